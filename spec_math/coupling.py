@@ -1,0 +1,82 @@
+"""The joint law of (drafts, emitted token): what a verifier of one position really does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+from spec_math.arrays import Array
+from spec_math.chance import Coin, law
+from spec_math.scheme import Emission, Tokens
+
+
+@dataclass(frozen=True)
+class Coupling:
+    """A joint law of drafts, emitted token and the test's answer, {(tokens, emission): mass}.
+
+    >>> from fractions import Fraction
+    >>> half = Fraction(1, 2)
+    >>> coupling = Coupling({((0,), Emission(0, True)): half, ((0,), Emission(1, False)): half})
+    >>> coupling.emitted() == {0: half, 1: half}, coupling.acceptance(), coupling.membership()
+    (True, Fraction(1, 2), Fraction(1, 2))
+    """
+
+    masses: dict[tuple[Tokens, Emission], Any]
+
+    def drafts(self) -> dict[Tokens, Any]:
+        """Return the marginal law of the drafts."""
+        return _summed((tokens, mass) for (tokens, _), mass in self.masses.items())
+
+    def emitted(self) -> dict[int, Any]:
+        """Return the marginal law of the emitted token: the target's, where the verifier is lossless."""
+        return _summed((emission.token, mass) for (_, emission), mass in self.masses.items())
+
+    def acceptance(self) -> Any:
+        """Return the probability that a test accepted a draft."""
+        return sum(mass for (_, emission), mass in self.masses.items() if emission.accepted)
+
+    def membership(self) -> Any:
+        """Return the probability that the emitted token is among the drafts, which optimal transport maximises."""
+        return sum(mass for (tokens, emission), mass in self.masses.items() if emission.token in tokens)
+
+
+def joint(draw: Callable[[Coin], Tokens], emit: Callable[[Coin, Tokens], Emission]) -> Coupling:
+    """Compute the joint law of drafts and emission by walking every path of both programs.
+
+    >>> from fractions import Fraction
+    >>> def draw(coin):
+    ...     return (coin.draw([Fraction(1, 2), Fraction(1, 2)]),)
+    >>> joint(draw, lambda coin, tokens: Emission(tokens[0], True)).membership()
+    Fraction(1, 1)
+    """
+
+    def program(coin: Coin) -> tuple[Tokens, Emission]:
+        tokens = draw(coin)
+        return tokens, emit(coin, tokens)
+
+    return Coupling(law(program))
+
+
+def from_matrix(drafts: list[Tokens], matrix: Array) -> Coupling:
+    """Read a coupling from a matrix [number of drafts, V] of joint masses; a member counts as accepted.
+
+    >>> from spec_math.arrays import exact
+    >>> from_matrix([(0,), (1,)], exact([["1/2", 0], ["1/4", "1/4"]])).membership()
+    Fraction(3, 4)
+    """
+    return Coupling(
+        {
+            (tokens, Emission(token, token in tokens)): mass
+            for tokens, row in zip(drafts, matrix, strict=True)
+            for token, mass in enumerate(row)
+            if mass != 0
+        }
+    )
+
+
+def _summed(pairs: Any) -> dict[Any, Any]:
+    result: dict[Any, Any] = {}
+    for outcome, mass in pairs:
+        result[outcome] = result[outcome] + mass if outcome in result else mass
+    return result

@@ -1,0 +1,208 @@
+"""Formulas over laws [..., V]: overlap, residual, total variation, and the restrictions that samplers apply.
+
+Each is written once and serves Fractions, NumPy floats and torch tensors.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from spec_math.arrays import Array, array_namespace, count, is_exact, law, laws, over, positive_part, zeros_like
+
+
+def overlap(target: Any, draft: Any) -> Any:
+    """Return the overlap of two laws, Σ min(t, d) = 1 − TV: the acceptance of maximal coupling.
+
+    Laws [..., V] of one world; a probability [...]. Source: SpecTr, Eq. 1 (corrected) and Alg. 1.
+
+    Raises:
+        ValueError, TypeError: as `arrays.laws`.
+
+    >>> overlap(["1/4", "3/4"], ["1/2", "1/2"])
+    Fraction(3, 4)
+    """
+    t, d = laws(target, draft)
+    xp = array_namespace(t)
+    return xp.sum(xp.minimum(t, d), axis=-1)
+
+
+def total_variation(target: Any, draft: Any) -> Any:
+    """Return the total variation distance, Σ (t − d)+, of laws [..., V].
+
+    Raises:
+        ValueError, TypeError: as `arrays.laws`.
+
+    >>> total_variation(["1/4", "3/4"], ["1/2", "1/2"])
+    Fraction(1, 4)
+    """
+    t, d = laws(target, draft)
+    return array_namespace(t).sum(positive_part(t - d), axis=-1)
+
+
+def residual(target: Any, draft: Any) -> Array:
+    """Return the residual law (t − d)+ / Σ (t − d)+; where t = d it is the target itself, and never drawn.
+
+    Laws [..., V]. It divides by its own sum, not by a total variation computed elsewhere. Source: SpecTr, Alg. 1.
+
+    Raises:
+        ValueError, TypeError: as `arrays.laws`.
+
+    >>> residual(["1/4", "3/4"], ["1/2", "1/2"]).tolist()
+    [Fraction(0, 1), Fraction(1, 1)]
+    """
+    t, d = laws(target, draft)
+    return normalised(positive_part(t - d), t)
+
+
+def excess(target: Any, draft: Any, scale: Any) -> Any:
+    """Return Σ (t − scale·d)+: the target mass left over when the draft's is counted `scale` times.
+
+    Laws [..., V] already checked, scale a number or [...]. Every acceptance by thresholds of t/d is a function of it:
+    the overlap is 1 − excess(1), K-SEQ's β(γ) is (1 − excess(γ))/γ. Convex and decreasing in scale.
+
+    >>> from spec_math.arrays import exact
+    >>> excess(exact(["1/4", "3/4"]), exact(["1/2", "1/2"]), 1)
+    Fraction(1, 4)
+    """
+    xp = array_namespace(target)
+    scale = scale[..., None] if getattr(scale, "ndim", 0) else scale
+    return xp.sum(positive_part(target - scale * draft), axis=-1)
+
+
+def normalised(masses: Array, otherwise: Array) -> Array:
+    """Divide masses [..., V] by their own sums; a row of zeros becomes the row of `otherwise`.
+
+    >>> from spec_math.arrays import exact
+    >>> normalised(exact([1, 3]), exact([1, 0])).tolist()
+    [Fraction(1, 4), Fraction(3, 4)]
+    """
+    totals = array_namespace(masses).sum(masses, axis=-1, keepdims=True)
+    return over(masses, totals, otherwise)
+
+
+def restricted(masses: Any, keep: Array) -> Array:
+    """Restrict a law [..., V] to the tokens where keep [..., V] is true, divided by the mass kept.
+
+    Raises:
+        ValueError: the subset has no mass, so that there is no law on it.
+
+    >>> restricted(["1/4", "1/4", "1/2"], np.array([True, False, True])).tolist()
+    [Fraction(1, 3), Fraction(0, 1), Fraction(2, 3)]
+    """
+    x = law(masses)
+    xp = array_namespace(x)
+    kept = xp.where(keep, x, zeros_like(x))
+    totals = xp.sum(kept, axis=-1, keepdims=True)
+    if bool((totals == 0).any()):
+        raise ValueError("the subset to restrict to has mass 0, so no law lives on it; choose tokens that have mass")
+    return kept / totals
+
+
+def temperature(masses: Any, value: Any) -> Array:
+    """Return the law ∝ mass^(1/T) for a temperature T; T = 0 is the one-hot law of the first maximum.
+
+    Laws [..., V]. Exact laws need 1/T to be a whole number, so that powers stay rational.
+
+    Raises:
+        ValueError: T is negative or not finite; 1/T is not whole on an exact law.
+
+    >>> temperature(["1/4", "3/4"], Fraction(1, 2)).tolist()
+    [Fraction(1, 10), Fraction(9, 10)]
+    """
+    x = law(masses)
+    xp = array_namespace(x)
+    if not value >= 0 or value == float("inf"):
+        raise ValueError(f"a temperature must be finite and >= 0; got {value}")
+    if value == 0:
+        ranks = xp.arange(x.shape[-1])
+        first = xp.argmax(x, axis=-1, keepdims=True) if not is_exact(x) else np.argmax(x, axis=-1, keepdims=True)
+        hot = ranks == first
+        return xp.where(hot, zeros_like(x) + 1, zeros_like(x))
+    if is_exact(x):
+        inverse = 1 / Fraction(value)
+        if inverse.denominator != 1:
+            raise ValueError(f"an exact temperature needs 1/T to be a whole number; T = {value} gives {inverse}")
+        powers = x ** int(inverse)
+    else:
+        # Divided by the largest mass first, so that no power underflows as a whole row.
+        powers = (x / xp.max(x, axis=-1, keepdims=True)) ** (1 / float(value))
+    return normalised(powers, x)
+
+
+def top_k(masses: Any, k: int) -> Array:
+    """Keep exactly k tokens of a law [..., V], lowest index first among equals, divided by the mass kept.
+
+    Raises:
+        TypeError, ValueError: k is no count, or exceeds V.
+
+    >>> top_k(["1/4", "1/4", "1/2"], 2).tolist()
+    [Fraction(1, 3), Fraction(0, 1), Fraction(2, 3)]
+    """
+    x = law(masses)
+    if count(k) > x.shape[-1]:
+        raise ValueError(f"top_k keeps k tokens, and k must not exceed the vocabulary; k = {k}, V = {x.shape[-1]}")
+    return restricted(x, descending_rank(x) < k)
+
+
+def top_p(masses: Any, p: Any) -> Array:
+    """Keep the smallest prefix of the descending stable order whose mass reaches p, divided by the mass kept.
+
+    Raises:
+        ValueError: p outside (0, 1].
+
+    >>> top_p(["1/2", "1/4", "1/4"], Fraction(3, 5)).tolist()
+    [Fraction(2, 3), Fraction(1, 3), Fraction(0, 1)]
+    """
+    x = law(masses)
+    xp = array_namespace(x)
+    if not 0 < p <= 1:
+        raise ValueError(f"top_p needs a mass in (0, 1]; got {p}")
+    order = _descending(x)
+    ordered = _take(x, order)
+    # A token is kept when the mass BEFORE it has not reached p: an exclusive sum, by shifting.
+    before = xp.concat([zeros_like(ordered[..., :1]), _cumulative(ordered)[..., :-1]], axis=-1)
+    rank = descending_rank(x)
+    return restricted(x, _take(before, rank) < p)
+
+
+def min_p(masses: Any, p: Any) -> Array:
+    """Keep the tokens whose mass is at least p times the largest, divided by the mass kept.
+
+    Raises:
+        ValueError: p outside [0, 1].
+
+    >>> min_p(["1/2", "1/4", "1/4"], Fraction(3, 5)).tolist()
+    [Fraction(1, 1), Fraction(0, 1), Fraction(0, 1)]
+    """
+    x = law(masses)
+    if not 0 <= p <= 1:
+        raise ValueError(f"min_p needs a fraction of the largest mass in [0, 1]; got {p}")
+    largest = array_namespace(x).max(x, axis=-1, keepdims=True) if not is_exact(x) else np.max(x, -1, keepdims=True)
+    return restricted(x, x >= p * largest)
+
+
+def _cumulative(x: Array) -> Array:
+    return np.cumsum(x, axis=-1) if isinstance(x, np.ndarray) else array_namespace(x).cumulative_sum(x, axis=-1)
+
+
+def _descending(x: Array) -> Array:
+    if isinstance(x, np.ndarray):
+        return np.argsort(-x, axis=-1, kind="stable")
+    return array_namespace(x).argsort(x, axis=-1, descending=True, stable=True)
+
+
+def descending_rank(x: Array) -> Array:
+    """Return each token's place in the descending order of x [..., V], lowest index first among equals.
+
+    >>> descending_rank(np.array([0.25, 0.5, 0.25])).tolist()
+    [1, 0, 2]
+    """
+    order = _descending(x)
+    return np.argsort(order, axis=-1, kind="stable") if isinstance(x, np.ndarray) else order.argsort(dim=-1)
+
+
+def _take(x: Array, order: Array) -> Array:
+    return np.take_along_axis(x, order, -1) if isinstance(x, np.ndarray) else x.gather(-1, order)

@@ -1,0 +1,244 @@
+"""An n-gram language model learnt from a text: one law read four ways (rows, single masses, draws, Fractions)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from spec_math.arrays import Array, count
+from spec_math.language.context_tree import START, ContextTree, check_range, indices
+from spec_math.language.model import check_prefix
+
+DISCOUNT = Fraction(3, 4)
+"""Taken off every count. Dyadic, so that every discounted count is exact in float64 too."""
+
+_CHUNK = 256  # rows written together: 8 MiB at 4,096 tokens, so that the successors are added in cache
+
+
+class NGram:
+    """An interpolated Kneser–Ney model: the law of the next token given the last `order` - 1.
+
+    The law, for a context h of k tokens, with h' the same without its oldest token, D = 3/4 and u the uniform law:
+
+        P_k(w | h) = (c(h w) - D)+ / C(h)  +  D T(h) / C(h) · P_{k-1}(w | h')          P_{-1} = u
+
+    C(h) = Σ_w c(h w), and T(h) is the number of w with c(h w) > 0. At k = order - 1, and where h begins with the start
+    of a text, c counts occurrences; elsewhere it counts the different tokens (the start included) seen before h w.
+    A context never seen has the law of h'. A context reaches back to the start of its text, never past it.
+    Every law sums to 1, and every token has positive mass, since some of it comes from u.
+
+    A prefix shorter than the context is taken to stand at the start of a text.
+
+    Source: Ney, Essen and Kneser 1994, "On structuring probabilistic dependences in stochastic language modelling"
+    (absolute discounting); Kneser and Ney 1995; Chen and Goodman 1999, "An empirical study of smoothing techniques
+    for language modeling", section 3 (the interpolated form).
+
+    >>> model = NGram.learn([0, 1, 0, 1, 1], order=2, size=2)
+    >>> model.exact((0,)).tolist()
+    [Fraction(3, 16), Fraction(13, 16)]
+    """
+
+    def __init__(self, order: int, size: int, counts: ContextTree) -> None:
+        """Hold counts; `learn` is the way to make a model."""
+        self.order = order
+        self.size = size
+        self._counts = counts
+        discount = float(DISCOUNT)
+        self._excess = counts.pair_count - discount
+        self._back = discount * counts.types / counts.total
+        # 4 c - 3 in integers, summed over the whole list: `draw` searches it without any rounding.
+        units = counts.pair_count * DISCOUNT.denominator - DISCOUNT.numerator
+        self._units = np.concatenate([[0], np.cumsum(units)])
+        stop = counts.start[1]
+        base = np.full(size, float(self._back[0]) / size)
+        base[counts.pair_token[:stop]] += self._excess[:stop] / counts.total[0]
+        self._base = base
+
+    @classmethod
+    def learn(cls, tokens: Sequence[int] | np.ndarray[Any, Any], order: int, size: int) -> NGram:
+        """Count the n-grams of a text of token indices below `size`; -1 among them starts a new text.
+
+        Raises:
+            TypeError: order or size is no int, or a token is no int (a bool is none).
+            ValueError: order or size is below 1, a token is outside [0, size), or there is no token at all.
+
+        >>> NGram.learn([0, -1, 1], order=2, size=2).exact(()).tolist()
+        [Fraction(1, 2), Fraction(1, 2)]
+        """
+        order, size = count(order, "order"), count(size, "size")
+        text = indices(tokens, "tokens", 1)
+        check_range(text, size, "tokens")
+        if not (text >= 0).any():
+            raise ValueError("a model is learnt from at least one token; the text has none")
+        return cls(order, size, ContextTree(text, order, size))
+
+    def __call__(self, prefix: Sequence[int]) -> Array:
+        """Return the law [V] of the token that follows prefix, in float64.
+
+        Raises:
+            TypeError, ValueError: a token of the prefix is no index below V; the message names the prefix.
+
+        >>> NGram.learn([0, 1, 0, 1, 1], order=2, size=2)((0,)).tolist()
+        [0.1875, 0.8125]
+        """
+        return self.rows(self.context(prefix)[None, :])[0]
+
+    def context(self, prefix: Sequence[int]) -> np.ndarray[Any, Any]:
+        """Return the last order - 1 tokens of a prefix, padded in front with -1: one row of `contexts`.
+
+        >>> NGram.learn([0, 1], order=4, size=2).context((1,)).tolist()
+        [-1, -1, 1]
+        """
+        tokens = check_prefix(prefix, self.size)
+        reach = self.order - 1
+        kept = tokens[max(0, len(tokens) - reach) :]
+        return np.array((START,) * (reach - len(kept)) + kept, dtype=np.int64)
+
+    def rows(self, contexts: Any) -> np.ndarray[Any, Any]:
+        """Return the laws [n, V], in float64, at contexts [n, order - 1] padded in front with -1.
+
+        All terms are positive, so relative errors do not grow in sums: with K = order - 1, no mass is reached through
+        more than 3 K + 4 roundings (`test_float_laws_equal_the_exact_ones_within_their_bound` counts them), and every
+        mass and every sum is within (3 K + 4) 2^-53 of its exact value, relatively, up to second order.
+
+        Raises:
+            TypeError, ValueError: the contexts are no such array; see `windows`.
+
+        >>> NGram.learn([0, 1, 0, 1, 1], order=2, size=2).rows([[0]]).tolist()
+        [[0.1875, 0.8125]]
+        """
+        given = self._checked(contexts)
+        laws = np.empty((len(given), self.size))
+        for begin in range(0, len(given), _CHUNK):
+            self._fill(given[begin : begin + _CHUNK], laws[begin : begin + _CHUNK])
+        return laws
+
+    def mass(self, contexts: Any, tokens: Any) -> np.ndarray[Any, Any]:
+        """Return the masses of given tokens alone: `rows(contexts)[i, tokens[i]]`, the same floats, without the rows.
+
+        Shapes: contexts [n, order - 1], tokens [n] or [n, m]; the masses have the shape of tokens.
+
+        Raises:
+            TypeError, ValueError: no such arrays, or a token outside [0, V).
+
+        >>> NGram.learn([0, 1, 0, 1, 1], order=2, size=2).mass([[0]], [[1, 0]]).tolist()
+        [[0.8125, 0.1875]]
+        """
+        given = self._checked(contexts)
+        asked = indices(tokens, "tokens", None)
+        check_range(asked, self.size, "tokens", least=0)
+        if asked.ndim not in (1, 2) or len(asked) != len(given):
+            raise ValueError(f"tokens must be [n] or [n, m] for contexts [n = {len(given)}, …]; got {asked.shape}")
+        wide = asked.reshape(len(given), -1)
+        nodes = self._counts.nodes(given)
+        weight, scales = self._weights(nodes)
+        masses = weight[:, None] * self._base[wide]
+        for depth in range(1, self.order):
+            at, found = self._counts.find_pairs(nodes[:, depth, None], wide)
+            # Adding 0 where a token is no successor changes nothing, so these are the floats of `rows`.
+            masses += np.where(found, self._excess[at], 0.0) * scales[:, depth, None]
+        return masses.reshape(asked.shape)
+
+    def draw(self, contexts: Any, uniforms: Any) -> np.ndarray[Any, Any]:
+        """Draw one token per context from its law, by walking the mixture; one uniform in [0, 1) is consumed by each.
+
+        The law: from the longest context seen, go to a successor w with probability (c - D) / C each, and with what
+        is left, D T / C, to the next shorter context, at last to the uniform law: exactly P of the class. In floats
+        every border between two outcomes, on the scale of the uniform, is off by at most 3 · order · 2^-53.
+        The order of the outcomes along [0, 1) is NOT that of the tokens: `coin.draw` turns the same uniform into
+        another token of the same law.
+
+        Shapes: contexts [n, order - 1], uniforms [n]; the tokens are [n].
+
+        Raises:
+            TypeError, ValueError: no such arrays, or a uniform outside [0, 1).
+
+        >>> NGram.learn([0, 1, 0, 1, 1], order=2, size=2).draw([[0], [0]], [0.0, 0.9]).tolist()
+        [1, 0]
+        """
+        given = self._checked(contexts)
+        u = np.array(uniforms, dtype=np.float64)
+        if u.shape != (len(given),):
+            raise ValueError(f"uniforms must be [n = {len(given)}], one for each context; got the shape {u.shape}")
+        if not bool(((u >= 0) & (u < 1)).all()):
+            raise ValueError("uniforms must lie in [0, 1)")
+        counts, discount, units = self._counts, float(DISCOUNT), DISCOUNT.denominator
+        nodes = counts.nodes(given)
+        tokens = np.full(len(given), -1, dtype=np.int64)
+        for depth in range(self.order - 1, -1, -1):
+            open_ = np.flatnonzero((tokens < 0) & (nodes[:, depth] >= 0))
+            node = nodes[open_, depth]
+            # x < C holds in floats: C · (1 - 2^-53) never rounds up to the integer C. What lies at or above C - D T
+            # is exactly that far above it, and less than D T; so the next uniform is below 1 again.
+            x = u[open_] * counts.total[node]
+            own = counts.total[node] - discount * counts.types[node]
+            here = x < own
+            hit, at = open_[here], node[here]
+            wanted = self._units[counts.start[at]] + np.floor(x[here] * units).astype(np.int64)
+            tokens[hit] = counts.pair_token[np.searchsorted(self._units, wanted, side="right") - 1]
+            u[open_[~here]] = (x[~here] - own[~here]) / (discount * counts.types[node[~here]])
+        rest = tokens < 0
+        tokens[rest] = np.floor(u[rest] * self.size).astype(np.int64)
+        return tokens
+
+    def exact(self, prefix: Sequence[int]) -> Array:
+        """Return the law [V] after prefix as Fractions: the formula of the class, term by term.
+
+        Raises:
+            TypeError, ValueError: a token of the prefix is no index below V; the message names the prefix.
+
+        >>> NGram.learn([0, 1, 0, 1, 1], order=2, size=2).exact(()).tolist()
+        [Fraction(5, 8), Fraction(3, 8)]
+        """
+        counts = self._counts
+        law = [Fraction(1, self.size)] * self.size
+        for node in counts.nodes(self.context(prefix)[None, :])[0].tolist():
+            if node < 0:
+                break
+            total, types = int(counts.total[node]), int(counts.types[node])
+            law = [DISCOUNT * types / total * mass for mass in law]
+            for pair in range(int(counts.start[node]), int(counts.start[node + 1])):
+                law[int(counts.pair_token[pair])] += (int(counts.pair_count[pair]) - DISCOUNT) / total
+        result = np.empty(self.size, dtype=object)
+        result[:] = law
+        return result
+
+    def _checked(self, contexts: Any) -> np.ndarray[Any, Any]:
+        given = indices(contexts, "contexts", 2)
+        if given.shape[1] != self.order - 1:
+            raise ValueError(f"contexts must be [n, {self.order - 1}] for order {self.order}; got {given.shape}")
+        check_range(given, self.size, "contexts")
+        if bool(((given[:, 1:] < 0) & (given[:, :-1] >= 0)).any()):
+            raise ValueError("contexts are padded with -1 in front only; one has a -1 after a token")
+        return given
+
+    def _weights(self, nodes: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+        """Return the weight [n] of the shortest context's law, and what one count adds at each depth, [n, order]."""
+        weight = np.ones(len(nodes))
+        scales = np.zeros(nodes.shape)
+        for depth in range(self.order - 1, 0, -1):
+            node = nodes[:, depth]
+            seen = node >= 0
+            scales[seen, depth] = weight[seen] / self._counts.total[node[seen]]
+            weight[seen] *= self._back[node[seen]]
+        return weight, scales
+
+    def _fill(self, contexts: np.ndarray[Any, Any], laws: np.ndarray[Any, Any]) -> None:
+        counts = self._counts
+        nodes = counts.nodes(contexts)
+        weight, scales = self._weights(nodes)
+        np.multiply(weight[:, None], self._base, out=laws)
+        flat = laws.reshape(-1)
+        for depth in range(1, self.order):
+            seen = np.flatnonzero(nodes[:, depth] >= 0)
+            node = nodes[seen, depth]
+            lengths = counts.start[node + 1] - counts.start[node]
+            ends = np.cumsum(lengths)
+            shift = counts.start[node] - (ends - lengths)
+            pairs = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(shift, lengths)
+            places = counts.pair_token[pairs] + np.repeat(seen * self.size, lengths)
+            # A row holds a token at most once at a depth, so no two of these places coincide.
+            flat[places] += self._excess[pairs] * np.repeat(scales[seen, depth], lengths)

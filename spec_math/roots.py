@@ -1,0 +1,99 @@
+"""Roots of decreasing functions: exact where rational, else the upper end of a certified bracket."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from math import gcd, lcm
+from typing import Any
+
+import numpy as np
+
+WIDTH_BITS = 64
+
+
+def least_root(coefficients: list[Fraction], low: Fraction, high: Fraction) -> Fraction:
+    """Return the root in (low, high] of a polynomial with P(low) > 0 ≥ P(high) that changes sign there once.
+
+    Exact where the root is rational; else the upper end of a bracket of width at most 2^-64, where P < 0. The
+    coefficients are in ascending powers.
+
+    >>> float(least_root([Fraction(2), Fraction(0), Fraction(-1)], Fraction(1), Fraction(3)))
+    1.4142135623730951
+    >>> least_root([Fraction(1), Fraction(0), Fraction(-4, 9)], Fraction(1), Fraction(3))
+    Fraction(3, 2)
+    """
+    whole = _whole(coefficients)
+    if _value(whole, high) == 0:
+        return high
+    # A rational root n/m in lowest terms has m dividing the leading coefficient (rational root theorem); a bracket
+    # narrower than 1/m² holds one such fraction at most, the simplest of the bracket.
+    bits = max(WIDTH_BITS, 2 * whole[-1].bit_length() + 2)
+    scale = 1 << bits
+    below, above = low.numerator * scale // low.denominator, -(-high.numerator * scale // high.denominator)
+    while above - below > 1:
+        middle = (below + above) // 2
+        sign = _value(whole, Fraction(middle, scale))
+        if sign == 0:
+            return Fraction(middle, scale)
+        below, above = (middle, above) if sign > 0 else (below, middle)
+    candidate = _simplest(Fraction(below, scale), Fraction(above, scale))
+    if _value(whole, candidate) == 0:
+        return candidate
+    # Rounded up to a multiple of 2^-64: P is negative there, as it is beyond its root.
+    return min(high, Fraction(-(-above >> (bits - WIDTH_BITS)) if bits > WIDTH_BITS else above, 1 << WIDTH_BITS))
+
+
+def decreasing_root(function: Callable[[Any], Any], low: Any, high: Any) -> Any:
+    """Return, element by element, the upper end of the last bracket of floats around the root of a decreasing function.
+
+    function maps an array [...] to an array [...]; where it is ≤ 0 at low, low is the answer. high is taken to have
+    function ≤ 0. Bisection on the midpoint, until neighbouring floats: at most 64 calls.
+
+    >>> float(decreasing_root(lambda x: 2 - x * x, np.array(1.0), np.array(2.0)))
+    1.4142135623730951
+    """
+    where = np.where if isinstance(low, np.ndarray | np.floating | float) else _torch_where(low)
+    done = function(low) <= 0
+    high = where(done, low, high)
+    for _ in range(64):
+        middle = low + (high - low) / 2
+        above = function(middle) > 0
+        low, high = where(above & ~done, middle, low), where(above | done, high, middle)
+    return high[()] if isinstance(high, np.ndarray) else high
+
+
+def _torch_where(x: Any) -> Any:
+    from array_api_compat import array_namespace
+
+    return array_namespace(x).where
+
+
+def _whole(coefficients: list[Fraction]) -> list[int]:
+    trimmed = list(coefficients)
+    while len(trimmed) > 1 and trimmed[-1] == 0:
+        trimmed.pop()
+    common = lcm(*(c.denominator for c in trimmed))
+    whole = [int(c * common) for c in trimmed]
+    shared = gcd(*whole) or 1
+    return [c // shared for c in whole]
+
+
+def _value(whole: list[int], x: Fraction) -> int:
+    """Return P(x) times a positive number, in integers."""
+    result, power = 0, 1
+    for coefficient in reversed(whole):
+        result = result * x.numerator + coefficient * power
+        power *= x.denominator
+    return result
+
+
+def _simplest(low: Fraction, high: Fraction) -> Fraction:
+    """Return the fraction of least denominator in [low, high], low > 0, by continued fractions."""
+    floor = low.numerator // low.denominator
+    if low == floor:
+        return Fraction(floor)
+    if floor < high.numerator // high.denominator:
+        return Fraction(floor + 1)
+    inner = _simplest(1 / (high - floor), 1 / (low - floor))
+    return floor + 1 / inner

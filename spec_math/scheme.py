@@ -1,0 +1,110 @@
+"""What a verifier of one position is: a way to draft, a way to verify, and the closed forms of its acceptance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+
+from spec_math.arrays import Array, count, law
+from spec_math.chance import Coin
+
+Tokens = tuple[int, ...]
+
+
+class Emission(NamedTuple):
+    """The token that a verifier emits, and whether one of its tests accepted a draft.
+
+    A token drawn from a residual may be among the drafts all the same: that is membership, not acceptance.
+    """
+
+    token: int
+    accepted: bool
+
+
+@dataclass(frozen=True)
+class Scheme:
+    """A verifier of one position, as a program against a coin together with its closed forms.
+
+    `acceptance(target, draft, k)` is the probability that a test accepted a draft, `membership(target, draft, k)` that
+    the emitted token is among the drafts. `emit` is `verify` with the test's answer, for those that wish to enumerate
+    acceptance; `drafts` is the fixed number of tokens drafted where the scheme ignores k.
+    """
+
+    name: str
+    draw: Callable[[Coin, Array, int], Tokens]
+    verify: Callable[[Coin, Tokens, Array, Array], int]
+    acceptance: Callable[[Any, Any, int], Any]
+    membership: Callable[[Any, Any, int], Any]
+    emit: Callable[[Coin, Tokens, Array, Array], Emission] | None = None
+    drafts: int | None = None
+
+
+def draw_independent(coin: Coin, draft: Any, k: int) -> Tokens:
+    """Draw k i.i.d. tokens from the draft law [V].
+
+    Raises:
+        TypeError, ValueError: k is no count, or draft is no law.
+
+    >>> from spec_math.chance import replay
+    >>> replay(lambda coin: draw_independent(coin, ["1/2", "1/2"], 2), [0.1, 0.7])
+    (0, 1)
+    """
+    masses = law(draft, "draft")
+    return tuple(coin.draw(masses) for _ in range(count(k)))
+
+
+def drafted(tokens: Any, draft: Array, least: int = 1) -> Tokens:
+    """Check drafted tokens against the draft law [V] they are said to come from, and return them as a tuple.
+
+    Raises:
+        TypeError: a token is no whole number.
+        ValueError: fewer than `least` tokens, a token outside the vocabulary, or one that the draft cannot draw.
+
+    >>> from spec_math.arrays import exact
+    >>> drafted((0, 1), exact([1, 0]))
+    Traceback (most recent call last):
+    ValueError: the draft puts no mass on the drafted token 1; report the law that the drafts were drawn from
+    """
+    listed = cast("Tokens", tuple(tokens) if isinstance(tokens, tuple | list) else (tokens,))
+    if len(listed) < least:
+        raise ValueError(f"at least {least} drafted token(s) are needed; got {len(listed)}")
+    for token in listed:
+        if not is_index(token):
+            raise TypeError(f"a drafted token is an index; got {token!r} of type {type(token).__name__}")
+        if not 0 <= token < len(draft):
+            raise ValueError(f"a drafted token must lie in 0..{len(draft) - 1}; got {token}")
+        if draft[token] == 0:
+            raise ValueError(
+                f"the draft puts no mass on the drafted token {token}; report the law that the drafts were drawn from"
+            )
+    return tuple(int(token) for token in listed)
+
+
+def is_index(token: Any) -> bool:
+    """Say whether a value can be a token: a whole number, and no bool.
+
+    >>> is_index(3), is_index(True), is_index(2.0)
+    (True, False, False)
+    """
+    return isinstance(token, Integral) and not isinstance(token, bool | np.bool_)
+
+
+def the_token(token: Any) -> int:
+    """Return the one drafted token, given as an index or as a tuple of one.
+
+    Raises:
+        ValueError: the tuple holds another number of tokens.
+
+    >>> the_token((3,))
+    3
+    """
+    if isinstance(token, tuple | list):
+        listed = cast("Tokens", tuple(token))
+        if len(listed) != 1:
+            raise ValueError(f"this verifier takes one draft; got {len(listed)}")
+        return listed[0]
+    return cast(int, token)

@@ -1,0 +1,204 @@
+"""The segmentations of a text: every way of cutting it into tokens, counted, listed and drawn as a tree."""
+
+from __future__ import annotations
+
+import builtins
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+
+from spec_math.language.trie import Integers, Trie, child, compiled, pack
+from spec_math.language.vocabulary import Vocabulary, as_bytes
+
+LISTED = 1_000_000
+"""The most segmentations that `list` holds in memory at once; `each` has no such bound."""
+
+_WORD = 63
+"""A text of n bytes has at most 2^(n−1) segmentations, so up to 63 bytes they are counted in 64-bit integers."""
+
+
+def count(text: str | bytes, vocabulary: Vocabulary) -> int:
+    """Count the ways of cutting a text into tokens: exact, as a Python int; 0 where there is none.
+
+    ways(0) = 1 and ways(j) = Σ ways(i) over the tokens text[i:j]: quadratic in the bytes of the text at most.
+    Two tokens with the same bytes are one piece. Source: Timor et al., Section 3.4, Appendix C.
+
+    >>> vocabulary = Vocabulary(["h", "e", "l", "o", "he", "ll", "hell"])
+    >>> count("hello", vocabulary), count("help", vocabulary), count("", vocabulary)
+    (5, 0, 1)
+    """
+    return _ways(_pieces(as_bytes(text), vocabulary.trie))[-1]
+
+
+def counts(texts: Sequence[bytes], vocabulary: Vocabulary) -> builtins.list[int]:
+    """Count the segmentations of many texts at once, such as all tokens of a vocabulary.
+
+    >>> counts([b"ab", b"abc", b"c"], Vocabulary(["a", "b", "ab", "bc"]))
+    [2, 1, 0]
+    """
+    trie = vocabulary.trie
+    data, offset = pack(texts)
+    result = _count(trie.start, trie.byte, trie.token, data, offset).tolist()
+    for place in np.flatnonzero(np.diff(offset) > _WORD):
+        result[place] = count(texts[place], vocabulary)
+    return result
+
+
+def each(text: str | bytes, vocabulary: Vocabulary) -> Iterator[tuple[int, ...]]:
+    """Walk the segmentations of a text one by one, shortest first token first, in the order of Timor et al., Fig. 1.
+
+    >>> next(each("a" * 500, Vocabulary(["a", "aa"])))[:3]
+    (0, 0, 0)
+    """
+    pieces = _completable(_pieces(as_bytes(text), vocabulary.trie))
+    # The path so far, and for each of its places the pieces that are still to be tried there.
+    path: builtins.list[int] = []
+    waiting = [iter(pieces[0])] if pieces else []
+    while waiting:
+        piece = next(waiting[-1], None)
+        if piece is None:
+            waiting.pop()
+            del path[-1:]
+            continue
+        end, token = piece
+        if end == len(pieces):
+            yield (*path, token)
+        else:
+            path.append(token)
+            waiting.append(iter(pieces[end]))
+    if not pieces:
+        yield ()
+
+
+def list(text: str | bytes, vocabulary: Vocabulary) -> builtins.list[tuple[int, ...]]:
+    """List the segmentations of a text as tuples of token indices, in the order of `each`.
+
+    Raises:
+        ValueError: there are more than `LISTED`; `each` walks them without holding them.
+
+    >>> list("aab", Vocabulary(["a", "b", "aa", "ab"]))
+    [(0, 0, 1), (0, 3), (2, 1)]
+    """
+    total = count(text, vocabulary)
+    if total > LISTED:
+        raise ValueError(f"this text has {total:,} segmentations, and list holds at most {LISTED:,}; walk them by each")
+    return [*each(text, vocabulary)]
+
+
+def forward_passes(text: str | bytes, vocabulary: Vocabulary) -> int:
+    """Count the distinct proper prefixes, the empty one included, of all segmentations of a text.
+
+    At each of them a drafter has to be asked for its next law before ψ of the text is known: they are the inner nodes
+    of the tree that `draw` draws. A text without segmentations has none.
+    Source: Timor et al., Appendix C ("the number of non-leaf nodes in the tree plus one": the root is the one).
+
+    >>> forward_passes("aab", Vocabulary(["a", "b", "aa", "ab"]))
+    4
+    """
+    pieces = _pieces(as_bytes(text), vocabulary.trie)
+    ways = _ways(pieces)
+    completable = _completable(pieces)
+    return sum(number for number, onward in zip(ways, completable, strict=False) if onward)
+
+
+def draw(text: str | bytes, vocabulary: Vocabulary) -> str:
+    """Draw the segmentations of a text as a tree, as in Timor et al., Fig. 1: each leaf, marked ✓, is one of them.
+
+    Raises:
+        ValueError: there are more than `LISTED` of them.
+
+    >>> print(draw("aab", Vocabulary(["a", "b", "aa", "ab"])))
+    aab
+    ├─ a
+    │  ├─ a
+    │  │  └─ b ✓
+    │  └─ ab ✓
+    └─ aa
+       └─ b ✓
+    """
+    segmentations = list(text, vocabulary)
+    lines = [_shown(as_bytes(text))]
+    lines += _branches([*segmentations], vocabulary, 0, "")
+    return "\n".join(lines)
+
+
+def _branches(rows: Sequence[tuple[int, ...]], vocabulary: Vocabulary, depth: int, indent: str) -> Iterator[str]:
+    heads = [*dict.fromkeys(row[depth] for row in rows if len(row) > depth)]
+    for head in heads:
+        last = head == heads[-1]
+        below = [row for row in rows if len(row) > depth and row[depth] == head]
+        # Segmentations of one text never extend each other, so a row that ends here stands alone.
+        mark = " ✓" if len(below[0]) == depth + 1 else ""
+        yield f"{indent}{'└─' if last else '├─'} {_shown(vocabulary[head])}{mark}"
+        yield from _branches(below, vocabulary, depth + 1, indent + ("   " if last else "│  "))
+
+
+def _shown(spelled: bytes) -> str:
+    return spelled.decode(errors="backslashreplace").replace(" ", "␣").replace("\n", "⏎")
+
+
+def _pieces(spelled: bytes, trie: Trie) -> builtins.list[builtins.list[tuple[int, int]]]:
+    """Return, for each position but the last, the tokens that start there: (where it ends, the token), shortest first."""
+    edges = _edges(trie.start, trie.byte, trie.token, np.frombuffer(spelled, dtype=np.uint8))
+    pieces: builtins.list[builtins.list[tuple[int, int]]] = [[] for _ in spelled]
+    for begin, end, token in edges:
+        pieces[begin].append((end, token))
+    return pieces
+
+
+def _ways(pieces: builtins.list[builtins.list[tuple[int, int]]]) -> builtins.list[int]:
+    """Return the number of segmentations of each prefix of the text, from the empty one (1) to the whole."""
+    ways = [1] + [0] * len(pieces)
+    for begin, onward in enumerate(pieces):
+        for end, _ in onward:
+            ways[end] += ways[begin]
+    return ways
+
+
+def _completable(
+    pieces: builtins.list[builtins.list[tuple[int, int]]],
+) -> builtins.list[builtins.list[tuple[int, int]]]:
+    """Keep the pieces from whose end the text can still be completed."""
+    kept: builtins.list[builtins.list[tuple[int, int]]] = [[] for _ in pieces]
+    for begin in reversed(range(len(pieces))):
+        kept[begin] = [(end, token) for end, token in pieces[begin] if end == len(pieces) or kept[end]]
+    return kept
+
+
+@compiled
+def _edges(start: Integers, byte: Integers, token: Integers, data: Integers) -> Any:
+    found = [(0, 0, 0) for _ in range(0)]
+    for begin in range(len(data)):
+        node = 0
+        for end in range(begin, len(data)):
+            node = child(start, byte, node, data[end])
+            if node < 0:
+                break
+            if token[node] >= 0:
+                found.append((begin, end + 1, token[node]))
+    return found
+
+
+@compiled
+def _count(start: Integers, byte: Integers, token: Integers, data: Integers, offset: Integers) -> Any:
+    result = np.zeros(len(offset) - 1, np.int64)
+    ways = np.zeros(_WORD + 1, np.int64)
+    for i in range(len(result)):
+        here, length = offset[i], offset[i + 1] - offset[i]
+        if length > _WORD:
+            continue
+        ways[: length + 1] = 0
+        ways[0] = 1
+        for begin in range(length):
+            if ways[begin] == 0:
+                continue
+            node = 0
+            for end in range(begin, length):
+                node = child(start, byte, node, data[here + end])
+                if node < 0:
+                    break
+                if token[node] >= 0:
+                    ways[end + 1] += ways[begin]
+        result[i] = ways[length]
+    return result

@@ -1,0 +1,103 @@
+"""Greedy drafts: the k − 1 tokens that the draft likes best, and one draw from the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spec_math.arrays import Array, array_namespace, count, laws, over, zeros_like
+from spec_math.arrays import law as checked
+from spec_math.chance import Coin
+from spec_math.distribution import descending_rank, residual
+from spec_math.scheme import Emission, Tokens, drafted
+from spec_math.token_level.without_replacement import without
+
+
+def draw(coin: Coin, draft: Any, k: int) -> Tokens:
+    """Draft the top k − 1 tokens of the draft law [V] in order, lowest index first among equals, and one draw d'.
+
+    d' is the draft law without those tokens. Where the draft has at most k tokens they are all drafted.
+
+    Raises:
+        TypeError, ValueError: k is no count, or draft is no law.
+
+    >>> from spec_math.chance import replay
+    >>> replay(lambda coin: draw(coin, ["1/4", "1/2", "1/4"], 2), [0.6])
+    (1, 2)
+    """
+    d = checked(draft, "draft")
+    wanted = min(count(k), int((d > 0).sum()))
+    top = [int(token) for token in np.flatnonzero(_top(d, wanted - 1))]
+    top.sort(key=lambda token: (-d[token], token))
+    return (*top, coin.draw(without(d, top)))
+
+
+def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
+    """Couple the drawn draft maximally with the target; a residual draw may well be one of the fixed drafts.
+
+    The law: the emitted token has the target's law, and is a draft with probability t(Top) + Σ min(t, d') outside Top,
+    the optimum for these drafts. Laws [V]; k is the length of the tuple, whose last entry is the drawn one.
+
+    Raises:
+        ValueError: the draft has no mass on a token, or a law is none.
+
+    >>> from spec_math.chance import law
+    >>> law(lambda coin: emit(coin, (1, 2), ["1/4", "1/2", "1/4"], ["1/4", "1/2", "1/4"]))[Emission(1, False)]
+    Fraction(1, 2)
+    """
+    t, d = laws(target, draft)
+    *top, x = drafted(tokens, d)
+    if x in top:
+        raise ValueError(f"the drawn draft is never one of the fixed ones; got {x} after {tuple(top)}")
+    rest = without(d, top)
+    if coin.flip(min(1, t[x] / rest[x])):
+        return Emission(x, accepted=True)
+    return Emission(coin.draw(residual(t, rest)), accepted=False)
+
+
+def verify(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
+    """Return the token that `emit` emits.
+
+    >>> from spec_math.chance import law
+    >>> law(lambda coin: verify(coin, (0,), [0, 1], [1, 0]))
+    {1: Fraction(1, 1)}
+    """
+    return emit(coin, tokens, target, draft).token
+
+
+def acceptance(target: Any, draft: Any, k: int) -> Any:
+    """Return Σ min(t, d') outside Top, the probability that the test of the drawn draft accepts, for laws [..., V].
+
+    >>> acceptance(["1/4", "1/2", "1/4"], ["1/4", "1/2", "1/4"], 2)
+    Fraction(1, 2)
+    """
+    return _split(target, draft, k)[1]
+
+
+def membership(target: Any, draft: Any, k: int) -> Any:
+    """Return t(Top) + Σ min(t, d') outside Top, the probability that the emitted token is a draft, for laws [..., V].
+
+    It is the optimum over all verifiers of these drafts.
+
+    >>> membership(["1/4", "1/2", "1/4"], ["1/4", "1/2", "1/4"], 2)
+    Fraction(1, 1)
+    """
+    fixed, drawn = _split(target, draft, k)
+    return fixed + drawn
+
+
+def _split(target: Any, draft: Any, k: int) -> tuple[Any, Any]:
+    t, d = laws(target, draft)
+    xp = array_namespace(t)
+    wanted = (d > 0).sum(-1)
+    wanted = np.minimum(wanted, count(k)) if isinstance(d, np.ndarray) else wanted.clamp(max=count(k))
+    top = _top(d, wanted[..., None] - 1)
+    rest = xp.where(top, zeros_like(d), d)
+    rest = over(rest, xp.sum(rest, axis=-1, keepdims=True), zeros_like(d))
+    fixed = xp.sum(xp.where(top, t, zeros_like(t)), axis=-1)
+    return fixed, xp.sum(xp.minimum(t, rest), axis=-1)
+
+
+def _top(d: Array, size: Any) -> Array:
+    return descending_rank(d) < size

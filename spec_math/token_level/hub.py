@@ -1,0 +1,99 @@
+"""SpecHub: two drafts, one of which is always the draft's favourite, verified optimally (Sun et al. 2024)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spec_math.arrays import law as checked
+from spec_math.arrays import laws, positive_part
+from spec_math.chance import Coin
+from spec_math.distribution import normalised
+from spec_math.scheme import Emission, Tokens, drafted
+from spec_math.token_level import greedy
+from spec_math.token_level.without_replacement import without
+
+
+def draw(coin: Coin, draft: Any, k: int = 2) -> Tokens:  # noqa: ARG001 - SpecHub drafts two tokens
+    """Draft (x, a) with mass d(x) for x ≠ a, and (a, x) with mass d(a)·d(x)/(1 − d(a)), a the first maximum of d.
+
+    Where the draft is one-hot the tuple is (a,). Draft [V].
+
+    Raises:
+        ValueError: draft is no law.
+
+    >>> from spec_math.chance import law
+    >>> law(lambda coin: draw(coin, ["1/2", "1/4", "1/4"]))[0, 2]
+    Fraction(1, 4)
+    """
+    d = checked(draft, "draft")
+    hub = int(np.argmax(d))
+    first = coin.draw(d)
+    if first != hub:
+        return first, hub
+    return (hub,) if int((d > 0).sum()) == 1 else (hub, coin.draw(without(d, [hub])))
+
+
+def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
+    """Accept the token x ≠ a up to its target mass, first in (x, a), then in (a, x); what is left may be a.
+
+    The law: the emitted token has the target's law, and is a draft with probability
+    t(a) + Σ_{x≠a} min(t, d/(1 − d(a))), the optimum for these drafts.
+    In (x, a) x is accepted with chance min(1, t/d), in (a, x) with min(1, (t − d)+ / (its mass)); on rejection a is
+    accepted with chance t(a)/R, R = 1 − Σ_{x≠a} min(t, d/(1 − d(a))), else a token is drawn from what x ≠ a still lack.
+    Laws [V]. Source: SpecHub.
+
+    Raises:
+        ValueError: the tuple is none that SpecHub drafts, or a law is none.
+
+    >>> from spec_math.chance import law
+    >>> law(lambda coin: emit(coin, (1, 0), ["1/2", "1/4", "1/4"], ["1/2", "1/4", "1/4"]))
+    {Emission(token=1, accepted=True): Fraction(1, 1)}
+    """
+    t, d = laws(target, draft)
+    pair = drafted(tokens, d)
+    hub = int(np.argmax(d))
+    if len(pair) > 2 or hub not in pair or len(set(pair)) < len(pair):
+        raise ValueError(f"SpecHub drafts two tokens of which one is the draft's first maximum, {hub}; got {pair}")
+    rest = without(d, [hub]) if len(pair) == 2 else d - d
+    x = next((token for token in pair if token != hub), None)
+    if x is not None:
+        chance = t[x] / d[x] if pair[:1] == (x,) else positive_part(t - d)[x] / (d[hub] * rest[x])
+        if coin.flip(min(1, chance)):
+            return Emission(x, accepted=True)
+    lacking = positive_part(t - rest)
+    left = lacking.sum()
+    # left = 0 is t = d' without a: then no test rejects, except a float one by a rounding error.
+    if left == 0 or coin.flip(t[hub] / left):
+        return Emission(hub, accepted=True)
+    lacking[hub] = left - left
+    return Emission(coin.draw(normalised(lacking, t)), accepted=False)
+
+
+def verify(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
+    """Return the token that `emit` emits.
+
+    >>> from spec_math.chance import law
+    >>> law(lambda coin: verify(coin, (0,), [0, 1], [1, 0]))
+    {1: Fraction(1, 1)}
+    """
+    return emit(coin, tokens, target, draft).token
+
+
+def acceptance(target: Any, draft: Any, k: int = 2) -> Any:  # noqa: ARG001
+    """Return t(a) + Σ_{x≠a} min(t, d/(1 − d(a))), for laws [..., V]: the sets are those of greedy drafts with k = 2.
+
+    >>> acceptance(["1/4", "1/2", "1/4"], ["1/2", "1/4", "1/4"])
+    Fraction(1, 1)
+    """
+    return greedy.membership(target, draft, 2)
+
+
+def membership(target: Any, draft: Any, k: int = 2) -> Any:
+    """Return the probability that the emitted token is among the drafts: the acceptance.
+
+    >>> membership(["1/4", "1/2", "1/4"], ["1/2", "1/4", "1/4"])
+    Fraction(1, 1)
+    """
+    return acceptance(target, draft, k)

@@ -1,0 +1,255 @@
+"""K-SEQ: k i.i.d. drafts, each tested against t/(γ d) (SpecTr Alg. 2), at the least γ that is certified valid."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+
+from spec_math.arrays import Array, array_namespace, count, is_exact, laws, over
+from spec_math.chance import Coin
+from spec_math.distribution import excess
+from spec_math.roots import decreasing_root, least_root
+from spec_math.scheme import Emission, drafted, draw_independent
+
+draw = draw_independent
+
+
+def beta(target: Any, draft: Any, gamma: Any) -> Any:
+    """Return β(γ) = Σ min(d, t/γ), the probability that one test accepts, for laws [..., V]. Source: SpecTr, Alg. 2.
+
+    >>> beta(["1/4", "3/4"], ["1/2", "1/2"], 2)
+    Fraction(1, 2)
+    """
+    t, d = laws(target, draft)
+    xp = array_namespace(t)
+    return xp.sum(xp.minimum(d, t / gamma), axis=-1)
+
+
+def f(target: Any, draft: Any, k: int, gamma: Any) -> Any:
+    """Return f(γ) = 1 − (1 − β)^k − γβ; K-SEQ is lossless where it is ≤ 0. It decreases in γ. Source: SpecTr, Lemma 3.
+
+    Laws [..., V] of one world.
+
+    >>> f([1, 0], ["1/2", "1/2"], 2, 1)
+    Fraction(1, 4)
+    """
+    once = beta(target, draft, gamma)
+    return 1 - (1 - once) ** count(k) - gamma * once
+
+
+def gamma_star(target: Any, draft: Any, k: int) -> Any:
+    """Return γ*, the least γ ≥ 1 with f(γ) ≤ 0, in [1, min(k, max t/d)], for laws [..., V].
+
+    On Fractions it is exact where it is rational, else the upper end of a bracket of width 2^-64, with f ≤ 0 there. On
+    floats it is the upper end of a bracket of neighbouring floats, for the f that floats compute.
+    Source: SpecTr, Theorem 2 and Lemma 3.
+
+    Raises:
+        TypeError, ValueError: k is no count; as `arrays.laws`.
+
+    >>> gamma_star(["1/2", "1/2", 0, 0], ["1/4", "1/4", "1/4", "1/4"], 2)
+    Fraction(3, 2)
+    """
+    t, d = laws(target, draft)
+    k = count(k)
+    if not is_exact(t):
+        return gamma_by(partial(excess, t, d), k, 1 + 0 * excess(t, d, 1))
+    if t.ndim == 1:
+        return _exact_gamma(tuple(t), tuple(d), k)
+    return np.array([gamma_star(row, other, k) for row, other in zip(t, d, strict=True)], dtype=object)
+
+
+def gamma_by(excess_at: Callable[[Any], Any], k: int, one: Any) -> Any:
+    """Return γ* of float pairs from their excess E alone: f(γ) = E(γ) − (1 − (1 − E(γ))/γ)^k. `one` gives the shape.
+
+    >>> round(float(gamma_by(lambda gamma: max(0.0, 1 - gamma / 2), 2, 1.0)), 12)
+    1.5
+    """
+
+    def value(gamma: Any) -> Any:
+        left = excess_at(gamma)
+        return left - (1 - (1 - left) / gamma) ** k
+
+    return decreasing_root(value, one, k * one)
+
+
+def emit(coin: Coin, tokens: Any, target: Any, draft: Any, gamma: Any = None) -> Emission:
+    """Accept the first draft x whose test passes, with chance min(1, t(x)/(γ d(x))), else draw from p_res.
+
+    The law: the emitted token has the target's law, p_res = (t − min(d, t/γ)·p_acc/β) / (1 − p_acc), which is t itself
+    where β = 0. Laws [V]. γ None means γ*. Source: SpecTr, Alg. 2 and Theorem 2.
+
+    Raises:
+        ValueError: γ below γ*, naming f(γ); a draft without draft mass; a law that is none.
+
+    >>> from spec_math.chance import law
+    >>> law(lambda coin: emit(coin, (0, 0), ["1/4", "3/4"], ["1/2", "1/2"], 2))[Emission(0, True)]
+    Fraction(7, 16)
+    """
+    t, d = laws(target, draft)
+    listed = drafted(tokens, d)
+    gamma, remainder = _prepared(t, d, len(listed), gamma)
+    for x in listed:
+        if coin.flip(min(1, t[x] / (gamma * d[x]))):
+            return Emission(x, accepted=True)
+    return Emission(coin.draw(remainder), accepted=False)
+
+
+def verify(coin: Coin, tokens: Any, target: Any, draft: Any, gamma: Any = None) -> int:
+    """Return the token that `emit` emits.
+
+    >>> from spec_math.chance import law
+    >>> law(lambda coin: verify(coin, (0, 0), [0, 1], [1, 0]))
+    {1: Fraction(1, 1)}
+    """
+    return emit(coin, tokens, target, draft, gamma).token
+
+
+def acceptance(target: Any, draft: Any, k: int, gamma: Any = None) -> Any:
+    """Return p_acc = 1 − (1 − β(γ))^k, the probability that a test accepts, for laws [..., V]; γ None means γ*.
+
+    Raises:
+        ValueError: γ below γ*, naming f(γ); as `arrays.laws`.
+
+    >>> acceptance(["1/2", "1/2"], ["1/2", "1/2"], 2, 2)
+    Fraction(3, 4)
+    """
+    t, d = laws(target, draft)
+    gamma = gamma_star(t, d, k) if gamma is None else _valid(t, d, k, gamma)
+    return 1 - (1 - beta(t, d, _column(gamma))) ** count(k)
+
+
+def acceptance_by(excess_at: Callable[[Any], Any], k: int, one: Any) -> Any:
+    """Return p_acc at γ* of float pairs from their excess alone.
+
+    >>> round(float(acceptance_by(lambda gamma: max(0.0, 1 - gamma / 2), 2, 1.0)), 12)
+    0.75
+    """
+    gamma = gamma_by(excess_at, k, one)
+    return 1 - (1 - (1 - excess_at(gamma)) / gamma) ** k
+
+
+def membership(target: Any, draft: Any, k: int, gamma: Any = None) -> Any:
+    """Return p_acc + Σ_y p_res(y)·[(1 − β)^k − (1 − β − d(y) + min(d(y), t(y)/γ))^k], for laws [..., V].
+
+    The bracket is the probability that every draft is rejected and y is among them. It adds nothing at γ*.
+
+    Raises:
+        ValueError: γ below γ*, naming f(γ); as `arrays.laws`.
+
+    >>> membership(["1/2", "1/2"], ["1/2", "1/2"], 2, 2)
+    Fraction(15, 16)
+    """
+    t, d = laws(target, draft)
+    k = count(k)
+    xp = array_namespace(t)
+    gamma = _column(gamma_star(t, d, k) if gamma is None else _valid(t, d, k, gamma))
+    passed = xp.minimum(d, t / gamma)
+    missed = 1 - xp.sum(passed, axis=-1, keepdims=True)
+    # p_res·(1 − β)^k needs no division: it is the target mass that the tests leave over.
+    left = _left_over(t, passed, k)
+    never = over(missed - d + passed, missed, 0 * missed)
+    return 1 - missed[..., 0] ** k + xp.sum(left * (1 - never**k), axis=-1)
+
+
+def is_valid(target: Any, draft: Any, k: int, gamma: Any) -> Any:
+    """Say whether K-SEQ at γ is lossless: max over t > 0 of min(d/t, 1/γ) · p_acc ≤ β, which f(γ) ≤ 0 implies.
+
+    Laws [..., V]. The converse of f(γ) ≤ 0 fails only where nothing is gained by it.
+
+    >>> is_valid([1, 0], ["1/2", "1/2"], 2, 1), f([1, 0], ["1/2", "1/2"], 2, 1) <= 0
+    (True, False)
+    """
+    t, d = laws(target, draft)
+    passed = array_namespace(t).minimum(d, t / gamma)
+    return bool((_left_over(t, passed, count(k)) >= 0).all())
+
+
+def _left_over(t: Array, passed: Array, k: int) -> Array:
+    """Return t − passed · p_acc/β; p_acc/β = Σ_{j<k} (1 − β)^j needs no division, and serves β = 0 too."""
+    xp = array_namespace(t)
+    missed = 1 - xp.sum(passed, axis=-1, keepdims=True)
+    return t - passed * sum(missed**j for j in range(k))
+
+
+def _column(gamma: Any) -> Any:
+    return gamma[..., None] if getattr(gamma, "ndim", 0) else gamma
+
+
+def _valid(t: Array, d: Array, k: int, gamma: Any) -> Any:
+    value = f(t, d, k, gamma)
+    if not value <= 0 or gamma < 1:
+        raise ValueError(
+            f"K-SEQ needs γ ≥ 1 with f(γ) ≤ 0; γ = {gamma} has f(γ) = {value}; take gamma_star(target, draft, {k}), "
+            "or None"
+        )
+    return gamma
+
+
+def _prepared(t: Array, d: Array, k: int, gamma: Any) -> tuple[Any, Array]:
+    if is_exact(t):
+        return _exact_preparation(tuple(t), tuple(d), k, gamma)
+    gamma = gamma_star(t, d, k) if gamma is None else _valid(t, d, k, gamma)
+    step = 2.0**-50
+    while True:
+        left = _left_over(t, array_namespace(t).minimum(d, t / gamma), k)
+        if bool((left >= 0).all()):
+            break
+        # f ≤ 0 as floats compute it may miss by a rounding; a larger γ is valid and costs a rounding's acceptance.
+        gamma, step = gamma * (1 + step), 2 * step
+    total = left.sum()
+    return gamma, left / total if total > 0 else t
+
+
+@lru_cache(maxsize=4096)
+def _exact_preparation(t: tuple[Fraction, ...], d: tuple[Fraction, ...], k: int, gamma: Any) -> tuple[Any, Array]:
+    target, draft = np.array(t, dtype=object), np.array(d, dtype=object)
+    gamma = _exact_gamma(t, d, k) if gamma is None else _valid(target, draft, k, Fraction(gamma))
+    left = _left_over(target, np.minimum(draft, target / gamma), k)
+    total = left.sum()
+    return gamma, left / total if total > 0 else target
+
+
+@lru_cache(maxsize=4096)
+def _exact_gamma(t: tuple[Fraction, ...], d: tuple[Fraction, ...], k: int) -> Fraction:
+    target, draft = np.array(t, dtype=object), np.array(d, dtype=object)
+    one = Fraction(1)
+    # Between neighbouring ratios the excess is linear, A − Bγ, and f(γ) ≤ 0 a polynomial inequality:
+    # γ^k (A − Bγ) − (γ − 1 + A − Bγ)^k ≤ 0.
+    breaks = sorted({one, Fraction(k)} | {a / b for a, b in zip(t, d, strict=True) if b and 1 < a / b < k})
+    low = 0
+    if _polynomial_sign(target, draft, k, one) <= 0:
+        return one
+    high = len(breaks) - 1
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if _polynomial_sign(target, draft, k, breaks[middle]) > 0 else (low, middle)
+    above = [i for i in range(len(t)) if t[i] >= breaks[high] * d[i]]
+    a, b = sum((t[i] for i in above), Fraction(0)), sum((d[i] for i in above), Fraction(0))
+    return least_root(_minus([0] * k + [a, -b], _power([a - 1, 1 - b], k)), breaks[low], breaks[high])
+
+
+def _polynomial_sign(t: Array, d: Array, k: int, gamma: Fraction) -> Fraction:
+    left = excess(t, d, gamma)
+    return left - (1 - (1 - left) / gamma) ** k
+
+
+def _power(linear: list[Fraction], k: int) -> list[Fraction]:
+    result = [Fraction(1)]
+    for _ in range(k):
+        shifted = [Fraction(0), *(c * linear[1] for c in result)]
+        result = [c + s for c, s in zip([*(c * linear[0] for c in result), Fraction(0)], shifted, strict=True)]
+    return result
+
+
+def _minus(first: list[Any], second: list[Any]) -> list[Fraction]:
+    size = max(len(first), len(second))
+    return [Fraction(x) - Fraction(y) for x, y in zip(_padded(first, size), _padded(second, size), strict=True)]
+
+
+def _padded(values: list[Any], size: int) -> list[Any]:
+    return values + [0] * (size - len(values))

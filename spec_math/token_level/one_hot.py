@@ -1,0 +1,82 @@
+"""A deterministic draft: the draft law is one-hot, whatever chose it, and the verifier reads only the target."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spec_math.arrays import Array, array_namespace, laws, ones_like, zeros_like
+from spec_math.arrays import law as checked
+from spec_math.chance import Coin
+from spec_math.distribution import residual
+from spec_math.scheme import Emission, Tokens, is_index, the_token
+
+
+def draw(coin: Coin, draft: Any, k: int = 1) -> Tokens:  # noqa: ARG001 - no randomness, and one draft
+    """Draft the first maximum of the draft law [V].
+
+    >>> draw(None, ["1/4", "3/4"])
+    (1,)
+    """
+    return (int(np.argmax(checked(draft, "draft"))),)
+
+
+def emit(coin: Coin, token: Any, target: Any, draft: Any = None) -> Emission:  # noqa: ARG001
+    """Accept x with chance t(x), else draw from t without x: maximal coupling with the one-hot law of x.
+
+    The law: lossless for any way of choosing x that does not see these coins. Target [V].
+
+    Raises:
+        ValueError: the token lies outside the vocabulary, or the target is no law.
+
+    >>> from spec_math.chance import law
+    >>> law(lambda coin: emit(coin, 0, ["1/4", "3/4"]))[Emission(1, False)]
+    Fraction(3, 4)
+    """
+    t = checked(target, "target")
+    x = the_token(token)
+    if not is_index(x) or not 0 <= x < len(t):
+        raise ValueError(f"a drafted token must be an index in 0..{len(t) - 1}; got {x!r}")
+    if coin.flip(min(1, t[x])):
+        return Emission(int(x), accepted=True)
+    return Emission(coin.draw(residual(t, _one_hot(t, x))), accepted=False)
+
+
+def verify(coin: Coin, token: Any, target: Any, draft: Any = None) -> int:
+    """Return the token that `emit` emits.
+
+    >>> from spec_math.chance import law
+    >>> law(lambda coin: verify(coin, 0, ["1/4", "3/4"])) == {0: 1 / 4, 1: 3 / 4}
+    True
+    """
+    return emit(coin, token, target, draft).token
+
+
+def acceptance(target: Any, draft: Any, k: int = 1) -> Any:  # noqa: ARG001
+    """Return t(first maximum of d), the probability that the test accepts, for laws [..., V].
+
+    >>> acceptance(["1/4", "3/4"], ["2/3", "1/3"])
+    Fraction(1, 4)
+    """
+    t, d = laws(target, draft)
+    if isinstance(t, np.ndarray):
+        # A sum of one mass, as indexing would leave a 0-dimensional object array where a Fraction is wanted.
+        return np.take_along_axis(t, np.argmax(d, axis=-1)[..., None], -1).sum(axis=-1)
+    xp = array_namespace(t)
+    return xp.take_along_axis(t, xp.argmax(d, axis=-1, keepdims=True), axis=-1)[..., 0]
+
+
+def membership(target: Any, draft: Any, k: int = 1) -> Any:
+    """Return the probability that the emitted token is the draft: the acceptance, as the residual leaves x out.
+
+    >>> membership(["1/4", "3/4"], ["2/3", "1/3"])
+    Fraction(1, 4)
+    """
+    return acceptance(target, draft, k)
+
+
+def _one_hot(t: Array, x: int) -> Array:
+    hot = zeros_like(t)
+    hot[x] = ones_like(t[:1])[0]
+    return hot

@@ -1,0 +1,84 @@
+"""Recursive rejection sampling: each of k i.i.d. drafts is tested against what the earlier ones left (SpecInfer)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+from spec_math.arrays import count, laws
+from spec_math.chance import Coin
+from spec_math.distribution import excess, residual
+from spec_math.scheme import Emission, drafted, draw_independent
+
+draw = draw_independent
+
+
+def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
+    """Test the drafts in turn: accept x with chance min(1, r(x)/d(x)), where r starts as t and becomes (r − d)+ / Σ.
+
+    The law: the emitted token has the target's law. Laws [V]. When every test rejects, the last residual is drawn from;
+    where r = d no test rejects. Source: SpecInfer's multi-step rule, SpecTr section 2 repeated.
+
+    Raises:
+        ValueError: the draft has no mass on a token, or a law is none.
+
+    >>> from spec_math.chance import law
+    >>> law(lambda coin: emit(coin, (0, 0), ["1/4", "3/4"], ["1/2", "1/2"]))[Emission(0, True)]
+    Fraction(1, 2)
+    """
+    t, d = laws(target, draft)
+    r = t
+    for x in drafted(tokens, d):
+        if coin.flip(min(1, r[x] / d[x])):
+            return Emission(x, accepted=True)
+        r = residual(r, d)
+    return Emission(coin.draw(r), accepted=False)
+
+
+def verify(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
+    """Return the token that `emit` emits.
+
+    >>> from spec_math.chance import law
+    >>> law(lambda coin: verify(coin, (0, 0), [0, 1], [1, 0]))
+    {1: Fraction(1, 1)}
+    """
+    return emit(coin, tokens, target, draft).token
+
+
+def acceptance(target: Any, draft: Any, k: int) -> Any:
+    """Return the probability that one of k tests accepts, 1 − Π (1 − Σ min(r_i, d)), for laws [..., V].
+
+    Every residual is r_i ∝ (t − λ_i d)+, with λ_1 = 0 and λ_{i+1} = λ_i + E(λ_i), E the `excess`; the product
+    telescopes to E(λ_{k+1}).
+
+    Raises:
+        TypeError, ValueError: k is no count; as `arrays.laws`.
+
+    >>> acceptance(["1/4", "3/4"], ["1/2", "1/2"], 2)
+    Fraction(7, 8)
+    """
+    t, d = laws(target, draft)
+    return acceptance_by(partial(excess, t, d), k, 1 - excess(t, d, 0))
+
+
+def acceptance_by(excess_at: Callable[[Any], Any], k: int, start: Any = 0) -> Any:
+    """Return the same probability from the excess of a pair alone, as a function of the scale.
+
+    >>> from spec_math.arrays import exact
+    >>> acceptance_by(partial(excess, exact(["1/4", "3/4"]), exact(["1/2", "1/2"])), 1)
+    Fraction(3, 4)
+    """
+    scale = start
+    for _ in range(count(k)):
+        scale = scale + excess_at(scale)
+    return 1 - excess_at(scale)
+
+
+def membership(target: Any, draft: Any, k: int) -> Any:
+    """Return the probability that the emitted token is among the drafts: the acceptance, as a rejected x has r(x) = 0.
+
+    >>> membership(["1/4", "3/4"], ["1/2", "1/2"], 2)
+    Fraction(7, 8)
+    """
+    return acceptance(target, draft, k)

@@ -1,0 +1,161 @@
+"""Recursive rejection of drafts drawn without replacement (Sequoia; the mode that engines prefer)."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spec_math.arrays import Array, count, is_exact, laws, positive_part
+from spec_math.arrays import law as checked
+from spec_math.chance import Coin
+from spec_math.distribution import residual, restricted
+from spec_math.scheme import Emission, Tokens, drafted
+
+
+def draw(coin: Coin, draft: Any, k: int) -> Tokens:
+    """Draw k distinct tokens one after another from the draft law [V]; the whole support where it has fewer than k.
+
+    Raises:
+        TypeError, ValueError: k is no count, or draft is no law.
+
+    >>> from spec_math.chance import replay
+    >>> replay(lambda coin: draw(coin, ["1/2", "1/2", 0], 3), [0.7, 0.7])
+    (1, 0)
+    """
+    d = checked(draft, "draft")
+    tokens: list[int] = []
+    for _ in range(min(count(k), int((d > 0).sum()))):
+        tokens.append(coin.draw(without(d, tokens)))
+    return tuple(tokens)
+
+
+def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
+    """Test the drafts in turn, the draft law losing each rejected token and being divided by what it has left.
+
+    The law: the emitted token has the target's law. With d_i the law of the i-th draft given those before it: accept x
+    with chance min(1, r(x)/d_i(x)), else r becomes (r − d_i)+ / Σ. Laws [V].
+
+    Raises:
+        ValueError: a token is drafted twice or has no draft mass, or a law is none.
+
+    >>> from spec_math.chance import law
+    >>> law(lambda coin: emit(coin, (0, 1), ["1/4", "3/4"], ["1/2", "1/2"]))
+    {Emission(token=0, accepted=True): Fraction(1, 2), Emission(token=1, accepted=True): Fraction(1, 2)}
+    """
+    t, d = laws(target, draft)
+    distinct = drafted(tokens, d)
+    if len(set(distinct)) < len(distinct):
+        raise ValueError(f"drafts without replacement are distinct; got {distinct}")
+    r = t
+    for place, x in enumerate(distinct):
+        current = without(d, distinct[:place])
+        if coin.flip(min(1, r[x] / current[x])):
+            return Emission(x, accepted=True)
+        r = residual(r, current)
+    return Emission(coin.draw(r), accepted=False)
+
+
+def verify(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
+    """Return the token that `emit` emits.
+
+    >>> from spec_math.chance import law
+    >>> law(lambda coin: verify(coin, (0,), [0, 1], [1, 0]))
+    {1: Fraction(1, 1)}
+    """
+    return emit(coin, tokens, target, draft).token
+
+
+def acceptance(target: Any, draft: Any, k: int) -> Any:
+    """Return the probability that one of the tests accepts, by recursion over the rejected drafts: O(V^(k−1)) terms.
+
+    Laws [..., V]. With r the residual and d_i the current draft, a path is rejected on with Π (d_i − r)+(x_i), and the
+    last draft's rejection is the excess Σ (r − d_k)+. Beyond 2·10^6 terms use `estimate`.
+
+    Raises:
+        ValueError: the recursion would need more than 2·10^6 terms; as `arrays.laws`.
+
+    >>> acceptance(["1/4", "3/4"], ["1/2", "1/2"], 2)
+    Fraction(1, 1)
+    """
+    t, d = laws(target, draft)
+    if t.ndim > 1:
+        rows = [acceptance(row, other, k) for row, other in zip(t, d, strict=True)]
+        return np.array(rows, dtype=t.dtype) if isinstance(t, np.ndarray) else t.new_tensor(rows)
+    steps = min(count(k), int((d > 0).sum()))
+    terms = float(len(t)) ** (steps - 1)
+    if terms > TERMS:
+        raise ValueError(
+            f"the acceptance of {steps} drafts without replacement at V = {len(t)} is a sum of {terms:.2g} terms, more "
+            f"than {TERMS:.0e}; call without_replacement.estimate, which gives a value with its standard error"
+        )
+    return 1 - _rejected(t, d, steps)
+
+
+TERMS = 2_000_000
+
+
+def membership(target: Any, draft: Any, k: int) -> Any:
+    """Return the probability that the emitted token is among the drafts: the acceptance, as a rejected x has r(x) = 0.
+
+    >>> membership(["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], 2)
+    Fraction(7, 8)
+    """
+    return acceptance(target, draft, k)
+
+
+def estimate(target: Any, draft: Any, k: int, paths: int, rng: Any) -> tuple[float, float]:
+    """Estimate the acceptance from `paths` sampled rejections: (value, standard error), for float laws [V].
+
+    Only which draft is rejected is sampled; the chance that the next one is rejected is summed exactly, so that the
+    product of those sums is an unbiased estimate of the rejection. rng is a NumPy Generator.
+
+    Raises:
+        TypeError, ValueError: k or paths is no count; as `arrays.laws`.
+
+    >>> estimate([0.5, 0.25, 0.25], [0.25, 0.5, 0.25], 2, 8, np.random.default_rng(0))
+    (0.875, 0.0)
+    """
+    t, d = laws(target, draft)
+    steps = min(count(k), int((d > 0).sum()))
+    rejections = np.array([_sampled_rejection(t, d, steps, rng) for _ in range(count(paths, "paths"))])
+    return 1 - float(rejections.mean()), float(rejections.std(ddof=1) / len(rejections) ** 0.5) if paths > 1 else 0.0
+
+
+def without(d: Array, tokens: Any) -> Array:
+    """Return the draft law [V] without some tokens, divided by the mass left.
+
+    >>> without(checked(["1/2", "1/4", "1/4"]), [0]).tolist()
+    [Fraction(0, 1), Fraction(1, 2), Fraction(1, 2)]
+    """
+    if not len(tokens):
+        return d
+    keep = np.ones(len(d), dtype=bool) if isinstance(d, np.ndarray) else d.new_ones(len(d), dtype=bool)
+    keep[list(tokens)] = False
+    return restricted(d, keep)
+
+
+def _rejected(r: Array, d: Array, steps: int) -> Any:
+    last = positive_part(r - d).sum()
+    if steps == 1 or last == 0:
+        return last
+    lost = positive_part(d - r)
+    after = residual(r, d) if is_exact(r) else positive_part(r - d) / last
+    total = last - last
+    for x in np.flatnonzero(lost > 0):
+        total = total + lost[x] * _rejected(after, without(d, [x]), steps - 1)
+    return total
+
+
+def _sampled_rejection(r: Array, d: Array, steps: int, rng: Any) -> float:
+    weight = 1.0
+    for step in range(steps):
+        gain = positive_part(r - d)
+        chance = float(gain.sum())
+        weight *= chance
+        if weight == 0 or step == steps - 1:
+            return weight
+        lost = positive_part(d - r)
+        x = int(np.searchsorted(np.cumsum(lost), rng.random() * lost.sum(), side="right"))
+        r, d = gain / chance, without(d, [x])
+    return weight
