@@ -1,6 +1,19 @@
 """What models speak: vocabularies and their tries, tokenisers, and how two vocabularies compare."""
 
+from spec_math.language.corpus import Corpus, documentation
+from spec_math.language.model import Model, Table
+from spec_math.language.ngram import NGram
 from spec_math.language.tokenizer import GreedyTokenizer, Tokenizer, UntokenisableError
 from spec_math.language.vocabulary import Vocabulary
 
-__all__ = ["GreedyTokenizer", "Tokenizer", "UntokenisableError", "Vocabulary"]
+__all__ = [
+    "Corpus",
+    "GreedyTokenizer",
+    "Model",
+    "NGram",
+    "Table",
+    "Tokenizer",
+    "UntokenisableError",
+    "Vocabulary",
+    "documentation",
+]

@@ -121,7 +121,7 @@ def indices(values: Any, name: str, dimensions: int | None) -> np.ndarray[Any, A
         raise TypeError(f"{name} must be ints; got an array of {array.dtype}")
     if dimensions is not None and array.ndim != dimensions:
         raise ValueError(f"{name} must have {dimensions} dimension(s); the shape is {array.shape}")
-    return array.astype(np.int64)
+    return array.astype(np.int64, copy=False)
 
 
 def check_range(values: np.ndarray[Any, Any], size: int, name: str, least: int = START) -> None:

@@ -9,10 +9,11 @@ from functools import cache
 
 import numpy as np
 
+from spec_math.arrays import count
 from spec_math.language.context_tree import START
 
 UNKNOWN = "<unk>"
-"""The token that stands for every word the training part does not hold; the last index of a vocabulary."""
+"""Stands for every word that the training part does not hold, and so for none in it: the last index of a vocabulary."""
 
 HELD_OUT = 20
 """Of the different paragraphs of a text, in order, each twentieth is held out."""
@@ -60,12 +61,14 @@ def split(texts: Iterable[str], held_out: int = HELD_OUT) -> Corpus:
     out does not also stand in the training part.
 
     Raises:
-        ValueError: there are fewer than `held_out` different paragraphs, so that nothing would be held out.
+        TypeError: held_out is no int (a bool is none).
+        ValueError: it is below 2, or there are fewer different paragraphs than that, so that one part would be empty.
 
     >>> corpus = split(["a b\\n\\nb c", "a b\\n\\na d"], held_out=3)
     >>> corpus.names, corpus.training.tolist(), corpus.held_out.tolist()
     (('a', 'b', 'c', '<unk>'), [0, 1, -1, 1, 2], [0, 3])
     """
+    held_out = count(held_out, "held_out")
     found = (tuple(words(paragraph)) for text in texts for paragraph in _PARAGRAPH.split(text))
     paragraphs = list(dict.fromkeys(paragraph for paragraph in found if paragraph))
     if held_out < 2 or len(paragraphs) < held_out:
@@ -83,7 +86,7 @@ def split(texts: Iterable[str], held_out: int = HELD_OUT) -> Corpus:
 def documentation() -> Corpus:
     """Return the documentation of CPython's language (`pydoc help`) as a corpus; read once, then kept.
 
-    With CPython 3.11: 98,132 words in 79 topics, of which 78,470 in 2,071 different paragraphs; 103 of these
+    With CPython 3.11.7: 98,132 words in 79 topics, of which 78,470 in 2,071 different paragraphs; 103 of these
     (3,520 words, 2.7 % of them unknown) are held out; 4,127 different words are left in the training part.
 
     Raises:
@@ -100,9 +103,7 @@ def documentation() -> Corpus:
     return split(topics[name] for name in sorted(topics))
 
 
-def _encoded(
-    paragraphs: Sequence[Sequence[str]], index: dict[str, int]
-) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def _encoded(paragraphs: Sequence[Sequence[str]], index: dict[str, int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
     unknown = index[UNKNOWN]
     tokens: list[int] = []
     for paragraph in paragraphs:
