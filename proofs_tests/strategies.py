@@ -41,3 +41,10 @@ def pairs(draw: st.DrawFn, largest: int = 4) -> tuple[Array, Array]:
         left, right = draw(laws(cut)), draw(laws(size - cut))
         return exact([*left, *[0] * (size - cut)]), exact([*[0] * cut, *right])
     return target, draw(laws(size))
+
+
+@st.composite
+def vocabularies(draw: st.DrawFn, letters: str = "ab", longest: int = 3, most: int = 5) -> list[str]:
+    """The tokens of a vocabulary over a few letters: prefixes of one another, in any order, some letters missing."""
+    words = st.text(letters, min_size=1, max_size=longest)
+    return draw(st.lists(words, min_size=1, max_size=most, unique=True))

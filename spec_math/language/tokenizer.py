@@ -63,22 +63,45 @@ class GreedyTokenizer:
         spec_math.language.tokenizer.UntokenisableError: no token starts at byte 2 of 3 (0x61, 'a'), after [2]: ...
         """
         spelled = as_bytes(text)
-        tokens = self._longest_prefixes(spelled)
-        read = tuple(tokens.tolist())
-        position = sum(len(self.vocabulary[token]) for token in read)
-        if position < len(spelled):
+        read, position, stuck = self._read(spelled)
+        if stuck:
             raise UntokenisableError(self._complaint(spelled, position, read), position, read)
         return read
 
+    def reads(self, text: str | bytes) -> bool:
+        """Say whether `encode` gets through a text.
+
+        >>> GreedyTokenizer(Vocabulary(["b", "ba", "bb"])).reads("bba")
+        False
+        """
+        return not self._read(as_bytes(text))[2]
+
     def first(self, text: str | bytes) -> int | None:
-        """Return the first token of a text alone, or None where no token is a prefix of it; the rest is not read.
+        """Return the first token of a text, or None where no token is a prefix of it; what follows is not read.
 
         >>> tokenizer = GreedyTokenizer(Vocabulary(["b", "ba", "bb"]))
         >>> tokenizer.first("bba"), tokenizer.first("abb"), tokenizer.first("")
         (2, None, None)
         """
-        tokens = self._longest_prefixes(as_bytes(text), most=1)
-        return int(tokens[0]) if len(tokens) else None
+        read = self._read(as_bytes(text), most=1)[0]
+        return read[0] if read else None
+
+    def settled(self, text: str | bytes) -> tuple[tuple[int, ...], bytes]:
+        """Return the tokens of a text that stay whatever is appended to it, and the rest, which waits for more.
+
+        The rest is empty or a proper prefix of a token.
+
+        Raises:
+            UntokenisableError: no continuation of the text can be tokenised.
+
+        >>> GreedyTokenizer(Vocabulary(["a", "b", "abc"])).settled("babab")
+        ((1, 0, 1), b'ab')
+        """
+        spelled = as_bytes(text)
+        read, position, stuck = self._read(spelled, waits=True)
+        if stuck:
+            raise UntokenisableError(self._complaint(spelled, position, read), position, read)
+        return read, spelled[position:]
 
     def decode(self, tokens: Iterable[int]) -> str:
         """Return the text of some tokens (`Vocabulary.decode`).
@@ -88,10 +111,12 @@ class GreedyTokenizer:
         """
         return self.vocabulary.decode(tokens)
 
-    def _longest_prefixes(self, spelled: bytes, most: int | None = None) -> Integers:
+    def _read(self, spelled: bytes, most: int = -1, waits: bool = False) -> tuple[tuple[int, ...], int, bool]:
         trie = self.vocabulary.trie
         data = np.frombuffer(spelled, dtype=np.uint8)
-        return _greedy(trie.start, trie.byte, trie.token, data, len(data) if most is None else most)
+        walk = (trie.start, trie.byte, trie.token)
+        read, position, stuck = _greedy(walk, data, len(data) if most < 0 else most, waits)
+        return tuple(read.tolist()), position, stuck
 
     def _complaint(self, spelled: bytes, position: int, read: tuple[int, ...]) -> str:
         letter = spelled[position]
@@ -107,7 +132,12 @@ class GreedyTokenizer:
 
 
 @compiled
-def _greedy(start: Integers, byte: Integers, token: Integers, data: Integers, most: int) -> Any:
+def _greedy(trie: Any, data: Integers, most: int, waits: bool) -> Any:
+    """Read at most `most` tokens: which they are, where they end, and whether no token starts there.
+
+    With `waits`, reading stops before a token that a longer text could still change.
+    """
+    start, byte, token = trie
     read = np.empty(min(len(data), most), np.int32)
     size = 0
     position = 0
@@ -120,9 +150,11 @@ def _greedy(start: Integers, byte: Integers, token: Integers, data: Integers, mo
             end += 1
             if token[node] >= 0:
                 found, after = token[node], end
-        if found < 0:
+        if waits and node >= 0 and start[node + 1] > start[node]:
             break
+        if found < 0:
+            return read[:size], position, True
         read[size] = found
         size += 1
         position = after
-    return read[:size]
+    return read[:size], position, False

@@ -11,6 +11,9 @@ import numpy as np
 from spec_math.language.trie import Integers, Trie, child, compiled, pack
 from spec_math.language.vocabulary import Vocabulary, as_bytes
 
+Pieces = builtins.list[builtins.list[tuple[int, int]]]
+"""For each position of a text but its end, the tokens that start there: (where it ends, the token), shortest first."""
+
 LISTED = 1_000_000
 """The most segmentations that `list` holds in memory at once; `each` has no such bound."""
 
@@ -138,16 +141,15 @@ def _shown(spelled: bytes) -> str:
     return spelled.decode(errors="backslashreplace").replace(" ", "␣").replace("\n", "⏎")
 
 
-def _pieces(spelled: bytes, trie: Trie) -> builtins.list[builtins.list[tuple[int, int]]]:
-    """Return, for each position but the last, the tokens that start there: (where it ends, the token), shortest first."""
+def _pieces(spelled: bytes, trie: Trie) -> Pieces:
     edges = _edges(trie.start, trie.byte, trie.token, np.frombuffer(spelled, dtype=np.uint8))
-    pieces: builtins.list[builtins.list[tuple[int, int]]] = [[] for _ in spelled]
+    pieces: Pieces = [[] for _ in spelled]
     for begin, end, token in edges:
         pieces[begin].append((end, token))
     return pieces
 
 
-def _ways(pieces: builtins.list[builtins.list[tuple[int, int]]]) -> builtins.list[int]:
+def _ways(pieces: Pieces) -> builtins.list[int]:
     """Return the number of segmentations of each prefix of the text, from the empty one (1) to the whole."""
     ways = [1] + [0] * len(pieces)
     for begin, onward in enumerate(pieces):
@@ -156,11 +158,9 @@ def _ways(pieces: builtins.list[builtins.list[tuple[int, int]]]) -> builtins.lis
     return ways
 
 
-def _completable(
-    pieces: builtins.list[builtins.list[tuple[int, int]]],
-) -> builtins.list[builtins.list[tuple[int, int]]]:
+def _completable(pieces: Pieces) -> Pieces:
     """Keep the pieces from whose end the text can still be completed."""
-    kept: builtins.list[builtins.list[tuple[int, int]]] = [[] for _ in pieces]
+    kept: Pieces = [[] for _ in pieces]
     for begin in reversed(range(len(pieces))):
         kept[begin] = [(end, token) for end, token in pieces[begin] if end == len(pieces) or kept[end]]
     return kept
@@ -176,7 +176,7 @@ def _edges(start: Integers, byte: Integers, token: Integers, data: Integers) -> 
             if node < 0:
                 break
             if token[node] >= 0:
-                found.append((begin, end + 1, token[node]))
+                found.append((begin, end + 1, int(token[node])))
     return found
 
 

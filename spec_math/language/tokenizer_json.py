@@ -1,0 +1,153 @@
+"""Hugging Face's tokenizer.json: its vocabulary, read by hand, and its tokeniser, through the library tokenizers."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, cast
+
+from spec_math.language.files import content, library
+from spec_math.language.vocabulary import Vocabulary
+
+_BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+
+
+class TokenizerJson:
+    """The tokeniser of a tokenizer.json as it stands: its normaliser, its merges and its decoder, none added.
+
+    Neither special tokens around the text nor their removal: encode(text) reads the text alone, decode keeps all.
+
+    Raises:
+        ImportError: the library tokenizers is not installed.
+        ValueError: as `read`.
+    """
+
+    def __init__(self, path: str | Path) -> None:
+        self.vocabulary = read(path)
+        tokenizers = library("tokenizers", "tokenising as a tokenizer.json does")
+        self._tokenizer = tokenizers.Tokenizer.from_file(str(path))
+
+    def encode(self, text: str) -> tuple[int, ...]:
+        """Return the tokens of a text, without special tokens around it."""
+        return tuple(self._tokenizer.encode(text, add_special_tokens=False).ids)
+
+    def decode(self, tokens: Iterable[int]) -> str:
+        """Return the text of some tokens, special ones by their names."""
+        return self._tokenizer.decode(list(tokens), skip_special_tokens=False)
+
+
+def read(path: str | Path) -> Vocabulary:
+    """Read the vocabulary of a tokenizer.json: the bytes that each token adds, its raw keys, its special tokens.
+
+    The decoder says what a key stands for: ByteLevel, its alphabet of 256 signs; Metaspace or Replace, a sign for the
+    space; ByteFallback, <0xNN> for one byte. Added tokens stand for their own text unless they are marked special.
+    An id that the file leaves out becomes a special token "<no token N>": laws have a place for it, texts have not.
+    Several tokens with the same bytes are kept (`Vocabulary`, repeats).
+
+    Raises:
+        ValueError: the file is truncated, or no tokenizer.json; its pieces have no bytes of their own (WordPiece).
+    """
+    place = Path(path)
+    fields = _fields(place)
+    added = {entry["id"]: entry for entry in cast("list[dict[str, Any]]", fields.get("added_tokens") or [])}
+    keys = {number: key for key, number in _pieces(fields, place)}
+    keys |= {number: entry["content"] for number, entry in added.items()}
+    special = {number for number, entry in added.items() if entry.get("special")}
+    special |= {number for number in _unknown(fields["model"]) if number in keys}
+    holes = set(range(max(keys) + 1)) - set(keys)
+    special |= holes
+    keys |= {number: f"<no token {number}>" for number in holes}
+    spell = _speller(fields, place)
+    listed = [keys[number] for number in range(len(keys))]
+    tokens = [key.encode() if number in special or number in added else spell(key) for number, key in enumerate(listed)]
+    return Vocabulary(tokens, special, listed, repeats=True)
+
+
+def byte_alphabet() -> dict[str, int]:
+    """Return the alphabet in which byte-level tokenisers write bytes: {sign: byte}.
+
+    Printable Latin-1 characters are themselves; the other 68 bytes, in order, are the characters from U+0100 on.
+
+    >>> byte_alphabet()["Ġ"], byte_alphabet()["a"], len(byte_alphabet())
+    (32, 97, 256)
+    """
+    printable = [*range(0x21, 0x7F), *range(0xA1, 0xAD), *range(0xAE, 0x100)]
+    others = [byte for byte in range(256) if byte not in printable]
+    return {chr(byte): byte for byte in printable} | {chr(256 + at): byte for at, byte in enumerate(others)}
+
+
+def _fields(path: Path) -> dict[str, Any]:
+    data = content(path)
+    try:
+        fields = json.loads(data)
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: no UTF-8 at byte {error.start} of {len(data)}; a tokenizer.json is UTF-8") from error
+    except json.JSONDecodeError as error:
+        raise ValueError(
+            f"{path}: truncated or no JSON, at character {error.pos} of {len(error.doc)}: {error.msg}"
+        ) from error
+    if not isinstance(fields, dict) or "vocab" not in (cast("dict[str, Any]", fields).get("model") or {}):
+        raise ValueError(f"{path} is no tokenizer.json: it holds no 'model' with a 'vocab'")
+    return cast("dict[str, Any]", fields)
+
+
+def _pieces(fields: dict[str, Any], path: Path) -> list[tuple[str, int]]:
+    """List (key, id): BPE and WordPiece map keys to ids, Unigram lists [key, score] in the order of the ids."""
+    vocabulary = fields["model"]["vocab"]
+    if isinstance(vocabulary, dict):
+        return list(cast("dict[str, int]", vocabulary).items())
+    if not vocabulary:
+        raise ValueError(f"{path}: its 'vocab' is empty")
+    return [(entry[0], number) for number, entry in enumerate(vocabulary)]
+
+
+def _unknown(model: dict[str, Any]) -> list[int]:
+    """Return the id of the unknown token, which stands for text that it does not hold."""
+    if model.get("unk_id") is not None:
+        return [model["unk_id"]]
+    name = model.get("unk_token")
+    vocabulary = model["vocab"]
+    return [vocabulary[name]] if name is not None and isinstance(vocabulary, dict) and name in vocabulary else []
+
+
+def _speller(fields: dict[str, Any], path: Path) -> Callable[[str], bytes]:
+    """Return what the decoder makes of a key."""
+    parts = {part["type"]: part for part in _parts(fields.get("decoder"))}
+    for kind in ("WordPiece", "BPEDecoder", "CTC"):
+        if kind in parts:
+            raise ValueError(
+                f"{path}: its decoder is {kind}, where the space before a piece depends on its neighbours: "
+                "the pieces have no bytes of their own, and no vocabulary of bytes can be read"
+            )
+    if "ByteLevel" in parts:
+        alphabet = byte_alphabet()
+        return lambda key: bytes(alphabet[sign] for sign in key)
+    space = parts.get("Metaspace", {}).get("replacement") or _replaced_by_space(fields.get("decoder"))
+    fallback = "ByteFallback" in parts
+
+    def spell(key: str) -> bytes:
+        piece = _BYTE_PIECE.fullmatch(key) if fallback else None
+        if piece:
+            return bytes([int(piece[1], 16)])
+        return (key.replace(space, " ") if space else key).encode()
+
+    return spell
+
+
+def _parts(decoder: Any) -> Iterator[dict[str, Any]]:
+    if decoder is None:
+        return
+    if decoder["type"] == "Sequence":
+        for part in decoder["decoders"]:
+            yield from _parts(part)
+    else:
+        yield decoder
+
+
+def _replaced_by_space(decoder: Any) -> str | None:
+    for part in _parts(decoder):
+        if part["type"] == "Replace" and part.get("content") == " ":
+            return part["pattern"].get("String")
+    return None
