@@ -1,6 +1,7 @@
 """Is this speculative decoder lossless, and how much faster could any be? Computed exactly."""
 
 from spec_math.arrays import exact, proportional_to
+from spec_math.block_level.lossless import check_lossless_block
 from spec_math.chance import Coin, Cumulative, law, replay, sample
 from spec_math.distribution import overlap, residual, total_variation
 from spec_math.scheme import Emission, Scheme
@@ -16,6 +17,7 @@ __all__ = [
     "Lossy",
     "Scheme",
     "check_lossless",
+    "check_lossless_block",
     "exact",
     "law",
     "overlap",

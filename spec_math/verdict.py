@@ -27,7 +27,10 @@ class Lossless:
 
 @dataclass(frozen=True)
 class Lossy:
-    """The emitted law is not the target's, with a counterexample: a token and both its masses, or a broken path."""
+    """The emitted law is not the target's, with a counterexample: a token and both its masses, or a broken path.
+
+    Of a generator of blocks the counterexample is a text, `tokens`, in place of one token.
+    """
 
     reason: str
     token: int | None = None
@@ -35,6 +38,7 @@ class Lossy:
     target: Any = None
     total_variation: Any = None
     path: tuple[str, ...] = ()
+    tokens: tuple[int, ...] | None = None
 
     def __bool__(self) -> bool:
         return False

@@ -1,0 +1,51 @@
+"""Models for the proofs of blocks: rational laws that depend on the whole prefix, with zeros, ties and an end token."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from hypothesis import strategies as st
+
+from proofs_tests.strategies import laws
+from spec_math.arrays import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """A model on every prefix from a few laws: the prefix, read as a number to the base V + 1, picks its law.
+
+    With more than one law, and their number coprime to V + 1, each token of the prefix bears on the law that follows.
+    """
+
+    rows: tuple[Array, ...]
+    end: int | None = None
+
+    def __call__(self, prefix: tuple[int, ...]) -> Array:
+        base, code = len(self.rows[0]) + 1, 0
+        for token in prefix:
+            code = base * code + token + 1
+        return self.rows[code % len(self.rows)]
+
+    def __repr__(self) -> str:
+        return f"Rows({[[str(mass) for mass in row] for row in self.rows]}, end={self.end})"
+
+
+@st.composite
+def model_pairs(draw: st.DrawFn, size: int, end: bool | None = None) -> tuple[Rows, Rows]:
+    """A target and a draft on `size` tokens with a common end token; end None lets chance say whether there is one.
+
+    The draft is unrelated to the target, the same, or the same with one law changed.
+    """
+    ends = draw(st.booleans()) if end is None else end
+    last = size - 1 if ends else None
+    number = draw(st.sampled_from([1, 2, 5, 7] if size == 2 else [1, 3, 5, 7]))
+    row = laws(size)
+    target = draw(st.lists(row, min_size=number, max_size=number))
+    kind = draw(st.sampled_from(["any", "any", "any", "same", "near"]))
+    if kind == "any":
+        draft = draw(st.lists(row, min_size=number, max_size=number))
+    else:
+        draft = list(target)
+        if kind == "near":
+            draft[draw(st.integers(0, number - 1))] = draw(row)
+    return Rows(tuple(target), last), Rows(tuple(draft), last)

@@ -1,0 +1,15 @@
+"""Several tokens per call of the target: generators of blocks, their exact laws, and what a block is worth."""
+
+from spec_math.block_level import chain, length
+from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level.emitted import emitted_law, target_law
+from spec_math.block_level.lossless import check_lossless_block
+
+__all__ = [
+    "Conditionals",
+    "chain",
+    "check_lossless_block",
+    "emitted_law",
+    "length",
+    "target_law",
+]

@@ -1,0 +1,123 @@
+"""Standard speculative decoding: one drafted chain, verified token by token (Timor et al. Alg. 5, SpecTr Alg. 4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from spec_math.arrays import Array, count
+from spec_math.block_level.conditionals import Conditionals
+from spec_math.chance import Coin
+from spec_math.language.model import Model
+from spec_math.scheme import Tokens, drafted
+from spec_math.token_level import single
+
+
+def generate(coin: Coin, target_model: Model, draft_model: Model, prefix: Sequence[int], lookahead: int) -> Tokens:
+    """Draft up to `lookahead` tokens, keep them up to the first that is rejected, and add one token.
+
+    The law: the tokens, continued by the target, have the target's joint law. The token added is the residual's after a
+    rejection, else the target's own; none follows the end token. Source: Timor et al., Alg. 5; SpecTr, Alg. 4.
+
+    Raises:
+        ValueError, TypeError: lookahead is no count; a law or the prefix is none, named by its prefix.
+
+    >>> from spec_math.chance import law
+    >>> target, draft = (lambda prefix: ["1/4", "3/4"]), (lambda prefix: [0, 1])
+    >>> law(lambda coin: generate(coin, target, draft, (), 1))[0,]
+    Fraction(1, 4)
+    """
+    laws = Conditionals(target_model, draft_model, prefix)
+    tokens = draw(coin, laws, lookahead)
+    targets = [laws.target(tokens[:place]) for place in range(len(tokens) + (not laws.ends(tokens)))]
+    drafts = [laws.draft(tokens[:place]) for place in range(len(tokens))]
+    return verify(coin, tokens, targets, drafts)
+
+
+def draw(coin: Coin, laws: Conditionals, lookahead: int) -> Tokens:
+    """Draw `lookahead` tokens from the draft one after another, stopping after the end token.
+
+    >>> from spec_math.chance import replay
+    >>> laws = Conditionals(lambda prefix: ["1/2", "1/2"], lambda prefix: ["1/2", "1/2"], ())
+    >>> replay(lambda coin: draw(coin, laws, 2), [0.1, 0.7])
+    (0, 1)
+    """
+    tokens: Tokens = ()
+    for _ in range(count(lookahead, "lookahead")):
+        tokens = (*tokens, coin.draw(laws.draft(tokens)))
+        if laws.ends(tokens):
+            break
+    return tokens
+
+
+def verify(coin: Coin, tokens: Tokens, targets: Sequence[Array], drafts: Sequence[Array]) -> Tokens:
+    """Verify a drafted chain: accept x_i with chance min(1, t_i(x_i)/d_i(x_i)) up to the first rejection.
+
+    Laws: targets [L+1, V] and drafts [L, V], row i given the first i tokens; targets may lack its last row where
+    nothing follows the chain. Returns the accepted tokens and one more: from the residual of the rejected position, or
+    from the target's last row. Source: Timor et al., Alg. 5, lines 7-13.
+
+    Raises:
+        ValueError: the numbers of rows do not fit the tokens; a token that its draft law cannot draw.
+
+    >>> from spec_math.chance import law
+    >>> law(lambda coin: verify(coin, (1,), [["1/4", "3/4"]], [[0, 1]]))
+    {(1,): Fraction(3, 4), (0,): Fraction(1, 4)}
+    """
+    check_rows(tokens, targets, drafts)
+    for place, token in enumerate(tokens):
+        emission = single.emit(coin, token, targets[place], drafts[place])
+        if not emission.accepted:
+            return (*tokens[:place], emission.token)
+    return tuple(tokens) if len(targets) == len(tokens) else (*tokens, coin.draw(targets[-1]))
+
+
+def check_rows(tokens: Tokens, targets: Sequence[Any], drafts: Sequence[Any]) -> None:
+    """Check that L drafted tokens come with L draft laws and L + 1 target laws (L where nothing follows them).
+
+    Raises:
+        ValueError: they do not, or a token has no mass in its draft law.
+
+    >>> check_rows((0,), [[1, 0]], [])
+    Traceback (most recent call last):
+    ValueError: 1 drafted token(s) need 1 draft law(s) and 2 target laws (1 where the chain ends the text); got 0 and 1
+    """
+    size = len(tokens)
+    if size == 0 or len(drafts) != size or len(targets) not in (size, size + 1):
+        raise ValueError(
+            f"{size} drafted token(s) need {size} draft law(s) and {size + 1} target laws ({size} where the chain ends "
+            f"the text); got {len(drafts)} and {len(targets)}"
+        )
+    for token, draft in zip(tokens, drafts, strict=True):
+        drafted(token, draft)
+
+
+def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], lookahead: int) -> Any:
+    """Return the expected number of tokens per target call, 1 + Σ_s Π_i min(t, d)(s_i | s_<i), by walking prefixes.
+
+    The sum runs over the texts s of 1 to `lookahead` tokens that do not end with the end token: one that does adds a
+    draft but loses the token that would follow it. V^lookahead terms at most. Units: tokens per call.
+
+    Raises:
+        ValueError, TypeError: as `generate`.
+
+    >>> expected(lambda prefix: ["1/3", "2/3"], lambda prefix: ["2/3", "1/3"], (), 2)
+    Fraction(19, 9)
+    """
+    laws = Conditionals(target_model, draft_model, prefix)
+    lookahead = count(lookahead, "lookahead")
+
+    def accepted_below(path: Tokens, reached: Any) -> Any:
+        rates = (t if t < d else d for t, d in zip(laws.target(path), laws.draft(path), strict=True))
+        total = reached * 0
+        for token, rate in enumerate(rates):
+            if rate == 0 or token == laws.end:
+                continue
+            mass = reached * rate
+            total = total + mass
+            if len(path) + 1 < lookahead:
+                total = total + accepted_below((*path, token), mass)
+        return total
+
+    one = laws.target().sum() * 0 + 1
+    return one + accepted_below((), one)

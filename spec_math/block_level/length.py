@@ -1,0 +1,89 @@
+"""How many tokens a call of the target yields: the law of a block, its expected length, and an estimate by sampling."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import log, sqrt
+from typing import Any
+
+from spec_math.arrays import count
+from spec_math.block_level.emitted import Generate, Text
+from spec_math.chance import law as law_of
+from spec_math.chance import sample
+
+
+def law(generate: Generate, prefix: Text) -> dict[Text, Any]:
+    """Compute the law of the tokens that one block emits after prefix, {emitted tokens: mass}, by walking every path.
+
+    Exact on Fractions; the number of paths grows with every coin.
+
+    >>> from fractions import Fraction
+    >>> law(lambda coin, prefix: (0,) if coin.flip(Fraction(1, 3)) else (1, 1), ())
+    {(0,): Fraction(1, 3), (1, 1): Fraction(2, 3)}
+    """
+    return law_of(lambda coin: generate(coin, tuple(prefix)))
+
+
+def expected(generate: Generate, prefix: Text) -> Any:
+    """Compute the expected number of tokens that one block emits after prefix, in tokens per call of the target.
+
+    The law: Σ_b |b| · P(b) over the blocks b of `law`.
+
+    >>> from fractions import Fraction
+    >>> expected(lambda coin, prefix: (0,) if coin.flip(Fraction(1, 3)) else (1, 1), ())
+    Fraction(5, 3)
+    """
+    return sum(len(block) * mass for block, mass in law(generate, prefix).items())
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A Monte Carlo estimate: the mean of `samples` draws, and an interval that covers the truth with `confidence`.
+
+    The interval holds for every number of samples, as it rests on the range of the draws and not on a normal limit.
+    """
+
+    mean: float
+    low: float
+    high: float
+    confidence: float
+    samples: int
+
+
+def estimate(
+    generate: Generate, prefix: Text, longest: int, samples: int, rng: Any, confidence: float = 0.99
+) -> Estimate:
+    """Estimate the expected number of tokens of a block after prefix from `samples` sampled blocks of 1 to `longest`.
+
+    The interval is the empirical Bernstein bound (Maurer and Pontil 2009, Theorem 4) on both sides, δ = 1 − confidence
+    in all: mean ± [sqrt(2 S² ln(4/δ)/n) + 7 r ln(4/δ)/(3(n − 1))], S² the sample variance, r = longest − 1 the range;
+    it is cut off at 1 and `longest`, between which the truth lies. rng is a NumPy Generator or a random.Random.
+
+    Raises:
+        TypeError, ValueError: longest or samples is no count, fewer than 2 samples, confidence outside (0, 1), or a
+            block longer than `longest`.
+
+    >>> import random
+    >>> estimate(lambda coin, prefix: (0, 0), (), 2, 100, random.Random(0)).mean
+    2.0
+    """
+    longest, samples = count(longest, "longest"), count(samples, "samples")
+    if samples < 2:
+        raise ValueError("an interval needs at least 2 samples; got 1")
+    if not 0 < confidence < 1:
+        raise ValueError(f"confidence must lie strictly between 0 and 1; got {confidence}")
+    start = tuple(prefix)
+    total = squares = 0
+    for _ in range(samples):
+        size = len(sample(lambda coin: generate(coin, start), rng))
+        if not 1 <= size <= longest:
+            raise ValueError(
+                f"a block of {size} tokens was emitted, outside 1..{longest}; the interval rests on the longest block: "
+                "pass lookahead + 1"
+            )
+        total, squares = total + size, squares + size * size
+    mean = total / samples
+    variance = (samples * squares - total * total) / (samples * (samples - 1))
+    logarithm = log(4 / (1 - confidence))
+    reach = sqrt(2 * variance * logarithm / samples) + 7 * (longest - 1) * logarithm / (3 * (samples - 1))
+    return Estimate(mean, max(1.0, mean - reach), min(float(longest), mean + reach), confidence, samples)
