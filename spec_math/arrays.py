@@ -1,46 +1,54 @@
-"""The worlds of numbers: Fractions, NumPy floats and torch tensors, and the one entrance that checks a law."""
+"""The one entrance that checks a law. The worlds of numbers that it admits are passed on from `worlds`."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from fractions import Fraction
-from numbers import Integral, Rational
+from numbers import Integral
 from typing import Any, cast
 
 import array_api_compat
 import numpy as np
 
-Array = Any
-"""An object array of Fractions, a floating NumPy array or a torch tensor, of shape [..., V]."""
+from spec_math.worlds import (
+    Array,
+    array_namespace,
+    asarray,
+    check_same_world,
+    exact,
+    is_exact,
+    ones_like,
+    over,
+    positive_part,
+    world,
+    zeros_like,
+)
+
+__all__ = [
+    "SUM_BOUND",
+    "Array",
+    "array_namespace",
+    "asarray",
+    "check_same_world",
+    "count",
+    "exact",
+    "is_exact",
+    "law",
+    "laws",
+    "ones_like",
+    "over",
+    "positive_part",
+    "proportional_to",
+    "storage",
+    "sum_gap",
+    "world",
+    "zeros_like",
+]
 
 # How far a law's sum may lie from 1, by the type its masses are STORED in; the sum itself is taken in float64.
 # float64: 2^-36 covers a sequential sum of 2^17 masses, each rounded by 2^-53. float32: 2^-16 is 256 unit roundoffs;
 # softmax in float32 at 152k tokens is seen to be off by up to 1e-5. Half precision: every mass is rounded by up to
 # 2^-9 (bfloat16), or by 2^-25 each below its smallest normal (float16, 4.5e-3 in all at 152k tokens): 2^-7 covers both.
 SUM_BOUND = {"float64": 2.0**-36, "float32": 2.0**-16, "float16": 2.0**-7, "bfloat16": 2.0**-7}
-
-
-def exact(values: Any) -> Array:
-    """Convert numbers to an object array of Fractions, without rounding and without any check of their sum.
-
-    Strings are read as written ("1/3", "0.25"), binary floats as the dyadic number they hold.
-
-    Raises:
-        TypeError: a value is a bool, None or no number at all.
-        ValueError: a value is NaN or infinite, or a string that is no number.
-
-    >>> exact(["1/3", "2/3"]).tolist()
-    [Fraction(1, 3), Fraction(2, 3)]
-    >>> exact([0.5, 0.5]).sum()
-    Fraction(1, 1)
-    """
-    if array_api_compat.is_torch_array(values):
-        values = values.detach().cpu().double().numpy()
-    source = np.asarray(values, dtype=object)
-    result = np.empty(source.shape, dtype=object)
-    for place in np.ndindex(source.shape):
-        result[place] = _fraction(source[place])
-    return result
 
 
 def proportional_to(weights: Any) -> Array:
@@ -58,9 +66,12 @@ def proportional_to(weights: Any) -> Array:
     _check_masses(rows, "weights")
     if not is_exact(rows):
         rows = _widened(rows)
-    totals = array_namespace(rows).sum(rows, axis=-1, keepdims=True)
+    with np.errstate(over="ignore"):
+        totals = array_namespace(rows).sum(rows, axis=-1, keepdims=True)
     if bool((totals == 0).any()):
         raise ValueError("weights must have a positive sum to be proportional to; a row sums to 0")
+    if bool((totals == float("inf")).any()):
+        raise ValueError("the weights of a row sum to more than its type can hold; divide them by their largest first")
     return rows / totals
 
 
@@ -88,7 +99,7 @@ def law(values: Any, name: str = "law") -> Array:
         _check_exact_sums(rows, name)
         return rows
     wide = _widened(rows)
-    _check_float_sums(wide, _dtype_name(rows), name)
+    _check_float_sums(wide, storage(rows), name)
     return wide
 
 
@@ -112,22 +123,6 @@ def laws(target: Any, draft: Any) -> tuple[Array, Array]:
     return first, second
 
 
-def check_same_world(target: Array, draft: Array) -> None:
-    """Refuse to mix exact with floating masses, or arrays of two libraries.
-
-    Raises:
-        TypeError: naming both worlds and the cure.
-
-    >>> check_same_world(exact(["1/2", "1/2"]), exact([1, 0]))
-    """
-    ours, theirs = world(target), world(draft)
-    if ours != theirs:
-        raise TypeError(
-            f"all laws of a call must be of one world; target is {ours}, draft is {theirs}: "
-            "write both as ints, Fractions or strings, or both as floats"
-        )
-
-
 def count(value: Any, name: str = "k") -> int:
     """Return a count as an int: a whole number of at least 1.
 
@@ -145,150 +140,6 @@ def count(value: Any, name: str = "k") -> int:
     return int(value)
 
 
-def over(top: Array, bottom: Array, otherwise: Array) -> Array:
-    """Divide top by bottom where bottom is not 0 and take `otherwise` elsewhere: the one place that divides laws.
-
-    Arrays [..., V] of one world; the three broadcast.
-
-    >>> over(exact([1, 3]), exact([2, 0]), exact([7, 7])).tolist()
-    [Fraction(1, 2), Fraction(7, 1)]
-    """
-    xp = array_namespace(bottom)
-    empty = bottom == 0
-    safe = xp.where(empty, ones_like(bottom), bottom)
-    return xp.where(empty, otherwise, top / safe)
-
-
-def asarray(values: Any) -> Array:
-    """Bring lists and arrays into their world without a check of masses: exact, floating NumPy, or torch.
-
-    Raises:
-        TypeError: complex or boolean arrays, or values that are no numbers.
-
-    >>> asarray([1, "1/2"]).tolist()
-    [Fraction(1, 1), Fraction(1, 2)]
-    """
-    if array_api_compat.is_torch_array(values):
-        if not values.is_floating_point():
-            raise TypeError(f"torch laws must be floating; got {values.dtype}")
-        return values
-    if isinstance(values, np.ndarray):
-        return _from_numpy(cast("np.ndarray[Any, Any]", values))
-    leaves = list(_leaves(values))
-    _check_rectangular(values)
-    if any(isinstance(leaf, float | np.floating) for leaf in leaves):
-        if any(isinstance(leaf, str) for leaf in leaves):
-            raise TypeError("a law mixes floats with strings; write all masses as strings, or all as floats")
-        if any(isinstance(leaf, bool | np.bool_) for leaf in leaves):
-            raise TypeError("True and False are no masses")
-        return np.asarray(values, dtype=np.float64)
-    return exact(values)
-
-
-def array_namespace(x: Array) -> Any:
-    """Return the array API namespace of x (NumPy's serves object arrays of Fractions too).
-
-    >>> array_namespace(exact([1])).__name__
-    'array_api_compat.numpy'
-    """
-    return array_api_compat.array_namespace(x)
-
-
-def is_exact(x: Array) -> bool:
-    """Say whether x is an exact array, an object array of Fractions.
-
-    >>> is_exact(exact([1, 0]))
-    True
-    """
-    return isinstance(x, np.ndarray) and x.dtype == object
-
-
-def world(x: Array) -> str:
-    """Name the world of an array: exact, NumPy or torch.
-
-    >>> world(exact([1]))
-    'exact (Fractions)'
-    """
-    if is_exact(x):
-        return "exact (Fractions)"
-    return "torch" if array_api_compat.is_torch_array(x) else "floating (NumPy)"
-
-
-def zeros_like(x: Array) -> Array:
-    """Return zeros of x's own kind: Fraction(0) in exact arrays, where a literal 0 would leak an int.
-
-    >>> zeros_like(exact([1, 2])).tolist()
-    [Fraction(0, 1), Fraction(0, 1)]
-    """
-    return np.full(x.shape, Fraction(0), dtype=object) if is_exact(x) else array_namespace(x).zeros_like(x)
-
-
-def ones_like(x: Array) -> Array:
-    """Return ones of x's own kind: Fraction(1) in exact arrays.
-
-    >>> ones_like(exact([0])).tolist()
-    [Fraction(1, 1)]
-    """
-    return np.full(x.shape, Fraction(1), dtype=object) if is_exact(x) else array_namespace(x).ones_like(x)
-
-
-def positive_part(x: Array) -> Array:
-    """Return max(x, 0), element by element.
-
-    >>> positive_part(exact(["1/2", "-1/2"])).tolist()
-    [Fraction(1, 2), Fraction(0, 1)]
-    """
-    return array_namespace(x).maximum(x, zeros_like(x))
-
-
-def _fraction(value: Any) -> Fraction:
-    if isinstance(value, Fraction):
-        return value
-    if isinstance(value, bool | np.bool_):
-        raise TypeError(f"{value!r} is no mass; write 1 or 0")
-    if isinstance(value, str):
-        try:
-            return Fraction(value)
-        except (ValueError, ZeroDivisionError) as error:
-            raise ValueError(f"{value!r} is no number; write '1/3' or '0.25'") from error
-    if isinstance(value, np.floating):
-        value = float(value)
-    if isinstance(value, float):
-        if value != value or value in (float("inf"), float("-inf")):
-            raise ValueError(f"masses must be finite; got {value!r}")
-        return Fraction(value)
-    if isinstance(value, Rational):
-        return Fraction(int(value.numerator), int(value.denominator))
-    raise TypeError(f"masses must be int, Fraction, float or str; got {value!r} of type {type(value).__name__}")
-
-
-def _from_numpy(values: np.ndarray[Any, Any]) -> Array:
-    if values.dtype == object:
-        return values if all(type(value) is Fraction for value in values.flat) else exact(values)
-    if values.dtype.kind in "iu":
-        return exact(values.astype(object))
-    if values.dtype.kind == "f" or values.dtype.name == "bfloat16":
-        return values
-    raise TypeError(f"laws must hold numbers; got an array of {values.dtype}")
-
-
-def _leaves(values: Any) -> Iterable[Any]:
-    if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-        yield values
-        return
-    for value in cast("Iterable[Any]", values):
-        yield from _leaves(value)
-
-
-def _check_rectangular(values: Any) -> None:
-    try:
-        cells = np.asarray(values, dtype=object)
-    except ValueError as error:
-        raise ValueError("all rows must have one length; these do not") from error
-    if any(isinstance(cell, list | tuple) for cell in cells.flat):
-        raise ValueError("all rows must have one length; these do not")
-
-
 def _widened(rows: Array) -> Array:
     """Bring masses to the type the formulas compute in: float64 on NumPy; on torch at least float32."""
     if array_api_compat.is_torch_array(rows):
@@ -296,21 +147,38 @@ def _widened(rows: Array) -> Array:
     return rows.astype(np.float64, copy=False)
 
 
-def _dtype_name(rows: Array) -> str:
+def storage(rows: Array) -> str:
+    """Name the type that masses are stored in, as `SUM_BOUND` names it.
+
+    >>> storage(np.array([0.5, 0.5], dtype=np.float32))
+    'float32'
+    """
     return str(rows.dtype).removeprefix("torch.")
 
 
 def _check_masses(rows: Array, name: str) -> None:
     if not is_exact(rows):
-        xp = array_namespace(rows)
-        wide = _widened(rows)
-        if not bool(xp.all(xp.isfinite(wide))):
-            bad = "NaN" if bool(xp.any(xp.isnan(wide))) else "infinite"
-            raise ValueError(f"{name}: masses must be finite; at least one is {bad}")
-        rows = wide
-    if bool((rows < 0).any()):
-        least = rows.min()
-        raise ValueError(f"{name}: masses must be >= 0; the least is {least}")
+        rows = _widened(rows)
+        finite = array_namespace(rows).isfinite(rows)
+        if not bool(finite.all()):
+            place = _first(~finite)
+            raise ValueError(f"{name}{_token(place)}: masses must be finite; got {float(rows[place])}")
+    negative = rows < 0
+    if bool(negative.any()):
+        place = _first(negative)
+        raise ValueError(
+            f"{name}{_token(place)}: masses must be >= 0; got {rows[place]}; if these are logits, take their softmax"
+        )
+
+
+def _first(bad: Array) -> tuple[int, ...]:
+    places = np.argwhere(bad) if isinstance(bad, np.ndarray) else bad.nonzero()
+    return tuple(int(index) for index in places[0])
+
+
+def _token(place: tuple[int, ...]) -> str:
+    row = f", row {place[:-1]}" if len(place) > 1 else ""
+    return f"{row}, token {place[-1]}" if place else ""
 
 
 def _check_exact_sums(rows: Array, name: str) -> None:
@@ -337,6 +205,8 @@ def _check_exact_sums(rows: Array, name: str) -> None:
 def _check_float_sums(rows: Array, stored: str, name: str) -> None:
     bound = SUM_BOUND.get(stored, SUM_BOUND["float64"])
     gaps = sum_gap(rows)
+    if 0 in gaps.shape:
+        return
     worst = float(gaps.max())
     if worst <= bound:
         return

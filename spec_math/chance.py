@@ -16,6 +16,10 @@ import numpy as np
 
 from spec_math.arrays import SUM_BOUND
 
+FLOAT_GAP = max(SUM_BOUND.values())
+"""How far a float law handed to a coin may be from summing to 1: its entrance knew the type it was stored in, and held
+it to that type's bound; the coin meets numbers already widened, and can only refuse what no type explains."""
+
 LONGEST = 1_000
 """The most coins one enumerated path may ask for; a program that loops on its coin has no end to its paths."""
 
@@ -38,12 +42,15 @@ class Coin(Protocol):
 class Cumulative:
     """A law with its running sums, so that a law drawn from often is summed once.
 
+    Raises:
+        ChanceError: masses that are negative or do not sum to 1.
+
     >>> Cumulative([Fraction(1, 4), Fraction(3, 4)]).sums
     [Fraction(1, 4), Fraction(1, 1)]
     """
 
     def __init__(self, masses: Any) -> None:
-        self.masses: list[Any] = _as_list(masses)
+        self.masses: list[Any] = _checked(masses)
         self.sums: list[Any] = list(accumulate(self.masses))
 
     def at(self, uniform: Any) -> int:
@@ -53,9 +60,8 @@ class Cumulative:
         2
         """
         total = self.sums[-1]
-        index = bisect_right(self.sums, uniform * total)
-        # In floats uniform · Σv may round up to Σv itself: the last token that has mass.
-        index = min(index, bisect_right(self.sums, total) - 1)
+        # In floats uniform · Σv may round up to Σv itself: then the last token that has mass.
+        index = min(bisect_right(self.sums, uniform * total), len(self.sums) - 1)
         while self.masses[index] == 0:
             index -= 1
         return index
@@ -160,7 +166,7 @@ class _Consuming:
         return bool(self._next() < _probability(p))
 
     def draw(self, masses: Any) -> int:
-        cumulative = masses if isinstance(masses, Cumulative) else Cumulative(_checked(masses))
+        cumulative = masses if isinstance(masses, Cumulative) else Cumulative(masses)
         return cumulative.at(self._next())
 
 
@@ -211,7 +217,7 @@ class _Enumerating:
         return bool(self._choose(f"flip({p})", options))
 
     def draw(self, masses: Any) -> int:
-        listed = _checked(masses.masses if isinstance(masses, Cumulative) else masses)
+        listed = masses.masses if isinstance(masses, Cumulative) else _checked(masses)
         options = [(token, mass) for token, mass in enumerate(listed) if mass != 0]
         return int(self._choose(f"draw({_short(listed)})", options))
 
@@ -234,7 +240,7 @@ def _probability(p: Any) -> Any:
 
 
 def _checked(masses: Any) -> list[Any]:
-    """Check that masses are a law: exactly where they are exact, within float64's bound where they are floats."""
+    """Check that masses are a law: exactly where they are exact, within `FLOAT_GAP` where they are floats."""
     listed = _as_list(masses)
     if not listed:
         raise ChanceError("draw: a law needs at least one token; got none")
@@ -243,6 +249,6 @@ def _checked(masses: Any) -> list[Any]:
             raise ChanceError(f"draw: masses must be >= 0; token {token} has {mass}")
     total = sum(listed)
     gap = abs(total - 1)
-    if gap > (SUM_BOUND["float64"] if isinstance(total, float | np.floating) else 0):
+    if gap > (FLOAT_GAP if isinstance(total, float | np.floating) else 0):
         raise ChanceError(f"draw: masses must sum to 1; these {len(listed)} sum to {total} (off by {gap})")
     return listed

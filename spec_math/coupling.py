@@ -34,11 +34,11 @@ class Coupling:
 
     def acceptance(self) -> Any:
         """Return the probability that a test accepted a draft."""
-        return sum(mass for (_, emission), mass in self.masses.items() if emission.accepted)
+        return _total(self.masses, lambda _, emission: emission.accepted)
 
     def membership(self) -> Any:
         """Return the probability that the emitted token is among the drafts, which optimal transport maximises."""
-        return sum(mass for (tokens, emission), mass in self.masses.items() if emission.token in tokens)
+        return _total(self.masses, lambda tokens, emission: emission.token in tokens)
 
 
 def joint(draw: Callable[[Coin], Tokens], emit: Callable[[Coin, Tokens], Emission]) -> Coupling:
@@ -73,6 +73,11 @@ def from_matrix(drafts: list[Tokens], matrix: Array) -> Coupling:
             if mass != 0
         }
     )
+
+
+def _total(masses: dict[tuple[Tokens, Emission], Any], counted: Callable[[Tokens, Emission], bool]) -> Any:
+    zero = 0 * next(iter(masses.values()), 0)  # of the masses' own kind: an exact acceptance of 0 is a Fraction
+    return sum((mass for (tokens, emission), mass in masses.items() if counted(tokens, emission)), zero)
 
 
 def _summed(pairs: Any) -> dict[Any, Any]:

@@ -53,8 +53,17 @@ def residual(target: Any, draft: Any) -> Array:
     >>> residual(["1/4", "3/4"], ["1/2", "1/2"]).tolist()
     [Fraction(0, 1), Fraction(1, 1)]
     """
-    t, d = laws(target, draft)
-    return normalised(positive_part(t - d), t)
+    return residual_of(*laws(target, draft))
+
+
+def residual_of(target: Array, draft: Array) -> Array:
+    """Return the residual of two laws [..., V] already checked: a program checks its laws once, at its entrance.
+
+    >>> from spec_math.arrays import exact
+    >>> residual_of(exact(["1/4", "3/4"]), exact(["1/2", "1/2"])).tolist()
+    [Fraction(0, 1), Fraction(1, 1)]
+    """
+    return normalised(positive_part(target - draft), target)
 
 
 def excess(target: Any, draft: Any, scale: Any) -> Any:
@@ -92,7 +101,19 @@ def restricted(masses: Any, keep: Array) -> Array:
     >>> restricted(["1/4", "1/4", "1/2"], np.array([True, False, True])).tolist()
     [Fraction(1, 3), Fraction(0, 1), Fraction(2, 3)]
     """
-    x = law(masses)
+    return restriction(law(masses), keep)
+
+
+def restriction(x: Array, keep: Array) -> Array:
+    """Restrict a law [..., V] already checked to the tokens where keep [..., V] is true.
+
+    Raises:
+        ValueError: the subset has no mass, so that there is no law on it.
+
+    >>> from spec_math.arrays import exact
+    >>> restriction(exact(["1/4", "1/4", "1/2"]), np.array([True, False, True])).tolist()
+    [Fraction(1, 3), Fraction(0, 1), Fraction(2, 3)]
+    """
     xp = array_namespace(x)
     kept = xp.where(keep, x, zeros_like(x))
     totals = xp.sum(kept, axis=-1, keepdims=True)
@@ -144,7 +165,7 @@ def top_k(masses: Any, k: int) -> Array:
     x = law(masses)
     if count(k) > x.shape[-1]:
         raise ValueError(f"top_k keeps k tokens, and k must not exceed the vocabulary; k = {k}, V = {x.shape[-1]}")
-    return restricted(x, descending_rank(x) < k)
+    return restriction(x, descending_rank(x) < k)
 
 
 def top_p(masses: Any, p: Any) -> Array:
@@ -165,7 +186,7 @@ def top_p(masses: Any, p: Any) -> Array:
     # A token is kept when the mass BEFORE it has not reached p: an exclusive sum, by shifting.
     before = xp.concat([zeros_like(ordered[..., :1]), _cumulative(ordered)[..., :-1]], axis=-1)
     rank = descending_rank(x)
-    return restricted(x, _take(before, rank) < p)
+    return restriction(x, _take(before, rank) < p)
 
 
 def min_p(masses: Any, p: Any) -> Array:
@@ -181,7 +202,7 @@ def min_p(masses: Any, p: Any) -> Array:
     if not 0 <= p <= 1:
         raise ValueError(f"min_p needs a fraction of the largest mass in [0, 1]; got {p}")
     largest = array_namespace(x).max(x, axis=-1, keepdims=True) if not is_exact(x) else np.max(x, -1, keepdims=True)
-    return restricted(x, x >= p * largest)
+    return restriction(x, x >= p * largest)
 
 
 def _cumulative(x: Array) -> Array:

@@ -6,12 +6,14 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from spec_math.arrays import Array, count, is_exact, laws, sum_gap
+import numpy as np
+
+from spec_math.arrays import Array, asarray, count, is_exact, laws, storage, sum_gap
 from spec_math.chance import Coin, Path, paths
 from spec_math.scheme import Scheme, Tokens, draw_independent, is_index
 
-UNIT = 2.0**-53
-"""The unit roundoff of float64."""
+UNIT = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
+"""The unit roundoff of each type that a law may be stored in, and a verifier compute in."""
 
 
 @dataclass(frozen=True)
@@ -95,18 +97,24 @@ def check_lossless(verifier: Scheme | Verifier, target: Any, draft: Any, k: int 
     k = count(k)
     draw, verify = (verifier.draw, verifier.verify) if isinstance(verifier, Scheme) else (draw_independent, verifier)
     drafts: list[Tokens] = []
+    # The verifier gets its laws in the type they are stored in, since it checks them against that type's bound.
+    stored_target, stored_draft = asarray(target), asarray(draft)
 
     def program(coin: Coin) -> Any:
-        tokens = draw(coin, d.copy(), k)
+        tokens = draw(coin, _copy(stored_draft), k)
         drafts[:] = [tokens]
         # Fresh copies: a verifier that writes into its laws must not spoil the next path.
-        return verify(coin, tokens, t.copy(), d.copy())
+        return verify(coin, tokens, _copy(stored_target), _copy(stored_draft))
 
-    return _judged(program, t, d, drafts)
+    unit = 0.0 if is_exact(t) else max(UNIT.get(storage(law), UNIT["float64"]) for law in (stored_target, stored_draft))
+    gap = 0.0 if is_exact(t) else float(sum_gap(t)) + float(sum_gap(d))
+    return _judged(program, t.tolist(), drafts, (unit, gap))
 
 
-def _judged(program: Callable[[Coin], Any], t: Array, d: Array, drafts: list[Tokens]) -> Lossless | Lossy:
-    emitted: list[Any] = [t[0] - t[0] for _ in range(len(t))]
+def _judged(
+    program: Callable[[Coin], Any], target: list[Any], drafts: list[Tokens], rounding: tuple[float, float]
+) -> Lossless | Lossy:
+    emitted: list[Any] = [mass - mass for mass in target]
     walked, depth = 0, 0
     walk = paths(program)
     while True:
@@ -119,11 +127,11 @@ def _judged(program: Callable[[Coin], Any], t: Array, d: Array, drafts: list[Tok
             place = tuple(note.removeprefix("on the path: ") for note in getattr(error, "__notes__", ()))
             return Lossy(f"{type(error).__name__} for the drafts {_shown(drafts)}: {error}", path=place)
         walked, depth = walked + 1, max(depth, len(path.choices))
-        broken = _broken(path, len(t))
+        broken = _broken(path, len(target))
         if broken is not None:
             return broken
         emitted[int(path.outcome)] += path.mass
-    return _compared(emitted, t, d, walked, depth)
+    return _compared(emitted, target, walked, _float_bound(len(target), walked, depth, rounding))
 
 
 def _broken(path: Path, size: int) -> Lossy | None:
@@ -135,30 +143,36 @@ def _broken(path: Path, size: int) -> Lossy | None:
     return None
 
 
-def _compared(emitted: list[Any], t: Array, d: Array, walked: int, depth: int) -> Lossless | Lossy:
-    gaps = [abs(mass - wanted) for mass, wanted in zip(emitted, t, strict=True)]
+def _compared(emitted: list[Any], target: list[Any], walked: int, bound: float) -> Lossless | Lossy:
+    gaps = [abs(mass - wanted) for mass, wanted in zip(emitted, target, strict=True)]
     distance = sum(gaps) / 2
-    bound = 0.0 if is_exact(t) else _float_bound(t, d, depth)
     if distance <= bound:
         return Lossless(walked, bound)
     token = max(range(len(gaps)), key=gaps.__getitem__)
     return Lossy(
-        f"token {token} is emitted with probability {emitted[token]} where the target has {t[token]} "
+        f"token {token} is emitted with probability {emitted[token]} where the target has {target[token]} "
         f"(total variation {distance})",
         token=token,
         emitted=emitted[token],
-        target=t[token],
+        target=target[token],
         total_variation=distance,
     )
 
 
-def _float_bound(t: Array, d: Array, depth: int) -> float:
-    """Bound the rounding of an enumerated float program.
+def _float_bound(size: int, walked: int, depth: int, rounding: tuple[float, float]) -> float:
+    """Bound the rounding of an enumerated float program in total variation; 0 for an exact one.
 
-    Each coin's law is a quotient of sums of at most V masses: off by at most (V + 8) unit roundoffs in total variation.
-    Errors of the `depth` coins on a path add up, and so do the gaps of the two laws' own sums.
+    A coin's law is a quotient of sums of at most V masses: a relative error of V + 8 unit roundoffs at most. A residual
+    of a residual inherits the error of the one before it, weighted by the chance to get there: the i-th coin adds at
+    most i times as much, `depth` coins depth² times. Each coin also adds the gaps of the two laws' own sums. The masses
+    of the paths are added one by one in float64.
     """
-    return depth * (len(t) + 8) * UNIT + float(sum_gap(t)) + float(sum_gap(d))
+    unit, gap = rounding
+    return depth * (depth * (size + 8) * unit + gap) + (walked * UNIT["float64"] if unit else 0.0)
+
+
+def _copy(x: Array) -> Array:
+    return x.copy() if isinstance(x, np.ndarray) else x.clone()
 
 
 def _shown(drafts: list[Tokens]) -> str:

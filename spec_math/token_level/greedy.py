@@ -9,7 +9,7 @@ import numpy as np
 from spec_math.arrays import Array, array_namespace, count, laws, over, zeros_like
 from spec_math.arrays import law as checked
 from spec_math.chance import Coin
-from spec_math.distribution import descending_rank, residual
+from spec_math.distribution import descending_rank, residual_of
 from spec_math.scheme import Emission, Tokens, drafted
 from spec_math.token_level.without_replacement import without
 
@@ -53,7 +53,7 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
     rest = without(d, top)
     if coin.flip(min(1, t[x] / rest[x])):
         return Emission(x, accepted=True)
-    return Emission(coin.draw(residual(t, rest)), accepted=False)
+    return Emission(coin.draw(residual_of(t, rest)), accepted=False)
 
 
 def verify(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:

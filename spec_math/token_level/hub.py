@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-import numpy as np
-
 from spec_math.arrays import law as checked
 from spec_math.arrays import laws, positive_part
 from spec_math.chance import Coin
@@ -28,7 +26,7 @@ def draw(coin: Coin, draft: Any, k: int = 2) -> Tokens:  # noqa: ARG001 - SpecHu
     Fraction(1, 4)
     """
     d = checked(draft, "draft")
-    hub = int(np.argmax(d))
+    hub = int(d.argmax())
     first = coin.draw(d)
     if first != hub:
         return first, hub
@@ -53,8 +51,8 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
     """
     t, d = laws(target, draft)
     pair = drafted(tokens, d)
-    hub = int(np.argmax(d))
-    if len(pair) > 2 or hub not in pair or len(set(pair)) < len(pair):
+    hub = int(d.argmax())
+    if len(pair) != min(2, int((d > 0).sum())) or hub not in pair or len(set(pair)) < len(pair):
         raise ValueError(f"SpecHub drafts two tokens of which one is the draft's first maximum, {hub}; got {pair}")
     rest = without(d, [hub]) if len(pair) == 2 else d - d
     x = next((token for token in pair if token != hub), None)

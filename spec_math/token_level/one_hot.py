@@ -9,7 +9,7 @@ import numpy as np
 from spec_math.arrays import Array, array_namespace, laws, ones_like, zeros_like
 from spec_math.arrays import law as checked
 from spec_math.chance import Coin
-from spec_math.distribution import residual
+from spec_math.distribution import residual_of
 from spec_math.scheme import Emission, Tokens, is_index, the_token
 
 
@@ -19,7 +19,7 @@ def draw(coin: Coin, draft: Any, k: int = 1) -> Tokens:  # noqa: ARG001 - no ran
     >>> draw(None, ["1/4", "3/4"])
     (1,)
     """
-    return (int(np.argmax(checked(draft, "draft"))),)
+    return (int(checked(draft, "draft").argmax()),)
 
 
 def emit(coin: Coin, token: Any, target: Any, draft: Any = None) -> Emission:  # noqa: ARG001
@@ -40,7 +40,7 @@ def emit(coin: Coin, token: Any, target: Any, draft: Any = None) -> Emission:  #
         raise ValueError(f"a drafted token must be an index in 0..{len(t) - 1}; got {x!r}")
     if coin.flip(min(1, t[x])):
         return Emission(int(x), accepted=True)
-    return Emission(coin.draw(residual(t, _one_hot(t, x))), accepted=False)
+    return Emission(coin.draw(residual_of(t, _one_hot(t, x))), accepted=False)
 
 
 def verify(coin: Coin, token: Any, target: Any, draft: Any = None) -> int:

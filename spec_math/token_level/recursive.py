@@ -8,7 +8,7 @@ from typing import Any
 
 from spec_math.arrays import count, laws
 from spec_math.chance import Coin
-from spec_math.distribution import excess, residual
+from spec_math.distribution import excess, residual_of
 from spec_math.scheme import Emission, drafted, draw_independent
 
 draw = draw_independent
@@ -32,7 +32,7 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
     for x in drafted(tokens, d):
         if coin.flip(min(1, r[x] / d[x])):
             return Emission(x, accepted=True)
-        r = residual(r, d)
+        r = residual_of(r, d)
     return Emission(coin.draw(r), accepted=False)
 
 

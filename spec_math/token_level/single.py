@@ -7,7 +7,7 @@ from typing import Any
 from spec_math.arrays import law as checked
 from spec_math.arrays import laws
 from spec_math.chance import Coin
-from spec_math.distribution import overlap, residual
+from spec_math.distribution import overlap, residual_of
 from spec_math.scheme import Emission, Tokens, drafted, the_token
 
 
@@ -39,7 +39,7 @@ def emit(coin: Coin, token: Any, target: Any, draft: Any) -> Emission:
     (x,) = drafted((the_token(token),), d)
     if coin.flip(min(1, t[x] / d[x])):
         return Emission(x, accepted=True)
-    return Emission(coin.draw(residual(t, d)), accepted=False)
+    return Emission(coin.draw(residual_of(t, d)), accepted=False)
 
 
 def verify(coin: Coin, token: Any, target: Any, draft: Any) -> int:

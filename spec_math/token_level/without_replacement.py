@@ -9,7 +9,7 @@ import numpy as np
 from spec_math.arrays import Array, count, is_exact, laws, positive_part
 from spec_math.arrays import law as checked
 from spec_math.chance import Coin
-from spec_math.distribution import residual, restricted
+from spec_math.distribution import residual_of, restriction
 from spec_math.scheme import Emission, Tokens, drafted
 
 
@@ -52,7 +52,7 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
         current = without(d, distinct[:place])
         if coin.flip(min(1, r[x] / current[x])):
             return Emission(x, accepted=True)
-        r = residual(r, current)
+        r = residual_of(r, current)
     return Emission(coin.draw(r), accepted=False)
 
 
@@ -132,7 +132,7 @@ def without(d: Array, tokens: Any) -> Array:
         return d
     keep = np.ones(len(d), dtype=bool) if isinstance(d, np.ndarray) else d.new_ones(len(d), dtype=bool)
     keep[list(tokens)] = False
-    return restricted(d, keep)
+    return restriction(d, keep)
 
 
 def _rejected(r: Array, d: Array, steps: int) -> Any:
@@ -140,7 +140,7 @@ def _rejected(r: Array, d: Array, steps: int) -> Any:
     if steps == 1 or last == 0:
         return last
     lost = positive_part(d - r)
-    after = residual(r, d) if is_exact(r) else positive_part(r - d) / last
+    after = residual_of(r, d) if is_exact(r) else positive_part(r - d) / last
     total = last - last
     for x in np.flatnonzero(lost > 0):
         total = total + lost[x] * _rejected(after, without(d, [x]), steps - 1)
