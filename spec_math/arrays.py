@@ -92,7 +92,7 @@ def law(values: Any, name: str = "law") -> Array:
     ValueError: law: masses must sum to exactly 1; these 2 sum to 11/12 (1/12 too little); if you mean weights, ...
     """
     rows = asarray(values)
-    if rows.ndim == 0 or rows.shape[-1] == 0:
+    if rows.ndim and rows.shape[-1] == 0:
         raise ValueError(f"{name}: a law needs at least one token on its last axis; the shape is {tuple(rows.shape)}")
     _check_masses(rows, name)
     if is_exact(rows):
@@ -157,17 +157,19 @@ def storage(rows: Array) -> str:
 
 
 def _check_masses(rows: Array, name: str) -> None:
+    if rows.ndim == 0:
+        raise ValueError(f"{name}: a law is a row of masses; got the single number {rows}")
     if not is_exact(rows):
         rows = _widened(rows)
         finite = array_namespace(rows).isfinite(rows)
         if not bool(finite.all()):
             place = _first(~finite)
-            raise ValueError(f"{name}{_token(place)}: masses must be finite; got {float(rows[place])}")
+            raise ValueError(f"{name}: masses must be finite; {_token(place)} is {float(rows[place])}")
     negative = rows < 0
     if bool(negative.any()):
         place = _first(negative)
         raise ValueError(
-            f"{name}{_token(place)}: masses must be >= 0; got {rows[place]}; if these are logits, take their softmax"
+            f"{name}: masses must be >= 0; {_token(place)} has {rows[place]}; if these are logits, take their softmax"
         )
 
 
@@ -177,8 +179,7 @@ def _first(bad: Array) -> tuple[int, ...]:
 
 
 def _token(place: tuple[int, ...]) -> str:
-    row = f", row {place[:-1]}" if len(place) > 1 else ""
-    return f"{row}, token {place[-1]}" if place else ""
+    return f"token {place[-1]}" + (f" of row {place[:-1]}" if len(place) > 1 else "")
 
 
 def _check_exact_sums(rows: Array, name: str) -> None:
