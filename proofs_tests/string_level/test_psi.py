@@ -1,0 +1,325 @@
+"""ψ by its definition, by the two tries and by stopping early; the paper's worked examples and errata i, j and z."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proofs_tests.strategies import laws, vocabularies
+from spec_math.arrays import exact
+from spec_math.chance import law
+from spec_math.language import GreedyTokenizer, Table, Vocabulary
+from spec_math.string_level.psi import first_token, longest_lookahead, psi, unreachable
+from spec_math.string_level.segmentation import count
+
+HALF = Fraction(1, 2)
+
+
+def first_by_strings(text, words):
+    """The longest token that the text begins with, over plain strings."""
+    return max((word for word in words if text.startswith(word)), key=len, default=None)
+
+
+def by_definition(target, draft, model, draws):
+    """P(T(d₁ ⊕ … ⊕ d_n)₁ = x), summing over all sequences of exactly `draws` tokens; None gathers the rest."""
+    masses = dict.fromkeys([*target, None], Fraction(0))
+    for drafted in product(range(len(draft)), repeat=draws):
+        mass = Fraction(1)
+        for place, token in enumerate(drafted):
+            mass *= model(drafted[:place])[token]
+        masses[first_by_strings("".join(draft[token] for token in drafted), target)] += mass
+    return [masses[word] for word in target], masses[None]
+
+
+def most_draws(target, draft):
+    """The largest number of draft tokens whose text is a proper prefix of a target token, plus one, by trying."""
+    most, waiting = 0, [""]
+    while waiting:
+        waiting = [
+            text + word
+            for text in waiting
+            for word in draft
+            if any(other != text + word and other.startswith(text + word) for other in target)
+        ]
+        most += 1
+    return most
+
+
+@st.composite
+def settings(draw, letters="ab"):
+    target, draft = draw(vocabularies(letters)), draw(vocabularies(letters, most=4))
+    return target, draft, draw(laws(len(draft)))
+
+
+@st.composite
+def with_context(draw):
+    """A drafter whose law depends on all that it drafted: one of three laws, by a number made from the prefix."""
+    target, draft = draw(vocabularies()), draw(vocabularies(most=3))
+    rows = [draw(laws(len(draft))) for _ in range(3)]
+    return target, draft, lambda prefix: rows[sum((place + 2) * (token + 1) for place, token in enumerate(prefix)) % 3]
+
+
+@given(settings())
+def test_psi_equals_its_definition(case):
+    target, draft, masses = case
+    found = first_token(Vocabulary(target), Vocabulary(draft), masses)
+    expected, missed = by_definition(target, draft, lambda _: masses, most_draws(target, draft))
+    assert found.law.tolist() == expected
+    assert found.untokenisable == missed
+    assert all(type(mass) is Fraction for mass in [*found.law, found.untokenisable, found.draws])
+
+
+@given(settings())
+def test_two_tries_equal_the_paths_of_a_drafter_with_context(case):
+    target, draft, masses = case
+    for lookahead in (None, 1, 2, 3):
+        walked = first_token(Vocabulary(target), Vocabulary(draft), masses, lookahead)
+        paths = first_token(Vocabulary(target), Vocabulary(draft), lambda _: masses, lookahead)
+        assert walked.law.tolist() == paths.law.tolist()
+        assert (walked.untokenisable, walked.draws) == (paths.untokenisable, paths.draws)
+
+
+@given(with_context())
+def test_psi_with_context_equals_its_definition(case):
+    target, draft, model = case
+    found = first_token(Vocabulary(target), Vocabulary(draft), model)
+    expected, missed = by_definition(target, draft, model, most_draws(target, draft))
+    assert found.law.tolist() == expected
+    assert found.untokenisable == missed
+
+
+@given(with_context(), st.integers(1, 3))
+def test_psi_of_a_lookahead_equals_its_definition(case, lookahead):
+    target, draft, model = case
+    expected, missed = by_definition(target, draft, model, lookahead)
+    found = first_token(Vocabulary(target), Vocabulary(draft), model, lookahead)
+    assert found.law.tolist() == expected
+    assert found.untokenisable == missed
+
+
+@given(with_context())
+def test_stopping_when_determined_equals_any_lookahead_from_n_max_on(case):
+    target, draft, model = case
+    n_max = longest_lookahead(Vocabulary(target), Vocabulary(draft))
+    assert n_max == most_draws(target, draft)
+    determined = first_token(Vocabulary(target), Vocabulary(draft), model)
+    for lookahead in (n_max, n_max + 1):
+        fixed = first_token(Vocabulary(target), Vocabulary(draft), model, lookahead)
+        assert fixed.law.tolist() == determined.law.tolist()
+        assert (fixed.draws, fixed.calls) == (determined.draws, determined.calls)
+    assert determined.draws <= n_max
+
+
+@given(with_context())
+def test_psi_equals_the_law_of_a_drafting_program(case):
+    """Draw until `GreedyTokenizer.settled` has a token: the program that a verifier runs."""
+    target, draft, model = case
+    tokenizer, source = GreedyTokenizer(Vocabulary(target)), Vocabulary(draft)
+
+    def program(coin):
+        drafted = ()
+        while True:
+            drafted = (*drafted, coin.draw(model(drafted)))
+            text = source.decode(drafted)
+            if not any(word != text and word.startswith(text) for word in target):
+                return tokenizer.first(text)
+
+    emitted = law(program)
+    found = first_token(tokenizer.vocabulary, source, model)
+    assert found.law.tolist() == [emitted.get(token, 0) for token in range(len(target))]
+    assert found.untokenisable == emitted.get(None, 0)
+
+
+@given(vocabularies(), vocabularies(most=4))
+def test_unreachable_tokens_have_no_mass_under_any_drafter(target, draft):
+    even = exact([Fraction(1, len(draft))] * len(draft))
+    found = first_token(Vocabulary(target), Vocabulary(draft), even)
+    assert unreachable(Vocabulary(target), Vocabulary(draft)) == found.unreachable
+    assert found.law.sum() + found.untokenisable == 1
+
+
+@given(settings())
+def test_floating_psi_differs_by_roundings_alone(case):
+    # Every mass of the result is a sum of products of drafted masses, all >= 0, so that a relative error of 2^-53 in
+    # each conversion, product and sum on its way multiplies it by at most (1 + u)^N, u = 2^-53, where N counts the
+    # roundings on a way: at most n_max conversions and n_max products, and no more sums than the walk performs: one
+    # for each pair of nodes, and one for each draft node below another. Underflow: masses are >= (2^-60 / 24e9)^3.
+    target, draft, masses = case
+    first, second = Vocabulary(target), Vocabulary(draft)
+    n_max = longest_lookahead(first, second)
+    roundings = 2 * n_max + len(first.trie) * len(second.trie) + len(second.trie)
+    bound = (1 + Fraction(1, 2**53)) ** roundings - 1
+    floats = masses.astype(float)
+    for draft_law in (floats, lambda _: floats):
+        found = psi(first, second, draft_law)
+        for approximate, true in zip(found.tolist(), psi(first, second, masses), strict=True):
+            assert abs(Fraction(approximate) - true) <= bound * true
+
+
+# The paper's examples.
+
+HELLO = ["hello_", "world", "wo", "rld"]
+
+
+def test_hello_world_needs_three_draws():
+    draft, target = Vocabulary(HELLO), Vocabulary([*HELLO, "hello_world"])
+    assert longest_lookahead(target, draft) == 3
+    masses = ["1/2", "1/4", "1/8", "1/8"]
+    whole = psi(target, draft, masses)
+    assert whole[-1] == HALF * (Fraction(1, 4) + Fraction(1, 8) ** 2)
+    # After hello_ and world the token is determined: a third draw is asked for after hello_ wo alone.
+    assert first_token(target, draft, lambda _: masses).draws == 1 + HALF + Fraction(1, 8) + HALF * Fraction(1, 8)
+    assert psi(target, draft, masses, lookahead=3).tolist() == whole.tolist()
+    assert psi(target, draft, masses, lookahead=2)[-1] == Fraction(1, 8)
+
+
+def test_a_ten_character_token_is_never_drafted_within_two_tokens_of_four_characters():
+    draft, target = Vocabulary(["abcd", "efgh", "ij", "k"]), Vocabulary(["abcdefghij", "abcd", "efgh", "ij", "k"])
+    assert psi(target, draft, ["1/4"] * 4, lookahead=2)[0] == 0
+    assert psi(target, draft, ["1/4"] * 4, lookahead=3)[0] == Fraction(1, 64)
+
+
+def test_a_drafted_token_may_be_longer_than_the_target_token():
+    # T = {a, b}, D = {a, b, aa}: the remainder of a drafted aa is a token that was not drafted.
+    target, draft = Vocabulary(["a", "b"]), Vocabulary(["a", "b", "aa"])
+    assert GreedyTokenizer(target).encode("aa") == (0, 0)
+    assert psi(target, draft, ["1/4", "1/2", "1/4"]).tolist() == [HALF, HALF]
+
+
+def test_a_drafter_of_repetitions_always_drafts_the_one_target_token():
+    assert psi(Vocabulary(["a"]), Vocabulary(["a", "aa"]), ["1/3", "2/3"]).tolist() == [1]
+
+
+# What ψ is not.
+
+
+def test_psi_is_not_the_sum_over_exact_segmentations():
+    # Text that runs on: T = {a, aa}, D = {a}. The one segmentation of a has mass 1, and the first token is aa.
+    assert psi(Vocabulary(["a", "aa"]), Vocabulary(["a"]), [1]).tolist() == [0, 1]
+    assert count("a", Vocabulary(["a"])) == 1
+    # Overshoot: T = {a, b}, D = {ab}: no segmentation of a at all, and the first token is a.
+    assert psi(Vocabulary(["a", "b"]), Vocabulary(["ab"]), [1]).tolist() == [1, 0]
+    assert count("a", Vocabulary(["ab"])) == 0
+
+
+def test_a_shorter_lookahead_changes_psi():
+    target, draft = Vocabulary(["a", "b", "ab"]), Vocabulary(["a", "b"])
+    assert psi(target, draft, ["1/2", "1/2"], lookahead=1).tolist() == [HALF, HALF, 0]
+    assert psi(target, draft, ["1/2", "1/2"]).tolist() == [Fraction(1, 4), HALF, Fraction(1, 4)]
+
+
+def test_erratum_i_the_printed_rule_draws_one_token_too_many():
+    # S₁(i) = 1[i > n] lets the loop end at i = n + 1; with n = 1 it already drafts ab, which the text excludes.
+    def printed(coin, n):
+        text, drawn = "", 0
+        while not drawn > n:
+            text, drawn = text + "ab"[coin.draw([HALF, HALF])], drawn + 1
+        return first_by_strings(text, ["a", "b", "ab"])
+
+    as_printed = law(lambda coin: printed(coin, 1))
+    target, draft = Vocabulary(["a", "b", "ab"]), Vocabulary(["a", "b"])
+    assert as_printed == {"a": Fraction(1, 4), "ab": Fraction(1, 4), "b": HALF}
+    assert psi(target, draft, ["1/2", "1/2"], lookahead=1).tolist() == [HALF, HALF, 0]
+    assert psi(target, draft, ["1/2", "1/2"], lookahead=2).tolist() == [as_printed[word] for word in ("a", "b", "ab")]
+
+
+def test_erratum_j_lemma_3_1_counts_exact_segmentations_only():
+    # D₂ over {a, b}, complete; the target token aa has 2^(2−1) = 2 segmentations, as the Lemma says of sequences with
+    # T(d₁ ⊕ … ⊕ d_i)₁ = aa. Stopped when the first token is determined, there are 4: overshoots count.
+    words = ["a", "b", "aa", "ab", "ba", "bb"]
+    assert count("aa", Vocabulary(words)) == 2
+    stopped, waiting = [], [()]
+    while waiting:
+        drafted = waiting.pop()
+        text = "".join(drafted)
+        if text in ("", "a", "b"):
+            waiting += [(*drafted, word) for word in words]
+        elif first_by_strings(text, words) == "aa":
+            stopped.append(drafted)
+    assert sorted(stopped) == [("a", "a"), ("a", "aa"), ("a", "ab"), ("aa",)]
+    # For a (m = 1) the Lemma says 1, and no stopped sequence begins with a: it always runs on to aa or ab.
+    assert psi(Vocabulary(words), Vocabulary(words), ["1/6"] * 6).tolist()[0] == 0
+
+
+def test_erratum_z_the_sum_over_all_lengths_diverges():
+    # T = D = {a}: each length adds P(T(a…a)₁ = a) = 1, so the sum over the lengths up to n is n.
+    vocabulary = Vocabulary(["a"])
+    sums = [psi(vocabulary, vocabulary, [1], lookahead=length)[0] for length in range(1, 6)]
+    assert sum(sums) == 5
+    assert psi(vocabulary, vocabulary, [1]).tolist() == [1]
+
+
+# Ends, texts that no token begins, repeats, and bad input.
+
+
+def test_text_without_a_first_token_leaves_a_sub_probability():
+    found = first_token(Vocabulary(["a"]), Vocabulary(["a", "b", "ba"]), ["1/2", "1/3", "1/6"])
+    assert (found.law.tolist(), found.untokenisable) == ([HALF], HALF)
+    # Only the first token is read: bba begins with bb, whatever becomes of the a.
+    assert psi(Vocabulary(["b", "ba", "bb"]), Vocabulary(["bba"]), [1]).tolist() == [0, 0, 1]
+
+
+def test_an_end_stops_the_drafted_text():
+    rows = {(): ["1/2", "1/2", 0], (0,): ["1/4", "1/4", "1/2"], (0, 0): [0, 0, 1]}
+    model = Table(rows, end=2)
+    draft = Vocabulary(["a", "b", "<end>"], special=[2])
+    # a | a: aa; a | b: ab, read as a; a | end: a, read as it stands; b: b.
+    found = first_token(Vocabulary(["a", "b", "aa"]), draft, model)
+    assert found.law.tolist() == [Fraction(3, 8), HALF, Fraction(1, 8)]
+    silent = Table({(): [0, 0, 1]}, end=2)
+    assert first_token(Vocabulary(["a"]), draft, silent).untokenisable == 1
+    # An end with a text of its own is drafted with its text.
+    assert psi(Vocabulary(["a", "ab", "b"]), Vocabulary(["a", "b"]), Table({(): [1, 0]}, end=0)).tolist() == [1, 0, 0]
+
+
+def test_tokens_with_the_same_bytes_add_up_in_the_draft_and_go_to_the_last_in_the_target():
+    twice = Vocabulary(["a", "b", "a"], repeats=True)
+    found = first_token(twice, twice, ["1/4", "1/2", "1/4"])
+    assert (found.law.tolist(), found.unreachable) == ([0, HALF, HALF], (0,))
+    assert first_token(twice, twice, lambda _: ["1/4", "1/2", "1/4"]).law.tolist() == found.law.tolist()
+
+
+def test_bad_drafters_are_named():
+    one, two = Vocabulary(["a"]), Vocabulary(["a", "<pad>"], special=[1])
+    with pytest.raises(ValueError, match=r"special token 1 \('<pad>'\) has mass 1/3 and adds no text"):
+        psi(one, two, ["2/3", "1/3"])
+    with pytest.raises(ValueError, match="draft vocabulary has 2 tokens; the law has shape"):
+        psi(one, two, [1])
+    with pytest.raises(ValueError, match=r"draft after \(\): masses must sum to exactly 1"):
+        psi(one, two, lambda _: ["1/2", 0])
+    with pytest.raises(ValueError, match="lookahead must be at least 1; got 0"):
+        psi(one, two, [1, 0], lookahead=0)
+    with pytest.raises(TypeError, match="lookahead must be a whole number"):
+        psi(one, two, [1, 0], lookahead=2.0)
+    with pytest.raises(TypeError, match="pass a NumPy array or a list, not Tensor"):
+        psi(one, two, torch.tensor([1.0, 0.0]))
+    worlds = {(): [1, 0], (0,): [1.0, 0.0]}
+    with pytest.raises(TypeError, match=r"of one world; after \(0,\) it changes"):
+        psi(Vocabulary(["a", "aa", "aaa"]), two, worlds.__getitem__)
+    ends = Table({(): [1, 0]})
+    ends.end = 7
+    with pytest.raises(ValueError, match="end must be one of its 2 tokens; got 7"):
+        psi(one, two, ends)
+
+
+def test_wrong_variants_are_rejected():
+    """Controls: the exact-segmentation sum and the unstopped lengths both differ from the definition somewhere."""
+    target, draft, masses = ["a", "b", "ab"], ["a", "b", "ba"], exact(["1/2", "1/4", "1/4"])
+    expected = by_definition(target, draft, lambda _: masses, most_draws(target, draft))[0]
+    segmentations = [
+        sum(
+            np.prod([masses[draft.index(word)] for word in drafted])
+            for length in (1, 2)
+            for drafted in product(draft, repeat=length)
+            if "".join(drafted) == text
+        )
+        for text in target
+    ]
+    assert psi(Vocabulary(target), Vocabulary(draft), masses).tolist() == expected
+    assert segmentations != expected
