@@ -1,0 +1,124 @@
+"""Block verification: one drafted chain, verified as a whole, never shorter than token by token (Sun et al. 2024)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from spec_math.arrays import Array, count, positive_part
+from spec_math.arrays import law as checked
+from spec_math.block_level import chain
+from spec_math.block_level.conditionals import Conditionals
+from spec_math.chance import Coin
+from spec_math.distribution import normalised
+from spec_math.language.model import Model
+from spec_math.scheme import Tokens
+
+
+def generate(coin: Coin, target_model: Model, draft_model: Model, prefix: Sequence[int], lookahead: int) -> Tokens:
+    """Draft up to `lookahead` tokens, keep the longest part that a coin accepts, and add one token.
+
+    The law: the tokens, continued by the target, have the target's joint law; see `verify`. No token follows the end
+    token. Source: Sun et al. 2024 (block verification), cited by Timor et al., section 3.3.
+
+    Raises:
+        ValueError, TypeError: lookahead is no count; a law or the prefix is none, named by its prefix.
+
+    >>> from spec_math.chance import law
+    >>> target, draft = (lambda prefix: ["1/4", "3/4"]), (lambda prefix: [0, 1])
+    >>> law(lambda coin: generate(coin, target, draft, (), 1))[0,]
+    Fraction(1, 4)
+    """
+    laws = Conditionals(target_model, draft_model, prefix)
+    tokens = chain.draw(coin, laws, lookahead)
+    targets = [laws.target(tokens[:place]) for place in range(len(tokens) + (not laws.ends(tokens)))]
+    drafts = [laws.draft(tokens[:place]) for place in range(len(tokens))]
+    return verify(coin, tokens, targets, drafts)
+
+
+def verify(coin: Coin, tokens: Tokens, targets: Sequence[Any], drafts: Sequence[Any]) -> Tokens:
+    """Verify a drafted chain as a block: toss one coin a position, and keep up to the LAST position that accepts.
+
+    The law: w_0 = 1, w_i = min(1, w_{i−1} t(x_i)/d(x_i)); position i < L accepts with chance ρ_i/(ρ_i + 1 − w_i), where
+    ρ_i = Σ_x (w_i t(x | x_1..i) − d(x | x_1..i))+, and position L with chance w_L. After the last accepted position i a
+    token is drawn from (w_i t − d)+ / ρ_i, or from t where i = L. P(at least i accepted | x_1..i) = w_i.
+
+    Laws: targets [L+1, V] and drafts [L, V], row i given the first i tokens; targets may lack its last row where
+    nothing follows the chain. All L coins are tossed, in order.
+
+    Raises:
+        ValueError: the numbers of rows do not fit the tokens; a token that its draft law cannot draw.
+
+    >>> from spec_math.chance import law
+    >>> law(lambda coin: verify(coin, (1,), [["1/4", "3/4"]], [[0, 1]]))
+    {(1,): Fraction(3, 4), (0,): Fraction(1, 4)}
+    """
+    t = [checked(row, "target") for row in targets]
+    d = [checked(row, "draft") for row in drafts]
+    chain.check_rows(tokens, t, d)
+    weights, left = weighed(tokens, t, d)
+    accepted = 0
+    for place in range(1, len(tokens)):
+        if coin.flip(_chance(weights[place], left[place].sum())):
+            accepted = place
+    if coin.flip(weights[-1]):
+        return tuple(tokens) if len(t) == len(tokens) else (*tokens, coin.draw(t[-1]))
+    # Where nothing is left, w t ≤ d holds everywhere and hence w = 1 and t = d: a later coin accepts, up to rounding.
+    return (*tokens[:accepted], coin.draw(normalised(left[accepted], t[accepted])))
+
+
+def weighed(tokens: Tokens, targets: Sequence[Array], drafts: Sequence[Array]) -> tuple[list[Any], list[Array]]:
+    """Return the weights w_0..w_L of a drafted chain and what is left of each target law, (w_i t − d)+ for i < L.
+
+    >>> from spec_math.arrays import exact
+    >>> weights, left = weighed((1,), [exact(["1/4", "3/4"])], [exact([0, 1])])
+    >>> weights, left[0].tolist()
+    ([Fraction(1, 1), Fraction(3, 4)], [Fraction(1, 4), Fraction(0, 1)])
+    """
+    one = targets[0].sum() * 0 + 1
+    weights, left = [one], [positive_part(targets[0] - drafts[0])]
+    for place, token in enumerate(tokens):
+        # w·t first: it is at most 1, where t/d may overflow in floats.
+        weights.append(min(one, weights[place] * targets[place][token] / drafts[place][token]))
+        if place + 1 < len(tokens):
+            left.append(positive_part(weights[place + 1] * targets[place + 1] - drafts[place + 1]))
+    return weights, left
+
+
+def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], lookahead: int) -> Any:
+    """Return the expected number of tokens per target call, 1 + Σ_s M(s), by walking prefixes.
+
+    The law: M(s) = E_{x ~ d}[w_i; x_1..i = s] = min(d(s), M(s_<i) t(s_i | s_<i)), with M = 1 at the empty text: the
+    probability that s is drafted and kept, the largest that any verifier of one chain reaches, all s at once. The sum
+    runs over the texts of 1 to `lookahead` tokens that do not end with the end token (one that does adds a draft, and
+    loses the token that would follow it). V^lookahead terms at most. Units: tokens per call.
+
+    Raises:
+        ValueError, TypeError: as `generate`.
+
+    >>> expected(lambda prefix: ["1/3", "2/3"], lambda prefix: ["2/3", "1/3"], (), 2)
+    Fraction(20, 9)
+    """
+    laws = Conditionals(target_model, draft_model, prefix)
+    lookahead = count(lookahead, "lookahead")
+
+    def kept_below(path: Tokens, drafted: Any, kept: Any) -> Any:
+        total = kept * 0
+        for token, (t, d) in enumerate(zip(laws.target(path), laws.draft(path), strict=True)):
+            reach, wanted = drafted * d, kept * t
+            mass = wanted if wanted < reach else reach
+            if mass == 0 or token == laws.end:
+                continue
+            total = total + mass
+            if len(path) + 1 < lookahead:
+                total = total + kept_below((*path, token), reach, mass)
+        return total
+
+    one = laws.target().sum() * 0 + 1
+    return one + kept_below((), one, one)
+
+
+def _chance(weight: Any, left: Any) -> Any:
+    """Return ρ/(ρ + 1 − w); at 0/0 a later coin accepts whatever this one says, so that it may as well accept."""
+    decided = left + (1 - weight)
+    return left / decided if decided > 0 else weight

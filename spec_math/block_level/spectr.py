@@ -1,0 +1,110 @@
+"""SpecTr: a tree of i.i.d. drafts, verified node by node with any verifier of one position (SpecTr Alg. 3)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from spec_math.arrays import Array
+from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level.tree import Node, checked_widths, grow
+from spec_math.chance import Coin
+from spec_math.chance import law as law_of
+from spec_math.language.model import Model
+from spec_math.scheme import Tokens, draw_independent
+from spec_math.token_level import k_sequential
+
+Verifier = Callable[[Coin, Tokens, Array, Array], int]
+"""A verifier of one position on any number of i.i.d. drafts: verify(coin, tokens, target, draft) -> token."""
+
+
+def generate(
+    coin: Coin,
+    target_model: Model,
+    draft_model: Model,
+    prefix: Sequence[int],
+    widths: Sequence[int],
+    verifier: Verifier = k_sequential.verify,
+) -> Tokens:
+    """Draft a tree of i.i.d. tokens, widths[i] below each node of level i, and walk down it as far as it is met.
+
+    The law: the tokens, continued by the target, have the target's joint law. At each node the verifier turns the
+    drafts that follow it into one token of the target's law; where that token is among them (by a test or by luck) the
+    walk goes on with ALL drafts below its copies. They are a multiset: drafts that agree count as often as they were
+    drawn. A token that follows the last level is drawn from the target. widths (K, 1, 1, ...) are K paths.
+
+    `verifier` is lossless on any number of i.i.d. drafts: K-SEQ, recursive rejection (`recursive.verify`), or the
+    optimal plan. Source: SpecTr, Alg. 3 and Appendix E, with errata e, r and s mended.
+
+    Raises:
+        ValueError, TypeError: widths are no counts, a law or the prefix is none, named by its prefix.
+
+    >>> from spec_math.chance import law
+    >>> target, draft = (lambda prefix: ["1/4", "3/4"]), (lambda prefix: ["1/2", "1/2"])
+    >>> blocks = law(lambda coin: generate(coin, target, draft, (), (2,)))
+    >>> sum(mass for block, mass in blocks.items() if block[0] == 0)
+    Fraction(1, 4)
+    """
+    widths = checked_widths(widths)
+    laws = Conditionals(target_model, draft_model, prefix)
+    candidates = grow(coin, laws, widths, draw_independent)
+    emitted: Tokens = ()
+    while candidates:
+        drafts = tuple(node.token for node in candidates)
+        token = verifier(coin, drafts, laws.target(emitted), laws.draft(emitted))
+        emitted = (*emitted, token)
+        if token not in drafts or laws.ends(emitted):
+            return emitted
+        candidates = agreeing(candidates, token)
+    return (*emitted, coin.draw(laws.target(emitted)))
+
+
+def agreeing(candidates: tuple[Node, ...], token: int) -> tuple[Node, ...]:
+    """Return the drafts below every candidate that carries the token, as a multiset.
+
+    >>> agreeing((Node(0, (Node(1),)), Node(0, (Node(1),)), Node(2)), 0)
+    (Node(token=1, children=()), Node(token=1, children=()))
+    """
+    return tuple(child for node in candidates if node.token == token for child in node.children)
+
+
+def expected(
+    target_model: Model,
+    draft_model: Model,
+    prefix: Sequence[int],
+    widths: Sequence[int],
+    verifier: Verifier = k_sequential.verify,
+) -> Any:
+    """Compute the expected number of tokens per target call node by node, without walking whole trees.
+
+    The law: E(v, n) = 1 + Σ_{y, m ≥ 1} P(y emitted, m of n drafts are y) · E(vy, m · width of the next level); it is 1
+    where v has no drafts, and 0 after the end token. Exact on Fractions. Each node is enumerated on V^n drafts.
+    Units: tokens per call.
+
+    Raises:
+        ValueError, TypeError: as `generate`.
+
+    >>> expected(lambda prefix: [1, 0], lambda prefix: ["1/2", "1/2"], (), (2,))
+    Fraction(7, 4)
+    """
+    widths = checked_widths(widths)
+    laws = Conditionals(target_model, draft_model, prefix)
+
+    def met(coin: Coin, path: Tokens, n: int) -> tuple[int, int]:
+        drafts = draw_independent(coin, laws.draft(path), n)
+        token = verifier(coin, drafts, laws.target(path), laws.draft(path))
+        return token, drafts.count(token)
+
+    def tokens_from(path: Tokens, n: int) -> Any:
+        one = laws.target(path).sum() * 0 + 1
+        if n == 0:
+            return one
+        total = one
+        for (token, copies), mass in law_of(lambda coin: met(coin, path, n)).items():
+            longer = (*path, token)
+            if copies and not laws.ends(longer):
+                below = copies * widths[len(longer)] if len(longer) < len(widths) else 0
+                total = total + mass * tokens_from(longer, below)
+        return total
+
+    return tokens_from((), widths[0])
