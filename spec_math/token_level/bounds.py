@@ -1,0 +1,121 @@
+"""Bounds on what a verifier accepts: SpecTr's Theorem 1, and a scheme held against the optimum of its own drafts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from itertools import combinations_with_replacement
+from math import comb, factorial, prod
+from typing import Any
+
+from spec_math.arrays import count, is_exact, laws
+from spec_math.scheme import Scheme, is_index
+from spec_math.token_level.draft_law import drawn
+from spec_math.token_level.transport import acceptance_of, solve
+from spec_math.verdict import Bracket, Optimal
+
+TERMS = 2_000_000
+"""The most terms, subsets times multisets of drafts, that `theorem_1` sums."""
+
+
+def theorem_1_at(target: Any, draft: Any, k: int, subset: Iterable[int]) -> Any:
+    """Return the right side of SpecTr's Theorem 1 at one subset Ω0 of the tokens, a bound on every verifier.
+
+    Σ_{y∈Ω0} min(t(y), 1 − (1 − d(y))^k) + Σ_x min(Π d(x_i), t(S(x) outside Ω0)), over all tuples x of k i.i.d. drafts.
+    Laws [V] of one world. Source: SpecTr, Theorem 1.
+
+    Raises:
+        TypeError, ValueError: k is no count, a token of the subset outside the vocabulary; as `arrays.laws`.
+
+    >>> theorem_1_at(["2/5", "3/5"], ["3/4", "1/4"], 2, {0, 1})
+    Fraction(67, 80)
+    """
+    t, d, k = _checked(target, draft, k, over_subsets=False)
+    chosen = frozenset(subset)
+    for token in chosen:
+        if not is_index(token) or not 0 <= token < len(t):
+            raise ValueError(f"the subset holds token indices in 0..{len(t) - 1}; got {token!r}")
+    return _right_side(t, d, k, chosen)
+
+
+def theorem_1(target: Any, draft: Any, k: int) -> Any:
+    """Return the least right side of SpecTr's Theorem 1 over ALL subsets Ω0, the empty and the full one included.
+
+    The paper has it as a bound; it is the optimum itself, and stays so without the empty or without the full subset,
+    but not without both. By brute force over 2^V subsets, so for small V: it is here to be held against the optimum,
+    which `optimal.acceptance` computes in O(V log V). Laws [V] of one world.
+
+    Raises:
+        ValueError: more than 2·10^6 terms; as `theorem_1_at`.
+
+    Source: SpecTr, Theorem 1.
+
+    >>> theorem_1(["2/5", "3/5"], ["3/4", "1/4"], 2)
+    Fraction(67, 80)
+    """
+    t, d, k = _checked(target, draft, k, over_subsets=True)
+    return min(_right_side(t, d, k, frozenset(_members(bits))) for bits in range(2 ** len(t)))
+
+
+def bracket(scheme: Scheme, target: Any, draft: Any, k: int = 1) -> Optimal | Bracket:
+    """Say how much more any verifier of a scheme's own drafts could accept: Optimal with its certificate, or Bracket.
+
+    The bracket is [the scheme's membership, the optimum of the law of its drafts]; the scheme is Optimal where the two
+    are equal as Fractions. Floats give a Bracket, each end with its own rounding. Laws [V] of one world.
+
+    Raises:
+        ValueError: an exact membership exceeds the optimum, which no lossless verifier can; as `draft_law.drawn`.
+
+    >>> from spec_math.token_level import SCHEMES
+    >>> best, recursive = SCHEMES[0], SCHEMES[4]
+    >>> bracket(best, ["1/4", "3/4"], ["1/2", "1/2"]).acceptance
+    Fraction(3, 4)
+    >>> bracket(recursive, ["1/3", "2/3"], ["1/2", "1/2"], 2)
+    Bracket(lower=Fraction(11, 12), upper=Fraction(1, 1))
+    """
+    t, d = laws(target, draft)
+    reached, drafts = scheme.membership(t, d, k), drawn(scheme.draw, d, k)
+    if not is_exact(t):
+        return Bracket(reached, acceptance_of(t, drafts))
+    certificate = solve(t, drafts)
+    if reached > certificate.acceptance:
+        raise ValueError(
+            f"{scheme.name} is said to emit a draft with probability {reached}, and no lossless verifier of its drafts "
+            f"exceeds {certificate.acceptance}; run check_lossless on it, and check its membership"
+        )
+    if reached == certificate.acceptance:
+        return Optimal(reached, certificate)
+    return Bracket(reached, certificate.acceptance)
+
+
+def _checked(target: Any, draft: Any, k: int, over_subsets: bool) -> tuple[list[Any], list[Any], int]:
+    t, d = laws(target, draft)
+    if t.ndim != 1:
+        raise ValueError(f"Theorem 1 is about one position, laws of shape [V]; got {tuple(t.shape)}")
+    k = count(k)
+    size = len(t)
+    multisets = comb(size + k - 1, k)
+    if multisets > (TERMS >> size if over_subsets else TERMS):
+        what = f"2^{size} subsets times " if over_subsets else ""
+        raise ValueError(
+            f"Theorem 1 at V = {size}, k = {k} is a sum over {what}C({size + k - 1}, {k}) multisets of drafts, more "
+            f"than {TERMS:,}; its least value is the optimum: optimal.acceptance(target, draft, k) gives it at any V"
+        )
+    return t.tolist(), d.tolist(), k
+
+
+def _right_side(t: list[Any], d: list[Any], k: int, subset: frozenset[int]) -> Any:
+    inside = sum(min(t[y], 1 - (1 - d[y]) ** k) for y in subset)
+    # A tuple's term depends on its tokens alone, in any order: one term for each multiset, times its orders.
+    outside = sum(
+        _orders(drafts) * min(prod(d[x] for x in drafts), sum(t[y] for y in set(drafts) - subset))
+        for drafts in combinations_with_replacement(range(len(t)), k)
+    )
+    return inside + outside
+
+
+def _orders(drafts: tuple[int, ...]) -> int:
+    return factorial(len(drafts)) // prod(factorial(drafts.count(x)) for x in set(drafts))
+
+
+def _members(bits: int) -> Iterator[int]:
+    return (place for place in range(bits.bit_length()) if bits >> place & 1)
