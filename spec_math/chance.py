@@ -234,6 +234,8 @@ def _short(masses: Sequence[Any]) -> str:
 
 
 def _probability(p: Any) -> Any:
+    if hasattr(p, "item"):  # a scalar of NumPy or torch becomes Python's own
+        p = p.item()
     if not 0 <= p <= 1:
         raise ChanceError(f"flip: a probability must lie in [0, 1]; got {p}")
     return p

@@ -124,7 +124,9 @@ def _judged(
         except StopIteration:
             break
         except Exception as error:  # whatever a verifier raises is evidence against it
-            place = tuple(note.removeprefix("on the path: ") for note in getattr(error, "__notes__", ()))
+            # A StopIteration arrives wrapped, as the cause of another exception.
+            notes = getattr(error, "__notes__", None) or getattr(error.__cause__, "__notes__", ())
+            place = tuple(note.removeprefix("on the path: ") for note in notes)
             return Lossy(f"{type(error).__name__} for the drafts {_shown(drafts)}: {error}", path=place)
         walked, depth = walked + 1, max(depth, len(path.choices))
         broken = _broken(path, len(target))
