@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache, partial
+from functools import lru_cache
 from typing import Any
 
+import numba
 import numpy as np
 
 from spec_math.arrays import Array, array_namespace, count, is_exact, laws, over
@@ -57,24 +57,21 @@ def gamma_star(target: Any, draft: Any, k: int) -> Any:
     t, d = laws(target, draft)
     k = count(k)
     if not is_exact(t):
-        return gamma_by(partial(excess, t, d), k, 1 + 0 * excess(t, d, 1))
+        one = 1 + 0 * excess(t, d, 1)
+        return decreasing_root(lambda gamma: f_of_excess.py_func(excess(t, d, gamma), k, gamma), one, k * one)
     if t.ndim == 1:
         return _exact_gamma(tuple(t), tuple(d), k)
     return np.array([gamma_star(row, other, k) for row, other in zip(t, d, strict=True)], dtype=object)
 
 
-def gamma_by(excess_at: Callable[[Any], Any], k: int, one: Any) -> Any:
-    """Return γ* of float pairs from their excess E alone: f(γ) = E(γ) − (1 − (1 − E(γ))/γ)^k. `one` gives the shape.
+@numba.njit(cache=True)
+def f_of_excess(left: Any, k: int, gamma: Any) -> Any:
+    """Return f(γ) from the excess left = E(γ) alone: E − (1 − (1 − E)/γ)^k, as γβ = 1 − E; `.py_func` takes Fractions.
 
-    >>> round(float(gamma_by(lambda gamma: max(0.0, 1 - gamma / 2), 2, 1.0)), 12)
-    1.5
+    >>> f_of_excess.py_func(Fraction(1, 2), 2, Fraction(1))
+    Fraction(1, 4)
     """
-
-    def value(gamma: Any) -> Any:
-        left = excess_at(gamma)
-        return left - (1 - (1 - left) / gamma) ** k
-
-    return decreasing_root(value, one, k * one)
+    return left - (1 - (1 - left) / gamma) ** k
 
 
 def emit(coin: Coin, tokens: Any, target: Any, draft: Any, gamma: Any = None) -> Emission:
@@ -121,16 +118,6 @@ def acceptance(target: Any, draft: Any, k: int, gamma: Any = None) -> Any:
     t, d = laws(target, draft)
     gamma = gamma_star(t, d, k) if gamma is None else _valid(t, d, k, gamma)
     return 1 - (1 - beta(t, d, _column(gamma))) ** count(k)
-
-
-def acceptance_by(excess_at: Callable[[Any], Any], k: int, one: Any) -> Any:
-    """Return p_acc at γ* of float pairs from their excess alone.
-
-    >>> round(float(acceptance_by(lambda gamma: max(0.0, 1 - gamma / 2), 2, 1.0)), 12)
-    0.75
-    """
-    gamma = gamma_by(excess_at, k, one)
-    return 1 - (1 - (1 - excess_at(gamma)) / gamma) ** k
 
 
 def membership(target: Any, draft: Any, k: int, gamma: Any = None) -> Any:
@@ -222,20 +209,19 @@ def _exact_gamma(t: tuple[Fraction, ...], d: tuple[Fraction, ...], k: int) -> Fr
     # γ^k (A − Bγ) − (γ − 1 + A − Bγ)^k ≤ 0.
     breaks = sorted({one, Fraction(k)} | {a / b for a, b in zip(t, d, strict=True) if b and 1 < a / b < k})
     low = 0
-    if _polynomial_sign(target, draft, k, one) <= 0:
+    if _f(target, draft, k, one) <= 0:
         return one
     high = len(breaks) - 1
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if _polynomial_sign(target, draft, k, breaks[middle]) > 0 else (low, middle)
+        low, high = (middle, high) if _f(target, draft, k, breaks[middle]) > 0 else (low, middle)
     above = [i for i in range(len(t)) if t[i] >= breaks[high] * d[i]]
     a, b = sum((t[i] for i in above), Fraction(0)), sum((d[i] for i in above), Fraction(0))
     return least_root(_minus([0] * k + [a, -b], _power([a - 1, 1 - b], k)), breaks[low], breaks[high])
 
 
-def _polynomial_sign(t: Array, d: Array, k: int, gamma: Fraction) -> Fraction:
-    left = excess(t, d, gamma)
-    return left - (1 - (1 - left) / gamma) ** k
+def _f(t: Array, d: Array, k: int, gamma: Fraction) -> Fraction:
+    return f_of_excess.py_func(excess(t, d, gamma), k, gamma)
 
 
 def _power(linear: list[Fraction], k: int) -> list[Fraction]:

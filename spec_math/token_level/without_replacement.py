@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import numba
 import numpy as np
 
 from spec_math.arrays import Array, count, is_exact, laws, positive_part
@@ -117,8 +118,11 @@ def estimate(target: Any, draft: Any, k: int, paths: int, rng: Any) -> tuple[flo
     (0.875, 0.0)
     """
     t, d = laws(target, draft)
+    if is_exact(t):
+        raise TypeError("an estimate is a float: hand over float laws, or call acceptance for the exact value")
     steps = min(count(k), int((d > 0).sum()))
-    rejections = np.array([_sampled_rejection(t, d, steps, rng) for _ in range(count(paths, "paths"))])
+    uniforms = rng.random((count(paths, "paths"), steps))
+    rejections = _sampled_rejections(np.asarray(t, dtype=np.float64), np.asarray(d, dtype=np.float64), uniforms)
     return 1 - float(rejections.mean()), float(rejections.std(ddof=1) / len(rejections) ** 0.5) if paths > 1 else 0.0
 
 
@@ -147,15 +151,39 @@ def _rejected(r: Array, d: Array, steps: int) -> Any:
     return total
 
 
-def _sampled_rejection(r: Array, d: Array, steps: int, rng: Any) -> float:
-    weight = 1.0
-    for step in range(steps):
-        gain = positive_part(r - d)
-        chance = float(gain.sum())
-        weight *= chance
-        if weight == 0 or step == steps - 1:
-            return weight
-        lost = positive_part(d - r)
-        x = int(np.searchsorted(np.cumsum(lost), rng.random() * lost.sum(), side="right"))
-        r, d = gain / chance, without(d, [x])
-    return weight
+@numba.njit(cache=True)
+def _sampled_rejections(t: Any, d: Any, uniforms: Any) -> Any:
+    paths, steps = uniforms.shape
+    result = np.ones(paths)
+    for path in range(paths):
+        r, current = t.copy(), d.copy()
+        for step in range(steps):
+            gain, lost = 0.0, 0.0
+            for i in range(len(r)):
+                difference = r[i] - current[i]
+                gain += max(difference, 0.0)
+                lost += max(-difference, 0.0)
+            result[path] *= gain
+            if gain == 0.0 or lost == 0.0 or step == steps - 1:
+                break
+            _reject(r, current, gain, uniforms[path, step] * lost)
+    return result
+
+
+@numba.njit(cache=True)
+def _reject(r: Any, current: Any, gain: float, wanted: float) -> None:
+    """Choose the rejected draft x with mass ∝ (d − r)+ and update residual and draft law in place."""
+    x, walked = -1, 0.0
+    for i in range(len(r)):
+        lost = current[i] - r[i]
+        if lost > 0.0 and walked <= wanted:
+            x = i
+            walked += lost
+    left = 0.0
+    for i in range(len(r)):
+        r[i] = max(r[i] - current[i], 0.0) / gain
+        if i != x:
+            left += current[i]
+    current[x] = 0.0
+    for i in range(len(r)):
+        current[i] /= left

@@ -1,0 +1,43 @@
+# `make report` and `make test` do all the set-up on a fresh machine; `make help` lists the rest.
+PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python; do \
+	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
+
+.PHONY: help report test lint types bench clean
+
+help:
+	@echo 'make report   set up, run the main job on the embedded default, and say where the page is'
+	@echo 'make test     set up, then linters, types and every test'
+	@echo 'make bench    set up, then one table of ratios (about ten minutes)'
+	@echo 'make clean    remove what was made: .venv, out, caches'
+
+report: .venv/library
+	.venv/bin/spec-math report
+
+test: .venv/tests lint types
+	.venv/bin/python -m pytest
+
+lint: .venv/tests
+	.venv/bin/ruff check .
+	.venv/bin/ruff format --check .
+
+types: .venv/tests
+	.venv/bin/pyright
+
+bench: .venv/tests
+	.venv/bin/python -m benchmarks
+
+.venv/library: pyproject.toml constraints.txt
+	@test -n "$(PYTHON)" || { echo 'Python 3.11 or later is needed and was not found'; exit 1; }
+	test -x .venv/bin/python || "$(PYTHON)" -m venv .venv
+	$(PIP) --editable .
+	touch $@
+
+# torch stays an extra: where its one pinned version cannot be had, its tests are skipped and say so.
+.venv/tests: .venv/library
+	$(PIP) --editable '.[test]'
+	$(PIP) --editable '.[torch]' || echo 'torch 2.13.0 cannot be installed here: its tests are skipped'
+	touch $@
+
+clean:
+	rm -rf .venv out build .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,76 @@
+"""The streamed closed forms, against the closed forms over whole rows."""
+
+import numpy as np
+import pytest
+
+from spec_math.token_level import SCHEMES
+from spec_math.token_level.excess_profile import ExcessProfile
+from spec_math.token_level.streamed import STREAMED, Chunk
+
+UNIT = 2.0**-53
+
+
+def rows(seed, size, scale):
+    """Unnormalised pairs with zeros, one equal pair, and one pair with disjoint supports where V allows it."""
+    rng = np.random.default_rng(seed)
+    targets, drafts = (np.exp(rng.standard_normal((6, size)) * scale) * (rng.random((6, size)) < 0.7) for _ in range(2))
+    targets[:, 0] += 1e-3
+    drafts[:, 0] += 1e-9
+    targets[0] = drafts[0]
+    if size > 1:
+        targets[1, 1:], drafts[1, 0] = 0.0, 0.0
+        drafts[1, 1] = 1.0
+    return targets, drafts
+
+
+def bound(size, k):
+    """Rounding of both sides.
+
+    A sum of V masses that is at most 1 is off by at most (V + 8) u in any order, and at most 2k + 2 such sums enter an
+    acceptance of k drafts; K-SEQ's bracket of relative width 2^-40 costs at most its width.
+    """
+    return (2 * k + 2) * (size + 8) * UNIT + 2.0**-40
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 40, 400])
+@pytest.mark.parametrize("scale", [1, 10, 30])
+@pytest.mark.parametrize("name", sorted(set(STREAMED) & {scheme.name for scheme in SCHEMES}))
+def test_streamed_values_equal_the_closed_forms(name, size, scale):
+    scheme = next(scheme for scheme in SCHEMES if scheme.name == name)
+    targets, drafts = rows(7, size, scale)
+    t, d = (x / x.sum(axis=1, keepdims=True) for x in (targets, drafts))
+    chunk = Chunk(targets, drafts)
+    for k in (1, 2, 4, 8):
+        accepted, member = chunk.values(name, k)
+        assert np.abs(accepted - scheme.acceptance(t, d, k)).max() <= bound(size, k)
+        assert np.abs(member - scheme.membership(t, d, k)).max() <= bound(size, k)
+
+
+def test_streamed_optimum_equals_the_best_prefix_by_a_whole_sort():
+    for seed, size, scale in ((0, 300, 2), (1, 300, 12), (2, 2000, 4)):
+        targets, drafts = rows(seed, size, scale)
+        t, d = (x / x.sum(axis=1, keepdims=True) for x in (targets, drafts))
+        for row, found in enumerate(ExcessProfile(targets, drafts).optima((1, 2, 5, 8))):
+            some = d[row] > 0
+            order = np.argsort(t[row][some] / d[row][some], kind="stable")
+            prefix_t = np.concatenate([[0.0], np.cumsum(t[row][some][order])])
+            prefix_d = np.concatenate([[0.0], np.cumsum(d[row][some][order])])
+            for k, value in zip((1, 2, 5, 8), found, strict=True):
+                assert abs(value - (1 - (prefix_d**k - prefix_t).max())) <= bound(size, k)
+
+
+def test_streamed_optimum_is_told_from_the_best_bucket_edge():
+    """The control: the best prefix ends between two tokens of one bucket, where its edges overstate the optimum."""
+    t, d = np.array([[0.2, 0.001, 0.00102, 0.79798]]), np.array([[0.5, 0.001, 0.001, 0.498]])
+    profile = ExcessProfile(t, d)
+    low_d, low_t = (1 - profile.above[0, :, side] for side in (1, 0))
+    at_edges = 1 - (low_d**2 - low_t).max()
+    assert abs(at_edges - 0.95) <= bound(4, 2)
+    assert abs(profile.optima((2,))[0, 0] - (1 - (0.501**2 - 0.201))) <= bound(4, 2) < 1e-7 < at_edges - 0.949999
+
+
+def test_greedy_drafts_are_streamed_up_to_the_favourites_kept_and_no_further():
+    chunk = Chunk(*rows(3, 40, 1))
+    chunk.values("greedy drafts", 16)
+    with pytest.raises(ValueError, match=r"up to k = 16; got 17$"):
+        chunk.values("greedy drafts", 17)

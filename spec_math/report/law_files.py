@@ -1,0 +1,205 @@
+"""Files of laws: arrays [positions, V] in .npy, .npz or .safetensors, read chunk by chunk and never whole."""
+
+from __future__ import annotations
+
+import struct
+import zipfile
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import ml_dtypes
+import numpy as np
+import safetensors
+
+FLOATS = ("float64", "float32", "float16", "bfloat16")
+
+
+class LawFileError(ValueError):
+    """A file that holds no laws, or none that can be read; the message names the file, the reason and the cure."""
+
+
+@dataclass(frozen=True)
+class LawFile:
+    """An array [positions, V] of a type in FLOATS in a file; `array` is its name inside .npz and .safetensors."""
+
+    path: Path
+    array: str | None
+    shape: tuple[int, int]
+    dtype: str
+
+    def chunks(self, rows: int) -> Iterator[np.ndarray[Any, Any]]:
+        """Yield the positions in order, `rows` at a time, as stored: mapped into memory, or inflated piece by piece.
+
+        Raises:
+            LawFileError: the file ends before its header says.
+
+        >>> import tempfile
+        >>> folder = tempfile.TemporaryDirectory()
+        >>> path = Path(folder.name) / "laws.npy"
+        >>> np.save(path, np.full((3, 2), 0.5))
+        >>> [chunk.shape for chunk in open_laws(path).chunks(2)]
+        [(2, 2), (1, 2)]
+        >>> folder.cleanup()
+        """
+        try:
+            for chunk in _READERS[self.path.suffix](self, rows):
+                yield _typed(chunk).reshape(-1, self.shape[1])
+        except (OSError, ValueError, EOFError, zipfile.BadZipFile, safetensors.SafetensorError) as error:
+            raise LawFileError(f"{self.path}: the array ends early or is broken ({error}); write it anew") from error
+
+
+def open_laws(location: str | Path) -> LawFile:
+    """Open a file of laws by its path, or PATH:NAME for one array of several; only its header is read.
+
+    An array [V] is one position. Shapes [positions, V].
+
+    Raises:
+        LawFileError: no such file, an unknown ending, a truncated or broken header, several arrays and none named,
+            an array of another rank, empty, or of another type.
+
+    >>> open_laws("laws.txt")  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    spec_math.report.law_files.LawFileError: laws.txt: laws are read from .npy, .npz and .safetensors files, not ...
+    """
+    path, wanted = _split(str(location))
+    if path.suffix not in _READERS:
+        raise LawFileError(
+            f"{path}: laws are read from .npy, .npz and .safetensors files, not from {path.suffix or 'a bare name'!r}"
+        )
+    if not path.is_file():
+        raise LawFileError(f"{path}: there is no such file")
+    try:
+        arrays = _HEADERS[path.suffix](path)
+    except (OSError, ValueError, EOFError, struct.error, zipfile.BadZipFile, safetensors.SafetensorError) as error:
+        raise LawFileError(f"{path}: unreadable or truncated ({error}); write it anew") from error
+    array, (shape, dtype) = _chosen(path, arrays, wanted)
+    if len(shape) not in (1, 2) or 0 in shape:
+        raise LawFileError(
+            f"{path}: laws need the shape [positions, V] (or [V]), none of them 0; this is {list(shape)}"
+        )
+    if dtype not in FLOATS:
+        raise LawFileError(f"{path}: laws are stored as one of {', '.join(FLOATS)}; this array is {dtype}")
+    return LawFile(path, array, cast("tuple[int, int]", tuple(shape) if len(shape) == 2 else (1, *shape)), dtype)
+
+
+def _split(location: str) -> tuple[Path, str | None]:
+    head, colon, name = location.rpartition(":")
+    if colon and Path(head).suffix in (".npz", ".safetensors"):
+        return Path(head), name
+    return Path(location), None
+
+
+Header = tuple[tuple[int, ...], str]
+
+
+def _chosen(path: Path, arrays: dict[str, Header], wanted: str | None) -> tuple[str | None, Header]:
+    if wanted is None and len(arrays) == 1:
+        return next(iter(arrays.items()))
+    if wanted in arrays:
+        return wanted, arrays[wanted]
+    names = ", ".join(sorted(arrays)) or "none"
+    asked = "name one" if wanted is None else f"there is no {wanted!r}"
+    raise LawFileError(f"{path}: it holds the arrays {names}; {asked}: {path}:NAME")
+
+
+def _npy_header(path: Path) -> dict[str, Header]:
+    array = np.load(path, mmap_mode="r", allow_pickle=False)
+    return {"": (array.shape, _typed(array).dtype.name)}
+
+
+def _npy_rows(file: LawFile, rows: int) -> Iterator[Any]:
+    array = np.load(file.path, mmap_mode="r", allow_pickle=False).reshape(file.shape)
+    for start in range(0, len(array), rows):
+        yield array[start : start + rows]
+
+
+def _npz_header(path: Path) -> dict[str, Header]:
+    found: dict[str, Header] = {}
+    with zipfile.ZipFile(path) as archive:
+        for member in archive.namelist():
+            with archive.open(member) as stream:
+                shape, fortran, dtype = _read_npy_header(stream)
+            if fortran and len(shape) > 1:
+                raise ValueError(f"the array {member} is in Fortran order; save it with numpy.ascontiguousarray")
+            found[member.removesuffix(".npy")] = shape, _name(dtype)
+    return found
+
+
+def _npz_rows(file: LawFile, rows: int) -> Iterator[Any]:
+    with zipfile.ZipFile(file.path) as archive, archive.open(f"{file.array}.npy") as stream:
+        _, _, dtype = _read_npy_header(stream)
+        left = file.shape[0]
+        while left:
+            taken = min(rows, left)
+            size = taken * file.shape[1] * dtype.itemsize
+            data = stream.read(size)
+            if len(data) < size:
+                raise EOFError(f"{size - len(data)} bytes are missing")
+            yield np.frombuffer(data, dtype=dtype)
+            left -= taken
+
+
+def _read_npy_header(stream: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]:
+    version = np.lib.format.read_magic(stream)
+    read = np.lib.format.read_array_header_1_0 if version == (1, 0) else np.lib.format.read_array_header_2_0
+    return read(stream)
+
+
+def _safetensors_header(path: Path) -> dict[str, Header]:
+    names: dict[str, str] = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16"}
+    with safetensors.safe_open(path, "np") as file:
+        found: dict[str, Header] = {}
+        for name in file.keys():  # noqa: SIM118 - safe_open is no dict
+            array = file.get_slice(name)
+            stored = str(array.get_dtype())
+            found[name] = tuple(array.get_shape()), names.get(stored, stored)
+        return found
+
+
+def _safetensors_rows(file: LawFile, rows: int) -> Iterator[Any]:
+    with safetensors.safe_open(file.path, "np") as opened:
+        array = opened.get_slice(file.array)
+        if len(array.get_shape()) == 1:
+            yield array[:]
+            return
+        for start in range(0, file.shape[0], rows):
+            yield array[start : min(start + rows, file.shape[0])]
+
+
+def _name(dtype: np.dtype[Any]) -> str:
+    # NumPy stores bfloat16 as two nameless bytes.
+    return "bfloat16" if dtype == np.dtype("V2") else dtype.name
+
+
+def _typed(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    return array.view(ml_dtypes.bfloat16) if array.dtype == np.dtype("V2") else array
+
+
+_HEADERS = {".npy": _npy_header, ".npz": _npz_header, ".safetensors": _safetensors_header}
+_READERS = {".npy": _npy_rows, ".npz": _npz_rows, ".safetensors": _safetensors_rows}
+
+
+def write_whole(path: str | Path, content: bytes | str) -> Path:
+    """Write a file whole or not at all: into a neighbour first, then moved over the name in one step.
+
+    Raises:
+        OSError: the folder is missing or cannot be written; nothing is left behind.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     write_whole(Path(folder) / "a.txt", "whole").read_text()
+    'whole'
+    """
+    target = Path(path)
+    partial = target.with_name(f".{target.name}.partial")
+    try:
+        partial.write_bytes(content.encode() if isinstance(content, str) else content)
+        partial.replace(target)
+    except BaseException:
+        with suppress(OSError):
+            partial.unlink(missing_ok=True)
+        raise
+    return target
