@@ -46,8 +46,22 @@ def check_lossless_block(
         place = tuple(note.removeprefix("on the path: ") for note in notes if note.startswith("on the path: "))
         kind = "" if type(error).__name__ == "EmissionError" else f"{type(error).__name__}: "
         return Lossy(f"after the prefix {seen.prefix}: {kind}{error}", path=place)
-    bound = 0.0 if is_exact(first) else 2 * SUM_BOUND["float64"] * (rounds * seen.deepest + horizon)
+    bound = 0.0 if is_exact(first) else float_bound(rounds, seen.deepest, horizon)
     return _compared(emitted, wanted, seen.walked, bound)
+
+
+def float_bound(rounds: int, coins: int, horizon: int) -> float:
+    """Return the total variation that the judge forgives a float program of `coins` coins a round.
+
+    A coin takes masses for a law whose sum is off by up to 2^-36 (`arrays.SUM_BOUND`), so that at each coin a program
+    may be off by as much through no fault of its own, and by as much again where a later law answers for it, as a
+    residual does. What follows a coin is a law whatever the coin did, so that these add along a path. Each token that
+    the target adds is one such draw more. Rounding is far below it: V roundoffs of 2^-53 a coin.
+
+    >>> float_bound(1, 5, 3) == 16 * 2.0**-36
+    True
+    """
+    return 2 * SUM_BOUND["float64"] * (rounds * coins + horizon)
 
 
 def _compared(emitted: dict[Text, Any], wanted: dict[Text, Any], walked: int, bound: float) -> Lossless | Lossy:
@@ -55,9 +69,6 @@ def _compared(emitted: dict[Text, Any], wanted: dict[Text, Any], walked: int, bo
     texts = list(wanted) + [text for text in emitted if text not in wanted]
     gaps = {text: abs(emitted.get(text, zero) - wanted.get(text, zero)) for text in texts}
     distance = sum(gaps.values(), zero) / 2
-    # In floats. A coin accepts masses whose sum is off by up to SUM_BOUND, which shifts its own law by as much and the
-    # residual that answers it by as much again; what comes after a coin is a law whatever the coin did, so shifts add
-    # along a path: at most `deepest` coins a round. Each token that the target adds is one such draw more.
     if distance <= bound:
         return Lossless(walked, bound)
     text = max(texts, key=lambda text: gaps[text])
