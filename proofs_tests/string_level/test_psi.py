@@ -148,12 +148,13 @@ def test_unreachable_tokens_have_no_mass_under_any_drafter(target, draft):
 def test_floating_psi_differs_by_roundings_alone(case):
     # Every mass of the result is a sum of products of drafted masses, all >= 0, so that a relative error of 2^-53 in
     # each conversion, product and sum on its way multiplies it by at most (1 + u)^N, u = 2^-53, where N counts the
-    # roundings on a way: at most n_max conversions and n_max products, and no more sums than the walk performs: one
-    # for each pair of nodes, and one for each draft node below another. Underflow: masses are >= (2^-60 / 24e9)^3.
+    # roundings on a way: at most n_max conversions and n_max products, and no more sums than are made at all: two for
+    # each pair of nodes that are walked together, and four for each node of the draft trie beforehand.
+    # Underflow: masses are >= (2^-60 / 24e9)^3.
     target, draft, masses = case
     first, second = Vocabulary(target), Vocabulary(draft)
     n_max = longest_lookahead(first, second)
-    roundings = 2 * n_max + len(first.trie) * len(second.trie) + len(second.trie)
+    roundings = 2 * n_max + 2 * len(first.trie) * len(second.trie) + 4 * len(second.trie)
     bound = (1 + Fraction(1, 2**53)) ** roundings - 1
     floats = masses.astype(float)
     for draft_law in (floats, lambda _: floats):

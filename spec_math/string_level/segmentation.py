@@ -184,6 +184,10 @@ def _edges(start: Integers, byte: Integers, token: Integers, data: Integers) -> 
 def _count(start: Integers, byte: Integers, token: Integers, data: Integers, offset: Integers) -> Any:
     result = np.zeros(len(offset) - 1, np.int64)
     ways = np.zeros(_WORD + 1, np.int64)
+    # Every walk begins at the root, which has up to 256 children: looked up, where others are searched.
+    begins = np.full(256, -1, np.int64)
+    for node in range(start[0], start[1]):
+        begins[byte[node]] = node
     for i in range(len(result)):
         here, length = offset[i], offset[i + 1] - offset[i]
         if length > _WORD:
@@ -193,12 +197,14 @@ def _count(start: Integers, byte: Integers, token: Integers, data: Integers, off
         for begin in range(length):
             if ways[begin] == 0:
                 continue
-            node = 0
-            for end in range(begin, length):
-                node = child(start, byte, node, data[here + end])
-                if node < 0:
-                    break
+            node = begins[data[here + begin]]
+            end = begin + 1
+            while node >= 0:
                 if token[node] >= 0:
-                    ways[end + 1] += ways[begin]
+                    ways[end] += ways[begin]
+                if end == length:
+                    break
+                node = child(start, byte, node, data[here + end])
+                end += 1
         result[i] = ways[length]
     return result

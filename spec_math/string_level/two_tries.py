@@ -78,27 +78,34 @@ def most_tokens(target: Trie, draft: Trie) -> Integers:
 
 
 def _weighed(draft: Trie, masses: Array) -> tuple[tuple[Any, ...], Any]:
-    """Return the draft trie with the mass that ends on each node and the mass at or below it, and the step for it."""
+    """Return the draft trie with the masses that `_gather` sums up over it, and the step that walks it."""
     spelled = draft.node >= 0
     own = (masses[:1] * 0).repeat(len(draft))
     np.add.at(own, draft.node[spelled], masses[spelled])
-    below = own.copy()
+    sums = (own, own.copy(), own * 0, own * 0)
     if is_exact(masses):
         # The same functions, interpreted: lists hand out plain ints, and the masses are Fractions.
-        drafted = (draft.start.tolist(), draft.byte.tolist(), own, below)
-        _gather.py_func(drafted)
-        return drafted, _spread.py_func
-    _gather((draft.start, draft.byte, own, below))
-    return (draft.start, draft.byte, own, below), _spread
+        start = draft.start.tolist()
+        _gather.py_func(start, *sums)
+        return (start, draft.byte.tolist(), *sums), _spread.py_func
+    _gather(draft.start, *sums)
+    return (draft.start, draft.byte, *sums), _spread
 
 
 @compiled
-def _gather(draft: Any) -> None:
-    """Add to each node of the draft trie the masses of the nodes below it, deepest first."""
-    start, _, _, below = draft
-    for node in range(len(below) - 1, -1, -1):
-        for deeper in range(start[node], start[node + 1]):
-            below[node] += below[deeper]
+def _gather(start: Any, own: Any, below: Any, before: Any, after: Any) -> None:
+    """Sum up the masses that end at or below each node, and at or below its siblings before it and after it.
+
+    The siblings are summed from both ends, so that no mass is ever taken from a sum.
+    """
+    for node in range(len(own) - 1, -1, -1):
+        low, high = start[node], start[node + 1]
+        for sibling in range(low + 1, high):
+            before[sibling] = before[sibling - 1] + below[sibling - 1]
+        for sibling in range(high - 2, low - 1, -1):
+            after[sibling] = after[sibling + 1] + below[sibling + 1]
+        if high > low:
+            below[node] = own[node] + (before[high - 1] + below[high - 1])
 
 
 @compiled
@@ -110,28 +117,44 @@ def _spread(target: Any, draft: Any, mass: Any, onward: Any, result: Any) -> Non
     draft tokens beyond share it.
     """
     start, byte, longest = target
-    first, letter, own, below = draft
+    first, letter, own, below, before, after = draft
     for u in range(len(mass)):
         if mass[u] == 0:
             continue
         pairs = [(u, 0)]
         while len(pairs) > 0:
             v, e = pairs.pop()
-            w = start[v]
-            for f in range(first[e], first[e + 1]):
-                if below[f] == 0:
+            low, high = first[e], first[e + 1]
+            leaves = before[high - 1] + below[high - 1]
+            last = -1
+            for w in range(start[v], start[v + 1]):
+                # The draft's child along the same byte, searched for from the last one found.
+                f, end = max(low, last + 1), high
+                while f < end:
+                    middle = (f + end) // 2
+                    if letter[middle] < byte[w]:
+                        f = middle + 1
+                    else:
+                        end = middle
+                if f == high or letter[f] != byte[w]:
                     continue
-                while w < start[v + 1] and byte[w] < letter[f]:
-                    w += 1
-                if w == start[v + 1] or byte[w] != letter[f]:
-                    result[longest[v]] += mass[u] * below[f]
-                elif start[w + 1] == start[w]:
-                    result[longest[w]] += mass[u] * below[f]
+                # What leaves the target trie between the last child found and this one; after the last, below.
+                if last < 0:
+                    leaves = before[f]
                 else:
-                    if own[f] != 0:
-                        onward[w] += mass[u] * own[f]
-                    if first[f + 1] > first[f]:
-                        pairs.append((int(w), int(f)))
+                    for between in range(last + 1, f):
+                        leaves += below[between]
+                last = f
+                if start[w + 1] == start[w]:
+                    result[longest[w]] += mass[u] * below[f]
+                    continue
+                if own[f] != 0:
+                    onward[w] += mass[u] * own[f]
+                if first[f + 1] > first[f] and below[f] != 0:
+                    pairs.append((int(w), int(f)))
+            if last >= 0:
+                leaves += after[last]
+            result[longest[v]] += mass[u] * leaves
 
 
 @compiled
