@@ -1,0 +1,117 @@
+"""Speed from tokens per call and stated latencies: the shipped tables, the best lookahead, the best tree."""
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+
+from proofs_tests.block_level.models import Rows
+from spec_math.arrays import exact
+from spec_math.block_level import chain, cost
+
+TOKENS = {  # SpecTr, Table 4, the 6M draft: tokens per call by (paths, length)
+    (1, 4): "2.21",
+    (2, 4): "2.43",
+    (4, 4): "2.74",
+    (8, 4): "2.99",
+    (1, 8): "2.33",
+    (2, 8): "2.61",
+    (4, 8): "2.96",
+    (8, 8): "3.27",
+}
+TREES = [(paths, *[1] * (length - 1)) for paths, length in TOKENS]
+
+
+def published(widths: tuple[int, ...]) -> Fraction:
+    return Fraction(TOKENS[widths[0], len(widths)])
+
+
+def test_the_shipped_tables_read_as_printed() -> None:
+    # Sums of the printed rows, taken by hand from the paper.
+    assert sum(entry.mean for entry in cost.SPECTR_TABLE_1.values()) == Fraction("8.79")
+    assert sum(entry.spread for entry in cost.SPECTR_TABLE_1.values()) == Fraction("1.49")
+    assert sum(entry.mean for entry in cost.SPECTR_TABLE_3.values()) == Fraction("1.45")
+    assert sum(entry.spread for entry in cost.SPECTR_TABLE_3.values()) == Fraction("0.43")
+    assert cost.SPECTR_TABLE_1[4, 1].mean == 1
+    assert cost.SPECTR_TABLE_1[8, 8] == (Fraction("1.42"), Fraction("0.4"))
+    assert set(cost.SPECTR_TABLE_1) == set(cost.SPECTR_TABLE_3)
+
+
+def test_the_tree_with_the_most_tokens_is_not_the_fastest() -> None:
+    # By Tables 1 and 4 with free drafting: 8 paths of 8 tokens yield 3.27 a call, but cost 1.42.
+    target = cost.from_table(cost.SPECTR_TABLE_1)
+    choice = cost.best(published, TREES, lambda widths: cost.of_block(widths, target))
+    assert choice == cost.Choice((8, 1, 1, 1), Fraction("2.99"), Fraction("1.10"), Fraction(299, 110))
+    assert max(TREES, key=published) == (8, *[1] * 7)
+
+
+def test_a_draft_call_for_each_token_makes_table_3_cost_more_than_it_gains_in_length() -> None:
+    # Read as one call a drafted token, 0.18 a call: eight tokens cost more than the target's call they save.
+    target, draft = cost.from_table(cost.SPECTR_TABLE_1), cost.from_table(cost.SPECTR_TABLE_3)
+    choice = cost.best(published, TREES, lambda widths: cost.of_block(widths, target, draft))
+    assert choice.widths == (8, 1, 1, 1)
+    assert choice.latency == Fraction("1.10") + Fraction("0.18") + 3 * Fraction("0.20")
+    assert choice.speed_up == Fraction(299, 188)
+
+
+@pytest.mark.parametrize(
+    ("spreads", "paths", "length", "speed"),
+    [(-1, 8, 8, Fraction(327, 102)), (0, 8, 4, Fraction(299, 110)), (1, 4, 8, Fraction(296, 119))],
+)
+def test_the_fastest_tree_changes_within_the_spread_of_the_table(
+    spreads: int, paths: int, length: int, speed: Fraction
+) -> None:
+    target = cost.from_table(cost.SPECTR_TABLE_1, spreads)
+    choice = cost.best(published, TREES, lambda widths: cost.of_block(widths, target))
+    assert (choice.widths[0], len(choice.widths), choice.speed_up) == (paths, length, speed)
+
+
+def test_the_best_lookahead_balances_acceptance_against_the_draft() -> None:
+    # Without context and with overlap a, tokens per call are (1 − a^(L+1))/(1 − a); a draft token costs c, so that one
+    # more is worth it while a^(L+1) (1 + L c) > c (1 + a + ... + a^L): here a = 3/4 and c = 1/8.
+    target, draft = Rows((exact(["1/4", "3/4"]),)), Rows((exact(["1/2", "1/2"]),))
+    a, c = Fraction(3, 4), Fraction(1, 8)
+    lookahead = 1
+    while a ** (lookahead + 1) * (1 + lookahead * c) > c * sum(a**i for i in range(lookahead + 1)):
+        lookahead += 1
+    choice = cost.best(
+        lambda widths: chain.expected(target, draft, (), len(widths)),
+        cost.chains(8),
+        lambda widths: cost.of_block(widths, lambda length, batch: 1, lambda length, batch: c),  # noqa: ARG005
+    )
+    assert len(choice.widths) == lookahead == 4
+
+
+def test_a_tree_drafts_each_level_from_the_nodes_above() -> None:
+    asked: list[tuple[str, int, int]] = []
+
+    def told(name: str) -> Any:
+        def latency(length: int, batch: int) -> int:
+            asked.append((name, length, batch))
+            return 1
+
+        return latency
+
+    assert cost.of_block((2, 3, 1), told("target"), told("draft")) == 4
+    assert asked == [("target", 3, 6), ("draft", 1, 1), ("draft", 1, 2), ("draft", 1, 6)]
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "message"),
+    [
+        (
+            lambda: cost.from_table(cost.SPECTR_TABLE_1)(5, 1),
+            LookupError,
+            "length 5 and batch 1; the table has lengths",
+        ),
+        (lambda: cost.from_table(cost.SPECTR_TABLE_1)(4, 3), LookupError, r"batches \[1, 2, 4, 8\]"),
+        (lambda: cost.speed_up(2, 0), ValueError, "latencies must be positive"),
+        (lambda: cost.speed_up(Fraction(1, 2), 1), ValueError, "every call yields at least 1 token"),
+        (lambda: cost.best(len, [], len), ValueError, "no candidate"),
+        (lambda: cost.best(len, [()], len), ValueError, "at least one level"),
+        (lambda: cost.chains(0), ValueError, "longest must be at least 1"),
+    ],
+)
+def test_cost_refuses(call: Any, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        call()
