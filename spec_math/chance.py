@@ -60,7 +60,7 @@ class Cumulative:
         2
         """
         total = self.sums[-1]
-        # In floats uniform · Σv may round up to Σv itself: then the last token that has mass.
+        # A Fraction just below 1 times a float sum rounds up to the sum itself: then the last token that has mass.
         index = min(bisect_right(self.sums, uniform * total), len(self.sums) - 1)
         while self.masses[index] == 0:
             index -= 1

@@ -9,7 +9,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from spec_math.arrays import Array, array_namespace, count, is_exact, laws, over
+from spec_math.arrays import Array, array_namespace, count, exact, is_exact, laws, over
 from spec_math.chance import Coin
 from spec_math.distribution import excess
 from spec_math.roots import decreasing_root, least_root
@@ -19,26 +19,27 @@ draw = draw_independent
 
 
 def beta(target: Any, draft: Any, gamma: Any) -> Any:
-    """Return β(γ) = Σ min(d, t/γ), the probability that one test accepts, for laws [..., V]. Source: SpecTr, Alg. 2.
+    """Return β(γ) = Σ min(d, t/γ), the probability that one test accepts. Source: SpecTr, Alg. 2.
+
+    Laws [..., V], γ a number or [...], here and below.
 
     >>> beta(["1/4", "3/4"], ["1/2", "1/2"], 2)
     Fraction(1, 2)
     """
     t, d = laws(target, draft)
-    xp = array_namespace(t)
-    return xp.sum(xp.minimum(d, t / gamma), axis=-1)
+    return _beta(t, d, _scale(t, gamma))
 
 
 def f(target: Any, draft: Any, k: int, gamma: Any) -> Any:
     """Return f(γ) = 1 − (1 − β)^k − γβ; K-SEQ is lossless where it is ≤ 0. It decreases in γ. Source: SpecTr, Lemma 3.
 
-    Laws [..., V] of one world.
+    Computed from the excess E(γ) = 1 − γβ, as γ* is, so that floats agree with themselves on its sign.
 
     >>> f([1, 0], ["1/2", "1/2"], 2, 1)
     Fraction(1, 4)
     """
-    once = beta(target, draft, gamma)
-    return 1 - (1 - once) ** count(k) - gamma * once
+    t, d = laws(target, draft)
+    return _f(t, d, count(k), _scale(t, gamma))
 
 
 def gamma_star(target: Any, draft: Any, k: int) -> Any:
@@ -54,14 +55,16 @@ def gamma_star(target: Any, draft: Any, k: int) -> Any:
     >>> gamma_star(["1/2", "1/2", 0, 0], ["1/4", "1/4", "1/4", "1/4"], 2)
     Fraction(3, 2)
     """
-    t, d = laws(target, draft)
-    k = count(k)
+    return _gamma_star(*laws(target, draft), count(k))
+
+
+def _gamma_star(t: Array, d: Array, k: int) -> Any:
     if not is_exact(t):
         one = 1 + 0 * excess(t, d, 1)
-        return decreasing_root(lambda gamma: f_of_excess.py_func(excess(t, d, gamma), k, gamma), one, k * one)
+        return decreasing_root(lambda gamma: _f(t, d, k, gamma), one, k * one)
     if t.ndim == 1:
         return _exact_gamma(tuple(t), tuple(d), k)
-    return np.array([gamma_star(row, other, k) for row, other in zip(t, d, strict=True)], dtype=object)
+    return np.array([_gamma_star(row, other, k) for row, other in zip(t, d, strict=True)], dtype=object)
 
 
 @numba.njit(cache=True)
@@ -116,8 +119,9 @@ def acceptance(target: Any, draft: Any, k: int, gamma: Any = None) -> Any:
     Fraction(3, 4)
     """
     t, d = laws(target, draft)
-    gamma = gamma_star(t, d, k) if gamma is None else _valid(t, d, k, gamma)
-    return 1 - (1 - beta(t, d, _column(gamma))) ** count(k)
+    k = count(k)
+    gamma = _gamma_star(t, d, k) if gamma is None else _valid(t, d, k, gamma)
+    return 1 - (1 - _beta(t, d, gamma)) ** k
 
 
 def membership(target: Any, draft: Any, k: int, gamma: Any = None) -> Any:
@@ -134,7 +138,7 @@ def membership(target: Any, draft: Any, k: int, gamma: Any = None) -> Any:
     t, d = laws(target, draft)
     k = count(k)
     xp = array_namespace(t)
-    gamma = _column(gamma_star(t, d, k) if gamma is None else _valid(t, d, k, gamma))
+    gamma = _column(_gamma_star(t, d, k) if gamma is None else _valid(t, d, k, gamma))
     passed = xp.minimum(d, t / gamma)
     missed = 1 - xp.sum(passed, axis=-1, keepdims=True)
     # p_res·(1 − β)^k needs no division: it is the target mass that the tests leave over.
@@ -152,7 +156,7 @@ def is_valid(target: Any, draft: Any, k: int, gamma: Any) -> Any:
     (True, False)
     """
     t, d = laws(target, draft)
-    passed = array_namespace(t).minimum(d, t / gamma)
+    passed = array_namespace(t).minimum(d, t / _column(_scale(t, gamma)))
     return bool((_left_over(t, passed, count(k)) >= 0).all())
 
 
@@ -163,13 +167,32 @@ def _left_over(t: Array, passed: Array, k: int) -> Array:
     return t - passed * sum(missed**j for j in range(k))
 
 
+def _beta(t: Array, d: Array, gamma: Any) -> Any:
+    xp = array_namespace(t)
+    return xp.sum(xp.minimum(d, t / _column(gamma)), axis=-1)
+
+
+def _f(t: Array, d: Array, k: int, gamma: Any) -> Any:
+    return f_of_excess.py_func(excess(t, d, gamma), k, gamma)
+
+
+def _scale(t: Array, gamma: Any) -> Any:
+    """Return γ in the world of the laws: a float, a string or an int would leak into exact results."""
+    if not is_exact(t):
+        return gamma
+    return exact(gamma) if isinstance(gamma, np.ndarray) else Fraction(gamma)
+
+
 def _column(gamma: Any) -> Any:
     return gamma[..., None] if getattr(gamma, "ndim", 0) else gamma
 
 
 def _valid(t: Array, d: Array, k: int, gamma: Any) -> Any:
-    value = f(t, d, k, gamma)
-    if not value <= 0 or gamma < 1:
+    gamma = _scale(t, gamma)
+    value = _f(t, d, k, gamma)
+    # f(k) ≤ 0 for all laws; what floats compute there may miss by a rounding.
+    valid = (gamma >= 1) & ((value <= 0) | (gamma >= k))
+    if not (valid.all() if hasattr(valid, "all") else valid):
         raise ValueError(
             f"K-SEQ needs γ ≥ 1 with f(γ) ≤ 0; γ = {gamma} has f(γ) = {value}; take gamma_star(target, draft, {k}), "
             "or None"
@@ -180,7 +203,7 @@ def _valid(t: Array, d: Array, k: int, gamma: Any) -> Any:
 def _prepared(t: Array, d: Array, k: int, gamma: Any) -> tuple[Any, Array]:
     if is_exact(t):
         return _exact_preparation(tuple(t), tuple(d), k, gamma)
-    gamma = gamma_star(t, d, k) if gamma is None else _valid(t, d, k, gamma)
+    gamma = _gamma_star(t, d, k) if gamma is None else _valid(t, d, k, gamma)
     step = 2.0**-50
     while True:
         left = _left_over(t, array_namespace(t).minimum(d, t / gamma), k)
@@ -195,7 +218,7 @@ def _prepared(t: Array, d: Array, k: int, gamma: Any) -> tuple[Any, Array]:
 @lru_cache(maxsize=4096)
 def _exact_preparation(t: tuple[Fraction, ...], d: tuple[Fraction, ...], k: int, gamma: Any) -> tuple[Any, Array]:
     target, draft = np.array(t, dtype=object), np.array(d, dtype=object)
-    gamma = _exact_gamma(t, d, k) if gamma is None else _valid(target, draft, k, Fraction(gamma))
+    gamma = _exact_gamma(t, d, k) if gamma is None else _valid(target, draft, k, gamma)
     left = _left_over(target, np.minimum(draft, target / gamma), k)
     total = left.sum()
     return gamma, left / total if total > 0 else target
@@ -218,10 +241,6 @@ def _exact_gamma(t: tuple[Fraction, ...], d: tuple[Fraction, ...], k: int) -> Fr
     above = [i for i in range(len(t)) if t[i] >= breaks[high] * d[i]]
     a, b = sum((t[i] for i in above), Fraction(0)), sum((d[i] for i in above), Fraction(0))
     return least_root(_minus([0] * k + [a, -b], _power([a - 1, 1 - b], k)), breaks[low], breaks[high])
-
-
-def _f(t: Array, d: Array, k: int, gamma: Fraction) -> Fraction:
-    return f_of_excess.py_func(excess(t, d, gamma), k, gamma)
 
 
 def _power(linear: list[Fraction], k: int) -> list[Fraction]:

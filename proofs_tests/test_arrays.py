@@ -1,0 +1,235 @@
+"""The one entrance: what is a law, what is a count, and what each refusal says."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proofs_tests.strategies import WIDE, laws
+from spec_math import exact, proportional_to
+from spec_math.arrays import SUM_BOUND, count, law, storage, sum_gap
+from spec_math.arrays import laws as two_laws
+
+DTYPES = {"float64": np.float64, "float32": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
+
+
+@given(masses=laws(4))
+def test_a_law_is_returned_as_it_is(masses: Any) -> None:
+    assert law(masses) is masses
+    assert law(masses.tolist()).tolist() == masses.tolist()
+    assert law([str(mass) for mass in masses]).tolist() == masses.tolist()
+    assert law([masses.tolist(), masses.tolist()]).shape == (2, 4)
+
+
+@given(weights=st.lists(WIDE, min_size=1, max_size=6).filter(any))
+def test_proportional_to_keeps_every_ratio_and_sums_to_one(weights: list[Any]) -> None:
+    masses = proportional_to(weights)
+    assert masses.sum() == 1
+    assert [mass * sum(weights) for mass in masses] == weights
+
+
+def test_proportional_to_works_row_by_row() -> None:
+    rows = proportional_to([[1, 3], [2, 2]])
+    assert rows.tolist() == [[Fraction(1, 4), Fraction(3, 4)], [Fraction(1, 2), Fraction(1, 2)]]
+    assert proportional_to([[1.0, 3.0], [2.0, 2.0]]).tolist() == [[0.25, 0.75], [0.5, 0.5]]
+
+
+@pytest.mark.parametrize(
+    ("weights", "said"),
+    [
+        ([1, -1], r"weights: masses must be >= 0; token 1 has -1"),
+        ([1.0, float("nan")], r"weights: masses must be finite; token 1 is nan"),
+        ([1.0, float("inf")], r"weights: masses must be finite; token 1 is inf"),
+        ([0, 0], "weights must have a positive sum to be proportional to; a row sums to 0"),
+        ([[1.0, 1.0], [0.0, 0.0]], "a row sums to 0"),
+        ([1e308, 1e308], "sum to more than its type can hold; divide them by their largest first"),
+        (3, "a law is a row of masses; got the single number 3"),
+    ],
+)
+def test_proportional_to_refuses(weights: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        proportional_to(weights)
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_softmax_over_a_whole_vocabulary_is_a_law_in_each_type(dtype: str) -> None:
+    rng = np.random.default_rng(3)
+    for spread in (0.1, 1.0, 3.0, 10.0):
+        logits = rng.normal(0, spread, 152_000).astype(np.float32)
+        weights = np.exp(logits - logits.max())
+        masses = (weights / weights.sum(dtype=np.float32)).astype(DTYPES[dtype])
+        checked = law(masses)
+        assert checked.dtype == np.float64
+        assert (checked == masses.astype(np.float64)).all()  # widened, and not rescaled
+        assert float(sum_gap(masses)) <= SUM_BOUND[storage(masses)] == SUM_BOUND[dtype]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+@pytest.mark.parametrize("sign", [1, -1])
+def test_each_types_bound_is_where_it_says(dtype: str, sign: int) -> None:
+    bound = SUM_BOUND[dtype]
+    at_the_bound, beyond = (np.array([0.5, 0.5 + sign * gap], dtype=DTYPES[dtype]) for gap in (bound, 2 * bound))
+    assert float(at_the_bound.astype(float).sum()) == 1 + sign * bound
+    law(at_the_bound)
+    with pytest.raises(
+        ValueError, match=f"masses stored as {dtype} must sum to 1 within .*; these 2 are off by"
+    ) as error:
+        law(beyond)
+    assert f"{2 * bound:.3g}" in str(error.value)
+    assert "call proportional_to" in str(error.value)
+    assert ("store logits" in str(error.value)) == (dtype in ("float16", "bfloat16"))
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_torch_laws_meet_the_same_bounds(dtype: str) -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    bound = SUM_BOUND[dtype]
+    inside, beyond = (torch.tensor([0.5, 0.5 + gap], dtype=getattr(torch, dtype)) for gap in (bound, 2 * bound))
+    assert law(inside).dtype == (torch.float64 if dtype == "float64" else torch.float32)
+    with pytest.raises(ValueError, match=f"masses stored as {dtype} must sum to 1"):
+        law(beyond)
+
+
+@pytest.mark.parametrize(
+    ("masses", "said"),
+    [
+        (
+            ["1/4", "2/3"],
+            r"must sum to exactly 1; these 2 sum to 11/12 \(1/12 too little\); if you mean weights, call p",
+        ),
+        (["3/4", "2/3"], r"these 2 sum to 17/12 \(5/12 too much\)"),
+        ([["1/2", "1/2"], ["1/2", "1/3"]], r"law \(row \(1,\)\): masses must sum to exactly 1; these 2 sum to 5/6"),
+        ([["1/2", "1/2"], [0.5, 0.25]], "a law mixes floats with strings"),
+        ([[0.5, 0.5], [0.5, 0.25]], r"law \(row 1 of 2\): masses stored as float64 must sum to 1 .* off by 0.25"),
+        (["-1/4", "5/4"], "law: masses must be >= 0; token 0 has -1/4; if these are logits, take their softmax"),
+        ([1.5, -0.5], "law: masses must be >= 0; token 1 has -0.5"),
+        ([[0.5, 0.5], [1.5, -0.5]], r"law: masses must be >= 0; token 1 of row \(1,\) has -0.5"),
+        ([float("nan"), 1.0], "law: masses must be finite; token 0 is nan"),
+        ([0.0, float("inf")], "law: masses must be finite; token 1 is inf"),
+        ([float("-inf"), 0.0], "law: masses must be finite; token 0 is -inf"),
+        ([], r"a law needs at least one token on its last axis; the shape is \(0,\)"),
+        ([[], []], r"a law needs at least one token on its last axis; the shape is \(2, 0\)"),
+        (1, "a law is a row of masses; got the single number 1"),
+        ([["1/2", "1/2"], [1]], "all rows must have one length; these do not"),
+        ([[0.5, 0.5], [1.0]], "all rows must have one length; these do not"),
+        (["1/2", "half"], "'half' is no number; write '1/3' or '0.25'"),
+        (["1/0", 1], "'1/0' is no number"),
+    ],
+)
+def test_what_is_no_law_is_refused_with_rule_numbers_gap_and_cure(masses: Any, said: str) -> None:
+    with pytest.raises((ValueError, TypeError), match=said):
+        law(masses)
+
+
+@pytest.mark.parametrize(
+    ("masses", "said"),
+    [
+        ([True, False], "True is no mass; write 1 or 0"),
+        ([1.0, False], "True and False are no masses"),
+        ([None, 1], "masses must be int, Fraction, float or str; got None of type NoneType"),
+        ([0.5, "1/2"], "a law mixes floats with strings; write all masses as strings, or all as floats"),
+        ([1j, 1], "masses must be int, Fraction, float or str; got 1j of type complex"),
+        (np.array([1j, 0]), "laws must hold numbers; got an array of complex128"),
+        (np.array([True, False]), "laws must hold numbers; got an array of bool"),
+        (np.array(["a", "b"]), "laws must hold numbers; got an array of <U1"),
+    ],
+)
+def test_what_is_no_number_is_refused(masses: Any, said: str) -> None:
+    with pytest.raises(TypeError, match=said):
+        law(masses)
+
+
+def test_exacted_floats_are_told_from_a_wrong_sum() -> None:
+    tenths = exact([0.1, 0.2, 0.7])
+    gap = 1 - sum(tenths)
+    assert gap == Fraction(1, 2**55)
+    with pytest.raises(
+        ValueError, match=r"these 3 sum to 1 − 2\^-55; they were binary floats: write strings or call p"
+    ):
+        law(tenths)
+    with pytest.raises(ValueError, match=r"these 3 sum to 1 \+ about 2\^-5[0-9]; they were binary floats"):
+        law(exact([0.3, 0.3, 0.1 + 0.3 + Fraction(3, 2**55)]))
+    assert law(exact([0.25, 0.75])).tolist() == [Fraction(1, 4), Fraction(3, 4)]
+    assert law(["0.1", "0.2", "0.7"]).sum() == 1
+    # A wrong sum is no rounding, dyadic or not.
+    with pytest.raises(ValueError, match=r"these 2 sum to 3/4 \(1/4 too little\)"):
+        law(exact([0.5, 0.25]))
+
+
+@pytest.mark.parametrize(
+    ("target", "draft", "error", "said"),
+    [
+        (
+            ["1/2", "1/2"],
+            [0.5, 0.5],
+            TypeError,
+            r"of one world; target is exact \(Fractions\), draft is floating \(NumPy\)",
+        ),
+        ([0.5, 0.5], [1, 0], TypeError, "write both as ints, Fractions or strings, or both as floats"),
+        (["1/2", "1/2"], [1], ValueError, r"one shape; target has \(2,\), draft has \(1,\)"),
+        (["1/2", "1/2"], [["1/2", "1/2"]], ValueError, r"one shape; target has \(2,\), draft has \(1, 2\)"),
+        (["1/2", "1/2"], ["1/2", "1/4"], ValueError, "draft: masses must sum to exactly 1"),
+        (["1/2", "1/4"], ["1/2", "1/2"], ValueError, "target: masses must sum to exactly 1"),
+    ],
+)
+def test_two_laws_of_a_call_are_of_one_world_and_shape(target: Any, draft: Any, error: Any, said: str) -> None:
+    with pytest.raises(error, match=said):
+        two_laws(target, draft)
+
+
+def test_torch_and_numpy_are_two_worlds() -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    with pytest.raises(TypeError, match="target is torch, draft is floating"):
+        two_laws(torch.tensor([0.5, 0.5]), np.array([0.5, 0.5]))
+    with pytest.raises(TypeError, match=r"torch laws must be floating; got torch\.int64"):
+        law(torch.tensor([1, 0]))
+    with pytest.raises(ValueError, match="law: masses must be >= 0; token 0 has"):
+        law(torch.tensor([-0.5, 1.5]))
+    with pytest.raises(ValueError, match=r"law: masses must be finite; token 1 of row \(1,\) is nan"):
+        law(torch.tensor([[0.5, 0.5], [0.5, float("nan")]]))
+
+
+def test_a_batch_without_rows_is_a_batch() -> None:
+    assert law(np.zeros((0, 3))).shape == (0, 3)
+    assert law(np.zeros((0, 3), dtype=object)).shape == (0, 3)
+
+
+@pytest.mark.parametrize("value", [1, 3, np.int64(2), np.uint8(7)])
+def test_a_count_is_a_python_int(value: Any) -> None:
+    assert type(count(value)) is int
+    assert count(value) == value
+
+
+@pytest.mark.parametrize(
+    ("value", "error", "said"),
+    [
+        (0, ValueError, "k must be at least 1; got 0"),
+        (-1, ValueError, "k must be at least 1; got -1"),
+        (2.9, TypeError, r"k must be a whole number >= 1 \(an int\); got 2.9 of type float"),
+        (3.0, TypeError, "got 3.0 of type float"),
+        (True, TypeError, "got True of type bool"),
+        (np.True_, TypeError, "of type bool"),
+        ("2", TypeError, "got '2' of type str"),
+        (None, TypeError, "got None of type NoneType"),
+        (float("nan"), TypeError, "got nan of type float"),
+        (Fraction(2), TypeError, "of type Fraction"),
+    ],
+)
+def test_what_is_no_count_is_refused(value: Any, error: Any, said: str) -> None:
+    with pytest.raises(error, match=said):
+        count(value)
+    with pytest.raises(error, match=said.replace("k must", "lookahead must")):
+        count(value, "lookahead")
+
+
+def test_the_gap_of_a_sum_is_taken_in_double_precision() -> None:
+    masses = np.full(2**14, np.float32(1 / 2**14 * (1 + 2**-20)), dtype=np.float32)
+    assert float(sum_gap(masses)) == 2.0**-20
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    assert float(sum_gap(torch.tensor(masses))) == 2.0**-20
