@@ -200,6 +200,19 @@ def test_the_library_and_the_vocabulary_read_agree_on_every_token(written):
 
 
 @needs("tokenizers")
+def test_every_token_adds_the_bytes_that_the_library_decodes(written):
+    added = [("<x>", False), ("Ġ<y>", False), ("日", False), ("<end>", True)]
+    tokenizer = TokenizerJson(written("tokenizer.json", byte_level(["Ġa", "Ã©"], [["Ġ", "a"], ["Ã", "©"]], added)))
+    vocabulary = tokenizer.vocabulary
+    assert vocabulary.tokens[258:] == (b"<x>", b" <y>", "日".encode(), b"")
+    for index, token in enumerate(vocabulary.tokens):
+        # Between two letters, so that nothing is stripped; what is no UTF-8 alone the library shows as U+FFFD.
+        letter = vocabulary.index("a")
+        decoded = tokenizer.decode([letter, index, letter])
+        assert decoded == f"a{vocabulary.special.get(index, token.decode(errors='replace'))}a"
+
+
+@needs("tokenizers")
 def test_a_pattern_keeps_pairs_within_its_pieces():
     vocabulary = Vocabulary(["a", "b", " ", " a", "ab"])
     assert RankPairs(vocabulary).encode("ab ab") == (4, 3, 1)

@@ -42,7 +42,7 @@ def read(path: str | Path) -> Vocabulary:
     """Read the vocabulary of a tokenizer.json: the bytes that each token adds, its raw keys, its special tokens.
 
     The decoder says what a key stands for: ByteLevel, its alphabet of 256 signs; Metaspace or Replace, a sign for the
-    space; ByteFallback, <0xNN> for one byte. Added tokens stand for their own text unless they are marked special.
+    space; ByteFallback, <0xNN> for one byte. Added tokens are keys like others unless they are marked special.
     An id that the file leaves out becomes a special token "<no token N>": laws have a place for it, texts have not.
     Several tokens with the same bytes are kept (`Vocabulary`, repeats).
 
@@ -61,7 +61,7 @@ def read(path: str | Path) -> Vocabulary:
     keys |= {number: f"<no token {number}>" for number in holes}
     spell = _speller(fields, place)
     listed = [keys[number] for number in range(len(keys))]
-    tokens = [key.encode() if number in special or number in added else spell(key) for number, key in enumerate(listed)]
+    tokens = [key.encode() if number in special else spell(key) for number, key in enumerate(listed)]
     return Vocabulary(tokens, special, listed, repeats=True)
 
 
@@ -123,7 +123,8 @@ def _speller(fields: dict[str, Any], path: Path) -> Callable[[str], bytes]:
             )
     if "ByteLevel" in parts:
         alphabet = byte_alphabet()
-        return lambda key: bytes(alphabet[sign] for sign in key)
+        # The library's rule: a key with any sign outside the alphabet stands for its own UTF-8.
+        return lambda key: bytes(map(alphabet.__getitem__, key)) if alphabet.keys() >= set(key) else key.encode()
     space = parts.get("Metaspace", {}).get("replacement") or _replaced_by_space(fields.get("decoder"))
     fallback = "ByteFallback" in parts
 
