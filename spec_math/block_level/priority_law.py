@@ -1,0 +1,196 @@
+"""The law of a priority in [0, 1]: uniform pieces side by side, refined token by token down a drafted chain."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from spec_math.arrays import Array, is_exact, ones_like, zeros_like
+
+
+@dataclass(frozen=True)
+class PriorityLaw:
+    """A law on [0, 1] made of uniform pieces: masses [m] > 0 on the intervals from low [m] to high [m], ascending.
+
+    The intervals do not overlap; there may be gaps between them. Fractions or float64.
+
+    >>> from spec_math.arrays import exact
+    >>> PriorityLaw(exact(["1/4", "3/4"]), exact([0, "1/2"]), exact(["1/2", 1])).mean_power(2)
+    Fraction(5, 4)
+    """
+
+    masses: Array
+    low: Array
+    high: Array
+
+    def mean_power(self, k: int) -> Any:
+        """Return E[k U^(k−1)]: how much likelier than its draft a chain of this priority is to be the highest of k.
+
+        >>> from spec_math.arrays import exact
+        >>> uniform(exact([1])).mean_power(3)
+        Fraction(1, 1)
+        """
+        return (self.masses * chord(self.low, self.high, k)).sum()
+
+    def slopes(self, ends: Array, k: int) -> Array:
+        """Return the mean of k U^(k−1) over each of n consecutive stretches of quantiles, which end at `ends` [n].
+
+        With Φ(p) = ∫_0^p k U(q)^(k−1) dq, U(q) the quantile of q, these are its chords
+        (Φ(P_i) − Φ(P_{i−1})) / (P_i − P_{i−1}), as means of positive terms: no difference of Φ is taken.
+
+        >>> from spec_math.arrays import exact
+        >>> uniform(exact([1])).slopes(exact(["1/4", 1]), 2).tolist()
+        [Fraction(1, 4), Fraction(5, 4)]
+        """
+        lower, upper, low, high = self._cells(ends)
+        stretch = np.minimum(np.searchsorted(ends, lower, side="right"), len(ends) - 1)
+        starts = np.flatnonzero(np.concatenate([[True], stretch[1:] != stretch[:-1]]))
+        widths = upper - lower
+        means = np.add.reduceat(widths * chord(low, high, k), starts) / np.add.reduceat(widths, starts)
+        # A float mass may be too small to move the running sum: its stretch has the slope of the place it stands at.
+        place = np.searchsorted(stretch[starts], np.arange(len(ends)), side="right") - 1
+        return means[np.maximum(place, 0)]
+
+    def given(self, weights: Array, starts: Array, stops: Array) -> PriorityLaw:
+        """Return the mixture, with these weights [r], of this law given that its quantile lies in (start, stop].
+
+        The stretches of quantiles are nested, the innermost first: the pools of one token.
+
+        >>> from spec_math.arrays import exact
+        >>> uniform(exact([1])).given(exact(["1/2", "1/2"]), exact([0, 0]), exact(["1/2", 1])).masses.tolist()
+        [Fraction(3, 4), Fraction(1, 4)]
+        """
+        weights, starts, stops = _told_apart(weights, starts, stops)
+        # The density over quantiles falls from the innermost stretch outwards: sums of positive terms on either side.
+        inside = np.cumsum((weights / (stops - starts))[::-1])
+        edges = np.concatenate([starts[::-1], stops])
+        density = np.concatenate([inside, inside[:-1][::-1]])
+        lower, upper, low, high = self._cells(edges)
+        at = np.searchsorted(edges, lower, side="right") - 1
+        within = (at >= 0) & (at < len(density))
+        return _joined((upper - lower)[within] * density[at[within]], low[within], high[within])
+
+    def _cells(self, cuts: Array) -> tuple[Array, Array, Array, Array]:
+        """Cut the quantiles [0, 1] at the ends of the pieces and at `cuts`: quantiles and priorities at both ends."""
+        above = np.cumsum(self.masses)
+        below = np.concatenate([zeros_like(above[:1]), above[:-1]])
+        inside = cuts[(cuts > 0) & (cuts < above[-1])]
+        edges = np.unique(np.concatenate([below[:1], above, inside]))
+        lower, upper = edges[:-1], edges[1:]
+        piece = np.searchsorted(above, lower, side="right")
+        pace = ((self.high - self.low) / self.masses)[piece]
+        low = self.low[piece] + (lower - below[piece]) * pace
+        # Rounding must not carry a priority past the end of its piece.
+        high = np.minimum(self.low[piece] + (upper - below[piece]) * pace, self.high[piece])
+        return lower, upper, low, high
+
+
+def uniform(like: Array) -> PriorityLaw:
+    """Return the uniform law on [0, 1], in the world of an array.
+
+    >>> from spec_math.arrays import exact
+    >>> uniform(exact([1])).high.tolist()
+    [Fraction(1, 1)]
+    """
+    one = ones_like(like[:1])
+    return PriorityLaw(one, one - one, one)
+
+
+def winner(laws: Sequence[PriorityLaw]) -> Array:
+    """Return, for independent priorities U_1..U_k of these laws, the probability [k] that each is the highest.
+
+    The law: P(U_j highest) = ∫ Π_{i≠j} F_i(u) dF_j(u). Between neighbouring ends of pieces every F_i is linear, so that
+    the integrand is a polynomial with positive coefficients: exact on Fractions, free of cancellation in floats.
+
+    >>> from spec_math.arrays import exact
+    >>> law = uniform(exact([1]))
+    >>> winner([law, law.given(exact([1]), exact(["1/2"]), exact([1]))]).tolist()
+    [Fraction(1, 4), Fraction(3, 4)]
+    """
+    edges = np.unique(np.concatenate([ends for law in laws for ends in (law.low, law.high)]))
+    masses = np.stack([_masses_between(law, edges) for law in laws])
+    chances, power = zeros_like(masses[:, 0]), masses[:, 0].copy()
+    kernel = _integrate if is_exact(masses) else _compiled_integrate
+    kernel(masses, zeros_like(chances), power, chances)
+    return chances
+
+
+def chord(low: Array, high: Array, k: int) -> Array:
+    """Return Σ_{j<k} low^j high^(k−1−j): the slope of x^k from low to high, without a difference.
+
+    >>> from spec_math.arrays import exact
+    >>> chord(exact(["1/2", "1/2"]), exact([1, "1/2"]), 3).tolist()
+    [Fraction(7, 4), Fraction(3, 4)]
+    """
+    total = power = ones_like(low)
+    for _ in range(k - 1):
+        power = power * low
+        total = total * high + power
+    return total
+
+
+def _masses_between(law: PriorityLaw, edges: Array) -> Array:
+    lower, upper = edges[:-1], edges[1:]
+    piece = np.maximum(np.searchsorted(law.low, lower, side="right") - 1, 0)
+    inside = (law.low[piece] <= lower) & (upper <= law.high[piece])
+    shares = law.masses[piece] * ((upper - lower) / (law.high - law.low)[piece])
+    return np.where(inside, shares, zeros_like(shares))
+
+
+def _integrate(masses: Any, reached: Any, power: Any, chances: Any) -> None:
+    """Add up the cells. Within one, at the fraction θ of its width, F_i = reached_i + masses_i·θ."""
+    k, cells = masses.shape
+    for cell in range(cells):
+        for j in range(k):
+            if masses[j, cell] == 0:
+                continue
+            power[0], degree = masses[j, cell], 0
+            for i in range(k):
+                if i == j:
+                    continue
+                grows = masses[i, cell] != 0
+                if grows:
+                    power[degree + 1] = power[degree] * masses[i, cell]
+                for at in range(degree, 0, -1):
+                    power[at] = power[at] * reached[i]
+                    if grows:
+                        power[at] = power[at] + power[at - 1] * masses[i, cell]
+                power[0] = power[0] * reached[i]
+                if grows:
+                    degree += 1
+            for at in range(degree + 1):
+                chances[j] += power[at] / (at + 1)
+        for j in range(k):
+            reached[j] += masses[j, cell]
+
+
+def _told_apart(weights: Array, starts: Array, stops: Array) -> tuple[Array, Array, Array]:
+    """Give the weight of a stretch that floats cannot tell from a point to the next one around it."""
+    wide = stops > starts
+    if wide.all():
+        return weights, starts, stops
+    if not wide.any():
+        return weights.sum(keepdims=True), np.nextafter(starts[-1:], -1.0), np.nextafter(stops[-1:], 2.0)
+    heirs = np.searchsorted(np.flatnonzero(wide), np.arange(len(weights)))
+    kept = zeros_like(weights[wide])
+    np.add.at(kept, np.minimum(heirs, len(kept) - 1), weights)
+    return kept, starts[wide], stops[wide]
+
+
+def _joined(masses: Array, low: Array, high: Array) -> PriorityLaw:
+    """Join the pieces that floats cannot tell from a point to the one below them."""
+    wide = high > low
+    if wide.all():
+        return PriorityLaw(masses, low, high)
+    if not wide.any():
+        return PriorityLaw(masses.sum(keepdims=True), np.nextafter(low[:1], -1.0), np.nextafter(high[-1:], 2.0))
+    joined = zeros_like(masses[wide])
+    np.add.at(joined, np.maximum(np.cumsum(wide) - 1, 0), masses)
+    return PriorityLaw(joined, low[wide], high[wide])
+
+
+_compiled_integrate = njit(cache=True)(_integrate)

@@ -1,0 +1,63 @@
+"""Many drafted chains by way of one: select a chain by a rule of known law, then block-verify it against that law."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+from spec_math.arrays import Array, count
+from spec_math.block_level import block, chain
+from spec_math.block_level.conditionals import Conditionals
+from spec_math.chance import Coin
+from spec_math.language.model import Model
+from spec_math.scheme import Tokens
+
+
+class Selection(Protocol):
+    """A rule that selects one of k i.i.d. chains, and the conditionals of what it selects."""
+
+    laws: Conditionals
+    k: int
+
+    def law(self, path: Tokens) -> Array:
+        """Return the law [V] of the next token of the selected chain, given that it begins with path."""
+        ...
+
+    def select(self, coin: Coin, chains: Sequence[Tokens]) -> Tokens:
+        """Select one of the k drafted chains."""
+        ...
+
+
+def generate(coin: Coin, selection: Selection, lookahead: int) -> Tokens:
+    """Draft k i.i.d. chains of up to `lookahead` tokens, select one, and verify it as a block against `selection.law`.
+
+    The law: the selected chain is one drafted chain of the law Π selection.law, so that the tokens, continued by the
+    target, have the target's joint law, whatever the rule.
+    """
+    laws = selection.laws
+    chains = [chain.draw(coin, laws, lookahead) for _ in range(selection.k)]
+    tokens = selection.select(coin, chains)
+    targets = [laws.target(tokens[:place]) for place in range(len(tokens) + (not laws.ends(tokens)))]
+    drafts = [selection.law(tokens[:place]) for place in range(len(tokens))]
+    return block.verify(coin, tokens, targets, drafts)
+
+
+def expected(target_model: Model, selection: Selection, lookahead: int) -> Any:
+    """Return the expected number of tokens per target call: block verification's, with the selected law as the draft.
+
+    The law: 1 + Σ_s M(s), M(s) = min(c(s), M(s_<i) t(s_i | s_<i)), c(s) the probability that the selected chain begins
+    with s. V^lookahead terms at most.
+    """
+    prefix = selection.laws.prefix
+    return block.expected(target_model, _Selected(selection), prefix, count(lookahead, "lookahead"))
+
+
+class _Selected:
+    """The selected law as a model: a function of the whole prefix."""
+
+    def __init__(self, selection: Selection) -> None:
+        self._selection = selection
+        self.end = selection.laws.end
+
+    def __call__(self, prefix: Tokens) -> Array:
+        return self._selection.law(prefix[len(self._selection.laws.prefix) :])
