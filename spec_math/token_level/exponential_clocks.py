@@ -7,14 +7,16 @@ For H a prefix, c = 1 − d(H), and N_H(s) the number of tokens of H that have r
 The integral is taken by Gauss-Legendre quadrature on [0, 1], [1, 2], [2, 4], …, 2^last, all prefixes in one pass.
 
 Truncation. 2^last is the first power of two by which fewer than k tokens ring with probability < 2^-60: what lies
-beyond it is at most that, for every H. Quadrature. With N nodes on an interval of half-width w, the error is at most
-4w times the distance of the integrand to the polynomials of degree 2N − 1, so at most w·8M·4^(1−2N)/3, where M bounds
-it on the Bernstein ellipse ρ = 4 (Trefethen, Approximation Theory and Practice, Theorem 8.2).
+beyond it is at most that, for every H.
+
+Quadrature. N nodes on an interval of half-width w miss at most 4w times the distance of the integrand to the
+polynomials of degree 2N − 1, which is at most 2M ρ^(1−2N)/(ρ − 1) where M bounds it on the Bernstein ellipse ρ
+(Trefethen, Approximation Theory and Practice, Theorem 8.2); take ρ = 4.
 On [L, 2L] the ellipse lies in Re s ≥ 0.4375 L with |s|/Re s ≤ κ = 1.336. There |e^{−ds}| = e^{−d Re s} and
 |1 − e^{−ds}| ≤ (|s|/Re s)·(1 − e^{−d Re s}), so the integrand is at most κ^(k−1) times its value at Re s, which is
 below c e^{−0.4375 cL}; and Σ_L L·c e^{−0.4375 cL} ≤ 4.2 over the powers of two. On [0, 1] it is at most 2, as
-|e^{−z}| + |1 − e^{−z}| ≤ exp(2 (Re z)⁻ + |Im z|). In all: (23 κ^(k−1) + 11)·16^−N, and N is chosen to keep this below
-2^-51.
+|e^{−z}| + |1 − e^{−z}| ≤ exp(2 (Re z)⁻ + |Im z|). With N = 16 all intervals together miss at most
+(23 κ^(k−1) + 11)·16^−16: below 2^-51 for k ≤ 21, 10^-14 at k = 32, 10^-10 at k = 64.
 
 Rounding. The integrand is linear in each token's pair (e^{−ds}, 1 − e^{−ds}), with coefficients in [0, 1], and sums
 only terms ≥ 0: a token adds at most its pair's error and two roundings, less than (20 + 2·last)·2^-53 together.
@@ -22,7 +24,7 @@ only terms ≥ 0: a token adds at most its pair's error and two roundings, less 
 
 from __future__ import annotations
 
-from math import ceil, exp, factorial, log
+from math import exp, factorial
 from typing import Any
 
 import numba
@@ -31,7 +33,8 @@ import numpy as np
 from spec_math.arrays import Array
 
 _TAIL = 2.0**-60
-_KAPPA = 1.336
+_NODES = 16
+"""Gauss-Legendre nodes an interval; a constant, so that the loops over them are vector instructions."""
 _TAYLOR = np.array([(-1.0) ** i / factorial(i + 1) for i in range(15)])
 """(1 − e^{−y})/y to y^14: for y ≤ 1/2 the rest is below 2^-15/16!, less than 2^-59 of the whole."""
 _UNDERFLOWN = 800.0
@@ -41,7 +44,7 @@ _UNDERFLOWN = 800.0
 def outside(draft: Array, above: Array, k: int) -> Array:
     """Return P(S ⊄ prefix i) for i = 0..n, 2 ≤ k < n: draft [n] in the order of the prefixes, above [n + 1] its tails.
 
-    Float64, within (20 + 2·last)·n·2^-53 + 2^-51 (see above). O(n k N last).
+    Float64, within (20 + 2·last)·(n + 1)·2^-53 + 2^-51 for k ≤ 21 (see above). O(n k N last).
 
     >>> thirds = np.full(3, 1 / 3)
     >>> outside(thirds, np.array([1, 2 / 3, 1 / 3, 0]), 2).round(12).tolist()
@@ -69,17 +72,15 @@ def gains(draft: Array, above: Array, k: int) -> Array:
 
 
 def _grid(draft: Array, k: int) -> tuple[Array, Array, int]:
-    """Return the nodes of [0, 1] and of [1, 2], their weights over the nodes, and the number of intervals."""
-    size = ceil(log((23 * _KAPPA ** (k - 1) + 11) * 2.0**51) / log(16))
-    points, widths = np.polynomial.legendre.leggauss(size)
-    nodes = np.stack([(points + 1) / 2, (points + 3) / 2])
+    """Return the nodes of [0, 1] and of [1, 2], their weights, and the number of intervals."""
+    points, widths = np.polynomial.legendre.leggauss(_NODES)
     last = 0
     # As many rings as a Poisson process of the same rate has are the most there can be: a cheap start.
     while exp(-(2.0**last)) * sum(2.0 ** (last * j) / factorial(j) for j in range(min(k, 150))) >= _TAIL:
         last += 1
     while _fewer(draft, k, last) >= _TAIL:
         last += 1
-    return nodes, widths / 2 / nodes, last + 1
+    return np.concatenate([(points + 1) / 2, (points + 3) / 2]), widths / 2, last + 1
 
 
 @numba.njit(cache=True)
@@ -95,61 +96,61 @@ def _fewer(draft: Any, k: int, last: int) -> float:
     return rung.sum()
 
 
-@numba.njit(cache=True, error_model="numpy")
+@numba.njit(cache=True)
 def _outside(draft: Any, above: Any, k: int, grid: Any, result: Any) -> None:
     nodes, weights, blocks = grid
-    shape = (blocks, nodes.shape[1])
-    q, e, alive, rung = np.empty(shape), np.empty(shape), np.empty(shape), np.zeros((k, *shape))
-    rung[0] = 1.0
-    few, terms = np.empty(shape[1]), np.empty(shape[1])
+    lanes = blocks * _NODES
+    q, e, alive, few = np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
+    rung = np.zeros(k * lanes)  # row j, lane by lane: the probability of j rings
+    rung[:lanes] = 1.0
+    terms = np.empty(_NODES)
     for i in range(len(draft) + 1):
         _exponentials(above[i], nodes, q, alive)
+        few[:] = rung[:lanes]
+        for j in range(1, k):
+            for lane in range(lanes):
+                few[lane] += rung[j * lanes + lane]
         terms[:] = 0.0
-        time = 1.0
+        rate = above[i]
         for b in range(blocks):
-            rate = above[i] * time
             if rate > _UNDERFLOWN:
                 break
-            few[:] = rung[0, b]
-            for j in range(1, k):
-                few += rung[j, b]
-            for node in range(shape[1]):
-                terms[node] += rate * alive[b, node] * few[node] * nodes[min(b, 1), node] * weights[min(b, 1), node]
-            time *= 2.0 if b else 1.0
-        result[i] = terms.sum()
+            for node in range(_NODES):
+                terms[node] += rate * alive[b * _NODES + node] * few[b * _NODES + node]
+            rate *= 2.0 if b else 1.0
+        result[i] = (terms * weights).sum()
         if i < len(draft):
             _exponentials(draft[i], nodes, q, e)
             _ring(q, e, rung)
 
 
-@numba.njit(cache=True, error_model="numpy")
+@numba.njit(cache=True)
 def _gains(draft: Any, above: Any, k: int, grid: Any, result: Any) -> None:
     nodes, weights, blocks = grid
-    shape = (blocks, nodes.shape[1])
-    q, e, rung, rate = np.empty(shape), np.empty(shape), np.zeros((k, *shape)), np.zeros((k, *shape))
-    alive, alive_next, terms = np.empty(shape), np.empty(shape), np.empty(shape[1])
-    rung[0] = 1.0
+    lanes = blocks * _NODES
+    q, e, at, alive, alive_next = np.empty((5, lanes))
+    rung, rate = np.zeros(k * lanes), np.zeros(k * lanes)  # row j of rate: s times the density of the j-th ring
+    rung[:lanes] = 1.0
+    terms, last = np.empty(_NODES), (k - 1) * lanes
     _exponentials(above[0], nodes, q, alive)
     for i in range(len(draft)):
         _exponentials(above[i + 1], nodes, q, alive_next)
         _exponentials(draft[i], nodes, q, e)
+        _times(draft[i], nodes, at)
         terms[:] = 0.0
-        time = 1.0
-        for b in range(blocks):
-            x = draft[i] * time
-            for node in range(shape[1]):
-                at = nodes[min(b, 1), node] * x if x < _UNDERFLOWN else 0.0
-                term = (
-                    at * alive[b, node] * rung[k - 1, b, node] + alive_next[b, node] * q[b, node] * rate[k - 1, b, node]
+        for b in range(0, lanes, _NODES):
+            for node in range(_NODES):
+                lane = b + node
+                terms[node] += (
+                    at[lane] * alive[lane] * rung[last + lane] + alive_next[lane] * q[lane] * rate[last + lane]
+                ) / nodes[_NODES * min(b, 1) + node]
+        result[i] = (terms * weights).sum()
+        for row in range(last, 0, -lanes):
+            for lane in range(lanes):
+                rate[row + lane] = (
+                    e[lane] * (rate[row + lane] + at[lane] * rung[row - lanes + lane])
+                    + q[lane] * rate[row - lanes + lane]
                 )
-                terms[node] += term * weights[min(b, 1), node]
-                e_at = at * e[b, node]
-                for j in range(k - 1, 0, -1):
-                    rate[j, b, node] = (
-                        e[b, node] * rate[j, b, node] + q[b, node] * rate[j - 1, b, node] + e_at * rung[j - 1, b, node]
-                    )
-            time *= 2.0 if b else 1.0
-        result[i] = terms.sum()
         _ring(q, e, rung)
         alive, alive_next = alive_next, alive
 
@@ -157,40 +158,59 @@ def _gains(draft: Any, above: Any, k: int, grid: Any, result: Any) -> None:
 @numba.njit(cache=True)
 def _ring(q: Any, e: Any, rung: Any) -> None:
     """Add a token to the law of the number of rings: it has rung with chance q = 1 − e."""
-    for j in range(len(rung) - 1, 0, -1):
-        for b in range(q.shape[0]):
-            for node in range(q.shape[1]):
-                rung[j, b, node] = e[b, node] * rung[j, b, node] + q[b, node] * rung[j - 1, b, node]
-    rung[0] *= e
+    lanes = len(q)
+    for row in range(len(rung) - lanes, 0, -lanes):
+        for lane in range(lanes):
+            rung[row + lane] = e[lane] * rung[row + lane] + q[lane] * rung[row - lanes + lane]
+    for lane in range(lanes):
+        rung[lane] *= e[lane]
+
+
+@numba.njit(cache=True)
+def _times(mass: float, nodes: Any, at: Any) -> None:
+    """Fill x = mass·s at the nodes s of every interval; 0 where e^{−x} is 0, so that x e^{−x} is."""
+    for b in range(0, len(at), _NODES):
+        for node in range(_NODES):
+            at[b + node] = mass * nodes[_NODES * min(b, 1) + node]
+        mass *= 2.0 if b else 1.0
+        if mass > _UNDERFLOWN:
+            mass = 0.0
 
 
 @numba.njit(cache=True)
 def _exponentials(mass: float, nodes: Any, q: Any, e: Any) -> None:
-    """Fill q = 1 − e^{−mass·s} and e = e^{−mass·s} at the nodes s of every interval: by squaring from [1, 2] on.
+    """Fill q = 1 − e^{−mass·s} and e = e^{−mass·s} at the nodes s of every interval, by squaring from [1, 2] on.
 
-    q' = q(2 − q) adds a unit to the relative error and never amplifies it; squaring e would, where e is near 1.
+    q' = q(2 − q) adds a unit to its relative error and never amplifies it; e' = e² doubles the error of e, which is why
+    it starts where e leaves 1, and is 1 − q before. A mass below 2^-900 counts as none until it has been doubled.
     """
-    for b in range(q.shape[0]):
-        if b < 2 or mass < 2.0**-900:
-            mass *= 2.0 if b > 1 else 1.0  # exact, also on denormals
-            _near_zero(mass, nodes[min(b, 1)], q[b], e[b])
-            continue
-        for node in range(q.shape[1]):
-            before = q[b - 1, node]
-            doubled = before * (2.0 - before)
-            q[b, node] = doubled
-            e[b, node] = 1.0 - doubled if doubled < 0.9 else e[b - 1, node] * e[b - 1, node]
+    lanes, first = len(q), 2 * _NODES
+    if mass < 2.0**-900:
+        q[:first] = 0.0
+        while mass < 2.0**-900 and first < lanes:
+            q[first : first + _NODES] = 0.0
+            mass, first = 2.0 * mass, first + _NODES
+        _series(mass, nodes[_NODES:], q[first - _NODES : first])
+    else:
+        _series(mass, nodes, q[:first])
+    for lane in range(first, lanes):
+        q[lane] = q[lane - _NODES] * (2.0 - q[lane - _NODES])
+    while mass < 0.25 and first < lanes:
+        mass, first = 2.0 * mass, first + _NODES
+    for lane in range(first):
+        e[lane] = 1.0 - q[lane]
+    for lane in range(first, lanes):
+        e[lane] = e[lane - _NODES] * e[lane - _NODES]
 
 
 @numba.njit(cache=True)
-def _near_zero(mass: float, nodes: Any, q: Any, e: Any) -> None:
-    """Fill q = 1 − e^{−x}, e = e^{−x} for x = mass·node in [0, 2]: the series at x/4, doubled twice."""
+def _series(mass: float, nodes: Any, q: Any) -> None:
+    """Fill q = 1 − e^{−x} for x = mass·node in [0, 2]: the series at x/4, doubled twice."""
     q[:] = _TAYLOR[-1]
     for i in range(len(_TAYLOR) - 2, -1, -1):
         for node in range(len(nodes)):
-            q[node] = q[node] * (mass * nodes[node] * 0.25) + _TAYLOR[i]
+            q[node] = q[node] * (0.25 * mass * nodes[node]) + _TAYLOR[i]
     for node in range(len(nodes)):
-        once = q[node] * (mass * nodes[node] * 0.25)
+        once = q[node] * (0.25 * mass * nodes[node])
         twice = once * (2.0 - once)
         q[node] = twice * (2.0 - twice)
-        e[node] = 1.0 - q[node]

@@ -34,7 +34,7 @@ class PrefixLaw:
 def independent(order: RatioOrder, k: int) -> PrefixLaw:
     """Return the law of prefixes for k i.i.d. drafts: g_i = P_i^k, with slopes Σ_{j<k} P_i^j P_{i+1}^(k−1−j).
 
-    In floats every entry is within a relative 20k·2^-53.
+    In floats every entry is within a relative 10k·2^-53.
 
     Raises:
         TypeError, ValueError: k is no count.
@@ -45,28 +45,26 @@ def independent(order: RatioOrder, k: int) -> PrefixLaw:
     >>> independent(order, 2).slopes.tolist()
     [Fraction(1, 2), Fraction(3, 2)]
     """
-    low, high = order.draft_below[:-1], order.draft_below[1:]
-    slopes, power = ones_like(low), high
-    for _ in range(count(k) - 1):
-        slopes, power = slopes * low + power, power * high
-    return PrefixLaw(order.draft_below**k, outside_independent(order, k), slopes)
-
-
-def outside_independent(order: RatioOrder, k: int) -> Array:
-    """Return 1 − g_i for k i.i.d. drafts, [n + 1]: (1 − P_i)·Σ_{j<k} P_i^j, without a difference.
-
-    Raises:
-        TypeError, ValueError: k is no count.
-
-    >>> from spec_math.token_level.ratio_order import ratio_order
-    >>> outside_independent(ratio_order(np.array([0.25, 0.75]), np.array([0.5, 0.5])), 2).tolist()
-    [1.0, 0.75, 0.0]
-    """
     below = order.draft_below
-    total = ones_like(below)
-    for _ in range(count(k) - 1):
-        total = total * below + 1
-    return order.draft_above * total
+    outside = order.draft_above * mixed_powers(below, ones_like(below), k)
+    return PrefixLaw(below ** count(k), outside, mixed_powers(below[:-1], below[1:], k))
+
+
+def mixed_powers(low: Array, high: Array, k: int) -> Array:
+    """Return (high^k − low^k)/(high − low) = Σ_{j<k} low^j high^(k−1−j), by doubling: a sum of products, O(log k).
+
+    In floats within a relative 8k·2^-53 for low and high within 3·2^-53.
+
+    >>> from spec_math.arrays import exact
+    >>> mixed_powers(exact([0, 2]), exact([1, 3]), 3).tolist()
+    [Fraction(1, 1), Fraction(19, 1)]
+    """
+    total, done = ones_like(low), 1
+    for bit in bin(k)[3:]:
+        total, done = total * (low**done + high**done), 2 * done
+        if bit == "1":
+            total, done = total * low + high**done, done + 1
+    return total
 
 
 def without_replacement(order: RatioOrder, k: int) -> PrefixLaw:
@@ -133,7 +131,7 @@ def _by_drawn_sets(order: RatioOrder, k: int) -> Array:
     P(R) = Σ_{x∈R} P(R∖x)·d_x/(1 − d(R∖x)). Each set is kept as its bits, with its probability and its mass.
     """
     size = len(order)
-    terms = sum(comb(size, drawn) * size for drawn in range(k))
+    terms = sum(comb(size, drawn) * size for drawn in range(k - 1)) + comb(size, k - 1)
     if terms > TERMS:
         raise ValueError(
             f"exact drafts without replacement are enumerated as sets; n = {size}, k = {k} needs about {terms} terms, "

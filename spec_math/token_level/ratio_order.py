@@ -213,6 +213,10 @@ def _cumulate(target: Any, draft: Any, tokens: Any, masses: Any, below: Any, abo
         high_t, high_d = _plus(high_t, masses[0, last]), _plus(high_d, masses[1, last])
         below[0, i + 1], below[1, i + 1] = low_t[0], low_d[0]
         above[0, last], above[1, last] = high_t[0], high_d[0]
+    # What these sums are by definition.
+    below[1, size], above[0, 0], above[1, 0] = 1.0, 1.0, 1.0
+    if never[0] == 0:
+        below[0, size] = 1.0
 
 
 @numba.njit(cache=True)
