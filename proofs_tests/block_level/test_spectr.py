@@ -1,6 +1,7 @@
 """SpecTr's walk down a tree of i.i.d. drafts: lossless with every lossless verifier of one position."""
 
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import strategies as st
 from proofs_tests.block_level.models import Rows, model_pairs
 from spec_math import check_lossless_block
 from spec_math.arrays import exact
-from spec_math.block_level import chain, length, spectr
+from spec_math.block_level import chain, copies, length, spectr
 from spec_math.token_level import k_sequential, recursive
 
 
@@ -35,7 +36,7 @@ TREES = [
 
 @pytest.mark.parametrize("verifier", VERIFIERS)
 @pytest.mark.parametrize(("size", "widths"), TREES)
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(st.data())
 def test_spectr_is_lossless(size: int, widths: tuple[int, ...], verifier: Any, data: st.DataObject) -> None:
     target, draft = data.draw(model_pairs(size))
@@ -68,6 +69,15 @@ def test_spectr_expected_equals_enumeration(
         lambda coin, prefix: spectr.generate(coin, target, draft, prefix, widths, verifier), (0,)
     )
     assert spectr.expected(target, draft, (0,), widths, verifier) == enumerated
+
+
+@settings(max_examples=40)
+@given(model_pairs(3), st.integers(1, 4))
+def test_copies_of_k_sequential_equal_enumeration(models: tuple[Rows, Rows], n: int) -> None:
+    target, draft = models[0](()), models[1](())
+    # partial() hides the verifier's name, so that its closed form is not taken.
+    enumerated = copies.law(partial(k_sequential.verify), target, draft, n)
+    assert copies.law(k_sequential.verify, target, draft, n) == enumerated
 
 
 @settings(max_examples=15)

@@ -2,20 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
-from spec_math.arrays import Array
+from spec_math.block_level import copies
 from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level.copies import Verifier
 from spec_math.block_level.tree import Node, checked_widths, grow
 from spec_math.chance import Coin
-from spec_math.chance import law as law_of
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens, draw_independent
 from spec_math.token_level import k_sequential
-
-Verifier = Callable[[Coin, Tokens, Array, Array], int]
-"""A verifier of one position on any number of i.i.d. drafts: verify(coin, tokens, target, draft) -> token."""
 
 
 def generate(
@@ -78,8 +75,8 @@ def expected(
     """Compute the expected number of tokens per target call node by node, without walking whole trees.
 
     The law: E(v, n) = 1 + Σ_{y, m ≥ 1} P(y emitted, m of n drafts are y) · E(vy, m · width of the next level); it is 1
-    where v has no drafts, and 0 after the end token. Exact on Fractions. Each node is enumerated on V^n drafts.
-    Units: tokens per call.
+    where v has no drafts, and 0 after the end token. Exact on Fractions. At each node K-SEQ costs V n² terms, any
+    other verifier V^n drafts (`copies.law`). Units: tokens per call, as in SpecTr, Tables 2 and 4.
 
     Raises:
         ValueError, TypeError: as `generate`.
@@ -90,21 +87,16 @@ def expected(
     widths = checked_widths(widths)
     laws = Conditionals(target_model, draft_model, prefix)
 
-    def met(coin: Coin, path: Tokens, n: int) -> tuple[int, int]:
-        drafts = draw_independent(coin, laws.draft(path), n)
-        token = verifier(coin, drafts, laws.target(path), laws.draft(path))
-        return token, drafts.count(token)
-
     def tokens_from(path: Tokens, n: int) -> Any:
-        one = laws.target(path).sum() * 0 + 1
+        total = laws.target(path).sum() * 0 + 1
         if n == 0:
-            return one
-        total = one
-        for (token, copies), mass in law_of(lambda coin: met(coin, path, n)).items():
+            return total
+        for (token, again), mass in copies.law(verifier, laws.target(path), laws.draft(path), n).items():
             longer = (*path, token)
-            if copies and not laws.ends(longer):
-                below = copies * widths[len(longer)] if len(longer) < len(widths) else 0
-                total = total + mass * tokens_from(longer, below)
+            if not laws.ends(longer):
+                total = total + mass * tokens_from(
+                    longer, again * widths[len(longer)] if len(longer) < len(widths) else 0
+                )
         return total
 
     return tokens_from((), widths[0])
