@@ -17,7 +17,8 @@ def generate(coin: Coin, target_model: Model, draft_model: Model, prefix: Sequen
     """Draft up to `lookahead` tokens, keep them up to the first that is rejected, and add one token.
 
     The law: the tokens, continued by the target, have the target's joint law. The token added is the residual's after a
-    rejection, else the target's own; none follows the end token. Source: Timor et al., Alg. 5; SpecTr, Alg. 4.
+    rejection, else the target's own; none follows the end token. Source: Timor et al., Alg. 5; SpecTr, Alg. 4, whose L
+    is lookahead + 1.
 
     Raises:
         ValueError, TypeError: lookahead is no count; a law or the prefix is none, named by its prefix.
