@@ -149,9 +149,12 @@ def _exponentials(held: FLOAT, heat: float, file: LawFile, start: int) -> None:
     if not np.isfinite(largest).all():
         row = int(np.flatnonzero(~np.isfinite(largest[:, 0]))[0])
         raise LawFileError(f"{file.path}: position {start + row}: {_logit_fault(held[row])}")
-    held -= largest
     if heat != 1.0:
         held /= heat
+        largest /= heat
+    # Far from over- and underflow the shift is not needed: the laws are divided by their sums later.
+    if np.abs(largest).max() > 300:
+        held -= largest
     np.exp(held, out=held)
 
 

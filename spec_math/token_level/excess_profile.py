@@ -71,7 +71,7 @@ class ExcessProfile:
         >>> ExcessProfile(np.array([[0.25, 0.75]]), np.array([[0.5, 0.5]])).excess(0.5).tolist()
         [0.5]
         """
-        scales = np.ascontiguousarray(np.broadcast_to(np.asarray(scale, dtype=np.float64), (len(self.target),)))
+        scales = scale if isinstance(scale, np.ndarray) else np.full(len(self.target), float(scale))
         return _excesses(scales, self.target, self.draft, self.starts, self.above)
 
     def gamma_star(self, k: int) -> FLOAT:
@@ -171,11 +171,10 @@ def _bucket(ratio: float) -> int:
 
 @numba.njit(cache=True)
 def _excess(scale: float, target: Any, draft: Any, starts: Any, above: Any) -> float:
+    # A ratio on an edge may have been rounded into the wrong bucket; its t − scale·d is then a rounding error itself.
     b = _bucket(scale)
-    # Neighbouring buckets are scanned too: the key of a ratio on an edge may have been rounded across it.
-    first, last = max(b - 1, 0), min(b + 2, BUCKETS)
-    total = above[last, 0] - scale * above[last, 1]
-    for i in range(starts[first], starts[last]):
+    total = above[b + 1, 0] - scale * above[b + 1, 1]
+    for i in range(starts[b], starts[b + 1]):
         total += max(target[i] - scale * draft[i], 0.0)
     return total
 

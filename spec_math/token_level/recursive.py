@@ -69,10 +69,22 @@ def acceptance_by(excess_at: Callable[[Any], Any], k: int, start: Any = 0) -> An
     >>> acceptance_by(partial(excess, exact(["1/4", "3/4"]), exact(["1/2", "1/2"])), 1)
     Fraction(3, 4)
     """
-    scale = start
+    return 1 - rejections_by(excess_at, k, start)[-1]
+
+
+def rejections_by(excess_at: Callable[[Any], Any], k: int, start: Any = 0) -> list[Any]:
+    """Return the probabilities that the first 1, 2, …, k tests all reject, E(λ_2), …, E(λ_{k+1}), from the excess.
+
+    >>> from spec_math.arrays import exact
+    >>> rejections_by(partial(excess, exact(["1/4", "3/4"]), exact(["1/2", "1/2"])), 2)
+    [Fraction(1, 4), Fraction(1, 8)]
+    """
+    scale, left, rejections = start, excess_at(start), list[Any]()
     for _ in range(count(k)):
-        scale = scale + excess_at(scale)
-    return 1 - excess_at(scale)
+        scale = scale + left
+        left = excess_at(scale)
+        rejections.append(left)
+    return rejections
 
 
 def membership(target: Any, draft: Any, k: int) -> Any:

@@ -11,6 +11,7 @@ import numpy as np
 from spec_math.token_level import recursive
 from spec_math.token_level.excess_profile import FLOAT, ExcessProfile
 
+BLOCK = 64
 FAVOURITES = 15
 """How many of the draft's best tokens a chunk keeps: greedy drafts up to k = 16."""
 
@@ -39,6 +40,17 @@ class Chunk:
             self.profile.refill(targets, drafts)
         self.targets, self.drafts = targets, drafts
         self.tokens, self.rest = _favourites(drafts, min(FAVOURITES, drafts.shape[1]))
+        self._rejections: list[FLOAT] = []
+
+    def rejections(self, k: int) -> FLOAT:
+        """Return the probability [n] that k tests in a row reject; the chain for k serves every smaller k.
+
+        >>> Chunk(np.array([[1.0, 3.0]]), np.array([[1.0, 1.0]])).rejections(2).tolist()
+        [0.125]
+        """
+        if len(self._rejections) < k:
+            self._rejections = recursive.rejections_by(self.profile.excess, k)
+        return self._rejections[k - 1]
 
     def values(self, scheme: str, k: int) -> tuple[FLOAT, FLOAT]:
         """Return (acceptance, membership) [n] of a scheme named in STREAMED.
@@ -71,7 +83,7 @@ def _k_sequential(chunk: Chunk, k: int) -> tuple[FLOAT, FLOAT]:
 
 
 def _recursive(chunk: Chunk, k: int) -> tuple[FLOAT, FLOAT]:
-    return _both(recursive.acceptance_by(chunk.profile.excess, k))
+    return _both(1 - chunk.rejections(k))
 
 
 def _greedy(chunk: Chunk, k: int) -> tuple[FLOAT, FLOAT]:
@@ -114,20 +126,35 @@ def _favourites(drafts: Any, wanted: int) -> Any:
         best[:] = -1.0
         tokens[row, :] = 0
         least, others = -1.0, 0.0
-        for i in range(size):
-            mass = drafts[row, i]
-            if mass <= least:
-                others += mass
+        for first in range(0, size, BLOCK):
+            last = min(first + BLOCK, size)
+            largest, block = _largest_and_sum(drafts[row, first:last])
+            if largest <= least:
+                others += block
                 continue
-            others += max(best[wanted - 1], 0.0)
-            j = wanted - 1
-            while j > 0 and best[j - 1] < mass:
-                best[j], tokens[row, j] = best[j - 1], tokens[row, j - 1]
-                j -= 1
-            best[j], tokens[row, j] = mass, i
-            least = best[wanted - 1]
+            for i in range(first, last):
+                mass = drafts[row, i]
+                if mass <= least:
+                    others += mass
+                    continue
+                others += max(best[wanted - 1], 0.0)
+                j = wanted - 1
+                while j > 0 and best[j - 1] < mass:
+                    best[j], tokens[row, j] = best[j - 1], tokens[row, j - 1]
+                    j -= 1
+                best[j], tokens[row, j] = mass, i
+                least = best[wanted - 1]
         rest[row] = others
     return tokens, rest
+
+
+@numba.njit(cache=True, fastmath={"reassoc", "nnan", "nsz"})
+def _largest_and_sum(block: Any) -> tuple[float, float]:
+    largest, total = 0.0, 0.0
+    for i in range(block.shape[0]):
+        largest = max(largest, block[i])
+        total += block[i]
+    return largest, total
 
 
 @numba.njit(cache=True)

@@ -1,0 +1,178 @@
+"""The command line as a user meets it: tables, files, exit codes, and errors that are sentences."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from spec_math.cli import app
+from spec_math.report.arguments import load_scheme, named_scheme, parsed_ks, parsed_sweep
+
+VERIFIERS = """
+def right(coin, tokens, target, draft):
+    x = tokens[0]
+    if coin.flip(min(1, target[x] / draft[x])):
+        return x
+    lacking = [max(t - d, t - t) for t, d in zip(target, draft)]
+    return coin.draw([mass / sum(lacking) for mass in lacking])
+
+def wrong(coin, tokens, target, draft):
+    x = tokens[0]
+    return x if coin.flip(min(1, target[x] / draft[x])) else coin.draw(target)
+"""
+
+
+@pytest.fixture
+def laws(tmp_path):
+    rng = np.random.default_rng(0)
+    for name in ("t", "d"):
+        np.save(tmp_path / f"{name}.npy", rng.dirichlet(np.ones(6), size=5))
+        np.save(tmp_path / f"{name}_logits.npy", rng.standard_normal((5, 6)).astype(np.float16))
+    return tmp_path
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def test_compare_writes_table_csv_json_and_picture(laws):
+    result = run("compare", "--target", laws / "t.npy", "--draft", laws / "d.npy", "--k", "1,2", "--out", laws / "out")
+    assert result.exit_code == 0, result.output
+    assert "maximal coupling" in result.output
+    assert sorted(path.name for path in (laws / "out").iterdir()) == [
+        "comparison.csv",
+        "comparison.json",
+        "comparison.svg",
+    ]
+    data = json.loads((laws / "out" / "comparison.json").read_text())
+    assert data["positions"] == 5
+    t, d = np.load(laws / "t.npy"), np.load(laws / "d.npy")
+    value = next(row["membership"] for row in data["rows"] if row["scheme"] == "maximal coupling")
+    assert abs(value - np.minimum(t, d).sum(axis=1).mean()) <= 2.0**-45
+
+
+def test_logits_in_half_precision_compressed_and_swept(laws):
+    result = run(
+        *("compare", "--target", laws / "t_logits.npy", "--draft", laws / "d_logits.npy", "--logits"),
+        *("--compress", 2, "--k", "2", "--sweep", "draft-temperature=0.5:1.5:0.5", "--out", laws / "out"),
+    )
+    assert result.exit_code == 0, result.output
+    assert "is largest" in result.output
+    assert (laws / "out" / "sweep.svg").read_text().startswith("<?xml")
+
+
+def test_names_of_tokens_are_shown(laws):
+    (laws / "names.json").write_text(json.dumps(["ann", "bob", "cat", "dog", "eel", "fox"]))
+    arguments = ["compare", "--target", laws / "t.npy", "--draft", laws / "d.npy", "--k", "2", "--position", 3]
+    shown = run(*arguments, "--names", laws / "names.json").output
+    assert "At position 3 and k = 2" in shown
+    assert any(f"'{name}'" in shown for name in ("ann", "bob", "cat", "dog", "eel", "fox"))
+    (laws / "names.json").write_text('["ann"]')
+    refused = run(*arguments, "--names", laws / "names.json")
+    assert refused.exit_code == 2
+    assert "list of the 6 token names is needed; it holds 1 entries" in refused.output
+
+
+def test_a_users_wrong_verifier_is_lossy_and_the_exit_code_says_so(laws, monkeypatch):
+    (laws / "mine.py").write_text(VERIFIERS)
+    monkeypatch.chdir(laws)
+    arguments = ["compare", "--target", "t.npy", "--draft", "d.npy", "--k", "1,2"]
+    good = run(*arguments, "--scheme", "mine:right")
+    assert good.exit_code == 0, good.output
+    assert "mine:right" in good.output
+    bad = run(*arguments, "--scheme", "mine:wrong")
+    assert bad.exit_code == 1
+    assert "LOSSY" in bad.output
+    assert "is emitted with probability 5/16 where the target has 1/4" in bad.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--target", "t.npy"], "--target and --draft come together"),
+        (["--target", "none.npy", "--draft", "d.npy"], "there is no such file"),
+        (["--target", "t.npy", "--draft", "d.npy", "--k", "0"], "--k must be at least 1; got 0"),
+        (["--target", "t.npy", "--draft", "d.npy", "--k", "2.9"], "--k takes whole numbers"),
+        (["--target", "t.npy", "--draft", "d.npy", "--logits", "--compress", "0"], "--compress must be at least 1"),
+        (["--target", "t.npy", "--draft", "d.npy", "--scheme", "nothing"], "--scheme takes module:name"),
+        (["--target", "t.npy", "--draft", "d.npy", "--scheme", "no.such:thing"], "No module named 'no'"),
+        (["--target", "t.npy", "--draft", "d.npy", "--sweep", "k=1:2:3"], "--sweep takes draft-temperature"),
+        (["--target", "t.npy", "--draft", "d.npy", "--position", "5"], "--position must lie in 0..4; got 5"),
+        (["--target", "t_logits.npy", "--draft", "d_logits.npy"], "if these are logits, pass --logits"),
+        (["--positions", "0"], "--positions must be at least 1; got 0"),
+    ],
+)
+def test_bad_input_is_a_sentence_and_nothing_is_written(laws, monkeypatch, arguments, words):
+    monkeypatch.chdir(laws)
+    before = sorted(path.name for path in laws.iterdir())
+    result = run("compare", *arguments, "--out", "out")
+    assert result.exit_code == 2
+    assert words in result.output
+    assert "Traceback" not in result.output
+    left = [path.name for path in (laws / "out").iterdir()] if (laws / "out").is_dir() else []
+    assert left == []
+    assert [name for name in before if name != "out"] == before
+
+
+def test_an_output_folder_that_cannot_be_written_is_told_before_the_work(laws):
+    (laws / "file").write_text("")
+    result = run("compare", "--target", laws / "t.npy", "--draft", laws / "d.npy", "--out", laws / "file")
+    assert result.exit_code == 2
+    assert "the folder cannot be written" in result.output
+    assert "maximal coupling" not in result.output
+
+
+def test_explain_shows_every_coin():
+    result = run(
+        "explain", "--scheme", "maximal", "--target", "1/4,3/4", "--draft", "1/2,1/2", "--k", "1", "--seed", "3"
+    )
+    assert result.exit_code == 0
+    assert "draw from (1/2, 1/2)" in result.output
+    assert "accept if" in result.output
+    assert "membership 3/4" in result.output
+    assert run("explain", "--scheme", "unheard-of").exit_code == 2
+    assert run("explain", "--target", "1/4,1/4").exit_code == 2
+
+
+def test_explain_repeats_with_its_seed():
+    outputs = [run("explain", "--seed", str(seed)).output for seed in (5, 5, 6)]
+    assert outputs[0] == outputs[1] != outputs[2]
+
+
+def test_the_report_is_one_page_that_fetches_nothing(tmp_path):
+    result = run("report", "--out", tmp_path / "page" / "report.html", "--positions", 12)
+    assert result.exit_code == 0, result.output
+    page = (tmp_path / "page" / "report.html").read_text()
+    assert "optimum, i.i.d. drafts" in page
+    for fetched in ("src='http", "href=", "@import", "url(", "<script src"):
+        assert fetched not in page
+    assert "The report is at" in result.output.replace("\n", " ")
+    assert run("report", "--out", tmp_path).exit_code == 2
+
+
+def test_counts_and_sweeps_are_read_strictly():
+    assert parsed_ks("8,1,1") == (1, 8)
+    assert parsed_sweep("draft-temperature=0.5:0.7:0.1") == [0.5, 0.6, 0.7]
+    for text in ("draft-temperature=1:0.5:0.1", "draft-temperature=0:1:0.1", "draft-temperature=1:2:0", "x"):
+        with pytest.raises(ValueError, match="--sweep takes"):
+            parsed_sweep(text)
+    with pytest.raises(ValueError, match="no scheme begins with 'zz'; there are: maximal coupling"):
+        named_scheme("zz")
+    with pytest.raises(TypeError, match="a Scheme or a function"):
+        load_scheme("math:pi")
+
+
+def test_output_is_plain_where_nobody_watches(laws):
+    """As a whole process: no colour codes in a pipe, a clean error on standard error, its exit code."""
+    command = [str(Path(sys.executable).with_name("spec-math")), "compare", "--target", "t.npy", "--draft", "d.npy"]
+    done = subprocess.run([*command, "--k", "1"], cwd=laws, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    assert "\x1b[" not in done.stdout + done.stderr
+    failed = subprocess.run([*command, "--k", "none"], cwd=laws, capture_output=True, text=True, check=False)
+    assert failed.returncode == 2
+    assert failed.stdout == ""
+    assert failed.stderr.startswith("error: --k takes whole numbers")

@@ -1,0 +1,121 @@
+"""The comparison: its means are the means of the closed forms, whatever the chunks; its verdicts are exact."""
+
+import json
+
+import numpy as np
+import pytest
+
+from proofs_tests.controls import CONTROLS
+from spec_math.report.comparison import Tally, compare
+from spec_math.report.positions import from_rows
+from spec_math.report.tables import as_csv, as_json, as_rows
+from spec_math.report.verdicts import judge, pairs
+from spec_math.scheme import Scheme
+from spec_math.token_level import SCHEMES, optimal, single
+from spec_math.verdict import check_lossless
+
+SIZE, COUNT = 12, 40
+
+
+def laws(seed):
+    rng = np.random.default_rng(seed)
+    masses = rng.random((COUNT, SIZE)) ** 4
+    return masses / masses.sum(axis=1, keepdims=True)
+
+
+def ignore(_done):
+    """A progress bar that nobody watches."""
+
+
+def half_of_it(target, draft, _k):
+    return single.acceptance(target, draft) / 2
+
+
+def positions():
+    t, d = laws(0), laws(1)
+    return from_rows(lambda a, b: t[a:b], lambda a, b: d[a:b], (COUNT, SIZE))
+
+
+def test_every_mean_is_the_mean_of_the_closed_form():
+    t, d = laws(0), laws(1)
+    result = compare(positions(), SCHEMES, (1, 2, 3), ignore)
+    assert result.sampled == COUNT
+    for line, scheme in zip(result.lines, SCHEMES, strict=True):
+        for k, tally in line.membership.items():
+            expected = [float(scheme.membership(row, other, k)) for row, other in zip(t, d, strict=True)]
+            assert tally.count == COUNT
+            # Means of 40 numbers that agree to the bound of test_streamed: 2^-40, as their sums are of a dozen masses.
+            assert abs(tally.mean - np.mean(expected)) <= 2.0**-40, (scheme.name, k)
+            spread = np.std(expected, ddof=1) / COUNT**0.5
+            assert abs(tally.error - spread) <= 2.0**-20
+    for k in (1, 2, 3):
+        assert abs(result.optima[0].membership[k].mean - np.mean(optimal.acceptance(t, d, k))) <= 2.0**-40
+        best = np.mean(optimal.acceptance_without_replacement(t, d, k))
+        assert abs(result.optima[1].membership[k].mean - best) <= 2.0**-40
+
+
+def test_no_scheme_is_above_the_optimum_of_its_drafts():
+    result = compare(positions(), SCHEMES, (1, 2, 4), ignore)
+    for line in result.lines:
+        if line.name not in ("greedy drafts", "SpecHub"):
+            for k in line.membership:
+                gap = result.gap(line, k)
+                assert gap is None or gap >= -(2.0**-40), (line.name, k)
+
+
+def test_progress_counts_every_position_once():
+    seen = []
+    compare(positions(), SCHEMES[:1], (1,), seen.append)
+    assert sum(seen) == COUNT
+
+
+def test_the_seed_makes_the_sampled_columns_repeat():
+    big = np.random.default_rng(5).dirichlet(np.ones(300), size=8)
+    stream = from_rows(lambda a, b: big[a:b], lambda a, b: np.roll(big, 1, axis=1)[a:b], (8, 300))
+    scheme = [s for s in SCHEMES if "without" in s.name][:1]
+    first, again, other = (compare(stream, scheme, (4,), ignore, seed=s) for s in (0, 0, 1))
+    means = [r.lines[0].membership[4].mean for r in (first, again, other)]
+    assert means[0] == means[1] != means[2]
+    assert abs(means[0] - means[2]) < 1e-3
+
+
+def test_csv_and_json_hold_the_rows():
+    result = compare(positions(), SCHEMES, (1, 2), ignore)
+    verdicts = {scheme.name: judge(scheme) for scheme in SCHEMES[:2]}
+    rows = as_rows(result, verdicts)
+    assert len(as_csv(result, verdicts).splitlines()) == 1 + len(rows)
+    assert json.loads(as_json(result, verdicts))["rows"] == rows
+    assert rows[0]["verdict"] == "lossless"
+
+
+def test_a_tally_is_a_mean_with_its_standard_error():
+    tally = Tally()
+    values = np.array([0.25, 0.5, 1.0, 0.0])
+    tally.add(values[:3])
+    tally.add(values[3:])
+    assert tally.mean == values.mean()
+    assert abs(tally.error - values.std(ddof=1) / 2) <= 8 * 2.0**-53
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: scheme.name)
+def test_right_schemes_are_judged_lossless_with_their_formulas(scheme):
+    assert str(judge(scheme)) == "lossless"
+
+
+@pytest.mark.parametrize("control", CONTROLS, ids=lambda control: control.why[:40])
+def test_the_fixed_pairs_expose_every_control(control):
+    """The set behind the verdict column would be worthless if a wrong verifier could pass it."""
+    verify = control.verifier
+    if isinstance(verify, Scheme):
+        found = judge(verify)
+        assert not found.verdict
+        return
+    assert any(not check_lossless(verify, target, draft, k) for target, draft, k in pairs())
+
+
+def test_a_wrong_formula_is_told_from_a_wrong_verifier():
+    wrong = Scheme("wrong formula", single.draw, single.verify, single.acceptance, half_of_it)
+    found = judge(wrong)
+    assert found.verdict
+    assert str(found) == "formula wrong"
+    assert "membership says 3/8, the program has 3/4" in found.formula_fault

@@ -1,0 +1,142 @@
+"""The command line: spec-math compare | explain | report. Errors are sentences, exit codes are for scripts."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+from spec_math.report import commands
+
+app = typer.Typer(
+    name="spec-math",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="rich",
+    help="Is this speculative decoder lossless, and how much faster could any be? Computed exactly.\n\n"
+    "Exit codes: 0 all well, 1 a scheme was judged lossy, 2 bad input.",
+)
+
+LawOption = Annotated[
+    str | None,
+    typer.Option(help="File of laws, positions × V: .npy, .npz or .safetensors (PATH:NAME for one array of many)."),
+]
+KOption = Annotated[str, typer.Option("--k", help="Numbers of drafts, separated by commas.")]
+SchemeOption = Annotated[list[str] | None, typer.Option(help="A scheme of your own, module:name; may be repeated.")]
+SweepOption = Annotated[
+    str | None, typer.Option(help="draft-temperature=FROM:TO:STEP, such as draft-temperature=0.5:1.5:0.1.")
+]
+CompressOption = Annotated[
+    int | None, typer.Option(help="Restrict to the union of both laws' best N tokens (SpecTr Fig. 5).")
+]
+PositionsOption = Annotated[int, typer.Option(help="Held-out positions of the embedded default.")]
+SeedOption = Annotated[int, typer.Option(help="Seed of everything that is sampled.")]
+
+
+@app.command()
+def compare(  # noqa: PLR0913 - typer takes an argument an option
+    target: LawOption = None,
+    draft: LawOption = None,
+    logits: Annotated[bool, typer.Option(help="The files hold logits, not probabilities.")] = False,
+    k: KOption = "1,2,4,8",
+    scheme: SchemeOption = None,
+    sweep: SweepOption = None,
+    compress: CompressOption = None,
+    names: Annotated[Path | None, typer.Option(help="JSON list of the V token names.")] = None,
+    position: Annotated[int, typer.Option(help="Position whose bounding subset is shown.")] = 0,
+    positions: PositionsOption = 2000,
+    out: Annotated[Path | None, typer.Option(help="Folder for comparison.csv, .json and .svg.")] = None,
+    seed: SeedOption = 0,
+) -> None:
+    """Compare every scheme with the optimum, over many positions.
+
+    Without files it compares two n-gram models on held-out words of CPython's own documentation.
+
+    [bold]Examples[/bold]
+
+      spec-math compare
+
+      spec-math compare --target t.npy --draft d.npy --logits --out results
+
+      spec-math compare --scheme mypackage.verifiers:mine --k 1,2,3
+    """
+    request = commands.CompareRequest(
+        target=target,
+        draft=draft,
+        logits=logits,
+        ks=k,
+        schemes=tuple(scheme or ()),
+        sweep=sweep,
+        compress=compress,
+        names=names,
+        position=position,
+        positions=positions,
+        out=out,
+        seed=seed,
+    )
+    _run(lambda console, progress: commands.compare(request, console, progress))
+
+
+@app.command()
+def explain(
+    scheme: Annotated[str, typer.Option(help="Name of a scheme (its beginning is enough), or module:name.")] = "K-SEQ",
+    target: Annotated[str, typer.Option(help="The target law, masses separated by commas.")] = "1/2,1/4,1/8,1/8",
+    draft: Annotated[str, typer.Option(help="The draft law.")] = "1/8,1/4,1/4,3/8",
+    k: Annotated[int, typer.Option("--k", help="How many drafts.")] = 2,
+    seed: SeedOption = 0,
+) -> None:
+    """Run one verification step by step: every coin, its threshold, its answer, as bars and sentences.
+
+    [bold]Example[/bold]
+
+      spec-math explain --scheme recursive --target 0.7,0.2,0.1 --draft 0.2,0.3,0.5 --k 3 --seed 7
+    """
+    _run(lambda console, _: commands.explain(scheme, target, draft, k, seed, console))
+
+
+@app.command()
+def report(
+    out: Annotated[Path, typer.Option(help="Where to write the page.")] = Path("out/report.html"),
+    positions: PositionsOption = 2000,
+    seed: SeedOption = 0,
+) -> None:
+    """Write one self-contained HTML page on the embedded default: tables, pictures, and what each number means."""
+    _run(lambda console, progress: commands.report(out, positions, seed, console, progress))
+
+
+def main() -> None:
+    """Run the command line, with errors as sentences on standard error and exit code 2.
+
+    >>> main.__module__
+    'spec_math.cli'
+    """
+    app()
+
+
+def _run(work: Callable[[Console, Progress], int]) -> None:
+    console, complaints = _console(sys.stdout), _console(sys.stderr)
+    # The bar goes to standard error, so that a piped table stays clean; none where nobody watches.
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    progress = Progress(*columns, console=complaints, transient=True, disable=not complaints.is_terminal)
+    try:
+        with progress:
+            code = work(console, progress)
+    except (ValueError, TypeError, OSError) as error:
+        complaints.print("[bold red]error:[/bold red]", end=" ")
+        complaints.print(str(error), markup=False, soft_wrap=True)
+        raise typer.Exit(2) from None
+    except KeyboardInterrupt:
+        complaints.print("interrupted; nothing was written")
+        raise typer.Exit(130) from None
+    raise typer.Exit(code)
+
+
+def _console(stream: Any) -> Console:
+    console = Console(file=stream, highlight=False)
+    return console if console.is_terminal else Console(file=stream, highlight=False, width=140)

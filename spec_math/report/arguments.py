@@ -1,0 +1,132 @@
+"""What is written on the command line, read: counts, sweeps, laws, names, and schemes by name or module:name."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, cast
+
+from spec_math.arrays import count, law
+from spec_math.coupling import joint
+from spec_math.scheme import Emission, Scheme, draw_independent
+from spec_math.token_level import SCHEMES
+
+
+def parsed_ks(text: str) -> tuple[int, ...]:
+    """Read numbers of drafts separated by commas, each a whole number of at least 1, in ascending order.
+
+    >>> parsed_ks("4,1")
+    (1, 4)
+    """
+    try:
+        ks = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(f"--k takes whole numbers separated by commas, such as 1,2,4,8; got {text!r}") from None
+    return tuple(sorted({count(k, "--k") for k in ks}))
+
+
+def parsed_sweep(text: str) -> list[float]:
+    """Read draft-temperature=FROM:TO:STEP as a list of temperatures, both ends included.
+
+    >>> parsed_sweep("draft-temperature=0.5:1:0.25")
+    [0.5, 0.75, 1.0]
+    """
+    name, _, numbers = text.partition("=")
+    try:
+        first, last, step = (float(part) for part in numbers.split(":"))
+    except ValueError:
+        first, last, step = 0.0, 0.0, 0.0
+    if name != "draft-temperature" or not (0 < first <= last < float("inf") and 0 < step < float("inf")):
+        raise ValueError(
+            f"--sweep takes draft-temperature=FROM:TO:STEP with 0 < FROM ≤ TO and STEP > 0, "
+            f"such as draft-temperature=0.5:1.5:0.1; got {text!r}"
+        )
+    return [round(first + step * i, 10) for i in range(int((last - first) / step + 1e-9) + 1)]
+
+
+def load_scheme(place: str) -> Scheme:
+    """Load a user's scheme, module:name: a Scheme, or a function verify(coin, tokens, target, draft).
+
+    >>> load_scheme("spec_math.token_level.single:verify").name
+    'spec_math.token_level.single:verify'
+    """
+    module, colon, name = place.partition(":")
+    if not colon or not module or not name:
+        raise ValueError(f"--scheme takes module:name, such as mypackage.verifiers:mine; got {place!r}")
+    sys.path.insert(0, "")
+    try:
+        found = getattr(importlib.import_module(module), name)
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"--scheme {place}: {error}; the module must be importable from here") from error
+    finally:
+        sys.path.remove("")
+    if isinstance(found, Scheme):
+        return found
+    if not callable(found):
+        raise TypeError(f"--scheme {place}: a Scheme or a function verify(coin, tokens, target, draft); got {found!r}")
+    return verifier_scheme(place, cast("Callable[..., int]", found))
+
+
+def verifier_scheme(name: str, verify: Callable[..., int]) -> Scheme:
+    """Make a Scheme of a bare verifier of k i.i.d. drafts; its membership is enumerated, on small laws only.
+
+    >>> from spec_math.token_level import single
+    >>> verifier_scheme("mine", single.verify).membership(["1/4", "3/4"], ["1/2", "1/2"], 1)
+    Fraction(3, 4)
+    """
+
+    def membership(target: Any, draft: Any, k: int) -> Any:
+        t, d = law(target), law(draft)
+        if float((d > 0).sum()) ** k > 10_000:
+            return float("nan")
+        coupled = joint(
+            lambda coin: draw_independent(coin, d, k),
+            lambda coin, tokens: Emission(verify(coin, tokens, t, d), accepted=False),
+        )
+        return coupled.membership()
+
+    return Scheme(name, draw_independent, verify, membership, membership)
+
+
+def named_scheme(name: str) -> Scheme:
+    """Return the scheme of SCHEMES whose name begins so, or a user's at module:name.
+
+    >>> named_scheme("greedy").name
+    'greedy drafts'
+    """
+    if ":" in name:
+        return load_scheme(name)
+    fitting = [scheme for scheme in SCHEMES if scheme.name.lower().startswith(name.lower())]
+    exact = [scheme for scheme in fitting if scheme.name.lower() == name.lower()]
+    if not fitting:
+        raise ValueError(f"no scheme begins with {name!r}; there are: {', '.join(s.name for s in SCHEMES)}")
+    return (exact or fitting)[0]
+
+
+def names_of(path: Path, size: int) -> list[str]:
+    """Read the JSON list of V token names.
+
+    >>> names_of(Path("names.json"), 2)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: --names names.json: not a readable JSON file (...
+    """
+    try:
+        names = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"--names {path}: not a readable JSON file ({error})") from error
+    if not isinstance(names, list) or len(names) != size:
+        held = f"{len(names)} entries" if isinstance(names, list) else "no list"
+        raise ValueError(f"--names {path}: a JSON list of the {size} token names is needed; it holds {held}")
+    return [str(name) for name in names]
+
+
+def masses_of(text: str) -> list[str]:
+    """Split a law written as masses separated by commas.
+
+    >>> masses_of("1/4, 3/4")
+    ['1/4', '3/4']
+    """
+    return [part.strip() for part in text.split(",")]

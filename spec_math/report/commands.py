@@ -1,0 +1,230 @@
+"""What the commands do: read, compare, judge, print, and write whole files."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+from rich.console import Console
+from rich.progress import Progress
+from rich.text import Text
+
+from spec_math.arrays import count, law
+from spec_math.report import default, pictures
+from spec_math.report.arguments import load_scheme, masses_of, named_scheme, names_of, parsed_ks, parsed_sweep
+from spec_math.report.bounding_subset import bounding_sentence
+from spec_math.report.comparison import Comparison
+from spec_math.report.comparison import compare as compare_positions
+from spec_math.report.explanation import Step
+from spec_math.report.explanation import explain as explain_run
+from spec_math.report.law_files import LawFile, open_laws, write_whole
+from spec_math.report.page import Picture, page
+from spec_math.report.positions import Positions, compressed, from_files, heated
+from spec_math.report.tables import as_csv, as_json, footnotes, terminal_table
+from spec_math.report.verdicts import SchemeVerdict, judge
+from spec_math.scheme import Scheme
+from spec_math.token_level import SCHEMES
+from spec_math.token_level.optimal import acceptance
+
+
+@dataclass(frozen=True)
+class CompareRequest:
+    """What `spec-math compare` was asked."""
+
+    target: str | None = None
+    draft: str | None = None
+    logits: bool = False
+    ks: str = "1,2,4,8"
+    schemes: tuple[str, ...] = ()
+    sweep: str | None = None
+    compress: int | None = None
+    names: Path | None = None
+    position: int = 0
+    positions: int = 2000
+    out: Path | None = None
+    seed: int = 0
+
+
+def compare(request: CompareRequest, console: Console, progress: Progress) -> int:
+    """Compare, print the table, and write what was asked for; the exit code is 1 where a scheme is lossy.
+
+    Raises:
+        ValueError, TypeError, OSError: bad input, before anything is written.
+
+    >>> compare(CompareRequest(target="t.npy"), Console(), Progress(disable=True))
+    Traceback (most recent call last):
+    ValueError: --target and --draft come together; only one was given
+    """
+    ks = parsed_ks(request.ks)
+    schemes = (*SCHEMES, *(load_scheme(place) for place in request.schemes))
+    if request.out is not None:
+        _writable(request.out)
+    temperatures = parsed_sweep(request.sweep) if request.sweep else []
+    source = _source(request, 1.0)
+    result = _compared(source, schemes, ks, request.seed, progress, "comparing")
+    verdicts = _verdicts(schemes, progress)
+    console.print(terminal_table(result, verdicts))
+    for note in footnotes(result, verdicts):
+        console.print(Text(note))
+    console.print(Text(bounding_sentence(source, request.position, max(ks))))
+    picture = pictures.membership_against_k(result)
+    files = {
+        "comparison.csv": as_csv(result, verdicts),
+        "comparison.json": as_json(result, verdicts),
+        "comparison.svg": picture,
+    }
+    if temperatures:
+        swept = [
+            _compared(_source(request, heat), schemes, ks, request.seed, progress, f"draft temperature {heat:g}")
+            for heat in temperatures
+        ]
+        files["sweep.svg"] = pictures.sweep(temperatures, swept, max(ks))
+        for sentence in maximisers(temperatures, swept, max(ks)):
+            console.print(Text(sentence))
+    if request.out is not None:
+        for name, content in files.items():
+            console.print(Text(f"wrote {write_whole(request.out / name, content)}"))
+    return 0 if all(found.verdict and not found.formula_fault for found in verdicts.values()) else 1
+
+
+def explain(scheme: str, target: str, draft: str, k: int, seed: int, console: Console) -> int:
+    """Print one verification step by step.
+
+    >>> explain("maximal", "1/4,3/4", "1/2,1/2", 1, 0, Console(quiet=True))
+    0
+    """
+    chosen = named_scheme(scheme)
+    t, d = law(masses_of(target), "target"), law(masses_of(draft), "draft")
+    rng = np.random.default_rng(seed)
+    found = explain_run(chosen, t, d, count(k), iter(rng.random, None))
+    console.print(Text(f"{chosen.name}: target ({target}), draft ({draft}), k = {k}, seed {seed}", style="bold"))
+    for name, masses in (("target", t), ("draft", d)):
+        for token, mass in enumerate(masses):
+            console.print(Text(f"  {name if token == 0 else '':7} token {token}  {_bar(float(mass))} {mass}"))
+    for title, steps in (("drafting", found.drafting), ("verifying", found.verifying)):
+        console.print(Text(title, style="bold"))
+        for step in steps:
+            console.print(Text(f"  {step_sentence(step)}"))
+    kept = "one of the drafts" if found.emitted in found.drafts else "none of the drafts"
+    console.print(Text(f"drafted {found.drafts}, emitted token {found.emitted}: {kept}", style="bold"))
+    for label, formula in (("membership", chosen.membership), ("acceptance", chosen.acceptance)):
+        value = formula(t, d, k)
+        console.print(Text(f"  over all coins: {label} {value} = {float(value):.6f}"))
+    best = acceptance(t, d, k)
+    console.print(Text(f"  no verifier of {k} i.i.d. drafts has more than {best} = {float(best):.6f}"))
+    return 0
+
+
+def report(out: Path, positions: int, seed: int, console: Console, progress: Progress) -> int:
+    """Write the page of the embedded default and say where it is.
+
+    >>> report(Path("."), 1, 0, Console(), Progress(disable=True))
+    Traceback (most recent call last):
+    IsADirectoryError: .: a folder; --out names the page, such as out/report.html
+    """
+    if out.is_dir():
+        raise IsADirectoryError(f"{out}: a folder; --out names the page, such as out/report.html")
+    _writable(out.parent)
+    ks = (1, 2, 3, 4, 6, 8, 12, 16)
+    source = default.positions(count(positions, "--positions"))
+    result = _compared(source, SCHEMES, ks, seed, progress, "comparing")
+    verdicts = _verdicts(SCHEMES, progress)
+    temperatures = [0.5, 0.75, 1.0, 1.25, 1.5]
+    swept = [
+        _compared(heated(source, heat), SCHEMES, (4,), seed, progress, f"draft temperature {heat:g}")
+        for heat in temperatures
+    ]
+    found = [
+        Picture(
+            "Membership against the number of drafts",
+            pictures.membership_against_k(result),
+            "Each line is a verifier; the black line is the most that any lossless verifier of i.i.d. drafts reaches. "
+            "Bars are two standard errors.",
+        ),
+        Picture(
+            "A hotter or cooler draft",
+            pictures.sweep(temperatures, swept, 4),
+            "Membership of four drafts against the draft's temperature; the dot marks each scheme's best.",
+        ),
+    ]
+    text = page(result, verdicts, found, bounding_sentence(source, 0, 4))
+    console.print(Text(f"The report is at {write_whole(out, text).resolve()}"))
+    return 0
+
+
+def maximisers(temperatures: Sequence[float], results: Sequence[Comparison], k: int) -> list[str]:
+    """Say for each scheme at which draft temperature its membership is largest.
+
+    >>> maximisers([], [], 1)
+    []
+    """
+    sentences: list[str] = []
+    for number, line in enumerate(results[0].lines if results else []):
+        if k in line.membership:
+            values = [result.lines[number].membership[k].mean for result in results]
+            best = max(range(len(values)), key=values.__getitem__)
+            sentences.append(
+                f"{line.name}: membership at k = {k} is largest, {values[best]:.4f}, at draft temperature "
+                f"{temperatures[best]:g}"
+            )
+    return sentences
+
+
+def step_sentence(step: Step) -> str:
+    """Say what one coin was asked and what it answered, with a bar of its chances.
+
+    >>> step_sentence(Step("flip", "0.7 < 1/2", 0.7, False, (0.5,)))
+    'accept if 0.7 < 1/2?  █████▁▁▁▁▁  no'
+    """
+    if step.kind == "flip":
+        return f"accept if {step.asked}?  {_bar(step.masses[0], 10)}  {'yes' if step.answer else 'no'}"
+    return f"{step.asked} with u = {step.uniform:.4f}: token {step.answer}"
+
+
+def _compared(
+    positions: Positions, schemes: Sequence[Scheme], ks: tuple[int, ...], seed: int, progress: Progress, what: str
+) -> Comparison:
+    task = progress.add_task(what, total=positions.count)
+    return compare_positions(positions, schemes, ks, lambda done: progress.advance(task, done), seed)
+
+
+def _verdicts(schemes: Sequence[Scheme], progress: Progress) -> dict[str, SchemeVerdict]:
+    task = progress.add_task("judging exactly", total=len(schemes))
+    found: dict[str, SchemeVerdict] = {}
+    for scheme in schemes:
+        found[scheme.name] = judge(scheme)
+        progress.advance(task)
+    return found
+
+
+def _source(request: CompareRequest, temperature: float) -> Positions:
+    if (request.target is None) != (request.draft is None):
+        raise ValueError("--target and --draft come together; only one was given")
+    if request.target is None or request.draft is None:
+        found = default.positions(count(request.positions, "--positions"))
+        found = heated(found, temperature) if temperature != 1.0 else found
+    else:
+        files: list[LawFile] = [open_laws(request.target), open_laws(request.draft)]
+        found = from_files(files[0], files[1], request.logits, (1.0, temperature))
+        if request.names is not None:
+            found = replace(found, names=names_of(request.names, found.size))
+    if request.compress is None:
+        return found
+    return compressed(found, count(request.compress, "--compress"))
+
+
+def _writable(folder: Path) -> None:
+    """Fail before the work is done, not after it, where nothing can be written."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = write_whole(folder / ".spec-math-probe", "")
+        probe.unlink()
+    except OSError as error:
+        raise ValueError(f"{folder}: the folder cannot be written ({error}); choose another with --out") from error
+
+
+def _bar(mass: float, width: int = 24) -> str:
+    full = round(mass * width)
+    return "█" * full + "▁" * (width - full)

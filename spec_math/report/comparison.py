@@ -1,0 +1,185 @@
+"""The main job: membership and acceptance of every scheme, and the optimum, averaged over many positions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from spec_math.report.positions import FLOAT, Batch, Positions
+from spec_math.scheme import Scheme
+from spec_math.token_level import without_replacement
+from spec_math.token_level.optimal import acceptance_without_replacement
+from spec_math.token_level.streamed import STREAMED, Chunk
+
+SAMPLED_MASSES = 2**19
+"""How many masses of a side the costly columns look at: that many / V positions, evenly spaced, at least 8."""
+
+PATHS = 2
+"""Sampled rejections a position, where an acceptance has too many terms to be summed."""
+
+
+@dataclass
+class Tally:
+    """A running mean over positions, with its standard error.
+
+    >>> tally = Tally()
+    >>> tally.add(np.array([0.0, 1.0]))
+    >>> tally.mean, tally.count
+    (0.5, 2)
+    """
+
+    count: int = 0
+    total: float = 0.0
+    squares: float = 0.0
+
+    def add(self, values: FLOAT) -> None:
+        """Take in values [n]."""
+        self.count += len(values)
+        self.total += float(values.sum())
+        self.squares += float((values * values).sum())
+
+    @property
+    def mean(self) -> float:
+        """The mean so far."""
+        return self.total / self.count
+
+    @property
+    def error(self) -> float:
+        """The standard error of the mean, the positions taken as independent; 0 for a single one."""
+        if self.count < 2:
+            return 0.0
+        spread = max(self.squares - self.total**2 / self.count, 0.0) / (self.count - 1)
+        return (spread / self.count) ** 0.5
+
+
+@dataclass
+class Line:
+    """One scheme of a comparison: per k its membership and acceptance, and whether every position was looked at."""
+
+    name: str
+    membership: dict[int, Tally] = field(default_factory=dict[int, Tally])
+    acceptance: dict[int, Tally] = field(default_factory=dict[int, Tally])
+    optimum: str = "optimum, i.i.d. drafts"
+    sampled: bool = False
+    note: str = ""
+
+
+@dataclass
+class Comparison:
+    """What `compare` found: a line a scheme and a line an optimum, over `count` positions of V tokens."""
+
+    source: str
+    count: int
+    size: int
+    ks: tuple[int, ...]
+    lines: list[Line]
+    optima: list[Line]
+    sum_error: float
+    sampled: int
+
+    def gap(self, line: Line, k: int) -> float | None:
+        """Return how much more the optimum of the same drafts accepts, over the positions that both looked at."""
+        best = next((o for o in self.optima if o.name == line.optimum), None)
+        if best is None or k not in best.membership or k not in line.membership or best.sampled != line.sampled:
+            return None
+        return best.membership[k].mean - line.membership[k].mean
+
+
+def compare(
+    positions: Positions, schemes: Iterable[Scheme], ks: tuple[int, ...], progress: Callable[[int], None], seed: int = 0
+) -> Comparison:
+    """Average membership and acceptance of schemes over positions, in one pass and in bounded memory.
+
+    Schemes with a streamed closed form look at every position; the others, and the optimum without replacement, at
+    evenly spaced ones. progress is called with the number of positions done; seed is for the sampled acceptance of
+    recursive rejection without replacement.
+
+    >>> from spec_math.report.positions import from_rows
+    >>> from spec_math import SCHEMES
+    >>> halves = from_rows(lambda a, b: np.full((b - a, 2), 0.5), lambda a, b: np.full((b - a, 2), 0.5), (3, 2))
+    >>> result = compare(halves, SCHEMES, (1, 2), lambda done: None)
+    >>> result.lines[0].membership[1].mean
+    1.0
+    """
+    lines = [_line(scheme, ks) for scheme in schemes]
+    costly = [(line, scheme) for line, scheme in zip(lines, schemes, strict=True) if scheme.name not in STREAMED]
+    optima = [Line(f"optimum, {kind}", optimum=f"optimum, {kind}") for kind in ("i.i.d. drafts", "without replacement")]
+    optima[1].sampled = True
+    wanted = max(8, SAMPLED_MASSES // positions.size)
+    step = max(1, positions.count // wanted)
+    rng = np.random.default_rng(seed)
+    result = Comparison(positions.source, positions.count, positions.size, ks, lines, optima, 0.0, 0)
+    chunk: Chunk | None = None
+    for batch in positions.batches(chunk_rows(positions.size)):
+        if chunk is None or chunk.targets.shape != batch.targets.shape:
+            chunk = Chunk(batch.targets, batch.drafts)
+        else:
+            chunk.refill(batch.targets, batch.drafts)
+        for line in lines:
+            if line.name in STREAMED:
+                _add_streamed(line, chunk)
+        for k in ks:
+            optima[0].membership.setdefault(k, Tally())
+        for k, column in zip(ks, chunk.profile.optima(ks).T, strict=True):
+            optima[0].membership[k].add(column)
+        for row in _sampled_rows(batch, step):
+            target, draft = _law_of(batch.targets[row]), _law_of(batch.drafts[row])
+            result.sampled += 1
+            for line, scheme in costly:
+                _add_costly(line, scheme, target, draft, rng)
+            for k in ks:
+                value = acceptance_without_replacement(target, draft, k)
+                optima[1].membership.setdefault(k, Tally()).add(np.array([value]))
+        result.sum_error = max(result.sum_error, batch.sum_error)
+        progress(len(batch.targets))
+    return result
+
+
+def chunk_rows(size: int) -> int:
+    """Return how many positions a chunk has: about 2^17 masses a side, so that it and its gathered copy stay in cache.
+
+    >>> chunk_rows(32_000)
+    4
+    """
+    return max(1, 2**17 // size)
+
+
+def _line(scheme: Scheme, ks: tuple[int, ...]) -> Line:
+    kind = "without replacement" if "without replacement" in scheme.name else "i.i.d. drafts"
+    line = Line(scheme.name, optimum=f"optimum, {kind}", sampled=scheme.name not in STREAMED)
+    for k in ks if scheme.drafts is None else (scheme.drafts,):
+        line.membership[k], line.acceptance[k] = Tally(), Tally()
+    return line
+
+
+def _add_streamed(line: Line, chunk: Chunk) -> None:
+    for k in line.membership:
+        accepted, member = chunk.values(line.name, k)
+        line.acceptance[k].add(accepted)
+        line.membership[k].add(member)
+
+
+def _sampled_rows(batch: Batch, step: int) -> range:
+    first = -batch.start % step
+    return range(first, len(batch.targets), step)
+
+
+def _law_of(masses: FLOAT) -> FLOAT:
+    return masses / masses.sum()
+
+
+def _add_costly(line: Line, scheme: Scheme, target: FLOAT, draft: FLOAT, rng: np.random.Generator) -> None:
+    for k in list(line.membership):
+        accepted, member = _costly_values(scheme, target, draft, k, rng)
+        line.acceptance[k].add(np.array([accepted]))
+        line.membership[k].add(np.array([member]))
+
+
+def _costly_values(scheme: Scheme, target: FLOAT, draft: FLOAT, k: int, rng: Any) -> tuple[float, float]:
+    if scheme.acceptance is without_replacement.acceptance and len(target) ** min(k, len(target)) > 10_000:
+        value = without_replacement.estimate(target, draft, k, PATHS, rng)[0]
+        return value, value
+    return float(scheme.acceptance(target, draft, k)), float(scheme.membership(target, draft, k))

@@ -1,0 +1,74 @@
+"""One verification, step by step: each coin with its uniform and its threshold, as bars and sentences."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from spec_math.arrays import laws
+from spec_math.chance import Cumulative, replay
+from spec_math.scheme import Scheme
+
+
+@dataclass(frozen=True)
+class Step:
+    """One coin: what was asked, the uniform that answered, and the answer."""
+
+    kind: str
+    asked: str
+    uniform: float
+    answer: Any
+    masses: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """A run of a scheme on one pair of laws: the coins of drafting, the coins of verifying, and the emitted token."""
+
+    drafting: tuple[Step, ...]
+    verifying: tuple[Step, ...]
+    drafts: tuple[int, ...]
+    emitted: int
+
+
+def explain(scheme: Scheme, target: Any, draft: Any, k: int, uniforms: Iterator[float]) -> Explanation:
+    """Run a scheme once on laws [V] with the given uniforms, and keep every coin.
+
+    Raises:
+        TypeError, ValueError: as the scheme and `chance.replay`.
+
+    >>> from spec_math import SCHEMES
+    >>> found = explain(SCHEMES[0], ["1/4", "3/4"], ["1/2", "1/2"], 1, iter([0.1, 0.7, 0.2]))
+    >>> found.drafts, found.verifying[0].asked, found.emitted
+    ((0,), '0.7 < 1/2', 1)
+    """
+    t, d = laws(target, draft)
+    drafting, verifying = _Recording(uniforms), _Recording(uniforms)
+    drafts = scheme.draw(drafting, d, k)
+    emitted = scheme.verify(verifying, drafts, t, d)
+    return Explanation(tuple(drafting.steps), tuple(verifying.steps), drafts, emitted)
+
+
+class _Recording:
+    def __init__(self, uniforms: Iterator[float]) -> None:
+        self._uniforms = uniforms
+        self.steps: list[Step] = []
+
+    def flip(self, p: Any) -> bool:
+        uniform = next(self._uniforms)
+        answer = replay(lambda coin: coin.flip(p), [uniform])
+        self.steps.append(Step("flip", f"{uniform:.4g} < {_number(p)}", uniform, answer, (float(p),)))
+        return answer
+
+    def draw(self, masses: Any) -> int:
+        listed = masses.masses if isinstance(masses, Cumulative) else list(masses)
+        uniform = next(self._uniforms)
+        answer = replay(lambda coin: coin.draw(masses), [uniform])
+        asked = f"draw from ({', '.join(_number(mass) for mass in listed)})"
+        self.steps.append(Step("draw", asked, uniform, answer, tuple(float(mass) for mass in listed)))
+        return answer
+
+
+def _number(value: Any) -> str:
+    return str(value) if not isinstance(value, float) else f"{value:.4g}"

@@ -1,0 +1,124 @@
+"""Pictures of comparisons, drawn with matplotlib as SVG text."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from typing import Any
+
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+
+from spec_math.report.comparison import Comparison, Line
+
+# Okabe and Ito's colours, told apart by colour-blind readers; dashes tell lines apart in print.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999999", "#F0E442", "#6A3D9A")
+MARKERS = "osD^vP*Xdh"
+
+
+def membership_against_k(result: Comparison) -> str:
+    """Draw membership against k, a line a scheme, with the optimum as the envelope that none can cross.
+
+    >>> import numpy as np
+    >>> from spec_math import SCHEMES
+    >>> from spec_math.report.comparison import compare
+    >>> from spec_math.report.positions import from_rows
+    >>> half = lambda start, stop: np.full((stop - start, 2), 0.5)
+    >>> result = compare(from_rows(half, half, (3, 2)), SCHEMES[:1], (1,), lambda done: None)
+    >>> membership_against_k(result) == membership_against_k(result)
+    True
+    """
+    figure, axes = _figure(8.2, 4.8)
+    for number, line in enumerate(result.lines):
+        _draw(axes, line, COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)])
+    for line, dash in zip(result.optima, ("-", ":"), strict=False):
+        ks = sorted(line.membership)
+        axes.plot(ks, [line.membership[k].mean for k in ks], color="black", linewidth=2.2, linestyle=dash)
+        if ks:
+            axes.annotate(f" {line.name}", (ks[-1], line.membership[ks[-1]].mean), fontsize=7, va="bottom", ha="right")
+    envelope = result.optima[0].membership
+    if envelope:
+        ks = sorted(envelope)
+        axes.fill_between(ks, [envelope[k].mean for k in ks], 1.0, color="0.93", zorder=0)
+    axes.set_xscale("log", base=2)
+    axes.set_xticks(result.ks, [str(k) for k in result.ks])
+    axes.set_xlabel("k, drafts for one position")
+    axes.set_ylabel("membership: P(emitted token is a draft)")
+    axes.set_title(result.source, fontsize=9)
+    axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+    return _svg(figure)
+
+
+def sweep(temperatures: Sequence[float], results: Sequence[Comparison], k: int) -> str:
+    """Draw membership against the draft's temperature for one k, each scheme's maximum marked.
+
+    >>> import numpy as np
+    >>> from spec_math import SCHEMES
+    >>> from spec_math.report.comparison import compare
+    >>> from spec_math.report.positions import from_rows
+    >>> half = lambda start, stop: np.full((stop - start, 2), 0.5)
+    >>> result = compare(from_rows(half, half, (3, 2)), SCHEMES[:1], (1,), lambda done: None)
+    >>> sweep([0.5, 1.0], [result, result], 1).startswith("<?xml")
+    True
+    """
+    figure, axes = _figure(8.2, 4.8)
+    names = [line.name for line in results[0].lines if k in line.membership] + [results[0].optima[0].name]
+    for number, name in enumerate(names):
+        values = [next(x for x in [*r.lines, *r.optima] if x.name == name).membership[k].mean for r in results]
+        colour = "black" if name.startswith("optimum") else COLOURS[number % len(COLOURS)]
+        axes.plot(temperatures, values, color=colour, label=name, linewidth=1.3)
+        best = max(range(len(values)), key=values.__getitem__)
+        axes.plot([temperatures[best]], [values[best]], marker="o", color=colour, markersize=6)
+    axes.set_xlabel("temperature of the draft")
+    axes.set_ylabel(f"membership at k = {k}")
+    axes.set_title(results[0].source, fontsize=9)
+    axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+    return _svg(figure)
+
+
+def curves(lines: dict[str, tuple[Sequence[float], Sequence[float]]], x: str, y: str, title: str) -> str:
+    """Draw named curves (xs, ys): the figures of the papers.
+
+    >>> curves({"a": ([0, 1], [0, 1])}, "x", "y", "t").startswith("<?xml")
+    True
+    """
+    figure, axes = _figure(5.4, 3.6)
+    for number, (name, (xs, ys)) in enumerate(lines.items()):
+        marker = MARKERS[number % len(MARKERS)]
+        axes.plot(xs, ys, color=COLOURS[number % len(COLOURS)], label=name, marker=marker, markersize=3, linewidth=1.2)
+    axes.set_xlabel(x)
+    axes.set_ylabel(y)
+    axes.set_title(title, fontsize=9)
+    axes.legend(fontsize=7)
+    return _svg(figure)
+
+
+def _draw(axes: Any, line: Line, colour: str, marker: str) -> None:
+    ks = sorted(k for k, tally in line.membership.items() if tally.count)
+    if not ks:
+        return
+    values, errors = [line.membership[k].mean for k in ks], [2 * line.membership[k].error for k in ks]
+    axes.errorbar(ks, values, yerr=errors, color=colour, marker=marker, markersize=4, linewidth=1.2, label=line.name)
+
+
+def _figure(width: float, height: float) -> tuple[Figure, Any]:
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes = figure.add_subplot()
+    axes.grid(color="0.9", linewidth=0.6)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    return figure, axes
+
+
+def _svg(figure: Figure) -> str:
+    stream = io.StringIO()
+    # No date and fixed ids: the same numbers draw the same bytes.
+    with _fixed_ids():
+        FigureCanvasSVG(figure).print_svg(stream, metadata={"Date": None, "Creator": None})
+    return stream.getvalue()
+
+
+def _fixed_ids() -> Any:
+    import matplotlib as mpl
+
+    return mpl.rc_context({"svg.hashsalt": "spec_math", "svg.fonttype": "path"})

@@ -1,0 +1,183 @@
+"""A comparison as a table in the terminal, as CSV and as JSON."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from typing import Any
+
+from rich.table import Table
+
+from spec_math.report.comparison import Comparison, Line, Tally
+from spec_math.report.verdicts import SchemeVerdict
+
+COLUMNS: tuple[str, ...] = (
+    "scheme",
+    "k",
+    "membership",
+    "membership standard error",
+    "acceptance",
+    "acceptance standard error",
+    "gap to optimum",
+    "positions",
+    "verdict",
+)
+
+
+def terminal_table(result: Comparison, verdicts: dict[str, SchemeVerdict]) -> Table:
+    """Return the comparison as a rich table: membership a k, the acceptance beside it where it differs.
+
+    >>> import numpy as np
+    >>> from spec_math import SCHEMES
+    >>> from spec_math.report.comparison import compare
+    >>> from spec_math.report.positions import from_rows
+    >>> half = lambda start, stop: np.full((stop - start, 2), 0.5)
+    >>> result = compare(from_rows(half, half, (3, 2)), SCHEMES[:1], (1,), lambda done: None)
+    >>> terminal_table(result, {}).row_count
+    3
+    """
+    largest = max(result.ks)
+    table = Table(title=f"Membership: the chance that the emitted token is among k drafts\n{result.source}")
+    table.add_column("scheme")
+    for k in result.ks:
+        table.add_column(f"k = {k}", justify="right")
+    for heading in ("±", f"gap, k = {largest}"):
+        table.add_column(heading, justify="right")
+    table.add_column("verdict")
+    for line in result.lines:
+        verdict = verdicts.get(line.name)
+        gap = result.gap(line, largest)
+        said = "" if gap is None else f"{gap:.4f}"
+        style = "red" if verdict is not None and str(verdict) != "lossless" else ""
+        cells = [_cell(line.membership, k) for k in result.ks]
+        table.add_row(_marked(line), *cells, _error(line), said, str(verdict or "not judged"), style=style)
+        if _differs(line):
+            cells = [_cell(line.acceptance, k) for k in result.ks]
+            table.add_row("  of which a test accepts", *cells, "", "", "", style="dim")
+    table.add_section()
+    for line in result.optima:
+        cells = [_cell(line.membership, k) for k in result.ks]
+        table.add_row(_marked(line), *cells, _error(line), "", "none accepts more", style="bold")
+    return table
+
+
+def footnotes(result: Comparison, verdicts: dict[str, SchemeVerdict]) -> list[str]:
+    """Return what the table needs said below it: sampled columns, the largest sum error, counterexamples.
+
+    >>> import numpy as np
+    >>> from spec_math import SCHEMES
+    >>> from spec_math.report.comparison import compare
+    >>> from spec_math.report.positions import from_rows
+    >>> half = lambda start, stop: np.full((stop - start, 2), 0.5)
+    >>> result = compare(from_rows(half, half, (3, 2)), SCHEMES[:1], (1,), lambda done: None)
+    >>> footnotes(result, {})[1]
+    '* looked at 3 evenly spaced positions only.'
+    """
+    notes = [
+        f"{result.count:,} positions, V = {result.size:,}; largest sum error met: {result.sum_error:.2g}; "
+        "± is the largest standard error of the line, over positions.",
+    ]
+    if any(line.sampled for line in [*result.lines, *result.optima]):
+        notes.append(f"* looked at {result.sampled:,} evenly spaced positions only.")
+    for name, found in verdicts.items():
+        if not found.verdict:
+            notes.append(f"{name}: {found.verdict}\n  counterexample: {found.counterexample}")
+        elif found.formula_fault:
+            notes.append(f"{name}: {found.formula_fault}\n  counterexample: {found.counterexample}")
+    judged = [found for found in verdicts.values() if str(found) == "lossless"]
+    if judged:
+        notes.append(f"lossless: exactly, on each of {judged[0].pairs} small pairs of laws, its formulas with it.")
+    return notes
+
+
+def as_rows(result: Comparison, verdicts: dict[str, SchemeVerdict]) -> list[dict[str, Any]]:
+    """Return one record a scheme and k, for CSV, JSON and pictures.
+
+    >>> import numpy as np
+    >>> from spec_math import SCHEMES
+    >>> from spec_math.report.comparison import compare
+    >>> from spec_math.report.positions import from_rows
+    >>> half = lambda start, stop: np.full((stop - start, 2), 0.5)
+    >>> result = compare(from_rows(half, half, (3, 2)), SCHEMES[:1], (1,), lambda done: None)
+    >>> [(row["scheme"], row["membership"]) for row in as_rows(result, {})][0]
+    ('maximal coupling', 1.0)
+    """
+    records: list[dict[str, Any]] = []
+    for line in [*result.lines, *result.optima]:
+        for k, member in line.membership.items():
+            accepted = line.acceptance.get(k)
+            values = (
+                line.name,
+                k,
+                member.mean,
+                member.error,
+                accepted.mean if accepted else None,
+                accepted.error if accepted else None,
+                result.gap(line, k),
+                member.count,
+                str(verdicts.get(line.name, "")),
+            )
+            records.append(dict(zip(COLUMNS, values, strict=True)))
+    return records
+
+
+def as_csv(result: Comparison, verdicts: dict[str, SchemeVerdict]) -> str:
+    """Return the records as CSV with a header.
+
+    >>> import numpy as np
+    >>> from spec_math import SCHEMES
+    >>> from spec_math.report.comparison import compare
+    >>> from spec_math.report.positions import from_rows
+    >>> half = lambda start, stop: np.full((stop - start, 2), 0.5)
+    >>> result = compare(from_rows(half, half, (3, 2)), SCHEMES[:1], (1,), lambda done: None)
+    >>> as_csv(result, {}).splitlines()[1]
+    'maximal coupling,1,1.0,0.0,1.0,0.0,0.0,3,'
+    """
+    stream = io.StringIO()
+    writer = csv.DictWriter(stream, list(COLUMNS), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(as_rows(result, verdicts))
+    return stream.getvalue()
+
+
+def as_json(result: Comparison, verdicts: dict[str, SchemeVerdict]) -> str:
+    """Return the comparison as JSON: what was compared, and the records.
+
+    >>> import numpy as np
+    >>> from spec_math import SCHEMES
+    >>> from spec_math.report.comparison import compare
+    >>> from spec_math.report.positions import from_rows
+    >>> half = lambda start, stop: np.full((stop - start, 2), 0.5)
+    >>> result = compare(from_rows(half, half, (3, 2)), SCHEMES[:1], (1,), lambda done: None)
+    >>> json.loads(as_json(result, {}))["positions"]
+    3
+    """
+    content = {
+        "source": result.source,
+        "positions": result.count,
+        "vocabulary": result.size,
+        "largest sum error": result.sum_error,
+        "positions of sampled columns": result.sampled,
+        "rows": as_rows(result, verdicts),
+        "counterexamples": {n: f"{v.verdict} {v.counterexample}" for n, v in verdicts.items() if not v.verdict},
+    }
+    return json.dumps(content, indent=2, ensure_ascii=False)
+
+
+def _marked(line: Line) -> str:
+    return f"{line.name} *" if line.sampled else line.name
+
+
+def _cell(tallies: dict[int, Tally], k: int) -> str:
+    return f"{tallies[k].mean:.4f}" if k in tallies and tallies[k].count else "—"
+
+
+def _error(line: Line) -> str:
+    errors = [tally.error for tally in line.membership.values() if tally.count > 1]
+    return f"{max(errors):.4f}" if errors else ""
+
+
+def _differs(line: Line) -> bool:
+    pairs = [(line.membership[k], line.acceptance[k]) for k in line.acceptance if line.acceptance[k].count]
+    return any(abs(member.mean - accepted.mean) > 1e-9 for member, accepted in pairs)
