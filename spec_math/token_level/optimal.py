@@ -16,6 +16,11 @@ import numpy as np
 
 from spec_math.arrays import Array, count, is_exact, laws, world
 from spec_math.common_denominator import Counts
+from spec_math.token_level.plan import Plan as Plan
+from spec_math.token_level.plan import emit as emit
+from spec_math.token_level.plan import plan as plan
+from spec_math.token_level.plan import plan_without_replacement as plan_without_replacement
+from spec_math.token_level.plan import verify as verify
 from spec_math.token_level.prefix_law import mixed_powers, outside_without_replacement
 from spec_math.token_level.ratio_order import by_exact_ratio, ratio_order
 

@@ -1,0 +1,163 @@
+"""The pooled-priority plan: an exactly optimal verifier of k i.i.d. drafts, or of k drafts without replacement."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from spec_math.arrays import Array, count, is_exact, laws, ones_like, over, positive_part, world, zeros_like
+from spec_math.chance import Coin, Cumulative
+from spec_math.distribution import normalised
+from spec_math.scheme import Emission, Tokens, drafted
+from spec_math.token_level import pool_lemma, prefix_law
+from spec_math.token_level.knot_mixture import KnotMixture, knot_mixture
+from spec_math.token_level.prefix_law import PrefixLaw
+from spec_math.token_level.ratio_order import RatioOrder, ratio_order
+from spec_math.token_level.selection import gains, selection_ratios
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What the verifier of one position has prepared for one target, one draft and `drafts` drafted tokens.
+
+    `acceptance` is the probability that it accepts a draft: the optimum, on floats less a rounding error.
+    `selection` [V] is the law of the draft that it puts forward, `kept` [V] the chance min(1, t/selection) that this
+    draft passes; the rest is drawn from `residual`, (t − selection)+ divided by its sum. On floats `selection` is the
+    law that the pools in use really have, so that rounding costs acceptance and never the target's law.
+    """
+
+    drafts: int
+    replaced: bool
+    order: RatioOrder
+    pools: KnotMixture
+    selection: Array
+    kept: Array
+    acceptance: Any
+    residual: Cumulative
+
+    @cached_property
+    def components(self) -> Cumulative:
+        """The masses of the mixture of pool sets."""
+        return Cumulative(self.pools.weights)
+
+    @cached_property
+    def places(self) -> np.ndarray[Any, Any]:
+        """The place of each token [V] in the ratio order, −1 for those without draft mass."""
+        places = np.full(len(self.selection), -1)
+        places[self.order.tokens] = np.arange(len(self.order))
+        return places
+
+    @cached_property
+    def draft(self) -> Array:
+        """The draft law [V]."""
+        masses = zeros_like(self.selection)
+        masses[self.order.tokens] = self.order.draft
+        return masses
+
+
+def plan(target: Any, draft: Any, k: int) -> Plan:
+    """Prepare the optimal verifier of k i.i.d. drafts: O(V log V), for laws [V].
+
+    The problem: a coupling of the drafts with Y ~ target that maximises P(Y ∈ S). Exact on Fractions. On floats the
+    laws are those that a coin draws from these masses, in proportion to their own sums (torch laws are moved to NumPy).
+
+    Raises:
+        TypeError, ValueError: k is no count; laws of more than one position; as `arrays.laws`.
+
+    >>> prepared = plan(["2/5", "3/5"], ["3/4", "1/4"], 2)
+    >>> prepared.acceptance, prepared.selection.tolist()
+    (Fraction(67, 80), [Fraction(9, 16), Fraction(7, 16)])
+    """
+    t, d = _one_position(target, draft)
+    order = ratio_order(t, d)
+    return _prepared(t, order, prefix_law.independent(order, k), k, replaced=True)
+
+
+def plan_without_replacement(target: Any, draft: Any, k: int) -> Plan:
+    """Prepare the optimal verifier of k drafts without replacement, for laws [V].
+
+    Where the draft has fewer than k tokens it is one of as many drafts as there are. O(V log V) on floats with k = 2,
+    O(V k) times the nodes of a quadrature beyond; exact on Fractions, by recursion over drawn sets.
+
+    Raises:
+        TypeError, ValueError: as `plan`; the exact recursion would need more than 10^6 terms.
+
+    >>> plan_without_replacement(["2/5", "3/5"], ["3/4", "1/4"], 2).acceptance
+    Fraction(1, 1)
+    """
+    t, d = _one_position(target, draft)
+    order = ratio_order(t, d)
+    k = min(count(k), len(order))
+    return _prepared(t, order, prefix_law.without_replacement(order, k), k, replaced=False)
+
+
+def emit(coin: Coin, tokens: Any, plan: Plan) -> Emission:
+    """Draw a set of pools, put forward one draft of the highest pool hit, keep it or draw from the residual.
+
+    The law: the emitted token has the target's law, and is a draft with the probability `plan.acceptance`, which no
+    verifier exceeds. I.i.d. drafts: one draft INDEX of the highest pool, uniformly. Without replacement: by the pool
+    lemma. The coin's order: component of the mixture, choice in the pool, test, residual.
+
+    Raises:
+        ValueError: another number of drafts than the plan's, a draft without draft mass, or the same one twice.
+
+    >>> from spec_math.chance import law
+    >>> prepared = plan(["1/4", "3/4"], ["1/2", "1/2"], 1)
+    >>> law(lambda coin: emit(coin, (0,), prepared))[Emission(1, False)]
+    Fraction(1, 2)
+    """
+    listed = drafted(tokens, plan.draft)
+    if len(listed) != plan.drafts or (not plan.replaced and len(set(listed)) < len(listed)):
+        kind = "i.i.d. drafts" if plan.replaced else "distinct drafts"
+        raise ValueError(f"this plan is for {plan.drafts} {kind}; got {listed}")
+    token = _put_forward(coin, listed, plan)
+    if coin.flip(plan.kept[token]):
+        return Emission(token, accepted=True)
+    return Emission(coin.draw(plan.residual), accepted=False)
+
+
+def verify(coin: Coin, tokens: Any, plan: Plan) -> int:
+    """Return the token that `emit` emits.
+
+    >>> from spec_math.chance import law
+    >>> law(lambda coin: verify(coin, (0, 0), plan([0, 1], [1, 0], 2)))
+    {1: Fraction(1, 1)}
+    """
+    return emit(coin, tokens, plan).token
+
+
+def _put_forward(coin: Coin, listed: Tokens, plan: Plan) -> int:
+    places = [int(plan.places[token]) for token in listed]
+    pool = plan.pools.pool(coin.draw(plan.components), max(places))
+    if not plan.replaced:
+        return int(plan.order.tokens[pool_lemma.choose(coin, places, plan.order, pool)])
+    hits = [token for token, place in zip(listed, places, strict=True) if place >= pool[0]]
+    share = plan.pools.one / len(hits)
+    return hits[coin.draw([share] * len(hits))]
+
+
+def _prepared(t: Array, order: RatioOrder, law: PrefixLaw, k: int, replaced: bool) -> Plan:
+    pools = knot_mixture(order.draft, selection_ratios(order, law), gains(order, law))
+    # Masses that no draft can have are in proportion to the target's own sum, as those in the order are.
+    target = t.copy() if is_exact(t) else t / t.sum()
+    target[order.tokens] = order.target
+    selection, accepted = zeros_like(t), np.minimum(order.target, pools.selection)
+    selection[order.tokens] = pools.selection
+    kept = zeros_like(t)
+    # A draft that is never put forward, or whose float mass underflows, passes if the target has it.
+    sure = np.where(order.target > 0, ones_like(accepted), zeros_like(accepted))
+    kept[order.tokens] = over(accepted, pools.selection, sure)
+    residual = Cumulative(normalised(positive_part(target - selection), target))
+    return Plan(k, replaced, order, pools, selection, kept, accepted.sum(), residual)
+
+
+def _one_position(target: Any, draft: Any) -> tuple[Array, Array]:
+    t, d = laws(target, draft)
+    if world(t) == "torch":
+        t, d = (x.detach().double().cpu().numpy() for x in (t, d))
+    if t.ndim != 1:
+        raise ValueError(f"a plan is that of one position, laws of shape [V]; got {tuple(t.shape)}")
+    return t, d
