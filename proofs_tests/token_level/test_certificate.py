@@ -1,5 +1,6 @@
 """The judge of certificates: accepts what solve returns, sees every change, and never raises."""
 
+import re
 from dataclasses import replace
 from fractions import Fraction
 
@@ -158,6 +159,59 @@ def test_judge_never_raises(changes):
     broken = replace(claim, **changes)
     assert broken.check() is False
     assert isinstance(broken.fault(), str)
+
+
+HALF, ONE, NONE = Fraction(1, 2), Fraction(1), frozenset()
+
+
+@pytest.mark.parametrize(
+    ("claim", "words"),
+    [
+        pytest.param(
+            # Every sum fits but one: 3/8 − 1/8 and the like would accept all of an optimum of 3/4.
+            Certificate(
+                (Fraction(1, 4), Fraction(3, 4)),
+                {(0,): HALF, (1,): HALF},
+                ONE,
+                {
+                    ((0,), 0): Fraction(3, 8),
+                    ((0,), 1): Fraction(1, 8),
+                    ((1,), 0): Fraction(-1, 8),
+                    ((1,), 1): Fraction(5, 8),
+                },
+                NONE,
+            ),
+            "negative",
+            id="negative mass",
+        ),
+        pytest.param(
+            Certificate((2 * ONE, 0 * ONE), {(0,): ONE, (1,): ONE}, ONE, {((0,), 0): ONE, ((1,), 0): ONE}, NONE),
+            "sum to 2, not 1",
+            id="masses of 2 in all",
+        ),
+        pytest.param(
+            Certificate((ONE, 0 * ONE), {(-1,): ONE}, 0 * ONE, {((-1,), 0): ONE}, frozenset({-1})),
+            r"outside 0\.\.1",
+            id="a draft counted from the end",
+        ),
+        pytest.param(
+            Certificate((0 * ONE, ONE), {(0,): ONE}, 0 * ONE, {((0,), -1): ONE}, frozenset({0})),
+            "no outcome",
+            id="an emitted token counted from the end",
+        ),
+        pytest.param(
+            Certificate((HALF, HALF), {(0,): ONE}, HALF, {((0,), 0): HALF, ((1,), 1): HALF}, frozenset({0})),
+            "no outcome",
+            id="drafts outside the law",
+        ),
+    ],
+)
+def test_each_condition_of_the_judge_is_needed(claim, words):
+    """Controls: claims that meet every condition but one."""
+    fault = claim.fault()
+    assert fault is not None
+    assert re.search(words, fault)
+    assert not claim.check()
 
 
 def test_changing_the_certificate_in_place_is_seen():

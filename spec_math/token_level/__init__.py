@@ -2,6 +2,8 @@
 
 from spec_math.scheme import Scheme
 from spec_math.token_level import (
+    bounds,
+    draft_law,
     greedy,
     hub,
     k_sequential,
@@ -9,6 +11,7 @@ from spec_math.token_level import (
     recursive,
     sample_and_match,
     single,
+    transport,
     without_replacement,
 )
 
@@ -54,6 +57,8 @@ SCHEMES: tuple[Scheme, ...] = (
 
 __all__ = [
     "SCHEMES",
+    "bounds",
+    "draft_law",
     "greedy",
     "hub",
     "k_sequential",
@@ -61,5 +66,6 @@ __all__ = [
     "recursive",
     "sample_and_match",
     "single",
+    "transport",
     "without_replacement",
 ]

@@ -23,6 +23,7 @@ from spec_math.token_level.plan import plan_without_replacement as plan_without_
 from spec_math.token_level.plan import verify as verify
 from spec_math.token_level.prefix_law import mixed_powers, outside_without_replacement
 from spec_math.token_level.ratio_order import by_exact_ratio, ratio_order
+from spec_math.token_level.transport import acceptance_of as acceptance_of
 
 UNIT = 2.0**-53
 _STEPWISE = 32
