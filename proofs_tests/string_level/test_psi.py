@@ -8,7 +8,7 @@ from itertools import product
 import numpy as np
 import pytest
 import torch
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from proofs_tests.strategies import laws, vocabularies
@@ -52,8 +52,10 @@ def most_draws(target, draft):
 
 
 @st.composite
-def settings(draw, letters="ab"):
-    target, draft = draw(vocabularies(letters)), draw(vocabularies(letters, most=4))
+def settings(draw):
+    """Two vocabularies, over two letters, or over five so that nodes have children with others between, and a law."""
+    letters = draw(st.sampled_from(["ab", "abcde"]))
+    target, draft = draw(vocabularies(letters, most=6)), draw(vocabularies(letters, most=6))
     return target, draft, draw(laws(len(draft)))
 
 
@@ -66,6 +68,7 @@ def with_context(draw):
 
 
 @given(settings())
+@example((["a", "c", "e", "ea"], ["a", "b", "c", "d", "e"], exact(["1/2", "1/4", "1/8", "1/16", "1/16"])))
 def test_psi_equals_its_definition(case):
     target, draft, masses = case
     found = first_token(Vocabulary(target), Vocabulary(draft), masses)
@@ -178,6 +181,11 @@ def test_hello_world_needs_three_draws():
     assert first_token(target, draft, lambda _: masses).draws == 1 + HALF + Fraction(1, 8) + HALF * Fraction(1, 8)
     assert psi(target, draft, masses, lookahead=3).tolist() == whole.tolist()
     assert psi(target, draft, masses, lookahead=2)[-1] == Fraction(1, 8)
+
+
+def test_n_max_counts_the_finest_way_of_drafting_a_proper_prefix():
+    # abcd, a proper prefix of abcde, is drafted as abc ⊕ d, and as a ⊕ b ⊕ cd: three tokens leave it undetermined.
+    assert longest_lookahead(Vocabulary(["abcde"]), Vocabulary(["a", "b", "cd", "abc", "d"])) == 4
 
 
 def test_a_ten_character_token_is_never_drafted_within_two_tokens_of_four_characters():
