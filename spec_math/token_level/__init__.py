@@ -8,6 +8,9 @@ from spec_math.token_level import (
     hub,
     k_sequential,
     one_hot,
+    optimal,
+    plan,
+    pooled_priority,
     recursive,
     sample_and_match,
     single,
@@ -53,6 +56,8 @@ SCHEMES: tuple[Scheme, ...] = (
     ),
     Scheme("greedy drafts", greedy.draw, greedy.verify, greedy.acceptance, greedy.membership, greedy.emit),
     Scheme("SpecHub", hub.draw, hub.verify, hub.acceptance, hub.membership, hub.emit, 2),
+    pooled_priority.INDEPENDENT,
+    pooled_priority.WITHOUT_REPLACEMENT,
 )
 
 __all__ = [
@@ -63,6 +68,9 @@ __all__ = [
     "hub",
     "k_sequential",
     "one_hot",
+    "optimal",
+    "plan",
+    "pooled_priority",
     "recursive",
     "sample_and_match",
     "single",

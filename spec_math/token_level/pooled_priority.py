@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import is_exact, laws
+from spec_math.arrays import asarray, is_exact
 from spec_math.chance import Coin
 from spec_math.scheme import Emission, Scheme, draw_independent
 from spec_math.token_level import optimal, plan, without_replacement
@@ -75,13 +76,13 @@ WITHOUT_REPLACEMENT = Scheme(
 
 
 def _plan(target: Any, draft: Any, k: int, replaced: bool) -> Plan:
-    t, d = laws(target, draft)
-    if is_exact(t) and t.ndim == 1:
-        return _exact_plan(tuple(t), tuple(d), k, replaced)
-    return (plan.plan if replaced else plan.plan_without_replacement)(t, d, k)
+    make = plan.plan if replaced else plan.plan_without_replacement
+    t, d = asarray(target), asarray(draft)
+    if is_exact(t) and is_exact(d) and t.ndim == 1:
+        return _exact_plan(make, tuple(t), tuple(d), k)
+    return make(t, d, k)
 
 
 @lru_cache(maxsize=1024)
-def _exact_plan(t: tuple[Fraction, ...], d: tuple[Fraction, ...], k: int, replaced: bool) -> Plan:
-    make = plan.plan if replaced else plan.plan_without_replacement
+def _exact_plan(make: Callable[..., Plan], t: tuple[Fraction, ...], d: tuple[Fraction, ...], k: int) -> Plan:
     return make(np.array(t, dtype=object), np.array(d, dtype=object), k)
