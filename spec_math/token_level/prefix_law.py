@@ -34,7 +34,7 @@ class PrefixLaw:
 def independent(order: RatioOrder, k: int) -> PrefixLaw:
     """Return the law of prefixes for k i.i.d. drafts: g_i = P_i^k, with slopes Σ_{j<k} P_i^j P_{i+1}^(k−1−j).
 
-    In floats every entry is within a relative 10k·2^-53.
+    In floats every entry is within a relative (10k + 12)·2^-53, down to 2^-1000.
 
     Raises:
         TypeError, ValueError: k is no count.
@@ -45,9 +45,9 @@ def independent(order: RatioOrder, k: int) -> PrefixLaw:
     >>> independent(order, 2).slopes.tolist()
     [Fraction(1, 2), Fraction(3, 2)]
     """
-    below = order.draft_below
-    outside = order.draft_above * mixed_powers(below, ones_like(below), k)
-    return PrefixLaw(below ** count(k), outside, mixed_powers(below[:-1], below[1:], k))
+    below, power = order.draft_below, count(k)
+    outside = order.draft_above * mixed_powers(below, ones_like(below), power)
+    return PrefixLaw(below**power, outside, mixed_powers(below[:-1], below[1:], power))
 
 
 def mixed_powers(low: Array, high: Array, k: int) -> Array:
@@ -94,7 +94,7 @@ def without_replacement(order: RatioOrder, k: int) -> PrefixLaw:
         outside = 1 - inside
     else:
         gains = _pair_gains(order) if k == 2 else exponential_clocks.gains(order.draft, order.draft_above, k)
-        inside, outside = running_sums(gains), outside_without_replacement(order, k)
+        inside, outside = running_sums(gains), running_sums(gains[::-1])[::-1]
     with np.errstate(over="ignore"):
         return PrefixLaw(inside, outside, gains / order.draft)
 
