@@ -49,7 +49,9 @@ def compare(  # noqa: PLR0913 - typer takes an argument an option
     sweep: SweepOption = None,
     compress: CompressOption = None,
     names: Annotated[Path | None, typer.Option(help="JSON list of the V token names.")] = None,
-    position: Annotated[int, typer.Option(help="Position whose bounding subset is shown.")] = 0,
+    position: Annotated[
+        int | None, typer.Option(help="Position whose bounding subset is shown; else the one of least optimum.")
+    ] = None,
     positions: PositionsOption = 2000,
     out: Annotated[Path | None, typer.Option(help="Folder for comparison.csv, .json and .svg.")] = None,
     seed: SeedOption = 0,

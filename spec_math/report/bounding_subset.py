@@ -2,41 +2,56 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import numpy as np
 
-from spec_math.report.positions import Positions
+from spec_math.report.positions import FLOAT, Positions
 from spec_math.token_level.optimal import acceptance, bounding_subset
 
+SHOWN = 8
 
-def bounding_sentence(positions: Positions, position: int, k: int) -> str:
-    """Say which subset H of tokens bounds the optimum at one position, by name where names are known.
+
+def laws_at(positions: Positions, position: int) -> tuple[FLOAT, FLOAT]:
+    """Return target and draft [V] at one position, going through the stream until it comes.
+
+    Raises:
+        ValueError: there is no such position.
 
     >>> from spec_math.report.positions import from_rows
-    >>> rows = lambda start, stop: np.array([[0.4, 0.6]] * (stop - start))
-    >>> drafts = lambda start, stop: np.array([[0.75, 0.25]] * (stop - start))
-    >>> bounding_sentence(from_rows(rows, drafts, (1, 2)), 0, 2)  # doctest: +ELLIPSIS
-    'At position 0 and k = 2 no verifier has more than 0.837500: ... 1 of 2 tokens, 0 ...
+    >>> rows = lambda start, stop: np.array([[0.5, 0.5], [0.25, 0.75]])[start:stop]
+    >>> laws_at(from_rows(rows, rows, (2, 2)), 1)[0].tolist()
+    [0.25, 0.75]
     """
     if not 0 <= position < positions.count:
         raise ValueError(f"--position must lie in 0..{positions.count - 1}; got {position}")
     for batch in positions.batches(64):
         if batch.start + len(batch.targets) > position:
             t, d = (masses[position - batch.start] for masses in (batch.targets, batch.drafts))
-            break
-    else:
-        raise ValueError(f"position {position} was never reached")
-    t, d = t / t.sum(), d / d.sum()
-    subset = [int(token) for token in np.flatnonzero(bounding_subset(t, d, k))]
-    subset.sort(key=lambda token: -float(d[token]))
-    shown = ", ".join(_token_name(positions, token) for token in subset[:8])
-    more = f", … {len(subset) - 8} more" if len(subset) > 8 else ""
-    held_t, held_d = float(t[list(subset)].sum()), float(d[list(subset)].sum())
+            return t / t.sum(), d / d.sum()
+    raise ValueError(f"the stream of positions ended before position {position}")
+
+
+def bounding_sentence(target: Any, draft: Any, k: int, names: Sequence[str] | None = None) -> str:
+    """Say which subset of tokens bounds the optimum of k i.i.d. drafts of laws [V], by name where names are known.
+
+    >>> bounding_sentence([0.4, 0.6], [0.75, 0.25], 2)  # doctest: +ELLIPSIS
+    'no verifier has more than 0.837500 at k = 2: with probability 0.750000^2 = 0.562500 all ...
+    """
+    best = float(acceptance(target, draft, k))
+    subset = [int(token) for token in np.flatnonzero(bounding_subset(target, draft, k))]
+    if not subset:
+        return f"some verifier accepts always at k = {k}: no subset of tokens bounds the optimum."
+    others = sorted(set(range(len(target))) - set(subset), key=lambda token: -float(target[token]))
+    subset.sort(key=lambda token: -float(draft[token]))
+    # The smaller of the two sides is the one to read: the tokens of H, or those it leaves out.
+    side, listed = (":", subset) if len(subset) <= len(others) else (", all but", others)
+    shown = ", ".join(repr(names[token]) if names is not None else str(token) for token in listed[:SHOWN])
+    more = f", … {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
+    held_d, held_t = (float(np.asarray(x)[subset].sum()) for x in (draft, target))
     return (
-        f"At position {position} and k = {k} no verifier has more than {float(acceptance(t, d, k)):.6f}: all drafts "
-        f"fall with probability {held_d:.4f}^{k} = {held_d**k:.4f} into a subset that has only {held_t:.4f} of the "
-        f"target. It holds {len(subset)} of {len(t)} tokens, {shown or 'none'}{more} (largest draft mass first)."
+        f"no verifier has more than {best:.6f} at k = {k}: with probability {held_d:.6f}^{k} = {held_d**k:.6f} all "
+        f"drafts fall among {len(subset)} of {len(target)} tokens that have only {held_t:.6f} of the target{side} "
+        f"{shown}{more}."
     )
-
-
-def _token_name(positions: Positions, token: int) -> str:
-    return repr(positions.names[token]) if positions.names is not None else str(token)

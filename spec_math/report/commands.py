@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -14,10 +15,10 @@ from rich.text import Text
 from spec_math.arrays import count, law
 from spec_math.report import default, pictures
 from spec_math.report.arguments import load_scheme, masses_of, named_scheme, names_of, parsed_ks, parsed_sweep
-from spec_math.report.bounding_subset import bounding_sentence
+from spec_math.report.bounding_subset import bounding_sentence, laws_at
 from spec_math.report.comparison import Comparison
 from spec_math.report.comparison import compare as compare_positions
-from spec_math.report.explanation import Step
+from spec_math.report.explanation import Step, shown
 from spec_math.report.explanation import explain as explain_run
 from spec_math.report.law_files import LawFile, open_laws, write_whole
 from spec_math.report.page import Picture, page
@@ -41,7 +42,7 @@ class CompareRequest:
     sweep: str | None = None
     compress: int | None = None
     names: Path | None = None
-    position: int = 0
+    position: int | None = None
     positions: int = 2000
     out: Path | None = None
     seed: int = 0
@@ -63,12 +64,13 @@ def compare(request: CompareRequest, console: Console, progress: Progress) -> in
         _writable(request.out)
     temperatures = parsed_sweep(request.sweep) if request.sweep else []
     source = _source(request, 1.0)
+    asked = None if request.position is None else (request.position, *laws_at(source, request.position))
     result = _compared(source, schemes, ks, request.seed, progress, "comparing")
     verdicts = _verdicts(schemes, progress)
     console.print(terminal_table(result, verdicts))
     for note in footnotes(result, verdicts):
         console.print(Text(note))
-    console.print(Text(bounding_sentence(source, request.position, max(ks))))
+    console.print(Text(_bound(result, source.names, asked)))
     picture = pictures.membership_against_k(result)
     files = {
         "comparison.csv": as_csv(result, verdicts),
@@ -111,9 +113,9 @@ def explain(scheme: str, target: str, draft: str, k: int, seed: int, console: Co
     console.print(Text(f"drafted {found.drafts}, emitted token {found.emitted}: {kept}", style="bold"))
     for label, formula in (("membership", chosen.membership), ("acceptance", chosen.acceptance)):
         value = formula(t, d, k)
-        console.print(Text(f"  over all coins: {label} {value} = {float(value):.6f}"))
+        console.print(Text(f"  over all coins: {label} {shown(value)}"))
     best = acceptance(t, d, k)
-    console.print(Text(f"  no verifier of {k} i.i.d. drafts has more than {best} = {float(best):.6f}"))
+    console.print(Text(f"  no verifier of {k} i.i.d. drafts has more than {shown(best)}"))
     return 0
 
 
@@ -149,7 +151,7 @@ def report(out: Path, positions: int, seed: int, console: Console, progress: Pro
             "Membership of four drafts against the draft's temperature; the dot marks each scheme's best.",
         ),
     ]
-    text = page(result, verdicts, found, bounding_sentence(source, 0, 4))
+    text = page(result, verdicts, found, _bound(result, source.names, None))
     console.print(Text(f"The report is at {write_whole(out, text).resolve()}"))
     return 0
 
@@ -197,6 +199,18 @@ def _verdicts(schemes: Sequence[Scheme], progress: Progress) -> dict[str, Scheme
         found[scheme.name] = judge(scheme)
         progress.advance(task)
     return found
+
+
+def _bound(result: Comparison, names: Sequence[str] | None, asked: tuple[int, Any, Any] | None) -> str:
+    k = max(result.ks)
+    if asked is not None:
+        position, target, draft = asked
+        return f"At position {position} {bounding_sentence(target, draft, k, names)}"
+    if result.hardest is None:
+        return ""
+    found = result.hardest
+    where = f"At position {found.position}, where the optimum is least, "
+    return where + bounding_sentence(found.target, found.draft, k, names)
 
 
 def _source(request: CompareRequest, temperature: float) -> Positions:

@@ -25,6 +25,9 @@ PATHS = 2
 class Tally:
     """A running mean over positions, with its standard error.
 
+    Where only some positions are looked at, what is tallied is the difference to an `anchor` known at every position,
+    and the mean is the anchor's plus the mean difference: far less spread than the sampled values have themselves.
+
     >>> tally = Tally()
     >>> tally.add(np.array([0.0, 1.0]))
     >>> tally.mean, tally.count
@@ -34,6 +37,7 @@ class Tally:
     count: int = 0
     total: float = 0.0
     squares: float = 0.0
+    anchor: Tally | None = None
 
     def add(self, values: FLOAT) -> None:
         """Take in values [n]."""
@@ -44,15 +48,16 @@ class Tally:
     @property
     def mean(self) -> float:
         """The mean so far."""
-        return self.total / self.count
+        return self.total / self.count + (self.anchor.mean if self.anchor else 0.0)
 
     @property
     def error(self) -> float:
         """The standard error of the mean, the positions taken as independent; 0 for a single one."""
+        known = self.anchor.error if self.anchor else 0.0
         if self.count < 2:
-            return 0.0
+            return known
         spread = max(self.squares - self.total**2 / self.count, 0.0) / (self.count - 1)
-        return (spread / self.count) ** 0.5
+        return (spread / self.count + known**2) ** 0.5
 
 
 @dataclass
@@ -67,6 +72,16 @@ class Line:
     note: str = ""
 
 
+@dataclass(frozen=True)
+class Hardest:
+    """The position where even the optimum accepts least, with its laws [V]."""
+
+    position: int
+    optimum: float
+    target: FLOAT
+    draft: FLOAT
+
+
 @dataclass
 class Comparison:
     """What `compare` found: a line a scheme and a line an optimum, over `count` positions of V tokens."""
@@ -79,11 +94,12 @@ class Comparison:
     optima: list[Line]
     sum_error: float
     sampled: int
+    hardest: Hardest | None = None
 
     def gap(self, line: Line, k: int) -> float | None:
-        """Return how much more the optimum of the same drafts accepts, over the positions that both looked at."""
+        """Return how much more the optimum of the same drafts accepts."""
         best = next((o for o in self.optima if o.name == line.optimum), None)
-        if best is None or k not in best.membership or k not in line.membership or best.sampled != line.sampled:
+        if best is None or k not in best.membership or k not in line.membership:
             return None
         return best.membership[k].mean - line.membership[k].mean
 
@@ -107,7 +123,12 @@ def compare(
     lines = [_line(scheme, ks) for scheme in schemes]
     costly = [(line, scheme) for line, scheme in zip(lines, schemes, strict=True) if scheme.name not in STREAMED]
     optima = [Line(f"optimum, {kind}", optimum=f"optimum, {kind}") for kind in ("i.i.d. drafts", "without replacement")]
+    optima[0].membership = {k: Tally() for k in ks}
+    optima[1].membership = {k: Tally(anchor=optima[0].membership[k]) for k in ks}
     optima[1].sampled = True
+    for line, _ in costly:
+        for k in line.membership:
+            line.membership[k].anchor = line.acceptance[k].anchor = optima[0].membership.get(k)
     wanted = max(8, SAMPLED_MASSES // positions.size)
     step = max(1, positions.count // wanted)
     rng = np.random.default_rng(seed)
@@ -121,18 +142,19 @@ def compare(
         for line in lines:
             if line.name in STREAMED:
                 _add_streamed(line, chunk)
-        for k in ks:
-            optima[0].membership.setdefault(k, Tally())
-        for k, column in zip(ks, chunk.profile.optima(ks).T, strict=True):
+        best = chunk.profile.optima(ks)
+        for k, column in zip(ks, best.T, strict=True):
             optima[0].membership[k].add(column)
+        result.hardest = _harder(result.hardest, batch, best[:, -1])
         for row in _sampled_rows(batch, step):
             target, draft = _law_of(batch.targets[row]), _law_of(batch.drafts[row])
             result.sampled += 1
+            anchors = dict(zip(ks, best[row], strict=True))
             for line, scheme in costly:
-                _add_costly(line, scheme, target, draft, rng)
+                _add_costly(line, _costly_values(scheme, target, draft, rng), anchors)
             for k in ks:
                 value = acceptance_without_replacement(target, draft, k)
-                optima[1].membership.setdefault(k, Tally()).add(np.array([value]))
+                optima[1].membership[k].add(np.array([value - anchors[k]]))
         result.sum_error = max(result.sum_error, batch.sum_error)
         progress(len(batch.targets))
     return result
@@ -162,6 +184,14 @@ def _add_streamed(line: Line, chunk: Chunk) -> None:
         line.membership[k].add(member)
 
 
+def _harder(known: Hardest | None, batch: Batch, optimum: FLOAT) -> Hardest:
+    row = int(optimum.argmin())
+    if known is not None and known.optimum <= optimum[row]:
+        return known
+    laws = _law_of(batch.targets[row]), _law_of(batch.drafts[row])
+    return Hardest(batch.start + row, float(optimum[row]), *laws)
+
+
 def _sampled_rows(batch: Batch, step: int) -> range:
     first = -batch.start % step
     return range(first, len(batch.targets), step)
@@ -171,15 +201,23 @@ def _law_of(masses: FLOAT) -> FLOAT:
     return masses / masses.sum()
 
 
-def _add_costly(line: Line, scheme: Scheme, target: FLOAT, draft: FLOAT, rng: np.random.Generator) -> None:
-    for k in list(line.membership):
-        accepted, member = _costly_values(scheme, target, draft, k, rng)
-        line.acceptance[k].add(np.array([accepted]))
-        line.membership[k].add(np.array([member]))
+Values = Callable[[int], tuple[float, float]]
 
 
-def _costly_values(scheme: Scheme, target: FLOAT, draft: FLOAT, k: int, rng: Any) -> tuple[float, float]:
-    if scheme.acceptance is without_replacement.acceptance and len(target) ** min(k, len(target)) > 10_000:
-        value = without_replacement.estimate(target, draft, k, PATHS, rng)[0]
-        return value, value
-    return float(scheme.acceptance(target, draft, k)), float(scheme.membership(target, draft, k))
+def _add_costly(line: Line, values: Values, anchors: dict[int, float]) -> None:
+    for k in line.membership:
+        accepted, member = values(k)
+        line.acceptance[k].add(np.array([accepted - anchors.get(k, 0.0)]))
+        line.membership[k].add(np.array([member - anchors.get(k, 0.0)]))
+
+
+def _costly_values(scheme: Scheme, target: FLOAT, draft: FLOAT, rng: Any) -> Values:
+    def values(k: int) -> tuple[float, float]:
+        if scheme.acceptance is without_replacement.acceptance and len(target) ** min(k, len(target)) > 10_000:
+            value = without_replacement.estimate(target, draft, k, PATHS, rng)[0]
+            return value, value
+        accepted = float(scheme.acceptance(target, draft, k))
+        same = scheme.acceptance is scheme.membership
+        return accepted, accepted if same else float(scheme.membership(target, draft, k))
+
+    return values

@@ -70,5 +70,18 @@ class _Recording:
         return answer
 
 
+def shown(value: Any) -> str:
+    """Write a probability as a fraction where that is short, with its decimals, else as decimals alone.
+
+    >>> from fractions import Fraction
+    >>> shown(Fraction(3, 4)), shown(Fraction(10**30, 3 * 10**30 + 1))
+    ('3/4 = 0.750000', '0.333333')
+    """
+    text = _number(value)
+    return f"{text} = {float(value):.6f}" if "/" in text else f"{float(value):.6f}"
+
+
 def _number(value: Any) -> str:
-    return str(value) if not isinstance(value, float) else f"{value:.4g}"
+    """Write a mass as a fraction where that is short."""
+    text = str(value)
+    return text if not isinstance(value, float) and len(text) <= 15 else f"{float(value):.4g}"

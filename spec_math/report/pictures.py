@@ -12,7 +12,7 @@ from matplotlib.figure import Figure
 from spec_math.report.comparison import Comparison, Line
 
 # Okabe and Ito's colours, told apart by colour-blind readers; dashes tell lines apart in print.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#000000", "#999999", "#F0E442", "#6A3D9A")
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#8C510A", "#999999", "#F0E442", "#6A3D9A")
 MARKERS = "osD^vP*Xdh"
 
 
@@ -33,9 +33,8 @@ def membership_against_k(result: Comparison) -> str:
         _draw(axes, line, COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)])
     for line, dash in zip(result.optima, ("-", ":"), strict=False):
         ks = sorted(line.membership)
-        axes.plot(ks, [line.membership[k].mean for k in ks], color="black", linewidth=2.2, linestyle=dash)
-        if ks:
-            axes.annotate(f" {line.name}", (ks[-1], line.membership[ks[-1]].mean), fontsize=7, va="bottom", ha="right")
+        values = [line.membership[k].mean for k in ks]
+        axes.plot(ks, values, color="black", linewidth=2.2, linestyle=dash, label=line.name, zorder=3)
     envelope = result.optima[0].membership
     if envelope:
         ks = sorted(envelope)

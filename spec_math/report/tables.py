@@ -71,15 +71,18 @@ def footnotes(result: Comparison, verdicts: dict[str, SchemeVerdict]) -> list[st
     >>> from spec_math.report.positions import from_rows
     >>> half = lambda start, stop: np.full((stop - start, 2), 0.5)
     >>> result = compare(from_rows(half, half, (3, 2)), SCHEMES[:1], (1,), lambda done: None)
-    >>> footnotes(result, {})[1]
-    '* looked at 3 evenly spaced positions only.'
+    >>> footnotes(result, {})[1]  # doctest: +ELLIPSIS
+    '* looked at 3 evenly spaced positions only; what ...'
     """
     notes = [
         f"{result.count:,} positions, V = {result.size:,}; largest sum error met: {result.sum_error:.2g}; "
         "± is the largest standard error of the line, over positions.",
     ]
     if any(line.sampled for line in [*result.lines, *result.optima]):
-        notes.append(f"* looked at {result.sampled:,} evenly spaced positions only.")
+        notes.append(
+            f"* looked at {result.sampled:,} evenly spaced positions only; what is shown is the optimum for i.i.d. "
+            "drafts over all positions plus the mean difference to it over those."
+        )
     for name, found in verdicts.items():
         if not found.verdict:
             notes.append(f"{name}: {found.verdict}\n  counterexample: {found.counterexample}")
