@@ -60,8 +60,8 @@ def gains(draft: Array, above: Array, k: int) -> Array:
 
     With B the first i tokens and y the next, the k-th of B + y to ring before all others is y itself, or a token of B
     after y has rung: d ∫ e^{−cs} P(N_B = k−1) ds + ∫ e^{−(c−d)s} (1 − e^{−ds}) ρ(s) ds, where ρ is the density of the
-    (k−1)-th ring of B. Arrays, cost and rounding as `outside`; the quadrature error is (k−1)·last times as large at
-    most, since s·ρ(s) ≤ k − 1.
+    (k−1)-th ring of B. Arrays and cost as `outside`. As s·ρ(s) ≤ k − 1, rounding is k times as large at most, and so is
+    the quadrature error of each interval.
 
     >>> gains(np.full(3, 1 / 3), np.array([1, 2 / 3, 1 / 3, 0]), 2).round(12).tolist()
     [0.0, 0.333333333333, 0.666666666667]

@@ -1,0 +1,356 @@
+"""The optimum against brute force over all 2^V subsets, its laws, and floats and counts against exact values."""
+
+from fractions import Fraction
+from functools import lru_cache
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from proofs_tests.strategies import pairs
+from proofs_tests.token_level.float_laws import KINDS, as_exact, float_pair
+from spec_math import exact, law, overlap, proportional_to
+from spec_math.common_denominator import Counts
+from spec_math.scheme import draw_independent
+from spec_math.token_level import greedy, optimal, ratio_order
+from spec_math.token_level import without_replacement as successive
+
+UNIT = Fraction(1, 2**53)
+BERNOULLI = exact(["2/5", "3/5"]), exact(["3/4", "1/4"])
+BERNOULLI_3 = exact(["2/5", 0, "3/5"]), exact(["3/4", 0, "1/4"])
+UNEVEN = exact(["1/5", "3/10", "1/2"]), exact(["1/2", "3/10", "1/5"])
+
+
+def brute_force(draw, target, draft, k):
+    """1 − max over all 2^V subsets H of P(S ⊆ H) − t(H); the law of S by walking the program that draws the drafts."""
+    sets = law(lambda coin: frozenset(draw(coin, draft, k)))
+    size, best = len(target), Fraction(0)
+    for bits in range(2**size):
+        members = {token for token in range(size) if bits >> token & 1}
+        inside = sum((mass for drawn, mass in sets.items() if drawn <= members), Fraction(0))
+        best = max(best, inside - sum((target[token] for token in members), Fraction(0)))
+    return 1 - best
+
+
+@st.composite
+def instances(draw):
+    """A pair on at most six tokens and at most four drafts, within 400 tuples of drafts."""
+    k = draw(st.integers(1, 4))
+    return (*draw(pairs({1: 6, 2: 6, 3: 6, 4: 4}[k])), k)
+
+
+@given(instances())
+@settings(max_examples=120)
+@example((*BERNOULLI, 2))
+def test_optimum_of_independent_drafts_is_the_best_of_all_subsets(instance):
+    target, draft, k = instance
+    value = optimal.acceptance(target, draft, k)
+    assert type(value) is Fraction
+    assert value == brute_force(draw_independent, target, draft, k)
+
+
+@given(instances())
+@settings(max_examples=120)
+@example((*BERNOULLI, 2))
+def test_optimum_without_replacement_is_the_best_of_all_subsets(instance):
+    target, draft, k = instance
+    value = optimal.acceptance_without_replacement(target, draft, k)
+    assert type(value) is Fraction
+    assert value == brute_force(successive.draw, target, draft, k)
+
+
+@given(instances())
+@settings(max_examples=60)
+def test_greedy_membership_is_the_best_of_all_subsets(instance):
+    target, draft, k = instance
+    assert greedy.membership(target, draft, k) == brute_force(greedy.draw, target, draft, k)
+
+
+def sorted_prefixes(target, draft, key, inside):
+    """The best cut over the prefixes of some order of all tokens: the prefix rule with its parts exchanged."""
+    order = sorted(range(len(target)), key=lambda token: key(target[token], draft[token]))
+    cuts = []
+    for i in range(len(order) + 1):
+        held = sum((draft[token] for token in order[:i]), Fraction(0))
+        cuts.append(inside(held) - sum((target[token] for token in order[:i]), Fraction(0)))
+    return 1 - max(cuts)
+
+
+WRONG = {
+    "prefixes by t alone": lambda t, d, k: sorted_prefixes(t, d, lambda x, _: x, lambda held: held**k),
+    "prefixes by d descending": lambda t, d, k: sorted_prefixes(t, d, lambda _, y: -y, lambda held: held**k),
+    "suffixes for prefixes": lambda t, d, k: sorted_prefixes(t, d, lambda x, y: -x / y, lambda held: held**k),
+    "one draft for k": lambda t, d, k: optimal.acceptance(t, d, 1),  # noqa: ARG005
+    "k times the mass for its power": lambda t, d, k: sorted_prefixes(t, d, lambda x, y: x / y, lambda held: k * held),
+    "all drafts distinct": optimal.acceptance_without_replacement,
+}
+GRID = [
+    (proportional_to(t), proportional_to(d), k)
+    for t in ([1, 2, 3], [3, 1, 1], [1, 1, 4], [5, 3, 1])
+    for d in ([3, 2, 1], [1, 1, 1], [1, 4, 2])
+    for k in (2, 3)
+] + [(proportional_to([2, 3, 10]), proportional_to([1, 10, 4]), 2)]
+
+
+@pytest.mark.parametrize("name", WRONG)
+def test_brute_force_rejects_wrong_prefix_rules(name):
+    """Control: each wrong rule misses the brute force somewhere on a small grid where the right one never does."""
+    assert all(optimal.acceptance(t, d, k) == brute_force_on_grid(i) for i, (t, d, k) in enumerate(GRID))
+    assert any(WRONG[name](t, d, k) != brute_force_on_grid(i) for i, (t, d, k) in enumerate(GRID))
+
+
+def test_brute_force_rejects_the_independent_formula_for_drafts_without_replacement():
+    """Control: k i.i.d. drafts fall into H likelier than k distinct ones."""
+    wrong = [optimal.acceptance(t, d, k) != brute_force(successive.draw, t, d, k) for t, d, k in GRID if k < len(t)]
+    assert any(wrong)
+
+
+@lru_cache
+def brute_force_on_grid(place):
+    return brute_force(draw_independent, *GRID[place])
+
+
+def test_erratum_d_the_optimum_of_the_bernoulli_pair():
+    assert optimal.acceptance(*BERNOULLI, 2) == Fraction(67, 80)
+    assert optimal.acceptance(["4/10", "6/10"], ["3/4", "1/4"], 2) == Fraction(67, 80)
+
+
+@given(pairs(6), st.integers(1, 6))
+def test_lemma_1_monotone_in_the_number_of_drafts(pair, k):
+    for acceptance in (optimal.acceptance, optimal.acceptance_without_replacement):
+        assert acceptance(*pair, k) <= acceptance(*pair, k + 1)
+
+
+@given(pairs(6), st.integers(1, 40))
+def test_lemma_1_consistent_at_every_number_of_drafts(pair, k):
+    """α* ≥ min(T, 1 − (1 − T/c)^k) and α* ≤ T, where t ≤ c·d on the draft's support and T is its target mass.
+
+    A prefix with draft mass x has at least T − c(1 − x) of the target, so x^k − t(H) ≤ max(x0^k, 1 − T), where
+    x0 = 1 − T/c: the left of x0 by x^k, the right by convexity. The limit is T, reached at a finite k where T < 1.
+    """
+    target, draft = pair
+    support = draft > 0
+    held = target[support].sum() + Fraction(0)
+    bound = max(target[support] / draft[support])
+    value = optimal.acceptance(target, draft, k)
+    assert value <= held
+    if held > 0:
+        missed = (1 - held / bound) ** k
+        assert value >= min(held, 1 - missed)
+        if missed <= 1 - held:
+            assert value == held
+    else:
+        assert value == 0
+
+
+@given(pairs(6), st.integers(1, 4))
+def test_drafts_without_replacement_accept_no_less(pair, k):
+    assert optimal.acceptance_without_replacement(*pair, k) >= optimal.acceptance(*pair, k)
+
+
+@given(pairs(6))
+def test_one_draft_is_maximal_coupling(pair):
+    assert optimal.acceptance(*pair, 1) == overlap(*pair) == optimal.acceptance_without_replacement(*pair, 1)
+
+
+@given(pairs(6), st.integers(1, 4))
+def test_bounding_subset_proves_the_optimum(pair, k):
+    target, draft = pair
+    subset = optimal.bounding_subset(target, draft, k)
+    assert subset.dtype == bool
+    assert subset.shape == target.shape
+    held, kept = draft[subset].sum() + Fraction(0), target[subset].sum() + Fraction(0)
+    assert 1 - held**k + kept == optimal.acceptance(target, draft, k)
+    subset = optimal.bounding_subset_without_replacement(target, draft, k)
+    sets = law(lambda coin: frozenset(successive.draw(coin, draft, k)))
+    members = set(np.flatnonzero(subset).tolist())
+    inside = sum((mass for drawn, mass in sets.items() if drawn <= members), Fraction(0))
+    kept = target[subset].sum() + Fraction(0)
+    assert 1 - inside + kept == optimal.acceptance_without_replacement(target, draft, k)
+
+
+@given(pairs(6), st.integers(1, 5))
+def test_equal_laws_are_accepted_surely_and_disjoint_ones_never(pair, k):
+    target, draft = pair
+    assert optimal.acceptance(target, target, k) == 1
+    assert not optimal.bounding_subset(target, target, k).any()
+    if not (target * draft).any():
+        assert optimal.acceptance(target, draft, k) == 0
+
+
+def test_the_smallest_problems():
+    assert optimal.acceptance([1], [1], 3) == 1 == optimal.acceptance_without_replacement([1], [1], 3)
+    assert optimal.acceptance([0, 1], [1, 0], 2) == 0 == optimal.acceptance_without_replacement([0, 1], [1, 0], 2)
+    assert optimal.acceptance([0.0, 1.0], [1.0, 0.0], 2) == 0.0
+    assert optimal.acceptance([0.0, 1.0], [0.5, 0.5], 3) == 1 - 0.5**3
+    assert optimal.acceptance_without_replacement(["1/2", "1/4", "1/4"], ["1/2", "1/2", 0], 3) == Fraction(3, 4)
+    assert optimal.acceptance_without_replacement([0.5, 0.25, 0.25], [0.5, 0.5, 0.0], 3) == 0.75
+
+
+def float_bound(k):
+    """A relative bound, to first order.
+
+    k ≤ 32: P and 1 − P within 6 units, Σ P^j within 8(k − 1), times 1 − P and plus T: 8k. Beyond: log P or log(1 − P)
+    of whichever is at most 1/2 is within 6/log 2 + 2, and expm1 loses none: 30. The float order is that of ratios off
+    by a unit each, whose curve of T over P is within 2 units of the exact one.
+    """
+    return (8 * k + 30 if k <= 32 else 60) * UNIT
+
+
+@pytest.mark.parametrize("size", [2, 5, 50, 1000])
+@pytest.mark.parametrize("kind", KINDS)
+def test_floats_are_within_the_derived_bound_of_the_exact_optimum(kind, size):
+    pair = float_pair(kind, size)
+    ks = (1, 2, 3, 4, 8, 32, 33, 100)
+    true = optimal.acceptances(*(as_exact(masses) for masses in pair), ks)
+    for k, found, value in zip(ks, optimal.acceptances(*pair, ks), true, strict=True):
+        assert abs(Fraction(float(found)) - value) <= float_bound(k) * value + Fraction(1, 2**1000)
+
+
+def test_a_difference_misses_that_bound():
+    """Control: 1 − max(P^k − T) of nearly disjoint laws has few correct digits, or none."""
+    target, draft = float_pair("very peaked", 1000)
+    true = optimal.acceptance(as_exact(target), as_exact(draft), 2)
+    order = ratio_order.ratio_order(target, draft)
+    naive = 1 - (np.cumsum(order.draft) ** 2 - np.cumsum(order.target)).max()
+    assert abs(Fraction(naive) - true) > 1000 * float_bound(2) * true
+
+
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "denormal"])
+@pytest.mark.parametrize(("size", "k"), [(5, 2), (150, 2), (5, 3), (9, 4), (25, 3)])
+def test_floats_without_replacement_are_near_the_exact_optimum(kind, size, k):
+    pair = float_pair(kind, size)
+    true = optimal.acceptance_without_replacement(*(as_exact(masses) for masses in pair), k)
+    found = Fraction(float(optimal.acceptance_without_replacement(*pair, k)))
+    # k = 2: 30 units relative, T and the order 8 more. k ≥ 3: the bound of the clocks, which is absolute; these laws
+    # need fewer than 300 intervals.
+    assert abs(found - true) <= (40 * UNIT * true if k == 2 else (20 + 2 * 300) * (size + 2) * UNIT)
+
+
+@given(pairs(5), st.integers(1, 4))
+@settings(max_examples=60)
+def test_counts_have_the_value_of_their_fractions(pair, k):
+    counts = tuple(Counts.of(masses) for masses in pair)
+    assert optimal.acceptance(*counts, k) == optimal.acceptance(*pair, k)
+    assert optimal.acceptance_without_replacement(*counts, k) == optimal.acceptance_without_replacement(*pair, k)
+    assert (optimal.bounding_subset(*counts, k) == optimal.bounding_subset(*pair, k)).all()
+
+
+def random_counts(size, denominator, seed, near=None):
+    """Whole weights of a peaked law, or weights a few units from those of another law."""
+    rng = np.random.default_rng(seed)
+    if near is None:
+        weights = [int(weight * 2.0**60) for weight in np.exp(2 * rng.standard_normal(size))]
+        total = sum(weights)
+        whole = [weight * denominator // total for weight in weights]
+    else:
+        whole = [max(0, int(top) + int(step)) for top, step in zip(near, rng.integers(-9, 9, size), strict=True)]
+    whole[0] += denominator - sum(whole)
+    return Counts(np.array(whole, dtype=object), denominator)
+
+
+@pytest.mark.parametrize("near", [False, True])
+@pytest.mark.parametrize("denominator", [10**9, 2**61 - 1, 10**40])
+def test_counts_are_exact_at_large_vocabularies(denominator, near):
+    """Against all prefixes of an exact sort, in whole numbers, no float anywhere."""
+    size, ks = 3_000, (1, 2, 5)
+    draft = random_counts(size, denominator, 1)
+    target = random_counts(size, denominator, 2, draft.numerators if near else None)
+    t, d = target.numerators.tolist(), draft.numerators.tolist()
+    order = sorted((x for x in range(size) if d[x]), key=lambda x: Fraction(t[x], d[x]))
+    values = []
+    for k in ks:
+        top, bottom, best = 0, 0, 0
+        for token in order:
+            top, bottom = top + t[token], bottom + d[token]
+            best = max(best, bottom**k - top * denominator ** (k - 1))
+        values.append(1 - Fraction(best, denominator**k))
+    assert optimal.acceptances(target, draft, ks) == tuple(values)
+
+
+def test_float_keys_without_the_exact_repair_miss_the_optimum(monkeypatch):
+    """Control: two ratios that are both 1.0 as floats; the best prefix is the second token, a stable sort's last."""
+    target, draft = Counts([2**60 + 1, 2**60 - 1], 2**61), Counts([2**60, 2**60], 2**61)
+    assert optimal.acceptance(target, draft, 1) == overlap(target.law(), draft.law()) == 1 - Fraction(1, 2**61)
+
+    def by_float(t, d):
+        return np.argsort((t / d).astype(float), kind="stable")
+
+    monkeypatch.setattr(optimal, "by_exact_ratio", by_float)
+    assert optimal.acceptance(target, draft, 1) == 1
+
+
+def test_counts_that_are_no_law_are_refused():
+    with pytest.raises(ValueError, match="must sum to their denominator 4; these 2 sum to 3"):
+        Counts([1, 2], 4)
+    with pytest.raises(ValueError, match="counts must be >= 0; the least is -1"):
+        Counts([-1, 5], 4)
+    with pytest.raises(TypeError, match="whole numbers"):
+        Counts([0.5, 0.5], 1)
+    with pytest.raises(TypeError, match="whole numbers"):
+        Counts([True, False], 1)
+    with pytest.raises(ValueError, match=r"one law \[V\]"):
+        Counts([[1], [1]], 1)
+    with pytest.raises(TypeError, match="counts need exact masses"):
+        Counts.of([0.5, 0.5])
+
+
+def test_counts_and_laws_do_not_mix():
+    with pytest.raises(TypeError, match="both be Counts"):
+        optimal.acceptance(Counts([1, 1], 2), ["1/2", "1/2"], 2)
+    with pytest.raises(ValueError, match="one vocabulary; target has 2 tokens, draft has 1"):
+        optimal.acceptance(Counts([1, 1], 2), Counts([1], 1), 2)
+    with pytest.raises(TypeError, match="one world"):
+        optimal.acceptance(["1/2", "1/2"], [0.5, 0.5], 2)
+
+
+@pytest.mark.parametrize("function", [optimal.acceptance, optimal.bounding_subset])
+@pytest.mark.parametrize(
+    ("k", "error"), [(0, ValueError), (True, TypeError), (2.9, TypeError), (float("nan"), TypeError)]
+)
+def test_a_number_of_drafts_is_a_count(function, k, error):
+    with pytest.raises(error, match="k must be"):
+        function(*UNEVEN, k)
+
+
+@pytest.mark.parametrize("world", ["exact", "float", "torch"])
+def test_batches_are_row_by_row(world):
+    rows = [[UNEVEN, BERNOULLI_3], [(UNEVEN[1], UNEVEN[0]), (UNEVEN[0], UNEVEN[0])], [BERNOULLI_3, UNEVEN]]
+    target = np.array([[list(pair[0]) for pair in row] for row in rows], dtype=object)
+    draft = np.array([[list(pair[1]) for pair in row] for row in rows], dtype=object)
+    convert = lambda values: values  # noqa: E731
+    if world != "exact":
+        target, draft = target.astype(np.float64), draft.astype(np.float64)
+    if world == "torch":
+        torch = pytest.importorskip("torch")
+        convert = torch.tensor
+    for function in (optimal.acceptance, optimal.acceptance_without_replacement):
+        found = function(convert(target), convert(draft), 2)
+        assert tuple(found.shape) == (3, 2)
+        for place in np.ndindex(3, 2):
+            assert found[place] == function(target[place], draft[place], 2)
+            assert world != "exact" or type(found[place]) is Fraction
+    for function in (optimal.bounding_subset, optimal.bounding_subset_without_replacement):
+        found = function(convert(target), convert(draft), 2)
+        for place in np.ndindex(3, 2):
+            assert found[place].tolist() == function(target[place], draft[place], 2).tolist()
+
+
+def test_torch_laws_give_float64_tensors():
+    torch = pytest.importorskip("torch")
+    target, draft = (torch.tensor(masses.astype(np.float64)) for masses in UNEVEN)
+    value = optimal.acceptance(target.float(), draft.float(), 2)
+    assert (value.dtype, tuple(value.shape)) == (torch.float64, ())
+    # The masses were rounded to float32 and the value is that of the rounded laws, in proportion to their sums: each
+    # mass is off by 2^-24, so are P, T and 1 − P to first order, and the optimum by 8 of these.
+    assert abs(value.item() - float(optimal.acceptance(*UNEVEN, 2))) <= 8 * 2.0**-24
+    assert optimal.bounding_subset(target, draft, 2).dtype == torch.bool
+
+
+def test_several_numbers_of_drafts_share_one_sort_and_keep_their_order():
+    ks = (4, 1, 2, 2)
+    assert optimal.acceptances(*UNEVEN, ks) == tuple(optimal.acceptance(*UNEVEN, k) for k in ks)
+    floats = tuple(masses.astype(np.float64) for masses in UNEVEN)
+    assert optimal.acceptances(*floats, ks) == tuple(optimal.acceptance(*floats, k) for k in ks)
+    assert optimal.acceptances(*UNEVEN, ()) == ()
