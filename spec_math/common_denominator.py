@@ -13,7 +13,7 @@ from spec_math.arrays import Array
 from spec_math.arrays import law as checked
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Counts:
     """A law [V] whose mass i is numerators[i] / denominator, all of them whole numbers of any size.
 
@@ -35,13 +35,16 @@ class Counts:
     denominator: int
 
     def __post_init__(self) -> None:
-        whole = np.asarray(self.numerators)
+        # A list as objects: NumPy would make floats of whole numbers beyond 2^63.
+        given = self.numerators if isinstance(self.numerators, np.ndarray) else np.array(self.numerators, dtype=object)
+        # A copy that nobody can write to: what is checked here stays so.
+        whole = given.astype(object) if given.dtype.kind in "iuO" else given
         if whole.ndim != 1 or len(whole) == 0:
             raise ValueError(f"counts are one law [V] with V >= 1; the shape is {whole.shape}")
-        if whole.dtype.kind in "iu":
-            whole = whole.astype(object)
-        if whole.dtype != object or not set(map(type, whole.tolist())) <= {int}:
-            raise TypeError(f"counts are whole numbers (int); got an array of {whole.dtype} with other values")
+        if whole.dtype != object or not {type(self.denominator), *map(type, whole.tolist())} <= {int}:
+            raise TypeError(
+                f"counts and their denominator are whole numbers (int); got {self.denominator!r} and {whole.dtype} values"
+            )
         if whole.min() < 0:
             raise ValueError(f"counts must be >= 0; the least is {whole.min()}")
         total = int(whole.sum())
@@ -50,6 +53,7 @@ class Counts:
                 f"counts must sum to their denominator {self.denominator}; these {len(whole)} sum to {total}; "
                 f"divide by {total} if they are weights"
             )
+        whole.flags.writeable = False
         object.__setattr__(self, "numerators", whole)
 
     def __len__(self) -> int:

@@ -208,6 +208,23 @@ def test_floats_are_within_the_derived_bound_of_the_exact_optimum(kind, size):
         assert abs(Fraction(float(found)) - value) <= float_bound(k) * value + Fraction(1, 2**1000)
 
 
+def counted(masses):
+    """A float law in whole numbers, in proportion to its exact sum."""
+    quotients = [mass.as_integer_ratio() for mass in masses.tolist()]
+    common = max(bottom for _, bottom in quotients)
+    whole = [top * (common // bottom) for top, bottom in quotients]
+    return Counts(whole, sum(whole))
+
+
+@pytest.mark.parametrize("kind", ["softmax", "very peaked", "nearly tied", "top 50"])
+def test_floats_are_within_the_derived_bound_at_full_vocabulary(kind):
+    pair = float_pair(kind, 151_936)
+    ks = (1, 2, 4, 16, 100)
+    true = optimal.acceptances(*(counted(masses) for masses in pair), ks)
+    for k, found, value in zip(ks, optimal.acceptances(*pair, ks), true, strict=True):
+        assert abs(Fraction(float(found)) - value) <= float_bound(k) * value
+
+
 def test_a_difference_misses_that_bound():
     """Control: 1 − max(P^k − T) of nearly disjoint laws has few correct digits, or none."""
     target, draft = float_pair("very peaked", 1000)
@@ -292,6 +309,17 @@ def test_counts_that_are_no_law_are_refused():
         Counts([True, False], 1)
     with pytest.raises(ValueError, match=r"one law \[V\]"):
         Counts([[1], [1]], 1)
+    with pytest.raises(TypeError, match="whole numbers"):
+        Counts(np.array([0.5, 0.5]), 1)
+    assert Counts([2**63, 0, 2**64 + 1], 2**63 + 2**64 + 1).numerators.tolist() == [2**63, 0, 2**64 + 1]
+    with pytest.raises(TypeError, match=r"whole numbers \(int\); got 4.0"):
+        Counts([1, 3], 4.0)
+    given = np.array([1, 3], dtype=object)
+    counts = Counts(given, 4)
+    given[0] = 7
+    assert counts.numerators.tolist() == [1, 3]
+    with pytest.raises(ValueError, match="read-only"):
+        counts.numerators[0] = 7
     with pytest.raises(TypeError, match="counts need exact masses"):
         Counts.of([0.5, 0.5])
 

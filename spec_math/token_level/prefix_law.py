@@ -16,7 +16,7 @@ TERMS = 1_000_000
 """The most terms that the exact recursion over drawn sets may take."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class PrefixLaw:
     """g_i = P(S ⊆ first i tokens of a ratio order), i = 0..n, convex in the draft mass P_i: its slopes do not decrease.
 

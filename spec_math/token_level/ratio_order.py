@@ -16,7 +16,7 @@ _DIGIT = 11
 """Bits that one pass of the radix sort looks at: 2^11 counters stay in the first-level cache."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RatioOrder:
     """The n tokens with d > 0, sorted by t/d ascending, ties by index, and the masses of its n + 1 prefixes.
 
