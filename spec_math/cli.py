@@ -27,6 +27,9 @@ LawOption = Annotated[
     str | None,
     typer.Option(help="File of laws, positions × V: .npy, .npz or .safetensors (PATH:NAME for one array of many)."),
 ]
+DraftOption = Annotated[
+    list[str] | None, typer.Option(help="File of the draft's laws; given twice, two different drafters are compared.")
+]
 KOption = Annotated[str, typer.Option("--k", help="Numbers of drafts, separated by commas.")]
 SchemeOption = Annotated[list[str] | None, typer.Option(help="A scheme of your own, module:name; may be repeated.")]
 SweepOption = Annotated[
@@ -42,7 +45,7 @@ SeedOption = Annotated[int, typer.Option(help="Seed of everything that is sample
 @app.command()
 def compare(  # noqa: PLR0913 - typer takes an argument an option
     target: LawOption = None,
-    draft: LawOption = None,
+    draft: DraftOption = None,
     logits: Annotated[bool, typer.Option(help="The files hold logits, not probabilities.")] = False,
     k: KOption = "1,2,4,8",
     scheme: SchemeOption = None,
@@ -70,7 +73,7 @@ def compare(  # noqa: PLR0913 - typer takes an argument an option
     """
     request = commands.CompareRequest(
         target=target,
-        draft=draft,
+        drafts=tuple(draft or ()),
         logits=logits,
         ks=k,
         schemes=tuple(scheme or ()),

@@ -126,6 +126,24 @@ def test_an_output_folder_that_cannot_be_written_is_told_before_the_work(laws):
     assert "maximal coupling" not in result.output
 
 
+def test_two_drafters_are_compared_in_turn_and_together(laws):
+    np.save(laws / "e.npy", np.random.default_rng(9).dirichlet(np.ones(6), size=5))
+    arguments = ["compare", "--target", laws / "t.npy", "--draft", laws / "d.npy", "--draft", laws / "e.npy"]
+    result = run(*arguments, "--out", laws / "out")
+    assert result.exit_code == 0, result.output
+    means = {
+        name: row[0] for name, row in json.loads((laws / "out" / "drafters.json").read_text())["membership"].items()
+    }
+    t, d = np.load(laws / "t.npy"), np.load(laws / "d.npy")
+    assert abs(means["d alone, one draft"] - np.minimum(t, d).sum(axis=1).mean()) <= 2.0**-45
+    assert max(means["d then e"], means["e then d"]) <= means["optimum, upper end"] + 2.0**-45
+    assert means["d then e"] != means["e then d"]
+    assert "optimum of d and e" in result.output
+    refused = run(*arguments, "--compress", "2")
+    assert refused.exit_code == 2
+    assert "leave out --compress" in refused.output
+
+
 def test_explain_shows_every_coin():
     result = run(
         "explain", "--scheme", "maximal", "--target", "1/4,3/4", "--draft", "1/2,1/2", "--k", "1", "--seed", "3"

@@ -79,6 +79,22 @@ def test_the_seed_makes_the_sampled_columns_repeat():
     assert abs(means[0] - means[2]) < 1e-3
 
 
+def test_an_anchored_tally_is_unbiased_and_its_error_is_that_of_the_difference_estimator():
+    rng = np.random.default_rng(3)
+    every = rng.random(1000)
+    values = every + 0.1 * rng.random(1000) + 0.2
+    anchor, tally = Tally(), Tally()
+    tally.anchor = anchor
+    anchor.add(every)
+    tally.add(values[::10], every[::10])
+    assert abs(tally.mean - values.mean()) <= 4 * 0.1 / 12**0.5 / 10
+    expected = values[::10].var(ddof=1) / 1000 + (1 / 100 - 1 / 1000) * (values - every)[::10].var(ddof=1)
+    assert abs(tally.error**2 - expected) <= 2.0**-40
+    plain = Tally()
+    plain.add(values[::10])
+    assert plain.error > 2 * tally.error
+
+
 def test_csv_and_json_hold_the_rows():
     result = compare(positions(), SCHEMES, (1, 2), ignore)
     verdicts = {scheme.name: judge(scheme) for scheme in SCHEMES[:2]}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +19,7 @@ from spec_math.report.arguments import load_scheme, masses_of, named_scheme, nam
 from spec_math.report.bounding_subset import bounding_sentence, laws_at
 from spec_math.report.comparison import Comparison
 from spec_math.report.comparison import compare as compare_positions
+from spec_math.report.drafters import compare_drafters, drafters_table
 from spec_math.report.explanation import Step, shown
 from spec_math.report.explanation import explain as explain_run
 from spec_math.report.law_files import LawFile, open_laws, write_whole
@@ -35,7 +37,7 @@ class CompareRequest:
     """What `spec-math compare` was asked."""
 
     target: str | None = None
-    draft: str | None = None
+    drafts: tuple[str, ...] = ()
     logits: bool = False
     ks: str = "1,2,4,8"
     schemes: tuple[str, ...] = ()
@@ -59,6 +61,8 @@ def compare(request: CompareRequest, console: Console, progress: Progress) -> in
     ValueError: --target and --draft come together; only one was given
     """
     ks = parsed_ks(request.ks)
+    if len(request.drafts) > 1:
+        return _compare_drafters(request, console, progress)
     schemes = (*SCHEMES, *(load_scheme(place) for place in request.schemes))
     if request.out is not None:
         _writable(request.out)
@@ -201,6 +205,30 @@ def _verdicts(schemes: Sequence[Scheme], progress: Progress) -> dict[str, Scheme
     return found
 
 
+def _compare_drafters(request: CompareRequest, console: Console, progress: Progress) -> int:
+    if request.target is None:
+        raise ValueError("--target and --draft come together; only one was given")
+    target = open_laws(request.target)
+    streams = [from_files(target, open_laws(place), request.logits) for place in request.drafts]
+    if request.compress is not None or request.sweep or request.schemes:
+        raise ValueError("several drafters are compared as they are: leave out --compress, --sweep and --scheme")
+    labels = [Path(place).stem for place in request.drafts]
+    if len(set(labels)) < len(labels):
+        labels = [f"{label} ({number + 1})" for number, label in enumerate(labels)]
+    task = progress.add_task("comparing drafters", total=streams[0].count)
+    result = compare_drafters(streams, labels, lambda done: progress.advance(task, done))
+    console.print(drafters_table(result))
+    if request.out is not None:
+        _writable(request.out)
+        rows = {name: [tally.mean, tally.error] for name, tally in result.rows.items()}
+        rows |= {
+            f"optimum, {end} end": [t.mean, t.error] for end, t in zip(("lower", "upper"), result.bracket, strict=True)
+        }
+        content = json.dumps({"positions": result.sampled, "membership": rows}, indent=2, ensure_ascii=False)
+        console.print(Text(f"wrote {write_whole(request.out / 'drafters.json', content)}"))
+    return 0
+
+
 def _bound(result: Comparison, names: Sequence[str] | None, asked: tuple[int, Any, Any] | None) -> str:
     k = max(result.ks)
     if asked is not None:
@@ -214,13 +242,13 @@ def _bound(result: Comparison, names: Sequence[str] | None, asked: tuple[int, An
 
 
 def _source(request: CompareRequest, temperature: float) -> Positions:
-    if (request.target is None) != (request.draft is None):
+    if (request.target is None) != (not request.drafts):
         raise ValueError("--target and --draft come together; only one was given")
-    if request.target is None or request.draft is None:
+    if request.target is None:
         found = default.positions(count(request.positions, "--positions"))
         found = heated(found, temperature) if temperature != 1.0 else found
     else:
-        files: list[LawFile] = [open_laws(request.target), open_laws(request.draft)]
+        files: list[LawFile] = [open_laws(request.target), open_laws(request.drafts[0])]
         found = from_files(files[0], files[1], request.logits, (1.0, temperature))
         if request.names is not None:
             found = replace(found, names=names_of(request.names, found.size))

@@ -25,8 +25,8 @@ PATHS = 2
 class Tally:
     """A running mean over positions, with its standard error.
 
-    Where only some positions are looked at, what is tallied is the difference to an `anchor` known at every position,
-    and the mean is the anchor's plus the mean difference: far less spread than the sampled values have themselves.
+    Where only some positions are looked at, the mean is that of an `anchor` known at every position plus the mean
+    difference to it over those (the difference estimator of survey sampling): differences spread far less than values.
 
     >>> tally = Tally()
     >>> tally.add(np.array([0.0, 1.0]))
@@ -38,26 +38,38 @@ class Tally:
     total: float = 0.0
     squares: float = 0.0
     anchor: Tally | None = None
+    differences: Tally | None = None
 
-    def add(self, values: FLOAT) -> None:
-        """Take in values [n]."""
+    def add(self, values: FLOAT, anchors: FLOAT | None = None) -> None:
+        """Take in values [n], and the anchor's values at the same positions where there is an anchor."""
         self.count += len(values)
         self.total += float(values.sum())
         self.squares += float((values * values).sum())
+        if anchors is not None:
+            self.differences = self.differences or Tally()
+            self.differences.add(values - anchors)
 
     @property
     def mean(self) -> float:
         """The mean so far."""
-        return self.total / self.count + (self.anchor.mean if self.anchor else 0.0)
+        if self.anchor is None or self.differences is None:
+            return self.total / self.count
+        return self.anchor.mean + self.differences.mean
 
     @property
     def error(self) -> float:
         """The standard error of the mean, the positions taken as independent; 0 for a single one."""
-        known = self.anchor.error if self.anchor else 0.0
+        if self.anchor is None or self.differences is None:
+            return (self.variance / self.count) ** 0.5
+        every = max(self.anchor.count, self.count)
+        return (self.variance / every + (1 / self.count - 1 / every) * self.differences.variance) ** 0.5
+
+    @property
+    def variance(self) -> float:
+        """The variance of the values taken in, over n − 1; 0 for a single one."""
         if self.count < 2:
-            return known
-        spread = max(self.squares - self.total**2 / self.count, 0.0) / (self.count - 1)
-        return (spread / self.count + known**2) ** 0.5
+            return 0.0
+        return max(self.squares - self.total**2 / self.count, 0.0) / (self.count - 1)
 
 
 @dataclass
@@ -154,7 +166,7 @@ def compare(
                 _add_costly(line, _costly_values(scheme, target, draft, rng), anchors)
             for k in ks:
                 value = acceptance_without_replacement(target, draft, k)
-                optima[1].membership[k].add(np.array([value - anchors[k]]))
+                optima[1].membership[k].add(np.array([value]), np.array([anchors[k]]))
         result.sum_error = max(result.sum_error, batch.sum_error)
         progress(len(batch.targets))
     return result
@@ -207,8 +219,9 @@ Values = Callable[[int], tuple[float, float]]
 def _add_costly(line: Line, values: Values, anchors: dict[int, float]) -> None:
     for k in line.membership:
         accepted, member = values(k)
-        line.acceptance[k].add(np.array([accepted - anchors.get(k, 0.0)]))
-        line.membership[k].add(np.array([member - anchors.get(k, 0.0)]))
+        anchor = np.array([anchors[k]]) if k in anchors else None
+        line.acceptance[k].add(np.array([accepted]), anchor)
+        line.membership[k].add(np.array([member]), anchor)
 
 
 def _costly_values(scheme: Scheme, target: FLOAT, draft: FLOAT, rng: Any) -> Values:

@@ -1,0 +1,177 @@
+"""The optimum of independent drafts from different drafters, at any vocabulary size, between certified bounds.
+
+P(S ⊆ H) = Π d_j(H) is no function of one mass, and no order of the tokens serves every problem. But for weights w > 0
+with Π w_j = 1 the product is at most ((Σ w_j d_j(H))/k)^k, equal where all w_j d_j(H) are. For each w that is the
+problem of k i.i.d. drafts from the mixture Σ w_j d_j / k, solved by a prefix, and its value U is convex in log w.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from spec_math.arrays import Array, is_exact, law, laws
+from spec_math.chance import Coin
+from spec_math.distribution import overlap, residual
+from spec_math.scheme import Emission, Tokens, drafted
+from spec_math.verdict import Bracket
+
+FIXED_POINTS, HALVINGS, SWEEPS = 8, 48, 3
+
+
+def optimum(target: Any, drafts: Sequence[Any]) -> Bracket:
+    """Return a bracket of the optimum of one draft from each of k different laws, 1 − max_H [Π d_j(H) − t(H)].
+
+    Laws [V] of one world. The upper end is certified by a subset H, the lower one by weights w, as above; on floats
+    each is off by at most (V + 8k) unit roundoffs. The bracket closes, up to rounding, where some w has a best prefix
+    whose w_j d_j(H) are equal; such a w need not exist, and then the bracket stays open: `transport.acceptance_of` is
+    exact on small vocabularies.
+
+    Raises:
+        TypeError, ValueError: no draft, or as `arrays.laws`.
+
+    >>> found = optimum(["2/5", "3/5"], [["3/4", "1/4"], ["3/4", "1/4"]])
+    >>> found.lower, found.upper
+    (Fraction(67, 80), Fraction(67, 80))
+    """
+    if not drafts:
+        raise ValueError("at least one draft is needed; got none")
+    pairs = [laws(target, draft) for draft in drafts]
+    search = _Search(pairs[0][0], [d for _, d in pairs])
+    return Bracket(1 - search.bound, 1 - search.value)
+
+
+class _Search:
+    """The largest Π d_j(H) − t(H) met, and the least bound met, over weights given as their logarithms."""
+
+    def __init__(self, t: Array, rows: list[Array]) -> None:
+        self.t, self.rows = t, rows
+        self.value: Any = t.sum() - t.sum()
+        self.bound: Any = None
+        logs = [0.0] * len(rows)
+        for _ in range(FIXED_POINTS):
+            held = self.look(logs)
+            if min(held) <= 0 or self.closed():
+                break
+            logs = _centred([-float(np.log(float(mass))) for mass in held])
+        for _ in range(SWEEPS if len(rows) > 2 else 1):
+            for first in range(len(rows)):
+                for second in range(first):
+                    if not self.closed():
+                        logs = self.along(logs, first, second)
+
+    def closed(self) -> bool:
+        return self.bound is not None and float(self.bound - self.value) <= 2.0**-48
+
+    def along(self, logs: list[float], first: int, second: int) -> list[float]:
+        """Minimise the bound along one direction by halving: its slope has the sign of w_i d_i(H) − w_j d_j(H)."""
+        low, high = -32.0, 32.0
+        moved = list(logs)
+        for _ in range(HALVINGS):
+            middle = (low + high) / 2
+            moved = list(logs)
+            moved[first] += middle
+            moved[second] -= middle
+            held = self.look(moved)
+            if self.closed():
+                break
+            a, b = (float(np.exp(moved[i])) * float(held[i]) for i in (first, second))
+            low, high = (low, middle) if a > b else (middle, high)
+        return moved
+
+    def look(self, logs: list[float]) -> list[Any]:
+        """Take in the best prefix for some weights; return what each draft holds of it."""
+        weights = _in_world([float(np.exp(x)) for x in logs], self.t)
+        k = len(self.rows)
+        mixture = sum((w * d for w, d in zip(weights[1:], self.rows[1:], strict=True)), weights[0] * self.rows[0]) / k
+        subset, bound = _best_prefix(self.t, mixture, k)
+        held = [d[subset].sum() for d in self.rows] if len(subset) else [self.value - self.value] * k
+        if len(subset):
+            self.value = max(self.value, _product(held) - self.t[subset].sum())
+        self.bound = bound if self.bound is None else min(self.bound, bound)
+        self.bound = max(self.bound, self.value)
+        return held
+
+
+def draw(coin: Coin, drafts: Sequence[Any]) -> Tokens:
+    """Draw one token from each law [V], independently.
+
+    >>> from spec_math.chance import replay
+    >>> replay(lambda coin: draw(coin, [["1/2", "1/2"], [0, 1]]), [0.1, 0.1])
+    (0, 1)
+    """
+    return tuple(coin.draw(law(draft, "draft")) for draft in drafts)
+
+
+def emit(coin: Coin, tokens: Any, target: Any, drafts: Sequence[Any]) -> Emission:
+    """Test the drafts in turn, each against its own law and what the earlier ones left (recursive rejection).
+
+    The law: the emitted token has the target's law. Laws [V].
+
+    Raises:
+        ValueError: a token that its own drafter cannot draw; another number of tokens than drafters.
+
+    >>> from spec_math.chance import law as law_of
+    >>> law_of(lambda coin: emit(coin, (0, 1), [0, 1], [[1, 0], [0, 1]]).token)
+    {1: Fraction(1, 1)}
+    """
+    if len(tokens) != len(drafts):
+        raise ValueError(f"one token from each of {len(drafts)} drafters is needed; got {len(tokens)}")
+    r = law(target, "target")
+    for token, draft in zip(tokens, drafts, strict=True):
+        r, d = laws(r, draft)
+        (x,) = drafted((token,), d)
+        if coin.flip(min(1, r[x] / d[x])):
+            return Emission(x, accepted=True)
+        r = residual(r, d)
+    return Emission(coin.draw(r), accepted=False)
+
+
+def acceptance(target: Any, drafts: Sequence[Any]) -> Any:
+    """Return the probability that one of the tests of `emit` accepts, 1 − Π (1 − Σ min(r_j, d_j)), for laws [..., V].
+
+    >>> acceptance(["1/4", "3/4"], [["1/2", "1/2"], [0, 1]])
+    Fraction(1, 1)
+    """
+    r = law(target, "target")
+    rejected = 1 - (r - r).sum(axis=-1)
+    for draft in drafts:
+        rejected = rejected * (1 - overlap(r, draft))
+        r = residual(r, draft)
+    return 1 - rejected
+
+
+def _best_prefix(t: Array, mixture: Array, k: int) -> tuple[Array, Any]:
+    """Return the tokens H of the best prefix by t/mixture, and mixture(H)^k − t(H)."""
+    some = np.flatnonzero(mixture > 0)
+    order = some[np.argsort(t[some] / mixture[some], kind="stable")]
+    zero = t[:1] - t[:1]
+    values = np.concatenate([zero, np.cumsum(mixture[order]) ** k - np.cumsum(t[order])])
+    best = int(np.argmax(values))
+    return order[:best], values[best]
+
+
+def _centred(logs: list[float]) -> list[float]:
+    mean = sum(logs) / len(logs)
+    return [x - mean for x in logs]
+
+
+def _in_world(weights: list[float], t: Array) -> list[Any]:
+    """Bring weights into the world of t with a product of at least 1, so that the bound stays a bound."""
+    if not is_exact(t):
+        return [w * (1 + 2.0**-50) for w in weights]
+    exact = [Fraction(w) for w in weights]
+    others = Fraction(1)
+    for w in exact[1:]:
+        others *= w
+    return [1 / others, *exact[1:]]
+
+
+def _product(masses: list[Any]) -> Any:
+    result = masses[0]
+    for mass in masses[1:]:
+        result = result * mass
+    return result
