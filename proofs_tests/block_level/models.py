@@ -16,12 +16,15 @@ class Rows:
     """A model on every prefix from a few laws: the prefix, read as a number to the base V + 1, picks its law.
 
     With more than one law, and their number coprime to V + 1, each token of the prefix bears on the law that follows.
+    It refuses a prefix that holds the end token, so that no proof rests on a law that nobody may ask for.
     """
 
     rows: tuple[Array, ...]
     end: int | None = None
 
     def __call__(self, prefix: tuple[int, ...]) -> Array:
+        if self.end is not None and self.end in prefix:
+            raise ValueError(f"asked for the law after {prefix}, which has ended")
         base, code = len(self.rows[0]) + 1, 0
         for token in prefix:
             code = base * code + token + 1

@@ -129,15 +129,18 @@ def test_a_draft_without_an_end_follows_the_target() -> None:
 
 @pytest.mark.parametrize(("function", "shape"), GENERATORS)
 def test_each_law_is_asked_for_once_in_a_block(function: Callable[..., Any], shape: Any) -> None:
-    asked: list[Text] = []
+    asked: list[tuple[str, Text]] = []
 
-    def target(prefix: Text) -> Any:
-        asked.append(prefix)
-        return ["1/2", "1/2"]
+    def model(role: str) -> Callable[[Text], Any]:
+        def after(prefix: Text) -> Any:
+            asked.append((role, prefix))
+            return ["1/2", "1/2"]
+
+        return after
 
     def program(coin: Any) -> Any:
         asked.clear()
-        result = function(coin, target, HALF, (), shape)
+        result = function(coin, model("target"), model("draft"), (), shape)
         assert len(asked) == len(set(asked))
         return result
 

@@ -125,6 +125,13 @@ def test_the_plain_residual_shows_on_three_tokens_only(models: tuple[Rows, Rows]
     assert check_lossless_block(block_verification_with_the_plain_residual(*models), models[0], 3)
 
 
+def test_a_text_that_the_target_never_writes_is_the_counterexample() -> None:
+    verdict = check_lossless_block(lambda *_: (0,), Rows((exact([0, "1/2", "1/2"]),)), 1)
+    assert isinstance(verdict, Lossy)
+    assert (verdict.tokens, verdict.emitted, verdict.target) == ((0,), 1, 0)
+    assert verdict.total_variation == 1
+
+
 def test_a_generator_that_forgets_its_prefix_is_caught_in_the_second_round() -> None:
     def forgetful(coin: Any, prefix: Text) -> Text:  # noqa: ARG001
         return block.generate(coin, TARGET, DRAFT, (), 1)
