@@ -12,7 +12,7 @@ from proofs_tests.block_level.models import Rows, model_pairs
 from spec_math import check_lossless_block
 from spec_math.arrays import exact
 from spec_math.block_level import chain, copies, length, spectr
-from spec_math.token_level import k_sequential, recursive
+from spec_math.token_level import k_sequential, optimal, recursive
 
 
 def k_sequential_at_k(coin: Any, tokens: Any, target: Any, draft: Any) -> int:
@@ -69,6 +69,29 @@ def test_spectr_expected_equals_enumeration(
         lambda coin, prefix: spectr.generate(coin, target, draft, prefix, widths, verifier), (0,)
     )
     assert spectr.expected(target, draft, (0,), widths, verifier) == enumerated
+
+
+@pytest.mark.parametrize(("size", "widths"), [(2, (2,)), (2, (3,)), (2, (2, 1)), (2, (1, 2)), (3, (2,))])
+@settings(max_examples=4)
+@given(st.data())
+def test_spectr_by_plan_is_lossless(size: int, widths: tuple[int, ...], data: st.DataObject) -> None:
+    target, draft = data.draw(model_pairs(size))
+
+    def generate(coin: Any, prefix: tuple[int, ...]) -> tuple[int, ...]:
+        return spectr.generate(coin, target, draft, prefix, widths, spectr.by_plan)
+
+    verdict = check_lossless_block(generate, target, len(widths) + 1)
+    assert verdict, str(verdict)
+    assert spectr.expected(target, draft, (), widths, spectr.by_plan) == length.expected(generate, ())
+
+
+@settings(max_examples=20)
+@given(model_pairs(3, end=False), st.integers(1, 3))
+def test_spectr_by_plan_meets_the_optimum_at_one_level(models: tuple[Rows, Rows], k: int) -> None:
+    target, draft = models
+    longest = spectr.expected(target, draft, (), (k,), spectr.by_plan)
+    assert longest == 1 + optimal.acceptance(target(()), draft(()), k)
+    assert longest >= spectr.expected(target, draft, (), (k,))
 
 
 @settings(max_examples=40)

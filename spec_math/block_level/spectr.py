@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from spec_math.arrays import Array
 from spec_math.block_level import copies
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.copies import Verifier
@@ -12,7 +13,7 @@ from spec_math.block_level.tree import Node, checked_widths, grow
 from spec_math.chance import Coin
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens, draw_independent
-from spec_math.token_level import k_sequential
+from spec_math.token_level import k_sequential, plan
 
 
 def generate(
@@ -31,7 +32,7 @@ def generate(
     drawn. A token that follows the last level is drawn from the target. widths (K, 1, 1, ...) are K paths.
 
     `verifier` is lossless on any number of i.i.d. drafts: K-SEQ, recursive rejection (`recursive.verify`), or the
-    optimal plan. Source: SpecTr, Alg. 3 and Appendix E, with errata e, r and s mended.
+    optimal plan (`by_plan`). Source: SpecTr, Alg. 3 and Appendix E, with errata e, r and s mended.
 
     Raises:
         ValueError, TypeError: widths are no counts, a law or the prefix is none, named by its prefix.
@@ -54,6 +55,16 @@ def generate(
             return emitted
         candidates = agreeing(candidates, token)
     return (*emitted, coin.draw(laws.target(emitted)))
+
+
+def by_plan(coin: Coin, tokens: Tokens, target: Array, draft: Array) -> int:
+    """Verify i.i.d. drafts of one position with the optimal plan for their number: a verifier for `generate`.
+
+    >>> from spec_math.chance import law
+    >>> law(lambda coin: by_plan(coin, (0, 0), [0, 1], [1, 0]))
+    {1: Fraction(1, 1)}
+    """
+    return plan.verify(coin, tokens, plan.plan(target, draft, len(tokens)))
 
 
 def agreeing(candidates: tuple[Node, ...], token: int) -> tuple[Node, ...]:
