@@ -42,9 +42,7 @@ class Counts:
         if whole.ndim != 1 or len(whole) == 0:
             raise ValueError(f"counts are one law [V] with V >= 1; the shape is {whole.shape}")
         if whole.dtype != object or not {type(self.denominator), *map(type, whole.tolist())} <= {int}:
-            raise TypeError(
-                f"counts and their denominator are whole numbers (int); got {self.denominator!r} and {whole.dtype} values"
-            )
+            raise TypeError(f"counts are whole numbers (int); got {self.denominator!r} and {whole.dtype} masses")
         if whole.min() < 0:
             raise ValueError(f"counts must be >= 0; the least is {whole.min()}")
         total = int(whole.sum())

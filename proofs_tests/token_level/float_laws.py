@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 
-from spec_math.arrays import Array, exact, proportional_to
+from spec_math.arrays import Array, exact, laws, proportional_to
+from spec_math.token_level.ratio_order import RatioOrder, ratio_order
+
+TINY = Fraction(1, 2**1000)
+"""Below it relative errors are taken as absolute: powers underflow."""
 
 KINDS = ("softmax", "peaked", "very peaked", "nearly tied", "equal", "top 50", "disjoint", "denormal", "float32")
 
@@ -45,3 +51,22 @@ def softmax(logits: Array) -> Array:
 def as_exact(masses: Array) -> Array:
     """The exact law that a float law stands for: its masses in proportion to their exact sum."""
     return proportional_to(exact(masses))
+
+
+def both_orders(kind, size) -> tuple[RatioOrder, RatioOrder]:
+    """One pair of laws in floats and in Fractions, both in the order that the floats found."""
+    floats = ratio_order(*laws(*float_pair(kind, size)))
+    target, draft = (as_exact(masses)[floats.tokens] for masses in laws(*float_pair(kind, size)))
+    zero = np.array([Fraction(0)], dtype=object)
+    below = [np.concatenate([zero, np.cumsum(masses)]) for masses in (target, draft)]
+    return floats, RatioOrder(floats.tokens, target, draft, below[0], below[1], 1 - below[0], 1 - below[1])
+
+
+def largest_relative_error(found, true):
+    """The largest |found − true|/true; absolute below 2^-1000, where powers underflow."""
+    return max(abs(Fraction(x) - y) / (y if y > TINY else 1) for x, y in zip(found.tolist(), true, strict=True))
+
+
+def largest_error(found, true):
+    """The largest |found − true|."""
+    return max(abs(Fraction(x) - y) for x, y in zip(found.tolist(), true, strict=True))

@@ -10,16 +10,14 @@ from hypothesis import strategies as st
 
 from proofs_tests.strategies import laws as random_laws
 from proofs_tests.strategies import pairs
-from proofs_tests.token_level.float_laws import as_exact, float_pair
+from proofs_tests.token_level.float_laws import as_exact, both_orders, largest_relative_error
 from spec_math import exact, law
-from spec_math.arrays import laws
 from spec_math.scheme import draw_independent
-from spec_math.token_level import exponential_clocks, prefix_law
+from spec_math.token_level import prefix_law
 from spec_math.token_level import without_replacement as successive
-from spec_math.token_level.ratio_order import RatioOrder, ratio_order
+from spec_math.token_level.ratio_order import ratio_order
 
 UNIT = Fraction(1, 2**53)
-TINY = Fraction(1, 2**1000)
 WAYS = {"independent": draw_independent, "without_replacement": successive.draw}
 HARD = ("softmax", "peaked", "very peaked", "equal", "top 50", "float32")
 
@@ -147,64 +145,6 @@ def test_one_minus_the_draft_mass_misses_that_bound():
     assert not np.isfinite(naive).all()
 
 
-def clock_bound(order, k, gains=False):
-    """The bound that `exponential_clocks` derives: rounding, quadrature and tail."""
-    blocks = exponential_clocks._grid(order.draft, k)[2]
-    quadrature = (23 * Fraction(1336, 1000) ** (k - 1) + 11) / 16**16
-    rounding = (20 + 2 * blocks) * (len(order) + 1) * UNIT
-    return (k * (rounding + blocks * quadrature) if gains else rounding + quadrature) + Fraction(1, 2**60)
-
-
-@pytest.mark.parametrize("kind", HARD)
-@pytest.mark.parametrize(("size", "k"), [(4, 3), (6, 4), (9, 3), (9, 5), (8, 7), (25, 3)])
-def test_three_and_more_drafts_without_replacement_in_floats_are_within_the_clocks_bound(kind, size, k):
-    floats, exacts = both_orders(kind, size)
-    found, true = prefix_law.without_replacement(floats, k), prefix_law.without_replacement(exacts, k)
-    assert largest_error(found.outside, true.outside) <= clock_bound(floats, k)
-    # `inside` sums the gains; their integrands sum to that of g, so that the bound is that of one gain.
-    bound = clock_bound(floats, k, gains=True)
-    assert largest_error(found.inside, true.inside) <= bound
-    assert largest_error(found.slopes * floats.draft, true.slopes * exacts.draft) <= bound
-
-
-@pytest.mark.parametrize("kind", HARD)
-def test_clocks_agree_with_the_closed_form_for_two_drafts(kind):
-    order = ratio_order(*laws(*float_pair(kind, 1_000)))
-    clocks = exponential_clocks.outside(order.draft, order.draft_above, 2)
-    closed = prefix_law.outside_without_replacement(order, 2)
-    assert np.abs(clocks - closed).max() <= clock_bound(order, 2) + 30 * UNIT
-    by_gains = np.cumsum(exponential_clocks.gains(order.draft, order.draft_above, 2))
-    assert np.abs(1 - by_gains - closed[1:]).max() <= clock_bound(order, 2, gains=True) + 1_030 * UNIT
-
-
-def test_clocks_agree_with_the_sum_over_pairs_for_three_drafts():
-    """1 − g = c·(1 + Σ_a d_a/(1 − d_a)·(1 + Σ_{b≠a} d_b/(1 − d_a − d_b))), V² terms, at V = 1000."""
-    order = ratio_order(*float_pair("softmax", 1_000))
-    d = order.draft.astype(np.longdouble)
-    found = exponential_clocks.outside(order.draft, order.draft_above, 3)
-    # No mass exceeds 1/20, so that the differences lose nothing; sums of 1000 terms, three roundings each.
-    slack = 5_000 * float(np.finfo(np.longdouble).eps) + 20 * float(UNIT)
-    assert d.max() < 1 / 20
-    for i in (1, 10, 200, 900, 999):
-        second = d[None, :i] / (d.sum() - d[:i, None] - d[None, :i])
-        np.fill_diagonal(second, 0)
-        true = order.draft_above[i] * (1 + (d[:i] / (d.sum() - d[:i]) * (1 + second.sum(axis=1))).sum())
-        assert abs(found[i] - true) <= float(clock_bound(order, 3)) + slack
-
-
-def test_masses_too_small_to_be_told_from_zero_still_ring_in_their_turn():
-    """P(S ⊆ H) for masses 1, 10^-310, 10^-315, 3·10^-320: each clock is slower than the last by 10^5 or more."""
-    draft = np.array([1.0, 1e-310, 1e-315, 3e-320])
-    exacts = ratio_order(exact([0, "1/8", "1/4", "5/8"]), as_exact(draft))
-    floats = ratio_order(np.array([0.0, 0.125, 0.25, 0.625]), draft)
-    assert floats.tokens.tolist() == exacts.tokens.tolist()
-    for k in (2, 3):
-        true = prefix_law.without_replacement(exacts, k)
-        found = prefix_law.without_replacement(floats, k)
-        assert largest_error(found.outside, true.outside) <= clock_bound(floats, 3)
-        assert largest_error(found.inside, true.inside) <= clock_bound(floats, 3, gains=True)
-
-
 def test_too_many_sets_are_refused():
     draft = exact([Fraction(1, 60)] * 60)
     with pytest.raises(ValueError, match=r"n = 60, k = 7 needs about .* terms, more than 1000000: use floats"):
@@ -224,22 +164,3 @@ def test_mixed_powers_are_the_divided_difference():
         low, high = exact(["1/3"]), exact(["3/5"])
         assert prefix_law.mixed_powers(low, high, k)[0] == (high[0] ** k - low[0] ** k) / (high[0] - low[0])
         assert prefix_law.mixed_powers(high, high, k)[0] == k * high[0] ** (k - 1)
-
-
-def both_orders(kind, size) -> tuple[RatioOrder, RatioOrder]:
-    """One pair of laws in floats and in Fractions, both in the order that the floats found."""
-    floats = ratio_order(*laws(*float_pair(kind, size)))
-    target, draft = (as_exact(masses)[floats.tokens] for masses in laws(*float_pair(kind, size)))
-    zero = np.array([Fraction(0)], dtype=object)
-    below = [np.concatenate([zero, np.cumsum(masses)]) for masses in (target, draft)]
-    return floats, RatioOrder(floats.tokens, target, draft, below[0], below[1], 1 - below[0], 1 - below[1])
-
-
-def largest_relative_error(found, true):
-    """The largest |found − true|/true; absolute below 2^-1000, where powers underflow."""
-    return max(abs(Fraction(x) - y) / (y if y > TINY else 1) for x, y in zip(found.tolist(), true, strict=True))
-
-
-def largest_error(found, true):
-    """The largest |found − true|."""
-    return max(abs(Fraction(x) - y) for x, y in zip(found.tolist(), true, strict=True))

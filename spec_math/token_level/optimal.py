@@ -3,6 +3,9 @@
 The optimal transport of SpecTr, Eq. 4: maximise P(Y ∈ S) over couplings of the drafts, whose set is S, with Y ~ target.
 By max-flow = min-cut it is 1 − max_H [P(S ⊆ H) − t(H)] over all subsets H of tokens, and for i.i.d. drafts, and for
 drafts without replacement, a best H is a prefix of the tokens with d > 0 sorted by t/d ascending.
+
+Here are the values and their certificates; `plan` and `verify` reach them, `acceptance_of` is the optimum of any law of
+drafts.
 """
 
 from __future__ import annotations
@@ -75,7 +78,7 @@ def acceptance_without_replacement(target: Any, draft: Any, k: int) -> Any:
     accuracy of `prefix_law.without_replacement`; O(V log V) for k = 2. Torch as `acceptance`.
 
     Raises:
-        TypeError, ValueError: k is no count; as `arrays.laws`; the exact recursion would need more than 10^6 terms.
+        TypeError, ValueError: as `arrays.laws` and `prefix_law.without_replacement`.
 
     >>> acceptance_without_replacement(["2/5", "3/5"], ["3/4", "1/4"], 2)
     Fraction(1, 1)
