@@ -186,7 +186,7 @@ def top_p(masses: Any, p: Any) -> Array:
     # A token is kept when the mass BEFORE it has not reached p: an exclusive sum, by shifting.
     before = xp.concat([zeros_like(ordered[..., :1]), _cumulative(ordered)[..., :-1]], axis=-1)
     rank = descending_rank(x)
-    return restriction(x, _take(before, rank) < p)
+    return restriction(x, _take(before, rank) < _number_of(x, p))
 
 
 def min_p(masses: Any, p: Any) -> Array:
@@ -202,7 +202,12 @@ def min_p(masses: Any, p: Any) -> Array:
     if not 0 <= p <= 1:
         raise ValueError(f"min_p needs a fraction of the largest mass in [0, 1]; got {p}")
     largest = array_namespace(x).max(x, axis=-1, keepdims=True) if not is_exact(x) else np.max(x, -1, keepdims=True)
-    return restriction(x, x >= p * largest)
+    return restriction(x, x >= _number_of(x, p) * largest)
+
+
+def _number_of(x: Array, p: Any) -> Any:
+    """Return p in the world of x: a float times a Fraction would round, a Fraction times a tensor fail."""
+    return Fraction(p) if is_exact(x) else float(p)
 
 
 def _cumulative(x: Array) -> Array:

@@ -190,8 +190,9 @@ def _column(gamma: Any) -> Any:
 def _valid(t: Array, d: Array, k: int, gamma: Any) -> Any:
     gamma = _scale(t, gamma)
     value = _f(t, d, k, gamma)
-    # f(k) ≤ 0 for all laws; what floats compute there may miss by a rounding.
-    valid = (gamma >= 1) & ((value <= 0) | (gamma >= k))
+    # Floats compute f to within k(V + 4) roundings, so that a γ* from another order of summation is not refused.
+    slack = 0 if is_exact(t) else k * (t.shape[-1] + 4) * array_namespace(t).finfo(t.dtype).eps
+    valid = (gamma >= 1) & (value <= slack)
     if not (valid.all() if hasattr(valid, "all") else valid):
         raise ValueError(
             f"K-SEQ needs γ ≥ 1 with f(γ) ≤ 0; γ = {gamma} has f(γ) = {value}; take gamma_star(target, draft, {k}), "
@@ -228,8 +229,8 @@ def _exact_preparation(t: tuple[Fraction, ...], d: tuple[Fraction, ...], k: int,
 def _exact_gamma(t: tuple[Fraction, ...], d: tuple[Fraction, ...], k: int) -> Fraction:
     target, draft = np.array(t, dtype=object), np.array(d, dtype=object)
     one = Fraction(1)
-    # Between neighbouring ratios the excess is linear, A − Bγ, and f(γ) ≤ 0 a polynomial inequality:
-    # γ^k (A − Bγ) − (γ − 1 + A − Bγ)^k ≤ 0.
+    # Between neighbouring ratios the excess is linear, A − Bγ, and γβ = 1 − A + Bγ. Divided by β > 0, f(γ) ≤ 0 reads
+    # Σ_{j<k} (1 − β)^j ≤ γ, a polynomial inequality: Σ_{j<k} γ^(k−1−j) (γ − γβ)^j ≤ γ^k.
     breaks = sorted({one, Fraction(k)} | {a / b for a, b in zip(t, d, strict=True) if b and 1 < a / b < k})
     low = 0
     if _f(target, draft, k, one) <= 0:
@@ -240,21 +241,16 @@ def _exact_gamma(t: tuple[Fraction, ...], d: tuple[Fraction, ...], k: int) -> Fr
         low, high = (middle, high) if _f(target, draft, k, breaks[middle]) > 0 else (low, middle)
     above = [i for i in range(len(t)) if t[i] >= breaks[high] * d[i]]
     a, b = sum((t[i] for i in above), Fraction(0)), sum((d[i] for i in above), Fraction(0))
-    return least_root(_minus([0] * k + [a, -b], _power([a - 1, 1 - b], k)), breaks[low], breaks[high])
+    return least_root(_polynomial([a - 1, 1 - b], k), breaks[low], breaks[high])
 
 
-def _power(linear: list[Fraction], k: int) -> list[Fraction]:
-    result = [Fraction(1)]
-    for _ in range(k):
-        shifted = [Fraction(0), *(c * linear[1] for c in result)]
-        result = [c + s for c, s in zip([*(c * linear[0] for c in result), Fraction(0)], shifted, strict=True)]
+def _polynomial(linear: list[Fraction], k: int) -> list[Fraction]:
+    """Return the coefficients of Σ_{j<k} x^(k−1−j) · (linear)^j − x^k, in ascending powers."""
+    result = [Fraction(0)] * k + [Fraction(-1)]
+    power = [Fraction(1)]
+    for j in range(k):
+        for i, coefficient in enumerate(power):
+            result[k - 1 - j + i] += coefficient
+        same, shifted = [*(c * linear[0] for c in power), 0], [0, *(c * linear[1] for c in power)]
+        power = [a + b for a, b in zip(same, shifted, strict=True)]
     return result
-
-
-def _minus(first: list[Any], second: list[Any]) -> list[Fraction]:
-    size = max(len(first), len(second))
-    return [Fraction(x) - Fraction(y) for x, y in zip(_padded(first, size), _padded(second, size), strict=True)]
-
-
-def _padded(values: list[Any], size: int) -> list[Any]:
-    return values + [0] * (size - len(values))
