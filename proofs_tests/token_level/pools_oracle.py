@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from itertools import accumulate, combinations, pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
@@ -68,32 +68,40 @@ def selected_by_pools(weights: Sequence[Any], dies: Sequence[int], draft: Sequen
     return result
 
 
-def selected_by_pools_at_any_size(weights: Any, dies: Any, slopes_between: Callable[[Any, Any], Any]) -> Any:
-    """The same, without the factor d, for many tokens: every pool is found as what the death of its last knot leaves.
+def selected_by_merging(weights: Any, dies: Any, draft: Any, gains: Any) -> Any:
+    """The same for many tokens, from their gains g_{i+1} − g_i: each pool is the tokens that some knot's death joins.
 
-    Knot i leaves the pool (a, b] between the nearest knots that live at least as long; it lasts from the death of i to
-    the first death of a and b. A pool lies in the one that this death makes. Arithmetic of the slopes' own type.
+    The knots form a tree: the longest-lived of a stretch is above those on its two sides. Masses and gains are added
+    up from the tokens, and lifetime times slope down from the root: positive terms in the arithmetic of the arrays.
     """
-    n = len(dies) - 1
-    listed = [int(last) for last in dies]
-    before, after = [0] * (n + 1), [n] * (n + 1)
-    stack = [0]
-    for i in range(1, n + 1):
-        while listed[stack[-1]] < listed[i]:
-            after[stack.pop()] = i
-        before[i] = stack[-1]
-        stack.append(i)
-    low, high = np.array(before)[1:n], np.array(after)[1:n]
-    slopes = slopes_between(np.concatenate([np.arange(n), low]), np.concatenate([np.arange(1, n + 1), high]))
-    zero = slopes[0] - slopes[0]
-    # Weights are multiples of 2^-53, whose sums up to 1 are exact in every arithmetic used here.
-    starts = np.array([zero, *accumulate(zero + weight for weight in weights)], dtype=slopes.dtype)
-    ends = np.concatenate([np.minimum(dies[:-1], dies[1:]), np.minimum(dies[low], dies[high])])
-    births = np.concatenate([np.zeros(n, dtype=int), dies[1:n]])
-    shares = list((starts[ends] - starts[births]) * slopes)
-    totals = [zero] * (n + 1)
-    for i in sorted(range(1, n), key=lambda i: -listed[i]):
-        a, b = before[i], after[i]
-        totals[i] = shares[n + i - 1] + totals[a if listed[a] <= listed[b] else b]
-    leaves = [shares[token] + totals[token + 1 if listed[token + 1] <= listed[token] else token] for token in range(n)]
-    return np.array(leaves, dtype=slopes.dtype)
+    n, none = len(draft), -1
+    ages = [int(last) for last in dies]
+    sides = [[none, none] for _ in range(n + 1)]
+    stack: list[int] = []
+    for knot in range(1, n):
+        while stack and ages[stack[-1]] < ages[knot]:
+            sides[knot][0] = stack.pop()
+        if stack:
+            sides[stack[-1]][1] = knot
+        stack.append(knot)
+    births = [draft[0] - draft[0]]
+    for weight in weights:
+        births.append(births[-1] + weight)
+    mass, rise = [*draft, *[None] * (n + 1)], [*gains, *[None] * (n + 1)]
+    parts = {
+        knot: [n + side if side != none else knot - 1 + at for at, side in enumerate(sides[knot])]
+        for knot in range(1, n)
+    }
+    downwards = sorted(range(1, n), key=lambda knot: (-ages[knot], knot))
+    for knot in reversed(downwards):
+        lower, upper = parts[knot]
+        mass[n + knot], rise[n + knot] = mass[lower] + mass[upper], rise[lower] + rise[upper]
+    one = births[-1]
+    ends, above = [one] * (2 * n + 1), [one - one] * (2 * n + 1)
+    for knot in downwards:
+        node, born = n + knot, births[ages[knot]]
+        total = above[node] + (ends[node] - born) * (rise[node] / mass[node])
+        for part in parts[knot]:
+            ends[part], above[part] = born, total
+    shares = [above[token] + ends[token] * (rise[token] / mass[token]) for token in range(n)]
+    return np.array([share * d for share, d in zip(shares, draft, strict=True)], dtype=np.asarray(draft).dtype)

@@ -19,8 +19,8 @@ from proofs_tests.token_level.pools_oracle import (
     corners_of_u,
     hull,
     prefix_masses,
+    selected_by_merging,
     selected_by_pools,
-    selected_by_pools_at_any_size,
     slope_between,
 )
 from spec_math import Lossless, Lossy, check_lossless, exact, law, proportional_to
@@ -238,10 +238,8 @@ def test_mixture_selects_with_the_selection_law(replaced: bool, pair: Any, k: in
     assert played == pools.selection.tolist() == (ratios * order.draft).tolist()
     assert sum(pools.weights) == 1
     assert len(pools.weights) <= len(order)
-    by_deaths = selected_by_pools_at_any_size(
-        pools.weights, pools.dies, lambda low, high: exact([between(a, b) for a, b in zip(low, high, strict=True)])
-    )
-    assert (by_deaths * order.draft).tolist() == played
+    gains = exact([high - low for low, high in pairwise(inside)])
+    assert selected_by_merging(pools.weights, pools.dies, order.draft, gains).tolist() == played
 
 
 @both_ways

@@ -10,7 +10,7 @@ from numba import njit
 from spec_math.arrays import is_exact
 from spec_math.token_level.prefix_law import PrefixLaw
 from spec_math.token_level.ratio_order import RatioOrder
-from spec_math.token_level.selection import gains, selection_ratios, unit_of
+from spec_math.token_level.selection import gains, in_units, selection_ratios
 
 
 def pools(order: RatioOrder, law: PrefixLaw, u: Any) -> np.ndarray[Any, Any]:
@@ -38,8 +38,7 @@ def pools(order: RatioOrder, law: PrefixLaw, u: Any) -> np.ndarray[Any, Any]:
     if not 0 <= u < 1:
         raise ValueError(f"u is a uniform in [0, 1); got {u!r}")
     draft = order.draft
-    slopes = gains(order, law) * unit_of(draft) / draft
-    values = selection_ratios(order, law) - u * slopes
+    values = selection_ratios(order, law) - u * in_units(gains(order, law), draft)
     return (_knots if is_exact(draft) else _fast_knots)(values, draft.copy())
 
 

@@ -11,7 +11,7 @@ from numba import njit
 from numba.extending import register_jitable
 
 from spec_math.arrays import Array, is_exact
-from spec_math.token_level.selection import unit_of
+from spec_math.token_level.selection import in_units, unit_of
 
 GRID = 2.0**53
 """Floats put times of death on multiples of 2^-53: differences and sums of such numbers in [0, 1] are exact."""
@@ -83,9 +83,8 @@ def knot_mixture(draft: Array, ratios: Array, gains: Array) -> KnotMixture:
     unit, one = unit_of(draft), draft[0] / draft[0]
     zero = one - one
     deaths, settled, grid = (_deaths, _settled, 0.0) if is_exact(draft) else (_fast_deaths, _fast_settled, GRID)
-    gains = gains * unit
-    order, into, when = deaths(draft, ratios, gains / draft, zero, one, grid)
-    slopes = settled(draft, gains, order, into, when, one)
+    order, into, when = deaths(draft / unit, ratios, in_units(gains, draft), zero, one, grid)
+    slopes = settled(draft, gains * unit, order, into, when, one)
     return KnotMixture(*_components(order, when, len(draft), zero, one), slopes * (draft / unit))
 
 
@@ -105,7 +104,9 @@ def _deaths(mass: Any, ratios: Any, slopes: Any, zero: Any, one: Any, grid: floa
     """Kill the knots in the order of their times: arrays (knot, right end of the pool it merges into, time).
 
     Runs on Fractions as it stands and on floats compiled. A pool is stored at its right end b, row b − 1, as its mass,
-    its mean ratio and its mean slope: a mean taken by a convex step keeps tiny masses beside large ones harmless.
+    its mean ratio and its mean slope. Means too small for floats do no harm: a pool with a wrong mean splits the kink
+    and the bend between its neighbours wrongly, but one of its two knots dies no later than their own knot would, and
+    the other takes over the right sums.
     """
     n = len(mass)
     pools, ends = np.empty((n, 3), mass.dtype), np.empty((n + 1, 2), np.int64)
@@ -161,10 +162,10 @@ def _merge(knot: Any, ends: Any, pools: Any) -> None:
     before, end = ends[knot, 0], ends[knot, 1]
     ends[end, 0], ends[before, 1] = before, end
     total = pools[knot - 1, 0] + pools[end - 1, 0]
-    part = pools[knot - 1, 0] / total
+    for mean in (1, 2):
+        weighted = pools[knot - 1, 0] * pools[knot - 1, mean] + pools[end - 1, 0] * pools[end - 1, mean]
+        pools[end - 1, mean] = weighted / total
     pools[end - 1, 0] = total
-    pools[end - 1, 1] += part * (pools[knot - 1, 1] - pools[end - 1, 1])
-    pools[end - 1, 2] += part * (pools[knot - 1, 2] - pools[end - 1, 2])
 
 
 @register_jitable
@@ -172,6 +173,8 @@ def _death(pools: Any, knot: Any, end: Any, now: Any, one: Any, grid: float) -> 
     """Return the u in [now, 1] where the kink of C − u·g at a knot is 0; the next pool ends at `end`."""
     kink = pools[end - 1, 1] - pools[knot - 1, 1]
     bend = pools[end - 1, 2] - pools[knot - 1, 2]
+    if kink <= 0:  # only a rounding error makes it negative
+        return now
     if kink >= bend:
         return one
     time = kink / bend

@@ -14,6 +14,10 @@ UNIT = 2.0**-100
 """Floats keep masses divided by draft masses in units of 2^100: with draft masses down to 2^-1074 none overflows."""
 
 
+_LEAST = 2.0**-960
+"""Below this two masses may have lost bits of their quotient; what is decided about them moves less mass than that."""
+
+
 def deficit(order: RatioOrder, law: PrefixLaw) -> Any:
     """Return D = max_i (g_i − T_i), the probability that no coupling can save: the optimum is 1 − D.
 
@@ -42,8 +46,7 @@ def selection_ratios(order: RatioOrder, law: PrefixLaw) -> Array:
     >>> selection_ratios(order, prefix_law.independent(order, 2)).tolist()
     [Fraction(1, 2), Fraction(3, 2)]
     """
-    unit = unit_of(order.draft)
-    ratios = order.target * unit / order.draft
+    unit, ratios = unit_of(order.draft), in_units(order.target, order.draft)
     lost = deficit(order, law)
     # Token i is raised if lifting all tokens before it to its own ratio, r_i P_i − T_i, gains less than D, and lowered
     # if bringing all after it down to its ratio, 1 − T_{i+1} − r_i (1 − P_{i+1}), loses less. Both are monotone in i.
@@ -57,6 +60,21 @@ def selection_ratios(order: RatioOrder, law: PrefixLaw) -> Array:
         most = (order.target_above[kept] - lost) * unit / order.draft_above[kept]
         ratios = np.minimum(ratios, max(most, ratios[kept - 1]) if kept > 0 else most)
     return ratios
+
+
+def in_units(tops: Array, draft: Array) -> Array:
+    """Return tops/draft, [n], for quotients that ascend; on floats in units of 2^100.
+
+    Where a token's masses are too small for a float to hold their quotient, it takes that of the token before it.
+
+    >>> in_units(np.array([0.25, 5e-324, 0.75]), np.array([0.5, 5e-324, 0.5])) * 2.0**100
+    array([0.5, 0.5, 1.5])
+    """
+    if is_exact(draft):
+        return tops / draft
+    quotients = tops / (draft / UNIT)
+    lost = np.maximum(tops, draft) < _LEAST
+    return np.maximum.accumulate(np.where(lost, 0.0, quotients)) if lost.any() else quotients
 
 
 def unit_of(masses: Array) -> Any:
