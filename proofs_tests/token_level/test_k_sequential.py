@@ -241,8 +241,8 @@ def test_floats_take_their_own_gamma_star_back() -> None:
         below = np.nextafter(gammas, 0)
         assert ((f(targets, drafts, k, below) > 0) | (gammas == 1)).all()
         for target, draft, gamma in zip(targets[:20], drafts[:20], gammas[:20], strict=True):
-            # A row alone may be summed in another order than in its batch. Both γ have |f| ≤ k(V + 4)·2^-52, and p_acc is
-            # within |f| of its value at the root.
+            # A row alone may be summed in another order than in its batch. Both γ have |f| ≤ k(V + 4)·2^-52, and p_acc
+            # is within |f| of its value at the root.
             own = acceptance(target, draft, k)
             assert acceptance(target, draft, k, gamma_star(target, draft, k)) == own
             assert abs(acceptance(target, draft, k, gamma) - own) <= 2 * k * (6 + 4) * 2.0**-52

@@ -150,6 +150,9 @@ def test_scheme_is_lossless_on_laws_stored_as(scheme: Scheme, stored: str) -> No
         accepted, among = scheme.acceptance(target, draft, k), scheme.membership(target, draft, k)
         assert 0 <= accepted <= among + FLOAT_GAP
         assert among <= 1 + FLOAT_GAP
+        assert float(scheme.acceptance(target[None], draft[None], k)[0]) == pytest.approx(
+            float(accepted), abs=FLOAT_GAP
+        )
 
 
 def _stored(masses: Any, stored: str) -> Any:

@@ -79,11 +79,14 @@ def acceptance(target: Any, draft: Any, k: int) -> Any:
     >>> acceptance(["1/4", "3/4"], ["1/2", "1/2"], 2)
     Fraction(1, 1)
     """
-    t, d = laws(target, draft)
+    return _acceptance(*laws(target, draft), count(k))
+
+
+def _acceptance(t: Array, d: Array, k: int) -> Any:
     if t.ndim > 1:
-        rows = [acceptance(row, other, k) for row, other in zip(t, d, strict=True)]
+        rows = [_acceptance(row, other, k) for row, other in zip(t, d, strict=True)]
         return np.array(rows, dtype=t.dtype) if isinstance(t, np.ndarray) else t.new_tensor(rows)
-    steps = min(count(k), int((d > 0).sum()))
+    steps = min(k, int((d > 0).sum()))
     terms = float(len(t)) ** (steps - 1)
     if terms > TERMS:
         raise ValueError(

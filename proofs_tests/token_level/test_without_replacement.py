@@ -1,0 +1,93 @@
+"""Recursive rejection without replacement: its drafts, its acceptance by recursion, and the estimate of it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import log
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given, settings
+
+from proofs_tests.oracles import forked, optimum, successive_drafts
+from proofs_tests.strategies import counts, pairs
+from spec_math import exact, proportional_to
+from spec_math.token_level import without_replacement
+from spec_math.token_level.without_replacement import acceptance, draw, emit, estimate, membership, without
+
+
+@given(pair=pairs(), k=counts(5))
+@example(pair=(exact(["1/2", "1/2", 0]), exact([0, 1, 0])), k=3)
+def test_drafts_are_successive_and_end_with_the_support(pair: Any, k: int) -> None:
+    _, draft = pair
+    assert forked(lambda coin: draw(coin, draft, k)) == successive_drafts(draft, k)
+
+
+@given(pair=pairs(), k=counts(4))
+def test_no_coupling_of_these_drafts_accepts_more_than_the_optimum(pair: Any, k: int) -> None:
+    target, draft = pair
+    assert acceptance(target, draft, k) == membership(target, draft, k) <= optimum(target, successive_drafts(draft, k))
+
+
+@given(pair=pairs(), k=counts(4))
+def test_a_draft_of_the_whole_support_accepts_all_that_is_supported(pair: Any, k: int) -> None:
+    """With every token drafted nothing is left to reject but what the draft never drafts."""
+    target, draft = pair
+    if k >= sum(mass > 0 for mass in draft):
+        supported = sum((t for t, d in zip(target, draft, strict=True) if d), Fraction(0))
+        assert acceptance(target, draft, k) <= supported
+        assert optimum(target, successive_drafts(draft, k)) == supported
+        if k == 1 or supported == 1:
+            assert acceptance(target, draft, k) == supported
+
+
+@given(pair=pairs())
+@settings(max_examples=40)
+def test_leaving_tokens_out_divides_by_what_is_left(pair: Any) -> None:
+    _, draft = pair
+    for x in range(len(draft)):
+        if draft[x] < 1:
+            found = without(draft, [x])
+            assert found.tolist() == [0 if y == x else mass / (1 - draft[x]) for y, mass in enumerate(draft)]
+    assert without(draft, []) is draft
+    with pytest.raises(ValueError, match="has mass 0"):
+        without(draft, list(range(len(draft))))
+
+
+def test_a_repeated_draft_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"drafts without replacement are distinct; got \(0, 0\)"):
+        emit(None, (0, 0), ["1/4", "3/4"], ["1/2", "1/2"])  # type: ignore[arg-type]
+
+
+def test_a_sum_too_long_is_refused_with_its_size_and_the_other_way() -> None:
+    uniform = np.full(2000, 1 / 2000)
+    with pytest.raises(ValueError, match=r"at V = 2000 is a sum of 8e\+09 terms, more than 2e\+06; call .*estimate"):
+        acceptance(uniform, uniform, 4)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+def test_the_estimate_is_near_the_exact_value(k: int) -> None:
+    """Rejections lie in [0, 1]: by Hoeffding a mean of n is off by more than √(ln(2/p)/2n) with chance p at most.
+
+    n = 20,000 and p = 1e-9: detectable is a bias of 2.4 %; 12 pairs, so a false alarm has chance 1.2e-8.
+    """
+    n = 20_000
+    slack = (log(2e9) / (2 * n)) ** 0.5
+    rng = np.random.default_rng(k)
+    for _ in range(4):
+        target, draft = (proportional_to(rng.random(5) ** 2) for _ in range(2))
+        value, error = estimate(target, draft, k, n, rng)
+        assert abs(value - float(acceptance(target, draft, k))) <= slack
+        assert 0 <= error <= 0.5 / n**0.5
+        if k == 1:
+            assert value == pytest.approx(float(acceptance(target, draft, 1)), abs=7 * 2.0**-53)
+
+
+def test_the_estimate_refuses_what_it_cannot_use() -> None:
+    rng = np.random.default_rng(0)
+    with pytest.raises(TypeError, match="paths must be a whole number"):
+        estimate([0.5, 0.5], [0.5, 0.5], 1, 2.5, rng)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="an estimate is a float"):
+        estimate(["1/2", "1/2"], ["1/2", "1/2"], 1, 2, rng)
+    assert without_replacement.estimate([0.5, 0.5], [0.5, 0.5], 1, 1, rng) == (1.0, 0.0)
