@@ -1,0 +1,156 @@
+"""The numbers behind SpecTr's Figures 1, 2, 3 and 5: what k i.i.d. drafts can reach at best, and what K-SEQ reaches.
+
+Figures 1 to 3 show the optimum alone; passing `k_sequential.acceptance` draws the same figure for K-SEQ.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spec_math.arrays import Array, count, laws, proportional_to
+from spec_math.distribution import descending_rank, restriction
+from spec_math.report.default import models
+from spec_math.token_level import k_sequential, optimal
+
+Acceptance = Callable[[Any, Any, int], Any]
+
+QUARTER = Fraction(1, 4)
+"""The draft of Figures 2 and 3 is Ber(1/4)."""
+
+
+class Curve(NamedTuple):
+    """One line of a figure: its label, and as many values as places on the horizontal axis."""
+
+    label: str
+    places: tuple[Any, ...]
+    values: tuple[Any, ...]
+
+
+def figure_1(
+    size: int = 120,
+    ratios: Iterable[int] = (1, 2, 3, 4, 6, 8, 10),
+    counts: Iterable[int] = range(1, 21),
+    acceptance: Acceptance = optimal.acceptance,
+) -> list[Curve]:
+    """Return the acceptance over k for a draft U(d) and targets U(d/r), a curve for each r; probabilities.
+
+    The optimum is 1 − (1 − 1/r)^k (Appendix B.2), and K-SEQ reaches it (Appendix D.1). Source: SpecTr, Figure 1.
+
+    Raises:
+        ValueError: r does not divide d, which would leave U(d/r) without a meaning.
+
+    >>> figure_1(ratios=(2,), counts=(1, 2))[0].values
+    (Fraction(1, 2), Fraction(3, 4))
+    """
+    size, places = count(size, "size"), tuple(counts)
+    draft = proportional_to([1] * size)
+    curves: list[Curve] = []
+    for ratio in ratios:
+        if size % count(ratio, "ratio"):
+            raise ValueError(f"U(d/r) needs r to divide d; got d = {size}, r = {ratio}")
+        kept = size // ratio
+        target = proportional_to([1] * kept + [0] * (size - kept))
+        curves.append(_curve(f"U({kept})", places, [acceptance(target, draft, k) for k in places]))
+    return curves
+
+
+def figure_2(
+    targets: Iterable[Any] = (0, "1/10", QUARTER, "1/2", "3/4", 1),
+    counts: Iterable[int] = range(1, 21),
+    acceptance: Acceptance = optimal.acceptance,
+) -> list[Curve]:
+    """Return the acceptance over k for a draft Ber(1/4) and targets Ber(b), a curve for each b; probabilities.
+
+    The optimum is min(b, 1 − (3/4)^k) + min(1 − b, 1 − (1/4)^k). Source: SpecTr, Figure 2 and Appendix B.2.
+
+    >>> figure_2(targets=("6/10",), counts=(1, 2))[0].values
+    (Fraction(13, 20), Fraction(67, 80))
+    """
+    places = tuple(counts)
+    return [
+        _curve(f"Ber({b})", places, [acceptance(bernoulli(b), bernoulli(QUARTER), k) for k in places])
+        for b in map(Fraction, targets)
+    ]
+
+
+def figure_3(
+    counts: Iterable[int] = (1, 2, 4, 8), steps: int = 40, acceptance: Acceptance = optimal.acceptance
+) -> list[Curve]:
+    """Return the acceptance over b = 0, 1/steps, …, 1 for a draft Ber(1/4) and a target Ber(b), a curve for each k.
+
+    Source: SpecTr, Figure 3.
+
+    >>> figure_3(counts=(2,), steps=5)[0].values[3]
+    Fraction(67, 80)
+    """
+    places = tuple(Fraction(step, count(steps, "steps")) for step in range(steps + 1))
+    return [
+        _curve(f"k = {k}", places, [acceptance(bernoulli(b), bernoulli(QUARTER), k) for b in places]) for k in counts
+    ]
+
+
+def figure_5(target: Any, draft: Any, counts: Iterable[int] = range(1, 11), kept: int = 10) -> list[Curve]:
+    """Return the optimum and K-SEQ over k for two laws compressed as the paper does it: two curves; probabilities.
+
+    Laws [V] of one world. The paper's own two laws were not published; `documentation_laws` has a pair like them.
+    Source: SpecTr, Figure 5 and Appendix D.2.
+
+    >>> optimum, sequential = figure_5(["2/5", "3/5"], ["3/4", "1/4"], counts=(1, 2))
+    >>> optimum.values, round(float(sequential.values[1]), 6)
+    ((Fraction(13, 20), Fraction(67, 80)), 0.769917)
+    """
+    places = tuple(counts)
+    small = compressed(target, draft, kept)
+    return [
+        _curve("optimum", places, [optimal.acceptance(*small, k) for k in places]),
+        _curve("K-SEQ", places, [k_sequential.acceptance(*small, k) for k in places]),
+    ]
+
+
+def compressed(target: Any, draft: Any, kept: int = 10) -> tuple[Array, Array]:
+    """Restrict two laws [V] to the union of their `kept` likeliest tokens, each divided by its own mass there.
+
+    Raises:
+        TypeError, ValueError: kept is no count; as `arrays.laws`.
+
+    >>> [law.tolist() for law in compressed([0, "1/2", "1/4", "1/4"], ["1/2", "1/4", "1/4", 0], 1)]
+    [[Fraction(0, 1), Fraction(1, 1)], [Fraction(2, 3), Fraction(1, 3)]]
+    """
+    t, d = laws(target, draft)
+    among = (descending_rank(t) < count(kept, "kept")) | (descending_rank(d) < kept)
+    return restriction(t, among)[among], restriction(d, among)[among]
+
+
+def documentation_laws(context: Sequence[str] = ("a", "list", "of")) -> tuple[Array, Array]:
+    """Return the exact laws of the word after a context, of the default target (order 5) and draft (order 2).
+
+    Raises:
+        ValueError: a word is none of the models' vocabulary.
+
+    >>> target, draft = documentation_laws()
+    >>> target.sum(), draft.sum()
+    (Fraction(1, 1), Fraction(1, 1))
+    """
+    found = models()
+    unknown = [word for word in context if word not in found.corpus.names]
+    if unknown:
+        raise ValueError(f"the models know the words of CPython's documentation; {unknown} are not among them")
+    prefix = [found.corpus.names.index(word) for word in context]
+    return found.target.exact(prefix), found.draft.exact(prefix)
+
+
+def bernoulli(b: Any) -> Array:
+    """Return Ber(b) as a law on the tokens 0 and 1, with mass b on 1.
+
+    >>> bernoulli("1/4").tolist()
+    [Fraction(3, 4), Fraction(1, 4)]
+    """
+    return np.array([1 - Fraction(b), Fraction(b)], dtype=object)
+
+
+def _curve(label: str, places: tuple[Any, ...], values: list[Any]) -> Curve:
+    return Curve(label, places, tuple(values))
