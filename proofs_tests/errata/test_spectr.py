@@ -1,4 +1,4 @@
-"""SpecTr, one position: what does not hold as printed, each with an exact counterexample. Letters as on the docs page."""
+"""SpecTr, one position: what does not hold as printed, each with an exact counterexample; letters as in the errata."""
 
 from __future__ import annotations
 
@@ -69,8 +69,7 @@ def test_f_theorem_1_is_an_equality(pair: Any) -> None:
 
 
 def test_g_theorem_2_is_an_equality_at_gamma_star_and_nowhere_above() -> None:
-    """U(4) and U(2), two drafts: γ* = 3/2, where α(π) ≥ p_acc is α(π) = p_acc; above it the emitted token is drafted more
-    often than a test accepts."""
+    """At γ* of U(4) and U(2), 3/2, α(π) ≥ p_acc is α(π) = p_acc; above γ* the emitted token may be a rejected draft."""
     target, draft = exact(["1/2", "1/2", 0, 0]), exact([Fraction(1, 4)] * 4)
     least = gamma_star(target, draft, 2)
     assert least == Fraction(3, 2)
@@ -126,12 +125,14 @@ def test_u_acceptance_at_the_largest_ratio_is_more_than_b_1_says() -> None:
     largest = Fraction(3, 2)
     assert largest == max(t / d for t, d in zip(TARGET, DRAFT, strict=True)) > gamma_star(TARGET, DRAFT, 2)
     assert acceptance(TARGET, DRAFT, 2, largest) == Fraction(8, 9)
-    assert membership(TARGET, DRAFT, 2, largest) == Fraction(65, 72)
+    assert membership(TARGET, DRAFT, 2, largest) == Fraction(11, 12)
 
 
 def test_v_the_indicator_of_b_2_is_reversed() -> None:
-    """B.2: "1{y ∉ S(x^k)} < 1 if and only if x^k is 0^k or 1^k". A mixed tuple has it at 0 for every y; it can be 1 only
-    where the tuple is constant."""
+    """B.2 has 1{y ∉ S(x^k)} < 1 just where x^k is constant.
+
+    A mixed tuple has it at 0 for every y; it can be 1 only where the tuple is constant.
+    """
     for drafts in product((0, 1), repeat=3):
         indicators = [int(y not in drafts) for y in (0, 1)]
         constant = len(set(drafts)) == 1
@@ -165,8 +166,11 @@ def test_w_less_or_equal_on_a_grid_with_zero_emits_what_the_target_never_does(bi
 
 
 def test_section_5_the_order_at_one_draft_turns_in_figure_2_and_not_in_figure_1() -> None:
-    """ "α_1(p, q) > α_1(p, q') does not necessarily mean α_k(p, q) > α_k(p, q')": said of Figure 1, whose curves
-    1 − (1 − 1/r)^k keep their order for every k. Figure 2 shows it: b = 0 is ahead of b = 51/100, then behind."""
+    """Section 5 says beside Figure 1 that α_1(p, q) > α_1(p, q') need not mean α_k(p, q) > α_k(p, q').
+
+    The curves there, 1 − (1 − 1/r)^k, keep their order for every k. In Figure 2 they do not: b = 0 is ahead of
+    b = 51/100, then behind.
+    """
     for first, second in zip(curves := figure_1(12, (1, 2, 3, 4), range(1, 9)), curves[1:], strict=False):
         assert all(a > b for a, b in zip(first.values, second.values, strict=True))
     zero, half = figure_2((0, "51/100"), (1, 3))

@@ -68,7 +68,7 @@ def test_text_of_section_5_holds_of_figures_2_and_3() -> None:
     (equal,) = figure_2(("1/4",), range(1, 6))
     assert set(equal.values) == {1}
     one, eight = figure_3((1, 8))
-    assert sum(value == 1 for value in eight.values) == 36  # of 41: b from 1/40 to 36/40
+    assert sum(value == 1 for value in eight.values) == 35  # of 41: 1/40 ≤ b ≤ 35/40 < 1 − (3/4)^8
     assert [b for b, value in zip(one.places, one.values, strict=True) if value == 1] == [Fraction(1, 4)]
 
 
