@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import is_exact
+from spec_math.arrays import Array, is_exact
 from spec_math.chance import Coin
 from spec_math.token_level.prefix_law import outside_without_replacement
-from spec_math.token_level.ratio_order import RatioOrder, ratio_order
+from spec_math.token_level.ratio_order import RatioOrder, ratio_order, running_sums
 
 
 def choose(coin: Coin, places: Sequence[int], order: RatioOrder, pool: tuple[int, int]) -> int:
@@ -75,9 +75,16 @@ def _reached(order: RatioOrder, gone: tuple[int, ...], draws: int, pool: tuple[i
     """
     low, high = pool
     masses = np.concatenate([np.delete(order.draft[:high], list(gone)), order.draft_above[high : high + 1]])
-    masses = masses / masses.sum()
-    outside = outside_without_replacement(ratio_order(masses, masses), draws)
+    outside = outside_without_replacement(_in_this_order(masses / masses.sum()), draws)
     return outside[low - sum(place < low for place in gone)], outside[-2]
+
+
+def _in_this_order(draft: Array) -> RatioOrder:
+    """Return the ratio order of a draft law that is its own target: its tokens as they stand."""
+    if is_exact(draft):
+        return ratio_order(draft, draft)
+    below, above = running_sums(draft), running_sums(draft[::-1])[::-1]
+    return RatioOrder(np.arange(len(draft)), draft, draft, below, below, above, above)
 
 
 def _mass(order: RatioOrder, low: int, high: int, gone: Sequence[int]) -> Any:
