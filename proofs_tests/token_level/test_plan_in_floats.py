@@ -146,9 +146,9 @@ def test_float_schemes_are_judged_lossless(pair: Any, k: int) -> None:
         assert isinstance(verdict, Lossless), str(verdict)
 
 
-# A chance to keep is (u_y − u_z)·m/v with m ≤ 1, flipped with a probability of at most v: its error times v counts. In
-# units: u and v are values of the law of prefixes, within 40 for two draws and (20 + 2·last)·8 + 8, last ≤ 60, for three
-# of eight tokens, of masses within 14 that n draws see n times; there are four of them, and the masses of m add 200.
+# A chance to keep is (u_y − u_z)·m/v with m ≤ 1, flipped with a probability of at most v: its error times v counts.
+# In units: u and v are values of the law of prefixes, within 40 for two draws and (20 + 2·last)·8 + 8, last ≤ 60, for
+# three of eight masses, each within 14, that n draws see n times; there are four of them, and the masses of m add 200.
 KEEP_BOUND = (4 * (140 * 8 + 8 + 3 * 14) + 200) * UNIT
 
 
