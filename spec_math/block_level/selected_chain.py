@@ -33,6 +33,12 @@ def generate(coin: Coin, selection: Selection, lookahead: int) -> Tokens:
 
     The law: the selected chain is one drafted chain of the law Π selection.law, so that the tokens, continued by the
     target, have the target's joint law, whatever the rule.
+
+    >>> from spec_math.block_level.multi_path import HighestRank
+    >>> from spec_math.chance import law
+    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
+    >>> law(lambda coin: generate(coin, HighestRank(laws, 2), 1)[0])[0]
+    Fraction(1, 4)
     """
     laws = selection.laws
     chains = [chain.draw(coin, laws, lookahead) for _ in range(selection.k)]
@@ -47,6 +53,11 @@ def expected(target_model: Model, selection: Selection, lookahead: int) -> Any:
 
     The law: 1 + Σ_s M(s), M(s) = min(c(s), M(s_<i) t(s_i | s_<i)), c(s) the probability that the selected chain begins
     with s. V^lookahead terms at most.
+
+    >>> from spec_math.block_level.multi_path import HighestRank
+    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
+    >>> expected(lambda prefix: ["1/4", "3/4"], HighestRank(laws, 1), 1)
+    Fraction(7, 4)
     """
     prefix = selection.laws.prefix
     return block.expected(target_model, _Selected(selection), prefix, count(lookahead, "lookahead"))

@@ -91,6 +91,9 @@ def documentation() -> Corpus:
 
     Raises:
         ModuleNotFoundError: this Python has been installed without its documentation.
+
+    >>> documentation().names[-1]
+    '<unk>'
     """
     try:
         from pydoc_data.topics import topics

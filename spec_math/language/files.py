@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import importlib
 from pathlib import Path
-from typing import Any
 
+from spec_math.language import sentencepiece_file, tiktoken_file, tokenizer_json
+from spec_math.language.file_content import content
 from spec_math.language.vocabulary import Vocabulary
 
 
@@ -20,9 +20,6 @@ def read_vocabulary(path: str | Path) -> Vocabulary:
         ImportError: the library for this kind is not installed; the message says which.
         ValueError: the file is empty, truncated or of no known kind; the path and the place are named.
     """
-    # The readers use this module's checks, so they are imported where they are needed.
-    from spec_math.language import sentencepiece_file, tiktoken_file, tokenizer_json
-
     place = Path(path)
     head = content(place)[:512]
     if head.lstrip().startswith(b"{"):
@@ -30,33 +27,3 @@ def read_vocabulary(path: str | Path) -> Vocabulary:
     if tiktoken_file.begins(head):
         return tiktoken_file.read(place)
     return sentencepiece_file.read(place)
-
-
-def content(path: Path) -> bytes:
-    """Return the bytes of a tokeniser file.
-
-    Raises:
-        ValueError: the file is empty.
-    """
-    data = path.read_bytes()
-    if not data:
-        raise ValueError(f"{path} is empty: no tokeniser file")
-    return data
-
-
-def library(name: str, purpose: str) -> Any:
-    """Import an optional library when it is needed.
-
-    Raises:
-        ImportError: it is not installed.
-
-    >>> library("no_such_library", "an example")
-    Traceback (most recent call last):
-    ImportError: an example needs the library no_such_library, which is not installed: pip install no_such_library
-    """
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise ImportError(
-            f"{purpose} needs the library {name}, which is not installed: pip install {name}", name=name
-        ) from error

@@ -104,12 +104,20 @@ def pairs(target: Vocabulary, draft: Vocabulary) -> tuple[tuple[int, int], ...]:
 
 
 def bytes_of(vocabulary: Vocabulary, indices: Iterable[int]) -> frozenset[Hashable]:
-    """Return what some tokens add to a text, special tokens as ("special", name)."""
+    """Return what some tokens add to a text, special tokens as ("special", name).
+
+    >>> bytes_of(Vocabulary(["a", "b"]), [1])
+    frozenset({b'b'})
+    """
     return frozenset(_identity(vocabulary[index], vocabulary.special.get(index)) for index in indices)
 
 
 def keys_of(vocabulary: Vocabulary, indices: Iterable[int]) -> frozenset[Hashable]:
-    """Return the raw keys of some tokens."""
+    """Return the raw keys of some tokens.
+
+    >>> keys_of(Vocabulary([" a"], keys=["Ġa"]), [0])
+    frozenset({'Ġa'})
+    """
     keys = vocabulary.keys
     return frozenset(keys[index] for index in indices)
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from spec_math.language.files import content, library
+from spec_math.language.file_content import content, library
 from spec_math.language.vocabulary import Vocabulary
 
 _SPACE = "\u2581"

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
 
-from spec_math.language.files import content, library
+from spec_math.language.file_content import content, library
 from spec_math.language.vocabulary import Vocabulary, as_bytes
 
 

@@ -120,7 +120,14 @@ def _build(data: Integers, offset: Integers, order: Integers, size: int) -> Any:
 
 @compiled
 def child(start: Integers, byte: Integers, node: int, letter: int) -> int:
-    """Return the child of a node along a byte, or −1: a binary search among its children."""
+    """Return the child of a node along a byte, or −1: a binary search among its children.
+
+    >>> trie = build([b"a", b"b"])
+    >>> [int(trie.byte[child(trie.start, trie.byte, 0, letter)]) for letter in b"ab"]
+    [97, 98]
+    >>> child(trie.start, trie.byte, 0, 99)
+    -1
+    """
     low, high = start[node], start[node + 1]
     while low < high:
         middle = (low + high) // 2

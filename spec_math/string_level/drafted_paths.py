@@ -63,6 +63,9 @@ def checked(masses: Any, vocabulary: Vocabulary, end: int | None, name: str) -> 
     Raises:
         ValueError: the masses are no law, of another length, or a special token other than `end` has mass.
         TypeError: the masses are a torch tensor.
+
+    >>> checked(["1/2", "1/2"], Vocabulary(["a", "b"]), None, "draft").tolist()
+    [Fraction(1, 2), Fraction(1, 2)]
     """
     row = law(masses, name)
     if not isinstance(row, np.ndarray):

@@ -1,0 +1,242 @@
+"""The house rules, held by reading the source: imports run downhill, no comparison is in vain, all is shown."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+from textwrap import dedent
+
+import pytest
+
+from spec_math import SCHEMES
+
+ROOT = Path(__file__).parent.parent
+LONGEST = 320
+
+# From the ground up. A module imports from lower floors, or from its own package; those that share a floor do not know
+# of each other. `spec_math/__init__.py` is the roof.
+FLOORS = [
+    {"worlds"},
+    {"arrays"},
+    {"chance", "distribution", "roots", "common_denominator"},
+    {"scheme"},
+    {"coupling", "verdict"},
+    {"language"},
+    {"token_level"},
+    {"block_level"},
+    {"drafting"},
+    {"string_level"},
+    {"symbolic"},
+    {"audit"},
+    {"report"},
+    {"cli"},
+]
+HEIGHT = {name: height for height, floor in enumerate(FLOORS) for name in floor}
+
+COMPARING = {"allclose", "array_equal", "array_equiv", "isclose", "is_close", "equal", "close"}
+
+LIBRARY = sorted((ROOT / "spec_math").rglob("*.py"))
+CHECKED = [
+    path
+    for folder in ("spec_math", "proofs_tests", "torch_bridge", "benchmarks", "examples")
+    for path in sorted((ROOT / folder).rglob("*.py"))
+]
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+library = pytest.mark.parametrize("path", LIBRARY, ids=name_of)
+everywhere = pytest.mark.parametrize("path", CHECKED, ids=name_of)
+
+
+def parsed(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
+    """Line and full name of everything imported, at the top or inside functions."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom):
+            yield from ((node.lineno, f"{node.module or ''}.{alias.name}") for alias in node.names)
+            if node.level:
+                yield node.lineno, "a relative import"
+        elif isinstance(node, ast.Import):
+            yield from ((node.lineno, alias.name) for alias in node.names)
+
+
+def part(name: str) -> str:
+    """The part of the library that a full name belongs to: spec_math.<part>.…"""
+    return name.split(".")[1]
+
+
+def uphill(tree: ast.Module, own: str) -> list[str]:
+    found: list[str] = []
+    for line, name in imported(tree):
+        if name == "a relative import" or name.split(".")[0] in ("torch_bridge", "proofs_tests", "benchmarks"):
+            found.append(f"line {line}: {name}")
+        elif name.startswith("spec_math.") and part(name) != own and HEIGHT[part(name)] >= HEIGHT[own]:
+            found.append(f"line {line}: {name} is not below {own}")
+    return found
+
+
+def thrown_away(tree: ast.Module) -> list[int]:
+    """Lines of statements that compare and drop the answer."""
+    return [
+        node.lineno
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and (_compares(node.value) or _calls_comparison(node.value))
+    ]
+
+
+def _compares(value: ast.expr) -> bool:
+    if isinstance(value, ast.BoolOp):
+        return any(_compares(part) for part in value.values)
+    if isinstance(value, ast.UnaryOp):
+        return isinstance(value.op, ast.Not) or _compares(value.operand)
+    return isinstance(value, ast.Compare)
+
+
+def _calls_comparison(value: ast.expr) -> bool:
+    if not isinstance(value, ast.Call):
+        return False
+    called = value.func
+    name = called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
+    return name in COMPARING
+
+
+def public_functions(tree: ast.Module) -> Iterator[ast.FunctionDef]:
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef) and not node.name.startswith("_"):
+            yield node
+
+
+def without_example(tree: ast.Module) -> list[str]:
+    """Public functions without a doctest; a command shows its own in --help, and a reader of files has no file here."""
+    return [
+        function.name
+        for function in public_functions(tree)
+        if ">>>" not in (ast.get_docstring(function) or "")
+        and not any(ast.unparse(decorator) == "app.command()" for decorator in function.decorator_list)
+        and not any(argument.arg == "path" for argument in function.args.args)
+    ]
+
+
+def asserts(tree: ast.Module) -> list[int]:
+    return [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Assert)]
+
+
+@library
+def test_imports_run_downhill(path: Path) -> None:
+    own = path.relative_to(ROOT / "spec_math").parts[0].removesuffix(".py")
+    if own != "__init__":
+        assert own in HEIGHT, f"put {own} on a floor"
+        assert uphill(parsed(path), own) == []
+
+
+def test_no_file_waits_for_itself() -> None:
+    """Within a package too, no circle of imports."""
+    files = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in LIBRARY}
+    needs = {
+        module: {target for _, name in imported(parsed(path)) if (target := _file(name, files)) and target != module}
+        for module, path in files.items()
+        if not module.endswith("__init__")
+    }
+    settled: set[str] = set()
+    while ready := {module for module, wanted in needs.items() if module not in settled and wanted <= settled}:
+        settled |= ready
+    assert sorted(set(needs) - settled) == []
+
+
+def _file(name: str, files: dict[str, Path]) -> str | None:
+    """The file behind a full name: the module itself, or the one that a name was taken from; packages do not count."""
+    for candidate in (name, name.rpartition(".")[0]):
+        if candidate in files:
+            return candidate
+    return None
+
+
+@everywhere
+def test_no_comparison_is_thrown_away(path: Path) -> None:
+    assert thrown_away(parsed(path)) == []
+
+
+@library
+def test_no_file_is_too_long(path: Path) -> None:
+    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST
+
+
+@library
+def test_library_code_does_not_assert(path: Path) -> None:
+    """`python -O` drops assertions, and with them the check."""
+    assert asserts(parsed(path)) == []
+
+
+@library
+def test_every_public_function_shows_an_example(path: Path) -> None:
+    assert without_example(parsed(path)) == []
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: scheme.name)
+def test_every_scheme_has_its_test_file(scheme: object) -> None:
+    stem = scheme.acceptance.__module__.rpartition(".")[2]  # type: ignore[attr-defined]
+    assert (ROOT / "proofs_tests" / "token_level" / f"test_{stem}.py").is_file()
+
+
+def test_schemes_have_different_names_and_all_their_parts() -> None:
+    assert len({scheme.name for scheme in SCHEMES}) == len(SCHEMES)
+    for scheme in SCHEMES:
+        assert scheme.emit is not None
+        assert scheme.emit.__module__ == scheme.verify.__module__
+        assert scheme.acceptance.__module__ == scheme.membership.__module__
+
+
+# Each reading above meets what it must find.
+
+WRONG = dedent("""
+    import numpy as np
+    from spec_math.report import tables
+    from . import sibling
+    def shown(x):
+        '''Say it.
+
+        >>> shown(1)
+        1
+        '''
+        assert x
+        x == 1
+        np.allclose(x, 1)
+        not x
+        x > 1 and x < 2
+        return x
+    def unshown(x):
+        '''Say it.'''
+        import torch_bridge
+        array_equal(x, x)
+        print(x == 1)
+        return x
+    def _private(x):
+        return x
+""")
+
+
+def test_the_readings_find_what_they_look_for() -> None:
+    tree = ast.parse(WRONG)
+    lines = WRONG.splitlines()
+    assert [lines[line - 1].strip() for line in sorted(thrown_away(tree))] == [
+        "x == 1",
+        "np.allclose(x, 1)",
+        "not x",
+        "x > 1 and x < 2",
+        "array_equal(x, x)",
+    ]
+    assert [lines[line - 1].strip() for line in asserts(tree)] == ["assert x"]
+    assert without_example(tree) == ["unshown"]
+    assert without_example(ast.parse("def read(path): ...\n@app.command()\ndef run(): ...\n@cache\ndef f(): ...")) == [
+        "f"
+    ]
+    assert len(uphill(tree, "token_level")) == 3
+    assert len(uphill(tree, "cli")) == 2
+    assert len(CHECKED) > len(LIBRARY) > 40
