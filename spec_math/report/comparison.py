@@ -14,8 +14,8 @@ from spec_math.token_level import without_replacement
 from spec_math.token_level.optimal import acceptance_without_replacement
 from spec_math.token_level.streamed import STREAMED, Chunk
 
-SAMPLED_MASSES = 2**19
-"""How many masses of a side the costly columns look at: that many / V positions, evenly spaced, at least 8."""
+SAMPLED_MASSES = 2**17
+"""How many masses of a side the costly columns look at: that many / V positions, evenly spaced, at least 4."""
 
 PATHS = 2
 """Sampled rejections a position, where an acceptance has too many terms to be summed."""
@@ -43,8 +43,10 @@ class Tally:
     def add(self, values: FLOAT, anchors: FLOAT | None = None) -> None:
         """Take in values [n], and the anchor's values at the same positions where there is an anchor."""
         self.count += len(values)
-        self.total += float(values.sum())
-        self.squares += float((values * values).sum())
+        # Plain floats: a NumPy call a chunk and column would cost more than the few additions do.
+        for value in values.tolist():
+            self.total += value
+            self.squares += value * value
         if anchors is not None:
             self.differences = self.differences or Tally()
             self.differences.add(values - anchors)
@@ -141,7 +143,7 @@ def compare(
     for line, _ in costly:
         for k in line.membership:
             line.membership[k].anchor = line.acceptance[k].anchor = optima[0].membership.get(k)
-    wanted = max(8, SAMPLED_MASSES // positions.size)
+    wanted = max(4, SAMPLED_MASSES // positions.size)
     step = max(1, positions.count // wanted)
     rng = np.random.default_rng(seed)
     result = Comparison(positions.source, positions.count, positions.size, ks, lines, optima, 0.0, 0)
@@ -151,22 +153,22 @@ def compare(
             chunk = Chunk(batch.targets, batch.drafts)
         else:
             chunk.refill(batch.targets, batch.drafts)
+        best = chunk.optima(ks)
         for line in lines:
             if line.name in STREAMED:
                 _add_streamed(line, chunk)
-        best = chunk.profile.optima(ks)
-        for k, column in zip(ks, best.T, strict=True):
+        for k, column in zip(ks, best, strict=True):
             optima[0].membership[k].add(column)
-        result.hardest = _harder(result.hardest, batch, best[:, -1])
+        result.hardest = _harder(result.hardest, batch, best[-1])
         for row in _sampled_rows(batch, step):
             target, draft = _law_of(batch.targets[row]), _law_of(batch.drafts[row])
             result.sampled += 1
-            anchors = dict(zip(ks, best[row], strict=True))
+            anchors = {k: column[row] for k, column in zip(ks, best, strict=True)}
+            known = {k: acceptance_without_replacement(target, draft, k) for k in ks}
             for line, scheme in costly:
-                _add_costly(line, _costly_values(scheme, target, draft, rng), anchors)
+                _add_costly(line, _costly_values(scheme, (target, draft), known, rng), anchors)
             for k in ks:
-                value = acceptance_without_replacement(target, draft, k)
-                optima[1].membership[k].add(np.array([value]), np.array([anchors[k]]))
+                optima[1].membership[k].add(np.array([known[k]]), np.array([anchors[k]]))
         result.sum_error = max(result.sum_error, batch.sum_error)
         progress(len(batch.targets))
     return result
@@ -224,8 +226,12 @@ def _add_costly(line: Line, values: Values, anchors: dict[int, float]) -> None:
         line.membership[k].add(np.array([member]), anchor)
 
 
-def _costly_values(scheme: Scheme, target: FLOAT, draft: FLOAT, rng: Any) -> Values:
+def _costly_values(scheme: Scheme, laws: tuple[FLOAT, FLOAT], known: dict[int, float], rng: Any) -> Values:
+    target, draft = laws
+
     def values(k: int) -> tuple[float, float]:
+        if scheme.membership is acceptance_without_replacement and k in known:
+            return known[k], known[k]
         if scheme.acceptance is without_replacement.acceptance and len(target) ** min(k, len(target)) > 10_000:
             value = without_replacement.estimate(target, draft, k, PATHS, rng)[0]
             return value, value

@@ -70,10 +70,10 @@ def from_files(
             masses: list[FLOAT] = []
             for file, chunk, buffer, heat in zip((target, draft), chunks, buffers, temperatures, strict=True):
                 held = buffer[: len(chunk)]
-                np.copyto(held, chunk, casting="unsafe")
                 if logits:
-                    _exponentials(held, heat, file, start)
+                    _exponentials(chunk, heat, held, (file, start))
                 else:
+                    np.copyto(held, chunk, casting="unsafe")
                     error = max(error, _checked(held, file, start))
                     _heated(held, heat)
                 masses.append(held)
@@ -144,11 +144,12 @@ def heated(positions: Positions, temperature: float) -> Positions:
     return replace(positions, batches=batches)
 
 
-def _exponentials(held: FLOAT, heat: float, file: LawFile, start: int) -> None:
+def _exponentials(chunk: Any, heat: float, held: FLOAT, place: tuple[LawFile, int]) -> None:
+    np.copyto(held, chunk, casting="unsafe")
     largest = held.max(axis=1, keepdims=True)
     if not np.isfinite(largest).all():
         row = int(np.flatnonzero(~np.isfinite(largest[:, 0]))[0])
-        raise LawFileError(f"{file.path}: position {start + row}: {_logit_fault(held[row])}")
+        raise LawFileError(f"{place[0].path}: position {place[1] + row}: {_logit_fault(held[row])}")
     if heat != 1.0:
         held /= heat
         largest /= heat

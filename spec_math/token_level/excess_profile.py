@@ -20,6 +20,9 @@ LOW, HIGH, STEPS = -24, 24, 32
 """Ratios in [2^LOW, 2^HIGH) fall in STEPS buckets an octave; smaller ones in the first, larger ones in the last."""
 
 BUCKETS = (HIGH - LOW) * STEPS + 2
+GROUP = 16
+"""Buckets that the search for the optimum excludes together."""
+
 EDGES = np.concatenate(
     [
         [0.0],
@@ -208,17 +211,24 @@ def _gamma(k: int, target: Any, draft: Any, starts: Any, above: Any) -> float:
     low, high = max(EDGES[below] * (1.0 - 2.0**-20), 1.0), min(EDGES[beyond] * (1.0 + 2.0**-20), float(k))
     left = f_of_excess(_excess(low, target, draft, starts, above), k, low)
     right = f_of_excess(_excess(high, target, draft, starts, above), k, high)
+    middle, value = high, right
     for step in range(96):
         if high - low <= 2.0**-40 * high:
             break
-        # Chords with halved weights (the Illinois rule), each third step a bisection.
-        share = left / (left - right) if step % 3 < 2 and left > right else 0.5
-        middle = low + (high - low) * min(max(share, 2.0**-40), 1.0 - 2.0**-40)
+        # In turn a chord, which lands next to the root, a small step across the root from there, and a bisection.
+        if step % 3 == 0 and left > right:
+            middle = low + (high - low) * (left / (left - right))
+        elif step % 3 == 1:
+            middle += middle * 2.0**-41 if value > 0.0 else -middle * 2.0**-41
+        else:
+            middle = low + (high - low) / 2
+        if not low < middle < high:
+            middle = low + (high - low) / 2
         value = f_of_excess(_excess(middle, target, draft, starts, above), k, middle)
         if value > 0.0:
-            low, left, right = middle, value, right / 2.0
+            low, left = middle, value
         else:
-            high, right, left = middle, value, left / 2.0
+            high, right = middle, value
     return high
 
 
@@ -232,29 +242,49 @@ def _optima(ks: Any, target: Any, draft: Any, starts: Any, above: Any) -> Any:
 
 @numba.njit(cache=True)
 def _optima_of_row(ks: Any, target: Any, draft: Any, starts: Any, above: Any, result: Any) -> None:
-    filled = np.flatnonzero(starts[1:] > starts[:-1])
-    ends = np.empty((filled.shape[0] + 1, 2))
+    # T and P at the lower edge of every bucket: sums from below, so that small prefixes keep their digits.
+    ends = np.empty((BUCKETS + 1, 2))
     ends[0] = 0.0
-    for i, b in enumerate(filled):
-        ends[i + 1, 0] = ends[i, 0] + (above[b, 0] - above[b + 1, 0])
-        ends[i + 1, 1] = ends[i, 1] + (above[b, 1] - above[b + 1, 1])
-    powers = np.empty(ends.shape[0])
+    for b in range(BUCKETS):
+        ends[b + 1, 0] = ends[b, 0] + (above[b, 0] - above[b + 1, 0])
+        ends[b + 1, 1] = ends[b, 1] + (above[b, 1] - above[b + 1, 1])
     for j, k in enumerate(ks):
-        best = 0.0
-        for i in range(ends.shape[0]):
-            powers[i] = _power(ends[i, 1], k)
-            best = max(best, powers[i] - ends[i, 0])
-        for i, b in enumerate(filled):
-            # Inside, the least T at draft mass x lies above the two lines of the bucket's least and largest ratio,
-            # through its ends; x^k minus each is convex, so largest at the ends, known already, or where they cross.
-            low, high = EDGES[b], EDGES[b + 1]
-            width = ends[i + 1, 1] - ends[i, 1]
-            share = (high * width - (ends[i + 1, 0] - ends[i, 0])) / (high - low)
-            reach = _power(ends[i, 1] + share, k) - ends[i, 0] - low * share
-            if reach > best and starts[b + 1] - starts[b] > 1:
-                inside = slice(starts[b], starts[b + 1])
-                best = max(best, _best_inside(k, target[inside], draft[inside], ends[i, 0], ends[i, 1]))
+        best = max(0.0, _power(ends[BUCKETS, 1], k) - ends[BUCKETS, 0])
+        for first in range(0, BUCKETS, GROUP):
+            best = max(best, _power(ends[first, 1], k) - ends[first, 0])
+        # First the edges of the groups that may hold the best prefix, then what lies inside buckets: by then the best is
+        # nearly known, and few buckets have to be opened and sorted.
+        for inside in (False, True):
+            for first in range(0, BUCKETS, GROUP):
+                if _reach(k, first, min(first + GROUP, BUCKETS), ends) > best:
+                    best = _best_of_group(k, first, inside, best, target, draft, starts, ends)
         result[j] = 1.0 - best
+
+
+@numba.njit(cache=True)
+def _best_of_group(
+    k: int, first: int, inside: bool, best: float, target: Any, draft: Any, starts: Any, ends: Any
+) -> float:
+    for b in range(first, min(first + GROUP, BUCKETS)):
+        if not inside:
+            best = max(best, _power(ends[b, 1], k) - ends[b, 0])
+        elif starts[b + 1] - starts[b] > 1 and _reach(k, b, b + 1, ends) > best:
+            held = slice(starts[b], starts[b + 1])
+            best = max(best, _best_inside(k, target[held], draft[held], ends[b, 0], ends[b, 1]))
+    return best
+
+
+@numba.njit(cache=True)
+def _reach(k: int, first: int, last: int, ends: Any) -> float:
+    """Bound x^k − T over prefixes that end strictly inside buckets first..last−1.
+
+    There the least T at draft mass x lies above the two lines of the least and the largest ratio, through the ends; x^k
+    minus each is convex, so largest at the ends, which are looked at anyway, or where the lines cross.
+    """
+    low, high = EDGES[first], EDGES[last]
+    width = ends[last, 1] - ends[first, 1]
+    share = (high * width - (ends[last, 0] - ends[first, 0])) / (high - low)
+    return _power(ends[first, 1] + share, k) - ends[first, 0] - low * share
 
 
 @numba.njit(cache=True)

@@ -41,6 +41,7 @@ class Chunk:
         self.targets, self.drafts = targets, drafts
         self.tokens, self.rest = _favourites(drafts, min(FAVOURITES, drafts.shape[1]))
         self._rejections: list[FLOAT] = []
+        self._optima: dict[int, FLOAT] = {}
 
     def rejections(self, k: int) -> FLOAT:
         """Return the probability [n] that k tests in a row reject; the chain for k serves every smaller k.
@@ -51,6 +52,17 @@ class Chunk:
         if len(self._rejections) < k:
             self._rejections = recursive.rejections_by(self.profile.excess, k)
         return self._rejections[k - 1]
+
+    def optima(self, ks: tuple[int, ...]) -> list[FLOAT]:
+        """Return the optimum [n] of each number of i.i.d. drafts, computed once for a chunk.
+
+        >>> Chunk(np.array([[1.0, 1.0]]), np.array([[1.0, 1.0]])).optima((1, 2))[1].tolist()
+        [1.0]
+        """
+        missing = tuple(k for k in ks if k not in self._optima)
+        if missing:
+            self._optima |= dict(zip(missing, self.profile.optima(missing).T, strict=True))
+        return [self._optima[k] for k in ks]
 
     def values(self, scheme: str, k: int) -> tuple[FLOAT, FLOAT]:
         """Return (acceptance, membership) [n] of a scheme named in STREAMED.
@@ -99,7 +111,7 @@ def _hub(chunk: Chunk, k: int) -> tuple[FLOAT, FLOAT]:  # noqa: ARG001
 
 
 def _optimal(chunk: Chunk, k: int) -> tuple[FLOAT, FLOAT]:
-    return _both(chunk.profile.optima((k,))[:, 0])
+    return _both(chunk.optima((k,))[0])
 
 
 STREAMED: dict[str, Callable[[Chunk, int], tuple[FLOAT, FLOAT]]] = {
