@@ -1,0 +1,341 @@
+"""Chain priorities: lossless, their selected law, both of their limits, and the controls that must be caught."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import product
+from math import prod
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proofs_tests.block_level.models import Rows, model_pairs
+from proofs_tests.strategies import pairs
+from spec_math import check_lossless_block
+from spec_math.arrays import Array, exact
+from spec_math.block_level import block, chain_priorities, length, selected_chain
+from spec_math.block_level.chain_priorities import Priorities, nested, prefix_law
+from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level.priority_law import PriorityLaw, winner
+from spec_math.chance import sample
+from spec_math.token_level.knot_mixture import knot_mixture
+from spec_math.token_level.selection import selection_ratios
+
+Path = tuple[int, ...]
+SHAPES = [(2, 1, 2), (2, 1, 3), (3, 1, 2), (2, 2, 2), (2, 2, 3), (3, 2, 2), (2, 3, 2)]
+"""V tokens, lookahead, k chains."""
+
+
+def generator(target: Any, draft: Any, lookahead: int, k: int, rule: Any = Priorities) -> Any:
+    """The generator, with its laws worked out once for all paths of an enumeration."""
+    known: dict[Path, Any] = {}
+
+    def generate(coin: Any, prefix: Path) -> Path:
+        if prefix not in known:
+            known[prefix] = rule(Conditionals(target, draft, prefix), k)
+        return selected_chain.generate(coin, known[prefix], lookahead)
+
+    return generate
+
+
+@settings(max_examples=60)
+@given(st.data(), st.sampled_from(SHAPES))
+def test_chain_priorities_are_lossless(data: st.DataObject, shape: tuple[int, int, int]) -> None:
+    size, lookahead, k = shape
+    target, draft = data.draw(model_pairs(size))
+    verdict = check_lossless_block(generator(target, draft, lookahead, k), target, lookahead + 1)
+    assert verdict, str(verdict)
+
+
+@settings(max_examples=10)
+@given(model_pairs(2))
+def test_chain_priorities_are_lossless_over_two_rounds(models: tuple[Rows, Rows]) -> None:
+    verdict = check_lossless_block(generator(*models, 2, 2), models[0], 6, rounds=2)
+    assert verdict, str(verdict)
+
+
+@settings(max_examples=20)
+@given(model_pairs(2))
+def test_generate_is_the_generator_of_these_tests(models: tuple[Rows, Rows]) -> None:
+    ours = length.law(lambda coin, prefix: chain_priorities.generate(coin, *models, prefix, 2, 2), (0, 0))
+    assert ours == length.law(generator(*models, 2, 2), (0, 0))
+
+
+@settings(max_examples=30)
+@given(st.data(), st.sampled_from([(2, 1), (2, 3), (3, 2)]))
+def test_chain_priorities_of_one_chain_equal_block_verification(data: st.DataObject, shape: tuple[int, int]) -> None:
+    size, lookahead = shape
+    target, draft = data.draw(model_pairs(size))
+    theirs = length.law(lambda coin, prefix: block.generate(coin, target, draft, prefix, lookahead), ())
+    assert length.law(generator(target, draft, lookahead, 1), ()) == theirs
+    assert chain_priorities.expected(target, draft, (), lookahead, 1) == block.expected(target, draft, (), lookahead)
+
+
+@settings(max_examples=100)
+@given(pairs(4), st.integers(1, 5))
+def test_chain_priorities_of_one_level_reach_the_optimal_coupling(pair: tuple[Array, Array], k: int) -> None:
+    target, draft = pair
+    reached = chain_priorities.expected(lambda _: target, lambda _: draft, (), 1, k)
+    assert reached == 1 + optimal_acceptance(target, draft, k)
+
+
+def optimal_acceptance(target: Array, draft: Array, k: int) -> Fraction:
+    """1 − max over all sets H of tokens of d(H)^k − t(H)."""
+    masks = product([False, True], repeat=len(target))
+    return 1 - max(sum(draft[list(mask)], Fraction(0)) ** k - sum(target[list(mask)], Fraction(0)) for mask in masks)
+
+
+@settings(max_examples=40)
+@given(st.data(), st.sampled_from(SHAPES))
+def test_chain_priorities_expect_the_mean_of_their_law(data: st.DataObject, shape: tuple[int, int, int]) -> None:
+    size, lookahead, k = shape
+    target, draft = data.draw(model_pairs(size))
+    walked = length.expected(generator(target, draft, lookahead, k), ())
+    assert chain_priorities.expected(target, draft, (), lookahead, k) == walked
+
+
+@settings(max_examples=40)
+@given(st.data(), st.sampled_from([(2, 2, 2), (2, 2, 3), (3, 2, 2), (2, 3, 2)]))
+def test_chain_priorities_select_the_law_that_they_state(data: st.DataObject, shape: tuple[int, int, int]) -> None:
+    size, lookahead, k = shape
+    target, draft = data.draw(model_pairs(size))
+    rule = Priorities(Conditionals(target, draft, ()), k)
+    chains = drafted_chains(draft, lookahead)
+    selected = dict.fromkeys(chains, Fraction(0))
+    for drafts in product(chains, repeat=k):
+        mass = prod((chains[chain] for chain in drafts), start=Fraction(1))
+        for chain, chance in zip(drafts, winner([rule.priority(chain) for chain in drafts]), strict=True):
+            selected[chain] += mass * chance
+    for chain, mass in selected.items():
+        assert prod((rule.law(chain[:at])[chain[at]] for at in range(len(chain))), start=Fraction(1)) == mass
+
+
+def drafted_chains(draft: Any, lookahead: int) -> dict[Path, Fraction]:
+    chains: dict[Path, Fraction] = {(): Fraction(1)}
+    for _ in range(lookahead):
+        longer: dict[Path, Fraction] = {}
+        for path, mass in chains.items():
+            if draft.end is not None and path[-1:] == (draft.end,):
+                longer[path] = mass
+                continue
+            for token, share in enumerate(draft(path)):
+                if share > 0:
+                    longer[(*path, token)] = mass * share
+        chains = longer
+    return chains
+
+
+@settings(max_examples=40)
+@given(st.data(), st.sampled_from([(2, 3), (3, 2), (4, 2)]), st.integers(1, 3))
+def test_priorities_below_a_node_average_to_its_own(data: st.DataObject, shape: tuple[int, int], k: int) -> None:
+    """Σ_s d(s|v) F_s = F_v at every node: what makes leaf and priority i.i.d. with a uniform priority."""
+    size, lookahead = shape
+    target, draft = data.draw(model_pairs(size, end=False))
+    rule = Priorities(Conditionals(target, draft, ()), k)
+    for path in [path for depth in range(lookahead) for path in drafted_chains(draft, depth)]:
+        children = {s: rule.priority((*path, s)) for s, mass in enumerate(draft(path)) if mass > 0}
+        for at in {end for law in children.values() for end in (*law.low, *law.high)}:
+            below = sum((draft(path)[s] * reached(law, at) for s, law in children.items()), Fraction(0))
+            assert below == reached(rule.priority(path), at)
+
+
+def reached(law: PriorityLaw, at: Fraction) -> Fraction:
+    """P(U ≤ at)."""
+    pieces = zip(law.masses, law.low, law.high, strict=True)
+    return sum((mass * min(max((at - low) / (high - low), 0), 1) for mass, low, high in pieces), Fraction(0))
+
+
+@settings(max_examples=60)
+@given(st.data(), st.integers(2, 6), st.integers(1, 4))
+def test_nested_pools_are_those_of_the_mixture(data: st.DataObject, size: int, k: int) -> None:
+    target, draft = data.draw(model_pairs(size, end=False))
+    pools = Priorities(Conditionals(target, draft, ()), k)._refinement(()).pools
+    for place in range(len(pools.dies) - 1):
+        wanted: dict[tuple[int, int], Fraction] = {}
+        for component, weight in enumerate(pools.weights):
+            pool = pools.pool(component, place)
+            wanted[pool] = wanted.get(pool, Fraction(0)) + weight
+        weights, low, high = nested(pools, place)
+        assert dict(zip(zip(low.tolist(), high.tolist(), strict=True), weights.tolist(), strict=True)) == wanted
+
+
+# Controls. Any pools are lossless if the law of THEIR selection is used; with the law intended they are not.
+TARGET = Rows((exact(["1/2", "1/3", "1/6"]), exact(["1/6", "1/6", "2/3"]), exact(["1/5", "2/5", "2/5"])))
+DRAFT = Rows((exact(["1/4", "1/4", "1/2"]), exact(["2/3", "1/6", "1/6"]), exact(["3/5", "1/5", "1/5"])))
+
+
+SMALL_TARGET = Rows((exact(["2/3", "1/3"]), exact(["1/6", "5/6"])))
+SMALL_DRAFT = Rows((exact(["1/4", "3/4"]), exact(["2/3", "1/3"])))
+
+
+def judged(rule: Any, k: int = 2) -> Any:
+    target, draft = (TARGET, DRAFT) if k == 2 else (SMALL_TARGET, SMALL_DRAFT)
+    return check_lossless_block(generator(target, draft, 2, k, rule), target, 3)
+
+
+class PoolsForAnotherLaw(Priorities):
+    """Pools whose selection law is half the plan's and half the draft's, which is convex and above Φ too."""
+
+    def _refinement(self, path: Path) -> Any:
+        made = super()._refinement(path)
+        convex = prefix_law(self.priority(path), made.order, self.k)
+        ratios = (selection_ratios(made.order, convex) + 1) / 2
+        pools = knot_mixture(made.order.draft, ratios, convex.slopes * made.order.draft)
+        selected = made.selected.copy()
+        selected[made.order.tokens] = pools.selection
+        return replace(made, selected=selected, pools=pools)
+
+
+class LawIntended(PoolsForAnotherLaw):
+    def law(self, path: Path) -> Any:
+        return Priorities(self.laws, self.k).law(path)
+
+
+class PowersAtEveryNode(Priorities):
+    """Takes x^k below every node, as if the selected chain had all k chains below it."""
+
+    def law(self, path: Path) -> Any:
+        here = Conditionals(self.laws.target, self.laws.draft, path)
+        return Priorities(here, self.k).law(())
+
+
+class UniformAmongDistinctChains(Priorities):
+    def select(self, coin: Any, chains: Sequence[Path]) -> Path:
+        distinct = sorted(set(chains))
+        return distinct[coin.draw([Fraction(1, len(distinct))] * len(distinct))]
+
+
+class CopiesCountOnce(Priorities):
+    def select(self, coin: Any, chains: Sequence[Path]) -> Path:
+        return super().select(coin, sorted(set(chains)))
+
+
+class InnermostPoolAlone(Priorities):
+    def priority(self, path: Path) -> Any:
+        if path and path not in self._priorities:
+            above = self._refinement(path[:-1])
+            place = int(np.flatnonzero(above.order.tokens == path[-1])[0])
+            _, low, high = nested(above.pools, place)
+            ends = above.order.draft_below
+            self._priorities[path] = self.priority(path[:-1]).given(exact([1]), ends[low[:1]], ends[high[:1]])
+        return super().priority(path)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_chain_priorities_with_any_pools_are_lossless_against_their_own_law(k: int) -> None:
+    assert judged(Priorities, k)
+    assert judged(PoolsForAnotherLaw, k)
+
+
+@pytest.mark.parametrize("k", [2, 3])
+@pytest.mark.parametrize("wrong", [LawIntended, PowersAtEveryNode, UniformAmongDistinctChains, InnermostPoolAlone])
+def test_chain_priorities_with_a_wrong_law_are_lossy(wrong: Any, k: int) -> None:
+    assert not judged(wrong, k)
+
+
+def test_copies_of_a_chain_may_count_once_among_two_chains_but_not_among_three() -> None:
+    assert judged(CopiesCountOnce, 2)
+    assert not judged(CopiesCountOnce, 3)
+
+
+# Floats.
+UNIT = 2.0**-53
+
+
+def softmax_model(seed: int, size: int, spread: float) -> Any:
+    def model(prefix: Path) -> Any:
+        weights = np.exp(spread * np.random.default_rng([seed, *prefix]).normal(size=size))
+        return weights / weights.sum()
+
+    return model
+
+
+def exactly(model: Any) -> Any:
+    def rational(prefix: Path) -> Any:
+        row = exact(model(prefix))
+        return row / row.sum()
+
+    return rational
+
+
+@pytest.mark.parametrize("spread", [0.5, 3.0, 10.0])
+@pytest.mark.parametrize("shape", [(3, 2, 2), (2, 3, 2), (3, 2, 3)])
+def test_floats_select_the_law_that_they_state(shape: tuple[int, int, int], spread: float) -> None:
+    """The law that the stored float priorities select by, computed in Fractions, against the law stated.
+
+    The bound: a stated mass is a product of `lookahead` factors, each reached by positive sums and products alone: less
+    than 20 roundings a power of k, and one for each of the n tokens and m ≤ 2n·lookahead pieces summed. The cuts at
+    quantiles are off by 6 units of mass, at each of at most m ends, and every token has k chances to be selected.
+    """
+    size, lookahead, k = shape
+    target, draft = softmax_model(0, size, spread), softmax_model(1, size, spread)
+    rule = Priorities(Conditionals(target, draft, ()), k)
+    masses = drafted_chains(Ended(exactly(draft)), lookahead)
+    laws = {chain: as_fractions(rule.priority(chain)) for chain in masses}
+    selected = dict.fromkeys(masses, Fraction(0))
+    for drafts in product(masses, repeat=k):
+        mass = prod((masses[chain] for chain in drafts), start=Fraction(1))
+        chances = winner([laws[chain] for chain in drafts])
+        for chain, chance in zip(drafts, chances, strict=True):
+            selected[chain] += mass * chance / chances.sum()
+    stated = {
+        chain: prod((Fraction(rule.law(chain[:at])[chain[at]]) for at in range(lookahead)), start=Fraction(1))
+        for chain in masses
+    }
+    distance = sum(abs(stated[chain] - selected[chain]) for chain in masses) / 2
+    pieces = 2 * size * lookahead
+    assert distance <= lookahead * (20 * k + size + pieces + 6 * k * pieces) * UNIT
+
+
+class Ended:
+    end = None
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+
+    def __call__(self, prefix: Path) -> Any:
+        return self._model(prefix)
+
+
+def as_fractions(law: PriorityLaw) -> PriorityLaw:
+    return PriorityLaw(exact(law.masses), exact(law.low), exact(law.high))
+
+
+@pytest.mark.parametrize(("k", "spread"), [(2, 1.0), (4, 6.0), (8, 10.0)])
+def test_floats_keep_their_law_at_every_child_of_a_large_node(k: int, spread: float) -> None:
+    """Σ_s d(s)·|E[k U^(k−1) | s]/Z − c(s)/d(s)| and Σ_s d(s) F_s − F_v stay at roundings where masses span 2^-80.
+
+    The bounds count the roundings of naive sums over n tokens and over m pieces, 20 to a power of k, 6 to a cut.
+    """
+    size = 200
+    target, draft = softmax_model(0, size, spread), softmax_model(1, size, spread)
+    rule, path = Priorities(Conditionals(target, draft, ()), k), ()
+    for _ in range(3):
+        row, stated, own = draft(path), rule.law(path), rule.priority(path)
+        children = [rule.priority((*path, token)) for token in range(size)]
+        realised = np.array([mass * law.mean_power(k) for mass, law in zip(row, children, strict=True)])
+        pieces = max(len(law.masses) for law in children)
+        allowed = (2 * size + 2 * pieces + 20 * k) * UNIT
+        assert np.abs(realised / own.mean_power(k) - stated).sum() <= allowed
+        for at in np.linspace(0.01, 0.99, 15):
+            below = sum(mass * reached(law, at) for mass, law in zip(row, children, strict=True))
+            assert abs(below - reached(own, at)) <= allowed
+        path = (*path, int(np.argmax(row)))
+
+
+def test_chain_priorities_are_lossless_in_floats() -> None:
+    target, draft = softmax_model(0, 3, 2.0), softmax_model(1, 3, 2.0)
+    verdict = check_lossless_block(generator(target, draft, 2, 2), target, 3)
+    assert verdict, str(verdict)
+
+
+def test_chain_priorities_run_on_a_vocabulary() -> None:
+    target, draft = softmax_model(0, 4200, 3.0), softmax_model(1, 4200, 3.0)
+    rng = np.random.default_rng(0)
+    blocks = [
+        sample(lambda coin, k=k: chain_priorities.generate(coin, target, draft, (5,), 4, k), rng) for k in (1, 2, 8)
+    ]
+    assert all(1 <= len(tokens) <= 5 and max(tokens) < 4200 for tokens in blocks)

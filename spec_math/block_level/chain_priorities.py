@@ -1,0 +1,185 @@
+"""Chain priorities: of k i.i.d. chains one is selected by a priority refined node by node, and verified as a block."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from spec_math.arrays import Array, count, zeros_like
+from spec_math.block_level import selected_chain
+from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level.priority_law import PriorityLaw, uniform, winner
+from spec_math.chance import Coin
+from spec_math.distribution import normalised
+from spec_math.language.model import Model
+from spec_math.scheme import Tokens
+from spec_math.token_level.knot_mixture import KnotMixture, knot_mixture
+from spec_math.token_level.prefix_law import PrefixLaw
+from spec_math.token_level.ratio_order import RatioOrder, ratio_order
+from spec_math.token_level.selection import selection_ratios
+
+
+def generate(
+    coin: Coin, target_model: Model, draft_model: Model, prefix: Sequence[int], lookahead: int, k: int
+) -> Tokens:
+    """Draft k i.i.d. chains, select the one of highest priority, and block-verify it against the law this selects.
+
+    The law: the tokens, continued by the target, have the target's joint law; see `Priorities` for the selected law.
+    k = 1 is block verification, lookahead 1 the optimal coupling of one position.
+
+    Raises:
+        ValueError, TypeError: lookahead or k is no count; a law or the prefix is none, named by its prefix.
+
+    >>> from spec_math.chance import law
+    >>> target, draft = (lambda prefix: ["1/4", "3/4"]), (lambda prefix: ["1/2", "1/2"])
+    >>> law(lambda coin: len(generate(coin, target, draft, (), 1, 2)))
+    {2: Fraction(1, 1)}
+    """
+    return selected_chain.generate(coin, Priorities(Conditionals(target_model, draft_model, prefix), k), lookahead)
+
+
+def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], lookahead: int, k: int) -> Any:
+    """Return the expected number of tokens per target call, by walking the V^lookahead prefixes at most.
+
+    The law: 1 + Σ_s M(s) over the texts s that do not end with the end token, M(s) = min(c(s), M(s_<i) t(s_i | s_<i)),
+    with c(s) the probability that the selected chain begins with s. Units: tokens per call.
+
+    Raises:
+        ValueError, TypeError: as `generate`.
+
+    >>> expected(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], (), 2, 2)
+    Fraction(23, 8)
+    """
+    chosen = Priorities(Conditionals(target_model, draft_model, prefix), k)
+    return selected_chain.expected(target_model, chosen, lookahead)
+
+
+@dataclass(frozen=True)
+class _Refinement:
+    """What a node does to the priorities of its children: their order, the selected law, and the pools."""
+
+    order: RatioOrder
+    selected: Array
+    pools: KnotMixture
+
+
+class Priorities:
+    """The chain of highest priority among k i.i.d. chains, each drawing its own priority in [0, 1] from its leaf's law.
+
+    The law: a node v carries the law F_v of its priority U (uniform at the root), Z_v = E[k U^(k−1)] and the weight
+    w_v = M_v / c(v) of block verification. Below it, in the order of t/d, Φ_v(p) = ∫_0^p k F_v^{-1}(q)^(k−1) dq is
+    convex and takes the part that x^k has in the optimal plan of one position: the plan for the target w_v·t(.|v) and
+    Φ_v/Z_v has the selection law c(.|v) and pools with weights, and F_s is the mixture over the pool sets of F_v given
+    that its quantile lies in the pool of s. As Σ_s d(s|v) F_s = F_v, leaf and priority together are i.i.d. with a
+    uniform priority, and the highest of k has the law Π c(.|v).
+
+    In floats c(.|v) is the law of the pools as rounded, not the one they were made for, so that rounding costs
+    acceptance and not losslessness. Laws are worked out as nodes are asked for, and kept.
+
+    Raises:
+        TypeError, ValueError: k is no count.
+
+    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
+    >>> Priorities(laws, 2).law(()).tolist()
+    [Fraction(1, 4), Fraction(3, 4)]
+    """
+
+    def __init__(self, laws: Conditionals, k: int) -> None:
+        self.laws = laws
+        self.k = count(k)
+        root = laws.target()
+        self._priorities: dict[Tokens, PriorityLaw] = {(): uniform(root)}
+        self._weights: dict[Tokens, Any] = {(): root.sum() * 0 + 1}
+        self._refinements: dict[Tokens, _Refinement] = {}
+
+    def law(self, path: Tokens) -> Array:
+        """Return the law [V] of the next token of the selected chain, given that it begins with path."""
+        return self._refinement(path).selected
+
+    def priority(self, path: Tokens) -> PriorityLaw:
+        """Return the law of the priority of a chain, given that it begins with path."""
+        if path not in self._priorities:
+            above = self._refinement(path[:-1])
+            place = int(np.flatnonzero(above.order.tokens == path[-1])[0])
+            weights, low, high = nested(above.pools, place)
+            ends = above.order.draft_below
+            self._priorities[path] = self.priority(path[:-1]).given(weights, ends[low], ends[high])
+        return self._priorities[path]
+
+    def select(self, coin: Coin, chains: Sequence[Tokens]) -> Tokens:
+        """Select each chain with the probability that its priority is the highest; equal chains are as good."""
+        return chains[coin.draw(winner([self.priority(tokens) for tokens in chains]))]
+
+    def _weight(self, path: Tokens) -> Any:
+        if path not in self._weights:
+            before, token = path[:-1], path[-1]
+            weight = self._weight(before)
+            reached = weight * self.laws.target(before)[token] / self.law(before)[token]
+            self._weights[path] = min(weight * 0 + 1, reached)
+        return self._weights[path]
+
+    def _refinement(self, path: Tokens) -> _Refinement:
+        if path not in self._refinements:
+            target, priority = self.laws.target(path), self.priority(path)
+            order = weighted(ratio_order(target, self.laws.draft(path)), self._weight(path))
+            convex = prefix_law(priority, order, self.k)
+            pools = knot_mixture(order.draft, selection_ratios(order, convex), convex.slopes * order.draft)
+            selected = zeros_like(target)
+            selected[order.tokens] = pools.selection
+            self._refinements[path] = _Refinement(order, normalised(selected, selected), pools)
+        return self._refinements[path]
+
+
+def weighted(order: RatioOrder, weight: Any) -> RatioOrder:
+    """Return the order with the target weight·t; what is left of 1 belongs to a token that is never drafted.
+
+    >>> from spec_math.arrays import exact
+    >>> order = weighted(ratio_order(exact(["1/4", "3/4"]), exact(["1/2", "1/2"])), exact(["1/2"])[0])
+    >>> order.target.tolist(), order.target_above.tolist()
+    ([Fraction(1, 8), Fraction(3, 8)], [Fraction(1, 1), Fraction(7, 8), Fraction(1, 2)])
+    """
+    above = weight * order.target_above + (1 - weight)
+    return replace(order, target=weight * order.target, target_below=weight * order.target_below, target_above=above)
+
+
+def prefix_law(priority: PriorityLaw, order: RatioOrder, k: int) -> PrefixLaw:
+    """Return the law of the prefixes of an order below a node of this priority: Φ_v/Z_v where one position has x^k.
+
+    >>> from spec_math.arrays import exact
+    >>> order = ratio_order(exact(["1/4", "3/4"]), exact(["1/2", "1/2"]))
+    >>> prefix_law(uniform(exact([1])), order, 2).inside.tolist()
+    [Fraction(0, 1), Fraction(1, 4), Fraction(1, 1)]
+    """
+    slopes = priority.slopes(order.draft_below[1:], k) / priority.mean_power(k)
+    gains, zero = slopes * order.draft, zeros_like(slopes[:1])
+    inside, outside = np.concatenate([zero, np.cumsum(gains)]), np.concatenate([np.cumsum(gains[::-1])[::-1], zero])
+    return PrefixLaw(inside, outside, slopes)
+
+
+def nested(pools: KnotMixture, place: int) -> tuple[Array, Array, Array]:
+    """Return the pools of the token at `place`, innermost first: weights [r], first knots [r] and last knots [r].
+
+    >>> from spec_math.arrays import exact
+    >>> pools = knot_mixture(exact(["1/4", "3/4"]), exact(["1/2", "7/6"]), exact(["1/16", "15/16"]))
+    >>> weights, low, high = nested(pools, 1)
+    >>> weights.tolist(), low.tolist(), high.tolist()
+    ([Fraction(2, 3), Fraction(1, 3)], [1, 0], [2, 2])
+    """
+    # Going away from the token, only a knot that outlives all before it ever ends a pool of it.
+    left, right = _outliving(pools.dies[place::-1]), _outliving(pools.dies[place + 1 :])
+    ages = np.unique(np.concatenate([pools.dies[place - left], pools.dies[place + 1 + right]]))
+    starts, stops = np.concatenate([[0], ages[:-1]]), ages
+    starts, stops = starts[stops > 0], stops[stops > 0]
+    sums = np.concatenate([zeros_like(pools.weights[:1]), np.cumsum(pools.weights)])
+    low = place - left[np.searchsorted(pools.dies[place - left], starts, side="right")]
+    high = place + 1 + right[np.searchsorted(pools.dies[place + 1 + right], starts, side="right")]
+    return sums[stops] - sums[starts], low, high
+
+
+def _outliving(dies: Array) -> Array:
+    """Return the places whose value is larger than all before them."""
+    best = np.maximum.accumulate(dies)
+    return np.flatnonzero(np.concatenate([[True], best[1:] > best[:-1]]))
