@@ -4,6 +4,7 @@ from spec_math.language.corpus import Corpus, documentation
 from spec_math.language.files import read_vocabulary
 from spec_math.language.model import Model, Table
 from spec_math.language.ngram import NGram
+from spec_math.language.speaker import Speaker
 from spec_math.language.tokenizer import GreedyTokenizer, Tokenizer, UntokenisableError
 from spec_math.language.vocabulary import Vocabulary
 
@@ -12,6 +13,7 @@ __all__ = [
     "GreedyTokenizer",
     "Model",
     "NGram",
+    "Speaker",
     "Table",
     "Tokenizer",
     "UntokenisableError",

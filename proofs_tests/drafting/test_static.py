@@ -1,0 +1,166 @@
+"""Static subsets: lossless, at most t(K), and counted and mapped as FR-Spec, VocabTrim and EAGLE-3 do."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proofs_tests.block_level.models import model_pairs
+from proofs_tests.strategies import pairs
+from spec_math import Lossless, Lossy, check_lossless, check_lossless_block, law
+from spec_math.arrays import exact
+from spec_math.block_level import block, chain
+from spec_math.drafting import static
+from spec_math.language import documentation
+from spec_math.token_level import recursive, single
+
+TARGET, DRAFT = exact(["1/10", "1/5", "3/10", "2/5"]), exact(["2/5", "3/10", "1/5", "1/10"])
+
+
+def busy(models):
+    """Give every token of the draft some mass, so that each subset has some."""
+    target, draft = models
+    size = len(target.rows[0])
+    rows = tuple((row + Fraction(1, size)) / 2 for row in draft.rows)
+    return target, type(draft)(rows, draft.end)
+
+
+@settings(max_examples=25)
+@given(model_pairs(3, small=True), st.sampled_from([(0,), (1, 2), (0, 2), (0, 1, 2)]))
+def test_every_subset_is_lossless(models, kept):
+    target, draft = busy(models)
+    model = static.model(draft, kept)
+    for verifier in (chain, block):
+        verdict = check_lossless_block(
+            lambda coin, prefix, verifier=verifier: verifier.generate(coin, target, model, prefix, 2),
+            target,
+            3,
+            rounds=2,
+        )
+        assert isinstance(verdict, Lossless)
+
+
+@given(pairs(), st.data())
+def test_a_subset_accepts_at_most_the_target_mass_on_it(pair, data):
+    target, draft = pair
+    kept = data.draw(st.lists(st.integers(0, len(target) - 1), min_size=1, unique=True))
+    if not draft[kept].sum():
+        with pytest.raises(ValueError, match="has mass 0"):
+            static.acceptance(target, draft, kept)
+        return
+    accepted = static.acceptance(target, draft, kept)
+    restricted = {token: draft[token] / draft[kept].sum() for token in kept}
+    assert accepted == sum(min(target[token], restricted[token]) for token in kept)
+    assert accepted <= target[kept].sum()
+    assert (accepted == target[kept].sum()) == all(restricted[token] >= target[token] for token in kept)
+    program = law(lambda coin: len(chain.generate(coin, lambda _: target, static.model(lambda _: draft, kept), (), 1)))
+    assert program.get(2, 0) == accepted
+
+
+def test_a_subset_that_is_verified_against_the_whole_draft_is_lossy():
+    # Control: the draft law that the tokens came from is d_K, not d.
+    restricted = static.draft_law(DRAFT, (0, 2))
+
+    def wrong(coin, _tokens, target, draft):
+        token = coin.draw(restricted)
+        return single.verify(coin, token, target, draft)
+
+    assert isinstance(check_lossless(wrong, TARGET, DRAFT), Lossy)
+    assert check_lossless(single.verify, TARGET, restricted)
+    assert check_lossless(recursive.verify, TARGET, restricted, k=2)
+
+
+# Frequencies.
+
+
+@given(st.lists(st.integers(0, 5)), st.integers(1, 6))
+def test_the_most_frequent_tokens_are_those_of_a_counter(tokens, k):
+    counted = Counter(tokens)
+    ranked = sorted(range(6), key=lambda token: (-counted[token], token))
+    assert static.most_frequent(tokens, 6, k) == tuple(sorted(ranked[:k]))
+
+
+def test_fr_spec_counts_a_corpus():
+    corpus = documentation()
+    tokens = corpus.training[corpus.training >= 0].tolist()
+    kept = static.most_frequent(tokens, corpus.size, 4)
+    assert {corpus.names[token] for token in kept} == {
+        word for word, _ in Counter(corpus.names[t] for t in tokens).most_common(4)
+    }
+
+
+def test_vocabtrim_counts_what_the_target_writes():
+    rows = {0: exact([0, "1/2", "1/2", 0]), 1: exact([0, 0, "3/4", "1/4"])}
+
+    def model(prefix):
+        return rows[len(prefix) % 2]
+
+    written = static.target_samples(model, [()] * 500, 2, Random(1))
+    assert len(written) == 1000
+    assert static.most_frequent(written, 4, 2) == (1, 2)
+    model.end = 2
+    ended = static.target_samples(model, [()] * 500, 2, Random(1))
+    # A text that begins with its end has one token: half of them.
+    assert 500 < len(ended) < 1000
+    assert len(ended) == 500 + sum(token == 1 for token in ended)
+
+
+# EAGLE-3's maps.
+
+
+@given(st.sets(st.integers(0, 9), min_size=1))
+def test_d2t_and_t2d_lead_back_to_the_tokens_kept(kept):
+    d2t, t2d = static.maps(tuple(kept), 10)
+    assert [place + offset for place, offset in enumerate(d2t)] == sorted(kept)
+    assert {token for token, is_kept in enumerate(t2d) if is_kept} == kept
+    even = [Fraction(1, len(kept))] * len(kept)
+    spread = static.spread(even, d2t, 10)
+    assert {token for token, mass in enumerate(spread) if mass} == kept
+
+
+def test_a_draft_with_its_own_law_is_lossless_behind_d2t():
+    own, d2t = exact(["3/4", "1/4"]), (1, 2)
+    spread = static.spread(own, d2t, 4)
+    assert [str(mass) for mass in spread] == ["0", "3/4", "0", "1/4"]
+    assert check_lossless(single.verify, TARGET, spread)
+
+
+def test_a_skipped_d2t_is_lossy():
+    # Control: draft tokens 0 and 1 are taken for target tokens 0 and 1, but their law for that of tokens 1 and 3.
+    own = exact(["3/4", "1/4"])
+    spread = static.spread(own, (1, 2), 4)
+
+    def wrong(coin, _tokens, target, _draft):
+        token = coin.draw(own)
+        if coin.flip(min(1, target[token] / spread[token]) if spread[token] else 1):
+            return token
+        left = [max(t - d, 0) for t, d in zip(target, spread, strict=True)]
+        return coin.draw([mass / sum(left) for mass in left])
+
+    assert isinstance(check_lossless(wrong, TARGET, DRAFT), Lossy)
+
+
+def test_wrong_subsets_are_named():
+    for kept, message in (
+        ((), "at least one token"),
+        ((0, 4), r"indices in 0\.\.3; got 4"),
+        ((0, 0), "2 tokens, 1 of them different"),
+        ((True,), "got True"),
+    ):
+        with pytest.raises(ValueError, match=message):
+            static.draft_law(DRAFT, kept)
+    with pytest.raises(ValueError, match="k = 5, V = 4"):
+        static.most_frequent([0], 4, 5)
+    with pytest.raises(TypeError, match="k must be a whole number"):
+        static.most_frequent([0], 4, 2.0)
+    with pytest.raises(ValueError, match=r"indices in 0\.\.3; got 4"):
+        static.most_frequent([4], 4, 2)
+    with pytest.raises(ValueError, match="there are 2, and 3 masses"):
+        static.spread(["1/2", "1/4", "1/4"], (0, 0), 4)
+    with pytest.raises(ValueError, match="2 tokens, 1 of them different"):
+        static.spread(["1/2", "1/2"], (1, 0), 4)

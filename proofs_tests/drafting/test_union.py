@@ -1,0 +1,161 @@
+"""The union strategy is lossless with every verifier of blocks, and accepts what Table 3 says."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proofs_tests.speakers import speaker, speaker_pairs
+from proofs_tests.strategies import laws, vocabularies
+from spec_math import Lossless, Lossy, check_lossless_block, law
+from spec_math.block_level import block, chain, spectr, without_replacement
+from spec_math.drafting import intersection, union
+from spec_math.language import Vocabulary
+
+HALF = Fraction(1, 2)
+
+
+@st.composite
+def vocabulary_pairs(draw: st.DrawFn) -> tuple[Any, Any, list[str], list[str]]:
+    """A target law, a draft law and their tokens."""
+    target, draft = draw(vocabularies("ab", most=4)), draw(vocabularies("abc", most=4))
+    return draw(laws(len(target))), draw(laws(len(draft))), target, draft
+
+
+def table_3(target: Any, draft: Any, targets: list[str], drafts: list[str]) -> Fraction:
+    """Σ over the shared tokens, by their spelling."""
+    return sum(
+        (min(target[i], draft[drafts.index(word)]) for i, word in enumerate(targets) if word in drafts), Fraction(0)
+    )
+
+
+@settings(max_examples=30)
+@given(speaker_pairs(), st.sampled_from([(2, 1), (1, 2), (2, 2)]))
+def test_union_is_lossless(pair, reach):
+    target, drafter = pair
+    lookahead, rounds = reach
+
+    def generate(coin, prefix):
+        return union.generate(coin, target, drafter, prefix, lookahead)
+
+    assert isinstance(check_lossless_block(generate, target.model, 3, rounds), Lossless)
+
+
+@settings(max_examples=15)
+@given(speaker_pairs(ends=False))
+def test_every_verifier_of_blocks_is_lossless_on_the_union(pair):
+    models = union.models(*pair)
+    for verifier in (
+        lambda coin, prefix: block.generate(coin, *models, prefix, 2),
+        lambda coin, prefix: spectr.generate(coin, *models, prefix, (2,)),
+        lambda coin, prefix: without_replacement.generate(coin, *models, prefix, (2, 1)),
+    ):
+        assert isinstance(check_lossless_block(verifier, pair[0].model, 3), Lossless)
+
+
+@given(vocabulary_pairs())
+def test_acceptance_is_that_of_table_3(case):
+    target, draft, targets, drafts = case
+    accepted = union.acceptance(target, draft, Vocabulary(targets), Vocabulary(drafts))
+    assert type(accepted) is Fraction
+    assert accepted == table_3(target, draft, targets, drafts)
+
+
+@given(vocabulary_pairs())
+def test_the_program_accepts_what_table_3_says(case):
+    target, draft, targets, drafts = case
+    pair = speaker(targets, target), speaker(drafts, draft)
+    # One drafted token: a second token is emitted if and only if the first was accepted.
+    lengths = law(lambda coin: len(union.generate(coin, *pair, (), 1)))
+    assert lengths.get(2, 0) == table_3(target, draft, targets, drafts)
+
+
+def test_examples_of_the_paper():
+    # Disjoint vocabularies, and one a part of the other (Timor et al., Section 2).
+    one = union.acceptance([1], [1], Vocabulary(["a"]), Vocabulary(["b"]))
+    part = union.acceptance(["1/4", "3/4"], [1], Vocabulary(["a", "b"]), Vocabulary(["b"]))
+    more = union.acceptance([1], ["1/3", "2/3"], Vocabulary(["a"]), Vocabulary(["a", "b"]))
+    assert (one, part, more) == (0, Fraction(3, 4), Fraction(1, 3))
+    # T = {a}, D = {a, aa}: aa is always rejected, although the target writes nothing else.
+    assert union.acceptance([1], ["1/2", "1/2"], Vocabulary(["a"]), Vocabulary(["a", "aa"])) == HALF
+
+
+def test_special_tokens_are_shared_by_name_and_repeats_add_up():
+    target = Vocabulary(["a", "<end>"], special=[1])
+    named = Vocabulary(["<end>", "a"], special=[0])
+    spelled = Vocabulary(["<end>", "a"])
+    assert union.acceptance(["1/2", "1/2"], ["1/2", "1/2"], target, named) == 1
+    assert union.acceptance(["1/2", "1/2"], ["1/2", "1/2"], target, spelled) == HALF
+    twice = Vocabulary(["a", "b", "a"], repeats=True)
+    assert union.acceptance([1, 0], ["1/4", "1/2", "1/4"], Vocabulary(["a", "b"]), twice) == HALF
+
+
+def test_laws_may_have_leading_axes_and_be_tensors():
+    words = Vocabulary(["a", "b"]), Vocabulary(["c", "b"])
+    targets, drafts = [[0.25, 0.75], [0.5, 0.5]], [[0.5, 0.5], [0.75, 0.25]]
+    assert union.acceptance(targets, drafts, *words).tolist() == [0.5, 0.25]
+    assert union.acceptance(torch.tensor(targets), torch.tensor(drafts), *words).tolist() == [0.5, 0.25]
+    assert intersection.acceptance(torch.tensor(targets), torch.tensor(drafts), *words).tolist() == [0.75, 0.5]
+
+
+def test_bad_laws_are_named():
+    words = Vocabulary(["a", "b"])
+    with pytest.raises(ValueError, match="target: its vocabulary has 2 tokens; the law has 1"):
+        union.acceptance([1], ["1/2", "1/2"], words, words)
+    with pytest.raises(ValueError, match="draft: its vocabulary has 2 tokens; the law has 3"):
+        union.acceptance(["1/2", "1/2"], ["1/2", "1/4", "1/4"], words, words)
+    with pytest.raises(TypeError, match="one world"):
+        union.acceptance([0.5, 0.5], ["1/2", "1/2"], words, words)
+
+
+# Controls: the judge meets wrong ways of joining two vocabularies.
+
+TARGET = speaker(["a", "b", "aa"], ["1/2", "1/4", "1/4"], ["1/5", "2/5", "2/5"], ["1/10", "1/2", "2/5"])
+DRAFTER = speaker(["aa", "a", "c"], ["1/2", "1/4", "1/4"], ["1/3", "1/3", "1/3"], ["1/5", "1/5", "3/5"])
+
+
+def drops_what_the_target_lacks(coin, prefix):
+    """Draw from the intersection, but verify against the draft's masses as they were."""
+    target, draft = union.models(TARGET, DRAFTER)
+    row = draft(prefix)[:3]
+    token = coin.draw(row / row.sum())
+    left = [max(t - d, 0) for t, d in zip(target(prefix), row, strict=False)]
+    if coin.flip(min(1, target(prefix)[token] / row[token])):
+        return (token,)
+    return (coin.draw([mass / sum(left) for mass in left]),)
+
+
+def accepts_what_the_target_lacks(coin, prefix):
+    """Keep a token outside the target's vocabulary, as TokenTiming's Figure 1 says of TLI (erratum p)."""
+    target, draft = union.models(TARGET, DRAFTER)
+    token = coin.draw(draft(prefix))
+    return (token,) if token >= 3 else chain.generate(coin, target, draft, prefix, 1)
+
+
+def matches_by_index(coin, prefix):
+    """Read a draft token as the target token with the same index, as if both had one vocabulary."""
+    row = DRAFTER.law(DRAFTER.read(TARGET.vocabulary.spell(prefix)))
+    token = coin.draw(row)
+    shared, _ = union.laws(TARGET.law(prefix), row, TARGET.vocabulary, DRAFTER.vocabulary)
+    t, d = shared, union.models(TARGET, DRAFTER)[1](prefix)
+    left = [max(x - y, 0) for x, y in zip(t, d, strict=True)]
+    if d[token] > 0 and coin.flip(min(1, t[token] / d[token])):
+        return (token,)
+    return (coin.draw([mass / sum(left) for mass in left]),)
+
+
+@pytest.mark.parametrize("wrong", [drops_what_the_target_lacks, accepts_what_the_target_lacks, matches_by_index])
+def test_a_wrong_union_is_lossy(wrong):
+    assert isinstance(check_lossless_block(wrong, TARGET.model, 2), Lossy)
+
+
+def test_the_right_union_of_the_controls_is_lossless():
+    verdict = check_lossless_block(
+        lambda coin, prefix: union.generate(coin, TARGET, DRAFTER, prefix, 2), TARGET.model, 3
+    )
+    assert isinstance(verdict, Lossless)

@@ -1,0 +1,94 @@
+"""Which target token each draft token is, if any, and a draft law carried over to the target's tokens along it."""
+
+from __future__ import annotations
+
+from functools import lru_cache
+from typing import Any
+
+import array_api_compat
+import numpy as np
+
+from spec_math.arrays import Array, array_namespace, is_exact
+from spec_math.arrays import law as checked
+from spec_math.language import Vocabulary
+from spec_math.language.overlap import pairs
+from spec_math.language.speaker import Speaker
+
+
+@lru_cache(maxsize=8)
+def places(target_vocabulary: Vocabulary, draft_vocabulary: Vocabulary) -> np.ndarray[Any, Any]:
+    """Return for each draft token the target token that adds the same bytes, or −1: T ∩ D.
+
+    Special tokens correspond by name, among themselves. Draft tokens with the same bytes share one target token; of
+    target tokens with the same bytes it is the one that texts are read as.
+
+    >>> places(Vocabulary(["a", "ab"]), Vocabulary(["ab", "b", "a"])).tolist()
+    [1, -1, 0]
+    """
+    found = np.full(len(draft_vocabulary), -1, dtype=np.int64)
+    for ours, theirs in pairs(target_vocabulary, draft_vocabulary):
+        found[theirs] = ours
+    for repeated, read in draft_vocabulary.repeats.items():
+        found[repeated] = found[read]
+    found.flags.writeable = False
+    return found
+
+
+def carried(draft: Any, target_vocabulary: Vocabulary, draft_vocabulary: Vocabulary) -> tuple[Array, Array]:
+    """Carry a draft law [..., D] over to the target's tokens: its masses on T [..., T], and those beyond T [..., D∖T].
+
+    No mass is lost or rescaled: both together sum to 1. The second part is in the order of the draft vocabulary.
+
+    Raises:
+        ValueError: the masses are no law, or not one on the draft vocabulary.
+
+    >>> shared, beyond = carried(["1/2", "1/3", "1/6"], Vocabulary(["a", "c"]), Vocabulary(["a", "b", "d"]))
+    >>> shared.tolist(), beyond.tolist()
+    ([Fraction(1, 2), Fraction(0, 1)], [Fraction(1, 3), Fraction(1, 6)])
+    """
+    d = on_vocabulary(draft, draft_vocabulary, "draft")
+    place = places(target_vocabulary, draft_vocabulary)
+    inside = np.flatnonzero(place >= 0)
+    masses = blank(d, len(target_vocabulary))
+    # Of draft tokens with the same bytes the first is written and the others are added to it.
+    first = np.unique(place[inside], return_index=True)[1]
+    masses[..., place[inside[first]]] = d[..., inside[first]]
+    for token in np.delete(inside, first):
+        masses[..., place[token]] = masses[..., place[token]] + d[..., token]
+    return masses, d[..., np.flatnonzero(place < 0)]
+
+
+def on_vocabulary(masses: Any, vocabulary: Vocabulary, name: str) -> Array:
+    """Check that masses [..., V] are laws on the tokens of a vocabulary.
+
+    >>> on_vocabulary(["1/2", "1/2"], Vocabulary(["a"]), "target")
+    Traceback (most recent call last):
+    ValueError: target: its vocabulary has 1 tokens; the law has 2
+    """
+    row = checked(masses, name)
+    if row.shape[-1] != len(vocabulary):
+        raise ValueError(f"{name}: its vocabulary has {len(vocabulary)} tokens; the law has {row.shape[-1]}")
+    return row
+
+
+def blank(like: Array, size: int) -> Array:
+    """Return zeros [..., size] of the kind of an array [..., V].
+
+    >>> from spec_math.arrays import exact
+    >>> blank(exact([1]), 2).tolist()
+    [Fraction(0, 1), Fraction(0, 1)]
+    """
+    shape = (*like.shape[:-1], size)
+    if is_exact(like):
+        return np.full(shape, like.flat[0] * 0, dtype=object)
+    return array_namespace(like).zeros(shape, dtype=like.dtype, device=array_api_compat.device(like))
+
+
+def heard(drafter: Speaker, target_vocabulary: Vocabulary, prefix: tuple[int, ...]) -> Array:
+    """Return the drafter's law [D] after a text written in target tokens, which it reads as its own (`Speaker.read`).
+
+    >>> drafter = Speaker({(): ["1/2", "1/2"], (1,): ["1/3", "2/3"]}.__getitem__, Vocabulary(["a", "ab"]))
+    >>> heard(drafter, Vocabulary(["a", "b"]), (0, 1)).tolist()
+    [Fraction(1, 3), Fraction(2, 3)]
+    """
+    return drafter.law(drafter.read(target_vocabulary.spell(prefix)))

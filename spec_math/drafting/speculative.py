@@ -1,0 +1,108 @@
+"""SpecVocab: the part of the vocabulary to draft from is guessed anew at each step, by a ranking of low rank."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spec_math.arrays import Array, asarray, count
+from spec_math.arrays import law as checked
+from spec_math.distribution import descending_rank, overlap, restricted
+from spec_math.drafting.mapped import Mapped
+from spec_math.language.model import Model
+from spec_math.scheme import Tokens
+
+
+@dataclass(frozen=True, eq=False)
+class Ranking:
+    """The module that guesses: W_down [d', d] and W_vocab [V, d'], so that token scores are W_vocab (W_down h)."""
+
+    down: Array
+    vocabulary: Array
+
+    def scores(self, hidden: Array) -> Array:
+        """Return the approximate logits [..., V] of hidden states [..., d]. Source: SpecVocab, Section 3.3, step 1."""
+        return (hidden @ self.down.T) @ self.vocabulary.T
+
+
+def candidates(scores: Any, k: int) -> Array:
+    """Say which tokens are among the k with the highest scores [..., V], lowest index first among equals.
+
+    Raises:
+        ValueError: k exceeds the vocabulary. TypeError: k is no count.
+
+    Source: SpecVocab, Section 3.3, step 2.
+
+    >>> candidates([1, 3, 2, 3], 2).tolist()
+    [False, True, False, True]
+    """
+    s = asarray(scores)
+    if count(k) > s.shape[-1]:
+        raise ValueError(
+            f"k candidates are taken of the vocabulary, so k must not exceed it; k = {k}, V = {s.shape[-1]}"
+        )
+    return descending_rank(s) < k
+
+
+def draft_law(draft: Any, scores: Any, k: int) -> Array:
+    """Return the draft law [..., V] on the k tokens with the highest scores [..., V]: d(x) / d(K), 0 elsewhere.
+
+    It equals the softmax of the exact logits of K alone (`from_hidden`), as all other logits cancel.
+
+    Raises:
+        ValueError: as `candidates`; the draft has no mass on K.
+
+    Source: SpecVocab, Section 3.3.
+
+    >>> draft_law(["1/4", "1/4", "1/2"], [3, 1, 2], 2).tolist()
+    [Fraction(1, 3), Fraction(0, 1), Fraction(2, 3)]
+    """
+    return restricted(checked(draft, "draft"), candidates(scores, k))
+
+
+def acceptance(target: Any, draft: Any, scores: Any, k: int) -> Any:
+    """Return Σ_K min(t, d/d(K)) for the k tokens K with the highest scores, laws and scores [..., V].
+
+    Raises:
+        ValueError, TypeError: as `draft_law`, or a target that is no law.
+
+    >>> acceptance(["1/4", "1/4", "1/2"], ["1/2", "1/4", "1/4"], [3, 1, 2], 2)
+    Fraction(7, 12)
+    """
+    return overlap(target, draft_law(draft, scores, k))
+
+
+def model(draft_model: Model, scores: Callable[[Tokens], Any], k: int) -> Model:
+    """Return the draft model on the k tokens that the scores after each prefix rank highest; every verifier takes it.
+
+    >>> model(lambda prefix: ["1/4", "1/4", "1/2"], lambda prefix: [3, 1, 2], 2)(()).tolist()
+    [Fraction(1, 3), Fraction(0, 1), Fraction(2, 3)]
+    """
+    return Mapped(draft_model, lambda law, prefix: draft_law(law, scores(prefix), k))
+
+
+def from_hidden(hidden: Any, head: Any, ranking: Ranking, k: int) -> Array:
+    """Return the draft laws [..., V] of hidden states [..., d]: rank, keep k, and take the exact logits of those alone.
+
+    The law: softmax(U[K, :] h) on K, 0 elsewhere, for the output head U [V, d]. Floats.
+
+    Raises:
+        ValueError: as `candidates`.
+
+    Source: SpecVocab, Section 3.3, step 3.
+
+    >>> head = np.array([[1.0, 0.0], [0.0, 1.0], [0.0, 1.0]])
+    >>> from_hidden(np.zeros(2), head, Ranking(np.eye(2), head), 2).tolist()
+    [0.5, 0.5, 0.0]
+    """
+    h, rows = np.asarray(hidden, dtype=np.float64), np.asarray(head, dtype=np.float64)
+    keep = candidates(ranking.scores(h), k)
+    chosen = np.nonzero(keep)[-1].reshape(*keep.shape[:-1], k)
+    logits = np.einsum("...kd,...d->...k", rows[chosen], h)
+    weights = np.exp(logits - logits.max(axis=-1, keepdims=True))
+    result = np.zeros(keep.shape)
+    np.put_along_axis(result, chosen, weights / weights.sum(axis=-1, keepdims=True), axis=-1)
+    return result
