@@ -1,0 +1,315 @@
+"""The array form of chain and block verification decides what the replayed programs decide on the same uniforms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from random import Random
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from proofs_tests.block_level.models import Rows, model_pairs
+from spec_math.arrays import exact, proportional_to
+from spec_math.block_level import array_draw, array_form, block, chain, length
+from spec_math.block_level.array_form import decide_block, decide_chain, verify_block, verify_chain
+from spec_math.block_level.column_coin import replay_row
+from spec_math.block_level.conditionals import Conditionals
+
+RULES = [(verify_chain, decide_chain, chain.verify), (verify_block, decide_block, block.verify)]
+IDS = ["chain", "block"]
+
+
+@dataclass(frozen=True)
+class Batch:
+    """targets [B, L + 1, V], drafts [B, L, V], tokens [B, L], uniforms [B, L + 1]."""
+
+    targets: Any
+    drafts: Any
+    tokens: Any
+    uniforms: Any
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.targets, self.drafts, self.tokens, self.uniforms))
+
+
+def replayed(verify: Callable[..., tuple[int, ...]], batch: Batch, row: int) -> list[int]:
+    """What the program emits on a row of uniforms, padded with −1."""
+    tokens = tuple(int(token) for token in batch.tokens[row] if token >= 0)
+    size = len(tokens)
+    targets = [batch.targets[row, place] for place in range(size + 1)]
+    if not targets[-1].any():
+        targets.pop()
+    drafts = [batch.drafts[row, place] for place in range(size)]
+    emitted = replay_row(lambda coin: verify(coin, tokens, targets, drafts), batch.uniforms[row].tolist())
+    return [*emitted, *[-1] * (batch.tokens.shape[1] + 1 - len(emitted))]
+
+
+def exact_batch(pair: Any, lookahead: int, seed: int, rows: int = 12) -> Batch:
+    """Chains drawn from a model of Fractions, some cut short, on uniforms of which many lie ON a threshold."""
+    rng = np.random.default_rng(seed)
+    target, draft = pair
+    size = len(target(()))
+    laws = Conditionals(target, draft, ())
+    targets, drafts = exact(np.zeros((rows, lookahead + 1, size))), exact(np.zeros((rows, lookahead, size)))
+    tokens = np.full((rows, lookahead), -1)
+    uniforms = exact(rng.integers(0, 60, (rows, lookahead + 1))) / 60
+    for row in range(rows):
+        path: tuple[int, ...] = ()
+        for place in range(int(rng.integers(1, lookahead + 1))):
+            targets[row, place], drafts[row, place] = laws.target(path), laws.draft(path)
+            token = int(rng.choice(np.flatnonzero(laws.draft(path) > 0)))
+            tokens[row, place] = token
+            path = (*path, token)
+            if laws.ends(path):
+                break
+        if not laws.ends(path):
+            targets[row, len(path)] = laws.target(path)
+    batch = Batch(targets, drafts, tokens, uniforms)
+    for place in range(lookahead):  # a third of the coins exactly on their chance, a third of the draws on a border
+        for decide in (decide_chain, decide_block):
+            chances = decide(*batch).chances[:, place]
+            there = (rng.random(rows) < 1 / 6) & (chances < 1)
+            uniforms[there, place] = chances[there]
+    for decide in (decide_chain, decide_block):
+        sums = np.cumsum(decide(*batch).masses, axis=1)
+        for row in np.flatnonzero(rng.random(rows) < 1 / 6):
+            borders = [border / sums[row, -1] for border in sums[row] if 0 < border < sums[row, -1]]
+            if borders:
+                uniforms[row, -1] = borders[int(rng.integers(len(borders)))]
+    return batch
+
+
+def float_batch(rng: np.random.Generator, shape: tuple[int, int, int], kind: str) -> Batch:
+    """Random float laws with zeros, near or equal laws, ragged chains; `coarse` ones have thresholds in common."""
+    rows, lookahead, size = shape
+    if kind == "coarse":
+        weights = rng.integers(0, 5, (2, rows, lookahead + 1, size)).astype(float)
+        weights[..., 0] += 1
+    else:
+        weights = np.exp(3 * rng.standard_normal((2, rows, lookahead + 1, size)))
+        weights[rng.random(weights.shape) < 0.2] = 0
+        weights[..., -1] += 1
+        weights[1, rng.random(rows) < 0.3] = 1.01 * weights[0, rng.random(rows) < 2][:1]
+        same = rng.random(rows) < 0.2
+        weights[1, same] = weights[0, same]
+    targets, drafts = weights / weights.sum(axis=-1, keepdims=True)
+    drafts = drafts[:, :-1]
+    tokens = np.array([[rng.choice(size, p=law) for law in chain_laws] for chain_laws in drafts])
+    tokens[np.arange(lookahead) >= rng.integers(1, lookahead + 1, rows)[:, None]] = -1
+    uniforms = rng.random((rows, lookahead + 1))
+    if kind == "coarse":
+        uniforms = np.floor(uniforms * 16) / 16
+    return Batch(targets, drafts, tokens, uniforms)
+
+
+@pytest.mark.parametrize(("verify", "program"), [(verify, program) for verify, _, program in RULES], ids=IDS)
+@given(data=st.data(), lookahead=st.integers(1, 3), seed=st.integers(0, 2**32 - 1))
+def test_array_form_is_the_replayed_program_on_fractions(
+    verify: Any, program: Any, data: st.DataObject, lookahead: int, seed: int
+) -> None:
+    """Everywhere, on thresholds too: no distance is excepted."""
+    batch = exact_batch(data.draw(model_pairs(data.draw(st.integers(2, 4)))), lookahead, seed)
+    emitted, count = verify(*batch)
+    expected = [replayed(program, batch, row) for row in range(len(batch.tokens))]
+    assert emitted.tolist() == expected
+    assert count.tolist() == [sum(token >= 0 for token in row) for row in expected]
+
+
+FLOATS = [(shape, kind) for shape in ((300, 3, 2), (200, 4, 5), (40, 6, 300)) for kind in ("fine", "coarse")]
+
+
+@pytest.mark.parametrize("library", ["numpy", "torch", "torch in float32"])
+@pytest.mark.parametrize(("shape", "kind"), FLOATS, ids=str)
+@pytest.mark.parametrize(("verify", "decide", "program"), RULES, ids=IDS)
+def test_array_form_is_the_replayed_program_beyond_the_rounding(
+    verify: Any, decide: Any, program: Any, shape: tuple[int, int, int], kind: str, library: str
+) -> None:
+    """All rows at a distance of more than `rounding(V)` agree; none is nearer where the uniforms are not on a grid."""
+    batch = float_batch(np.random.default_rng([*shape, kind == "fine"]), shape, kind)
+    given_to_it: Any = batch
+    if library != "numpy":
+        torch = pytest.importorskip("torch")
+        if library.endswith("32"):
+            batch = Batch(
+                batch.targets.astype(np.float32), batch.drafts.astype(np.float32), batch.tokens, batch.uniforms
+            )
+        given_to_it = Batch(*(torch.from_numpy(array) for array in batch))
+    emitted, count = verify(*given_to_it)
+    far = np.asarray(array_form.distance(decide, *given_to_it)) > array_draw.rounding(shape[-1])
+    expected = np.array([replayed(program, batch, row) for row in range(shape[0])])
+    assert (np.asarray(emitted)[far] == expected[far]).all()
+    assert (np.asarray(count) == (np.asarray(emitted) >= 0).sum(axis=1)).all()
+    # On a grid of sixteenths, coarse laws put many coins ON their chance, but never most of them.
+    assert far.all() if kind == "fine" else far.mean() > 0.4
+    assert len(np.unique(np.asarray(count))) > 1, "all blocks of one length would show nothing"
+
+
+@pytest.mark.parametrize(("verify", "decide"), [(verify, decide) for verify, decide, _ in RULES], ids=IDS)
+@given(data=st.data(), lookahead=st.integers(1, 3), seed=st.integers(0, 2**32 - 1))
+def test_nothing_changes_within_the_distance(
+    verify: Any, decide: Any, data: st.DataObject, lookahead: int, seed: int
+) -> None:
+    batch = exact_batch(data.draw(model_pairs(data.draw(st.integers(2, 3)))), lookahead, seed)
+    distance = array_form.distance(decide, *batch)
+    emitted = verify(*batch).emitted
+    for sign in (-1, 1):
+        moved = batch.uniforms + sign * distance[:, None] * Fraction(99, 100)
+        moved = np.where((moved >= 0) & (moved < 1), moved, batch.uniforms)
+        assert (verify(batch.targets, batch.drafts, batch.tokens, moved).emitted == emitted).all()
+
+
+@pytest.mark.parametrize(("verify", "decide", "program"), RULES, ids=IDS)
+@pytest.mark.parametrize("lookahead", [1, 2])
+def test_array_form_has_exactly_the_law_of_the_program(verify: Any, decide: Any, program: Any, lookahead: int) -> None:
+    """Between the thresholds nothing changes, so that the law is a sum over cells: one uniform in each, its volume."""
+    target, draft = (lambda p: TARGET[sum(p) % 2]), (lambda p: DRAFT[sum(p) % 2])
+    emitted_law: dict[tuple[int, ...], Fraction] = {}
+    for tokens in product(range(3), repeat=lookahead):
+        paths = [tokens[:place] for place in range(lookahead + 1)]
+        drafted = Fraction(1)
+        for place, token in enumerate(tokens):
+            drafted *= draft(paths[place])[token]
+        laws = exact([[target(path) for path in paths]]), exact([[draft(path) for path in paths[:-1]]])
+        cuts = cells(decide, *laws, tokens)
+        corners = list(product(*(range(len(cut) - 1) for cut in cuts)))
+        uniforms = exact([[cut[at] for cut, at in zip(cuts, corner, strict=True)] for corner in corners])
+        rows = [np.repeat(array, len(corners), axis=0) for array in (*laws, np.array([tokens]))]
+        emitted, count = verify(*rows, uniforms)
+        for corner, block_, size in zip(corners, emitted.tolist(), count.tolist(), strict=True):
+            volume = drafted
+            for cut, at in zip(cuts, corner, strict=True):
+                volume *= cut[at + 1] - cut[at]
+            text = tuple(block_[:size])
+            emitted_law[text] = emitted_law.get(text, Fraction(0)) + volume
+    generate = chain.generate if program is chain.verify else block.generate
+    assert emitted_law == length.law(lambda coin, prefix: generate(coin, target, draft, prefix, lookahead), ())
+
+
+TARGET = [exact(["1/2", "1/3", "1/6"]), exact(["1/5", "1/5", "3/5"])]
+DRAFT = [exact(["1/6", "1/2", "1/3"]), exact(["2/5", "2/5", "1/5"])]
+
+
+def cells(decide: Any, targets: Any, drafts: Any, tokens: tuple[int, ...]) -> list[list[Fraction]]:
+    """The thresholds of each column, whatever the others decide."""
+    lookahead = len(tokens)
+    cuts: list[set[Fraction]] = [{Fraction(0), Fraction(1)} for _ in range(lookahead + 1)]
+    for corner in product([Fraction(0), Fraction(999, 1000)], repeat=lookahead):
+        decisions = decide(targets, drafts, np.array([tokens]), exact([[*corner, 0]]))
+        sums = np.cumsum(decisions.masses[0])
+        cuts[-1] |= set((sums / sums[-1]).tolist())
+        for place in range(lookahead):
+            cuts[place].add(decisions.chances[0, place])
+    return [sorted(cut) for cut in cuts]
+
+
+# Controls: the same comparisons reject these.
+
+
+def weighed(random: Random, size: int) -> Any:
+    return proportional_to([random.randint(1, 6) for _ in range(size)])
+
+
+def not_strict(targets: Any, drafts: Any, tokens: Any, uniforms: Any) -> Any:
+    """u ≤ p: a coin exactly on its chance accepts."""
+    return verify_chain(targets, drafts, tokens, np.where(uniforms > 0, uniforms - Fraction(1, 10**9), uniforms))
+
+
+def shifted(verify: Any) -> Any:
+    """Each position takes the coin of the next."""
+
+    def verified(targets: Any, drafts: Any, tokens: Any, uniforms: Any) -> Any:
+        columns = np.concatenate([uniforms[:, 1:-1], uniforms[:, :1], uniforms[:, -1:]], axis=1)
+        return verify(targets, drafts, tokens, columns)
+
+    return verified
+
+
+def plain_residual(targets: Any, drafts: Any, tokens: Any, uniforms: Any) -> Any:
+    """Block verification whose rejected position draws from (t − d)+ instead of (w t − d)+."""
+
+    def decide(*arrays: Any) -> Any:
+        found = decide_block(*arrays)
+        size = array_form.lengths(tokens)
+        kept = np.full(len(tokens), targets[0, 0, 0] * 0 + 1)
+        return found._replace(masses=array_form.following(targets, drafts, found.accepted, size, kept))
+
+    return array_form.verified(decide, targets, drafts, tokens, uniforms)
+
+
+def first_run(targets: Any, drafts: Any, tokens: Any, uniforms: Any) -> Any:
+    """Block verification that stops at the first coin which refuses."""
+
+    def decide(*arrays: Any) -> Any:
+        found = decide_block(*arrays)
+        accepts = found.tossed & (uniforms[:, :-1] < found.chances)
+        return found._replace(accepted=np.logical_and.accumulate(accepts, axis=1).sum(axis=1))
+
+    return array_form.verified(decide, targets, drafts, tokens, uniforms)
+
+
+CONTROLS = [
+    (not_strict, chain.verify),
+    (shifted(verify_chain), chain.verify),
+    (shifted(verify_block), block.verify),
+    (plain_residual, block.verify),
+    (first_run, block.verify),
+    (verify_chain, block.verify),
+]
+
+
+@pytest.mark.parametrize(
+    ("control", "program"), CONTROLS, ids=["≤", "shifted", "shifted block", "residual", "run", "chain"]
+)
+def test_a_wrong_array_form_is_rejected(control: Any, program: Any) -> None:
+    random = Random(0)
+    target, draft = (Rows(tuple(weighed(random, 4) for _ in range(3))) for _ in range(2))
+    differing = 0
+    for seed in range(10):
+        batch = exact_batch((target, draft), 3, seed, rows=20)
+        emitted = control(*batch).emitted.tolist()
+        differing += sum(emitted[row] != replayed(program, batch, row) for row in range(20))
+    assert differing > 0
+
+
+def test_a_draw_beyond_all_running_sums_is_the_last_token_with_mass() -> None:
+    masses, uniforms = np.array([[0.1] * 10 + [0.0]]), np.array([1 - 2.0**-53])
+    assert array_draw.drawn(masses, uniforms).tolist() == [9]
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=6).filter(any), st.fractions(0, Fraction(99, 100)))
+@example([0, 1], Fraction(0))
+@example([1, 1], Fraction(1, 2))
+def test_drawn_is_the_coins_draw(weights: list[int], uniform: Fraction) -> None:
+    law = proportional_to(weights)
+    (token,) = array_draw.drawn(exact([weights]), exact([uniform])).tolist()
+    assert token == replay_row(lambda coin: coin.draw(law), [uniform])
+
+
+@pytest.mark.parametrize("name", ["targets", "drafts", "tokens", "uniforms"])
+def test_arrays_that_do_not_fit_are_told_apart(name: str) -> None:
+    batch = float_batch(np.random.default_rng(0), (3, 2, 4), "fine")
+    arrays = dict(zip(("targets", "drafts", "tokens", "uniforms"), batch, strict=True))
+    arrays[name] = arrays[name][:, :-1]
+    with pytest.raises(ValueError, match=r"must be \[B, L \+ 1, V\]"):
+        verify_chain(**arrays)
+
+
+def test_exact_and_float_laws_do_not_mix() -> None:
+    batch = float_batch(np.random.default_rng(0), (3, 2, 4), "fine")
+    with pytest.raises(TypeError, match="one world"):
+        verify_block(exact(batch.targets), batch.drafts, batch.tokens, batch.uniforms)
+
+
+@pytest.mark.parametrize("uniforms", [[0.1], [0.1, 0.2, 0.3]])
+def test_a_row_of_uniforms_has_a_coin_a_position_and_one_draw(uniforms: list[float]) -> None:
+    def program(coin: Any) -> int:
+        return coin.flip(0.5) + coin.draw([0.5, 0.5]) + (coin.draw([0.5, 0.5]) if len(uniforms) > 1 else 0)
+
+    with pytest.raises(ValueError, match="one more coin" if len(uniforms) == 1 else "a second one"):
+        replay_row(program, uniforms)

@@ -1,0 +1,247 @@
+"""Chain and block verification over whole batches: the programs of `chain` and `block` as array formulas."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import array_api_compat
+
+from spec_math.arrays import Array, array_namespace, check_same_world, ones_like, over, positive_part, zeros_like
+from spec_math.block_level import array_draw
+from spec_math.block_level.array_draw import wide
+
+
+class Verified(NamedTuple):
+    """What a batch emits: tokens [B, L + 1], padded with −1, and how many of them each block has, [B]."""
+
+    emitted: Array
+    count: Array
+
+
+class Decisions(NamedTuple):
+    """What a batch decides: the chance of each coin, which coins are tossed, what is accepted, and what is drawn from.
+
+    `chances` and `tossed` are [B, L], column i the coin of position i; `accepted` [B] counts the drafted tokens kept;
+    `masses` [B, V], not divided by their sum, are those of the token that follows, all 0 where none does.
+    """
+
+    chances: Array
+    tossed: Array
+    accepted: Array
+    masses: Array
+
+
+Decide = Callable[[Array, Array, Array, Array], Decisions]
+"""A rule of verification: (targets [B, L + 1, V], drafts [B, L, V], tokens [B, L], uniforms [B, L + 1])."""
+
+
+def verify_chain(targets: Array, drafts: Array, tokens: Array, uniforms: Array) -> Verified:
+    """Verify a batch of drafted chains token by token, as `chain.verify` does each.
+
+    Laws targets [B, L + 1, V] and drafts [B, L, V], row i given the first i tokens, checked already (`arrays.laws`);
+    tokens [B, L], −1 from where a chain is shorter; uniforms [B, L + 1] in [0, 1), column i the coin of position i and
+    the last the final draw. A row of zeros in targets says that nothing follows. NumPy, torch or Fractions, in float64
+    where they float; no value is looked at on the host, and no shape depends on one.
+
+    Raises:
+        TypeError, ValueError: the arrays are of different worlds or shapes.
+
+    Source: Timor et al., Alg. 5; SpecTr, Alg. 4.
+
+    >>> from spec_math.arrays import exact
+    >>> import numpy as np
+    >>> targets, drafts = exact([[["1/4", "3/4"], ["1/2", "1/2"]]]), exact([[["1/2", "1/2"]]])
+    >>> verify_chain(targets, drafts, np.array([[0]]), exact([["3/5", "1/5"]])).emitted.tolist()
+    [[1, -1]]
+    """
+    return verified(decide_chain, targets, drafts, tokens, uniforms)
+
+
+def verify_block(targets: Array, drafts: Array, tokens: Array, uniforms: Array) -> Verified:
+    """Verify a batch of drafted chains each as a block, as `block.verify` does each; arguments as `verify_chain`.
+
+    Source: Sun et al. 2024 (block verification).
+
+    >>> from spec_math.arrays import exact
+    >>> import numpy as np
+    >>> targets, drafts = exact([[["1/4", "3/4"], ["1/2", "1/2"]]]), exact([[["1/2", "1/2"]]])
+    >>> verify_block(targets, drafts, np.array([[0]]), exact([["2/5", "1/5"]])).count.tolist()
+    [2]
+    """
+    return verified(decide_block, targets, drafts, tokens, uniforms)
+
+
+def verified(decide: Decide, targets: Array, drafts: Array, tokens: Array, uniforms: Array) -> Verified:
+    """Return what a batch emits under a rule of verification: the accepted tokens, and one drawn after them.
+
+    >>> from spec_math.arrays import exact
+    >>> import numpy as np
+    >>> laws = exact([[[1, 0], [0, 1]]]), exact([[[1, 0]]])
+    >>> verified(decide_chain, *laws, np.array([[0]]), exact([[0, 0]])).emitted.tolist()
+    [[0, 1]]
+    """
+    check(targets, drafts, tokens, uniforms)
+    decisions = decide(targets, drafts, tokens, uniforms)
+    xp = array_namespace(tokens)
+    follows = array_draw.drawn(decisions.masses, uniforms[:, -1])
+    places = _places(tokens, tokens.shape[1] + 1)[None, :]
+    accepted = decisions.accepted[:, None]
+    padded = xp.concat([tokens, xp.full_like(tokens[:, :1], -1)], axis=1)
+    emitted = xp.where(places < accepted, padded, xp.where(places == accepted, follows[:, None], -1))
+    return Verified(emitted, decisions.accepted + xp.astype(follows >= 0, tokens.dtype))
+
+
+def distance(decide: Decide, targets: Array, drafts: Array, tokens: Array, uniforms: Array) -> Array:
+    """Return for each block, [B], how far its uniforms are from a decision that would be another.
+
+    It is the least |u − p| over the coins tossed, and the least distance of the last uniform from a border between two
+    tokens. Beyond `array_draw.rounding(V)` float64 decides as the program does that is replayed on the same uniforms.
+
+    >>> from spec_math.arrays import exact
+    >>> import numpy as np
+    >>> targets, drafts = exact([[["1/4", "3/4"], ["1/2", "1/2"]]]), exact([[["1/2", "1/2"]]])
+    >>> distance(decide_chain, targets, drafts, np.array([[0]]), exact([["2/5", "1/5"]])).tolist()
+    [Fraction(1, 10)]
+    """
+    check(targets, drafts, tokens, uniforms)
+    decisions = decide(targets, drafts, tokens, uniforms)
+    xp = array_namespace(tokens)
+    coins = abs(uniforms[:, :-1] - decisions.chances)
+    least = array_draw.distance(decisions.masses, uniforms[:, -1])
+    for place in range(tokens.shape[1]):
+        least = xp.where(decisions.tossed[:, place], xp.minimum(least, coins[:, place]), least)
+    return least
+
+
+def decide_chain(targets: Array, drafts: Array, tokens: Array, uniforms: Array) -> Decisions:
+    """Decide token by token: position i is tossed while all before it are accepted, with chance min(1, t/d).
+
+    >>> from spec_math.arrays import exact
+    >>> import numpy as np
+    >>> laws = exact([[["1/4", "3/4"], ["1/2", "1/2"]]]), exact([[["1/2", "1/2"]]])
+    >>> decide_chain(*laws, np.array([[0]]), exact([["3/5", 0]])).masses.tolist()
+    [[Fraction(0, 1), Fraction(1, 4)]]
+    """
+    xp = array_namespace(tokens)
+    accepted = xp.zeros_like(tokens[:, 0])
+    going = accepted == 0
+    chances: list[Array] = []
+    tossed: list[Array] = []
+    one = ones_like(wide(targets[:, 0, 0]))
+    for place in range(tokens.shape[1]):
+        t, d = _at(targets, tokens, place), _at(drafts, tokens, place)
+        going = going & (tokens[:, place] >= 0)
+        chances.append(xp.minimum(one, over(t, d, one)))
+        tossed.append(going)
+        going = going & (uniforms[:, place] < chances[-1])
+        accepted = accepted + xp.astype(going, tokens.dtype)
+    masses = following(targets, drafts, accepted, lengths(tokens), one)
+    return Decisions(xp.stack(chances, axis=1), xp.stack(tossed, axis=1), accepted, masses)
+
+
+def decide_block(targets: Array, drafts: Array, tokens: Array, uniforms: Array) -> Decisions:
+    """Decide as a block: all positions are tossed, and what the last accepting one keeps is accepted.
+
+    The law: w_0 = 1, w_i = min(1, w_{i−1} t/d); position i < l has the chance ρ_i/(ρ_i + 1 − w_i), where
+    ρ_i = Σ (w_i t − d)+ over the laws after i tokens, and the last position l has w_l.
+
+    >>> from spec_math.arrays import exact
+    >>> import numpy as np
+    >>> laws = exact([[["1/4", "3/4"], ["1/2", "1/2"]]]), exact([[["1/2", "1/2"]]])
+    >>> decide_block(*laws, np.array([[0]]), exact([["3/5", 0]])).chances.tolist()
+    [[Fraction(1, 2)]]
+    """
+    xp = array_namespace(tokens)
+    size, accepted = lengths(tokens), xp.zeros_like(tokens[:, 0])
+    one = ones_like(wide(targets[:, 0, 0]))
+    weight = kept = one
+    chances: list[Array] = []
+    tossed: list[Array] = []
+    for place in range(tokens.shape[1]):
+        # w·t first: it is at most 1, where t/d may overflow.
+        t, d = _at(targets, tokens, place), _at(drafts, tokens, place)
+        weight = xp.minimum(one, over(weight * t, d, weight))
+        chance, here = weight, place < size
+        if place + 1 < tokens.shape[1]:
+            left = xp.sum(_left(targets[:, place + 1], drafts[:, place + 1], weight), axis=-1)
+            # At 0/0 a later coin accepts whatever this one says.
+            chance = xp.where(place + 1 < size, over(left, left + (1 - weight), weight), weight)
+        accepts = here & (uniforms[:, place] < chance)
+        accepted = xp.where(accepts, place + 1, accepted)
+        kept = xp.where(accepts, weight, kept)
+        chances.append(chance)
+        tossed.append(here)
+    masses = following(targets, drafts, accepted, size, kept)
+    return Decisions(xp.stack(chances, axis=1), xp.stack(tossed, axis=1), accepted, masses)
+
+
+def lengths(tokens: Array) -> Array:
+    """Return how many tokens each chain [B, L] has: those before its first −1.
+
+    >>> import numpy as np
+    >>> lengths(np.array([[0, 1], [0, -1], [-1, 1]])).tolist()
+    [2, 1, 0]
+    """
+    xp = array_namespace(tokens)
+    size = xp.zeros_like(tokens[:, 0])
+    for place in range(tokens.shape[1]):
+        size = size + xp.astype((size == place) & (tokens[:, place] >= 0), tokens.dtype)
+    return size
+
+
+def check(targets: Array, drafts: Array, tokens: Array, uniforms: Array) -> None:
+    """Check that the four arrays fit: one world, and shapes [B, L + 1, V], [B, L, V], [B, L], [B, L + 1], L ≥ 1.
+
+    Raises:
+        TypeError, ValueError: they do not.
+
+    >>> import numpy as np
+    >>> laws, tokens = np.ones((1, 1, 2)), np.array([[0]])
+    >>> check(laws, laws, tokens, np.zeros((1, 2)))  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: targets, drafts, tokens and uniforms must be [B, L + 1, V], [B, L, V], [B, L] and [B, L + 1] with ...
+    """
+    check_same_world(targets, drafts)
+    shapes = [tuple(array.shape) for array in (targets, drafts, tokens, uniforms)]
+    batch, size, vocabulary = (*shapes[2], 0, 0)[:2] + (shapes[0] or (0,))[-1:]
+    wanted = [(batch, size + 1, vocabulary), (batch, size, vocabulary), (batch, size), (batch, size + 1)]
+    if shapes != wanted or size < 1 or vocabulary < 1:
+        raise ValueError(
+            f"targets, drafts, tokens and uniforms must be [B, L + 1, V], [B, L, V], [B, L] and [B, L + 1] with L ≥ 1; "
+            f"got {', '.join(map(str, shapes))}"
+        )
+
+
+def following(targets: Array, drafts: Array, accepted: Array, size: Array, weight: Array) -> Array:
+    """Return the masses [B, V] after the accepted tokens: t where all `size` are accepted, else (w·t − d)+, or t if 0.
+
+    >>> from spec_math.arrays import exact
+    >>> import numpy as np
+    >>> laws = exact([[["1/4", "3/4"], ["1/2", "1/2"]]]), exact([[["1/2", "1/2"]]])
+    >>> following(*laws, np.array([0]), np.array([1]), exact([1])).tolist()
+    [[Fraction(0, 1), Fraction(1, 4)]]
+    """
+    xp = array_namespace(targets)
+    rows = _places(accepted, accepted.shape[0])
+    t = wide(targets[rows, accepted])
+    left = _left(t, drafts[rows, xp.minimum(accepted, xp.full_like(accepted, drafts.shape[1] - 1))], weight)
+    rejected = (accepted < size)[:, None] & (xp.sum(left, axis=-1, keepdims=True) > 0)
+    return xp.where(rejected, left, t)
+
+
+def _left(target: Array, draft: Array, weight: Array) -> Array:
+    return positive_part(weight[:, None] * wide(target) - wide(draft))
+
+
+def _at(rows: Array, tokens: Array, place: int) -> Array:
+    """Return the masses of the tokens of one position [B]; 0 where there is no token."""
+    xp = array_namespace(rows)
+    there = tokens[:, place] >= 0
+    at = xp.where(there, tokens[:, place], 0)
+    masses = wide(xp.take_along_axis(rows[:, place], at[:, None], axis=-1)[:, 0])
+    return xp.where(there, masses, zeros_like(masses))
+
+
+def _places(like: Array, size: int) -> Any:
+    return array_namespace(like).arange(size, dtype=like.dtype, device=array_api_compat.device(like))
