@@ -17,6 +17,9 @@ from spec_math.token_level.streamed import STREAMED, Chunk
 SAMPLED_MASSES = 2**17
 """How many masses of a side the costly columns look at: that many / V positions, evenly spaced, at least 4."""
 
+CAPACITY = 256
+"""Positions whose answers are added to the means together."""
+
 PATHS = 2
 """Sampled rejections a position, where an acceptance has too many terms to be summed."""
 
@@ -147,18 +150,13 @@ def compare(
     step = max(1, positions.count // wanted)
     rng = np.random.default_rng(seed)
     result = Comparison(positions.source, positions.count, positions.size, ks, lines, optima, 0.0, 0)
-    chunk: Chunk | None = None
+    chunk = Chunk(positions.size, ks, CAPACITY)
     for batch in positions.batches(chunk_rows(positions.size)):
-        if chunk is None or chunk.targets.shape != batch.targets.shape:
-            chunk = Chunk(batch.targets, batch.drafts)
-        else:
-            chunk.refill(batch.targets, batch.drafts)
-        best = chunk.optima(ks)
-        for line in lines:
-            if line.name in STREAMED:
-                _add_streamed(line, chunk)
-        for k, column in zip(ks, best, strict=True):
-            optima[0].membership[k].add(column)
+        if chunk.rows + len(batch.targets) > CAPACITY:
+            _flush(chunk, lines, optima[0])
+        first = chunk.rows
+        chunk.take(batch.targets, batch.drafts)
+        best = [chunk.by_k(1, k)[first:] for k in ks]
         result.hardest = _harder(result.hardest, batch, best[-1])
         for row in _sampled_rows(batch, step):
             target, draft = _law_of(batch.targets[row]), _law_of(batch.drafts[row])
@@ -171,16 +169,27 @@ def compare(
                 optima[1].membership[k].add(np.array([known[k]]), np.array([anchors[k]]))
         result.sum_error = max(result.sum_error, batch.sum_error)
         progress(len(batch.targets))
+    _flush(chunk, lines, optima[0])
     return result
 
 
-def chunk_rows(size: int) -> int:
-    """Return how many positions a chunk has: about 2^17 masses a side, so that it and its gathered copy stay in cache.
+def _flush(chunk: Chunk, lines: list[Line], optimum: Line) -> None:
+    """Add a full chunk to the means: a call a column and chunk, not a call a column and position."""
+    for line in lines:
+        if line.name in STREAMED:
+            _add_streamed(line, chunk)
+    for k, tally in optimum.membership.items():
+        tally.add(chunk.by_k(1, k))
+    chunk.clear()
 
-    >>> chunk_rows(32_000)
-    4
+
+def chunk_rows(size: int) -> int:
+    """Return how many positions are read together: about 2^15 masses a side, so that they stay in a core's own cache.
+
+    >>> chunk_rows(4_000)
+    8
     """
-    return max(1, 2**17 // size)
+    return min(max(1, 2**15 // size), CAPACITY)
 
 
 def _line(scheme: Scheme, ks: tuple[int, ...]) -> Line:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from math import isfinite
 from typing import Any
 
 import numpy as np
@@ -146,16 +147,15 @@ def heated(positions: Positions, temperature: float) -> Positions:
 
 def _exponentials(chunk: Any, heat: float, held: FLOAT, place: tuple[LawFile, int]) -> None:
     np.copyto(held, chunk, casting="unsafe")
-    largest = held.max(axis=1, keepdims=True)
-    if not np.isfinite(largest).all():
-        row = int(np.flatnonzero(~np.isfinite(largest[:, 0]))[0])
-        raise LawFileError(f"{place[0].path}: position {place[1] + row}: {_logit_fault(held[row])}")
     if heat != 1.0:
         held /= heat
-        largest /= heat
-    # Far from over- and underflow the shift is not needed: the laws are divided by their sums later.
-    if np.abs(largest).max() > 300:
-        held -= largest
+    largest = held.max(axis=1)
+    for row, value in enumerate(largest.tolist()):
+        # Far from over- and underflow no shift is needed: the laws are divided by their sums later. NaN fails too.
+        if not -300 < value < 300:
+            if not isfinite(value):
+                raise LawFileError(f"{place[0].path}: position {place[1] + row}: {_logit_fault(held[row])}")
+            held[row] -= value
     np.exp(held, out=held)
 
 
