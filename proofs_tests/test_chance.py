@@ -129,6 +129,14 @@ def test_flip_is_strictly_less(p: Any, u: Any, outcome: bool) -> None:
     assert replay(lambda coin: coin.flip(p), [u]) is outcome
 
 
+def test_draw_is_in_proportion_to_the_sum() -> None:
+    """A float law may sum to a little more than 1: the uniform is taken of that sum."""
+    masses = [0.5, 0.5, 0.005]
+    for read in (masses, Cumulative(masses)):
+        drawn = [replay(lambda coin, read=read: coin.draw(read), [u]) for u in (0.497, 0.4985, 0.994, 0.997)]
+        assert drawn == [0, 1, 1, 2]
+
+
 class Tape:
     """A source that counts what is taken from it."""
 
@@ -139,7 +147,7 @@ class Tape:
         return self.left.pop(0)
 
 
-@given(asked=st.lists(st.sampled_from(["never", "surely", "half", "one-hot", "pair", "kept"]), max_size=8))
+@given(asked=st.lists(st.sampled_from(["never", "surely", "half", "one-hot", "first", "pair", "kept"]), max_size=8))
 def test_every_call_consumes_one_uniform_in_order(asked: list[str]) -> None:
     """Coins whose answer is certain consume theirs too, so that arrays of uniforms keep their layout."""
     kept = Cumulative([HALF, HALF])
@@ -157,6 +165,8 @@ def test_every_call_consumes_one_uniform_in_order(asked: list[str]) -> None:
                     assert coin.flip(HALF) is (len(taken) < 4)
                 case "one-hot":
                     assert coin.draw([0, 1, 0]) == 1
+                case "first":
+                    assert coin.draw([1, 0]) == 0
                 case "pair":
                     assert coin.draw([HALF, HALF]) == (len(taken) >= 4)
                 case _:

@@ -35,7 +35,7 @@ def times(first: list[Fraction], second: list[Fraction]) -> list[Fraction]:
     above=st.fractions(0, 3, max_denominator=100),
 )
 @example(root=Fraction(3, 2), positive=[Fraction(1)], below=Fraction(1), above=Fraction(0))
-@example(root=Fraction(2**70 + 1, 2**70), positive=[Fraction(1)], below=Fraction(1), above=Fraction(1))
+@example(root=Fraction(2**70 + 1, 2**70), positive=[Fraction(1), Fraction(1)], below=Fraction(1, 2), above=Fraction(1))
 def test_a_rational_root_is_found_exactly(
     root: Fraction, positive: list[Fraction], below: Fraction, above: Fraction
 ) -> None:
