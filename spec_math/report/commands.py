@@ -24,6 +24,7 @@ from spec_math.report.explanation import Step, shown
 from spec_math.report.explanation import explain as explain_run
 from spec_math.report.law_files import LawFile, open_laws, write_whole
 from spec_math.report.page import Picture, page
+from spec_math.report.paper_pictures import paper_pictures
 from spec_math.report.positions import Positions, compressed, from_files, heated
 from spec_math.report.tables import as_csv, as_json, footnotes, terminal_table
 from spec_math.report.verdicts import SchemeVerdict, judge
@@ -154,6 +155,7 @@ def report(out: Path, positions: int, seed: int, console: Console, progress: Pro
             pictures.sweep(temperatures, swept, 4),
             "Membership of four drafts against the draft's temperature; the dot marks each scheme's best.",
         ),
+        *paper_pictures(),
     ]
     text = page(result, verdicts, found, _bound(result, source.names, None))
     console.print(Text(f"The report is at {write_whole(out, text).resolve()}"))
