@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -75,7 +75,7 @@ def sweep(temperatures: Sequence[float], results: Sequence[Comparison], k: int) 
     return _svg(figure)
 
 
-def curves(lines: dict[str, tuple[Sequence[float], Sequence[float]]], x: str, y: str, title: str) -> str:
+def curves(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], x: str, y: str, title: str) -> str:
     """Draw named curves (xs, ys): the figures of the papers.
 
     >>> curves({"a": ([0, 1], [0, 1])}, "x", "y", "t").startswith("<?xml")
