@@ -39,12 +39,13 @@ def membership_against_k(result: Comparison) -> str:
     if envelope:
         ks = sorted(envelope)
         axes.fill_between(ks, [envelope[k].mean for k in ks], 1.0, color="0.93", zorder=0)
+    _zoom(axes, result)
     axes.set_xscale("log", base=2)
     axes.set_xticks(result.ks, [str(k) for k in result.ks])
     axes.set_xlabel("k, drafts for one position")
     axes.set_ylabel("membership: P(emitted token is a draft)")
     axes.set_title(result.source, fontsize=9)
-    axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
+    axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
     return _svg(figure)
 
 
@@ -92,12 +93,20 @@ def curves(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], x: str,
     return _svg(figure)
 
 
+def _zoom(axes: Any, result: Comparison) -> None:
+    """Let the schemes of several drafts fill the picture; those far below keep their value in the legend."""
+    several = [t.mean for line in result.lines if len(line.membership) > 1 for t in line.membership.values() if t.count]
+    if several:
+        axes.set_ylim(max(0.0, min(several) - 0.04), 1.0)
+
+
 def _draw(axes: Any, line: Line, colour: str, marker: str) -> None:
     ks = sorted(k for k, tally in line.membership.items() if tally.count)
     if not ks:
         return
     values, errors = [line.membership[k].mean for k in ks], [2 * line.membership[k].error for k in ks]
-    axes.errorbar(ks, values, yerr=errors, color=colour, marker=marker, markersize=4, linewidth=1.2, label=line.name)
+    label = line.name if len(line.membership) > 1 else f"{line.name} ({values[0]:.3f})"
+    axes.errorbar(ks, values, yerr=errors, color=colour, marker=marker, markersize=4, linewidth=1.2, label=label)
 
 
 def _figure(width: float, height: float) -> tuple[Figure, Any]:
