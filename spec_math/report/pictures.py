@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 from typing import Any
 
 from matplotlib.backends.backend_svg import FigureCanvasSVG
@@ -44,7 +45,7 @@ def membership_against_k(result: Comparison) -> str:
     axes.set_xticks(result.ks, [str(k) for k in result.ks])
     axes.set_xlabel("k, drafts for one position")
     axes.set_ylabel("membership: P(emitted token is a draft)")
-    axes.set_title(result.source, fontsize=9)
+    axes.set_title(fill(result.source, 72), fontsize=8, loc="left")
     axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
     return _svg(figure)
 
@@ -71,7 +72,7 @@ def sweep(temperatures: Sequence[float], results: Sequence[Comparison], k: int) 
         axes.plot([temperatures[best]], [values[best]], marker="o", color=colour, markersize=6)
     axes.set_xlabel("temperature of the draft")
     axes.set_ylabel(f"membership at k = {k}")
-    axes.set_title(results[0].source, fontsize=9)
+    axes.set_title(fill(results[0].source, 72), fontsize=8, loc="left")
     axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
     return _svg(figure)
 
