@@ -156,6 +156,11 @@ def accuracy(number: int) -> list[Row]:
     ]
 
 
+def rows() -> list[Row]:
+    """Measure both, with 2,000 stress cases."""
+    return [*accuracy(2_000), *speed()]
+
+
 if __name__ == "__main__":
     kept = show(accuracy(int(sys.argv[1]) if len(sys.argv) > 1 else 2_000), "How exact a float plan is")
     sys.exit(not (show(speed(), "What a plan costs") and kept))

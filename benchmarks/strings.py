@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks.table import Row, time_row
 from proofs_tests.real_vocabularies import FOLDER, real
 from spec_math.language import GreedyTokenizer, Vocabulary, trie
 from spec_math.string_level import segmentation
@@ -83,6 +84,35 @@ def strings(repetitions: int) -> None:
     tokenizer = GreedyTokenizer(target)
     row(f"longest-prefix tokenising of {len(text):,} characters", "-", repetitions, lambda: tokenizer.encode(text))
     print(f"   most memory held so far: {memory():,.0f} MB (goal: under 1,000)\n")
+
+
+def rows() -> list[Row]:
+    """Measure the promises: counting, ψ and tries on the real vocabularies where they are at hand, and one alignment."""
+    rng = Random(0)
+    xs, ys = words(rng, 64), words(rng, 64)
+    found = [time_row("alignment of 64 × 64 tokens, window 8", lambda: align(xs, ys, 8), 1)]
+    if not FOLDER.exists():
+        return found
+    target, draft = real("llama3.1"), real("qwen2")
+    strung = Vocabulary([draft.special.get(index, token) for index, token in enumerate(draft)])
+    masses = np.random.default_rng(0).random(len(draft))
+    masses[list(draft.special)] = 0
+    masses /= masses.sum()
+
+    def tries() -> Any:
+        return trie.build(target.tokens), trie.build(draft.tokens)
+
+    return [
+        *found,
+        time_row("both tries of Llama 3.1 and Qwen2", tries, 1000, repeats=7),
+        time_row(
+            f"segmentations of all {len(strung):,} Qwen2 tokens",
+            lambda: segmentation.counts(strung.tokens, strung),
+            300,
+            repeats=9,
+        ),
+        time_row(f"ψ of all {len(target):,} Llama 3.1 tokens", lambda: psi(target, draft, masses), 500, repeats=9),
+    ]
 
 
 def main() -> None:

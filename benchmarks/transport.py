@@ -1,6 +1,6 @@
 """How long the exact optimum takes with its certificate, next to the linear program, and how large the problems are.
 
-Run: python benchmarks/transport.py [repetitions]
+Run: python -m benchmarks.transport [repetitions]
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from statistics import median, quantiles
 from time import perf_counter
 from typing import Any
 
+from benchmarks.table import Row, time_row
 from spec_math import proportional_to
 from spec_math.token_level import draft_law, transport
 
@@ -45,6 +46,12 @@ def problems(size: int, k: int) -> list[tuple[Any, Any, Any]]:
     return result
 
 
+def rows() -> list[Row]:
+    """Measure the promise: an exact certificate for V = 16, k = 3, drafts as tuples, in a tenth of a second."""
+    target, tuples, _ = problems(16, 3)[0]
+    return [time_row("certificate, exact, V = 16, k = 3", lambda: transport.solve(target, tuples), 100)]
+
+
 def main() -> None:
     """Print the table of sizes, then the table of times."""
     repetitions = int(sys.argv[1]) if len(sys.argv) > 1 else 7
@@ -55,7 +62,7 @@ def main() -> None:
         f"\nMilliseconds over {INSTANCES} random instances x {repetitions}: least, median, [quartiles]; i.i.d. drafts"
     )
     for size, k in ((4, 2), (8, 3), (16, 2), (16, 3), (32, 2)):
-        rows: dict[str, list[float]] = {}
+        times: dict[str, list[float]] = {}
         for target, tuples, sets in problems(size, k):
             certificate = transport.solve(target, tuples)
             calls: dict[str, Callable[[], Any]] = {
@@ -69,10 +76,10 @@ def main() -> None:
                     target, law, reduced=False
                 )
             for name, call in calls.items():
-                rows.setdefault(name, []).extend(timed(call, repetitions))
+                times.setdefault(name, []).extend(timed(call, repetitions))
             if not certificate.check(target, tuples):
                 raise SystemExit(f"V = {size}, k = {k}: the certificate is rejected: {certificate.fault()}")
-        for name, seconds in rows.items():
+        for name, seconds in times.items():
             print(f"   V = {size:2}, k = {k}  {name:25} {shown(seconds)}")
 
 

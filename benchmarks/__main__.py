@@ -1,0 +1,26 @@
+"""Every promise about speed and float accuracy in one table, each a ratio or a time of this run, on one thread.
+
+Run: make bench, or python -m benchmarks [module ...]. Exit code 1 where a promise is not kept.
+"""
+
+from __future__ import annotations
+
+import importlib
+import sys
+
+from benchmarks.table import Row, show
+
+MODULES = ("optimum_value", "plan", "transport", "comparison", "block_lengths", "blocks_monte_carlo", "strings")
+
+
+def main() -> None:
+    """Measure the modules named, or all of them, one after another."""
+    found: list[Row] = []
+    for name in sys.argv[1:] or MODULES:
+        print(f"measuring {name} …", file=sys.stderr, flush=True)
+        found += importlib.import_module(f"benchmarks.{name}").rows()
+    sys.exit(not show(found, "Promises and measurements"))
+
+
+if __name__ == "__main__":
+    main()
