@@ -87,7 +87,7 @@ def strings(repetitions: int) -> None:
 
 
 def rows() -> list[Row]:
-    """Measure the promises: counting, ψ and tries on the real vocabularies where they are at hand, and one alignment."""
+    """Measure counting, ψ and tries on the real vocabularies where they are at hand, and one alignment."""
     rng = Random(0)
     xs, ys = words(rng, 64), words(rng, 64)
     found = [time_row("alignment of 64 × 64 tokens, window 8", lambda: align(xs, ys, 8), 1)]
