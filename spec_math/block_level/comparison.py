@@ -16,8 +16,12 @@ from spec_math.block_level import (
     traversal,
     without_replacement,
 )
+from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level.selected_chain import SelectedModel
+from spec_math.block_level.tree import checked_widths
 from spec_math.language.model import Model
-from spec_math.token_level import pooled_priority, recursive
+from spec_math.scheme import Tokens
+from spec_math.token_level import plan, pooled_priority, recursive
 from spec_math.verdict import Bracket, Optimal
 
 
@@ -55,7 +59,9 @@ def of_trees(
 ) -> tuple[dict[str, Any], Optimal | Bracket]:
     """Return {method: expected number of accepted tokens} for a tree drafted without replacement, and the optimum.
 
-    Exact on Fractions; for toy models, as traversal verification is enumerated.
+    The optimal plan of one position selects a child with a known law c(.|v) at every node. Its selected leaf can be
+    accepted token by token, or verified as a block against Π c, which is never less. Exact on Fractions; for toy
+    models, as traversal verification is enumerated.
 
     Raises:
         ValueError, TypeError: widths are no counts; a law or the prefix is none, named by its prefix.
@@ -65,11 +71,19 @@ def of_trees(
     (Fraction(2, 1), Fraction(2, 1))
     """
     models = target_model, draft_model, tuple(prefix)
-    widths = tuple(widths)
+    widths = checked_widths(widths)
+    laws = Conditionals(*models)
+
+    def selected(path: Tokens) -> Any:
+        return plan.plan_without_replacement(laws.target(path), laws.draft(path), widths[len(path)]).selection
+
+    planned = SelectedModel(laws, selected)
     tokens = {
         "recursive rejection at every node": without_replacement.expected(*models, widths),
         "traversal": length.expected(
-            lambda coin, start: traversal.generate(coin, target_model, draft_model, start, widths), tuple(prefix)
+            lambda coin, start: traversal.generate(coin, *models[:2], start, widths), models[2]
         ),
+        "optimal plan at every node": chain.expected(target_model, planned, models[2], len(widths)),
+        "optimal plan at every node, as a block": block.expected(target_model, planned, models[2], len(widths)),
     }
     return {name: value - 1 for name, value in tokens.items()}, optimum.trees(*models, widths)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
 from spec_math.arrays import Array, count
@@ -60,15 +60,24 @@ def expected(target_model: Model, selection: Selection, lookahead: int) -> Any:
     Fraction(7, 4)
     """
     prefix = selection.laws.prefix
-    return block.expected(target_model, _Selected(selection), prefix, count(lookahead, "lookahead"))
+    return block.expected(
+        target_model, SelectedModel(selection.laws, selection.law), prefix, count(lookahead, "lookahead")
+    )
 
 
-class _Selected:
-    """The selected law as a model: a function of the whole prefix."""
+class SelectedModel:
+    """The law of a selected chain as a model: what follows a path, as a function of the whole prefix.
 
-    def __init__(self, selection: Selection) -> None:
-        self._selection = selection
-        self.end = selection.laws.end
+    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], (1,))
+    >>> SelectedModel(laws, laws.draft)((1, 0)).tolist()
+    [Fraction(1, 2), Fraction(1, 2)]
+    """
+
+    def __init__(self, laws: Conditionals, law: Callable[[Tokens], Array]) -> None:
+        self._law = law
+        self._start = len(laws.prefix)
+        self.end = laws.end
 
     def __call__(self, prefix: Tokens) -> Array:
-        return self._selection.law(prefix[len(self._selection.laws.prefix) :])
+        """Return the law [V] of the token after prefix, which begins with that of the block."""
+        return self._law(prefix[self._start :])

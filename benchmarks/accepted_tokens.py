@@ -1,0 +1,90 @@
+"""How many tokens the methods accept on random models, beside the most that any verifier can: exact means.
+
+Run from the project's folder: python -m benchmarks.accepted_tokens
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from random import Random
+from statistics import fmean, stdev
+
+from spec_math.arrays import Array, proportional_to
+from spec_math.block_level import comparison
+from spec_math.verdict import Bracket
+
+CHAINS = [(2, 2, 2, 100), (2, 2, 3, 60), (3, 2, 2, 60), (3, 2, 3, 20), (2, 3, 2, 40), (2, 3, 4, 20)]
+"""Tokens V, lookahead, k chains, number of instances."""
+
+TREES = [(3, (2, 2), 20), (3, (2, 1), 40), (4, (2, 1), 20)]
+"""Tokens V, widths, number of instances."""
+
+METHODS = [
+    "chain priorities",
+    "optimal plan at every node",
+    "greedy multi-path",
+    "K-SEQ at every node",
+    "one chain, as a block",
+]
+
+
+def model(seed: str, size: int) -> Callable[[tuple[int, ...]], Array]:
+    """Return a model with a law of its own after every prefix: whole weights 0 to 9."""
+    known: dict[tuple[int, ...], Array] = {}
+
+    def after(prefix: tuple[int, ...]) -> Array:
+        if prefix not in known:
+            random = Random(f"{seed} {prefix}")
+            weights = [random.randint(0, 9) for _ in range(size)]
+            known[prefix] = proportional_to(weights if any(weights) else [1] * size)
+        return known[prefix]
+
+    return after
+
+
+def show(title: str, columns: dict[str, list[Fraction]]) -> None:
+    """Print each method's mean, what it lacks to the optimum on average with its standard error, and how often none."""
+    best = columns["optimum"]
+    print(f"\n{title}, {len(best)} instances: optimum {fmean(best):.4f}")
+    for name, values in columns.items():
+        if name != "optimum":
+            lacking = [float(most - value) for most, value in zip(best, values, strict=True)]
+            error = stdev(lacking) / len(lacking) ** 0.5
+            equal = sum(value == most for value, most in zip(values, best, strict=True))
+            print(f"  {name:36} {fmean(values):.4f}   lacks {fmean(lacking):.4f} ± {error:.4f}, nothing on {equal}")
+
+
+def main() -> None:
+    """Print the tables."""
+    for size, lookahead, k, instances in CHAINS:
+        columns: dict[str, list[Fraction]] = {"optimum": []} | {name: [] for name in METHODS}
+        ahead = 0
+        for seed in range(instances):
+            models = model(f"target {seed}", size), model(f"draft {seed}", size)
+            accepted, verdict = comparison.of_chains(*models, (), lookahead, k)
+            if isinstance(verdict, Bracket):
+                raise ValueError(
+                    f"no exact optimum for V = {size}, lookahead {lookahead}, k = {k}, seed {seed}: {verdict}"
+                )
+            columns["optimum"].append(verdict.acceptance)
+            for name in METHODS:
+                columns[name].append(accepted[name])
+            ahead += accepted["greedy multi-path"] > accepted["chain priorities"]
+        show(f"V = {size}, lookahead {lookahead}, {k} chains", columns)
+        print(f"  greedy multi-path is ahead of chain priorities on {ahead}")
+    for size, widths, instances in TREES:
+        columns = {"optimum": []}
+        for seed in range(instances):
+            models = model(f"target {seed}", size), model(f"draft {seed}", size)
+            accepted, verdict = comparison.of_trees(*models, (), widths)
+            if isinstance(verdict, Bracket):
+                raise ValueError(f"no exact optimum for V = {size}, widths {widths}, seed {seed}: {verdict}")
+            columns["optimum"].append(verdict.acceptance)
+            for name, value in accepted.items():
+                columns.setdefault(name, []).append(value)
+        show(f"V = {size}, widths {widths} without replacement", columns)
+
+
+if __name__ == "__main__":
+    main()
