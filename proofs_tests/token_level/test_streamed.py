@@ -66,7 +66,7 @@ def test_streamed_optimum_is_told_from_the_best_bucket_edge():
     """The control: the best prefix ends between two tokens of one bucket, where its edges overstate the optimum."""
     profile = ExcessProfile(4)
     profile.gather(np.array([0.2, 0.001, 0.00102, 0.79798]), np.array([0.5, 0.001, 0.001, 0.498]))
-    low_d, low_t = (1 - profile.above[:, side] for side in (1, 0))
+    low_d, low_t = (1 - profile.arrays[2][:, side] for side in (1, 0))
     at_edges = 1 - (low_d**2 - low_t).max()
     assert abs(at_edges - 0.95) <= bound(4, 2)
     assert abs(profile.optimum(2) - (1 - (0.501**2 - 0.201))) <= bound(4, 2) < 1e-7 < at_edges - 0.949999

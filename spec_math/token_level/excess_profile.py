@@ -1,13 +1,5 @@
-"""One pair of float laws gathered by the ratio t/d, so that thresholds of the ratio cost a bucket and not a row.
+"""One pair of float laws seen through its excess: K-SEQ's γ*, and the optimum of k drafts, at the price of buckets."""
 
-Every acceptance by thresholds is a function of the excess E(λ) = Σ (t − λd)+. A counting sort puts tokens of nearly one
-ratio side by side; E(λ) is then two sums known beforehand and one short scan.
-
-Bucket keys are taken from the ratio in float32. A token on the wrong side of an edge has t/d within 2^-22 of it, so
-that its t − λd is wrong by at most 2^-22 of its mass, and only where λ lies as near to the same edge.
-"""
-
-# ruff: noqa: PLR0913 - numba kernels take their arrays one by one
 from __future__ import annotations
 
 from typing import Any
@@ -16,24 +8,10 @@ import numba
 import numpy as np
 
 from spec_math.token_level.k_sequential import f_of_excess
+from spec_math.token_level.ratio_buckets import BUCKETS, EDGES, FLOAT, bucket_of, buckets_of, excess_of, gather
 
-FLOAT = np.ndarray[Any, np.dtype[np.float64]]
-
-LOW, HIGH, STEPS = -24, 24, 32
-"""Ratios in [2^LOW, 2^HIGH) fall in STEPS buckets an octave; smaller ones in the first, larger ones in the last."""
-
-BUCKETS = (HIGH - LOW) * STEPS + 2
-BLOCK = 2048
 GROUP = 16
 """Buckets that the search for the optimum excludes together."""
-
-EDGES = np.concatenate(
-    [[0.0], *(2.0**octave * (1 + np.arange(STEPS) / STEPS) for octave in range(LOW, HIGH)), [2.0**HIGH, 1e300]]
-)
-"""Bucket b holds the ratios in [EDGES[b], EDGES[b + 1])."""
-
-_SHIFT = np.int32(23 - 5)
-_FIRST = np.int32(((127 + LOW) << 5) - 1)
 
 
 class ExcessProfile:
@@ -49,20 +27,7 @@ class ExcessProfile:
     """
 
     def __init__(self, size: int) -> None:
-        self.keys = np.empty(size, dtype=np.int16)
-        self.starts = np.empty(BUCKETS + 1, dtype=np.int32)
-        # Per bucket: target and draft mass at or above it, summed from the top, as E needs what lies above.
-        self.above = np.empty((BUCKETS + 1, 2))
-        self.pairs = np.empty((size, 2))
-
-    @property
-    def arrays(self) -> tuple[Any, ...]:
-        """What the compiled queries take.
-
-        >>> len(ExcessProfile(1).arrays)
-        4
-        """
-        return self.keys, self.starts, self.above, self.pairs
+        self.arrays = buckets_of(size)
 
     def gather(self, target: FLOAT, draft: FLOAT) -> None:
         """Gather a target and a draft [V] by their ratio.
@@ -105,111 +70,6 @@ class ExcessProfile:
 
 
 @numba.njit(cache=True)
-def gather(target: Any, draft: Any, arrays: Any) -> tuple[float, float, float]:
-    """Fill the arrays of a profile from a pair [V]; return both sums and Σ t·d before division.
-
-    >>> profile = ExcessProfile(2)
-    >>> gather(np.array([1.0, 3.0]), np.array([1.0, 1.0]), profile.arrays)
-    (4.0, 2.0, 4.0)
-    """
-    keys, starts, above, pairs = arrays
-    total_t, total_d, product = _sums(target, draft)
-    _keys(target, draft, total_d / total_t, keys)
-    _count(keys, starts)
-    _scatter(keys, starts, target, draft, 1.0 / total_t, 1.0 / total_d, pairs)
-    _sum_from_above(pairs, starts, above)
-    return total_t, total_d, product
-
-
-@numba.njit(cache=True, fastmath={"reassoc", "contract"})
-def _sums(target: Any, draft: Any) -> tuple[float, float, float]:
-    total_t, total_d, product = 0.0, 0.0, 0.0
-    for i in range(target.shape[0]):
-        total_t += target[i]
-        total_d += draft[i]
-        product += target[i] * draft[i]
-    return total_t, total_d, product
-
-
-@numba.njit(cache=True, error_model="numpy")
-def _keys(target: Any, draft: Any, scale: float, keys: Any) -> None:
-    # Ratios by the block: a whole row of them would push the row itself out of cache.
-    ratios = np.empty(BLOCK, dtype=np.float32)
-    bits = ratios.view(np.int32)
-    for first in range(0, target.shape[0], BLOCK):
-        size = min(BLOCK, target.shape[0] - first)
-        for i in range(size):
-            ratios[i] = np.float32(target[first + i] * scale) / np.float32(draft[first + i])
-        for i in range(size):
-            keys[first + i] = min(max((bits[i] >> _SHIFT) - _FIRST, np.int32(0)), np.int32(BUCKETS - 1))
-
-
-@numba.njit(cache=True)
-def _count(keys: Any, starts: Any) -> None:
-    # Four tables, so that equal keys in a row need not wait for each other.
-    counts = np.zeros((4, BUCKETS), dtype=np.int32)
-    whole = keys.shape[0] // 4 * 4
-    for i in range(0, whole, 4):
-        counts[0, keys[i]] += 1
-        counts[1, keys[i + 1]] += 1
-        counts[2, keys[i + 2]] += 1
-        counts[3, keys[i + 3]] += 1
-    for i in range(whole, keys.shape[0]):
-        counts[0, keys[i]] += 1
-    total = 0
-    for b in range(BUCKETS):
-        starts[b] = total
-        total += counts[0, b] + counts[1, b] + counts[2, b] + counts[3, b]
-    starts[BUCKETS] = total
-
-
-@numba.njit(cache=True)
-def _scatter(keys: Any, starts: Any, target: Any, draft: Any, over_t: float, over_d: float, pairs: Any) -> None:
-    places = starts.copy()
-    for i in range(keys.shape[0]):
-        key = keys[i]
-        at = places[key]
-        places[key] = at + 1
-        pairs[at, 0] = target[i] * over_t
-        pairs[at, 1] = draft[i] * over_d
-
-
-@numba.njit(cache=True)
-def _sum_from_above(pairs: Any, starts: Any, above: Any) -> None:
-    high_t, high_d = 0.0, 0.0
-    above[BUCKETS, 0], above[BUCKETS, 1] = 0.0, 0.0
-    for b in range(BUCKETS - 1, -1, -1):
-        for i in range(starts[b], starts[b + 1]):
-            high_t += pairs[i, 0]
-            high_d += pairs[i, 1]
-        above[b, 0], above[b, 1] = high_t, high_d
-
-
-@numba.njit(cache=True)
-def _bucket(ratio: float) -> int:
-    cell = np.empty(1, dtype=np.float32)
-    cell[0] = ratio
-    return min(max((cell.view(np.int32)[0] >> _SHIFT) - _FIRST, 0), BUCKETS - 1)
-
-
-@numba.njit(cache=True)
-def excess_of(scale: float, arrays: Any) -> float:
-    """Return E(scale) of a gathered pair.
-
-    >>> profile = ExcessProfile(1)
-    >>> profile.gather(np.array([1.0]), np.array([1.0]))
-    >>> excess_of(0.25, profile.arrays)
-    0.75
-    """
-    _, starts, above, pairs = arrays
-    b = _bucket(scale)
-    total = above[b + 1, 0] - scale * above[b + 1, 1]
-    for i in range(starts[b], starts[b + 1]):
-        total += max(pairs[i, 0] - scale * pairs[i, 1], 0.0)
-    return total
-
-
-@numba.njit(cache=True)
 def gamma_of(k: int, arrays: Any) -> float:
     """Return K-SEQ's γ* of a gathered pair.
 
@@ -222,7 +82,7 @@ def gamma_of(k: int, arrays: Any) -> float:
     if f_of_excess(excess_of(1.0, arrays), k, 1.0) <= 0.0:
         return 1.0
     # First the bucket, by its edges, where the excess needs no scan; a margin on either side for rounded keys.
-    below, beyond = _bucket(1.0), _bucket(float(k))
+    below, beyond = bucket_of(1.0), bucket_of(float(k))
     while beyond - below > 1:
         b = (below + beyond) // 2
         value = f_of_excess(above[b, 0] - EDGES[b] * above[b, 1], k, EDGES[b])

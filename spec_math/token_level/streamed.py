@@ -9,7 +9,8 @@ from typing import Any
 import numba
 import numpy as np
 
-from spec_math.token_level.excess_profile import FLOAT, ExcessProfile, excess_of, gamma_of, gather, optimum_of
+from spec_math.token_level.excess_profile import gamma_of, optimum_of
+from spec_math.token_level.ratio_buckets import FLOAT, buckets_of, excess_of, gather
 
 GROUPS = 512
 """The draft's best tokens are looked for in the classes of indices modulo GROUPS whose maximum is high enough."""
@@ -31,7 +32,7 @@ class Chunk:
         # SpecHub's two drafts are asked whatever the ks are.
         self.ks = tuple(sorted({*ks, 2}))
         self.rows = 0
-        self._profile = ExcessProfile(size)
+        self._buckets = buckets_of(size)
         self._numbers = np.array(self.ks)
         self._favourites = np.empty(min(max(self.ks), size), dtype=np.int64)
         self._overall, self._rejected = np.empty((capacity, 3)), np.empty((capacity, max(self.ks)))
@@ -52,7 +53,7 @@ class Chunk:
         if last > len(self._overall):
             raise ValueError(f"a chunk of {len(self._overall)} positions cannot take {last}; clear it first")
         answers = self._overall[first:last], self._rejected[first:last], self._by_k[:, first:last]
-        _ask(targets, drafts, self._numbers, self._favourites, self._profile.arrays, answers)
+        _ask(targets, drafts, self._numbers, self._favourites, self._buckets, answers)
         self.rows = last
 
     def clear(self) -> None:

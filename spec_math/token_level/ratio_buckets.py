@@ -1,0 +1,157 @@
+"""Tokens of a target and a draft gathered by their ratio t/d into buckets, by a counting sort.
+
+Every acceptance by thresholds of t/d is a function of the excess E(λ) = Σ (t − λd)+. With tokens of nearly one ratio
+side by side, E(λ) is two sums known beforehand and one short scan.
+
+Bucket keys are taken from the ratio in float32. A token on the wrong side of an edge has t/d within 2^-22 of it, so
+that its t − λd is wrong by at most 2^-22 of its mass, and only where λ lies as near to the same edge.
+"""
+
+# ruff: noqa: PLR0913 - numba kernels take their arrays one by one
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+FLOAT = np.ndarray[Any, np.dtype[np.float64]]
+
+LOW, HIGH, STEPS = -24, 24, 32
+"""Ratios in [2^LOW, 2^HIGH) fall in STEPS buckets an octave; smaller ones in the first, larger ones in the last."""
+
+BUCKETS = (HIGH - LOW) * STEPS + 2
+BLOCK = 2048
+"""Ratios are taken by so many at once: a whole row of them would push the row itself out of cache."""
+
+EDGES = np.concatenate(
+    [[0.0], *(2.0**octave * (1 + np.arange(STEPS) / STEPS) for octave in range(LOW, HIGH)), [2.0**HIGH, 1e300]]
+)
+"""Bucket b holds the ratios in [EDGES[b], EDGES[b + 1])."""
+
+_SHIFT = np.int32(23 - 5)
+_FIRST = np.int32(((127 + LOW) << 5) - 1)
+
+
+def buckets_of(size: int) -> tuple[Any, ...]:
+    """Return the arrays that `gather` fills for a vocabulary of `size`: keys, starts, masses above, pairs in order.
+
+    `above[b]` is the target and the draft mass of the buckets from b on, summed from the top, as E needs what is above.
+
+    >>> [array.shape for array in buckets_of(3)][0]
+    (3,)
+    """
+    return (
+        np.empty(size, dtype=np.int16),
+        np.empty(BUCKETS + 1, dtype=np.int32),
+        np.empty((BUCKETS + 1, 2)),
+        np.empty((size, 2)),
+    )
+
+
+@numba.njit(cache=True)
+def gather(target: Any, draft: Any, arrays: Any) -> tuple[float, float, float]:
+    """Fill the buckets from a target and a draft [V]; return both sums and Σ t·d before division.
+
+    >>> gather(np.array([1.0, 3.0]), np.array([1.0, 1.0]), buckets_of(2))
+    (4.0, 2.0, 4.0)
+    """
+    keys, starts, above, pairs = arrays
+    total_t, total_d, product = _sums(target, draft)
+    _keys(target, draft, total_d / total_t, keys)
+    _count(keys, starts)
+    _scatter(keys, starts, target, draft, 1.0 / total_t, 1.0 / total_d, pairs)
+    _sum_from_above(pairs, starts, above)
+    return total_t, total_d, product
+
+
+@numba.njit(cache=True, fastmath={"reassoc", "contract"})
+def _sums(target: Any, draft: Any) -> tuple[float, float, float]:
+    total_t, total_d, product = 0.0, 0.0, 0.0
+    for i in range(target.shape[0]):
+        total_t += target[i]
+        total_d += draft[i]
+        product += target[i] * draft[i]
+    return total_t, total_d, product
+
+
+@numba.njit(cache=True, error_model="numpy")
+def _keys(target: Any, draft: Any, scale: float, keys: Any) -> None:
+    ratios = np.empty(BLOCK, dtype=np.float32)
+    bits = ratios.view(np.int32)
+    for first in range(0, target.shape[0], BLOCK):
+        size = min(BLOCK, target.shape[0] - first)
+        for i in range(size):
+            ratios[i] = np.float32(target[first + i] * scale) / np.float32(draft[first + i])
+        for i in range(size):
+            keys[first + i] = min(max((bits[i] >> _SHIFT) - _FIRST, np.int32(0)), np.int32(BUCKETS - 1))
+
+
+@numba.njit(cache=True)
+def _count(keys: Any, starts: Any) -> None:
+    # Four tables, so that equal keys in a row need not wait for each other.
+    counts = np.zeros((4, BUCKETS), dtype=np.int32)
+    whole = keys.shape[0] // 4 * 4
+    for i in range(0, whole, 4):
+        counts[0, keys[i]] += 1
+        counts[1, keys[i + 1]] += 1
+        counts[2, keys[i + 2]] += 1
+        counts[3, keys[i + 3]] += 1
+    for i in range(whole, keys.shape[0]):
+        counts[0, keys[i]] += 1
+    total = 0
+    for b in range(BUCKETS):
+        starts[b] = total
+        total += counts[0, b] + counts[1, b] + counts[2, b] + counts[3, b]
+    starts[BUCKETS] = total
+
+
+@numba.njit(cache=True)
+def _scatter(keys: Any, starts: Any, target: Any, draft: Any, over_t: float, over_d: float, pairs: Any) -> None:
+    places = starts.copy()
+    for i in range(keys.shape[0]):
+        key = keys[i]
+        at = places[key]
+        places[key] = at + 1
+        pairs[at, 0] = target[i] * over_t
+        pairs[at, 1] = draft[i] * over_d
+
+
+@numba.njit(cache=True)
+def _sum_from_above(pairs: Any, starts: Any, above: Any) -> None:
+    high_t, high_d = 0.0, 0.0
+    above[BUCKETS, 0], above[BUCKETS, 1] = 0.0, 0.0
+    for b in range(BUCKETS - 1, -1, -1):
+        for i in range(starts[b], starts[b + 1]):
+            high_t += pairs[i, 0]
+            high_d += pairs[i, 1]
+        above[b, 0], above[b, 1] = high_t, high_d
+
+
+@numba.njit(cache=True)
+def bucket_of(ratio: float) -> int:
+    """Return the bucket of a ratio.
+
+    >>> bucket_of(1.0) - bucket_of(0.5) == STEPS
+    True
+    """
+    cell = np.empty(1, dtype=np.float32)
+    cell[0] = ratio
+    return min(max((cell.view(np.int32)[0] >> _SHIFT) - _FIRST, 0), BUCKETS - 1)
+
+
+@numba.njit(cache=True)
+def excess_of(scale: float, arrays: Any) -> float:
+    """Return E(scale) of a gathered pair.
+
+    >>> arrays = buckets_of(1)
+    >>> total = gather(np.array([1.0]), np.array([1.0]), arrays)
+    >>> excess_of(0.25, arrays)
+    0.75
+    """
+    _, starts, above, pairs = arrays
+    b = bucket_of(scale)
+    total = above[b + 1, 0] - scale * above[b + 1, 1]
+    for i in range(starts[b], starts[b + 1]):
+        total += max(pairs[i, 0] - scale * pairs[i, 1], 0.0)
+    return total
