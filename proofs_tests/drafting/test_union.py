@@ -6,7 +6,6 @@ from fractions import Fraction
 from typing import Any
 
 import pytest
-import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -96,6 +95,7 @@ def test_special_tokens_are_shared_by_name_and_repeats_add_up():
 
 
 def test_laws_may_have_leading_axes_and_be_tensors():
+    torch = pytest.importorskip("torch")
     words = Vocabulary(["a", "b"]), Vocabulary(["c", "b"])
     targets, drafts = [[0.25, 0.75], [0.5, 0.5]], [[0.5, 0.5], [0.75, 0.25]]
     assert union.acceptance(targets, drafts, *words).tolist() == [0.5, 0.25]

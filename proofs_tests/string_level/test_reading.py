@@ -1,0 +1,75 @@
+"""What the drafter is conditioned on: the draft tokenisation of the text so far, without tokens that add no text."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import pytest
+
+from proofs_tests.speakers import speaker
+from spec_math import law
+from spec_math.arrays import exact
+from spec_math.language import Speaker, Vocabulary
+from spec_math.string_level.reading import Reading, opened
+
+HALF = Fraction(1, 2)
+
+
+def echo(tokens, special=(), end=None):
+    """A drafter that notes each context it is asked about."""
+    asked = []
+
+    def model(prefix):
+        asked.append(prefix)
+        return exact([Fraction(1, len(tokens))] * len(tokens))
+
+    model.end = end
+    return Speaker(model, Vocabulary(tokens, special)), asked
+
+
+def test_the_drafter_hears_its_own_tokenisation_and_then_its_own_tokens():
+    drafter, asked = echo(["a", "b", "aa"])
+    reading = Reading(drafter, b"aab")
+    assert reading.heard == (2, 1)
+    # Its own a, a stay two tokens, where the text would be read as aa.
+    reading((0, 0))
+    assert asked == [(2, 1, 0, 0)]
+
+
+def test_a_context_is_asked_about_once():
+    drafter, asked = echo(["a", "b"])
+    reading = Reading(drafter, b"a")
+    assert len(law(lambda coin: reading.draw(coin, 2))) == 4
+    assert sorted(asked) == [(0,), (0, 0), (0, 1)]
+
+
+def test_what_the_drafter_cannot_spell_is_left_out_from_the_left():
+    drafter, _ = echo(["a", "ab"])
+    assert Reading(drafter, b"acab").heard == (1,)
+    assert Reading(drafter, b"abc").heard == ()
+
+
+def test_tokens_without_text_are_excluded_from_drafting_but_for_the_end():
+    tokens = ["a", "b", "<pad>", "<end>"]
+    open_, _ = echo(tokens, special=[2, 3])
+    assert Reading(open_, b"")(()).tolist() == [HALF, HALF, 0, 0]
+    ending, _ = echo(tokens, special=[2, 3], end=3)
+    assert Reading(ending, b"")(()).tolist() == [Fraction(1, 3), Fraction(1, 3), 0, Fraction(1, 3)]
+    drawn = law(lambda coin: Reading(ending, b"").draw(coin, 2))
+    assert drawn[3,] == Fraction(1, 3)
+    assert all(3 not in said[:-1] for said in drawn)
+    silent = speaker(["a", "<pad>"], [0, 1], special=[1])
+    with pytest.raises(ValueError, match=r"after the prefix \(\): all its mass lies on tokens that add no text"):
+        Reading(silent, b"")(())
+
+
+def test_wrong_openings_are_named():
+    target, drafter = speaker(["a", "b"], ["1/2", "1/2"]), speaker(["a"], [1])
+    with pytest.raises(ValueError, match=r"prefix \(2,\): token 0 must be an index in \[0, 2\); got 2"):
+        opened(target, drafter, (2,))
+    with pytest.raises(ValueError, match="the vocabulary has 1 tokens; the law has 2"):
+        opened(Speaker(target.model, Vocabulary(["a"])), drafter, ())
+    with pytest.raises(TypeError, match="one world"):
+        opened(target, Speaker(lambda _: [1.0], Vocabulary(["a"])), ())
+    with pytest.raises(ValueError, match="lookahead must be at least 1"):
+        law(lambda coin: opened(target, drafter, ())[1].draw(coin, 0))

@@ -1,0 +1,97 @@
+"""String-level exact match, SLEM (Timor et al., Alg. 2): drafted text, re-tokenised, against samples of the target."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from spec_math.arrays import array_namespace
+from spec_math.chance import Coin
+from spec_math.drafting import Outcome
+from spec_math.language import Speaker
+from spec_math.scheme import Tokens
+from spec_math.string_level.reading import opened
+from spec_math.string_level.realignment import candidate
+from spec_math.string_level.sub_law import with_target
+from spec_math.token_level import sample_and_match
+
+LOOKBEHIND = 10
+"""How many tokens of the prefix a drafted text is aligned with, where the target's tokeniser loses text."""
+
+
+def acceptance(target: Any, first_token_law: Any) -> Any:
+    """Return Σ_T t·ψ, the probability that the first re-tokenised token is accepted, for ψ of the lookahead [..., T].
+
+    ψ may sum to less than 1 (`psi.first_token`): drafted text that begins with no target token is accepted nowhere.
+
+    Raises:
+        ValueError, TypeError: the target is no law, ψ no sub-law on the same tokens.
+
+    Source: Timor et al., Table 3.
+
+    >>> acceptance(["1/4", "3/4"], ["1/2", "1/4"])
+    Fraction(5, 16)
+    """
+    t, found = with_target(target, first_token_law)
+    return array_namespace(t).sum(t * found, axis=-1)
+
+
+def generate(coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequence[int], lookahead: int) -> Tokens:
+    """Draft `lookahead` draft tokens, re-tokenise their text, and emit target samples up to the first that differs.
+
+    The law: the target's own, token by token, whatever was drafted: the draft decides only how many are emitted.
+    Prefix and result in target tokens. No token follows the target's end. Source: Timor et al., Alg. 2, whose line 10
+    compares a t_{m+1} that does not exist: the sample after the whole draft counts as differing.
+
+    Raises:
+        ValueError, TypeError: lookahead is no count; a law or the prefix is none, named by its prefix.
+
+    >>> from spec_math.chance import law
+    >>> from spec_math.language import Vocabulary
+    >>> target = Speaker(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
+    >>> drafter = Speaker(lambda prefix: [1], Vocabulary(["bb"]))
+    >>> law(lambda coin: generate(coin, target, drafter, (), 1))[0,]
+    Fraction(1, 4)
+    """
+    return run(coin, target, drafter, prefix, lookahead).tokens
+
+
+def run(
+    coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequence[int], lookahead: int, lookbehind: int = LOOKBEHIND
+) -> Outcome:
+    """Run one block as `generate` does, and say what was drafted, in target tokens, and how much of it was accepted.
+
+    Where the drafted text gives no target token the block is one plain sample of the target, and `fallback` says so.
+    lookbehind: see `realignment.candidate`.
+
+    >>> from spec_math.chance import replay
+    >>> from spec_math.language import Vocabulary
+    >>> target = Speaker(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
+    >>> drafter = Speaker(lambda prefix: [1], Vocabulary(["bb"]))
+    >>> replay(lambda coin: run(coin, target, drafter, (), 1), [0, 0.5, 0.1])
+    Outcome(tokens=(1, 0), drafted=(1, 1), accepted=1, fallback=None)
+    """
+    laws, reading = opened(target, drafter, prefix)
+    text = reading.text(reading.draw(coin, lookahead))
+    drafted = candidate(target, laws.prefix, text, lookbehind)
+    tokens: Tokens = ()
+    for token in drafted:
+        emission = sample_and_match.emit(coin, token, laws.target(tokens))
+        tokens = (*tokens, emission.token)
+        if not emission.accepted:
+            return Outcome(tokens, drafted, len(tokens) - 1)
+        if laws.ends(tokens):
+            return Outcome(tokens, drafted, len(tokens))
+    fallback = None if drafted else nothing_drafted(text)
+    return Outcome((*tokens, coin.draw(laws.target(tokens))), drafted, len(tokens), fallback)
+
+
+def nothing_drafted(text: bytes) -> str:
+    """Say why a drafted text gives no target token.
+
+    >>> nothing_drafted(b"")
+    'nothing was drafted: the drafter ended its text at once'
+    """
+    if not text:
+        return "nothing was drafted: the drafter ended its text at once"
+    return f"nothing was drafted: the text {text!r} begins with no target token"

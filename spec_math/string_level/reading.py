@@ -1,0 +1,105 @@
+"""What a drafter with a vocabulary of its own is conditioned on, and the draft tokens that it says."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from spec_math.arrays import Array, check_same_world, count
+from spec_math.block_level.conditionals import Conditionals
+from spec_math.chance import Coin
+from spec_math.distribution import restriction
+from spec_math.language import Speaker
+from spec_math.scheme import Tokens
+
+
+class Reading:
+    """The drafter's laws after a text: a model on the draft tokens that follow it.
+
+    The drafter is conditioned on the draft tokenisation of the text, or of the longest suffix that it can read
+    (`Speaker.read`), and then on its own draft tokens as they are: D(c) ⊕ d₁ ⊕ … ⊕ d_{j−1}. Tokens that add no text are
+    excluded from drafting, but for the drafter's end: each law is restricted to the others.
+
+    Source: Timor et al., Alg. 2, lines 4 to 6.
+
+    >>> from spec_math.language import Vocabulary
+    >>> drafter = Speaker(lambda prefix: ["1/4", "1/4", "1/2"], Vocabulary(["a", "ab", "<pad>"], special=[2]))
+    >>> reading = Reading(drafter, b"aab")
+    >>> reading.heard, reading(()).tolist()
+    ((0, 1), [Fraction(1, 2), Fraction(1, 2), Fraction(0, 1)])
+    """
+
+    def __init__(self, drafter: Speaker, text: bytes) -> None:
+        self.heard = drafter.read(text)
+        self.end = drafter.end
+        self._drafter = drafter
+        self._silent = [token for token in drafter.vocabulary.special if token != drafter.end]
+        self._laws: dict[Tokens, Array] = {}
+
+    def __call__(self, path: Tokens) -> Array:
+        """Return the draft law [D] after the text and the draft tokens `path`.
+
+        Raises:
+            ValueError: all its mass lies on tokens that add no text; as `Speaker.law`.
+        """
+        if path not in self._laws:
+            self._laws[path] = self._spoken(self.heard + path)
+        return self._laws[path]
+
+    def draw(self, coin: Coin, lookahead: int) -> Tokens:
+        """Draw `lookahead` draft tokens one after another; none follows the drafter's end.
+
+        >>> from spec_math.chance import replay
+        >>> from spec_math.language import Vocabulary
+        >>> drafter = Speaker(lambda prefix: ["1/2", "1/2"], Vocabulary(["a", "b"]))
+        >>> replay(lambda coin: Reading(drafter, b"").draw(coin, 2), [0.1, 0.7])
+        (0, 1)
+        """
+        drafted: Tokens = ()
+        for _ in range(count(lookahead, "lookahead")):
+            drafted = (*drafted, coin.draw(self(drafted)))
+            if drafted[-1] == self.end:
+                break
+        return drafted
+
+    def text(self, path: Tokens) -> bytes:
+        """Return what draft tokens add to the text."""
+        return self._drafter.vocabulary.spell(path)
+
+    def _spoken(self, prefix: Tokens) -> Array:
+        row = self._drafter.law(prefix)
+        if not any(row[token] != 0 for token in self._silent):
+            return row
+        keep = np.ones(len(row), dtype=bool)
+        keep[self._silent] = False
+        try:
+            return restriction(row, keep)
+        except ValueError:
+            raise ValueError(
+                f"draft law after the prefix {prefix}: all its mass lies on tokens that add no text, which are "
+                "excluded from drafting; let one of them be the model's end, or give mass to a token with text"
+            ) from None
+
+
+def opened(target: Speaker, drafter: Speaker, prefix: Sequence[int]) -> tuple[Conditionals, Reading]:
+    """Open a block after a prefix of target tokens: the target's laws from there on, and what the drafter reads.
+
+    Raises:
+        ValueError: the prefix is none, or the target's laws are not over its vocabulary.
+        TypeError: one speaker's laws are exact and the other's floating.
+
+    >>> from spec_math.language import Vocabulary
+    >>> target = Speaker(lambda prefix: ["1/2", "1/2"], Vocabulary(["a", "b"]))
+    >>> opened(target, Speaker(lambda prefix: ["1"], Vocabulary(["ab"])), (0, 1))[1].heard
+    (0,)
+    """
+    laws = Conditionals(target.model, target.model, prefix)
+    if laws.size != len(target.vocabulary):
+        raise ValueError(
+            f"target law after the prefix {laws.prefix}: the vocabulary has {len(target.vocabulary)} tokens; the law "
+            f"has {laws.size}"
+        )
+    reading = Reading(drafter, target.vocabulary.spell(laws.prefix))
+    check_same_world(laws.target(), reading(()))
+    return laws, reading

@@ -1,0 +1,141 @@
+"""String-level rejection sampling, SLRS (Timor et al., Alg. 3): the first token of a drafted text against its law ψ."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from spec_math.arrays import array_namespace, count, positive_part
+from spec_math.chance import Coin
+from spec_math.distribution import normalised
+from spec_math.drafting import Outcome
+from spec_math.language import GreedyTokenizer, Speaker, UntokenisableError, Vocabulary
+from spec_math.scheme import Emission, Tokens
+from spec_math.string_level.exact_match import nothing_drafted
+from spec_math.string_level.psi import psi
+from spec_math.string_level.reading import Reading, opened
+from spec_math.string_level.sub_law import with_target
+
+
+def acceptance(target: Any, first_token_law: Any) -> Any:
+    """Return Σ_T min(t, ψ), the probability that the first token is accepted, for ψ of the lookahead [..., T].
+
+    At least `exact_match.acceptance` of the same ψ. ψ may sum to less than 1: what is missing is rejected.
+
+    Raises:
+        ValueError, TypeError: the target is no law, ψ no sub-law on the same tokens.
+
+    Source: Timor et al., Table 3.
+
+    >>> acceptance(["1/4", "3/4"], ["1/2", "1/4"])
+    Fraction(1, 2)
+    """
+    t, found = with_target(target, first_token_law)
+    xp = array_namespace(t)
+    return xp.sum(xp.minimum(t, found), axis=-1)
+
+
+def emit(coin: Coin, token: int | None, target: Any, first_token_law: Any) -> Emission:
+    """Accept the first token x of a drafted text with chance min(1, t(x)/ψ(x)), else draw from (t − ψ)+ normalised.
+
+    The law: the emitted token has the target's law, if x has the law ψ; token None, a text that begins with no target
+    token, is rejected. Where ψ = t nothing is ever rejected and the residual, 0/0 as printed, is not looked at.
+    Source: Timor et al., Alg. 3, lines 6 to 8, Theorem 3.2.
+
+    Raises:
+        ValueError: ψ has no mass on the token; the target is no law, ψ no sub-law.
+
+    >>> from spec_math.chance import law
+    >>> law(lambda coin: emit(coin, None, ["1/4", "3/4"], ["1/2", "1/4"]))
+    {Emission(token=1, accepted=False): Fraction(1, 1)}
+    """
+    t, found = with_target(target, first_token_law)
+    if token is not None:
+        if found[token] == 0:
+            raise ValueError(
+                f"the first-token law puts no mass on the token {token} that was drafted; compute it with the "
+                "lookahead that the text was drafted with"
+            )
+        if coin.flip(min(1, t[token] / found[token])):
+            return Emission(token, accepted=True)
+    return Emission(coin.draw(normalised(positive_part(t - found), t)), accepted=False)
+
+
+def generate(coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequence[int], lookahead: int) -> Tokens:
+    """Draft until the first target token is determined, verify it, and add one token of the target if it is accepted.
+
+    At most `lookahead` draft tokens are drawn, and ψ is that of this lookahead. The law: the tokens, continued by the
+    target, have the target's joint law. Prefix and result in target tokens. No token follows the target's end.
+
+    Algorithm 3 returns the one token, so that each call of the target would yield exactly one (`emit` is that step);
+    the row after the drafted token comes from the same call, and adds a token for nothing, as in Algorithms 2 and 5.
+
+    Raises:
+        ValueError, TypeError: lookahead is no count; a law or the prefix is none, named by its prefix.
+
+    Source: Timor et al., Alg. 3. Its T(·) is longest-prefix tokenisation, whatever the target's own way of reading.
+
+    >>> from spec_math.chance import law
+    >>> target = Speaker(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
+    >>> drafter = Speaker(lambda prefix: [1], Vocabulary(["bb"]))
+    >>> law(lambda coin: generate(coin, target, drafter, (), 1))
+    {(1, 0): Fraction(3, 16), (1, 1): Fraction(9, 16), (0,): Fraction(1, 4)}
+    """
+    return run(coin, target, drafter, prefix, lookahead).tokens
+
+
+def run(coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequence[int], lookahead: int) -> Outcome:
+    """Run one block as `generate` does, and say what was drafted and whether it was accepted.
+
+    Where the drafted text begins with no target token it counts as rejected, the token emitted is one of the residual,
+    and `fallback` says why nothing was drafted.
+
+    >>> from spec_math.chance import replay
+    >>> target = Speaker(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
+    >>> drafter = Speaker(lambda prefix: [1], Vocabulary(["bb"]))
+    >>> replay(lambda coin: run(coin, target, drafter, (), 1), [0, 0.5, 0.1])
+    Outcome(tokens=(1, 0), drafted=(1,), accepted=1, fallback=None)
+    """
+    laws, reading = opened(target, drafter, prefix)
+    text = draw(coin, reading, target.vocabulary, lookahead)
+    token = GreedyTokenizer(target.vocabulary).first(text)
+    found = psi(target.vocabulary, drafter.vocabulary, reading, lookahead)
+    emission = emit(coin, token, laws.target(), found)
+    drafted = () if token is None else (token,)
+    if not emission.accepted:
+        return Outcome((emission.token,), drafted, 0, None if drafted else nothing_drafted(text))
+    if laws.ends(drafted):
+        return Outcome(drafted, drafted, 1)
+    return Outcome((*drafted, coin.draw(laws.target(drafted))), drafted, 1)
+
+
+def draw(coin: Coin, reading: Reading, target_vocabulary: Vocabulary, lookahead: int) -> bytes:
+    """Draw draft tokens until the first target token of their text is determined, at most `lookahead`; return the text.
+
+    The law of the first token of that text is `psi` of the same lookahead.
+
+    >>> from spec_math.chance import law
+    >>> drafter = Speaker(lambda prefix: ["1/2", "1/2"], Vocabulary(["a", "b"]))
+    >>> law(lambda coin: draw(coin, Reading(drafter, b""), Vocabulary(["b", "ab"]), 2))
+    {b'aa': Fraction(1, 4), b'ab': Fraction(1, 4), b'b': Fraction(1, 2)}
+    """
+    tokenizer = GreedyTokenizer(target_vocabulary)
+    drafted: Tokens = ()
+    for _ in range(count(lookahead, "lookahead")):
+        drafted = (*drafted, coin.draw(reading(drafted)))
+        if drafted[-1] == reading.end or determined(tokenizer, reading.text(drafted)):
+            break
+    return reading.text(drafted)
+
+
+def determined(tokenizer: GreedyTokenizer, text: bytes) -> bool:
+    """Say whether no continuation of a text changes its first token, or whether it has one.
+
+    >>> tokenizer = GreedyTokenizer(Vocabulary(["a", "abc"]))
+    >>> [determined(tokenizer, text) for text in (b"", b"ab", b"abc", b"b")]
+    [False, False, True, True]
+    """
+    try:
+        return bool(tokenizer.settled(text)[0])
+    except UntokenisableError:
+        return True

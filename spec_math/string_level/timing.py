@@ -1,0 +1,134 @@
+"""TokenTiming as printed (Alg. 1 and 2): re-tokenised drafts verified with probabilities mapped along an alignment.
+
+Lossy: `bias` says by how much where both vocabularies are one. `timing_repaired` holds lossless variants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from spec_math.arrays import Array, array_namespace, laws, positive_part
+from spec_math.chance import Coin
+from spec_math.drafting import Outcome
+from spec_math.language import Speaker
+from spec_math.scheme import Tokens
+from spec_math.string_level.alignment import align, band
+from spec_math.string_level.exact_match import nothing_drafted
+from spec_math.string_level.reading import opened
+from spec_math.string_level.realignment import candidate
+from spec_math.string_level.timing_repaired import conditional, deterministic
+
+__all__ = ["WINDOW", "align", "bias", "conditional", "deterministic", "first_token_law", "generate", "mapped", "run"]
+
+WINDOW = 8
+"""The band |i − j| ≤ w of the paper's experiments (Section 5.2.3, Appendix K)."""
+
+
+def generate(coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequence[int], lookahead: int) -> Tokens:
+    """Run one iteration of Algorithm 2's loop as printed, and return the emitted target tokens.
+
+    Lossy, in two ways: after a rejection line 19 draws from the target and not from a residual, and the probabilities
+    that line 10 maps onto target tokens are no law of these tokens. Prefix and result in target tokens.
+
+    Read where the print is not enough: lines 4 and 5 decode the drafted tokens and encode the text; p(t_j) is the
+    drafter's probability of the last draft token aligned with t_j; ties of the alignment go in the printed order; a
+    band too narrow for the two lengths is widened to their difference; of a text that cannot be tokenised the tokens
+    before the failure are verified; nothing follows the target's end.
+
+    Raises:
+        ValueError, TypeError: lookahead is no count; a law or the prefix is none, named by its prefix.
+
+    Source: TokenTiming, Alg. 2, lines 3 to 20.
+
+    >>> from spec_math.chance import law
+    >>> from spec_math.language import Vocabulary
+    >>> words = Vocabulary(["a", "b"])
+    >>> target, drafter = (Speaker(lambda prefix, row=row: row, words) for row in (["1/4", "3/4"], ["1/2", "1/2"]))
+    >>> emitted = law(lambda coin: generate(coin, target, drafter, (), 1)[0])
+    >>> {token: str(mass) for token, mass in emitted.items()}
+    {0: '5/16', 1: '11/16'}
+    """
+    return run(coin, target, drafter, prefix, lookahead).tokens
+
+
+def run(
+    coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequence[int], lookahead: int, window: int = WINDOW
+) -> Outcome:
+    """Run one block as `generate` does, in a band of any width, and say what was drafted and accepted.
+
+    Where the drafted text gives no target token the block is one plain sample of the target, and `fallback` says so.
+
+    >>> from spec_math.chance import replay
+    >>> from spec_math.language import Vocabulary
+    >>> target = Speaker(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
+    >>> drafter = Speaker(lambda prefix: [1], Vocabulary(["bb"]))
+    >>> replay(lambda coin: run(coin, target, drafter, (), 1), [0, 0.5, 0.9, 0.1])
+    Outcome(tokens=(1, 0), drafted=(1, 1), accepted=1, fallback=None)
+    """
+    laws, reading = opened(target, drafter, prefix)
+    said = reading.draw(coin, lookahead)
+    text = reading.text(said)
+    drafted = candidate(target, laws.prefix, text, 0)
+    spelled = [drafter.vocabulary[token] for token in said], [target.vocabulary[token] for token in drafted]
+    proposed = [reading(said[:place])[token] for place, token in enumerate(said)]
+    chances = mapped(*spelled, proposed, window)
+    tokens: Tokens = ()
+    for token, chance in zip(drafted, chances, strict=True):
+        if not coin.flip(min(1, laws.target(tokens)[token] / chance)):
+            break
+        tokens = (*tokens, token)
+        if laws.ends(tokens):
+            return Outcome(tokens, drafted, len(tokens))
+    fallback = None if drafted else nothing_drafted(text)
+    return Outcome((*tokens, coin.draw(laws.target(tokens))), drafted, len(tokens), fallback)
+
+
+def mapped(drafted: Sequence[bytes], retokenised: Sequence[bytes], proposed: Sequence[Any], window: int) -> list[Any]:
+    """Return p(t_j) for each re-tokenised token: the probability of the last draft token aligned with it.
+
+    Where many draft tokens make one target token, that of the last of them; where one makes many, its own, copied.
+    A band that holds no path is widened to the difference of the lengths. An end without text aligns like any token.
+    Source: TokenTiming, Alg. 2, line 10, and Appendix A.2.
+
+    >>> mapped([b"S", b"cal", b"ing"], [b"Scal", b"ing"], ["p1", "p2", "p3"], window=8)
+    ['p2', 'p3']
+    """
+    if not retokenised:
+        return []
+    path, _ = align(drafted, retokenised, band(len(drafted), len(retokenised), window))
+    last = {j: i for i, j in path}
+    return [proposed[last[j]] for j in range(len(retokenised))]
+
+
+def first_token_law(target: Any, draft: Any) -> Array:
+    """Return the law of the first token emitted where both vocabularies are one: min(t, d) + TV·t, for laws [..., V].
+
+    It is the target's if and only if d/t is the same wherever t has mass.
+
+    Raises:
+        ValueError, TypeError: a law is none; exact and floating laws are mixed.
+
+    >>> [str(mass) for mass in first_token_law(["1/4", "3/4"], ["1/2", "1/2"])]
+    ['5/16', '11/16']
+    """
+    t, d = laws(target, draft)
+    xp = array_namespace(t)
+    return xp.minimum(t, d) + xp.sum(positive_part(t - d), axis=-1, keepdims=True) * t
+
+
+def bias(target: Any, draft: Any) -> Any:
+    """Return the total variation between `first_token_law` and the target: Σ ((1 − TV)·t − min(t, d))+, laws [..., V].
+
+    The measure of how lossy the printed algorithm is at a position where both vocabularies are one. A probability.
+
+    Raises:
+        ValueError, TypeError: as `first_token_law`.
+
+    >>> bias(["1/4", "3/4"], ["1/2", "1/2"])
+    Fraction(1, 16)
+    """
+    t, d = laws(target, draft)
+    xp = array_namespace(t)
+    kept = xp.minimum(t, d)
+    return xp.sum(positive_part(xp.sum(kept, axis=-1, keepdims=True) * t - kept), axis=-1)
