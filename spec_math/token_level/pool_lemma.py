@@ -58,12 +58,13 @@ def keep(order: RatioOrder, before: Sequence[int], pair: tuple[int, int], left: 
     inside = _mass(order, low, high, before)
     if left == 1:
         others = _mass(order, 0, len(order), (*before, z))
-        return order.draft_above[high] / inside * ((order.draft[z] - order.draft[y]) / others)
-    hit_y, above_y = _reached(order, (*before, y), left, pool)
-    _, above_z = _reached(order, (*before, z), left, pool)
-    if above_z <= above_y or hit_y <= above_y:
-        return nothing
-    chance = (above_z - above_y) / (hit_y - above_y) * (_mass(order, low, high, (*before, y)) / inside)
+        chance = order.draft_above[high] / inside * ((order.draft[z] - order.draft[y]) / others)
+    else:
+        hit_y, above_y = _reached(order, (*before, y), left, pool)
+        _, above_z = _reached(order, (*before, z), left, pool)
+        if above_z <= above_y or hit_y <= above_y:
+            return nothing
+        chance = (above_z - above_y) / (hit_y - above_y) * (_mass(order, low, high, (*before, y)) / inside)
     # The lemma proves that it is at most 1; a float may round above.
     return chance if is_exact(order.draft) else min(1.0, float(chance))
 

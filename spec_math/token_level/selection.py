@@ -14,10 +14,6 @@ UNIT = 2.0**-100
 """Floats keep masses divided by draft masses in units of 2^100: with draft masses down to 2^-1074 none overflows."""
 
 
-_LEAST = 2.0**-960
-"""Below this two masses may have lost bits of their quotient; what is decided about them moves less mass than that."""
-
-
 def deficit(order: RatioOrder, law: PrefixLaw) -> Any:
     """Return D = max_i (g_i − T_i), the probability that no coupling can save: the optimum is 1 − D.
 
@@ -63,18 +59,12 @@ def selection_ratios(order: RatioOrder, law: PrefixLaw) -> Array:
 
 
 def in_units(tops: Array, draft: Array) -> Array:
-    """Return tops/draft, [n], for quotients that ascend; on floats in units of 2^100.
+    """Return tops/draft, [n]; on floats in units of 2^100.
 
-    Where a token's masses are too small for a float to hold their quotient, it takes that of the token before it.
-
-    >>> in_units(np.array([0.25, 5e-324, 0.75]), np.array([0.5, 5e-324, 0.5])) * 2.0**100
-    array([0.5, 0.5, 1.5])
+    >>> in_units(np.array([0.25, 2.0**-1074]), np.array([0.5, 2.0**-1074])) * 2.0**100
+    array([0.5, 1. ])
     """
-    if is_exact(draft):
-        return tops / draft
-    quotients = tops / (draft / UNIT)
-    lost = np.maximum(tops, draft) < _LEAST
-    return np.maximum.accumulate(np.where(lost, 0.0, quotients)) if lost.any() else quotients
+    return tops / draft if is_exact(draft) else tops / (draft / UNIT)
 
 
 def unit_of(masses: Array) -> Any:
