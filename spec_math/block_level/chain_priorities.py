@@ -128,7 +128,7 @@ class Priorities:
             convex = prefix_law(priority, order, self.k)
             pools = knot_mixture(order.draft, selection_ratios(order, convex), convex.slopes * order.draft)
             selected = zeros_like(target)
-            selected[order.tokens] = pools.selection
+            selected[order.tokens] = selected_chain.told_from_zero(pools.selection)
             self._refinements[path] = _Refinement(order, normalised(selected, selected), pools)
         return self._refinements[path]
 

@@ -86,7 +86,7 @@ class HighestRank:
             ends = below + mass * order.draft_below
             rising = chord(ends[:-1], ends[1:], self.k) / chord(below, ends[-1:], self.k)
             self._rows[path] = zeros_like(self.laws.target(path))
-            self._rows[path][order.tokens] = order.draft * rising
+            self._rows[path][order.tokens] = selected_chain.told_from_zero(order.draft * rising)
         return self._rows[path]
 
     def select(self, coin: Coin, chains: Sequence[Tokens]) -> Tokens:  # noqa: ARG002 - no chance is needed

@@ -77,8 +77,9 @@ class PriorityLaw:
     def _cells(self, cuts: Array) -> tuple[Array, Array, Array, Array]:
         """Cut the quantiles [0, 1] at the ends of the pieces and at `cuts`: quantiles and priorities at both ends."""
         above = np.cumsum(self.masses)
+        above = above / above[-1]
         below = np.concatenate([zeros_like(above[:1]), above[:-1]])
-        inside = cuts[(cuts > 0) & (cuts < above[-1])]
+        inside = cuts[(cuts > 0) & (cuts < 1)]
         edges = np.unique(np.concatenate([below[:1], above, inside]))
         lower, upper = edges[:-1], edges[1:]
         piece = np.searchsorted(above, lower, side="right")
@@ -169,12 +170,12 @@ def _integrate(masses: Any, reached: Any, power: Any, chances: Any) -> None:
 
 
 def _told_apart(weights: Array, starts: Array, stops: Array) -> tuple[Array, Array, Array]:
-    """Give the weight of a stretch that floats cannot tell from a point to the next one around it."""
-    wide = stops > starts
+    """Give the weight of a stretch that floats cannot tell from a point to the next one around it, if there is one."""
+    wide = stops - starts > _least_width(starts)
     if wide.all():
         return weights, starts, stops
     if not wide.any():
-        return weights.sum(keepdims=True), np.nextafter(starts[-1:], -1.0), np.nextafter(stops[-1:], 2.0)
+        return weights.sum(keepdims=True), *_near(stops[-1:])
     heirs = np.searchsorted(np.flatnonzero(wide), np.arange(len(weights)))
     kept = zeros_like(weights[wide])
     np.add.at(kept, np.minimum(heirs, len(kept) - 1), weights)
@@ -182,15 +183,26 @@ def _told_apart(weights: Array, starts: Array, stops: Array) -> tuple[Array, Arr
 
 
 def _joined(masses: Array, low: Array, high: Array) -> PriorityLaw:
-    """Join the pieces that floats cannot tell from a point to the one below them."""
-    wide = high > low
+    """Join the pieces that floats cannot tell from a point to the one below them, if there is one."""
+    wide = high - low > _least_width(low)
     if wide.all():
         return PriorityLaw(masses, low, high)
     if not wide.any():
-        return PriorityLaw(masses.sum(keepdims=True), np.nextafter(low[:1], -1.0), np.nextafter(high[-1:], 2.0))
+        return PriorityLaw(masses.sum(keepdims=True), *_near(high[-1:]))
     joined = zeros_like(masses[wide])
     np.add.at(joined, np.maximum(np.cumsum(wide) - 1, 0), masses)
     return PriorityLaw(joined, low[wide], high[wide])
+
+
+def _least_width(like: Array) -> Any:
+    """Return what an interval must exceed, so that in floats neither 1/width nor a density overflows."""
+    return 0 if is_exact(like) else 2.0**-960
+
+
+def _near(place: Array) -> tuple[Array, Array]:
+    """Return an interval of floats that ends at a place, no wider than needed: what has no width of its own."""
+    high = np.maximum(place, 2.0**-900)
+    return high * (1 - 2.0**-50), high
 
 
 _compiled_integrate = njit(cache=True)(_integrate)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any, Protocol
 
-from spec_math.arrays import Array, count
+import numpy as np
+
+from spec_math.arrays import Array, count, is_exact
 from spec_math.block_level import block, chain
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.chance import Coin
@@ -63,6 +65,17 @@ def expected(target_model: Model, selection: Selection, lookahead: int) -> Any:
     return block.expected(
         target_model, SelectedModel(selection.laws, selection.law), prefix, count(lookahead, "lookahead")
     )
+
+
+def told_from_zero(masses: Array) -> Array:
+    """Return masses > 0 as they are, but floats no smaller than 2^-1000: a power of a tiny mass may underflow.
+
+    A chain that was drafted has a mass, however small; what is added is far below a rounding of the sum.
+
+    >>> told_from_zero(np.array([0.5, 0.0])).tolist() == [0.5, 2.0**-1000]
+    True
+    """
+    return masses if is_exact(masses) else np.maximum(masses, 2.0**-1000)
 
 
 class SelectedModel:
