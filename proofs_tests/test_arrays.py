@@ -12,9 +12,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofs_tests.strategies import WIDE, laws
-from spec_math import exact, proportional_to
-from spec_math.arrays import SUM_BOUND, count, law, storage, sum_gap
+from spec_math import exact, proportional_to, replay
+from spec_math.arrays import SUM_BOUND, count, law, storage, stored_law, sum_gap
 from spec_math.arrays import laws as two_laws
+from spec_math.block_level import chain
+from spec_math.language import Table
+from spec_math.token_level import several_drafters
 
 DTYPES = {"float64": np.float64, "float32": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
 
@@ -69,6 +72,53 @@ def test_a_softmax_over_a_whole_vocabulary_is_a_law_in_each_type(dtype: str) -> 
         assert checked.dtype == np.float64
         assert (checked == masses.astype(np.float64)).all()  # widened, and not rescaled
         assert float(sum_gap(masses)) <= SUM_BOUND[storage(masses)] == SUM_BOUND[dtype]
+
+
+@pytest.mark.parametrize("dtype", DTYPES)
+def test_a_stored_law_can_be_checked_again_and_a_widened_one_may_be_refused(dtype: str) -> None:
+    masses = np.array([0.5, 0.5 + SUM_BOUND[dtype]], dtype=DTYPES[dtype])
+    kept = stored_law(stored_law(masses))
+    assert kept.dtype == masses.dtype
+    assert law(kept).dtype == np.float64
+    if dtype != "float64":
+        with pytest.raises(ValueError, match="masses stored as float64 must sum to 1"):
+            law(law(masses))
+
+
+@pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
+def test_laws_of_single_and_half_precision_pass_through_whole_programs(dtype: str) -> None:
+    """A draft, its test and its residual each check their laws: none of them may meet a widened one."""
+    rng = np.random.default_rng(8)
+    target, draft, other = (rng.dirichlet(np.ones(400)).astype(DTYPES[dtype]) for _ in range(3))
+    assert float(sum_gap(target)) > SUM_BOUND["float64"]
+    both = [draft, other]
+    wasted = int(np.argmax(draft.astype(float) - target.astype(float)))
+    start = float(draft[:wasted].astype(float).sum() + draft[wasted] / 2)
+    for last in (0.0, 0.5, 0.999):
+        # The first draft is one that the target wants less; every test meets a uniform that rejects it.
+        block = replay(
+            lambda coin: chain.generate(coin, lambda _: target, Table({(): draft}, context=0), (), 1),
+            [start, 0.999999, last],
+        )
+        assert len(block) == 1
+        drafts = wasted, int(other.argmax())
+        emission = replay(
+            lambda coin, x=drafts: several_drafters.emit(coin, x, target, both), [0.999999, 0.999999, last]
+        )
+        assert not emission.accepted
+    assert 0 < several_drafters.acceptance(target, [draft, other]) < 1
+
+
+def test_the_bounds_are_the_derived_ones() -> None:
+    """2^17 sequential roundings of float64, 256 of float32, and the loss of a whole vocabulary in half precision."""
+    assert SUM_BOUND == {
+        "float64": 2**17 * 2.0**-53,
+        "float32": 256 * 2.0**-24,
+        "float16": 2.0**-7,
+        "bfloat16": 2.0**-7,
+    }
+    assert SUM_BOUND["float16"] > 152_000 * 2.0**-25  # every mass below the smallest normal number, rounded to nearest
+    assert SUM_BOUND["bfloat16"] > 2.0**-9  # every mass rounded by half a unit of 8 bits
 
 
 @pytest.mark.parametrize("dtype", DTYPES)

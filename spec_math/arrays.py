@@ -39,6 +39,7 @@ __all__ = [
     "positive_part",
     "proportional_to",
     "storage",
+    "stored_law",
     "sum_gap",
     "world",
     "zeros_like",
@@ -79,7 +80,7 @@ def law(values: Any, name: str = "law") -> Array:
     """Check that each row of values [..., V] is a law, and return it in the type its formulas are computed in.
 
     Lists of int, Fraction or str become object arrays of Fraction, lists with a float become float64; arrays keep
-    their world (half precision is widened). Exact rows must sum to exactly 1, floating rows to within `SUM_BOUND`.
+    their world (float32 and half precision are widened). What is to be kept and checked again is a `stored_law`.
 
     Raises:
         ValueError: a mass is negative, NaN or infinite, a row is empty, or a sum is off.
@@ -91,16 +92,31 @@ def law(values: Any, name: str = "law") -> Array:
     Traceback (most recent call last):
     ValueError: law: masses must sum to exactly 1; these 2 sum to 11/12 (1/12 too little); if you mean weights, ...
     """
+    rows = stored_law(values, name)
+    return rows if is_exact(rows) else _widened(rows)
+
+
+def stored_law(values: Any, name: str = "law") -> Array:
+    """Check that each row of values [..., V] is a law, and return it in the type it is stored in.
+
+    Exact rows must sum to exactly 1, floating rows to within `SUM_BOUND` of their type: that bound would be lost with
+    the type, and a float32 law, once widened, refused.
+
+    Raises:
+        ValueError, TypeError: as `law`.
+
+    >>> stored_law(stored_law(np.array([0.1, 0.9], dtype=np.float32))).dtype
+    dtype('float32')
+    """
     rows = asarray(values)
     if rows.ndim and rows.shape[-1] == 0:
         raise ValueError(f"{name}: a law needs at least one token on its last axis; the shape is {tuple(rows.shape)}")
     _check_masses(rows, name)
     if is_exact(rows):
         _check_exact_sums(rows, name)
-        return rows
-    wide = _widened(rows)
-    _check_float_sums(wide, storage(rows), name)
-    return wide
+    else:
+        _check_float_sums(_widened(rows), storage(rows), name)
+    return rows
 
 
 def laws(target: Any, draft: Any) -> tuple[Array, Array]:

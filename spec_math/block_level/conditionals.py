@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spec_math.arrays import Array, check_same_world, law
+from spec_math.arrays import Array, check_same_world, stored_law
 from spec_math.language.model import Model, check_prefix
 
 
@@ -73,7 +73,7 @@ def conditional(model: Model, prefix: tuple[int, ...], size: int | None = None, 
         error.add_note(f"raised by the {role} model when asked for the law after the prefix {prefix}")
         raise
     try:
-        row = law(values, name)
+        row = stored_law(values, name)
     except (TypeError, ValueError) as error:
         if str(error).startswith(name):
             raise

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from spec_math.arrays import Array, check_same_world, count, law
+from spec_math.arrays import Array, check_same_world, count, stored_law
 
 Model = Callable[[tuple[int, ...]], Any]
 """A callable from a tuple of token indices to a law [V]. It may carry `end`, a token after which nothing follows."""
@@ -154,7 +154,7 @@ def _key(prefix: Any) -> tuple[int, ...]:
 def _frozen(row: Any, name: str) -> Array:
     """Check one row, and copy it so that no caller can change the table through it."""
     try:
-        checked = law(row, name)
+        checked = stored_law(row, name)
     except TypeError as error:
         raise TypeError(f"{name}: {error}") from error
     except ValueError as error:

@@ -13,9 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import Array, is_exact, law, laws
+from spec_math.arrays import Array, is_exact, law, laws, stored_law
 from spec_math.chance import Coin
-from spec_math.distribution import overlap, residual
+from spec_math.distribution import overlap, residual, residual_of
 from spec_math.scheme import Emission, Tokens, drafted
 from spec_math.verdict import Bracket
 
@@ -120,13 +120,13 @@ def emit(coin: Coin, tokens: Any, target: Any, drafts: Sequence[Any]) -> Emissio
     """
     if len(tokens) != len(drafts):
         raise ValueError(f"one token from each of {len(drafts)} drafters is needed; got {len(tokens)}")
-    r = law(target, "target")
+    r = stored_law(target, "target")
     for token, draft in zip(tokens, drafts, strict=True):
         r, d = laws(r, draft)
         (x,) = drafted((token,), d)
         if coin.flip(min(1, r[x] / d[x])):
             return Emission(x, accepted=True)
-        r = residual(r, d)
+        r = residual_of(r, d)
     return Emission(coin.draw(r), accepted=False)
 
 
@@ -136,7 +136,7 @@ def acceptance(target: Any, drafts: Sequence[Any]) -> Any:
     >>> acceptance(["1/4", "3/4"], [["1/2", "1/2"], [0, 1]])
     Fraction(1, 1)
     """
-    r = law(target, "target")
+    r = stored_law(target, "target")
     rejected = 1 - (r - r).sum(axis=-1)
     for draft in drafts:
         rejected = rejected * (1 - overlap(r, draft))
