@@ -43,7 +43,7 @@ def pair(size: int, kind: str) -> tuple[Array, Array]:
 
 def ready(made: Plan) -> Plan:
     """Verify once, so that everything a plan keeps for later is there."""
-    support = made.order.tokens[: made.drafts] if not made.replaced else made.order.tokens[:1].repeat(made.drafts)
+    support = made.order.tokens[: made.drafts] if not made.independent else made.order.tokens[:1].repeat(made.drafts)
     sample(lambda coin: verify(coin, tuple(support.tolist()), made), np.random.default_rng(0))
     return made
 
@@ -62,7 +62,7 @@ def verifications(made: Plan, draft: Array, number: int) -> Callable[[], Any]:
     """Return a work that verifies `number` drafted tuples one after another."""
     rng = np.random.default_rng(1)
     drawn: list[Tokens] = [
-        tuple(rng.choice(len(draft), made.drafts, replace=made.replaced, p=draft).tolist()) for _ in range(number)
+        tuple(rng.choice(len(draft), made.drafts, replace=made.independent, p=draft).tolist()) for _ in range(number)
     ]
     return lambda: [sample(lambda coin, tokens=tokens: verify(coin, tokens, made), rng) for tokens in drawn]
 

@@ -44,7 +44,7 @@ def made(target: Any, draft: Any, k: int, replaced: bool) -> Plan:
 
 
 def coupling(prepared: Plan, draft: Any, k: int, emitter: Any = emit) -> Coupling:
-    draw = draw_independent if prepared.replaced else without_replacement.draw
+    draw = draw_independent if prepared.independent else without_replacement.draw
     return joint(lambda coin: draw(coin, draft, k), lambda coin, tokens: emitter(coin, tokens, prepared))
 
 

@@ -101,9 +101,11 @@ def test_plan_for_a_point_mass_at_full_vocabulary(replaced: bool) -> None:
 
 def test_plan_takes_stored_laws_in_proportion_to_their_sums() -> None:
     """Single precision, sums off by 1e-5: tokens that are never drafted must not keep that error."""
-    target, draft = (((1 + 1e-5) * side).astype(np.float32) for side in float_pair("top 50", 20_000))
-    for replaced in (True, False):
-        assert_true_to_its_laws(Case(target, draft, 2, replaced))
+    small = np.array([0.5, 0.125, 0.375]), np.array([0.125, 0.875, 0.0])
+    for pair in (small, float_pair("top 50", 20_000)):
+        target, draft = (((1 + 1e-5) * side).astype(np.float32) for side in pair)
+        for replaced in (True, False):
+            assert_true_to_its_laws(Case(target, draft, 2, replaced))
 
 
 @pytest.mark.parametrize(("kind", "k"), [("softmax", 4), ("peaked", 2), ("nearly tied", 8), ("top 50", 2)])
@@ -226,6 +228,15 @@ def stays(draft: Any, gone: set[int], draws: int, end: int) -> Any:
     )
 
 
+@pytest.mark.parametrize(("size", "pairs"), [(5, 3), (6, 1)])
+def test_four_float_drafts_without_replacement_are_judged_lossless(size: int, pairs: int) -> None:
+    """Every path of the program: the quadrature of the plan and of the choices in its pools, against the target."""
+    for seed in range(pairs):
+        verdict = check_lossless(WITHOUT_REPLACEMENT, *float_pair("softmax", size, seed), 4)
+        assert isinstance(verdict, Lossless), str(verdict)
+        assert verdict.bound < 1e-12
+
+
 def test_torch_laws_make_the_same_plan() -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed")
     target, draft = float_pair("softmax", 50)
@@ -239,7 +250,7 @@ def test_sampled_verifier_emits_the_target(replaced: bool) -> None:
     """A frequency is off by more than 3.4/√n with probability 2 exp(−2 · 3.4²) < 2·10^-10 at most (Hoeffding)."""
     rng = np.random.default_rng(11)
     target, draft = float_pair("softmax", 8, seed=5)
-    k, number = 4, 20_000
+    k, number = 4, 10_000
     prepared = plan(target, draft, k) if replaced else plan_without_replacement(target, draft, k)
     draw = draw_independent if replaced else without_replacement.draw
     found = [sample(lambda coin: emit(coin, draw(coin, draft, k), prepared), rng) for _ in range(number)]

@@ -17,7 +17,7 @@ GRID = 2.0**53
 """Floats put times of death on multiples of 2^-53: differences and sums of such numbers in [0, 1] are exact."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class KnotMixture:
     """Pools of n tokens in ratio order, for each of J components, and the law that the pool rule selects by them.
 

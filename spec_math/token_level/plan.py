@@ -19,10 +19,12 @@ from spec_math.token_level.ratio_order import RatioOrder, ratio_order
 from spec_math.token_level.selection import gains, selection_ratios
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Plan:
     """What the verifier of one position has prepared for one target, one draft and `drafts` drafted tokens.
 
+    They are i.i.d. where `independent`, else drawn without replacement. `order` sorts the tokens by t/d, and `pools` is
+    the mixture of pool sets over that order.
     `acceptance` is the probability that it accepts a draft: the optimum, on floats less a rounding error.
     `selection` [V] is the law of the draft that it puts forward, `kept` [V] the chance min(1, t/selection) that this
     draft passes; the rest is drawn from `residual`, (t − selection)+ divided by its sum. On floats `selection` is the
@@ -30,7 +32,7 @@ class Plan:
     """
 
     drafts: int
-    replaced: bool
+    independent: bool
     order: RatioOrder
     pools: KnotMixture
     selection: Array
@@ -73,7 +75,7 @@ def plan(target: Any, draft: Any, k: int) -> Plan:
     """
     t, d = _one_position(target, draft)
     order = ratio_order(t, d)
-    return _prepared(t, order, prefix_law.independent(order, k), k, replaced=True)
+    return _prepared(t, order, prefix_law.independent(order, k), k, independent=True)
 
 
 def plan_without_replacement(target: Any, draft: Any, k: int) -> Plan:
@@ -91,7 +93,7 @@ def plan_without_replacement(target: Any, draft: Any, k: int) -> Plan:
     t, d = _one_position(target, draft)
     order = ratio_order(t, d)
     k = min(count(k), len(order))
-    return _prepared(t, order, prefix_law.without_replacement(order, k), k, replaced=False)
+    return _prepared(t, order, prefix_law.without_replacement(order, k), k, independent=False)
 
 
 def emit(coin: Coin, tokens: Any, plan: Plan) -> Emission:
@@ -110,8 +112,8 @@ def emit(coin: Coin, tokens: Any, plan: Plan) -> Emission:
     Fraction(1, 2)
     """
     listed = drafted(tokens, plan.draft)
-    if len(listed) != plan.drafts or (not plan.replaced and len(set(listed)) < len(listed)):
-        kind = "i.i.d. drafts" if plan.replaced else "distinct drafts"
+    if len(listed) != plan.drafts or (not plan.independent and len(set(listed)) < len(listed)):
+        kind = "i.i.d. drafts" if plan.independent else "distinct drafts"
         raise ValueError(f"this plan is for {plan.drafts} {kind}; got {listed}")
     token = _put_forward(coin, listed, plan)
     if coin.flip(plan.kept[token]):
@@ -132,14 +134,14 @@ def verify(coin: Coin, tokens: Any, plan: Plan) -> int:
 def _put_forward(coin: Coin, listed: Tokens, plan: Plan) -> int:
     places = [int(plan.places[token]) for token in listed]
     pool = plan.pools.pool(coin.draw(plan.components), max(places))
-    if not plan.replaced:
+    if not plan.independent:
         return int(plan.order.tokens[pool_lemma.choose(coin, places, plan.order, pool)])
     hits = [token for token, place in zip(listed, places, strict=True) if place >= pool[0]]
     share = plan.pools.one / len(hits)
     return hits[coin.draw([share] * len(hits))]
 
 
-def _prepared(t: Array, order: RatioOrder, law: PrefixLaw, k: int, replaced: bool) -> Plan:
+def _prepared(t: Array, order: RatioOrder, law: PrefixLaw, k: int, independent: bool) -> Plan:
     pools = knot_mixture(order.draft, selection_ratios(order, law), gains(order, law))
     # Masses that no draft can have are in proportion to the target's own sum, as those in the order are.
     target = t.copy() if is_exact(t) else t / t.sum()
@@ -151,7 +153,7 @@ def _prepared(t: Array, order: RatioOrder, law: PrefixLaw, k: int, replaced: boo
     sure = np.where(order.target > 0, ones_like(accepted), zeros_like(accepted))
     kept[order.tokens] = over(accepted, pools.selection, sure)
     residual = Cumulative(normalised(positive_part(target - selection), target))
-    return Plan(k, replaced, order, pools, selection, kept, accepted.sum(), residual)
+    return Plan(k, independent, order, pools, selection, kept, accepted.sum(), residual)
 
 
 def _one_position(target: Any, draft: Any) -> tuple[Array, Array]:
