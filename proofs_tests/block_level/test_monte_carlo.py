@@ -1,0 +1,142 @@
+"""Sampled lengths against exact ones, on models small enough for both; and drafts that are drawn as they should be."""
+
+from __future__ import annotations
+
+from collections import Counter
+from fractions import Fraction
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from spec_math.block_level import block, chain
+from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level.drafted_chains import GatheredLaws, extended, with_distinct_roots
+from spec_math.block_level.methods import METHODS, named
+from spec_math.block_level.monte_carlo import Mean, Setting, mean_of, of_every_prefix, sample
+from spec_math.chance import law
+from spec_math.language import NGram, Table
+from spec_math.token_level import without_replacement
+
+TARGET = Table({(): [0.5, 0.3, 0.2], (0,): [0.1, 0.6, 0.3], (1,): [0.7, 0.2, 0.1], (2,): [0.2, 0.2, 0.6]}, context=1)
+DRAFT = Table({(): [0.2, 0.5, 0.3], (0,): [0.4, 0.4, 0.2], (1,): [0.3, 0.4, 0.3], (2,): [0.5, 0.25, 0.25]}, context=1)
+OPEN = [(), (0,), (1,)]
+ENDING = tuple(Table({prefix: model.rows[prefix] for prefix in OPEN}, context=1, end=2) for model in (TARGET, DRAFT))
+TEXT = np.random.default_rng(5).integers(0, 4, 400)
+
+
+@pytest.mark.parametrize("models", [(TARGET, DRAFT), ENDING], ids=["no end", "end"])
+def test_every_method_is_within_its_interval(models: Any) -> None:
+    """Of 99 % intervals some miss; at five standard errors, one in two million."""
+    setting = Setting(*models, [()], (1, 2, 3), 2)
+    for line in sample(setting, 400, seed=1):
+        for lookahead in (1, 2):
+            exact = float(line.method.expected(*models, (), lookahead, line.k))
+            mean = line.tokens(lookahead)
+            assert abs(mean.value - exact) <= 5 * mean.error + 1e-12, (line.method.name, line.k, lookahead)
+            gain = line.gain(lookahead)
+            plain = float(chain.expected(*models, (), lookahead))
+            assert abs(gain.value - (exact - plain)) <= 5 * gain.error + 1e-12
+
+
+def test_intervals_hold_the_exact_value_as_often_as_they_say() -> None:
+    setting = Setting(TARGET, DRAFT, [()], (2,), 2)
+    methods = [named("block"), named("plan at")]
+    exact = {method.name: float(method.expected(TARGET, DRAFT, (), 2, 2)) for method in methods}
+    held = 0
+    for seed in range(60):
+        for line in sample(setting, 40, seed, methods=methods):
+            low, high = line.tokens(2).interval
+            held += low <= exact[line.method.name] <= high
+    # 120 intervals of 99 %: more than 6 that miss have a chance of 1 in 4,000 (binomial), were they independent.
+    assert held >= 114
+
+
+def test_differences_are_sharper_than_values() -> None:
+    setting = Setting(TARGET, DRAFT, [(), (0,), (1,), (2,)], (2,), 4)
+    for line in sample(setting, 200, seed=2):
+        if line.method.drafts != "one":
+            assert line.gain(4).error < line.tokens(4).error
+
+
+def test_every_prefix_agrees_with_the_exact_mean_over_prefixes() -> None:
+    target, draft = NGram.learn(TEXT, 3, 4), NGram.learn(TEXT, 2, 4)
+    prefixes = [(), (0,), (1, 2), (3, 3), (0, 2)]
+    found = of_every_prefix(Setting(target, draft, prefixes, (1,), 3), 1_000, seed=0)
+    for method, expected in zip(METHODS[:2], (chain.expected, block.expected), strict=True):
+        for lookahead in (1, 2, 3):
+            exact = np.mean([expected(target, draft, prefix, lookahead) for prefix in prefixes])
+            mean = found[method.name][lookahead - 1]
+            assert abs(mean.value - exact) <= 5 * mean.error
+            assert mean.samples == 5_000
+    assert found[METHODS[1].name][2].value > found[METHODS[0].name][2].value
+
+
+def test_gathered_laws_are_the_models_own() -> None:
+    target, draft = NGram.learn(TEXT, 3, 4), NGram.learn(TEXT, 2, 4)
+    gathered, asked = GatheredLaws(target, draft, (0, 1)), Conditionals(target, draft, (0, 1))
+    paths = [(), (2,), (2, 3), (2, 3, 1)]
+    gathered.gather(paths)
+    for path in paths:
+        assert gathered.target(path).tolist() == asked.target(path).tolist()
+        assert gathered.draft(path).tolist() == asked.draft(path).tolist()
+
+
+class Given:
+    """A generator whose uniforms are given."""
+
+    def __init__(self, uniforms: list[float]) -> None:
+        self.uniforms = uniforms
+
+    def random(self, size: int) -> Any:
+        taken, self.uniforms = self.uniforms[:size], self.uniforms[size:]
+        return np.array(taken)
+
+
+GRID = [(i + 0.5) / 12 for i in range(12)]
+
+
+def drawn(first_of_each: bool) -> dict[Any, Fraction]:
+    """The law of two distinct tokens, every uniform on a grid of twelfths, on which all borders lie."""
+    laws = GatheredLaws(lambda _: [0.5, 0.25, 0.25], lambda _: [0.5, 0.25, 0.25], ())
+    counted: Counter[Any] = Counter()
+    for uniforms in product(GRID, repeat=3):
+        rng = Given(list(uniforms))
+        chains = extended(laws, [(), ()], 1, rng)
+        if first_of_each:
+            chains = with_distinct_roots(laws, chains, 2, 1, rng)
+        counted[tuple(token for (token,) in chains)] += 1
+    return {tokens: Fraction(times, 12**3) for tokens, times in counted.items()}
+
+
+def test_distinct_first_tokens_are_drawn_without_replacement() -> None:
+    exact = law(lambda coin: without_replacement.draw(coin, ["1/2", "1/4", "1/4"], 2))
+    assert drawn(first_of_each=True) == exact
+    assert drawn(first_of_each=False) != exact
+
+
+def test_chains_stop_at_the_end_and_at_the_lookahead() -> None:
+    laws = GatheredLaws(*ENDING, (0,))
+    chains = extended(laws, [(), (1,), (2,)] * 30, 3, np.random.default_rng(0))
+    assert all(chain_.index(2) == len(chain_) - 1 if 2 in chain_ else len(chain_) == 3 for chain_ in chains)
+    assert {len(chain_) for chain_ in chains} == {1, 2, 3}
+
+
+def test_too_few_samples_and_exact_models_are_refused() -> None:
+    setting = Setting(TARGET, DRAFT, [()], (2,), 2)
+    with pytest.raises(ValueError, match="take at least 8; got 7"):
+        sample(setting, 7, 0)
+    exact = Table({(): ["1/2", "1/2"]}, context=0)
+    with pytest.raises(TypeError, match="sampling takes float laws"):
+        sample(Setting(exact, exact, [()], (2,), 2), 8, 0)
+    with pytest.raises(TypeError, match="asked of n-gram models"):
+        of_every_prefix(setting, 2, 0)
+    with pytest.raises(LookupError, match=r"no row for prefix \([01],\)"):
+        sample(Setting(Table({(): [0.5, 0.5]}), Table({(): [0.5, 0.5]}), [()], (1,), 2), 8, 0)
+
+
+def test_means_add_with_their_errors() -> None:
+    total = Mean(1.0, 3.0, 10) + Mean(2.0, 4.0, 5)
+    assert total == Mean(3.0, 5.0, 5)
+    assert mean_of(np.array([1.0, 1.0])).interval == (1.0, 1.0)

@@ -1,0 +1,206 @@
+"""Expected tokens per target call on models too large to enumerate: drafts are sampled, coins are averaged out.
+
+All methods look at the same prefixes and the same drafted chains, so that differences between methods are sharper than
+the methods' own values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spec_math.arrays import count
+from spec_math.block_level.drafted_chains import GatheredLaws, drafted_masses, extended, with_distinct_roots
+from spec_math.block_level.given_drafts import Nodes
+from spec_math.block_level.methods import METHODS, Method
+from spec_math.language.model import Model
+from spec_math.language.ngram import NGram
+from spec_math.scheme import Tokens
+
+FLOAT = np.ndarray[Any, np.dtype[np.float64]]
+
+NORMAL_99 = 2.5758293035489004
+"""Half the width, in standard errors, of a 99 % interval of a normal law."""
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean over samples, with its standard error.
+
+    >>> Mean(2.0, 0.5, 100).interval
+    (0.7120853482255498, 3.28791465177445)
+    """
+
+    value: float
+    error: float
+    samples: int
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The 99 % interval by the normal limit of means: value ± 2.576 standard errors."""
+        return self.value - NORMAL_99 * self.error, self.value + NORMAL_99 * self.error
+
+    def __add__(self, other: Mean) -> Mean:
+        """Add the mean of other, independent samples."""
+        error = float(np.hypot(self.error, other.error))
+        return Mean(self.value + other.value, error, min(self.samples, other.samples))
+
+
+def mean_of(values: FLOAT) -> Mean:
+    """Return the mean of independent values [n] of one law, n ≥ 2.
+
+    >>> mean_of(np.array([0.0, 1.0]))
+    Mean(value=0.5, error=0.5, samples=2)
+    """
+    return Mean(float(values.mean()), float(values.std(ddof=1) / len(values) ** 0.5), len(values))
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What is sampled: two float models, the prefixes to start from, one drawn for each sample, and what is drafted."""
+
+    target: Model
+    draft: Model
+    prefixes: Sequence[Tokens]
+    ks: tuple[int, ...]
+    lookahead: int
+
+
+@dataclass(frozen=True)
+class Sampled:
+    """One method on k paths: per sample and depth i, the chance that i drafted tokens are accepted, [n, L].
+
+    `plain` [n, L] are the same chances for one chain verified token by token, on the same prefixes and chains.
+    """
+
+    method: Method
+    k: int
+    accepted: FLOAT
+    plain: FLOAT
+
+    def tokens(self, lookahead: int) -> Mean:
+        """Return the tokens per target call at a lookahead of at most L."""
+        return mean_of(1 + self.accepted[:, :lookahead].sum(axis=1))
+
+    def gain(self, lookahead: int) -> Mean:
+        """Return how many tokens more a call yields than one of plain chains does, sample by sample."""
+        return mean_of((self.accepted - self.plain)[:, :lookahead].sum(axis=1))
+
+
+def _unseen(done: int) -> None:
+    """Show no progress."""
+
+
+def sample(
+    setting: Setting,
+    samples: int,
+    seed: int,
+    progress: Callable[[int], None] = _unseen,
+    methods: Sequence[Method] = METHODS,
+) -> list[Sampled]:
+    """Sample every method for every k, on the same prefixes and drafts; those of one chain for k = 1 alone.
+
+    A sample draws a prefix and max k chains after it; a method of k paths takes them in groups of k, and the mean over
+    the groups, so that every k has seen as much. Without replacement the same chains serve as far as their first tokens
+    differ. A method of effort e looks at every e-th sample.
+
+    Raises:
+        TypeError, ValueError: samples is no count or leaves a method fewer than 2; the models are exact, or give no
+            laws, named by their prefix.
+
+    >>> model = lambda prefix: [0.5, 0.5]
+    >>> found = sample(Setting(model, model, [()], (1, 2), 3), 8, 0)
+    >>> found[0].tokens(3)
+    Mean(value=4.0, error=0.0, samples=8)
+    """
+    rng = np.random.default_rng(seed)
+    lines = [
+        (method, k)
+        for method in methods
+        for k in (setting.ks if method.drafts != "one" else (1,))
+        if k > 1 or method.drafts == "one"
+    ]
+    least = 2 * max(method.effort for method in methods)
+    if count(samples, "samples") < least:
+        raise ValueError(f"an interval needs at least 2 samples of each method; take at least {least}; got {samples}")
+    rows: list[list[FLOAT]] = [[] for _ in lines]
+    plain: list[FLOAT] = []
+    for number in range(samples):
+        prefix = setting.prefixes[int(rng.integers(len(setting.prefixes)))]
+        block = _Drafted(setting, prefix, rng)
+        plain.append(block.accepted(METHODS[0], 1))
+        for row, (method, k) in zip(rows, lines, strict=True):
+            if number % method.effort == 0:
+                row.append(block.accepted(method, k))
+        progress(1)
+    every = np.array(plain)
+    return [
+        Sampled(method, k, np.array(row), every[:: method.effort]) for row, (method, k) in zip(rows, lines, strict=True)
+    ]
+
+
+class _Drafted:
+    """The chains of one sample, and what each method makes of them."""
+
+    def __init__(self, setting: Setting, prefix: Tokens, rng: Any) -> None:
+        self._lookahead, self._rng = setting.lookahead, rng
+        self._laws = GatheredLaws(setting.target, setting.draft, prefix)
+        if not isinstance(self._laws.target(), np.ndarray) or self._laws.target().dtype != np.float64:
+            raise TypeError("sampling takes float laws; exact models are enumerated, or written as floats")
+        self._chains = extended(self._laws, [()] * max(setting.ks), setting.lookahead, rng)
+        self._laws.gather([chain[:place] for chain in self._chains for place in range(len(chain))])
+        self._nodes = Nodes(self._laws)
+        self._distinct: dict[int, list[list[Tokens]]] = {}
+
+    def accepted(self, method: Method, k: int) -> FLOAT:
+        given = method.prepare(self._nodes, k)
+        groups = [self._chains[at : at + k] for at in range(0, len(self._chains) - k + 1, k)]
+        if method.drafts == "distinct":
+            if k not in self._distinct:
+                self._distinct[k] = [
+                    with_distinct_roots(self._laws, group, k, self._lookahead, self._rng) for group in groups
+                ]
+            groups = self._distinct[k]
+        return np.mean([given(group, self._lookahead) for group in groups], axis=0)
+
+
+def of_every_prefix(setting: Setting, repeats: int, seed: int) -> dict[str, list[Mean]]:
+    """Return the two methods of one chain, for lookaheads 1..L, over ALL prefixes: `repeats` chains after each.
+
+    For two n-gram models, which are asked for single masses alone: thousands of chains a second. The standard error is
+    that of drafting; which prefixes there are is not left to chance.
+
+    >>> model = NGram.learn([0, 1, 0, 1, 1], order=2, size=2)
+    >>> found = of_every_prefix(Setting(model, model, [(0,), (1,)], (1,), 2), 2, 0)
+    >>> found["one chain, as a block"][1]
+    Mean(value=3.0, error=0.0, samples=4)
+    """
+    target, draft = setting.target, setting.draft
+    if not isinstance(target, NGram) or not isinstance(draft, NGram):
+        raise TypeError("single masses are asked of n-gram models; sample other models")
+    longer = max(target, draft, key=lambda model: model.order)
+    contexts = np.stack([longer.context(prefix) for prefix in setting.prefixes])
+    rng = np.random.default_rng(seed)
+    drawn = [drafted_masses((target, draft), contexts, setting.lookahead, rng) for _ in range(repeats)]
+    t, d = (np.stack(side) for side in zip(*drawn, strict=True))
+    plain = np.cumprod(np.minimum(1.0, t / d), axis=-1)
+    weights = np.empty_like(t)
+    weight = np.ones(t.shape[:-1])
+    for place in range(setting.lookahead):
+        weight = weights[..., place] = np.minimum(1.0, weight * t[..., place] / d[..., place])
+    return {
+        METHODS[0].name: [_stratified(1 + plain[..., :size].sum(axis=-1)) for size in range(1, setting.lookahead + 1)],
+        METHODS[1].name: [
+            _stratified(1 + weights[..., :size].sum(axis=-1)) for size in range(1, setting.lookahead + 1)
+        ],
+    }
+
+
+def _stratified(values: FLOAT) -> Mean:
+    """Return the mean of values [repeats, prefixes], every prefix a stratum of its own."""
+    repeats, strata = values.shape
+    variance = values.var(axis=0, ddof=1).mean() / (repeats * strata)
+    return Mean(float(values.mean()), float(variance**0.5), values.size)
