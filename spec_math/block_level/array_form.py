@@ -32,6 +32,18 @@ class Decisions(NamedTuple):
     masses: Array
 
 
+class Coins(NamedTuple):
+    """What the coins of a batch say: `chances`, `tossed` and `accepted` as in `Decisions`, and the `weight` [B] kept.
+
+    The token that follows has the masses (weight·t − d)+ of its position where a draft was rejected.
+    """
+
+    chances: Array
+    tossed: Array
+    accepted: Array
+    weight: Array
+
+
 Decide = Callable[[Array, Array, Array, Array], Decisions]
 """A rule of verification: (targets [B, L + 1, V], drafts [B, L, V], tokens [B, L], uniforms [B, L + 1])."""
 
@@ -123,21 +135,31 @@ def decide_chain(targets: Array, drafts: Array, tokens: Array, uniforms: Array) 
     >>> decide_chain(*laws, np.array([[0]]), exact([["3/5", 0]])).masses.tolist()
     [[Fraction(0, 1), Fraction(1, 4)]]
     """
+    coins = chain_coins(drafted_masses(targets, tokens), drafted_masses(drafts, tokens), tokens, uniforms)
+    return _decided(coins, targets, drafts, tokens)
+
+
+def chain_coins(t: Array, d: Array, tokens: Array, uniforms: Array) -> Coins:
+    """Toss the coins of `decide_chain`, given the masses t and d [B, L] of the drafted tokens alone.
+
+    >>> from spec_math.arrays import exact
+    >>> import numpy as np
+    >>> chain_coins(exact([["1/4"]]), exact([["1/2"]]), np.array([[0]]), exact([["3/5", 0]])).accepted.tolist()
+    [0]
+    """
     xp = array_namespace(tokens)
     accepted = xp.zeros_like(tokens[:, 0])
     going = accepted == 0
     chances: list[Array] = []
     tossed: list[Array] = []
-    one = ones_like(wide(targets[:, 0, 0]))
+    one = ones_like(t[:, 0])
     for place in range(tokens.shape[1]):
-        t, d = _at(targets, tokens, place), _at(drafts, tokens, place)
         going = going & (tokens[:, place] >= 0)
-        chances.append(xp.minimum(one, over(t, d, one)))
+        chances.append(xp.minimum(one, over(t[:, place], d[:, place], one)))
         tossed.append(going)
         going = going & (uniforms[:, place] < chances[-1])
         accepted = accepted + xp.astype(going, tokens.dtype)
-    masses = following(targets, drafts, accepted, lengths(tokens), one)
-    return Decisions(xp.stack(chances, axis=1), xp.stack(tossed, axis=1), accepted, masses)
+    return Coins(xp.stack(chances, axis=1), xp.stack(tossed, axis=1), accepted, one)
 
 
 def decide_block(targets: Array, drafts: Array, tokens: Array, uniforms: Array) -> Decisions:
@@ -152,28 +174,46 @@ def decide_block(targets: Array, drafts: Array, tokens: Array, uniforms: Array) 
     >>> decide_block(*laws, np.array([[0]]), exact([["3/5", 0]])).chances.tolist()
     [[Fraction(1, 2)]]
     """
+
+    def left(place: int, weight: Array) -> Array:
+        return array_namespace(targets).sum(_left(targets[:, place], drafts[:, place], weight), axis=-1)
+
+    coins = block_coins((drafted_masses(targets, tokens), drafted_masses(drafts, tokens)), left, tokens, uniforms)
+    return _decided(coins, targets, drafts, tokens)
+
+
+def block_coins(
+    masses: tuple[Array, Array], left: Callable[[int, Array], Array], tokens: Array, uniforms: Array
+) -> Coins:
+    """Toss the coins of `decide_block`, given the masses (t, d) [B, L] of the drafted tokens and ρ = left(place, w).
+
+    >>> from spec_math.arrays import exact
+    >>> import numpy as np
+    >>> masses, uniforms = (exact([["1/4"]]), exact([["1/2"]])), exact([["2/5", 0]])
+    >>> block_coins(masses, lambda place, weight: weight, np.array([[0]]), uniforms).accepted.tolist()
+    [1]
+    """
     xp = array_namespace(tokens)
     size, accepted = lengths(tokens), xp.zeros_like(tokens[:, 0])
-    one = ones_like(wide(targets[:, 0, 0]))
+    t, d = masses
+    one = ones_like(t[:, 0])
     weight = kept = one
     chances: list[Array] = []
     tossed: list[Array] = []
     for place in range(tokens.shape[1]):
         # w·t first: it is at most 1, where t/d may overflow.
-        t, d = _at(targets, tokens, place), _at(drafts, tokens, place)
-        weight = xp.minimum(one, over(weight * t, d, weight))
+        weight = xp.minimum(one, over(weight * t[:, place], d[:, place], weight))
         chance, here = weight, place < size
         if place + 1 < tokens.shape[1]:
-            left = xp.sum(_left(targets[:, place + 1], drafts[:, place + 1], weight), axis=-1)
+            rest = left(place + 1, weight)
             # At 0/0 a later coin accepts whatever this one says.
-            chance = xp.where(place + 1 < size, over(left, left + (1 - weight), weight), weight)
+            chance = xp.where(place + 1 < size, over(rest, rest + (1 - weight), weight), weight)
         accepts = here & (uniforms[:, place] < chance)
         accepted = xp.where(accepts, place + 1, accepted)
         kept = xp.where(accepts, weight, kept)
         chances.append(chance)
         tossed.append(here)
-    masses = following(targets, drafts, accepted, size, kept)
-    return Decisions(xp.stack(chances, axis=1), xp.stack(tossed, axis=1), accepted, masses)
+    return Coins(xp.stack(chances, axis=1), xp.stack(tossed, axis=1), accepted, kept)
 
 
 def lengths(tokens: Array) -> Array:
@@ -234,13 +274,24 @@ def _left(target: Array, draft: Array, weight: Array) -> Array:
     return positive_part(weight[:, None] * wide(target) - wide(draft))
 
 
-def _at(rows: Array, tokens: Array, place: int) -> Array:
-    """Return the masses of the tokens of one position [B]; 0 where there is no token."""
+def drafted_masses(rows: Array, tokens: Array) -> Array:
+    """Return the masses [B, L] of the drafted tokens in the laws [B, ≥ L, V] of their positions; 0 where none is.
+
+    >>> from spec_math.arrays import exact
+    >>> import numpy as np
+    >>> drafted_masses(exact([[["1/4", "3/4"], [1, 0]]]), np.array([[1, -1]])).tolist()
+    [[Fraction(3, 4), Fraction(0, 1)]]
+    """
     xp = array_namespace(rows)
-    there = tokens[:, place] >= 0
-    at = xp.where(there, tokens[:, place], 0)
-    masses = wide(xp.take_along_axis(rows[:, place], at[:, None], axis=-1)[:, 0])
+    there = tokens >= 0
+    at = xp.where(there, tokens, 0)
+    masses = wide(xp.take_along_axis(rows[:, : tokens.shape[1]], at[:, :, None], axis=-1)[:, :, 0])
     return xp.where(there, masses, zeros_like(masses))
+
+
+def _decided(coins: Coins, targets: Array, drafts: Array, tokens: Array) -> Decisions:
+    masses = following(targets, drafts, coins.accepted, lengths(tokens), coins.weight)
+    return Decisions(*coins[:3], masses)
 
 
 def _places(like: Array, size: int) -> Any:
