@@ -95,8 +95,8 @@ def float_batch(rng: np.random.Generator, shape: tuple[int, int, int], kind: str
         weights = np.exp(3 * rng.standard_normal((2, rows, lookahead + 1, size)))
         weights[rng.random(weights.shape) < 0.2] = 0
         weights[..., -1] += 1
-        weights[1, rng.random(rows) < 0.3] = 1.01 * weights[0, rng.random(rows) < 2][:1]
-        same = rng.random(rows) < 0.2
+        near, same = rng.random(rows) < 0.3, rng.random(rows) < 0.2
+        weights[1, near] = weights[0, near] * (1 + 1e-9 * rng.standard_normal(weights[0, near].shape))
         weights[1, same] = weights[0, same]
     targets, drafts = weights / weights.sum(axis=-1, keepdims=True)
     drafts = drafts[:, :-1]
@@ -145,8 +145,8 @@ def test_array_form_is_the_replayed_program_beyond_the_rounding(
     expected = np.array([replayed(program, batch, row) for row in range(shape[0])])
     assert (np.asarray(emitted)[far] == expected[far]).all()
     assert (np.asarray(count) == (np.asarray(emitted) >= 0).sum(axis=1)).all()
-    # On a grid of sixteenths, coarse laws put many coins ON their chance, but never most of them.
-    assert far.all() if kind == "fine" else far.mean() > 0.4
+    # On a grid of sixteenths, coarse laws put many coins ON their chance, but few of all.
+    assert far.all() if kind == "fine" else far.mean() > 0.8
     assert len(np.unique(np.asarray(count))) > 1, "all blocks of one length would show nothing"
 
 
