@@ -21,7 +21,20 @@ from spec_math.token_level.plan import Plan, plan, plan_without_replacement
 LONG = np.longdouble
 """64 bits of significand on x86; where it is float64 the checks still hold, the errors seen are then of the oracle."""
 
+UNIT = 2.0**-53
+PROMISED = 1e-11
 WIDTHS = (0.1, 1.0, 3.0, 10.0, 30.0)
+
+
+# In units of 2^-53, to first order, against the laws in proportion to their own sums.
+# The plan's selection law c' against the true law σ of its pools: masses and prefixes of the ratio order 6, slopes 20k,
+# a gain slope·mass 7 more, sums and quotient of a pool 3 and its mass 6, lifetime (exact) times slope 1, the sum over
+# lifetimes 1, times mass 7: e = 20k + 25. A draft passes with min(t, c')/c', 1 more, so that Σ |σ·kept − min(t, c')| is
+# at most e + 1. Target masses are off by 6, or 31 where d = 0 (NumPy's pairwise sum of 2^18 terms: 30). What is left,
+# (t − c')+ with 1, is drawn in proportion with 4 and weighted with the true chance of rejection, which differs from its
+# sum by e + 1 + 31. In all 2(e + 1) + 31 + 31 + 5 = 40k + 119 ≤ 40k + 120.
+def law_bound(k: int) -> float:
+    return (40 * k + 120) * UNIT
 
 
 class Errors(NamedTuple):
@@ -59,6 +72,13 @@ class Case(NamedTuple):
             return pair_gains(draft)
         law = prefix_law.without_replacement(made.order, made.drafts)
         return selection.gains(made.order, law).astype(LONG)
+
+
+class Left:
+    """What is left for a residual draw, where no coin will be asked to draw it."""
+
+    def __init__(self, masses: Any) -> None:
+        self.masses = masses
 
 
 def closed_form(made: Plan, selected: Any) -> Any:
