@@ -251,6 +251,13 @@ def test_torch_and_numpy_are_two_worlds() -> None:
         law(torch.tensor([[0.5, 0.5], [0.5, float("nan")]]))
 
 
+def test_a_law_under_gradients_is_a_law() -> None:
+    """Warnings are errors here: reading a number off a tensor that needs its gradient would be one."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    masses = torch.tensor([0.25, 0.75], requires_grad=True)
+    assert law(masses).requires_grad
+
+
 def test_a_batch_without_rows_is_a_batch() -> None:
     assert law(np.zeros((0, 3))).shape == (0, 3)
     assert law(np.zeros((0, 3), dtype=object)).shape == (0, 3)

@@ -244,5 +244,5 @@ def sum_gap(rows: Array) -> Array:
     0.25
     """
     if array_api_compat.is_torch_array(rows):
-        return (rows.double().sum(dim=-1) - 1).abs()
+        return (rows.detach().double().sum(dim=-1) - 1).abs()
     return np.abs(rows.astype(np.float64, copy=False).sum(axis=-1) - 1)

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from proofs_tests.oracles import forked, optimum
 from proofs_tests.strategies import counts, dyadic_pairs, pairs
-from spec_math import SCHEMES, Lossless, Scheme, check_lossless, exact, proportional_to
+from spec_math import SCHEMES, Lossless, Scheme, check_lossless, exact, proportional_to, replay
 from spec_math.chance import FLOAT_GAP, law
 from spec_math.coupling import Coupling, joint
 
@@ -153,6 +153,30 @@ def test_scheme_is_lossless_on_laws_stored_as(scheme: Scheme, stored: str) -> No
         assert float(scheme.acceptance(target[None], draft[None], k)[0]) == pytest.approx(
             float(accepted), abs=FLOAT_GAP
         )
+
+
+@each_scheme
+def test_torch_laws_are_not_handed_to_numpy_by_accident(scheme: Scheme, monkeypatch: pytest.MonkeyPatch) -> None:
+    """NumPy takes a tensor of the CPU in silence and fails on one of a GPU: here it fails on every tensor."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+
+    def refused(*_: Any, **__: Any) -> None:
+        raise TypeError("a tensor of a GPU has no NumPy form")
+
+    monkeypatch.setattr(torch.Tensor, "__array__", refused)
+    target, draft = (torch.tensor(masses, dtype=torch.float64) for masses in ([0.5, 0.25, 0.25], [0.25, 0.25, 0.5]))
+    for k in (1, 2, 3):
+        for form in (scheme.acceptance, scheme.membership):
+            alone, batch = form(target, draft, k), form(torch.stack([target] * 2), torch.stack([draft] * 2), k)
+            assert isinstance(batch, torch.Tensor)
+            assert batch.dtype == torch.float64
+            assert batch.tolist() == [float(alone)] * 2
+        for u in (0.0, 0.5, 0.999):
+
+            def program(coin: Any, k: int = k) -> int:
+                return scheme.verify(coin, scheme.draw(coin, draft, k), target, draft)
+
+            assert 0 <= replay(program, [u] * 20) < 3
 
 
 def _stored(masses: Any, stored: str) -> Any:

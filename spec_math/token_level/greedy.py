@@ -28,7 +28,7 @@ def draw(coin: Coin, draft: Any, k: int) -> Tokens:
     """
     d = checked(draft, "draft")
     wanted = min(count(k), int((d > 0).sum()))
-    top = [int(token) for token in np.flatnonzero(_top(d, wanted - 1))]
+    top = [token for token, kept in enumerate(_top(d, wanted - 1).tolist()) if kept]
     top.sort(key=lambda token: (-d[token], token))
     return (*top, coin.draw(without(d, top)))
 

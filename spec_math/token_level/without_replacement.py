@@ -7,7 +7,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from spec_math.arrays import Array, count, is_exact, laws, positive_part
+from spec_math.arrays import Array, array_namespace, count, is_exact, laws, positive_part
 from spec_math.arrays import law as checked
 from spec_math.chance import Coin
 from spec_math.distribution import residual_of, restriction
@@ -85,7 +85,7 @@ def acceptance(target: Any, draft: Any, k: int) -> Any:
 def _acceptance(t: Array, d: Array, k: int) -> Any:
     if t.ndim > 1:
         rows = [_acceptance(row, other, k) for row, other in zip(t, d, strict=True)]
-        return np.array(rows, dtype=t.dtype) if isinstance(t, np.ndarray) else t.new_tensor(rows)
+        return np.array(rows, dtype=t.dtype) if isinstance(t, np.ndarray) else array_namespace(t).stack(rows)
     steps = min(k, int((d > 0).sum()))
     terms = float(len(t)) ** (steps - 1)
     if terms > TERMS:
@@ -149,9 +149,13 @@ def _rejected(r: Array, d: Array, steps: int) -> Any:
     lost = positive_part(d - r)
     after = residual_of(r, d) if is_exact(r) else positive_part(r - d) / last
     total = last - last
-    for x in np.flatnonzero(lost > 0):
+    for x in _tokens(lost > 0):
         total = total + lost[x] * _rejected(after, without(d, [x]), steps - 1)
     return total
+
+
+def _tokens(chosen: Array) -> list[int]:
+    return [token for token, kept in enumerate(chosen.tolist()) if kept]
 
 
 @numba.njit(cache=True)
