@@ -334,7 +334,7 @@ def test_chain_priorities_are_lossless_in_floats() -> None:
 
 
 def extreme_model(seed: int, which: int, size: int, kind: str) -> Any:
-    """Float laws that break formulas: masses down to 1e-319, one-hot, disjoint from the other's, equal up to rounding."""
+    """Float laws that break formulas: masses down to 1e-319, one-hot, disjoint supports, equal up to rounding."""
 
     def model(prefix: Path) -> Any:
         rng, shared = np.random.default_rng([seed, which, *prefix]), np.random.default_rng([seed, *prefix])
