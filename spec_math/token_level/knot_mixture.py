@@ -90,7 +90,7 @@ def knot_mixture(draft: Array, ratios: Array, gains: Array) -> KnotMixture:
 
 def _components(order: Array, when: Array, n: int, zero: Any, one: Any) -> tuple[Array, Array]:
     """Number the stretches between distinct times of death, 0 and 1 included: their lengths, and each knot's last."""
-    times = np.concatenate([when[:0], [zero], when, [one]])
+    times = np.concatenate([[zero], when, [one]])
     fresh = np.flatnonzero(times[1:] > times[:-1])
     starts = times[fresh]
     weights = np.diff(np.concatenate([starts, [one]]))
