@@ -8,9 +8,9 @@ from typing import Any
 
 from hypothesis import given
 
-from proofs_tests.oracles import independent_drafts, optimum
+from proofs_tests.oracles import forked, independent_drafts, optimum
 from proofs_tests.strategies import counts, pairs
-from spec_math import exact
+from spec_math import Emission, exact
 from spec_math.distribution import excess
 from spec_math.token_level import k_sequential, recursive, single
 
@@ -34,6 +34,28 @@ def test_acceptance_is_one_minus_the_product_of_rejections(pair: Any, k: int) ->
     assert recursive.acceptance(*pair, k) == recursive.membership(*pair, k) == 1 - wanted[-1]
     assert recursive.rejections_by(partial(excess, *pair), k, Fraction(0)) == wanted
     assert recursive.acceptance_by(partial(excess, *pair), k, Fraction(0)) == 1 - wanted[-1]
+
+
+@given(pair=pairs(3), k=counts())
+def test_given_its_drafts_each_is_tested_against_what_the_earlier_ones_left(pair: Any, k: int) -> None:
+    target, draft = pair
+    for tokens in independent_drafts(draft, k):
+        wanted: dict[Emission, Fraction] = {}
+        r, reached = list(target), Fraction(1)
+        for x in tokens:
+            kept = min(Fraction(1), r[x] / draft[x])
+            _add(wanted, Emission(x, accepted=True), reached * kept)
+            reached *= 1 - kept
+            left = [max(a - b, 0) for a, b in zip(r, draft, strict=True)]
+            r = [mass / sum(left) for mass in left] if sum(left) else r
+        for y, mass in enumerate(r):
+            _add(wanted, Emission(y, accepted=False), reached * mass)
+        assert forked(lambda coin, x=tokens: recursive.emit(coin, x, target, draft)) == wanted
+
+
+def _add(law: dict[Emission, Fraction], emission: Emission, mass: Fraction) -> None:
+    if mass:
+        law[emission] = law.get(emission, Fraction(0)) + mass
 
 
 @given(pair=pairs(), k=counts())
