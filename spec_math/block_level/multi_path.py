@@ -90,8 +90,13 @@ class HighestRank:
         return self._rows[path]
 
     def select(self, coin: Coin, chains: Sequence[Tokens]) -> Tokens:  # noqa: ARG002 - no chance is needed
-        """Return the chain of highest rank."""
-        return max(chains, key=lambda tokens: [self._rank(tokens, place) for place in range(len(tokens))])
+        """Return the chain of highest rank; only nodes that several chains pass through are put in order."""
+        leading, place = list(chains), 0
+        while len(set(leading)) > 1:
+            ranks = [self._rank(tokens, place) for tokens in leading]
+            leading = [tokens for tokens, rank in zip(leading, ranks, strict=True) if rank == max(ranks)]
+            place += 1
+        return leading[0]
 
     def _order(self, path: Tokens) -> RatioOrder:
         if path not in self._orders:
