@@ -142,3 +142,15 @@ def test_an_undefined_draft_that_is_taken_for_the_target_is_lossy():
         return (*outcome.tokens, coin.draw(target.law(prefix))) if outcome.fallback else outcome.tokens
 
     assert isinstance(check_lossless_block(wrong, target.model, 2), Lossy)
+
+
+def test_the_accepted_drafts_are_counted_up_to_the_end_too():
+    # Nothing follows a drafted end: all drafts are accepted, and no token is added.
+    same = speaker(["a", "<end>"], ["1/2", "1/2"], special=[1], end=1)
+    outcomes = law(lambda coin: intersection.run(coin, same, same, (), 2))
+    assert {(outcome.tokens, outcome.accepted) for outcome in outcomes} == {
+        ((1,), 1),
+        ((0, 1), 2),
+        ((0, 0, 0), 2),
+        ((0, 0, 1), 2),
+    }

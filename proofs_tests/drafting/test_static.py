@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofs_tests.block_level.models import model_pairs
+from proofs_tests.block_level.models import Rows, model_pairs
 from proofs_tests.strategies import pairs
 from spec_math import Lossless, Lossy, check_lossless, check_lossless_block, law
 from spec_math.arrays import exact
@@ -60,6 +60,17 @@ def test_a_subset_accepts_at_most_the_target_mass_on_it(pair, data):
     assert (accepted == target[kept].sum()) == all(restricted[token] >= target[token] for token in kept)
     program = law(lambda coin: len(chain.generate(coin, lambda _: target, static.model(lambda _: draft, kept), (), 1)))
     assert program.get(2, 0) == accepted
+
+
+def test_a_model_behind_a_map_ends_where_it_ended():
+    draft = Rows((DRAFT,), end=3)
+    model = static.model(draft, (0, 3))
+    assert model.end == 3
+    target = Rows((TARGET,))
+    with pytest.raises(
+        ValueError, match="must agree on the token that ends a text; the target's is None, the draft's 3"
+    ):
+        law(lambda coin: chain.generate(coin, target, model, (), 1))
 
 
 def test_a_subset_that_is_verified_against_the_whole_draft_is_lossy():

@@ -14,7 +14,7 @@ from proofs_tests.strategies import laws, vocabularies
 from spec_math import Lossless, Lossy, check_lossless_block, law
 from spec_math.block_level import block, chain, spectr, without_replacement
 from spec_math.drafting import intersection, union
-from spec_math.language import Vocabulary
+from spec_math.language import Speaker, Table, Vocabulary
 
 HALF = Fraction(1, 2)
 
@@ -82,6 +82,19 @@ def test_examples_of_the_paper():
     assert (one, part, more) == (0, Fraction(3, 4), Fraction(1, 3))
     # T = {a}, D = {a, aa}: aa is always rejected, although the target writes nothing else.
     assert union.acceptance([1], ["1/2", "1/2"], Vocabulary(["a"]), Vocabulary(["a", "aa"])) == HALF
+
+
+def test_the_target_is_never_asked_about_tokens_it_does_not_know():
+    # The drafter says c, then goes on: all rows of the draft are asked for before the first is verified.
+    rows = {(): ["1/2", "1/2"], (0,): [1, 0], (1,): [1, 0]}
+    target = Speaker(Table(rows, context=1), Vocabulary(["a", "b"]))
+    drafter = speaker(["c", "b"], ["1/2", "1/2"])
+    emitted = law(lambda coin: union.generate(coin, target, drafter, (), 2))
+    assert all(token < 2 for tokens in emitted for token in tokens)
+    # After c the target hears what it can read: nothing of bc, and b of cb.
+    extended, _ = union.models(target, drafter)
+    assert extended((1, 2)).tolist() == [HALF, HALF, 0]
+    assert extended((2, 1)).tolist() == [1, 0, 0]
 
 
 def test_special_tokens_are_shared_by_name_and_repeats_add_up():
