@@ -81,6 +81,15 @@ def test_the_expected_length_is_that_of_the_generator(method: Method, models: An
     assert method.expected(*models, (), lookahead, k) == enumerated
 
 
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+@given(models=model_pairs(3, small=True))
+@settings(max_examples=10)
+def test_on_one_path_a_method_is_one_of_the_two_for_one_chain(method: Method, models: Any) -> None:
+    alone = named(method.alone)
+    assert alone.drafts == "one"
+    assert method.expected(*models, (), 2, 1) == alone.expected(*models, (), 2, 1)
+
+
 @given(data=st.data(), size=st.integers(2, 4), k=st.integers(2, 3))
 def test_a_node_accepts_each_draft_with_the_chance_of_its_program(data: st.DataObject, size: int, k: int) -> None:
     laws = Conditionals(*data.draw(model_pairs(size)), ())

@@ -13,7 +13,7 @@ import pytest
 from spec_math.block_level import block, chain
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.drafted_chains import GatheredLaws, extended, with_distinct_roots
-from spec_math.block_level.methods import METHODS, named
+from spec_math.block_level.methods import named
 from spec_math.block_level.monte_carlo import Mean, Setting, mean_of, of_every_prefix, sample
 from spec_math.chance import law
 from spec_math.language import NGram, Table
@@ -64,13 +64,16 @@ def test_every_prefix_agrees_with_the_exact_mean_over_prefixes() -> None:
     target, draft = NGram.learn(TEXT, 3, 4), NGram.learn(TEXT, 2, 4)
     prefixes = [(), (0,), (1, 2), (3, 3), (0, 2)]
     found = of_every_prefix(Setting(target, draft, prefixes, (1,), 3), 1_000, seed=0)
-    for method, expected in zip(METHODS[:2], (chain.expected, block.expected), strict=True):
+    for means, expected in zip(found[:2], (chain.expected, block.expected), strict=True):
         for lookahead in (1, 2, 3):
             exact = np.mean([expected(target, draft, prefix, lookahead) for prefix in prefixes])
-            mean = found[method.name][lookahead - 1]
+            mean = means[lookahead - 1]
             assert abs(mean.value - exact) <= 5 * mean.error
             assert mean.samples == 5_000
-    assert found[METHODS[1].name][2].value > found[METHODS[0].name][2].value
+    for gain, plain, kept in zip(found.gain, *found[:2], strict=True):
+        assert abs(gain.value - (kept.value - plain.value)) <= 2.0**-40
+        assert gain.value == 0 if gain is found.gain[0] else gain.value > 5 * gain.error
+    assert found.gain[2].error < found.as_a_block[2].error
 
 
 def test_gathered_laws_are_the_models_own() -> None:
@@ -125,8 +128,8 @@ def test_chains_stop_at_the_end_and_at_the_lookahead() -> None:
 
 def test_too_few_samples_and_exact_models_are_refused() -> None:
     setting = Setting(TARGET, DRAFT, [()], (2,), 2)
-    with pytest.raises(ValueError, match="take at least 8; got 7"):
-        sample(setting, 7, 0)
+    with pytest.raises(ValueError, match="take at least 4; got 3"):
+        sample(setting, 3, 0)
     exact = Table({(): ["1/2", "1/2"]}, context=0)
     with pytest.raises(TypeError, match="sampling takes float laws"):
         sample(Setting(exact, exact, [()], (2,), 2), 8, 0)

@@ -44,17 +44,22 @@ Terms = Callable[[int, int, int], float]
 """(V, lookahead, k) -> about how many terms the exact expected length adds up."""
 
 
+TOKEN_BY_TOKEN, AS_A_BLOCK = "one chain, token by token", "one chain, as a block"
+
+
 @dataclass(frozen=True)
 class Method:
     """A way to verify K paths of `lookahead` tokens.
 
     `drafts`: "one" where one path is drafted whatever k, "independent" for K i.i.d. chains, "distinct" for K chains
-    whose first tokens are drawn without replacement. `prepare(nodes, k)` says what `given_drafts` makes of drafts.
-    `effort` says how many samples of the other methods one of this method is worth, where time is short.
+    whose first tokens are drawn without replacement. `alone` names the method of one chain that it is for k = 1.
+    `prepare(nodes, k)` says what `given_drafts` makes of drafts. `effort` says how many samples of the other methods
+    one of this method is worth, where time is short.
     """
 
     name: str
     drafts: str
+    alone: str
     generate: Generate
     expected: Expected
     prepare: Callable[[Nodes, int], Given]
@@ -113,6 +118,7 @@ def _of_one(name: str, generate: Any, expected: Any, given: Callable[[Conditiona
     return Method(
         name,
         "one",
+        name,
         lambda coin, target, draft, prefix, lookahead, _: generate(coin, target, draft, prefix, lookahead),
         lambda target, draft, prefix, lookahead, _: expected(target, draft, prefix, lookahead),
         prepare,
@@ -132,27 +138,30 @@ def _walk(name: str, verifier: Verifier, at_node: Callable[[Nodes], AtNode], ter
     def prepare(nodes: Nodes, k: int) -> Given:  # noqa: ARG001
         return lambda chains, lookahead: given_drafts.at_nodes(nodes.laws, chains, lookahead, at_node(nodes))
 
-    return Method(name, "independent", generate, expected, prepare, terms)
+    return Method(name, "independent", TOKEN_BY_TOKEN, generate, expected, prepare, terms)
 
 
-def _of_roots(name: str, generate: Any, expected: Expected, given: Any, terms: Terms) -> Method:
-    """A tree whose first tokens are drawn without replacement."""
+def _of_roots(names: tuple[str, str], generate: Any, expected: Expected, given: Any) -> Method:
+    """A tree whose first tokens are drawn without replacement; its name, and what it is for one chain."""
 
     def prepare(nodes: Nodes, k: int) -> Given:  # noqa: ARG001
         return lambda chains, lookahead: given(nodes.laws, chains, lookahead)
 
     return Method(
-        name,
+        names[0],
         "distinct",
+        names[1],
         lambda coin, target, draft, prefix, lookahead, k: generate(coin, target, draft, prefix, paths(lookahead, k)),
         expected,
         prepare,
-        terms,
+        lambda size, lookahead, k: perm(size, min(k, size)) * size ** (lookahead - 1),
     )
 
 
-def _selecting(name: str, module: Any, rule: Callable[[Conditionals, int], Selection], effort: int = 1) -> Method:
-    """One of K i.i.d. chains is selected, and verified as a block."""
+def _selecting(
+    name: str, module: Any, rule: Callable[[Conditionals, int], Selection], terms: int = 1, effort: int = 1
+) -> Method:
+    """One of K i.i.d. chains is selected, and verified as a block; the numbers of its exact law may be long."""
 
     def prepare(nodes: Nodes, k: int) -> Given:
         selection = rule(nodes.laws, k)
@@ -161,10 +170,11 @@ def _selecting(name: str, module: Any, rule: Callable[[Conditionals, int], Selec
     return Method(
         name,
         "independent",
+        AS_A_BLOCK,
         module.generate,
         module.expected,
         prepare,
-        lambda size, lookahead, k: effort * size**lookahead * k,
+        lambda size, lookahead, k: terms * size**lookahead * k,
         effort,
     )
 
@@ -179,35 +189,33 @@ def _states(size: int, lookahead: int, k: int) -> float:
 
 
 def _enumerated(size: int, lookahead: int, k: int) -> float:
-    return _states(size, lookahead, k) * size**k
+    return 4 * _states(size, lookahead, k) * size**k
 
 
 def _in_closed_form(size: int, lookahead: int, k: int) -> float:
     return _states(size, lookahead, k) * size * k * k
 
 
-def _rooted(size: int, lookahead: int, k: int) -> float:
-    return perm(size, min(k, size)) * size ** (lookahead - 1)
-
-
 METHODS: tuple[Method, ...] = (
-    _of_one("one chain, token by token", chain.generate, chain.expected, given_drafts.token_by_token),
-    _of_one("one chain, as a block", block.generate, block.expected, given_drafts.as_block),
+    _of_one(TOKEN_BY_TOKEN, chain.generate, chain.expected, given_drafts.token_by_token),
+    _of_one(AS_A_BLOCK, block.generate, block.expected, given_drafts.as_block),
     _walk("recursive rejection at every node", recursive.verify, lambda nodes: nodes.recursive, _enumerated),
     _walk("K-SEQ at every node", k_sequential.verify, lambda nodes: nodes.k_sequential, _in_closed_form),
     _walk("optimal plan at every node", spectr.by_plan, lambda nodes: nodes.plan, _enumerated),
     _of_roots(
-        "recursive rejection, distinct first tokens",
+        ("recursive rejection, distinct first tokens", TOKEN_BY_TOKEN),
         without_replacement.generate,
         _rejection_expected,
         given_drafts.distinct_roots,
-        _rooted,
     ),
     _of_roots(
-        "traversal, distinct first tokens", traversal.generate, traversal_expected, given_drafts.traversed, _rooted
+        ("traversal, distinct first tokens", AS_A_BLOCK),
+        traversal.generate,
+        traversal_expected,
+        given_drafts.traversed,
     ),
     _selecting("greedy multi-path", multi_path, HighestRank),
-    _selecting("chain priorities", chain_priorities, Priorities, effort=4),
+    _selecting("chain priorities", chain_priorities, Priorities, terms=16, effort=2),
 )
 """Every method of this floor that takes K paths, those of one chain first."""
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -167,15 +167,25 @@ class _Drafted:
         return np.mean([given(group, self._lookahead) for group in groups], axis=0)
 
 
-def of_every_prefix(setting: Setting, repeats: int, seed: int) -> dict[str, list[Mean]]:
-    """Return the two methods of one chain, for lookaheads 1..L, over ALL prefixes: `repeats` chains after each.
+class OneChain(NamedTuple):
+    """The two methods of one chain for lookaheads 1..L: tokens per call, and what a block yields more."""
 
-    For two n-gram models, which are asked for single masses alone: thousands of chains a second. The standard error is
-    that of drafting; which prefixes there are is not left to chance.
+    token_by_token: list[Mean]
+    as_a_block: list[Mean]
+    gain: list[Mean]
+
+
+def of_every_prefix(setting: Setting, repeats: int, seed: int) -> OneChain:
+    """Return the two methods of one chain, for lookaheads 1..L, over ALL prefixes: `repeats` ≥ 2 chains after each.
+
+    For two n-gram models, which are asked for single masses alone: tens of thousands of chains a second. The standard
+    error is that of drafting; which prefixes there are is not left to chance.
+
+    Raises:
+        TypeError: the models are no n-gram models.
 
     >>> model = NGram.learn([0, 1, 0, 1, 1], order=2, size=2)
-    >>> found = of_every_prefix(Setting(model, model, [(0,), (1,)], (1,), 2), 2, 0)
-    >>> found["one chain, as a block"][1]
+    >>> of_every_prefix(Setting(model, model, [(0,), (1,)], (1,), 2), 2, 0).as_a_block[1]
     Mean(value=3.0, error=0.0, samples=4)
     """
     target, draft = setting.target, setting.draft
@@ -185,18 +195,21 @@ def of_every_prefix(setting: Setting, repeats: int, seed: int) -> dict[str, list
     contexts = np.stack([longer.context(prefix) for prefix in setting.prefixes])
     rng = np.random.default_rng(seed)
     drawn = [drafted_masses((target, draft), contexts, setting.lookahead, rng) for _ in range(repeats)]
-    t, d = (np.stack(side) for side in zip(*drawn, strict=True))
-    plain = np.cumprod(np.minimum(1.0, t / d), axis=-1)
-    weights = np.empty_like(t)
-    weight = np.ones(t.shape[:-1])
+    t: FLOAT = np.stack([masses[0] for masses in drawn])
+    d: FLOAT = np.stack([masses[1] for masses in drawn])
+    plain: FLOAT = np.cumprod(np.minimum(1.0, t / d), axis=-1)
+    kept, weight = np.empty_like(t), np.ones(t.shape[:-1])
     for place in range(setting.lookahead):
-        weight = weights[..., place] = np.minimum(1.0, weight * t[..., place] / d[..., place])
-    return {
-        METHODS[0].name: [_stratified(1 + plain[..., :size].sum(axis=-1)) for size in range(1, setting.lookahead + 1)],
-        METHODS[1].name: [
-            _stratified(1 + weights[..., :size].sum(axis=-1)) for size in range(1, setting.lookahead + 1)
-        ],
-    }
+        weight = kept[..., place] = np.minimum(1.0, weight * t[..., place] / d[..., place])
+    return OneChain(
+        [_stratified(1 + values) for values in _up_to_each(plain)],
+        [_stratified(1 + values) for values in _up_to_each(kept)],
+        [_stratified(values) for values in _up_to_each(kept - plain)],
+    )
+
+
+def _up_to_each(accepted: FLOAT) -> list[FLOAT]:
+    return [accepted[..., :size].sum(axis=-1) for size in range(1, accepted.shape[-1] + 1)]
 
 
 def _stratified(values: FLOAT) -> Mean:
