@@ -29,6 +29,17 @@ def test_the_break_even_is_the_largest_k_that_costs_less(kept, size, dimension, 
     assert cheaper == list(range(1, most + 1))
 
 
+@given(SIZES, SIZES, SIZES, SIZES, st.booleans())
+def test_the_break_even_is_the_largest_rank_that_costs_less(kept, size, dimension, k, down):
+    most = head_cost.highest_rank(kept, size, dimension, k, down)
+    cheaper = [
+        rank
+        for rank in range(1, kept * dimension + 1)
+        if head_cost.speculative(size, dimension, rank, k, down) < kept * dimension
+    ]
+    assert cheaper == list(range(1, most + 1))
+
+
 def test_w_down_can_turn_the_comparison():
     # V·d'/d + k < V' is the paper's condition: 32 + 10 < 50. With W_down 16 more: 58.
     costs = [head_cost.speculative(128, 64, 16, 10, down) for down in (False, True)]

@@ -5,10 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proofs_tests.real_vocabularies import real
 from proofs_tests.speakers import speaker, speaker_pairs
 from proofs_tests.strategies import laws, vocabularies
 from spec_math import Lossless, Lossy, check_lossless_block, law
@@ -114,6 +116,27 @@ def test_laws_may_have_leading_axes_and_be_tensors():
     assert union.acceptance(targets, drafts, *words).tolist() == [0.5, 0.25]
     assert union.acceptance(torch.tensor(targets), torch.tensor(drafts), *words).tolist() == [0.5, 0.25]
     assert intersection.acceptance(torch.tensor(targets), torch.tensor(drafts), *words).tolist() == [0.75, 0.5]
+
+
+def test_real_vocabularies_share_what_their_bytes_say():
+    # Two published vocabularies, and laws that fall off along the tokens: Σ min over the tokens with the same bytes.
+    target_words, draft_words = real("mixtral-8x22b"), real("qwen2")
+    target, draft = (0.5 ** (np.arange(len(words)) / 4000) for words in (target_words, draft_words))
+    target, draft = target / target.sum(), draft / draft.sum()
+    mass = {}
+    for word, d in zip(draft_words, draft, strict=True):
+        mass[word] = mass.get(word, 0.0) + d
+    read = {word: place for place, word in enumerate(target_words)}
+    shared = [(target[place], mass[word]) for word, place in read.items() if word and word in mass]
+    assert len(shared) == 29_234
+    # Sums of at most 2^18 masses of at most 1 in another order.
+    wanted = sum(min(pair) for pair in shared)
+    assert abs(union.acceptance(target, draft, target_words, draft_words) - wanted) <= 2.0 ** (18 - 53)
+    common = sum(d for _, d in shared)
+    wanted = sum(min(t, d / common) for t, d in shared[:1000])
+    restricted = intersection.draft_law(draft, target_words, draft_words)
+    places = [place for word, place in read.items() if word and word in mass][:1000]
+    assert abs(np.minimum(target, restricted)[places].sum() - wanted) <= 2.0 ** (18 - 53)
 
 
 def test_bad_laws_are_named():

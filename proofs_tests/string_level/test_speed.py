@@ -11,6 +11,7 @@ from proofs_tests.speakers import speaker, speaker_pairs
 from spec_math import Lossless, check_lossless_block
 from spec_math.block_level import chain
 from spec_math.drafting import intersection, union
+from spec_math.language import Speaker, Vocabulary
 from spec_math.string_level import rejection
 from spec_math.string_level.methods import METHODS
 from spec_math.string_level.psi import first_token
@@ -33,6 +34,22 @@ def test_every_method_but_the_printed_timing_is_lossless(pair):
             lambda coin, prefix, method=method: method.generate(coin, target, drafter, prefix, 2), target.model, 2, 2
         )
         assert isinstance(verdict, Lossless), method.name
+
+
+def test_every_lossless_method_is_so_on_floats():
+    target, drafter = (
+        Speaker(lambda prefix, rows=rows: rows[sum(prefix) % 2], Vocabulary(words))
+        for words, rows in (
+            (["a", "b", "ab"], ([0.7, 0.1, 0.2], [0.3, 0.3, 0.4])),
+            (["a", "b", "bb"], ([0.6, 0.3, 0.1], [0.1, 0.2, 0.7])),
+        )
+    )
+    for method in METHODS:
+        verdict = check_lossless_block(
+            lambda coin, prefix, method=method: method.generate(coin, target, drafter, prefix, 2), target.model, 3, 2
+        )
+        # The judge's bound follows from the number of coins; see `lossless.float_bound`.
+        assert bool(verdict) == method.lossless, method.name
 
 
 @settings(max_examples=20)

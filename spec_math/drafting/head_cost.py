@@ -48,3 +48,15 @@ def most_candidates(kept: int, size: int, dimension: int, rank: int, down: bool 
     spent = Fraction(speculative(size, dimension, rank, 1, down), count(dimension, "dimension")) - 1
     room = count(kept, "kept") - spent
     return int(-(-room // 1)) - 1
+
+
+def highest_rank(kept: int, size: int, dimension: int, k: int, down: bool = True) -> int:
+    """Return the largest d' at which SpecVocab costs less than a fixed part of `kept` tokens; below 1 there is none.
+
+    The break-even: d' < (V' − k)·d/(V + d), or (V' − k)·d/V without W_down.
+
+    >>> highest_rank(kept=200, size=1000, dimension=64, k=50)
+    9
+    """
+    room = reduced(kept, dimension) - full(k, dimension)
+    return -(-room // (count(size, "size") + (dimension if down else 0))) - 1
