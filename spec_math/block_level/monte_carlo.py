@@ -197,7 +197,7 @@ def of_every_prefix(setting: Setting, repeats: int, seed: int) -> OneChain:
     drawn = [drafted_masses((target, draft), contexts, setting.lookahead, rng) for _ in range(repeats)]
     t: FLOAT = np.stack([masses[0] for masses in drawn])
     d: FLOAT = np.stack([masses[1] for masses in drawn])
-    plain: FLOAT = np.cumprod(np.minimum(1.0, t / d), axis=-1)
+    plain: Any = np.cumprod(np.minimum(1.0, t / d), axis=-1)
     kept, weight = np.empty_like(t), np.ones(t.shape[:-1])
     for place in range(setting.lookahead):
         weight = kept[..., place] = np.minimum(1.0, weight * t[..., place] / d[..., place])
