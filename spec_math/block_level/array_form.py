@@ -95,13 +95,23 @@ def verified(decide: Decide, targets: Array, drafts: Array, tokens: Array, unifo
     """
     check(targets, drafts, tokens, uniforms)
     decisions = decide(targets, drafts, tokens, uniforms)
+    return joined(tokens, decisions.accepted, array_draw.drawn(decisions.masses, uniforms[:, -1]))
+
+
+def joined(tokens: Array, accepted: Array, follows: Array) -> Verified:
+    """Return the first `accepted` [B] of the tokens [B, L] and after them the token that `follows` [B], if not −1.
+
+    >>> import numpy as np
+    >>> joined(np.array([[3, 4]]), np.array([1]), np.array([5])).emitted.tolist()
+    [[3, 5, -1]]
+    """
     xp = array_namespace(tokens)
-    follows = array_draw.drawn(decisions.masses, uniforms[:, -1])
     places = _places(tokens, tokens.shape[1] + 1)[None, :]
-    accepted = decisions.accepted[:, None]
     padded = xp.concat([tokens, xp.full_like(tokens[:, :1], -1)], axis=1)
-    emitted = xp.where(places < accepted, padded, xp.where(places == accepted, follows[:, None], -1))
-    return Verified(emitted, decisions.accepted + xp.astype(follows >= 0, tokens.dtype))
+    last = xp.where(places == accepted[:, None], follows[:, None], -1)
+    return Verified(
+        xp.where(places < accepted[:, None], padded, last), accepted + xp.astype(follows >= 0, tokens.dtype)
+    )
 
 
 def distance(decide: Decide, targets: Array, drafts: Array, tokens: Array, uniforms: Array) -> Array:

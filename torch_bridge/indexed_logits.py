@@ -1,0 +1,39 @@
+"""An output head evaluated for some tokens only: SpecVocab's U[k, :]·h, for a subset of the vocabulary per request."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import torch
+
+
+def indexed_logits(head: Any, hidden: Any, tokens: Any) -> Any:
+    """Return the logits [B, k] of k tokens a request: row tokens[b, j] of the head [V, d], times hidden [B, d].
+
+    d·k multiplications a request in place of d·V. Products run in the type of the head; a token −1 gets −inf, so that
+    subsets may be of different sizes. No value is looked at on the host.
+
+    Raises:
+        TypeError, ValueError: shapes, types or devices do not fit.
+
+    Source: SpecVocab, step 3.
+
+    >>> head, hidden = torch.eye(3), torch.tensor([[1.0, 2.0, 3.0]])
+    >>> indexed_logits(head, hidden, torch.tensor([[2, 0, -1]])).tolist()
+    [[3.0, 1.0, -inf]]
+    """
+    shapes = tuple(head.shape), tuple(hidden.shape), tuple(tokens.shape)
+    if [len(shape) for shape in shapes] != [2, 2, 2] or shapes[0][1] != shapes[1][1] or shapes[1][0] != shapes[2][0]:
+        raise ValueError(f"head, hidden and tokens must be [V, d], [B, d] and [B, k]; got {shapes}")
+    if not head.is_floating_point() or head.dtype != hidden.dtype or tokens.is_floating_point():
+        raise TypeError(
+            f"head and hidden must be of one floating type, tokens whole numbers; got {head.dtype}, {hidden.dtype} and "
+            f"{tokens.dtype}"
+        )
+    if not head.device == hidden.device == tokens.device:
+        raise ValueError(
+            f"head, hidden and tokens must lie on one device; got {head.device}, {hidden.device} and {tokens.device}"
+        )
+    rows = head[tokens.clamp(min=0)]
+    logits = torch.bmm(rows, hidden[:, :, None])[:, :, 0]
+    return logits.masked_fill(tokens < 0, -torch.inf)
