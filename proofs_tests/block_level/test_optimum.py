@@ -270,6 +270,20 @@ def test_certificate_refuses_a_selection_that_drafts_do_not_allow() -> None:
     assert not replace(claim, selection=claim.selection[1:]).check()
 
 
+def test_certificate_of_a_tree_refuses_a_selection_that_drafts_do_not_allow() -> None:
+    verdict = optimum.trees(LEVEL_TARGET, LEVEL_DRAFT, (), (1, 1))
+    assert isinstance(verdict, Optimal)
+    claim = verdict.certificate
+    assert claim.selection == (Fraction(1, 3), Fraction(1, 3), Fraction(1, 3))
+    for law in ([HALF, HALF, 0], [1, 0, 0], ["1/3", "1/2", "1/6"]):
+        assert not replace(claim, selection=tuple(exact(law))).check()
+
+
+def test_drafts_that_end_the_text_are_worth_nothing() -> None:
+    ends = Rows((exact([0, 1]),), 1)
+    assert optimum.level_bound(ends, ends, (), 2, 2) == best(ends, ends, 2, 2) == 0
+
+
 def test_certificate_refuses_a_selection_that_lifts_the_value() -> None:
     """Mass moved from the leaf that is drafted most to the one worth most claims more than can be had."""
     claim = a_certificate()
@@ -291,9 +305,13 @@ def test_certificate_refuses_negative_prices_and_any_others_are_a_bound() -> Non
     # Without prices the target walks as far as drafts can go: 1, and 1 more where it began with 1 (token 0 follows).
     assert replace(claim, prices=nothing).upper == Fraction(3, 2)
     assert not replace(claim, prices=tuple(price - 1 for price in claim.prices)).check()
+    for node in range(len(nothing)):
+        wrong = replace(claim, prices=tuple(Fraction(-1 if place == node else 3) for place in range(len(nothing))))
+        assert wrong.lower <= wrong.upper
+        assert not wrong.check()
     rng = np.random.default_rng(0)
     for _ in range(50):
-        prices = tuple(Fraction(int(price), 8) for price in rng.integers(0, 9, len(nothing)))
+        prices = tuple(Fraction(int(price), 8) for price in rng.integers(0, 25, len(nothing)))
         assert replace(claim, prices=prices).upper >= Fraction(25, 18)
 
 

@@ -12,6 +12,7 @@ from spec_math.arrays import exact
 from spec_math.block_level import block, length, traversal
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.tree import grow
+from spec_math.chance import replay
 from spec_math.distribution import residual
 from spec_math.scheme import draw_independent
 
@@ -64,6 +65,12 @@ def test_traversal_of_the_whole_vocabulary_accepts_every_level() -> None:
     target = Rows((exact(["1/4", "3/4"]), exact(["1/2", "1/2"]), exact([1, 0])))
     draft = Rows((exact(["2/3", "1/3"]), exact(["1/5", "4/5"]), exact(["1/2", "1/2"])))
     assert length.expected(lambda coin, prefix: traversal.generate(coin, target, draft, prefix, (2, 2)), ()) == 3
+
+
+def test_traversal_tosses_no_coin_at_the_root() -> None:
+    """A draft, its rejection and the token added: three uniforms, and no test of what cannot be rejected."""
+    target, draft = Rows((exact(["1/4", "3/4"]),)), Rows((exact(["1/2", "1/2"]),))
+    assert replay(lambda coin: traversal.generate(coin, target, draft, (), (1,)), [0.0, 0.9, 0.0]) == (1,)
 
 
 # Controls: one step of the program is wrong, on two unequal models of three tokens with full support.

@@ -1,0 +1,170 @@
+"""Laws of priorities: mixtures over stretches of quantiles, chords of their powers, and who is highest."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise, product
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from spec_math.arrays import Array, exact, proportional_to
+from spec_math.block_level.priority_law import PriorityLaw, chord, uniform, winner
+
+UNIT = 2.0**-53
+ONE = Fraction(1)
+
+
+@st.composite
+def priority_laws(draw: st.DrawFn) -> PriorityLaw:
+    """Uniform pieces between some of the ends 0, 1/12, …, 1; gaps where a weight is 0."""
+    ends = sorted(draw(st.sets(st.integers(0, 12), min_size=2, max_size=5)))
+    weights = draw(st.lists(st.integers(0, 3), min_size=len(ends) - 1, max_size=len(ends) - 1).filter(any))
+    pieces = [(w, low, high) for w, (low, high) in zip(weights, pairwise(ends), strict=True) if w]
+    masses = proportional_to([w for w, _, _ in pieces])
+    low, high = (exact([Fraction(piece[at], 12) for piece in pieces]) for at in (1, 2))
+    return PriorityLaw(masses, low, high)
+
+
+def quantile_pieces(law: PriorityLaw) -> list[tuple[Fraction, Fraction, Fraction, Fraction]]:
+    """(quantile from, quantile to, priority from, priority to), each linear."""
+    below, result = Fraction(0), []
+    for mass, low, high in zip(law.masses, law.low, law.high, strict=True):
+        result.append((below, below + mass, low, high))
+        below += mass
+    return result
+
+
+def area(law: PriorityLaw, start: Fraction, stop: Fraction, k: int) -> Fraction:
+    """∫ k U(q)^(k−1) dq from start to stop, by the antiderivative of a power."""
+    total = Fraction(0)
+    for below, above, low, high in quantile_pieces(law):
+        left, right = max(below, start), min(above, stop)
+        if left < right:
+            pace = (high - low) / (above - below)
+            total += ((low + (right - below) * pace) ** k - (low + (left - below) * pace) ** k) / pace
+    return total
+
+
+@settings(max_examples=100)
+@given(priority_laws(), st.lists(st.integers(1, 5), min_size=1, max_size=5), st.integers(1, 5))
+def test_slopes_are_chords_of_the_integrated_power(law: PriorityLaw, weights: list[int], k: int) -> None:
+    ends = np.cumsum(proportional_to(weights))
+    starts = [Fraction(0), *ends[:-1]]
+    wanted = [area(law, start, stop, k) / (stop - start) for start, stop in zip(starts, ends, strict=True)]
+    assert law.slopes(ends, k).tolist() == wanted
+    assert law.mean_power(k) == area(law, Fraction(0), ONE, k)
+    assert wanted == sorted(wanted)
+
+
+@settings(max_examples=100)
+@given(priority_laws(), st.data(), st.integers(1, 4))
+def test_given_mixes_the_law_over_nested_stretches(law: PriorityLaw, data: st.DataObject, k: int) -> None:
+    ends = sorted(data.draw(st.sets(st.integers(0, 24), min_size=2, max_size=6)))
+    ends = ends if len(ends) % 2 == 0 else ends[1:]
+    half = len(ends) // 2
+    starts, stops = exact([Fraction(e, 24) for e in ends[:half][::-1]]), exact([Fraction(e, 24) for e in ends[half:]])
+    weights = proportional_to(data.draw(st.lists(st.integers(1, 4), min_size=half, max_size=half)))
+    mixed = law.given(weights, starts, stops)
+    assert mixed.masses.sum() == 1
+    assert all(high <= low for high, low in zip(mixed.high[:-1], mixed.low[1:], strict=True))
+    parts = [area(law, a, b, k) / (b - a) for a, b in zip(starts, stops, strict=True)]
+    assert mixed.mean_power(k) == sum((w * part for w, part in zip(weights, parts, strict=True)), Fraction(0))
+
+
+@settings(max_examples=60)
+@given(st.lists(priority_laws(), min_size=1, max_size=4))
+def test_winner_has_the_law_of_the_highest(laws: list[PriorityLaw]) -> None:
+    assert winner(laws).tolist() == [by_pieces(laws, j) for j in range(len(laws))]
+
+
+def by_pieces(laws: list[PriorityLaw], j: int) -> Fraction:
+    """P(U_j highest) by one piece each: the chance of the pieces, times the chance given uniform priorities on them."""
+    total = Fraction(0)
+    for pieces in product(*(list(zip(law.masses, law.low, law.high, strict=True)) for law in laws)):
+        mass = ONE
+        for share, _, _ in pieces:
+            mass *= share
+        total += mass * highest([(low, high) for _, low, high in pieces], j)
+    return total
+
+
+def highest(intervals: list[tuple[Fraction, Fraction]], j: int) -> Fraction:
+    """P(U_j highest) for uniform priorities on intervals: ∫ over interval j of Π F_i, by Lagrange on each cell."""
+    low, high = intervals[j]
+    cuts = sorted({low, high, *(end for pair in intervals for end in pair if low < end < high)})
+    total = Fraction(0)
+    for left, right in pairwise(cuts):
+        nodes = [left + (right - left) * Fraction(i, len(intervals)) for i in range(len(intervals) + 1)]
+        values = [below_all(intervals, j, node) for node in nodes]
+        total += integral(nodes, values, left, right)
+    return total / (high - low)
+
+
+def below_all(intervals: list[tuple[Fraction, Fraction]], j: int, at: Fraction) -> Fraction:
+    result = ONE
+    for i, (low, high) in enumerate(intervals):
+        if i != j:
+            result *= min(max((at - low) / (high - low), Fraction(0)), ONE)
+    return result
+
+
+def integral(nodes: list[Fraction], values: list[Fraction], left: Fraction, right: Fraction) -> Fraction:
+    """∫ of the polynomial through these points."""
+    total = Fraction(0)
+    for i, node in enumerate(nodes):
+        basis, scale = [ONE], ONE
+        for other in nodes:
+            if other != node:
+                basis = [a - other * b for a, b in zip([Fraction(0), *basis], [*basis, Fraction(0)], strict=True)]
+                scale *= node - other
+        power = sum((a * (right ** (n + 1) - left ** (n + 1)) / (n + 1) for n, a in enumerate(basis)), Fraction(0))
+        total += values[i] * power / scale
+    return total
+
+
+@pytest.mark.parametrize("k", [1, 2, 5])
+def test_chord_is_the_slope_of_a_power(k: int) -> None:
+    low, high = Fraction(1, 3), Fraction(3, 4)
+    assert chord(exact([low]), exact([high]), k)[0] == (high**k - low**k) / (high - low)
+    assert chord(exact([low]), exact([low]), k)[0] == k * low ** (k - 1)
+
+
+# In floats a stretch of quantiles, or a piece, may have no width; the law stays a law, near where it should be.
+
+
+def floats(*values: float) -> Array:
+    return np.array(values)
+
+
+def judged(law: PriorityLaw) -> None:
+    assert abs(law.masses.sum() - 1) <= 4 * len(law.masses) * UNIT
+    assert (law.low < law.high).all()
+    assert abs(winner([law, law]).sum() - 1) <= 16 * len(law.masses) * UNIT
+
+
+@pytest.mark.parametrize("place", [1e-320, 0.3, 1.0])
+def test_stretch_without_width_is_a_law_at_its_place(place: float) -> None:
+    for own in (uniform(floats(1.0)), PriorityLaw(floats(0.5, 0.5 - UNIT), floats(0.0, 0.5), floats(0.5, 1.0))):
+        law = own.given(floats(1.0), floats(place), floats(place))
+        judged(law)
+        assert abs(law.low[0] - place) + abs(law.high[-1] - place) <= 2.0**-48 * place + 2.0**-890
+
+
+def test_stretch_without_width_leaves_its_weight_to_the_next_one() -> None:
+    law = uniform(floats(1.0)).given(floats(0.25, 0.5, 0.25), floats(0.3, 0.3, 0.2), floats(0.3, 0.35, 0.4))
+    judged(law)
+    inside = law.masses[(law.low >= 0.3) & (law.high <= 0.35)].sum()
+    assert abs(inside - (0.75 + 0.25 * 0.05 / 0.2)) <= 64 * UNIT
+    outer = uniform(floats(1.0)).given(floats(0.5, 0.5), floats(0.3, 0.2), floats(0.4, 0.2))
+    judged(outer)
+
+
+def test_pieces_without_width_join_the_one_below() -> None:
+    narrow = PriorityLaw(floats(1.0), floats(0.5), floats(np.nextafter(0.5, 1.0)))
+    law = narrow.given(floats(0.5, 0.5), floats(0.25, 0.0), floats(0.5, 1.0))
+    judged(law)
+    assert law.low[0] >= 0.5 - 2.0**-49
+    assert law.high[-1] <= narrow.high[0]
