@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -12,16 +13,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofs_tests.block_level.models import Rows, model_pairs
-from spec_math.block_level import chain, given_drafts, length, optimum, traversal
+from spec_math.arrays import proportional_to
+from spec_math.block_level import given_drafts, length, optimum, traversal
 from spec_math.block_level.comparison import of_chains
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.given_drafts import Nodes
 from spec_math.block_level.methods import METHODS, Method, named, paths, traversal_expected
-from spec_math.block_level.tree import Node, grow
-from spec_math.chance import Coin, law
+from spec_math.chance import Coin, law, replay
 from spec_math.chance import paths as paths_of
 from spec_math.scheme import Emission, Tokens
-from spec_math.token_level import k_sequential, plan, recursive, without_replacement
+from spec_math.token_level import k_sequential, plan, recursive
 
 Chains = tuple[Tokens, ...]
 
@@ -31,27 +32,12 @@ drafts after all is at most that over Σ min(t, d) at each node, Σ min ≥ 1/18
 levels, each losing at most L tokens, with k ≤ 3: 4 · 18 · 7 · 2^-64 < 2^-54."""
 
 
-def drafted(method: Method, laws: Conditionals, lookahead: int, k: int) -> Callable[[Coin], Chains]:
-    """The program that drafts for a method."""
-    if method.drafts != "distinct":
-        return lambda coin: tuple(chain.draw(coin, laws, lookahead) for _ in range(k))
-    return lambda coin: leaves(grow(coin, laws, paths(lookahead, k), without_replacement.draw))
-
-
-def leaves(nodes: Sequence[Node], path: Tokens = ()) -> Chains:
-    return tuple(
-        leaf
-        for node in nodes
-        for leaf in (leaves(node.children, (*path, node.token)) if node.children else ((*path, node.token),))
-    )
-
-
 def mean_tokens(method: Method, models: Any, lookahead: int, k: int) -> list[Any]:
     """Tokens per call for lookaheads 1..L, from the numbers that drafts give, over all drafts."""
     laws = Conditionals(*models, ())
     prepared = method.prepare(Nodes(laws), k)
     sums = [Fraction(1)] * lookahead
-    for path in paths_of(drafted(method, laws, lookahead, k)):
+    for path in paths_of(lambda coin: method.draft(coin, laws, lookahead, k)):
         accepted = prepared(path.outcome, lookahead)
         for place in range(lookahead):
             sums[place] += path.mass * sum(accepted[: place + 1])
@@ -88,6 +74,24 @@ def test_on_one_path_a_method_is_one_of_the_two_for_one_chain(method: Method, mo
     alone = named(method.alone)
     assert alone.drafts == "one"
     assert method.expected(*models, (), 2, 1) == alone.expected(*models, (), 2, 1)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_drafting_is_the_first_part_of_generating(method: Method) -> None:
+    """On the same uniforms: what is emitted, less its last token, is on a drafted path."""
+    random = Random(3)
+    target, draft = (
+        Rows(tuple(proportional_to([random.randint(1, 5) for _ in range(4)]) for _ in range(3))) for _ in "td"
+    )
+    laws, kept = Conditionals(target, draft, ()), 0
+    for _ in range(60):
+        uniforms = [Fraction(random.randrange(997), 997) for _ in range(60)]
+        chains = replay(lambda coin: method.draft(coin, laws, 3, 3), uniforms)
+        emitted = replay(lambda coin: method.generate(coin, target, draft, (), 3, 3), uniforms)
+        assert len(chains) == (1 if method.drafts == "one" else 3)
+        assert emitted[:-1] in {chain_[: len(emitted) - 1] for chain_ in chains}
+        kept += len(emitted) - 1
+    assert kept > 30
 
 
 @given(data=st.data(), size=st.integers(2, 4), k=st.integers(2, 3))
@@ -136,7 +140,7 @@ def without_copies(method: Method, models: Any, k: int) -> list[Any]:
     laws = Conditionals(*models, ())
     nodes = Nodes(laws)
     sums = [Fraction(1)] * 2
-    for path in paths_of(drafted(method, laws, 2, k)):
+    for path in paths_of(lambda coin: method.draft(coin, laws, 2, k)):
         accepted = given_drafts.at_nodes(laws, tuple(dict.fromkeys(path.outcome)), 2, nodes.plan)
         for place in range(2):
             sums[place] += path.mass * sum(accepted[: place + 1])

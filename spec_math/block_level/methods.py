@@ -23,12 +23,16 @@ from spec_math.block_level.copies import Verifier
 from spec_math.block_level.given_drafts import AtNode, Chances, Nodes
 from spec_math.block_level.multi_path import HighestRank
 from spec_math.block_level.selected_chain import Selection
+from spec_math.block_level.tree import Node, grow
 from spec_math.chance import Coin
 from spec_math.chance import law as law_of
 from spec_math.language.model import Model
-from spec_math.scheme import Tokens
+from spec_math.scheme import Tokens, draw_independent
 from spec_math.token_level import k_sequential, recursive
 from spec_math.token_level import without_replacement as distinct
+
+Draft = Callable[[Coin, Conditionals, int, int], tuple[Tokens, ...]]
+"""(coin, laws, lookahead, k) -> the drafted paths."""
 
 Generate = Callable[[Coin, Model, Model, Tokens, int, int], Tokens]
 """(coin, target, draft, prefix, lookahead, k) -> the emitted tokens."""
@@ -52,7 +56,8 @@ class Method:
     """A way to verify K paths of `lookahead` tokens.
 
     `drafts`: "one" where one path is drafted whatever k, "independent" for K i.i.d. chains, "distinct" for K chains
-    whose first tokens are drawn without replacement. `alone` names the method of one chain that it is for k = 1.
+    whose first tokens are drawn without replacement; `draft` is the first part of `generate`, which drafts the paths.
+    `alone` names the method of one chain that it is for k = 1, `verifier` is that of each node of a walk.
     `prepare(nodes, k)` says what `given_drafts` makes of drafts. `effort` says how many samples of the other methods
     one of this method is worth, where time is short.
     """
@@ -60,11 +65,13 @@ class Method:
     name: str
     drafts: str
     alone: str
+    draft: Draft
     generate: Generate
     expected: Expected
     prepare: Callable[[Nodes, int], Given]
     terms: Terms
     effort: int = 1
+    verifier: Verifier | None = None
 
 
 def paths(lookahead: int, k: int) -> tuple[int, ...]:
@@ -119,6 +126,7 @@ def _of_one(name: str, generate: Any, expected: Any, given: Callable[[Conditiona
         name,
         "one",
         name,
+        lambda coin, laws, lookahead, _: (chain.draw(coin, laws, lookahead),),
         lambda coin, target, draft, prefix, lookahead, _: generate(coin, target, draft, prefix, lookahead),
         lambda target, draft, prefix, lookahead, _: expected(target, draft, prefix, lookahead),
         prepare,
@@ -138,7 +146,17 @@ def _walk(name: str, verifier: Verifier, at_node: Callable[[Nodes], AtNode], ter
     def prepare(nodes: Nodes, k: int) -> Given:  # noqa: ARG001
         return lambda chains, lookahead: given_drafts.at_nodes(nodes.laws, chains, lookahead, at_node(nodes))
 
-    return Method(name, "independent", TOKEN_BY_TOKEN, generate, expected, prepare, terms)
+    return Method(
+        name,
+        "independent",
+        TOKEN_BY_TOKEN,
+        lambda coin, laws, lookahead, k: _leaves(grow(coin, laws, paths(lookahead, k), draw_independent)),
+        generate,
+        expected,
+        prepare,
+        terms,
+        verifier=verifier,
+    )
 
 
 def _of_roots(names: tuple[str, str], generate: Any, expected: Expected, given: Any) -> Method:
@@ -151,6 +169,7 @@ def _of_roots(names: tuple[str, str], generate: Any, expected: Expected, given: 
         names[0],
         "distinct",
         names[1],
+        lambda coin, laws, lookahead, k: _leaves(grow(coin, laws, paths(lookahead, k), distinct.draw)),
         lambda coin, target, draft, prefix, lookahead, k: generate(coin, target, draft, prefix, paths(lookahead, k)),
         expected,
         prepare,
@@ -171,12 +190,21 @@ def _selecting(
         name,
         "independent",
         AS_A_BLOCK,
+        lambda coin, laws, lookahead, k: tuple(chain.draw(coin, laws, lookahead) for _ in range(k)),
         module.generate,
         module.expected,
         prepare,
         lambda size, lookahead, k: terms * size**lookahead * k,
         effort,
     )
+
+
+def _leaves(nodes: Sequence[Node], path: Tokens = ()) -> tuple[Tokens, ...]:
+    found: list[Tokens] = []
+    for node in nodes:
+        longer = (*path, node.token)
+        found += _leaves(node.children, longer) if node.children else [longer]
+    return tuple(found)
 
 
 def _rejection_expected(target: Model, draft: Model, prefix: Tokens, lookahead: int, k: int) -> Any:
