@@ -1,0 +1,81 @@
+"""One random number of an explored run: what is known of it so far, and the fork that each question to it makes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any, Protocol
+
+
+class ExploreError(RuntimeError):
+    """Explored code did something with a random number, or asked for one, that explore cannot follow exactly."""
+
+
+class Forks(Protocol):
+    """What an atom needs of the tape."""
+
+    exact: bool
+
+    def flip(self, asked: str, p: Fraction) -> bool:
+        """Fork in two."""
+        ...
+
+    def draw(self, asked: str, masses: Sequence[Fraction]) -> int:
+        """Fork into indices."""
+        ...
+
+
+class Atom:
+    """A uniform number U, known to lie in [low, high): in [0, 1), or on the grid {0, …, 2^bits − 1} of integers.
+
+    Each answer narrows the interval, so that a number compared twice is conditioned on the first answer. An atom may
+    instead be the noise of an exponential clock; it is one or the other. `races` are the races it has taken part in.
+    """
+
+    def __init__(self, tape: Forks, name: str, bits: int | None) -> None:
+        self.tape = tape
+        self.name = name
+        self.bits = bits
+        self.low = Fraction(0)
+        self.high = Fraction(1 if bits is None else 1 << bits)
+        self.races: list[Any] = []
+        self._kind = ""
+
+    def become(self, kind: str) -> None:
+        """Use the atom as a "uniform" or a "clock", and refuse the other use."""
+        if self._kind and self._kind != kind:
+            raise ExploreError(f"{self.name} is used both as a uniform and as the noise of a race; explore follows one")
+        self._kind = kind
+
+    def below(self, cut: Fraction, asked: str) -> bool:
+        """Say whether the number is below a cut, and remember the answer."""
+        self.become("uniform")
+        if cut <= self.low or cut >= self.high:
+            return cut >= self.high
+        answer = self.tape.flip(asked, (cut - self.low) / (self.high - self.low))
+        self.low, self.high = (self.low, cut) if answer else (cut, self.high)
+        return answer
+
+    def below_first_failure(self, holds: Callable[[int], bool], asked: str) -> bool:
+        """Say whether the number k of a grid satisfies a condition that holds for all k below some cut, found here."""
+        low, high = int(self.low), int(self.high)
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (middle + 1, high) if holds(middle) else (low, middle)
+        return self.below(Fraction(low), asked)
+
+    def cell(self, sums: Sequence[Fraction], asked: str) -> int:
+        """Return the first i with sums[i] > U·sums[-1], forking into all of them at once.
+
+        On a grid, cell i holds the integers k < 2^bits · sums[i]/sums[-1] that no earlier cell has.
+        """
+        self.become("uniform")
+        scale = Fraction(1 if self.bits is None else 1 << self.bits) / sums[-1]
+        edges = [share * scale if self.bits is None else Fraction(-(-(share * scale) // 1)) for share in sums]
+        width = self.high - self.low
+        lower = [max(self.low, edge) for edge in [Fraction(0), *edges[:-1]]]
+        upper = [min(self.high, edge) for edge in edges]
+        masses = [max(Fraction(0), up - low) / width for low, up in zip(lower, upper, strict=True)]
+        index = self.tape.draw(asked, masses)
+        self.low, self.high = lower[index], upper[index]
+        return index

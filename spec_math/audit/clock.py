@@ -1,0 +1,221 @@
+"""Exponential clocks: noise that is raced, by argmin(E/w) or argmax(w/E) or Gumbel-argmax, to draw token i ∝ w_i."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from itertools import pairwise
+from math import exp
+from numbers import Rational
+from typing import Any
+
+from spec_math.audit.atom import Atom, ExploreError
+
+
+class Clock:
+    """A number made of an exponential clock: with T = E/rate its ring, T, 1/T, −T, or s·log T for a factor s.
+
+    It may be scaled by positive numbers, turned over, taken the logarithm of, and then shifted; and it may be raced
+    against others by argmin and argmax. Clocks are ideal, on every grid.
+    """
+
+    __slots__ = ("atom", "factor", "is_log", "power", "rate", "sign")
+
+    def __init__(self, atom: Atom, rate: Any = Fraction(1), power: int = 1, sign: int = 1) -> None:
+        atom.become("clock")
+        self.atom, self.rate, self.power, self.sign = atom, rate, power, sign
+        self.is_log, self.factor = False, Fraction(1)
+
+    @property
+    def rings_late(self) -> bool:
+        """Whether the number grows with the time of the ring."""
+        return (self.factor if self.is_log else self.power * self.sign) > 0
+
+    def __mul__(self, other: Any) -> Clock:
+        c = self._number(other)
+        if self.is_log:
+            return self._log(self.rate, self.factor * c)
+        if c < 0:
+            return -(self * -other)
+        # T·c rings at rate/c; c/T is the reciprocal of a ring at rate·c. With c = 0 it never wins either race.
+        rate = self.rate * c if self.power < 0 else self.rate / c if c else Fraction(0)
+        return Clock(self.atom, rate, self.power, self.sign)
+
+    def __rmul__(self, other: Any) -> Clock:
+        return self.__mul__(other)
+
+    def __truediv__(self, other: Any) -> Clock:
+        c = self._number(other)
+        if c == 0:
+            if self.is_log or self.power < 0:
+                raise ExploreError(f"the clock of {self.atom.name} is divided by 0")
+            return Clock(self.atom, Fraction(0), self.power, self.sign)  # T/0 is infinite: it never rings
+        return self * (1 / c)
+
+    def __rtruediv__(self, other: Any) -> Clock:
+        if self.is_log:
+            raise ExploreError(
+                f"the logarithm of the clock of {self.atom.name} is divided by; explore does not know it"
+            )
+        return Clock(self.atom, self.rate, -self.power, self.sign) * other
+
+    def __neg__(self) -> Clock:
+        if self.is_log:
+            return self._log(self.rate, -self.factor)
+        return Clock(self.atom, self.rate, self.power, -self.sign)
+
+    def __add__(self, other: Any) -> Clock:
+        if not self.is_log:
+            raise ExploreError(f"the clock of {self.atom.name} is shifted; only its logarithm may be")
+        if other == float("-inf") and self.factor < 0:
+            return self._log(Fraction(0), self.factor)
+        shift = self._number(other)
+        # s·log T + c = s·log(T·e^{c/s}): a ring at rate·e^{−c/s}.
+        if shift == 0:
+            return self
+        self.atom.tape.exact = False
+        return self._log(self.rate * Fraction(exp(-shift / self.factor)), self.factor)
+
+    def __radd__(self, other: Any) -> Clock:
+        return self.__add__(other)
+
+    def __sub__(self, other: Any) -> Clock:
+        return self.__add__(-other)
+
+    def __rsub__(self, other: Any) -> Clock:
+        return -self + other
+
+    def log(self) -> Clock:
+        """Return the logarithm of T or of 1/T."""
+        if self.is_log or self.sign < 0:
+            raise ExploreError(f"a logarithm of the clock of {self.atom.name} is taken that explore does not know")
+        return self._log(self.rate, Fraction(self.power))
+
+    def __repr__(self) -> str:
+        return f"<clock of {self.atom.name}>"
+
+    def __float__(self) -> float:
+        raise ExploreError(f"the value of {self!r} is asked for; explore follows races by argmin and argmax only")
+
+    def _log(self, rate: Any, factor: Fraction) -> Clock:
+        result = Clock(self.atom, rate)
+        result.is_log, result.factor = True, factor
+        return result
+
+    def _number(self, value: Any) -> Fraction:
+        if isinstance(value, Rational):
+            return Fraction(int(value.numerator), int(value.denominator))
+        plain: Any = value.item() if hasattr(value, "item") else value
+        if not isinstance(plain, int | float):
+            raise ExploreError(f"{self!r} meets {value!r}, which is no number")
+        try:
+            number = Fraction(plain)
+        except (ValueError, OverflowError):
+            raise ExploreError(f"{self!r} meets {value!r}, which is not finite") from None
+        if isinstance(plain, float):
+            self.atom.tape.exact = False
+        return number
+
+
+def race(entries: Sequence[Any], smallest: bool) -> int:
+    """Return the index of the smallest (or largest) of numbers made of clocks: i with chance rate_i / Σ rates.
+
+    A second race with the same noise is drawn from its law given the first, see `joint`; a third is refused, unless it
+    repeats one of them.
+
+    Raises:
+        ExploreError: the entries are not all numbers of one kind whose winner is the clock that rings first.
+
+    >>> import numpy as np
+    >>> from spec_math.audit.explore import explore
+    >>> explore(lambda: int(np.argmin(np.random.default_rng().exponential(size=2) / np.array([1, 3], dtype=object))))
+    {0: Fraction(1, 4), 1: Fraction(3, 4)}
+    """
+    clocks = [entry for entry in entries if isinstance(entry, Clock)]
+    plain = [entry for entry in entries if not isinstance(entry, Clock)]
+    # A token of mass 0 may have left a plain number, 0/E = 0 or E/0 = inf, which no ring loses to.
+    if not clocks or any(not _never_wins(number, smallest) for number in plain):
+        raise ExploreError("argmin and argmax are followed over exponential or Gumbel noise only")
+    if any(clock.rings_late != smallest for clock in clocks):
+        raise ExploreError(
+            "a race is won by the clock that rings first: argmin of E/w, argmax of w/E or of Gumbel noise"
+        )
+    kinds = {(clock.is_log, clock.factor if clock.is_log else (clock.power, clock.sign)) for clock in clocks}
+    if len(kinds) > 1:
+        raise ExploreError("the numbers of one race are made in different ways; explore follows one")
+    rates = {clock.atom: Fraction(clock.rate) for clock in clocks}
+    if len(rates) < len(clocks):
+        raise ExploreError("one clock takes part in a race twice")
+    if not any(rates.values()):
+        return 0  # all equal: argmin and argmax return the first
+    winner = _winner(rates)
+    return next(i for i, entry in enumerate(entries) if isinstance(entry, Clock) and entry.atom is winner)
+
+
+def _never_wins(number: Any, smallest: bool) -> bool:
+    return number == float("inf") if smallest else number in (0, float("-inf"))
+
+
+def _winner(rates: dict[Atom, Fraction]) -> Atom:
+    tape = next(iter(rates)).tape
+    past: list[tuple[dict[Atom, Fraction], Atom]] = []
+    for atom in rates:
+        past += [one for one in atom.races if not any(one is known for known in past)]
+    for known, winner in past:
+        if _proportional(known, rates):
+            return winner
+    atoms = list(rates) if not past else list({**past[0][0], **rates})
+    if not past:
+        total = sum(rates.values())
+        masses = [rates[atom] / total for atom in atoms]
+    elif len(past) == 1:
+        first, winner = past[0]
+        q, r = ([law.get(atom, Fraction(0)) for atom in atoms] for law in (first, rates))
+        x = atoms.index(winner)
+        both = [joint(q, r, x, y) for y in range(len(atoms))]
+        total = sum(both)
+        masses = [mass / total for mass in both]
+    else:
+        raise ExploreError(f"the noise of {atoms[0].name} is raced a third time; explore knows the joint law of two")
+    result = atoms[tape.draw(f"the race of {', '.join(atom.name for atom in atoms)}", masses)]
+    held = (rates, result)
+    for atom in atoms:
+        atom.races.append(held)
+    return result
+
+
+def _proportional(first: dict[Atom, Fraction], second: dict[Atom, Fraction]) -> bool:
+    atoms = {**first, **second}
+    totals = sum(first.values()), sum(second.values())
+    return all(first.get(a, 0) * totals[1] == second.get(a, 0) * totals[0] for a in atoms)
+
+
+def joint(first: Sequence[Fraction], second: Sequence[Fraction], x: int, y: int) -> Fraction:
+    """Return P(argmin E/first = x and argmin E/second = y) for independent exponentials E: two races, one noise.
+
+    The law: with E_x = first_x·s and E_y = second_y·ρs, all other E_i must exceed s·max(first_i, ρ·second_i). For
+    y ≠ x this gives ∫ first_x second_y / (Σ_i max(first_i, ρ second_i))² dρ over the ρ from first_y/second_y to
+    first_x/second_x; the sum is linear in ρ between the ratios first_i/second_i, so that the integral is rational.
+
+    >>> joint([Fraction(1, 2), Fraction(1, 2)], [Fraction(1), Fraction(0)], 1, 0)
+    Fraction(1, 2)
+    """
+    if first[x] == 0 or second[y] == 0:
+        return Fraction(0)
+    if x == y:
+        return 1 / sum((max(q / first[x], r / second[x]) for q, r in zip(first, second, strict=True)), Fraction(0))
+    low = first[y] / second[y]
+    high = None if second[x] == 0 else first[x] / second[x]
+    if high is not None and high <= low:
+        return Fraction(0)
+    ratios = sorted({q / r for q, r in zip(first, second, strict=True) if r} - {low})
+    inner = [ratio for ratio in ratios if ratio > low and (high is None or ratio < high)]
+    edges: list[Fraction | None] = [low, *inner, high]
+    total = Fraction(0)
+    for a, b in pairwise(edges):
+        start = Fraction(a or 0)
+        constant = sum((q for q, r in zip(first, second, strict=True) if q > r * start), Fraction(0))
+        slope = sum((r for q, r in zip(first, second, strict=True) if q <= r * start), Fraction(0))
+        at_start = constant + slope * start
+        total += 1 / (slope * at_start) if b is None else (b - start) / (at_start * (constant + slope * b))
+    return first[x] * second[y] * total

@@ -1,0 +1,171 @@
+"""The exact law of unmodified code: run it down every path of its randomness, and add up what each path returns."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any, cast
+
+from spec_math.arrays import count
+from spec_math.audit.atom import ExploreError
+from spec_math.audit.numpy_source import numpy_source
+from spec_math.audit.python_source import python_source
+from spec_math.audit.tape import CURE, LeakError, Tape
+from spec_math.chance import Coin, paths
+from spec_math.verdict import Bracket
+
+Source = Callable[[Tape], AbstractContextManager[None]]
+"""What makes random numbers into questions to a tape while a run lasts: Python's, NumPy's, another library's."""
+
+SOURCES: tuple[Source, ...] = (python_source, numpy_source)
+
+
+class Explored(dict[Any, Any]):
+    """The exact law of a function's outcome, {outcome: probability}, all of its paths walked.
+
+    `exact` tells whether the masses are Fractions: they are where all thresholds and weights were ints or Fractions.
+    Else they are float64, rounded once each from the exact law of the floating thresholds.
+    """
+
+    def __init__(self, masses: Mapping[Any, Any], paths: int, exact: bool) -> None:
+        super().__init__(masses)
+        self.paths = paths
+        self.exact = exact
+
+
+@dataclass(frozen=True)
+class Partial:
+    """What is known of a law when the budget of paths ran out: no law, and not to be taken for one.
+
+    `lower` holds the mass of each outcome on the paths that were walked, and `unexplored` the mass of all others.
+    """
+
+    lower: dict[Any, Any]
+    unexplored: Any
+    paths: int
+    exact: bool
+
+    def bracket(self, outcome: Hashable) -> Bracket:
+        """Return the bracket of an outcome's probability."""
+        low = self.lower.get(outcome, 0 * self.unexplored)
+        return Bracket(low, low + self.unexplored)
+
+
+def explore(
+    fn: Callable[[], Any], budget: int = 100_000, grid: int | None = None, sources: Sequence[Source] = SOURCES
+) -> Explored | Partial:
+    """Compute the exact law of what a function returns, by running it down every path of its randomness.
+
+    The law: {outcome: probability} over Python's `random` and NumPy Generators made inside the function. A uniform is
+    an object that knows only comparisons with numbers (after scaling and shifting by numbers): each comparison forks,
+    and conditions those that follow. Exponential and Gumbel noise is raced by argmin and argmax. A generator seeded
+    anew repeats itself, whatever the seed; the seed itself is taken for random. Outcomes must be hashable.
+
+    Args:
+        fn: a function of its draws alone; state that leaks between runs is an error.
+        budget: the most paths to walk; where there are more, the result is a `Partial`.
+        grid: None for ideal uniforms; b for uniforms k/2^b; `OWN_GRID` for each source's own.
+        sources: the libraries whose randomness is followed.
+
+    Raises:
+        ExploreError: the code does with a random number what has no exact law here, or draws from a generator that
+            explore does not hold; LeakError where two runs with the same draws differ.
+
+    >>> import random
+    >>> explore(lambda: random.random() < Fraction(1, 3) or random.random() < Fraction(1, 2))
+    {True: Fraction(2, 3), False: Fraction(1, 3)}
+    """
+    budget = count(budget, "budget")
+    tape = Tape(grid)
+    first: list[tuple[list[tuple[str, Hashable]], Any]] = []
+
+    def run(coin: Coin) -> Any:
+        tape.begin(coin)
+        with ExitStack() as stack:
+            for source in sources:
+                stack.enter_context(source(tape))
+            outcome = fn()
+        tape.finish()
+        _check_hashable(outcome)
+        if not first:
+            first.append((list(tape.log), outcome))
+        return outcome
+
+    masses: dict[Any, Fraction] = {}
+    walked, walk = 0, paths(run)
+    for path in walk:
+        walked += 1
+        masses[path.outcome] = masses.get(path.outcome, Fraction(0)) + path.mass
+        if walked == budget:
+            break
+    unexplored = 1 - sum(masses.values(), Fraction(0))
+    _check_repeats(run, tape, *first[0])
+    shown = masses if tape.exact else {outcome: float(mass) for outcome, mass in masses.items()}
+    if unexplored:
+        return Partial(dict(shown), unexplored if tape.exact else float(unexplored), walked, tape.exact)
+    return Explored(shown, walked, tape.exact)
+
+
+def as_generator(sampler: Callable[[tuple[int, ...]], Any], **options: Any) -> Callable[[Coin, tuple[int, ...]], Any]:
+    """Make somebody's sampler, a function of a prefix, into a generator against a coin: one draw from its exact law.
+
+    So every judge of generators judges it, as `check_lossless_block` does.
+
+    Raises:
+        ExploreError: as `explore`; or the budget of paths ran out.
+
+    >>> import random
+    >>> from spec_math import law
+    >>> law(lambda coin: as_generator(lambda prefix: (int(random.random() < Fraction(1, 3)),))(coin, ()))
+    {(1,): Fraction(1, 3), (0,): Fraction(2, 3)}
+    """
+    known: dict[tuple[int, ...], Explored] = {}
+
+    def generate(coin: Coin, prefix: tuple[int, ...]) -> Any:
+        if prefix not in known:
+            found = explore(lambda: sampler(prefix), **options)
+            if isinstance(found, Partial):
+                raise ExploreError(
+                    f"{found.paths} paths left {found.unexplored} of the mass after {prefix} unexplored; raise budget"
+                )
+            known[prefix] = found
+        law = known[prefix]
+        return list(law)[coin.draw(list(law.values()))]
+
+    return generate
+
+
+def _check_hashable(outcome: Any) -> None:
+    try:
+        hash(outcome)
+    except TypeError:
+        kind = type(cast(object, outcome)).__name__
+        raise ExploreError(
+            f"the function returned a {kind}, which cannot be counted; return a number, or a tuple of them"
+        ) from None
+
+
+def _check_repeats(run: Callable[[Coin], Any], tape: Tape, log: list[tuple[str, Hashable]], outcome: Any) -> None:
+    """Walk the first path once more: state may leak into the outcome alone."""
+    again = run(_Repeating(log, tape))
+    if again != outcome:
+        raise LeakError(
+            f"state leaks between runs: with the same {len(log)} answer(s), the first run returned {outcome!r} and the "
+            f"last one {again!r}; {CURE}"
+        )
+
+
+class _Repeating:
+    """Answers as the first run was answered."""
+
+    def __init__(self, log: list[tuple[str, Hashable]], tape: Tape) -> None:
+        tape.expect(log)
+        self._answers = iter([answer for _, answer in log])
+
+    def flip(self, p: Any) -> Any:  # noqa: ARG002
+        return next(self._answers)
+
+    def draw(self, masses: Any) -> Any:  # noqa: ARG002
+        return next(self._answers)

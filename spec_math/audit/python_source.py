@@ -1,0 +1,133 @@
+"""Python's `random` as questions to a tape: the module's functions, and the Random objects made during a run."""
+
+from __future__ import annotations
+
+import gc
+import random
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, contextmanager
+from fractions import Fraction
+from itertools import accumulate
+from typing import Any
+from unittest import mock
+
+from spec_math.audit.atom import ExploreError
+from spec_math.audit.clock import Clock
+from spec_math.audit.tape import Tape
+from spec_math.audit.uniform import Uniform, rational
+
+BITS = 53
+"""random.random() is k/2^53."""
+
+_FOLLOWED = ("random", "uniform", "randrange", "randint", "choice", "choices", "expovariate")
+_KEPT = ("seed", "getstate", "setstate")
+
+
+@contextmanager
+def python_source(tape: Tape) -> Generator[None]:
+    """Follow Python's randomness onto a tape while the block lasts.
+
+    Raises:
+        ExploreError: a generator that the tape does not hold was drawn from.
+
+    >>> with python_source(Tape()):
+    ...     random.random()
+    <python uniform 0>
+    """
+    made_before = tape.known("random.Random", lambda: live(random.Random))
+    states = [generator.getstate() for generator in made_before]
+    drawn = _oracle(tape)
+    module = drawn(0)
+    untouched = random.getstate()
+    module.setstate(untouched)
+    with ExitStack() as stack:
+        for name in _public_functions():
+            stack.enter_context(mock.patch.object(random, name, getattr(module, name)))
+        stack.enter_context(mock.patch.object(random, "Random", drawn))
+        yield
+    if states != [generator.getstate() for generator in made_before]:
+        raise ExploreError("a random.Random made before the run was drawn from; make it inside the function")
+    if random.getstate() != untouched:
+        random.setstate(untouched)
+        raise ExploreError(
+            "Python's random was drawn from behind explore's back: a function was imported from it before the run "
+            "(from random import …); write random.random() in the code, or pass the function in"
+        )
+
+
+def live(kind: type[Any]) -> list[Any]:
+    """Return all objects of a kind that are alive: a generator made before a run would be drawn from unseen.
+
+    >>> made = random.Random(0)
+    >>> any(one is made for one in live(random.Random))
+    True
+    """
+    passed_over = (random.SystemRandom,)  # it has no state to tell
+    found = [one for one in gc.get_objects() if isinstance(one, kind) and not isinstance(one, passed_over)]
+    return [one for one in found if one is not getattr(random, "_inst", None)]
+
+
+def _public_functions() -> list[str]:
+    """The functions of the module that are methods of its hidden generator."""
+    return [name for name in random.__all__ if callable(getattr(random.Random, name, None)) and name.islower()]
+
+
+def _oracle(tape: Tape) -> type[random.Random]:
+    class Oracle(random.Random):
+        """A generator whose state moves on as it would, and whose numbers are asked of the tape."""
+
+        def random(self) -> Any:
+            return Uniform(tape.atom(self._place(), BITS, "python uniform"))
+
+        def uniform(self, a: Any, b: Any) -> Any:
+            return a + (b - a) * self.random()
+
+        def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
+            values = range(start) if stop is None else range(start, stop, step)
+            if not values:
+                raise ValueError(f"empty range for randrange({start}, {stop}, {step})")
+            size = len(values)
+            masses = [Fraction(1, size)] * size
+            kind = f"a number below {size}"
+            return values[tape.once(self._place(), kind, lambda: tape.draw(kind, masses))]
+
+        def randint(self, a: int, b: int) -> int:
+            return self.randrange(a, b + 1)
+
+        def choice(self, seq: Any) -> Any:
+            return seq[self.randrange(len(seq))]
+
+        def choices(
+            self, population: Sequence[Any], weights: Any = None, *, cum_weights: Any = None, k: int = 1
+        ) -> Any:
+            if weights is not None and cum_weights is not None:
+                raise TypeError("cannot specify both weights and cumulative weights")
+            each = [1] * len(population) if weights is None else weights
+            chosen: list[Any] = []
+            for _ in range(k):
+                atom = tape.atom(self._place(), BITS, "python uniform")
+                sums = [rational(mass, atom) for mass in cum_weights] if cum_weights is not None else None
+                sums = sums or list(accumulate(rational(mass, atom) for mass in each))
+                chosen.append(population[atom.cell(sums, f"choices by {atom.name}")])
+            return chosen
+
+        def expovariate(self, lambd: Any = 1) -> Any:
+            return Clock(tape.atom(self._place(), BITS, "python uniform")) / lambd
+
+        def _place(self) -> Any:
+            """Name the place that the next number comes from, and move on."""
+            place = "python", self.getstate()
+            super().random()
+            return place
+
+    for name in _public_functions():
+        if name not in (*_FOLLOWED, *_KEPT):
+            setattr(Oracle, name, _refused(name))
+    return Oracle
+
+
+def _refused(name: str) -> Callable[..., Any]:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise ExploreError(f"explore does not follow random.{name}; it follows {', '.join(_FOLLOWED)}")
+
+    return refuse
