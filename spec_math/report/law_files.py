@@ -17,6 +17,10 @@ import safetensors
 FLOATS = ("float64", "float32", "float16", "bfloat16")
 
 
+WINDOW = 2**27
+"""Bytes of float64 that are mapped at a time."""
+
+
 class LawFileError(ValueError):
     """A file that holds no laws, or none that can be read; the message names the file, the reason and the cure."""
 
@@ -111,9 +115,10 @@ def _npy_header(path: Path) -> dict[str, Header]:
 
 
 def _npy_rows(file: LawFile, rows: int) -> Iterator[Any]:
-    array = np.load(file.path, mmap_mode="r", allow_pickle=False).reshape(file.shape)
-    for start in range(0, len(array), rows):
-        yield array[start : start + rows]
+    for first, last in _windows(file, rows):
+        array = np.load(file.path, mmap_mode="r", allow_pickle=False).reshape(file.shape)
+        for start in range(first, last, rows):
+            yield array[start : min(start + rows, last)]
 
 
 def _npz_header(path: Path) -> dict[str, Header]:
@@ -160,13 +165,21 @@ def _safetensors_header(path: Path) -> dict[str, Header]:
 
 
 def _safetensors_rows(file: LawFile, rows: int) -> Iterator[Any]:
-    with safetensors.safe_open(file.path, "np") as opened:
-        array = opened.get_slice(file.array)
-        if len(array.get_shape()) == 1:
-            yield array[:]
-            return
-        for start in range(0, file.shape[0], rows):
-            yield array[start : min(start + rows, file.shape[0])]
+    for first, last in _windows(file, rows):
+        with safetensors.safe_open(file.path, "np") as opened:
+            array = opened.get_slice(file.array)
+            if len(array.get_shape()) == 1:
+                yield array[:]
+                return
+            for start in range(first, last, rows):
+                yield array[start : min(start + rows, last)]
+
+
+def _windows(file: LawFile, rows: int) -> Iterator[tuple[int, int]]:
+    """Yield stretches of rows, each to be mapped anew: pages of a map that was read stay in memory until it closes."""
+    chunks = max(1, WINDOW // (rows * file.shape[1] * 8))
+    for first in range(0, file.shape[0], chunks * rows):
+        yield first, min(first + chunks * rows, file.shape[0])
 
 
 def _name(dtype: np.dtype[Any]) -> str:
