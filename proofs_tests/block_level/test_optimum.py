@@ -21,6 +21,7 @@ from spec_math.arrays import Array, exact, proportional_to
 from spec_math.block_level import block, chain_priorities, comparison, length, optimum, selected_chain
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.optimum import Certificate
+from spec_math.block_level.prefix_tree import prefix_tree
 from spec_math.token_level import draft_law, optimal, transport
 from spec_math.verdict import Optimal
 
@@ -277,6 +278,23 @@ def test_certificate_of_a_tree_refuses_a_selection_that_drafts_do_not_allow() ->
     assert claim.selection == (Fraction(1, 3), Fraction(1, 3), Fraction(1, 3))
     for law in ([HALF, HALF, 0], [1, 0, 0], ["1/3", "1/2", "1/6"]):
         assert not replace(claim, selection=tuple(exact(law))).check()
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_stopping_is_the_best_of_all_places_to_stop(seed: int) -> None:
+    """Against every set of prefixes that holds the prefixes of its members: where a walk by the target goes on."""
+    tree = prefix_tree(Conditionals(seeded(2 * seed, 2), seeded(2 * seed + 1, 2), ()), 2)
+    prices = [Fraction(int(price), 8) for price in np.random.default_rng(seed).integers(0, 17, len(tree))]
+    best_gain = Fraction(0)
+    for chosen in product([False, True], repeat=len(tree) - 1):
+        goes_on = [True, *chosen]
+        if all(goes_on[tree.parents[node]] for node in range(1, len(tree)) if goes_on[node]):
+            reached, gain = [ONE], Fraction(0)
+            for node in range(1, len(tree)):
+                reached.append(reached[tree.parents[node]] * tree.target[node])
+                gain += reached[node] * (1 - prices[node]) if goes_on[node] else 0
+            best_gain = max(best_gain, gain)
+    assert tree.stopping(prices) == best_gain
 
 
 def test_drafts_that_end_the_text_are_worth_nothing() -> None:
