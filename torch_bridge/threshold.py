@@ -80,7 +80,8 @@ def margin_token(target_logits: Any, draft_logits: Any, tokens: Any, uniforms: A
 def margin_block(target_logits: Any, draft_logits: Any, tokens: Any, uniforms: Any, options: Options = DEFAULT) -> Any:
     """Return for each request [B] how far its uniforms are from another decision of `verify_block`.
 
-    As `margin_token`; a coin of chance ρ/(ρ + 1 − w) counts with its distance times ρ + 1 − w.
+    As `margin_token`; a coin of chance ρ/(ρ + 1 − w) counts with its distance times ρ + 1 − w. Coins before the last
+    one that accepts change nothing, and do not count.
 
     >>> logits, uniforms = torch.zeros(1, 2, 2), torch.tensor([[0.25, 0.75]])
     >>> margin_block(logits, logits[:, :1], torch.tensor([[0]]), uniforms).tolist()
@@ -97,6 +98,8 @@ def margin_block(target_logits: Any, draft_logits: Any, tokens: Any, uniforms: A
 
     masses = array_form.drafted_masses(t, tokens), array_form.drafted_masses(d, tokens)
     coins = array_form.block_coins(masses, left, tokens, uniforms)
+    places = torch.arange(tokens.shape[1], device=tokens.device)
+    coins = coins._replace(tossed=coins.tossed & (places + 1 >= coins.accepted[:, None]))
     return _least(coins, torch.stack(scales, dim=1), (t, d, tokens, uniforms))
 
 
