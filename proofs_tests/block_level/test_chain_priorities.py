@@ -16,7 +16,7 @@ from proofs_tests.block_level.models import Rows, model_pairs
 from proofs_tests.strategies import pairs
 from spec_math import check_lossless_block
 from spec_math.arrays import Array, exact
-from spec_math.block_level import block, chain_priorities, length, selected_chain
+from spec_math.block_level import block, chain_priorities, length, multi_path, selected_chain
 from spec_math.block_level.chain_priorities import Priorities, nested, prefix_law
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.multi_path import HighestRank
@@ -362,6 +362,25 @@ def test_selections_stay_lossless_on_extreme_float_laws(kind: str) -> None:
         for rule in (Priorities, HighestRank):
             verdict = check_lossless_block(generator(target, draft, lookahead, k, rule), target, lookahead + 1)
             assert verdict, f"{seed}: {verdict}"
+
+
+@pytest.mark.parametrize("module", [chain_priorities, multi_path])
+def test_selections_take_torch_and_single_precision(module: Any) -> None:
+    """Storing a law in float32 moves it by at most V·2^-25 in total variation, and then one of the 2L laws that a block
+    asks for on its way changes its length by at most L."""
+    torch = pytest.importorskip("torch")
+    size, lookahead = 3, 2
+    target, draft = softmax_model(0, size, 2.0), softmax_model(1, size, 2.0)
+    wide = module.expected(target, draft, (), lookahead, 2)
+    for stored, bound in [
+        (lambda row: torch.tensor(row), 2.0**-40),
+        (lambda row: torch.tensor(row, dtype=torch.float32), 2 * lookahead**2 * size * 2.0**-24),
+        (lambda row: row.astype(np.float32), 2 * lookahead**2 * size * 2.0**-24),
+    ]:
+        models = [lambda prefix, m=m, stored=stored: stored(m(prefix)) for m in (target, draft)]
+        assert abs(float(module.expected(*models, (), lookahead, 2)) - wide) <= bound
+        tokens = sample(lambda coin, models=models: module.generate(coin, *models, (), 2, 2), np.random.default_rng(0))
+        assert 1 <= len(tokens) <= 3
 
 
 def test_chain_priorities_run_on_a_vocabulary() -> None:

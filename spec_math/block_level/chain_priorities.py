@@ -90,7 +90,7 @@ class Priorities:
     def __init__(self, laws: Conditionals, k: int) -> None:
         self.laws = laws
         self.k = count(k)
-        root = laws.target()
+        root = selected_chain.in_numpy(laws.target())
         self._priorities: dict[Tokens, PriorityLaw] = {(): uniform(root)}
         self._weights: dict[Tokens, Any] = {(): root.sum() * 0 + 1}
         self._refinements: dict[Tokens, _Refinement] = {}
@@ -117,15 +117,15 @@ class Priorities:
         if path not in self._weights:
             before, token = path[:-1], path[-1]
             weight = self._weight(before)
-            reached = weight * self.laws.target(before)[token] / self.law(before)[token]
+            reached = weight * selected_chain.in_numpy(self.laws.target(before))[token] / self.law(before)[token]
             self._weights[path] = min(weight * 0 + 1, reached)
         return self._weights[path]
 
     def _refinement(self, path: Tokens) -> _Refinement:
         if path not in self._refinements:
-            target, priority = self.laws.target(path), self.priority(path)
-            order = weighted(ratio_order(target, self.laws.draft(path)), self._weight(path))
-            convex = prefix_law(priority, order, self.k)
+            target, draft = map(selected_chain.in_numpy, (self.laws.target(path), self.laws.draft(path)))
+            order = weighted(ratio_order(target, draft), self._weight(path))
+            convex = prefix_law(self.priority(path), order, self.k)
             pools = knot_mixture(order.draft, selection_ratios(order, convex), convex.slopes * order.draft)
             selected = zeros_like(target)
             selected[order.tokens] = selected_chain.told_from_zero(pools.selection)

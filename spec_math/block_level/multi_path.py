@@ -76,7 +76,7 @@ class HighestRank:
         self.k = count(k)
         self._orders: dict[Tokens, RatioOrder] = {}
         self._rows: dict[Tokens, Array] = {}
-        one = ones_like(laws.target()[:1])
+        one = ones_like(selected_chain.in_numpy(laws.target())[:1])
         self._shares: dict[Tokens, tuple[Array, Array]] = {(): (one - one, one)}
 
     def law(self, path: Tokens) -> Array:
@@ -85,7 +85,7 @@ class HighestRank:
             order, (below, mass) = self._order(path), self._share(path)
             ends = below + mass * order.draft_below
             rising = chord(ends[:-1], ends[1:], self.k) / chord(below, ends[-1:], self.k)
-            self._rows[path] = zeros_like(self.laws.target(path))
+            self._rows[path] = zeros_like(selected_chain.in_numpy(self.laws.target(path)))
             self._rows[path][order.tokens] = selected_chain.told_from_zero(order.draft * rising)
         return self._rows[path]
 
@@ -100,7 +100,8 @@ class HighestRank:
 
     def _order(self, path: Tokens) -> RatioOrder:
         if path not in self._orders:
-            self._orders[path] = ratio_order(self.laws.target(path), self.laws.draft(path))
+            rows = self.laws.target(path), self.laws.draft(path)
+            self._orders[path] = ratio_order(*map(selected_chain.in_numpy, rows))
         return self._orders[path]
 
     def _rank(self, tokens: Tokens, place: int) -> int:

@@ -45,7 +45,7 @@ def generate(coin: Coin, selection: Selection, lookahead: int) -> Tokens:
     laws = selection.laws
     chains = [chain.draw(coin, laws, lookahead) for _ in range(selection.k)]
     tokens = selection.select(coin, chains)
-    targets = [laws.target(tokens[:place]) for place in range(len(tokens) + (not laws.ends(tokens)))]
+    targets = [in_numpy(laws.target(tokens[:place])) for place in range(len(tokens) + (not laws.ends(tokens)))]
     drafts = [selection.law(tokens[:place]) for place in range(len(tokens))]
     return block.verify(coin, tokens, targets, drafts)
 
@@ -65,6 +65,20 @@ def expected(target_model: Model, selection: Selection, lookahead: int) -> Any:
     return block.expected(
         target_model, SelectedModel(selection.laws, selection.law), prefix, count(lookahead, "lookahead")
     )
+
+
+def in_numpy(row: Array) -> Array:
+    """Return a law [V] as the selections compute with it: Fractions as they are, floats and torch as NumPy float64.
+
+    Floats are taken in proportion to their own sum, as a coin draws from them.
+
+    >>> in_numpy(np.array([0.5, 0.5], dtype=np.float32)).dtype
+    dtype('float64')
+    """
+    if is_exact(row):
+        return row
+    wide = row.astype(np.float64) if isinstance(row, np.ndarray) else row.detach().cpu().double().numpy()
+    return wide / wide.sum()
 
 
 def told_from_zero(masses: Array) -> Array:
@@ -88,9 +102,11 @@ class SelectedModel:
 
     def __init__(self, laws: Conditionals, law: Callable[[Tokens], Array]) -> None:
         self._law = law
+        self._like = laws.target()
         self._start = len(laws.prefix)
         self.end = laws.end
 
     def __call__(self, prefix: Tokens) -> Array:
-        """Return the law [V] of the token after prefix, which begins with that of the block."""
-        return self._law(prefix[self._start :])
+        """Return the law [V] of the token after prefix, which begins with that of the block; torch where models are."""
+        row = self._law(prefix[self._start :])
+        return row if isinstance(self._like, np.ndarray) else self._like.new_tensor(row)
