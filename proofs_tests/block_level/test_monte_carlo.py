@@ -142,4 +142,5 @@ def test_too_few_samples_and_exact_models_are_refused() -> None:
 def test_means_add_with_their_errors() -> None:
     total = Mean(1.0, 3.0, 10) + Mean(2.0, 4.0, 5)
     assert total == Mean(3.0, 5.0, 5)
+    assert Mean(1.0, 0.0, 0) + Mean(2.0, 4.0, 5) == Mean(3.0, 4.0, 5)
     assert mean_of(np.array([1.0, 1.0])).interval == (1.0, 1.0)

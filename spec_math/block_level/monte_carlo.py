@@ -28,7 +28,7 @@ NORMAL_99 = 2.5758293035489004
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean over samples, with its standard error.
+    """A mean over samples, with its standard error; 0 samples and no error where it is exact.
 
     >>> Mean(2.0, 0.5, 100).interval
     (0.7120853482255498, 3.28791465177445)
@@ -44,9 +44,9 @@ class Mean:
         return self.value - NORMAL_99 * self.error, self.value + NORMAL_99 * self.error
 
     def __add__(self, other: Mean) -> Mean:
-        """Add the mean of other, independent samples."""
-        error = float(np.hypot(self.error, other.error))
-        return Mean(self.value + other.value, error, min(self.samples, other.samples))
+        """Add the mean of other, independent samples; what is exact adds no samples of its own."""
+        samples = min(self.samples, other.samples) or max(self.samples, other.samples)
+        return Mean(self.value + other.value, float(np.hypot(self.error, other.error)), samples)
 
 
 def mean_of(values: FLOAT) -> Mean:

@@ -15,8 +15,12 @@ from spec_math.scheme import Emission, Scheme, draw_independent
 from spec_math.token_level import SCHEMES
 
 
-def parsed_ks(text: str) -> tuple[int, ...]:
-    """Read numbers of drafts separated by commas, each a whole number of at least 1, in ascending order.
+PATHS = 10_000
+"""Paths up to which a bare verifier's membership is enumerated at one position; NaN beyond."""
+
+
+def parsed_ks(text: str, option: str = "--k", example: str = "1,2,4,8") -> tuple[int, ...]:
+    """Read counts separated by commas, each a whole number of at least 1, in ascending order: numbers of drafts.
 
     >>> parsed_ks("4,1")
     (1, 4)
@@ -24,8 +28,8 @@ def parsed_ks(text: str) -> tuple[int, ...]:
     try:
         ks = [int(part) for part in text.split(",")]
     except ValueError:
-        raise ValueError(f"--k takes whole numbers separated by commas, such as 1,2,4,8; got {text!r}") from None
-    return tuple(sorted({count(k, "--k") for k in ks}))
+        raise ValueError(f"{option} takes whole numbers separated by commas, such as {example}; got {text!r}") from None
+    return tuple(sorted({count(k, option) for k in ks}))
 
 
 def parsed_sweep(text: str) -> list[float]:
@@ -80,7 +84,8 @@ def verifier_scheme(name: str, verify: Callable[..., int]) -> Scheme:
 
     def membership(target: Any, draft: Any, k: int) -> Any:
         t, d = law(target), law(draft)
-        if float((d > 0).sum()) ** k > 10_000:
+        # A path for every drafted tuple and, behind it, for every token that may be emitted.
+        if float((d > 0).sum()) ** k * len(t) > PATHS:
             return float("nan")
         coupled = joint(
             lambda coin: draw_independent(coin, d, k),

@@ -14,7 +14,7 @@ from rich.progress import Progress
 from rich.text import Text
 
 from spec_math.arrays import count, law
-from spec_math.report import default, pictures
+from spec_math.report import block_commands, default, pictures
 from spec_math.report.arguments import load_scheme, masses_of, named_scheme, names_of, parsed_ks, parsed_sweep
 from spec_math.report.bounding_subset import bounding_sentence, laws_at
 from spec_math.report.comparison import Comparison
@@ -22,7 +22,7 @@ from spec_math.report.comparison import compare as compare_positions
 from spec_math.report.drafters import compare_drafters, drafters_table
 from spec_math.report.explanation import Step, shown
 from spec_math.report.explanation import explain as explain_run
-from spec_math.report.law_files import LawFile, open_laws, write_whole
+from spec_math.report.law_files import LawFile, check_writable, open_laws, write_whole
 from spec_math.report.page import Picture, page
 from spec_math.report.paper_pictures import paper_pictures
 from spec_math.report.positions import Positions, compressed, from_files, heated
@@ -31,6 +31,9 @@ from spec_math.report.verdicts import SchemeVerdict, judge
 from spec_math.scheme import Scheme
 from spec_math.token_level import SCHEMES
 from spec_math.token_level.optimal import acceptance
+
+LEAST_BLOCKS, POSITIONS_A_BLOCK = 8, 10
+"""The report samples a block for so many positions, and at least so many blocks."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ def compare(request: CompareRequest, console: Console, progress: Progress) -> in
         return _compare_drafters(request, console, progress)
     schemes = (*SCHEMES, *(load_scheme(place) for place in request.schemes))
     if request.out is not None:
-        _writable(request.out)
+        check_writable(request.out)
     temperatures = parsed_sweep(request.sweep) if request.sweep else []
     source = _source(request, 1.0)
     asked = None if request.position is None else (request.position, *laws_at(source, request.position))
@@ -133,7 +136,7 @@ def report(out: Path, positions: int, seed: int, console: Console, progress: Pro
     """
     if out.is_dir():
         raise IsADirectoryError(f"{out}: a folder; --out names the page, such as out/report.html")
-    _writable(out.parent)
+    check_writable(out.parent)
     ks = (1, 2, 3, 4, 6, 8, 12, 16)
     source = default.positions(count(positions, "--positions"))
     result = _compared(source, SCHEMES, ks, seed, progress, "comparing")
@@ -155,6 +158,7 @@ def report(out: Path, positions: int, seed: int, console: Console, progress: Pro
             pictures.sweep(temperatures, swept, 4),
             "Membership of four drafts against the draft's temperature; the dot marks each scheme's best.",
         ),
+        block_commands.picture(max(LEAST_BLOCKS, positions // POSITIONS_A_BLOCK), seed, progress),
         *paper_pictures(),
     ]
     text = page(result, verdicts, found, _bound(result, source.names, None))
@@ -221,7 +225,7 @@ def _compare_drafters(request: CompareRequest, console: Console, progress: Progr
     result = compare_drafters(streams, labels, lambda done: progress.advance(task, done))
     console.print(drafters_table(result))
     if request.out is not None:
-        _writable(request.out)
+        check_writable(request.out)
         rows = {name: [tally.mean, tally.error] for name, tally in result.rows.items()}
         rows |= {
             f"optimum, {end} end": [t.mean, t.error] for end, t in zip(("lower", "upper"), result.bracket, strict=True)
@@ -257,16 +261,6 @@ def _source(request: CompareRequest, temperature: float) -> Positions:
     if request.compress is None:
         return found
     return compressed(found, count(request.compress, "--compress"))
-
-
-def _writable(folder: Path) -> None:
-    """Fail before the work is done, not after it, where nothing can be written."""
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = write_whole(folder / ".spec-math-probe", "")
-        probe.unlink()
-    except OSError as error:
-        raise ValueError(f"{folder}: the folder cannot be written ({error}); choose another with --out") from error
 
 
 def _bar(mass: float, width: int = 24) -> str:

@@ -216,3 +216,21 @@ def write_whole(path: str | Path, content: bytes | str) -> Path:
             partial.unlink(missing_ok=True)
         raise
     return target
+
+
+def check_writable(folder: Path) -> None:
+    """Fail before the work is done, not after it, where nothing can be written; the folder is made if it is missing.
+
+    Raises:
+        ValueError: the folder cannot be made or written.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     check_writable(Path(folder) / "results")
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        probe = write_whole(folder / ".spec-math-probe", "")
+        probe.unlink()
+    except OSError as error:
+        raise ValueError(f"{folder}: the folder cannot be written ({error}); choose another with --out") from error
