@@ -90,6 +90,22 @@ def test_a_users_wrong_verifier_is_lossy_and_the_exit_code_says_so(laws, monkeyp
     assert "is emitted with probability 5/16 where the target has 1/4" in bad.output
 
 
+def test_a_bare_verifier_at_large_size_is_judged_and_not_averaged(laws, monkeypatch):
+    (laws / "mine.py").write_text(VERIFIERS)
+    monkeypatch.chdir(laws)
+    rng = np.random.default_rng(1)
+    for name in ("T", "D"):
+        np.save(f"{name}.npy", rng.standard_normal((3, 500)))
+    result = run(
+        "compare", "--target", "T.npy", "--draft", "D.npy", "--logits", "--scheme", "mine:wrong", "--out", "out"
+    )
+    assert result.exit_code == 1
+    (line,) = [line for line in result.output.splitlines() if "mine:wrong" in line and "│" in line]
+    assert line.count("—") == 4
+    rows = json.loads((laws / "out" / "comparison.json").read_text())["rows"]
+    assert [row for row in rows if row["scheme"] == "mine:wrong"] == []
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -14,7 +14,6 @@ from spec_math.coupling import joint
 from spec_math.scheme import Emission, Scheme, draw_independent
 from spec_math.token_level import SCHEMES
 
-
 PATHS = 10_000
 """Paths up to which a bare verifier's membership is enumerated at one position; NaN beyond."""
 

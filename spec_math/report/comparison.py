@@ -116,7 +116,7 @@ class Comparison:
     def gap(self, line: Line, k: int) -> float | None:
         """Return how much more the optimum of the same drafts accepts."""
         best = next((o for o in self.optima if o.name == line.optimum), None)
-        if best is None or k not in best.membership or k not in line.membership:
+        if best is None or k not in best.membership or k not in line.membership or not line.membership[k].count:
             return None
         return best.membership[k].mean - line.membership[k].mean
 
@@ -230,6 +230,8 @@ Values = Callable[[int], tuple[float, float]]
 def _add_costly(line: Line, values: Values, anchors: dict[int, float]) -> None:
     for k in line.membership:
         accepted, member = values(k)
+        if member != member:  # NaN: a user's verifier that cannot be enumerated at this size is judged, not averaged
+            continue
         anchor = np.array([anchors[k]]) if k in anchors else None
         line.acceptance[k].add(np.array([accepted]), anchor)
         line.membership[k].add(np.array([member]), anchor)

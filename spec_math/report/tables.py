@@ -109,6 +109,8 @@ def as_rows(result: Comparison, verdicts: dict[str, SchemeVerdict]) -> list[dict
     records: list[dict[str, Any]] = []
     for line in [*result.lines, *result.optima]:
         for k, member in line.membership.items():
+            if not member.count:
+                continue
             accepted = line.acceptance.get(k)
             values = (
                 line.name,
