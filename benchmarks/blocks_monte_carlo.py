@@ -1,0 +1,102 @@
+"""Blocks verified per second on the embedded default: drafted, both models asked for their laws, verified by arrays.
+
+Run from the project's folder: python -m benchmarks.blocks_monte_carlo
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from benchmarks.table import Row, show
+from spec_math.block_level.array_form import verify_block, verify_chain
+from spec_math.block_level.monte_carlo import Setting, of_every_prefix
+from spec_math.report import default
+from spec_math.report.block_models import embedded
+
+LOOKAHEAD = 4
+CHUNK = 16
+"""Blocks in one batch: the laws of 16 blocks are 5 MB, and stay in the second-level cache."""
+
+CHUNKS = 64
+
+
+@dataclass
+class Clock:
+    """Seconds spent on drafting, on the laws of both models, and on verification."""
+
+    drafting: float = 0.0
+    laws: float = 0.0
+    verification: float = 0.0
+    tokens: list[float] = field(default_factory=list[float])
+
+    @property
+    def total(self) -> float:
+        """All seconds."""
+        return self.drafting + self.laws + self.verification
+
+
+def blocks(verify: Callable[..., Any], contexts: Any, rng: Any) -> Clock:
+    """Draft, ask both models and verify, one batch for each chunk of contexts [n, 4]."""
+    models = default.models()
+    clock = Clock()
+    reach = default.DRAFT_ORDER - 1
+    for begin in range(0, len(contexts), CHUNK):
+        known = contexts[begin : begin + CHUNK]
+        start = perf_counter()
+        seen = [known]
+        for _ in range(LOOKAHEAD):
+            tokens = models.draft.draw(seen[-1][:, -reach:], rng.random(len(known)))
+            seen.append(np.concatenate([seen[-1][:, 1:], tokens[:, None]], axis=1))
+        drafted = time_to(clock, "drafting", start)
+        stacked = np.stack(seen, axis=1)
+        targets = models.target.rows(stacked.reshape(-1, stacked.shape[-1])).reshape(len(known), LOOKAHEAD + 1, -1)
+        drafts = models.draft.rows(stacked[:, :-1, -reach:].reshape(-1, reach)).reshape(len(known), LOOKAHEAD, -1)
+        asked = time_to(clock, "laws", drafted)
+        _, count = verify(targets, drafts, stacked[:, 1:, -1], rng.random((len(known), LOOKAHEAD + 1)))
+        time_to(clock, "verification", asked)
+        clock.tokens.append(float(count.mean()))
+    return clock
+
+
+def time_to(clock: Clock, part: str, since: float) -> float:
+    """Add the seconds since a moment to a part, and return the present one."""
+    now = perf_counter()
+    setattr(clock, part, getattr(clock, part) + now - since)
+    return now
+
+
+def rows(repeats: int = 7) -> list[Row]:
+    """Measure every promise."""
+    models, rng = embedded(), np.random.default_rng(0)
+    contexts = np.stack([models.target.context(prefix) for prefix in models.prefixes])  # type: ignore[attr-defined]
+    exact = of_every_prefix(Setting(models.target, models.draft, models.prefixes, (1,), LOOKAHEAD), 40, 0)
+    measured: list[Row] = []
+    for name, verify, known in (
+        ("verify_chain", verify_chain, exact.token_by_token[-1]),
+        ("verify_block", verify_block, exact.as_a_block[-1]),
+    ):
+        blocks(verify, contexts[:CHUNK], rng)
+        clocks = [blocks(verify, rng.choice(contexts, CHUNK * CHUNKS), rng) for _ in range(repeats)]
+        speeds = [CHUNK * CHUNKS / clock.total for clock in clocks]
+        whole = sum(clock.total for clock in clocks)
+        shares = ", ".join(
+            f"{part} {sum(getattr(clock, part) for clock in clocks) / whole:.0%}"
+            for part in ("drafting", "laws", "verification")
+        )
+        tokens = np.mean([value for clock in clocks for value in clock.tokens])
+        what = f"blocks by {name}, V = {models.size:,}, L = {LOOKAHEAD}, one core"
+        against = f"{shares}; {tokens:.3f} tokens a block, {known.value:.3f} by conditional means"
+        spread = f"{min(speeds):,.0f}..{max(speeds):,.0f}"
+        measured.append(Row(what, median(speeds) / 1000, 4, "thousand/s", spread, against, at_least=True))
+    return measured
+
+
+if __name__ == "__main__":
+    sys.exit(0 if show(rows(), "Verified blocks per second, one thread") else 1)
