@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
-from spec_math.report import block_commands, commands
+from spec_math.report import block_commands, commands, vocabulary_commands
 from spec_math.report.block_commands import BlockExample, Blocks
 
 app = typer.Typer(
@@ -40,6 +40,9 @@ CompressOption = Annotated[
     int | None, typer.Option(help="Restrict to the union of both laws' best N tokens (SpecTr Fig. 5).")
 ]
 PositionsOption = Annotated[int, typer.Option(help="Held-out positions of the embedded default.")]
+VocabularyOption = Annotated[
+    Path, typer.Option(help="The drafter's vocabulary: a tokenizer.json, tiktoken or SentencePiece file.")
+]
 SeedOption = Annotated[int, typer.Option(help="Seed of everything that is sampled.")]
 TargetModelOption = Annotated[
     Path | None, typer.Option(help='JSON table of the target model: {"rows": {"0 1": law, ...}, "context": ...}.')
@@ -192,6 +195,39 @@ def report(
 ) -> None:
     """Write one self-contained HTML page on the embedded default: tables, pictures, and what each number means."""
     _run(lambda console, progress: commands.report(out, positions, seed, console, progress))
+
+
+@app.command()
+def psi(
+    text: Annotated[str, typer.Argument(help="The text of a target token.")],
+    vocabulary: VocabularyOption,
+    target_vocabulary: Annotated[Path | None, typer.Option(help="The target's vocabulary, to have ψ as well.")] = None,
+    out: Annotated[Path | None, typer.Option(help="JSON file for the numbers.")] = None,
+) -> None:
+    """Show in how many ways a drafter can spell a token, the tree of them, and perhaps ψ.
+
+    [bold]Example[/bold]
+
+      spec-math psi hello --vocabulary qwen2/tokenizer.json
+    """
+    request = vocabulary_commands.PsiRequest(text, vocabulary, target_vocabulary, out)
+    _run(lambda console, _: vocabulary_commands.psi(request, console))
+
+
+@app.command()
+def overlap(
+    first: Annotated[Path, typer.Argument(help="A vocabulary file.")],
+    second: Annotated[Path, typer.Argument(help="Another one.")],
+    text: Annotated[Path | None, typer.Option(help="Compare also the tokens found in this text alone.")] = None,
+    out: Annotated[Path | None, typer.Option(help="SVG file for the bars.")] = None,
+) -> None:
+    """Show what two vocabularies share, by bytes and by raw keys, and what either cannot spell of the other.
+
+    [bold]Example[/bold]
+
+      spec-math overlap llama/tokenizer.json qwen2/tokenizer.json --out overlap.svg
+    """
+    _run(lambda console, _: vocabulary_commands.overlap(first, second, text, out, console))
 
 
 def main() -> None:

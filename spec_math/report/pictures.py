@@ -94,6 +94,21 @@ def curves(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], x: str,
     return _svg(figure)
 
 
+def bars(values: Mapping[str, float], x: str, title: str) -> str:
+    """Draw named shares between 0 and 1 as horizontal bars.
+
+    >>> bars({"a": 0.5}, "x", "t").startswith("<?xml")
+    True
+    """
+    figure, axes = _figure(6.4, 0.6 + 0.45 * len(values))
+    axes.barh(list(values), list(values.values()), color=COLOURS[0])
+    axes.invert_yaxis()
+    axes.set_xlim(0.0, 1.0)
+    axes.set_xlabel(x)
+    axes.set_title(title, fontsize=9, loc="left")
+    return _svg(figure)
+
+
 def _zoom(axes: Any, result: Comparison) -> None:
     """Let the schemes of several drafts fill the picture; those far below keep their value in the legend."""
     several = [t.mean for line in result.lines if len(line.membership) > 1 for t in line.membership.values() if t.count]
