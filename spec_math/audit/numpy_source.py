@@ -13,7 +13,6 @@ import numpy as np
 
 from spec_math.audit.atom import ExploreError
 from spec_math.audit.clock import Clock, race
-from spec_math.audit.python_source import live
 from spec_math.audit.tape import Tape
 from spec_math.audit.uniform import Uniform, rational
 
@@ -58,20 +57,20 @@ def numpy_source(tape: Tape) -> Generator[None]:
     ...     np.random.default_rng().random()
     <numpy uniform 0>
     """
-    real = np.random.default_rng
+    real, generator_class = np.random.default_rng, np.random.Generator
     drawn = _oracle(tape)
 
     def default_rng(seed: Any = None) -> Any:
         if isinstance(seed, drawn):
             return seed
-        if isinstance(seed, np.random.Generator):
+        if isinstance(seed, generator_class):
             raise ExploreError(
                 "a NumPy Generator made before the run cannot be followed; make it inside, by default_rng()"
             )
         return drawn(real(seed).bit_generator)
 
     old = _old_state()
-    made_before = tape.known("numpy.random.Generator", lambda: live(np.random.Generator))
+    made_before = tape.made_before(generator_class)
     states = [repr(generator.bit_generator.state) for generator in made_before]
     with mock.patch.object(np.random, "default_rng", default_rng), mock.patch.object(np.random, "Generator", drawn):
         yield

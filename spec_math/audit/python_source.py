@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import random
-from collections.abc import Callable, Generator, Sequence
+from collections.abc import Callable, Generator
 from contextlib import ExitStack, contextmanager
 from fractions import Fraction
 from itertools import accumulate
@@ -34,7 +33,12 @@ def python_source(tape: Tape) -> Generator[None]:
     ...     random.random()
     <python uniform 0>
     """
-    made_before = tape.known("random.Random", lambda: live(random.Random))
+    # A SystemRandom has no state to tell, and the module's own generator is looked at below.
+    made_before = [
+        one
+        for one in tape.made_before(random.Random)
+        if not isinstance(one, random.SystemRandom) and one is not getattr(random, "_inst", None)
+    ]
     states = [generator.getstate() for generator in made_before]
     drawn = _oracle(tape)
     module = drawn(0)
@@ -53,18 +57,6 @@ def python_source(tape: Tape) -> Generator[None]:
             "Python's random was drawn from behind explore's back: a function was imported from it before the run "
             "(from random import …); write random.random() in the code, or pass the function in"
         )
-
-
-def live(kind: type[Any]) -> list[Any]:
-    """Return all objects of a kind that are alive: a generator made before a run would be drawn from unseen.
-
-    >>> made = random.Random(0)
-    >>> any(one is made for one in live(random.Random))
-    True
-    """
-    passed_over = (random.SystemRandom,)  # it has no state to tell
-    found = [one for one in gc.get_objects() if isinstance(one, kind) and not isinstance(one, passed_over)]
-    return [one for one in found if one is not getattr(random, "_inst", None)]
 
 
 def _public_functions() -> list[str]:
@@ -97,9 +89,7 @@ def _oracle(tape: Tape) -> type[random.Random]:
         def choice(self, seq: Any) -> Any:
             return seq[self.randrange(len(seq))]
 
-        def choices(
-            self, population: Sequence[Any], weights: Any = None, *, cum_weights: Any = None, k: int = 1
-        ) -> Any:
+        def choices(self, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1) -> Any:
             if weights is not None and cum_weights is not None:
                 raise TypeError("cannot specify both weights and cumulative weights")
             each = [1] * len(population) if weights is None else weights

@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import gc
+import random
 from collections.abc import Callable, Hashable, Sequence
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 from spec_math.audit.atom import Atom, ExploreError
 from spec_math.chance import Coin
@@ -28,7 +32,7 @@ class Tape:
         self.log: list[tuple[str, Hashable]] = []
         self._before: list[tuple[str, Hashable]] | None = None
         self._numbers: dict[Hashable, tuple[str, Any]] = {}
-        self._found: dict[str, Any] = {}
+        self._alive: list[Any] | None = None
         self._coin: Coin | None = None
         self._made = 0
 
@@ -50,11 +54,12 @@ class Tape:
         """Compare the next path with a given one, in place of the one before it."""
         self._before = log
 
-    def known(self, name: str, find: Callable[[], Any]) -> Any:
-        """Return what `find` found when it was first asked for by this name, once for all paths."""
-        if name not in self._found:
-            self._found[name] = find()
-        return self._found[name]
+    def made_before(self, kind: type[Any]) -> list[Any]:
+        """Return the generators of a kind that were alive before the first run: they would be drawn from unseen."""
+        if self._alive is None:
+            kinds = (random.Random, np.random.Generator)
+            self._alive = [one for one in gc.get_objects() if isinstance(one, kinds)]
+        return [one for one in self._alive if isinstance(one, kind)]
 
     def flip(self, asked: str, p: Fraction) -> bool:
         """Fork in two; certain answers are no forks."""

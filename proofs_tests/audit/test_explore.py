@@ -1,0 +1,353 @@
+"""explore gives the exact law of code that knows nothing of it; each claim meets what breaks it."""
+
+from __future__ import annotations
+
+import random
+from fractions import Fraction
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+
+from proofs_tests.strategies import laws, pairs
+from spec_math import check_lossless_block, residual
+from spec_math.arrays import exact
+from spec_math.audit import OWN_GRID, Explored, ExploreError, LeakError, Partial, as_generator, explore
+from spec_math.audit.atom import Atom
+from spec_math.audit.clock import joint
+
+F = Fraction
+few = settings(max_examples=30)  # an exploration looks once at every object alive, to find generators made before
+
+
+def walked(law: Any, u: Any) -> int:
+    """An inverse-CDF walk, as kernels write it: one comparison a token."""
+    for token, total in enumerate(accumulate(law)):
+        if u < total:
+            return token
+    return len(law) - 1
+
+
+def positive(masses: Any) -> dict[int, Any]:
+    return {token: mass for token, mass in enumerate(masses) if mass}
+
+
+@few
+@given(laws(4))
+def test_an_inverse_cdf_walk_draws_its_law(law: Any) -> None:
+    assert explore(lambda: walked(law, random.random())) == positive(law)
+
+
+@few
+@given(pairs())
+def test_plain_python_speculation_is_lossless(pair: Any) -> None:
+    t, d = pair
+
+    def step() -> int:
+        x = walked(d, random.random())
+        return x if random.random() * d[x] <= t[x] else walked(residual(t, d), random.random())
+
+    found = explore(step)
+    assert isinstance(found, Explored)
+    assert found.exact
+    assert found == positive(t)
+
+
+def test_a_uniform_compared_twice_is_conditioned() -> None:
+    def twice() -> tuple[bool, bool]:
+        u = random.random()
+        return u < F(1, 2), u > F(1, 3)
+
+    assert explore(twice) == {(True, True): F(1, 6), (True, False): F(1, 3), (False, True): F(1, 2)}
+
+
+def test_an_explorer_that_forgets_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without its interval, a uniform answers each comparison anew: the walk no longer draws its law."""
+
+    def forgetful(self: Atom, cut: Fraction, asked: str) -> bool:
+        return self.tape.flip(asked, cut)
+
+    law = exact(["1/4", "1/4", "1/2"])
+    assert explore(lambda: walked(law, random.random())) == positive(law)
+    monkeypatch.setattr(Atom, "below", forgetful)
+    assert explore(lambda: walked(law, random.random())) != positive(law)
+
+
+@pytest.mark.parametrize(
+    ("compare", "chance"),
+    [
+        (lambda u: u < F(1, 3), F(1, 3)),
+        (lambda u: F(1, 3) > u, F(1, 3)),
+        (lambda u: u >= F(1, 3), F(2, 3)),
+        (lambda u: 1 - u < F(1, 3), F(1, 3)),
+        (lambda u: 2 * u + 1 <= F(4, 3), F(1, 6)),
+        (lambda u: -u / 2 > F(-1, 8), F(1, 4)),
+        (lambda u: int(u * 3) == 1, F(1, 3)),
+        (lambda u: u * 0 < 1, 1),
+        (lambda u: u < float("inf"), 1),
+        (lambda u: u < float("nan"), 0),
+        (lambda u: u >= float("nan"), 0),
+        (lambda u: u < 2, 1),
+    ],
+)
+def test_thresholds_are_solved_for(compare: Any, chance: Any) -> None:
+    assert explore(lambda: bool(compare(random.random()))).get(True, 0) == chance  # type: ignore[union-attr]
+
+
+def test_weights_are_exact_where_thresholds_are_and_say_so() -> None:
+    found = explore(lambda: random.random() < F(1, 3))
+    assert isinstance(found, Explored)
+    assert found.exact
+    rounded = explore(lambda: random.random() < 1 / 3)
+    assert isinstance(rounded, Explored)
+    assert not rounded.exact
+    assert rounded[True] == 1 / 3
+
+
+@pytest.mark.parametrize("bits", [1, 3, 24])
+def test_on_a_grid_strict_and_weak_comparisons_differ_by_a_cell(bits: int) -> None:
+    cell = F(1, 2**bits)
+    half = {True: F(1, 2), False: F(1, 2)}
+    assert explore(lambda: random.random() < F(1, 2), grid=bits) == half
+    assert explore(lambda: random.random() <= F(1, 2), grid=bits).get(True) == F(1, 2) + cell  # type: ignore[union-attr]
+    assert explore(lambda: random.random() <= 0, grid=bits).get(True) == cell  # type: ignore[union-attr]
+    assert explore(lambda: random.random() <= 0) == {False: 1}
+
+
+def test_a_source_has_its_own_grid() -> None:
+    assert explore(lambda: random.random() <= 0, grid=OWN_GRID).get(True) == F(1, 2**53)  # type: ignore[union-attr]
+    single = explore(lambda: np.random.default_rng().random(dtype=np.float32) <= 0, grid=OWN_GRID)
+    assert single.get(True) == F(1, 2**24)  # type: ignore[union-attr]
+
+
+def test_on_a_grid_the_arithmetic_rounds_as_the_code_does() -> None:
+    """In float32, u·q < p rounds; the law is counted here over all 2^12 values of u."""
+    p, q = np.float32(0.1), np.float32(0.3)
+
+    def accepted(u: Any) -> Any:
+        return u * q < p
+
+    counted = sum(bool(accepted(np.float32(k / 2**12))) for k in range(2**12))
+    found = explore(lambda: accepted(np.random.default_rng().random(dtype=np.float32)), grid=12)
+    assert found == {True: counted / 2**12, False: 1 - counted / 2**12}
+
+
+def test_random_module_draws() -> None:
+    assert explore(lambda: random.choices("ab", [1, 2])[0]) == {"a": F(1, 3), "b": F(2, 3)}
+    assert explore(lambda: random.choices("ab", cum_weights=[1, 3])[0]) == {"a": F(1, 3), "b": F(2, 3)}
+    assert explore(lambda: random.randrange(1, 7, 2)) == dict.fromkeys((1, 3, 5), F(1, 3))
+    assert explore(lambda: random.choice("ab") + random.choice("ab")) == dict.fromkeys(
+        ("aa", "ab", "ba", "bb"), F(1, 4)
+    )
+    assert explore(lambda: random.Random(5).uniform(1, 3) < 2) == {True: F(1, 2), False: F(1, 2)}
+
+
+def test_numpy_generator_draws() -> None:
+    def rng() -> Any:
+        return np.random.default_rng(3)
+
+    quarter = [0.25, 0.75]
+    assert explore(lambda: int(rng().choice(2, p=quarter))) == {0: 0.25, 1: 0.75}
+    assert explore(lambda: int(rng().multinomial(1, quarter).argmax())) == {0: 0.25, 1: 0.75}
+    assert explore(lambda: int(rng().integers(2, 4))) == {2: F(1, 2), 3: F(1, 2)}
+    assert explore(lambda: tuple((rng().random(2) < quarter).tolist()))[True, False] == 1 / 16  # type: ignore[index]
+    assert explore(lambda: int(np.searchsorted(np.cumsum(quarter), rng().random(), "right"))) == {0: 0.25, 1: 0.75}
+
+
+@few
+@given(laws(4))
+def test_a_race_of_exponentials_draws_in_proportion(law: Any) -> None:
+    def by_time() -> int:
+        return int(np.argmin(np.random.default_rng().exponential(size=len(law)) / law))
+
+    def by_rate() -> int:
+        return int((law / np.random.default_rng().standard_exponential(len(law))).argmax())
+
+    assert explore(by_time) == explore(by_rate) == positive(law)
+
+
+def test_gumbel_noise_on_logarithms_draws_the_softmax() -> None:
+    logits = np.log(np.array([0.125, 0.375, 0.5]))
+    found = explore(lambda: int(np.argmax(logits + np.random.default_rng().gumbel(size=3))))
+    # exp(log p) of the code's own logits, each within 2 roundoffs of p; the sum divides three of them.
+    assert all(abs(found[i] - p) <= 8 * 2.0**-53 for i, p in enumerate([0.125, 0.375, 0.5]))  # type: ignore[index]
+    by_hand = explore(lambda: int(np.argmax(logits - np.log(-np.log(np.random.default_rng().random(3))))))
+    assert by_hand == found
+
+
+@given(pairs())
+def test_two_races_with_one_noise_have_the_joint_law(pair: Any) -> None:
+    """Its margins are both laws, and equal laws are always won by one clock."""
+    q, r = (list(law) for law in pair)
+    table = [[joint(q, r, x, y) for y in range(len(q))] for x in range(len(q))]
+    assert [sum(row) for row in table] == q
+    assert [sum(column) for column in zip(*table, strict=True)] == r
+    assert all(joint(q, q, x, y) == (q[x] if x == y else 0) for x in range(len(q)) for y in range(len(q)))
+
+
+def test_the_joint_law_of_two_races_is_met_by_sampling() -> None:
+    """A different road to the formula: 200,000 seeded draws; 6 sigma of the worst cell is 6·sqrt(1/4/n) < .0068."""
+    q, r = exact(["1/2", "1/3", "1/6"]), exact(["1/6", "1/6", "2/3"])
+    noise = np.random.default_rng(0).exponential(size=(200_000, 3))
+    winners = (noise / q.astype(float)).argmin(1), (noise / r.astype(float)).argmin(1)
+    for x in range(3):
+        for y in range(3):
+            share = float(np.mean((winners[0] == x) & (winners[1] == y)))
+            assert abs(share - float(joint(list(q), list(r), x, y))) < 0.0068
+
+
+def test_the_same_noise_raced_twice_is_conditioned_and_a_third_race_refused() -> None:
+    def raced(times: int) -> Any:
+        noise = np.random.default_rng().exponential(size=2)
+        rates = exact([["1/4", "3/4"], ["1/2", "1/2"], ["3/4", "1/4"]])
+        return tuple(int(np.argmin(noise / rates[turn])) for turn in range(times))
+
+    q, r = [F(1, 4), F(3, 4)], [F(1, 2), F(1, 2)]
+    assert explore(lambda: raced(2)) == {
+        (x, y): joint(q, r, x, y) for x in range(2) for y in range(2) if joint(q, r, x, y)
+    }
+    with pytest.raises(ExploreError, match="raced a third time"):
+        explore(lambda: raced(3))
+
+
+def test_a_generator_seeded_anew_repeats_itself() -> None:
+    def seeded() -> tuple[bool, bool]:
+        random.seed(7)
+        first = random.random() < F(1, 2)
+        random.seed(7)
+        return first, random.random() < F(1, 2)
+
+    def drawn_on() -> tuple[bool, bool]:
+        random.seed(7)
+        return random.random() < F(1, 2), random.random() < F(1, 2)
+
+    def numpy_seeded() -> tuple[bool, bool]:
+        return tuple(np.random.default_rng(7).random() < F(1, 2) for _ in range(2))  # type: ignore[return-value]
+
+    assert explore(seeded) == explore(numpy_seeded) == {(True, True): F(1, 2), (False, False): F(1, 2)}
+    assert len(explore(drawn_on)) == 4  # type: ignore[arg-type]
+    with pytest.raises(ExploreError, match="drawn from twice"):
+        explore(lambda: (np.random.default_rng(7).random() < F(1, 2), np.random.default_rng(7).integers(3)))
+
+
+def test_a_budget_that_runs_out_leaves_a_bracket_and_no_law() -> None:
+    def first_heads() -> int:
+        count = 0
+        while random.random() < F(1, 2):
+            count += 1
+        return count
+
+    def bounded() -> int:
+        return min(3, next(i for i in range(4) if i == 3 or random.random() < F(1, 2)))
+
+    found = explore(lambda: -bounded(), budget=2)
+    assert isinstance(found, Partial)
+    assert not isinstance(found, dict)
+    assert found.lower == {0: F(1, 2), -1: F(1, 4)}
+    assert found.unexplored == F(1, 4)
+    whole = explore(lambda: -bounded(), budget=4)
+    assert isinstance(whole, Explored)
+    for outcome, mass in whole.items():
+        bracket = found.bracket(outcome)
+        assert bracket.lower <= mass <= bracket.upper
+    with pytest.raises(ValueError, match="1,000 coins"):
+        explore(first_heads)
+    with pytest.raises(ExploreError, match="raise budget"):
+        check = as_generator(lambda _: (bounded(),), budget=2)
+        check(None, ())  # type: ignore[arg-type]
+
+
+def test_leaking_state_is_reported_with_what_differed() -> None:
+    calls = [0]
+
+    def asks_otherwise() -> bool:
+        calls[0] += 1
+        return random.random() < F(1, calls[0] + 1)
+
+    def ends_early() -> Any:
+        calls[0] += 1
+        return calls[0] > 1 or random.random() < F(1, 2)
+
+    def asks_more() -> Any:
+        calls[0] += 1
+        return random.random() < F(1, 2), calls[0] > 2 and random.random() < F(1, 3)
+
+    def answers_otherwise() -> int:
+        calls[0] += 1
+        return calls[0]
+
+    for fn, said in (
+        (asks_otherwise, r"asked <python uniform 0> < 1/3 where the run before it asked <python uniform 0> < 1/2"),
+        (ends_early, r"with the same 0 answer\(s\), this run ended where the run before it asked"),
+        (asks_more, r"with the same 1 answer\(s\), this run asked <python uniform 1> < 1/3 where .* had ended"),
+        (answers_otherwise, "the first run returned 1 and the last one 2"),
+    ):
+        calls[0] = 0
+        with pytest.raises(LeakError, match=said):
+            explore(fn)
+
+
+_MADE_BEFORE = np.random.default_rng(0)
+_PYTHONS = random.Random(0)
+_IMPORTED = random.random
+
+
+@pytest.mark.parametrize(
+    ("fn", "said"),
+    [
+        (lambda: _MADE_BEFORE.random() < 0.5, "made before the run"),
+        (lambda: np.random.default_rng(_MADE_BEFORE), "made before the run"),
+        (lambda: _PYTHONS.random() < 0.5, "made before the run"),
+        (lambda: _IMPORTED() < 0.5, "from random import"),
+        (lambda: np.random.rand() < 0.5, "old global generator"),  # noqa: NPY002
+        (lambda: random.gauss(0, 1) < 0, "does not follow random.gauss"),
+        (lambda: np.random.default_rng().normal() < 0, "does not follow Generator.normal"),
+        (lambda: float(random.random()), "value of"),
+        (lambda: bool(random.random()), "whether it is zero"),
+        (lambda: random.random() == 0, "compared by =="),
+        (lambda: random.random() < random.random(), "two random numbers meet"),
+        (lambda: random.random() + random.random() < 1, "two random numbers meet"),
+        (lambda: int(np.argmax(np.random.default_rng().exponential(size=2))), "rings first"),
+        (lambda: int(np.argmin(np.random.default_rng().exponential(size=2) - 1)), "shifted"),
+        (lambda: [random.random() < 0.5], "cannot be counted"),
+    ],
+)
+def test_what_cannot_be_followed_is_refused(fn: Any, said: str) -> None:
+    with pytest.raises(ExploreError, match=said):
+        explore(fn)
+
+
+def test_the_real_generators_are_as_they_were() -> None:
+    random.seed(1)
+    before = random.random
+    state = random.getstate()
+    explore(lambda: random.random() < F(1, 2))
+    assert random.random == before
+    assert random.getstate() == state
+    assert np.random.default_rng(0).random() == np.random.default_rng(0).random()
+
+
+def test_an_exception_of_the_function_names_its_path() -> None:
+    def raises() -> None:
+        if random.random() < F(1, 3):
+            raise KeyError("lost")
+
+    with pytest.raises(KeyError) as caught:
+        explore(raises)
+    assert "flip(1/3) = True" in str(caught.value.__notes__)
+
+
+def test_a_sampler_of_plain_code_meets_the_judge_of_generators() -> None:
+    t, d = exact(["1/4", "3/4"]), exact(["1/2", "1/2"])
+
+    def step(rest: Any) -> Any:
+        def sampler(_prefix: Any) -> tuple[int, ...]:
+            x = walked(d, random.random())
+            return (x if random.random() < min(1, t[x] / d[x]) else walked(rest, random.random()),)
+
+        return as_generator(sampler)
+
+    assert check_lossless_block(step(residual(t, d)), lambda _: t, 2)
+    assert not check_lossless_block(step(t), lambda _: t, 2)

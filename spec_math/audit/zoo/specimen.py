@@ -1,0 +1,126 @@
+"""A specimen: a bug of a real engine as a small program, the contract that it breaks, and the check that finds it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from spec_math.audit.drafter import check_drafter_program
+from spec_math.audit.zoo import toy
+from spec_math.audit.zoo.engine import Drafter, Generate, Rows, Text
+from spec_math.block_level.emitted import emitted_law, target_law
+from spec_math.block_level.lossless import check_lossless_block
+from spec_math.verdict import Lossless, Lossy
+
+Contract = Literal["verifier", "drafter", "replay"]
+
+
+@dataclass(frozen=True)
+class Specimen:
+    """One entry of the corpus of known bugs (M…) and of right ways that look wrong (C…).
+
+    `contract` is what the cause breaks: the "verifier" emits another law than the target's; the "drafter" samples from
+    another law than it reports; in "replay" random numbers are used twice, and with fresh ones (`fresh`) all is well.
+    None marks what breaks nothing. `printed` holds the total variation of the first token and of three tokens as the
+    corpus prints them; `note` says which reading was taken where the cause leaves one open. An entry without `generate`
+    is not modelled, and `note` says why.
+    """
+
+    name: str
+    cause: str
+    reference: str
+    contract: Contract | None
+    generate: Generate | None = None
+    drafter: Drafter | None = None
+    fresh: Generate | None = None
+    target: Rows = toy.target
+    printed: tuple[str | None, str | None] = (None, None)
+    note: str = ""
+    rounds: int = 1
+
+    @property
+    def modelled(self) -> bool:
+        """Whether the entry can be run."""
+        return self.generate is not None
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The contract that was found broken, or None, with the verdicts that say so."""
+
+    contract: Contract | None
+    drafter: Lossless | Lossy | None
+    block: Lossless | Lossy
+
+
+def diagnose(specimen: Specimen) -> Diagnosis:
+    """Judge a specimen by its drafter and by its emitted law of three tokens, and name the contract that is broken.
+
+    A drafter that reports another law than it samples is at fault; where it is right, so is the verifier if fresh
+    random numbers do not cure what is emitted, and the replay of random numbers if they do.
+
+    Raises:
+        ValueError: the specimen is not modelled.
+
+    >>> from spec_math.audit.zoo.engine import by_ratio, engine, sampled
+    >>> hopeful = Specimen("M7", "", "", "verifier", engine(sampled, by_ratio(lambda t, d, x: 1)))
+    >>> diagnose(hopeful).contract
+    'verifier'
+    """
+    block = _judged(specimen, specimen.generate)
+    drafter = None
+    if specimen.drafter is not None:
+        for start in _PREFIXES:
+            drafter = check_drafter_program(_after(specimen.drafter, start))
+            if not drafter:
+                return Diagnosis("drafter", drafter, block)
+    if block:
+        return Diagnosis(None, drafter, block)
+    cured = specimen.fresh is not None and bool(_judged(specimen, specimen.fresh))
+    return Diagnosis("replay" if cured else "verifier", drafter, block)
+
+
+def distances(specimen: Specimen) -> tuple[Any, Any]:
+    """Return the exact total variation of what a specimen emits: of its first token, and of three tokens.
+
+    Raises:
+        ValueError: the specimen is not modelled.
+
+    >>> from spec_math.audit.zoo.engine import by_ratio, engine, sampled
+    >>> distances(Specimen("C1", "", "", None, engine(sampled, by_ratio())))
+    (Fraction(0, 1), Fraction(0, 1))
+    """
+    generate = _modelled(specimen, specimen.generate)
+    emitted = emitted_law(generate, specimen.target, toy.HORIZON, specimen.rounds)
+    wanted = target_law(specimen.target, toy.HORIZON)
+    return _distance(_first(emitted), _first(wanted)), _distance(emitted, wanted)
+
+
+_PREFIXES: tuple[Text, ...] = ((), (0,))
+
+
+def _after(drafter: Drafter, prefix: Text) -> Callable[[Any], Any]:
+    return lambda coin: drafter(coin, prefix)
+
+
+def _judged(specimen: Specimen, generate: Generate | None) -> Lossless | Lossy:
+    return check_lossless_block(_modelled(specimen, generate), specimen.target, toy.HORIZON, specimen.rounds)
+
+
+def _modelled(specimen: Specimen, generate: Generate | None) -> Generate:
+    if generate is None:
+        raise ValueError(f"{specimen.name} is not modelled: {specimen.note}")
+    return generate
+
+
+def _first(law: dict[Text, Any]) -> dict[Text, Any]:
+    result: dict[Text, Any] = {}
+    for text, mass in law.items():
+        result[text[:1]] = result.get(text[:1], 0) + mass
+    return result
+
+
+def _distance(one: dict[Text, Any], other: dict[Text, Any]) -> Any:
+    zero = next(iter(other.values())) * 0
+    return sum((abs(one.get(text, zero) - other.get(text, zero)) for text in one.keys() | other.keys()), zero) / 2

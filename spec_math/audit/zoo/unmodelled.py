@@ -1,0 +1,22 @@
+"""Entries of the corpus whose cause is not told closely enough to be run, or is no law of one sampler."""
+
+from __future__ import annotations
+
+from spec_math.audit.zoo.specimen import Specimen
+
+SPECIMENS = (
+    Specimen(
+        "M9",
+        "wrong indexing of the ratio, and a drafter that does not sample",
+        "transformers PR #28166",
+        "verifier",
+        note="which entries are divided is not told, and a greedy draft alone is M2",
+    ),
+    Specimen(
+        "M47",
+        "the coins of verification differ across tensor-parallel ranks",
+        "vLLM #17498",
+        "replay",
+        note="ranks that commit different tokens have no one text whose law could be judged",
+    ),
+)
