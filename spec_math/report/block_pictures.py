@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from matplotlib.figure import Figure
-
 from spec_math.block_level.methods import METHODS
 from spec_math.block_level.monte_carlo import NORMAL_99
 from spec_math.report.block_comparison import BlockComparison
-from spec_math.report.pictures import COLOURS, MARKERS, _svg  # pyright: ignore[reportPrivateUsage]
+from spec_math.report.pictures import COLOURS, MARKERS, panels, svg
 
 _DARK = tuple(colour for colour in COLOURS if colour != "#F0E442")  # yellow is lost on white
 
@@ -22,7 +20,7 @@ def tokens_against_k(result: BlockComparison) -> str:
     >>> tokens_against_k(BlockComparison("two tables", 2, (1,), (4,), 0, [], [])).startswith("<?xml")
     True
     """
-    figure, axes = _panels(len(result.lookaheads))
+    figure, axes = panels(len(result.lookaheads), 4.4 * len(result.lookaheads), 4.8)
     for panel, lookahead in zip(axes, result.lookaheads, strict=True):
         for number, method in enumerate(METHODS):
             colour, marker = _DARK[number % len(_DARK)], MARKERS[number % len(MARKERS)]
@@ -40,17 +38,7 @@ def tokens_against_k(result: BlockComparison) -> str:
     if labels:
         figure.legend(handles, labels, fontsize=7, loc="outside lower center", ncols=3, frameon=False)
     figure.suptitle(result.source, fontsize=9)
-    return _svg(figure)
-
-
-def _panels(number: int) -> tuple[Figure, list[Any]]:
-    figure = Figure(figsize=(4.4 * number, 4.8), layout="constrained")
-    axes: list[Any] = list(figure.subplots(1, number, squeeze=False)[0])
-    for panel in axes:
-        panel.grid(color="0.9", linewidth=0.6)
-        for side in ("top", "right"):
-            panel.spines[side].set_visible(False)
-    return figure, axes
+    return svg(figure)
 
 
 def _draw(panel: Any, result: BlockComparison, line: tuple[str, int], colour: str, marker: str) -> None:

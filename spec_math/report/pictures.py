@@ -47,7 +47,7 @@ def membership_against_k(result: Comparison) -> str:
     axes.set_ylabel("membership: P(emitted token is a draft)")
     axes.set_title(fill(result.source, 72), fontsize=8, loc="left")
     axes.legend(fontsize=8, loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
-    return _svg(figure)
+    return svg(figure)
 
 
 def sweep(temperatures: Sequence[float], results: Sequence[Comparison], k: int) -> str:
@@ -74,7 +74,7 @@ def sweep(temperatures: Sequence[float], results: Sequence[Comparison], k: int) 
     axes.set_ylabel(f"membership at k = {k}")
     axes.set_title(fill(results[0].source, 72), fontsize=8, loc="left")
     axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.01, 0.5), frameon=False)
-    return _svg(figure)
+    return svg(figure)
 
 
 def curves(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], x: str, y: str, title: str) -> str:
@@ -91,7 +91,7 @@ def curves(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], x: str,
     axes.set_ylabel(y)
     axes.set_title(title, fontsize=9)
     axes.legend(fontsize=7)
-    return _svg(figure)
+    return svg(figure)
 
 
 def bars(values: Mapping[str, float], x: str, title: str) -> str:
@@ -106,7 +106,7 @@ def bars(values: Mapping[str, float], x: str, title: str) -> str:
     axes.set_xlim(0.0, 1.0)
     axes.set_xlabel(x)
     axes.set_title(title, fontsize=9, loc="left")
-    return _svg(figure)
+    return svg(figure)
 
 
 def _zoom(axes: Any, result: Comparison) -> None:
@@ -125,21 +125,36 @@ def _draw(axes: Any, line: Line, colour: str, marker: str) -> None:
     axes.errorbar(ks, values, yerr=errors, color=colour, marker=marker, markersize=4, linewidth=1.2, label=label)
 
 
-def _figure(width: float, height: float) -> tuple[Figure, Any]:
+def panels(number: int, width: float, height: float) -> tuple[Figure, list[Any]]:
+    """Return a figure with so many panels side by side, in the style of all pictures.
+
+    >>> len(panels(2, 8.0, 4.0)[1])
+    2
+    """
     figure = Figure(figsize=(width, height), layout="constrained")
-    axes = figure.add_subplot()
-    axes.grid(color="0.9", linewidth=0.6)
-    for side in ("top", "right"):
-        axes.spines[side].set_visible(False)
+    axes: list[Any] = list(figure.subplots(1, number, squeeze=False)[0])
+    for panel in axes:
+        panel.grid(color="0.9", linewidth=0.6)
+        for side in ("top", "right"):
+            panel.spines[side].set_visible(False)
     return figure, axes
 
 
-def _svg(figure: Figure) -> str:
+def svg(figure: Figure) -> str:
+    """Return a figure as SVG text, without a date and with fixed ids: the same numbers draw the same bytes.
+
+    >>> svg(panels(1, 2.0, 2.0)[0]).startswith("<?xml")
+    True
+    """
     stream = io.StringIO()
-    # No date and fixed ids: the same numbers draw the same bytes.
     with _fixed_ids():
         FigureCanvasSVG(figure).print_svg(stream, metadata={"Date": None, "Creator": None})
     return stream.getvalue()
+
+
+def _figure(width: float, height: float) -> tuple[Figure, Any]:
+    figure, (axes,) = panels(1, width, height)
+    return figure, axes
 
 
 def _fixed_ids() -> Any:
