@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spec_math.block_level import block, chain
+from spec_math.block_level import block, chain, optimum
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.drafted_chains import GatheredLaws, extended, with_distinct_roots
 from spec_math.block_level.methods import named
-from spec_math.block_level.monte_carlo import Mean, Setting, mean_of, of_every_prefix, sample
+from spec_math.block_level.monte_carlo import Mean, Setting, ceilings, mean_of, of_every_prefix, sample
 from spec_math.chance import law
 from spec_math.language import NGram, Table
 from spec_math.token_level import without_replacement
@@ -74,6 +74,32 @@ def test_every_prefix_agrees_with_the_exact_mean_over_prefixes() -> None:
         assert abs(gain.value - (kept.value - plain.value)) <= 2.0**-40
         assert gain.value == 0 if gain is found.gain[0] else gain.value > 5 * gain.error
     assert found.gain[2].error < found.as_a_block[2].error
+
+
+def texts(model: NGram, prefix: tuple[int, ...], size: int) -> dict[tuple[int, ...], float]:
+    """The law of the next `size` tokens."""
+    masses = {(): 1.0}
+    for _ in range(size):
+        masses = {(*s, x): m * p for s, m in masses.items() for x, p in enumerate(model((*prefix, *s)))}
+    return masses
+
+
+def test_ceilings_are_sums_over_texts_and_above_the_optimum() -> None:
+    target, draft = NGram.learn(TEXT[:40], 3, 3 + 1), NGram.learn(TEXT[100:160], 2, 4)
+    prefixes = [(0,), (1, 2)]
+    found = ceilings(Setting(target, draft, prefixes, (1, 2, 3), 2), 3_000, seed=0)
+    for k in (1, 2, 3):
+        exact = np.zeros(2)
+        for prefix in prefixes:
+            for size in (1, 2):
+                drafted = texts(draft, prefix, size)
+                exact[size - 1 :] += sum(
+                    min(mass, 1 - (1 - drafted[s]) ** k) for s, mass in texts(target, prefix, size).items()
+                ) / len(prefixes)
+        for mean, value in zip(found[k], 1 + exact, strict=True):
+            assert abs(mean.value - value) <= 5 * mean.error
+        best = np.mean([float(optimum.level_bound(target, draft, prefix, 2, k)) for prefix in prefixes])
+        assert 1 + exact[1] >= 1 + best - 1e-9
 
 
 def test_gathered_laws_are_the_models_own() -> None:

@@ -125,10 +125,10 @@ def test_small_tables_are_exact_and_below_the_optimum() -> None:
         assert (entry.exact, entry.tokens.value, entry.gain.value) == (exact, float(exact), float(exact - plain))
         drafts = "distinct first tokens" if "distinct" in entry.method else "i.i.d. chains"
         ceiling = next(c for c in found.ceilings if (c.drafts, c.k, c.lookahead) == (drafts, entry.k, entry.lookahead))
-        assert entry.exact <= ceiling.tokens
+        assert entry.exact <= ceiling.exact
     best = {(c.drafts, c.k, c.lookahead): c for c in found.ceilings}
-    assert best["i.i.d. chains", 2, 2].tokens == 1 + optimum.chains(models.target, models.draft, (), 2, 2).acceptance
-    assert best["i.i.d. chains", 1, 2].tokens == found.entry("one chain, as a block", 1, 2).exact  # type: ignore[union-attr]
+    assert best["i.i.d. chains", 2, 2].exact == 1 + optimum.chains(models.target, models.draft, (), 2, 2).acceptance
+    assert best["i.i.d. chains", 1, 2].exact == found.entry("one chain, as a block", 1, 2).exact  # type: ignore[union-attr]
     assert all(entry.method != method.name or entry.k > 1 for entry in found.entries for method in METHODS[2:])
 
 
@@ -297,6 +297,22 @@ def test_compare_blocks_writes_whole_files(tables: Path) -> None:
     assert (tables / "out" / "blocks.svg").read_text().startswith("<?xml")
 
 
+def test_no_method_is_above_the_ceiling_of_the_default() -> None:
+    found = compare_blocks(BlockRequest(embedded(), (1, 2), (2,), 40), quiet)
+    ceilings = {ceiling.k: ceiling.tokens for ceiling in found.ceilings}
+    for entry in found.entries:
+        if "distinct" not in entry.method:
+            assert entry.tokens.interval[0] < ceilings[entry.k].interval[1], entry.method
+    assert ceilings[1].value > found.entry("one chain, as a block", 1, 2).tokens.value  # type: ignore[union-attr]
+    assert "≤ " in io_of(found)
+
+
+def io_of(found: Any) -> str:
+    console = Console(file=io.StringIO(), width=140)
+    console.print(block_tables.terminal_table(found))
+    return console.file.getvalue()  # type: ignore[attr-defined]
+
+
 def test_compare_blocks_samples_the_embedded_default(tmp_path: Path) -> None:
     arguments = ["--k", "1,2", "--lookahead", "2", "--blocks-samples", 8, "--out", tmp_path]
     result = invoke("compare", "--blocks", *arguments)
@@ -304,7 +320,7 @@ def test_compare_blocks_samples_the_embedded_default(tmp_path: Path) -> None:
     assert "Monte Carlo: 8 sampled blocks" in result.output
     rows = json.loads((tmp_path / "blocks.json").read_text())["rows"]
     assert all(row["tokens low"] < row["tokens per call"] < row["tokens high"] for row in rows)
-    assert {row["how"] for row in rows} == {"Monte Carlo"}
+    assert {row["how"] for row in rows} == {"Monte Carlo", "upper bound, Monte Carlo"}
 
 
 def test_a_prefix_says_where_tables_start(tables: Path) -> None:

@@ -188,15 +188,7 @@ def of_every_prefix(setting: Setting, repeats: int, seed: int) -> OneChain:
     >>> of_every_prefix(Setting(model, model, [(0,), (1,)], (1,), 2), 2, 0).as_a_block[1]
     Mean(value=3.0, error=0.0, samples=4)
     """
-    target, draft = setting.target, setting.draft
-    if not isinstance(target, NGram) or not isinstance(draft, NGram):
-        raise TypeError("single masses are asked of n-gram models; sample other models")
-    longer = max(target, draft, key=lambda model: model.order)
-    contexts = np.stack([longer.context(prefix) for prefix in setting.prefixes])
-    rng = np.random.default_rng(seed)
-    drawn = [drafted_masses((target, draft), contexts, setting.lookahead, rng) for _ in range(repeats)]
-    t: FLOAT = np.stack([masses[0] for masses in drawn])
-    d: FLOAT = np.stack([masses[1] for masses in drawn])
+    t, d = _drafted_masses(setting, repeats, seed)
     plain: Any = np.cumprod(np.minimum(1.0, t / d), axis=-1)
     kept, weight = np.empty_like(t), np.ones(t.shape[:-1])
     for place in range(setting.lookahead):
@@ -206,6 +198,44 @@ def of_every_prefix(setting: Setting, repeats: int, seed: int) -> OneChain:
         [_stratified(1 + values) for values in _up_to_each(kept)],
         [_stratified(values) for values in _up_to_each(kept - plain)],
     )
+
+
+def ceilings(setting: Setting, repeats: int, seed: int) -> dict[int, list[Mean]]:
+    """Return what no lossless verifier of k i.i.d. chains exceeds, in tokens per call, for each k and lookaheads 1..L.
+
+    The law: i drafted tokens are accepted only where the first i tokens of the text, whose law is the target's, are
+    those of a drafted chain, so that P(at least i) ≤ Σ_s min(t(s), 1 − (1 − d(s))^k) over the texts s of i tokens. With
+    s drafted this is the mean of min(t/d, Σ_{j<k} (1 − d)^j). No verifier need reach all of these at once.
+    Models, prefixes and errors as `of_every_prefix`.
+
+    Raises:
+        TypeError: the models are no n-gram models.
+
+    >>> model = NGram.learn([0, 1, 0, 1, 1], order=2, size=2)
+    >>> ceilings(Setting(model, model, [(0,), (1,)], (1,), 2), 2, 0)[1][1]
+    Mean(value=3.0, error=0.0, samples=4)
+    """
+    t, d = (np.cumprod(masses, axis=-1) for masses in _drafted_masses(setting, repeats, seed))
+    found: dict[int, list[Mean]] = {}
+    for k in setting.ks:
+        power = met = np.ones_like(d)
+        for _ in range(k - 1):
+            power = power * (1 - d)
+            met = met + power
+        found[k] = [_stratified(1 + values) for values in _up_to_each(np.minimum(t / d, met))]
+    return found
+
+
+def _drafted_masses(setting: Setting, repeats: int, seed: int) -> tuple[FLOAT, FLOAT]:
+    """Draft `repeats` chains after every prefix: both models' masses, [repeats, prefixes, L]."""
+    target, draft = setting.target, setting.draft
+    if not isinstance(target, NGram) or not isinstance(draft, NGram):
+        raise TypeError("single masses are asked of n-gram models; sample other models")
+    longer = max(target, draft, key=lambda model: model.order)
+    contexts = np.stack([longer.context(prefix) for prefix in setting.prefixes])
+    rng = np.random.default_rng(seed)
+    drawn = [drafted_masses((target, draft), contexts, setting.lookahead, rng) for _ in range(repeats)]
+    return np.stack([masses[0] for masses in drawn]), np.stack([masses[1] for masses in drawn])
 
 
 def _up_to_each(accepted: FLOAT) -> list[FLOAT]:

@@ -12,7 +12,7 @@ import numpy as np
 from spec_math.arrays import is_exact
 from spec_math.block_level import cost, optimum
 from spec_math.block_level.methods import AS_A_BLOCK, METHODS, TOKEN_BY_TOKEN, Method, paths
-from spec_math.block_level.monte_carlo import Mean, Sampled, Setting, of_every_prefix, sample
+from spec_math.block_level.monte_carlo import Mean, Sampled, Setting, ceilings, of_every_prefix, sample
 from spec_math.language import NGram, Table
 from spec_math.language.model import Model
 from spec_math.report.block_models import BlockModels
@@ -25,8 +25,10 @@ EXACT_TERMS = 20_000
 LEAVES = 100
 """The optimum is solved for where the draft reaches at most so many texts of L tokens."""
 
+INDEPENDENT = "i.i.d. chains"
+
 REPEATS = 40
-"""Chains drafted after every prefix, for the methods of one chain on n-gram models."""
+"""Chains drafted after every prefix, for the methods of one chain and the ceilings on n-gram models."""
 
 
 @dataclass(frozen=True)
@@ -53,13 +55,17 @@ class Entry:
 
 @dataclass(frozen=True)
 class Ceiling:
-    """What no verifier of these drafts exceeds, in tokens per call, and whether one reaches it."""
+    """What no verifier of these drafts exceeds, in tokens per call, and whether one is known to reach it.
+
+    Exact with its Fraction, or the mean of `monte_carlo.ceilings`, which is further above what can be reached.
+    """
 
     drafts: str
     k: int
     lookahead: int
-    tokens: Any
+    tokens: Mean
     reached: bool
+    exact: Any = None
 
 
 @dataclass(frozen=True)
@@ -109,7 +115,7 @@ def compare_blocks(request: BlockRequest, progress: Progress) -> BlockComparison
     >>> table = Table({(): ["1/4", "3/4"]}, context=0)
     >>> models = BlockModels(table, Table({(): ["1/2", "1/2"]}, context=0), ((),), 2, "tables")
     >>> found = compare_blocks(BlockRequest(models, (1, 2), (2,), 100), lambda what, steps: lambda done: None)
-    >>> found.entry("chain priorities", 2, 2).exact, found.ceilings[1].tokens
+    >>> found.entry("chain priorities", 2, 2).exact, found.ceilings[1].exact
     (Fraction(23, 8), Fraction(23, 8))
     """
     exactly = _exact_entries(request, progress)
@@ -241,6 +247,14 @@ def _floats(model: Model) -> Model:
 
 def _ceilings(request: BlockRequest, progress: Progress) -> list[Ceiling]:
     models = request.models
+    if isinstance(models.target, NGram) and isinstance(models.draft, NGram):
+        setting = Setting(models.target, models.draft, models.prefixes, request.ks, max(request.lookaheads))
+        means = ceilings(setting, REPEATS, request.seed)
+        return [
+            Ceiling(INDEPENDENT, k, size, means[k][size - 1], reached=False)
+            for size in request.lookaheads
+            for k in request.ks
+        ]
     if not isinstance(models.target, Table):
         return []
     triple = models.target, models.draft, models.prefixes[0]
@@ -248,7 +262,7 @@ def _ceilings(request: BlockRequest, progress: Progress) -> list[Ceiling]:
     told = progress("solving for the optimum", len(wanted))
     found: list[Ceiling] = []
     for k, size in wanted:
-        found.append(_ceiling("i.i.d. chains", k, size, optimum.chains(*triple, size, k)))
+        found.append(_ceiling(INDEPENDENT, k, size, optimum.chains(*triple, size, k)))
         drawn = min(k, models.size)
         if k > 1 and perm(models.size, drawn) * models.size ** (drawn * (size - 1)) <= EXACT_TERMS // 10:
             found.append(_ceiling("distinct first tokens", k, size, optimum.trees(*triple, paths(size, k))))
@@ -257,6 +271,6 @@ def _ceilings(request: BlockRequest, progress: Progress) -> list[Ceiling]:
 
 
 def _ceiling(drafts: str, k: int, lookahead: int, verdict: Optimal | Bracket) -> Ceiling:
-    if isinstance(verdict, Optimal):
-        return Ceiling(drafts, k, lookahead, 1 + verdict.acceptance, reached=True)
-    return Ceiling(drafts, k, lookahead, 1 + verdict.upper, reached=False)
+    accepted = verdict.acceptance if isinstance(verdict, Optimal) else verdict.upper
+    reached = isinstance(verdict, Optimal)
+    return Ceiling(drafts, k, lookahead, Mean(float(1 + accepted), 0.0, 0), reached, 1 + accepted)

@@ -6,7 +6,7 @@ from typing import Any
 
 from spec_math.block_level.methods import METHODS
 from spec_math.block_level.monte_carlo import NORMAL_99
-from spec_math.report.block_comparison import BlockComparison
+from spec_math.report.block_comparison import INDEPENDENT, BlockComparison
 from spec_math.report.pictures import COLOURS, MARKERS, panels, svg
 
 _DARK = tuple(colour for colour in COLOURS if colour != "#F0E442")  # yellow is lost on white
@@ -25,10 +25,10 @@ def tokens_against_k(result: BlockComparison) -> str:
         for number, method in enumerate(METHODS):
             colour, marker = _DARK[number % len(_DARK)], MARKERS[number % len(MARKERS)]
             _draw(panel, result, (method.name, lookahead), colour, marker)
-        ceilings = [c for c in result.ceilings if c.lookahead == lookahead and c.drafts == "i.i.d. chains"]
+        ceilings = [c for c in result.ceilings if c.lookahead == lookahead and c.drafts == INDEPENDENT]
         if ceilings:
-            ks, values = [c.k for c in ceilings], [float(c.tokens) for c in ceilings]
-            panel.plot(ks, values, color="black", linewidth=2.2, label="any verifier of i.i.d. chains")
+            ks, values = [c.k for c in ceilings], [c.tokens.value for c in ceilings]
+            panel.plot(ks, values, color="black", linewidth=2.2, label="no verifier of i.i.d. chains exceeds")
         panel.set_xscale("log", base=2)
         panel.set_xticks(result.ks, [str(k) for k in result.ks])
         panel.set_xlabel("K, paths drafted")

@@ -73,6 +73,11 @@ def footnotes(result: BlockComparison) -> list[str]:
         "On any two models a block yields no less than the same chain token by token, and traversal no less than "
         "recursive rejection on the same tree; the other orders are those of these models."
     )
+    if any(not ceiling.reached for ceiling in result.ceilings):
+        notes.append(
+            "≤: no lossless verifier of these drafts exceeds it, and perhaps none reaches it. Where it is sampled it says "
+            "that i tokens are accepted no more often than a text of i tokens can be both the target's and drafted."
+        )
     notes += fastest_sentences(result)
     return notes
 
@@ -101,11 +106,7 @@ def as_rows(result: BlockComparison) -> list[dict[str, Any]]:
     []
     """
     rows = [_record(entry) for entry in result.entries]
-    for ceiling in result.ceilings:
-        values = dict.fromkeys(COLUMNS)
-        how = "optimum" if ceiling.reached else "upper bound"
-        values |= {"method": _named(ceiling), "K": ceiling.k, "L": ceiling.lookahead}
-        rows.append(values | {"tokens per call": float(ceiling.tokens), "how": how, "fraction": _short(ceiling.tokens)})
+    rows += [_ceiling_record(ceiling) for ceiling in result.ceilings]
     return rows
 
 
@@ -149,18 +150,31 @@ def _cells(entry: Entry) -> list[str]:
 
 
 def _ceiling_cells(ceiling: Ceiling) -> list[str]:
-    said = "none exceeds it" if not ceiling.reached else "optimum"
-    return [
-        _named(ceiling),
-        str(ceiling.k),
-        str(ceiling.lookahead),
-        f"{float(ceiling.tokens):.4f}",
-        "",
-        "",
-        "",
-        "",
-        said,
-    ]
+    tokens = f"{'' if ceiling.reached else '≤ '}{ceiling.tokens.value:.4f}"
+    half = _half(ceiling.tokens) if ceiling.tokens.samples else ""
+    cells = [_named(ceiling), str(ceiling.k), str(ceiling.lookahead), tokens, half]
+    return [*cells, "", "", "", _kind(ceiling)]
+
+
+def _kind(ceiling: Ceiling) -> str:
+    if ceiling.tokens.samples:
+        return "Monte Carlo"
+    return "optimum" if ceiling.reached else "exact bound"
+
+
+def _ceiling_record(ceiling: Ceiling) -> dict[str, Any]:
+    low, high = ceiling.tokens.interval
+    return dict.fromkeys(COLUMNS) | {
+        "method": _named(ceiling),
+        "K": ceiling.k,
+        "L": ceiling.lookahead,
+        "tokens per call": ceiling.tokens.value,
+        "tokens low": low,
+        "tokens high": high,
+        "how": f"{'optimum' if ceiling.reached else 'upper bound'}{', Monte Carlo' * bool(ceiling.tokens.samples)}",
+        "samples": ceiling.tokens.samples,
+        "fraction": _short(ceiling.exact),
+    }
 
 
 def _named(ceiling: Ceiling) -> str:
