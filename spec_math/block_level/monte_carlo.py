@@ -190,9 +190,7 @@ def of_every_prefix(setting: Setting, repeats: int, seed: int) -> OneChain:
     """
     t, d = _drafted_masses(setting, repeats, seed)
     plain: Any = np.cumprod(np.minimum(1.0, t / d), axis=-1)
-    kept, weight = np.empty_like(t), np.ones(t.shape[:-1])
-    for place in range(setting.lookahead):
-        weight = kept[..., place] = np.minimum(1.0, weight * t[..., place] / d[..., place])
+    kept = _kept(t, d)
     return OneChain(
         [_stratified(1 + values) for values in _up_to_each(plain)],
         [_stratified(1 + values) for values in _up_to_each(kept)],
@@ -205,8 +203,8 @@ def ceilings(setting: Setting, repeats: int, seed: int) -> dict[int, list[Mean]]
 
     The law: i drafted tokens are accepted only where the first i tokens of the text, whose law is the target's, are
     those of a drafted chain, so that P(at least i) ≤ Σ_s min(t(s), 1 − (1 − d(s))^k) over the texts s of i tokens. With
-    s drafted this is the mean of min(t/d, Σ_{j<k} (1 − d)^j). No verifier need reach all of these at once.
-    Models, prefixes and errors as `of_every_prefix`.
+    s drafted this is the mean of min(t/d, Σ_{j<k} (1 − d)^j). No verifier need reach all of these at once. For
+    k = 1 the optimum is known: it is verification as a block. Models, prefixes and errors as `of_every_prefix`.
 
     Raises:
         TypeError: the models are no n-gram models.
@@ -215,14 +213,16 @@ def ceilings(setting: Setting, repeats: int, seed: int) -> dict[int, list[Mean]]
     >>> ceilings(Setting(model, model, [(0,), (1,)], (1,), 2), 2, 0)[1][1]
     Mean(value=3.0, error=0.0, samples=4)
     """
-    t, d = (np.cumprod(masses, axis=-1) for masses in _drafted_masses(setting, repeats, seed))
+    masses = _drafted_masses(setting, repeats, seed)
+    t, d = (np.cumprod(side, axis=-1) for side in masses)
     found: dict[int, list[Mean]] = {}
     for k in setting.ks:
         power = met = np.ones_like(d)
         for _ in range(k - 1):
             power = power * (1 - d)
             met = met + power
-        found[k] = [_stratified(1 + values) for values in _up_to_each(np.minimum(t / d, met))]
+        least: FLOAT = np.minimum(t / d, met) if k > 1 else _kept(*masses)
+        found[k] = [_stratified(1 + values) for values in _up_to_each(least)]
     return found
 
 
@@ -236,6 +236,14 @@ def _drafted_masses(setting: Setting, repeats: int, seed: int) -> tuple[FLOAT, F
     rng = np.random.default_rng(seed)
     drawn = [drafted_masses((target, draft), contexts, setting.lookahead, rng) for _ in range(repeats)]
     return np.stack([masses[0] for masses in drawn]), np.stack([masses[1] for masses in drawn])
+
+
+def _kept(t: FLOAT, d: FLOAT) -> FLOAT:
+    """Return the weights w_i = min(1, w_{i−1} t/d) of chains, [..., L]."""
+    kept, weight = np.empty_like(t), np.ones(t.shape[:-1])
+    for place in range(t.shape[-1]):
+        weight = kept[..., place] = np.minimum(1.0, weight * t[..., place] / d[..., place])
+    return kept
 
 
 def _up_to_each(accepted: FLOAT) -> list[FLOAT]:

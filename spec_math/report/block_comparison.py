@@ -57,7 +57,7 @@ class Entry:
 class Ceiling:
     """What no verifier of these drafts exceeds, in tokens per call, and whether one is known to reach it.
 
-    Exact with its Fraction, or the mean of `monte_carlo.ceilings`, which is further above what can be reached.
+    Exact with its Fraction, or the mean of `monte_carlo.ceilings`, for k > 1 further above what can be reached.
     """
 
     drafts: str
@@ -251,7 +251,7 @@ def _ceilings(request: BlockRequest, progress: Progress) -> list[Ceiling]:
         setting = Setting(models.target, models.draft, models.prefixes, request.ks, max(request.lookaheads))
         means = ceilings(setting, REPEATS, request.seed)
         return [
-            Ceiling(INDEPENDENT, k, size, means[k][size - 1], reached=False)
+            Ceiling(INDEPENDENT, k, size, means[k][size - 1], reached=k == 1)
             for size in request.lookaheads
             for k in request.ks
         ]

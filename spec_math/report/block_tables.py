@@ -75,8 +75,8 @@ def footnotes(result: BlockComparison) -> list[str]:
     )
     if any(not ceiling.reached for ceiling in result.ceilings):
         notes.append(
-            "≤: no lossless verifier of these drafts exceeds it, and perhaps none reaches it. Where it is sampled it says "
-            "that i tokens are accepted no more often than a text of i tokens can be both the target's and drafted."
+            "≤: no lossless verifier of these drafts exceeds it, and perhaps none reaches it. Where it is sampled it "
+            "says that i tokens are accepted no more often than a text of i tokens can be the target's and drafted."
         )
     notes += fastest_sentences(result)
     return notes
@@ -157,9 +157,8 @@ def _ceiling_cells(ceiling: Ceiling) -> list[str]:
 
 
 def _kind(ceiling: Ceiling) -> str:
-    if ceiling.tokens.samples:
-        return "Monte Carlo"
-    return "optimum" if ceiling.reached else "exact bound"
+    kind = "optimum" if ceiling.reached else "bound"
+    return f"{kind}, Monte Carlo" if ceiling.tokens.samples else kind
 
 
 def _ceiling_record(ceiling: Ceiling) -> dict[str, Any]:
