@@ -157,8 +157,7 @@ def _ceiling_cells(ceiling: Ceiling) -> list[str]:
 
 
 def _kind(ceiling: Ceiling) -> str:
-    kind = "optimum" if ceiling.reached else "bound"
-    return f"{kind}, Monte Carlo" if ceiling.tokens.samples else kind
+    return "optimum" if ceiling.reached else "bound"
 
 
 def _ceiling_record(ceiling: Ceiling) -> dict[str, Any]:
