@@ -122,6 +122,20 @@ def test_a_source_has_its_own_grid() -> None:
     assert single.get(True) == F(1, 2**24)  # type: ignore[union-attr]
 
 
+def test_real_uniforms_lie_on_the_grid_that_is_claimed() -> None:
+    """All on k/2^bits, and not all on the grid of half as many."""
+    generator = np.random.default_rng(0)
+    python = random.Random(0)
+    for drawn, bits in (
+        ([python.random() for _ in range(1_000)], 53),
+        (generator.random(1_000).tolist(), 53),
+        (generator.random(1_000, dtype=np.float32).astype(float).tolist(), 24),
+    ):
+        cells = [F(u) * 2**bits for u in drawn]
+        assert all(cell.denominator == 1 for cell in cells)
+        assert any(int(cell) % 2 for cell in cells)
+
+
 def test_on_a_grid_the_arithmetic_rounds_as_the_code_does() -> None:
     """In float32, u·q < p rounds; the law is counted here over all 2^12 values of u."""
     p, q = np.float32(0.1), np.float32(0.3)

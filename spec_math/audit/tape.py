@@ -58,7 +58,8 @@ class Tape:
         """Return the generators of a kind that were alive before the first run: they would be drawn from unseen."""
         if self._alive is None:
             kinds = (random.Random, np.random.Generator)
-            self._alive = [one for one in gc.get_objects() if isinstance(one, kinds)]
+            # By type: to ask some objects for their class, as isinstance does, has effects.
+            self._alive = [one for one in gc.get_objects() if issubclass(type(one), kinds)]
         return [one for one in self._alive if isinstance(one, kind)]
 
     def flip(self, asked: str, p: Fraction) -> bool:
@@ -75,6 +76,7 @@ class Tape:
         certain = [index for index, mass in enumerate(masses) if mass == 1]
         if certain:
             return certain[0]
+        asked = f"{asked} with masses {', '.join(map(str, masses))}"
         self._check(asked)
         answer = self._asked_coin().draw(list(masses))
         self.log.append((asked, answer))

@@ -104,7 +104,9 @@ class Uniform:
         raise ExploreError(f"{self.atom.name} is asked whether it is zero; compare it instead")
 
     def __repr__(self) -> str:
-        return f"<{self.atom.name}>" if not self.steps else f"<{self.scale} · {self.atom.name} + {self.shift}>"
+        if (self.scale, self.shift) == (1, 0):
+            return f"<{self.atom.name}>"
+        return f"<{self.scale} · {self.atom.name} + {self.shift}>"
 
     def _after(self, step: Callable[[Any], Any], scale: Fraction, shift: Fraction) -> Uniform:
         result = Uniform(self.atom, self.number)
