@@ -22,8 +22,9 @@ def explore(fn: Callable[[], Any], budget: int = 100_000, grid: int | None = Non
     Args:
         fn: a function of its draws alone, whose outcome is hashable: `.tolist()` or `.item()` of tensors of tokens.
         budget: the most paths to walk; where there are more, the result is a `Partial`.
-        grid: None for ideal uniforms; b for uniforms k/2^b; `OWN_GRID` for each type's own, k/2^24 in float32. The
-            code's arithmetic on a uniform is then done in its own type, rounding and all. Noise to race is ideal.
+        grid: None for ideal uniforms; b for uniforms k/2^b; `OWN_GRID` for each type's own, k/2^24 in float32 and as
+            `random_source.uniform_value` says in half precision. The code's arithmetic on a uniform is then done in its
+            own type, rounding and all. Noise to race is ideal.
 
     Raises:
         ExploreError: as `spec_math.audit.explore`; a function of torch that is not known meets a random number.

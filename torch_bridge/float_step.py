@@ -21,13 +21,13 @@ class FloatStep(NamedTuple):
 def float_step(target: Any, draft: Any, dtype: torch.dtype) -> FloatStep:
     """Return the total variation error of `step` in a type, for laws [V] given more precisely than it holds.
 
-    The error is that of storing both laws, of the arithmetic of the thresholds, and, on the type's own uniforms k/2^b,
-    of the grid: 2^-24 in float32, 2^-11 in float16, 2^-8 in bfloat16. On ideal coins scaling a uniform does not round.
+    The error is that of storing both laws and of the arithmetic of the thresholds. On the type's own uniforms it is
+    also that of the grid, k/2^24 rounded to the type, and of scaling a uniform, which on ideal coins does not round.
 
     Raises:
         ValueError, TypeError: target or draft is no law.
 
-    >>> float_step([0.25, 0.75], [0.5, 0.5], torch.bfloat16)
+    >>> float_step([0.25, 0.75], [0.5, 0.5], torch.float32)
     FloatStep(ideal=0.0, own_grid=0.0)
     """
     wanted, drafted = laws(target, draft)

@@ -19,8 +19,26 @@ from spec_math.audit.tape import Tape
 from spec_math.audit.uniform import Uniform
 from torch_bridge.tagged import Tags, mapped, tensors_in
 
-BITS = {torch.float64: 53, torch.float32: 24, torch.float16: 11, torch.bfloat16: 8}
-"""torch.rand of a type is k/2^bits."""
+BITS = {torch.float64: 53, torch.float32: 24, torch.float16: 24, torch.bfloat16: 24}
+"""torch.rand of a type starts from k/2^bits; in half precision that is then rounded, see `uniform_value`."""
+
+_SIGNIFICANT = {torch.float64: 53, torch.float32: 24, torch.float16: 11, torch.bfloat16: 8}
+
+
+def uniform_value(k: int, bits: int, dtype: torch.dtype) -> torch.Tensor:
+    """Return the k-th smallest uniform of a type that torch draws on the CPU, with its multiplicity, k < 2^bits.
+
+    The law: j/2^bits rounded to the type, each j as likely, where what rounds up to 1 becomes 0. In half precision this
+    leaves 0 with chance 2^-12 (float16) or 2^-9 (bfloat16), more than any other value has. Those j come first here, so
+    that the values rise with k.
+
+    >>> uniform_value(0, 24, torch.float16), uniform_value(2**12 + 2**23, 24, torch.float16)
+    (tensor(0., dtype=torch.float16), tensor(0.5000, dtype=torch.float16))
+    """
+    beyond = bits - _SIGNIFICANT[dtype] - 1
+    wrapped = 1 << beyond if beyond >= 0 else 0
+    return torch.tensor(max(0, k - wrapped) / 2**bits, dtype=torch.float64).to(dtype)
+
 
 _COMPARING = {"lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge}
 
@@ -160,7 +178,7 @@ class _Following(TorchFunctionMode):
 
     def _uniform(self, place: bytes, index: int, dtype: torch.dtype) -> Uniform:
         atom = self._tape.atom(("torch", place, index), BITS[dtype], "torch uniform")
-        return Uniform(atom, lambda k: torch.tensor(k / 2 ** (atom.bits or 0), dtype=torch.float64).to(dtype))
+        return Uniform(atom, lambda k: uniform_value(k, atom.bits or 0, dtype))
 
     def _uniform_(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
         tensor: torch.Tensor = args[0]
