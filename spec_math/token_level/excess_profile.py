@@ -66,7 +66,7 @@ class ExcessProfile:
         >>> round(profile.optimum(2), 6)
         0.8375
         """
-        return optimum_of(k, self.arrays)
+        return optimum_of(k, self.arrays, ends_below(self.arrays))
 
 
 @numba.njit(cache=True)
@@ -112,21 +112,34 @@ def gamma_of(k: int, arrays: Any) -> float:
 
 
 @numba.njit(cache=True)
-def optimum_of(k: int, arrays: Any) -> float:
+def ends_below(arrays: Any) -> Any:
+    """Return T and P at the lower edge of every bucket: sums from below, so that small prefixes keep their digits.
+
+    >>> profile = ExcessProfile(1)
+    >>> profile.gather(np.array([1.0]), np.array([1.0]))
+    >>> ends_below(profile.arrays)[-1].tolist()
+    [1.0, 1.0]
+    """
+    above = arrays[2]
+    ends = np.empty((BUCKETS + 1, 2))
+    t, d = 0.0, 0.0
+    ends[0] = 0.0
+    for b in range(BUCKETS):
+        t += above[b, 0] - above[b + 1, 0]
+        d += above[b, 1] - above[b + 1, 1]
+        ends[b + 1, 0], ends[b + 1, 1] = t, d
+    return ends
+
+
+@numba.njit(cache=True)
+def optimum_of(k: int, arrays: Any, ends: Any) -> float:
     """Return the optimum of k i.i.d. drafts of a gathered pair.
 
     >>> profile = ExcessProfile(1)
     >>> profile.gather(np.array([1.0]), np.array([1.0]))
-    >>> optimum_of(2, profile.arrays)
+    >>> optimum_of(2, profile.arrays, ends_below(profile.arrays))
     1.0
     """
-    above = arrays[2]
-    # T and P at the lower edge of every bucket: sums from below, so that small prefixes keep their digits.
-    ends = np.empty((BUCKETS + 1, 2))
-    ends[0] = 0.0
-    for b in range(BUCKETS):
-        ends[b + 1, 0] = ends[b, 0] + (above[b, 0] - above[b + 1, 0])
-        ends[b + 1, 1] = ends[b, 1] + (above[b, 1] - above[b + 1, 1])
     best = max(0.0, _power(ends[BUCKETS, 1], k) - ends[BUCKETS, 0])
     for first in range(0, BUCKETS, GROUP):
         best = max(best, _power(ends[first, 1], k) - ends[first, 0])

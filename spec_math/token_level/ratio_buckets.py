@@ -75,16 +75,27 @@ def _sums(target: Any, draft: Any) -> tuple[float, float, float]:
     return total_t, total_d, product
 
 
-@numba.njit(cache=True, error_model="numpy")
+@numba.njit(cache=True)
 def _keys(target: Any, draft: Any, scale: float, keys: Any) -> None:
     ratios = np.empty(BLOCK, dtype=np.float32)
     bits = ratios.view(np.int32)
     for first in range(0, target.shape[0], BLOCK):
-        size = min(BLOCK, target.shape[0] - first)
-        for i in range(size):
-            ratios[i] = np.float32(target[first + i] * scale) / np.float32(draft[first + i])
-        for i in range(size):
-            keys[first + i] = min(max((bits[i] >> _SHIFT) - _FIRST, np.int32(0)), np.int32(BUCKETS - 1))
+        last = min(first + BLOCK, target.shape[0])
+        _ratios(target[first:last], draft[first:last], scale, ratios)
+        _keys_of_bits(bits, keys[first:last])
+
+
+# Loops of their own over whole arrays: only so do they become vector instructions.
+@numba.njit(cache=True, error_model="numpy")
+def _ratios(target: Any, draft: Any, scale: float, ratios: Any) -> None:
+    for i in range(target.shape[0]):
+        ratios[i] = np.float32(target[i] * scale) / np.float32(draft[i])
+
+
+@numba.njit(cache=True)
+def _keys_of_bits(bits: Any, keys: Any) -> None:
+    for i in range(keys.shape[0]):
+        keys[i] = min(max((bits[i] >> _SHIFT) - _FIRST, np.int32(0)), np.int32(BUCKETS - 1))
 
 
 @numba.njit(cache=True)

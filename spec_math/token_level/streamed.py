@@ -9,7 +9,7 @@ from typing import Any
 import numba
 import numpy as np
 
-from spec_math.token_level.excess_profile import gamma_of, optimum_of
+from spec_math.token_level.excess_profile import ends_below, gamma_of, optimum_of
 from spec_math.token_level.ratio_buckets import FLOAT, buckets_of, excess_of, gather
 
 GROUPS = 512
@@ -141,10 +141,12 @@ def _ask(targets: Any, drafts: Any, ks: Any, favourites: Any, arrays: Any, answe
         overall[row, 1] = target[favourites[0]] / total_t
         overall[row, 2] = product / total_t / total_d
         _reject(arrays, rejected[row])
+        ends = ends_below(arrays)
         for j, k in enumerate(ks):
             gamma = gamma_of(k, arrays)
             by_k[0, row, j] = 1.0 - (1.0 - (1.0 - excess_of(gamma, arrays)) / gamma) ** k
-            by_k[1, row, j] = optimum_of(k, arrays)
+            # With one draft the optimum is the overlap.
+            by_k[1, row, j] = overall[row, 0] if k == 1 else optimum_of(k, arrays, ends)
             scale, by_k[2, row, j], clipped = _outside_top(k, target, draft, favourites, rest, total_t, total_d)
             by_k[3, row, j] = 1.0 - excess_of(scale, arrays) - clipped
 
