@@ -11,7 +11,7 @@ import numpy as np
 from spec_math.report.positions import FLOAT, Batch, Positions
 from spec_math.scheme import Scheme
 from spec_math.token_level import without_replacement
-from spec_math.token_level.optimal import acceptance_without_replacement
+from spec_math.token_level.optimal import acceptance_without_replacement, acceptances_without_replacement
 from spec_math.token_level.streamed import STREAMED, Chunk
 
 SAMPLED_MASSES = 2**17
@@ -162,7 +162,7 @@ def compare(
             target, draft = _law_of(batch.targets[row]), _law_of(batch.drafts[row])
             result.sampled += 1
             anchors = {k: column[row] for k, column in zip(ks, best, strict=True)}
-            known = {k: acceptance_without_replacement(target, draft, k) for k in ks}
+            known = dict(zip(ks, acceptances_without_replacement(target, draft, ks), strict=True))
             for line, scheme in costly:
                 _add_costly(line, _costly_values(scheme, (target, draft), known, rng), anchors)
             for k in ks:

@@ -55,9 +55,25 @@ def outside(draft: Array, above: Array, k: int) -> Array:
     >>> outside(thirds, np.array([1, 2 / 3, 1 / 3, 0]), 2).round(12).tolist()
     [1.0, 1.0, 0.666666666667, 0.0]
     """
-    result = np.zeros(len(draft) + 1)
-    _outside(draft, above, k, _grid(draft, k), result)
-    return result
+    return outsides(draft, above, (k,))[0]
+
+
+def outsides(draft: Array, above: Array, ks: tuple[int, ...]) -> Array:
+    """Return `outside` for several k in one pass, [number of ks, n + 1]: the rings counted for the largest serve all.
+
+    The grid is that of the largest k; what is cut off and missed is less for smaller ones.
+
+    Raises:
+        ValueError: a k exceeds 64.
+
+    >>> thirds = np.full(3, 1 / 3)
+    >>> outsides(thirds, np.array([1, 2 / 3, 1 / 3, 0]), (2,)).round(12).tolist()
+    [[1.0, 1.0, 0.666666666667, 0.0]]
+    """
+    wanted = sorted(set(ks))
+    found = np.zeros((len(wanted), len(draft) + 1))
+    _outside(draft, above, np.array(wanted), _grid(draft, wanted[-1]), found)
+    return found[[wanted.index(k) for k in ks]]
 
 
 def gains(draft: Array, above: Array, k: int) -> Array:
@@ -114,8 +130,9 @@ def _fewer(draft: Any, k: int, last: int) -> float:
 
 
 @numba.njit(cache=True)
-def _outside(draft: Any, above: Any, k: int, grid: Any, result: Any) -> None:
+def _outside(draft: Any, above: Any, ks: Any, grid: Any, results: Any) -> None:
     nodes, weights, blocks = grid
+    k = ks[-1]
     lanes = blocks * _NODES
     q, e, alive, few = np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(lanes)
     rung = np.zeros(k * lanes)  # row j, lane by lane: the probability of j rings
@@ -124,18 +141,21 @@ def _outside(draft: Any, above: Any, k: int, grid: Any, result: Any) -> None:
     for i in range(len(draft) + 1):
         _exponentials(above[i], nodes, q, alive)
         few[:] = rung[:lanes]
-        for j in range(1, k):
-            for lane in range(lanes):
-                few[lane] += rung[j * lanes + lane]
-        terms[:] = 0.0
-        rate = above[i]
-        for b in range(blocks):
-            if rate > _UNDERFLOWN:
-                break
-            for node in range(_NODES):
-                terms[node] += rate * alive[b * _NODES + node] * few[b * _NODES + node]
-            rate *= 2.0 if b else 1.0
-        result[i] = (terms * weights).sum()
+        counted = 1
+        for m in range(len(ks)):
+            for j in range(counted, ks[m]):
+                for lane in range(lanes):
+                    few[lane] += rung[j * lanes + lane]
+            counted = ks[m]
+            terms[:] = 0.0
+            rate = above[i]
+            for b in range(blocks):
+                if rate > _UNDERFLOWN:
+                    break
+                for node in range(_NODES):
+                    terms[node] += rate * alive[b * _NODES + node] * few[b * _NODES + node]
+                rate *= 2.0 if b else 1.0
+            results[m, i] = (terms * weights).sum()
         if i < len(draft):
             _exponentials(draft[i], nodes, q, e)
             _ring(q, e, rung)

@@ -24,7 +24,7 @@ from spec_math.token_level.plan import emit as emit
 from spec_math.token_level.plan import plan as plan
 from spec_math.token_level.plan import plan_without_replacement as plan_without_replacement
 from spec_math.token_level.plan import verify as verify
-from spec_math.token_level.prefix_law import mixed_powers, outside_without_replacement
+from spec_math.token_level.prefix_law import mixed_powers, outsides_without_replacement
 from spec_math.token_level.ratio_order import by_exact_ratio, ratio_order
 from spec_math.token_level.transport import acceptance_of as acceptance_of
 
@@ -83,8 +83,19 @@ def acceptance_without_replacement(target: Any, draft: Any, k: int) -> Any:
     >>> acceptance_without_replacement(["2/5", "3/5"], ["3/4", "1/4"], 2)
     Fraction(1, 1)
     """
-    size = count(k)
-    return _values(target, draft, lambda t, d: [_without_replacement(t, d, size)], 1)[0]
+    return acceptances_without_replacement(target, draft, (k,))[0]
+
+
+def acceptances_without_replacement(target: Any, draft: Any, ks: Iterable[int]) -> tuple[Any, ...]:
+    """Return the optimum without replacement for several numbers of drafts at the price of one sort and one quadrature.
+
+    Laws, errors and accuracy as `acceptance_without_replacement`.
+
+    >>> acceptances_without_replacement(["2/5", "3/5"], ["3/4", "1/4"], (1, 2))
+    (Fraction(13, 20), Fraction(1, 1))
+    """
+    listed = tuple(count(k) for k in ks)
+    return _values(target, draft, lambda t, d: _without_replacement(t, d, listed), len(listed))
 
 
 def bounding_subset(target: Any, draft: Any, k: int) -> Array:
@@ -115,7 +126,7 @@ def bounding_subset_without_replacement(target: Any, draft: Any, k: int) -> Arra
     [True, False, True]
     """
     size = count(k)
-    return _masks(target, draft, lambda t, d: _without_replacement(t, d, size))
+    return _masks(target, draft, lambda t, d: _without_replacement(t, d, (size,))[0])
 
 
 def _independent(target: Any, draft: Any, ks: list[int]) -> list[_Best]:
@@ -164,13 +175,16 @@ def _quotients(counts: Array, denominator: int) -> Array:
     return (counts / denominator).astype(np.float64)
 
 
-def _without_replacement(target: Any, draft: Any, k: int) -> _Best:
+def _without_replacement(target: Any, draft: Any, ks: tuple[int, ...]) -> list[_Best]:
     if isinstance(target, Counts):
         target, draft = target.law(), draft.law()
     order = ratio_order(target, draft)
-    cuts = outside_without_replacement(order, k) + order.target_below
-    least = int(np.argmin(cuts))
-    return _Best(cuts[least], order.tokens[:least])
+    found: list[_Best] = []
+    for outside in outsides_without_replacement(order, ks):
+        cuts = outside + order.target_below
+        least = int(np.argmin(cuts))
+        found.append(_Best(cuts[least], order.tokens[:least]))
+    return found
 
 
 @numba.njit(cache=True)

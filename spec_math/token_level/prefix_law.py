@@ -119,6 +119,23 @@ def outside_without_replacement(order: RatioOrder, k: int) -> Array:
     return _pair_outside(order) if k == 2 else exponential_clocks.outside(order.draft, order.draft_above, k)
 
 
+def outsides_without_replacement(order: RatioOrder, ks: tuple[int, ...]) -> list[Array]:
+    """Return 1 − g_i for several numbers of drafts, the quadrature of all k ≥ 3 in one pass.
+
+    Raises:
+        TypeError, ValueError: as `without_replacement`.
+
+    >>> from spec_math.token_level.ratio_order import ratio_order
+    >>> order = ratio_order(np.array([0.25, 0.75]), np.array([0.5, 0.5]))
+    >>> [law.tolist() for law in outsides_without_replacement(order, (1, 2))]
+    [[1.0, 0.5, 0.0], [1.0, 1.0, 0.0]]
+    """
+    raced = tuple(k for k in ks if 2 < count(k) < len(order)) if not is_exact(order.draft) else ()
+    laws = exponential_clocks.outsides(order.draft, order.draft_above, raced) if raced else ()
+    found = dict(zip(raced, laws, strict=True))
+    return [found[k] if k in found else outside_without_replacement(order, k) for k in ks]
+
+
 def _all_or_nothing(order: RatioOrder) -> Array:
     inside = order.draft_below - order.draft_below
     inside[-1] = inside[-1] + 1
