@@ -184,12 +184,12 @@ def _flush(chunk: Chunk, lines: list[Line], optimum: Line) -> None:
 
 
 def chunk_rows(size: int) -> int:
-    """Return how many positions are read together: about 2^15 masses a side, so that they stay in a core's own cache.
+    """Return how many positions are read together: about 2^16 masses a side, so that they stay in a core's own cache.
 
     >>> chunk_rows(4_000)
-    8
+    16
     """
-    return min(max(1, 2**15 // size), CAPACITY)
+    return min(max(1, 2**16 // size), CAPACITY)
 
 
 def _line(scheme: Scheme, ks: tuple[int, ...]) -> Line:
