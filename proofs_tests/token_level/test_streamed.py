@@ -65,7 +65,7 @@ def test_streamed_optimum_equals_the_best_prefix_by_a_whole_sort():
 def test_streamed_optimum_is_told_from_the_best_bucket_edge():
     """The control: the best prefix ends between two tokens of one bucket, where its edges overstate the optimum."""
     profile = ExcessProfile(4)
-    profile.gather(np.array([0.2, 0.001, 0.00102, 0.79798]), np.array([0.5, 0.001, 0.001, 0.498]))
+    profile.gather(np.array([0.2, 0.001, 0.001015, 0.797985]), np.array([0.5, 0.001, 0.001, 0.498]))
     low_d, low_t = (1 - profile.arrays[2][:, side] for side in (1, 0))
     at_edges = 1 - (low_d**2 - low_t).max()
     assert abs(at_edges - 0.95) <= bound(4, 2)

@@ -17,8 +17,11 @@ import numpy as np
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
 
-LOW, HIGH, STEPS = -24, 24, 32
-"""Ratios in [2^LOW, 2^HIGH) fall in STEPS buckets an octave; smaller ones in the first, larger ones in the last."""
+LOW, HIGH, STEPS = -8, 8, 64
+"""Ratios in [2^LOW, 2^HIGH) fall in STEPS buckets an octave; smaller ones in the first, larger ones in the last.
+
+Cached kernels of other files hold these numbers: after a change, delete the caches (`make test` does).
+"""
 
 BUCKETS = (HIGH - LOW) * STEPS + 2
 BLOCK = 2048
@@ -29,8 +32,8 @@ EDGES = np.concatenate(
 )
 """Bucket b holds the ratios in [EDGES[b], EDGES[b + 1])."""
 
-_SHIFT = np.int32(23 - 5)
-_FIRST = np.int32(((127 + LOW) << 5) - 1)
+_SHIFT = np.int32(23 - 6)
+_FIRST = np.int32(((127 + LOW) << 6) - 1)
 
 
 def buckets_of(size: int) -> tuple[Any, ...]:
