@@ -8,7 +8,7 @@ PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet --cons
 help:
 	@echo 'make report   set up, run the main job on the embedded default, and say where the page is'
 	@echo 'make test     set up, then linters, types and every test'
-	@echo 'make bench    set up, then one table of ratios (about ten minutes)'
+	@echo 'make bench    set up, then one table of ratios'
 	@echo 'make clean    remove what was made: .venv, out, caches'
 
 report: .venv/library
