@@ -3,11 +3,12 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: help report test lint types bench clean
+.PHONY: help report test test-browser lint types bench clean
 
 help:
 	@echo 'make report   set up, run the main job on the embedded default, and say where the page is'
 	@echo 'make test     set up, then linters, types and every test'
+	@echo 'make test-browser  the report in headless Chromium, with mouse and keyboard'
 	@echo 'make bench    set up, then one table of ratios'
 	@echo 'make clean    remove what was made: .venv, out, caches'
 
@@ -25,6 +26,11 @@ lint: .venv/tests
 
 types: .venv/tests
 	.venv/bin/pyright
+
+# Needs Debian's packages chromium and chromium-driver; without them the tests are skipped and say so.
+test-browser: .venv/tests
+	$(PIP) --editable '.[browser]'
+	.venv/bin/python -m pytest -n 0 proofs_tests/report/test_browser.py
 
 bench: .venv/tests
 	.venv/bin/python -m benchmarks

@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from spec_math.report.comparison import Comparison
+from spec_math.report.playground import fragment
 from spec_math.report.tables import as_rows, footnotes
 from spec_math.report.verdicts import SchemeVerdict
 
@@ -79,6 +80,7 @@ def page(result: Comparison, verdicts: dict[str, SchemeVerdict], pictures: Seque
     if subset:
         parts.append(f"<h2>The subset that bounds the optimum</h2><p>{_text(subset)}</p>")
     parts += [_figure(picture) for picture in others if picture is not None]
+    parts.append(fragment())
     meanings = "".join(f"<dt>{_text(name)}</dt><dd>{_text(meaning)}</dd>" for name, meaning in MEANINGS)
     parts.append(f"<h2>What each number means</h2><dl>{meanings}</dl></body></html>")
     return "\n".join(parts)
