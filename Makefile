@@ -3,13 +3,14 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: help report test test-browser lint types bench clean
+.PHONY: help report test test-browser lint types bench docs clean
 
 help:
 	@echo 'make report   set up, run the main job on the embedded default, and say where the page is'
 	@echo 'make test     set up, then linters, types and every test'
 	@echo 'make test-browser  the report in headless Chromium, with mouse and keyboard'
 	@echo 'make bench    set up, then one table of ratios'
+	@echo 'make docs     set up, then the book, and say where it is'
 	@echo 'make clean    remove what was made: .venv, out, caches'
 
 report: .venv/library
@@ -35,6 +36,10 @@ test-browser: .venv/tests
 bench: .venv/tests
 	.venv/bin/python -m benchmarks
 
+docs: .venv/docs
+	.venv/bin/python -m sphinx -W --keep-going -q -j auto -b html docs docs/_build/html
+	@echo 'the book is docs/_build/html/index.html'
+
 .venv/library: pyproject.toml constraints.txt
 	@test -n "$(PYTHON)" || { echo 'Python 3.11 or later is needed and was not found'; exit 1; }
 	test -x .venv/bin/python || "$(PYTHON)" -m venv .venv
@@ -47,5 +52,9 @@ bench: .venv/tests
 	$(PIP) --editable '.[torch]' || echo 'torch 2.13.0 cannot be installed here: its tests are skipped'
 	touch $@
 
+.venv/docs: .venv/library
+	$(PIP) --editable '.[docs]'
+	touch $@
+
 clean:
-	rm -rf .venv out build .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv out build docs/_build docs/reference .pytest_cache .ruff_cache .hypothesis

@@ -1,0 +1,44 @@
+"""How the book is built: MyST pages, a reference page for each module, formulas as MathML, nothing fetched."""
+
+from __future__ import annotations
+
+import sys
+from importlib.metadata import version as version_of
+from importlib.util import find_spec
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE / "_extensions"))
+sys.path.insert(0, str(HERE.parent))
+
+project = "spec_math"
+author = "the spec_math authors"
+copyright = "the spec_math authors, Apache-2.0"
+release = version = version_of("spec_math")
+
+extensions = ["myst_parser", "sphinx.ext.autodoc", "mathml", "plain_docstrings", "reference"]
+myst_enable_extensions = ["dollarmath"]
+myst_heading_anchors = 3
+exclude_patterns = ["_build", "_extensions", "_static"]
+language = "en"
+
+# torch is an extra; its bridge is documented where it is installed and mocked where it is not.
+autodoc_mock_imports = [] if find_spec("torch") else ["torch"]
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+autodoc_default_options = {"members": True, "show-inheritance": False}
+add_module_names = False
+python_use_unqualified_type_names = True
+toc_object_entries = False
+# Annotations name `Array`, which `arrays` passes on from `worlds`: two places, one thing.
+suppress_warnings = ["ref.python"]
+
+html_math_renderer = "mathml"
+html_theme = "furo"
+html_title = "spec_math"
+html_static_path = ["_static"]
+html_css_files = ["book.css"]
+html_copy_source = False
+html_show_sourcelink = False
+html_show_sphinx = False
+html_theme_options = {"navigation_with_keys": True}
