@@ -8,6 +8,7 @@ from typing import Any
 
 from spec_math.arrays import Array
 from spec_math.chance import Coin, law
+from spec_math.notebook import card, joint_table
 from spec_math.scheme import Emission, Tokens
 
 
@@ -39,6 +40,14 @@ class Coupling:
     def membership(self) -> Any:
         """Return the probability that the emitted token is among the drafts, which optimal transport maximises."""
         return _total(self.masses, lambda tokens, emission: emission.token in tokens)
+
+    def _repr_html_(self) -> str:
+        rows: dict[Tokens, dict[int, Any]] = {}
+        for (tokens, emission), mass in self.masses.items():
+            row = rows.setdefault(tokens, {})
+            row[emission.token] = row.get(emission.token, 0) + mass
+        facts = {"acceptance": self.acceptance(), "membership": self.membership()}
+        return card("Coupling of drafts and emitted token", facts, joint_table(rows))
 
 
 def joint(draw: Callable[[Coin], Tokens], emit: Callable[[Coin, Tokens], Emission]) -> Coupling:

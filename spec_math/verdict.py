@@ -10,6 +10,7 @@ import numpy as np
 
 from spec_math.arrays import Array, asarray, count, is_exact, laws, storage, sum_gap
 from spec_math.chance import Coin, Path, paths
+from spec_math.notebook import BAD, GOOD, card
 from spec_math.scheme import Scheme, Tokens, draw_independent, is_index
 
 UNIT = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
@@ -25,6 +26,9 @@ class Lossless:
 
     def __bool__(self) -> bool:
         return True
+
+    def _repr_html_(self) -> str:
+        return card("Lossless", {"paths walked": self.paths, "total variation at most": self.bound}, colour=GOOD)
 
 
 @dataclass(frozen=True)
@@ -49,6 +53,11 @@ class Lossy:
         where = f"\n  on the path: {', '.join(self.path)}" if self.path else ""
         return f"Lossy: {self.reason}{where}"
 
+    def _repr_html_(self) -> str:
+        facts = {"token": self.token, "text": self.tokens, "emitted": self.emitted, "target": self.target}
+        known = {**facts, "total variation": self.total_variation, "on the path": ", ".join(self.path) or None}
+        return card(f"Lossy: {self.reason}", known, colour=BAD)
+
 
 @dataclass(frozen=True)
 class Optimal:
@@ -56,6 +65,10 @@ class Optimal:
 
     acceptance: Any
     certificate: Any
+
+    def _repr_html_(self) -> str:
+        shown = getattr(self.certificate, "_repr_html_", lambda: "")
+        return card("Optimal", {"acceptance": self.acceptance}, shown(), colour=GOOD)
 
 
 @dataclass(frozen=True)
@@ -69,6 +82,9 @@ class Bracket:
     def gap(self) -> Any:
         """The width of the bracket."""
         return self.upper - self.lower
+
+    def _repr_html_(self) -> str:
+        return card("Bracket", {"at least": self.lower, "at most": self.upper, "width": self.gap})
 
 
 Verifier = Callable[[Coin, Tokens, Array, Array], int]

@@ -16,6 +16,7 @@ from spec_math.block_level.prefix_tree import PrefixTree, prefix_tree
 from spec_math.block_level.tree import Node, checked_widths, grow
 from spec_math.chance import law as law_of
 from spec_math.language.model import Model
+from spec_math.notebook import BAD, GOOD, card
 from spec_math.scheme import Tokens
 from spec_math.token_level import optimal
 from spec_math.token_level.without_replacement import draw as draw_without_replacement
@@ -58,6 +59,12 @@ class Certificate:
             and self.drafts.admits(exact(law))
             and self.lower <= self.upper
         )
+
+    def _repr_html_(self) -> str:
+        if not self.check():
+            return card("Certificate that shows nothing", {}, colour=BAD)
+        facts = {"leaves": len(self.tree.leaves), "accepted tokens at least": self.lower, "at most": self.upper}
+        return card("Certificate of a block", facts, colour=GOOD)
 
 
 def chains(target_model: Model, draft_model: Model, prefix: Sequence[int], lookahead: int, k: int) -> Optimal | Bracket:

@@ -13,6 +13,7 @@ from typing import Any, cast
 from uuid import uuid4
 
 from spec_math.arrays import exact
+from spec_math.notebook import BAD, GOOD, card, joint_table
 from spec_math.token_level.draft_law import Drafts, checked, sets
 
 FORMAT = "spec_math optimal transport certificate, version 1"
@@ -57,6 +58,15 @@ class Certificate:
             return _fault(self) or _other(self, target, draft_law)
         except Exception as error:  # a judge of anybody's certificate answers, whatever it is given
             return f"the certificate cannot be read: {type(error).__name__}: {error}"
+
+    def _repr_html_(self) -> str:
+        fault = self.fault()
+        rows: dict[Any, dict[int, Fraction]] = {}
+        for (tokens, token), mass in self.coupling.items():
+            rows.setdefault(tokens, {})[token] = mass
+        facts = {"acceptance": self.acceptance, "bounded by the subset": sorted(self.subset), "fault": fault}
+        heading = "Certificate, checked" if fault is None else "Certificate that shows nothing"
+        return card(heading, facts, joint_table(rows) if fault is None else "", GOOD if fault is None else BAD)
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the certificate as JSON, every number a string such as "3/16"; the file appears whole or not at all.

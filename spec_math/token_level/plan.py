@@ -11,6 +11,7 @@ import numpy as np
 from spec_math.arrays import Array, count, is_exact, laws, ones_like, over, positive_part, world, zeros_like
 from spec_math.chance import Coin, Cumulative
 from spec_math.distribution import normalised
+from spec_math.notebook import card, law_table
 from spec_math.scheme import Emission, Tokens, drafted
 from spec_math.token_level import pool_lemma, prefix_law
 from spec_math.token_level.knot_mixture import KnotMixture, knot_mixture
@@ -58,6 +59,15 @@ class Plan:
         masses = zeros_like(self.selection)
         masses[self.order.tokens] = self.order.draft
         return masses
+
+    def _repr_html_(self) -> str:
+        facts = {
+            "drafts": f"{self.drafts}, {'independent' if self.independent else 'without replacement'}",
+            "acceptance, the optimum": self.acceptance,
+            "sets of pools": len(self.pools.weights),
+        }
+        laws = {"draft": self.draft.tolist(), "put forward": self.selection.tolist(), "kept with": self.kept.tolist()}
+        return card("Optimal plan", facts, law_table(laws))
 
 
 def plan(target: Any, draft: Any, k: int) -> Plan:
