@@ -34,8 +34,8 @@ class RankPairs:
             tokenizers = library("tokenizers", "cutting a text by a pattern")
             self._split = tokenizers.pre_tokenizers.Split(tokenizers.Regex(pattern), "isolated")
 
-    def encode(self, text: str) -> tuple[int, ...]:
-        """Return the tokens of a text.
+    def encode(self, text: str | bytes) -> tuple[int, ...]:
+        """Return the tokens of a text; bytes only where there is no pattern, which cuts characters.
 
         Raises:
             ValueError: a byte that no token spells alone is left over.

@@ -84,6 +84,20 @@ def checked(masses: Any, vocabulary: Vocabulary, end: int | None, name: str) -> 
     return row
 
 
+def landing(target: Trie, vocabulary: Vocabulary) -> Integers:
+    """Return where a text that spells a node is after each draft token, [nodes, D]: an open node, or −2 − the token.
+
+    For a text that begins with no target token that is −1.
+
+    >>> from spec_math.language.trie import build
+    >>> landing(build([b"a", b"ab"]), Vocabulary(["a", "b"])).tolist()
+    [[1, -1], [-2, -3], [-3, -3]]
+    """
+    place = np.empty((len(target), len(vocabulary)), np.int32)
+    _land_all((target.start, target.byte, target.longest), *vocabulary.packed, place)
+    return place
+
+
 @compiled
 def _land(target: Any, node: int, data: Integers, offset: Integers) -> Any:
     """Say where a text that spells an open node is after each draft token: the open node, or −2 − the first token."""
@@ -101,3 +115,9 @@ def _land(target: Any, node: int, data: Integers, offset: Integers) -> Any:
         determined = determined or start[v + 1] == start[v]
         place[token] = -2 - longest[v] if determined else v
     return place
+
+
+@compiled
+def _land_all(target: Any, data: Integers, offset: Integers, place: Integers) -> None:
+    for node in range(len(place)):
+        place[node] = _land(target, node, data, offset)

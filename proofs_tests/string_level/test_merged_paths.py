@@ -1,0 +1,79 @@
+"""ψ of an n-gram drafter with texts merged: the same as the walk of all its paths."""
+
+from __future__ import annotations
+
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proofs_tests.strategies import vocabularies
+from spec_math.language import NGram, Vocabulary
+from spec_math.string_level import merged_paths, psi
+
+DEPTH = 8
+
+
+@st.composite
+def cases(draw):
+    """Target words, an n-gram model on draft words, and what it has heard."""
+    target, words = draw(vocabularies("ab", most=5)), draw(vocabularies("abc", most=4))
+    random = Random(draw(st.integers(0, 2**32 - 1)))
+    text = [random.choice([-1, *range(len(words)), *range(len(words))]) for _ in range(30)] + [0]
+    model = NGram.learn(text, draw(st.integers(1, 3)), len(words))
+    heard = tuple(random.randrange(len(words)) for _ in range(random.randrange(4)))
+    return Vocabulary(target), Vocabulary(words), model, heard
+
+
+def walked(target, words, model, heard):
+    return psi.first_token(target, words, lambda path: model((*heard, *path)))
+
+
+def bound(words, model):
+    """Both sides add and multiply positive terms: (1 + u)^N, N the roundings that a mass passes on its way.
+
+    A row has at most 3·order roundings (`NGram.rows`); on each of at most DEPTH draws it is multiplied once, and a node
+    gathers at most as many texts as there are sequences of draft tokens that spell it; a result as many again.
+    """
+    paths = (len(words) + 1) ** DEPTH
+    roundings = DEPTH * (3 * model.order + 1 + paths) + paths
+    return 2 * roundings * 2.0**-53 / (1 - 2 * roundings * 2.0**-53)
+
+
+@given(cases())
+def test_merged_paths_give_the_psi_of_all_paths(case):
+    _, words, model, _ = case
+    merged, all_paths = merged_paths.first_token(*case), walked(*case)
+    assert max(map(len, case[0])) <= DEPTH
+    assert (abs(merged.law - all_paths.law) <= bound(words, model) * all_paths.law).all()
+    assert abs(merged.untokenisable - all_paths.untokenisable) <= bound(words, model) * all_paths.untokenisable
+    assert abs(merged.draws - all_paths.draws) <= bound(words, model) * all_paths.draws
+    assert merged.unreachable == all_paths.unreachable
+    assert merged.calls <= all_paths.calls
+
+
+def test_texts_of_one_node_and_different_contexts_stay_apart(monkeypatch):
+    # aab is drafted as a ⊕ a or as aa, and what follows differs; merging by the node alone loses that.
+    target, words = Vocabulary(["b", "aab", "aac"]), Vocabulary(["a", "aa", "b", "c"])
+    model = NGram.learn([0, 0, 2, -1, 1, 3, -1, 0, 0, 2, -1, 1, 3], order=2, size=4)
+    true = walked(target, words, model, ())
+
+    def by_node_alone(level):
+        nodes, contexts, masses = (np.concatenate(parts) for parts in zip(*level, strict=True))
+        distinct, first, inverse = np.unique(nodes, return_index=True, return_inverse=True)
+        return distinct, contexts[first], np.bincount(inverse, weights=masses)
+
+    right = merged_paths.first_token(target, words, model, ())
+    monkeypatch.setattr(merged_paths, "_merged", by_node_alone)
+    wrong = merged_paths.first_token(target, words, model, ())
+    assert abs(right.law - true.law).max() <= bound(words, model) < 1e-2 < abs(wrong.law - true.law).max()
+
+
+def test_what_does_not_fit_is_named():
+    model = NGram.learn([0, 1], order=2, size=2)
+    with pytest.raises(ValueError, match="the draft vocabulary has 3 tokens; the model has 2"):
+        merged_paths.first_token(Vocabulary(["a"]), Vocabulary(["a", "b", "c"]), model, ())
+    with pytest.raises(ValueError, match=r"draft token 1 \('<end>'\) adds no text"):
+        merged_paths.first_token(Vocabulary(["a"]), Vocabulary(["a", "<end>"], special=[1]), model, ())
