@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
-from itertools import accumulate
+from itertools import accumulate, permutations
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,6 @@ from spec_math import check_lossless_block, residual
 from spec_math.arrays import exact
 from spec_math.audit import OWN_GRID, Explored, ExploreError, LeakError, Partial, as_generator, explore
 from spec_math.audit.atom import Atom
-from spec_math.audit.clock import joint
 
 F = Fraction
 few = settings(max_examples=30)  # an exploration looks once at every object alive, to find generators made before
@@ -156,6 +155,13 @@ def test_random_module_draws() -> None:
         ("aa", "ab", "ba", "bb"), F(1, 4)
     )
     assert explore(lambda: random.Random(5).uniform(1, 3) < 2) == {True: F(1, 2), False: F(1, 2)}
+    assert explore(lambda: tuple(random.sample("abc", 2))) == dict.fromkeys(permutations("abc", 2), F(1, 6))
+    assert explore(lambda: tuple(_shuffled([0, 1, 2]))) == dict.fromkeys(permutations(range(3)), F(1, 6))
+
+
+def _shuffled(cards: list[int]) -> list[int]:
+    random.shuffle(cards)
+    return cards
 
 
 def test_numpy_generator_draws() -> None:
@@ -168,6 +174,49 @@ def test_numpy_generator_draws() -> None:
     assert explore(lambda: int(rng().integers(2, 4))) == {2: F(1, 2), 3: F(1, 2)}
     assert explore(lambda: tuple((rng().random(2) < quarter).tolist()))[True, False] == 1 / 16  # type: ignore[index]
     assert explore(lambda: int(np.searchsorted(np.cumsum(quarter), rng().random(), "right"))) == {0: 0.25, 1: 0.75}
+    assert explore(lambda: tuple(rng().multinomial(2, quarter).tolist())) == {
+        (0, 2): 9 / 16,
+        (1, 1): 6 / 16,
+        (2, 0): 1 / 16,
+    }
+    rows = explore(lambda: tuple(rng().multinomial(1, [quarter, [1.0, 0.0]]).argmax(-1).tolist()))
+    assert rows == {(0, 0): 0.25, (1, 0): 0.75}
+    assert explore(lambda: tuple(rng().choice(3, 2, False, [0.5, 0.25, 0.25]).tolist()))[1, 0] == 0.25 * 0.5 / 0.75  # type: ignore[index]
+    assert explore(lambda: tuple(rng().choice(3, 2, False).tolist())) == dict.fromkeys(
+        permutations(range(3), 2), F(1, 6)
+    )
+
+
+def test_choice_without_replacement_is_met_by_sampling() -> None:
+    """50,000 seeded draws of NumPy's own; 6 sigma of the worst cell is 6·sqrt(1/4/n) < .0135."""
+    law = [0.5, 0.3, 0.2]
+    rng = np.random.default_rng(0)
+    drawn = [tuple(rng.choice(3, 2, False, law).tolist()) for _ in range(50_000)]
+    found = explore(lambda: tuple(np.random.default_rng().choice(3, 2, False, law).tolist()))
+    assert isinstance(found, Explored)
+    assert all(abs(drawn.count(pair) / len(drawn) - mass) < 0.0135 for pair, mass in found.items())
+
+
+def test_numpy_s_old_functions_draw_too() -> None:
+    quarter = [0.25, 0.75]
+    old: Any = np.random
+    for draw in (
+        lambda: int(old.rand() >= 0.25),
+        lambda: int(old.choice(2, p=quarter)),
+        lambda: int(old.multinomial(1, quarter).argmax()),
+        lambda: int((np.array(quarter) / old.exponential(size=2)).argmax()),
+        lambda: int(old.RandomState(3).random_sample() >= 0.25),
+        lambda: min(1, int(old.randint(4))),
+    ):
+        assert explore(draw) == {0: 0.25, 1: 0.75}
+
+    def seeded() -> tuple[bool, bool]:
+        old.seed(1)
+        first = old.random(2)[1] < F(1, 2)
+        old.seed(1)
+        return first, old.rand(2)[1] < F(1, 2)
+
+    assert explore(seeded) == {(True, True): F(1, 2), (False, False): F(1, 2)}
 
 
 @few
@@ -189,41 +238,6 @@ def test_gumbel_noise_on_logarithms_draws_the_softmax() -> None:
     assert all(abs(found[i] - p) <= 8 * 2.0**-53 for i, p in enumerate([0.125, 0.375, 0.5]))  # type: ignore[index]
     by_hand = explore(lambda: int(np.argmax(logits - np.log(-np.log(np.random.default_rng().random(3))))))
     assert by_hand == found
-
-
-@given(pairs())
-def test_two_races_with_one_noise_have_the_joint_law(pair: Any) -> None:
-    """Its margins are both laws, and equal laws are always won by one clock."""
-    q, r = (list(law) for law in pair)
-    table = [[joint(q, r, x, y) for y in range(len(q))] for x in range(len(q))]
-    assert [sum(row) for row in table] == q
-    assert [sum(column) for column in zip(*table, strict=True)] == r
-    assert all(joint(q, q, x, y) == (q[x] if x == y else 0) for x in range(len(q)) for y in range(len(q)))
-
-
-def test_the_joint_law_of_two_races_is_met_by_sampling() -> None:
-    """A different road to the formula: 200,000 seeded draws; 6 sigma of the worst cell is 6·sqrt(1/4/n) < .0068."""
-    q, r = exact(["1/2", "1/3", "1/6"]), exact(["1/6", "1/6", "2/3"])
-    noise = np.random.default_rng(0).exponential(size=(200_000, 3))
-    winners = (noise / q.astype(float)).argmin(1), (noise / r.astype(float)).argmin(1)
-    for x in range(3):
-        for y in range(3):
-            share = float(np.mean((winners[0] == x) & (winners[1] == y)))
-            assert abs(share - float(joint(list(q), list(r), x, y))) < 0.0068
-
-
-def test_the_same_noise_raced_twice_is_conditioned_and_a_third_race_refused() -> None:
-    def raced(times: int) -> Any:
-        noise = np.random.default_rng().exponential(size=2)
-        rates = exact([["1/4", "3/4"], ["1/2", "1/2"], ["3/4", "1/4"]])
-        return tuple(int(np.argmin(noise / rates[turn])) for turn in range(times))
-
-    q, r = [F(1, 4), F(3, 4)], [F(1, 2), F(1, 2)]
-    assert explore(lambda: raced(2)) == {
-        (x, y): joint(q, r, x, y) for x in range(2) for y in range(2) if joint(q, r, x, y)
-    }
-    with pytest.raises(ExploreError, match="raced a third time"):
-        explore(lambda: raced(3))
 
 
 def test_a_generator_seeded_anew_repeats_itself() -> None:
@@ -306,6 +320,8 @@ def test_leaking_state_is_reported_with_what_differed() -> None:
 _MADE_BEFORE = np.random.default_rng(0)
 _PYTHONS = random.Random(0)
 _IMPORTED = random.random
+_OLD = np.random.rand
+_STATE = np.random.RandomState(0)
 
 
 @pytest.mark.parametrize(
@@ -315,7 +331,10 @@ _IMPORTED = random.random
         (lambda: np.random.default_rng(_MADE_BEFORE), "made before the run"),
         (lambda: _PYTHONS.random() < 0.5, "made before the run"),
         (lambda: _IMPORTED() < 0.5, "from random import"),
-        (lambda: np.random.rand() < 0.5, "old global generator"),  # noqa: NPY002
+        (lambda: _OLD() < 0.5, "old global generator"),
+        (lambda: _STATE.rand() < 0.5, "made before the run"),
+        (lambda: np.random.normal() < 0, "does not follow np.random.normal"),  # noqa: NPY002
+        (lambda: np.random.default_rng().choice(3, 2, replace=False, shuffle=False), "does not know the order"),
         (lambda: random.gauss(0, 1) < 0, "does not follow random.gauss"),
         (lambda: np.random.default_rng().normal() < 0, "does not follow Generator.normal"),
         (lambda: float(random.random()), "value of"),

@@ -12,7 +12,7 @@ import pytest
 from spec_math import check_lossless_block
 from spec_math.audit import OWN_GRID, Explored, ExploreError, LeakError, as_generator, check_drafter, explore
 from spec_math.audit.atom import Atom
-from spec_math.audit.clock import joint
+from spec_math.audit.races import joint
 from spec_math.verdict import Lossy
 
 torch = pytest.importorskip("torch", reason="torch is an optional extra")
@@ -207,7 +207,7 @@ def test_one_noise_for_the_draft_and_its_correction_is_followed() -> None:
         return tuple(tokens)  # type: ignore[return-value]
 
     laws = [[Fraction(mass) for mass in law] for law in (q, r)]
-    expected = {(x, y): float(joint(*laws, x, y)) for x in range(2) for y in range(2) if joint(*laws, x, y)}
+    expected = {(x, y): float(joint(laws, (x, y))) for x in range(2) for y in range(2) if joint(laws, (x, y))}
     assert explored(both) == expected
 
 

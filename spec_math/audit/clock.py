@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from itertools import pairwise
 from math import exp
 from numbers import Rational
 from typing import Any
 
 from spec_math.audit.atom import Atom, ExploreError
+from spec_math.audit.races import joint
 
 
 class Clock:
@@ -120,8 +120,7 @@ class Clock:
 def race(entries: Sequence[Any], smallest: bool) -> int:
     """Return the index of the smallest (or largest) of numbers made of clocks: i with chance rate_i / Σ rates.
 
-    A second race with the same noise is drawn from its law given the first, see `joint`; a third is refused, unless it
-    repeats one of them.
+    A further race with the same noise is drawn from its law given the earlier ones, see `races.joint`.
 
     Raises:
         ExploreError: the entries are not all numbers of one kind whose winner is the clock that rings first.
@@ -158,64 +157,37 @@ def _never_wins(number: Any, smallest: bool) -> bool:
 
 def _winner(rates: dict[Atom, Fraction]) -> Atom:
     tape = next(iter(rates)).tape
-    past: list[tuple[dict[Atom, Fraction], Atom]] = []
-    for atom in rates:
-        past += [one for one in atom.races if not any(one is known for known in past)]
+    past = _entangled(rates)
     for known, winner in past:
         if _proportional(known, rates):
             return winner
-    atoms = list(rates) if not past else list({**past[0][0], **rates})
-    if not past:
-        total = sum(rates.values())
-        masses = [rates[atom] / total for atom in atoms]
-    elif len(past) == 1:
-        first, winner = past[0]
-        q, r = ([law.get(atom, Fraction(0)) for atom in atoms] for law in (first, rates))
-        x = atoms.index(winner)
-        both = [joint(q, r, x, y) for y in range(len(atoms))]
-        total = sum(both)
-        masses = [mass / total for mass in both]
-    else:
-        raise ExploreError(f"the noise of {atoms[0].name} is raced a third time; explore knows the joint law of two")
-    result = atoms[tape.draw(f"the race of {', '.join(atom.name for atom in atoms)}", masses)]
-    held = (rates, result)
-    for atom in atoms:
-        atom.races.append(held)
+    atoms = list(dict.fromkeys(atom for known in (*(race for race, _ in past), rates) for atom in known))
+    listed = [[known.get(atom, Fraction(0)) for atom in atoms] for known in (*(race for race, _ in past), rates)]
+    won = [atoms.index(winner) for _, winner in past]
+    chances = [joint(listed, [*won, y]) for y in range(len(atoms))]
+    total = sum(chances, Fraction(0))
+    result = atoms[
+        tape.draw(f"the race of {', '.join(atom.name for atom in rates)}", [chance / total for chance in chances])
+    ]
+    for atom in rates:
+        atom.races.append((rates, result))
     return result
+
+
+def _entangled(rates: dict[Atom, Fraction]) -> list[tuple[dict[Atom, Fraction], Atom]]:
+    """Return the earlier races that say something of these atoms: theirs, those of the atoms in them, and so on."""
+    found: list[tuple[dict[Atom, Fraction], Atom]] = []
+    atoms, seen = list(rates), set(rates)
+    for atom in atoms:
+        for known in atom.races:
+            if not any(known is one for one in found):
+                found.append(known)
+                atoms += [other for other in known[0] if other not in seen]
+                seen.update(known[0])
+    return found
 
 
 def _proportional(first: dict[Atom, Fraction], second: dict[Atom, Fraction]) -> bool:
     atoms = {**first, **second}
     totals = sum(first.values()), sum(second.values())
     return all(first.get(a, 0) * totals[1] == second.get(a, 0) * totals[0] for a in atoms)
-
-
-def joint(first: Sequence[Fraction], second: Sequence[Fraction], x: int, y: int) -> Fraction:
-    """Return P(argmin E/first = x and argmin E/second = y) for independent exponentials E: two races, one noise.
-
-    The law: with E_x = first_x·s and E_y = second_y·ρs, all other E_i must exceed s·max(first_i, ρ·second_i). For
-    y ≠ x this gives ∫ first_x second_y / (Σ_i max(first_i, ρ second_i))² dρ over the ρ from first_y/second_y to
-    first_x/second_x; the sum is linear in ρ between the ratios first_i/second_i, so that the integral is rational.
-
-    >>> joint([Fraction(1, 2), Fraction(1, 2)], [Fraction(1), Fraction(0)], 1, 0)
-    Fraction(1, 2)
-    """
-    if first[x] == 0 or second[y] == 0:
-        return Fraction(0)
-    if x == y:
-        return 1 / sum((max(q / first[x], r / second[x]) for q, r in zip(first, second, strict=True)), Fraction(0))
-    low = first[y] / second[y]
-    high = None if second[x] == 0 else first[x] / second[x]
-    if high is not None and high <= low:
-        return Fraction(0)
-    ratios = sorted({q / r for q, r in zip(first, second, strict=True) if r} - {low})
-    inner = [ratio for ratio in ratios if ratio > low and (high is None or ratio < high)]
-    edges: list[Fraction | None] = [low, *inner, high]
-    total = Fraction(0)
-    for a, b in pairwise(edges):
-        start = Fraction(a or 0)
-        constant = sum((q for q, r in zip(first, second, strict=True) if q > r * start), Fraction(0))
-        slope = sum((r for q, r in zip(first, second, strict=True) if q <= r * start), Fraction(0))
-        at_start = constant + slope * start
-        total += 1 / (slope * at_start) if b is None else (b - start) / (at_start * (constant + slope * b))
-    return first[x] * second[y] * total

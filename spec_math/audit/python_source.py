@@ -18,7 +18,7 @@ from spec_math.audit.uniform import Uniform, rational
 BITS = 53
 """random.random() is k/2^53."""
 
-_FOLLOWED = ("random", "uniform", "randrange", "randint", "choice", "choices", "expovariate")
+_FOLLOWED = ("random", "uniform", "randrange", "randint", "choice", "choices", "sample", "shuffle", "expovariate")
 _KEPT = ("seed", "getstate", "setstate")
 
 
@@ -100,6 +100,17 @@ def _oracle(tape: Tape) -> type[random.Random]:
                 sums = sums or list(accumulate(rational(mass, atom) for mass in each))
                 chosen.append(population[atom.cell(sums, f"choices by {atom.name}")])
             return chosen
+
+        def sample(self, population: Any, k: int, *, counts: Any = None) -> list[Any]:
+            if counts is not None:
+                raise ExploreError("explore follows random.sample without counts=")
+            if not 0 <= k <= len(population):
+                raise ValueError(f"a sample of {k} is larger than its population of {len(population)}, or negative")
+            left = list(population)
+            return [left.pop(self.randrange(len(left))) for _ in range(k)]
+
+        def shuffle(self, x: Any) -> None:
+            x[:] = self.sample(x, len(x))
 
         def expovariate(self, lambd: Any = 1) -> Any:
             return Clock(tape.atom(self._place(), BITS, "python uniform")) / lambd

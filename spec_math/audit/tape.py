@@ -57,7 +57,7 @@ class Tape:
     def made_before(self, kind: type[Any]) -> list[Any]:
         """Return the generators of a kind that were alive before the first run: they would be drawn from unseen."""
         if self._alive is None:
-            kinds = (random.Random, np.random.Generator)
+            kinds = (random.Random, np.random.Generator, np.random.RandomState)
             # By type: to ask some objects for their class, as isinstance does, has effects.
             self._alive = [one for one in gc.get_objects() if issubclass(type(one), kinds)]
         return [one for one in self._alive if isinstance(one, kind)]
