@@ -264,3 +264,31 @@ def test_a_file_of_no_kind_is_named(written):
         read_vocabulary(written("tokenizer.model", b"\x00\x01\x02 nothing of the kind"))
     with pytest.raises(FileNotFoundError):
         read_vocabulary("no/such/file")
+
+
+def test_a_list_of_tokens_is_read_in_its_order(written):
+    listed = ["a", "é", {"bytes": "ff"}, {"special": "<end>"}]
+    vocabulary = read_vocabulary(written("tokens.json", json.dumps(listed)))
+    assert vocabulary.tokens == (b"a", "é".encode(), b"\xff", b"")
+    assert vocabulary.special == {3: "<end>"}
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        ('["a", "b"', "truncated or no JSON"),
+        ('["a", ""]', "every token must add text; token 1 is empty"),
+        ('["a", "a"]', "tokens 0 and 1 are both b'a'"),
+        ("[]", "needs at least one token"),
+        ('["a", 3]', "token 1 must be a text"),
+        ('[{"bytes": "f"}]', "token 0: 'f' is no list of bytes in hexadecimal"),
+        ('[{"special": "x", "bytes": "ff"}]', "token 0 must be a text"),
+        ('["\\ud800"]', "has no UTF-8"),
+        (b'["\xff"]', "truncated or no JSON"),
+    ],
+)
+def test_a_broken_list_of_tokens_is_named(written, content, says):
+    path = written("tokens.json", content)
+    with pytest.raises(ValueError, match=says) as error:
+        read_vocabulary(path)
+    assert "tokens.json" in str(error.value)

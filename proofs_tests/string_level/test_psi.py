@@ -15,7 +15,7 @@ from proofs_tests.strategies import laws, vocabularies
 from spec_math.arrays import exact
 from spec_math.chance import law
 from spec_math.language import GreedyTokenizer, Table, Vocabulary
-from spec_math.string_level.psi import first_token, longest_lookahead, psi, unreachable
+from spec_math.string_level.psi import first_token, longest_lookahead, most_calls, psi, unreachable
 from spec_math.string_level.segmentation import count
 
 HALF = Fraction(1, 2)
@@ -332,3 +332,10 @@ def test_wrong_variants_are_rejected():
     ]
     assert psi(Vocabulary(target), Vocabulary(draft), masses).tolist() == expected
     assert segmentations != expected
+
+
+@given(vocabularies(), vocabularies(most=4))
+def test_the_laws_asked_of_a_drafter_that_may_say_anything(target, draft):
+    uniform = [Fraction(1, len(draft))] * len(draft)
+    both = Vocabulary(target), Vocabulary(draft)
+    assert most_calls(*both) == first_token(*both, lambda _: uniform).calls

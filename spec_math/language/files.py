@@ -1,10 +1,10 @@
-"""Reading a vocabulary, or a tokeniser, from a file: Hugging Face's tokenizer.json, tiktoken and SentencePiece."""
+"""Reading a vocabulary from a file: Hugging Face's tokenizer.json, tiktoken, SentencePiece, or a list of tokens."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from spec_math.language import sentencepiece_file, tiktoken_file, tokenizer_json
+from spec_math.language import sentencepiece_file, tiktoken_file, token_list, tokenizer_json
 from spec_math.language.file_content import content
 from spec_math.language.vocabulary import Vocabulary
 
@@ -12,8 +12,8 @@ from spec_math.language.vocabulary import Vocabulary
 def read_vocabulary(path: str | Path) -> Vocabulary:
     """Read the vocabulary of a tokeniser file, whose kind is seen from its first bytes.
 
-    A file that begins with "{" is a tokenizer.json; one whose first line is a base64 text and a number is tiktoken's;
-    anything else is a SentencePiece model, for which the library sentencepiece is needed.
+    A file that begins with "{" is a tokenizer.json; with "[", a list of tokens (`token_list`); one whose first line is
+    a base64 text and a number is tiktoken's; anything else is a SentencePiece model, for which the library sentencepiece is needed.
 
     Raises:
         FileNotFoundError: there is no such file.
@@ -24,6 +24,8 @@ def read_vocabulary(path: str | Path) -> Vocabulary:
     head = content(place)[:512]
     if head.lstrip().startswith(b"{"):
         return tokenizer_json.read(place)
+    if head.lstrip().startswith(b"["):
+        return token_list.read(place)
     if tiktoken_file.begins(head):
         return tiktoken_file.read(place)
     return sentencepiece_file.read(place)

@@ -9,7 +9,7 @@ import numpy as np
 
 from spec_math.arrays import Array, count
 from spec_math.language.vocabulary import Vocabulary
-from spec_math.string_level import drafted_paths, two_tries
+from spec_math.string_level import drafted_paths, segmentation, two_tries
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,19 @@ def longest_lookahead(target_vocabulary: Vocabulary, draft_vocabulary: Vocabular
     target = target_vocabulary.trie
     most = two_tries.most_tokens(target, draft_vocabulary.trie)
     return int(most[target.open].max(initial=0)) + 1
+
+
+def most_calls(target_vocabulary: Vocabulary, draft_vocabulary: Vocabulary) -> int:
+    """Return how many laws ψ asks of a drafter with context that may say any of its tokens at any time.
+
+    One after each sequence of draft tokens whose text is a proper prefix of a target token, the empty one included:
+    `FirstToken.calls` of a drafter whose laws have no zeros. Exact, however many they are.
+
+    >>> most_calls(Vocabulary(["abc", "b"]), Vocabulary(["a", "b", "ab"]))   # after nothing, a, a ⊕ b, and ab
+    4
+    """
+    waiting = {token[:end] for token in target_vocabulary for end in range(len(token))}
+    return sum(segmentation.counts(sorted(waiting), draft_vocabulary))
 
 
 def unreachable(target_vocabulary: Vocabulary, draft_vocabulary: Vocabulary) -> tuple[int, ...]:

@@ -15,11 +15,22 @@ from spec_math.language import Speaker
 from spec_math.scheme import Tokens
 from spec_math.string_level.alignment import align, band
 from spec_math.string_level.exact_match import nothing_drafted
-from spec_math.string_level.reading import opened
+from spec_math.string_level.reading import Reading, opened
 from spec_math.string_level.realignment import candidate
 from spec_math.string_level.timing_repaired import conditional, deterministic
 
-__all__ = ["WINDOW", "align", "bias", "conditional", "deterministic", "first_token_law", "generate", "mapped", "run"]
+__all__ = [
+    "WINDOW",
+    "align",
+    "bias",
+    "conditional",
+    "deterministic",
+    "first_token_law",
+    "generate",
+    "mapped",
+    "proposal",
+    "run",
+]
 
 WINDOW = 8
 """The band |i − j| ≤ w of the paper's experiments (Section 5.2.3, Appendix K)."""
@@ -68,11 +79,8 @@ def run(
     """
     laws, reading = opened(target, drafter, prefix)
     said = reading.draw(coin, lookahead)
-    text = reading.text(said)
-    drafted = candidate(target, laws.prefix, text, 0)
-    spelled = [drafter.vocabulary[token] for token in said], [target.vocabulary[token] for token in drafted]
-    proposed = [reading(said[:place])[token] for place, token in enumerate(said)]
-    chances = mapped(*spelled, proposed, window)
+    drafted = candidate(target, laws.prefix, reading.text(said), 0)
+    chances = proposal(target, reading, said, drafted, window)
     tokens: Tokens = ()
     for token, chance in zip(drafted, chances, strict=True):
         if not coin.flip(min(1, laws.target(tokens)[token] / chance)):
@@ -80,8 +88,23 @@ def run(
         tokens = (*tokens, token)
         if laws.ends(tokens):
             return Outcome(tokens, drafted, len(tokens))
-    fallback = None if drafted else nothing_drafted(text)
+    fallback = None if drafted else nothing_drafted(reading.text(said))
     return Outcome((*tokens, coin.draw(laws.target(tokens))), drafted, len(tokens), fallback)
+
+
+def proposal(target: Speaker, reading: Reading, said: Tokens, drafted: Tokens, window: int = WINDOW) -> list[Any]:
+    """Return p(t_j), what the algorithm takes for the drafter's probability of each re-tokenised token.
+
+    said: draft tokens after the text that is read; drafted: their text in target tokens. Source: Alg. 2, lines 8 to 10.
+
+    >>> from spec_math.language import Vocabulary
+    >>> target = Speaker(lambda prefix: ["1/2", "1/2"], Vocabulary(["a", "b"]))
+    >>> drafter = Speaker(lambda prefix: ["1/3", "2/3"], Vocabulary(["ab", "b"]))
+    >>> proposal(target, Reading(drafter, b""), (0, 1), (0, 1, 1))
+    [Fraction(1, 3), Fraction(2, 3), Fraction(2, 3)]
+    """
+    spelled = [reading.text((token,)) for token in said], [target.vocabulary[token] for token in drafted]
+    return mapped(*spelled, [reading(said[:place])[token] for place, token in enumerate(said)], window)
 
 
 def mapped(drafted: Sequence[bytes], retokenised: Sequence[bytes], proposed: Sequence[Any], window: int) -> list[Any]:

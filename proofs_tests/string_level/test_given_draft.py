@@ -1,0 +1,38 @@
+"""Tokens of a block for a given draft: averaged over drafts they are the tokens of the program."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from proofs_tests.speakers import speaker, speaker_pairs
+from spec_math import law
+from spec_math.block_level import length
+from spec_math.string_level import exact_match, given_draft, timing
+from spec_math.string_level.reading import opened
+
+METHODS = ((exact_match.generate, given_draft.exact_match), (timing.generate, given_draft.timing_as_printed))
+
+
+def averaged(target, drafter, lookahead, of_given):
+    """The mean over all drafts of what a given draft is worth."""
+    laws, reading = opened(target, drafter, ())
+    drafts = law(lambda coin: reading.draw(coin, lookahead))
+    return sum(mass * of_given(target, laws, reading, said) for said, mass in drafts.items())
+
+
+@pytest.mark.parametrize(("generate", "of_given"), METHODS)
+@given(speaker_pairs(), st.integers(1, 3))
+def test_the_mean_over_drafts_is_the_program_s(generate, of_given, pair, lookahead):
+    target, drafter = pair
+    tokens = length.expected(lambda coin, prefix: generate(coin, target, drafter, prefix, lookahead), ())
+    assert averaged(target, drafter, lookahead, of_given) == tokens
+
+
+def test_a_token_more_after_the_end_is_found():
+    # The target ends with b, which the drafter says: nothing follows it.
+    target, drafter = speaker(["a", "b"], ["1/4", "3/4"], end=1), speaker(["b"], [1])
+    laws, reading = opened(target, drafter, ())
+    assert given_draft.exact_match(target, laws, reading, (0,)) == 1
+    assert 1 + laws.target(())[1] != 1  # what a count of accepted drafts plus one would say

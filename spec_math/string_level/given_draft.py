@@ -1,0 +1,86 @@
+"""What a given draft is worth: the tokens that a block emits for it on average, the verifier's coins averaged out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from spec_math.block_level.conditionals import Conditionals
+from spec_math.language import Speaker
+from spec_math.scheme import Tokens
+from spec_math.string_level import timing
+from spec_math.string_level.reading import Reading
+from spec_math.string_level.realignment import candidate
+
+
+def exact_match(target: Speaker, laws: Conditionals, reading: Reading, said: Tokens) -> Any:
+    """Return the expected tokens of a SLEM block for given draft tokens: Σ over what may be emitted, no coin drawn.
+
+    laws, reading: as `reading.opened` gives them. Its mean over drafts is that of `exact_match.generate`.
+
+    >>> from spec_math.language import Vocabulary
+    >>> from spec_math.string_level.reading import opened
+    >>> target = Speaker(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
+    >>> drafter = Speaker(lambda prefix: ["1"], Vocabulary(["bb"]))
+    >>> exact_match(target, *opened(target, drafter, ()), (0,))   # 1 + 3/4 + 9/16
+    Fraction(37, 16)
+    """
+    drafted = candidate(target, laws.prefix, reading.text(said), 0)
+    return emitted(laws, drafted, masses(laws, drafted))
+
+
+def timing_as_printed(target: Speaker, laws: Conditionals, reading: Reading, said: Tokens) -> Any:
+    """Return the expected tokens of a block of TokenTiming as printed, for given draft tokens.
+
+    >>> from spec_math.language import Vocabulary
+    >>> from spec_math.string_level.reading import opened
+    >>> target = Speaker(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
+    >>> drafter = Speaker(lambda prefix: ["1"], Vocabulary(["bb"]))
+    >>> timing_as_printed(target, *opened(target, drafter, ()), (0,))
+    Fraction(37, 16)
+    """
+    drafted = candidate(target, laws.prefix, reading.text(said), 0)
+    return emitted(laws, drafted, ratios(laws, drafted, timing.proposal(target, reading, said, drafted)))
+
+
+def ratios(laws: Conditionals, drafted: Tokens, proposed: Sequence[Any]) -> list[Any]:
+    """Return min(1, t/p) for each drafted target token, given those before it: the chance that it is accepted.
+
+    >>> ratios(Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ()), (0, 1), [1, 1])
+    [Fraction(1, 4), Fraction(3, 4)]
+    """
+    return [min(1, mass / chance) for mass, chance in zip(masses(laws, drafted), proposed, strict=False)]
+
+
+def masses(laws: Conditionals, drafted: Tokens) -> list[Any]:
+    """Return the target's mass of each drafted token given those before it, up to the target's end.
+
+    >>> masses(Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ()), (0, 1))
+    [Fraction(1, 4), Fraction(3, 4)]
+    """
+    found: list[Any] = []
+    for place, token in enumerate(drafted):
+        if laws.ends(drafted[:place]):
+            break
+        found.append(laws.target(drafted[:place])[token])
+    return found
+
+
+def emitted(laws: Conditionals, drafted: Tokens, chances: Sequence[Any]) -> Any:
+    """Return the expected tokens of a block whose drafted tokens are accepted one after another with these chances.
+
+    1 + Σ_j Π_{i≤j} chance_i: a rejection, or the end of the draft, adds one token. After the target's end nothing is.
+
+    >>> from fractions import Fraction
+    >>> laws = Conditionals(lambda prefix: ["1/2", "1/2"], lambda prefix: ["1/2", "1/2"], ())
+    >>> emitted(laws, (0, 0), [Fraction(1, 2), Fraction(1, 3)])
+    Fraction(5, 3)
+    """
+    total: Any = 1
+    weight: Any = 1
+    for place, chance in enumerate(chances):
+        weight = weight * chance
+        if laws.ends(drafted[: place + 1]):
+            return total  # accepted, it is the block's last token; rejected, another one is
+        total = total + weight
+    return total
