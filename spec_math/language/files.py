@@ -13,7 +13,8 @@ def read_vocabulary(path: str | Path) -> Vocabulary:
     """Read the vocabulary of a tokeniser file, whose kind is seen from its first bytes.
 
     A file that begins with "{" is a tokenizer.json; with "[", a list of tokens (`token_list`); one whose first line is
-    a base64 text and a number is tiktoken's; anything else is a SentencePiece model, for which the library sentencepiece is needed.
+    a base64 text and a number is tiktoken's; anything else is a SentencePiece model, for which the library
+    sentencepiece is needed.
 
     Raises:
         FileNotFoundError: there is no such file.

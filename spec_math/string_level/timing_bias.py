@@ -71,7 +71,7 @@ def from_below(target: Array, firsts: Sequence[First]) -> float:
         ValueError: there are fewer than 2.
 
     >>> import numpy as np
-    >>> from_below(np.array([0.25, 0.75]), ([First(0, 0.5)] * 2 + [First(1, 1.0)] * 2) * 500)
+    >>> from_below(np.array([0.25, 0.75]), ([First(0, 0.5)] * 2 + [First(1, 1.0)] * 2) * 2)
     0.0625
     """
     if len(firsts) < 2:
