@@ -67,7 +67,7 @@ def pages() -> dict[str, str]:
         )
     listed = "\n".join(f"floor_{floor}" for floor in floors)
     result["index"] = (
-        "# Reference\n\nEvery public name, floor by floor, from the docstrings of the code; each example runs in the tests."
+        "# Reference\n\nEvery public name, floor by floor, from the docstrings; each example runs in the tests."
         f"\n\n```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```\n"
     )
     return result
