@@ -14,16 +14,16 @@ from torch_bridge.random_source import torch_source
 def explore(fn: Callable[[], Any], budget: int = 100_000, grid: int | None = None) -> Explored | Partial:
     """Compute the exact law of what a function returns, over torch's randomness, Python's and NumPy's.
 
-    The law: {outcome: probability}. torch.rand, rand_like, Tensor.uniform_ and exponential_, and multinomial are
-    followed, with a generator or without; comparisons fork, argmin and argmax of exponential or Gumbel noise race. On
-    the CPU, in float64, float32, float16 or bfloat16. Masses are floats, as torch's numbers are. Generators are left as
-    they were.
+    The law: {outcome: probability}. torch.rand, rand_like, randint, randperm, bernoulli, multinomial, gumbel_softmax
+    (hard) and Tensor.uniform_ and exponential_ are followed, with a generator or without; comparisons and searchsorted
+    fork, argmin, argmax, topk and sort of exponential or Gumbel noise race. On the CPU, in float64, float32, float16 or
+    bfloat16. Masses are floats, as torch's numbers are. Generators are left as they were.
 
     Args:
         fn: a function of its draws alone, whose outcome is hashable: `.tolist()` or `.item()` of tensors of tokens.
         budget: the most paths to walk; where there are more, the result is a `Partial`.
         grid: None for ideal uniforms; b for uniforms k/2^b; `OWN_GRID` for each type's own, k/2^24 in float32 and as
-            `random_source.uniform_value` says in half precision. The code's arithmetic on a uniform is then done in its
+            `random_draws.uniform_value` says in half precision. The code's arithmetic on a uniform is then done in its
             own type, rounding and all. Noise to race is ideal.
 
     Raises:

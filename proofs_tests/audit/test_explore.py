@@ -240,6 +240,24 @@ def test_gumbel_noise_on_logarithms_draws_the_softmax() -> None:
     assert by_hand == found
 
 
+def test_a_small_number_in_a_logarithm_is_left_out_and_told() -> None:
+    logits = np.log(np.array([0.25, 0.75]))
+
+    def draw(small: float) -> int:
+        noise = np.log(-np.log(np.random.default_rng().random(2) + small) + small)
+        return int(np.argmax(logits - noise))
+
+    found, plain = explore(lambda: draw(1e-10)), explore(lambda: draw(0.0))
+    assert isinstance(found, Explored)
+    assert isinstance(plain, Explored)
+    assert found == plain
+    assert (found.ignored, plain.ignored) == (4 * 1e-10, 0)
+    with pytest.raises(ExploreError, match="after it was scaled"):
+        explore(lambda: draw(0.1))
+    flipped = explore(lambda: int(np.argmax(logits - np.log(-np.log1p(-np.random.default_rng().random(2))))))
+    assert flipped == plain
+
+
 def test_a_generator_seeded_anew_repeats_itself() -> None:
     def seeded() -> tuple[bool, bool]:
         random.seed(7)

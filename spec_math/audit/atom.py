@@ -11,6 +11,10 @@ class ExploreError(RuntimeError):
     """Explored code did something with a random number, or asked for one, that explore cannot follow exactly."""
 
 
+LARGEST_GUARD = Fraction(1, 1000)
+"""The largest number that may be added to keep a logarithm finite, and left out."""
+
+
 class Forks(Protocol):
     """What an atom needs of the tape."""
 
@@ -22,6 +26,10 @@ class Forks(Protocol):
 
     def draw(self, asked: str, masses: Sequence[Fraction]) -> int:
         """Fork into indices."""
+        ...
+
+    def ignore(self, distance: Fraction) -> None:
+        """Note by how much, in total variation, the number walked with is off from the code's."""
         ...
 
 
@@ -40,12 +48,21 @@ class Atom:
         self.high = Fraction(1 if bits is None else 1 << bits)
         self.races: list[Any] = []
         self._kind = ""
+        self._guard: Fraction | None = None
 
     def become(self, kind: str) -> None:
         """Use the atom as a "uniform" or a "clock", and refuse the other use."""
         if self._kind and self._kind != kind:
             raise ExploreError(f"{self.name} is used both as a uniform and as the noise of a race; explore follows one")
         self._kind = kind
+
+    def settle(self, guard: Fraction) -> None:
+        """Take part in a race as a number off by a guard, the same in every race, or the races would not be one's."""
+        if self._guard is None:
+            self._guard = guard
+            self.tape.ignore(guard)
+        elif self._guard != guard:
+            raise ExploreError(f"{self.name} is raced both with and without a small number added; explore follows one")
 
     def below(self, cut: Fraction, asked: str) -> bool:
         """Say whether the number is below a cut, and remember the answer."""

@@ -8,7 +8,7 @@ from math import exp
 from numbers import Rational
 from typing import Any
 
-from spec_math.audit.atom import Atom, ExploreError
+from spec_math.audit.atom import LARGEST_GUARD, Atom, ExploreError
 from spec_math.audit.races import joint
 
 
@@ -16,14 +16,17 @@ class Clock:
     """A number made of an exponential clock: with T = E/rate its ring, T, 1/T, −T, or s·log T for a factor s.
 
     It may be scaled by positive numbers, turned over, taken the logarithm of, and then shifted; and it may be raced
-    against others by argmin and argmax. Clocks are ideal, on every grid.
+    against others by argmin and argmax. Clocks are ideal, on every grid. `guard` bounds the total variation by which
+    numbers added to keep a logarithm finite, as in log(u + 1e-10), change it; they are left out, and told.
     """
 
-    __slots__ = ("atom", "factor", "is_log", "power", "rate", "sign")
+    __slots__ = ("atom", "factor", "guard", "is_log", "power", "rate", "sign")
 
-    def __init__(self, atom: Atom, rate: Any = Fraction(1), power: int = 1, sign: int = 1) -> None:
+    def __init__(self, atom: Atom, guard: Fraction = Fraction(0)) -> None:
         atom.become("clock")
-        self.atom, self.rate, self.power, self.sign = atom, rate, power, sign
+        self.atom, self.guard = atom, guard
+        self.rate: Any = Fraction(1)
+        self.power, self.sign = 1, 1
         self.is_log, self.factor = False, Fraction(1)
 
     @property
@@ -39,7 +42,7 @@ class Clock:
             return -(self * -other)
         # T·c rings at rate/c; c/T is the reciprocal of a ring at rate·c. With c = 0 it never wins either race.
         rate = self.rate * c if self.power < 0 else self.rate / c if c else Fraction(0)
-        return Clock(self.atom, rate, self.power, self.sign)
+        return self._changed(rate=rate)
 
     def __rmul__(self, other: Any) -> Clock:
         return self.__mul__(other)
@@ -49,7 +52,7 @@ class Clock:
         if c == 0:
             if self.is_log or self.power < 0:
                 raise ExploreError(f"the clock of {self.atom.name} is divided by 0")
-            return Clock(self.atom, Fraction(0), self.power, self.sign)  # T/0 is infinite: it never rings
+            return self._changed(rate=Fraction(0))  # T/0 is infinite: it never rings
         return self * (1 / c)
 
     def __rtruediv__(self, other: Any) -> Clock:
@@ -57,16 +60,16 @@ class Clock:
             raise ExploreError(
                 f"the logarithm of the clock of {self.atom.name} is divided by; explore does not know it"
             )
-        return Clock(self.atom, self.rate, -self.power, self.sign) * other
+        return self._changed(power=-self.power) * other
 
     def __neg__(self) -> Clock:
         if self.is_log:
             return self._log(self.rate, -self.factor)
-        return Clock(self.atom, self.rate, self.power, -self.sign)
+        return self._changed(sign=-self.sign)
 
     def __add__(self, other: Any) -> Clock:
         if not self.is_log:
-            raise ExploreError(f"the clock of {self.atom.name} is shifted; only its logarithm may be")
+            return self._guarded(other)
         if other == float("-inf") and self.factor < 0:
             return self._log(Fraction(0), self.factor)
         shift = self._number(other)
@@ -98,9 +101,26 @@ class Clock:
         raise ExploreError(f"the value of {self!r} is asked for; explore follows races by argmin and argmax only")
 
     def _log(self, rate: Any, factor: Fraction) -> Clock:
-        result = Clock(self.atom, rate)
-        result.is_log, result.factor = True, factor
+        return self._changed(rate=rate, is_log=True, factor=factor)
+
+    def _changed(self, **fields: Any) -> Clock:
+        result: Clock = object.__new__(Clock)
+        for name in self.__slots__:
+            setattr(result, name, fields.get(name, getattr(self, name)))
         return result
+
+    def kept_above(self, least: Any) -> Clock:
+        """Return max(T, least) for a least that is 0 or small, as T."""
+        return self if least <= 0 else self._guarded(least)
+
+    def _guarded(self, other: Any) -> Clock:
+        """Leave out a small number added to a ring: T + ε is off from T by 1 − exp(−rate·ε) ≤ rate·ε."""
+        shift = self._number(other)
+        if shift == 0:
+            return self
+        if (self.power, self.sign) != (1, 1) or not 0 < shift * self.rate <= LARGEST_GUARD:
+            raise ExploreError(f"the clock of {self.atom.name} is shifted; only its logarithm may be")
+        return self._changed(guard=self.guard + shift * self.rate)
 
     def _number(self, value: Any) -> Fraction:
         if isinstance(value, Rational):
@@ -142,6 +162,8 @@ def race(entries: Sequence[Any], smallest: bool) -> int:
     kinds = {(clock.is_log, clock.factor if clock.is_log else (clock.power, clock.sign)) for clock in clocks}
     if len(kinds) > 1:
         raise ExploreError("the numbers of one race are made in different ways; explore follows one")
+    for clock in clocks:
+        clock.atom.settle(clock.guard)
     rates = {clock.atom: Fraction(clock.rate) for clock in clocks}
     if len(rates) < len(clocks):
         raise ExploreError("one clock takes part in a race twice")

@@ -38,7 +38,7 @@ def check_drafter(drafter: Callable[[], tuple[int | None, Any]], **options: Any)
     found = explore(run, **options)
     if isinstance(found, Partial):
         raise ExploreError(f"{found.paths} paths left {found.unexplored} of the mass unexplored; raise budget")
-    return _judged(found, found.paths)
+    return _judged(found, found.paths, found.ignored)
 
 
 def check_drafter_program(drafter: Callable[[Coin], tuple[int | None, Any]]) -> Lossless | Lossy:
@@ -57,7 +57,7 @@ def _shown(answer: tuple[int | None, Any]) -> Reported:
     return token, tuple(checked(reported, "reported law").tolist())
 
 
-def _judged(masses: Mapping[Reported, Any], paths: int) -> Lossless | Lossy:
+def _judged(masses: Mapping[Reported, Any], paths: int, slack: float = 0.0) -> Lossless | Lossy:
     given: dict[tuple[Any, ...], dict[int, Any]] = {}
     for (token, reported), mass in masses.items():
         if token is None:
@@ -65,7 +65,6 @@ def _judged(masses: Mapping[Reported, Any], paths: int) -> Lossless | Lossy:
         tokens = given.setdefault(reported, {})
         tokens[token] = tokens.get(token, 0) + mass
     distance, worst = 0, None
-    slack = 0.0
     for reported, tokens in given.items():
         share = sum(tokens.values())
         strays = [token for token in tokens if not 0 <= token < len(reported)]

@@ -26,13 +26,15 @@ class Explored(dict[Any, Any]):
     """The exact law of a function's outcome, {outcome: probability}, all of its paths walked.
 
     `exact` tells whether the masses are Fractions: they are where all thresholds and weights were ints or Fractions.
-    Else they are float64, rounded once each from the exact law of the floating thresholds.
+    Else they are float64, rounded once each from the exact law of the floating thresholds. `ignored` bounds the total
+    variation by which small numbers that keep a logarithm finite, as in log(u + 1e-10), would change the law.
     """
 
-    def __init__(self, masses: Mapping[Any, Any], paths: int, exact: bool) -> None:
+    def __init__(self, masses: Mapping[Any, Any], paths: int, exact: bool, ignored: Any = 0) -> None:
         super().__init__(masses)
         self.paths = paths
         self.exact = exact
+        self.ignored = ignored
 
 
 @dataclass(frozen=True)
@@ -94,10 +96,12 @@ def explore(
         return outcome
 
     masses: dict[Any, Fraction] = {}
+    ignored = Fraction(0)
     walked, walk = 0, paths(run)
     for path in walk:
         walked += 1
         masses[path.outcome] = masses.get(path.outcome, Fraction(0)) + path.mass
+        ignored += path.mass * tape.ignored
         if walked == budget:
             break
     unexplored = 1 - sum(masses.values(), Fraction(0))
@@ -105,7 +109,7 @@ def explore(
     shown = masses if tape.exact else {outcome: float(mass) for outcome, mass in masses.items()}
     if unexplored:
         return Partial(dict(shown), unexplored if tape.exact else float(unexplored), walked, tape.exact)
-    return Explored(shown, walked, tape.exact)
+    return Explored(shown, walked, tape.exact, float(ignored))
 
 
 def as_generator(sampler: Callable[[tuple[int, ...]], Any], **options: Any) -> Callable[[Coin, tuple[int, ...]], Any]:

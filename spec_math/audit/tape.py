@@ -29,6 +29,7 @@ class Tape:
     def __init__(self, grid: int | None = None) -> None:
         self.grid = grid
         self.exact = True
+        self.ignored = Fraction(0)
         self.log: list[tuple[str, Hashable]] = []
         self._before: list[tuple[str, Hashable]] | None = None
         self._numbers: dict[Hashable, tuple[str, Any]] = {}
@@ -39,6 +40,7 @@ class Tape:
     def begin(self, coin: Coin) -> None:
         """Start a path: no number has been drawn, and the coin decides each fork."""
         self._coin, self.log, self._numbers, self._made = coin, [], {}, 0
+        self.ignored = Fraction(0)
 
     def finish(self) -> None:
         """End a path, and check that it did not stop short of a fork that an earlier path met."""
@@ -61,6 +63,10 @@ class Tape:
             # By type: to ask some objects for their class, as isinstance does, has effects.
             self._alive = [one for one in gc.get_objects() if issubclass(type(one), kinds)]
         return [one for one in self._alive if isinstance(one, kind)]
+
+    def ignore(self, distance: Fraction) -> None:
+        """Note by how much, in total variation, a number of this path is off from the code's."""
+        self.ignored += distance
 
     def flip(self, asked: str, p: Fraction) -> bool:
         """Fork in two; certain answers are no forks."""

@@ -9,7 +9,7 @@ from math import isfinite, isnan
 from numbers import Rational
 from typing import Any
 
-from spec_math.audit.atom import Atom, ExploreError
+from spec_math.audit.atom import LARGEST_GUARD, Atom, ExploreError
 from spec_math.audit.clock import Clock
 
 
@@ -92,10 +92,27 @@ class Uniform:
     __int__ = __floor__ = __trunc__
 
     def log(self) -> Clock:
-        """Return log U or log(1 − U): minus the time of an exponential clock of rate 1."""
-        if (self.scale, self.shift) not in ((1, 0), (-1, 1)):
+        """Return log U or log(1 − U), perhaps + ε inside: minus the time of an exponential clock of rate 1.
+
+        U + ε is off from U by ε in total variation; a small ε is left out, and told.
+        """
+        guard = self.shift if self.scale == 1 else self.shift - 1
+        if abs(self.scale) != 1 or not 0 <= guard <= LARGEST_GUARD:
             raise ExploreError(f"the logarithm of {self.atom.name} is taken after it was scaled; explore knows log u")
-        return -Clock(self.atom)
+        return -Clock(self.atom, guard)
+
+    def log1p(self) -> Clock:
+        """Return log(1 + this), as of −U."""
+        return (1 + self).log()
+
+    def kept_above(self, least: Any) -> Uniform:
+        """Return max(this, least) for a least that is 0 or small, as this: the chance that it differs is told."""
+        bound, atom = self._constant(least), self.atom
+        if (self.scale, self.shift) != (1, 0) or bound > LARGEST_GUARD:
+            raise ExploreError(f"{atom.name} is kept above {least}; explore follows small bounds alone")
+        low, high = (edge / (1 if atom.bits is None else 1 << atom.bits) for edge in (atom.low, atom.high))
+        atom.tape.ignore(max(Fraction(0), min(bound, high) - low) / (high - low))
+        return self
 
     def __float__(self) -> float:
         raise ExploreError(f"the value of {self.atom.name} is asked for; explore follows comparisons only: {_CURE}")

@@ -1,0 +1,221 @@
+"""What torch draws, as questions to a tape: a call moves its generator on as torch does, and asks for its numbers."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any
+
+import torch
+
+from spec_math.audit import ExploreError
+from spec_math.audit.clock import Clock, race
+from spec_math.audit.tape import Tape
+from spec_math.audit.uniform import Uniform
+from torch_bridge.tagged import Tags
+
+BITS = {torch.float64: 53, torch.float32: 24, torch.float16: 24, torch.bfloat16: 24}
+"""torch.rand of a type starts from k/2^bits; in half precision that is then rounded, see `uniform_value`."""
+
+_SIGNIFICANT = {torch.float64: 53, torch.float32: 24, torch.float16: 11, torch.bfloat16: 8}
+
+MOST = 1000
+"""The most values that a whole number is drawn from."""
+
+
+def uniform_value(k: int, bits: int, dtype: torch.dtype) -> torch.Tensor:
+    """Return the k-th smallest uniform of a type that torch draws on the CPU, with its multiplicity, k < 2^bits.
+
+    The law: j/2^bits rounded to the type, each j as likely, where what rounds up to 1 becomes 0. In half precision this
+    leaves 0 with chance 2^-12 (float16) or 2^-9 (bfloat16), more than any other value has. Those j come first here, so
+    that the values rise with k.
+
+    >>> uniform_value(0, 24, torch.float16), uniform_value(2**12 + 2**23, 24, torch.float16)
+    (tensor(0., dtype=torch.float16), tensor(0.5000, dtype=torch.float16))
+    """
+    beyond = bits - _SIGNIFICANT[dtype] - 1
+    wrapped = 1 << beyond if beyond >= 0 else 0
+    return torch.tensor(max(0, k - wrapped) / 2**bits, dtype=torch.float64).to(dtype)
+
+
+class Draws:
+    """torch's draws of one run, and the states of the generators that they came from, to be put back after it."""
+
+    def __init__(self, tape: Tape, tags: Tags) -> None:
+        self._tape, self._tags = tape, tags
+        self._states: dict[torch.Generator, torch.Tensor] = {
+            torch.default_generator: torch.default_generator.get_state()
+        }
+
+    def restore(self) -> None:
+        """Leave every generator as it was before the run."""
+        for generator, state in self._states.items():
+            generator.set_state(state)
+
+    def uniforms(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
+        """torch.rand, rand_like."""
+        place = self._drawing(kwargs)
+        drawn = func(*args, **kwargs)
+        _on_the_cpu(drawn)
+        return self._tags.put(drawn, [self._uniform(place, index, drawn.dtype) for index in range(drawn.numel())])
+
+    def uniform_in_place(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
+        """Tensor.uniform_."""
+        tensor: torch.Tensor = args[0]
+        low, high = (*args[1:], *(0.0, 1.0)[len(args) - 1 :])
+        low, high = kwargs.get("from", low), kwargs.get("to", high)
+        place = self._drawing(kwargs)
+        func(*args, **kwargs)
+        _on_the_cpu(tensor)
+        numbers = [self._uniform(place, index, tensor.dtype) for index in range(tensor.numel())]
+        if (low, high) != (0, 1):
+            numbers = [number * (high - low) + low for number in numbers]
+        return tensor.copy_(self._tags.put(tensor, numbers))
+
+    def exponentials_in_place(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
+        """Tensor.exponential_."""
+        tensor, rate = args[0], kwargs.get("lambd", args[1] if len(args) > 1 else 1)
+        place = self._drawing(kwargs)
+        func(*args, **kwargs)
+        _on_the_cpu(tensor)
+        clocks = [self._clock(place, index) for index in range(tensor.numel())]
+        return tensor.copy_(self._tags.put(tensor, clocks if rate == 1 else [clock / rate for clock in clocks]))
+
+    def multinomials(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
+        """torch.multinomial, as torch does it: a race of exponentials, so that a generator seeded anew shares noise."""
+        weights = kwargs.get("input", args[0] if args else None)
+        if weights is None or self._tags.any_in(weights):
+            raise ExploreError("explore does not follow multinomial of random weights")
+        place = self._drawing(kwargs)
+        drawn = func(*args, **kwargs)
+        _on_the_cpu(drawn)
+        self._tape.exact = False
+        replaced = bool(kwargs.get("replacement", args[2] if len(args) > 2 else False))
+        rows = weights.detach().double().reshape(-1, weights.shape[-1]).tolist()
+        tokens = [
+            self._tokens((place, row), [Fraction(mass) for mass in masses], drawn.shape[-1], replaced)
+            for row, masses in enumerate(rows)
+        ]
+        return torch.tensor(tokens, dtype=drawn.dtype).reshape(drawn.shape)
+
+    def integers(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
+        """torch.randint, randint(high, size) or randint(low, high, size)."""
+        bounds = [one for one in args if isinstance(one, int)]
+        low = kwargs.get("low", bounds[0] if len(bounds) > 1 else 0)
+        high = kwargs.get("high", bounds[-1] if bounds else None)
+        if high is None or high - low > MOST:
+            raise ExploreError(f"explore follows randint between bounds that are at most {MOST} apart")
+        place = self._drawing(kwargs)
+        drawn = func(*args, **kwargs)
+        _on_the_cpu(drawn)
+        law = [Fraction(1, high - low)] * (high - low)
+        values = [low + self._once(place, index, f"a number below {len(law)}", law) for index in range(drawn.numel())]
+        return torch.tensor(values, dtype=drawn.dtype).reshape(drawn.shape)
+
+    def permutation(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
+        """torch.randperm."""
+        place = self._drawing(kwargs)
+        drawn = func(*args, **kwargs)
+        _on_the_cpu(drawn)
+        left = list(range(drawn.numel()))
+        order = [
+            left.pop(self._once(place, turn, f"one of {len(left)}", [Fraction(1, len(left))] * len(left)))
+            for turn in range(drawn.numel())
+        ]
+        return torch.tensor(order, dtype=drawn.dtype)
+
+    def flips(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
+        """torch.bernoulli of a tensor of chances, and Tensor.bernoulli_."""
+        tensor: torch.Tensor = kwargs.get("input", args[0] if args else None)
+        in_place = func.__name__.endswith("_")
+        chances = kwargs.get("p", args[1] if len(args) > 1 else 0.5 if in_place else tensor)
+        if isinstance(chances, torch.Tensor) and self._tags.any_in(chances):
+            raise ExploreError("explore does not follow bernoulli of random chances")
+        place = self._drawing(kwargs)
+        drawn = func(*args, **kwargs)
+        _on_the_cpu(drawn)
+        self._tape.exact = False
+        listed = torch.as_tensor(chances, dtype=torch.float64).expand(drawn.shape).reshape(-1).tolist()
+        values = [self._flip(place, index, Fraction(chance)) for index, chance in enumerate(listed)]
+        result = torch.tensor(values).to(drawn.dtype).reshape(drawn.shape)
+        return tensor.copy_(result) if in_place else result
+
+    def gumbel_softmax(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
+        """torch.nn.functional.gumbel_softmax(hard=True): a race of exponentials, shown as one-hot rows."""
+        named = dict(zip(("logits", "tau", "hard", "eps", "dim"), args, strict=False)) | kwargs
+        logits: torch.Tensor = named["logits"]
+        if not named.get("hard", False) or self._tags.any_in(logits):
+            raise ExploreError("explore follows gumbel_softmax(hard=True) of ordinary logits: a draw of one token")
+        place = self._drawing({})
+        drawn = func(*args, **kwargs)
+        _on_the_cpu(drawn)
+        dim = int(named.get("dim", -1))
+        rows = logits.detach().movedim(dim, -1)
+        winners = [
+            race(
+                [logit - self._clock(place, row * rows.shape[-1] + token).log() for token, logit in enumerate(masses)],
+                smallest=False,
+            )
+            for row, masses in enumerate(rows.double().reshape(-1, rows.shape[-1]).tolist())
+        ]
+        hot = torch.nn.functional.one_hot(torch.tensor(winners), rows.shape[-1]).to(drawn.dtype)
+        return hot.reshape(rows.shape).movedim(-1, dim)
+
+    def _drawing(self, kwargs: Any) -> bytes:
+        """Name the state that the next numbers come from."""
+        generator = kwargs.get("generator") or torch.default_generator
+        if generator.device.type != "cpu":
+            raise ExploreError("explore follows torch on the CPU; move the sampler's tensors there")
+        state = generator.get_state()
+        self._states.setdefault(generator, state)
+        return hashlib.blake2b(state.numpy().tobytes(), digest_size=16).digest()
+
+    def _uniform(self, place: bytes, index: int, dtype: torch.dtype) -> Uniform:
+        atom = self._tape.atom(("torch", place, index), BITS[dtype], "torch uniform")
+        return Uniform(atom, lambda k: uniform_value(k, atom.bits or 0, dtype))
+
+    def _clock(self, place: bytes, index: int) -> Clock:
+        return Clock(self._tape.atom(("torch", place, index), 53, "torch exponential"))
+
+    def _once(self, place: bytes, index: Any, kind: str, law: list[Fraction]) -> int:
+        return self._tape.once(("torch", place, index), kind, lambda: self._tape.draw(kind, law))
+
+    def _flip(self, place: bytes, index: int, chance: Fraction) -> bool:
+        if not 0 <= chance <= 1:
+            raise ValueError(f"bernoulli needs chances in [0, 1]; got {float(chance)}")
+        return bool(self._once(place, index, f"a flip of {chance}", [1 - chance, chance]))
+
+    def _tokens(self, place: tuple[bytes, int], masses: list[Fraction], size: int, replaced: bool) -> list[int]:
+        state, row = place
+        if size > 1 and replaced:
+            total = sum(masses)
+            law = [mass / total for mass in masses]
+            kind = f"a multinomial of {len(law)} tokens"
+            return [self._once(state, (row, turn), kind, law) for turn in range(size)]
+        clocks = [self._clock(state, row * len(masses) + token) for token in range(len(masses))]
+        tokens: list[int] = []
+        for _ in range(size):
+            rates = [mass if token not in tokens else Fraction(0) for token, mass in enumerate(masses)]
+            tokens.append(race([clock / rate for clock, rate in zip(clocks, rates, strict=True)], smallest=True))
+        return tokens
+
+
+DRAWS: dict[str, Callable[[Draws, Any, Any, Any], torch.Tensor]] = {
+    "rand": Draws.uniforms,
+    "rand_like": Draws.uniforms,
+    "uniform_": Draws.uniform_in_place,
+    "exponential_": Draws.exponentials_in_place,
+    "multinomial": Draws.multinomials,
+    "randint": Draws.integers,
+    "randperm": Draws.permutation,
+    "bernoulli": Draws.flips,
+    "bernoulli_": Draws.flips,
+    "gumbel_softmax": Draws.gumbel_softmax,
+}
+"""The functions of torch that draw and are followed, by name."""
+
+
+def _on_the_cpu(tensor: torch.Tensor) -> None:
+    if tensor.device.type != "cpu":
+        raise ExploreError("explore follows torch on the CPU; move the sampler's tensors there")

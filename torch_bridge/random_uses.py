@@ -1,0 +1,208 @@
+"""What torch does with tensors of random numbers: computing, comparing, racing, ranking, searching, showing."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from spec_math.audit import ExploreError
+from spec_math.audit.clock import Clock, race
+from spec_math.audit.uniform import Uniform
+from torch_bridge.tagged import Tags, mapped
+
+COMPARING = {"lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge}
+
+
+def _subtracted_from(a: Any, b: Any) -> Any:
+    return b - a
+
+
+def _divided_into(a: Any, b: Any) -> Any:
+    return b / a
+
+
+def _reciprocal(a: Any) -> Any:
+    return 1 / a
+
+
+def _logarithm(a: Any) -> Any:
+    return a.log()
+
+
+def _logarithm_1p(a: Any) -> Any:
+    return (1 + a).log()
+
+
+COMPUTING: dict[str, Callable[..., Any]] = {
+    "add": operator.add,
+    "sub": operator.sub,
+    "mul": operator.mul,
+    "div": operator.truediv,
+    "__rsub__": _subtracted_from,
+    "__rdiv__": _divided_into,
+    "neg": operator.neg,
+    "reciprocal": _reciprocal,
+    "log": _logarithm,
+    "log1p": _logarithm_1p,
+}
+RANKING = {"topk", "sort", "argsort", "max", "min"}
+
+
+class Uses:
+    """Torch's functions of tensors that hold random numbers of one run."""
+
+    def __init__(self, tags: Tags) -> None:
+        self._tags = tags
+
+    def computed(self, func: Any, plain: str, name: str, args: Any) -> Any:
+        """Compute entry by entry, in place where the name ends in an underscore."""
+        safe = mapped(args, self._tags.without)
+        in_place = name.endswith("_") and not name.endswith("__")
+        base = getattr(torch.Tensor, name.removesuffix("_"))(*safe) if in_place else func(*safe)
+        spread = [x.expand(base.shape) if isinstance(x, torch.Tensor) else x for x in args]
+        columns = [self._tags.entries(x) if isinstance(x, torch.Tensor) else [x] * base.numel() for x in spread]
+        entries: list[Any] = [None] * base.numel()
+        for place, row in enumerate(zip(*columns, strict=True)):
+            if any(isinstance(one, Uniform | Clock) for one in row):
+                entries[place] = _plain(COMPUTING[plain](*(_in_type(one, base.dtype) for one in row)))
+        result = self._tags.put(base, entries)
+        return args[0].copy_(result) if in_place else result
+
+    def kept_above(self, name: str, args: Any, kwargs: Any) -> torch.Tensor:
+        """clamp and clamp_min by a bound that is 0 or small."""
+        tensor = args[0]
+        least = kwargs.get("min", args[1] if len(args) > 1 else None)
+        most = kwargs.get("max", args[2] if len(args) > 2 else None)
+        if least is None or most is not None or isinstance(least, torch.Tensor):
+            raise ExploreError("explore follows clamp(min=…) of a random number, by a number that is 0 or small")
+        entries = [
+            entry.kept_above(least) if isinstance(entry, Uniform | Clock) else None
+            for entry in self._tags.entries(tensor)
+        ]
+        result = self._tags.put(self._tags.without(tensor).clamp(min=least), entries)
+        return tensor.copy_(result) if name.endswith("_") else result
+
+    def compared(self, plain: str, args: Any) -> torch.Tensor:
+        """Compare entry by entry; each comparison with a random number forks."""
+        left, right = args[0], args[1]
+        dtype = torch.result_type(left, right)
+        shape = np.broadcast_shapes(*(x.shape if isinstance(x, torch.Tensor) else () for x in (left, right)))
+        size = int(np.prod(shape))
+        sides = [
+            self._tags.entries(x.expand(shape)) if isinstance(x, torch.Tensor) else [torch.tensor(x)] * size
+            for x in (left, right)
+        ]
+        relation = COMPARING[plain]
+        answers = [bool(relation(_in_type(a, dtype), _in_type(b, dtype))) for a, b in zip(*sides, strict=True)]
+        return torch.tensor(answers, dtype=torch.bool).reshape(shape)
+
+    def raced(
+        self, smallest: bool, tensor: torch.Tensor, dim: int | None = None, keepdim: bool = False
+    ) -> torch.Tensor:
+        """argmin and argmax: a race in each row."""
+        rows = tensor.reshape(1, -1) if dim is None else tensor.movedim(dim, -1)
+        winners = [race(self._row(row), smallest) for row in rows.reshape(-1, rows.shape[-1])]
+        result = torch.tensor(winners).reshape(rows.shape[:-1] if dim is not None else ())
+        return result.unsqueeze(dim) if keepdim and dim is not None else result
+
+    def ranked(self, name: str, args: Any, kwargs: Any) -> Any:
+        """topk, sort, argsort, and max and min along a dimension: one race after another among those left."""
+        names = {
+            "topk": ("input", "k", "dim", "largest", "sorted"),
+            "max": ("input", "dim", "keepdim"),
+            "min": ("input", "dim", "keepdim"),
+        }.get(name, ("input", "dim", "descending", "stable"))
+        named = dict(zip(names, args, strict=False)) | kwargs
+        tensor = args[0]
+        if name in ("max", "min") and not isinstance(named.get("dim"), int):
+            raise ExploreError(f"explore follows {name} of random numbers along one dimension, for its indices")
+        dim = named.get("dim", -1)
+        smallest = {"topk": not named.get("largest", True), "max": False, "min": True}.get(
+            name, not named.get("descending", False)
+        )
+        rows = tensor.movedim(dim, -1)
+        size = {"topk": named.get("k"), "max": 1, "min": 1}.get(name, rows.shape[-1])
+        order = [_order(self._row(row), size, smallest) for row in rows.reshape(-1, rows.shape[-1])]
+        places = torch.tensor(order, dtype=torch.int64).reshape(*rows.shape[:-1], size).movedim(-1, dim)
+        if name == "argsort":
+            return places
+        values = tensor.gather(dim, places)
+        if name in ("max", "min") and not named.get("keepdim", False):
+            values, places = values.squeeze(dim), places.squeeze(dim)
+        return getattr(torch.return_types, name)((values, places))
+
+    def searched(self, name: str, args: Any, kwargs: Any) -> torch.Tensor:
+        """searchsorted(sums, u) and bucketize(u, sums): the first sum that is at least u, or above it if right."""
+        first, second = args[0], args[1]
+        sums, values = (first, second) if name == "searchsorted" else (second, first)
+        right = kwargs.get("right", False) or kwargs.get("side") == "right"
+        if self._tags.any_in(sums) or kwargs.get("sorter") is not None:
+            raise ExploreError(f"explore follows {name} of random numbers in ordinary sorted sums")
+        values = torch.as_tensor(values)
+        flat = values.reshape(-1, values.shape[-1]) if values.dim() else values.reshape(1, 1)
+        rows = sums.reshape(-1, sums.shape[-1])
+        dtype = torch.result_type(sums, values)
+        found = [
+            _place(_in_type(entry, dtype), rows[row % len(rows)].to(dtype), right)
+            for row, line in enumerate(flat)
+            for entry in self._tags.entries(line)
+        ]
+        return torch.tensor(found, dtype=torch.int64).reshape(values.shape)
+
+    def cast(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
+        """Change the type: on the ideal coin nothing, on a grid a rounding."""
+        base = func(self._tags.without(args[0]), *args[1:], **kwargs)
+        dtype = base.dtype
+        if dtype == args[0].dtype:
+            return func(*args, **kwargs)
+        entries = self._tags.entries(args[0])
+        return self._tags.put(base, [_rounded(one, dtype) if isinstance(one, Uniform) else one for one in entries])
+
+    def shown(self, name: str, tensor: torch.Tensor) -> Any:
+        """item and tolist: the random numbers themselves, as objects."""
+        entries = self._row(tensor)
+        if name == "tolist" and tensor.dim() == 1:
+            return entries
+        if name == "item" and len(entries) == 1:
+            return entries[0]
+        raise ExploreError(f"explore does not follow {name} of a tensor of random numbers; compare it instead")
+
+    def _row(self, tensor: torch.Tensor) -> list[Any]:
+        return [_plain(entry) for entry in self._tags.entries(tensor)]
+
+
+def _order(entries: list[Any], size: int, smallest: bool) -> list[int]:
+    left = list(range(len(entries)))
+    return [left.pop(race([entries[place] for place in left], smallest)) for _ in range(size)]
+
+
+def _place(value: Any, sums: torch.Tensor, right: bool) -> int:
+    for place, total in enumerate(sums):
+        if bool(value < total) if right else bool(value <= total):
+            return place
+    return len(sums)
+
+
+def _in_type(entry: Any, dtype: torch.dtype) -> Any:
+    """Return an ordinary entry in the type that torch computes in."""
+    if isinstance(entry, torch.Tensor):
+        return entry.to(dtype)
+    if isinstance(entry, Uniform):
+        return _rounded(entry, dtype)
+    return entry
+
+
+def _rounded(number: Uniform, dtype: torch.dtype) -> Uniform:
+    """Return a uniform cast to a type: on the ideal coin itself, on a grid rounded."""
+    result = Uniform(number.atom, number.number)
+    result.scale, result.shift = number.scale, number.shift
+    result.steps = (*number.steps, lambda x: torch.as_tensor(x).to(dtype))
+    return result
+
+
+def _plain(entry: Any) -> Any:
+    return entry.item() if isinstance(entry, torch.Tensor) else entry
