@@ -1,0 +1,110 @@
+"""What a sequential test says: evidence in logs, a promise that can be checked, and a verdict that may be looked at."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Promise:
+    """What a test promises: how often it alarms in vain, what it finds with how many draws, and what it cannot see.
+
+    `false_alarms` bounds the probability of an alarm at any time at all on a right sampler, however often one looks.
+    A sampler whose law is `detectable` or more away in total variation is found within `samples` draws with probability
+    `power`; None where that distance exceeds 1, so that so few draws promise nothing. `of` names the distance where it
+    is another.
+    """
+
+    false_alarms: float
+    detectable: float | None
+    samples: int
+    power: float
+    blind: tuple[str, ...]
+    of: str = "a total variation"
+
+    def __str__(self) -> str:
+        found = (
+            "promises to find nothing yet"
+            if self.detectable is None
+            else f"finds {self.of} of {self.detectable:.3g} or more with probability {self.power:g}"
+        )
+        unseen = "".join(f"\n  does not see {case}" for case in self.blind)
+        return (
+            f"alarms on a right sampler with probability {self.false_alarms:g} at most, at any time; "
+            f"within {self.samples:,} draws it {found}{unseen}"
+        )
+
+
+@dataclass(frozen=True)
+class Unrefuted:
+    """No alarm: the draws so far do not refute the claim. That is no proof of it; `promise` says what it is worth."""
+
+    samples: int
+    log_evidence: float
+    promise: Promise
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __str__(self) -> str:
+        return f"Unrefuted after {self.samples:,} draws: {self.promise}"
+
+
+def level(alpha: Any) -> float:
+    """Return a false-alarm rate as a float: a number in (0, 1).
+
+    Raises:
+        ValueError: it is none.
+
+    >>> level(0.05)
+    0.05
+    """
+    value = float(alpha)
+    if not 0 < value < 1:
+        raise ValueError(f"alpha, the rate of false alarms, must lie in (0, 1); got {alpha}")
+    return value
+
+
+def log_mean(logs: Any, weights: Any) -> float:
+    """Return log Σ weight · exp(log), for logs [N] and the logs of the weights [N]; −inf counts as evidence 0.
+
+    >>> round(log_mean([0.0, 0.0], np.log([0.5, 0.5])), 12)
+    0.0
+    """
+    terms = np.asarray(logs, dtype=float) + np.asarray(weights, dtype=float)
+    top = float(terms.max())
+    if math.isinf(top):
+        return top
+    return top + math.log(float(np.exp(terms - top).sum()))
+
+
+def ordinary(log_evidence: float) -> float:
+    """Return evidence on the ordinary scale; inf where a float cannot hold it.
+
+    >>> ordinary(0.0), ordinary(1000.0)
+    (1.0, inf)
+    """
+    return math.exp(log_evidence) if log_evidence < 709 else math.inf
+
+
+def product(log_evidences: Sequence[float]) -> float:
+    """Return the log of the product of the e-values of independent shards: the sum of their logs.
+
+    Valid where the shards' draws are independent and each was stopped by its own draws alone: the mean of a product of
+    independent e-values is the product of their means. Not valid for a choice of shards that depends on what they hold.
+
+    Raises:
+        ValueError: a log is NaN, or one shard holds +inf and another −inf.
+
+    >>> product([0.5, 1.0])
+    1.5
+    """
+    total = float(sum(log_evidences))
+    if math.isnan(total):
+        raise ValueError(f"logs of evidence must be numbers, and not +inf beside -inf; got {list(log_evidences)}")
+    return total
