@@ -12,7 +12,7 @@ from numba import njit
 Integers = np.ndarray[Any, Any]
 
 compiled: Any = njit(cache=True)
-"""Compile with Numba and keep the machine code; `.py_func` is the same function on arrays of Fractions."""
+"""Compile with Numba and keep the machine code."""
 
 
 @dataclass(frozen=True)

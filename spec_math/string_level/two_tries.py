@@ -86,13 +86,12 @@ def _weighed(draft: Trie, masses: Array) -> tuple[tuple[Any, ...], Any]:
     if is_exact(masses):
         # The same functions, interpreted: lists hand out plain ints, and the masses are Fractions.
         start = draft.start.tolist()
-        _gather.py_func(start, *sums)
-        return (start, draft.byte.tolist(), *sums), _spread.py_func
-    _gather(draft.start, *sums)
-    return (draft.start, draft.byte, *sums), _spread
+        _gather(start, *sums)
+        return (start, draft.byte.tolist(), *sums), _spread
+    _compiled_gather(draft.start, *sums)
+    return (draft.start, draft.byte, *sums), _compiled_spread
 
 
-@compiled
 def _gather(start: Any, own: Any, below: Any, before: Any, after: Any) -> None:
     """Sum up the masses that end at or below each node, and at or below its siblings before it and after it.
 
@@ -108,7 +107,6 @@ def _gather(start: Any, own: Any, below: Any, before: Any, after: Any) -> None:
             below[node] = own[node] + (before[high - 1] + below[high - 1])
 
 
-@compiled
 def _spread(target: Any, draft: Any, mass: Any, onward: Any, result: Any) -> None:
     """Draw one draft token at every open node u of the target trie, where a text that spells u waits with mass[u].
 
@@ -155,6 +153,9 @@ def _spread(target: Any, draft: Any, mass: Any, onward: Any, result: Any) -> Non
             if last >= 0:
                 leaves += after[last]
             result[longest[v]] += mass[u] * leaves
+
+
+_compiled_gather, _compiled_spread = compiled(_gather), compiled(_spread)
 
 
 @compiled

@@ -10,6 +10,8 @@ import numpy as np
 from spec_math.token_level.k_sequential import f_of_excess
 from spec_math.token_level.ratio_buckets import BUCKETS, EDGES, FLOAT, bucket_of, buckets_of, excess_of, gather
 
+_f: Any = numba.njit(cache=True)(f_of_excess)
+
 GROUP = 16
 """Buckets that the search for the optimum excludes together."""
 
@@ -79,17 +81,17 @@ def gamma_of(k: int, arrays: Any) -> float:
     1.0
     """
     above = arrays[2]
-    if f_of_excess(excess_of(1.0, arrays), k, 1.0) <= 0.0:
+    if _f(excess_of(1.0, arrays), k, 1.0) <= 0.0:
         return 1.0
     # First the bucket, by its edges, where the excess needs no scan; a margin on either side for rounded keys.
     below, beyond = bucket_of(1.0), bucket_of(float(k))
     while beyond - below > 1:
         b = (below + beyond) // 2
-        value = f_of_excess(above[b, 0] - EDGES[b] * above[b, 1], k, EDGES[b])
+        value = _f(above[b, 0] - EDGES[b] * above[b, 1], k, EDGES[b])
         below, beyond = (b, beyond) if value > 0.0 else (below, b)
     low, high = max(EDGES[below] * (1.0 - 2.0**-20), 1.0), min(EDGES[beyond] * (1.0 + 2.0**-20), float(k))
-    left = f_of_excess(excess_of(low, arrays), k, low)
-    right = f_of_excess(excess_of(high, arrays), k, high)
+    left = _f(excess_of(low, arrays), k, low)
+    right = _f(excess_of(high, arrays), k, high)
     middle, value = high, right
     for step in range(96):
         if high - low <= 2.0**-40 * high:
@@ -103,7 +105,7 @@ def gamma_of(k: int, arrays: Any) -> float:
             middle = low + (high - low) / 2
         if not low < middle < high:
             middle = low + (high - low) / 2
-        value = f_of_excess(excess_of(middle, arrays), k, middle)
+        value = _f(excess_of(middle, arrays), k, middle)
         if value > 0.0:
             low, left = middle, value
         else:

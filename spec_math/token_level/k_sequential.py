@@ -6,7 +6,6 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-import numba
 import numpy as np
 
 from spec_math.arrays import Array, array_namespace, count, exact, is_exact, laws, over
@@ -67,11 +66,10 @@ def _gamma_star(t: Array, d: Array, k: int) -> Any:
     return np.array([_gamma_star(row, other, k) for row, other in zip(t, d, strict=True)], dtype=object)
 
 
-@numba.njit(cache=True)
 def f_of_excess(left: Any, k: int, gamma: Any) -> Any:
-    """Return f(γ) from the excess left = E(γ) alone: E − (1 − (1 − E)/γ)^k, as γβ = 1 − E; `.py_func` takes Fractions.
+    """Return f(γ) from the excess left = E(γ) alone: E − (1 − (1 − E)/γ)^k, as γβ = 1 − E.
 
-    >>> f_of_excess.py_func(Fraction(1, 2), 2, Fraction(1))
+    >>> f_of_excess(Fraction(1, 2), 2, Fraction(1))
     Fraction(1, 4)
     """
     return left - (1 - (1 - left) / gamma) ** k
@@ -173,14 +171,14 @@ def _beta(t: Array, d: Array, gamma: Any) -> Any:
 
 
 def _f(t: Array, d: Array, k: int, gamma: Any) -> Any:
-    return f_of_excess.py_func(excess(t, d, gamma), k, gamma)
+    return f_of_excess(excess(t, d, gamma), k, gamma)
 
 
 def _scale(t: Array, gamma: Any) -> Any:
     """Return γ in the world of the laws: a float, a string or an int would leak into exact results."""
     if not is_exact(t):
         return gamma
-    return exact(gamma) if isinstance(gamma, np.ndarray) else Fraction(gamma)
+    return exact(gamma) if isinstance(gamma, np.ndarray) else exact([gamma])[0]
 
 
 def _column(gamma: Any) -> Any:
