@@ -1,0 +1,155 @@
+"""Audit one shard: stream its logits once, and return what it says as sums."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spec_math.audit.traces import row_kernel, tally
+from spec_math.audit.traces.bets import log_wealths, units
+from spec_math.audit.traces.repetition import longest_run, repeats
+from spec_math.audit.traces.result import ShardResult
+from spec_math.audit.traces.row_kernel import BAD_DRAFT, BAD_TARGET, DRAFTED, EMITTED, FACTS, IMPOSSIBLE
+from spec_math.audit.traces.schema import TraceError
+from spec_math.audit.traces.shard_file import Shard, open_shard
+
+TOLERANCE = 1e-5
+"""Total variation that is no bug: what a softmax and a cumulated sum in float32 may be off by at V = 152,000."""
+
+CHECKS = 24
+"""Points of a shard at which its evidence is kept, for the curve."""
+
+SHOWN = 3
+"""Examples of each kind that are told in words."""
+
+
+def audit_shard(path: str | Path, tolerance: float = TOLERANCE) -> ShardResult:
+    """Audit a recorded shard, in memory for a few rows of logits and a hundred bytes a row.
+
+    Raises:
+        TraceError: the shard is no trace, truncated, or broken: its name, the reason and the cure.
+        OSError: it cannot be read just now.
+    """
+    return audit_opened(open_shard(path), tolerance)
+
+
+def audit_opened(shard: Shard, tolerance: float = TOLERANCE) -> ShardResult:
+    """Audit an opened shard.
+
+    The nulls, each for all contexts up to `tolerance` in total variation: emitted tokens have the law softmax(target
+    logits); drafted tokens have the law softmax(draft logits); the acceptance is that of the verification it names.
+    Rows whose target logits have no law (NaN, +inf, all −inf) are left out and counted: whether they have one was
+    settled before their token was drawn, so that the evidence stays valid.
+
+    Raises:
+        TraceError: the tolerance is no total variation; the shard ends early.
+
+    >>> from spec_math.audit.traces.recorder import toy_shard
+    >>> audit_opened(toy_shard()).counts["rows"]
+    200
+    """
+    if not 0 <= tolerance < 1:
+        raise TraceError(f"the tolerance is a total variation in [0, 1); got {tolerance}")
+    found, ids = shard.header, shard.ids
+    bets, draft_bets, facts, flags = _measured(shard)
+    slack = tolerance + row_kernel.rounding(found.size)
+    starts = np.arange(found.rows) if found.by_position else np.flatnonzero(ids["depth"] == 0)
+    most = 1 if found.by_position else found.lookahead + 1
+    checks = np.unique(np.linspace(0, len(starts), CHECKS + 1).round().astype(np.int64))[1:]
+    emitted = log_wealths(units(bets, starts, most), slack, checks)
+    with_draft = (ids["drafted"] >= 0) & (flags & (BAD_TARGET | BAD_DRAFT) == 0)
+    # Beyond the first draft of a block, a verifier of blocks has chosen which rows there are, by their drafts.
+    drawn = draft_bets if found.by_position else draft_bets[ids["depth"] == 0]
+    drafted = log_wealths(drawn.astype(np.float64), slack, np.array([len(drawn)]))[-1]
+    expected = facts[:, 1] if found.verification == "sample and match" else facts[:, 0]
+    accepted = ids["accepted"] != 0
+    foretold = found.by_position
+    surprise = (accepted - expected.astype(np.float64))[with_draft if foretold else slice(0, 0)]
+    wealth = log_wealths(surprise[:, None], slack, np.array([len(surprise)]))[-1]
+    columns = _columns(with_draft, accepted, expected, facts[:, 0], bets, flags)
+    repeated = repeats(ids["emitted"], ids["request"])
+    groups = {
+        "by_depth": (ids["depth"], found.lookahead + 1),
+        "by_place": (tally.by_place(ids["position"]), tally.PLACES),
+        "by_entropy": (tally.by_entropy(facts[:, 2]), len(tally.ENTROPY_EDGES)),
+        "by_repetition": (repeated.astype(np.int64), 2),
+    }
+    told = _told(shard, flags)
+    rows_at = np.concatenate([starts, [found.rows]])[checks]
+    return ShardResult(
+        counts={
+            "rows": found.rows,
+            "blocks": int((ids["depth"] == 0).sum()),
+            "drafts": int(with_draft.sum()),
+            **{name: int(where.sum()) for name, where in told.items()},
+        },
+        checks=rows_at if len(rows_at) else np.array([0]),
+        emitted=emitted if len(emitted) else np.zeros((1, *emitted.shape[1:])),
+        drafted=drafted,
+        accepted=wealth,
+        **{name: tally.tabulate(group, size, columns) for name, (group, size) in groups.items()},
+        loop=longest_run(repeated, ids["request"]),
+        foretold=foretold,
+        verification=found.verification,
+        size=found.size,
+        examples=tuple(_examples(shard, told)),
+    )
+
+
+def _measured(shard: Shard) -> tuple[Any, Any, Any, Any]:
+    rows, size = shard.header.rows, shard.header.size
+    bets, draft_bets, facts = (np.zeros((rows, len(names)), np.float32) for names in (EMITTED, DRAFTED, FACTS))
+    flags = np.zeros(rows, dtype=np.uint8)
+    tokens = np.stack([shard.ids["emitted"], shard.ids["drafted"]], axis=1)
+    scratch = np.empty((2, size), dtype=np.float32)
+    first = 0
+    for targets, drafts in shard.chunks():
+        last = first + len(targets)
+        part = slice(first, last)
+        row_kernel.measure(
+            targets, drafts, tokens[part], scratch, bets[part], draft_bets[part], facts[part], flags[part]
+        )
+        first = last
+    if first != rows:
+        raise TraceError(f"{shard.path}: truncated: {rows} rows were announced, and {first} were found; write it anew")
+    return bets, draft_bets, facts, flags
+
+
+def _columns(with_draft: Any, accepted: Any, expected: Any, optimum: Any, bets: Any, flags: Any) -> Any:
+    fine = flags & BAD_TARGET == 0
+    e = expected.astype(np.float64)
+    above, own = bets[:, 0].astype(np.float64), bets[:, 5].astype(np.float64)
+    shares = [with_draft, accepted * with_draft, e * with_draft, optimum * with_draft, e * (1 - e) * with_draft]
+    return np.stack([fine, *shares, above, above**2, own, own**2], axis=1).astype(np.float64)
+
+
+def _told(shard: Shard, flags: Any) -> dict[str, Any]:
+    """Where something is wrong with a row, by the names of the counts."""
+    ids = shard.ids
+    return {
+        "bad target rows": flags & BAD_TARGET != 0,
+        "bad draft rows": flags & BAD_DRAFT != 0,
+        "impossible tokens": flags & IMPOSSIBLE != 0,
+        "impossible drafts": flags & row_kernel.IMPOSSIBLE_DRAFT != 0,
+        "contradictions": (ids["accepted"] != 0) & (ids["emitted"] != ids["drafted"]),
+    }
+
+
+def _examples(shard: Shard, told: dict[str, Any]) -> list[str]:
+    size = shard.header.size
+    sentences = {
+        "bad target rows": "the target logits are no law (NaN, +inf or all −inf); the row was left out",
+        "bad draft rows": "the draft logits are no law; bets that need the draft were left out",
+        "impossible tokens": "the token {emitted} was emitted, to which the target gives no mass (V = {size})",
+        "impossible drafts": "the token {drafted} was drafted, to which the draft gives no mass (V = {size})",
+        "contradictions": "the draft {drafted} is said to be accepted, and {emitted} was emitted",
+    }
+    found: list[str] = []
+    for name, where in told.items():
+        for row in np.flatnonzero(where)[:SHOWN].tolist():
+            ids = {column: int(values[row]) for column, values in shard.ids.items()}
+            place = f"{shard.path.name}: row {row} (request {ids['request']}, position {ids['position']}): "
+            found.append(place + sentences[name].format(**ids, size=size))
+    return found
