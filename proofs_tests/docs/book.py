@@ -40,7 +40,7 @@ def code(text: str) -> list[str]:
 
 
 @cache
-def test_names() -> dict[str, frozenset[str]]:
+def names_of_tests() -> dict[str, frozenset[str]]:
     """{path below proofs_tests: names of the tests in it}."""
     return {str(path.relative_to(TESTS)): frozenset(_tests_in(path)) for path in sorted(TESTS.rglob("test_*.py"))}
 
@@ -59,7 +59,7 @@ def has_test(name: str) -> bool:
         f"/{file}".endswith(f"/{path}")
         if not test
         else test in held and f"/{file}".endswith(f"/{path}" if path else file)
-        for file, held in test_names().items()
+        for file, held in names_of_tests().items()
     )
 
 

@@ -11,7 +11,7 @@ from hypothesis import given
 from proofs_tests.language.test_injectivity import Collapsing
 from proofs_tests.speakers import speaker
 from proofs_tests.strategies import pairs
-from spec_math import Lossless, Lossy, check_lossless_block, law, total_variation
+from spec_math import Lossless, Lossy, check_lossless_block, exact, law, residual, total_variation
 from spec_math.block_level import emitted_law, target_law
 from spec_math.drafting import intersection
 from spec_math.language import GreedyTokenizer, Vocabulary
@@ -194,3 +194,20 @@ def test_e_gamma_plus_1_is_tokens_a_call_and_no_speed_up():
     (method,) = [method for method in METHODS if method.name == "TokenTiming as printed"]
     found = measure(method, same, same, (), 1, draft_cost=1)
     assert (found.tokens_per_call, found.speed_up) == (2, 1)
+
+
+def test_p_and_q_change_places_between_section_3_and_appendix_d():
+    # Section 3: p is the draft and q the target, accepted with min(1, q/p). Appendix D, Alg. 4: p is the target and q
+    # the draft, rejected with 1 - p/q. Each is right alone; the formula of one with the letters of the other is not.
+    target, draft = exact(["1/4", "3/4"]), exact(["1/2", "1/2"])
+
+    def emitted(numerator, denominator):
+        def program(coin):
+            x = coin.draw(draft)
+            return x if coin.flip(min(1, numerator[x] / denominator[x])) else coin.draw(residual(target, draft))
+
+        masses = law(program)
+        return [masses.get(token, 0) for token in range(2)]
+
+    assert emitted(target, draft) == target.tolist()
+    assert emitted(draft, target) == [HALF, HALF]
