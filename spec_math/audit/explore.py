@@ -3,23 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, cast
+from typing import Any
 
 from spec_math.arrays import count
 from spec_math.audit.atom import ExploreError
-from spec_math.audit.numpy_source import numpy_source
-from spec_math.audit.python_source import python_source
-from spec_math.audit.tape import CURE, LeakError, Tape
+from spec_math.audit.followed import SOURCES, Followed, Source
+from spec_math.audit.tape import Tape
 from spec_math.chance import Coin, paths
 from spec_math.verdict import Bracket
-
-Source = Callable[[Tape], AbstractContextManager[None]]
-"""What makes random numbers into questions to a tape while a run lasts: Python's, NumPy's, another library's."""
-
-SOURCES: tuple[Source, ...] = (python_source, numpy_source)
 
 
 class Explored(dict[Any, Any]):
@@ -81,20 +74,7 @@ def explore(
     """
     budget = count(budget, "budget")
     tape = Tape(grid)
-    first: list[tuple[list[tuple[str, Hashable]], Any]] = []
-
-    def run(coin: Coin) -> Any:
-        tape.begin(coin)
-        with ExitStack() as stack:
-            for source in sources:
-                stack.enter_context(source(tape))
-            outcome = fn()
-        tape.finish()
-        _check_hashable(outcome)
-        if not first:
-            first.append((list(tape.log), outcome))
-        return outcome
-
+    run = Followed(fn, sources, tape)
     masses: dict[Any, Fraction] = {}
     ignored = Fraction(0)
     walked, walk = 0, paths(run)
@@ -105,7 +85,7 @@ def explore(
         if walked == budget:
             break
     unexplored = 1 - sum(masses.values(), Fraction(0))
-    _check_repeats(run, tape, *first[0])
+    run.check_repeats()
     shown = masses if tape.exact else {outcome: float(mass) for outcome, mass in masses.items()}
     if unexplored:
         return Partial(dict(shown), unexplored if tape.exact else float(unexplored), walked, tape.exact)
@@ -139,37 +119,3 @@ def as_generator(sampler: Callable[[tuple[int, ...]], Any], **options: Any) -> C
         return list(law)[coin.draw(list(law.values()))]
 
     return generate
-
-
-def _check_hashable(outcome: Any) -> None:
-    try:
-        hash(outcome)
-    except TypeError:
-        kind = type(cast(object, outcome)).__name__
-        raise ExploreError(
-            f"the function returned a {kind}, which cannot be counted; return a number, or a tuple of them"
-        ) from None
-
-
-def _check_repeats(run: Callable[[Coin], Any], tape: Tape, log: list[tuple[str, Hashable]], outcome: Any) -> None:
-    """Walk the first path once more: state may leak into the outcome alone."""
-    again = run(_Repeating(log, tape))
-    if again != outcome:
-        raise LeakError(
-            f"state leaks between runs: with the same {len(log)} answer(s), the first run returned {outcome!r} and the "
-            f"last one {again!r}; {CURE}"
-        )
-
-
-class _Repeating:
-    """Answers as the first run was answered."""
-
-    def __init__(self, log: list[tuple[str, Hashable]], tape: Tape) -> None:
-        tape.expect(log)
-        self._answers = iter([answer for _, answer in log])
-
-    def flip(self, p: Any) -> Any:  # noqa: ARG002
-        return next(self._answers)
-
-    def draw(self, masses: Any) -> Any:  # noqa: ARG002
-        return next(self._answers)

@@ -23,11 +23,12 @@ class Tape:
 
     A source (a random module, a generator) names each number by a key: the state it is drawn from. Two numbers of one
     key are the same number, as a generator that is seeded anew repeats itself. `grid` is None for the ideal coin, or
-    the bits b of uniforms k/2^b; `OWN_GRID` takes the bits of each source.
+    the bits b of uniforms k/2^b; `OWN_GRID` takes the bits of each source. With `fresh`, no two numbers are the same,
+    whatever they are seeded with: a fault that this cures is one of using random numbers twice.
     """
 
-    def __init__(self, grid: int | None = None) -> None:
-        self.grid = grid
+    def __init__(self, grid: int | None = None, fresh: bool = False) -> None:
+        self.grid, self.fresh = grid, fresh
         self.exact = True
         self.ignored = Fraction(0)
         self.log: list[tuple[str, Hashable]] = []
@@ -68,6 +69,11 @@ class Tape:
         """Note by how much, in total variation, a number of this path is off from the code's."""
         self.ignored += distance
 
+    @property
+    def drawn(self) -> int:
+        """How many random numbers this path has drawn."""
+        return self._made
+
     def flip(self, asked: str, p: Fraction) -> bool:
         """Fork in two; certain answers are no forks."""
         if p <= 0 or p >= 1:
@@ -98,6 +104,7 @@ class Tape:
         return self._number(key, kind, lambda _: draw())
 
     def _number(self, key: Hashable, kind: str, make: Callable[[int], Any]) -> Any:
+        key = (key, self._made) if self.fresh else key
         known = self._numbers.get(key)
         if known is None:
             known = kind, make(self._made)
