@@ -3,11 +3,14 @@
 from spec_math.audit.atom import ExploreError
 from spec_math.audit.bank import bank
 from spec_math.audit.bisect import law_by_bisection, thresholds
+from spec_math.audit.case import Case
 from spec_math.audit.contexts import ContextsTest, contexts_test
 from spec_math.audit.drafter import check_drafter, check_drafter_program
 from spec_math.audit.evidence import Promise, Unrefuted, product
 from spec_math.audit.explore import Explored, Partial, as_generator, explore
 from spec_math.audit.identity_test import IdentityTest, identity_test
+from spec_math.audit.judgement import Judgement, check_sampler, judge
+from spec_math.audit.likeness import Likeness, likenesses
 from spec_math.audit.sample_size import (
     detectable_tv,
     gap_detected,
@@ -15,26 +18,33 @@ from spec_math.audit.sample_size import (
     sequential_detectable_tv,
     sequential_sample_size,
 )
+from spec_math.audit.smallest import smallest
+from spec_math.audit.subject import Subject, subject_of
 from spec_math.audit.tape import OWN_GRID, LeakError
 from spec_math.audit.zoo import ZOO, Diagnosis, Specimen, diagnose, distances
 
 __all__ = [
     "OWN_GRID",
     "ZOO",
+    "Case",
     "ContextsTest",
     "Diagnosis",
     "ExploreError",
     "Explored",
     "IdentityTest",
+    "Judgement",
     "LeakError",
+    "Likeness",
     "Partial",
     "Promise",
     "Specimen",
+    "Subject",
     "Unrefuted",
     "as_generator",
     "bank",
     "check_drafter",
     "check_drafter_program",
+    "check_sampler",
     "contexts_test",
     "detectable_tv",
     "diagnose",
@@ -42,10 +52,14 @@ __all__ = [
     "explore",
     "gap_detected",
     "identity_test",
+    "judge",
     "law_by_bisection",
+    "likenesses",
     "product",
     "sample_size",
     "sequential_detectable_tv",
     "sequential_sample_size",
+    "smallest",
+    "subject_of",
     "thresholds",
 ]

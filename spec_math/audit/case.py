@@ -1,0 +1,97 @@
+"""A case that a sampler is judged on: the target's and the draft's rows, and how many drafts there are."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from typing import Any
+
+from spec_math.arrays import count, exact, is_exact
+from spec_math.arrays import law as checked
+from spec_math.audit.subject import Row
+from spec_math.audit.zoo import toy
+
+
+@dataclass(frozen=True)
+class Case:
+    """Exact laws: one position with k i.i.d. drafts (lookahead 0), or a chain of `lookahead` drafts by position.
+
+    A chain has lookahead + 1 target rows and `lookahead` draft rows; what is judged is the joint law of the first
+    `horizon` tokens, the target going on by its rows, over and over.
+    """
+
+    target: tuple[Row, ...]
+    draft: tuple[Row, ...]
+    k: int = 1
+    lookahead: int = 0
+    horizon: int = 1
+
+    @property
+    def size(self) -> int:
+        """The number of tokens."""
+        return len(self.target[0])
+
+    def row(self, prefix: tuple[int, ...]) -> list[Fraction]:
+        """Return the target's law [V] after a prefix: its row for that length."""
+        return list(self.target[len(prefix) % len(self.target)])
+
+    def with_laws(self, target: Sequence[Row], draft: Sequence[Row]) -> Case:
+        """Return the case with other rows."""
+        return replace(self, target=tuple(target), draft=tuple(draft))
+
+
+def position(target: Any, draft: Any, k: int = 1) -> Case:
+    """Return the case of one position with k i.i.d. drafts, for laws [V].
+
+    Raises:
+        ValueError, TypeError: target or draft is no exact law, they differ in size, or k is no count.
+
+    >>> position(["1/4", "3/4"], ["1/2", "1/2"]).size
+    2
+    """
+    return _fitting(Case((_row(target, "target"),), (_row(draft, "draft"),), count(k)))
+
+
+def chain(target: Sequence[Any], draft: Sequence[Any], horizon: int | None = None) -> Case:
+    """Return the case of a chain of L drafts, for L + 1 target rows and L draft rows; horizon L + 1 by default.
+
+    Raises:
+        ValueError, TypeError: a row is no exact law, the numbers or sizes of rows do not fit, horizon is no count.
+
+    >>> chain([["1/4", "3/4"]] * 3, [["1/2", "1/2"]] * 2).lookahead
+    2
+    """
+    lookahead = len(draft)
+    if not lookahead or len(target) != lookahead + 1:
+        raise ValueError(
+            f"a chain of L ≥ 1 drafts needs L + 1 target rows and L draft rows; got {len(target)} and {len(draft)}"
+        )
+    rows = [tuple(_row(row, name) for row in given) for given, name in ((target, "target"), (draft, "draft"))]
+    return _fitting(Case(rows[0], rows[1], 1, lookahead, count(horizon or lookahead + 1, "horizon")))
+
+
+def default(lookahead: int = 0, k: int = 1, horizon: int | None = None) -> Case:
+    """Return the zoo's toy as a case: five tokens, rows by position.
+
+    >>> default(2).horizon, default().target[0] == tuple(toy.TARGET[0])
+    (3, True)
+    """
+    if not lookahead:
+        return position(toy.TARGET[0], toy.DRAFT[0], k)
+    targets = [toy.TARGET[place % len(toy.TARGET)] for place in range(lookahead + 1)]
+    return chain(targets, [toy.DRAFT[place % len(toy.DRAFT)] for place in range(lookahead)], horizon)
+
+
+def _row(values: Any, name: str) -> Row:
+    row = checked(values if hasattr(values, "dtype") else exact(values), name)
+    if not is_exact(row) or row.ndim != 1:
+        raise ValueError(f"{name}: a law [V] in exact numbers is needed (write strings, such as '1/3' or '0.2')")
+    return tuple(row.tolist())
+
+
+def _fitting(case: Case) -> Case:
+    sizes = {len(row) for row in (*case.target, *case.draft)}
+    if len(sizes) > 1:
+        raise ValueError(f"all rows of a case must be of one size; these have {sorted(sizes)} tokens")
+    return case
