@@ -10,6 +10,7 @@ from spec_math.cli.generate import generate
 from spec_math.cli.overlap import overlap
 from spec_math.cli.psi import psi
 from spec_math.cli.report import report
+from spec_math.cli.trace import trace
 
 app = typer.Typer(
     name="spec-math",
@@ -21,7 +22,7 @@ app = typer.Typer(
     "Exit codes: 0 all well, 1 a scheme was judged lossy, 2 bad input.",
 )
 
-for command in (compare, explain, generate, report, psi, overlap):
+for command in (compare, explain, generate, report, psi, overlap, trace):
     app.command()(command)
 
 
