@@ -179,7 +179,7 @@ def notes(summary: Summary, alpha: float) -> list[str]:
     >>> from spec_math.audit.traces import merge
     >>> from spec_math.audit.traces.shard_audit import audit_opened
     >>> notes(merge([audit_opened(toy_shard())]), 1e-6)[0]
-    '200 tokens in 103 target calls, 1.942 a call; V = 4; 1 shard(s).'
+    '200 tokens in 111 target calls, 1.802 a call; V = 4; 1 shard(s).'
     """
     counts = summary.counts
     a_call = counts["rows"] / max(1, counts["blocks"])
