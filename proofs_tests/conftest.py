@@ -1,8 +1,12 @@
 """Hypothesis is derandomised, so that a run is the same run everywhere."""
 
-from hypothesis import HealthCheck, settings
+import os
+
+from hypothesis import HealthCheck, Phase, settings
 
 settings.register_profile(
     "proofs", derandomize=True, deadline=None, max_examples=100, suppress_health_check=[HealthCheck.too_slow]
 )
-settings.load_profile("proofs")
+# A mutant is rejected by any counterexample: none is made small.
+settings.register_profile("mutants", settings.get_profile("proofs"), phases=(Phase.explicit, Phase.generate))
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "proofs"))

@@ -1,0 +1,1 @@
+"""Mutation testing: wrong versions of the library, made by machine, that some test must reject."""

@@ -1,0 +1,191 @@
+"""`make mutants`: a seeded sample of wrong versions of one floor, and how many of them its tests reject.
+
+Each floor is copied, its compiled and cached functions are made plain (a decorated function is never mutated), mutmut
+writes the mutants, and the floor's own tests run against each, without compilation and without shrinking.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import re
+import shutil
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from proofs_tests.mutants import equivalent
+
+ROOT = Path(__file__).parent.parent.parent
+FLOORS = ("token_level", "block_level", "string_level")
+PLAIN = re.compile(r"^@(numba\.njit|njit|compiled|lru_cache|cache)\b.*\n", re.MULTILINE)
+COPIED = ["proofs_tests", "torch_bridge", "benchmarks", "docs", "README.md"]
+OUTCOME = {1: "killed", 3: "killed", 0: "survived", 33: "no test", 36: "too slow", 24: "too slow", -24: "too slow"}
+ENVIRONMENT = {**os.environ, "NUMBA_DISABLE_JIT": "1", "HYPOTHESIS_PROFILE": "mutants", "PYTHONWARNINGS": "ignore"}
+PYTEST = ["-n", "0", "-q", "-p", "no:cacheprovider", "-W", "ignore::RuntimeWarning", "-W", "ignore::ResourceWarning"]
+
+
+def main() -> int:
+    """Run the floors asked for; the exit code is 1 where fewer than 90 % of the judged mutants were killed."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--floor", choices=FLOORS, action="append", help="a floor; all three unless told")
+    parser.add_argument("--sample", type=int, default=600, help="mutants a floor")
+    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--minutes", type=float, default=30, help="time for the mutants of one floor")
+    parser.add_argument("--folder", type=Path, default=ROOT / "out" / "mutants", help="where the copies are made")
+    asked = parser.parse_args()
+    console, enough = Console(), True
+    table = Table(
+        "floor", "mutants", "sampled", "equivalent", "killed", "survived", "too slow", "no test", "not run", "killed %"
+    )
+    for floor in asked.floor or FLOORS:
+        place = copied(floor, asked.folder)
+        allowed = tests_in_time(floor, place, console)
+        configure(floor, place, allowed)
+        names = generated(place)
+        chosen, same = sampled(names, place, asked)
+        run(chosen, place, asked.minutes, console)
+        found = results(chosen, place)
+        counts = {kind: sum(value == kind for value in found.values()) for kind in ("survived", "too slow", "no test")}
+        killed = sum(value == "killed" for value in found.values())
+        judged = killed + counts["survived"] + counts["no test"] + counts["too slow"]
+        # A mutant that never ends is rejected by any test run with a limit on its time.
+        share = (killed + counts["too slow"]) / judged if judged else 0.0
+        enough = enough and share >= 0.9
+        row = (len(names), len(chosen) + len(same), len(same), killed, *counts.values(), len(chosen) - judged)
+        table.add_row(floor, *(f"{value:,}" for value in row), f"{100 * share:.1f}")
+        survivors(found, same, place, console)
+    console.print(table)
+    return 0 if enough else 1
+
+
+def copied(floor: str, folder: Path) -> Path:
+    """Copy what git knows of, with compiled and cached functions made plain; the copy of an earlier run goes."""
+    place = folder / floor
+    shutil.rmtree(place, ignore_errors=True)
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.split("\n")
+    for name in filter(None, listed):
+        target = place / name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).is_file():
+            _ = shutil.copy2(ROOT / name, target)
+    for path in (place / "spec_math" / floor).rglob("*.py"):
+        text = path.read_text(encoding="utf-8")
+        _ = path.write_text(PLAIN.sub("", text), encoding="utf-8")
+    return place
+
+
+def tests_in_time(floor: str, place: Path, console: Console) -> list[str]:
+    """Run the floor's tests once, a few seconds each, and return those that pass."""
+    kept = place / "in_time.json"
+    with console.status(f"{floor}: which tests run without compilation, within a few seconds each"):
+        command = [
+            sys.executable,
+            "-m",
+            "pytest",
+            *PYTEST,
+            "-p",
+            "proofs_tests.mutants.patience",
+            f"proofs_tests/{floor}",
+        ]
+        environment = {**ENVIRONMENT, "PATIENCE_FILE": str(kept)}
+        ran = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, check=False)
+    if not kept.is_file():
+        raise RuntimeError(f"the tests of {floor} could not be run:\n{ran.stdout[-2000:]}{ran.stderr[-2000:]}")
+    console.print(f"{floor}: {ran.stdout.strip().splitlines()[-1]}")
+    return json.loads(kept.read_text(encoding="utf-8"))
+
+
+def configure(floor: str, place: Path, allowed: list[str]) -> None:
+    """Tell mutmut what to mutate and which tests to run."""
+    lists = {
+        "source_paths": ["spec_math"],
+        "only_mutate": [f"spec_math/{floor}/*.py"],
+        "also_copy": [name for name in COPIED if (place / name).exists()],
+        "do_not_mutate_patterns": [r"^\s*raise "],
+        "pytest_add_cli_args": [*PYTEST, "-p", "proofs_tests.mutants.selection"],
+        "pytest_add_cli_args_test_selection": [f"proofs_tests/{floor}"],
+    }
+    lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in lists.items())
+    with (place / "pyproject.toml").open("a", encoding="utf-8") as file:
+        _ = file.write(f"\n[tool.mutmut]\ntrack_dependencies = false\nuse_git_change_detection = false\n{lines}")
+    _ = (place / "proofs_tests" / "mutants" / "allowed.json").write_text(json.dumps(allowed), encoding="utf-8")
+
+
+def generated(place: Path) -> list[str]:
+    """Write all mutants and return their names."""
+    code = (
+        "from mutmut import __main__ as m; m.makedirs(m.Path('mutants'), exist_ok=True); m.copy_src_dir(); "
+        "m.copy_also_copy_files(); m.setup_source_paths(); m.create_mutants(2)"
+    )
+    ran = subprocess.run(
+        [sys.executable, "-c", code], cwd=place, env=ENVIRONMENT, capture_output=True, text=True, check=False
+    )
+    names = [name for file in sorted((place / "mutants").rglob("*.meta")) for name in _outcomes(file)]
+    if ran.returncode or not names:
+        raise RuntimeError(f"no mutants were made:\n{ran.stdout[-2000:]}{ran.stderr[-2000:]}")
+    return sorted(names)
+
+
+def sampled(names: list[str], place: Path, asked: argparse.Namespace) -> tuple[list[str], dict[str, str]]:
+    """Draw a sample; those that are the same program by a stated rule are set apart, with the rule."""
+    drawn = random.Random(asked.seed).sample(names, min(asked.sample, len(names)))
+    differences = equivalent.differences(drawn, place)
+    same = {name: rule for name in drawn if (rule := equivalent.rule(differences[name]))}
+    return [name for name in drawn if name not in same], same
+
+
+def run(names: list[str], place: Path, minutes: float, console: Console) -> None:
+    """Judge the mutants until the time is over."""
+    log, started = place / "mutmut.log", time.monotonic()
+    with console.status(f"{place.name}: {len(names)} mutants, at most {minutes:g} minutes"), log.open("wb") as file:
+        command = [sys.executable, "-m", "mutmut", "run", "--max-children", "2", *names]
+        process = subprocess.Popen(
+            command, cwd=place, env=ENVIRONMENT, stdout=file, stderr=file, start_new_session=True
+        )
+        try:
+            _ = process.wait(timeout=60 * minutes)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, 9)
+    console.print(f"{place.name}: {(time.monotonic() - started) / 60:.1f} minutes")
+
+
+def results(names: list[str], place: Path) -> dict[str, str]:
+    """Return what became of each mutant that was run."""
+    codes = {name: code for file in (place / "mutants").rglob("*.meta") for name, code in _outcomes(file).items()}
+    return {
+        name: OUTCOME.get(code, "killed" if code > 0 else "too slow")
+        for name in names
+        if (code := codes[name]) is not None
+    }
+
+
+def survivors(found: dict[str, str], same: dict[str, str], place: Path, console: Console) -> None:
+    """Write down each mutant that no test rejected, with its difference, and those set apart."""
+    left = [name for name, outcome in found.items() if outcome in ("survived", "no test")]
+    shown = equivalent.differences(left, place)
+    text = "".join(f"## {name}: {found[name]}\n{shown[name]}\n" for name in left)
+    text += "".join(f"## {name}: {rule}\n" for name, rule in same.items())
+    report = place.parent / f"{place.name}.txt"
+    _ = report.write_text(text, encoding="utf-8")
+    console.print(f"{place.name}: {len(left)} survivors, listed in {report}")
+
+
+def _outcomes(file: Path) -> dict[str, int | None]:
+    return json.loads(file.read_text(encoding="utf-8"))["exit_code_by_key"]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
