@@ -9,6 +9,7 @@ help:
 	@echo 'make report   set up, run the main job on the embedded default, and say where the page is'
 	@echo 'make test     set up, then linters, types and every test'
 	@echo 'make test-browser  the report in headless Chromium, with mouse and keyboard'
+	@echo 'make mutants   set up, then wrong versions of the library against its tests, half an hour a floor'
 	@echo 'make bench    set up, then one table of ratios'
 	@echo 'make docs     set up, then the book, and say where it is'
 	@echo 'make clean    remove what was made: .venv, out, caches'
@@ -32,6 +33,11 @@ types: .venv/tests
 test-browser: .venv/tests
 	$(PIP) --editable '.[browser]'
 	.venv/bin/python -m pytest -n 0 proofs_tests/report/test_browser.py
+
+# Half an hour a floor on two cores; `make mutants FLOOR=token_level` runs one.
+mutants: .venv/tests
+	$(PIP) --editable '.[mutants]'
+	.venv/bin/python -m proofs_tests.mutants $(addprefix --floor ,$(FLOOR))
 
 bench: .venv/tests
 	.venv/bin/python -m benchmarks
