@@ -15,6 +15,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from spec_math.arrays import SUM_BOUND
+from spec_math.worlds import Symbol
 
 FLOAT_GAP = max(SUM_BOUND.values())
 """How far a float law handed to a coin may be from summing to 1: its entrance knew the type it was stored in, and held
@@ -213,13 +214,22 @@ class _Enumerating:
 
     def flip(self, p: Any) -> bool:
         p = _probability(p)
-        options = [(value, mass) for value, mass in ((True, p), (False, 1 - p)) if mass != 0]
+        options = [(value, mass) for value, mass in ((True, p), (False, 1 - p)) if possible(mass)]
         return bool(self._choose(f"flip({p})", options))
 
     def draw(self, masses: Any) -> int:
         listed = masses.masses if isinstance(masses, Cumulative) else _checked(masses)
-        options = [(token, mass) for token, mass in enumerate(listed) if mass != 0]
+        options = [(token, mass) for token, mass in enumerate(listed) if possible(mass)]
         return int(self._choose(f"draw({_short(listed)})", options))
+
+
+def possible(mass: Any) -> bool:
+    """Say whether a choice of this probability is followed: one of 0 is not.
+
+    >>> possible(Fraction(0)), possible(0.5)
+    (False, True)
+    """
+    return mass.possible() if isinstance(mass, Symbol) else bool(mass != 0)
 
 
 def _as_list(masses: Any) -> list[Any]:

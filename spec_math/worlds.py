@@ -14,6 +14,16 @@ Array = Any
 """An object array of Fractions, a floating NumPy array or a torch tensor, of shape [..., V]."""
 
 
+class Symbol:
+    """A number that stands for many: exact arithmetic passes it through as it is. See `spec_math.symbolic`."""
+
+    __slots__ = ()
+
+    def possible(self) -> bool:
+        """Say whether a chance of this size is to be followed."""
+        raise NotImplementedError
+
+
 def exact(values: Any) -> Array:
     """Convert numbers to an object array of Fractions, without rounding and without any check of their sum.
 
@@ -151,8 +161,8 @@ def positive_part(x: Array) -> Array:
 
 
 def _fraction(value: Any) -> Fraction:
-    if isinstance(value, Fraction):
-        return value
+    if isinstance(value, Fraction | Symbol):
+        return cast(Fraction, value)
     if isinstance(value, bool | np.bool_):
         raise TypeError(f"{value!r} is no mass; write 1 or 0")
     if isinstance(value, str):

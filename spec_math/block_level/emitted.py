@@ -7,7 +7,7 @@ from typing import Any
 
 from spec_math.arrays import count
 from spec_math.block_level.conditionals import conditional, opening
-from spec_math.chance import Coin, paths
+from spec_math.chance import Coin, paths, possible
 from spec_math.language.model import Model
 from spec_math.scheme import is_index
 
@@ -83,7 +83,7 @@ def continued(masses: dict[Text, Any], target_model: Model, horizon: int, prefix
                 _add(finished, text, mass)
                 continue
             for token, chance in enumerate(conditional(target_model, prefix + text)):
-                if chance != 0:
+                if possible(chance):
                     _add(by_length[length + 1], (*text, token), mass * chance)
     return finished
 

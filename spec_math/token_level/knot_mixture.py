@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -34,7 +35,7 @@ class KnotMixture:
     @property
     def one(self) -> Any:
         """The number 1 of the mixture's world."""
-        return self.selection[0].__class__(1)
+        return Fraction(1) if is_exact(self.selection) else self.selection.dtype.type(1)
 
     def pool(self, component: int, place: int) -> tuple[int, int]:
         """Return the pool [low, high) of the token at `place` in 0..n−1, in a component.

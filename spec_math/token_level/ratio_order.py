@@ -11,6 +11,7 @@ import numpy as np
 
 from spec_math.arrays import Array, is_exact
 from spec_math.common_denominator import Counts
+from spec_math.worlds import Symbol
 
 _DIGIT = 11
 """Bits that one pass of the radix sort looks at: 2^11 counters stay in the first-level cache."""
@@ -114,7 +115,11 @@ def running_sums(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 
 def _exact(target: Array, draft: Array) -> RatioOrder:
-    tokens = by_exact_ratio(Counts.of(target).numerators, Counts.of(draft).numerators)
+    if any(isinstance(mass, Symbol) for mass in (*target, *draft)):  # no common denominator: compared one by one
+        drawn = [token for token in range(len(draft)) if draft[token] != 0]
+        tokens = np.array(sorted(drawn, key=lambda token: target[token] / draft[token]))
+    else:
+        tokens = by_exact_ratio(Counts.of(target).numerators, Counts.of(draft).numerators)
     t, d = target[tokens], draft[tokens]
     zero, rest = np.array([Fraction(0)], dtype=object), np.delete(target, tokens).sum() + Fraction(0)
     below = [np.concatenate([zero, np.cumsum(masses)]) for masses in (t, d)]
