@@ -41,4 +41,3 @@ html_css_files = ["book.css"]
 html_copy_source = False
 html_show_sourcelink = False
 html_show_sphinx = False
-html_theme_options = {"navigation_with_keys": True}

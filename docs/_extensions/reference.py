@@ -42,11 +42,15 @@ def floor_of(module: str) -> str:
     return ".".join(parts[: 2 if parts[0] == "spec_math" and len(parts) > 2 else 1])
 
 
+def path_of(module: str) -> Path:
+    """Return the file of a module, or of a package."""
+    path = ROOT / module.replace(".", "/")
+    return path / "__init__.py" if path.is_dir() else path.with_name(f"{path.name}.py")
+
+
 def title_of(module: str) -> str:
     """Return the first sentence of a module, or of a package, as its title's second half."""
-    path = ROOT / (module.replace(".", "/") + ".py")
-    path = path if path.is_file() else ROOT / module.replace(".", "/") / "__init__.py"
-    return (ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or "").split("\n")[0]
+    return (ast.get_docstring(ast.parse(path_of(module).read_text(encoding="utf-8"))) or "").split("\n")[0]
 
 
 def pages() -> dict[str, str]:

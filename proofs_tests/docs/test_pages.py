@@ -1,0 +1,131 @@
+"""The pages hold together: links resolve, named tests and symbols exist; code, theorem page and test share a stem."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+from proofs_tests.docs.book import DOCS, GENERATED, ROOT, SYMBOL, TEST, TESTS, code, has_symbol, has_test, pages
+
+LINK = re.compile(r"\[[^\]]*\]\(([^()\s]+)\)")
+FENCE = re.compile(r"^```.*?^```", re.MULTILINE | re.DOTALL)
+HEADING = re.compile(r"^#+ +(.*)$", re.MULTILINE)
+SECTIONS = ["Statement", "Needs", "Proof", "Evidence", "Source"]
+
+# A verifier is a module with one of these at its top; it needs a theorem page and a test file of its name.
+VERIFIES = {"verify", "emit", "generate"}
+FLOORS = ("token_level", "block_level", "string_level", "drafting")
+
+# Parts of a subject whose page has the subject's name.
+PAGE_OF = {"plan": "pooled_priority", "timing_repaired": "timing"}
+TEST_OF = {"pooled_priority": "plan"}
+
+every_page = pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
+
+
+def prose(page: Path) -> str:
+    """A page without its blocks of code."""
+    return FENCE.sub("", page.read_text(encoding="utf-8"))
+
+
+def anchors(page: Path) -> set[str]:
+    """The names that headings can be linked by."""
+    titles = (re.sub(r"[^\w\s-]", "", title.lower()).strip() for title in HEADING.findall(prose(page)))
+    return {re.sub(r"\s+", "-", title) for title in titles}
+
+
+def dead_links(page: Path, text: str) -> list[str]:
+    """Links of a text that lead nowhere within the project; what lies outside it is not looked at."""
+    found: list[str] = []
+    for link in LINK.findall(text):
+        if re.match(r"(https?|mailto):", link):
+            continue
+        path, _, anchor = link.partition("#")
+        target = (page.parent / path).resolve() if path else page
+        if GENERATED in target.parents:
+            continue
+        if not target.exists() or (anchor and target.suffix == ".md" and anchor not in anchors(target)):
+            found.append(link)
+    return found
+
+
+def dead_names(text: str) -> list[str]:
+    """Tests and full names between backticks that are not there."""
+    return [
+        name
+        for name in code(text)
+        if (TEST.fullmatch(name) and not has_test(name)) or (SYMBOL.fullmatch(name) and not has_symbol(name))
+    ]
+
+
+@every_page
+def test_no_link_is_dead(page: Path) -> None:
+    assert dead_links(page, prose(page)) == []
+
+
+@every_page
+def test_every_test_and_symbol_that_a_page_names_is_there(page: Path) -> None:
+    assert dead_names(prose(page)) == []
+
+
+def theorem_pages() -> list[Path]:
+    return [page for page in sorted((DOCS / "theorems").glob("*.md")) if page.stem != "index"]
+
+
+@pytest.mark.parametrize("page", theorem_pages(), ids=lambda page: page.stem)
+def test_a_theorem_page_states_proves_and_shows(page: Path) -> None:
+    listed = [title for title in HEADING.findall(prose(page)) if title in SECTIONS]
+    assert listed == SECTIONS
+    assert any(TEST.fullmatch(name) for name in code(prose(page)))
+
+
+def stems_of_code() -> set[str]:
+    return {path.stem for folder in ("spec_math", "torch_bridge") for path in (ROOT / folder).rglob("*.py")}
+
+
+def stems_of_tests() -> set[str]:
+    return {path.stem.removeprefix("test_") for path in TESTS.rglob("test_*.py")}
+
+
+@pytest.mark.parametrize("page", theorem_pages(), ids=lambda page: page.stem)
+def test_a_theorem_page_shares_its_stem_with_code_or_test(page: Path) -> None:
+    assert page.stem in stems_of_code() | stems_of_tests()
+
+
+def verifiers() -> list[Path]:
+    """Modules of the floors of verifiers that verify or generate."""
+    return [
+        path
+        for floor in FLOORS
+        for path in sorted((ROOT / "spec_math" / floor).glob("*.py"))
+        if {node.name for node in ast.parse(path.read_text(encoding="utf-8")).body if isinstance(node, ast.FunctionDef)}
+        & VERIFIES
+    ]
+
+
+@pytest.mark.parametrize("path", verifiers(), ids=lambda path: f"{path.parent.name}.{path.stem}")
+def test_a_verifier_shares_its_stem_with_theorem_page_and_test(path: Path) -> None:
+    page, test = PAGE_OF.get(path.stem, path.stem), TEST_OF.get(path.stem, path.stem)
+    assert (DOCS / "theorems" / f"{page}.md").is_file()
+    assert (TESTS / path.parent.name / f"test_{test}.py").is_file()
+
+
+def test_dead_links_names_and_sections_are_found() -> None:
+    """The controls."""
+    page = DOCS / "notation.md"
+    assert dead_links(page, "[a](nouns.md) [b](theorems/single.md#proof) [c](https://example.org/x)") == []
+    assert dead_links(page, "[a](noun.md) [b](theorems/single.md#proofs) [c](#nothing)") == [
+        "noun.md",
+        "theorems/single.md#proofs",
+        "#nothing",
+    ]
+    assert dead_names("`test_gone` `spec_math.gone` `test_single.py::test_gone` `spec_math.overlap` `x`") == [
+        "test_gone",
+        "spec_math.gone",
+        "test_single.py::test_gone",
+    ]
+    assert len(verifiers()) >= 20
+    assert len(theorem_pages()) >= 25

@@ -1,0 +1,128 @@
+"""Every public name says what it is: its source, an example that runs, shapes and units of arrays, and what it raises.
+
+Public is what the packages list in `__all__`: names, and the functions and classes of the modules listed. Examples run
+with all other doctests; here they must be there. One file is one noun, so that the source may stand at its head; and a
+docstring that says "as `emit`" says what `emit` says.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import re
+import sys
+import types
+from collections.abc import Iterator
+from importlib import import_module
+from importlib.util import find_spec
+from textwrap import dedent
+from typing import Any
+
+import pytest
+
+PACKAGES = [
+    "spec_math",
+    "spec_math.token_level",
+    "spec_math.block_level",
+    "spec_math.drafting",
+    "spec_math.string_level",
+    "spec_math.language",
+    "spec_math.audit",
+    *(["torch_bridge"] if find_spec("torch") else []),
+]
+
+ARRAYS = {"target", "draft", "drafts", "targets", "masses", "weights", "target_logits", "draft_logits", "uniforms"}
+"""Parameters that are arrays, or lists of numbers, wherever they stand."""
+
+SPOKEN = re.compile(r"\b(Speaker|speaker|model|Model)\b")
+CHECKS = {"laws", "law", "checked", "count", "stored_law"}
+"""Functions of the entrance: whoever calls them raises what they raise."""
+
+SHAPE = re.compile(r"\[[^\]\n]*(?:\.\.\.|V|D|T|L|K|k)[^\]\n]*\]|vector|list of|a number")
+UNIT = re.compile(r"probabilit|chance|mass|per call|per target call|times|tokens|speed|nats|bits|multiplications")
+MEASURED = re.compile(r"acceptance|membership|expected|bias|speed|overlap|total_variation|optimum|estimate")
+SAME = re.compile(r"(?:[Aa]s|what|that|of) `[\w.]+`")
+
+
+def public() -> Iterator[Any]:
+    """Every public function and class once."""
+    seen: set[str] = set()
+    for package in PACKAGES:
+        module = import_module(package)
+        for name in module.__all__:
+            for thing in _within(getattr(module, name)):
+                full = f"{thing.__module__}.{thing.__qualname__}"
+                if full not in seen:
+                    seen.add(full)
+                    yield thing
+
+
+def _within(thing: Any) -> Iterator[Any]:
+    if isinstance(thing, types.ModuleType):
+        for name, value in vars(thing).items():
+            value = getattr(value, "py_func", value)
+            if not name.startswith("_") and getattr(value, "__module__", None) == thing.__name__:
+                yield from _within(value)
+    elif inspect.isfunction(thing) or inspect.isclass(thing):
+        yield thing
+
+
+def wanting(thing: Any) -> list[str]:
+    """What a docstring does not say."""
+    said = inspect.getdoc(thing) or ""
+    head = sys.modules[thing.__module__].__doc__ or ""
+    found = [] if "Source:" in said + head or "(SpecTr" in said + head or "et al." in said + head else ["source"]
+    if inspect.isclass(thing):
+        told_apart = issubclass(thing, Exception) or getattr(thing, "_is_protocol", False)
+        return found if told_apart or ">>>" in _with_methods(thing) else [*found, "example"]
+    if ">>>" not in said:
+        found.append("example")
+    return found + _of_function(thing, said, head)
+
+
+def _of_function(function: Any, said: str, head: str) -> list[str]:
+    found: list[str] = []
+    same = bool(SAME.search(said))
+    tree = ast.parse(dedent(inspect.getsource(function)))
+    called = {getattr(node.func, "id", "") for node in ast.walk(tree) if isinstance(node, ast.Call)}
+    raises = any(isinstance(node, ast.Raise) for node in ast.walk(tree))
+    if (raises or (called & CHECKS and not same)) and "Raises:" not in said:
+        found.append("raises")
+    taken = set(inspect.signature(function).parameters)
+    if taken & ARRAYS and not (same or SHAPE.search(said) or SPOKEN.search(said)):
+        found.append("shapes")
+    if MEASURED.search(function.__name__) and not (same or UNIT.search(said + head)):
+        found.append("units")
+    return found
+
+
+def _with_methods(thing: Any) -> str:
+    methods = (inspect.getdoc(value) or "" for name, value in vars(thing).items() if not name.startswith("_"))
+    return "\n".join([thing.__doc__ or "", *methods])
+
+
+@pytest.mark.parametrize("thing", list(public()), ids=lambda thing: f"{thing.__module__}.{thing.__qualname__}")
+def test_a_public_name_is_documented(thing: Any) -> None:
+    assert wanting(thing) == []
+
+
+def test_what_is_not_said_is_found() -> None:
+    """The control."""
+
+    def acceptance(target: Any) -> Any:
+        """Return a figure."""
+        if target is None:
+            raise ValueError
+        return target
+
+    class Bare:
+        """A thing."""
+
+    head, module = sys.modules[__name__].__doc__, sys.modules[__name__]
+    try:
+        module.__doc__ = "Nothing."
+        assert wanting(acceptance) == ["source", "example", "raises", "shapes", "units"]
+        assert wanting(Bare) == ["source", "example"]
+    finally:
+        module.__doc__ = head
+    assert len(list(public())) > 200
