@@ -1,4 +1,7 @@
-"""The one entrance that checks a law. The worlds of numbers that it admits are passed on from `worlds`."""
+"""The one entrance that checks a law. The worlds of numbers that it admits are passed on from `worlds`.
+
+Source: the bounds of sums are derived in the tests.
+"""
 
 from __future__ import annotations
 

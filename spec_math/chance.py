@@ -1,6 +1,8 @@
 """One program of chance, four readings: enumerate every path, sample one, replay given uniforms, or a symbol.
 
 A program is a function of a coin, and `coin.flip(p)` and `coin.draw(law)` are its only randomness.
+
+Source: the house's own; a uniform is used as in Devroye 1986, inversion.
 """
 
 from __future__ import annotations

@@ -1,6 +1,8 @@
 """Formulas over laws [..., V]: overlap, residual, total variation, and the restrictions that samplers apply.
 
 Each is written once and serves Fractions, NumPy floats and torch tensors.
+
+Source: SpecTr, Eq. 1 and Alg. 1; the restrictions as in TokenTiming, Table 5.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What a verifier of one position is: a way to draft, a way to verify, and the closed forms of its acceptance."""
+"""What a verifier of one position is: a way to draft, a way to verify, and the closed forms of its acceptance.
+
+Source: both notions of acceptance: SpecTr, Eq. 2 and Section 4.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A verdict is a value with its evidence: Lossless or Lossy, Optimal or a bracket."""
+"""A verdict is a value with its evidence: Lossless or Lossy, Optimal or a bracket.
+
+Source: lossless as in SpecTr, Section 3, valid transport plan; the judge is our own.
+"""
 
 from __future__ import annotations
 

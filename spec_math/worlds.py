@@ -1,4 +1,7 @@
-"""The worlds of numbers: Fractions, NumPy floats and torch tensors, and arithmetic that serves all three."""
+"""The worlds of numbers: Fractions, NumPy floats and torch tensors, and arithmetic that serves all three.
+
+Source: the array API standard, 2024.12; the exact world is our own.
+"""
 
 from __future__ import annotations
 

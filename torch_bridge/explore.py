@@ -1,4 +1,7 @@
-"""The exact law of unmodified torch code: `spec_math.audit.explore` with torch's randomness followed too."""
+"""The exact law of unmodified torch code: `spec_math.audit.explore` with torch's randomness followed too.
+
+Source: worked out here.
+"""
 
 from __future__ import annotations
 

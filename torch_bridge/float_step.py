@@ -1,4 +1,7 @@
-"""How far a speculative step in half or single precision is from its target, exactly, without one random number."""
+"""How far a speculative step in half or single precision is from its target, exactly, without one random number.
+
+Source: Timor et al., Alg. 5, one step in floating point.
+"""
 
 from __future__ import annotations
 

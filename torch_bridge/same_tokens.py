@@ -1,4 +1,7 @@
-"""Compare the tokens of two verifiers on the same uniforms, and name the first decision that differs."""
+"""Compare the tokens of two verifiers on the same uniforms, and name the first decision that differs.
+
+Source: worked out here.
+"""
 
 from __future__ import annotations
 

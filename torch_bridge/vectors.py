@@ -1,4 +1,7 @@
-"""Conformance vectors: files on which a verification kernel in any language is checked without Python."""
+"""Conformance vectors: files on which a verification kernel in any language is checked without Python.
+
+Source: worked out here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Optimal verification of k drafts for one position, on logits: the pooled-priority plan of each request."""
+"""Optimal verification of k drafts for one position, on logits: the pooled-priority plan of each request.
+
+Source: SpecTr, Eq. 3, for the problem; the plan is worked out here.
+"""
 
 from __future__ import annotations
 

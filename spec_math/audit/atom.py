@@ -1,4 +1,7 @@
-"""One random number of an explored run: what is known of it so far, and the fork that each question to it makes."""
+"""One random number of an explored run: what is known of it so far, and the fork that each question to it makes.
+
+Source: worked out here.
+"""
 
 from __future__ import annotations
 

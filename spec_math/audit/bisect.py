@@ -1,4 +1,7 @@
-"""Kernels that take their uniforms as arguments: exact thresholds on the grid k/2^b, by bisecting on the integer k."""
+"""Kernels that take their uniforms as arguments: exact thresholds on the grid k/2^b, by bisecting on the integer k.
+
+Source: worked out here.
+"""
 
 from __future__ import annotations
 

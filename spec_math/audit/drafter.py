@@ -1,4 +1,7 @@
-"""The drafter's side of the contract: the law that it reports is the law that its token was sampled from."""
+"""The drafter's side of the contract: the law that it reports is the law that its token was sampled from.
+
+Source: worked out here, after issues of engines that the zoo names.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The exact law of unmodified code: run it down every path of its randomness, and add up what each path returns."""
+"""The exact law of unmodified code: run it down every path of its randomness, and add up what each path returns.
+
+Source: worked out here; enumeration by replay is folklore.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The choice tape: every random number that somebody's code asks for, and what it asks of it, on one path at a time."""
+"""The choice tape: every random number that somebody's code asks for, and what it asks of it, on one path at a time.
+
+Source: worked out here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Chain priorities: of k i.i.d. chains one is selected by a priority refined node by node, and verified as a block."""
+"""Chain priorities: of k i.i.d. chains one is selected by a priority refined node by node, and verified as a block.
+
+Source: worked out here; block verification is that of Sun et al. 2024.
+"""
 
 from __future__ import annotations
 

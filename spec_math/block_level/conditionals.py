@@ -1,4 +1,7 @@
-"""What a block asks of its models: the law after each prefix, checked once, with errors that name the prefix."""
+"""What a block asks of its models: the law after each prefix, checked once, with errors that name the prefix.
+
+Source: SpecTr, Section 3, for models as conditionals.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The law of the first tokens of a text that a generator starts and the target continues."""
+"""The law of the first tokens of a text that a generator starts and the target continues.
+
+Source: SpecTr, Theorem 3, for what a block continued by the target is.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""How many tokens a call of the target yields: the law of a block, its expected length, and an estimate by sampling."""
+"""How many tokens a call of the target yields: the law of a block, its expected length, and an estimate by sampling.
+
+Source: SpecTr, Tables 2 and 4, for the quantity.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Greedy multi-path block verification: of k i.i.d. chains the highest in rank is verified (Thomas and Pal 2026)."""
+"""Greedy multi-path block verification: of k i.i.d. chains the highest in rank is verified (Thomas and Pal 2026).
+
+Source: Thomas and Pal 2026; the stable form is worked out here.
+"""
 
 from __future__ import annotations
 

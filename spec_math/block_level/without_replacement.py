@@ -1,4 +1,7 @@
-"""A tree whose siblings are drawn without replacement, verified by recursive rejection at each node (Sequoia)."""
+"""A tree whose siblings are drawn without replacement, verified by recursive rejection at each node (Sequoia).
+
+Source: Sequoia, Chen et al. 2024; SpecTr, Alg. 3, for the walk.
+"""
 
 from __future__ import annotations
 

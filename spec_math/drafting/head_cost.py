@@ -1,4 +1,7 @@
-"""What a drafter's output head costs a step, in multiplications: full, reduced or speculative (SpecVocab, Table 4)."""
+"""What a drafter's output head costs a step, in multiplications: full, reduced or speculative (SpecVocab, Table 4).
+
+Source: SpecVocab, Table 4.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """Output heads of low rank: head and hidden states from log-probabilities, and what a ranking of rank d' is worth.
 
 Acceptance and cost against k and d'/d, as in SpecVocab's Figure 4, on any positions at hand.
+
+Source: SpecVocab, Section 3.3 and Figure 4; the head by singular values is Eckart and Young 1936.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""What one call of the target yields, with what had been drafted and why a method did without drafts."""
+"""What one call of the target yields, with what had been drafted and why a method did without drafts.
+
+Source: Timor et al., Alg. 2 to 5, for what a run returns.
+"""
 
 from __future__ import annotations
 

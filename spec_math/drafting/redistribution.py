@@ -1,4 +1,7 @@
-"""Redistribution by a kernel, RDK: the draft law sent from its vocabulary to the target's by a stochastic matrix."""
+"""Redistribution by a kernel, RDK: the draft law sent from its vocabulary to the target's by a stochastic matrix.
+
+Source: TokenTiming, Section 2 (Timor et al. 2025c).
+"""
 
 from __future__ import annotations
 

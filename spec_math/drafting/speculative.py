@@ -1,4 +1,7 @@
-"""SpecVocab: the part of the vocabulary to draft from is guessed anew at each step, by a ranking of low rank."""
+"""SpecVocab: the part of the vocabulary to draft from is guessed anew at each step, by a ranking of low rank.
+
+Source: SpecVocab, Section 3.3.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""One fixed part K of the vocabulary to draft from: by frequency (FR-Spec, VocabTrim), or as EAGLE-3 maps it."""
+"""One fixed part K of the vocabulary to draft from: by frequency (FR-Spec, VocabTrim), or as EAGLE-3 maps it.
+
+Source: SpecVocab, Sections 2 and 4 (FR-Spec, VocabTrim, EAGLE-3).
+"""
 
 from __future__ import annotations
 

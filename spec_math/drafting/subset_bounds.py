@@ -1,4 +1,7 @@
-"""How much a reduced draft vocabulary of k tokens can accept: bounds, and the best part where it can be found."""
+"""How much a reduced draft vocabulary of k tokens can accept: bounds, and the best part where it can be found.
+
+Source: worked out here, on the question of SpecVocab, Section 6.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Reading a vocabulary from a file: Hugging Face's tokenizer.json, tiktoken, SentencePiece, or a list of tokens."""
+"""Reading a vocabulary from a file: Hugging Face's tokenizer.json, tiktoken, SentencePiece, or a list of tokens.
+
+Source: the formats of tokenizers, tiktoken and sentencepiece.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A speaker: a model with the vocabulary its tokens are of, and how it reads a text that somebody else has written."""
+"""A speaker: a model with the vocabulary its tokens are of, and how it reads a text that somebody else has written.
+
+Source: Timor et al., Section 3, for a model with its vocabulary.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""A vocabulary: the bytes each token adds to a text, with special tokens in a namespace of their own."""
+"""A vocabulary: the bytes each token adds to a text, with special tokens in a namespace of their own.
+
+Source: Timor et al., Section 3, Notation.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Alignment of two token sequences: dynamic warping with Levenshtein cost inside a Sakoe–Chiba band."""
+"""Alignment of two token sequences: dynamic warping with Levenshtein cost inside a Sakoe–Chiba band.
+
+Source: TokenTiming, Alg. 1 and Appendix H; the band is that of Sakoe and Chiba 1978.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""ψ: the law of the first TARGET token of a drafted text, over two vocabularies read by longest prefix."""
+"""ψ: the law of the first TARGET token of a drafted text, over two vocabularies read by longest prefix.
+
+Source: Timor et al., Theorem 3.2, Section 3.3; the stopped form is worked out here.
+"""
 
 from __future__ import annotations
 

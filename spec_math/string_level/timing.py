@@ -1,6 +1,8 @@
 """TokenTiming as printed (Alg. 1 and 2): re-tokenised drafts verified with probabilities mapped along an alignment.
 
 Lossy: `bias` says by how much where both vocabularies are one. `timing_repaired` holds lossless variants.
+
+Source: TokenTiming, Alg. 2 and Appendix A.
 """
 
 from __future__ import annotations

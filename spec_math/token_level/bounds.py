@@ -1,4 +1,7 @@
-"""Bounds on what a verifier accepts: SpecTr's Theorem 1, and a scheme held against the optimum of its own drafts."""
+"""Bounds on what a verifier accepts: SpecTr's Theorem 1, and a scheme held against the optimum of its own drafts.
+
+Source: SpecTr, Theorem 1 and Appendix B.3.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The law of the drafts, {tokens: mass}: how it is built, checked, and reduced to the law of the drafted set."""
+"""The law of the drafts, {tokens: mass}: how it is built, checked, and reduced to the law of the drafted set.
+
+Source: SpecTr, Eq. 3 and 4; the laws of sets are worked out here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Greedy drafts: the k − 1 tokens that the draft likes best, and one draw from the rest."""
+"""Greedy drafts: the k − 1 tokens that the draft likes best, and one draw from the rest.
+
+Source: greedy drafts, Hu et al. 2025; program and closed forms are worked out here.
+"""
 
 from __future__ import annotations
 

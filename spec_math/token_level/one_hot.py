@@ -1,4 +1,7 @@
-"""A deterministic draft: the draft law is one-hot, whatever chose it, and the verifier reads only the target."""
+"""A deterministic draft: the draft law is one-hot, whatever chose it, and the verifier reads only the target.
+
+Source: SpecTr, Alg. 1, for a draft law that is certain.
+"""
 
 from __future__ import annotations
 

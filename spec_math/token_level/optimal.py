@@ -6,6 +6,8 @@ drafts without replacement, a best H is a prefix of the tokens with d > 0 sorted
 
 Here are the values and their certificates; `plan` and `verify` reach them, `acceptance_of` is the optimum of any law of
 drafts.
+
+Source: SpecTr, Eq. 3; the prefix rules and the plan are worked out here.
 """
 
 from __future__ import annotations

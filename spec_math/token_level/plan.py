@@ -1,4 +1,7 @@
-"""The pooled-priority plan: an exactly optimal verifier of k i.i.d. drafts, or of k drafts without replacement."""
+"""The pooled-priority plan: an exactly optimal verifier of k i.i.d. drafts, or of k drafts without replacement.
+
+Source: SpecTr, Eq. 3, for the problem; the construction is worked out here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The pooled-priority plan as two schemes: it drafts, prepares its plan for the laws at hand, and verifies."""
+"""The pooled-priority plan as two schemes: it drafts, prepares its plan for the laws at hand, and verifies.
+
+Source: SpecTr, Eq. 3, for the problem; the construction is worked out here.
+"""
 
 from __future__ import annotations
 

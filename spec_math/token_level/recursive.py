@@ -1,4 +1,7 @@
-"""Recursive rejection sampling: each of k i.i.d. drafts is tested against what the earlier ones left (SpecInfer)."""
+"""Recursive rejection sampling: each of k i.i.d. drafts is tested against what the earlier ones left (SpecInfer).
+
+Source: SpecInfer, multi-step speculative sampling; the telescoped form is worked out here.
+"""
 
 from __future__ import annotations
 

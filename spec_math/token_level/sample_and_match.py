@@ -1,4 +1,7 @@
-"""Draw from the target and keep the draft if it is the same token: exact match, the rule of SLEM and many engines."""
+"""Draw from the target and keep the draft if it is the same token: exact match, the rule of SLEM and many engines.
+
+Source: Timor et al., Alg. 2, at one position.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Recursive rejection of drafts drawn without replacement (Sequoia; the mode that engines prefer)."""
+"""Recursive rejection of drafts drawn without replacement (Sequoia; the mode that engines prefer).
+
+Source: Sequoia, Chen et al. 2024.
+"""
 
 from __future__ import annotations
 

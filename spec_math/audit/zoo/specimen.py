@@ -1,4 +1,7 @@
-"""A specimen: a bug of a real engine as a small program, the contract that it breaks, and the check that finds it."""
+"""A specimen: a bug of a real engine as a small program, the contract that it breaks, and the check that finds it.
+
+Source: issues and pull requests of engines, as each specimen names them.
+"""
 
 from __future__ import annotations
 
