@@ -76,7 +76,8 @@ def likenesses(
         distance = _distance(found, _law(specimen.name))
         if distance < found.joint:
             near.append(Likeness(specimen, distance))
-    return sorted(near, key=lambda one: one.distance)[:CLOSE]
+    near.sort(key=lambda one: one.distance)
+    return ([one for one in near if one.same] or near)[:CLOSE]
 
 
 def _distance(found: Judgement, law: dict[Text, Any]) -> Any:

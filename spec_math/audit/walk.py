@@ -134,7 +134,8 @@ class _Run:
 
     def steps(self) -> tuple[str, ...]:
         """Return the path so far, in words."""
-        asked = [f"{question}: {answer}" for question, answer in self._followed.tape.log if answer != ""]
+        log = [(question.partition(" with masses ")[0], answer) for question, answer in self._followed.tape.log]
+        asked = [f"{question}: {answer}" for question, answer in log if answer != ""]
         return (*self._drafts, *self._coins, *asked)
 
     def check_repeats(self) -> None:

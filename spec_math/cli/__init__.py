@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import typer
 
+from spec_math.cli.audit import audit
 from spec_math.cli.compare import compare
 from spec_math.cli.explain import explain
 from spec_math.cli.generate import generate
@@ -22,7 +23,7 @@ app = typer.Typer(
     "Exit codes: 0 all well, 1 a scheme was judged lossy, 2 bad input.",
 )
 
-for command in (compare, explain, generate, report, psi, overlap, trace):
+for command in (compare, explain, generate, report, psi, overlap, audit, trace):
     app.command()(command)
 
 

@@ -1,0 +1,86 @@
+"""Audit a sampler: its exact law, by every path of its randomness."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from spec_math.audit import OWN_GRID, subject_of
+from spec_math.cli.run import run
+from spec_math.report import audit_commands
+from spec_math.report.audit_commands import AuditRequest, Make
+
+
+def audit(  # noqa: PLR0913
+    sampler: Annotated[
+        str, typer.Argument(metavar="MODULE:FUNCTION", help="What is audited: module:function or file.py:function.")
+    ],
+    target: Annotated[
+        str | None, typer.Option(help="The target's law, masses separated by commas; rows of a chain by ;.")
+    ] = None,
+    draft: Annotated[str | None, typer.Option(help="The draft's law, likewise.")] = None,
+    k: Annotated[int, typer.Option("--k", help="Independent drafts of one position.")] = 1,
+    lookahead: Annotated[
+        int, typer.Option(help="Drafts in a row; then laws are rows by position and a block is returned.")
+    ] = 0,
+    horizon: Annotated[
+        int | None, typer.Option(help="Tokens whose joint law is judged; lookahead + 1 by default.")
+    ] = None,
+    shape: Annotated[
+        str | None, typer.Option(help="verifier, tokens or laws; by default told by the signature.")
+    ] = None,
+    numbers: Annotated[
+        str | None,
+        typer.Option(help="What laws are given as: fractions, float64, float32, float16, torch.float32, …"),
+    ] = None,
+    grid: Annotated[
+        str, typer.Option(help="Uniforms: ideal; own, the grid that each type has; or b for k/2^b.")
+    ] = "ideal",
+    budget: Annotated[int, typer.Option(help="Paths that are walked at most.")] = 100_000,
+    out: Annotated[Path | None, typer.Option(help="HTML file for the verdict page.")] = None,
+    pytest: Annotated[
+        Path | None, typer.Option("--pytest", help="File for the smallest failing case as a test, if it fails.")
+    ] = None,
+) -> None:
+    """Judge somebody's sampler exactly: run it, as it is, down every path of its randomness.
+
+    Three shapes, told by the signature: verify(coin, tokens, target, draft), the library's own; fn(tokens, target,
+    draft), given drafts from the draft's law; fn(target, draft), which drafts by itself. The last two draw from
+    Python's random, NumPy or torch. They return a token, or with --lookahead the tokens emitted. Without laws the
+    zoo's toy is taken, on which all known bugs are compared.
+
+    [bold]Examples[/bold]
+
+      spec-math audit spec_math.token_level.recursive:verify --k 2
+
+      spec-math audit sampling.py:verify --target 1/4,3/4 --draft 1/2,1/2 --out verdict.html --pytest test_case.py
+
+      spec-math audit mypackage.sampling:rejection_sample --lookahead 2 --numbers torch.float32
+
+    [bold]Exit codes[/bold]: 0 lossless, 1 lossy, 2 undecided, not explorable or bad input.
+    """
+    request = AuditRequest(
+        sampler, shape, numbers, target, draft, k, lookahead, horizon, budget, _grid(grid), out, pytest
+    )
+    # A black box, whose randomness cannot be explored, is judged by samples: see audit.identity_test.
+    run(lambda console, progress: audit_commands.audit(request, _make(), console, progress))
+
+
+def _grid(text: str) -> int | None:
+    if text in ("ideal", "own"):
+        return None if text == "ideal" else OWN_GRID
+    if not text.isdecimal() or not 0 < int(text) <= 64:
+        raise typer.BadParameter(f"--grid takes ideal, own, or a number of bits from 1 to 64; got {text!r}")
+    return int(text)
+
+
+def _make() -> Make:
+    """With torch installed its randomness is followed too; no floor below may know of torch_bridge."""
+    if find_spec("torch") is None:
+        return subject_of
+    from torch_bridge import subject
+
+    return subject.subject_of

@@ -1,0 +1,104 @@
+"""Where a function under audit stands: MODULE:FUNCTION, a module that can be imported or a file of Python."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+import inspect
+import os
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Place:
+    """A function, the name of its module, its own name there, and the folder that the module is imported from."""
+
+    fn: Callable[..., Any]
+    module: str
+    attribute: str
+    folder: Path | None
+
+    def header(self, beside: Path) -> str:
+        """Return the lines that import the function into a file that lies in a folder."""
+        wanted = f"from {self.module} import {self.attribute.partition('.')[0]}\n"
+        if self.folder is None:
+            return wanted
+        way = Path(os.path.relpath(self.folder, beside)).as_posix()
+        return (
+            "import sys\nfrom pathlib import Path\n\n"
+            f'sys.path.insert(0, str(Path(__file__).parent / "{way}"))\n\n{wanted[:-1]}  # noqa: E402\n'
+        )
+
+
+def load(place: str) -> Place:
+    """Load the function of MODULE:FUNCTION; MODULE is a dotted name, or the path of a .py file.
+
+    Raises:
+        ValueError: there is no such module or function, or importing it fails.
+        TypeError: what is there cannot be called.
+
+    >>> load("spec_math.token_level.single:verify").module
+    'spec_math.token_level.single'
+    """
+    name, colon, attribute = place.rpartition(":")
+    if not colon or not name or not attribute:
+        raise ValueError(
+            f"what is audited is named MODULE:FUNCTION, such as mypackage.sampling:verify or sampling.py:verify; "
+            f"got {place!r}"
+        )
+    module = _from_file(Path(name)) if name.endswith(".py") else _by_name(name)
+    found: Any = module
+    for part in attribute.split("."):
+        found = getattr(found, part, None)
+    if found is None:
+        listed = ", ".join(one for one, value in vars(module).items() if callable(value) and not one.startswith("_"))
+        raise ValueError(f"{name} has no {attribute}; it has: {listed or 'no function'}")
+    if not callable(found):
+        raise TypeError(f"{place} is no function; it is a {type(found).__name__}")
+    return Place(found, module.__name__, attribute, _folder(module))
+
+
+def _by_name(name: str) -> ModuleType:
+    here = str(Path.cwd())
+    added = here not in sys.path
+    if added:
+        sys.path.insert(0, here)
+    try:
+        return importlib.import_module(name)
+    except Exception as error:  # whatever a module does when imported
+        raise ValueError(f"{name} cannot be imported from here: {type(error).__name__}: {error}") from error
+    finally:
+        if added:
+            sys.path.remove(here)
+
+
+def _from_file(path: Path) -> ModuleType:
+    if not path.is_file():
+        raise ValueError(f"there is no file {path}")
+    folder = str(path.resolve().parent)
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    if spec is None or spec.loader is None:
+        raise ValueError(f"{path} is no file of Python")
+    module = importlib.util.module_from_spec(spec)
+    sys.path.insert(0, folder)  # it may import its neighbours
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:  # whatever a module does when imported
+        raise ValueError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+    finally:
+        sys.path.remove(folder)
+    return module
+
+
+def _folder(module: ModuleType) -> Path | None:
+    """Return the folder that a module is imported from, or None where it is installed."""
+    path = Path(inspect.getfile(module)).resolve()
+    if "site-packages" in path.parts or module.__name__.partition(".")[0] in ("spec_math", "torch_bridge"):
+        return None
+    depth = module.__name__.count(".") + (path.name == "__init__.py")
+    return path.parents[depth]
