@@ -20,6 +20,7 @@ from spec_math.audit.sample_size import (
 )
 from spec_math.audit.smallest import smallest
 from spec_math.audit.subject import Subject, subject_of
+from spec_math.audit.stopping import stopping_times
 from spec_math.audit.tape import OWN_GRID, LeakError
 from spec_math.audit.zoo import ZOO, Diagnosis, Specimen, diagnose, distances
 
@@ -59,6 +60,7 @@ __all__ = [
     "sample_size",
     "sequential_detectable_tv",
     "sequential_sample_size",
+    "stopping_times",
     "smallest",
     "subject_of",
     "thresholds",

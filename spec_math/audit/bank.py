@@ -8,7 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spec_math.arrays import Array, is_exact, laws, ones_like, over, positive_part
+from spec_math.arrays import Array, exact, is_exact, laws, ones_like, over, positive_part, proportional_to
+from spec_math.audit.dirichlet import drawn_law
 from spec_math.distribution import normalised, residual_of, temperature, top_k
 
 
@@ -23,7 +24,7 @@ class Bug(NamedTuple):
 def bank(target: Any, draft: Any = None) -> dict[str, Array]:
     """Return what each bug would emit, by name: laws [V] of the target's world, those that equal the target left out.
 
-    Without a draft, the bugs that need none.
+    Without a draft, the bugs that need none. Floats are divided by their sums first, as drawing from them does.
 
     Raises:
         TypeError, ValueError: as `arrays.laws`.
@@ -33,7 +34,7 @@ def bank(target: Any, draft: Any = None) -> dict[str, Array]:
     >>> sorted(bank(["1/4", "3/4"]))
     ['M19', 'M22']
     """
-    t, d = laws(target, target if draft is None else draft)
+    t, d = (drawn_law(law) for law in laws(target, target if draft is None else draft))
     found = {bug.name: bug.emitted(t, d) for bug in (WITHOUT_DRAFT if draft is None else BUGS)}
     return {name: law for name, law in found.items() if not bool((law == t).all())}
 
@@ -118,8 +119,10 @@ def _either(t: Array, d: Array) -> Array:
     return verified(t, d, d, t + (1 - t) * ratio(t, d))
 
 
-def _colder_target(t: Array, _d: Array) -> Array:
-    return temperature(t, _number("1/2", t))
+def _temperature_ignored(t: Array, _d: Array) -> Array:
+    # The law at temperature 1 behind a target at 1/2: roots, rounded to floats where the target is exact.
+    roots = np.sqrt(t.astype(float))
+    return proportional_to(exact(roots) if is_exact(t) else roots)
 
 
 def _likeliest(t: Array, _d: Array) -> Array:
@@ -160,7 +163,7 @@ BUGS: tuple[Bug, ...] = (
     Bug("M13", "the residual is drawn without noise", _likeliest_left),
     Bug("M14", "acceptance t(x)/max t", _over_the_largest),
     Bug("M16", "a match or the ratio test is enough", _either),
-    Bug("M19", "the target at temperature 1/2", _colder_target),
+    Bug("M19", "a temperature of 1/2 is not applied to the target", _temperature_ignored),
     Bug("M22", "the target's likeliest token", _likeliest),
     Bug("M25", "sample and match, a mismatch is redrawn", _matched_or_redrawn),
     Bug("M26", "the target is zeroed at a greedy draft", _without_the_favourite),

@@ -11,6 +11,7 @@ import numpy as np
 
 from spec_math.arrays import Array
 from spec_math.audit.features import CONTEXT_BUGS, FEATURES
+from spec_math.audit.looking import fold, rescale
 
 STAKES: tuple[float, ...] = tuple(2.0**-power for power in range(10))
 """λ, halved from 1 on. A gap g in a feature's mean is best met by λ near g over the feature's variance; at a factor √2
@@ -74,7 +75,7 @@ def play(
     """
     size = weights.shape[0]
     products, scaled = np.ones(size), np.empty(size)
-    top = _rescale(weights, logs, scaled)
+    top = rescale(weights, logs, scaled)
     goal = math.exp(min(threshold - top, 700.0))
     peak, most, first = -math.inf, 0.0, -1
     for i in range(gaps.shape[0]):
@@ -99,28 +100,11 @@ def play(
             if stop:
                 break
         if least * _FAR < 1.0 or largest > _FAR:
-            if most > 0.0:
-                peak = max(peak, top + math.log(most))
-            _fold(logs, products)
-            top = _rescale(weights, logs, scaled)
+            peak = max(peak, top + math.log(most)) if most > 0.0 else peak
+            fold(logs, products)
+            top = rescale(weights, logs, scaled)
             goal = math.exp(min(threshold - top, 700.0))
             most = 0.0
-    if most > 0.0:
-        peak = max(peak, top + math.log(most))
-    _fold(logs, products)
+    peak = max(peak, top + math.log(most)) if most > 0.0 else peak
+    fold(logs, products)
     return peak, first
-
-
-@numba.njit(cache=True)
-def _rescale(weights: Any, logs: Any, scaled: Any) -> float:
-    top = (weights + logs).max()
-    for j in range(weights.shape[0]):
-        scaled[j] = math.exp(weights[j] + logs[j] - top)
-    return top
-
-
-@numba.njit(cache=True, error_model="numpy")
-def _fold(logs: Any, products: Any) -> None:
-    for j in range(logs.shape[0]):
-        logs[j] += math.log(products[j]) if products[j] > 0.0 else -math.inf
-        products[j] = 1.0

@@ -118,10 +118,19 @@ def shares_of(target: Any, name: str = "target") -> Array:
     >>> shares_of(["1/4", "3/4"]).tolist()
     [0.25, 0.75]
     """
-    masses = checked(target, name)
+    masses = drawn_law(checked(target, name))
     if masses.ndim != 1:
         raise ValueError(f"{name} must be one law, of shape [V]; got shape {tuple(masses.shape)}")
+    return masses.astype(float)
+
+
+def drawn_law(masses: Array) -> Array:
+    """Return the law that drawing from checked masses [V] has: exact ones as they are, floats over their float64 sum.
+
+    >>> drawn_law(np.array([0.5, 0.25])).sum()
+    np.float64(1.0)
+    """
     if is_exact(masses):
-        return masses.astype(float) / 1.0
-    wide = np.asarray(masses.tolist() if not isinstance(masses, np.ndarray) else masses, dtype=np.float64)
-    return wide / wide.sum()
+        return masses
+    wide = np.asarray(masses if isinstance(masses, np.ndarray) else masses.detach().cpu().numpy(), dtype=np.float64)
+    return wide / wide.sum(axis=-1, keepdims=True)

@@ -12,7 +12,7 @@ from spec_math.arrays import Array
 from spec_math.audit.bank import bank
 from spec_math.audit.dirichlet import KAPPAS, log_evidences, shares_of
 from spec_math.audit.evidence import Promise, Unrefuted, level, log_mean, ordinary
-from spec_math.audit.looking import advance
+from spec_math.audit.looking import Running, Setting, advance, nothing_seen
 from spec_math.audit.sample_size import sequential_detectable_tv
 from spec_math.scheme import is_index
 from spec_math.verdict import Lossy
@@ -70,25 +70,22 @@ class IdentityTest:
         self.target = shares_of(target)
         size = len(self.target)
         self.names = tuple(alternatives)
-        self.counts = np.zeros(size, dtype=np.int64)
         self.samples = 0
         self.log_peak = 0.0
         self.alarm: int | None = None
-        self._labels, self._shares = _pooled(self.target, pools)
-        with np.errstate(divide="ignore", over="ignore"):
-            self._inverse = np.where(self._shares > 0, 1.0 / self._shares, 0.0)
+        labels, self._shares = _pooled(self.target, pools)
+        inverse = np.where(self._shares > 0, 1.0 / np.maximum(self._shares, _LEAST), 0.0)
         others = [shares_of(law, name) for name, law in alternatives.items()]
         for name, other in zip(self.names, others, strict=True):
             if other.shape != self.target.shape:
                 raise ValueError(f"{name} must have the target's shape ({size},); got {other.shape}")
         seen = self.target > 0
-        self._ratios = np.ones((size, len(others)))
+        ratios = np.ones((size, len(others)))
         for column, other in enumerate(others):
-            self._ratios[seen, column] = other[seen] / self.target[seen]
-        self._kappas = np.array(KAPPAS, dtype=float)
-        self._weights = _log_weights(len(KAPPAS), len(others))
-        self._logs = np.zeros(len(self._weights))
-        self._drawn = np.zeros(len(self._shares), dtype=np.int64)
+            ratios[seen, column] = other[seen] / np.maximum(self.target[seen], _LEAST)
+        kappas = np.array(KAPPAS, dtype=float)
+        self.setting = Setting(labels, inverse, kappas, ratios, _log_weights(len(KAPPAS), len(others)))
+        self._running = nothing_seen(self.setting)
 
     def update(self, token: Any) -> None:
         """Take in one draw and look.
@@ -107,20 +104,7 @@ class IdentityTest:
             TypeError, ValueError: a token is no index of the law.
         """
         drawn = _tokens(tokens, len(self.target))
-        peak, first = advance(
-            drawn,
-            self._labels,
-            self._inverse,
-            self._kappas,
-            self._ratios,
-            self._weights,
-            self.counts,
-            self._drawn,
-            self._logs,
-            self.samples,
-            -math.log(self.alpha),
-            False,
-        )
+        peak, first = advance(drawn, self.setting, self._running, self.samples, -math.log(self.alpha), False)
         if first >= 0 and self.alarm is None:
             self.alarm = self.samples + first + 1
         self.samples += len(drawn)
@@ -140,11 +124,12 @@ class IdentityTest:
             raise ValueError(
                 f"counts must be whole numbers >= 0 of shape {self.counts.shape}; got {given.dtype} of {given.shape}"
             )
-        self.counts += given.astype(np.int64)
+        counts = self.counts + given
+        pooled = np.bincount(self.setting.labels, counts, len(self._shares)).astype(np.int64)
+        self._running = Running(counts, pooled, np.zeros(0))
+        self._running = Running(counts, pooled, self._from_counts())
         self.samples += int(given.sum())
-        self._drawn = np.bincount(self._labels, self.counts, len(self._shares)).astype(np.int64)
-        self._logs = self._from_counts()
-        now = log_mean(self._logs, self._weights)
+        now = self.log_evidence
         self.log_peak = max(self.log_peak, now)
         if self.alarm is None and now >= -math.log(self.alpha):
             self.alarm = self.samples
@@ -161,17 +146,22 @@ class IdentityTest:
         same = (
             self.names == other.names
             and np.array_equal(self.target, other.target)
-            and np.array_equal(self._labels, other._labels)
-            and np.array_equal(self._ratios, other._ratios)
+            and np.array_equal(self.setting.labels, other.setting.labels)
+            and np.array_equal(self.setting.ratios, other.setting.ratios)
         )
         if not same:
             raise ValueError("only tests of the same target, alternatives and pools can be merged")
         self.update_counts(other.counts)
 
     @property
+    def counts(self) -> Array:
+        """How often each token was drawn [V]."""
+        return self._running.counts
+
+    @property
     def log_evidence(self) -> float:
         """The log of the evidence now, from the counts alone: the same however the draws came in, and interrupted."""
-        return log_mean(self._from_counts(), self._weights)
+        return log_mean(self._from_counts(), self.setting.weights)
 
     @property
     def evidence(self) -> float:
@@ -214,13 +204,17 @@ class IdentityTest:
         return f"identity test of a law on {len(self.target):,} tokens: {self.promise()}"
 
     def _from_counts(self) -> Array:
-        mixture = log_evidences(self._shares, self._drawn, self._kappas)
+        mixture = log_evidences(self._shares, self._running.pooled, self.setting.kappas)
         met = np.flatnonzero(self.counts)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            ratios = self.counts[met] @ np.log(self._ratios[met])
-        ratios = np.where((self._ratios[met] == 0).any(axis=0), -np.inf, ratios)
-        return np.concatenate([mixture, ratios])
+        ratios = self.setting.ratios[met]
+        with np.errstate(divide="ignore"):
+            logs = np.log(ratios)
+        return np.concatenate([mixture, self.counts[met] @ logs])
 
+
+_LEAST = 2.0**-900
+"""A mass below it counts as it where it divides, so that no ratio overflows. That can only lessen the evidence, by what
+tokens that come up once in 2^900 draws would add."""
 
 _POOLED = "what moves mass within its {} pools, unless an alternative of its bank does so too"
 
