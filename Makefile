@@ -52,10 +52,11 @@ docs: .venv/docs
 	$(PIP) --editable .
 	touch $@
 
-# torch stays an extra: where its one pinned version cannot be had, its tests are skipped and say so.
+# torch and transformers stay extras: where the pinned versions cannot be had, their tests are skipped and say so.
 .venv/tests: .venv/library
 	$(PIP) --editable '.[test]'
 	$(PIP) --editable '.[torch]' || echo 'torch 2.13.0 cannot be installed here: its tests are skipped'
+	$(PIP) --editable '.[transformers]' || echo 'transformers 5.23.0 cannot be installed here: its tests are skipped'
 	touch $@
 
 .venv/docs: .venv/library

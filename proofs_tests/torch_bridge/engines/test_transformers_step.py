@@ -1,0 +1,150 @@
+"""transformers' verification step: its exact law is the target's, and broken copies of it are known bugs of the zoo."""
+
+from __future__ import annotations
+
+from functools import cache
+from time import process_time
+from typing import Any
+
+import numpy as np
+import pytest
+
+pytest.importorskip("torch", reason="torch is an optional extra")
+pytest.importorskip("transformers", reason="transformers is an optional extra")
+
+import torch
+
+from spec_math.audit import OWN_GRID, ZOO, Specimen, diagnose
+from spec_math.audit.zoo import toy
+from spec_math.block_level.emitted import continued, emitted_law
+from torch_bridge.engines.edited import edited
+from torch_bridge.engines.installed import engine_part
+from torch_bridge.engines.judged import FLOAT32, float32_bound, judged, total_variation
+from torch_bridge.engines.transformers_step import ensemble, step_law
+
+TARGET = np.array([[float(mass) for mass in row] for row in toy.TARGET])
+DRAFT = np.array([[float(mass) for mass in row] for row in toy.DRAFT])
+TARGET, DRAFT = (rows / rows.sum(-1, keepdims=True) for rows in (TARGET, DRAFT))
+
+
+def target(prefix: Any) -> Any:
+    return TARGET[len(prefix) % 3]
+
+
+def shipped() -> Any:
+    return engine_part("transformers.generation.utils", "_speculative_sampling")._speculative_sampling
+
+
+@cache
+def law_of(old: str = "", new: str = "", weight: float | None = None) -> Any:
+    """The step's law in float64, as shipped or edited."""
+    return step_law(TARGET, DRAFT, weight, edited(shipped(), old, new) if old else None, torch.float64)
+
+
+def specimen(law: Any) -> Specimen:
+    """The step as an entry of the zoo: in float64 its verdicts allow for next to no rounding."""
+    return Specimen("step", "", "", None, lambda coin, _: list(law)[coin.draw(list(law.values()))], target=target)
+
+
+@cache
+def known(name: str) -> Any:
+    """A specimen's law of three tokens."""
+    entry = next(entry for entry in ZOO if entry.name == name)
+    assert entry.generate is not None
+    return {text: float(mass) for text, mass in emitted_law(entry.generate, toy.target, 3).items()}
+
+
+def test_speculative_sampling_emits_the_target_within_a_millionth_in_a_second() -> None:
+    step_law(TARGET[1:], DRAFT[1:])  # imports done
+    start = process_time()
+    law = step_law(TARGET, DRAFT)
+    assert process_time() - start < 1
+    first = [sum(mass for tokens, mass in law.items() if tokens[0] == token) for token in range(5)]
+    assert max(abs(first - TARGET[0])) < 1e-6
+    verdict = judged(law, target, 3, float32_bound(TARGET))
+    assert verdict
+    assert verdict.paths == law.paths
+    assert judged(law, target, 3, 1e-6)
+
+
+def test_in_double_precision_it_is_lossless_to_the_bound_of_programs() -> None:
+    assert diagnose(specimen(law_of())).contract is None
+
+
+BROKEN = [
+    ("M7", "r_i <= probability_ratio", "r_i < 2"),
+    ("M11", "torch.clamp((p_n_plus_1 - q_n_plus_1), min=0)", "p_n_plus_1.clone()"),
+    (
+        "M12",
+        "torch.clamp((p_n_plus_1 - q_n_plus_1), min=0)",
+        "(p_n_plus_1 - q_n_plus_1 * torch.nn.functional.one_hot("
+        "new_candidate_input_ids[:, n_matches], q.shape[-1])).clamp(min=0)",
+    ),
+    (
+        "M13",
+        "torch.multinomial(p_prime, num_samples=1)",
+        "(torch.multinomial(p_prime, num_samples=1) if n_matches == gamma else p_prime.argmax(-1, keepdim=True))",
+    ),
+    ("M14", "probability_ratio = p_i / q_i", "probability_ratio = p_i / p[0, :candidate_length].max(-1).values"),
+]
+
+
+@pytest.mark.parametrize(("name", "old", "new"), BROKEN, ids=[name for name, *_ in BROKEN])
+def test_a_broken_copy_is_lossy_and_is_the_known_bug(name: str, old: str, new: str) -> None:
+    """Ratio or residual patched: the law is that of the zoo's specimen, text by text, and the verifier is named."""
+    law = law_of(old, new)
+    # Both laws are exact but for float64: far below the smallest distance between specimens.
+    assert total_variation(continued(law, target, 3), known(name)) < 1e-12
+    assert not judged(law, target, 3, 1e-6)
+    assert diagnose(specimen(law)).contract == "verifier"
+
+
+@pytest.mark.parametrize("name", [name for name, *_ in BROKEN])
+def test_the_shipped_step_is_none_of_the_known_bugs(name: str) -> None:
+    assert total_variation(continued(law_of(), target, 3), known(name)) > 0.01
+
+
+@pytest.mark.parametrize("weight", [0.25, 0.9])
+def test_the_ensemble_emits_the_mixture_by_design(weight: float) -> None:
+    """Each drafted position that is reached has w·target + (1 − w)·draft, and the last token the target's law."""
+    law = law_of(weight=weight)
+    by_design = ensemble(TARGET[:2], DRAFT, weight)
+    first, second, third = np.zeros(5), np.zeros(5), np.zeros(5)
+    for tokens, mass in law.items():
+        first[tokens[0]] += mass
+        if len(tokens) > 1:
+            second[tokens[1]] += mass
+        if len(tokens) > 2:
+            third[tokens[2]] += mass
+    # float64 logarithms and softmaxes: a few units of 2^-53.
+    assert np.abs(first - by_design[0]).max() < 1e-14
+    assert np.abs(second / second.sum() - by_design[1]).max() < 1e-14
+    assert np.abs(third / third.sum() - TARGET[2]).max() < 1e-14
+    assert diagnose(specimen(law)).contract == "verifier"
+
+
+def test_the_ensemble_keeps_its_law_in_single_precision() -> None:
+    law = step_law(TARGET, DRAFT, 0.5)
+    first = [sum(mass for tokens, mass in law.items() if tokens[0] == token) for token in range(5)]
+    assert np.abs(first - ensemble(TARGET[0], DRAFT[0], 0.5)).max() < float32_bound(TARGET[:1])
+
+
+def test_a_uniform_of_zero_accepts_what_the_target_never_says() -> None:
+    """u <= t/d with u on the grid k/2^24: a draft of target mass 0 is kept with chance 2^-24 (M39)."""
+    half = [[0.0, 1.0], [0.5, 0.5]]
+    ideal, real = (step_law(half, [[0.5, 0.5]], grid=grid) for grid in (None, OWN_GRID))
+    assert all(tokens[0] != 0 for tokens in ideal)
+    assert sum(mass for tokens, mass in real.items() if tokens[0] == 0) == 0.5 * FLOAT32
+
+
+@pytest.mark.parametrize(
+    ("rows", "drafts", "said"),
+    [
+        ([[0.5, 0.5]], [[0.5, 0.5]], r"takes target laws \[2, 2\]; got \[1, 2\]"),
+        ([0.5, 0.5], [[0.5, 0.5]], "rows of laws"),
+        ([[0.5, 0.6], [0.5, 0.5]], [[0.5, 0.5]], "sum"),
+    ],
+)
+def test_rows_that_do_not_fit_are_refused(rows: Any, drafts: Any, said: str) -> None:
+    with pytest.raises(ValueError, match=said):
+        step_law(rows, drafts)

@@ -1,0 +1,61 @@
+"""A drafted tree as EAGLE and Medusa hand it over: candidates [paths, depth + 1] and the target's logits along them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import torch
+
+from spec_math.arrays import law
+from spec_math.language.model import Model
+
+Text = tuple[int, ...]
+
+NO_TOKEN = -1
+"""What EAGLE fills shorter paths up with; Medusa takes token 0."""
+
+
+class DraftedTree(NamedTuple):
+    """candidates [paths, depth + 1], the root token first; logits [paths, depth + 1, V] of the token after each."""
+
+    candidates: torch.Tensor
+    logits: torch.Tensor
+
+
+def drafted_tree(
+    target: Model, paths: Sequence[Text], dtype: torch.dtype = torch.float64, fill: int = NO_TOKEN
+) -> DraftedTree:
+    """Lay out drafted paths and the logarithms of the target's laws after each of their prefixes.
+
+    The root, token 0 here, stands for what was emitted before. Short paths are filled up with `fill`, and their logits
+    with those of the last of the tree's nodes, as an index of -1 finds them.
+
+    Raises:
+        ValueError: there is no path, a path is empty, or it holds what is no token of the target.
+
+    >>> tree = drafted_tree(lambda prefix: [0.25, 0.75], [(0, 1), (1,)])
+    >>> tree.candidates.tolist(), list(tree.logits.shape)
+    ([[0, 0, 1], [0, 1, -1]], [2, 3, 2])
+    """
+    if not paths or not all(paths):
+        raise ValueError(f"a drafted tree needs paths of at least one token each; got {list(paths)}")
+    size = len(law(target(()), "target"))
+    strays = [token for path in paths for token in path if not 0 <= token < size]
+    if strays:
+        raise ValueError(f"the token {strays[0]} of a drafted path is outside 0..{size - 1}")
+    depth = max(map(len, paths))
+    candidates = torch.full((len(paths), depth + 1), fill)
+    logits = torch.empty(len(paths), depth + 1, size, dtype=dtype)
+    last = _row(target, max(paths, key=len), dtype)
+    for place, path in enumerate(paths):
+        candidates[place, : len(path) + 1] = torch.tensor([0, *path])
+        for length in range(depth + 1):
+            logits[place, length] = _row(target, path[:length], dtype) if length <= len(path) else last
+    return DraftedTree(candidates, logits)
+
+
+def _row(target: Model, prefix: Text, dtype: torch.dtype) -> torch.Tensor:
+    masses: Any = np.asarray(law(target(prefix), "target"), dtype=np.float64)
+    return torch.tensor(masses).log().to(dtype)

@@ -1,0 +1,69 @@
+"""Medusa's `evaluate_posterior`, out of the user's own file: the exact law of what it emits from a drafted tree."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from inspect import signature
+from typing import Any
+
+import torch
+
+from spec_math.audit import Explored, ExploreError, Partial
+from spec_math.language.model import Model
+from torch_bridge.engines.drafted_tree import Text, drafted_tree
+from torch_bridge.explore import explore
+
+ARGUMENTS = ("logits", "candidates", "temperature", "posterior_threshold", "posterior_alpha")
+
+
+def posterior_law(
+    evaluate_posterior: Callable[..., Any],
+    target: Model,
+    paths: Sequence[Text],
+    temperature: float = 1.0,
+    **options: Any,
+) -> Explored:
+    """Compute the exact law of the tokens emitted from a drafted tree: those accepted, and one sampled after them.
+
+    The law: {tokens: probability}. The next token is Medusa's next root: sampled from the target at the temperature,
+    after the accepted tokens. Short paths are filled up with token 0, as Medusa does. Its typical acceptance (the
+    default) is lossy by design: it is no ratio test, and what it accepts depends on no random number. `options` are
+    those of the user's version (sampling="nucleus", top_p=...).
+
+    Args:
+        evaluate_posterior: the engine's own function, evaluate_posterior(logits [paths, depth+1, V], candidates
+            [paths, depth+1], temperature, posterior_threshold, posterior_alpha, ...) -> (best candidate, accepted
+            length), as `from_file("Medusa/medusa/model/utils.py", "evaluate_posterior")` loads it.
+        target: a model of laws [V], from the tokens after the root.
+        paths: the drafted tree as tuples of tokens.
+        temperature: above 0; the target's laws are raised to 1/temperature.
+
+    Raises:
+        TypeError: the function takes other arguments.
+        ValueError: as `drafted_tree`.
+
+    >>> def never(logits, candidates, temperature, posterior_threshold, posterior_alpha):
+    ...     return 0, 0
+    >>> law = posterior_law(never, lambda prefix: [0.25, 0.75], [(1,)])
+    >>> {text: round(mass, 12) for text, mass in law.items()}
+    {(0,): 0.25, (1,): 0.75}
+    """
+    names = tuple(signature(evaluate_posterior).parameters)
+    if names[:5] != ARGUMENTS:
+        raise TypeError(
+            f"this adapter calls evaluate_posterior({', '.join(ARGUMENTS)}); the function given takes {names}"
+        )
+    tree = drafted_tree(target, paths, fill=0)
+    how = {"posterior_threshold": 0.09, "posterior_alpha": 0.3, **options}
+
+    def run() -> Text:
+        candidates = tree.candidates.clone()
+        best, accepted = evaluate_posterior(tree.logits.clone(), candidates, temperature=temperature, **how)
+        length = int(accepted)
+        masses = (tree.logits[int(best), length] / temperature).softmax(-1)
+        return (*candidates[int(best), 1 : length + 1].tolist(), int(torch.multinomial(masses, 1).item()))
+
+    found = explore(run)
+    if isinstance(found, Partial):
+        raise ExploreError(f"{found.paths} paths left {found.unexplored} of the mass unexplored; draft a smaller tree")
+    return found

@@ -1,0 +1,89 @@
+"""transformers' verification step, `_speculative_sampling`: its exact law at given laws of target and draft."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+
+from spec_math.arrays import law as checked
+from spec_math.audit import Explored, ExploreError, Partial
+from torch_bridge.engines.installed import engine_part
+from torch_bridge.explore import explore
+
+_UTILS = "transformers.generation.utils"
+
+
+def step_law(
+    target: Any,
+    draft: Any,
+    weight: float | None = None,
+    step: Callable[..., Any] | None = None,
+    dtype: torch.dtype = torch.float32,
+    grid: int | None = None,
+) -> Explored:
+    """Compute the exact law of the tokens that one verification step emits for drafts sampled from the draft.
+
+    The law: {tokens: probability}, 1 to L + 1 tokens. It should be the target's; with `weight` w, transformers'
+    `assistant_ensemble_weight`, the step is lossy by design and emits `ensemble` at each drafted position.
+
+    Args:
+        target: laws [L+1, V], a row for each position whatever was drafted before it.
+        draft: laws [L, V]; a draft is sampled from the softmax that the step itself takes.
+        weight: None, or w in (0, 1).
+        step: what to audit in place of the installed function, as a broken copy made by `edited`.
+        dtype: the type of the logits handed over.
+        grid: as of `explore`; OWN_GRID for the uniforms k/2^24 that float32 really has.
+
+    Raises:
+        ModuleNotFoundError: transformers is not installed.
+        ValueError: rows are no laws, or their shapes do not fit.
+
+    >>> law = step_law([[0.5, 0.5], [0.25, 0.75]], [[0.25, 0.75]])
+    >>> round(sum(mass for tokens, mass in law.items() if tokens[0] == 0), 6)
+    0.5
+    """
+    verify: Callable[..., Any] = step or engine_part(_UTILS, "_speculative_sampling")._speculative_sampling
+    target_logits, draft_logits = _logits(target, "target", dtype), _logits(draft, "draft", dtype)
+    lookahead, size = draft_logits.shape
+    if target_logits.shape != (lookahead + 1, size):
+        raise ValueError(
+            f"a step of {lookahead} drafts takes target laws [{lookahead + 1}, {size}]; got {list(target_logits.shape)}"
+        )
+    drafted_from = draft_logits.softmax(-1)
+    prompt = torch.zeros(1, 1, dtype=torch.long)
+
+    def run() -> tuple[int, ...]:
+        drafts = torch.multinomial(drafted_from, 1).T
+        ids = torch.cat([prompt, drafts], 1)
+        # Copies: a step that writes into its logits must not spoil the next path.
+        emitted, _ = verify(
+            ids, draft_logits.clone()[None], lookahead, target_logits.clone()[None], assistant_ensemble_weight=weight
+        )
+        return tuple(emitted[0].tolist())
+
+    found = explore(run, grid=grid)
+    if isinstance(found, Partial):
+        raise ExploreError(f"{found.paths} paths left {found.unexplored} of the mass unexplored; take smaller laws")
+    return found
+
+
+def ensemble(target: Any, draft: Any, weight: Any) -> Any:
+    """Return the law that transformers emits by design under `assistant_ensemble_weight`: w·target + (1 − w)·draft.
+
+    Laws [..., V]. The first token of a step has it, and each further drafted one that is reached; the last has the
+    target's.
+
+    >>> ensemble([0.5, 0.5], [1.0, 0.0], 0.5).tolist()
+    [0.75, 0.25]
+    """
+    return checked(target, "target") * weight + checked(draft, "draft") * (1 - weight)
+
+
+def _logits(rows: Any, name: str, dtype: torch.dtype) -> torch.Tensor:
+    laws = np.asarray(checked(rows, name), dtype=np.float64)
+    if laws.ndim != 2:
+        raise ValueError(f"{name} must be rows of laws [positions, V]; got shape {list(laws.shape)}")
+    return torch.tensor(laws).log().to(dtype)
