@@ -124,6 +124,9 @@ def paths(program: Callable[[Coin], Any]) -> Iterator[Path]:
 def sample(program: Callable[[Coin], Result], rng: Any) -> Result:
     """Run a program once with the uniforms of rng (random.Random or a NumPy Generator: anything with .random()).
 
+    Raises:
+        TypeError: rng has no method random(). ChanceError: as `law`.
+
     >>> import random
     >>> sample(lambda coin: coin.draw([Fraction(0), Fraction(1)]), random.Random(0))
     1
@@ -139,7 +142,8 @@ def sample(program: Callable[[Coin], Result], rng: Any) -> Result:
 def replay(program: Callable[[Coin], Result], uniforms: Iterable[Any]) -> Result:
     """Run a program on given uniforms in [0, 1): one is consumed by each flip and each draw, in order.
 
-    `flip(p)` is `u < p`; `draw(v)` is the first i with v_0 + … + v_i > u · Σv. Uniforms left over are ignored.
+    `flip(p)` is `u < p`; `draw(v)` is the first i with v_0 + … + v_i > u · Σv. Uniforms: a list of
+    numbers; those left over are ignored.
 
     Raises:
         ValueError: a uniform outside [0, 1), or too few of them.

@@ -22,6 +22,9 @@ class Emission(NamedTuple):
     """The token that a verifier emits, and whether one of its tests accepted a draft.
 
     A token drawn from a residual may be among the drafts all the same: that is membership, not acceptance.
+
+    >>> Emission(3, accepted=True)
+    Emission(token=3, accepted=True)
     """
 
     token: int
@@ -35,6 +38,10 @@ class Scheme:
     `acceptance(target, draft, k)` is the probability that a test accepted a draft, `membership(target, draft, k)` that
     the emitted token is among the drafts. `emit` is `verify` with the test's answer, for those that wish to enumerate
     acceptance; `drafts` is the fixed number of tokens drafted where the scheme ignores k.
+
+    >>> from spec_math import SCHEMES
+    >>> SCHEMES[0].name, SCHEMES[0].acceptance(["1/4", "3/4"], ["1/2", "1/2"], 1)
+    ('maximal coupling', Fraction(3, 4))
     """
 
     name: str

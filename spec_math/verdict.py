@@ -22,7 +22,11 @@ UNIT = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16
 
 @dataclass(frozen=True)
 class Lossless:
-    """The emitted law is the target's: equal as Fractions (bound 0), or to within `bound` in total variation."""
+    """The emitted law is the target's: equal as Fractions (bound 0), or to within `bound` in total variation.
+
+    >>> bool(Lossless(paths=3)), Lossless(paths=3)
+    (True, Lossless(paths=3, bound=0.0))
+    """
 
     paths: int
     bound: float = 0.0
@@ -39,6 +43,10 @@ class Lossy:
     """The emitted law is not the target's, with a counterexample: a token and both its masses, or a broken path.
 
     Of a generator of blocks the counterexample is a text, `tokens`, in place of one token.
+
+    >>> print(Lossy("token 0 comes too often", path=("flip(1/2) = True",)))
+    Lossy: token 0 comes too often
+      on the path: flip(1/2) = True
     """
 
     reason: str

@@ -70,6 +70,8 @@ def verify(coin: Coin, tokens: Tokens, targets: Sequence[Any], drafts: Sequence[
 def weighed(tokens: Tokens, targets: Sequence[Array], drafts: Sequence[Array]) -> tuple[list[Any], list[Array]]:
     """Return the weights w_0..w_L of a drafted chain and what is left of each target law, (w_i t − d)+ for i < L.
 
+    Laws: targets and drafts [L, V], checked; weights are probabilities.
+
     >>> from spec_math.arrays import exact
     >>> weights, left = weighed((1,), [exact(["1/4", "3/4"])], [exact([0, 1])])
     >>> weights, left[0].tolist()

@@ -38,6 +38,9 @@ def generate(coin: Coin, target_model: Model, draft_model: Model, prefix: Sequen
 def draw(coin: Coin, laws: Conditionals, lookahead: int) -> Tokens:
     """Draw `lookahead` tokens from the draft one after another, stopping after the end token.
 
+    Raises:
+        TypeError, ValueError: lookahead is no count.
+
     >>> from spec_math.chance import replay
     >>> laws = Conditionals(lambda prefix: ["1/2", "1/2"], lambda prefix: ["1/2", "1/2"], ())
     >>> replay(lambda coin: draw(coin, laws, 2), [0.1, 0.7])
@@ -78,6 +81,8 @@ def check_rows(tokens: Tokens, targets: Sequence[Any], drafts: Sequence[Any]) ->
 
     Raises:
         ValueError: they do not, or a token has no mass in its draft law.
+
+    Laws: targets [L, V] or [L+1, V], drafts [L, V].
 
     >>> check_rows((0,), [[1, 0]], [])
     Traceback (most recent call last):

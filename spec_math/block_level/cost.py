@@ -18,7 +18,11 @@ from spec_math.block_level.tree import checked_widths
 
 
 class Latency(NamedTuple):
-    """A measured latency: its mean and the standard deviation over runs, in units of a stated call."""
+    """A measured latency: its mean and the standard deviation over runs, in units of a stated call.
+
+    >>> SPECTR_TABLE_1[8, 8]
+    Latency(mean=Fraction(71, 50), spread=Fraction(2, 5))
+    """
 
     mean: Fraction
     spread: Fraction
@@ -88,7 +92,8 @@ def of_block(widths: Iterable[int], target: LatencyOf, draft: LatencyOf | None =
     """Return the latency of one block: a target call on its tree, and one draft call a level before it.
 
     With L levels and K = Π widths leaves: target(L, K) + Σ_i draft(1, Π widths_<i), as level i is drafted from the
-    nodes above it all at once. A draft of None costs nothing. Units: those of the two functions.
+    nodes above it all at once. A draft of None costs nothing. `target` and `draft` take a length and a number of paths,
+    and return a number. Units: those of the two functions.
 
     Raises:
         ValueError, TypeError: widths are no counts.
@@ -123,7 +128,11 @@ def speed_up(tokens_per_call: Any, latency: Any, plain: Any = 1) -> Any:
 
 @dataclass(frozen=True)
 class Choice:
-    """A tree with what it yields and costs."""
+    """A tree with what it yields and costs.
+
+    >>> Choice((2, 1), 2, 1, 2).widths
+    (2, 1)
+    """
 
     widths: tuple[int, ...]
     tokens_per_call: Any
@@ -160,6 +169,9 @@ def best(
 
 def chains(longest: int) -> list[tuple[int, ...]]:
     """List the chains of 1 to `longest` drafted tokens, as widths.
+
+    Raises:
+        TypeError, ValueError: longest is no count.
 
     >>> chains(2)
     [(1,), (1, 1)]

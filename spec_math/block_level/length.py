@@ -44,6 +44,9 @@ class Estimate:
     """A Monte Carlo estimate: the mean of `samples` draws, and an interval that covers the truth with `confidence`.
 
     The interval holds for every number of samples, as it rests on the range of the draws and not on a normal limit.
+
+    >>> Estimate(mean=2.0, low=1.5, high=2.5, confidence=0.99, samples=100).high
+    2.5
     """
 
     mean: float

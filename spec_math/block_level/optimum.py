@@ -33,6 +33,10 @@ class Certificate:
     Selecting a drafted leaf by c and block-verifying it accepts Σ M on average, M_s = min(c(s), M_v t(s|v)). No
     verifier accepts more than E[largest sum of prices along a drafted chain] + (the most that stopping a walk by the
     target can gain, 1 a prefix less its price), whatever the prices Y ≥ 0 [N].
+
+    >>> claim = chains_certificate(lambda _: ["1/3", "2/3"], lambda _: ["2/3", "1/3"], (), 1, 1)
+    >>> claim.lower, claim.upper, claim.check()
+    (Fraction(2, 3), Fraction(2, 3), True)
     """
 
     tree: PrefixTree
@@ -131,6 +135,9 @@ def level_bound(target_model: Model, draft_model: Model, prefix: Sequence[int], 
     The bound lets every level be met as if the levels above it did not bind: Σ_i max P(the first i tokens of the text
     are those of a drafted chain). One sort a level, V^lookahead prefixes.
 
+    Raises:
+        TypeError, ValueError: lookahead or k is no count; a law or the prefix is none, named by its prefix.
+
     >>> level_bound(lambda _: ["1/3", "2/3"], lambda _: ["2/3", "1/3"], (), 2, 1)
     Fraction(4, 3)
     """
@@ -154,6 +161,8 @@ def _verdict(claim: Certificate) -> Optimal | Bracket:
 
 def certified(tree: PrefixTree, drafts: Drafts) -> Certificate:
     """Return a certificate for any law of drafts on a tree of prefixes: the narrowest of those found.
+
+    Units: tokens accepted per target call. Prices and selection: vectors over prefixes and leaves.
 
     >>> tree = prefix_tree(Conditionals(lambda _: ["1/4", "3/4"], lambda _: ["1/2", "1/2"], ()), 1)
     >>> claim = certified(tree, DraftedTrees({frozenset({0, 1}): Fraction(1)}, 2))

@@ -58,7 +58,7 @@ def generate(
 
 
 def by_plan(coin: Coin, tokens: Tokens, target: Array, draft: Array) -> int:
-    """Verify i.i.d. drafts of one position with the optimal plan for their number: a verifier for `generate`.
+    """Verify i.i.d. drafts of one position with the optimal plan for their number: for `generate`. Laws [V].
 
     >>> from spec_math.chance import law
     >>> law(lambda coin: by_plan(coin, (0, 0), [0, 1], [1, 0]))

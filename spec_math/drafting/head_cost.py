@@ -13,6 +13,9 @@ from spec_math.arrays import count
 def full(size: int, dimension: int) -> int:
     """Return V·d, the multiplications of a head on the whole vocabulary.
 
+    Raises:
+        TypeError, ValueError: a size is no count.
+
     >>> full(1000, 64)
     64000
     """
@@ -32,6 +35,9 @@ def speculative(size: int, dimension: int, rank: int, k: int, down: bool = True)
     """Return d'·d + V·d' + k·d: W_down, the ranking of all V tokens at rank d', the exact logits of k candidates.
 
     down=False leaves d'·d out, as the paper does. Source: SpecVocab, Table 4.
+
+    Raises:
+        TypeError, ValueError: a size is no count.
 
     >>> speculative(1000, 64, 4, 50), speculative(1000, 64, 4, 50, down=False)
     (7456, 7200)

@@ -66,6 +66,9 @@ class Point:
     """What k candidates ranked at rank d' are worth: mean acceptance, and multiplications a step against a full head.
 
     covered: the mean target mass of the candidates, which bounds the acceptance; share: d'/d.
+
+    >>> Point(k=8, share=Fraction(1, 4), acceptance=0.5, covered=0.75, cost=Fraction(1, 3)).covered
+    0.75
     """
 
     k: int

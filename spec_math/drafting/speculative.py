@@ -21,7 +21,11 @@ from spec_math.scheme import Tokens
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """The module that guesses: W_down [d', d] and W_vocab [V, d'], so that token scores are W_vocab (W_down h)."""
+    """The module that guesses: W_down [d', d] and W_vocab [V, d'], so that token scores are W_vocab (W_down h).
+
+    >>> Ranking(np.eye(2), np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])).scores(np.array([1.0, 1.0])).tolist()
+    [1.0, 2.0, 2.0]
+    """
 
     down: Array
     vocabulary: Array

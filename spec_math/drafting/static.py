@@ -93,6 +93,9 @@ def target_samples(target_model: Model, prompts: Iterable[Tokens], length: int, 
 
     rng is a NumPy Generator or a random.Random. Source: VocabTrim counts these (SpecVocab, Section 2).
 
+    Raises:
+        TypeError, ValueError: length is no count; a law of the target is none, named by its prefix.
+
     >>> import random
     >>> target_samples(lambda prefix: [0, 1], [(), (0,)], 2, random.Random(0))
     [1, 1, 1, 1]

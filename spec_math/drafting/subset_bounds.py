@@ -25,6 +25,9 @@ class Subset:
 
     method: "enumeration", then no part of this size accepts more; or "greedy", then some part may.
     bound: what no draft law on any part of this size exceeds (`free`).
+
+    >>> best(["1/4", "1/4", "1/2"], ["1/2", "1/4", "1/4"], 1).kept
+    (2,)
     """
 
     kept: tuple[int, ...]

@@ -32,6 +32,10 @@ class Corpus:
 
     `training` and `held_out` are int64 [n], with -1 where a new paragraph starts (each paragraph is a text of its
     own); `names` are the words of the training part by their first occurrence, and `UNKNOWN` last.
+
+    >>> corpus = documentation()
+    >>> corpus.names[-1] == UNKNOWN, corpus.size == len(corpus.names)
+    (True, True)
     """
 
     training: np.ndarray[tuple[int], np.dtype[np.int64]]

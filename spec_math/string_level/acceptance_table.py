@@ -20,6 +20,9 @@ class AcceptanceTable:
     union: Σ_{T∩D} min(t, d).     intersection (TLI): Σ_{T∩D} min(t, d/d(T)).
     exact_match (SLEM): Σ_T t·ψ.  rejection (SLRS): Σ_T min(t, ψ).
     untokenisable: the mass of the drafted texts that begin with no target token, which ψ leaves out.
+
+    >>> AcceptanceTable(None, 0, 0, 0, 0, 0).rows()[0]
+    ('Alg. 5 (SD)', None)
     """
 
     standard: Any

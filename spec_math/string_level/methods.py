@@ -16,7 +16,11 @@ Generate = Callable[[Coin, Speaker, Speaker, Sequence[int], int], Tokens]
 
 
 class Method(NamedTuple):
-    """A method, the constraint that Timor et al., Table 4, puts on its drafter, and whether it is lossless."""
+    """A method, the constraint that Timor et al., Table 4, puts on its drafter, and whether it is lossless.
+
+    >>> [method.name for method in METHODS if not method.lossless]
+    ['TokenTiming as printed']
+    """
 
     name: str
     generate: Generate

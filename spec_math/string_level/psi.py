@@ -23,6 +23,9 @@ class FirstToken:
     target token (the empty text of a drafter that ends at once is one): Σ ψ + untokenisable = 1. unreachable, the
     target tokens with text that have ψ = 0.
     calls, the laws asked of the drafter; draws, the expected number of draft tokens until the stopping rule holds.
+
+    >>> FirstToken(np.array([1, 0]), 0, (1,), calls=1, draws=1).unreachable
+    (1,)
     """
 
     law: Array

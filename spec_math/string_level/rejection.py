@@ -39,7 +39,8 @@ def emit(coin: Coin, token: int | None, target: Any, first_token_law: Any) -> Em
     """Accept the first token x of a drafted text with chance min(1, t(x)/ψ(x)), else draw from (t − ψ)+ normalised.
 
     The law: the emitted token has the target's law, if x has the law ψ; token None, a text that begins with no target
-    token, is rejected. Where ψ = t nothing is ever rejected and the residual, 0/0 as printed, is not looked at.
+    token, is rejected. Laws [T], in the order of the target's vocabulary. Where ψ = t nothing is ever rejected and the
+    residual, 0/0 as printed, is not looked at.
     Source: Timor et al., Alg. 3, lines 6 to 8, Theorem 3.2.
 
     Raises:
@@ -113,6 +114,9 @@ def draw(coin: Coin, reading: Reading, target_vocabulary: Vocabulary, lookahead:
     """Draw draft tokens until the first target token of their text is determined, at most `lookahead`; return the text.
 
     The law of the first token of that text is `psi` of the same lookahead.
+
+    Raises:
+        TypeError, ValueError: lookahead is no count.
 
     >>> from spec_math.chance import law
     >>> drafter = Speaker(lambda prefix: ["1/2", "1/2"], Vocabulary(["a", "b"]))

@@ -40,6 +40,9 @@ def count(text: str | bytes, vocabulary: Vocabulary) -> int:
 def counts(texts: Sequence[bytes], vocabulary: Vocabulary) -> builtins.list[int]:
     """Count the segmentations of many texts at once, such as all tokens of a vocabulary.
 
+    Raises:
+        TypeError: a text is neither str nor bytes.
+
     >>> counts([b"ab", b"abc", b"c"], Vocabulary(["a", "b", "ab", "bc"]))
     [2, 1, 0]
     """

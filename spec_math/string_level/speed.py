@@ -24,6 +24,9 @@ class Speed:
 
     tokens_per_call: target tokens emitted in a call of the target. drafter_calls: different contexts the drafter is
     asked about in it, ψ included. speed_up: tokens_per_call / (1 + drafter_calls · draft_cost).
+
+    >>> Speed("TLI", 2, 2.5, 2, 1.25, lossless=True, needs="").speed_up
+    1.25
     """
 
     method: str

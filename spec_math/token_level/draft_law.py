@@ -111,6 +111,8 @@ def sets(draft_law: Mapping[Any, Any]) -> dict[frozenset[int], Any]:
 def common_denominator(masses: Iterable[Any]) -> int | None:
     """Return the least common denominator of Fractions, None if any mass is no Fraction.
 
+    Masses: any numbers, a list of them or [n].
+
     >>> common_denominator([Fraction(1, 4), Fraction(1, 6)]), common_denominator([0.5])
     (12, None)
     """
@@ -155,7 +157,11 @@ def checked(draft_law: Any, target: Array) -> dict[Drafts, Any]:
 
 
 class Sizes(NamedTuple):
-    """How large the optimal transport problem of k drafts on V tokens is, on tuples and on sets."""
+    """How large the optimal transport problem of k drafts on V tokens is, on tuples and on sets.
+
+    >>> print(sizes(3, 2))
+    V = 3, k = 2: 9 tuples, 27 variables; 6 sets, 18 variables, 9 of them with the token in the set
+    """
 
     vocabulary: int
     k: int

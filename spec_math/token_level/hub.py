@@ -80,7 +80,7 @@ def verify(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
 
 
 def acceptance(target: Any, draft: Any, k: int = 2) -> Any:  # noqa: ARG001
-    """Return t(a) + Σ_{x≠a} min(t, d/(1 − d(a))), for laws [..., V]: the sets are those of greedy drafts with k = 2.
+    """Return the probability t(a) + Σ_{x≠a} min(t, d/(1 − d(a))), for laws [..., V]; the sets are greedy's for k = 2.
 
     >>> acceptance(["1/4", "1/2", "1/4"], ["1/2", "1/4", "1/4"])
     Fraction(1, 1)
@@ -89,7 +89,7 @@ def acceptance(target: Any, draft: Any, k: int = 2) -> Any:  # noqa: ARG001
 
 
 def membership(target: Any, draft: Any, k: int = 2) -> Any:
-    """Return the probability that the emitted token is among the drafts: the acceptance.
+    """Return the probability [...] that an emitted token is among the drafts: the acceptance.
 
     >>> membership(["1/4", "1/2", "1/4"], ["1/2", "1/4", "1/4"])
     Fraction(1, 1)

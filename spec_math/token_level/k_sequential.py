@@ -22,6 +22,9 @@ def beta(target: Any, draft: Any, gamma: Any) -> Any:
 
     Laws [..., V], γ a number or [...], here and below.
 
+    Raises:
+        TypeError, ValueError: as `arrays.laws`.
+
     >>> beta(["1/4", "3/4"], ["1/2", "1/2"], 2)
     Fraction(1, 2)
     """
@@ -33,6 +36,11 @@ def f(target: Any, draft: Any, k: int, gamma: Any) -> Any:
     """Return f(γ) = 1 − (1 − β)^k − γβ; K-SEQ is lossless where it is ≤ 0. It decreases in γ. Source: SpecTr, Lemma 3.
 
     Computed from the excess E(γ) = 1 − γβ, as γ* is, so that floats agree with themselves on its sign.
+
+    Laws [..., V].
+
+    Raises:
+        TypeError, ValueError: k is no count; as `arrays.laws`.
 
     >>> f([1, 0], ["1/2", "1/2"], 2, 1)
     Fraction(1, 4)
@@ -149,6 +157,9 @@ def is_valid(target: Any, draft: Any, k: int, gamma: Any) -> Any:
     """Say whether K-SEQ at γ is lossless: max over t > 0 of min(d/t, 1/γ) · p_acc ≤ β, which f(γ) ≤ 0 implies.
 
     Laws [..., V]. The converse of f(γ) ≤ 0 fails only where nothing is gained by it.
+
+    Raises:
+        TypeError, ValueError: k is no count; as `arrays.laws`.
 
     >>> is_valid([1, 0], ["1/2", "1/2"], 2, 1), f([1, 0], ["1/2", "1/2"], 2, 1) <= 0
     (True, False)

@@ -19,6 +19,9 @@ from spec_math.scheme import Emission, Tokens, is_index, the_token
 def draw(coin: Coin, draft: Any, k: int = 1) -> Tokens:  # noqa: ARG001 - no randomness, and one draft
     """Draft the first maximum of the draft law [V].
 
+    Raises:
+        TypeError, ValueError: draft is no law.
+
     >>> draw(None, ["1/4", "3/4"])
     (1,)
     """
@@ -59,6 +62,9 @@ def verify(coin: Coin, token: Any, target: Any, draft: Any = None) -> int:
 def acceptance(target: Any, draft: Any, k: int = 1) -> Any:  # noqa: ARG001
     """Return t(first maximum of d), the probability that the test accepts, for laws [..., V].
 
+    Raises:
+        TypeError, ValueError: as `arrays.laws`.
+
     >>> acceptance(["1/4", "3/4"], ["2/3", "1/3"])
     Fraction(1, 4)
     """
@@ -71,7 +77,7 @@ def acceptance(target: Any, draft: Any, k: int = 1) -> Any:  # noqa: ARG001
 
 
 def membership(target: Any, draft: Any, k: int = 1) -> Any:
-    """Return the probability that the emitted token is the draft: the acceptance, as the residual leaves x out.
+    """Return the probability [...] that an emitted token is the draft: the acceptance, as the residual leaves x out.
 
     >>> membership(["1/4", "3/4"], ["2/3", "1/3"])
     Fraction(1, 4)

@@ -33,6 +33,9 @@ class Plan:
     `selection` [V] is the law of the draft that it puts forward, `kept` [V] the chance min(1, t/selection) that this
     draft passes; the rest is drawn from `residual`, (t − selection)+ divided by its sum. On floats `selection` is the
     law that the pools in use really have, so that rounding costs acceptance and never the target's law.
+
+    >>> plan(["2/5", "3/5"], ["3/4", "1/4"], 2).selection.tolist()
+    [Fraction(9, 16), Fraction(7, 16)]
     """
 
     drafts: int

@@ -78,6 +78,9 @@ def acceptance_by(excess_at: Callable[[Any], Any], k: int, start: Any = 0) -> An
 def rejections_by(excess_at: Callable[[Any], Any], k: int, start: Any = 0) -> list[Any]:
     """Return the probabilities that the first 1, 2, …, k tests all reject, E(λ_2), …, E(λ_{k+1}), from the excess.
 
+    Raises:
+        TypeError, ValueError: k is no count.
+
     >>> from spec_math.arrays import exact
     >>> rejections_by(partial(excess, exact(["1/4", "3/4"]), exact(["1/2", "1/2"])), 2)
     [Fraction(1, 4), Fraction(1, 8)]
@@ -91,7 +94,7 @@ def rejections_by(excess_at: Callable[[Any], Any], k: int, start: Any = 0) -> li
 
 
 def membership(target: Any, draft: Any, k: int) -> Any:
-    """Return the probability that the emitted token is among the drafts: the acceptance, as a rejected x has r(x) = 0.
+    """Return the probability [...] that the emitted token is a draft: the acceptance, as a rejected x has r(x) = 0.
 
     >>> membership(["1/4", "3/4"], ["1/2", "1/2"], 2)
     Fraction(7, 8)

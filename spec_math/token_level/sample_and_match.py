@@ -43,6 +43,9 @@ def verify(coin: Coin, token: Any, target: Any, draft: Any = None) -> int:
 def acceptance(target: Any, draft: Any, k: int = 1) -> Any:  # noqa: ARG001
     """Return Σ t·d, the probability that draw and draft are one token, for laws [..., V].
 
+    Raises:
+        TypeError, ValueError: as `arrays.laws`.
+
     >>> acceptance(["1/4", "3/4"], ["1/3", "2/3"])
     Fraction(7, 12)
     """
@@ -51,7 +54,7 @@ def acceptance(target: Any, draft: Any, k: int = 1) -> Any:  # noqa: ARG001
 
 
 def membership(target: Any, draft: Any, k: int = 1) -> Any:
-    """Return the probability that the emitted token is the draft: the acceptance.
+    """Return the probability [...] that an emitted token is the draft: the acceptance.
 
     >>> membership(["1/4", "3/4"], ["1/3", "2/3"])
     Fraction(7, 12)

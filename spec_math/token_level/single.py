@@ -14,6 +14,9 @@ from spec_math.scheme import Emission, Tokens, drafted, the_token
 def draw(coin: Coin, draft: Any, k: int = 1) -> Tokens:  # noqa: ARG001 - a one-draft scheme ignores k
     """Draw one token from the draft law [V].
 
+    Raises:
+        TypeError, ValueError: draft is no law.
+
     >>> from spec_math.chance import replay
     >>> replay(lambda coin: draw(coin, ["1/2", "1/2"]), [0.7])
     (1,)
@@ -62,7 +65,7 @@ def acceptance(target: Any, draft: Any, k: int = 1) -> Any:  # noqa: ARG001
 
 
 def membership(target: Any, draft: Any, k: int = 1) -> Any:
-    """Return the probability that the emitted token is the draft: the acceptance, as a rejected draft has no residual.
+    """Return the probability [...] that the token is the draft: the acceptance, as a rejected draft has no residual.
 
     >>> membership(["1/4", "3/4"], ["1/2", "1/2"])
     Fraction(3, 4)

@@ -90,7 +90,8 @@ def linear_program(target: Any, draft_law: Mapping[Any, Any], reduced: bool = Tr
     """Return the optimum of SpecTr's Eq. 4, as printed, by a linear programming solver (HiGHS), within 1e-9.
 
     All variables π(x, y) and both marginals, on draft sets; on the tuples themselves if not reduced (V^(k+1) variables:
-    tiny V only). A second way to `solve`'s number that shares nothing with it. Laws as in `solve`, floats welcome.
+    tiny V only). A second way to `solve`'s number that shares nothing with it. Target [V], draft law as in `solve`;
+    floats welcome.
 
     Raises:
         ArithmeticError: the solver fails, or its own primal and dual solutions leave the optimum open by more.

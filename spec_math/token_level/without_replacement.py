@@ -103,7 +103,7 @@ TERMS = 2_000_000
 
 
 def membership(target: Any, draft: Any, k: int) -> Any:
-    """Return the probability that the emitted token is among the drafts: the acceptance, as a rejected x has r(x) = 0.
+    """Return the probability [...] that the emitted token is a draft: the acceptance, as a rejected x has r(x) = 0.
 
     >>> membership(["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], 2)
     Fraction(7, 8)
