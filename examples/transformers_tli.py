@@ -109,7 +109,7 @@ def main() -> None:
         sys.exit("with ids in order, or sorted, the law should be the target's: something else is wrong too")
     if judged(other, rows, TOKENS, ROUNDING):
         sys.exit("the law is the target's in either order: this version of transformers has no such bug")
-    print("lossless with the words listed in the order of their ids, lossy otherwise; sorted() cures it")
+    print("checked: lossless with the words listed in the order of their ids, lossy otherwise; sorted() cures it")
 
 
 if __name__ == "__main__":
