@@ -79,7 +79,7 @@ def _claims(summary: Summary, alpha: float) -> str:
 
 
 def _groups(kind: str, found: Sequence[Group]) -> str:
-    heads = ("drafts", "realised", "±", "foretold", "optimum", "rows", "t > d", "±", "own favourites", "±")
+    heads = ("drafts", "realised", "±", "foretold", "optimum", "rows", "t > d", "±", "favourite", "±")
     rows = ""
     for group in found:
         shares = (group.accepted, group.error, group.expected, group.optimum)
@@ -91,7 +91,7 @@ def _groups(kind: str, found: Sequence[Group]) -> str:
 
 
 def _both(group: Group) -> tuple[float, ...]:
-    return (*group.above, *group.own)
+    return (*group.above, *group.favourite)
 
 
 def _list(title: str, lines: Sequence[str]) -> str:

@@ -39,8 +39,8 @@ def pictures(summary: Summary, alpha: float) -> list[Picture]:
         Picture(
             "Where tokens leave the law",
             _deviation(found),
-            "How much more often than the target says a token with t > d was emitted, and a token that the target "
-            "itself favours, each with two standard errors. A right engine is at 0 everywhere.",
+            "How much more often than the target says a token with t > d was emitted, and the target's favourite, "
+            "each with two standard errors. A right engine is at 0 everywhere.",
         ),
     ]
 
@@ -78,7 +78,10 @@ def _deviation(found: dict[str, list[Group]]) -> str:
         held = found[kind]
         panel.axhline(0.0, color="black", linewidth=0.8)
         for number, (label, pairs) in enumerate(
-            (("t > d", [group.above for group in held]), ("own favourites", [group.own for group in held]))
+            (
+                ("t > d", [group.above for group in held]),
+                ("the target's favourite", [group.favourite for group in held]),
+            )
         ):
             values, errors = [mean for mean, _ in pairs], [error for _, error in pairs]
             _errors(panel, values, errors, COLOURS[number], label)

@@ -31,8 +31,8 @@ class Claim:
 class Group:
     """Rows of one kind: acceptance realised, foretold and best, with the standard error of the realised one.
 
-    `above` and `own` are mean deviations of the emitted tokens from the target's law, with their standard errors: of
-    "tokens with t > d", and of the mass that the target gives its own token, over its largest.
+    `above` and `favourite` are by how much more often than the target says a token with t > d was emitted, and the
+    target's favourite, each with the standard error that the target's law gives.
     """
 
     name: str
@@ -43,7 +43,7 @@ class Group:
     expected: float
     optimum: float
     above: tuple[float, float]
-    own: tuple[float, float]
+    favourite: tuple[float, float]
 
 
 def claims(summary: Summary, alpha: float) -> list[Claim]:
@@ -80,9 +80,9 @@ def groups(table: Any, name_of: Callable[[int], str]) -> list[Group]:
             of = [held[name] / drafts if drafts else float("nan") for name in ("accepted", "expected", "optimum")]
             share = of[0] if drafts else 0.0
             error = sqrt(share * (1 - share) / drafts) if drafts else float("nan")
-            above = held["above"] / rows, sqrt(held["above squared"]) / rows
-            own = held["own"] / rows, sqrt(held["own squared"]) / rows
-            found.append(Group(name_of(number), rows, drafts, of[0], error, of[1], of[2], above, own))
+            above = held["above"] / rows, sqrt(held["above variance"]) / rows
+            favourite = held["favourite"] / rows, sqrt(held["favourite variance"]) / rows
+            found.append(Group(name_of(number), rows, drafts, of[0], error, of[1], of[2], above, favourite))
     return found
 
 
@@ -104,10 +104,10 @@ def all_groups(summary: Summary) -> dict[str, list[Group]]:
 
 
 def detectable(summary: Summary, alpha: float) -> float:
-    """Return the shift of a feature's mean, by position, that this many rows show with about even odds.
+    """Return the shift of a feature's mean that this many rows show with about even odds.
 
-    A bet of the best stake grows by m²/2v a unit, v ≤ 1/4 being the variance of a feature in [0, 1]; it must make up
-    for the number of bets that share the wealth. Blocks of L + 1 rows have at most (L + 1) times the variance.
+    A bet of the best stake grows by m²/2v a row, v ≤ 1/4 being the variance of a feature in [0, 1]; it must make up
+    for the number of bets that share the wealth.
 
     >>> from spec_math.audit.traces.recorder import toy_shard
     >>> from spec_math.audit.traces import merge
@@ -192,8 +192,8 @@ def notes(summary: Summary, alpha: float) -> list[str]:
     ]
     if summary.accepted is None:
         found.append(
-            "The trace is of blocks: a block is one bet, its drafts are judged at depth 0 alone, and no acceptance is "
-            "promised; 'foretold' is what verification position by position would accept."
+            "The trace is of blocks: drafts are judged at depth 0 alone, as later ones are recorded only where the "
+            "block got there, and no acceptance is promised; 'foretold' is what verification by position accepts."
         )
     length, text = summary.loop
     repeated = groups(summary.by_repetition, str)

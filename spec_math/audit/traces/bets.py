@@ -1,18 +1,20 @@
 """Wealth of bets on bounded features: evidence that stays valid at any time, and adds up over shards.
 
-The null: given all that came before a unit (a row, or a block where only blocks are promised), the sum S of
-f(token) − E f over its rows, divided by the most rows that a unit can have, has |mean| ≤ τ. Then each of
+The null: given all that came before a row, and that it is reached, the emitted token's law is within τ of the target's
+in total variation. With S = f(token) − E f for a feature f in [0, 1], each of
 
     Π (1 + λ (±S − τ)),    λ ≤ 63/64 / (1 + τ)
 
 is a nonnegative supermartingale that starts at 1, and so is their average over all features, signs and stakes λ. The
-chance that it ever reaches 1/α is at most α (Ville). Log wealths of one bet add up over units, hence over shards in any
+chance that it ever reaches 1/α is at most α (Ville). Log wealths of one bet add up over rows, hence over shards in any
 order that does not depend on what they hold: only the average is taken at the end.
 
-Where a verifier promises blocks, S is a sum over the rows that the block reached, each f(y) − E f at its own context:
-completed by the target, a block has the target's law, and rows that the target completes add nothing on average.
+Theorem: the null holds with τ = 0 for every lossless verifier, of blocks and trees too, although which rows a block
+reaches depends on its drafts. Proof: completed by the target, a block has the target's joint law,
+P(x, y) = t(x) t(y | x). Where row |x| is not reached, the target itself completes: P(not reached, x, y) =
+P(not reached, x) t(y | x). The difference is P(reached, x, y) = P(reached, x) t(y | x).
 
-Source: math of changing contexts, `1 ± λ(f(x) − E f)`; Ville 1939; Waudby-Smith and Ramdas 2024 (betting).
+Source: bets on changing contexts, Ville 1939; Waudby-Smith and Ramdas 2024 (betting).
 """
 
 from __future__ import annotations
@@ -26,28 +28,17 @@ STAKES = np.array([63 / 64 * 2.0**-step for step in range(13)])
 """Shares of the wealth that are bet: a mean of size m and variance v is found at rate m²/2v by the stake m/v."""
 
 _FLUSH = 32
-"""Units after which wealths are turned into logs: 64^−32 is still far from underflow."""
-
-
-def units(bets: np.ndarray[Any, Any], starts: np.ndarray[Any, Any], rows_a_unit: int) -> np.ndarray[Any, Any]:
-    """Return S [units, features]: the bets [n, features] of each unit's rows, added up and divided by the most rows.
-
-    >>> units(np.array([[0.5], [0.25], [-0.5]]), np.array([0, 2]), 2).tolist()
-    [[0.375], [-0.25]]
-    """
-    if not len(starts):
-        return np.zeros((0, bets.shape[1]))
-    return np.add.reduceat(bets.astype(np.float64), starts, axis=0) / rows_a_unit
+"""Rows after which wealths are turned into logs: 64^−32 is still far from underflow."""
 
 
 def log_wealths(s: np.ndarray[Any, Any], tolerance: float, checks: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return the log wealth [checks, features, stakes, 2] after so many units of S [units, features], from 1 before.
+    """Return the log wealth [checks, features, stakes, 2] after so many rows of S [n, features], from 1 before.
 
     >>> log_wealths(np.full((10, 1), 0.5), 0.0, np.array([10]))[0, 0, 0].round(2).tolist()
     [4.0, -6.78]
     """
     found = np.zeros((len(checks), s.shape[1], len(STAKES), 2))
-    _bet(np.ascontiguousarray(s), tolerance, STAKES / (1 + tolerance), checks, found)
+    _bet(np.ascontiguousarray(s, dtype=np.float64), tolerance, STAKES / (1 + tolerance), checks, found)
     return found
 
 

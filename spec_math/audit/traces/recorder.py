@@ -99,7 +99,8 @@ def record(engine: Engine, texts: int, length: int, rng: np.random.Generator) ->
                 guess = drafted[depth] if depth < len(drafted) else -1
                 rows.append((guess, token, int(depth + 1 < len(emitted)), text, len(prefix) + depth, depth))
             prefix = (*prefix, *emitted)
-    columns = dict(zip(INTEGERS, np.array(rows, dtype=np.int64).T, strict=True))
+    # Columns of their own: some writers take the memory of a view as it lies.
+    columns = dict(zip(INTEGERS, np.array(rows, dtype=np.int64).T.copy(), strict=True))
     return {"target_logits": np.stack(logits[0]), "draft_logits": np.stack(logits[1]), **columns}
 
 

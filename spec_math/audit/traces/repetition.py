@@ -25,13 +25,13 @@ def repeats(tokens: np.ndarray[Any, Any], texts: np.ndarray[Any, Any], stretch: 
         return found
     token, text = tokens[order], texts[order]
     windows = np.lib.stride_tricks.sliding_window_view(token, stretch)
-    whole = text[stretch - 1 :] == text[: len(text) - stretch + 1]
+    ends = np.flatnonzero(text[stretch - 1 :] == text[: len(text) - stretch + 1])
     # Equal stretches of one text are told from different ones by their 64-bit mixture; the first of each is no repeat.
-    keys = _mixed(np.concatenate([text[stretch - 1 :, None], windows], axis=1))
+    keys = _mixed(np.concatenate([text[ends, None], windows[ends]], axis=1))
     _, first = np.unique(keys, return_index=True)
     again = np.ones(len(keys), dtype=bool)
     again[first] = False
-    found[order[stretch - 1 :]] = again & whole
+    found[order[ends + stretch - 1]] = again
     return found
 
 

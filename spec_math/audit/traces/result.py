@@ -160,7 +160,7 @@ def _followed(results: Sequence[ShardResult], impossible: int) -> Evidence:
     before = np.zeros_like(results[0].emitted[0])
     rows, curve = 0, [(0, 0.0)]
     for result in results:
-        for check, wealth in zip(result.checks.tolist(), result.emitted, strict=True):
+        for check, wealth in zip(result.checks.tolist()[1:], result.emitted[1:], strict=True):
             curve.append((rows + check, log_evidence(before + wealth)))
         before = before + result.emitted[-1]
         rows += result.counts["rows"]

@@ -22,9 +22,9 @@ Rows without a draft may hold anything in draft_logits.
 | lookahead | the most drafted tokens of a block, fixed beforehand |
 | verification | "maximal coupling", "sample and match", "one-hot draft", "block" or "other" |
 
-The first three verify position by position, so that each token has its target's law given all that came before it. A
-verifier of blocks promises less: whether its block reaches depth 3 may depend on what the token there is. Its whole
-block is then one bet, and no acceptance is foretold.
+Every lossless verifier, of blocks too, emits a token of its target's law at each row that it reaches (see `bets`). The
+first three verify position by position: whether they reach a row says nothing about the draft there, and how often they
+accept is foretold. Of "block" and "other" the drafts are judged at depth 0 alone, and no acceptance is foretold.
 """
 
 from __future__ import annotations
@@ -61,7 +61,7 @@ class Header:
 
     @property
     def by_position(self) -> bool:
-        """Whether every token is promised its target's law by itself."""
+        """Whether drafts are verified one by one, so that acceptance is foretold and drafts are drawn at every row."""
         return self.verification in BY_POSITION
 
 

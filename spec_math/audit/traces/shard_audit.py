@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.audit.traces import row_kernel, tally
-from spec_math.audit.traces.bets import log_wealths, units
+from spec_math.audit.traces.bets import log_wealths
 from spec_math.audit.traces.repetition import longest_run, repeats
 from spec_math.audit.traces.result import ShardResult
 from spec_math.audit.traces.row_kernel import BAD_DRAFT, BAD_TARGET, DRAFTED, EMITTED, FACTS, IMPOSSIBLE
@@ -55,14 +55,12 @@ def audit_opened(shard: Shard, tolerance: float = TOLERANCE) -> ShardResult:
     found, ids = shard.header, shard.ids
     bets, draft_bets, facts, flags = _measured(shard)
     slack = tolerance + row_kernel.rounding(found.size)
-    starts = np.arange(found.rows) if found.by_position else np.flatnonzero(ids["depth"] == 0)
-    most = 1 if found.by_position else found.lookahead + 1
-    checks = np.unique(np.linspace(0, len(starts), CHECKS + 1).round().astype(np.int64))[1:]
-    emitted = log_wealths(units(bets, starts, most), slack, checks)
+    checks = np.unique(np.linspace(0, found.rows, CHECKS + 1).round().astype(np.int64))
+    emitted = log_wealths(bets, slack, checks)
     with_draft = (ids["drafted"] >= 0) & (flags & (BAD_TARGET | BAD_DRAFT) == 0)
     # Beyond the first draft of a block, a verifier of blocks has chosen which rows there are, by their drafts.
     drawn = draft_bets if found.by_position else draft_bets[ids["depth"] == 0]
-    drafted = log_wealths(drawn.astype(np.float64), slack, np.array([len(drawn)]))[-1]
+    drafted = log_wealths(drawn, slack, np.array([len(drawn)]))[-1]
     expected = facts[:, 1] if found.verification == "sample and match" else facts[:, 0]
     accepted = ids["accepted"] != 0
     foretold = found.by_position
@@ -77,7 +75,6 @@ def audit_opened(shard: Shard, tolerance: float = TOLERANCE) -> ShardResult:
         "by_repetition": (repeated.astype(np.int64), 2),
     }
     told = _told(shard, flags)
-    rows_at = np.concatenate([starts, [found.rows]])[checks]
     return ShardResult(
         counts={
             "rows": found.rows,
@@ -85,8 +82,8 @@ def audit_opened(shard: Shard, tolerance: float = TOLERANCE) -> ShardResult:
             "drafts": int(with_draft.sum()),
             **{name: int(where.sum()) for name, where in told.items()},
         },
-        checks=rows_at if len(rows_at) else np.array([0]),
-        emitted=emitted if len(emitted) else np.zeros((1, *emitted.shape[1:])),
+        checks=checks,
+        emitted=emitted,
         drafted=drafted,
         accepted=wealth,
         **{name: tally.tabulate(group, size, columns) for name, (group, size) in groups.items()},
@@ -120,9 +117,11 @@ def _measured(shard: Shard) -> tuple[Any, Any, Any, Any]:
 def _columns(with_draft: Any, accepted: Any, expected: Any, optimum: Any, bets: Any, flags: Any) -> Any:
     fine = flags & BAD_TARGET == 0
     e = expected.astype(np.float64)
-    above, own = bets[:, 0].astype(np.float64), bets[:, 5].astype(np.float64)
+    # f is 0 or 1 in both, so that E f (1 − E f) = |f − E f| (1 − |f − E f|), whichever f was.
+    above, favourite = (bets[:, place].astype(np.float64) for place in (0, 3))
+    spread = [np.abs(gain * (1 - np.abs(gain))) for gain in (above, favourite)]
     shares = [with_draft, accepted * with_draft, e * with_draft, optimum * with_draft, e * (1 - e) * with_draft]
-    return np.stack([fine, *shares, above, above**2, own, own**2], axis=1).astype(np.float64)
+    return np.stack([fine, *shares, above, spread[0], favourite, spread[1]], axis=1).astype(np.float64)
 
 
 def _told(shard: Shard, flags: Any) -> dict[str, Any]:

@@ -14,11 +14,12 @@ COLUMNS = (
     "optimum",
     "variance",
     "above",
-    "above squared",
-    "own",
-    "own squared",
+    "above variance",
+    "favourite",
+    "favourite variance",
 )
-"""Sums over a group's rows: `variance` of expected·(1 − expected); last the bets "target above draft", "own mass"."""
+"""Sums over a group's rows. `variance` is of expected·(1 − expected); the last four are of the bets "target above
+draft" and "the favourite": what they gained, and the variance that the target's law gives that."""
 
 ENTROPY_EDGES = (0.0, 0.1, 0.25, 0.5, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0)
 """Nats: group g holds entropies from edge g up to the next."""
