@@ -19,8 +19,8 @@ from spec_math.audit.sample_size import (
     sequential_sample_size,
 )
 from spec_math.audit.smallest import smallest
-from spec_math.audit.subject import Subject, subject_of
 from spec_math.audit.stopping import stopping_times
+from spec_math.audit.subject import Subject, subject_of
 from spec_math.audit.tape import OWN_GRID, LeakError
 from spec_math.audit.zoo import ZOO, Diagnosis, Specimen, diagnose, distances
 
@@ -60,8 +60,8 @@ __all__ = [
     "sample_size",
     "sequential_detectable_tv",
     "sequential_sample_size",
-    "stopping_times",
     "smallest",
+    "stopping_times",
     "subject_of",
     "thresholds",
 ]

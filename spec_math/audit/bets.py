@@ -14,23 +14,23 @@ from spec_math.audit.features import CONTEXT_BUGS, FEATURES
 from spec_math.audit.looking import fold, rescale
 
 STAKES: tuple[float, ...] = tuple(2.0**-power for power in range(10))
-"""λ, halved from 1 on. A gap g in a feature's mean is best met by λ near g over the feature's variance; at a factor √2
-beside it a tenth of the growth is lost."""
+"""λ·(1 + τ), halved from 1 on. A gap g in a feature's mean is best met by λ near g over the feature's variance; at a
+factor √2 beside it a sixth of the growth is lost."""
 
 _FAR = 2.0**64
 
 
 def bet(stake: Any, sign: int, gap: Any, tolerance: Any) -> Any:
-    """Return what a draw multiplies a bettor's wealth by: 1 + λ/(1 + τ)·(± gap − τ), gap = f(x) − E_t f.
+    """Return what a draw multiplies a bettor's wealth by: 1 + λ·(± gap − τ), where gap = f(x) − E_t f.
 
-    The law: f lies in [0, 1], so the bet is not negative for λ ≤ 1, and its mean is at most 1 under every law within
-    total variation τ of the target, where the mean of f is off by τ at most; for τ = 0 it is 1 under the target.
+    The law: f lies in [0, 1], so the bet is not negative for λ ≤ 1/(1 + τ), and its mean is at most 1 under every law
+    within total variation τ of the target, where the mean of f is off by τ at most; for τ = 0 it is 1 under the target.
 
     >>> from fractions import Fraction
     >>> bet(1, -1, Fraction(1, 4), 0)
     Fraction(3, 4)
     """
-    return 1 + stake * (sign * gap - tolerance) / (1 + tolerance)
+    return 1 + stake * (sign * gap - tolerance)
 
 
 _bet = numba.njit(bet)
@@ -58,14 +58,14 @@ def log_weights(bank: bool) -> Array:
     return -np.log(np.repeat([2.0 * bettors, 2.0 * len(CONTEXT_BUGS)], [bettors, len(CONTEXT_BUGS)]))
 
 
-@numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nnan", "nsz"})
 def play(
     gaps: Any, ratios: Any, stakes: Any, tolerance: float, weights: Any, logs: Any, threshold: float, stop: bool
 ) -> tuple[float, int]:
     """Play draws one by one; return the largest log of the mean wealth met, and the first draw at the threshold or -1.
 
     gaps [n, F] are features less their means, ratios [n, B] likelihood ratios; the logs [N] of the bettors' wealth are
-    brought up to date. With `stop` the game ends at the threshold.
+    brought up to date; stakes are λ, `STAKES` over 1 + τ. With `stop` the game ends at the threshold.
 
     >>> logs = np.zeros(2)
     >>> play(np.array([[0.5]]), np.ones((1, 0)), np.ones(1), 0.0, np.log(np.array([0.5, 0.5])), logs, 9.0, False)
@@ -79,20 +79,20 @@ def play(
     goal = math.exp(min(threshold - top, 700.0))
     peak, most, first = -math.inf, 0.0, -1
     for i in range(gaps.shape[0]):
-        place = 0
+        place, total, least, largest = 0, 0.0, 1.0, 1.0
         for f in range(gaps.shape[1]):
             for sign in (1, -1):
                 for s in range(stakes.shape[0]):
-                    products[place] *= _bet(stakes[s], sign, gaps[i, f], tolerance)
-                    place += 1
+                    moved = products[place + s] * _bet(stakes[s], sign, gaps[i, f], tolerance)
+                    products[place + s] = moved
+                    total += scaled[place + s] * moved
+                    # A bettor that has lost everything stays at 0.
+                    least, largest = min(least, moved if moved > 0.0 else 1.0), max(largest, moved)
+                place += stakes.shape[0]
         for b in range(ratios.shape[1]):
-            products[place] *= ratios[i, b]
-            place += 1
-        total, least, largest = 0.0, 1.0, 1.0
-        for j in range(size):
-            moved = products[j]
-            total += scaled[j] * moved
-            # A bettor that has lost everything stays at 0.
+            moved = products[place + b] * ratios[i, b]
+            products[place + b] = moved
+            total += scaled[place + b] * moved
             least, largest = min(least, moved if moved > 0.0 else 1.0), max(largest, moved)
         most = max(most, total)
         if total >= goal and first < 0:

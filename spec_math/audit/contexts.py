@@ -62,7 +62,7 @@ class ContextsTest:
         self.alarm: int | None = None
         self.impossible = 0
         self._weights = bets.log_weights(self.tolerance == 0)
-        self._stakes = np.array(bets.STAKES)
+        self._stakes = np.array(bets.STAKES) / (1 + self.tolerance)
 
     def update(self, token: Any, target: Any, draft: Any = None) -> None:
         """Take in one draw with its laws [V], and look; without a draft (a bonus token) the target stands for it.

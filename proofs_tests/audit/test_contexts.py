@@ -1,0 +1,370 @@
+"""Draws that have their own laws: every bet has mean 1 exactly, false alarms at most alpha, logs that add up."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proofs_tests import strategies
+from proofs_tests.audit.sequences import most_alarms
+from spec_math.arrays import exact
+from spec_math.audit import ZOO, Unrefuted, bets, contexts_test, product
+from spec_math.audit.bank import BUGS
+from spec_math.audit.contexts import ContextsTest
+from spec_math.audit.features import CONTEXT_BUGS, FEATURES, centred, likelihood_ratios
+from spec_math.audit.row_features import features_at
+from spec_math.audit.zoo import toy
+from spec_math.chance import law as law_of
+from spec_math.chance import sample
+from spec_math.distribution import total_variation
+
+REDRAWN = next(bug for bug in BUGS if bug.name == "M11")
+
+
+# Exact means.
+
+
+@given(strategies.pairs(5))
+@settings(max_examples=60, deadline=None)
+def test_every_linear_bet_has_mean_one(pair: tuple[Any, Any]) -> None:
+    t, d = pair
+    for row in centred(t, d):
+        assert (t * row).sum() == 0
+        for stake in (Fraction(1), Fraction(1, 2), Fraction(1, 512)):
+            for sign in (1, -1):
+                won = [bets.bet(stake, sign, gap, 0) for gap in row]
+                assert sum(t * np.array(won)) == 1
+                assert min(won) >= 0
+
+
+@given(strategies.pairs(5))
+@settings(max_examples=60, deadline=None)
+def test_every_likelihood_ratio_has_mean_at_most_one(pair: tuple[Any, Any]) -> None:
+    """It is 1 where the bug emits nothing that the target does not."""
+    t, d = pair
+    for bug, row in zip(CONTEXT_BUGS, likelihood_ratios(t, d), strict=True):
+        outside = bug.emitted(t, d)[t == 0].sum()
+        assert (t * row).sum() == 1 - outside
+        assert min(row) >= 0
+
+
+@given(strategies.pairs(4), strategies.laws(4), st.fractions(0, Fraction(9, 10)))
+@settings(max_examples=60, deadline=None)
+def test_tolerant_bets_have_mean_at_most_one_within_the_tolerance(
+    pair: tuple[Any, Any], other: Any, tolerance: Fraction
+) -> None:
+    """Every law within τ of the target, reached by mixing in another, gives no bet a mean above 1."""
+    t, d = pair
+    if len(t) != len(other):
+        return
+    away = total_variation(t, other)
+    share = min(Fraction(1), tolerance / away) if away else Fraction(1)
+    emitted = (1 - share) * t + share * other
+    assert total_variation(t, emitted) <= tolerance
+    for row in centred(t, d):
+        for sign in (1, -1):
+            won = [bets.bet(1 / (1 + tolerance), sign, gap, tolerance) for gap in row]
+            assert sum(emitted * np.array(won)) <= 1
+            assert min(won) >= 0
+
+
+def test_beyond_the_tolerance_a_bet_wins() -> None:
+    """Control: the law that moves just more than τ onto the feature makes the mean exceed 1."""
+    t, d = exact(["1/2", "1/2"]), exact(["1/4", "3/4"])
+    emitted = exact(["13/20", "7/20"])
+    row = centred(t, d)[0]
+    for tolerance, wins in ((Fraction(1, 10), True), (Fraction(3, 20), False), (Fraction(1, 5), False)):
+        mean = sum(emitted * np.array([bets.bet(1 / (1 + tolerance), 1, gap, tolerance) for gap in row]))
+        assert (mean > 1) is wins
+
+
+@given(strategies.pairs(5))
+@settings(max_examples=60, deadline=None)
+def test_the_full_stake_on_d_over_t_is_the_likelihood_ratio_of_redrawing(pair: tuple[Any, Any]) -> None:
+    """1 + min(1, d/t) − Σ min(t, d) = a/t for a = min(t, d) + Σ(d − t)+ · t, where t > 0."""
+    t, d = pair
+    place = [feature.name for feature in FEATURES].index("d/t to 1")
+    bet = 1 + centred(t, d)[place]
+    for x in np.flatnonzero(t > 0):
+        assert bet[x] == REDRAWN.emitted(t, d)[x] / t[x]
+
+
+def test_an_uncentred_bet_has_another_mean() -> None:
+    """Control: a feature less its mean under the draft instead of the target."""
+    t, d = exact(["1/4", "3/4"]), exact(["1/2", "1/2"])
+    feature = FEATURES[0].of(t, d)
+    assert (t * (1 + feature - (d * feature).sum())).sum() != 1
+
+
+# The compiled pass over a row gives what the exact formulas give.
+
+
+ROWS = [
+    ([1, 3], [1, 1]),
+    ([0, 1, 2, 3], [3, 2, 1, 0]),
+    ([1, 1, 1], [1, 1, 1]),
+    ([5], [2]),
+    ([1, 8, 8, 8, 8, 2], [6, 1, 1, 0, 9, 9]),
+]
+
+
+def exact_row(masses: Sequence[int]) -> Any:
+    return exact([Fraction(mass, sum(masses)) for mass in masses])
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+@pytest.mark.parametrize("rows", ROWS)
+def test_compiled_features_are_the_exact_ones(rows: tuple[list[int], list[int]], kind: Any) -> None:
+    """Small whole masses are held exactly; each sum of n terms, and each quotient, is off by at most (n + 16)·2^-53.
+
+    Quotients by the residual's own sum, which is a multiple of 1/(Σt · Σd) ≥ 2^-12 here, lose up to that factor.
+    """
+    t, d = (exact_row(row) for row in rows)
+    bound = (len(t) + 16) * 2.0**-53 * 2**12
+    for x in np.flatnonzero(t > 0).tolist():
+        gaps, ratios = np.empty(len(FEATURES)), np.empty(len(CONTEXT_BUGS))
+        assert features_at(np.array(rows[0], dtype=kind), np.array(rows[1], dtype=kind), x, gaps, ratios) == 0
+        for found, wanted in ((gaps, centred(t, d)[:, x]), (ratios, likelihood_ratios(t, d)[:, x])):
+            assert np.abs(found - wanted.astype(float)).max() <= bound * max(1, float(max(abs(wanted))))
+
+
+@given(strategies.dyadic_pairs(6))
+@settings(max_examples=100, deadline=None)
+def test_compiled_features_are_the_exact_ones_on_any_laws(pair: tuple[Any, Any]) -> None:
+    """Features alone, which divide by no small difference: sums of six terms and one quotient."""
+    t, d = pair
+    for x in np.flatnonzero(t > 0).tolist():
+        gaps, ratios = np.empty(len(FEATURES)), np.empty(len(CONTEXT_BUGS))
+        assert features_at(t.astype(float), d.astype(float), x, gaps, ratios) == 0
+        assert np.abs(gaps - centred(t, d)[:, x].astype(float)).max() <= 22 * 2.0**-53
+        # The means of the ratios, from every token: a martingale in floats too, to the residual's own sum.
+    means = np.zeros(len(CONTEXT_BUGS))
+    for x in np.flatnonzero(t > 0).tolist():
+        assert features_at(t.astype(float), d.astype(float), x, gaps, ratios) == 0
+        means += float(t[x]) * ratios
+    assert means.max() <= 1 + 64 * 2.0**-53
+
+
+def test_log_wealths_are_the_exact_ones() -> None:
+    rng = np.random.default_rng(1)
+    test = contexts_test(1e-9)
+    wealth = [Fraction(1)] * len(test.names)
+    for _ in range(30):
+        t, d = (exact_row(rng.integers(1, 9, size=4).tolist()) for _ in range(2))
+        x = int(rng.integers(0, 4))
+        test.update(x, t, d)
+        gaps, ratios = centred(t, d)[:, x], likelihood_ratios(t, d)[:, x]
+        factors = [bets.bet(Fraction(stake), sign, gap, 0) for gap in gaps for sign in (1, -1) for stake in bets.STAKES]
+        wealth = [w * factor for w, factor in zip(wealth, [*factors, *ratios], strict=True)]
+    exactly = np.array([math.log(w) if w else -math.inf for w in wealth])
+    assert (np.isinf(exactly) == np.isinf(test.log_wealths)).all()
+    kept = np.isfinite(exactly)
+    # A factor 1 ± λ·gap may be as small as 1/36² here, and is off by 2^-48 at most (above); 30 of them.
+    assert np.abs(exactly[kept] - test.log_wealths[kept]).max() <= 30 * 36**2 * 2.0**-48
+    assert len(test.names) == len(wealth)
+
+
+# Validity and power by simulation.
+
+
+def softmax(rows: Any) -> Any:
+    masses = np.exp(rows - rows.max(axis=-1, keepdims=True))
+    return masses / masses.sum(axis=-1, keepdims=True)
+
+
+def prepared(contexts: int, size: int, seed: int) -> tuple[Any, ...]:
+    """Contexts as the corpus has them, softmax(1.5·randn) for target and draft, with every token's bets."""
+    rng = np.random.default_rng(seed)
+    targets, drafts = (softmax(1.5 * rng.standard_normal((contexts, size))) for _ in range(2))
+    gaps = np.empty((contexts, size, len(FEATURES)))
+    ratios = np.empty((contexts, size, len(CONTEXT_BUGS)))
+    for c in range(contexts):
+        for x in range(size):
+            assert features_at(targets[c], drafts[c], x, gaps[c, x], ratios[c, x]) == 0
+    return targets, drafts, gaps, ratios
+
+
+@numba.njit
+def play_many(generator, sums, gaps, ratios, stakes, weights, threshold, most, times):  # type: ignore[no-untyped-def]
+    """Stopping times of runs whose contexts come at random, and whose tokens have the laws with these sums."""
+    drawn_gaps, drawn_ratios = np.empty((64, gaps.shape[2])), np.empty((64, ratios.shape[2]))
+    for run in range(times.shape[0]):
+        logs, samples = np.zeros(weights.shape[0]), 0
+        while samples < most:
+            for i in range(64):
+                c = int(generator.random() * gaps.shape[0])
+                x = np.searchsorted(sums[c], generator.random(), side="right")
+                drawn_gaps[i], drawn_ratios[i] = gaps[c, x], ratios[c, x]
+            _, first = bets.play(drawn_gaps, drawn_ratios, stakes, 0.0, weights, logs, threshold, True)
+            if first >= 0:
+                times[run] = samples + first + 1
+                break
+            samples += 64
+
+
+def stops(setting: tuple[Any, ...], laws: Any, alpha: float, runs: int, most: int) -> Any:
+    _, _, gaps, ratios = setting
+    times = np.zeros(runs, dtype=np.int64)
+    sums = np.cumsum(laws, axis=-1)
+    test = contexts_test(alpha)
+    play_many(
+        np.random.default_rng(2),
+        sums / sums[:, -1:],
+        gaps,
+        ratios,
+        np.array(bets.STAKES),
+        bets.log_weights(True),
+        -math.log(test.alpha),
+        most,
+        times,
+    )
+    return times
+
+
+SETTING = prepared(200, 5, 0)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 0.01])
+def test_false_alarms_are_at_most_alpha_whenever_one_looks(alpha: float) -> None:
+    """100,000 nulls, each of 128 draws in contexts of their own; benchmarks/sequential.py goes further."""
+    times = stops(SETTING, SETTING[0], alpha, 100_000, 128)
+    assert most_alarms(100_000, alpha) / 10 <= (times > 0).sum() <= most_alarms(100_000, alpha)
+
+
+def test_the_same_harness_finds_bets_on_the_wrong_mean() -> None:
+    """Control: features less their means under the draft alarm on the target itself."""
+    targets, drafts, gaps, ratios = SETTING
+    wrong = gaps + np.einsum("cv,cvf->cf", targets - drafts, gaps)[:, None, :]
+    times = stops((targets, drafts, np.clip(wrong, -1, 1), ratios), targets, 0.01, 2_000, 256)
+    assert (times > 0).sum() > 3 * most_alarms(2_000, 0.01)
+
+
+def redrawn(setting: tuple[Any, ...]) -> Any:
+    targets, drafts, _, _ = setting
+    common = np.minimum(targets, drafts)
+    return common + (1 - common.sum(axis=-1, keepdims=True)) * targets
+
+
+@pytest.mark.parametrize("size", [5, 32])
+def test_redrawing_from_the_target_is_found_within_1000_draws(size: int) -> None:
+    """M11 at alpha = 1e-6. The mean of 400 runs, plus 5 standard errors: one chance in 3 million to fail by luck."""
+    setting = SETTING if size == 5 else prepared(200, size, 1)
+    times = stops(setting, redrawn(setting), 1e-6, 400, 20_000)
+    assert (times > 0).all()
+    assert times.mean() + 5 * times.std() / 20 <= 1_000
+
+
+# The test as its users have it.
+
+
+def test_no_control_is_rejected_token_by_token() -> None:
+    """C1 to C7 run as programs: every token with the row of its own prefix, at alpha = 1e-6."""
+    rng = np.random.default_rng(4)
+    for specimen in (one for one in ZOO if one.name.startswith("C")):
+        test = contexts_test(1e-6)
+        tokens: list[int] = []
+        targets: list[Any] = []
+        drafts: list[Any] = []
+        while len(tokens) < 1_500:
+            text = sample(lambda coin, run=specimen.generate: run(coin, ()), rng)  # type: ignore[misc]
+            for place, token in enumerate(text):
+                tokens.append(token)
+                targets.append(specimen.target(text[:place]).astype(float))
+                drafts.append(toy.draft(text[:place]).astype(float) if place < toy.LOOKAHEAD else targets[-1])
+        test.update_many(tokens, np.array(targets), np.array(drafts))
+        assert isinstance(test.verdict, Unrefuted), specimen.name
+
+
+def test_bugs_of_the_zoo_are_found_token_by_token() -> None:
+    """The same, for bugs of the verifier: the law of a token after what came before it in the block."""
+    rng = np.random.default_rng(4)
+    for name in ("M7", "M13", "M22", "M48, constant"):
+        specimen = next(one for one in ZOO if one.name == name)
+        test = contexts_test(1e-6)
+        while test.verdict and test.samples < 6_000:
+            text = sample(lambda coin, run=specimen.generate: run(coin, ()), rng)  # type: ignore[misc]
+            for place, token in enumerate(text):
+                draft = toy.draft(text[:place]) if place < toy.LOOKAHEAD else None
+                test.update(token, specimen.target(text[:place]), draft)
+        assert not test.verdict, name
+
+
+def test_a_step_of_block_verification_is_lawful_at_every_position_it_reaches() -> None:
+    """Given that a block got as far as a position, its token there has the target's law: bets may go block by block."""
+    specimen = next(one for one in ZOO if one.name == "C6")
+    laws: dict[tuple[int, ...], dict[int, Fraction]] = {}
+    for text, mass in law_of(lambda coin: specimen.generate(coin, ())).items():  # type: ignore[misc]
+        for place, token in enumerate(text):
+            row = laws.setdefault(text[:place], {})
+            row[token] = row.get(token, Fraction(0)) + mass
+    for prefix, row in laws.items():
+        reached = sum(row.values())
+        assert [row.get(token, 0) / reached for token in range(5)] == toy.target(prefix).tolist()
+
+
+def test_workers_logs_add_up() -> None:
+    rng = np.random.default_rng(0)
+    whole, parts = contexts_test(0.01), [contexts_test(0.01) for _ in range(3)]
+    for part in parts:
+        rows = softmax(rng.standard_normal((2, 50, 8)))
+        tokens = rng.integers(0, 8, size=50)
+        whole.update_many(tokens, *rows)
+        part.update_many(tokens, *rows)
+    merged = contexts_test(0.01)
+    for part in reversed(parts):
+        merged.merge(part)
+    assert merged.samples == whole.samples == 150
+    # Sums in another order: 150 logs of factors, each below 10 in size where finite.
+    kept = np.isfinite(whole.log_wealths)
+    assert np.abs(merged.log_wealths[kept] - whole.log_wealths[kept]).max() <= 150 * 10 * 2.0**-52
+    assert product([part.log_evidence for part in parts]) == sum(part.log_evidence for part in parts)
+    with pytest.raises(ValueError, match="same tolerance"):
+        merged.merge(contexts_test(0.01, 0.1))
+    with pytest.raises(ValueError, match="beside"):
+        product([math.inf, -math.inf])
+
+
+def test_a_token_without_mass_refutes_the_target_and_not_the_tolerance() -> None:
+    strict, lenient = contexts_test(1e-9), contexts_test(1e-9, 0.01)
+    for test in (strict, lenient):
+        test.update(1, [1, 0], [0, 1])
+    assert strict.evidence == math.inf
+    assert not strict.verdict
+    assert "no mass" in strict.verdict.reason  # type: ignore[union-attr]
+    assert lenient.verdict
+
+
+def refused(test: ContextsTest, call: Any, error: type[Exception], match: str) -> None:
+    before = test.log_wealths.copy()
+    with pytest.raises(error, match=match):
+        call(test)
+    assert (test.log_wealths == before).all()
+    assert test.samples == 0
+
+
+def test_the_entrance_refuses_and_takes_nothing_in() -> None:
+    half, nan = np.full((2, 2), 0.5), np.array([[0.5, 0.5], [0.5, np.nan]])
+    for call, error, match in (
+        (lambda test: test.update(2, ["1/2", "1/2"]), ValueError, r"tokens must lie in 0\.\.1"),
+        (lambda test: test.update("a", ["1/2", "1/2"]), TypeError, "a token is an index"),
+        (lambda test: test.update(0, ["1/2", "1/3"]), ValueError, "sum to exactly 1"),
+        (
+            lambda test: test.take([0, 0], half, nan),
+            ValueError,
+            "row 1 of 2 has a mass that is negative, NaN or infinite",
+        ),
+        (lambda test: test.take([0, 0], -half, half), ValueError, "row 0 of 2 has a mass that is negative"),
+        (lambda test: test.take([0, 0], 0 * half, half), ValueError, "row 0 of 2 has no mass at all"),
+        (lambda test: test.take([0], half, half), ValueError, r"draws \[n\] need targets and drafts"),
+    ):
+        refused(contexts_test(0.01), call, error, match)
+    with pytest.raises(ValueError, match=r"tolerance in total variation lies in \[0, 1\)"):
+        contexts_test(0.01, 1)
