@@ -96,7 +96,7 @@ class Draws:
         def one(index: int) -> Any:
             atom = self._tape.atom((place, index), BITS["float64"], "numpy uniform")
             sums = list(accumulate(rational(mass, atom) for mass in p))
-            _check_sum(sums[-1])
+            _check_sum(sums[-1], p)
             return values[atom.cell(sums, f"choice by {atom.name}")]
 
         return shaped(one, shape)
@@ -111,7 +111,7 @@ class Draws:
         flat = rows.reshape(-1, rows.shape[-1])
         drawn = np.zeros((volume(shape), flat.shape[-1]), dtype=np.int64)
         for row, counts in enumerate(drawn):
-            masses = self._masses(list(flat[row % len(flat)]))
+            masses = self._rest_last(list(flat[row % len(flat)]))
             kind = f"a multinomial of {masses}"
             for turn in range(count):
                 counts[self._once((place, row, turn), kind, masses)] += 1
@@ -119,7 +119,7 @@ class Draws:
 
     def _without_replacement(self, values: list[Any], size: Any, p: Any) -> Any:
         place, shape = self._place(size)
-        left = _even(len(values)) if p is None else self._masses(list(p))
+        left = _even(len(values)) if p is None else self._masses(p)
         chosen: list[int] = []
         for turn in range(volume(shape)):
             rest = sum(left, Fraction(0))
@@ -137,11 +137,24 @@ class Draws:
     def _once(self, key: Any, kind: str, masses: list[Fraction]) -> int:
         return self._tape.once(key, kind, lambda: self._tape.draw(kind, masses))
 
-    def _masses(self, weights: list[Any]) -> list[Fraction]:
-        self._tape.exact &= not any(isinstance(mass, float) for mass in weights)
-        listed = [Fraction(mass) for mass in weights]
-        _check_sum(sum(listed, Fraction(0)))
-        return [mass / sum(listed, Fraction(0)) for mass in listed]
+    def _masses(self, weights: Any) -> list[Fraction]:
+        listed = self._rationals(list(weights))
+        total = sum(listed, Fraction(0))
+        _check_sum(total, weights)
+        return [mass / total for mass in listed]
+
+    def _rest_last(self, weights: list[Any]) -> list[Fraction]:
+        """Return the law that NumPy's multinomial draws from: the last token gets what the others leave."""
+        listed = self._rationals(weights)
+        total = sum(listed[:-1], Fraction(0))
+        if total > 1 + Fraction(1e-12):
+            raise ValueError(f"sum(pvals[:-1]) > 1.0: these sum to {float(total)}")
+        return [mass / max(total, Fraction(1)) for mass in listed[:-1]] + [max(Fraction(0), 1 - total)]
+
+    def _rationals(self, weights: list[Any]) -> list[Fraction]:
+        plain: list[Any] = [mass.item() if hasattr(mass, "item") else mass for mass in weights]
+        self._tape.exact &= not any(isinstance(mass, float) for mass in plain)
+        return [Fraction(mass) for mass in plain]
 
 
 def shaped(one: Callable[[int], Any], shape: tuple[int, ...]) -> Any:
@@ -173,7 +186,9 @@ def _even(size: int) -> list[Fraction]:
     return [Fraction(1, size)] * size
 
 
-def _check_sum(total: Fraction) -> None:
-    """NumPy itself allows a law to be off by the square root of its roundoff, and divides by its sum."""
-    if abs(total - 1) > Fraction(1, 2**26):
+def _check_sum(total: Fraction, p: Any) -> None:
+    """NumPy allows a law to be off by the square root of its type's roundoff, and divides by its sum."""
+    own = p.dtype if isinstance(p, np.ndarray) and p.dtype.kind == "f" else np.dtype(np.float64)
+    unit = max(float(np.finfo(own.name).eps), float(np.finfo(np.float64).eps))
+    if abs(total - 1) > unit**0.5:
         raise ValueError(f"probabilities do not sum to 1: these sum to {float(total)}")

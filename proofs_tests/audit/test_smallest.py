@@ -1,0 +1,66 @@
+"""The smallest failing case fails as the given one does, no smaller one of the search fails, and a repair cures it."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import takewhile
+from typing import Any
+
+import pytest
+
+from proofs_tests.audit import samplers
+from spec_math.audit import judge, smallest, subject_of
+from spec_math.audit.case import Case, default, position
+from spec_math.audit.smallest import small_cases
+
+F = Fraction
+
+
+def reduced(fn: Any, case: Case, **how: Any) -> Any:
+    return smallest(judge(subject_of(fn, **how), case, 10_000), 2_000)
+
+
+@pytest.mark.parametrize(
+    ("fn", "repaired", "lookahead"),
+    [
+        (samplers.verify_wrong, samplers.verify, 0),
+        (samplers.step_redraws, samplers.step, 0),
+        (samplers.whole_greedy, samplers.whole, 0),
+        (samplers.block_without_its_bonus, samplers.block, 2),
+        (samplers.raises, samplers.step, 0),
+        (samplers.out_of_range, samplers.step, 0),
+    ],
+)
+def test_the_case_fails_as_the_toy_does_and_the_repaired_passes(fn: Any, repaired: Any, lookahead: int) -> None:
+    given = default(lookahead)
+    found = reduced(fn, given)
+    assert not found.verdict
+    assert found.kind == judge(subject_of(fn), given, 10_000).kind
+    case = found.case
+    assert case.size == 2
+    assert case.lookahead <= 1
+    assert all(mass.denominator <= 8 for rows in (case.target, case.draft) for row in rows for mass in row)
+    assert judge(subject_of(repaired), case, 10_000).verdict
+    # Nothing before it in the search fails so.
+    for smaller in takewhile(lambda one: one != case, small_cases(given, subject_of(fn))):
+        assert judge(subject_of(fn), smaller, 10_000).kind != found.kind
+
+
+def test_where_no_small_case_fails_the_given_one_is_made_smaller() -> None:
+    """A fault that needs a target of more than 7/8 on its first token, which no small case has."""
+
+    def rare(tokens: Any, target: Any, draft: Any) -> Any:
+        return 0 if target[0] > F(7, 8) else samplers.step(tokens, target, draft)
+
+    given = position(["29/30", "1/60", "1/90", "1/180"], ["1/7", "2/7", "3/7", "1/7"], 2)
+    found = smallest(judge(subject_of(rare), given, 10_000), 2_000, tried=20)
+    case = found.case
+    assert not found.verdict
+    assert (case.size, case.k) == (2, 1)
+    assert case.target[0][0] > F(7, 8)
+    assert judge(subject_of(samplers.step), case, 10_000).verdict
+
+
+def test_binary_numbers_are_shrunk_to_masses_that_they_hold() -> None:
+    case = reduced(samplers.whole_greedy, default()).case
+    assert all(mass.denominator in (2, 4, 8, 16) for mass in (*case.target[0], *case.draft[0]))
