@@ -22,6 +22,7 @@ from spec_math.audit.smallest import smallest
 from spec_math.audit.stopping import stopping_times
 from spec_math.audit.subject import Subject, subject_of
 from spec_math.audit.tape import OWN_GRID, LeakError
+from spec_math.audit.tolerant import TolerantTest, tolerant_test
 from spec_math.audit.zoo import ZOO, Diagnosis, Specimen, diagnose, distances
 
 __all__ = [
@@ -40,6 +41,7 @@ __all__ = [
     "Promise",
     "Specimen",
     "Subject",
+    "TolerantTest",
     "Unrefuted",
     "as_generator",
     "bank",
@@ -64,4 +66,5 @@ __all__ = [
     "stopping_times",
     "subject_of",
     "thresholds",
+    "tolerant_test",
 ]

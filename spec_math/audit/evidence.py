@@ -55,8 +55,8 @@ class Unrefuted:
         return f"Unrefuted after {self.samples:,} draws: {self.promise}"
 
 
-def level(alpha: Any) -> float:
-    """Return a false-alarm rate as a float: a number in (0, 1).
+def level(alpha: Any, name: str = "alpha, the rate of false alarms,") -> float:
+    """Return a false-alarm rate, or another probability, as a float: a number in (0, 1).
 
     Raises:
         ValueError: it is none.
@@ -66,7 +66,7 @@ def level(alpha: Any) -> float:
     """
     value = float(alpha)
     if not 0 < value < 1:
-        raise ValueError(f"alpha, the rate of false alarms, must lie in (0, 1); got {alpha}")
+        raise ValueError(f"{name} must lie in (0, 1); got {alpha}")
     return value
 
 

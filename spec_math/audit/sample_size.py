@@ -57,7 +57,7 @@ def noncentrality(alpha: Any, power: Any, size: int) -> float:
     >>> round(noncentrality(1e-6, 0.99, 32) / 4, 2)
     24.47
     """
-    wanted, freedom = level(power), _tokens(size) - 1
+    wanted, freedom = level(power, "power"), _tokens(size) - 1
     if wanted <= level(alpha):
         raise ValueError(f"power must exceed alpha, which a test has without looking; got {power} and {alpha}")
     return _shift(float(chi2.isf(level(alpha), freedom)), freedom, wanted)
@@ -77,7 +77,7 @@ def sequential_sample_size(total_variation: Any, alpha: Any, power: Any, size: i
     >>> round(sequential_sample_size(0.01, 1e-6, 0.99, 32), -3)
     300000
     """
-    shift, wanted = 4 * _distance(total_variation) ** 2, level(power)
+    shift, wanted = 4 * _distance(total_variation) ** 2, level(power, "power")
     freedom, goal = _tokens(size) - 1, _goal(alpha, bank)
 
     def lacking(n: float) -> float:
@@ -95,7 +95,7 @@ def sequential_detectable_tv(samples: int, alpha: Any, power: Any, size: int, ba
     >>> round(sequential_detectable_tv(300_000, 1e-6, 0.99, 32), 4)
     0.01
     """
-    n, freedom, wanted = count(samples, "samples"), _tokens(size) - 1, level(power)
+    n, freedom, wanted = count(samples, "samples"), _tokens(size) - 1, level(power, "power")
     critical = _critical(n, freedom, _goal(alpha, bank))
     found = math.sqrt(_shift(critical, freedom, wanted) / (4 * n))
     return found if found <= 1 else None
@@ -171,7 +171,7 @@ def gap_detected(samples: int, alpha: Any, power: Any, bettors: int, tolerance: 
     0.062
     """
     n, goal = count(samples, "samples"), math.log(count(bettors, "bettors") / level(alpha))
-    stray = math.sqrt(n * -math.log1p(-level(power)) / 2)
+    stray = math.sqrt(n * -math.log1p(-level(power, "power")) / 2)
     stakes = np.array([stake for stake in STAKES if stake <= 1 / 2]) / (1 + tolerance)
 
     def spare(gap: float) -> float:
