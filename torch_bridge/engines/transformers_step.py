@@ -10,10 +10,13 @@ import torch
 
 from spec_math.arrays import law as checked
 from spec_math.audit import Explored, ExploreError, Partial
-from torch_bridge.engines.installed import engine_part
+from torch_bridge.engines.installed import engine_part, missing
 from torch_bridge.explore import explore
 
 _UTILS = "transformers.generation.utils"
+if missing("transformers") is None:
+    # Imported now: parts of it draw random numbers as they are imported, and no explored run should.
+    engine_part(_UTILS, "_speculative_sampling")
 
 
 def step_law(
@@ -53,21 +56,41 @@ def step_law(
             f"a step of {lookahead} drafts takes target laws [{lookahead + 1}, {size}]; got {list(target_logits.shape)}"
         )
     drafted_from = draft_logits.softmax(-1)
-    prompt = torch.zeros(1, 1, dtype=torch.long)
 
     def run() -> tuple[int, ...]:
-        drafts = torch.multinomial(drafted_from, 1).T
-        ids = torch.cat([prompt, drafts], 1)
+        drafts = torch.multinomial(drafted_from, 1)[:, 0]
         # Copies: a step that writes into its logits must not spoil the next path.
-        emitted, _ = verify(
-            ids, draft_logits.clone()[None], lookahead, target_logits.clone()[None], assistant_ensemble_weight=weight
-        )
-        return tuple(emitted[0].tolist())
+        return _emitted(verify, drafts, target_logits.clone(), draft_logits.clone(), weight)
 
     found = explore(run, grid=grid)
     if isinstance(found, Partial):
         raise ExploreError(f"{found.paths} paths left {found.unexplored} of the mass unexplored; take smaller laws")
     return found
+
+
+def verify_step(tokens: Any, target: torch.Tensor, draft: torch.Tensor) -> tuple[int, ...]:
+    """Run one verification step on given drafts: the function for `spec-math audit`, which judges and names its fault.
+
+    spec-math audit torch_bridge.engines.transformers_step:verify_step --lookahead 2 --numbers torch.float32
+
+    Args:
+        tokens: the drafts [L].
+        target: laws [L+1, V].
+        draft: laws [L, V].
+
+    >>> verify_step([1], torch.tensor([[0.0, 1.0], [1.0, 0.0]]), torch.tensor([[0.5, 0.5]]))
+    (1, 0)
+    """
+    step = engine_part(_UTILS, "_speculative_sampling")._speculative_sampling
+    return _emitted(step, torch.as_tensor(tokens), target.log(), draft.log(), None)
+
+
+def _emitted(
+    step: Callable[..., Any], drafts: torch.Tensor, target_logits: Any, draft_logits: Any, weight: float | None
+) -> tuple[int, ...]:
+    ids = torch.cat([torch.zeros(1, dtype=torch.long), drafts])[None]
+    emitted, _ = step(ids, draft_logits[None], len(drafts), target_logits[None], assistant_ensemble_weight=weight)
+    return tuple(emitted[0].tolist())
 
 
 def ensemble(target: Any, draft: Any, weight: Any) -> Any:
