@@ -22,8 +22,9 @@ myst_heading_anchors = 3
 exclude_patterns = ["_build", "_extensions", "_static"]
 language = "en"
 
-# torch is an extra; its bridge is documented where it is installed and mocked where it is not.
-autodoc_mock_imports = [] if find_spec("torch") else ["torch"]
+# Extras: what needs them is documented in full where they are installed, and mocked where they are not.
+EXTRAS = ("torch", "triton", "transformers", "tokenizers", "sentencepiece", "z3", "selenium", "pyarrow", "dask")
+autodoc_mock_imports = [name for name in EXTRAS if find_spec(name) is None]
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
 autodoc_default_options = {"members": True, "show-inheritance": False}
