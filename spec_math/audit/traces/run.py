@@ -85,7 +85,7 @@ def cluster(address: str) -> Generator[Executor]:
             "a cluster is reached through Dask, which is not installed; install the extra: "
             "pip install 'spec_math[traces]', or leave out --scheduler for threads"
         ) from error
-    with Client(address) as client, client.get_executor(retries=TRIES, pure=False) as executor:
+    with Client(address) as client, client.get_executor(pure=False) as executor:
         yield executor
 
 
@@ -169,4 +169,5 @@ def _outcome(future: Future[ShardResult]) -> tuple[ShardResult | None, str, bool
     except (TraceError, ModuleNotFoundError) as error:
         return None, str(error), True
     except Exception as error:  # a lost worker raises what its library likes
-        return None, f"{type(error).__name__}: {error}", False
+        # Dask hands the task of a lost worker to another one by itself; what has cost it several is not worth more.
+        return None, f"{type(error).__name__}: {error}", type(error).__name__ == "KilledWorker"

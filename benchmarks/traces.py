@@ -1,0 +1,144 @@
+"""How fast recorded shards are audited on two cores, against reading them and exponentiating, and in how much memory.
+
+Run: python -m benchmarks.traces [gigabytes]
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from benchmarks.table import Row, show
+from spec_math.audit.traces import write_shard
+from spec_math.audit.traces.run import audit_shards, threads
+from spec_math.audit.traces.shard_file import chunk_rows
+
+V = 32_000
+SHARDS, CORES = 8, 2
+
+
+def write_shards(folder: Path, gigabytes: float, size: int = V, dtype: Any = np.float32) -> list[Path]:
+    """Write shards of random logits: a target, and a draft that is the target with noise; a row in five has none."""
+    rng = np.random.default_rng(0)
+    rows = max(1, int(gigabytes * 1e9 / SHARDS / (2 * size * np.dtype(dtype).itemsize)))
+    paths: list[Path] = []
+    for number in range(SHARDS):
+        target = rng.standard_normal((rows, size), dtype=np.float32) * 3
+        draft = target + rng.standard_normal((rows, size), dtype=np.float32)
+        tokens = (target + rng.gumbel(size=target.shape).astype(np.float32)).argmax(axis=1)
+        drafted = np.where(np.arange(rows) % 5 == 4, -1, rng.integers(0, size, rows))
+        columns = {
+            "target_logits": target.astype(dtype),
+            "draft_logits": draft.astype(dtype),
+            "emitted": tokens,
+            "drafted": drafted,
+            "accepted": (tokens == drafted).astype(np.int64),
+            "request": np.full(rows, number),
+            "position": np.arange(rows),
+            "depth": np.zeros(rows, dtype=np.int64),
+        }
+        paths.append(write_shard(folder / f"{number}.safetensors", columns, 4))
+    return paths
+
+
+def read_and_exponentiate(path: Path, size: int, dtype: Any) -> None:
+    """Read a bare file from its beginning to its end and take exponentials in float32, in memory that is reused."""
+    rows = 2 * chunk_rows(size)
+    held, shown = np.empty((rows, size), dtype=dtype), np.empty((rows, size), dtype=np.float32)
+    whole = memoryview(held.view(np.uint8)).cast("B")
+    # The bytes of the header and of the integers are exponentiated too.
+    with path.open("rb", buffering=0) as file, np.errstate(all="ignore"):
+        while taken := file.readinto(whole):
+            part = slice(0, max(1, taken // (size * held.itemsize)))
+            if dtype is not np.float32:
+                np.copyto(shown[part], held[part], casting="unsafe")
+            np.exp(held[part] if dtype is np.float32 else shown[part], out=shown[part])
+
+
+def floor_seconds(paths: Sequence[Path], cores: int, size: int = V, dtype: Any = np.float32) -> float:
+    """Time bare reading and exponentiating of all files on so many threads."""
+    start = perf_counter()
+    with ThreadPoolExecutor(cores) as executor:
+        list(executor.map(lambda path: read_and_exponentiate(path, size, dtype), paths))
+    return perf_counter() - start
+
+
+def audit_seconds(paths: Sequence[Path], cores: int) -> float:
+    """Time the audit of all shards on so many threads."""
+    start = perf_counter()
+    with threads(cores) as executor:
+        audit_shards(paths, executor)
+    return perf_counter() - start
+
+
+def peak_gigabytes(paths: Sequence[Path], folder: Path) -> float:
+    """Run the command, pictures and page included, in a process of its own: the most memory that it held (VmHWM)."""
+    code = (
+        "import re, sys; from pathlib import Path\nfrom spec_math.cli import app\n"
+        "app(sys.argv[1:], standalone_mode=False)\n"
+        "print('peak', re.search(r'VmHWM:\\s+(\\d+)', Path('/proc/self/status').read_text())[1])"
+    )
+    arguments = ["trace", *map(str, paths), "--out", str(folder), "--workers", str(CORES)]
+    done = subprocess.run([sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True)
+    return int(done.stdout.rpartition("peak")[2]) / 2**20
+
+
+def scaling(folder: Path, gigabytes: float) -> list[Row]:
+    """Time one and two workers on a quarter, a half and all of the shards: seconds a gigabyte stay the same."""
+    paths = write_shards(folder, gigabytes)
+    found: list[Row] = []
+    times: dict[tuple[int, int], float] = {}
+    for workers in (1, CORES):
+        for number in (SHARDS // 4, SHARDS // 2, SHARDS):
+            times[workers, number] = min(audit_seconds(paths[:number], workers) for _ in range(3))
+    a_shard = gigabytes / SHARDS
+    for workers in (1, CORES):
+        each = [times[workers, number] / (number * a_shard) for number in (SHARDS // 4, SHARDS // 2, SHARDS)]
+        spread = f"{each[0]:.3g}, {each[1]:.3g}, {each[2]:.3g} s a GB"
+        name = f"traces: all of {gigabytes:g} GB against a quarter, per GB, {workers} worker(s)"
+        found.append(Row(name, each[2] / each[0], 1.5, "×", spread, "time in proportion to the shards"))
+    gain = times[1, SHARDS] / times[CORES, SHARDS]
+    found.append(Row("traces: two workers against one", gain, float("-inf"), "×", "", "2 at best", at_least=True))
+    return found
+
+
+def _speed(folder: Path, gigabytes: float, size: int, dtype: Any, bound: float, repeats: int) -> tuple[Row, list[Path]]:
+    paths = write_shards(folder, gigabytes, size, dtype)
+    ours: Callable[[], float] = lambda: audit_seconds(paths, CORES)  # noqa: E731
+    theirs: Callable[[], float] = lambda: floor_seconds(paths, CORES, size, dtype)  # noqa: E731
+    ours(), theirs()
+    pairs = [(ours(), theirs()) for _ in range(repeats)]
+    ratios = [bare / audit for audit, bare in pairs]
+    name = f"traces: speed on {gigabytes:g} GB of {np.dtype(dtype).name}, V = {size:,}, {CORES} threads"
+    spread = f"{min(ratios):.3g}..{max(ratios):.3g}; best {gigabytes / min(a for a, _ in pairs):.3g} GB/s"
+    against = f"reading and exponentiating, best {gigabytes / min(b for _, b in pairs):.3g} GB/s"
+    return Row(name, median(ratios), bound, "×", spread, against, at_least=True), paths
+
+
+def rows(gigabytes: float = 1.0, repeats: int = 9) -> list[Row]:
+    """Measure, A B A B …, after a run of each that compiles and brings the files into memory."""
+    found: list[Row] = []
+    with tempfile.TemporaryDirectory() as folder:
+        speed, paths = _speed(Path(folder), gigabytes, V, np.float32, 0.5, repeats)
+        memory = peak_gigabytes(paths, Path(folder) / "out")
+        found += [speed, Row("traces: peak memory of spec-math trace", memory, 1.0, "GB", "VmHWM", "the whole command")]
+    for size, dtype in ((152_000, np.float32), (V, ml_dtypes.bfloat16)):
+        with tempfile.TemporaryDirectory() as folder:
+            found.append(_speed(Path(folder), gigabytes / 2, size, dtype, 0.5, repeats)[0])
+    with tempfile.TemporaryDirectory() as folder:
+        found += scaling(Path(folder), gigabytes)
+    return found
+
+
+if __name__ == "__main__":
+    show(rows(float(sys.argv[1]) if len(sys.argv) > 1 else 1.0), "traces")

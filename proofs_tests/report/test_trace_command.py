@@ -1,0 +1,117 @@
+"""spec-math trace as a user meets it: tables, files, exit codes, sentences."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from spec_math.audit.traces import write_shard
+from spec_math.audit.traces.recorder import Engine, by_position, record
+from spec_math.cli import app
+from spec_math.report import trace_command
+
+LOOKAHEAD = 3
+
+
+def always(coin, token, target, draft):  # noqa: ARG001
+    return token, True
+
+
+def write(path, verify=None, texts=2, seed=0):
+    rng = np.random.default_rng(seed)
+    laws = np.random.default_rng(0).dirichlet(np.full(20, 0.5), size=2)
+    engine = Engine(lambda _: laws[0], lambda _: laws[1], by_position(verify) if verify else by_position(), LOOKAHEAD)
+    return write_shard(path, record(engine, texts, 300, rng), LOOKAHEAD)
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["trace", *map(str, arguments)])
+
+
+def test_a_right_trace_leaves_with_0_and_a_page(tmp_path):
+    write(tmp_path / "a.safetensors")
+    result = run(tmp_path, "--out", tmp_path / "out")
+    assert result.exit_code == 0, result.output
+    assert "not refuted" in result.output
+    page = (tmp_path / "out" / "trace.html").read_text()
+    assert "Nothing in this trace refutes" in page
+    assert "http" not in re.sub(r"base64,[^']*", "", page)
+    assert page.count("<img") == 3
+    assert (tmp_path / "out" / "evidence.svg").read_text().startswith("<?xml")
+    told = json.loads((tmp_path / "out" / "trace.json").read_text())
+    assert not told["lossy"]
+    assert told["groups"]["depth in the block"][0]["drafts"] > 0
+
+
+def test_a_wrong_trace_leaves_with_1_and_says_so(tmp_path):
+    write(tmp_path / "a.safetensors", always)
+    result = run(tmp_path / "a.safetensors", "--out", tmp_path / "out")
+    assert result.exit_code == 1
+    assert "refuted" in result.output
+    assert "This trace is not of a lossless engine" in (tmp_path / "out" / "trace.html").read_text()
+    assert json.loads((tmp_path / "out" / "trace.json").read_text())["lossy"]
+
+
+def test_a_broken_shard_is_named_and_leaves_with_2(tmp_path):
+    write(tmp_path / "a.safetensors")
+    broken = write(tmp_path / "b.safetensors", seed=1)
+    broken.write_bytes(broken.read_bytes()[:-5])
+    result = run(tmp_path, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert "left out b.safetensors" in result.output
+    assert "Shards left out" in (tmp_path / "out" / "trace.html").read_text()
+    assert list(json.loads((tmp_path / "out" / "trace.json").read_text())["skipped"]) == ["b.safetensors"]
+
+
+def test_a_wrong_trace_beside_a_broken_shard_leaves_with_1(tmp_path):
+    write(tmp_path / "a.safetensors", always)
+    (tmp_path / "b.safetensors").write_bytes(b"")
+    assert run(tmp_path, "--out", tmp_path / "out").exit_code == 1
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["nowhere"], "nowhere: there is no such file or folder"),
+        (["--alpha", "1"], "--alpha, the rate of false alarms"),
+        (["--tolerance", "-1"], "--tolerance, a total variation"),
+        (["--workers", "0"], "--workers must be at least 1"),
+        (["--bug", "none", "."], "--bug is for the embedded default"),
+        (["--bug", "unheard of"], "--bug takes one of none, block"),
+    ],
+)
+def test_bad_input_is_a_sentence(tmp_path, arguments, words):
+    result = run(*arguments, "--out", tmp_path / "out")
+    assert result.exit_code == 2
+    assert words in result.output
+    assert "Traceback" not in result.output
+    assert not (tmp_path / "out" / "trace.json").exists()
+
+
+def test_interrupted_it_says_how_to_go_on(tmp_path, monkeypatch):
+    def interrupted(shards, executor, tolerance, store, done):  # noqa: ARG001
+        raise KeyboardInterrupt
+
+    write(tmp_path / "a.safetensors")
+    monkeypatch.setattr(trace_command, "audit_shards", interrupted)
+    result = run(tmp_path, "--out", tmp_path / "out")
+    assert result.exit_code == 130
+    assert "interrupted; 0 of 1 shards are kept, and the same command goes on" in result.output
+
+
+def test_the_default_with_a_bug_is_refuted_and_without_it_is_not(tmp_path):
+    """Four shards of the n-gram default each: two thousand tokens, some seconds to record."""
+    assert run("--out", tmp_path / "none").exit_code == 0
+    result = run("--bug", "residual", "--out", tmp_path / "residual")
+    assert result.exit_code == 1
+    told = json.loads((tmp_path / "residual" / "trace.json").read_text())
+    assert told["claims"]["emitted tokens have the target's law"]["refuted"]
+    assert not told["claims"]["drafts have the law reported with them"]["refuted"]
+
+
+def test_help_teaches_with_examples():
+    said = run("--help").output
+    assert "spec-math trace --bug residual" in said
+    assert "record_a_trace.md" in said
