@@ -10,7 +10,7 @@ import sys
 
 from benchmarks.table import Row, show
 
-MODULES = ("optimum_value", "plan", "transport", "comparison", "block_lengths", "blocks_monte_carlo", "strings")
+MODULES = ("optimum_value", "plan", "transport", "comparison", "block_lengths", "blocks_monte_carlo", "strings", "traces")
 
 
 def main() -> None:
