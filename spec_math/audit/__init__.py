@@ -5,6 +5,7 @@ from spec_math.audit.bank import bank
 from spec_math.audit.bisect import law_by_bisection, thresholds
 from spec_math.audit.case import Case
 from spec_math.audit.contexts import ContextsTest, contexts_test
+from spec_math.audit.coupled import CoupledTest, Difference, coupled_sample_size, coupled_test
 from spec_math.audit.drafter import check_drafter, check_drafter_program
 from spec_math.audit.evidence import Promise, Unrefuted, product
 from spec_math.audit.explore import Explored, Partial, as_generator, explore
@@ -30,7 +31,9 @@ __all__ = [
     "ZOO",
     "Case",
     "ContextsTest",
+    "CoupledTest",
     "Diagnosis",
+    "Difference",
     "ExploreError",
     "Explored",
     "IdentityTest",
@@ -49,6 +52,8 @@ __all__ = [
     "check_drafter_program",
     "check_sampler",
     "contexts_test",
+    "coupled_sample_size",
+    "coupled_test",
     "detectable_tv",
     "diagnose",
     "distances",

@@ -1,0 +1,204 @@
+"""The same uniforms into a reference and into a kernel: the first decision in which they differ, and by how little."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spec_math.arrays import count
+from spec_math.audit.evidence import Promise, Unrefuted, level
+from spec_math.audit.watching import Decision, watch
+from spec_math.chance import Coin
+from spec_math.verdict import Lossy
+
+BLIND = (
+    "random numbers that are not the ones put in: a kernel's own stream that is shared, reused, reseeded or stuck; "
+    "what it emits by itself needs a test of its own (identity_test, contexts_test)",
+    "inputs that it was not run on",
+)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A run in which the kernel's outcome is not the reference's, and the least change of one uniform that explains it.
+
+    `decision` is the place of the reference's flip or draw that, answered otherwise, gives what the kernel returned,
+    `asked` what was asked there, and `distance` how far its uniform lies from there; all None where no one decision
+    explains the outcome.
+    """
+
+    run: int
+    reference: Any
+    kernel: Any
+    decision: int | None = None
+    asked: str | None = None
+    uniform: Any = None
+    distance: Any = None
+
+    def __str__(self) -> str:
+        said = f"run {self.run}: the reference returns {self.reference}, the kernel {self.kernel}"
+        if self.decision is None:
+            return f"{said}; no single decision explains it"
+        return (
+            f"{said}, as if {self.asked}, decision {self.decision}, had been answered otherwise; its uniform "
+            f"{self.uniform} is {float(self.distance):.3g} from there"
+        )
+
+
+def coupled_test(
+    reference: Callable[..., Any], kernel: Callable[..., Any], slack: Any = 0.0, columns: bool = False
+) -> CoupledTest:
+    """Return a test that runs a reference and a kernel on the same uniforms and compares what they return.
+
+    `reference(coin, *inputs)` is a program; `kernel(uniforms, *inputs)` any function; both return a token, tokens, or
+    another value that can be compared. A difference that a change of one uniform by `slack` or less explains is
+    counted as rounding: what a kernel in another precision may decide otherwise. Any other is proof, no false alarm.
+
+    Args:
+        reference: the program that is right.
+        kernel: the code to be tested, on injected uniforms.
+        slack: the distance from a threshold that rounding may bridge, as derived for the kernel's precision.
+        columns: the reference's flip i takes uniform i and its draw the last, as kernels lay them out.
+
+    Raises:
+        ValueError: a slack outside [0, 1).
+
+    >>> test = coupled_test(lambda coin: coin.flip(0.5), lambda uniforms: uniforms[0] < 0.51)
+    >>> test.update([0.3])
+    >>> test.update([0.505])
+    >>> test.first.run, test.first.decision, round(test.first.distance, 3)
+    (2, 0, 0.005)
+    """
+    return CoupledTest(reference, kernel, slack, columns)
+
+
+class CoupledTest:
+    """A running comparison; made by `coupled_test`."""
+
+    def __init__(self, reference: Callable[..., Any], kernel: Callable[..., Any], slack: Any, columns: bool) -> None:
+        if not 0 <= slack < 1:
+            raise ValueError(f"slack is a distance of a uniform from its threshold, in [0, 1); got {slack}")
+        self.slack = slack
+        self.samples = 0
+        self.differences = 0
+        self.roundings = 0
+        self.first: Difference | None = None
+        self.nearest: Any = None
+        self._reference, self._kernel, self._columns = reference, kernel, columns
+
+    def update(self, uniforms: Sequence[Any], *inputs: Any) -> None:
+        """Run both on given uniforms in [0, 1) and inputs, and compare.
+
+        Raises:
+            ValueError: the reference asks for more uniforms than were given. What the kernel raises is its outcome.
+        """
+        self.samples += 1
+
+        def program(coin: Coin) -> Any:
+            return self._reference(coin, *inputs)
+
+        wanted, decisions = watch(program, uniforms, self._columns)
+        wanted = _plain(wanted)
+        try:
+            found = _plain(self._kernel(uniforms, *inputs))
+        except Exception as error:  # a kernel that breaks on good input differs from one that does not
+            found = f"{type(error).__name__}: {error}"
+        distances = [gap for decision in decisions if (gap := decision.distance()) is not None]
+        self.nearest = min([*distances, *([] if self.nearest is None else [self.nearest])], default=None)
+        if found == wanted:
+            return
+        difference = self._explained(program, uniforms, decisions, (wanted, found))
+        if difference.distance is not None and difference.distance <= self.slack:
+            self.roundings += 1
+            return
+        self.differences += 1
+        self.first = self.first or difference
+
+    def run(self, draws: int, rng: Any, length: int, *inputs: Any) -> None:
+        """Run both `draws` times on fresh uniforms [length] of a NumPy Generator, with the same inputs.
+
+        Raises:
+            TypeError, ValueError: draws or length is no count; as `update`.
+        """
+        length = count(length, "length")
+        for _ in range(count(draws, "draws")):
+            self.update(rng.random(length).tolist(), *inputs)
+
+    def _explained(
+        self,
+        program: Callable[[Coin], Any],
+        uniforms: Sequence[Any],
+        decisions: list[Decision],
+        outcomes: tuple[Any, Any],
+    ) -> Difference:
+        wanted, found = outcomes
+        best: tuple[Any, int] | None = None
+        for place, decision in enumerate(decisions):
+            for answer in _others(decision, found):
+                forced, _ = watch(program, uniforms, self._columns, {place: answer})
+                distance = decision.distance(answer)
+                if _plain(forced) == found and (best is None or distance < best[0]):
+                    best = distance, place
+        if best is None:
+            return Difference(self.samples, wanted, found)
+        distance, place = best
+        return Difference(
+            self.samples, wanted, found, place, decisions[place].asked, decisions[place].uniform, distance
+        )
+
+    @property
+    def verdict(self) -> Lossy | Unrefuted:
+        """`Lossy` with the first difference that rounding does not explain; else `Unrefuted`."""
+        if self.first is None:
+            return Unrefuted(self.samples, 0.0, self.promise())
+        return Lossy(str(self.first), emitted=self.first.kernel, target=self.first.reference)
+
+    def promise(self, samples: int | None = None, power: float = 0.99) -> Promise:
+        """Return what the test promises for that many runs, those so far if not told.
+
+        What is `detectable` is the chance per run that the kernel decides otherwise, beyond rounding. An acceptance
+        that is off by that much, or an emitted law at that total variation on injected uniforms, makes such a chance.
+        """
+        n = self.samples if samples is None else samples
+        found = -math.expm1(math.log1p(-level(power, "power")) / n) if n else None
+        return Promise(0.0, found, n, power, BLIND, "a chance per run to decide otherwise")
+
+    def __str__(self) -> str:
+        return f"comparison on the same uniforms: {self.promise()}"
+
+
+def coupled_sample_size(chance: Any, power: Any) -> int:
+    """Return the runs within which a chance per run to decide otherwise shows with a given power: 1 − (1 − p)^n.
+
+    Raises:
+        ValueError: the chance or the power lies outside (0, 1).
+
+    >>> coupled_sample_size(0.01, 0.99)
+    459
+    """
+    wanted, each = level(power, "power"), level(chance, "the chance per run to decide otherwise")
+    return math.ceil(math.log1p(-wanted) / math.log1p(-each))
+
+
+def _others(decision: Decision, found: Any) -> list[Any]:
+    """The answers to try in place of one: its neighbours, and of a draw the tokens that the kernel returned."""
+    if isinstance(decision.answer, bool):
+        return decision.neighbours()
+    returned = found if isinstance(found, tuple) else (found,)
+    tokens = [x for x in returned if isinstance(x, int) and 0 <= x < len(decision.cuts) - 1 and x != decision.answer]
+    return list(dict.fromkeys([*decision.neighbours(), *tokens]))
+
+
+def _plain(outcome: Any) -> Any:
+    """Bring an outcome to what can be compared: arrays and tensors to tuples, NumPy's numbers to Python's."""
+    if hasattr(outcome, "tolist"):
+        outcome = outcome.tolist()
+    if isinstance(outcome, list | tuple):
+        return tuple(_plain(part) for part in outcome)
+    if isinstance(outcome, np.generic):
+        return outcome.item()
+    return outcome
