@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 pytest.importorskip("torch", reason="torch is an optional extra")
-pytest.importorskip("transformers", reason="transformers is an optional extra")
+pytest.importorskip("transformers", reason="transformers is not installed: pip install 'spec_math[transformers]'")
 
 import torch
 from tokenizers import Tokenizer, models, pre_tokenizers

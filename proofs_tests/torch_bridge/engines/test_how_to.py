@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 pytest.importorskip("torch", reason="torch is an optional extra")
-pytest.importorskip("transformers", reason="transformers is an optional extra")
+pytest.importorskip("transformers", reason="transformers is not installed: pip install 'spec_math[transformers]'")
 
 PAGE = Path(__file__).parent.parent.parent.parent / "docs" / "how_to" / "audit_an_engine.md"
 PROGRAM = re.compile(r"```python\n(.*?)```\n\n```text\n(.*?)```", re.DOTALL)

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 pytest.importorskip("torch", reason="torch is an optional extra")
-pytest.importorskip("transformers", reason="transformers is an optional extra")
+pytest.importorskip("transformers", reason="transformers is not installed: pip install 'spec_math[transformers]'")
 
 import torch
 
