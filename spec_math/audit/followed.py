@@ -39,11 +39,14 @@ class Followed:
         self.tape.begin(coin)
         if arguments:
             self.tape.log.append((f"a call with {arguments}", ""))
-        with ExitStack() as stack:
-            for source in self._sources:
-                stack.enter_context(source(self.tape))
-            outcome = self._fn(*arguments)
-        self.tape.finish()
+        try:
+            with ExitStack() as stack:
+                for source in self._sources:
+                    stack.enter_context(source(self.tape))
+                outcome = self._fn(*arguments)
+            self.tape.finish()
+        finally:
+            self.tape.end()
         _check_hashable(outcome)
         if self._first is None:
             self._first = arguments, list(self.tape.log), outcome

@@ -10,6 +10,7 @@ from typing import Any
 from spec_math.audit.atom import ExploreError
 from spec_math.audit.case import Case, chain, position
 from spec_math.audit.subject import Subject, subject_of
+from spec_math.audit.tape import Tape, generators_alive
 from spec_math.audit.walk import Text, Walk, walk
 from spec_math.block_level.emitted import continued
 from spec_math.verdict import UNIT, Lossless, Lossy
@@ -48,13 +49,18 @@ class Judgement:
 
 
 def judge(
-    subject: Subject, case: Case, budget: int = BUDGET, told: Callable[[int], None] = lambda _: None
+    subject: Subject,
+    case: Case,
+    budget: int = BUDGET,
+    told: Callable[[int], None] = lambda _: None,
+    alive: list[Any] | None = None,
 ) -> Judgement:
     """Judge a sampler on a case: every path of its randomness, up to a budget of paths.
 
     The law: P(emitted tokens, continued by the target) against Π t(s_i), exact; the verdict forgives what rounding of
     the code's own numbers explains, and nothing where these are Fractions. A budget that runs out still proves a law
-    wrong where the paths walked give a text more than the target does.
+    wrong where the paths walked give a text more than the target does. `alive` are the generators made before, where
+    they were looked for already.
 
     Raises:
         ExploreError, LeakError: as `walk`.
@@ -64,7 +70,8 @@ def judge(
     >>> found.first, found.contract
     (Fraction(1, 4), 'verifier')
     """
-    found = walk(subject, case, budget, told=told)
+    alive = generators_alive() if alive is None and subject.shape != "verifier" else alive
+    found = walk(subject, case, Tape(subject.grid, alive=alive), budget, told)
     wanted = continued({(): Fraction(1)}, case.row, case.horizon)
     if found.fault is not None:
         _, said, way = found.fault
@@ -84,7 +91,8 @@ def judge(
     emitted, promised = law.get(text, Fraction(0)), wanted.get(text, Fraction(0))
     verdict = _lossy(text, emitted, promised, joint, bool(found.unexplored))
     way = _way(found, text)
-    cured = subject.shape != "verifier" and _cured(subject, case, budget, bound)
+    fresh = Tape(subject.grid, fresh=True, alive=alive)
+    cured = subject.shape != "verifier" and _cured(case, walk(subject, case, fresh, budget), bound)
     return Judgement(subject, case, verdict, law, wanted, first, joint, bound, found, _contract(subject, cured), way)
 
 
@@ -160,12 +168,11 @@ def _contract(subject: Subject, cured: bool | None) -> str:
     return "drafter or verifier" if subject.shape == "laws" else "verifier"
 
 
-def _cured(subject: Subject, case: Case, budget: int, bound: float) -> bool:
+def _cured(case: Case, fresh: Walk, bound: float) -> bool:
     """Say whether random numbers that are never used twice make the law right."""
-    found = walk(subject, case, budget, fresh=True)
-    if found.fault is not None or found.unexplored:
+    if fresh.fault is not None or fresh.unexplored:
         return False
-    law = continued(dict(found.masses), case.row, case.horizon)
+    law = continued(dict(fresh.masses), case.row, case.horizon)
     return bool(_distance(law, continued({(): Fraction(1)}, case.row, case.horizon)) <= bound)
 
 

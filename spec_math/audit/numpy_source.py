@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any
-from unittest import mock
 
 import numpy as np
 
 from spec_math.audit.atom import ExploreError
 from spec_math.audit.numpy_draws import Draws
+from spec_math.audit.replaced import replaced
 from spec_math.audit.tape import Tape
 
 _FOLLOWED = ("random", "uniform", "integers", "choice", "multinomial", "exponential", "standard_exponential", "gumbel")
@@ -33,7 +33,7 @@ def numpy_source(tape: Tape) -> Generator[None]:
     <numpy uniform 0>
     """
     real, generator_class, old_class = np.random.default_rng, np.random.Generator, np.random.RandomState
-    drawn, drawn_old = _oracle(tape), _old_oracle(tape)
+    drawn, drawn_old = tape.held("numpy", lambda: (_oracle(tape), _old_oracle(tape)))
     hidden: Any = np.random.mtrand._rand  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
 
     def default_rng(seed: Any = None) -> Any:
@@ -50,11 +50,8 @@ def numpy_source(tape: Tape) -> Generator[None]:
     states = [_state_of(generator) for generator in made_before]
     module = drawn_old()
     module.set_state(hidden.get_state())
-    with ExitStack() as stack:
-        for name, value in (("default_rng", default_rng), ("Generator", drawn), ("RandomState", drawn_old)):
-            stack.enter_context(mock.patch.object(np.random, name, value))
-        for name in _module_functions():
-            stack.enter_context(mock.patch.object(np.random, name, getattr(module, name)))
+    functions = {name: getattr(module, name) for name in _MODULE}
+    with replaced(np.random, functions | {"default_rng": default_rng, "Generator": drawn, "RandomState": drawn_old}):
         yield
     if states != [_state_of(generator) for generator in made_before]:
         raise ExploreError("a NumPy Generator made before the run was drawn from; make it inside, by default_rng()")
@@ -72,9 +69,8 @@ def _state_of(generator: Any) -> Any:
     return state[0], state[1].tobytes(), *state[2:]
 
 
-def _module_functions() -> list[str]:
-    """The functions of np.random that are methods of its hidden generator."""
-    return [name for name in dir(np.random.RandomState) if not name.startswith("_") and hasattr(np.random, name)]
+_MODULE = [name for name in dir(np.random.RandomState) if not name.startswith("_") and hasattr(np.random, name)]
+"""The functions of np.random that are methods of its hidden generator."""
 
 
 def _oracle(tape: Tape) -> type[np.random.Generator]:

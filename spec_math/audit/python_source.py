@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Generator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from fractions import Fraction
 from itertools import accumulate
 from typing import Any
-from unittest import mock
 
 from spec_math.audit.atom import ExploreError
 from spec_math.audit.clock import Clock
+from spec_math.audit.replaced import replaced
 from spec_math.audit.tape import Tape
 from spec_math.audit.uniform import Uniform, rational
 
@@ -40,14 +40,11 @@ def python_source(tape: Tape) -> Generator[None]:
         if not isinstance(one, random.SystemRandom) and one is not getattr(random, "_inst", None)
     ]
     states = [generator.getstate() for generator in made_before]
-    drawn = _oracle(tape)
+    drawn = tape.held("python", lambda: _oracle(tape))
     module = drawn(0)
     untouched = random.getstate()
     module.setstate(untouched)
-    with ExitStack() as stack:
-        for name in _public_functions():
-            stack.enter_context(mock.patch.object(random, name, getattr(module, name)))
-        stack.enter_context(mock.patch.object(random, "Random", drawn))
+    with replaced(random, {name: getattr(module, name) for name in _public_functions()} | {"Random": drawn}):
         yield
     if states != [generator.getstate() for generator in made_before]:
         raise ExploreError("a random.Random made before the run was drawn from; make it inside the function")

@@ -11,6 +11,7 @@ from spec_math.audit.atom import ExploreError
 from spec_math.audit.case import Case
 from spec_math.audit.judgement import Judgement, judge
 from spec_math.audit.subject import Row, Subject
+from spec_math.audit.tape import generators_alive
 
 TRIED = 400
 """Small cases that are tried before the given one is made smaller."""
@@ -36,15 +37,20 @@ def smallest(
     [['1/3', '2/3'], ['2/3', '1/3']]
     """
     subject, wanted = found.subject, found.kind
+    alive = generators_alive()
+
+    def judging(case: Case) -> Judgement:
+        return judge(subject, case, budget, alive=alive)
+
     for number, case in enumerate(islice(small_cases(found.case, subject), tried)):
         told(number + 1)
-        fails = _failing(subject, case, budget, wanted)
+        fails = _failing(judging, case, wanted)
         if fails is not None:
             return fails
     best = found
     while True:
         for case in _smaller(best.case, _denominators(subject)):
-            fails = _failing(subject, case, budget, wanted)
+            fails = _failing(judging, case, wanted)
             if fails is not None:
                 best = fails
                 break
@@ -95,9 +101,9 @@ def _denominators(subject: Subject) -> tuple[int, ...]:
     return DYADIC if subject.numbers.unit else DENOMINATORS
 
 
-def _failing(subject: Subject, case: Case, budget: int, wanted: str) -> Judgement | None:
+def _failing(judging: Callable[[Case], Judgement], case: Case, wanted: str) -> Judgement | None:
     try:
-        found = judge(subject, case, budget)
+        found = judging(case)
     except ExploreError:
         return None
     return found if found.kind == wanted and (wanted != "law" or not found.walk.unexplored) else None

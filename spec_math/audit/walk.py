@@ -36,12 +36,10 @@ class Walk:
     fault: tuple[str, str, tuple[str, ...]] | None = None
 
 
-def walk(
-    subject: Subject, case: Case, budget: int, fresh: bool = False, told: Callable[[int], None] = lambda _: None
-) -> Walk:
+def walk(subject: Subject, case: Case, tape: Tape, budget: int, told: Callable[[int], None] = lambda _: None) -> Walk:
     """Walk a sampler down every path on a case, up to a budget of paths; stop at the first that breaks.
 
-    `fresh` makes every random number of followed code its own, whatever it is seeded with. `told` hears of each path.
+    The tape is what followed code asks, on the subject's grid. `told` hears of each path.
 
     Raises:
         ExploreError: the code's randomness cannot be followed; LeakError: the code does not repeat itself.
@@ -49,10 +47,10 @@ def walk(
     >>> from spec_math.audit.case import position
     >>> from spec_math.audit.subject import subject_of
     >>> hopeful = subject_of(lambda tokens, target, draft: tokens[0])
-    >>> walk(hopeful, position(["1/4", "3/4"], ["1/2", "1/2"]), 100).masses
+    >>> walk(hopeful, position(["1/4", "3/4"], ["1/2", "1/2"]), Tape(), 100).masses
     {(0,): Fraction(1, 2), (1,): Fraction(1, 2)}
     """
-    run = _Run(subject, case, fresh)
+    run = _Run(subject, case, tape)
     found, total = Walk(), Fraction(0)
     for outcome, mass in _outcomes(run, found):
         found.paths += 1
@@ -101,9 +99,9 @@ def _outcomes(run: _Run, found: Walk) -> Iterator[tuple[Text, Any]]:
 class _Run:
     """The sampler as a program against a coin, with the steps of the path that it is on."""
 
-    def __init__(self, subject: Subject, case: Case, fresh: bool) -> None:
+    def __init__(self, subject: Subject, case: Case, tape: Tape) -> None:
         self.case, self._subject = case, subject
-        self._followed = Followed(self._called, subject.sources, Tape(subject.grid, fresh))
+        self._followed = Followed(self._called, subject.sources, tape)
         self._drafts: list[str] = []
         self._coins: list[str] = []
         self._tokens: Text = ()
