@@ -30,7 +30,7 @@ FLOORS = [
     {"symbolic"},
     {"audit"},
     {"report"},
-    {"cli"},
+    {"cli", "testing"},
 ]
 HEIGHT = {name: height for height, floor in enumerate(FLOORS) for name in floor}
 

@@ -1,0 +1,171 @@
+"""What other repositories call: each assertion passes right code, fails its wrong twin, and keeps its promise."""
+
+import builtins
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import Phase, find, given, settings
+from hypothesis import strategies as st
+
+from spec_math import SCHEMES, overlap
+from spec_math.arrays import is_exact
+from spec_math.testing import (
+    DifferentLawError,
+    DifferentTokensError,
+    NotLosslessError,
+    assert_lossless,
+    assert_same_law,
+    assert_same_tokens,
+    laws,
+    pairs,
+)
+
+TARGET, DRAFT = np.array([0.5, 0.25, 0.15, 0.1]), np.array([0.1, 0.2, 0.3, 0.4])
+
+
+def right(tokens, target, draft):
+    """A verifier as people write it: Python's random numbers, one drafted token."""
+    x = tokens[0]
+    if random.random() * draft[x] < target[x]:
+        return x
+    left = [max(t - d, 0 * t) for t, d in zip(target, draft, strict=True)]
+    return random.choices(range(len(left)), left)[0]
+
+
+def redraws(tokens, target, draft):
+    x = tokens[0]
+    return x if random.random() * draft[x] < target[x] else random.choices(range(len(target)), target)[0]
+
+
+def test_unmodified_verifiers_are_judged_exactly():
+    assert_lossless(right)
+    with pytest.raises(NotLosslessError, match=r"target \(.*\), draft \(.*\), k = 1: token \d is emitted with"):
+        assert_lossless(redraws)
+
+
+def test_a_difference_of_one_in_a_billion_is_found():
+    def nearly(coin, tokens, target, draft):
+        x = tokens[0]
+        if coin.flip(min(1, target[x] / draft[x] * (1 - Fraction(1, 10**9)))):
+            return x
+        left = [max(t - d, t - t) for t, d in zip(target, draft, strict=True)]
+        return coin.draw([mass / sum(left) for mass in left]) if any(left) else x
+
+    with pytest.raises(NotLosslessError):
+        assert_lossless(nearly, pairs=[(["1/4", "3/4"], ["1/2", "1/2"])])
+
+
+@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: scheme.name)
+def test_every_scheme_passes(scheme):
+    assert_lossless(
+        scheme, k=2, pairs=[(["1/4", "3/4"], ["1/2", "1/2"]), (["1/2", "1/3", "1/6"], ["1/6", "1/3", "1/2"])]
+    )
+
+
+def sampler(law, seed):
+    rng = np.random.default_rng(seed)
+    return lambda n: rng.choice(len(law), n, p=law)
+
+
+def test_right_samplers_pass_at_the_promised_rate():
+    """200 right samplers at α = 0.05: at most the rate and four standard errors."""
+    failed = 0
+    for seed in range(200):
+        try:
+            assert_same_law(sampler(TARGET, seed), TARGET, total_variation=0.1, alpha=0.05)
+        except DifferentLawError:
+            failed += 1
+    assert failed <= 200 * 0.05 + 4 * (200 * 0.05 * 0.95) ** 0.5
+
+
+def test_wrong_samplers_are_found_at_the_promised_distance():
+    """100 samplers off by the stated distance, in the direction that is hardest to see: found in 99 of 100, in the
+    limit; at most 6 missed (binomial, 0.2 % beyond).
+    """
+    shift = TARGET * np.array([1, 1, -1, -1])
+    shift[:2] *= 0.25 / shift[:2].sum()
+    shift[2:] *= -0.25 / shift[2:].sum()
+    wrong = TARGET + 0.1 / 0.25 * shift
+    missed = 0
+    for seed in range(100):
+        try:
+            promise = assert_same_law(sampler(wrong, seed), TARGET, total_variation=0.1, alpha=0.01)
+            missed += 1
+            assert promise.power == 0.99
+        except DifferentLawError as found:
+            assert "alarms on a right sampler with probability 0.01 at most" in str(found)
+    assert missed <= 6
+
+
+def test_a_known_bug_is_named():
+    emitted = np.minimum(TARGET, DRAFT)
+    wrong = emitted + (1 - emitted.sum()) * TARGET
+    with pytest.raises(DifferentLawError, match="it looks like M11"):
+        assert_same_law(sampler(wrong, 0), TARGET, draft=DRAFT)
+
+
+def test_an_impossible_token_ends_it_at_once():
+    asked = []
+
+    def impossible(n):
+        asked.append(n)
+        return np.ones(n, dtype=int)
+
+    with pytest.raises(DifferentLawError, match="no mass on it"):
+        assert_same_law(impossible, [1.0, 0.0], total_variation=1e-3)
+    assert len(asked) == 1
+
+
+def test_a_sampler_of_another_shape_is_an_error_and_no_failure():
+    with pytest.raises(ValueError, match="must return 4096 tokens"):
+        assert_same_law(lambda n: 1, TARGET, total_variation=0.01)  # noqa: ARG005
+    with pytest.raises(ValueError, match="alpha"):
+        assert_same_law(sampler(TARGET, 0), TARGET, alpha=2.0)
+
+
+def test_same_tokens_without_torch():
+    assert_same_tokens([[1, 2], [3, -1]], [[1, 2], [4, -1]], [0.1, 1e-7], 1e-6)
+    with pytest.raises(DifferentTokensError, match=r"row 1, position 0: expected token 3, got 4.* are \[0.5\]"):
+        assert_same_tokens([[1, 2], [3, -1]], [[1, 2], [4, -1]], [0.1, 0.2], 1e-6, [[0.1], [0.5]])
+    with pytest.raises(ValueError, match="one is NaN"):
+        assert_same_tokens([1], [1], [np.nan], 0.0)
+    with pytest.raises(ValueError, match="one shape"):
+        assert_same_tokens([1], [1, 2], [0.1], 0.0)
+    assert_same_tokens([1], [2], [0.1], [0.1])
+
+
+@given(st.integers(1, 5).flatmap(laws))
+def test_laws_are_exact_laws(law):
+    assert is_exact(law)
+    assert law.sum() == 1
+    assert (law >= 0).all()
+
+
+@given(pairs())
+def test_pairs_share_a_vocabulary(pair):
+    target, draft = pair
+    assert target.shape == draft.shape
+    assert target.sum() == draft.sum() == 1
+
+
+def test_pairs_of_every_kind_turn_up():
+    # The first that turns up will do: no time for the simplest.
+    quick = settings(phases=[Phase.generate], max_examples=2_000)
+    find(pairs(), lambda pair: len(pair[0]) > 2 and overlap(*pair) == 0, settings=quick)
+    find(pairs(), lambda pair: len(pair[0]) > 2 and (pair[0] == pair[1]).all(), settings=quick)
+    find(pairs(), lambda pair: 0 < abs(pair[0] - pair[1]).max() < Fraction(1, 10**9), settings=quick)
+
+
+def test_without_hypothesis_the_strategies_say_so(monkeypatch):
+    imported = builtins.__import__
+
+    def without(name, *arguments, **options):
+        if name.startswith("hypothesis"):
+            raise ImportError(name)
+        return imported(name, *arguments, **options)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    with pytest.raises(ModuleNotFoundError, match="pip install hypothesis"):
+        laws(2)

@@ -1,0 +1,212 @@
+"""Assertions and strategies for the tests of other people's repositories: samplers, verifiers, kernels.
+
+Each assertion says what it promises: how often it fails on right code, what it finds and with how many samples. A test
+that has never failed on wrong code is no test: give each of them a wrong twin of your function once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from spec_math.arrays import Array, exact, proportional_to
+from spec_math.audit import Promise, check_sampler, identity_test, sequential_sample_size
+from spec_math.audit.evidence import level
+from spec_math.report.verdicts import pairs as standard_pairs
+from spec_math.scheme import Scheme
+from spec_math.verdict import Lossy, check_lossless
+
+BATCH = 4096
+"""Tokens that a sampler is asked for at a time."""
+
+
+class NotLosslessError(AssertionError):
+    """A verifier emits another law than the target's; the message holds the laws, the token and both masses."""
+
+
+class DifferentLawError(AssertionError):
+    """A sampler's tokens refute that they have the law they should; the message holds the evidence and the promise."""
+
+
+class DifferentTokensError(AssertionError):
+    """Two verifiers decided differently on the same uniforms, further from a threshold than rounding explains."""
+
+
+def assert_lossless(verifier: Scheme | Callable[..., Any], k: int = 1, pairs: Sequence[tuple[Any, Any]] = ()) -> None:
+    """Raise unless a verifier of k i.i.d. drafts emits exactly the target's law, on every pair of laws.
+
+    `verifier` is a Scheme, verify(coin, tokens, target, draft), or unmodified code with Python's or NumPy's random
+    numbers: fn(tokens, target, draft), or fn(target, draft) that drafts by itself. Every path of its randomness is
+    walked, so there is no false alarm and no sample: a difference of 10^-9 in one mass is found. `pairs` are (target,
+    draft) [V]; by default 48 pairs of at most 4 tokens, with zeros, ties, equal and disjoint laws. It proves nothing
+    for other laws; a rule that fails only on larger vocabularies, or only in low precision, is not seen.
+
+    Raises:
+        NotLosslessError: with the pair, the token and both masses.
+        TypeError, ValueError: a law is none, or the function has another shape.
+
+    >>> def hopeful(coin, tokens, target, draft):
+    ...     return tokens[0]
+    >>> assert_lossless(hopeful)
+    Traceback (most recent call last):
+    spec_math.testing.NotLosslessError: target (1/4 3/4), draft (1/2 1/2), k = 1: token 0 is emitted with probability \
+1/2 where the target has 1/4 (total variation 1/4)
+    """
+    asked = [*pairs] or [(target, draft) for target, draft, _ in standard_pairs()]
+    for target, draft in asked:
+        if isinstance(verifier, Scheme):
+            verdict = check_lossless(verifier, target, draft, k)
+        else:
+            verdict = check_sampler(verifier, target, draft, k)
+        if isinstance(verdict, Lossy):
+            shown = [" ".join(map(str, np.asarray(law, dtype=object))) for law in (target, draft)]
+            raise NotLosslessError(f"target ({shown[0]}), draft ({shown[1]}), k = {k}: {verdict.reason}")
+
+
+def assert_same_law(
+    sampler: Callable[[int], Any],
+    target: Any,
+    *,
+    total_variation: float = 0.02,
+    alpha: float = 1e-6,
+    draft: Any = None,
+) -> Promise:
+    """Raise unless tokens of a sampler are compatible with a target law [V]; return what the test promises.
+
+    `sampler(n)` returns n tokens, drawn independently. A right sampler fails with probability `alpha` at most; one that
+    is off by `total_variation` or more is found with probability 0.99 within the number of samples that this takes,
+    `promise.samples`, and usually far sooner: evidence is looked at after each token, and a clear case ends at once.
+    With a draft [V], known bugs of verifiers are looked for by name too. Dependence between tokens is not seen.
+
+    Raises:
+        DifferentLawError: with the evidence, the token that stands out, and the promise.
+        TypeError, ValueError: the target is no law, or alpha or the distance lie outside (0, 1).
+
+    >>> rng = np.random.default_rng(0)
+    >>> promise = assert_same_law(lambda n: rng.choice(2, n, p=[0.25, 0.75]), ["1/4", "3/4"], total_variation=0.05)
+    >>> promise.false_alarms, promise.samples
+    (1e-06, 7030)
+    """
+    test = identity_test(target, level(alpha), draft)
+    power, size = 0.99, int((test.target > 0).sum())
+    needed = sequential_sample_size(total_variation, alpha, power, max(size, 2), bool(test.names))
+    while test.samples < needed and test.alarm is None:
+        wanted = min(BATCH, needed - test.samples)
+        tokens = np.asarray(sampler(wanted))
+        if tokens.shape != (wanted,):
+            raise ValueError(f"sampler({wanted}) must return {wanted} tokens, shape [{wanted}]; got {tokens.shape}")
+        test.update_many(tokens)
+    promise = test.promise(needed, power)
+    verdict = test.verdict
+    if not verdict:
+        likely = f"; it looks like {test.suspects()[0][0]}" if test.names and test.suspects()[0][1] > 0 else ""
+        raise DifferentLawError(f"{verdict}{likely}\n{promise}")
+    return promise
+
+
+def assert_same_tokens(expected: Any, got: Any, distance: Any, bound: Any, uniforms: Any = None) -> None:
+    """Raise unless two verifiers emit the same tokens wherever the distance to a threshold exceeds the bound.
+
+    expected, got: tokens [B, L + 1] padded with −1, or [B]; distance: how far each row is from another decision,
+    [B]; bound: a number or [B]; uniforms [B, ...] are shown if given. Coupled so, a difference of one in a million
+    decisions is found by one row of its kind, without false alarms; random numbers that both sides use twice are not.
+
+    Raises:
+        DifferentTokensError: naming the batch row, the position, both tokens, the uniforms and the distance.
+        ValueError: the shapes differ, or a distance is no number.
+
+    >>> assert_same_tokens([[1, 2]], [[1, 3]], [0.1], 1e-5)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    spec_math.testing.DifferentTokensError: row 0, position 1: expected token 2, got 3; the row is 0.1 from ...
+    """
+    wanted, found = np.asarray(expected), np.asarray(got)
+    far = np.asarray(distance, dtype=np.float64)
+    if wanted.shape != found.shape or far.shape != wanted.shape[:1]:
+        raise ValueError(
+            f"expected and got must have one shape [B, ...], distance [B]; got {wanted.shape}, {found.shape} and "
+            f"{far.shape}"
+        )
+    if np.isnan(far).any():
+        raise ValueError("distances must be numbers; one is NaN, so that nothing could be compared there")
+    limits = np.broadcast_to(np.asarray(bound, dtype=np.float64), far.shape)
+    rows, columns = wanted.reshape(len(far), -1), found.reshape(len(far), -1)
+    wrong = (rows != columns) & (far > limits)[:, None]
+    if not wrong.any():
+        return
+    row, place = (int(index) for index in np.argwhere(wrong)[0])
+    drawn = "" if uniforms is None else f"; its uniforms are {np.asarray(uniforms)[row].tolist()}"
+    raise DifferentTokensError(
+        f"row {row}, position {place}: expected token {int(rows[row, place])}, got {int(columns[row, place])}; the row "
+        f"is {float(far[row]):.6g} from the nearest threshold, and rounding explains {float(limits[row]):.3g} at most"
+        f"{drawn} ({int(wrong.any(axis=1).sum())} of {len(far)} rows differ)"
+    )
+
+
+def laws(size: int) -> Any:
+    """Return a Hypothesis strategy of laws on `size` tokens, as Fractions: small and wide weights, zeros, one-hot.
+
+    Raises:
+        ModuleNotFoundError: hypothesis is not installed.
+
+    >>> laws(3).validate()
+    """
+    st = _strategies()
+    small = st.integers(0, 6)
+    wide = st.one_of(small, st.sampled_from([Fraction(1, 2**60), Fraction(1, 10**9), 10**9]))
+
+    @st.composite
+    def one(draw: Any) -> Array:
+        kind = draw(st.sampled_from(["small", "wide", "one-hot"]))
+        if kind == "one-hot":
+            at = draw(st.integers(0, size - 1))
+            return exact([int(token == at) for token in range(size)])
+        weights = draw(st.lists(small if kind == "small" else wide, min_size=size, max_size=size).filter(any))
+        return proportional_to(weights)
+
+    return one()
+
+
+def pairs(largest: int = 4) -> Any:
+    """Return a Hypothesis strategy of (target, draft) on up to `largest` tokens: unrelated, equal, permuted, disjoint.
+
+    Raises:
+        ModuleNotFoundError: hypothesis is not installed.
+
+    >>> pairs().validate()
+    """
+    st = _strategies()
+
+    @st.composite
+    def one(draw: Any) -> tuple[Array, Array]:
+        size = draw(st.integers(1, largest))
+        target = draw(laws(size))
+        kind = draw(st.sampled_from(["any", "any", "any", "equal", "permuted", "tied", "disjoint"]))
+        if kind == "equal":
+            return target, target.copy()
+        if kind == "permuted":
+            return target, target[list(draw(st.permutations(range(size))))]
+        if kind == "tied":
+            # A hair apart at one token: thresholds at which t = d are met from both sides.
+            weights = [*target[:-1], target[-1] + draw(st.sampled_from([1, Fraction(1, 2**60)]))]
+            return target, proportional_to(weights)
+        if kind == "disjoint" and size > 1:
+            cut = draw(st.integers(1, size - 1))
+            left, right = draw(laws(cut)), draw(laws(size - cut))
+            return exact([*left, *[0] * (size - cut)]), exact([*[0] * cut, *right])
+        return target, draw(laws(size))
+
+    return one()
+
+
+def _strategies() -> Any:
+    try:
+        from hypothesis import strategies
+    except ImportError as error:
+        raise ModuleNotFoundError(
+            "strategies for laws are Hypothesis's, which is not installed; pip install hypothesis. The assertions of "
+            "spec_math.testing need nothing but spec_math"
+        ) from error
+    return strategies
