@@ -8,13 +8,13 @@ from typing import Annotated
 import typer
 
 from spec_math.cli.run import run
-from spec_math.report import vocabulary_commands
+from spec_math.report import overlap_command
 
 
 def overlap(
     first: Annotated[Path, typer.Argument(help="A vocabulary file.")],
     second: Annotated[Path, typer.Argument(help="Another one.")],
-    text: Annotated[Path | None, typer.Option(help="Compare also the tokens found in this text alone.")] = None,
+    text: Annotated[Path | None, typer.Option(help="Compare also the tokens read in this text alone.")] = None,
     out: Annotated[Path | None, typer.Option(help="SVG file for the bars.")] = None,
 ) -> None:
     """Show what two vocabularies share, by bytes and by raw keys, and what either cannot spell of the other.
@@ -23,4 +23,4 @@ def overlap(
 
       spec-math overlap llama/tokenizer.json qwen2/tokenizer.json --out overlap.svg
     """
-    run(lambda console, _: vocabulary_commands.overlap(first, second, text, out, console))
+    run(lambda console, _: overlap_command.overlap(first, second, text, out, console))

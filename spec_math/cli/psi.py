@@ -1,4 +1,4 @@
-"""Show the spellings of one token."""
+"""Show the spellings of one token, or of all."""
 
 from __future__ import annotations
 
@@ -9,20 +9,41 @@ import typer
 
 from spec_math.cli.options import VocabularyOption
 from spec_math.cli.run import run
-from spec_math.report import vocabulary_commands
+from spec_math.report import psi_command
+from spec_math.report.psi_command import PsiRequest
 
 
-def psi(
-    text: Annotated[str, typer.Argument(help="The text of a target token.")],
+def psi(  # noqa: PLR0913 - typer takes an argument an option
     vocabulary: VocabularyOption,
+    token: Annotated[
+        str | None,
+        typer.Argument(metavar="TOKEN", help="Text of a target token; without it all tokens are counted."),
+    ] = None,
     target_vocabulary: Annotated[Path | None, typer.Option(help="The target's vocabulary, to have ψ as well.")] = None,
-    out: Annotated[Path | None, typer.Option(help="JSON file for the numbers.")] = None,
+    draft: Annotated[
+        str | None, typer.Option(help="File of the drafter's law, [V]: .npy, .npz or .safetensors; else uniform.")
+    ] = None,
+    text: Annotated[Path | None, typer.Option(help="A text whose token frequencies are the drafter's law.")] = None,
+    lookahead: Annotated[
+        int | None, typer.Option(help="Draft so many tokens; else until the first target token is determined.")
+    ] = None,
+    shortest: Annotated[int | None, typer.Option(help="Without TOKEN: only so many shortest tokens.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="File for the tree (.svg) or the numbers (.json); of all tokens two pictures."),
+    ] = None,
 ) -> None:
-    """Show in how many ways a drafter can spell a token, the tree of them, and perhaps ψ.
+    """Show in how many ways a drafter can spell a token, the tree of them, and ψ: how often it drafts that token first.
 
-    [bold]Example[/bold]
+    A vocabulary is a tokenizer.json, a tiktoken or SentencePiece file, or a JSON list of tokens: ["a", "ab"].
 
-      spec-math psi hello --vocabulary qwen2/tokenizer.json
+    [bold]Examples[/bold]
+
+      spec-math psi hello --vocabulary qwen2/tokenizer.json --out hello.svg
+
+      spec-math psi hello --vocabulary qwen2/tokenizer.json --target-vocabulary llama/tokenizer.json --text book.txt
+
+      spec-math psi --vocabulary qwen2/tokenizer.json --shortest 150000 --out lengths.svg
     """
-    request = vocabulary_commands.PsiRequest(text, vocabulary, target_vocabulary, out)
-    run(lambda console, _: vocabulary_commands.psi(request, console))
+    request = PsiRequest(token, vocabulary, target_vocabulary, draft, text, lookahead, shortest, out)
+    run(lambda console, _: psi_command.psi(request, console))

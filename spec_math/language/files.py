@@ -9,6 +9,7 @@ from pathlib import Path
 
 from spec_math.language import sentencepiece_file, tiktoken_file, token_list, tokenizer_json
 from spec_math.language.file_content import content
+from spec_math.language.tokenizer import GreedyTokenizer, Tokenizer
 from spec_math.language.vocabulary import Vocabulary
 
 
@@ -33,3 +34,25 @@ def read_vocabulary(path: str | Path) -> Vocabulary:
     if tiktoken_file.begins(head):
         return tiktoken_file.read(place)
     return sentencepiece_file.read(place)
+
+
+def read_tokenizer(path: str | Path) -> tuple[Tokenizer, str]:
+    """Read the tokeniser of a file, and say in words how it reads: as the file says, or by longest prefixes.
+
+    Longest prefixes stand in where the file does not say how texts are cut (tiktoken, a list of tokens), or the library
+    for its kind is not installed.
+
+    Raises:
+        ValueError, OSError: as `read_vocabulary`.
+    """
+    place = Path(path)
+    vocabulary = read_vocabulary(place)
+    head = content(place)[:512].lstrip()
+    try:
+        if head.startswith(b"{"):
+            return tokenizer_json.TokenizerJson(place), "by its own tokeniser"
+        if not head.startswith(b"[") and not tiktoken_file.begins(head):
+            return sentencepiece_file.SentencePiece(place), "by its own tokeniser"
+    except ImportError:
+        pass
+    return GreedyTokenizer(vocabulary), "by longest prefixes"

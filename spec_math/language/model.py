@@ -126,7 +126,11 @@ def check_prefix(prefix: Sequence[int], size: int, end: int | None = None) -> tu
     >>> check_prefix([0, 2], 3)
     (0, 2)
     """
-    tokens = tuple(_token(token, size, f"prefix {prefix!r}: token {at}") for at, token in enumerate(prefix))
+    # What is plainly an index is passed at once: to name each token of a long prefix would take longer than its law.
+    tokens = tuple(
+        token if type(token) is int and 0 <= token < size else _token(token, size, f"prefix {prefix!r}: token {at}")
+        for at, token in enumerate(prefix)
+    )
     if end is not None and tokens and tokens[-1] == end:
         raise ValueError(f"prefix {tokens} ends with the end token {end}, after which nothing follows")
     return tokens

@@ -75,6 +75,11 @@ class Vocabulary:
         return {index: later for index, later in read if index != later}
 
     @property
+    def keyed(self) -> bool:
+        """Whether the vocabulary has raw keys: one made from bytes has none."""
+        return self._keys is not None
+
+    @property
     def keys(self) -> tuple[str, ...]:
         """The raw keys, the spellings in a tokeniser file (Hugging Face's `get_vocab()`), in the order of the tokens.
 

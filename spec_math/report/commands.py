@@ -14,7 +14,7 @@ from rich.progress import Progress
 from rich.text import Text
 
 from spec_math.arrays import count, law
-from spec_math.report import block_commands, default, pictures
+from spec_math.report import block_commands, default, pictures, vocabulary_page
 from spec_math.report.arguments import load_scheme, masses_of, named_scheme, names_of, parsed_ks, parsed_sweep
 from spec_math.report.bounding_subset import bounding_sentence, laws_at
 from spec_math.report.comparison import Comparison
@@ -159,6 +159,7 @@ def report(out: Path, positions: int, seed: int, console: Console, progress: Pro
             "Membership of four drafts against the draft's temperature; the dot marks each scheme's best.",
         ),
         block_commands.picture(max(LEAST_BLOCKS, positions // POSITIONS_A_BLOCK), seed, progress),
+        *vocabulary_page.pictures(positions, seed, block_commands.told_by(progress)),
         *paper_pictures(),
     ]
     text = page(result, verdicts, found, _bound(result, source.names, None))

@@ -47,11 +47,13 @@ MEANINGS = (
 
 @dataclass(frozen=True)
 class Picture:
-    """An SVG picture with a title and a sentence that says what to see in it."""
+    """An SVG picture with a title and a sentence that says what to see in it; a table, head first, and notes."""
 
     title: str
     svg: str
     caption: str
+    table: tuple[tuple[str, ...], ...] = ()
+    notes: tuple[str, ...] = ()
 
 
 def page(result: Comparison, verdicts: dict[str, SchemeVerdict], pictures: Sequence[Picture], subset: str = "") -> str:
@@ -91,7 +93,21 @@ def _figure(picture: Picture) -> str:
     return (
         f"<h2>{_text(picture.title)}</h2><figure><img alt='{_text(picture.caption)}' "
         f"src='data:image/svg+xml;base64,{data}'><figcaption>{_text(picture.caption)}</figcaption></figure>"
+        f"{_rows(picture.table)}{_list(picture.notes)}"
     )
+
+
+def _list(notes: Sequence[str]) -> str:
+    return f"<ul>{''.join(f'<li>{_text(note)}</li>' for note in notes)}</ul>" if notes else ""
+
+
+def _rows(table: Sequence[Sequence[str]]) -> str:
+    if not table:
+        return ""
+    head, *rows = table
+    lines = ["".join(f"<th>{_text(cell)}</th>" for cell in head)]
+    lines += ["".join(f"<td>{_text(cell)}</td>" for cell in row) for row in rows]
+    return f"<div class='wide'><table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table></div>"
 
 
 def _table(result: Comparison, verdicts: dict[str, SchemeVerdict]) -> str:

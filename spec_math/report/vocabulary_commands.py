@@ -1,133 +1,139 @@
-"""What `spec-math psi` and `spec-math overlap` do: two vocabularies seen through one token, and side by side."""
+"""What `spec-math compare --vocabularies` does: methods for a target and drafters that speak other vocabularies."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from rich.console import Console
-from rich.table import Table
+from rich.progress import Progress
 from rich.text import Text
 
-from spec_math.language import Vocabulary
-from spec_math.language.expressibility import expressibility
-from spec_math.language.files import read_vocabulary
-from spec_math.language.overlap import Overlap, by_bytes, by_keys, bytes_of
-from spec_math.report.law_files import write_whole
-from spec_math.report.pictures import bars
-from spec_math.string_level import segmentation
-from spec_math.string_level.psi import first_token
+from spec_math.arrays import count
+from spec_math.report import vocabulary_laws, vocabulary_models, vocabulary_sampling
+from spec_math.report.arguments import parsed_ks
+from spec_math.report.block_commands import told_by
+from spec_math.report.law_files import check_writable, write_whole
+from spec_math.report.vocabulary_comparison import VocabularyComparison
+from spec_math.report.vocabulary_pictures import acceptance_and_tokens
+from spec_math.report.vocabulary_tables import as_csv, as_json, footnotes, terminal_tables
 
-DRAWN = 200
-"""Segmentations that are still drawn as a tree."""
+EMBEDDED, TABLES = (1, 2, 4, 8, 16), (1, 2, 3)
+"""Lookaheads that are compared unless others are asked for: of the embedded drafters, and of tables."""
 
 
 @dataclass(frozen=True)
-class PsiRequest:
-    """What `spec-math psi` was asked: a text, the drafter's vocabulary, and perhaps the target's, to have ψ itself."""
+class Vocabularies:
+    """What `spec-math compare --vocabularies` was asked."""
 
-    text: str
-    vocabulary: Path
+    target: str | None = None
+    drafts: tuple[str, ...] = ()
+    logits: bool = False
+    target_model: Path | None = None
+    draft_model: Path | None = None
     target_vocabulary: Path | None = None
+    draft_vocabulary: Path | None = None
+    prefix: str = ""
+    lookaheads: str | None = None
+    draft_cost: str = "1/20"
+    positions: int | None = None
     out: Path | None = None
+    seed: int = 0
 
 
-def psi(request: PsiRequest, console: Console) -> int:
-    """Print in how many ways the drafter can spell a text, the target calls that takes, the tree, and perhaps ψ.
+def compare(request: Vocabularies, others: Mapping[str, Any], console: Console, progress: Progress) -> int:
+    """Compare the methods for two vocabularies, print tables and advice, and write what was asked for.
 
-    ψ is for a drafter that draws each of its tokens alike, as no other law comes with a vocabulary.
+    `others` are options that belong to a comparison over one vocabulary; none of them may be given.
 
     Raises:
-        ValueError, OSError: a file that holds no vocabulary; a text that is no target token.
+        ValueError, TypeError, OSError: bad input, before anything is written.
 
-    >>> psi(PsiRequest("ab", Path("none.json")), Console())
+    >>> compare(Vocabularies(target="t.npy"), {}, Console(), Progress(disable=True))
     Traceback (most recent call last):
-    FileNotFoundError: [Errno 2] No such file or directory: 'none.json'
+    ValueError: files need both --target-vocabulary and --draft-vocabulary
     """
-    drafter = read_vocabulary(request.vocabulary)
-    number = segmentation.count(request.text, drafter)
-    console.print(Text(f"{request.text!r} has {number:,} segmentations in {request.vocabulary.name}", style="bold"))
-    lines: dict[str, Any] = {"text": request.text, "segmentations": str(number)}
-    if 0 < number <= DRAWN:
-        passes = segmentation.forward_passes(request.text, drafter)
-        lines["forward passes"] = passes
-        console.print(f"{passes:,} forward passes of the drafter to know the probability of all of them")
-        console.print(Text(segmentation.draw(request.text, drafter)))
-    elif number:
-        console.print(f"(the tree is drawn for up to {DRAWN} segmentations)")
-    if request.target_vocabulary is not None:
-        lines |= _psi_of(request.text, read_vocabulary(request.target_vocabulary), drafter, console)
+    given = [option for option, value in others.items() if value not in (None, False)]
+    if given:
+        raise ValueError(f"{', '.join(given)} belong to a comparison over one vocabulary: leave them out")
     if request.out is not None:
-        console.print(Text(f"wrote {write_whole(request.out, json.dumps(lines, indent=2, ensure_ascii=False))}"))
+        check_writable(request.out)
+    result = _compared(request, progress)
+    console.print(Text(result.source, style="bold"))
+    for table in terminal_tables(result):
+        console.print(table)
+    for note in footnotes(result):
+        console.print(Text(note))
+    if request.out is not None:
+        files = {
+            "vocabularies.csv": as_csv(result),
+            "vocabularies.json": as_json(result),
+            "vocabularies.svg": acceptance_and_tokens(result),
+        }
+        for name, content in files.items():
+            console.print(Text(f"wrote {write_whole(request.out / name, content)}"))
     return 0
 
 
-def overlap(first: Path, second: Path, text: Path | None, out: Path | None, console: Console) -> int:
-    """Print what two vocabularies share, by bytes and by raw keys, and what either cannot spell of the other.
+def refuse_files(options: Mapping[str, Any]) -> None:
+    """Refuse what is only for two vocabularies where one is compared.
 
-    Raises:
-        ValueError, OSError: a file that holds no vocabulary, or a text that is no UTF-8.
-
-    >>> overlap(Path("a.json"), Path("b.json"), None, None, Console())
+    >>> refuse_files({"--draft-cost": "1/10"})
     Traceback (most recent call last):
-    FileNotFoundError: [Errno 2] No such file or directory: 'a.json'
+    ValueError: --draft-cost: only with --vocabularies
     """
-    a, b = read_vocabulary(first), read_vocabulary(second)
-    rows = dict(_overlaps(a, b))
-    if text is not None:
-        content = text.read_text(encoding="utf-8").encode()
-        used = [frozenset(bytes_of(v, _tokens_in(content, v))) for v in (a, b)]
-        rows["by bytes, tokens inside the text"] = Overlap(*used)
-    table = Table(title=f"{first.name} ({len(a):,} tokens) and {second.name} ({len(b):,} tokens)")
-    for column in ("compared", "shared", "of the first", "Jaccard", "of the larger"):
-        table.add_column(column, justify="left" if column == "compared" else "right")
-    for name, found in rows.items():
-        shares = (f"{float(share):.4f}" for share in (found.of_target, found.jaccard, found.of_larger))
-        table.add_row(name, f"{len(found.shared):,}", *shares)
-    console.print(table)
-    relation = expressibility(a, b)
-    for names, vocabulary, broken in (
-        ((first.name, second.name), a, relation.target_breaks),
-        ((second.name, first.name), b, relation.draft_breaks),
-    ):
-        said = f"{len(broken):,} tokens of {names[0]} cannot be spelled in {names[1]}{_examples(vocabulary, broken)}"
-        console.print(Text(said))
-    if out is not None:
-        shares = {name: float(found.jaccard) for name, found in rows.items()}
-        console.print(
-            Text(f"wrote {write_whole(out, bars(shares, 'Jaccard overlap', f'{first.stem} and {second.stem}'))}")
+    given = [option for option, value in options.items() if value is not None]
+    if given:
+        raise ValueError(f"{', '.join(given)}: only with --vocabularies")
+
+
+def _compared(request: Vocabularies, progress: Progress) -> VocabularyComparison:
+    cost = _cost(request.draft_cost)
+    laws = request.target is not None or bool(request.drafts)
+    models = request.target_model is not None or request.draft_model is not None
+    words, other = request.target_vocabulary, request.draft_vocabulary
+    if not (laws or models or words or other):
+        if request.prefix:
+            raise ValueError("--prefix is for models from files; the embedded default starts at its held-out words")
+        lookaheads = _lookaheads(request, EMBEDDED)
+        positions = vocabulary_sampling.Sampling.positions if request.positions is None else request.positions
+        sampling = vocabulary_sampling.Sampling(
+            positions, lookaheads=lookaheads, draft_cost=float(cost), seed=request.seed
         )
-    return 0
+        return vocabulary_sampling.compare(sampling, told_by(progress))
+    if words is None or other is None:
+        raise ValueError("files need both --target-vocabulary and --draft-vocabulary")
+    if laws == models:
+        raise ValueError(
+            "two vocabularies are compared with their laws (--target and --draft) or with their models (--target-model "
+            f"and --draft-model); got {'both' if laws else 'neither; spec-math overlap compares vocabularies alone'}"
+        )
+    if models:
+        if request.target_model is None or request.draft_model is None:
+            raise ValueError("--target-model and --draft-model come together; only one was given")
+        tables = vocabulary_models.Tables(request.target_model, request.draft_model, words, other, request.prefix)
+        return vocabulary_models.compare(tables, _lookaheads(request, TABLES), cost)
+    if request.target is None or len(request.drafts) != 1:
+        raise ValueError(f"--target takes one --draft with --vocabularies; got {len(request.drafts)} of it")
+    if request.lookaheads is not None or request.prefix:
+        raise ValueError("--lookahead and --prefix are for models; files of laws say nothing of further draft tokens")
+    most = vocabulary_laws.Laws.positions if request.positions is None else count(request.positions, "--positions")
+    files = vocabulary_laws.Laws(request.target, request.drafts[0], words, other, request.logits, most)
+    return vocabulary_laws.compare(files, float(cost), told_by(progress))
 
 
-def _overlaps(a: Vocabulary, b: Vocabulary) -> list[tuple[str, Overlap]]:
-    kinds: tuple[tuple[str, Callable[[Vocabulary, Vocabulary], Overlap]], ...] = (
-        ("by bytes", by_bytes),
-        ("by raw keys", by_keys),
-    )
-    return [(name, kind(a, b)) for name, kind in kinds]
+def _lookaheads(request: Vocabularies, usual: tuple[int, ...]) -> tuple[int, ...]:
+    return usual if request.lookaheads is None else parsed_ks(request.lookaheads, "--lookahead", "1,2,4")
 
 
-def _tokens_in(content: bytes, vocabulary: Vocabulary) -> list[int]:
-    return [index for index, token in enumerate(vocabulary) if token and token in content]
-
-
-def _psi_of(text: str, target: Vocabulary, drafter: Vocabulary, console: Console) -> dict[str, Any]:
-    index = target.index(text)
-    weights = np.array([1.0 if token else 0.0 for token in drafter])
-    found = first_token(target, drafter, weights / weights.sum())
-    mass = float(found.law[index])
-    console.print(
-        f"ψ = {mass:.6g}: how often a drafted text begins with this target token, each draft token being as likely; "
-        f"{float(found.untokenisable):.3g} of the texts cannot be tokenised"
-    )
-    return {"psi, uniform drafter": mass}
-
-
-def _examples(vocabulary: Vocabulary, tokens: Any) -> str:
-    shown = ", ".join(repr(vocabulary[index]) for index in list(tokens)[:5])
-    return f": {shown}{', …' if len(tokens) > 5 else ''}" if shown else ""
+def _cost(written: str) -> Fraction:
+    try:
+        cost = Fraction(written)
+    except (ValueError, ZeroDivisionError):
+        raise ValueError(f"--draft-cost takes a number, such as 0.05 or 1/20; got {written!r}") from None
+    if cost < 0:
+        raise ValueError(f"--draft-cost is at least 0 target calls; got {written}")
+    return cost

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.language import NGram, Vocabulary
+from spec_math.language.trie import compiled
 from spec_math.string_level.drafted_paths import landing
 from spec_math.string_level.psi import FirstToken
 
@@ -54,15 +55,11 @@ def first_token(target_vocabulary: Vocabulary, draft_vocabulary: Vocabulary, dra
         nodes, contexts, masses = _merged(level)
         calls, draws = calls + len(nodes), draws + float(masses.sum())
         for part in _parts(len(nodes), draft.size):
-            rows = draft.rows(contexts[part]) * masses[part, None]
-            place = places[nodes[part]]
-            settled = place < 0
-            # The token −1, none, is the last place of the result.
-            token = (-2 - place[settled]) % len(result)
-            result += np.bincount(token, weights=rows[settled], minlength=len(result))
-            at, token = np.nonzero(~settled)
+            rows = draft.rows(contexts[part])
+            at, token, onward_masses = _drawn(rows, masses[part], places[nodes[part]], result)
+            place = places[nodes[part][at], token]
             onward = np.concatenate([contexts[part][at, 1:], token[:, None]], axis=1)[:, : draft.order - 1]
-            _put(waiting, depth, (place[at, token], onward, rows[at, token]))
+            _put(waiting, depth, (place, onward, onward_masses))
     found = result[:-1]
     texts = target_vocabulary.tokens
     silent = tuple(int(token) for token in np.flatnonzero(found == 0) if texts[int(token)])
@@ -92,6 +89,27 @@ def _merged(level: list[Waiting]) -> Waiting:
     keys = np.concatenate([nodes[:, None], contexts], axis=1)
     distinct, inverse = np.unique(keys, axis=0, return_inverse=True)
     return distinct[:, 0], distinct[:, 1:], np.bincount(inverse.reshape(-1), weights=masses, minlength=len(distinct))
+
+
+@compiled
+def _drawn(rows: Any, masses: Any, places: Any, result: Any) -> Any:
+    """Draw one token more for each text: add what settles the first token to the result, return what stays open."""
+    open_ = 0
+    for i in range(len(rows)):
+        for token in range(rows.shape[1]):
+            open_ += places[i, token] >= 0
+    at, tokens, onward = np.empty(open_, np.int64), np.empty(open_, np.int64), np.empty(open_)
+    open_ = 0
+    for i in range(len(rows)):
+        for token in range(rows.shape[1]):
+            mass = rows[i, token] * masses[i]
+            place = places[i, token]
+            if place >= 0:
+                at[open_], tokens[open_], onward[open_] = i, token, mass
+                open_ += 1
+            else:
+                result[-2 - place] += mass  # the token −1, none, is the last place
+    return at, tokens, onward
 
 
 def _put(waiting: list[list[Waiting]], depth: Any, texts: Waiting) -> None:

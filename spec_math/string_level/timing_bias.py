@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
-from spec_math.arrays import Array, positive_part
+import numpy as np
+
+from spec_math.arrays import Array, count, positive_part
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.chance import law
 from spec_math.drafting.correspondence import blank
 from spec_math.language import Speaker
 from spec_math.scheme import Tokens
@@ -39,11 +40,18 @@ def first(target: Speaker, laws: Conditionals, reading: Reading, said: Tokens) -
     return First(drafted[0], ratios(laws, drafted[:1], proposal(target, reading, said, drafted))[0])
 
 
-def total_variation(target: Speaker, drafter: Speaker, prefix: Sequence[int], lookahead: int) -> Any:
+def total_variation(
+    target: Speaker,
+    drafter: Speaker,
+    prefix: Sequence[int],
+    lookahead: int,
+    readable: Callable[[bytes], bool] = lambda _: True,
+) -> Any:
     """Compute the total variation of the first emitted token from the target, over every draft: exact on Fractions.
 
     A drafted x is emitted with S(x) = Σ P(draft)·chance, all else comes from the target: TV = Σ (S − S(all)·t)+.
-    The number of drafts grows with every draft token.
+    The number of drafts grows with every draft token. `readable` may say of a text that no continuation of it begins
+    with a target token, so that its drafts need not be walked: nothing of them is accepted.
 
     >>> from spec_math.language import Vocabulary
     >>> target = Speaker(lambda prefix: ["7/10", "1/10", "1/10", "1/10"], Vocabulary(["aa", "ab", "ba", "bb"]))
@@ -52,9 +60,18 @@ def total_variation(target: Speaker, drafter: Speaker, prefix: Sequence[int], lo
     Fraction(3, 100)
     """
     laws, reading = opened(target, drafter, prefix)
-    drafts = law(lambda coin: reading.draw(coin, lookahead))
-    firsts = [(first(target, laws, reading, said), mass) for said, mass in drafts.items()]
-    kept = _kept(laws.target(), [(found.token, found.chance * mass) for found, mass in firsts])
+    waiting: list[tuple[Tokens, Any]] = [((), 1)]
+    firsts: list[tuple[int | None, Any]] = []
+    count(lookahead, "lookahead")
+    while waiting:
+        said, mass = waiting.pop()
+        if len(said) == lookahead or (said and said[-1] == reading.end):
+            found = first(target, laws, reading, said)
+            firsts.append((found.token, found.chance * mass))
+        elif not said or readable(reading.text(said)):
+            row = reading(said)
+            waiting += [((*said, int(token)), mass * row[token]) for token in np.flatnonzero(row != 0)]
+    kept = _kept(laws.target(), firsts)
     return positive_part(kept - kept.sum() * laws.target()).sum()
 
 
@@ -70,7 +87,6 @@ def from_below(target: Array, firsts: Sequence[First]) -> float:
     Raises:
         ValueError: there are fewer than 2.
 
-    >>> import numpy as np
     >>> from_below(np.array([0.25, 0.75]), ([First(0, 0.5)] * 2 + [First(1, 1.0)] * 2) * 2)
     0.0625
     """

@@ -1,0 +1,338 @@
+"""compare --vocabularies: the numbers of the library in its tables, on files and on the embedded default."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+from fractions import Fraction
+from functools import cache
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from spec_math import total_variation
+from spec_math.block_level import chain, length
+from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level.monte_carlo import Mean
+from spec_math.chance import law
+from spec_math.cli import app
+from spec_math.language import Speaker, Table, Vocabulary
+from spec_math.report import vocabulary_commands, vocabulary_default, vocabulary_models, vocabulary_sampling
+from spec_math.report.vocabulary_comparison import Bias, DrafterLines, MethodLine, advice
+from spec_math.report.vocabulary_default import drafters, target
+from spec_math.report.vocabulary_page import of_comparison
+from spec_math.report.vocabulary_pictures import acceptance_and_tokens
+from spec_math.string_level import acceptance_table, psi, speed, timing
+from spec_math.string_level.methods import METHODS
+from spec_math.string_level.reading import opened
+
+TARGET, DRAFT = ["a", "b", "ab"], ["a", "b", "ba"]
+TARGET_LAW, DRAFT_LAW = ["4/5", "1/10", "1/10"], ["7/10", "1/10", "1/5"]
+
+
+@pytest.fixture
+def folder(tmp_path):
+    contents = {
+        "T.json": TARGET,
+        "D.json": DRAFT,
+        "t.json": {"rows": {"": TARGET_LAW, "0": ["1/2", "1/4", "1/4"]}, "default": TARGET_LAW},
+        "d.json": {"rows": {}, "default": DRAFT_LAW},
+    }
+    for name, content in contents.items():
+        (tmp_path / name).write_text(json.dumps(content), encoding="utf-8")
+    np.save(tmp_path / "t.npy", np.array([[0.8, 0.1, 0.1], [0.25, 0.5, 0.25]]))
+    np.save(tmp_path / "d.npy", np.array([[0.7, 0.1, 0.2], [0.5, 0.25, 0.25]]))
+    return tmp_path
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["compare", "--vocabularies", *(str(argument) for argument in arguments)])
+
+
+def of_files(folder, kind):
+    files = {"--target-vocabulary": "T.json", "--draft-vocabulary": "D.json"}
+    files |= {"--target-model": "t.json", "--draft-model": "d.json"} if kind == "models" else {}
+    files |= {"--target": "t.npy", "--draft": "d.npy"} if kind == "laws" else {}
+    return [part for option, name in files.items() for part in (option, folder / name)]
+
+
+def test_tables_are_compared_exactly(folder):
+    cost = Fraction(1, 10)
+    result = run(*of_files(folder, "models"), "--lookahead", "1,2", "--draft-cost", "1/10", "--out", folder)
+    assert result.exit_code == 0, result.output
+    assert "TLI (lossy)" not in result.output
+    written = io.StringIO((folder / "vocabularies.csv").read_text(encoding="utf-8"))
+    rows = {row["method"]: row for row in csv.DictReader(written)}
+    speakers = (
+        Speaker(Table.load(folder / "t.json"), Vocabulary(TARGET)),
+        Speaker(Table.load(folder / "d.json"), Vocabulary(DRAFT)),
+    )
+    for found in speed.compare(*speakers, (), (1, 2), cost):
+        row = rows[found.method]
+        assert Fraction(row["tokens, exact"]) == found.tokens_per_call
+        assert float(row["speed-up"]) == float(found.speed_up)
+        assert int(row["lookahead"]) == found.lookahead
+        assert row["lossless"] == str(found.lossless)
+    # Table 3, each line at its own lookahead.
+    for name, line in (("union", "union"), ("TLI", "intersection"), ("SLEM", "exact_match"), ("SLRS", "rejection")):
+        drafted = int(rows[name]["lookahead"])
+        table = acceptance_table.table(TARGET_LAW, DRAFT_LAW, Vocabulary(TARGET), Vocabulary(DRAFT), drafted)
+        assert Fraction(rows[name]["acceptance, exact"]) == getattr(table, line)
+    assert (folder / "vocabularies.svg").read_text().startswith("<?xml")
+
+
+def test_the_exact_bias_is_that_of_the_program(folder):
+    result = run(*of_files(folder, "models"), "--lookahead", "1,2", "--out", folder)
+    assert result.exit_code == 0, result.output
+    told = json.loads((folder / "vocabularies.json").read_text())["drafters"][0]["bias of TokenTiming as printed"]
+    speakers = (
+        Speaker(Table.load(folder / "t.json"), Vocabulary(TARGET)),
+        Speaker(Table.load(folder / "d.json"), Vocabulary(DRAFT)),
+    )
+    for bias in told:
+        masses = law(lambda coin, bias=bias: timing.generate(coin, *speakers, (), bias["draft tokens"])[0])
+        wanted = total_variation(speakers[0].law(()), [masses.get(token, Fraction(0)) for token in range(3)])
+        assert bias["total variation"] == float(wanted) > 0
+        assert bias["kind"] == "exact"
+
+
+def test_a_prefix_changes_what_is_compared(folder):
+    files = of_files(folder, "models")
+    first = run(*files, "--lookahead", 1, "--out", folder)
+    assert first.exit_code == 0
+    before = json.loads((folder / "vocabularies.json").read_text())
+    assert run(*files, "--lookahead", 1, "--prefix", "0", "--out", folder).exit_code == 0
+    after = json.loads((folder / "vocabularies.json").read_text())
+    assert [row["acceptance, exact"] for row in before["rows"]] != [row["acceptance, exact"] for row in after["rows"]]
+    assert after["source"].endswith("after the prefix (0,)")
+
+
+def test_laws_are_compared_with_psi_of_one_draft_token(folder):
+    result = run(*of_files(folder, "laws"), "--out", folder)
+    assert result.exit_code == 0, result.output
+    rows = {row["method"]: row for row in json.loads((folder / "vocabularies.json").read_text())["rows"]}
+    targets, drafts = np.load(folder / "t.npy"), np.load(folder / "d.npy")
+    words = Vocabulary(TARGET), Vocabulary(DRAFT)
+    for name, line, lookahead in (
+        ("union", "union", 1),
+        ("TLI", "intersection", 1),
+        ("SLEM", "exact_match", 1),
+        ("SLRS", "rejection", 1),
+        ("SLRS, every draft token from this law", "rejection", None),
+    ):
+        tables = [acceptance_table.table(*row, *words, lookahead) for row in zip(targets, drafts, strict=True)]
+        values = [getattr(table, line) for table in tables]
+        assert rows[name]["acceptance"] == np.mean(values)
+    # One draft token more or less: 1 + acceptance, at one drafter call; of SLEM laws alone do not say it.
+    assert rows["TLI"]["tokens per call"] == pytest.approx(1 + rows["TLI"]["acceptance"], rel=2**-50)
+    assert rows["SLEM"]["tokens per call"] is None
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (["--target-vocabulary", "T.json"], "files need both --target-vocabulary and --draft-vocabulary"),
+        (["--target-vocabulary", "T.json", "--draft-vocabulary", "D.json"], "got neither; spec-math overlap"),
+        (["--target", "t.npy", "--draft", "d.npy"], "files need both"),
+        (["--k", "2"], "--k belong to a comparison over one vocabulary"),
+        (["--blocks"], "--blocks belong to"),
+        (["--prefix", "0"], "--prefix is for models from files"),
+        (["--draft-cost", "x"], "--draft-cost takes a number"),
+        (["--draft-cost", "-1"], "--draft-cost is at least 0"),
+        (["--lookahead", "0"], "--lookahead must be at least 1"),
+        (["--positions", "0"], "--positions must be at least 1"),
+    ],
+)
+def test_options_that_do_not_fit_are_sentences(folder, monkeypatch, arguments, says):
+    monkeypatch.chdir(folder)
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert says in " ".join(result.output.split())
+
+
+def test_files_that_do_not_fit_are_sentences(folder):
+    (folder / "D.json").write_text('["a", "b"]')
+    refused = run(*of_files(folder, "laws"))
+    assert refused.exit_code == 2
+    assert "its laws have 3 tokens" in " ".join(refused.output.split())
+    refused = run(*of_files(folder, "models"))
+    assert refused.exit_code == 2
+    assert "the vocabulary has 2 tokens" in " ".join(refused.output.split())
+    (folder / "D.json").write_text('["a", "b", "ba"]')
+    assert run(*of_files(folder, "models"), "--out", folder / "T.json").exit_code == 2
+    assert run(*of_files(folder, "laws"), "--lookahead", "2").exit_code == 2
+
+
+def test_what_is_only_for_vocabularies_is_refused_elsewhere(folder):
+    for option, value in (("--draft-cost", "1/3"), ("--target-vocabulary", folder / "T.json")):
+        result = CliRunner().invoke(app, ["compare", option, str(value)])
+        assert result.exit_code == 2
+        assert f"{option}: only with --vocabularies" in " ".join(result.output.split())
+
+
+# The embedded default.
+
+
+def unseen(_, __):
+    return lambda _: None
+
+
+SMALL = vocabulary_sampling.Sampling(positions=3, drafts=4, lookaheads=(1, 2))
+
+
+@cache
+def small():
+    return vocabulary_sampling.compare(SMALL, unseen)
+
+
+def test_the_embedded_drafters_speak_the_same_text():
+    words = target().vocabulary
+    text = words.spell(vocabulary_default.prefixes(5)[2])
+    assert text
+    for drafter in drafters():
+        assert drafter.speaker.vocabulary.spell(drafter.speaker.read(text)) == text
+        assert drafter.speaker.law(drafter.speaker.read(text)).min() > 0
+    assert words.index(" the") in target().read(" the")
+
+
+def test_psi_of_the_default_is_that_of_the_walk_over_paths():
+    # Too many paths to walk for all words: so for the few that begin with one blank and the letter q or z.
+    words = [token for token in target().vocabulary if token[1:2] in (b"q", b"z")]
+    few = Vocabulary(words)
+    for drafter in drafters()[1:]:
+        heard = drafter.speaker.read(b" a list of")
+        walked = psi.first_token(few, drafter.speaker.vocabulary, lambda path, d=drafter, h=heard: d.model((*h, *path)))
+        merged = vocabulary_default.merged_paths.first_token(few, drafter.speaker.vocabulary, drafter.model, heard)
+        # As in string_level/test_merged_paths.py: both sum positive terms; a mass passes at most 12 draws, each with
+        # 3·order + 1 roundings, and no sum has more terms than there are paths and tokens.
+        roundings = 12 * (3 * drafter.model.order + 1 + walked.calls + 512)
+        bound = 2 * roundings * 2.0**-53 / (1 - 2 * roundings * 2.0**-53)
+        assert max(map(len, words)) <= 12
+        assert (abs(merged.law - walked.law) <= bound * walked.law).all()
+
+
+def test_words_are_drafted_with_the_law_of_one_token():
+    # For words ψ is the draft law without its silent token; the walk of two tries says the same.
+    words, drafter = target().vocabulary, drafters()[0]
+    found, missing = drafter.first_token_law(words, b" a list of")
+    assert missing == 0
+    general = psi.psi(words, words, found)
+    # Depth by depth: at most one rounding a child on each of the levels, and one a token.
+    assert (abs(general - found) <= 2.0**-52 * (256 * 64 + len(words)) * found).all()
+
+
+class Said:
+    """A source of uniforms that were chosen beforehand."""
+
+    def __init__(self, *uniforms):
+        self.uniforms = list(uniforms)
+
+    def random(self, size):
+        return np.array([self.uniforms.pop(0) for _ in range(size)])
+
+
+def test_the_mean_tokens_of_all_chains_are_those_of_the_verifier():
+    # The draft is uniform on two tokens, so that all chains of two are as likely; dyadic numbers, no rounding.
+    target_model, draft_model = Table({}, default=[0.25, 0.75]), Table({}, default=[0.5, 0.5])
+    laws = Conditionals(target_model, draft_model, ())
+    values = [vocabulary_sampling.tokens_of_chain(laws, (1, 2), Said(u, v)) for u in (0, 0.5) for v in (0, 0.5)]
+    for lookahead, value in zip((1, 2), np.mean(values, axis=0), strict=True):
+        assert value == chain.expected(target_model, draft_model, (), lookahead)
+    assert vocabulary_sampling.tokens_of_chain(Conditionals(Table({}, default=[1.0, 0.0]), draft_model, ()), (3,), Said(
+        0.9)) == [1.0]  # fmt: skip
+
+
+def test_the_mean_tokens_of_all_drafts_are_those_of_the_programs():
+    # The same for what is re-tokenised: two draft tokens, uniform, and a target of dyadic masses.
+    speaker = Speaker(Table({}, default=[0.25, 0.5, 0.25]), Vocabulary(["a", "b", "ab"]))
+    drafter = Speaker(Table({}, default=[0.5, 0.5]), Vocabulary(["a", "ba"]))
+    opening = opened(speaker, drafter, ())
+    drafts = [(first, second) for first in (0, 1) for second in (0, 1)]
+    tokens, firsts = vocabulary_sampling._retokenised(speaker, opening, drafts, (1, 2))
+    for method in METHODS:
+        for lookahead in (1, 2):
+            if (method.name, lookahead) in tokens:
+                expected = length.expected(
+                    lambda coin, start, method=method, lookahead=lookahead: method.generate(
+                        coin, speaker, drafter, start, lookahead
+                    ),
+                    (),
+                )
+                assert tokens[method.name, lookahead] == expected
+    assert len(tokens) == 4
+    outcomes = law(lambda coin: timing.run(coin, speaker, drafter, (), 2))
+    accepted = sum(mass for outcome, mass in outcomes.items() if outcome.accepted)
+    assert np.mean([first.chance for first in firsts]) == accepted
+
+
+def test_the_default_s_lines_hold_together():
+    result = small()
+    assert [drafter.name for drafter in result.drafters] == ["words (order 2)", "byte pairs", "bytes"]
+    for drafter in result.drafters:
+        lines = {line.method: line for line in drafter.lines}
+        assert lines["union"].acceptance.value <= lines["TLI"].acceptance.value * (1 + 2**-40)
+        assert lines["SLEM"].acceptance.value <= lines["SLRS"].acceptance.value
+        assert lines["SLEM"].acceptance.value <= result.surest.value * (1 + 2**-40)
+        assert lines["SLRS"].tokens.value == pytest.approx(1 + lines["SLRS"].acceptance.value, rel=2**-45)
+        vocabulary = next(other.speaker.vocabulary for other in drafters() if other.name == drafter.name)
+        assert drafter.psi_calls == psi.most_calls(target().vocabulary, vocabulary)
+        assert any(bias.exact and bias.value.value > 0 for bias in drafter.biases)
+    bytes_alone = result.drafters[-1]
+    assert bytes_alone.shared == 0
+    assert bytes_alone.line("TLI").acceptance.value == 0
+    assert bytes_alone.line("TLI").tokens is None
+
+
+# Advice.
+
+NOTHING = Mean(0.0, 0.0, 0)
+
+
+def lines(**speed_ups):
+    return tuple(
+        MethodLine(name, "", name != "TokenTiming as printed", Mean(0.5, 0.0, 0), 2, Mean(2.0, 0.0, 0), 2.0, value)
+        for name, value in speed_ups.items()
+    )
+
+
+def test_advice_takes_the_fastest_lossless_method():
+    found = DrafterLines("d", 2, 1, NOTHING, NOTHING, 3, lines(TLI=1.5, SLEM=1.2, **{"TokenTiming as printed": 3.0}))
+    assert "Take TLI with 2 draft tokens: 1.500 times as fast." in advice(found, NOTHING)
+    slow = DrafterLines("d", 2, 1, NOTHING, NOTHING, 3, lines(TLI=0.9))
+    assert any(said.startswith("Take none: the best method, TLI, reaches 0.900") for said in advice(slow, NOTHING))
+    tied = DrafterLines("d", 2, 1, NOTHING, NOTHING, 3, lines(union=1.5, TLI=1.5))
+    assert "Take TLI with 2 draft tokens: 1.500 times as fast." in advice(tied, NOTHING)
+
+
+def test_advice_claims_no_bias_that_samples_do_not_show():
+    def with_bias(value, error, exact):
+        bias = Bias(4, Mean(value, error, 9), exact)
+        return advice(DrafterLines("d", 2, 1, NOTHING, NOTHING, 3, (), (bias,)), NOTHING)
+
+    assert any("off the target by at least 0.1000 with 4 draft tokens" in said for said in with_bias(0.1, 0.01, False))
+    assert not any("TokenTiming" in said for said in with_bias(0.1, 0.05, False))
+    assert any("off the target by 0.1000" in said for said in with_bias(0.1, 0.05, True))
+    assert not any("TokenTiming" in said for said in with_bias(0.0, 0.0, True))
+
+
+def test_the_report_shows_a_table_and_the_advice():
+    shown = of_comparison(small())
+    assert len(shown.table) == 4
+    assert shown.svg.startswith("<?xml")
+    assert [note.partition(":")[0] for note in shown.notes] == ["words (order 2)", "byte pairs", "bytes"]
+    assert acceptance_and_tokens(small()) == acceptance_and_tokens(small())
+
+
+def test_without_files_the_default_is_compared(monkeypatch):
+    monkeypatch.setattr(vocabulary_commands, "EMBEDDED", (1,))
+    result = run("--positions", 2)
+    assert result.exit_code == 0, result.output
+    assert "byte pairs: 512 tokens, 105 of them the target's" in result.output
+    assert "Take TLI" in result.output
+
+
+def test_models_read_a_prefix_of_indices_alone():
+    with pytest.raises(ValueError, match="--prefix lists token indices"):
+        vocabulary_models._tokens("a")

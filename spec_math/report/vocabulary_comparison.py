@@ -1,0 +1,162 @@
+"""What a comparison of drafters with vocabularies of their own holds: Table 3, tokens per call, cost, advice."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spec_math.block_level.monte_carlo import NORMAL_99, Mean, mean_of
+
+
+@dataclass(frozen=True)
+class MethodLine:
+    """One method with one drafter, at the lookahead that suits it best; None: until the first token is determined.
+
+    acceptance: the chance that the first drafted target token is accepted (Table 3). tokens: target tokens per call of
+    the target. calls: drafter calls in it. speed_up: tokens / (1 + calls · draft cost). None where nothing says so.
+    exact: acceptance, tokens and speed-up as fractions, where they are.
+    """
+
+    method: str
+    needs: str
+    lossless: bool
+    acceptance: Mean | None
+    lookahead: int | None = None
+    tokens: Mean | None = None
+    calls: float | None = None
+    speed_up: float | None = None
+    exact: tuple[str, ...] = ()
+
+
+class Bias(NamedTuple):
+    """The total variation of the printed TokenTiming's first token from the target, for so many draft tokens.
+
+    exact: over every draft; else sampled, and then a bound from below (`timing_bias.from_below`).
+    """
+
+    lookahead: int
+    value: Mean
+    exact: bool
+
+
+@dataclass(frozen=True)
+class DrafterLines:
+    """One drafter: what it shares with the target, what it costs to know ψ, and a line a method.
+
+    shared: tokens of both vocabularies. shared_mass: d(T), the draft's mass on them. untokenisable: the mass of drafted
+    texts that begin with no target token. psi_calls: the laws that ψ asks of a drafter with context.
+    """
+
+    name: str
+    size: int
+    shared: int
+    shared_mass: Mean
+    untokenisable: Mean
+    psi_calls: int
+    lines: tuple[MethodLine, ...]
+    biases: tuple[Bias, ...] = ()
+
+    def line(self, method: str) -> MethodLine | None:
+        """Return the line of a method, None if it has none."""
+        return next((line for line in self.lines if line.method == method), None)
+
+
+@dataclass(frozen=True)
+class VocabularyComparison:
+    """Drafters of one target compared at some positions; `surest` is the mean of the target's largest mass.
+
+    how: where the tokens per call are from: "exact", "Monte Carlo", or "laws" where laws alone are known.
+    """
+
+    source: str
+    size: int
+    positions: int
+    draft_cost: float
+    drafters: tuple[DrafterLines, ...]
+    surest: Mean
+    how: str
+    notes: tuple[str, ...] = field(default_factory=tuple)
+
+
+def mean(values: Iterable[Any]) -> Mean:
+    """Return the mean of values at several positions, with its standard error; of one value, the value.
+
+    >>> mean([1.0, 2.0]), mean([1.0])
+    (Mean(value=1.5, error=0.5, samples=2), Mean(value=1.0, error=0.0, samples=0))
+    """
+    listed = np.array([float(value) for value in values])
+    return mean_of(listed) if len(listed) > 1 else Mean(float(listed[0]), 0.0, 0)
+
+
+def advice(found: DrafterLines, surest: Mean) -> list[str]:
+    """Say in sentences what Table 4 of Timor et al. says in words, from the numbers of one drafter.
+
+    >>> nothing = Mean(0.0, 0.0, 0)
+    >>> advice(DrafterLines("bytes", 256, 0, nothing, nothing, 9, ()), nothing)[0]
+    'TLI and union need shared tokens: there is none, so neither drafts at all.'
+    """
+    said = [_of_overlap(found), *_of_samples(found, surest), *_of_psi(found), *_best(found)]
+    seen = [bias for bias in found.biases if bias.value.value > (0 if bias.exact else NORMAL_99 * bias.value.error)]
+    if seen:
+        ways = " and ".join(
+            f"{'' if bias.exact else 'at least '}{bias.value.value:.4f} with {bias.lookahead} draft "
+            f"token{'s' if bias.lookahead > 1 else ''}"
+            for bias in seen
+        )
+        said.append(
+            f"TokenTiming as printed is no choice: its first token is off the target by {ways} (total variation)."
+        )
+    return said
+
+
+def _of_overlap(found: DrafterLines) -> str:
+    if not found.shared:
+        return "TLI and union need shared tokens: there is none, so neither drafts at all."
+    tli, union = found.line("TLI"), found.line("union")
+    gain = ""
+    if tli and union and tli.acceptance and union.acceptance:
+        gain = f"; TLI accepts {tli.acceptance.value:.4f}, union {union.acceptance.value:.4f}, never more (Theorem 4.1)"
+    return (
+        f"TLI needs a large overlap: {found.shared:,} tokens are shared, and the draft has "
+        f"{found.shared_mass.value:.4f} of its mass on them{gain}."
+    )
+
+
+def _of_samples(found: DrafterLines, surest: Mean) -> list[str]:
+    slem = found.line("SLEM")
+    if slem is None or slem.acceptance is None:
+        return []
+    return [
+        f"SLEM needs a target that is sure of itself: it accepts {slem.acceptance.value:.4f}, and no drafter makes "
+        f"that more than the target's largest mass, {surest.value:.4f}."
+    ]
+
+
+def _of_psi(found: DrafterLines) -> list[str]:
+    slrs = found.line("SLRS")
+    if slrs is None or slrs.acceptance is None:
+        return []
+    calls = slrs.calls if slrs.calls is not None else float(found.psi_calls)
+    pays = f"; it pays if a drafter call costs less than {slrs.acceptance.value / calls:.3g} of a target call"
+    return [
+        f"SLRS needs short tokens: it accepts {slrs.acceptance.value:.4f}, but ψ takes {calls:,.6g} drafter calls a "
+        f"token{pays if slrs.acceptance.value > 0 else ''}."
+    ]
+
+
+def _best(found: DrafterLines) -> list[str]:
+    # The union never yields more than TLI; where both are equal Table 4 says to take TLI.
+    known = [line for line in found.lines if line.lossless and line.speed_up is not None and line.method != "union"]
+    if not known:
+        return []
+    best = max(known, key=lambda line: line.speed_up or 0.0)
+    if (best.speed_up or 0.0) <= 1:
+        return [
+            f"Take none: the best method, {best.method}, reaches {best.speed_up:.3f}, and without drafts it is 1. The "
+            "drafter is not accurate enough for what it costs."
+        ]
+    drafted = f" with {best.lookahead} draft token{'s' * (best.lookahead > 1)}" if best.lookahead else ""
+    return [f"Take {best.method}{drafted}: {best.speed_up:.3f} times as fast."]
