@@ -3,11 +3,12 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: help report test test-browser lint types bench docs clean
+.PHONY: help report test test-engines test-browser lint types bench docs clean
 
 help:
 	@echo 'make report   set up, run the main job on the embedded default, and say where the page is'
 	@echo 'make test     set up, then linters, types and every test'
+	@echo 'make test-engines  kernels of vLLM and SGLang in an environment of their own, which downloads 500 MB'
 	@echo 'make test-browser  the report in headless Chromium, with mouse and keyboard'
 	@echo 'make mutants   set up, then wrong versions of the library against its tests, half an hour a floor'
 	@echo 'make bench    set up, then one table of ratios'
@@ -63,5 +64,37 @@ docs: .venv/docs
 	$(PIP) --editable '.[docs]'
 	touch $@
 
+# Other engines' kernels from their published sources, and what runs them, in an environment of their own: triton is
+# 190 MB. vLLM's archive is built for no device, which compiles nothing; only single files of both are unpacked.
+test-engines: .venv-engines/engines
+	TRITON_INTERPRET=1 .venv-engines/bin/python -m pytest -q -p no:cacheprovider --durations=5 \
+		$(addprefix proofs_tests/torch_bridge/,engines/test_vllm.py engines/test_sglang.py test_tiled_verify.py \
+		test_indexed_kernel.py)
+
+ENGINES_PIP = .venv-engines/bin/python -m pip --disable-pip-version-check
+VLLM_FILES = vllm/v1/sample/rejection_sampler.py vllm/v1/worker/gpu/spec_decode/rejection_sampler_utils.py \
+	vllm/v1/worker/gpu/sample/gumbel.py vllm/v1/spec_decode/fly.py
+
+.venv-engines/engines: constraints.txt constraints-engines.txt pyproject.toml
+	@test -n "$(PYTHON)" || { echo 'Python 3.11 or later is needed and was not found'; exit 1; }
+	rm -rf .venv-engines/engines .venv-engines/downloads
+	test -x .venv-engines/bin/python || "$(PYTHON)" -m venv .venv-engines
+	$(ENGINES_PIP) install --quiet --constraint constraints.txt --editable '.[test,torch]'
+	$(ENGINES_PIP) install --quiet --constraint constraints-engines.txt --no-deps triton
+	$(ENGINES_PIP) install --quiet --constraint constraints-engines.txt \
+		setuptools setuptools-scm setuptools-rust wheel cmake packaging ninja jinja2 numpy
+	VLLM_VERSION_OVERRIDE=$(call pinned,vllm) VLLM_TARGET_DEVICE=empty $(ENGINES_PIP) download --quiet --no-deps \
+		--no-build-isolation --no-binary vllm --dest .venv-engines/downloads vllm==$(call pinned,vllm)
+	$(ENGINES_PIP) download --quiet --no-deps --dest .venv-engines/downloads sglang==$(call pinned,sglang)
+	mkdir -p $@.new
+	tar -xzf .venv-engines/downloads/vllm-*.tar.gz -C $@.new --strip-components=1 \
+		$(addprefix vllm-$(call pinned,vllm)/,$(VLLM_FILES))
+	.venv-engines/bin/python -c 'import glob, zipfile; \
+		zipfile.ZipFile(glob.glob(".venv-engines/downloads/sglang-*.whl")[0]).extract( \
+		"sglang/kernels/ops/speculative/reject_sampling.py", "$@.new")'
+	mv $@.new $@
+
+pinned = $(shell sed -n 's/^$(1)==//p' constraints-engines.txt)
+
 clean:
-	rm -rf .venv out build docs/_build docs/reference .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv .venv-engines out build docs/_build docs/reference .pytest_cache .ruff_cache .hypothesis

@@ -1,6 +1,8 @@
-"""Where torch or transformers is not installed, the examples that need it are left out; its tests skip themselves."""
+"""Where torch, transformers or triton is not installed, examples that need it are left out; tests skip themselves."""
 
 from importlib.util import find_spec
 
 collect_ignore_glob = [] if find_spec("torch") else ["torch_bridge/*"]
 collect_ignore_glob += [] if find_spec("transformers") else ["torch_bridge/engines/transformers_*"]
+if not find_spec("triton"):
+    collect_ignore_glob += ["torch_bridge/indexed_kernel.py", "torch_bridge/tile*.py"]

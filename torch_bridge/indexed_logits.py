@@ -22,6 +22,20 @@ def indexed_logits(head: Any, hidden: Any, tokens: Any) -> Any:
     >>> indexed_logits(head, hidden, torch.tensor([[2, 0, -1]])).tolist()
     [[3.0, 1.0, -inf]]
     """
+    check(head, hidden, tokens)
+    rows = head[tokens.clamp(min=0)]
+    logits = torch.bmm(rows, hidden[:, :, None])[:, :, 0]
+    return logits.masked_fill(tokens < 0, -torch.inf)
+
+
+def check(head: Any, hidden: Any, tokens: Any) -> None:
+    """Check shapes [V, d], [B, d] and [B, k], types and devices; no value is looked at.
+
+    Raises:
+        TypeError, ValueError: they do not fit.
+
+    >>> check(torch.eye(3), torch.zeros(1, 3), torch.tensor([[2]]))
+    """
     shapes = tuple(head.shape), tuple(hidden.shape), tuple(tokens.shape)
     if [len(shape) for shape in shapes] != [2, 2, 2] or shapes[0][1] != shapes[1][1] or shapes[1][0] != shapes[2][0]:
         raise ValueError(f"head, hidden and tokens must be [V, d], [B, d] and [B, k]; got {shapes}")
@@ -34,6 +48,3 @@ def indexed_logits(head: Any, hidden: Any, tokens: Any) -> Any:
         raise ValueError(
             f"head, hidden and tokens must lie on one device; got {head.device}, {hidden.device} and {tokens.device}"
         )
-    rows = head[tokens.clamp(min=0)]
-    logits = torch.bmm(rows, hidden[:, :, None])[:, :, 0]
-    return logits.masked_fill(tokens < 0, -torch.inf)

@@ -1,0 +1,44 @@
+"""Cuts found from a guess are those found by asking every number, whatever the guess, and few questions find them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+pytest.importorskip("torch")
+
+from torch_bridge.engines.cuts import cuts
+
+SIZE = 97
+
+
+@given(st.lists(st.tuples(st.integers(0, SIZE), st.integers(0, SIZE)), min_size=1, max_size=6))
+def test_the_cut_does_not_depend_on_the_guess(pairs: list[tuple[int, int]]) -> None:
+    true, guesses = np.array(pairs).T
+    assert cuts(lambda rows, k: k < true[rows], guesses, SIZE).tolist() == true.tolist()
+
+
+def test_a_right_guess_costs_two_questions_and_a_wrong_one_few() -> None:
+    size, asked = 2**53, 0
+
+    def below(rows: Any, k: Any) -> Any:
+        nonlocal asked
+        asked += len(rows)
+        return k < 2**40 + 1
+
+    assert cuts(below, np.array([2**40 + 1]), size).tolist() == [2**40 + 1]
+    assert asked == 2
+    assert cuts(below, np.array([0]), size).tolist() == [2**40 + 1]
+    assert asked <= 2 + 53 + 7
+
+
+def test_no_number_outside_the_range_is_asked() -> None:
+    def below(_rows: Any, k: Any) -> Any:
+        assert ((k >= 0) & (k < 5)).all()
+        return k < 9
+
+    assert cuts(below, np.array([0, 3, 5]), 5).tolist() == [5, 5, 5]
