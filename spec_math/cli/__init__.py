@@ -9,9 +9,11 @@ from spec_math.cli.compare import compare
 from spec_math.cli.explain import explain
 from spec_math.cli.generate import generate
 from spec_math.cli.overlap import overlap
+from spec_math.cli.prove import prove
 from spec_math.cli.psi import psi
 from spec_math.cli.report import report
 from spec_math.cli.trace import trace
+from spec_math.cli.vectors import vectors
 
 app = typer.Typer(
     name="spec-math",
@@ -23,7 +25,7 @@ app = typer.Typer(
     "Exit codes: 0 all well, 1 a scheme was judged lossy, 2 bad input.",
 )
 
-for command in (compare, explain, generate, report, psi, overlap, audit, trace):
+for command in (compare, explain, generate, report, psi, overlap, audit, trace, prove, vectors):
     app.command()(command)
 
 

@@ -1,0 +1,270 @@
+"""A region: the laws on which some polynomials have certain signs. It answers comparisons, or asks to be split."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from spec_math.symbolic import signs
+from spec_math.symbolic.points import Point, Points, evaluated
+from spec_math.symbolic.polynomial import Polynomial
+from spec_math.symbolic.rational_function import Field, RationalFunction
+from spec_math.symbolic.solver import Solver
+
+Conditions = dict[Polynomial, int]
+LAST_LOOK = 10_000_000
+"""What z3 may spend on a region on which a proof would fail, in its own units."""
+
+
+class Split(BaseException):
+    """A question with more than one answer on a region: the polynomial and the sets of signs that decide it.
+
+    No Exception, so that no judge of programs takes it for a fault of the program.
+    """
+
+    def __init__(self, polynomial: Polynomial, parts: Sequence[int]) -> None:
+        super().__init__(str(polynomial))
+        self.polynomial = polynomial
+        self.parts = tuple(parts)
+
+
+class EmptyRegion(BaseException):
+    """The solver has found out that a region holds no laws at all."""
+
+
+class Space:
+    """What all regions of one proof share: the field, the grid of points, the solver, and how often it said no."""
+
+    def __init__(self, names: Sequence[str], points: Points) -> None:
+        self.field = Field(names)
+        self.points = points
+        self.solver = Solver(self.field.ring)
+        self.discarded = 0
+
+
+class Region:
+    """The laws where each polynomial of `conditions` has one of its signs, with what is known to follow.
+
+    `values` are the variables as functions of those that are left, once linear equalities are solved. `alive` are the
+    grid's points in the region, `witnesses` further ones; where there are none the solver decides what is possible.
+    A `strict` region follows no chance without asking whether it is 0.
+    """
+
+    def __init__(
+        self,
+        space: Space,
+        conditions: Conditions,
+        values: tuple[RationalFunction, ...],
+        alive: Any,
+        witnesses: tuple[Point, ...] = (),
+    ) -> None:
+        self.space = space
+        self.field: Field = space.field
+        self.conditions = conditions
+        self.values = values
+        self.alive = alive
+        self.witnesses = list(witnesses)
+        self._known = dict(conditions)
+        self.facts = dict(conditions)
+        self.strict = False
+        self.open: Split | None = None
+        self._answers: dict[tuple[int, int], bool] = {}
+
+    def has_sign(self, value: RationalFunction, wanted: int) -> bool:
+        """Say whether a function has one of the wanted signs all over the region.
+
+        Raises:
+            Split: it has on one part and has not on another.
+        """
+        key = (value.index, wanted)
+        found = self._answers.get(key)
+        if found is None:
+            found = self._answers[key] = self._decided(value, wanted)
+        return found
+
+    def is_zero(self, value: RationalFunction) -> bool:
+        """Say whether a function is known to vanish all over the region."""
+        if self.strict:
+            return self.has_sign(value, signs.ZERO)
+        # Not from `facts`: what is learnt on the way must not change the paths of a program half walked.
+        return self._known.get(value.top.primitive()[1]) == signs.ZERO
+
+    def impossible(self) -> bool:
+        """Take a long last look: is the region proved to hold no laws? For those that nothing else settles."""
+        if len(self.alive) or self.witnesses:
+            return False
+        gone = self.space.solver.ask(self.conditions.items(), LAST_LOOK).impossible
+        self.space.discarded += gone
+        return gone
+
+    def holds(self, point: Point) -> bool:
+        """Say whether a point, in the coordinates of all variables, lies in the region."""
+        solved = all(
+            evaluated(value.top, point) / value.scale == own for value, own in zip(self.values, point, strict=True)
+        )
+        return solved and all(_sign(polynomial, point) & wanted for polynomial, wanted in self.conditions.items())
+
+    def made_strict(self) -> Region:
+        """Return the same region, on which every chance is asked whether it is 0 before it is followed."""
+        region = Region(self.space, self.conditions, self.values, self.alive, tuple(self.witnesses))
+        region.learn(self.facts)
+        region.strict = True
+        return region
+
+    def learn(self, facts: Conditions) -> None:
+        """Take over what is known to hold, before any question is asked."""
+        self._known = dict(facts)
+        self.facts = dict(facts)
+
+    def split(self, polynomial: Polynomial, wanted: int) -> Region:
+        """Return the part of the region where a polynomial has one of the wanted signs."""
+        kept = self.alive[(self.space.points.signs(polynomial)[self.alive] & wanted) != 0]
+        witnesses = [point for point in self.witnesses if _sign(polynomial, point) & wanted]
+        conditions = {**self.conditions, polynomial: self.facts.get(polynomial, signs.ANY) & wanted}
+        pivot = _pivot(polynomial) if wanted == signs.ZERO else None
+        if pivot is None:
+            part = Region(self.space, conditions, self.values, kept, tuple(witnesses))
+            part.learn({**self.facts, **conditions})
+        else:
+            part = self._solved(polynomial, pivot, kept, tuple(witnesses))
+        part.strict = self.strict
+        return part
+
+    def points(self) -> Iterable[Point]:
+        """Return rational points of the region, those that were met on the way to it."""
+        yield from self.witnesses
+        for place in self.alive:
+            yield self.space.points.at(int(place))
+
+    def _solved(self, polynomial: Polynomial, variable: int, alive: Any, witnesses: tuple[Point, ...]) -> Region:
+        """Solve an equality for a variable, and put it into all else."""
+        parts = polynomial.coefficients(variable)
+        top, bottom = self.field.ring.scaled(parts.get(0, self.field.ring.zero), -1), parts[1].constant or 1
+        values = tuple(self._put(value, variable, top, bottom) for value in self.values)
+
+        def put(polynomial: Polynomial) -> Polynomial:
+            return self._put_into(polynomial, variable, top, bottom)
+
+        part = Region(self.space, self._put_into_all(self.conditions, put), values, alive, witnesses)
+        part.learn(self._put_into_all(self.facts, put))
+        return part
+
+    def _put_into_all(self, conditions: Conditions, put: Callable[[Polynomial], Polynomial]) -> Conditions:
+        """Return conditions with an equality put into them; those that turn into numbers are checked and dropped."""
+        result: Conditions = {}
+        for condition, wanted in conditions.items():
+            content, left = put(condition).primitive()
+            wanted = wanted if content > 0 else signs.flipped(wanted)
+            if left.constant is None:
+                wanted &= result.get(left, signs.ANY)
+                result[left] = wanted
+            else:
+                wanted &= signs.sign_of(left.constant)
+            if not wanted:
+                raise EmptyRegion
+        return result
+
+    def _put(self, value: RationalFunction, variable: int, top: Polynomial, bottom: int) -> RationalFunction:
+        power = max(value.top.coefficients(variable), default=0)
+        scale = value.scale * abs(bottom) ** power
+        polynomial = self._put_into(value.top, variable, top, bottom)
+        return self.field.of(polynomial, (), scale)
+
+    def _put_into(self, polynomial: Polynomial, variable: int, top: Polynomial, bottom: int) -> Polynomial:
+        """Return the polynomial at variable = top/bottom, times |bottom|^(its power)."""
+        ring = self.field.ring
+        if bottom < 0:
+            top, bottom = ring.scaled(top, -1), -bottom
+        parts = polynomial.coefficients(variable)
+        most = max(parts, default=0)
+        result = ring.zero
+        for power, part in parts.items():
+            result = ring.plus(result, ring.scaled(ring.times(part, ring.power(top, power)), bottom ** (most - power)))
+        return result
+
+    def _decided(self, value: RationalFunction, wanted: int) -> bool:
+        content, top = self._reduced(value.top).primitive()
+        if top.constant == 0:
+            return bool(wanted & signs.ZERO)
+        if top in self.facts or top.degree() <= 1:
+            factors = [(top, 1)]
+        else:
+            sign, found = top.factors()
+            content, factors = content * sign, list(found)
+        factors += value.bottom
+        while True:
+            known = [(self.facts.get(factor, signs.ANY), power) for factor, power in factors]
+            possible = signs.product(known, signs.sign_of(content))
+            if not possible & ~wanted:
+                return True
+            if not possible & wanted:
+                return False
+            self._refine(factors, known, wanted, signs.sign_of(content))
+
+    def _reduced(self, polynomial: Polynomial) -> Polynomial:
+        """Return 0 for a polynomial that vanishes by the region's unsolved equalities, others as they are."""
+        left = polynomial
+        for equality, wanted in self.conditions.items():
+            if wanted != signs.ZERO or not left.terms:
+                continue
+            for variable in equality.variables():
+                lead = equality.coefficients(variable)
+                if not self._known_signs(lead[max(lead)]) & signs.ZERO:
+                    left = self.field.ring.remainder(left, equality, variable)
+                    break
+        return polynomial if left.terms else left
+
+    def _known_signs(self, polynomial: Polynomial) -> int:
+        content, factors = polynomial.factors()
+        known = [(self.facts.get(factor, signs.ANY), power) for factor, power in factors]
+        return signs.product(known, signs.sign_of(content))
+
+    def _refine(
+        self, factors: list[tuple[Polynomial, int]], known: list[tuple[int, int]], wanted: int, sign: int
+    ) -> None:
+        """Learn more about the first factor whose sign is open; split if it can go either way."""
+        at = next(at for at, (had, _) in enumerate(known) if had not in signs.SINGLE)
+        polynomial, had = factors[at][0], known[at][0]
+        parts = [single for single in signs.SINGLE if single & had]
+        if all(other in signs.SINGLE for place, (other, _) in enumerate(known) if place != at):
+            # Only the answer matters now: the signs that lead to "yes" stay together, and those that lead to "no".
+            yes = 0
+            for single in parts:
+                outcome = signs.product([*known[:at], (single, known[at][1]), *known[at + 1 :]], sign)
+                yes |= single if outcome & wanted else 0
+            parts = sorted((yes, had & ~yes), key=lambda part: part in (signs.ZERO, signs.NEGATIVE, 0))
+        feasible = [part for part in parts if part and self._feasible(polynomial, part)]
+        if not feasible:
+            raise EmptyRegion
+        if len(feasible) > 1:
+            self.open = Split(polynomial, feasible)
+            raise self.open
+        self.facts[polynomial] = feasible[0]
+
+    def _feasible(self, polynomial: Polynomial, wanted: int) -> bool:
+        """Say whether a polynomial can have these signs; False is proved, True may be a guess."""
+        if bool((self.space.points.signs(polynomial)[self.alive] & wanted).any()):
+            return True
+        if any(_sign(polynomial, point) & wanted for point in self.witnesses):
+            return True
+        answer = self.space.solver.ask([*self.conditions.items(), (polynomial, wanted)])
+        if answer.impossible:
+            self.space.discarded += 1
+            return False
+        if answer.point is not None:
+            left = [answer.point[at] for at in range(len(self.values))]
+            self.witnesses.append(tuple(evaluated(value.top, left) / value.scale for value in self.values))
+        return True
+
+
+def _sign(polynomial: Polynomial, point: Point) -> int:
+    return signs.sign_of(evaluated(polynomial, point).numerator)
+
+
+def _pivot(polynomial: Polynomial) -> int | None:
+    """Return a variable that an equality can be solved for: it occurs as c·x alone, c a number."""
+    for variable in polynomial.variables():
+        parts = polynomial.coefficients(variable)
+        if max(parts) == 1 and parts[1].constant is not None:
+            return variable
+    return None

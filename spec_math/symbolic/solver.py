@@ -1,0 +1,100 @@
+"""z3, asked one thing: can these polynomials have these signs at once? A "no" is a proof, anything else is a maybe."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from spec_math.symbolic import signs
+from spec_math.symbolic.polynomial import Polynomial, Ring
+
+PATIENCE = 500_000
+"""What z3 may spend on one question, in its own units: the same on every machine, half a second where it is used up."""
+
+
+class Answer(NamedTuple):
+    """What z3 found: `impossible` is a proof; `point` are values of the variables, where it has rational ones."""
+
+    impossible: bool
+    point: dict[int, Fraction] | None
+
+
+class Solver:
+    """The questions of one ring to z3.
+
+    Raises:
+        ModuleNotFoundError: z3 is not installed.
+
+    >>> ring = Ring(["x"])
+    >>> Solver(ring).ask([(ring.variables[0], signs.POSITIVE), (ring.variables[0], signs.NONPOSITIVE)]).impossible
+    True
+    """
+
+    def __init__(self, ring: Ring) -> None:
+        try:
+            import z3  # pyright: ignore[reportMissingTypeStubs]
+        except ModuleNotFoundError as error:
+            raise ModuleNotFoundError(
+                "proofs for every law need z3 to discard impossible regions; install the extra: pip install "
+                "'spec_math[prove]'"
+            ) from error
+        self._z3: Any = z3
+        self._variables: list[Any] = [z3.Real(name) for name in ring.names]
+        self._written: dict[int, Any] = {}
+        self._conditions: dict[tuple[int, int], Any] = {}
+        self.asked = 0
+
+    def ask(self, conditions: Iterable[tuple[Polynomial, int]], patience: int = PATIENCE) -> Answer:
+        """Ask whether the polynomials can have these signs at once."""
+        listed = list(conditions)
+        linear = [pair for pair in listed if pair[0].degree() <= 1]
+        self.asked += 1
+        found = self._answer("QF_LRA", linear, patience)
+        if found.impossible or len(linear) == len(listed):
+            return found
+        return self._answer("QF_NRA", listed, patience)
+
+    def _answer(self, logic: str, conditions: list[tuple[Polynomial, int]], patience: int) -> Answer:
+        solver = self._z3.SolverFor(logic)
+        solver.set("rlimit", patience)
+        solver.add(*[self._condition(*pair) for pair in conditions])
+        answer = solver.check()
+        if answer == self._z3.unsat:
+            return Answer(True, None)
+        return Answer(False, self._point(solver.model()) if answer == self._z3.sat else None)
+
+    def _point(self, model: Any) -> dict[int, Fraction] | None:
+        point: dict[int, Fraction] = {}
+        for at, variable in enumerate(self._variables):
+            value = model.eval(variable, model_completion=True)
+            if not self._z3.is_rational_value(value):
+                return None
+            point[at] = Fraction(value.numerator_as_long(), value.denominator_as_long())
+        return point
+
+    def _condition(self, polynomial: Polynomial, wanted: int) -> Any:
+        key = (polynomial.index, wanted)
+        if key not in self._conditions:
+            x = self._expression(polynomial)
+            self._conditions[key] = {
+                signs.NEGATIVE: x < 0,
+                signs.NONPOSITIVE: x <= 0,
+                signs.ZERO: x == 0,
+                signs.NONNEGATIVE: x >= 0,
+                signs.POSITIVE: x > 0,
+                signs.NONZERO: x != 0,
+            }[wanted]
+        return self._conditions[key]
+
+    def _expression(self, polynomial: Polynomial) -> Any:
+        if polynomial.index not in self._written:
+            terms: list[Any] = []
+            for monomial, coefficient in polynomial.terms.items():
+                term: Any = self._z3.RealVal(coefficient)
+                for variable, power in zip(self._variables, polynomial.ring.exponents(monomial), strict=True):
+                    for _ in range(power):
+                        term = term * variable
+                terms.append(term)
+            self._written[polynomial.index] = self._z3.Sum(terms) if terms else self._z3.RealVal(0)
+        return self._written[polynomial.index]
