@@ -12,6 +12,7 @@ from spec_math.audit.explore import Explored, Partial, as_generator, explore
 from spec_math.audit.identity_test import IdentityTest, identity_test
 from spec_math.audit.judgement import Judgement, check_sampler, judge
 from spec_math.audit.likeness import Likeness, likenesses
+from spec_math.audit.pooling import pooled_variation, pools
 from spec_math.audit.sample_size import (
     detectable_tv,
     gap_detected,
@@ -63,6 +64,8 @@ __all__ = [
     "judge",
     "law_by_bisection",
     "likenesses",
+    "pooled_variation",
+    "pools",
     "product",
     "sample_size",
     "sequential_detectable_tv",

@@ -161,7 +161,7 @@ class ContextsTest:
     def verdict(self) -> Lossy | Unrefuted:
         """`Lossy` once the evidence has reached 1/alpha at a look, and ever after; else `Unrefuted`."""
         if self.alarm is None:
-            return Unrefuted(self.samples, self.log_evidence, self.promise())
+            return Unrefuted(self.samples, self.log_evidence, self.promise)
         if self.impossible:
             return Lossy(f"{self.impossible:,} tokens were drawn that their targets have no mass on")
         name, wealth = self.suspects()[0]

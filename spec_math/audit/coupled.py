@@ -154,7 +154,7 @@ class CoupledTest:
     def verdict(self) -> Lossy | Unrefuted:
         """`Lossy` with the first difference that rounding does not explain; else `Unrefuted`."""
         if self.first is None:
-            return Unrefuted(self.samples, 0.0, self.promise())
+            return Unrefuted(self.samples, 0.0, self.promise)
         return Lossy(str(self.first), emitted=self.first.kernel, target=self.first.reference)
 
     def promise(self, samples: int | None = None, power: float = 0.99) -> Promise:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -46,10 +46,15 @@ class Unrefuted:
 
     samples: int
     log_evidence: float
-    promise: Promise
+    promised: Callable[[int], Promise] = field(repr=False)
 
     def __bool__(self) -> bool:
         return True
+
+    @property
+    def promise(self) -> Promise:
+        """What the test promises for the draws so far; worked out when asked for, as one may look after each draw."""
+        return self.promised(self.samples)
 
     def __str__(self) -> str:
         return f"Unrefuted after {self.samples:,} draws: {self.promise}"

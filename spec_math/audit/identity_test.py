@@ -172,7 +172,7 @@ class IdentityTest:
     def verdict(self) -> Lossy | Unrefuted:
         """`Lossy` once the evidence has reached 1/alpha at a look, and ever after; else `Unrefuted`."""
         if self.alarm is None:
-            return Unrefuted(self.samples, self.log_evidence, self.promise())
+            return Unrefuted(self.samples, self.log_evidence, self.promise)
         share = self.counts / max(self.samples, 1)
         token = int(np.argmax(np.abs(share - self.target)))
         impossible = np.flatnonzero((self.counts > 0) & (self.target == 0))

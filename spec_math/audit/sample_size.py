@@ -75,7 +75,7 @@ def sequential_sample_size(total_variation: Any, alpha: Any, power: Any, size: i
         TypeError, ValueError: as `sample_size`.
 
     >>> round(sequential_sample_size(0.01, 1e-6, 0.99, 32), -3)
-    300000
+    302000
     """
     shift, wanted = 4 * _distance(total_variation) ** 2, level(power, "power")
     freedom, goal = _tokens(size) - 1, _goal(alpha, bank)

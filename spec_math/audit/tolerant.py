@@ -167,7 +167,7 @@ class TolerantTest:
     def verdict(self) -> Lossy | Unrefuted:
         """`Lossy` once the evidence has reached 1/alpha at a look, and ever after; else `Unrefuted`."""
         if self.alarm is None:
-            return Unrefuted(self.samples, self.log_evidence, self.promise())
+            return Unrefuted(self.samples, self.log_evidence, self.promise)
         share = self.counts / self.samples
         token = int(np.argmax(np.abs(share - self.target)))
         return Lossy(
