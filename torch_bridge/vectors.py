@@ -24,7 +24,8 @@ from torch_bridge.options import Options
 
 ABOUT = {
     "target_logits, draft_logits": "[B, L + 1, V] and [B, L, V] for token and block; [B, V] each for k_seq and plan",
-    "tokens": "drafted tokens [B, L] or [B, k]; -1 from where a row is shorter, whose further rows are never used",
+    "tokens": "drafted tokens [B, L] or [B, k]; -1 from where a row is shorter. The rows of logits behind are never "
+    "used; they hold nearly all mass on the last token, which a kernel that reads them would emit",
     "uniforms": "in [0, 1), multiples of 2^-24. token, block, k_seq: column i is the coin of draft i, the last column "
     "the final draw. plan: component, choice in the pool, test, residual's draw",
     "rules": "a coin accepts where u < chance; a draw is the first i with v_0 + ... + v_i > u * sum(v)",
@@ -153,6 +154,9 @@ def vectors(case: Case, rng: np.random.Generator) -> dict[str, Any]:
     sizes = np.where(np.arange(case.requests) % 4 == 3, rng.integers(0, case.drafts, case.requests), case.drafts)
     sizes[3] = 0
     tokens[np.arange(case.drafts) >= sizes[:, None]] = -1
+    if chained:
+        _spoil(targets, sizes + 1)
+        _spoil(drafts, sizes)
     columns = 4 if case.verifier == "plan" else case.drafts + 1
     uniforms = rng.integers(0, 2**24, (case.requests, columns)) / 2.0**24
     given = {
@@ -162,6 +166,13 @@ def vectors(case: Case, rng: np.random.Generator) -> dict[str, Any]:
         "uniforms": torch.from_numpy(uniforms),
     }
     return {**given, **_expected(case, given)}
+
+
+def _spoil(logits: torch.Tensor, sizes: Any) -> None:
+    """Put nearly all mass of the rows that no chain reaches on the last token: a kernel that reads them emits it."""
+    beyond = torch.arange(logits.shape[1]) >= torch.from_numpy(sizes)[:, None]
+    logits[beyond] = 0.0
+    logits[..., -1] += 40.0 * beyond
 
 
 def _expected(case: Case, given: dict[str, Any]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from functools import cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -101,3 +102,12 @@ def test_laws_that_the_type_holds_have_no_error_on_ideal_coins_and_a_broken_step
     # Swapped laws are another target: the distance reported is not blind.
     thirds = [1 / 3, 1 / 3, 1 / 3], [0.5, 0.25, 0.25]
     assert float_step(*thirds, torch.bfloat16).ideal > 0
+
+
+def test_the_page_shows_the_table() -> None:
+    page = Path(__file__).parents[2] / "docs" / "how_to" / "check_your_own_verifier.md"
+    rows = [f"| {dtype} | {ideal} | {own} |" for dtype, (ideal, own) in TABLE.items()]
+    assert "\n".join(rows) in page.read_text(encoding="utf-8")
+    assert [[8 - k for k in range(8)], [1, 3, 5, 7, 8, 6, 4, 2]] == [
+        [int(m * 36) for m in law] for law in (TARGET, DRAFT)
+    ]
