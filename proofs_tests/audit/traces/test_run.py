@@ -85,9 +85,7 @@ def test_what_is_kept_is_not_computed_again(shards, tmp_path, monkeypatch):
     store = Store(tmp_path / "kept", 1e-5)
     audited(shards[:4], store=store)
     asked = []
-    monkeypatch.setattr(
-        running, "audit_shard", lambda shard, tolerance: asked.append(shard) or audit_shard(shard, tolerance)
-    )
+    monkeypatch.setattr(running, "audit_shard", lambda shard, *how: asked.append(shard) or audit_shard(shard, *how))
     assert evidence(audited(shards, store=store)) == wanted
     assert sorted(asked) == shards[4:]
     assert evidence(audited(shards, store=store)) == wanted
@@ -144,12 +142,12 @@ def test_a_reading_error_is_tried_again_and_then_named(shards, monkeypatch):
     failures = {shards[2]: TRIES - 1, shards[4]: TRIES - 1}
     lock = threading.Lock()
 
-    def flaky(shard, tolerance):
+    def flaky(shard, *how):
         with lock:
             failures[shard] = failures.get(shard, 0) - 1
         if failures[shard] >= 0:
             raise OSError("the network is away")
-        return audit_shard(shard, tolerance)
+        return audit_shard(shard, *how)
 
     monkeypatch.setattr(running, "audit_shard", flaky)
     assert evidence(audited(shards)) == wanted
@@ -160,9 +158,7 @@ def test_a_reading_error_is_tried_again_and_then_named(shards, monkeypatch):
 
 def test_a_broken_shard_is_not_tried_twice(shards, monkeypatch):
     asked = []
-    monkeypatch.setattr(
-        running, "audit_shard", lambda shard, tolerance: asked.append(shard) or audit_shard(shard, tolerance)
-    )
+    monkeypatch.setattr(running, "audit_shard", lambda shard, *how: asked.append(shard) or audit_shard(shard, *how))
     shards[0].write_bytes(b"")
     audited(shards)
     assert asked.count(shards[0]) == 1
@@ -215,12 +211,12 @@ def test_a_worker_killed_at_work_costs_its_shard_again_and_nothing_else(tmp_path
     diary = tmp_path / "diary"
     diary.mkdir()
 
-    def deadly(shard, tolerance):
+    def deadly(shard, *how):
         (diary / f"{shard.name}-{len(list(diary.glob(f'{shard.name}-*')))}").touch()
         if shard.name == "003.safetensors" and not (diary / "killed").exists():
             (diary / "killed").touch()
             os.kill(os.getpid(), signal.SIGKILL)
-        return audit_shard(shard, tolerance)
+        return audit_shard(shard, *how)
 
     monkeypatch.setattr(running, "audit_shard", deadly)
     with (
@@ -232,6 +228,16 @@ def test_a_worker_killed_at_work_costs_its_shard_again_and_nothing_else(tmp_path
     assert len(list(diary.glob("003.safetensors-*"))) == 2
     assert summary.skipped == ()
     assert evidence(summary) == wanted
+
+
+def test_results_of_very_many_shards_are_small_and_say_the_same(shards, monkeypatch):
+    whole = audited(shards)
+    monkeypatch.setattr(running, "MANY", 3)
+    summary = audited(shards)
+    assert len(summary.emitted.curve) == len(shards) + 1
+    # Sums of 900 logs of at most 100 nats, put together in another order.
+    assert abs(summary.emitted.log - whole.emitted.log) <= 1e-9
+    assert len(audit_shard(shards[0], checks=1).to_bytes()) < 16_000
 
 
 def test_metadata_is_text():

@@ -14,12 +14,17 @@ from pathlib import Path
 
 from spec_math.audit.traces.result import ShardResult, Summary, merge
 from spec_math.audit.traces.schema import TraceError
-from spec_math.audit.traces.shard_audit import TOLERANCE, audit_shard
+from spec_math.audit.traces.shard_audit import CHECKS, TOLERANCE, audit_shard
 from spec_math.audit.traces.shard_file import ENDINGS
 from spec_math.audit.traces.store import Store
 
 TRIES = 3
 """How often a shard is tried where reading fails or a worker is lost; a shard that is broken is not tried again."""
+
+MANY = 1_000
+"""Shards from which on the evidence is looked at once a shard: results are then ten kilobytes each.
+
+What was kept with more looks is taken as it is: they are points of the curve, and change nothing else."""
 
 AHEAD = 512
 """Shards that are handed out at a time."""
@@ -115,6 +120,7 @@ def audit_shards(
     ...     audit_shards([shard], executor).counts["rows"]
     20
     """
+    checks = CHECKS if len(shards) <= MANY else 1
     results: dict[Path, ShardResult] = {}
     reasons: dict[Path, str] = {}
     for shard in shards:
@@ -130,7 +136,7 @@ def audit_shards(
             while waiting and len(running) < AHEAD:
                 shard = waiting.pop()
                 tries[shard] += 1
-                running[executor.submit(audit_shard, shard, tolerance)] = shard
+                running[executor.submit(audit_shard, shard, tolerance, checks)] = shard
             finished, _ = wait(running, return_when=FIRST_COMPLETED)
             for future in finished:
                 shard = running.pop(future)

@@ -25,17 +25,17 @@ SHOWN = 3
 """Examples of each kind that are told in words."""
 
 
-def audit_shard(path: str | Path, tolerance: float = TOLERANCE) -> ShardResult:
+def audit_shard(path: str | Path, tolerance: float = TOLERANCE, checks: int = CHECKS) -> ShardResult:
     """Audit a recorded shard, in memory for a few rows of logits and a hundred bytes a row.
 
     Raises:
         TraceError: the shard is no trace, truncated, or broken: its name, the reason and the cure.
         OSError: it cannot be read just now.
     """
-    return audit_opened(open_shard(path), tolerance)
+    return audit_opened(open_shard(path), tolerance, checks)
 
 
-def audit_opened(shard: Shard, tolerance: float = TOLERANCE) -> ShardResult:
+def audit_opened(shard: Shard, tolerance: float = TOLERANCE, checks: int = CHECKS) -> ShardResult:
     """Audit an opened shard.
 
     The nulls, each for all contexts up to `tolerance` in total variation: emitted tokens have the law softmax(target
@@ -55,8 +55,8 @@ def audit_opened(shard: Shard, tolerance: float = TOLERANCE) -> ShardResult:
     found, ids = shard.header, shard.ids
     bets, draft_bets, facts, flags = _measured(shard)
     slack = tolerance + row_kernel.rounding(found.size)
-    checks = np.unique(np.linspace(0, found.rows, CHECKS + 1).round().astype(np.int64))
-    emitted = log_wealths(bets, slack, checks)
+    looks = np.unique(np.linspace(0, found.rows, checks + 1).round().astype(np.int64))
+    emitted = log_wealths(bets, slack, looks)
     with_draft = (ids["drafted"] >= 0) & (flags & (BAD_TARGET | BAD_DRAFT) == 0)
     # Beyond the first draft of a block, a verifier of blocks has chosen which rows there are, by their drafts.
     drawn = draft_bets if found.by_position else draft_bets[ids["depth"] == 0]
@@ -82,7 +82,7 @@ def audit_opened(shard: Shard, tolerance: float = TOLERANCE) -> ShardResult:
             "drafts": int(with_draft.sum()),
             **{name: int(where.sum()) for name, where in told.items()},
         },
-        checks=checks,
+        checks=looks,
         emitted=emitted,
         drafted=drafted,
         accepted=wealth,
