@@ -24,6 +24,13 @@ def read_vocabulary(path: str | Path) -> Vocabulary:
         FileNotFoundError: there is no such file.
         ImportError: the library for this kind is not installed; the message says which.
         ValueError: the file is empty, truncated or of no known kind; the path and the place are named.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     place = Path(folder) / "tokens.json"
+    ...     _ = place.write_text('["a", "ab"]')
+    ...     read_vocabulary(place)
+    Vocabulary(2 tokens, 0 special)
     """
     place = Path(path)
     head = content(place)[:512]

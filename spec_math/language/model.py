@@ -1,4 +1,7 @@
-"""A model: a function from the tokens so far to the law of the next token; here, one given as a finite table."""
+"""A model: a function from the tokens so far to the law of the next token; here, one given as a finite table.
+
+Source: our own; the JSON form is described at `Table.load`.
+"""
 
 from __future__ import annotations
 

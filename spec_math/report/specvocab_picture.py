@@ -15,10 +15,12 @@ DIMENSION, RANKS, KS = 64, (2, 4, 8, 16), (16, 64, 256, 1024, 2048)
 """The head's dimension, the ranks d' and the candidates k that are drawn."""
 
 
-def points(number: int = 96) -> list[Point]:
+def points(number: int = DIMENSION) -> list[Point]:
     """Compute the points on so many held-out positions: a head from the singular values of the draft's laws there.
 
-    >>> len(points(64)) == len(RANKS) * len(KS)
+    The head has at most as many dimensions as there are positions.
+
+    >>> len(points(16)) == len(RANKS) * len(KS)
     True
     """
     batch = next(positions(number).batches(number))
@@ -27,20 +29,21 @@ def points(number: int = 96) -> list[Point]:
     return figure_4(targets, hidden, head, RANKS, KS)
 
 
-def picture() -> Picture:
-    """Return the figure with what to see in it.
+def picture(number: int = DIMENSION) -> Picture:
+    """Return the figure on so many held-out positions, with what to see in it.
 
-    >>> picture().title
+    >>> picture(16).title
     'SpecVocab, Figure 4: candidates and the rank of the ranking'
     """
-    found = points()
+    found = points(number)
     least = min(found, key=lambda point: point.cost)
     return Picture(
         "SpecVocab, Figure 4: candidates and the rank of the ranking",
         drawn(found),
-        "The default draft's log-probabilities, factorised by singular values into a head of 64 dimensions: what "
-        "drafting from the k candidates of a ranking of rank d' accepts, and what it costs in multiplications of a "
-        f"full head, W_down included (the least here is {float(least.cost):.3f}). Dotted: the target's mass on the "
+        f"The default draft's log-probabilities at {number} positions, factorised by singular values into a head of "
+        f"{min(DIMENSION, number)} dimensions: what drafting from the k candidates of a ranking of rank d' accepts, "
+        "and what it costs in multiplications of a full head, W_down included (the least here is "
+        f"{float(least.cost):.3f}). Dotted: the target's mass on the "
         "candidates, which no draft from them exceeds. The paper draws acceptance length and throughput of its own "
         "models.",
     )

@@ -142,8 +142,8 @@ def _of_psi(found: DrafterLines) -> list[str]:
     calls = slrs.calls if slrs.calls is not None else float(found.psi_calls)
     pays = f"; it pays if a drafter call costs less than {slrs.acceptance.value / calls:.3g} of a target call"
     return [
-        f"SLRS needs short tokens: it accepts {slrs.acceptance.value:.4f}, but ψ takes {calls:,.6g} drafter calls a "
-        f"token{pays if slrs.acceptance.value > 0 else ''}."
+        f"SLRS needs short tokens: it accepts {slrs.acceptance.value:.4f}, but ψ takes {calls:,.6g} drafter "
+        f"call{'s' * (calls != 1)} a token{pays if slrs.acceptance.value > 0 else ''}."
     ]
 
 
