@@ -121,6 +121,18 @@ def test_temperature_and_top_k_are_applied_alike() -> None:
     assert not judged(law, rows, TOKENS, 0.1)
 
 
+@pytest.mark.parametrize("way", ["assistant", "prompt lookup"])
+def test_a_processor_that_reads_the_text_is_applied_alike(way: str) -> None:
+    """Each draft is verified with the penalties of the text before it: the law is that of plain sampling."""
+    target, assistant = pair(2)
+    options = {"assistant_model": assistant} if way == "assistant" else {"prompt_lookup_num_tokens": 2}
+    plain = generate_law(target, PROMPT, TOKENS, repetition_penalty=1.5)
+    law = generate_law(target, PROMPT, TOKENS, repetition_penalty=1.5, **options)
+    # The penalty multiplies logits by up to 1.5; both laws are float32's.
+    assert total_variation(law, plain) <= 2 * 1.5 * allowed(2)
+    assert not judged(law, Rows(target, PROMPT), TOKENS, 0.01)
+
+
 def test_nothing_follows_the_end_token() -> None:
     target, assistant = pair(2)
     # Another padding token would be masked out of the prompt.
