@@ -47,8 +47,8 @@ SPECIMENS = (
         "verifier",
         _stale_residual,
         printed=("0", ".070"),
-        note="two siblings a level, drafted without replacement: the joint distance is .1016 here, by hand too; the corpus "
-        "measured the engine's own function on a tree that it does not state, and no near reading has its .070",
+        note="two siblings a level, drafted without replacement: the joint distance is .1016 here, by hand too; the "
+        "corpus measured the engine's own function on a tree that it does not state, and no near reading has its .070",
     ),
     Specimen(
         "M24",
