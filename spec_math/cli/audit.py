@@ -10,14 +10,16 @@ import typer
 
 from spec_math.audit import OWN_GRID, subject_of
 from spec_math.cli.run import run
-from spec_math.report import audit_commands
+from spec_math.report import audit_commands, samples_audit
 from spec_math.report.audit_commands import AuditRequest, Make
+from spec_math.report.samples_audit import SamplesRequest
 
 
 def audit(  # noqa: PLR0913
     sampler: Annotated[
-        str, typer.Argument(metavar="MODULE:FUNCTION", help="What is audited: module:function or file.py:function.")
-    ],
+        str | None,
+        typer.Argument(metavar="MODULE:FUNCTION", help="What is audited: module:function or file.py:function."),
+    ] = None,
     target: Annotated[
         str | None, typer.Option(help="The target's law, masses separated by commas; rows of a chain by ;.")
     ] = None,
@@ -44,6 +46,18 @@ def audit(  # noqa: PLR0913
     pytest: Annotated[
         Path | None, typer.Option("--pytest", help="File for the smallest failing case as a test, if it fails.")
     ] = None,
+    samples: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE|MODULE:FUNCTION", help="A black box: its tokens, or a function of n that returns n of them."
+        ),
+    ] = None,
+    alpha: Annotated[
+        float, typer.Option(help="With --samples: right samplers are refuted so seldom.")
+    ] = SamplesRequest.alpha,
+    total_variation: Annotated[
+        float, typer.Option(help="With --samples of a function: what is looked for, and so how many are drawn.")
+    ] = SamplesRequest.total_variation,
 ) -> None:
     """Judge somebody's sampler exactly: run it, as it is, down every path of its randomness.
 
@@ -60,12 +74,19 @@ def audit(  # noqa: PLR0913
 
       spec-math audit mypackage.sampling:rejection_sample --lookahead 2 --numbers torch.float32
 
+      spec-math audit --samples tokens.txt --target 1/4,3/4 --out verdict.html
+
     [bold]Exit codes[/bold]: 0 lossless, 1 lossy, 2 undecided, not explorable or bad input.
     """
+    if samples is not None:
+        asked = SamplesRequest(samples, target, draft, alpha, total_variation, out)
+        run(lambda console, progress: samples_audit.samples(asked, console, progress))
+        return
+    if sampler is None:
+        raise typer.BadParameter("name what is audited, MODULE:FUNCTION, or give its tokens with --samples")
     request = AuditRequest(
         sampler, shape, numbers, target, draft, k, lookahead, horizon, budget, _grid(grid), out, pytest
     )
-    # A black box, whose randomness cannot be explored, is judged by samples: see audit.identity_test.
     run(lambda console, progress: audit_commands.audit(request, _make(), console, progress))
 
 
