@@ -6,41 +6,13 @@ from fractions import Fraction
 
 from hypothesis import strategies as st
 
-from spec_math.arrays import Array, exact, proportional_to
+from spec_math.arrays import Array, exact
+from spec_math.testing import laws, pairs
+
+__all__ = ["SMALL", "WIDE", "counts", "dyadic_laws", "dyadic_pairs", "laws", "pairs", "vocabularies"]
 
 SMALL = st.integers(0, 6)
 WIDE = st.one_of(SMALL, st.sampled_from([Fraction(1, 2**60), Fraction(1, 10**9), 10**9]))
-
-
-@st.composite
-def laws(draw: st.DrawFn, size: int) -> Array:
-    """A law on `size` tokens, from small whole weights or weights of very different size."""
-    kind = draw(st.sampled_from(["small", "wide", "one-hot"]))
-    if kind == "one-hot":
-        at = draw(st.integers(0, size - 1))
-        return exact([int(token == at) for token in range(size)])
-    weights = draw(st.lists(SMALL if kind == "small" else WIDE, min_size=size, max_size=size).filter(any))
-    return proportional_to(weights)
-
-
-@st.composite
-def pairs(draw: st.DrawFn, largest: int = 4) -> tuple[Array, Array]:
-    """A target and a draft: unrelated, equal, permuted, tied up to one token, or disjoint."""
-    size = draw(st.integers(1, largest))
-    target = draw(laws(size))
-    kind = draw(st.sampled_from(["any", "any", "any", "equal", "permuted", "tied", "disjoint"]))
-    if kind == "equal":
-        return target, target.copy()
-    if kind == "permuted":
-        return target, target[list(draw(st.permutations(range(size))))]
-    if kind == "tied":
-        weights = [*target[:-1], target[-1] + draw(st.sampled_from([1, Fraction(1, 2**60)]))]
-        return target, proportional_to(weights)
-    if kind == "disjoint" and size > 1:
-        cut = draw(st.integers(1, size - 1))
-        left, right = draw(laws(cut)), draw(laws(size - cut))
-        return exact([*left, *[0] * (size - cut)]), exact([*[0] * cut, *right])
-    return target, draw(laws(size))
 
 
 @st.composite
