@@ -1,4 +1,7 @@
-"""Compare the tokens of two verifiers on the same uniforms, as tensors on any device."""
+"""Compare the tokens of two verifiers on the same uniforms, as tensors on any device.
+
+Source: worked out here.
+"""
 
 from __future__ import annotations
 

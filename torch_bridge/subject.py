@@ -1,4 +1,7 @@
-"""Samplers in torch as subjects of an audit: laws as tensors, torch's randomness followed with Python's and NumPy's."""
+"""Samplers in torch as subjects of an audit: laws as tensors, torch's randomness followed with Python's and NumPy's.
+
+Source: worked out here.
+"""
 
 from __future__ import annotations
 

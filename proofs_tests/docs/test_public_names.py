@@ -41,6 +41,7 @@ CHECKS = {"laws", "law", "checked", "count", "stored_law"}
 SHAPE = re.compile(r"\[[^\]\n]*(?:\.\.\.|V|D|T|L|K|k)[^\]\n]*\]|vector|list of|a number")
 UNIT = re.compile(r"probabilit|chance|mass|per call|per target call|times|tokens|speed|nats|bits|multiplications")
 MEASURED = re.compile(r"acceptance|membership|expected|bias|speed|overlap|total_variation|optimum|estimate")
+MADE_BY = re.compile(r"[Mm]ade by `[\w.]+`")
 SAME = re.compile(r"(?:[Aa]s|what|that|of) `[\w.]+`")
 
 
@@ -73,8 +74,9 @@ def wanting(thing: Any) -> list[str]:
     head = sys.modules[thing.__module__].__doc__ or ""
     found = [] if "Source:" in said + head or "(SpecTr" in said + head or "et al." in said + head else ["source"]
     if inspect.isclass(thing):
-        told_apart = issubclass(thing, Exception) or getattr(thing, "_is_protocol", False)
-        return found if told_apart or ">>>" in _with_methods(thing) else [*found, "example"]
+        # What is raised or only described is never made by hand, and the example of a function shows what it makes.
+        unmade = issubclass(thing, Exception) or getattr(thing, "_is_protocol", False) or MADE_BY.search(said)
+        return found if unmade or ">>>" in _with_methods(thing) else [*found, "example"]
     if ">>>" not in said:
         found.append("example")
     return found + _of_function(thing, said, head)

@@ -1,4 +1,7 @@
-"""The bug bank: what the zoo's bugs emit at one position, as closed forms in the target and the draft."""
+"""The bug bank: what the zoo's bugs emit at one position, as closed forms in the target and the draft.
+
+Source: the zoo, which names the issues of engines.
+"""
 
 from __future__ import annotations
 

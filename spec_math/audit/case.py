@@ -1,4 +1,7 @@
-"""A case that a sampler is judged on: the target's and the draft's rows, and how many drafts there are."""
+"""A case that a sampler is judged on: the target's and the draft's rows, and how many drafts there are.
+
+Source: worked out here.
+"""
 
 from __future__ import annotations
 

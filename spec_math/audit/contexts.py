@@ -1,4 +1,8 @@
-"""A test for draws that each have a target and a draft of their own: a text, a batch of requests, a recorded trace."""
+"""A test for draws that each have a target and a draft of their own: a text, a batch of requests, a recorded trace.
+
+Source: betting on bounded features, e-processes as in Ville 1939 and Shafer and Vovk 2019; the features are worked out
+here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The same uniforms into a reference and into a kernel: the first decision in which they differ, and by how little."""
+"""The same uniforms into a reference and into a kernel: the first decision in which they differ, and by how little.
+
+Source: worked out here.
+"""
 
 from __future__ import annotations
 
@@ -29,6 +32,8 @@ class Difference:
     `decision` is the place of the reference's flip or draw that, answered otherwise, gives what the kernel returned,
     `asked` what was asked there, and `distance` how far its uniform lies from there; all None where no one decision
     explains the outcome.
+
+    Made by `coupled_test`.
     """
 
     run: int

@@ -47,6 +47,9 @@ def check_drafter(drafter: Callable[[], tuple[int | None, Any]], **options: Any)
 def check_drafter_program(drafter: Callable[[Coin], tuple[int | None, Any]]) -> Lossless | Lossy:
     """Decide the same of a drafter that is a program against a coin, coin -> (token, reported law [V]).
 
+    Raises:
+        ChanceError: the program asks its coin for what is no chance.
+
     >>> from fractions import Fraction
     >>> bool(check_drafter_program(lambda coin: (coin.draw([Fraction(1, 2)] * 2), ["1/2", "1/2"])))
     True

@@ -1,4 +1,7 @@
-"""What a sequential test says: evidence in logs, a promise that can be checked, and a verdict that may be looked at."""
+"""What a sequential test says: evidence in logs, a promise that can be checked, and a verdict that may be looked at.
+
+Source: e-processes as in Ville 1939 and Shafer and Vovk 2019.
+"""
 
 from __future__ import annotations
 
@@ -18,6 +21,8 @@ class Promise:
     A sampler whose law is `detectable` or more away in total variation is found within `samples` draws with probability
     `power`; None where that distance exceeds 1, so that so few draws promise nothing. `of` names the distance where it
     is another.
+
+    Made by `Unrefuted.promise`.
     """
 
     false_alarms: float
@@ -42,7 +47,10 @@ class Promise:
 
 @dataclass(frozen=True)
 class Unrefuted:
-    """No alarm: the draws so far do not refute the claim. That is no proof of it; `promise` says what it is worth."""
+    """No alarm: the draws so far do not refute the claim. That is no proof of it; `promise` says what it is worth.
+
+    Made by `IdentityTest.verdict`.
+    """
 
     samples: int
     log_evidence: float

@@ -1,4 +1,7 @@
-"""Is the law of a sampler that can only be sampled this one? Evidence that may be looked at after every draw."""
+"""Is the law of a sampler that can only be sampled this one? Evidence that may be looked at after every draw.
+
+Source: e-processes as in Ville 1939 and Shafer and Vovk 2019; the mixture is worked out here.
+"""
 
 from __future__ import annotations
 

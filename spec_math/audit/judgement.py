@@ -1,4 +1,7 @@
-"""The judge of samplers: what a function emits on a case against the target, with all that is known of the fault."""
+"""The judge of samplers: what a function emits on a case against the target, with all that is known of the fault.
+
+Source: worked out here.
+"""
 
 from __future__ import annotations
 
@@ -26,6 +29,8 @@ class Judgement:
     variation of the first token and of the horizon's tokens. `bound` is what rounding could explain. `contract` is the
     "verifier", the "replay" of random numbers (fresh ones cure it), or "drafter or verifier" where the function drafts
     by itself. `way` is the heaviest path to the counterexample.
+
+    Made by `judge`.
     """
 
     subject: Subject

@@ -1,4 +1,7 @@
-"""Which known bug a sampler looks like: the zoo's laws on the toy against what the sampler emits there."""
+"""Which known bug a sampler looks like: the zoo's laws on the toy against what the sampler emits there.
+
+Source: the zoo, which names the issues of engines.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,10 @@ CLOSE = 3
 
 @dataclass(frozen=True)
 class Likeness:
-    """A known bug, and how far what it emits on the toy is from what the sampler emits there."""
+    """A known bug, and how far what it emits on the toy is from what the sampler emits there.
+
+    Made by `likenesses`.
+    """
 
     specimen: Specimen
     distance: Any

@@ -1,4 +1,7 @@
-"""Pools of tokens for large vocabularies, drawn up from the target and the draft before any token is seen."""
+"""Pools of tokens for large vocabularies, drawn up from the target and the draft before any token is seen.
+
+Source: worked out here.
+"""
 
 from __future__ import annotations
 

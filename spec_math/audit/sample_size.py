@@ -2,6 +2,8 @@
 
 In the direction that is hardest to see, a law at total variation δ has χ² distance 4δ² from the target: by Cauchy's
 inequality (Σ|a − t|)² ≤ Σ (a − t)²/t · Σ t, with equality where |a − t| is proportional to t.
+
+Source: the power of a chi-square test, Cohen 1988; the direction that is hardest to see is worked out here.
 """
 
 from __future__ import annotations

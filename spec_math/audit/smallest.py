@@ -1,4 +1,7 @@
-"""The smallest case on which a sampler still fails as it does: few drafts, few tokens, small rational masses."""
+"""The smallest case on which a sampler still fails as it does: few drafts, few tokens, small rational masses.
+
+Source: shrinking, as property tests do it; the moves are worked out here.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""When a test alarms, by simulation: many runs of the identity test on draws from a law, looked at after each draw."""
+"""When a test alarms, by simulation: many runs of the identity test on draws from a law, looked at after each draw.
+
+Source: worked out here.
+"""
 
 from __future__ import annotations
 

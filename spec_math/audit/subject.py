@@ -1,4 +1,7 @@
-"""A sampler to be judged: somebody's function, how it is called, and the numbers that it is given."""
+"""A sampler to be judged: somebody's function, how it is called, and the numbers that it is given.
+
+Source: worked out here.
+"""
 
 from __future__ import annotations
 
@@ -55,7 +58,10 @@ NUMBERS: dict[str, Numbers] = {
 
 @dataclass(frozen=True)
 class Subject:
-    """A function with its shape, the numbers it is given, and the libraries whose randomness is followed."""
+    """A function with its shape, the numbers it is given, and the libraries whose randomness is followed.
+
+    Made by `subject_of`.
+    """
 
     fn: Callable[..., Any]
     shape: Shape

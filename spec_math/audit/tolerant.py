@@ -1,4 +1,7 @@
-"""Is the law of a sampler within a stated total variation of this one? What half precision costs may be forgiven."""
+"""Is the law of a sampler within a stated total variation of this one? What half precision costs may be forgiven.
+
+Source: e-processes as in Ville 1939 and Shafer and Vovk 2019; the bets are worked out here.
+"""
 
 from __future__ import annotations
 

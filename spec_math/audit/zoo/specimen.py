@@ -50,7 +50,10 @@ class Specimen:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The contract that was found broken, or None, with the verdicts that say so."""
+    """The contract that was found broken, or None, with the verdicts that say so.
+
+    Made by `diagnose`.
+    """
 
     contract: Contract | None
     drafter: Lossless | Lossy | None
