@@ -9,6 +9,7 @@ import typer
 
 from spec_math.cli.run import run
 from spec_math.report import overlap_command
+from spec_math.report.overlap_command import OverlapRequest
 
 
 def overlap(
@@ -23,4 +24,5 @@ def overlap(
 
       spec-math overlap llama/tokenizer.json qwen2/tokenizer.json --out overlap.svg
     """
-    run(lambda console, _: overlap_command.overlap(first, second, text, out, console))
+    request = OverlapRequest(first, second, text, out)
+    run(lambda console, progress: overlap_command.overlap(request, console, progress))

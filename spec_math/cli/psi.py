@@ -46,4 +46,4 @@ def psi(  # noqa: PLR0913 - typer takes an argument an option
       spec-math psi --vocabulary qwen2/tokenizer.json --shortest 150000 --out lengths.svg
     """
     request = PsiRequest(token, vocabulary, target_vocabulary, draft, text, lookahead, shortest, out)
-    run(lambda console, _: psi_command.psi(request, console))
+    run(lambda console, progress: psi_command.psi(request, console, progress))

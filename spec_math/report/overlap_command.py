@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
+from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
@@ -17,17 +20,28 @@ from spec_math.report.law_files import write_whole
 from spec_math.report.pictures import bars
 
 
-def overlap(first: Path, second: Path, text: Path | None, out: Path | None, console: Console) -> int:
+@dataclass(frozen=True)
+class OverlapRequest:
+    """What `spec-math overlap` was asked: two vocabularies, perhaps a text, and where the picture goes."""
+
+    first: Path
+    second: Path
+    text: Path | None = None
+    out: Path | None = None
+
+
+def overlap(request: OverlapRequest, console: Console, progress: Progress) -> int:
     """Print what two vocabularies share, by bytes and by raw keys, and what either cannot spell of the other.
 
     Raises:
         ValueError, OSError: a file that holds no vocabulary, or a text that is no UTF-8.
 
-    >>> overlap(Path("a.json"), Path("b.json"), None, None, Console())
+    >>> overlap(OverlapRequest(Path("a.json"), Path("b.json")), Console(), Progress(disable=True))
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] No such file or directory: 'a.json'
     """
-    a, b = read_vocabulary(first), read_vocabulary(second)
+    first, second, text, out = request.first, request.second, request.text, request.out
+    a, b = read_all([first, second], progress)
     rows = _overlaps(a, b)
     if text is not None:
         content = text_of(text)
@@ -54,6 +68,23 @@ def overlap(first: Path, second: Path, text: Path | None, out: Path | None, cons
             Text(f"wrote {write_whole(out, bars(shares, 'Jaccard overlap', f'{first.stem} and {second.stem}'))}")
         )
     return 0
+
+
+def read_all(places: Sequence[Path], progress: Progress) -> list[Vocabulary]:
+    """Read vocabularies one after another, and tell a progress bar.
+
+    Raises:
+        ValueError, OSError: as `read_vocabulary`.
+
+    >>> read_all([], Progress(disable=True))
+    []
+    """
+    task = progress.add_task("reading vocabularies", total=len(places))
+    found: list[Vocabulary] = []
+    for place in places:
+        found.append(read_vocabulary(place))
+        progress.advance(task)
+    return found
 
 
 def text_of(path: Path) -> str:

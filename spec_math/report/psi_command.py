@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 from rich.console import Console
+from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
 from spec_math.distribution import restriction
 from spec_math.language import Vocabulary
-from spec_math.language.files import read_tokenizer, read_vocabulary
+from spec_math.language.files import read_tokenizer
 from spec_math.report import segmentation_figures
 from spec_math.report.law_files import LawFileError, open_laws, write_whole
-from spec_math.report.overlap_command import text_of
+from spec_math.report.overlap_command import read_all, text_of
 from spec_math.report.positions import from_files
 from spec_math.report.segmentation_pictures import by_length, histogram, tree
 from spec_math.string_level import segmentation
@@ -41,7 +42,7 @@ class PsiRequest:
     out: Path | None = None
 
 
-def psi(request: PsiRequest, console: Console) -> int:
+def psi(request: PsiRequest, console: Console, progress: Progress) -> int:
     """Print in how many ways the drafter can spell a text, the target calls that takes, the tree, and perhaps ψ.
 
     Without a text: the segmentations of every token of the vocabulary, as in Timor et al., Table 5.
@@ -49,11 +50,13 @@ def psi(request: PsiRequest, console: Console) -> int:
     Raises:
         ValueError, OSError: a file that holds no vocabulary; a text that is no target token; options that do not fit.
 
-    >>> psi(PsiRequest("ab", Path("none.json")), Console())
+    >>> psi(PsiRequest("ab", Path("none.json")), Console(), Progress(disable=True))
     Traceback (most recent call last):
     FileNotFoundError: [Errno 2] No such file or directory: 'none.json'
     """
-    drafter = read_vocabulary(request.vocabulary)
+    drafter, *others = read_all(
+        [place for place in (request.vocabulary, request.target_vocabulary) if place is not None], progress
+    )
     drawing = request.draft, request.corpus, request.lookahead
     if request.text is None:
         if request.target_vocabulary is not None or any(option is not None for option in drawing):
@@ -74,8 +77,8 @@ def psi(request: PsiRequest, console: Console) -> int:
         console.print(Text(segmentation.draw(request.text, drafter)))
     elif number:
         console.print(f"(the tree is drawn for up to {DRAWN} segmentations)")
-    if request.target_vocabulary is not None:
-        lines |= _psi_of(request, read_vocabulary(request.target_vocabulary), drafter, console)
+    for target in others:
+        lines |= _psi_of(request, target, drafter, console)
     if request.out is not None:
         title = f"{request.text}: {ways} in {request.vocabulary.name}"
         if request.out.suffix != ".svg":
