@@ -6,16 +6,18 @@ from collections import Counter
 from fractions import Fraction
 from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofs_tests.block_level.models import Rows, model_pairs
+from proofs_tests.speakers import speaker_pairs
 from proofs_tests.strategies import pairs
 from spec_math import Lossless, Lossy, check_lossless, check_lossless_block, law
-from spec_math.arrays import exact
+from spec_math.arrays import exact, proportional_to
 from spec_math.block_level import block, chain
-from spec_math.drafting import static
+from spec_math.drafting import redistribution, speculative, static
 from spec_math.language import documentation
 from spec_math.token_level import recursive, single
 
@@ -41,6 +43,31 @@ def test_every_subset_is_lossless(models, kept):
             target,
             3,
             rounds=2,
+        )
+        assert isinstance(verdict, Lossless)
+
+
+@settings(max_examples=25)
+@given(speaker_pairs(ends=False), st.integers(0, 2**32 - 1), st.sampled_from([(2, 1), (1, 2)]))
+def test_every_subset_is_lossless_over_two_vocabularies(pair, seed, reach):
+    """A drafter of another language, sent on to the target's tokens, and then kept to a part of them.
+
+    The part is fixed (FR-Spec, VocabTrim), or changes with the text (SpecVocab).
+    """
+    target, drafter = pair
+    random, size, (lookahead, rounds) = Random(seed), len(target.vocabulary), reach
+    # Positive kernels, so that every part has mass.
+    kernel = np.stack([proportional_to([random.randint(1, 4) for _ in range(size)]) for _ in drafter.vocabulary])
+    sent = redistribution.model(drafter, target.vocabulary, kernel)
+    k = random.randint(1, size)
+    scores = {length: [random.randint(0, 3) for _ in range(size)] for length in range(3)}
+    kept = tuple(sorted(random.sample(range(size), k)))
+    for model in (static.model(sent, kept), speculative.model(sent, lambda prefix: scores[len(prefix) % 3], k)):
+        verdict = check_lossless_block(
+            lambda coin, prefix, model=model: chain.generate(coin, target.model, model, prefix, lookahead),
+            target.model,
+            3,
+            rounds,
         )
         assert isinstance(verdict, Lossless)
 

@@ -101,6 +101,7 @@ def bars(values: Mapping[str, float], x: str, title: str) -> str:
     True
     """
     figure, axes = _figure(6.4, 0.6 + 0.45 * len(values))
+    axes.set_axisbelow(True)
     axes.barh(list(values), list(values.values()), color=COLOURS[0])
     axes.invert_yaxis()
     axes.set_xlim(0.0, 1.0)
