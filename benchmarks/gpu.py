@@ -1,7 +1,9 @@
 """Verification on logits on a CUDA device: the same tokens as on the CPU, no wait for the device, and what it costs.
 
 Run from the project's folder: python -m benchmarks.gpu
-One table. Without a CUDA device it says so and measures nothing.
+One table, the Triton kernels in it where Triton is installed: their share of the bandwidth floor (the bytes of all
+logits, read once, over the measured bandwidth of a copy), launched from the host and as a graph. Without a CUDA device
+it says "not measured" of each promise.
 """
 
 from __future__ import annotations
@@ -9,7 +11,8 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +27,12 @@ HOT = Options(check=False)
 SIZES = ((64, 4, 32_000), (64, 4, 151_936), (256, 4, 151_936))
 DOWN = (151_936, 4096, 2048)
 """A head's tokens and dimension, and how many tokens are looked at."""
+PROMISED, FLOOR, GAIN = (64, 4, 151_936), 0.7, 5.0
+PROMISES = (
+    f"kernels of verify_token at B, L, V = {PROMISED} in bfloat16: at least {FLOOR:.0%} of the memory-bandwidth floor",
+    f"kernel of indexed_logits at k = {DOWN[2]:,}: at least {GAIN:g} × gather, then multiply",
+    "vectors decided on the device as by programs replayed in float64, without a wait for the device",
+)
 
 
 def batch(shape: tuple[int, int, int], dtype: Any) -> tuple[Any, Any, Any, Any]:
@@ -48,6 +57,37 @@ def finished(work: Callable[[], Any]) -> Callable[[], Any]:
     return done
 
 
+def captured(work: Callable[[], Any]) -> Callable[[], Any]:
+    """Return the work as a graph: what the device takes for it, without the host's part of each launch."""
+    work()
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        work()
+    return graph.replay
+
+
+def device_seconds(works: Sequence[Callable[[], Any]], repeats: int = 20, calls: int = 10) -> list[list[float]]:
+    """Time several works in turn, A B A B …, by the device's own clock: seconds a call, the mean of some in a row."""
+    seconds: list[list[float]] = [[] for _ in works]
+    for repeat in range(repeats + 1):
+        for place, work in enumerate(works):
+            start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            start.record()
+            for _ in range(calls):
+                work()
+            end.record()
+            torch.cuda.synchronize()
+            if repeat:
+                seconds[place].append(start.elapsed_time(end) / 1e3 / calls)
+    return seconds
+
+
+def spread(seconds: Sequence[float]) -> str:
+    """Return the range of some times in ms."""
+    return f"{min(seconds) * 1e3:.3g}..{max(seconds) * 1e3:.3g} ms"
+
+
 def speed() -> list[Row]:
     """Measure the verifiers against the softmax of the same logits, and an indexed head against a full one."""
     rows: list[Row] = []
@@ -62,10 +102,12 @@ def speed() -> list[Row]:
         works = (softmax, lambda given=given: verify_token(*given, HOT), lambda given=given: verify_block(*given, HOT))
         seconds = interleaved([finished(work) for work in works])
         floor, token, block = (min(times) for times in seconds)
-        spread = [f"{min(times) * 1e3:.3g}..{max(times) * 1e3:.3g} ms" for times in seconds]
+        spreads = [spread(times) for times in seconds]
         case = "B = {}, L = {}, V = {:,}, bfloat16".format(*shape)
-        rows.append(Row(f"verify_token, {case}", token / floor, float("inf"), "×", spread[1], f"softmax, {spread[0]}"))
-        rows.append(Row(f"verify_block, {case}", block / token, float("inf"), "×", spread[2], "verify_token"))
+        rows.append(
+            Row(f"verify_token, {case}", token / floor, float("inf"), "×", spreads[1], f"softmax, {spreads[0]}")
+        )
+        rows.append(Row(f"verify_block, {case}", block / token, float("inf"), "×", spreads[2], "verify_token"))
         del given, targets, drafts
     size, dimension, looked = DOWN
     head = torch.randn(size, dimension, dtype=torch.bfloat16, device="cuda")
@@ -73,54 +115,137 @@ def speed() -> list[Row]:
     tokens = torch.randint(0, size, (64, looked), device="cuda")
     both = finished(lambda: indexed_logits(head, hidden, tokens)), finished(lambda: hidden @ head.T)
     ours, full = interleaved(both)
-    spread = f"{min(ours) * 1e3:.3g}..{max(ours) * 1e3:.3g} ms"
-    rows.append(
-        Row(f"indexed head, k = {looked:,}", min(ours) / min(full), float("inf"), "×", spread, "the full head, B = 64")
+    against = "the full head, B = 64"
+    rows.append(Row(f"indexed head, k = {looked:,}", min(ours) / min(full), float("inf"), "×", spread(ours), against))
+    return rows
+
+
+def copy_bandwidth() -> float:
+    """Return the bytes a second that a copy of 1 GiB reads and writes."""
+    block = torch.empty(2**30, dtype=torch.uint8, device="cuda")
+    into = torch.empty_like(block)
+    (copies,) = device_seconds([lambda: into.copy_(block)])
+    return 2 * block.numel() / min(copies)
+
+
+def kernels() -> list[Row]:
+    """Measure the Triton kernels: against reading the logits once, and against gathering rows and multiplying them."""
+    from torch_bridge import indexed_kernel, tiled_verify
+
+    rows: list[Row] = []
+    bandwidth = copy_bandwidth()
+    for shape in SIZES:
+        given = batch(shape, torch.bfloat16)
+        floor = sum(2 * logits.numel() for logits in given[:2]) / bandwidth
+        promised = shape == PROMISED
+        works = [lambda given=given: tiled_verify.verify_token(*given, HOT)]
+        works.append(captured(works[0]))
+        case = "B = {}, L = {}, V = {:,}, bfloat16".format(*shape)
+        against = f"logits read once at {bandwidth / 1e9:,.0f} GB/s, {floor * 1e3:.3g} ms"
+        for name, times in zip(("kernels", "kernels in a graph"), device_seconds(works), strict=True):
+            bound = FLOOR if promised and name != "kernels" else 0.0
+            rows.append(Row(f"{name}, {case}", floor / min(times), bound, "", spread(times), against, at_least=True))
+        del given, works
+    size, dimension, looked = DOWN
+    head = torch.randn(size, dimension, dtype=torch.bfloat16, device="cuda")
+    hidden = torch.randn(64, dimension, dtype=torch.bfloat16, device="cuda")
+    tokens = torch.randint(0, size, (64, looked), device="cuda")
+    ours, gathered = device_seconds(
+        [lambda: indexed_kernel.indexed_logits(head, hidden, tokens), lambda: indexed_logits(head, hidden, tokens)]
     )
+    gain = min(gathered) / min(ours)
+    against = f"gather, then multiply, {spread(gathered)}"
+    rows.append(Row(f"indexed head by kernel, k = {looked:,}", gain, GAIN, "×", spread(ours), against, at_least=True))
+    # Products of bfloat16 are exact in float32, sums of 4,096 run in any order, and the result is rounded, up or down.
+    reference = indexed_logits(head.float(), hidden.float(), tokens)
+    found = indexed_kernel.indexed_logits(head, hidden, tokens).float()
+    scale = indexed_logits(head.float().abs(), hidden.float().abs(), tokens)
+    limit = 2 * dimension * 2.0**-24 * scale + 2.0**-7 * reference.abs()
+    wrong = int(((found - reference).abs() > limit).sum())
+    rows.append(Row("logits of the kernel beyond rounding", wrong, 0, "", f"{found.numel():,} logits", "float32"))
     return rows
 
 
 def conformance() -> list[Row]:
     """Count the vectors that the device decides differently beyond the bound, and the waits for the device."""
-    differing, files, waits = 0, 0, 0
+    counts: dict[str, int] = dict.fromkeys(("files", "differing", "waits", "kernel files", "kernel differing"), 0)
     with tempfile.TemporaryDirectory() as folder:
         paths = write_vectors(folder)
         for file in json.loads(paths[-1].read_text())["files"]:
             if file["verifier"] not in ("token", "block"):
                 continue
             arrays = load_file(Path(folder) / file["file"])
-            given = [arrays[name].cuda() for name in ("target_logits", "draft_logits", "tokens", "uniforms")]
-            verify = verify_token if file["verifier"] == "token" else verify_block
             options = Options(**file["options"], check=False)
-            verify(*given, options)  # the first call loads kernels, and may wait for that
-            torch.cuda.synchronize()
-            torch.cuda.set_sync_debug_mode("error")
-            try:
-                emitted = verify(*given, options).emitted
-            except RuntimeError as error:
-                waits += 1
-                print(f"{file['file']}: {error}", file=sys.stderr)
-                continue
-            finally:
-                torch.cuda.set_sync_debug_mode("default")
-            files += 1
-            try:
-                assert_same_tokens(arrays["expected"], emitted.cpu(), arrays["margin"], file["bound"])
-            except DifferentTokensError as error:
-                differing += 1
-                print(f"{file['file']}: {error}", file=sys.stderr)
+            verify = verify_token if file["verifier"] == "token" else verify_block
+            emitted = unwaited(verify, arrays, options, file["file"])
+            counts["waits"] += emitted is None
+            counts["files"] += emitted is not None
+            counts["differing"] += emitted is not None and differs(arrays, emitted, file)
+            if triton_is_there() and decided_by_kernels(file, arrays, options):
+                from torch_bridge import tiled_verify
+
+                emitted = unwaited(tiled_verify.verify_token, arrays, options, file["file"])
+                counts["waits"] += emitted is None
+                counts["kernel files"] += emitted is not None
+                counts["kernel differing"] += emitted is not None and differs(arrays, emitted, file)
+    calls = counts["files"] + counts["kernel files"] + counts["waits"]
+    against = "programs replayed in float64"
     return [
-        Row("files of vectors decided differently", differing, 0, "", f"{files} files", "programs replayed in float64"),
-        Row("calls that wait for the device", waits, 0, "", f"{files + waits} calls", "torch.cuda's own sync check"),
+        Row("files of vectors decided differently", counts["differing"], 0, "", f"{counts['files']} files", against),
+        Row("the same, by kernels", counts["kernel differing"], 0, "", f"{counts['kernel files']} files", against),
+        Row("calls that wait for the device", counts["waits"], 0, "", f"{calls} calls", "torch.cuda's own sync check"),
     ]
+
+
+def decided_by_kernels(file: Any, arrays: Any, options: Options) -> bool:
+    """Say whether the kernels have what a file of vectors asks for."""
+    plain = not options.restricts and arrays["target_logits"].dtype != torch.float64
+    return file["verifier"] == "token" and plain
+
+
+def unwaited(verify: Any, arrays: Any, options: Options, name: str) -> Any:
+    """Return what is emitted, or None where the call waits for the device."""
+    given = [arrays[each].cuda() for each in ("target_logits", "draft_logits", "tokens", "uniforms")]
+    verify(*given, options)  # the first call loads kernels, and may wait for that
+    torch.cuda.synchronize()
+    torch.cuda.set_sync_debug_mode("error")
+    try:
+        return verify(*given, options).emitted
+    except RuntimeError as error:
+        print(f"{name}: {error}", file=sys.stderr)
+        return None
+    finally:
+        torch.cuda.set_sync_debug_mode("default")
+
+
+def differs(arrays: Any, emitted: Any, file: Any) -> bool:
+    """Say whether another token is emitted than a file of vectors expects, beyond its bound."""
+    try:
+        assert_same_tokens(arrays["expected"], emitted.cpu(), arrays["margin"], file["bound"])
+    except DifferentTokensError as error:
+        print(f"{file['file']}: {error}", file=sys.stderr)
+        return True
+    return False
+
+
+def triton_is_there() -> bool:
+    """Say whether Triton is installed; torch brings it where it was built for CUDA."""
+    return find_spec("triton") is not None
 
 
 def main() -> None:
     """Print the table, or say that there is no device."""
     if not torch.cuda.is_available():
-        print("not measured: no CUDA device here")
+        print("no CUDA device here")
+        for promise in PROMISES:
+            print(f"not measured: {promise}")
         return
-    sys.exit(not show(conformance() + speed(), f"Verification on logits, {torch.cuda.get_device_name()}"))
+    rows = conformance() + speed()
+    if triton_is_there():
+        rows += kernels()
+    else:
+        print("not measured: the kernels, as triton is not installed", file=sys.stderr)
+    sys.exit(not show(rows, f"Verification on logits, {torch.cuda.get_device_name()}"))
 
 
 if __name__ == "__main__":
