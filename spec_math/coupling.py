@@ -1,4 +1,7 @@
-"""The joint law of (drafts, emitted token): what a verifier of one position really does."""
+"""The joint law of (drafts, emitted token): what a verifier of one position really does.
+
+Source: SpecTr, Definition 1.
+"""
 
 from __future__ import annotations
 
@@ -52,6 +55,9 @@ class Coupling:
 
 def joint(draw: Callable[[Coin], Tokens], emit: Callable[[Coin, Tokens], Emission]) -> Coupling:
     """Compute the joint law of drafts and emission by walking every path of both programs.
+
+    Raises:
+        ChanceError: as `chance.law`.
 
     >>> from fractions import Fraction
     >>> def draw(coin):

@@ -176,6 +176,8 @@ def top_p(masses: Any, p: Any) -> Array:
     Raises:
         ValueError: p outside (0, 1].
 
+    Masses [..., V].
+
     >>> top_p(["1/2", "1/4", "1/4"], Fraction(3, 5)).tolist()
     [Fraction(2, 3), Fraction(1, 3), Fraction(0, 1)]
     """
@@ -196,6 +198,8 @@ def min_p(masses: Any, p: Any) -> Array:
 
     Raises:
         ValueError: p outside [0, 1].
+
+    Masses [..., V].
 
     >>> min_p(["1/2", "1/4", "1/4"], Fraction(3, 5)).tolist()
     [Fraction(1, 1), Fraction(0, 1), Fraction(0, 1)]

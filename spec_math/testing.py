@@ -2,6 +2,8 @@
 
 Each assertion says what it promises: how often it fails on right code, what it finds and with how many samples. A test
 that has never failed on wrong code is no test: give each of them a wrong twin of your function once.
+
+Source: stating rates and counts as in the statistical tests of TensorFlow Probability; the assertions are our own.
 """
 
 from __future__ import annotations

@@ -72,7 +72,11 @@ class Lossy:
 
 @dataclass(frozen=True)
 class Optimal:
-    """No verifier accepts more: `certificate` shows it to anyone, without a solver."""
+    """No verifier accepts more: `certificate` shows it to anyone, without a solver.
+
+    >>> Optimal(0.75, certificate=None).acceptance
+    0.75
+    """
 
     acceptance: Any
     certificate: Any
@@ -84,7 +88,11 @@ class Optimal:
 
 @dataclass(frozen=True)
 class Bracket:
-    """What is known of a quantity: it lies in [lower, upper]."""
+    """What is known of a quantity: it lies in [lower, upper].
+
+    >>> Bracket(0.5, 0.75).gap
+    0.25
+    """
 
     lower: Any
     upper: Any

@@ -28,8 +28,12 @@ PACKAGES = [
     "spec_math.string_level",
     "spec_math.language",
     "spec_math.audit",
+    "spec_math.symbolic",
     *(["torch_bridge"] if find_spec("torch") else []),
 ]
+
+MODULES = ["spec_math.testing", "spec_math.verdict", "spec_math.coupling", "spec_math.distribution"]
+"""Modules that are imported by their own names."""
 
 ARRAYS = {"target", "draft", "drafts", "targets", "masses", "weights", "target_logits", "draft_logits", "uniforms"}
 """Parameters that are arrays, or lists of numbers, wherever they stand."""
@@ -48,14 +52,15 @@ SAME = re.compile(r"(?:[Aa]s|what|that|of) `[\w.]+`")
 def public() -> Iterator[Any]:
     """Every public function and class once."""
     seen: set[str] = set()
+    modules = [import_module(name) for name in MODULES]
     for package in PACKAGES:
-        module = import_module(package)
-        for name in module.__all__:
-            for thing in _within(getattr(module, name)):
-                full = f"{thing.__module__}.{thing.__qualname__}"
-                if full not in seen:
-                    seen.add(full)
-                    yield thing
+        listed = import_module(package)
+        modules += [getattr(listed, name) for name in listed.__all__]
+    for thing in (thing for module in modules for thing in _within(module)):
+        full = f"{thing.__module__}.{thing.__qualname__}"
+        if full not in seen:
+            seen.add(full)
+            yield thing
 
 
 def _within(thing: Any) -> Iterator[Any]:
