@@ -10,7 +10,17 @@ import sys
 
 from benchmarks.table import Row, show
 
-MODULES = ("optimum_value", "plan", "transport", "comparison", "block_lengths", "blocks_monte_carlo", "strings", "traces")
+MODULES = (
+    "optimum_value",
+    "plan",
+    "transport",
+    "comparison",
+    "block_lengths",
+    "blocks_monte_carlo",
+    "strings",
+    "traces",
+    "sequential",
+)
 
 
 def main() -> None:

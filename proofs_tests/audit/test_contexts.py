@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -18,6 +17,7 @@ from proofs_tests.audit.sequences import most_alarms
 from spec_math.arrays import exact
 from spec_math.audit import ZOO, Unrefuted, bets, contexts_test, product
 from spec_math.audit.bank import BUGS
+from spec_math.audit.context_stopping import Game, context_stopping_times, every_bet, play_many
 from spec_math.audit.contexts import ContextsTest
 from spec_math.audit.features import CONTEXT_BUGS, FEATURES, centred, likelihood_ratios
 from spec_math.audit.row_features import features_at
@@ -180,84 +180,38 @@ def softmax(rows: Any) -> Any:
     return masses / masses.sum(axis=-1, keepdims=True)
 
 
-def prepared(contexts: int, size: int, seed: int) -> tuple[Any, ...]:
-    """Contexts as the corpus has them, softmax(1.5·randn) for target and draft, with every token's bets."""
+def contexts(number: int, size: int, seed: int) -> tuple[Any, Any]:
+    """Contexts as the corpus has them: softmax(1.5·randn) for target and draft."""
     rng = np.random.default_rng(seed)
-    targets, drafts = (softmax(1.5 * rng.standard_normal((contexts, size))) for _ in range(2))
-    gaps = np.empty((contexts, size, len(FEATURES)))
-    ratios = np.empty((contexts, size, len(CONTEXT_BUGS)))
-    for c in range(contexts):
-        for x in range(size):
-            assert features_at(targets[c], drafts[c], x, gaps[c, x], ratios[c, x]) == 0
-    return targets, drafts, gaps, ratios
+    return softmax(1.5 * rng.standard_normal((number, size))), softmax(1.5 * rng.standard_normal((number, size)))
 
 
-@numba.njit
-def play_many(generator, sums, gaps, ratios, stakes, weights, threshold, most, times):  # type: ignore[no-untyped-def]
-    """Stopping times of runs whose contexts come at random, and whose tokens have the laws with these sums."""
-    drawn_gaps, drawn_ratios = np.empty((64, gaps.shape[2])), np.empty((64, ratios.shape[2]))
-    for run in range(times.shape[0]):
-        logs, samples = np.zeros(weights.shape[0]), 0
-        while samples < most:
-            for i in range(64):
-                c = int(generator.random() * gaps.shape[0])
-                x = np.searchsorted(sums[c], generator.random(), side="right")
-                drawn_gaps[i], drawn_ratios[i] = gaps[c, x], ratios[c, x]
-            _, first = bets.play(drawn_gaps, drawn_ratios, stakes, 0.0, weights, logs, threshold, True)
-            if first >= 0:
-                times[run] = samples + first + 1
-                break
-            samples += 64
-
-
-def stops(setting: tuple[Any, ...], laws: Any, alpha: float, runs: int, most: int) -> Any:
-    _, _, gaps, ratios = setting
-    times = np.zeros(runs, dtype=np.int64)
-    sums = np.cumsum(laws, axis=-1)
-    test = contexts_test(alpha)
-    play_many(
-        np.random.default_rng(2),
-        sums / sums[:, -1:],
-        gaps,
-        ratios,
-        np.array(bets.STAKES),
-        bets.log_weights(True),
-        -math.log(test.alpha),
-        most,
-        times,
-    )
-    return times
-
-
-SETTING = prepared(200, 5, 0)
+TARGETS, DRAFTS = contexts(200, 5, 0)
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.01])
 def test_false_alarms_are_at_most_alpha_whenever_one_looks(alpha: float) -> None:
     """100,000 nulls, each of 128 draws in contexts of their own; benchmarks/sequential.py goes further."""
-    times = stops(SETTING, SETTING[0], alpha, 100_000, 128)
-    assert most_alarms(100_000, alpha) / 10 <= (times > 0).sum() <= most_alarms(100_000, alpha)
+    alarms = (context_stopping_times(contexts_test(alpha), (TARGETS, DRAFTS), TARGETS, 100_000, 128) > 0).sum()
+    assert most_alarms(100_000, alpha) / 10 <= alarms <= most_alarms(100_000, alpha)
 
 
 def test_the_same_harness_finds_bets_on_the_wrong_mean() -> None:
     """Control: features less their means under the draft alarm on the target itself."""
-    targets, drafts, gaps, ratios = SETTING
-    wrong = gaps + np.einsum("cv,cvf->cf", targets - drafts, gaps)[:, None, :]
-    times = stops((targets, drafts, np.clip(wrong, -1, 1), ratios), targets, 0.01, 2_000, 256)
+    gaps, ratios = every_bet(TARGETS, DRAFTS)
+    wrong = gaps + np.einsum("cv,cvf->cf", TARGETS - DRAFTS, gaps)[:, None, :]
+    times, sums = np.zeros(2_000, dtype=np.int64), np.cumsum(TARGETS, axis=-1)
+    game = Game(np.clip(wrong, -1, 1), ratios, np.array(bets.STAKES), 0.0, bets.log_weights(True))
+    play_many(np.random.default_rng(2), sums / sums[:, -1:], game, math.log(100), 256, times)
     assert (times > 0).sum() > 3 * most_alarms(2_000, 0.01)
-
-
-def redrawn(setting: tuple[Any, ...]) -> Any:
-    targets, drafts, _, _ = setting
-    common = np.minimum(targets, drafts)
-    return common + (1 - common.sum(axis=-1, keepdims=True)) * targets
 
 
 @pytest.mark.parametrize("size", [5, 32])
 def test_redrawing_from_the_target_is_found_within_1000_draws(size: int) -> None:
     """M11 at alpha = 1e-6. The mean of 400 runs, plus 5 standard errors: one chance in 3 million to fail by luck."""
-    setting = SETTING if size == 5 else prepared(200, size, 1)
-    times = stops(setting, redrawn(setting), 1e-6, 400, 20_000)
+    targets, drafts = contexts(200, size, size)
+    redrawn = np.array([REDRAWN.emitted(t, d) for t, d in zip(targets, drafts, strict=True)])
+    times = context_stopping_times(contexts_test(1e-6), (targets, drafts), redrawn, 400, 20_000)
     assert (times > 0).all()
     assert times.mean() + 5 * times.std() / 20 <= 1_000
 

@@ -4,6 +4,7 @@ from spec_math.audit.atom import ExploreError
 from spec_math.audit.bank import bank
 from spec_math.audit.bisect import law_by_bisection, thresholds
 from spec_math.audit.case import Case
+from spec_math.audit.context_stopping import context_stopping_times
 from spec_math.audit.contexts import ContextsTest, contexts_test
 from spec_math.audit.coupled import CoupledTest, Difference, coupled_sample_size, coupled_test
 from spec_math.audit.drafter import check_drafter, check_drafter_program
@@ -52,6 +53,7 @@ __all__ = [
     "check_drafter",
     "check_drafter_program",
     "check_sampler",
+    "context_stopping_times",
     "contexts_test",
     "coupled_sample_size",
     "coupled_test",
