@@ -140,10 +140,11 @@ def _of_psi(found: DrafterLines) -> list[str]:
     if slrs is None or slrs.acceptance is None:
         return []
     calls = slrs.calls if slrs.calls is not None else float(found.psi_calls)
+    cut = f" ({found.psi_calls:,} until the first target token is determined)" if calls < found.psi_calls else ""
     pays = f"; it pays if a drafter call costs less than {slrs.acceptance.value / calls:.3g} of a target call"
     return [
         f"SLRS needs short tokens: it accepts {slrs.acceptance.value:.4f}, but ψ takes {calls:,.6g} drafter "
-        f"call{'s' * (calls != 1)} a token{pays if slrs.acceptance.value > 0 else ''}."
+        f"call{'s' * (calls != 1)} a token{cut}{pays if slrs.acceptance.value > 0 else ''}."
     ]
 
 
