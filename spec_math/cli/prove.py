@@ -10,7 +10,6 @@ import typer
 from spec_math.cli.options import SchemeOption
 from spec_math.cli.run import run
 from spec_math.report import proof_commands
-from spec_math.report.arguments import parsed_ks
 
 
 def prove(  # noqa: PLR0913 - typer takes an argument an option
@@ -36,9 +35,7 @@ def prove(  # noqa: PLR0913 - typer takes an argument an option
 
       spec-math prove --scheme mypackage.verifiers:mine --tokens 2,3 --k 2
     """
-    wanted = proof_commands.Wanted(
-        tuple(words or ()), quick, tuple(scheme or ()), parsed_ks(tokens, "--tokens", "2,3"), parsed_ks(k), jobs, out
-    )
+    wanted = proof_commands.Wanted(tuple(words or ()), quick, tuple(scheme or ()), tokens, k, jobs, out)
     if only_list:
         run(lambda console, _: proof_commands.listed(wanted, console))
     run(lambda console, progress: proof_commands.prove_all(wanted, console, progress))

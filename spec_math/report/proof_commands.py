@@ -14,7 +14,7 @@ from rich.console import Console
 from rich.progress import Progress
 
 from spec_math.arrays import count
-from spec_math.report.arguments import load_scheme
+from spec_math.report.arguments import load_scheme, parsed_ks
 from spec_math.report.law_files import check_writable, write_whole
 from spec_math.report.proof_table import as_json, failures, summary, terminal_table
 from spec_math.symbolic import THEOREMS, Proof, Theorem, chosen, prove
@@ -28,8 +28,8 @@ class Wanted:
     words: tuple[str, ...] = ()
     quick: bool = False
     scheme: tuple[str, ...] = ()
-    tokens: tuple[int, ...] = (2, 3)
-    drafts: tuple[int, ...] = (1,)
+    tokens: str = "2,3"
+    drafts: str = "1"
     jobs: int = 2
     out: Path | None = None
 
@@ -95,6 +95,7 @@ def listed(wanted: Wanted, console: Console) -> int:
 
 
 def _jobs(wanted: Wanted) -> list[_Job]:
+    tokens, drafts = parsed_ks(wanted.tokens, "--tokens", "2,3"), parsed_ks(wanted.drafts)
     if not wanted.scheme:
         picked = chosen(wanted.words, wanted.quick)
         return [_Job(place) for place, theorem in enumerate(THEOREMS) if theorem in picked]
@@ -102,7 +103,7 @@ def _jobs(wanted: Wanted) -> list[_Job]:
         raise ValueError("a scheme of your own is one theorem; leave out the words and --quick")
     for place in wanted.scheme:
         load_scheme(place)
-    return [_Job(-1, *row) for row in ((s, n, k) for s in wanted.scheme for n in wanted.tokens for k in wanted.drafts)]
+    return [_Job(-1, *row) for row in ((s, n, k) for s in wanted.scheme for n in tokens for k in drafts)]
 
 
 def _proved(jobs: list[_Job], at_once: int) -> Iterator[tuple[_Job, Proof]]:

@@ -1,0 +1,78 @@
+"""Each known-wrong verifier of one position is refuted, by rational laws on which the exact floor judges it lossy."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from proofs_tests import controls
+from proofs_tests.controls import CONTROLS, Control
+from proofs_tests.oracles import forked, independent_drafts
+from spec_math import Lossy, Scheme, check_lossless
+from spec_math.symbolic import Proof, Theorem, prove
+
+pytest.importorskip("z3")
+
+
+def name(control: Control) -> str:
+    verifier = control.verifier
+    return (
+        verifier.draw.__name__ + "+" + verifier.verify.__name__ if isinstance(verifier, Scheme) else verifier.__name__
+    )
+
+
+def proved(control: Control, tokens: int) -> Proof:
+    def statement(target: Any, draft: Any) -> Any:
+        return check_lossless(control.verifier, target, draft, control.k)
+
+    return prove(Theorem(name(control), f"{tokens} tokens", statement, {"t": tokens, "d": tokens}))
+
+
+# Lossless on every pair of laws on two tokens: one token wants more than it is drafted, and a residual of one token is
+# right however it is taken. That these five are proved there, and refuted on three, is the sharpest control of the
+# prover itself. SpecHub with one test for both orders is refuted on two.
+RIGHT_ON_TWO_TOKENS = {
+    "subtracts_the_draft_at_the_drafted_token_only",
+    "takes_the_likeliest_of_the_residual",
+    "shares_one_uniform",
+    "top_two+verify",
+    "draw+without_then_with",
+}
+
+
+@pytest.mark.parametrize("control", CONTROLS, ids=name)
+def test_every_control_is_refuted_and_the_exact_floor_confirms_it(control: Control) -> None:
+    found = proved(control, 3)
+    assert found.verdict == "refuted", found.reason
+    t, d = found.counterexample.parameters.values()  # type: ignore[union-attr]
+    verdict = check_lossless(control.verifier, t, d, control.k)
+    assert isinstance(verdict, Lossy)
+    if verdict.token is not None and verdict.total_variation is not None:
+        assert emitted(control, t, d).get(verdict.token, 0) == verdict.emitted != verdict.target == t[verdict.token]
+
+
+def emitted(control: Control, target: Any, draft: Any) -> dict[int, Any]:
+    """The law that a control emits, by forking in place of the library's coin."""
+    verifier = control.verifier
+    if isinstance(verifier, Scheme):
+        drafts, verify = forked(lambda coin: verifier.draw(coin, draft, control.k)), verifier.verify
+    else:
+        drafts, verify = independent_drafts(draft, control.k), verifier
+    total: dict[int, Any] = {}
+    for tokens, mass in drafts.items():
+        for token, chance in forked(
+            lambda coin, tokens=tokens: verify(coin, tokens, target.copy(), draft.copy())
+        ).items():
+            total[token] = total.get(token, 0) + mass * chance
+    return total
+
+
+@pytest.mark.parametrize("control", [c for c in CONTROLS if name(c) in RIGHT_ON_TWO_TOKENS], ids=name)
+def test_what_is_right_on_all_laws_of_two_tokens_is_proved_there(control: Control) -> None:
+    assert proved(control, 2)
+
+
+def test_the_right_twins_of_controls_are_proved() -> None:
+    for verifier, k, tokens in ((controls.chooses_an_index, 3, 3), (controls.chooses_among_distinct_tokens, 2, 3)):
+        assert proved(Control(verifier, "right", k), tokens)

@@ -1,0 +1,151 @@
+"""Regions: every law lies in exactly one, and what a program does there is what it does with the law itself."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from proofs_tests.symbolic.places import coordinates, parameters, worth
+from spec_math import SCHEMES, law
+from spec_math.block_level import block
+from spec_math.scheme import Scheme, draw_independent
+from spec_math.symbolic import Theorem, chosen, regions
+from spec_math.symbolic import signs as sets
+from spec_math.symbolic.block_theorems import Rows
+from spec_math.symbolic.proof import Judged
+from spec_math.token_level import k_sequential
+
+pytest.importorskip("z3")
+
+
+@dataclass(frozen=True)
+class Found:
+    """The law of a program, as a verdict that is always true."""
+
+    masses: dict[Any, Any]
+
+
+def of_scheme(scheme: Scheme, tokens: int, drafts: int) -> Theorem:
+    def statement(target: Any, draft: Any) -> Found:
+        return Found(law(lambda coin: scheme.verify(coin, scheme.draw(coin, draft, drafts), target, draft)))
+
+    return Theorem(f"{scheme.name}, {tokens}, {drafts}", "", statement, {"t": tokens, "d": tokens})
+
+
+def of_k_sequential(tokens: int, drafts: int) -> Theorem:
+    def statement(target: Any, draft: Any, gamma: Any) -> Found | None:
+        if k_sequential.f(target, draft, drafts, gamma) > 0:
+            return None
+        return Found(
+            law(lambda coin: k_sequential.verify(coin, draw_independent(coin, draft, drafts), target, draft, gamma))
+        )
+
+    return Theorem("K-SEQ", "", statement, {"t": tokens, "d": tokens}, ("γ",))
+
+
+def of_block() -> Theorem:
+    def statement(*rows: Any) -> Found:
+        target = Rows({(): rows[0], (0,): rows[1], (1,): rows[2]}, reach=1)
+        draft = Rows({(): rows[3], (0,): rows[4], (1,): rows[5]}, reach=1)
+        return Found(law(lambda coin: block.generate(coin, target, draft, (), 2)))
+
+    return Theorem("block", "", statement, dict.fromkeys(("t", "t_0", "t_1", "d", "d_0", "d_1"), 2))
+
+
+EXAMPLES = [
+    *[
+        of_scheme(scheme, 3, scheme.drafts or 2)
+        for scheme in SCHEMES
+        if scheme.name.split()[0] not in ("K-SEQ", "optimal")
+    ],
+    *[of_scheme(scheme, 2, 2) for scheme in SCHEMES if scheme.name.startswith("optimal")],
+    of_k_sequential(2, 3),
+    of_block(),
+]
+
+
+@cache
+def split(place: int) -> tuple[Judged, ...]:
+    return tuple(regions(EXAMPLES[place]))
+
+
+@pytest.mark.parametrize("place", range(len(EXAMPLES)), ids=[theorem.name for theorem in EXAMPLES])
+@given(data=st.data())
+@settings(max_examples=25)
+def test_the_symbolic_law_at_a_law_is_the_law_there(place: int, data: Any) -> None:
+    """One region holds the laws; the law that the program has on it, evaluated, is the one it has on Fractions."""
+    theorem = EXAMPLES[place]
+    drawn = data.draw(parameters(theorem))
+    point = coordinates(drawn)
+    (judged,) = [judged for judged in split(place) if judged.region.holds(point)]
+    direct = theorem.statement(*drawn)
+    if direct is None:
+        assert judged.verdict is None
+        return
+    symbolic = {outcome: worth(mass, point) for outcome, mass in judged.verdict.masses.items()}
+    assert {outcome: mass for outcome, mass in symbolic.items() if mass != 0} == direct.masses
+
+
+def test_regions_are_those_of_the_comparisons_that_a_program_makes() -> None:
+    """Maximal coupling on two tokens: is a token drafted, does it want more than it is drafted? 7 regions, by hand."""
+    (theorem,) = chosen(("maximal coupling: lossless all laws on 2 tokens",)) or ()
+    found = [dict(judged.region.conditions) for judged in regions(theorem)]
+    assert len(found) == 7
+
+
+def test_a_solved_equality_is_put_into_all_else() -> None:
+    def statement(target: Any, draft: Any) -> bool:
+        return bool(target[0] != draft[0]) or bool(target[1] * draft[0] == target[0] * draft[1])
+
+    theorem = Theorem("tie", "", statement, {"t": 2, "d": 2})
+    verdicts = [(len(judged.region.conditions), judged.verdict) for judged in regions(theorem)]
+    assert all(verdict for _, verdict in verdicts)
+    assert len(verdicts) in (2, 3)
+
+
+def test_equalities_that_cannot_be_solved_are_reduced_by() -> None:
+    """t0·t0 = d0·t1 is no linear equality of one variable with a number before it; it is used all the same."""
+
+    def statement(target: Any, draft: Any, other: Any) -> bool:
+        if target[0] * draft[0] != other[0] * other[0]:
+            return True
+        left = target[0] * draft[0] * target[0]
+        return bool(left - other[0] * other[0] * target[0] == 0)
+
+    theorem = Theorem("tie of products", "", statement, {"t": 2, "d": 2, "o": 2})
+    assert all(judged.verdict for judged in regions(theorem))
+
+
+def test_comparisons_of_impossible_regions_never_come_up() -> None:
+    """A control of the split itself: three masses that sum to 1 cannot all exceed 1/3, and z3 says so."""
+    seen: list[bool] = []
+
+    def statement(target: Any) -> bool:
+        seen.append(all(mass > Fraction(1, 3) for mass in target))
+        return True
+
+    theorem = Theorem("thirds", "", statement, {"t": 3})
+    assert all(judged.verdict for judged in regions(theorem))
+    assert not any(seen)
+
+
+def test_a_question_with_two_answers_is_split_even_where_somebody_catches_it() -> None:
+    def statement(target: Any) -> int:
+        try:
+            return 1 if target[0] > Fraction(1, 2) else 2
+        except BaseException:
+            return 3
+
+    verdicts = {judged.verdict for judged in regions(Theorem("caught", "", statement, {"t": 2}))}
+    assert verdicts == {1, 2}
+
+
+def test_conditions_are_signs_that_polynomials_can_have() -> None:
+    for judged in split(0):
+        assert all(0 < wanted < sets.ANY + 1 for wanted in judged.region.conditions.values())
