@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import sys
 from fractions import Fraction
 from functools import cache
 
@@ -19,6 +20,7 @@ from spec_math.block_level.monte_carlo import Mean
 from spec_math.chance import law
 from spec_math.cli import app
 from spec_math.language import Speaker, Table, Vocabulary
+from spec_math.language.file_content import library
 from spec_math.report import vocabulary_commands, vocabulary_default, vocabulary_models, vocabulary_sampling
 from spec_math.report.vocabulary_comparison import Bias, DrafterLines, MethodLine, advice
 from spec_math.report.vocabulary_default import drafters, target
@@ -195,6 +197,17 @@ def test_the_embedded_drafters_speak_the_same_text():
         assert drafter.speaker.vocabulary.spell(drafter.speaker.read(text)) == text
         assert drafter.speaker.law(drafter.speaker.read(text)).min() > 0
     assert words.index(" the") in target().read(" the")
+
+
+def test_the_drafters_are_learnt_without_any_library_for_tokenisers(monkeypatch):
+    for name in ("tokenizers", "sentencepiece"):
+        monkeypatch.setitem(sys.modules, name, None)
+    anew = vocabulary_default.drafters.__wrapped__()
+    assert [drafter.speaker.vocabulary.tokens for drafter in anew] == [
+        drafter.speaker.vocabulary.tokens for drafter in drafters()
+    ]
+    with pytest.raises(ImportError, match="not installed"):
+        library("tokenizers", "reading")
 
 
 def test_psi_of_the_default_is_that_of_the_walk_over_paths():

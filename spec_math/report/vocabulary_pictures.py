@@ -44,6 +44,7 @@ def acceptance_and_tokens(result: VocabularyComparison) -> str:
     for panel in axes:
         panel.set_axisbelow(True)
         panel.set_xticks(range(len(names)), names)
+        panel.set_xlim(-0.5, max(1, len(names)) - 0.5)
     handles, labels = axes[0].get_legend_handles_labels()
     if labels:
         figure.legend(handles, labels, fontsize=8, loc="outside lower center", ncols=len(labels), frameon=False)
