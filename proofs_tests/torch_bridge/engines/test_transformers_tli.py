@@ -123,15 +123,15 @@ def test_of_all_orders_of_three_shared_words_only_one_is_lossless() -> None:
 
 def test_a_word_that_only_the_target_knows_leaves_the_law() -> None:
     """z is emitted though it is never drafted; the assistant reads it as its unknown word."""
-    target = llama(3, 0)
+    target, _ = models()
     how = {
-        "assistant_model": llama(4, 1),
-        "tokenizer": words("unknown a z"),
-        "assistant_tokenizer": words("x a unknown y", "x a unknown y"),
+        "assistant_model": models()[1],
+        "tokenizer": words("a z"),
+        "assistant_tokenizer": words("a y unknown", "a y unknown"),
     }
     law = generate_law(target, PROMPT, TOKENS, **how)
-    assert sum(mass for text, mass in law.items() if 2 in text) > 0.1
-    assert judged(law, Rows(target, PROMPT), TOKENS, allowed(3))
+    assert sum(mass for text, mass in law.items() if 1 in text) > 0.1
+    assert judged(law, Rows(target, PROMPT), TOKENS, allowed(2))
 
 
 def test_kept_drafts_are_read_again_under_another_numbering_and_the_law_stands() -> None:
