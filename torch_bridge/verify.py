@@ -30,8 +30,8 @@ class Batch(NamedTuple):
     uniforms: Any
 
 
-Toss = Callable[[Any, "_Work"], Coins]
-"""A rule of verification: from the ratios t/d [B, L] of the drafted tokens and the work at hand to the coins."""
+Tosses = Callable[["_Work"], Coins]
+"""A rule of verification: it weighs the rows that have coins, and tosses them."""
 
 
 def verify_token(
@@ -74,22 +74,31 @@ def verify_block(
     return _verified(_toss_block, (target_logits, draft_logits, tokens, uniforms), options)
 
 
-def _verified(toss: Toss, given: tuple[Any, Any, Any, Any], options: Options) -> Verified:
+def _verified(toss: Tosses, given: tuple[Any, Any, Any, Any], options: Options) -> Verified:
     entrance.check_fit(*given)
     if options.check:
         entrance.check_data(*given, options)
     targets, drafts, tokens, uniforms = given
     work = _Work(Batch(targets, drafts, tokens.long(), uniforms.double()), options)
-    coins = toss(work.ratios(), work)
+    coins = toss(work)
     return array_form.joined(work.batch.tokens, coins.accepted, work.following(coins))
 
 
-def _toss_chain(ratios: Any, work: _Work) -> Coins:
+def _toss_chain(work: _Work) -> Coins:
+    """Weigh all rows and keep none; the coins need two numbers of each."""
+    ratios = work.ratios()
     return array_form.chain_coins(ratios, torch.ones_like(ratios), work.batch.tokens, work.batch.uniforms)
 
 
-def _toss_block(ratios: Any, work: _Work) -> Coins:
-    return array_form.block_coins((ratios, torch.ones_like(ratios)), work.left, work.batch.tokens, work.batch.uniforms)
+def _toss_block(work: _Work) -> Coins:
+    """Toss the coins of a few requests while their laws are still in the cache, as each coin needs a whole residual."""
+    parts = [
+        array_form.block_coins(
+            (ratios, torch.ones_like(ratios)), left, work.batch.tokens[here], work.batch.uniforms[here]
+        )
+        for here, ratios, left in work.chunks()
+    ]
+    return Coins(*(torch.cat(each) for each in zip(*parts, strict=True)))
 
 
 class _Work:
@@ -100,41 +109,53 @@ class _Work:
 
     def __init__(self, batch: Batch, options: Options) -> None:
         self.batch, self.options = batch, options
-        requests, places, vocabulary = batch.targets.shape
+        requests, lookahead, vocabulary = batch.drafts.shape
         kind = working(batch.targets.dtype)
         most = options.chunk_bytes or CHUNK_BYTES.get(batch.targets.device.type, ELSEWHERE)
-        rows = max(most // (vocabulary * kind.itemsize), places, 3)
+        # At least one request: its target's and draft's rows, and one for a residual.
+        rows = max(most // (vocabulary * kind.itemsize), 2 * lookahead + 1)
         self._space = torch.empty(
-            (min(rows, requests * max(places, 3)), vocabulary), dtype=kind, device=batch.targets.device
+            (min(rows, requests * (2 * lookahead + 1)), vocabulary), dtype=kind, device=batch.targets.device
         )
-        at = batch.tokens.clamp(min=0)
-        # The target's last row has no coin: it is weighed only where a token is drawn from it.
-        self._targets = self._weighed(batch.targets[:, :-1], at)
-        self._drafts = self._weighed(batch.drafts, at)
+        self._totals: list[tuple[Any, Any]] = []
 
     def ratios(self) -> Any:
-        """Return t/d [B, L] of the drafted tokens, 0 where the target has no mass, whatever the draft's."""
-        t, d = self._targets.log_masses(self.options), self._drafts.log_masses(self.options)
-        ratios = (t - d).clamp(max=LARGEST_LOG_RATIO).exp()
-        return torch.where(t == -torch.inf, torch.zeros_like(ratios), ratios)
+        """Return t/d [B, L] of the drafted tokens."""
+        # The target's last row has no coin: it is weighed only where a token is drawn from it.
+        at = self.batch.tokens.clamp(min=0)
+        target, draft = (self._rows(each, at) for each in (self.batch.targets[:, :-1], self.batch.drafts))
+        self._totals = [(target.totals, draft.totals)]
+        return _ratios(target.log_masses(self.options), draft.log_masses(self.options))
 
-    def left(self, place: int, weight: Any) -> Any:
-        """Return ρ = Σ (w·t − d)+ [B] at one position, for weights w [B]."""
-        position = torch.full_like(self.batch.tokens[:, 0], place)
-        total = self._drafts.totals[:, place]
-        scale = weight * total / self._targets.totals[:, place]
-        return (
-            torch.cat(
-                [block_sums(rest).sum(dim=-1, dtype=torch.float64) for _, rest, _ in self._residuals(position, scale)]
-            )
-            / total
-        )
+    def chunks(self) -> Iterator[tuple[slice, Any, Callable[[int, Any], Any]]]:
+        """Yield some requests, their ratios t/d [b, L], and ρ = Σ (w·t − d)+ [b] by left(place, w) from held laws."""
+        requests, lookahead = self.batch.tokens.shape
+        size = max(1, len(self._space) // (2 * lookahead + 1))
+        self._totals = []
+        for start in range(0, requests, size):
+            here = slice(start, start + size)
+            at = self.batch.tokens[here].clamp(min=0)
+            logits = self.batch.targets[here, :-1], self.batch.drafts[here]
+            rows, count = at.numel(), len(at)
+            laws = [self._space[first : first + rows].view(*at.shape, -1) for first in (0, rows)]
+            target, draft = (rows_of(each, at, self.options, law) for each, law in zip(logits, laws, strict=True))
+            rest = self._space[2 * rows : 2 * rows + count]
+
+            def left(place: int, weight: Any, laws: Any = laws, totals: Any = (target, draft), rest: Any = rest) -> Any:
+                total = totals[1].totals[:, place]
+                scale = weight * total / totals[0].totals[:, place]
+                torch.mul(laws[0][:, place], scale[:, None].to(rest.dtype), out=rest)
+                return block_sums(rest.sub_(laws[1][:, place]).clamp_(min=0)).sum(dim=-1, dtype=torch.float64) / total
+
+            self._totals.append((target.totals, draft.totals))
+            yield here, _ratios(target.log_masses(self.options), draft.log_masses(self.options)), left
 
     def following(self, coins: Coins) -> Any:
         """Draw the token [B] that follows the accepted ones: from (w·t − d)+ after a rejection, from t otherwise."""
         rejected = coins.accepted < array_form.lengths(self.batch.tokens)
         at = coins.accepted.clamp(max=self.batch.tokens.shape[1] - 1)[:, None]
-        scale = coins.weight * (self._drafts.totals.gather(1, at) / self._targets.totals.gather(1, at))[:, 0]
+        target_totals, draft_totals = (torch.cat(each) for each in zip(*self._totals, strict=True))
+        scale = coins.weight * (draft_totals.gather(1, at) / target_totals.gather(1, at))[:, 0]
         return torch.cat(
             [
                 drawn(rest, t, rejected[here], self.batch.uniforms[here, -1])
@@ -142,7 +163,8 @@ class _Work:
             ]
         )
 
-    def _weighed(self, logits: Any, tokens: Any) -> Rows:
+    def _rows(self, logits: Any, tokens: Any) -> Rows:
+        """Weigh rows a few requests at a time, and keep what coins need."""
         requests, places = logits.shape[:2]
         size = max(1, len(self._space) // places)
         parts: list[Rows] = []
@@ -154,17 +176,22 @@ class _Work:
 
     def _residuals(self, positions: Any, scale: Any) -> Iterator[tuple[slice, Any, Any]]:
         """Yield, for some requests at a time, the masses (scale·t − d)+ and t [b, V] at one position of each."""
-        size = max(1, len(self._space) // 3)
-        spaces = self._space[: 3 * size].view(3, size, -1)
+        size = max(1, len(self._space) // 2)
+        spaces = self._space[: 2 * size].view(2, size, -1)
         last = self.batch.drafts.shape[1] - 1
         for start in range(0, len(positions), size):
             here = slice(start, start + size)
             place = positions[here]
-            t, d, rest = spaces[:, : len(place)].unbind()
+            t, rest = spaces[:, : len(place)].unbind()
             weigh(restricted(_at(self.batch.targets, place, here), self.options), self.options, t)
-            weigh(restricted(_at(self.batch.drafts, place.clamp(max=last), here), self.options), self.options, d)
-            torch.mul(t, scale[here, None].to(t.dtype), out=rest)
-            yield here, rest.sub_(d).clamp_(min=0), t
+            weigh(restricted(_at(self.batch.drafts, place.clamp(max=last), here), self.options), self.options, rest)
+            yield here, rest.neg_().addcmul_(t, scale[here, None].to(t.dtype)).clamp_(min=0), t
+
+
+def _ratios(t: Any, d: Any) -> Any:
+    """Return t/d [b, L] from the masses' logarithms, 0 where the target has no mass, whatever the draft's."""
+    ratios = (t - d).clamp(max=LARGEST_LOG_RATIO).exp()
+    return torch.where(t == -torch.inf, torch.zeros_like(ratios), ratios)
 
 
 def _at(logits: Any, places: Any, here: slice) -> Any:
