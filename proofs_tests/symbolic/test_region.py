@@ -15,7 +15,7 @@ from proofs_tests.symbolic.places import coordinates, parameters, worth
 from spec_math import SCHEMES, law
 from spec_math.block_level import block
 from spec_math.scheme import Scheme, draw_independent
-from spec_math.symbolic import Theorem, chosen, regions
+from spec_math.symbolic import Theorem, chosen, proof, regions
 from spec_math.symbolic import signs as sets
 from spec_math.symbolic.block_theorems import Rows
 from spec_math.symbolic.proof import Judged
@@ -93,10 +93,31 @@ def test_the_symbolic_law_at_a_law_is_the_law_there(place: int, data: Any) -> No
 
 
 def test_regions_are_those_of_the_comparisons_that_a_program_makes() -> None:
-    """Maximal coupling on two tokens: is a token drafted, does it want more than it is drafted? 7 regions, by hand."""
-    (theorem,) = chosen(("maximal coupling: lossless all laws on 2 tokens",)) or ()
-    found = [dict(judged.region.conditions) for judged in regions(theorem)]
-    assert len(found) == 7
+    """Maximal coupling of (x, 1 − x) and (y, 1 − y): y = 0 or 1 with or without room for the residual; 0 < y < 1 with
+    x < y, x ≥ y and its ties. 7 regions; with every chance asked whether it is 0, 11: x = 0 and x = 1 apart."""
+    (theorem,) = chosen(("maximal coupling: lossless all laws on 2 tokens",))
+    assert len(list(regions(theorem))) == 7
+    asked = list(strictly(theorem))
+    assert len(asked) == 11
+    assert all(judged.verdict for judged in asked)
+
+
+def strictly(theorem: Theorem) -> Any:
+    """The regions of a theorem when no chance is followed without asking whether it is 0."""
+    return proof._judged(theorem, proof._opened(theorem)[1].made_strict(), None)
+
+
+@pytest.mark.parametrize("place", [0, 3])
+def test_asking_every_chance_whether_it_is_zero_gives_the_same_laws(place: int) -> None:
+    theorem = EXAMPLES[place]
+    asked = list(strictly(theorem))
+    assert len(asked) > len(split(place))
+    for region, found in asked:
+        for point in list(region.points())[:2]:
+            masses = {outcome: worth(mass, point) for outcome, mass in found.masses.items()}
+            assert all(mass > 0 for mass in masses.values())
+            (lazy,) = [judged for judged in split(place) if judged.region.holds(point)]
+            assert masses == {o: m for o, mass in lazy.verdict.masses.items() if (m := worth(mass, point)) != 0}
 
 
 def test_a_solved_equality_is_put_into_all_else() -> None:

@@ -233,6 +233,11 @@ class Ring:
             sign, own = self.of({self._packed(row): int(value) for row, value in factor.items()}).primitive()
             content *= sign**power
             factors.append((own, int(power)))
+        back = self.number(content)
+        for factor, power in factors:
+            back = self.times(back, self.power(factor, power))
+        if back is not polynomial:  # what a proof rests on is looked at, not believed
+            raise ArithmeticError(f"the factors that sympy gives for {polynomial} multiply to {back}")
         return content, tuple(sorted(factors, key=lambda pair: pair[0].index))
 
     def _packed(self, exponents: Iterable[int]) -> int:

@@ -8,7 +8,7 @@ import pytest
 
 from spec_math import SCHEMES
 from spec_math.symbolic import THEOREMS, Theorem, chosen, prove
-from spec_math.symbolic.theorems import QUICK
+from spec_math.symbolic.every_law import QUICK
 
 pytest.importorskip("z3")
 
