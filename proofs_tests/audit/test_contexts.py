@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from proofs_tests import strategies
 from proofs_tests.audit.sequences import most_alarms
 from spec_math.arrays import exact
-from spec_math.audit import ZOO, Unrefuted, bets, contexts_test, product
+from spec_math.audit import ZOO, Unrefuted, bets, contexts_test, product_of_evidence
 from spec_math.audit.bank import BUGS
 from spec_math.audit.context_stopping import Game, context_stopping_times, every_bet, play_many
 from spec_math.audit.contexts import ContextsTest
@@ -279,11 +279,11 @@ def test_workers_logs_add_up() -> None:
     # Sums in another order: 150 logs of factors, each below 10 in size where finite.
     kept = np.isfinite(whole.log_wealths)
     assert np.abs(merged.log_wealths[kept] - whole.log_wealths[kept]).max() <= 150 * 10 * 2.0**-52
-    assert product([part.log_evidence for part in parts]) == sum(part.log_evidence for part in parts)
+    assert product_of_evidence([part.log_evidence for part in parts]) == sum(part.log_evidence for part in parts)
     with pytest.raises(ValueError, match="same tolerance"):
         merged.merge(contexts_test(0.01, 0.1))
     with pytest.raises(ValueError, match="beside"):
-        product([math.inf, -math.inf])
+        product_of_evidence([math.inf, -math.inf])
 
 
 def test_a_token_without_mass_refutes_the_target_and_not_the_tolerance() -> None:

@@ -19,7 +19,7 @@ from scipy.stats import chi2
 from proofs_tests import strategies
 from proofs_tests.audit.sequences import mean, most_alarms, sequences
 from spec_math.arrays import exact
-from spec_math.audit import ZOO, Unrefuted, bank, identity_test, stopping_times
+from spec_math.audit import ZOO, Unrefuted, bank, identity_test, sample_size, stopping_times
 from spec_math.audit.dirichlet import KAPPAS, evidence, log_evidences
 from spec_math.audit.identity_test import IdentityTest
 from spec_math.audit.looking import advance, nothing_seen
@@ -63,6 +63,30 @@ def test_mean_of_the_banks_likelihood_ratios_is_one() -> None:
     for law in bank(SKEWED, DRAFT).values():
         ratios = [law[x] / SKEWED[x] for x in range(4)]
         assert mean(SKEWED, 3, lambda tokens, ratios=ratios: prod(ratios[x] for x in tokens)) == 1
+
+
+def stopped(tokens: tuple[int, ...], goal: Fraction) -> Fraction:
+    """The evidence where it first reaches a goal, or at the end."""
+    values = [evidence(SKEWED, tokens[:n], kappas=(1, 10)) for n in range(len(tokens) + 1)]
+    return next((value for value in values if value >= goal), values[-1])
+
+
+@pytest.mark.parametrize("goal", [Fraction(11, 10), Fraction(3, 2), Fraction(3)])
+def test_stopping_where_one_likes_keeps_the_mean_and_ville_holds_exactly(goal: Fraction) -> None:
+    assert mean(SKEWED, 4, lambda tokens: stopped(tokens, goal)) == 1
+    ever = mean(SKEWED, 4, lambda tokens: Fraction(stopped(tokens, goal) >= goal))
+    assert 0 < ever <= 1 / goal
+
+
+def test_products_of_shards_have_mean_one_and_the_larger_of_two_does_not() -> None:
+    """Two independent shards of two draws; the larger evidence of both is the control."""
+
+    def both(tokens: tuple[int, ...]) -> tuple[Fraction, Fraction]:
+        return evidence(SKEWED, tokens[:2], kappas=(1,)), evidence(SKEWED, tokens[2:], kappas=(1,))
+
+    assert mean(SKEWED, 4, lambda tokens: prod(both(tokens))) == 1
+    assert mean(SKEWED, 4, lambda tokens: evidence(SKEWED, tokens, kappas=(1,))) == 1
+    assert mean(SKEWED, 4, lambda tokens: max(both(tokens))) > Fraction(4, 3)
 
 
 def test_with_the_multinomial_coefficient_the_mean_is_no_longer_one() -> None:
@@ -431,3 +455,30 @@ def test_every_law_of_the_bank_is_a_law(pair: tuple[object, object]) -> None:
     for law in bank(*pair).values():
         assert sum(law.tolist()) == 1
         assert min(law.tolist()) >= 0
+
+
+# The zoo, found.
+
+# Two raise or emit no token; leaks of 2^-25 come up once in tens of millions of draws; M5 and M28, at total variations
+# of 4e-4 and 2e-4, take tens of millions and millions, and are left to benchmarks/sequential.py.
+FOUND_ELSEWHERE = {"M38", "M39", "M40", "M41", "M5", "M28"}
+
+
+def test_every_bug_of_the_zoo_is_found_in_less_than_half_the_draws_of_a_chi_square() -> None:
+    """Texts of three tokens on the toy, alpha = 1e-6, the zoo's own laws as alternatives: means of 20 runs each."""
+    texts = list(product(range(5), repeat=toy.HORIZON))
+    groups: dict[tuple[Fraction, ...], dict[str, np.ndarray]] = {}
+    for specimen in ZOO:
+        if specimen.contract is not None and specimen.modelled and specimen.name not in FOUND_ELSEWHERE:
+            emitted, wanted = joint(specimen.name)
+            laws = groups.setdefault(tuple(wanted.get(text, Fraction(0)) for text in texts), {})
+            laws[specimen.name] = np.array([float(emitted.get(text, 0)) for text in texts])
+    assert sum(map(len, groups.values())) >= 40
+    for target, laws in groups.items():
+        test = identity_test(list(target), 1e-6, alternatives={name: law / law.sum() for name, law in laws.items()})
+        for name, law in laws.items():
+            distance = np.abs(law - np.array(target, dtype=float)).sum() / 2
+            fixed = sample_size(distance, 1e-6, 0.99, len(texts))
+            times = stopping_times(test, law, 20, fixed, seed=6)
+            assert (times > 0).all(), name
+            assert times.mean() <= 0.45 * fixed, name

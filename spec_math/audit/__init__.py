@@ -8,7 +8,7 @@ from spec_math.audit.context_stopping import context_stopping_times
 from spec_math.audit.contexts import ContextsTest, contexts_test
 from spec_math.audit.coupled import CoupledTest, Difference, coupled_sample_size, coupled_test
 from spec_math.audit.drafter import check_drafter, check_drafter_program
-from spec_math.audit.evidence import Promise, Unrefuted, product
+from spec_math.audit.evidence import Promise, Unrefuted, product_of_evidence
 from spec_math.audit.explore import Explored, Partial, as_generator, explore
 from spec_math.audit.identity_test import IdentityTest, identity_test
 from spec_math.audit.judgement import Judgement, check_sampler, judge
@@ -68,7 +68,7 @@ __all__ = [
     "likenesses",
     "pooled_variation",
     "pools",
-    "product",
+    "product_of_evidence",
     "sample_size",
     "sequential_detectable_tv",
     "sequential_sample_size",

@@ -1,4 +1,7 @@
-"""When the test of changing contexts alarms, by simulation: many runs on contexts drawn from those given."""
+"""When the test of changing contexts alarms, by simulation: many runs on contexts drawn from those given.
+
+Source: worked out here.
+"""
 
 from __future__ import annotations
 

@@ -105,7 +105,7 @@ def ordinary(log_evidence: float) -> float:
     return math.exp(log_evidence) if log_evidence < 709 else math.inf
 
 
-def product(log_evidences: Sequence[float]) -> float:
+def product_of_evidence(log_evidences: Sequence[float]) -> float:
     """Return the log of the product of the e-values of independent shards: the sum of their logs.
 
     Valid where the shards' draws are independent and each was stopped by its own draws alone: the mean of a product of
@@ -114,7 +114,7 @@ def product(log_evidences: Sequence[float]) -> float:
     Raises:
         ValueError: a log is NaN, or one shard holds +inf and another −inf.
 
-    >>> product([0.5, 1.0])
+    >>> product_of_evidence([0.5, 1.0])
     1.5
     """
     total = float(sum(log_evidences))
