@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+import re
 from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
+BAR = re.compile(r"\|")
 PACKAGES = ("spec_math", "torch_bridge")
 FLOORS = {
     "spec_math": "The roof: what `import spec_math` gives, and the files beside the floors.",
@@ -54,21 +56,24 @@ def title_of(module: str) -> str:
 
 
 def pages() -> dict[str, str]:
-    """Return {name of a page: its text}: one for each module, one for each floor."""
+    """Return {name of a page: its text}: one for each module, one for each floor.
+
+    Modules are listed on the page of their floor and stand in no toctree: with them in the navigation of every page the
+    book would take minutes to write.
+    """
     result: dict[str, str] = {}
     floors: dict[str, list[str]] = {}
     for module in modules():
-        floors.setdefault(floor_of(module), []).append(module)
-        result[module] = f"# `{module}`\n\n```{{eval-rst}}\n.. automodule:: {module}\n```\n"
+        floor = floor_of(module)
+        floors.setdefault(floor, []).append(module)
+        result[module] = (
+            f"---\norphan: true\n---\n\n# `{module}`\n\n[{floor}](floor_{floor}.md)\n\n"
+            f"```{{eval-rst}}\n.. automodule:: {module}\n```\n"
+        )
     for floor, held in floors.items():
-        rows = "\n".join(
-            f"| [`{module}`]({module}.md) | {title_of(module).replace('|', chr(92) + '|')} |" for module in held
-        )
-        entries = "\n".join(held)
+        rows = [f"| [`{module}`]({module}.md) | {BAR.sub('/', title_of(module))} |" for module in held]
         said = FLOORS.get(floor) or title_of(floor)
-        result[f"floor_{floor}"] = (
-            f"# `{floor}`\n\n{said}\n\n| module | |\n|---|---|\n{rows}\n\n```{{toctree}}\n:hidden:\n\n{entries}\n```\n"
-        )
+        result[f"floor_{floor}"] = "\n".join([f"# `{floor}`\n\n{said}\n\n| module | |\n|---|---|", *rows, ""])
     listed = "\n".join(f"floor_{floor}" for floor in floors)
     result["index"] = (
         "# Reference\n\nEvery public name, floor by floor, from the docstrings; each example runs in the tests."
