@@ -1,4 +1,7 @@
-"""All that is proved for every law, in one tuple."""
+"""All that is proved for every law, in one tuple.
+
+Source: the theorem pages of the book, which each theorem names.
+"""
 
 from __future__ import annotations
 
