@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.stats import chi2, ncx2
+from scipy.special import chdtri, chndtr
 
 from spec_math.arrays import count
 from spec_math.audit.bets import STAKES
@@ -62,7 +62,7 @@ def noncentrality(alpha: Any, power: Any, size: int) -> float:
     wanted, freedom = level(power, "power"), _tokens(size) - 1
     if wanted <= level(alpha):
         raise ValueError(f"power must exceed alpha, which a test has without looking; got {power} and {alpha}")
-    return _shift(float(chi2.isf(level(alpha), freedom)), freedom, wanted)
+    return _shift(float(chdtri(freedom, level(alpha))), freedom, wanted)
 
 
 def sequential_sample_size(total_variation: Any, alpha: Any, power: Any, size: int, bank: bool = False) -> int:
@@ -83,7 +83,7 @@ def sequential_sample_size(total_variation: Any, alpha: Any, power: Any, size: i
     freedom, goal = _tokens(size) - 1, _goal(alpha, bank)
 
     def lacking(n: float) -> float:
-        return float(ncx2.sf(_critical(n, freedom, goal), freedom, n * shift)) - wanted
+        return _beyond(_critical(n, freedom, goal), freedom, n * shift) - wanted
 
     return math.ceil(_root(lacking))
 
@@ -119,9 +119,14 @@ def _shift(critical: float, freedom: int, power: float) -> float:
     """Return the noncentrality at which chi-square passes a critical value with a given power."""
 
     def lacking(shift: float) -> float:
-        return float(ncx2.sf(critical, freedom, shift)) - power
+        return _beyond(critical, freedom, shift) - power
 
     return _root(lacking)
+
+
+def _beyond(critical: float, freedom: int, shift: float) -> float:
+    """Return P(χ'²(shift) > critical): a power, so that nothing is lost in the difference to 1."""
+    return float(1 - chndtr(critical, freedom, shift))
 
 
 def _goal(alpha: Any, bank: bool) -> float:
