@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import importlib
 import sys
+from importlib.util import find_spec
 
 from benchmarks.table import Row, show
 
@@ -20,13 +21,19 @@ MODULES = (
     "strings",
     "traces",
     "sequential",
+    "torch_verify",
 )
+NEEDED = {"torch_verify": "torch"}
+"""What a module needs beyond the library itself: where it is not installed, the module is skipped, and says so."""
 
 
 def main() -> None:
     """Measure the modules named, or all of them, one after another."""
     found: list[Row] = []
     for name in sys.argv[1:] or MODULES:
+        if name in NEEDED and find_spec(NEEDED[name]) is None:
+            print(f"skipping {name}: {NEEDED[name]} is not installed", file=sys.stderr, flush=True)
+            continue
         print(f"measuring {name} …", file=sys.stderr, flush=True)
         found += importlib.import_module(f"benchmarks.{name}").rows()
     sys.exit(not show(found, "Promises and measurements"))
