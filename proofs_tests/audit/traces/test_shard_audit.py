@@ -7,6 +7,7 @@ from math import inf, log
 import numpy as np
 import pytest
 
+from spec_math.audit import contexts_test
 from spec_math.audit.traces import Engine, TraceError, merge, record
 from spec_math.audit.traces.bets import log_evidence
 from spec_math.audit.traces.recorder import as_shard
@@ -93,6 +94,19 @@ def test_drafts_and_acceptance_of_blocks_are_not_judged_row_by_row():
 def test_a_lossy_engine_said_to_verify_blocks_is_found_too():
     assert audited(RECORDED["residual"], "block").emitted.alarms(ALPHA)
     assert audited(RECORDED["accept"], "block").emitted.alarms(ALPHA)
+
+
+@pytest.mark.parametrize("name", ["none", "block", "residual", "accept"])
+def test_the_test_of_changing_contexts_comes_to_the_same_verdict(name):
+    """Another author's bets on the same claim, in float64, row after row."""
+    found = RECORDED[name]
+    masses = [np.exp(found[which].astype(np.float64)) for which in ("target_logits", "draft_logits")]
+    bare = found["drafted"] < 0
+    masses[1][bare] = masses[0][bare]
+    laws = [rows / rows.sum(axis=1, keepdims=True) for rows in masses]
+    test = contexts_test(ALPHA)
+    test.update_many(found["emitted"], *laws)
+    assert bool(test.verdict) == (not SUMMARIES[name].emitted.alarms(ALPHA))
 
 
 def test_acceptance_foretold_and_best_are_the_overlap():

@@ -38,7 +38,7 @@ def log_wealths(s: np.ndarray[Any, Any], tolerance: float, checks: np.ndarray[An
     [4.0, -6.78]
     """
     found = np.zeros((len(checks), s.shape[1], len(STAKES), 2))
-    _bet(np.ascontiguousarray(s, dtype=np.float64), tolerance, STAKES / (1 + tolerance), checks, found)
+    _bet(np.ascontiguousarray(s), tolerance, STAKES / (1 + tolerance), checks, found)
     return found
 
 
@@ -70,7 +70,7 @@ def _bet(s: Any, tolerance: float, stakes: Any, checks: Any, found: Any) -> None
         if unit == count:
             break
         for f in range(features):
-            up, down = s[unit, f] - tolerance, -s[unit, f] - tolerance
+            up, down = np.float64(s[unit, f]) - tolerance, -np.float64(s[unit, f]) - tolerance
             for j in range(len(stakes)):
                 wealth[f, j, 0] *= 1.0 + stakes[j] * up
                 wealth[f, j, 1] *= 1.0 + stakes[j] * down

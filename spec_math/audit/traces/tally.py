@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -28,15 +29,15 @@ PLACES = 40
 """Group g of places holds the positions 2^g − 1 up to 2^(g+1) − 2."""
 
 
-def tabulate(groups: np.ndarray[Any, Any], size: int, columns: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return sums [size, 10] of columns [n, 10] over groups [n] of rows.
+def tabulate(groups: np.ndarray[Any, Any], size: int, columns: Sequence[np.ndarray[Any, Any]]) -> np.ndarray[Any, Any]:
+    """Return sums [size, 10] of ten columns [n] over groups [n] of rows.
 
-    >>> tabulate(np.array([0, 0, 1]), 2, np.ones((3, 10)))[:, 0].tolist()
+    >>> tabulate(np.array([0, 0, 1]), 2, [np.ones(3)] * 10)[:, 0].tolist()
     [2.0, 1.0]
     """
     found = np.zeros((size, len(COLUMNS)))
-    for place in range(len(COLUMNS)):
-        found[:, place] = np.bincount(groups, weights=columns[:, place], minlength=size)[:size]
+    for place, column in enumerate(columns):
+        found[:, place] = np.bincount(groups, weights=column, minlength=size)[:size]
     return found
 
 
