@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from collections import Counter
 from fractions import Fraction
 from functools import cache
@@ -328,6 +329,18 @@ def test_merged_counts_are_one_test() -> None:
         assert (merged.counts == whole.counts).all()
     with pytest.raises(ValueError, match="only tests of the same target"):
         whole.merge(identity_test(DRAFT, 0.01, SKEWED))
+
+
+def test_a_test_that_was_put_away_goes_on_as_if_nothing_had_happened() -> None:
+    draws = np.random.default_rng(9).integers(0, 4, size=900)
+    straight, paused = identity_test(SKEWED, 0.01, DRAFT), identity_test(SKEWED, 0.01, DRAFT)
+    straight.update_many(draws)
+    for part in np.split(draws, [100, 101, 700]):
+        paused.update_many(part)
+        paused = pickle.loads(pickle.dumps(paused))
+    assert (paused.log_evidence, paused.samples, paused.alarm) == (straight.log_evidence, 900, straight.alarm)
+    # The running logs are folded at other places: 900 factors, a few units of 2^-53 each of numbers below 100.
+    assert abs(paused.log_peak - straight.log_peak) <= 900 * 4 * 100 * 2.0**-53
 
 
 def test_a_workers_own_peak_is_not_merged() -> None:

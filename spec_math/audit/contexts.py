@@ -118,7 +118,8 @@ class ContextsTest:
 
     def _play(self, gaps: Array, ratios: Array, impossible: Array) -> None:
         never = len(gaps) if not impossible.any() else int(np.argmax(impossible))
-        # Under a tolerance a token of mass 0 may come up: it refutes only the claim of the target itself.
+        # Under a tolerance a token of mass 0 may come up: it refutes only the claim of the target itself. Its gaps are
+        # left at 0, as if its features had their means: features with values in [0, 1] and the same mean as before.
         if self.tolerance > 0:
             never = len(gaps)
         peak, first = bets.play(
