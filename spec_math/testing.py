@@ -89,8 +89,8 @@ def assert_same_law(
 
     >>> rng = np.random.default_rng(0)
     >>> promise = assert_same_law(lambda n: rng.choice(2, n, p=[0.25, 0.75]), ["1/4", "3/4"], total_variation=0.05)
-    >>> promise.false_alarms, promise.samples
-    (1e-06, 7030)
+    >>> promise.false_alarms, promise.power, promise.samples < 10_000
+    (1e-06, 0.99, True)
     """
     test = identity_test(target, level(alpha), draft)
     power, size = 0.99, int((test.target > 0).sum())

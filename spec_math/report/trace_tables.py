@@ -112,8 +112,8 @@ def detectable(summary: Summary, alpha: float) -> float:
     >>> from spec_math.audit.traces.recorder import toy_shard
     >>> from spec_math.audit.traces import merge
     >>> from spec_math.audit.traces.shard_audit import audit_opened
-    >>> round(detectable(merge([audit_opened(toy_shard(20_000))]), 1e-6), 3)
-    0.022
+    >>> round(detectable(merge([audit_opened(toy_shard(2_000))]), 1e-6), 3)
+    0.069
     """
     bets = 2 * len(EMITTED) * len(STAKES)
     return min(1.0, sqrt(log(bets / alpha) / (2 * max(1, summary.counts["rows"]))))
