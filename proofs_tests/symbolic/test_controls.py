@@ -10,7 +10,10 @@ from proofs_tests import controls
 from proofs_tests.controls import CONTROLS, Control
 from proofs_tests.oracles import forked, independent_drafts
 from spec_math import Lossy, Scheme, check_lossless
-from spec_math.symbolic import Proof, Theorem, prove
+from spec_math.block_level import chain
+from spec_math.string_level import timing
+from spec_math.symbolic import Proof, Theorem, prove, string_theorems
+from spec_math.symbolic.block_theorems import lossless_twice
 
 pytest.importorskip("z3")
 
@@ -76,3 +79,29 @@ def test_what_is_right_on_all_laws_of_two_tokens_is_proved_there(control: Contro
 def test_the_right_twins_of_controls_are_proved() -> None:
     for verifier, k, tokens in ((controls.chooses_an_index, 3, 3), (controls.chooses_among_distinct_tokens, 2, 3)):
         assert proved(Control(verifier, "right", k), tokens)
+
+
+@pytest.mark.parametrize("drafted", [("a", "b"), ("aa", "bb")])
+def test_token_timing_as_printed_is_refuted(drafted: tuple[str, ...]) -> None:
+    """Erratum m: lossy with equal vocabularies too. Its repaired variants are among the theorems."""
+    found = prove(string_theorems.lossless("as printed", timing.generate, (("a", "b"), drafted), 1))
+    assert found.verdict == "refuted"
+    assert isinstance(found.counterexample.verdict, Lossy)  # type: ignore[union-attr]
+
+
+def test_a_block_whose_bonus_token_comes_from_the_draft_is_refuted_with_its_contexts() -> None:
+    """Its first token is exact; the counterexample names a text of two."""
+
+    def drafted_bonus(coin: Any, target: Any, draft: Any, prefix: Any) -> Any:
+        tokens = chain.generate(coin, target, draft, prefix, 1)
+        return tokens if len(tokens) == 1 else (tokens[0], coin.draw(draft(tokens[:1])))
+
+    def one_token(coin: Any, target: Any, draft: Any, prefix: Any) -> Any:
+        return drafted_bonus(coin, target, draft, prefix)[:1]
+
+    assert prove(lossless_twice("first token only", one_token, 2, 1))
+    found = prove(lossless_twice("bonus from the draft", drafted_bonus, 2, 2))
+    assert found.verdict == "refuted"
+    counterexample = found.counterexample
+    assert list(counterexample.parameters) == ["t", "t_0", "t_1", "d", "d_0", "d_1"]  # type: ignore[union-attr]
+    assert len(counterexample.verdict.tokens) == 2  # type: ignore[union-attr]

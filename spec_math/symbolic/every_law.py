@@ -13,7 +13,7 @@ from spec_math.chance import Coin
 from spec_math.drafting import intersection, union
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
-from spec_math.string_level import exact_match, rejection
+from spec_math.string_level import exact_match, rejection, timing_repaired
 from spec_math.symbolic import block_theorems, string_theorems, token_theorems
 from spec_math.symbolic.block_theorems import Block
 from spec_math.symbolic.proof import Theorem
@@ -131,11 +131,12 @@ def _of_blocks() -> list[Theorem]:
 
 
 def _of_strings() -> list[Theorem]:
-    small, cut, joined, over = (
+    small, cut, joined, over, doubled = (
         (("a", "b"), ("b", "c")),
         (("a", "b"), ("a", "b", "ab")),
         (("a", "b", "ab"), ("a", "b")),
         (("a", "aa", "b"), ("a", "b", "ba")),
+        (("a", "b"), ("aa", "b")),
     )
     slem, slrs = exact_match.generate, rejection.generate
     return [
@@ -149,6 +150,16 @@ def _of_strings() -> list[Theorem]:
             for words, s in ((small, 0.1), (cut, 4.2))
         ],
         string_theorems.lossless("union", union.generate, small, seconds=0.4),
+        *[
+            string_theorems.lossless(
+                "TokenTiming, drafts as deterministic", timing_repaired.deterministic, words, seconds=s
+            )
+            for words, s in ((cut, 0.4), (doubled, 0.2), (joined, 4.0))
+        ],
+        *[
+            string_theorems.lossless("TokenTiming, drafts by their own law", timing_repaired.conditional, words, n, s)
+            for words, n, s in ((doubled, 2, 2.5), (cut, 1, 0.3), (joined, 1, 0.6))
+        ],
     ]
 
 
