@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from proofs_tests.torch_bridge.batches import Logits, batch  # noqa: E402
-from torch_bridge import verify_block, verify_plan, verify_token  # noqa: E402
+from torch_bridge import softmax_rows, verify_block, verify_plan, verify_token  # noqa: E402
 from torch_bridge.options import Options  # noqa: E402
 
 GIVEN = batch((6, 3, 5), 3, torch.float32)._replace(tokens=torch.zeros(6, 3, dtype=torch.long))
@@ -35,6 +35,11 @@ DATA = [
     (spoilt("uniforms", (0, 0), NAN), r"uniforms\[0, 0\] is nan"),
 ]
 FIT = [
+    (
+        GIVEN._replace(targets=GIVEN.targets[None]),
+        ValueError,
+        r"must be \[B, L \+ 1, V\], .* target_logits \(1, 6, 4, 5\)",
+    ),
     (GIVEN._replace(targets=GIVEN.targets[0]), ValueError, r"must be \[B, L \+ 1, V\], .* target_logits \(4, 5\)"),
     (GIVEN._replace(drafts=GIVEN.drafts[:, :2]), ValueError, r"draft_logits \(6, 2, 5\)"),
     (GIVEN._replace(uniforms=GIVEN.uniforms[:, :3]), ValueError, r"uniforms \(6, 3\)"),
@@ -104,11 +109,45 @@ def test_options_of_a_wrong_kind_are_refused() -> None:
         verify_token(*GIVEN, Options(top_k=9))
 
 
-def test_plans_refuse_the_same() -> None:
-    logits, tokens, uniforms = torch.zeros(2, 3), torch.zeros(2, 2, dtype=torch.long), torch.zeros(2, 4)
-    with pytest.raises(ValueError, match=r"\[B, V\], \[B, V\], \[B, k\] and \[B, 4\]"):
-        verify_plan(logits, logits, tokens, uniforms[:, :3])
-    with pytest.raises(ValueError, match=r"tokens\[0, 0\] is 0; put|tokens must lie"):
-        verify_plan(logits, logits, tokens + 3, uniforms)
-    with pytest.raises(ValueError, match=r"target_logits\[0\] is nan"):
-        verify_plan(logits * NAN, logits, tokens, uniforms)
+PLAN = Logits(torch.zeros(2, 3), torch.zeros(2, 3), torch.zeros(2, 2, dtype=torch.long), torch.zeros(2, 4))
+
+
+@pytest.mark.parametrize(
+    ("changed", "message"),
+    [
+        ({"uniforms": PLAN.uniforms[:, :3]}, r"must be \[B, V\], \[B, V\], \[B, k\] and \[B, 4\]"),
+        ({"targets": PLAN.targets[0]}, r"must be \[B, V\], \[B, V\], \[B, k\] and \[B, 4\]"),
+        ({"targets": PLAN.targets[:, None]}, r"must be \[B, V\], \[B, V\], \[B, k\] and \[B, 4\]"),
+        (
+            {"tokens": PLAN.tokens + 3},
+            r"must lie in 0\.\.2, or be -1 from where a chain is shorter; tokens\[0, 0\] is 3",
+        ),
+        ({"targets": PLAN.targets * NAN}, r"target_logits\[0\] is nan: a logit is not a number"),
+        ({"drafts": PLAN.drafts - INF}, r"draft_logits\[0\] is -inf: every token is masked"),
+        ({"uniforms": PLAN.uniforms + 1}, r"must lie in \[0, 1\); uniforms\[0, 0\] is 1\.0"),
+        ({"uniforms": PLAN.uniforms - 0.5}, r"must lie in \[0, 1\); uniforms\[0, 0\] is -0\.5"),
+        ({"drafts": PLAN.drafts.to("meta")}, "one device; got .*draft_logits on meta, tokens on cpu"),
+    ],
+)
+def test_plans_refuse_the_same(changed: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        verify_plan(*PLAN._replace(**changed))
+    assert verify_plan(*PLAN).emitted.shape == (2,)
+
+
+@pytest.mark.parametrize("given", [given for given, _ in DATA] + [given for given, *_ in FIT])
+def test_errors_come_before_anything_is_launched(given: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """No row is weighed where the input is bad; where it is good, rows are."""
+    weighed: list[int] = []
+
+    def noted(*_: Any, **__: Any) -> None:
+        weighed.append(1)
+        raise RuntimeError("launched")
+
+    monkeypatch.setattr(softmax_rows, "weigh", noted)
+    for verify in (verify_token, verify_block):
+        with pytest.raises((ValueError, TypeError)):
+            verify(*given)
+        assert weighed == []
+    with pytest.raises(RuntimeError, match="launched"):
+        verify_token(*GIVEN)
