@@ -77,7 +77,7 @@ VLLM_FILES = vllm/v1/sample/rejection_sampler.py vllm/v1/worker/gpu/spec_decode/
 
 .venv-engines/engines: constraints.txt constraints-engines.txt pyproject.toml
 	@test -n "$(PYTHON)" || { echo 'Python 3.11 or later is needed and was not found'; exit 1; }
-	rm -rf .venv-engines/engines .venv-engines/downloads
+	rm -rf .venv-engines/engines .venv-engines/engines.new .venv-engines/downloads
 	test -x .venv-engines/bin/python || "$(PYTHON)" -m venv .venv-engines
 	$(ENGINES_PIP) install --quiet --constraint constraints.txt --editable '.[test,torch]'
 	$(ENGINES_PIP) install --quiet --constraint constraints-engines.txt --no-deps triton

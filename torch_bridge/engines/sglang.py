@@ -13,7 +13,7 @@ import torch
 from spec_math.language.model import Model
 from torch_bridge.engines import chain_kernel
 from torch_bridge.engines.chain_kernel import BLOCK, TOKEN, Kernel, Requests, Text, expected
-from torch_bridge.engines.cuts import Whole, cuts
+from torch_bridge.engines.cuts import Whole, cuts_by_kind
 from torch_bridge.engines.source_file import interpreted_triton, load
 
 GRID = 2**24
@@ -58,7 +58,7 @@ def kernel(path: Path, *, block: bool = False) -> Kernel:
         masses = expected(rule, requests, coins, GRID).masses
         sums = masses.cumsum(axis=-1)
         guesses = np.ceil(sums[:, :-1] / sums[:, -1:] * GRID).astype(np.int64).ravel()
-        ends = cuts(below, guesses, GRID).reshape(many, size - 1)
+        ends = cuts_by_kind(below, guesses, GRID, number[request] * size + token).reshape(many, size - 1)
         return [
             [Fraction(int(k), GRID) for k in row]
             for row in np.diff(ends, axis=1, prepend=np.zeros((many, 1), np.int64), append=np.full((many, 1), GRID))

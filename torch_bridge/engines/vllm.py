@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from spec_math.language.model import Model
 from torch_bridge.engines import chain_kernel
 from torch_bridge.engines.chain_kernel import TOKEN, Kernel, Requests, Text, expected
-from torch_bridge.engines.cuts import Whole, cuts
+from torch_bridge.engines.cuts import Whole, cuts_by_kind
 from torch_bridge.engines.source_file import EngineError, load
 from torch_bridge.engines.vllm_parts import parts
 
@@ -64,13 +64,13 @@ def kernel(path: Path, *, one_hot: bool = False) -> Kernel:
         bonus = number == requests.tokens.shape[1]
         weights = np.array(requests.targets[:, -1])
         if (rejected := np.flatnonzero(~bonus)).size:
-            weights[rejected] = _raced(emit, requests.take(rejected), coins[rejected])
+            weights[rejected] = _raced(emit, requests.take(rejected), coins[rejected], number[rejected])
         return [[Fraction(weight) for weight in row] for row in weights.tolist()]
 
     return Kernel(TOKEN, GRID, emit, following)
 
 
-def _raced(emit: Any, requests: Requests, coins: Whole) -> NDArray[np.float64]:
+def _raced(emit: Any, requests: Requests, coins: Whole, number: Whole) -> NDArray[np.float64]:
     """Return the weights [R, V] of the tokens that race after a rejection, relative to the largest, by bisection."""
     many, _, size = requests.targets.shape
     first = np.array([text[-1] for text in emit(requests, coins)])
@@ -89,7 +89,8 @@ def _raced(emit: Any, requests: Requests, coins: Whole) -> NDArray[np.float64]:
     masses = expected(TOKEN, requests, coins, GRID).masses
     ratios = masses[request, token] / masses[request, first[request]].clip(2.0**-60)
     guesses = ratios.clip(2.0**-60, 1).astype(np.float32).view(np.int32).astype(np.int64) - LEAST
-    found = cuts(below, guesses, NOISES)
+    kinds = (number[request] * size + first[request]) * size + token
+    found = cuts_by_kind(below, guesses, NOISES, kinds)
     weights = np.zeros((many, size))
     weights[np.arange(many), first] = 1
     weights[request, token] = np.where(found > 0, (LEAST + found - 1).astype(np.int32).view(np.float32), 0)

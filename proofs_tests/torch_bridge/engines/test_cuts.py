@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 pytest.importorskip("torch")
 
-from torch_bridge.engines.cuts import cuts
+from torch_bridge.engines.cuts import cuts, cuts_by_kind
 
 SIZE = 97
 
@@ -42,3 +42,23 @@ def test_no_number_outside_the_range_is_asked() -> None:
         return k < 9
 
     assert cuts(below, np.array([0, 3, 5]), 5).tolist() == [5, 5, 5]
+
+
+@given(st.lists(st.tuples(st.integers(0, SIZE), st.integers(0, SIZE), st.integers(0, 2)), min_size=1, max_size=8))
+def test_kinds_change_the_guesses_alone(rows: list[tuple[int, int, int]]) -> None:
+    true, guesses, kinds = np.array(rows).T
+    assert cuts_by_kind(lambda rows, k: k < true[rows], guesses, SIZE, kinds).tolist() == true.tolist()
+
+
+def test_one_wrong_guess_of_a_kind_is_enough() -> None:
+    asked = 0
+
+    def below(rows: Any, k: Any) -> Any:
+        nonlocal asked
+        asked += len(rows)
+        return k < 2**40
+
+    many = 100
+    found = cuts_by_kind(below, np.full(many, 7), 2**53, np.zeros(many, dtype=np.int64))
+    assert (found == 2**40).all()
+    assert asked <= 2 * many + 62
