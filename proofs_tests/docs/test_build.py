@@ -54,6 +54,13 @@ def test_formulas_are_set_by_the_browser(book: Path) -> None:
     assert re.search(r"mathjax[^_]", page.lower()) is None
 
 
+def test_names_in_the_paper_map_lead_to_the_reference(book: Path) -> None:
+    page = (book / "paper_map" / "spectr.html").read_text(encoding="utf-8")
+    led = re.findall(r'href="\.\./reference/([\w.]+)\.html#([\w.]+)"', page)
+    assert ("spec_math.token_level.single", "spec_math.token_level.single.emit") in led
+    assert len(led) > 25
+
+
 def test_every_public_name_is_in_the_reference(book: Path) -> None:
     from sphinx.util.inventory import InventoryFile
 
