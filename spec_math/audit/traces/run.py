@@ -90,7 +90,7 @@ def cluster(address: str) -> Generator[Executor]:
             "a cluster is reached through Dask, which is not installed; install the extra: "
             "pip install 'spec_math[traces]', or leave out --scheduler for threads"
         ) from error
-    with Client(address) as client, client.get_executor(pure=False) as executor:
+    with Client(address, timeout="10s") as client, client.get_executor(pure=False) as executor:
         yield executor
 
 

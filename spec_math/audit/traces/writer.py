@@ -53,13 +53,11 @@ def write_shard(
 
 def _write_parquet(path: Path, arrays: Mapping[str, Any], notes: Mapping[str, str]) -> None:
     pyarrow, parquet = parquet_file.arrow()
-    if type_name(arrays["target_logits"]) == "bfloat16":
-        raise TraceError(f"{path}: Parquet has no bfloat16; write a .safetensors shard, or float32, which holds it")
-    columns = {
-        name: pyarrow.array(a) if a.ndim == 1 else pyarrow.FixedSizeListArray.from_arrays(a.reshape(-1), a.shape[1])
-        for name, a in arrays.items()
-    }
+    columns = {name: pyarrow.array(a) if a.ndim == 1 else parquet_file.as_bytes(a) for name, a in arrays.items()}
     # Logits do not repeat, so dictionaries and compression only cost time; groups of rows are what a reader holds.
     rows = max(1, parquet_file.BATCH // (4 * arrays["target_logits"].shape[1]))
-    table = pyarrow.table(columns).replace_schema_metadata(dict(notes))
-    parquet.write_table(table, path, row_group_size=rows, use_dictionary=False, compression="none")
+    said = {**notes, "logits": type_name(arrays["target_logits"])}
+    table = pyarrow.table(columns).replace_schema_metadata(said)
+    parquet.write_table(
+        table, path, row_group_size=rows, use_dictionary=False, compression="none", write_statistics=False
+    )
