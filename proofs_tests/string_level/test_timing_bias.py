@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+from itertools import product
 from random import Random
 
 import numpy as np
@@ -9,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofs_tests.speakers import speaker_pairs
+from proofs_tests.speakers import speaker, speaker_pairs
 from proofs_tests.strategies import pairs
 from spec_math import law, sample, total_variation
 from spec_math.language import Speaker, Vocabulary
@@ -33,41 +35,51 @@ def test_over_one_vocabulary_it_is_the_closed_form(pair):
     assert timing_bias.total_variation(target, drafter, (), 1) == timing.bias(*pair)
 
 
-def sampled(target, drafter, lookahead, size, seed):
+def firsts_of_all_drafts(target, drafter, lookahead):
+    """The first tokens of all drafts of a uniform drafter, which are equally likely."""
     laws, reading = opened(target, drafter, ())
-    random = Random(seed)
-    drafts = [sample(lambda coin: reading.draw(coin, lookahead), random) for _ in range(size)]
+    drafts = product(range(len(drafter.vocabulary)), repeat=lookahead)
     return laws.target(), [timing_bias.first(target, laws, reading, said) for said in drafts]
 
 
-def many_to_one():
-    target = Speaker(lambda _: np.array([0.7, 0.1, 0.1, 0.1]), Vocabulary(["aa", "ab", "ba", "bb"]))
-    return target, Speaker(lambda _: np.array([0.5, 0.5]), Vocabulary(["a", "b"]))
+UNIFORM = [
+    (speaker(["aa", "ab", "ba", "bb"], ["7/10", "1/10", "1/10", "1/10"]), speaker(["a", "b"], ["1/2", "1/2"])),
+    (speaker(["a", "ab", "b"], ["1/2", "1/3", "1/6"]), speaker(["a", "b", "ba"], ["1/3", "1/3", "1/3"])),
+    (speaker(["a", "b"], ["1/4", "3/4"]), speaker(["a", "b"], ["1/2", "1/2"])),
+]
 
 
-def test_the_estimate_reaches_the_bias_and_does_not_exceed_it():
-    # Many-to-one (erratum o): the bias is 3/100. Each half of 10,000 drafts judges a set that the other half chose; a
-    # draft's share lies in [−1, 1], so that by Hoeffding's inequality a half is above its mean, which is at most the
-    # bias, by more than 0.06 with a chance of at most exp(−2 · 10,000 · 0.06² / 4) < 2e-8.
-    estimate = timing_bias.from_below(*sampled(*many_to_one(), 2, 20_000, 1))
-    assert 0 < estimate < 0.03 + 0.06
-    # An unbiased choice of A falls short where few drafts choose it: the mean of many estimates stays below.
-    few = [timing_bias.from_below(*sampled(*many_to_one(), 2, 10, seed)) for seed in range(400)]
-    error = np.std(few, ddof=1) / 20
-    assert np.mean(few) < 0.03 + 4 * error
+@pytest.mark.parametrize("pair", UNIFORM)
+@pytest.mark.parametrize("lookahead", [1, 2, 3])
+def test_no_set_of_tokens_exceeds_the_bias_and_one_reaches_it(pair, lookahead):
+    row, firsts = firsts_of_all_drafts(*pair, lookahead)
+    found = [timing_bias.excess(row, firsts, among) for among in product([False, True], repeat=len(row))]
+    assert max(found) == timing_bias.total_variation(*pair, (), lookahead)
 
 
-def test_choosing_and_judging_on_the_same_drafts_exceeds_the_bias():
-    # The control: a lossless sampler (draft and target alike), where every chosen excess is luck.
+@given(pairs())
+def test_over_one_vocabulary_the_tokens_proposed_too_often_make_the_whole_bias(pair):
+    target, draft = pair
+    among = timing_bias.over_proposed(target, draft)
+    # Every draft once, weighed by its mass: the mean of the estimate.
+    chances = [min(Fraction(1), t / d) if d else Fraction(0) for t, d in zip(target, draft, strict=True)]
+    values = [timing_bias.excess(target, [timing_bias.First(x, chance)], among) for x, chance in enumerate(chances)]
+    assert sum(d * value for d, value in zip(draft, values, strict=True)) == timing.bias(target, draft)
+
+
+def test_a_set_chosen_from_the_same_drafts_exceeds_the_bias():
+    # The control: a sampler without bias, draft and target alike, where every chosen excess is luck.
     same = Speaker(lambda _: np.full(16, 1 / 16), Vocabulary([chr(97 + token) for token in range(16)]))
-    target, firsts = sampled(same, same, 1, 64, 0)
-    kept = np.bincount([found.token for found in firsts], weights=[found.chance for found in firsts], minlength=16) / 64
-    plugged_in = np.maximum(kept - kept.sum() * target, 0).sum()
-    estimates = [timing_bias.from_below(*sampled(same, same, 1, 64, seed)) for seed in range(100)]
-    assert plugged_in > 0.05
-    assert abs(np.mean(estimates)) < 4 * np.std(estimates, ddof=1) / 10
+    laws, reading = opened(same, same, ())
+    random = Random(0)
+    drafts = [sample(lambda coin: reading.draw(coin, 1), random) for _ in range(64)]
+    firsts = [timing_bias.first(same, laws, reading, said) for said in drafts]
+    seen = np.bincount([found.token for found in firsts], minlength=16) > 4
+    assert timing_bias.total_variation(same, same, (), 1) == 0
+    assert timing_bias.excess(laws.target(), firsts, seen) > 0.05
+    assert not timing_bias.over_proposed(laws.target(), laws.target()).any()
 
 
-def test_one_draft_is_too_few():
-    with pytest.raises(ValueError, match="at least 2 are needed, got 1"):
-        timing_bias.from_below(np.array([1.0]), [timing_bias.First(0, 1.0)])
+def test_no_draft_is_too_few():
+    with pytest.raises(ValueError, match="at least one draft; there is none"):
+        timing_bias.excess(np.array([1.0]), [], [True])

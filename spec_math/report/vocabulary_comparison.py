@@ -34,7 +34,7 @@ class MethodLine:
 class Bias(NamedTuple):
     """The total variation of the printed TokenTiming's first token from the target, for so many draft tokens.
 
-    exact: over every draft; else sampled, and then a bound from below (`timing_bias.from_below`).
+    exact: over every draft; else sampled, and then a bound from below (`timing_bias.excess`).
     """
 
     lookahead: int

@@ -92,14 +92,14 @@ def _row(drafter: DrafterLines, result: VocabularyComparison) -> tuple[str, ...]
     biases = "; ".join(
         f"{'' if bias.exact else '≥ '}{bias.value.value:.4f} ({bias.lookahead} draft token{'s' * (bias.lookahead > 1)})"
         for bias in drafter.biases
-        if bias.exact
     )
     taken = next((said for said in advice(drafter, result.surest) if said.startswith("Take")), "—")
+    taken = taken.removeprefix("Take ").partition(":")[0]
     return (
         drafter.name,
         f"{drafter.size:,}",
         f"{drafter.shared:,}",
         *accepted,
         biases or "—",
-        taken.removeprefix("Take "),
+        taken,
     )

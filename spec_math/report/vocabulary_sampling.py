@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from spec_math.arrays import count
 from spec_math.block_level import array_draw
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.drafted_chains import drafted_masses
@@ -64,16 +65,13 @@ def compare(request: Sampling, told: Told) -> VocabularyComparison:
     the mean over positions. A method's lookahead is the one of the highest speed-up, chosen on the same samples.
 
     Raises:
-        TypeError, ValueError: positions, drafts or a lookahead is no count; fewer than 2 drafts.
+        TypeError, ValueError: positions, drafts or a lookahead is no count.
 
-    >>> compare(Sampling(drafts=1), lambda what, steps: lambda done: None)
+    >>> compare(Sampling(drafts=0), lambda what, steps: lambda done: None)
     Traceback (most recent call last):
-    ValueError: half of the drafts choose, the other half judges: at least 2 drafts a position; got 1
+    ValueError: drafts must be at least 1; got 0
     """
-    if request.drafts < 2:
-        raise ValueError(
-            f"half of the drafts choose, the other half judges: at least 2 drafts a position; got {request.drafts}"
-        )
+    count(request.drafts, "drafts")
     speaker, starts = embedded_target(), prefixes(request.positions)
     rng = np.random.default_rng(request.seed)
     lines: list[DrafterLines] = []
@@ -152,7 +150,7 @@ def _at(speaker: Speaker, drafter: Drafter, prefix: Tokens, request: Sampling, r
         float(carried(draft, speaker.vocabulary, other)[0].sum()),
         float(untokenisable),
         float(row.max()),
-        (float(exact), timing_bias.from_below(row, firsts)),
+        (float(exact), float(timing_bias.excess(row, firsts, timing_bias.over_proposed(row, psi)))),
     )
 
 

@@ -75,30 +75,41 @@ def total_variation(
     return positive_part(kept - kept.sum() * laws.target()).sum()
 
 
-def from_below(target: Array, firsts: Sequence[First]) -> float:
-    """Estimate from sampled drafts what the total variation is at least: without bias, it may come out negative.
+def excess(target: Array, firsts: Sequence[First], among: Any) -> Any:
+    """Estimate from drafts how much more often the first token is one of a set A than the target's, emitted(A) − t(A).
 
-    For every set A of tokens fixed beforehand, emitted(A) − t(A) is at most the total variation. The even drafts choose
-    A, as the tokens emitted more than the target would, the odd ones say how much, and the other way round; the result
-    is the mean of both. Its expectation is at most the total variation, and reaches it as drafts become many.
+    Unbiased where A was chosen without looking at these drafts, and then at most the total variation, for any A: a
+    bound from below. It may come out negative. The mean of chance·(1[x ∈ A] − t(A)) over the drafts, since all else
+    comes from the target. `over_proposed` is a good choice of A.
 
-    target: a float law [T]; firsts: at least 2, of independent drafts.
+    target: the target's law [T]; firsts: of independent drafts; among: whether a token is in A [T].
 
     Raises:
-        ValueError: there are fewer than 2.
+        ValueError: there is no draft.
 
-    >>> from_below(np.array([0.25, 0.75]), ([First(0, 0.5)] * 2 + [First(1, 1.0)] * 2) * 2)
-    0.0625
+    >>> from spec_math.arrays import exact
+    >>> drafts = [First(0, exact(["1/2"])[0]), First(1, exact([1])[0])]
+    >>> excess(exact(["1/4", "3/4"]), drafts, [True, False])
+    Fraction(1, 16)
     """
-    if len(firsts) < 2:
-        raise ValueError(f"half of the drafts choose, the other half judges; at least 2 are needed, got {len(firsts)}")
-    halves = [_excess(target, firsts[start::2]) for start in (0, 1)]
-    return float(sum(judge[choice > 0].sum() for choice, judge in (halves, halves[::-1])) / 2)
+    if not firsts:
+        raise ValueError("an estimate needs at least one draft; there is none")
+    kept = _kept(target, firsts)
+    chosen = np.asarray(among, dtype=bool)
+    return (kept[chosen].sum() - kept.sum() * target[chosen].sum()) / len(firsts)
 
 
-def _excess(target: Array, firsts: Sequence[First]) -> Array:
-    kept = _kept(target, [(found.token, found.chance / len(firsts)) for found in firsts])
-    return kept - kept.sum() * target
+def over_proposed(target: Array, first_token_law: Array) -> Array:
+    """Return the tokens [T] that a draft proposes more often, next to the target, than it accepts on average.
+
+    min(1, ψ/t) > Σ min(t, ψ): over one vocabulary with one draft these are the tokens that are emitted too often, and
+    `excess` of them is the whole bias.
+
+    >>> over_proposed(np.array([0.25, 0.75]), np.array([0.5, 0.5])).tolist()
+    [True, False]
+    """
+    kept = np.minimum(target, first_token_law)
+    return kept > kept.sum() * target
 
 
 def _kept(target: Array, firsts: Sequence[tuple[int | None, Any]]) -> Array:
