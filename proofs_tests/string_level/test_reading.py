@@ -7,9 +7,11 @@ from fractions import Fraction
 import pytest
 
 from proofs_tests.speakers import speaker
-from spec_math import law
+from spec_math import Lossless, Lossy, check_lossless_block, law
 from spec_math.arrays import exact
-from spec_math.language import Speaker, Vocabulary
+from spec_math.language import Speaker, Table, Vocabulary
+from spec_math.string_level import rejection
+from spec_math.string_level.methods import METHODS
 from spec_math.string_level.reading import Reading, opened
 
 HALF = Fraction(1, 2)
@@ -73,3 +75,53 @@ def test_wrong_openings_are_named():
         opened(target, Speaker(lambda _: [1.0], Vocabulary(["a"])), ())
     with pytest.raises(ValueError, match="lookahead must be at least 1"):
         law(lambda coin: opened(target, drafter, ())[1].draw(coin, 0))
+
+
+def deaf(_):
+    """A way of hearing that hears nothing."""
+    return ()
+
+
+def backwards(text):
+    """A way of hearing letters that turns the text around: not what anybody would do, and still a rule."""
+    return tuple("ab".index(letter) for letter in reversed(text.decode()))
+
+
+@pytest.mark.parametrize("hears", [deaf, backwards])
+@pytest.mark.parametrize("method", [method for method in METHODS if method.lossless], ids=lambda method: method.name)
+def test_whatever_the_drafter_hears_the_method_is_lossless(method, hears):
+    """The law told to the verifier is the one drawn from, under any rule; the rule decides what is accepted."""
+    target = speaker(["a", "b", "ab"], ["1/2", "1/3", "1/6"], ["1/6", "1/6", "2/3"], ["1/3", "1/2", "1/6"])
+    usual = speaker(["a", "b", "ba"], ["1/4", "1/2", "1/4"], ["1/2", "1/4", "1/4"], [HALF, HALF, 0])
+    drafter = Speaker(usual.model, usual.vocabulary, hears)
+    verdict = check_lossless_block(
+        lambda coin, prefix: method.generate(coin, target, drafter, prefix, 2), target.model, 2, rounds=2
+    )
+    assert isinstance(verdict, Lossless)
+
+
+def by_last(first, after_a, after_b):
+    """A model of the letters a and b that looks at the last one."""
+    return Table({(): first, (0,): after_a, (1,): after_b}, context=1)
+
+
+LETTERS = Vocabulary(["a", "b"])
+TARGET = Speaker(by_last(["1/2", "1/2"], ["1/4", "3/4"], ["1/6", "5/6"]), LETTERS)
+
+
+def test_what_the_drafter_hears_changes_what_it_says():
+    drafters = [Speaker(TARGET.model, LETTERS, hears) for hears in (None, deaf)]
+    said = [opened(TARGET, drafter, (1,))[1](()).tolist() for drafter in drafters]
+    assert said == [TARGET.law((1,)).tolist(), TARGET.law(()).tolist()]
+
+
+def test_a_law_after_another_text_than_the_one_drawn_after_is_lossy():
+    # The control: drawn after one text, verified with the law after another.
+    drafter = Speaker(by_last(["1/4", "3/4"], ["3/4", "1/4"], ["1/3", "2/3"]), LETTERS)
+
+    def wrong(coin, prefix):
+        laws, reading = opened(TARGET, drafter, prefix)
+        token = coin.draw(reading(()))
+        return (rejection.emit(coin, token, laws.target(), drafter.law((*reading.heard, 0))).token,)
+
+    assert isinstance(check_lossless_block(wrong, TARGET.model, 2), Lossy)
