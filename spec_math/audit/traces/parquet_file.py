@@ -1,7 +1,8 @@
 """Shards in Parquet, read a batch of rows at a time.
 
 A row of logits is a value of V·size bytes whose type the metadata `logits` names, as `write_shard` writes it; or a list
-of fixed length V, as others may, which Parquet takes apart number by number: five times as slow to read.
+of fixed length V, as others may, which Parquet takes apart number by number: five times as slow to read. Memory holds a
+page of each law: `write_shard` makes them small, and so should others.
 """
 
 from __future__ import annotations
@@ -101,7 +102,8 @@ def _batches(path: Path, found: Header) -> Iterator[tuple[Any, Any]]:
     shown = [np.empty((rows, found.size), dtype=np.float32) for _ in names]
     none = np.empty((0, found.size), dtype=np.float32)
     try:
-        with parquet.ParquetFile(path) as file:
+        # Without a buffer of its own a whole group of rows would be read at once, however large it was written.
+        with parquet.ParquetFile(path, buffer_size=2**20, pre_buffer=False) as file:
             # One thread: shards are what runs side by side.
             for batch in file.iter_batches(batch_size=rows, columns=names, use_threads=False):
                 laws = [
