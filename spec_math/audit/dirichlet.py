@@ -14,7 +14,7 @@ from spec_math.arrays import law as checked
 
 KAPPAS: tuple[int, ...] = tuple(round(10 ** (halves / 2)) for halves in range(2, 21))
 """Concentrations of the priors κt, two a decade. On few tokens a prior is best where κ is about half the draws that an
-alternative takes to be found, so 10 serves gross errors and 10^8 a total variation of 10^-3; on 152k tokens it is best
+alternative takes to be found, so 10 serves gross errors and 10^7 a total variation of 10^-3; on 152k tokens it is best
 at forty times the draws, and 10^10 serves 0.002. With one a decade some distances would take a seventh more draws."""
 
 _STIRLING_FROM = 16.0
