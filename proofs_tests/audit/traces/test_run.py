@@ -1,5 +1,6 @@
 """Many shards: the same evidence whatever comes first, fails, is killed or was done before; each loss is named."""
 
+import builtins
 import json
 import os
 import signal
@@ -238,6 +239,25 @@ def test_results_of_very_many_shards_are_small_and_say_the_same(shards, monkeypa
     # Sums of 900 logs of at most 100 nats, put together in another order.
     assert abs(summary.emitted.log - whole.emitted.log) <= 1e-9
     assert len(audit_shard(shards[0], checks=1).to_bytes()) < 16_000
+
+
+@pytest.mark.parametrize(("missing", "work"), [("distributed", "cluster"), ("pyarrow", "parquet")])
+def test_what_is_not_installed_is_named_with_its_extra(tmp_path, monkeypatch, missing, work):
+    imported = builtins.__import__
+
+    def without(name, *arguments, **options):
+        if name.partition(".")[0] == missing:
+            raise ImportError(name)
+        return imported(name, *arguments, **options)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    (tmp_path / "a.parquet").write_bytes(b"PAR1")
+    with pytest.raises((ModuleNotFoundError, TraceError), match=r"pip install 'spec_math\[traces\]'"):
+        if work == "cluster":
+            with cluster("tcp://127.0.0.1:8786"):
+                pass
+        else:
+            audited([tmp_path / "a.parquet"])
 
 
 def test_metadata_is_text():
