@@ -42,6 +42,8 @@ def test_a_right_trace_leaves_with_0_and_a_page(tmp_path):
     assert (tmp_path / "out" / "evidence.svg").read_text().startswith("<?xml")
     told = json.loads((tmp_path / "out" / "trace.json").read_text())
     assert not told["lossy"]
+    assert "audited before" not in result.output
+    assert "1 of 1 shards had been audited before" in run(tmp_path, "--out", tmp_path / "out").output
     assert told["groups"]["depth in the block"][0]["drafts"] > 0
 
 

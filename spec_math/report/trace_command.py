@@ -15,7 +15,7 @@ from rich.progress import Progress
 from rich.text import Text
 
 from spec_math.audit.traces.result import ShardResult, Summary
-from spec_math.audit.traces.run import audit_shards, cluster, find_shards, threads
+from spec_math.audit.traces.run import KEPT, audit_shards, cluster, find_shards, threads
 from spec_math.audit.traces.shard_audit import TOLERANCE
 from spec_math.audit.traces.store import Store
 from spec_math.report.law_files import check_writable, write_whole
@@ -82,10 +82,11 @@ def _default(request: TraceRequest, folder: Path, console: Console, progress: Pr
 
 def _audited(request: TraceRequest, shards: Sequence[Path], source: str, console: Console, progress: Progress) -> int:
     task = progress.add_task("auditing shards", total=len(shards))
-    heard: dict[str, int] = {"kept": 0}
+    heard = {"kept": 0, "before": 0}
 
     def done(shard: Path, result: ShardResult | None, reason: str) -> None:
         heard["kept"] += result is not None
+        heard["before"] += reason == KEPT
         progress.advance(task)
         if result is None:
             console.print(Text(f"left out {shard.name}: {reason}", style="yellow"), soft_wrap=True)
@@ -100,6 +101,8 @@ def _audited(request: TraceRequest, shards: Sequence[Path], source: str, console
         sentence = f"interrupted; {heard['kept']} of {len(shards)} shards are kept, and the same command goes on"
         console.print(Text(sentence))
         return INTERRUPTED
+    if heard["before"]:
+        console.print(Text(f"{heard['before']} of {len(shards)} shards had been audited before; they are in {kept}"))
     return _told(request, summary, source, console)
 
 

@@ -29,6 +29,8 @@ What was kept with more looks is taken as it is: they are points of the curve, a
 AHEAD = 512
 """Shards that are handed out at a time."""
 
+KEPT = "audited before"
+
 Done = Callable[[Path, ShardResult | None, str], None]
 
 
@@ -104,7 +106,8 @@ def audit_shards(
     """Audit shards on an executor and add up what they say, in the order of the shards whatever comes first.
 
     With a store, what is kept there is not computed again, and each result is kept as soon as it is there.
-    `done(shard, result, reason)` hears of each shard; the result is None where it was left out, for the reason.
+    `done(shard, result, reason)` hears of each shard; the result is None where it was left out, for the reason, and the
+    reason is KEPT where it was not computed again.
 
     Raises:
         TraceError: no shard could be audited; the reasons are in the message.
@@ -127,7 +130,7 @@ def audit_shards(
         kept = _kept(shard, store)
         if kept is not None:
             results[shard] = kept
-            done(shard, kept, "")
+            done(shard, kept, KEPT)
     waiting = [shard for shard in reversed(shards) if shard not in results]
     tries = dict.fromkeys(waiting, 0)
     running: dict[Future[ShardResult], Path] = {}
