@@ -36,6 +36,7 @@ def law_against_target(found: Judgement) -> str:
     """
     texts = shown_texts(found)
     figure, (axes,) = panels(1, max(4.8, 0.55 * len(texts) + 1.5), 3.6)
+    axes.set_axisbelow(True)
     places = range(len(texts))
     for shift, law, name, colour in (
         (-0.2, found.wanted, "target", COLOURS[0]),
