@@ -128,14 +128,18 @@ def test_the_first_runner_redraws_from_the_residual_where_a_draft_was_taken_away
 def test_the_second_runner_redraws_from_the_target_where_a_draft_was_taken_away(block: bool) -> None:
     """As found: behind a placeholder the target itself is drawn from, which is right where nothing was drafted.
 
-    Where a grammar took away a drafted token, that token's mass is handed out by t in place of (t − d)+: here the law
-    is (3/4, 1/4) and not (1/2, 1/2). Total variation d(refused) · TV(t, residual) = 1/2 · 1/2; drafts whose law the
-    engine is not told (one-hot) lose nothing.
+    With structured outputs something was: a draft that the grammar refuses is sampled, sent to the scheduler, and comes
+    back as -1 (grammar_invalid_drafts; that way was read, and not run). Its mass is then handed out by t in place of
+    (t − d)+. In the smallest case, t = (1/2, 1/2, 0) and d = (1/2, 0, 1/2), the law is (3/4, 1/4, 0): total variation
+    d(refused) · TV(t, residual) = 1/2 · 1/2, as in the known bug M49. To hand on the refused draft itself would cure
+    it: its mass under the grammar is 0, so that it is rejected and the residual drawn. Drafts without laws do not lose.
     """
     kernel = vllm_runner.kernel(root("vllm"), block=block)
     law = chain_kernel.law(kernel, allowed, unaware, 1, handed=refused)
     assert float(judged(law, allowed, 1, bound((allowed, unaware), 1)).total_variation) == pytest.approx(0.25, abs=1e-6)
     law = chain_kernel.law(kernel, allowed, unaware, 1, handed=lambda _text: (-1,))
+    assert judged(law, allowed, 1, bound((allowed, unaware), 1))
+    law = chain_kernel.law(kernel, allowed, unaware, 1)
     assert judged(law, allowed, 1, bound((allowed, unaware), 1))
     blind = vllm_runner.kernel(root("vllm"), block=block, one_hot=True)
     law = chain_kernel.law(blind, allowed, unaware, 1, one_hot=True, handed=refused)
