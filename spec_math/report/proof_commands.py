@@ -69,7 +69,7 @@ def prove_all(wanted: Wanted, console: Console, progress: Progress) -> int:
     found: dict[_Job, Proof] = {}
     for job, proof in _proved(jobs, count(wanted.jobs, "--jobs")):
         found[job] = proof
-        progress.update(task, advance=1, description=f"proved {proof.name}"[:60])
+        progress.update(task, advance=1, description=f"{proof.verdict}: {proof.name}"[:60])
     proofs = [found[job] for job in jobs]
     progress.stop()
     console.print(terminal_table(proofs))

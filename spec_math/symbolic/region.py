@@ -12,7 +12,7 @@ from spec_math.symbolic.rational_function import Field, RationalFunction
 from spec_math.symbolic.solver import Solver
 
 Conditions = dict[Polynomial, int]
-LAST_LOOK = 10_000_000
+LAST_LOOK = 1_000_000
 """What z3 may spend on a region on which a proof would fail, in its own units."""
 
 
