@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from functools import partial
 from itertools import accumulate, permutations
 from typing import Any
 
@@ -335,22 +336,99 @@ def test_leaking_state_is_reported_with_what_differed() -> None:
             explore(fn)
 
 
-_MADE_BEFORE = np.random.default_rng(0)
+_NUMPYS = np.random.default_rng(0)
 _PYTHONS = random.Random(0)
-_IMPORTED = random.random
-_OLD = np.random.rand
+_IMPORTED, _OLD, _BOUND = random.random, np.random.rand, _NUMPYS.random
 _STATE = np.random.RandomState(0)
+_CLASS, _MAKE = random.Random, np.random.default_rng
+_HIDDEN: Any = [np.random.default_rng(1), random.Random(1), random.random, np.random.rand, np.random.RandomState(1)]
+"""In a list, generators are not found, and seen only by what was drawn from them."""
+
+
+class _Sampler:
+    """A sampler with a generator of its own."""
+
+    def __init__(self) -> None:
+        self.generator = np.random.default_rng(2)
+
+    def step(self) -> bool:
+        return bool(self.generator.random() < 0.25)
+
+    __call__ = step
+
+
+def _closed_over(generator: Any) -> Any:
+    return lambda: generator.random() < 0.25
+
+
+@pytest.mark.parametrize(
+    "fn",
+    [
+        lambda: _NUMPYS.random() < 0.25,
+        lambda: _PYTHONS.random() < 0.25,
+        lambda: _STATE.rand() < 0.25,
+        lambda: _IMPORTED() < 0.25,
+        lambda: _OLD() < 0.25,
+        lambda: _BOUND() < 0.25,
+        lambda: _CLASS(7).random() < 0.25,
+        lambda: _MAKE(7).random() < 0.25,
+        lambda: isinstance(_NUMPYS, np.random.Generator) and _NUMPYS.choice(4) == 0,
+        _closed_over(np.random.default_rng(3)),
+        _closed_over(random.Random(3)),
+        _Sampler().step,
+        _Sampler(),
+        partial(lambda generator, cut: generator().random() < cut, lambda: _NUMPYS, 0.25),
+    ],
+)
+def test_generators_that_a_function_finds_are_followed(fn: Any) -> None:
+    """In its module, its closure or its object, by whatever name, and left as they were."""
+    states = repr(_NUMPYS.bit_generator.state), _PYTHONS.getstate(), random.getstate(), repr(_STATE.get_state())
+    assert explore(fn) == {True: 0.25, False: 0.75}
+    assert states == (
+        repr(_NUMPYS.bit_generator.state),
+        _PYTHONS.getstate(),
+        random.getstate(),
+        repr(_STATE.get_state()),
+    )
+
+
+def test_two_names_of_one_generator_are_one() -> None:
+    def both() -> tuple[bool, bool]:
+        return _NUMPYS.random() < F(1, 2), _BOUND() < F(1, 2)
+
+    assert len(explore(both)) == 4  # type: ignore[arg-type]
+
+    def again() -> tuple[bool, bool]:
+        state = _PYTHONS.getstate()
+        first = _PYTHONS.random() < F(1, 2)
+        _PYTHONS.setstate(state)
+        return first, _PYTHONS.random() < F(1, 2)
+
+    assert explore(again) == {(True, True): F(1, 2), (False, False): F(1, 2)}
+
+
+def test_a_generator_kept_from_an_earlier_exploration_is_refused() -> None:
+    kept: list[Any] = []
+
+    def keeps() -> bool:
+        if not kept:
+            kept.append(np.random.default_rng(0))
+        return bool(kept[0].random() < 0.5)
+
+    assert explore(keeps) == {True: 0.5, False: 0.5}
+    with pytest.raises(ExploreError, match="outside the run that made it"):
+        explore(keeps)
 
 
 @pytest.mark.parametrize(
     ("fn", "said"),
     [
-        (lambda: _MADE_BEFORE.random() < 0.5, "made before the run"),
-        (lambda: np.random.default_rng(_MADE_BEFORE), "made before the run"),
-        (lambda: _PYTHONS.random() < 0.5, "made before the run"),
-        (lambda: _IMPORTED() < 0.5, "from random import"),
-        (lambda: _OLD() < 0.5, "old global generator"),
-        (lambda: _STATE.rand() < 0.5, "made before the run"),
+        (lambda: _HIDDEN[0].random() < 0.5, "made before the run"),
+        (lambda: np.random.default_rng(_HIDDEN[0]), "made before the run"),
+        (lambda: _HIDDEN[1].random() < 0.5, "made before the run"),
+        (lambda: _HIDDEN[2]() < 0.5, "from random import"),
+        (lambda: _HIDDEN[3]() < 0.5, "old global generator"),
+        (lambda: _HIDDEN[4].rand() < 0.5, "made before the run"),
         (lambda: np.random.normal() < 0, "does not follow np.random.normal"),  # noqa: NPY002
         (lambda: np.random.default_rng().choice(3, 2, replace=False, shuffle=False), "does not know the order"),
         (lambda: random.gauss(0, 1) < 0, "does not follow random.gauss"),

@@ -9,6 +9,7 @@ from typing import Any, cast
 from spec_math.audit.atom import ExploreError
 from spec_math.audit.numpy_source import numpy_source
 from spec_math.audit.python_source import python_source
+from spec_math.audit.stand_ins import places
 from spec_math.audit.tape import CURE, LeakError, Tape
 from spec_math.chance import Coin
 
@@ -21,7 +22,9 @@ SOURCES: tuple[Source, ...] = (python_source, numpy_source)
 class Followed:
     """A function whose random numbers ask the coin that it is called with, and which must repeat itself.
 
-    Arguments after the coin go to the function; runs with other arguments are not compared.
+    Arguments after the coin go to the function; runs with other arguments are not compared. Generators that the
+    function finds in its module, its closure or its object are followed too, each run from the state that they have;
+    `code` is whose these are, where the function given calls another.
 
     >>> import random
     >>> from spec_math.chance import law
@@ -29,9 +32,16 @@ class Followed:
     {True: Fraction(1, 4), False: Fraction(3, 4)}
     """
 
-    def __init__(self, fn: Callable[..., Any], sources: Sequence[Source] = SOURCES, tape: Tape | None = None) -> None:
+    def __init__(
+        self,
+        fn: Callable[..., Any],
+        sources: Sequence[Source] = SOURCES,
+        tape: Tape | None = None,
+        code: Callable[..., Any] | None = None,
+    ) -> None:
         self._fn, self._sources = fn, sources
         self.tape = Tape() if tape is None else tape
+        self.tape.places = places(fn if code is None else code)
         self._first: tuple[tuple[Any, ...], list[tuple[str, Hashable]], Any] | None = None
 
     def __call__(self, coin: Coin, *arguments: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from copy import deepcopy
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ import numpy as np
 from spec_math.audit.atom import ExploreError
 from spec_math.audit.numpy_draws import Draws
 from spec_math.audit.replaced import replaced
+from spec_math.audit.stand_ins import Place, held, owner, standing_in
 from spec_math.audit.tape import Tape
 
 _FOLLOWED = ("random", "uniform", "integers", "choice", "multinomial", "exponential", "standard_exponential", "gumbel")
@@ -18,6 +20,8 @@ _OLD = (
     *("rand", "random", "random_sample", "ranf", "sample", "uniform", "randint", "random_integers", "choice"),
     *("multinomial", "exponential", "standard_exponential", "gumbel"),
 )
+_NEW = np.random.Generator
+"""NumPy's own class, whatever stands in its place."""
 _KEPT = ("seed", "get_state", "set_state", "get_bit_generator", "set_bit_generator")
 
 
@@ -51,7 +55,10 @@ def numpy_source(tape: Tape) -> Generator[None]:
     module = drawn_old()
     module.set_state(hidden.get_state())
     functions = {name: getattr(module, name) for name in _MODULE}
-    with replaced(np.random, functions | {"default_rng": default_rng, "Generator": drawn, "RandomState": drawn_old}):
+    classes = {"default_rng": default_rng, "Generator": drawn, "RandomState": drawn_old}
+    real_ones = {id(real): default_rng, id(generator_class): drawn, id(old_class): drawn_old}
+    where, values = _stand_ins(tape, real_ones, {id(hidden): module})
+    with replaced(np.random, functions | classes), standing_in(where, values):
         yield
     if states != [_state_of(generator) for generator in made_before]:
         raise ExploreError("a NumPy Generator made before the run was drawn from; make it inside, by default_rng()")
@@ -62,8 +69,33 @@ def numpy_source(tape: Tape) -> Generator[None]:
         )
 
 
+def _stand_ins(tape: Tape, classes: dict[int, Any], followed: dict[int, Any]) -> tuple[list[Place], list[Any]]:
+    """What stands in places that hold a generator, a function of one, a class or default_rng."""
+    kinds = _NEW, np.random.RandomState
+    drawn, drawn_old = tape.held("numpy", lambda: None)
+
+    def stand_in(value: Any) -> Any:
+        if id(value) in classes:
+            return classes[id(value)]
+        generator = value if type(value) in kinds else owner(value)
+        if id(generator) not in followed:
+            if isinstance(generator, np.random.RandomState):
+                followed[id(generator)] = drawn_old()
+                followed[id(generator)].set_state(generator.get_state())
+            else:
+                followed[id(generator)] = drawn(deepcopy(generator.bit_generator))
+        known = followed[id(generator)]
+        return known if generator is value else getattr(known, value.__name__)
+
+    def wanted(value: Any) -> bool:
+        return id(value) in classes or type(value) in kinds or type(owner(value)) in kinds
+
+    where = tape.held("numpy places", lambda: [place for place in tape.places if wanted(held(place))])
+    return where, [stand_in(held(place)) for place in where]
+
+
 def _state_of(generator: Any) -> Any:
-    if isinstance(generator, np.random.Generator):
+    if isinstance(generator, _NEW):
         return repr(generator.bit_generator.state)
     state: Any = generator.get_state()
     return state[0], state[1].tobytes(), *state[2:]

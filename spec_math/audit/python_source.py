@@ -12,6 +12,7 @@ from typing import Any
 from spec_math.audit.atom import ExploreError
 from spec_math.audit.clock import Clock
 from spec_math.audit.replaced import replaced
+from spec_math.audit.stand_ins import Place, held, owner, standing_in
 from spec_math.audit.tape import Tape
 from spec_math.audit.uniform import Uniform, rational
 
@@ -44,7 +45,9 @@ def python_source(tape: Tape) -> Generator[None]:
     module = drawn(0)
     untouched = random.getstate()
     module.setstate(untouched)
-    with replaced(random, {name: getattr(module, name) for name in _public_functions()} | {"Random": drawn}):
+    functions = {name: getattr(module, name) for name in _public_functions()} | {"Random": drawn}
+    where, values = _stand_ins(tape, drawn, module)
+    with replaced(random, functions), standing_in(where, values):
         yield
     if states != [generator.getstate() for generator in made_before]:
         raise ExploreError("a random.Random made before the run was drawn from; make it inside the function")
@@ -54,6 +57,29 @@ def python_source(tape: Tape) -> Generator[None]:
             "Python's random was drawn from behind explore's back: a function was imported from it before the run "
             "(from random import …); write random.random() in the code, or pass the function in"
         )
+
+
+def _stand_ins(tape: Tape, drawn: type[random.Random], module: random.Random) -> tuple[list[Place], list[Any]]:
+    """What stands in places that hold a generator, a function of one, or the class."""
+    hidden, real = getattr(random, "_inst", None), random.Random
+    followed: dict[int, random.Random] = {id(hidden): module}
+
+    def stand_in(value: Any) -> Any:
+        if value is real:
+            return drawn
+        generator = value if issubclass(type(value), real) else owner(value)
+        if id(generator) not in followed:
+            followed[id(generator)] = drawn(0)
+            followed[id(generator)].setstate(generator.getstate())
+        known = followed[id(generator)]
+        return known if generator is value else getattr(known, value.__name__)
+
+    def wanted(value: Any) -> bool:
+        made = value if issubclass(type(value), real) else owner(value)
+        return value is real or (type(made) is real)
+
+    where = tape.held("python places", lambda: [place for place in tape.places if wanted(held(place))])
+    return where, [stand_in(held(place)) for place in where]
 
 
 def _public_functions() -> list[str]:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.audit.atom import Atom, ExploreError
+from spec_math.audit.stand_ins import Place
 from spec_math.chance import Coin
 
 
@@ -38,7 +39,8 @@ class Tape:
 
     A source (a random module, a generator) names each number by a key: the state it is drawn from. Two numbers of one
     key are the same number, as a generator that is seeded anew repeats itself. `grid` is None for the ideal coin, or
-    the bits b of uniforms k/2^b; `OWN_GRID` takes the bits of each source. With `fresh`, no two numbers are the same,
+    the bits b of uniforms k/2^b; `OWN_GRID` takes the bits of each source. `places` are where the code finds generators
+    that it did not make. With `fresh`, no two numbers are the same,
     whatever they are seeded with: a fault that this cures is one of using random numbers twice.
     """
 
@@ -53,6 +55,7 @@ class Tape:
         self._coin: Coin | None = None
         self._made = 0
         self._held: dict[str, Any] = {}
+        self.places: list[Place] = []
 
     def held(self, name: str, make: Callable[[], Any]) -> Any:
         """Return what a source keeps from run to run, made when it is first asked for."""
@@ -102,8 +105,9 @@ class Tape:
         """Fork in two; certain answers are no forks."""
         if p <= 0 or p >= 1:
             return p > 0
+        coin = self._asked_coin()
         self._check(asked)
-        answer = self._asked_coin().flip(p)
+        answer = coin.flip(p)
         self.log.append((asked, answer))
         return answer
 
@@ -113,8 +117,9 @@ class Tape:
         if certain:
             return certain[0]
         asked = f"{asked} with masses {', '.join(map(str, masses))}"
+        coin = self._asked_coin()
         self._check(asked)
-        answer = self._asked_coin().draw(list(masses))
+        answer = coin.draw(list(masses))
         self.log.append((asked, answer))
         return answer
 

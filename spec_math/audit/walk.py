@@ -101,7 +101,7 @@ class _Run:
 
     def __init__(self, subject: Subject, case: Case, tape: Tape) -> None:
         self.case, self._subject = case, subject
-        self._followed = Followed(self._called, subject.sources, tape)
+        self._followed = Followed(self._called, subject.sources, tape, subject.fn)
         self._drafts: list[str] = []
         self._coins: list[str] = []
         self._tokens: Text = ()
