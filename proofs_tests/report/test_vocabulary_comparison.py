@@ -167,6 +167,30 @@ def test_files_that_do_not_fit_are_sentences(folder):
     assert run(*of_files(folder, "laws"), "--lookahead", "2").exit_code == 2
 
 
+def test_more_sequences_than_can_be_added_up_are_refused_with_the_longest_that_can(folder):
+    refused = run(*of_files(folder, "models"), "--lookahead", "2,40", "--out", folder)
+    assert refused.exit_code == 2
+    assert "take --lookahead up to 7" in " ".join(refused.output.split())
+    assert not (folder / "vocabularies.csv").exists()
+    assert 3**7 <= vocabulary_models.MOST < 3**8
+
+
+def test_ends_and_floats_are_compared_too(folder):
+    (folder / "T.json").write_text('["a", "b", {"special": "<end>"}]')
+    (folder / "D.json").write_text('["ab", "a", {"special": "<end>"}, {"bytes": "62"}]')
+    (folder / "t.json").write_text('{"rows": {"": [0.5, 0.25, 0.25]}, "default": [0.25, 0.5, 0.25], "end": 2}')
+    (folder / "d.json").write_text('{"rows": {}, "default": [0.25, 0.25, 0.25, 0.25], "end": 2}')
+    result = run(*of_files(folder, "models"), "--lookahead", "1,2", "--out", folder)
+    assert result.exit_code == 0, result.output
+    found = json.loads((folder / "vocabularies.json").read_text())
+    assert found["drafters"][0]["shared tokens"] == 3
+    rows = {row["method"]: row for row in found["rows"]}
+    # a and b: 1/4 each of the draft, and the end 1/4: three shared tokens of mass 3/4 in all.
+    assert rows["union"]["acceptance"] == 0.75
+    assert rows["TLI"]["acceptance"] == pytest.approx(1 / 3 + 1 / 4 + 1 / 4, abs=2**-50)
+    assert rows["union"]["acceptance, exact"] is None
+
+
 def test_what_is_only_for_vocabularies_is_refused_elsewhere(folder):
     for option, value in (("--draft-cost", "1/3"), ("--target-vocabulary", folder / "T.json")):
         result = CliRunner().invoke(app, ["compare", option, str(value)])

@@ -115,7 +115,7 @@ def _compared(request: Vocabularies, progress: Progress) -> VocabularyComparison
         if request.target_model is None or request.draft_model is None:
             raise ValueError("--target-model and --draft-model come together; only one was given")
         tables = vocabulary_models.Tables(request.target_model, request.draft_model, words, other, request.prefix)
-        return vocabulary_models.compare(tables, _lookaheads(request, TABLES), cost)
+        return vocabulary_models.compare(tables, _lookaheads(request, TABLES), cost, told_by(progress))
     if request.target is None or len(request.drafts) != 1:
         raise ValueError(f"--target takes one --draft with --vocabularies; got {len(request.drafts)} of it")
     if request.lookaheads is not None or request.prefix:

@@ -119,8 +119,9 @@ def _of_overlap(found: DrafterLines) -> str:
     gain = ""
     if tli and union and tli.acceptance and union.acceptance:
         gain = f"; TLI accepts {tli.acceptance.value:.4f}, union {union.acceptance.value:.4f}, never more (Theorem 4.1)"
+    tokens = f"{found.shared:,} tokens are" if found.shared > 1 else "one token is"
     return (
-        f"TLI needs a large overlap: {found.shared:,} tokens are shared, and the draft has "
+        f"TLI needs a large overlap: {tokens} shared, and the draft has "
         f"{found.shared_mass.value:.4f} of its mass on them{gain}."
     )
 

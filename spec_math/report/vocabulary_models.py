@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,21 @@ class Tables:
     prefix: str = ""
 
 
-def compare(files: Tables, lookaheads: Sequence[int], draft_cost: Fraction) -> VocabularyComparison:
+MOST = 5_000
+"""The most sequences of draft tokens that are added up."""
+
+Told = Callable[[str, int], Callable[[int], None]]
+"""A way to say how far work is: from what is done and its steps to what is called after each step."""
+
+
+def _unseen(_: str, __: int) -> Callable[[int], None]:
+    """Show no progress."""
+    return lambda _: None
+
+
+def compare(
+    files: Tables, lookaheads: Sequence[int], draft_cost: Fraction, told: Told = _unseen
+) -> VocabularyComparison:
     """Compare all methods on two tables after one prefix, each at its best lookahead; exact on Fractions.
 
     Raises:
@@ -55,16 +69,20 @@ def compare(files: Tables, lookaheads: Sequence[int], draft_cost: Fraction) -> V
         )
     )
     source = f"{files.target_model} and {files.draft_model}"
-    return of_speakers(target, drafter, _tokens(files.prefix), (lookaheads, draft_cost), source)
+    result = of_speakers(target, drafter, _tokens(files.prefix), (lookaheads, draft_cost), told)
+    return replace(result, source=f"{source}{result.source.removeprefix(TWO)}")
+
+
+TWO = "two models"
 
 
 def of_speakers(
-    target: Speaker, drafter: Speaker, prefix: Tokens, plan: tuple[Sequence[int], Any], source: str = "two models"
+    target: Speaker, drafter: Speaker, prefix: Tokens, plan: tuple[Sequence[int], Any], told: Told = _unseen
 ) -> VocabularyComparison:
     """Compare all methods on two speakers after a prefix of target tokens; plan: the lookaheads, and the draft cost.
 
     Raises:
-        ValueError, TypeError: as `speed.compare`.
+        ValueError: there are more than `MOST` sequences of draft tokens; as `speed.compare`. TypeError: as it.
 
     >>> from spec_math.language import Vocabulary
     >>> target = Speaker(Table({}, default=["1/4", "3/4"]), Vocabulary(["a", "b"]))
@@ -74,11 +92,14 @@ def of_speakers(
     ('3/4', '781/256', '781/320')
     """
     lookaheads, draft_cost = plan
+    _affordable(len(drafter.vocabulary), max(lookaheads))
     laws, reading = opened(target, drafter, prefix)
     row, draft = laws.target(), drafter.law(reading.heard)
     lines: list[MethodLine] = []
-    needs = {method.name: method for method in METHODS}
-    for found in speed.compare(target, drafter, prefix, lookaheads, draft_cost):
+    step = told("adding up every path", len(METHODS))
+    for method in METHODS:
+        (found,) = speed.compare(target, drafter, prefix, lookaheads, draft_cost, (method,))
+        step(1)
         accepted = _accepted(found.method, (target, drafter, prefix), found.lookahead)
         lines.append(
             MethodLine(
@@ -93,7 +114,6 @@ def of_speakers(
                 _fractions(accepted, found.tokens_per_call, found.speed_up),
             )
         )
-    lines.sort(key=lambda line: list(needs).index(line.method))
     at = max(lookaheads)
     shared = places(target.vocabulary, drafter.vocabulary)
     about = DrafterLines(
@@ -110,13 +130,23 @@ def of_speakers(
         ),
     )
     return VocabularyComparison(
-        source if not prefix else f"{source}, after the prefix {prefix}",
+        TWO if not prefix else f"{TWO}, after the prefix {prefix}",
         len(target.vocabulary),
         1,
         float(draft_cost),
         (about,),
         _exactly(row.max()),
         "exact",
+    )
+
+
+def _affordable(size: int, lookahead: int) -> None:
+    if size**lookahead <= MOST:
+        return
+    shorter = next(n for n in range(lookahead, -1, -1) if size**n <= MOST)
+    raise ValueError(
+        f"{lookahead} draft tokens of {size:,} make up to {size**lookahead:,} sequences, and at most {MOST:,} are added "
+        f"up: {f'take --lookahead up to {shorter}, or ' if shorter else ''}sample (block_level.length.estimate)"
     )
 
 
