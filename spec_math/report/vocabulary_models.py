@@ -145,8 +145,8 @@ def _affordable(size: int, lookahead: int) -> None:
         return
     shorter = next(n for n in range(lookahead, -1, -1) if size**n <= MOST)
     raise ValueError(
-        f"{lookahead} draft tokens of {size:,} make up to {size**lookahead:,} sequences, and at most {MOST:,} are added "
-        f"up: {f'take --lookahead up to {shorter}, or ' if shorter else ''}sample (block_level.length.estimate)"
+        f"{lookahead} draft tokens of {size:,} make up to {size**lookahead:,} sequences, and at most {MOST:,} are "
+        f"added up: {f'take --lookahead up to {shorter}, or ' if shorter else ''}sample (block_level.length.estimate)"
     )
 
 
