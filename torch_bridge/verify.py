@@ -121,13 +121,21 @@ class _Work:
 
     def ratios(self) -> Any:
         """Return t/d [B, L] of the drafted tokens; on a CPU, where asking is free, 1 behind the first rejection."""
+        if self.batch.tokens.device.type == "cpu":
+            return self._ratios_while_going()
+        # The target's last row has no coin: it is weighed only where a token is drawn from it.
+        target, draft = (self._all_rows(logits) for logits in (self.batch.targets[:, :-1], self.batch.drafts))
+        self._totals = [(target.totals, draft.totals)]
+        return _ratios(target.log_masses(self.options), draft.log_masses(self.options))
+
+    def _ratios_while_going(self) -> Any:
+        """Weigh position after position, and of each the requests alone that have not been rejected before it."""
         tokens = self.batch.tokens
         ratios, *totals = (torch.ones_like(tokens, dtype=torch.float64) for _ in range(3))
-        going = torch.arange(len(tokens), device=tokens.device)
+        going = torch.arange(len(tokens))
         size = max(1, len(self._space))
         for place in range(tokens.shape[1]):
-            if tokens.device.type == "cpu":
-                going = going[tokens[going, place] >= 0]
+            going = going[tokens[going, place] >= 0]
             for start in range(0, len(going), size):
                 here = going[start : start + size]
                 found = [self._rows(logits, place, here) for logits in (self.batch.targets, self.batch.drafts)]
@@ -135,8 +143,7 @@ class _Work:
                 ratios[here, place] = _ratios(target, draft)
                 for total, each in zip(totals, found, strict=True):
                     total[here, place] = each.totals
-            if tokens.device.type == "cpu":
-                going = going[self.batch.uniforms[going, place] < ratios[going, place]]
+            going = going[self.batch.uniforms[going, place] < ratios[going, place]]
         self._totals = [(totals[0], totals[1])]
         return ratios
 
@@ -175,6 +182,17 @@ class _Work:
                 for here, rest, t in self._residuals(coins.accepted, scale)
             ]
         )
+
+    def _all_rows(self, logits: Any) -> Rows:
+        """Weigh all rows [B, L], some requests at a time, and keep what coins need."""
+        requests, places = logits.shape[:2]
+        tokens, size = self.batch.tokens.clamp(min=0), max(1, len(self._space) // places)
+        parts: list[Rows] = []
+        for start in range(0, requests, size):
+            chunk = logits[start : start + size]
+            into = self._space[: len(chunk) * places].view(chunk.shape)
+            parts.append(rows_of(chunk, tokens[start : start + size], self.options, into))
+        return Rows(*(torch.cat(each) for each in zip(*parts, strict=True)))
 
     def _rows(self, logits: Any, place: int, requests: Any) -> Rows:
         """Weigh the rows of one position of some requests, and keep what coins need."""

@@ -11,7 +11,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from proofs_tests.torch_bridge.batches import Logits, batch, law_of, replayed  # noqa: E402
-from torch_bridge import threshold, verify_block, verify_token  # noqa: E402
+from torch_bridge import threshold, verify, verify_block, verify_token  # noqa: E402
 from torch_bridge.options import DEFAULT, Options  # noqa: E402
 from torch_bridge.same_tokens import DifferentTokensError, assert_same_tokens  # noqa: E402
 
@@ -236,3 +236,20 @@ def test_less_or_equal_is_rejected() -> None:
     lower = given._replace(uniforms=given.uniforms - 2.0**-50)
     with pytest.raises(DifferentTokensError):
         assert_same_tokens(replayed("token", given), verify_token(*lower).emitted, torch.zeros(1), -1.0)
+
+
+def test_rows_weighed_all_at_once_decide_alike(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a device whose values are not looked at: every row is weighed, and the tokens are the same."""
+    for size in (7, 300):
+        given = batch((40, 3, size), 2, torch.float32)
+        while_going = verify_token(*given).emitted
+        monkeypatch.setattr(verify._Work, "_ratios_while_going", all_at_once)
+        assert torch.equal(verify_token(*given).emitted, while_going)
+        assert torch.equal(verify_token(*given, Options(chunk_bytes=1)).emitted, while_going)
+        monkeypatch.undo()
+
+
+def all_at_once(work: Any) -> Any:
+    target, draft = (work._all_rows(logits) for logits in (work.batch.targets[:, :-1], work.batch.drafts))
+    work._totals = [(target.totals, draft.totals)]
+    return verify._ratios(target.log_masses(work.options), draft.log_masses(work.options))
