@@ -60,10 +60,11 @@ def explore(
 ) -> Explored | Partial:
     """Compute the exact law of what a function returns, by running it down every path of its randomness.
 
-    The law: {outcome: probability} over Python's `random` and NumPy Generators made inside the function. A uniform is
-    an object that knows only comparisons with numbers (after scaling and shifting by numbers): each comparison forks,
-    and conditions those that follow. Exponential and Gumbel noise is raced by argmin and argmax. A generator seeded
-    anew repeats itself, whatever the seed; the seed itself is taken for random. Outcomes must be hashable.
+    The law: {outcome: probability} over Python's `random`, NumPy's generators, new and old, made inside the function
+    or found in its module, its closure or its object. A uniform is an object that knows only comparisons with numbers
+    (after scaling and shifting by numbers): each comparison forks, and conditions those that follow. Exponential and
+    Gumbel noise is raced by argmin and argmax, any number of times. A generator seeded anew repeats itself, whatever
+    the seed; the seed itself is taken for random. Outcomes must be hashable.
 
     Args:
         fn: a function of its draws alone; state that leaks between runs is an error.

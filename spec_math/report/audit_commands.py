@@ -75,8 +75,11 @@ def audit(request: AuditRequest, make: Make, console: Console, progress: Progres
     except ExploreError as error:
         raise NotExplorableError(_sentence(name, error)) from error
     test = "" if smaller is None else pytest_file(smaller, place, (request.test or Path("x")).resolve().parent)
+    # Files first: a reader of the table may close the pipe.
+    written = _write(request, place, test, page(found, name, near, smaller, test) if request.out else "")
     _show(found, name, near, smaller, console)
-    _write(request, place, test, console, page(found, name, near, smaller, test) if request.out else "")
+    for line in written:
+        console.print(line, markup=False)
     return 2 if found.verdict is None else 0 if found.verdict else 1
 
 
@@ -158,17 +161,18 @@ def _show(found: Judgement, name: str, near: list[Likeness], smaller: Judgement 
     console.print(how(found), style="dim", markup=False)
 
 
-def _write(request: AuditRequest, place: Place, test: str, console: Console, shown: str) -> None:
+def _write(request: AuditRequest, place: Place, test: str, shown: str) -> list[str]:
+    """Write the page and the test that are asked for, and say so."""
+    told: list[str] = []
     if request.out is not None:
         write_whole(request.out, shown)
-        console.print(f"page: {request.out}", markup=False)
-    if request.test is None:
-        return
-    if test:
+        told.append(f"page: {request.out}")
+    if request.test is not None and test:
         write_whole(request.test, test)
-        console.print(f"test: {request.test} (fails until {place.attribute} is repaired)", markup=False)
-    else:
-        console.print("no test was written: nothing fails", markup=False)
+        told.append(f"test: {request.test} (fails until {place.attribute} is repaired)")
+    elif request.test is not None:
+        told.append("no test was written: nothing fails")
+    return told
 
 
 def _sentence(name: str, error: Any) -> str:
