@@ -252,4 +252,6 @@ def _counterexample(theorem: Theorem, region: Region) -> Counterexample | None:
 
 
 def _described(region: Region) -> str:
-    return ", ".join(f"{polynomial} {_SHOWN[wanted]}" for polynomial, wanted in region.conditions.items())
+    shown = sorted((f"{polynomial} {_SHOWN[wanted]}" for polynomial, wanted in region.conditions.items()), key=len)
+    more = f", and {len(shown) - 8} conditions more" if len(shown) > 8 else ""
+    return ", ".join(shown[:8]) + more

@@ -49,14 +49,19 @@ class Solver:
         self.asked = 0
 
     def ask(self, conditions: Iterable[tuple[Polynomial, int]], patience: int = PATIENCE) -> Answer:
-        """Ask whether the polynomials can have these signs at once."""
+        """Ask whether the polynomials can have these signs at once; what fewer conditions exclude is out at once.
+
+        First the linear ones; then all but those that say no more than "not 0", with which z3 is slow.
+        """
         listed = list(conditions)
-        linear = [pair for pair in listed if pair[0].degree() <= 1]
         self.asked += 1
+        linear = [pair for pair in listed if pair[0].degree() <= 1]
         found = self._answer("QF_LRA", linear, patience)
         if found.impossible or len(linear) == len(listed):
             return found
-        return self._answer("QF_NRA", listed, patience)
+        telling = [pair for pair in listed if pair[1] != signs.NONZERO]
+        found = self._answer("QF_NRA", telling, patience)
+        return found if found.impossible or len(telling) == len(listed) else self._answer("QF_NRA", listed, patience)
 
     def _answer(self, logic: str, conditions: list[tuple[Polynomial, int]], patience: int) -> Answer:
         solver = self._z3.SolverFor(logic)
