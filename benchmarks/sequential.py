@@ -25,8 +25,8 @@ from spec_math.audit import (
     sample_size,
     stopping_times,
 )
-from spec_math.audit.bank import BUGS
-from spec_math.audit.sample_size import noncentrality
+from spec_math.audit.sequential.bank import BUGS
+from spec_math.audit.sequential.sample_size import noncentrality
 from spec_math.audit.zoo import toy
 from spec_math.audit.zoo.engine import by_ratio, ratio
 from spec_math.block_level.column_coin import replay_row

@@ -16,7 +16,7 @@ import numpy as np
 
 from spec_math.arrays import Array, exact, proportional_to
 from spec_math.audit import Promise, check_sampler, identity_test, sequential_sample_size
-from spec_math.audit.evidence import level
+from spec_math.audit.sequential.evidence import level
 from spec_math.report.verdicts import pairs as standard_pairs
 from spec_math.scheme import Scheme
 from spec_math.verdict import Lossy, check_lossless

@@ -10,7 +10,7 @@ from typing import Any
 
 from spec_math.audit import Explored, Partial
 from spec_math.audit import explore as explore_with
-from spec_math.audit.followed import SOURCES
+from spec_math.audit.exploration.followed import SOURCES
 from torch_bridge.random_source import torch_source
 
 

@@ -10,9 +10,9 @@ from typing import Any
 import torch
 
 from spec_math.audit import ExploreError
-from spec_math.audit.clock import Clock, race
-from spec_math.audit.tape import Tape
-from spec_math.audit.uniform import Uniform
+from spec_math.audit.exploration.clock import Clock, race
+from spec_math.audit.exploration.tape import Tape
+from spec_math.audit.exploration.uniform import Uniform
 from torch_bridge.tagged import Tags
 
 BITS = {torch.float64: 53, torch.float32: 24, torch.float16: 24, torch.bfloat16: 24}

@@ -10,7 +10,7 @@ import torch
 from torch.overrides import TorchFunctionMode
 
 from spec_math.audit import ExploreError
-from spec_math.audit.tape import Tape
+from spec_math.audit.exploration.tape import Tape
 from torch_bridge.random_draws import DRAWS, Draws
 from torch_bridge.random_uses import COMPARING, COMPUTING, RANKING, Uses
 from torch_bridge.tagged import Tags, tensors_in

@@ -10,8 +10,8 @@ import numpy as np
 import torch
 
 from spec_math.audit import ExploreError
-from spec_math.audit.clock import Clock, race
-from spec_math.audit.uniform import Uniform
+from spec_math.audit.exploration.clock import Clock, race
+from spec_math.audit.exploration.uniform import Uniform
 from torch_bridge.tagged import Tags, mapped
 
 COMPARING = {"lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge}

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from spec_math.audit import case, judgement, subject
-from spec_math.audit.followed import SOURCES
+from spec_math.audit.exploration.followed import SOURCES
 from spec_math.audit.subject import Numbers, Subject
 from spec_math.verdict import Lossless, Lossy
 from torch_bridge.random_source import torch_source

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import torch
 
 from spec_math.audit import ExploreError
-from spec_math.audit.clock import Clock
-from spec_math.audit.uniform import Uniform
+from spec_math.audit.exploration.clock import Clock
+from spec_math.audit.exploration.uniform import Uniform
 
 
 class _Layout(NamedTuple):

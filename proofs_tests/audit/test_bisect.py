@@ -14,7 +14,7 @@ from hypothesis import given
 
 from proofs_tests.strategies import laws
 from spec_math.audit import explore, law_by_bisection, thresholds
-from spec_math.audit.bisect import NotMonotoneError
+from spec_math.audit.exploration.bisect import NotMonotoneError
 
 BITS = 6
 

@@ -15,12 +15,13 @@ from hypothesis import strategies as st
 from proofs_tests import strategies
 from proofs_tests.audit.sequences import most_alarms
 from spec_math.arrays import exact
-from spec_math.audit import ZOO, Unrefuted, bets, contexts_test, product_of_evidence
-from spec_math.audit.bank import BUGS
-from spec_math.audit.context_stopping import Game, context_stopping_times, every_bet, play_many
-from spec_math.audit.contexts import ContextsTest
-from spec_math.audit.features import CONTEXT_BUGS, FEATURES, centred, likelihood_ratios
-from spec_math.audit.row_features import features_at
+from spec_math.audit import ZOO, Unrefuted, contexts_test, product_of_evidence
+from spec_math.audit.sequential import bets
+from spec_math.audit.sequential.bank import BUGS
+from spec_math.audit.sequential.context_stopping import Game, context_stopping_times, every_bet, play_many
+from spec_math.audit.sequential.contexts import ContextsTest
+from spec_math.audit.sequential.features import CONTEXT_BUGS, FEATURES, centred, likelihood_ratios
+from spec_math.audit.sequential.row_features import features_at
 from spec_math.audit.zoo import toy
 from spec_math.chance import law as law_of
 from spec_math.chance import sample

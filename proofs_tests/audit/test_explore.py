@@ -16,7 +16,7 @@ from proofs_tests.strategies import laws, pairs
 from spec_math import check_lossless_block, residual
 from spec_math.arrays import exact
 from spec_math.audit import OWN_GRID, Explored, ExploreError, LeakError, Partial, as_generator, explore
-from spec_math.audit.atom import Atom
+from spec_math.audit.exploration.atom import Atom
 
 F = Fraction
 few = settings(max_examples=30)  # an exploration looks once at every object alive, to find generators made before

@@ -21,10 +21,10 @@ from proofs_tests import strategies
 from proofs_tests.audit.sequences import mean, most_alarms, sequences
 from spec_math.arrays import exact
 from spec_math.audit import ZOO, Unrefuted, bank, identity_test, sample_size, stopping_times
-from spec_math.audit.dirichlet import KAPPAS, evidence, log_evidences
-from spec_math.audit.identity_test import IdentityTest
-from spec_math.audit.looking import advance, nothing_seen
-from spec_math.audit.stopping import alias_table, simulate
+from spec_math.audit.sequential.dirichlet import KAPPAS, evidence, log_evidences
+from spec_math.audit.sequential.identity_test import IdentityTest
+from spec_math.audit.sequential.looking import advance, nothing_seen
+from spec_math.audit.sequential.stopping import alias_table, simulate
 from spec_math.audit.zoo import toy
 from spec_math.audit.zoo.specimen import Specimen
 from spec_math.block_level.emitted import emitted_law, target_law

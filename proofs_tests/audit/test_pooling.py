@@ -49,7 +49,7 @@ def test_pools_are_what_they_say() -> None:
 
 
 def test_pools_keep_the_distances_of_what_depends_on_the_ratio() -> None:
-    """Of each bug of a ratio test, 99 hundredths of its total variation; control: of M7, pools by index keep not half."""
+    """Of a ratio test's bugs, 99 hundredths of the total variation; control: pools by index keep not half of M7."""
     bugs = bank(TARGET, DRAFT)
     for name in ("M7", "M11", "M12", "M14", "M16", "M48"):
         whole = float(total_variation(TARGET, bugs[name]))

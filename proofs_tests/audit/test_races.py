@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from proofs_tests.strategies import pairs
 from spec_math.arrays import exact
 from spec_math.audit import explore
-from spec_math.audit.clock import race
-from spec_math.audit.races import joint
+from spec_math.audit.exploration.clock import race
+from spec_math.audit.exploration.races import joint
 
 F = Fraction
 rates = st.lists(st.integers(0, 5).map(Fraction), min_size=3, max_size=3).filter(any)

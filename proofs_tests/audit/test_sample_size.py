@@ -19,7 +19,7 @@ from spec_math.audit import (
     sequential_sample_size,
     stopping_times,
 )
-from spec_math.audit.sample_size import noncentrality
+from spec_math.audit.sequential.sample_size import noncentrality
 
 WORST = np.full(32, 1 / 32), np.where(np.arange(32) < 16, 1.0, -1.0)
 

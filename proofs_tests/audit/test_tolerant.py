@@ -11,7 +11,7 @@ import pytest
 from proofs_tests.audit.sequences import most_alarms
 from spec_math.arrays import exact
 from spec_math.audit import Unrefuted, bank, tolerant_test
-from spec_math.audit.bets import STAKES, bet
+from spec_math.audit.sequential.bets import STAKES, bet
 
 TARGET = exact(["1/2", "1/4", "1/6", "1/12"])
 DRAFT = exact(["1/8", "1/2", "1/4", "1/8"])

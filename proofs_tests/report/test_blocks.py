@@ -20,12 +20,14 @@ from spec_math.block_level.methods import METHODS, TOKEN_BY_TOKEN, named, paths
 from spec_math.block_level.monte_carlo import Mean, Sampled, Setting, mean_of, sample
 from spec_math.cli import app
 from spec_math.language import Table
-from spec_math.report import block_comparison, block_run, block_tables
-from spec_math.report.block_commands import FIGURE_4, BlockExample, generate
-from spec_math.report.block_comparison import BlockRequest, compare_blocks, fastest, speed_up
-from spec_math.report.block_models import BlockModels, embedded
-from spec_math.report.block_pictures import tokens_against_k
-from spec_math.report.block_run import run, shaped, start
+from spec_math.report.blocks import comparison as block_comparison
+from spec_math.report.blocks import run as block_run
+from spec_math.report.blocks import tables as block_tables
+from spec_math.report.blocks.commands import FIGURE_4, BlockExample, generate
+from spec_math.report.blocks.comparison import BlockRequest, compare_blocks, fastest, speed_up
+from spec_math.report.blocks.models import BlockModels, embedded
+from spec_math.report.blocks.pictures import tokens_against_k
+from spec_math.report.blocks.run import run, shaped, start
 
 TARGET = {"": ["1/2", "1/3", "1/6"], "0": ["1/5", "1/5", "3/5"], "1": ["1/7", "2/7", "4/7"], "2": ["1/2", "1/4", "1/4"]}
 DRAFT = {"": ["1/3", "1/3", "1/3"], "0": ["2/5", "2/5", "1/5"], "1": ["3/7", "2/7", "2/7"], "2": ["1/2", "1/2", 0]}

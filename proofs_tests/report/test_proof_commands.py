@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from spec_math.cli import app
-from spec_math.report.proof_table import failures, summary
+from spec_math.report.proofs.table import failures, summary
 from spec_math.symbolic import Proof
 
 pytest.importorskip("z3")

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 
 from spec_math.audit import IdentityTest
 from spec_math.cli import app
-from spec_math.report import samples_audit
-from spec_math.report.samples_audit import SamplesRequest, samples
+from spec_math.report.audits import samples as samples_audit
+from spec_math.report.audits.samples import SamplesRequest, samples
 
 LAW, WRONG = [0.5, 0.3, 0.2], [0.4, 0.4, 0.2]
 TARGET = "0.5,0.3,0.2"

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from spec_math.audit.traces import write_shard
 from spec_math.audit.traces.recorder import Engine, by_position, record
 from spec_math.cli import app
-from spec_math.report import trace_command
+from spec_math.report.traces import command as trace_command
 
 LOOKAHEAD = 3
 

@@ -11,7 +11,7 @@ from spec_math.cli import app
 from spec_math.language import Vocabulary
 from spec_math.language.files import read_tokenizer, read_vocabulary
 from spec_math.language.tokenizer_json import TokenizerJson
-from spec_math.report import segmentation_figures
+from spec_math.report.vocabularies import segmentation_figures
 from spec_math.string_level.psi import first_token, longest_lookahead
 
 tokenizers = pytest.importorskip("tokenizers")

@@ -21,11 +21,14 @@ from spec_math.chance import law
 from spec_math.cli import app
 from spec_math.language import Speaker, Table, Vocabulary
 from spec_math.language.file_content import library
-from spec_math.report import vocabulary_commands, vocabulary_default, vocabulary_models, vocabulary_sampling
-from spec_math.report.vocabulary_comparison import Bias, DrafterLines, MethodLine, advice
-from spec_math.report.vocabulary_default import drafters, target
-from spec_math.report.vocabulary_page import of_comparison
-from spec_math.report.vocabulary_pictures import acceptance_and_tokens
+from spec_math.report.vocabularies import commands as vocabulary_commands
+from spec_math.report.vocabularies import default as vocabulary_default
+from spec_math.report.vocabularies import models as vocabulary_models
+from spec_math.report.vocabularies import sampling as vocabulary_sampling
+from spec_math.report.vocabularies.comparison import Bias, DrafterLines, MethodLine, advice
+from spec_math.report.vocabularies.default import drafters, target
+from spec_math.report.vocabularies.page import of_comparison
+from spec_math.report.vocabularies.pictures import acceptance_and_tokens
 from spec_math.string_level import acceptance_table, psi, speed, timing
 from spec_math.string_level.methods import METHODS
 from spec_math.string_level.reading import opened

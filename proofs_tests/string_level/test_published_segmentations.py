@@ -13,8 +13,8 @@ import pytest
 
 from proofs_tests.real_vocabularies import published, real
 from spec_math.language import Vocabulary
-from spec_math.report import segmentation_figures
-from spec_math.report.segmentation_pictures import by_length, histogram
+from spec_math.report.vocabularies import segmentation_figures
+from spec_math.report.vocabularies.segmentation_pictures import by_length, histogram
 from spec_math.string_level import segmentation
 from spec_math.string_level.psi import first_token, longest_lookahead, psi, unreachable
 

@@ -13,8 +13,8 @@ import pytest
 
 from spec_math import check_lossless_block
 from spec_math.audit import OWN_GRID, Explored, ExploreError, LeakError, as_generator, check_drafter, explore
-from spec_math.audit.atom import Atom
-from spec_math.audit.races import joint
+from spec_math.audit.exploration.atom import Atom
+from spec_math.audit.exploration.races import joint
 from spec_math.verdict import Lossy
 
 torch = pytest.importorskip("torch", reason="torch is an optional extra")

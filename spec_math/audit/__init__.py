@@ -1,31 +1,31 @@
 """Somebody else's sampler: its exact law, what breaks in it, and the bugs that are known."""
 
-from spec_math.audit.atom import ExploreError
-from spec_math.audit.bank import bank
-from spec_math.audit.bisect import law_by_bisection, thresholds
 from spec_math.audit.case import Case
-from spec_math.audit.context_stopping import context_stopping_times
-from spec_math.audit.contexts import ContextsTest, contexts_test
 from spec_math.audit.coupled import CoupledTest, Difference, coupled_sample_size, coupled_test
 from spec_math.audit.drafter import check_drafter, check_drafter_program
-from spec_math.audit.evidence import Promise, Unrefuted, product_of_evidence
-from spec_math.audit.explore import Explored, Partial, as_generator, explore
-from spec_math.audit.identity_test import IdentityTest, identity_test
+from spec_math.audit.exploration.atom import ExploreError
+from spec_math.audit.exploration.bisect import law_by_bisection, thresholds
+from spec_math.audit.exploration.explore import Explored, Partial, as_generator, explore
+from spec_math.audit.exploration.tape import OWN_GRID, LeakError
 from spec_math.audit.judgement import Judgement, check_sampler, judge
 from spec_math.audit.likeness import Likeness, likenesses
-from spec_math.audit.pooling import pooled_variation, pools
-from spec_math.audit.sample_size import (
+from spec_math.audit.sequential.bank import bank
+from spec_math.audit.sequential.context_stopping import context_stopping_times
+from spec_math.audit.sequential.contexts import ContextsTest, contexts_test
+from spec_math.audit.sequential.evidence import Promise, Unrefuted, product_of_evidence
+from spec_math.audit.sequential.identity_test import IdentityTest, identity_test
+from spec_math.audit.sequential.pooling import pooled_variation, pools
+from spec_math.audit.sequential.sample_size import (
     detectable_tv,
     gap_detected,
     sample_size,
     sequential_detectable_tv,
     sequential_sample_size,
 )
+from spec_math.audit.sequential.stopping import stopping_times
+from spec_math.audit.sequential.tolerant import TolerantTest, tolerant_test
 from spec_math.audit.smallest import smallest
-from spec_math.audit.stopping import stopping_times
 from spec_math.audit.subject import Subject, subject_of
-from spec_math.audit.tape import OWN_GRID, LeakError
-from spec_math.audit.tolerant import TolerantTest, tolerant_test
 from spec_math.audit.zoo import ZOO, Diagnosis, Specimen, diagnose, distances
 
 __all__ = [

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import count
-from spec_math.audit.evidence import Promise, Unrefuted, level
+from spec_math.audit.sequential.evidence import Promise, Unrefuted, level
 from spec_math.audit.watching import Decision, watch
 from spec_math.chance import Coin
 from spec_math.verdict import Lossy

@@ -10,8 +10,8 @@ from typing import Any
 
 from spec_math.arrays import is_exact, sum_gap
 from spec_math.arrays import law as checked
-from spec_math.audit.atom import ExploreError
-from spec_math.audit.explore import Partial, explore
+from spec_math.audit.exploration.atom import ExploreError
+from spec_math.audit.exploration.explore import Partial, explore
 from spec_math.chance import Coin, law
 from spec_math.verdict import UNIT, Lossless, Lossy
 

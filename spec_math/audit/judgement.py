@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from spec_math.audit.atom import ExploreError
 from spec_math.audit.case import Case, chain, position
+from spec_math.audit.exploration.atom import ExploreError
+from spec_math.audit.exploration.tape import Tape, generators_alive
+from spec_math.audit.exploration.walk import Text, Walk, walk
 from spec_math.audit.subject import Subject, subject_of
-from spec_math.audit.tape import Tape, generators_alive
-from spec_math.audit.walk import Text, Walk, walk
 from spec_math.block_level.emitted import continued
 from spec_math.verdict import UNIT, Lossless, Lossy
 

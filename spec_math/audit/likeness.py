@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from spec_math.audit.atom import ExploreError
 from spec_math.audit.case import default
+from spec_math.audit.exploration.atom import ExploreError
+from spec_math.audit.exploration.walk import Text
 from spec_math.audit.judgement import Judgement, judge
 from spec_math.audit.subject import Subject
-from spec_math.audit.walk import Text
 from spec_math.audit.zoo import ZOO, Specimen, toy
 from spec_math.block_level.emitted import emitted_law
 

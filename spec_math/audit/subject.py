@@ -13,7 +13,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from spec_math.audit.followed import SOURCES, Source
+from spec_math.audit.exploration.followed import SOURCES, Source
 
 Shape = Literal["verifier", "tokens", "laws"]
 """verify(coin, tokens, target, draft), the library's own; fn(tokens, target, draft), which is given its drafts; or

@@ -10,9 +10,10 @@ import typer
 
 from spec_math.audit import OWN_GRID, subject_of
 from spec_math.cli.run import run
-from spec_math.report import audit_commands, samples_audit
-from spec_math.report.audit_commands import AuditRequest, Make
-from spec_math.report.samples_audit import SamplesRequest
+from spec_math.report.audits import commands as audit_commands
+from spec_math.report.audits import samples as samples_audit
+from spec_math.report.audits.commands import AuditRequest, Make
+from spec_math.report.audits.samples import SamplesRequest
 
 
 def audit(  # noqa: PLR0913

@@ -22,9 +22,11 @@ from spec_math.cli.options import (
     TargetModelOption,
 )
 from spec_math.cli.run import run
-from spec_math.report import block_commands, commands, vocabulary_commands
-from spec_math.report.block_commands import Blocks
-from spec_math.report.vocabulary_commands import Vocabularies
+from spec_math.report import commands
+from spec_math.report.blocks import commands as block_commands
+from spec_math.report.blocks.commands import Blocks
+from spec_math.report.vocabularies import commands as vocabulary_commands
+from spec_math.report.vocabularies.commands import Vocabularies
 
 USUAL_K, USUAL_POSITIONS, USUAL_LOOKAHEAD = "1,2,4,8", 2000, "4,8"
 
@@ -129,7 +131,16 @@ def compare(  # noqa: PLR0913 - typer takes an argument an option
         }
         run(lambda console, progress: vocabulary_commands.compare(asked_of, of_one, console, progress))
         return
-    asked = Blocks(target_model, draft_model, prefix, k, lookahead or USUAL_LOOKAHEAD, blocks_samples, out, seed)
+    asked = Blocks(
+        target_model,
+        draft_model,
+        prefix,
+        k,
+        USUAL_LOOKAHEAD if lookahead is None else lookahead,
+        blocks_samples,
+        out,
+        seed,
+    )
     if blocks:
         of_positions = of_vocabularies | {
             "--target": target,

@@ -8,8 +8,9 @@ import typer
 
 from spec_math.cli.options import BlockSeedOption, DraftModelOption, MethodOption, PrefixOption, TargetModelOption
 from spec_math.cli.run import run
-from spec_math.report import block_commands, commands
-from spec_math.report.block_commands import BlockExample
+from spec_math.report import commands
+from spec_math.report.blocks import commands as block_commands
+from spec_math.report.blocks.commands import BlockExample
 
 
 def explain(  # noqa: PLR0913

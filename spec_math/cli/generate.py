@@ -8,8 +8,8 @@ import typer
 
 from spec_math.cli.options import DraftModelOption, MethodOption, PrefixOption, SeedOption, TargetModelOption
 from spec_math.cli.run import run
-from spec_math.report import block_commands
-from spec_math.report.block_commands import BlockExample
+from spec_math.report.blocks import commands as block_commands
+from spec_math.report.blocks.commands import BlockExample
 
 
 def generate(  # noqa: PLR0913

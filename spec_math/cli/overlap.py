@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from spec_math.cli.run import run
-from spec_math.report import overlap_command
-from spec_math.report.overlap_command import OverlapRequest
+from spec_math.report.vocabularies import overlap as overlap_command
+from spec_math.report.vocabularies.overlap import OverlapRequest
 
 
 def overlap(

@@ -9,7 +9,7 @@ import typer
 
 from spec_math.cli.options import SchemeOption
 from spec_math.cli.run import run
-from spec_math.report import proof_commands
+from spec_math.report.proofs import commands as proof_commands
 
 
 def prove(  # noqa: PLR0913 - typer takes an argument an option

@@ -9,8 +9,8 @@ import typer
 
 from spec_math.cli.options import VocabularyOption
 from spec_math.cli.run import run
-from spec_math.report import psi_command
-from spec_math.report.psi_command import PsiRequest
+from spec_math.report.vocabularies import psi as psi_command
+from spec_math.report.vocabularies.psi import PsiRequest
 
 
 def psi(  # noqa: PLR0913 - typer takes an argument an option

@@ -8,8 +8,8 @@ from typing import Annotated
 import typer
 
 from spec_math.cli.run import run
-from spec_math.report import trace_command
-from spec_math.report.trace_command import TraceRequest
+from spec_math.report.traces import command as trace_command
+from spec_math.report.traces.command import TraceRequest
 
 
 def trace(  # noqa: PLR0913 - typer takes an argument an option

@@ -14,8 +14,9 @@ from rich.progress import Progress
 from rich.text import Text
 
 from spec_math.arrays import count, law
-from spec_math.report import block_commands, default, pictures, vocabulary_page
+from spec_math.report import default, pictures
 from spec_math.report.arguments import load_scheme, masses_of, named_scheme, names_of, parsed_ks, parsed_sweep
+from spec_math.report.blocks import commands as block_commands
 from spec_math.report.bounding_subset import bounding_sentence, laws_at
 from spec_math.report.comparison import Comparison
 from spec_math.report.comparison import compare as compare_positions
@@ -28,6 +29,7 @@ from spec_math.report.paper_pictures import paper_pictures
 from spec_math.report.positions import Positions, compressed, from_files, heated
 from spec_math.report.tables import as_csv, as_json, footnotes, terminal_table
 from spec_math.report.verdicts import SchemeVerdict, judge
+from spec_math.report.vocabularies import page as vocabulary_page
 from spec_math.scheme import Scheme
 from spec_math.token_level import SCHEMES
 from spec_math.token_level.optimal import acceptance

@@ -9,8 +9,8 @@ import numpy as np
 from rich.text import Text
 
 from spec_math.block_level.methods import Method
-from spec_math.report.block_models import BlockModels
-from spec_math.report.block_run import BlockRun, run, start
+from spec_math.report.blocks.models import BlockModels
+from spec_math.report.blocks.run import BlockRun, run, start
 
 SHOWN = 3
 """How many rejected drafts of a place are shown."""

@@ -9,7 +9,7 @@ from unittest import mock
 import torch
 
 from spec_math.audit import check_drafter
-from spec_math.audit.explore import SOURCES
+from spec_math.audit.exploration.explore import SOURCES
 from spec_math.verdict import Lossless, Lossy
 from torch_bridge.engines.installed import engine_part
 from torch_bridge.engines.transformers_generate import generate_run

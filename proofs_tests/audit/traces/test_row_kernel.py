@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spec_math.arrays import proportional_to
-from spec_math.audit.features import FEATURES, centred
+from spec_math.audit.sequential.features import FEATURES, centred
 from spec_math.audit.traces.row_kernel import (
     BAD_DRAFT,
     BAD_TARGET,

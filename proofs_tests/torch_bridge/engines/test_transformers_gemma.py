@@ -14,7 +14,7 @@ import torch
 
 from proofs_tests.torch_bridge.engines.test_transformers_step import DRAFT, TARGET, known, target
 from spec_math.audit import check_drafter
-from spec_math.audit.explore import SOURCES
+from spec_math.audit.exploration.explore import SOURCES
 from spec_math.block_level.emitted import continued
 from torch_bridge import explore
 from torch_bridge.engines.edited import edited

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import Array, exact, proportional_to
-from spec_math.audit.explore import as_generator
+from spec_math.audit.exploration.explore import as_generator
 from spec_math.audit.zoo.engine import Text, by_ratio
 from spec_math.audit.zoo.specimen import Specimen
 from spec_math.audit.zoo.toy import HORIZON, LOOKAHEAD

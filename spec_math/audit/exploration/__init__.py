@@ -1,0 +1,1 @@
+"""A function run down every path of its randomness: its exact law."""

@@ -1,0 +1,215 @@
+"""Exponential clocks: noise that is raced, by argmin(E/w) or argmax(w/E) or Gumbel-argmax, to draw token i ∝ w_i."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import exp
+from numbers import Rational
+from typing import Any
+
+from spec_math.audit.exploration.atom import LARGEST_GUARD, Atom, ExploreError
+from spec_math.audit.exploration.races import joint
+
+
+class Clock:
+    """A number made of an exponential clock: with T = E/rate its ring, T, 1/T, −T, or s·log T for a factor s.
+
+    It may be scaled by positive numbers, turned over, taken the logarithm of, and then shifted; and it may be raced
+    against others by argmin and argmax. Clocks are ideal, on every grid. `guard` bounds the total variation by which
+    numbers added to keep a logarithm finite, as in log(u + 1e-10), change it; they are left out, and told.
+    """
+
+    __slots__ = ("atom", "factor", "guard", "is_log", "power", "rate", "sign")
+
+    def __init__(self, atom: Atom, guard: Fraction = Fraction(0)) -> None:
+        atom.become("clock")
+        self.atom, self.guard = atom, guard
+        self.rate: Any = Fraction(1)
+        self.power, self.sign = 1, 1
+        self.is_log, self.factor = False, Fraction(1)
+
+    @property
+    def rings_late(self) -> bool:
+        """Whether the number grows with the time of the ring."""
+        return (self.factor if self.is_log else self.power * self.sign) > 0
+
+    def __mul__(self, other: Any) -> Clock:
+        c = self._number(other)
+        if self.is_log:
+            return self._log(self.rate, self.factor * c)
+        if c < 0:
+            return -(self * -other)
+        # T·c rings at rate/c; c/T is the reciprocal of a ring at rate·c. With c = 0 it never wins either race.
+        rate = self.rate * c if self.power < 0 else self.rate / c if c else Fraction(0)
+        return self._changed(rate=rate)
+
+    def __rmul__(self, other: Any) -> Clock:
+        return self.__mul__(other)
+
+    def __truediv__(self, other: Any) -> Clock:
+        c = self._number(other)
+        if c == 0:
+            if self.is_log or self.power < 0:
+                raise ExploreError(f"the clock of {self.atom.name} is divided by 0")
+            return self._changed(rate=Fraction(0))  # T/0 is infinite: it never rings
+        return self * (1 / c)
+
+    def __rtruediv__(self, other: Any) -> Clock:
+        if self.is_log:
+            raise ExploreError(
+                f"the logarithm of the clock of {self.atom.name} is divided by; explore does not know it"
+            )
+        return self._changed(power=-self.power) * other
+
+    def __neg__(self) -> Clock:
+        if self.is_log:
+            return self._log(self.rate, -self.factor)
+        return self._changed(sign=-self.sign)
+
+    def __add__(self, other: Any) -> Clock:
+        if not self.is_log:
+            return self._guarded(other)
+        if other == float("-inf") and self.factor < 0:
+            return self._log(Fraction(0), self.factor)
+        shift = self._number(other)
+        # s·log T + c = s·log(T·e^{c/s}): a ring at rate·e^{−c/s}.
+        if shift == 0:
+            return self
+        self.atom.tape.exact = False
+        return self._log(self.rate * Fraction(exp(-shift / self.factor)), self.factor)
+
+    def __radd__(self, other: Any) -> Clock:
+        return self.__add__(other)
+
+    def __sub__(self, other: Any) -> Clock:
+        return self.__add__(-other)
+
+    def __rsub__(self, other: Any) -> Clock:
+        return -self + other
+
+    def log(self) -> Clock:
+        """Return the logarithm of T or of 1/T."""
+        if self.is_log or self.sign < 0:
+            raise ExploreError(f"a logarithm of the clock of {self.atom.name} is taken that explore does not know")
+        return self._log(self.rate, Fraction(self.power))
+
+    def __repr__(self) -> str:
+        return f"<clock of {self.atom.name}>"
+
+    def __float__(self) -> float:
+        raise ExploreError(f"the value of {self!r} is asked for; explore follows races by argmin and argmax only")
+
+    def _log(self, rate: Any, factor: Fraction) -> Clock:
+        return self._changed(rate=rate, is_log=True, factor=factor)
+
+    def _changed(self, **fields: Any) -> Clock:
+        result: Clock = object.__new__(Clock)
+        for name in self.__slots__:
+            setattr(result, name, fields.get(name, getattr(self, name)))
+        return result
+
+    def kept_above(self, least: Any) -> Clock:
+        """Return max(T, least) for a least that is 0 or small, as T."""
+        return self if least <= 0 else self._guarded(least)
+
+    def _guarded(self, other: Any) -> Clock:
+        """Leave out a small number added to a ring: T + ε is off from T by 1 − exp(−rate·ε) ≤ rate·ε."""
+        shift = self._number(other)
+        if shift == 0:
+            return self
+        if (self.power, self.sign) != (1, 1) or not 0 < shift * self.rate <= LARGEST_GUARD:
+            raise ExploreError(f"the clock of {self.atom.name} is shifted; only its logarithm may be")
+        return self._changed(guard=self.guard + shift * self.rate)
+
+    def _number(self, value: Any) -> Fraction:
+        if isinstance(value, Rational):
+            return Fraction(int(value.numerator), int(value.denominator))
+        plain: Any = value.item() if hasattr(value, "item") else value
+        if not isinstance(plain, int | float):
+            raise ExploreError(f"{self!r} meets {value!r}, which is no number")
+        try:
+            number = Fraction(plain)
+        except (ValueError, OverflowError):
+            raise ExploreError(f"{self!r} meets {value!r}, which is not finite") from None
+        if isinstance(plain, float):
+            self.atom.tape.exact = False
+        return number
+
+
+def race(entries: Sequence[Any], smallest: bool) -> int:
+    """Return the index of the smallest (or largest) of numbers made of clocks: i with chance rate_i / Σ rates.
+
+    A further race with the same noise is drawn from its law given the earlier ones, see `races.joint`.
+
+    Raises:
+        ExploreError: the entries are not all numbers of one kind whose winner is the clock that rings first.
+
+    >>> import numpy as np
+    >>> from spec_math.audit.exploration.explore import explore
+    >>> explore(lambda: int(np.argmin(np.random.default_rng().exponential(size=2) / np.array([1, 3], dtype=object))))
+    {0: Fraction(1, 4), 1: Fraction(3, 4)}
+    """
+    clocks = [entry for entry in entries if isinstance(entry, Clock)]
+    plain = [entry for entry in entries if not isinstance(entry, Clock)]
+    # A token of mass 0 may have left a plain number, 0/E = 0 or E/0 = inf, which no ring loses to.
+    if not clocks or any(not _never_wins(number, smallest) for number in plain):
+        raise ExploreError("argmin and argmax are followed over exponential or Gumbel noise only")
+    if any(clock.rings_late != smallest for clock in clocks):
+        raise ExploreError(
+            "a race is won by the clock that rings first: argmin of E/w, argmax of w/E or of Gumbel noise"
+        )
+    kinds = {(clock.is_log, clock.factor if clock.is_log else (clock.power, clock.sign)) for clock in clocks}
+    if len(kinds) > 1:
+        raise ExploreError("the numbers of one race are made in different ways; explore follows one")
+    for clock in clocks:
+        clock.atom.settle(clock.guard)
+    rates = {clock.atom: Fraction(clock.rate) for clock in clocks}
+    if len(rates) < len(clocks):
+        raise ExploreError("one clock takes part in a race twice")
+    if not any(rates.values()):
+        return 0  # all equal: argmin and argmax return the first
+    winner = _winner(rates)
+    return next(i for i, entry in enumerate(entries) if isinstance(entry, Clock) and entry.atom is winner)
+
+
+def _never_wins(number: Any, smallest: bool) -> bool:
+    return number == float("inf") if smallest else number in (0, float("-inf"))
+
+
+def _winner(rates: dict[Atom, Fraction]) -> Atom:
+    tape = next(iter(rates)).tape
+    past = _entangled(rates)
+    for known, winner in past:
+        if _proportional(known, rates):
+            return winner
+    atoms = list(dict.fromkeys(atom for known in (*(race for race, _ in past), rates) for atom in known))
+    listed = [[known.get(atom, Fraction(0)) for atom in atoms] for known in (*(race for race, _ in past), rates)]
+    won = [atoms.index(winner) for _, winner in past]
+    chances = [joint(listed, [*won, y]) for y in range(len(atoms))]
+    total = sum(chances, Fraction(0))
+    result = atoms[
+        tape.draw(f"the race of {', '.join(atom.name for atom in rates)}", [chance / total for chance in chances])
+    ]
+    for atom in rates:
+        atom.races.append((rates, result))
+    return result
+
+
+def _entangled(rates: dict[Atom, Fraction]) -> list[tuple[dict[Atom, Fraction], Atom]]:
+    """Return the earlier races that say something of these atoms: theirs, those of the atoms in them, and so on."""
+    found: list[tuple[dict[Atom, Fraction], Atom]] = []
+    atoms, seen = list(rates), set(rates)
+    for atom in atoms:
+        for known in atom.races:
+            if not any(known is one for one in found):
+                found.append(known)
+                atoms += [other for other in known[0] if other not in seen]
+                seen.update(known[0])
+    return found
+
+
+def _proportional(first: dict[Atom, Fraction], second: dict[Atom, Fraction]) -> bool:
+    atoms = {**first, **second}
+    totals = sum(first.values()), sum(second.values())
+    return all(first.get(a, 0) * totals[1] == second.get(a, 0) * totals[0] for a in atoms)

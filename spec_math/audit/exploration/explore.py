@@ -1,0 +1,129 @@
+"""The exact law of unmodified code: run it down every path of its randomness, and add up what each path returns.
+
+Source: worked out here; enumeration by replay is folklore.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from spec_math.arrays import count
+from spec_math.audit.exploration.atom import ExploreError
+from spec_math.audit.exploration.followed import SOURCES, Followed, Source
+from spec_math.audit.exploration.tape import Tape
+from spec_math.chance import Coin, paths
+from spec_math.verdict import Bracket
+
+
+class Explored(dict[Any, Any]):
+    """The exact law of a function's outcome, {outcome: probability}, all of its paths walked.
+
+    `exact` tells whether the masses are Fractions: they are where all thresholds and weights were ints or Fractions.
+    Else they are float64, rounded once each from the exact law of the floating thresholds. `ignored` bounds the total
+    variation by which small numbers that keep a logarithm finite, as in log(u + 1e-10), would change the law.
+
+    Made by `explore`.
+    """
+
+    def __init__(self, masses: Mapping[Any, Any], paths: int, exact: bool, ignored: Any = 0) -> None:
+        super().__init__(masses)
+        self.paths = paths
+        self.exact = exact
+        self.ignored = ignored
+
+
+@dataclass(frozen=True)
+class Partial:
+    """What is known of a law when the budget of paths ran out: no law, and not to be taken for one.
+
+    `lower` holds the mass of each outcome on the paths that were walked, and `unexplored` the mass of all others.
+
+    Made by `explore`.
+    """
+
+    lower: dict[Any, Any]
+    unexplored: Any
+    paths: int
+    exact: bool
+
+    def bracket(self, outcome: Hashable) -> Bracket:
+        """Return the bracket of an outcome's probability."""
+        low = self.lower.get(outcome, 0 * self.unexplored)
+        return Bracket(low, low + self.unexplored)
+
+
+def explore(
+    fn: Callable[[], Any], budget: int = 100_000, grid: int | None = None, sources: Sequence[Source] = SOURCES
+) -> Explored | Partial:
+    """Compute the exact law of what a function returns, by running it down every path of its randomness.
+
+    The law: {outcome: probability} over Python's `random`, NumPy's generators, new and old, made inside the function
+    or found in its module, its closure or its object. A uniform is an object that knows only comparisons with numbers
+    (after scaling and shifting by numbers): each comparison forks, and conditions those that follow. Exponential and
+    Gumbel noise is raced by argmin and argmax, any number of times. A generator seeded anew repeats itself, whatever
+    the seed; the seed itself is taken for random. Outcomes must be hashable.
+
+    Args:
+        fn: a function of its draws alone; state that leaks between runs is an error.
+        budget: the most paths to walk; where there are more, the result is a `Partial`.
+        grid: None for ideal uniforms; b for uniforms k/2^b; `OWN_GRID` for each source's own.
+        sources: the libraries whose randomness is followed.
+
+    Raises:
+        ExploreError: the code does with a random number what has no exact law here, or draws from a generator that
+            explore does not hold; LeakError where two runs with the same draws differ.
+
+    >>> import random
+    >>> explore(lambda: random.random() < Fraction(1, 3) or random.random() < Fraction(1, 2))
+    {True: Fraction(2, 3), False: Fraction(1, 3)}
+    """
+    budget = count(budget, "budget")
+    tape = Tape(grid)
+    run = Followed(fn, sources, tape)
+    masses: dict[Any, Fraction] = {}
+    ignored = Fraction(0)
+    walked, walk = 0, paths(run)
+    for path in walk:
+        walked += 1
+        masses[path.outcome] = masses.get(path.outcome, Fraction(0)) + path.mass
+        ignored += path.mass * tape.ignored
+        if walked == budget:
+            break
+    unexplored = 1 - sum(masses.values(), Fraction(0))
+    run.check_repeats()
+    shown = masses if tape.exact else {outcome: float(mass) for outcome, mass in masses.items()}
+    if unexplored:
+        return Partial(dict(shown), unexplored if tape.exact else float(unexplored), walked, tape.exact)
+    return Explored(shown, walked, tape.exact, float(ignored))
+
+
+def as_generator(sampler: Callable[[tuple[int, ...]], Any], **options: Any) -> Callable[[Coin, tuple[int, ...]], Any]:
+    """Make somebody's sampler, a function of a prefix, into a generator against a coin: one draw from its exact law.
+
+    So every judge of generators judges it, as `check_lossless_block` does.
+
+    Raises:
+        ExploreError: as `explore`; or the budget of paths ran out.
+
+    >>> import random
+    >>> from spec_math import law
+    >>> law(lambda coin: as_generator(lambda prefix: (int(random.random() < Fraction(1, 3)),))(coin, ()))
+    {(1,): Fraction(1, 3), (0,): Fraction(2, 3)}
+    """
+    known: dict[tuple[int, ...], Explored] = {}
+
+    def generate(coin: Coin, prefix: tuple[int, ...]) -> Any:
+        if prefix not in known:
+            found = explore(lambda: sampler(prefix), **options)
+            if isinstance(found, Partial):
+                raise ExploreError(
+                    f"{found.paths} paths left {found.unexplored} of the mass after {prefix} unexplored; raise budget"
+                )
+            known[prefix] = found
+        law = known[prefix]
+        return list(law)[coin.draw(list(law.values()))]
+
+    return generate

@@ -1,0 +1,194 @@
+"""What NumPy's generators draw, old and new, as questions to a tape: one meaning for both kinds of generator."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from itertools import accumulate
+from operator import index as whole
+from typing import Any
+
+import numpy as np
+
+from spec_math.audit.exploration.atom import ExploreError
+from spec_math.audit.exploration.clock import Clock, race
+from spec_math.audit.exploration.tape import Tape
+from spec_math.audit.exploration.uniform import Uniform, rational
+
+BITS = {"float64": 53, "float32": 24}
+"""Generator.random(dtype) is k/2^bits; the old generator's numbers are k/2^53."""
+
+
+class Noise(np.ndarray[Any, Any]):
+    """An object array of random numbers; argmin and argmax race its clocks, as pairwise comparisons could not."""
+
+    def argmin(self, axis: Any = None, out: Any = None, **_: Any) -> Any:  # type: ignore[override]
+        """Return the clock that rings first, along an axis."""
+        return self._raced(True, axis, out)
+
+    def argmax(self, axis: Any = None, out: Any = None, **_: Any) -> Any:  # type: ignore[override]
+        """Return the clock that rings first, along an axis, where numbers fall with time."""
+        return self._raced(False, axis, out)
+
+    def _raced(self, smallest: bool, axis: Any, out: Any) -> Any:
+        plain = self.view(np.ndarray)
+        if self.dtype != object or not any(isinstance(entry, Clock) for entry in plain.flat):
+            return (np.argmin if smallest else np.argmax)(plain, axis=axis, out=out)
+        if out is not None:
+            raise ExploreError("argmin and argmax of random numbers have no out=")
+        if axis is None:
+            return race(list(plain.flat), smallest)
+        rows = np.moveaxis(plain, axis, -1)
+        winners = [race(list(rows[place]), smallest) for place in np.ndindex(rows.shape[:-1])]
+        return np.array(winners).reshape(rows.shape[:-1])[()]
+
+
+class Draws:
+    """The draws of a generator; `place` names where its next numbers come from, and moves on as NumPy would."""
+
+    def __init__(self, tape: Tape, place: Callable[[Any], tuple[Any, tuple[int, ...]]]) -> None:
+        self._tape, self._place = tape, place
+
+    def uniforms(self, size: Any, name: str = "float64") -> Any:
+        """Draw uniforms of a type."""
+        kind = np.dtype(name).type
+        place, shape = self._place(size)
+
+        def one(index: int) -> Uniform:
+            atom = self._tape.atom((place, index), BITS[name], "numpy uniform")
+            return Uniform(atom, lambda k: kind(k / 2 ** (atom.bits or 0)))
+
+        return shaped(one, shape)
+
+    def clocks(self, size: Any) -> Any:
+        """Draw exponentials of rate 1."""
+        place, shape = self._place(size)
+        return shaped(lambda index: Clock(self._tape.atom((place, index), 53, "numpy exponential")), shape)
+
+    def exponentials(self, scale: Any, size: Any) -> Any:
+        """Draw exponentials of a mean."""
+        noise = self.clocks(size)
+        return noise if isinstance(scale, int | float) and scale == 1 else noise * scale
+
+    def gumbels(self, loc: Any, scale: Any, size: Any) -> Any:
+        """Draw Gumbel noise, −log of exponentials."""
+        return loc + scale * -np.log(self.clocks(size))
+
+    def integers(self, low: Any, high: Any, size: Any, endpoint: Any = False) -> Any:
+        """Draw whole numbers, each as likely."""
+        values = range(whole(low)) if high is None else range(whole(low), whole(high))
+        values = range(values.start, values.stop + bool(endpoint))
+        if not values:
+            raise ValueError(f"low must lie below high; got {values}")
+        return self._drawn(_even(len(values)), f"a number below {len(values)}", size, list(values))
+
+    def choices(self, a: Any, size: Any, replace: bool, p: Any, keeps_order: bool) -> Any:
+        """Choose entries, with replacement, or without as one draw after another from what is left."""
+        values = list(range(whole(a))) if isinstance(a, int | np.integer) else list(a)
+        if not replace and volume(size) > 1:
+            if p is None and not keeps_order:
+                raise ExploreError("explore does not know the order of choice(replace=False, shuffle=False)")
+            return self._without_replacement(values, size, p)
+        if p is None:
+            return self._drawn(_even(len(values)), "a choice", size, values)
+        place, shape = self._place(size)
+
+        def one(index: int) -> Any:
+            atom = self._tape.atom((place, index), BITS["float64"], "numpy uniform")
+            sums = list(accumulate(rational(mass, atom) for mass in p))
+            _check_sum(sums[-1], p)
+            return values[atom.cell(sums, f"choice by {atom.name}")]
+
+        return shaped(one, shape)
+
+    def multinomials(self, n: Any, pvals: Any, size: Any) -> Any:
+        """Draw counts of n tokens from each row of laws."""
+        rows = np.asarray(pvals, dtype=object)
+        count = whole(n)
+        place, shape = self._place(size if rows.ndim == 1 else rows.shape[:-1])
+        if rows.ndim > 1 and size is not None and np.shape(np.empty(size)) != shape:
+            raise ExploreError("explore follows multinomial of several laws without size=, once each")
+        flat = rows.reshape(-1, rows.shape[-1])
+        drawn = np.zeros((volume(shape), flat.shape[-1]), dtype=np.int64)
+        for row, counts in enumerate(drawn):
+            masses = self._rest_last(list(flat[row % len(flat)]))
+            kind = f"a multinomial of {masses}"
+            for turn in range(count):
+                counts[self._once((place, row, turn), kind, masses)] += 1
+        return drawn.reshape(*shape, flat.shape[-1])
+
+    def _without_replacement(self, values: list[Any], size: Any, p: Any) -> Any:
+        place, shape = self._place(size)
+        left = _even(len(values)) if p is None else self._masses(p)
+        chosen: list[int] = []
+        for turn in range(volume(shape)):
+            rest = sum(left, Fraction(0))
+            if rest == 0:
+                raise ValueError(f"choice without replacement of {volume(shape)} entries, of which {turn} have mass")
+            masses = [mass / rest for mass in left]
+            chosen.append(self._once((place, turn), f"a choice of {masses}", masses))
+            left[chosen[-1]] = Fraction(0)
+        return np.array([values[token] for token in chosen]).reshape(shape)
+
+    def _drawn(self, masses: list[Fraction], kind: str, size: Any, values: list[Any]) -> Any:
+        place, shape = self._place(size)
+        return shaped(lambda index: values[self._once((place, index), kind, masses)], shape)
+
+    def _once(self, key: Any, kind: str, masses: list[Fraction]) -> int:
+        return self._tape.once(key, kind, lambda: self._tape.draw(kind, masses))
+
+    def _masses(self, weights: Any) -> list[Fraction]:
+        listed = self._rationals(list(weights))
+        total = sum(listed, Fraction(0))
+        _check_sum(total, weights)
+        return [mass / total for mass in listed]
+
+    def _rest_last(self, weights: list[Any]) -> list[Fraction]:
+        """Return the law that NumPy's multinomial draws from: the last token gets what the others leave."""
+        listed = self._rationals(weights)
+        total = sum(listed[:-1], Fraction(0))
+        if total > 1 + Fraction(1e-12):
+            raise ValueError(f"sum(pvals[:-1]) > 1.0: these sum to {float(total)}")
+        return [mass / max(total, Fraction(1)) for mass in listed[:-1]] + [max(Fraction(0), 1 - total)]
+
+    def _rationals(self, weights: list[Any]) -> list[Fraction]:
+        plain: list[Any] = [mass.item() if hasattr(mass, "item") else mass for mass in weights]
+        self._tape.exact &= not any(isinstance(mass, float) for mass in plain)
+        return [Fraction(mass) for mass in plain]
+
+
+def shaped(one: Callable[[int], Any], shape: tuple[int, ...]) -> Any:
+    """Return the entries one(0), one(1), … in a shape; the only one of no shape by itself.
+
+    >>> shaped(lambda index: index, (2,))
+    array([0, 1])
+    """
+    if shape == ():
+        return one(0)
+    cells = [one(index) for index in range(volume(shape))]
+    if cells and not isinstance(cells[0], Uniform | Clock):
+        return np.array(cells).reshape(shape)
+    result = np.empty(len(cells), dtype=object)
+    result[:] = cells
+    return result.reshape(shape).view(Noise)
+
+
+def volume(size: Any) -> int:
+    """Return how many numbers a size asks for.
+
+    >>> volume(None), volume((2, 3))
+    (1, 6)
+    """
+    return 1 if size is None else int(np.prod(size))
+
+
+def _even(size: int) -> list[Fraction]:
+    return [Fraction(1, size)] * size
+
+
+def _check_sum(total: Fraction, p: Any) -> None:
+    """NumPy allows a law to be off by the square root of its type's roundoff, and divides by its sum."""
+    own = p.dtype if isinstance(p, np.ndarray) and p.dtype.kind == "f" else np.dtype(np.float64)
+    unit = max(float(np.finfo(own.name).eps), float(np.finfo(np.float64).eps))
+    if abs(total - 1) > unit**0.5:
+        raise ValueError(f"probabilities do not sum to 1: these sum to {float(total)}")

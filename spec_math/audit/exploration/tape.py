@@ -1,0 +1,175 @@
+"""The choice tape: every random number that somebody's code asks for, and what it asks of it, on one path at a time.
+
+Source: worked out here.
+"""
+
+from __future__ import annotations
+
+import gc
+import random
+from collections.abc import Callable, Hashable, Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from spec_math.audit.exploration.atom import Atom, ExploreError
+from spec_math.audit.exploration.stand_ins import Place
+from spec_math.chance import Coin
+
+
+class LeakError(ExploreError):
+    """The explored function is no function of its draws: what it did on one run changed what it asks on the next."""
+
+
+def generators_alive() -> list[Any]:
+    """Return the generators of Python and NumPy that are alive, looking at every object: some tens of milliseconds.
+
+    >>> held = random.Random(0)
+    >>> any(one is held for one in generators_alive())
+    True
+    """
+    kinds = (random.Random, np.random.Generator, np.random.RandomState)
+    # By type: to ask some objects for their class, as isinstance does, has effects.
+    return [one for one in gc.get_objects() if issubclass(type(one), kinds)]
+
+
+class Tape:
+    """One path of an explored function: its random numbers by the place they come from, and each fork so far.
+
+    A source (a random module, a generator) names each number by a key: the state it is drawn from. Two numbers of one
+    key are the same number, as a generator that is seeded anew repeats itself. `grid` is None for the ideal coin, or
+    the bits b of uniforms k/2^b; `OWN_GRID` takes the bits of each source. `places` are where the code finds generators
+    that it did not make. With `fresh`, no two numbers are the same,
+    whatever they are seeded with: a fault that this cures is one of using random numbers twice.
+    """
+
+    def __init__(self, grid: int | None = None, fresh: bool = False, alive: list[Any] | None = None) -> None:
+        self.grid, self.fresh = grid, fresh
+        self.exact = True
+        self.ignored = Fraction(0)
+        self.log: list[tuple[str, Hashable]] = []
+        self._before: list[tuple[str, Hashable]] | None = None
+        self._numbers: dict[Hashable, tuple[str, Any]] = {}
+        self._alive = alive
+        self._coin: Coin | None = None
+        self._made = 0
+        self._held: dict[str, Any] = {}
+        self.places: list[Place] = []
+
+    def held(self, name: str, make: Callable[[], Any]) -> Any:
+        """Return what a source keeps from run to run, made when it is first asked for."""
+        if name not in self._held:
+            self._held[name] = make()
+        return self._held[name]
+
+    def begin(self, coin: Coin) -> None:
+        """Start a path: no number has been drawn, and the coin decides each fork."""
+        self._coin, self.log, self._numbers, self._made = coin, [], {}, 0
+        self.ignored = Fraction(0)
+
+    def finish(self) -> None:
+        """End a path, and check that it did not stop short of a fork that an earlier path met."""
+        before = self._before
+        if before is not None and len(self.log) < len(before) and before[: len(self.log)] == self.log:
+            raise LeakError(
+                f"state leaks between runs: with the same {len(self.log)} answer(s), this run ended where the run "
+                f"before it asked {before[len(self.log)][0]}; {CURE}"
+            )
+        self._before = self.log
+
+    def end(self) -> None:
+        """Leave the run: what it made, such as a generator kept by the code, asks this tape no more."""
+        self._coin = None
+
+    def expect(self, log: list[tuple[str, Hashable]]) -> None:
+        """Compare the next path with a given one, in place of the one before it."""
+        self._before = log
+
+    def made_before(self, kind: type[Any]) -> list[Any]:
+        """Return the generators of a kind that were alive before the first run: they would be drawn from unseen."""
+        if self._alive is None:
+            self._alive = generators_alive()
+        return [one for one in self._alive if isinstance(one, kind)]
+
+    def ignore(self, distance: Fraction) -> None:
+        """Note by how much, in total variation, a number of this path is off from the code's."""
+        self.ignored += distance
+
+    @property
+    def drawn(self) -> int:
+        """How many random numbers this path has drawn."""
+        return self._made
+
+    def flip(self, asked: str, p: Fraction) -> bool:
+        """Fork in two; certain answers are no forks."""
+        if p <= 0 or p >= 1:
+            return p > 0
+        coin = self._asked_coin()
+        self._check(asked)
+        answer = coin.flip(p)
+        self.log.append((asked, answer))
+        return answer
+
+    def draw(self, asked: str, masses: Sequence[Fraction]) -> int:
+        """Fork into the indices of positive mass; the masses sum to 1."""
+        certain = [index for index, mass in enumerate(masses) if mass == 1]
+        if certain:
+            return certain[0]
+        asked = f"{asked} with masses {', '.join(map(str, masses))}"
+        coin = self._asked_coin()
+        self._check(asked)
+        answer = coin.draw(list(masses))
+        self.log.append((asked, answer))
+        return answer
+
+    def atom(self, key: Hashable, bits: int, name: str) -> Atom:
+        """Return the uniform number drawn from a place, the same one whenever the place is."""
+        grid = bits if self.grid == OWN_GRID else self.grid
+        return self._number(key, "a uniform", lambda count: Atom(self, f"{name} {count}", grid))
+
+    def once(self, key: Hashable, kind: str, draw: Callable[[], int]) -> int:
+        """Return a categorical draw from a place, the same one whenever the place and the law are."""
+        return self._number(key, kind, lambda _: draw())
+
+    def _number(self, key: Hashable, kind: str, make: Callable[[int], Any]) -> Any:
+        key = (key, self._made) if self.fresh else key
+        known = self._numbers.get(key)
+        if known is None:
+            known = kind, make(self._made)
+            self._numbers[key] = known
+            self._made += 1
+        elif known[0] != kind:
+            raise ExploreError(
+                f"one state of a generator was drawn from twice (it was seeded anew), first as {known[0]} and now as "
+                f"{kind}; what the two share depends on the generator's inside, which explore does not follow"
+            )
+        return known[1]
+
+    def _asked_coin(self) -> Coin:
+        if self._coin is None:
+            raise ExploreError(
+                "a random number, or a generator, was used outside the run that made it; make it within the function"
+            )
+        return self._coin
+
+    def _check(self, asked: str) -> None:
+        before, place = self._before, len(self.log)
+        if before is None or before[:place] != self.log:
+            return
+        if place >= len(before):
+            raise LeakError(
+                f"state leaks between runs: with the same {place} answer(s), this run asked {asked} where the run "
+                f"before it had ended; {CURE}"
+            )
+        if before[place][0] != asked:
+            raise LeakError(
+                f"state leaks between runs: with the same {place} answer(s), this run asked {asked} where the run "
+                f"before it asked {before[place][0]}; {CURE}"
+            )
+
+
+OWN_GRID = -1
+"""The grid that each source of uniforms really has: k/2^53 in Python and NumPy's float64, k/2^24 in float32."""
+
+CURE = "call the function once before exploring it if it only warms up, else make its state anew inside it"

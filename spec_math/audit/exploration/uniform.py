@@ -1,0 +1,199 @@
+"""A uniform random number on which only order is allowed: a comparison reveals its threshold, and forks."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable
+from fractions import Fraction
+from math import isfinite, isnan
+from numbers import Rational
+from typing import Any
+
+from spec_math.audit.exploration.atom import LARGEST_GUARD, Atom, ExploreError
+from spec_math.audit.exploration.clock import Clock
+
+
+class Uniform:
+    """scale · U + shift for an atom U: to be compared with numbers, and scaled and shifted by them.
+
+    On the ideal coin the threshold of a comparison is solved for exactly. On a grid the code's own arithmetic is done
+    for k/2^bits at the integers k that a bisection visits, rounding and all; `number` makes k/2^bits of k, and
+    `steps` is the arithmetic, each step monotone.
+
+    >>> from spec_math.audit.exploration.explore import explore
+    >>> import random
+    >>> explore(lambda: 1 - random.random() < Fraction(1, 3)) == {True: Fraction(1, 3), False: Fraction(2, 3)}
+    True
+    """
+
+    __slots__ = ("atom", "number", "scale", "shift", "steps")
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, atom: Atom, number: Callable[[int], Any] | None = None) -> None:
+        self.atom = atom
+        self.number: Callable[[int], Any] = number or self._double
+        self.scale, self.shift = Fraction(1), Fraction(0)
+        self.steps: tuple[Callable[[Any], Any], ...] = ()
+
+    def __lt__(self, other: Any) -> bool:
+        return self._compared(other, operator.lt)
+
+    def __le__(self, other: Any) -> bool:
+        return self._compared(other, operator.le)
+
+    def __gt__(self, other: Any) -> bool:
+        return not self._compared(other, operator.le) and not _is_nan(other)
+
+    def __ge__(self, other: Any) -> bool:
+        return not self._compared(other, operator.lt) and not _is_nan(other)
+
+    def __eq__(self, other: object) -> bool:
+        raise ExploreError(f"{self.atom.name} is compared by ==; only <, <=, > and >= have a threshold")
+
+    def __mul__(self, other: Any) -> Any:
+        if isinstance(other, int | float | Rational) and other == 0:
+            return other * 0
+        c = self._constant(other)
+        return self._after(lambda x: x * other, c * self.scale, c * self.shift)
+
+    def __rmul__(self, other: Any) -> Any:
+        return self.__mul__(other)
+
+    def __truediv__(self, other: Any) -> Any:
+        c = self._constant(other)
+        if c == 0:
+            raise ExploreError(f"{self.atom.name} is divided by 0")
+        return self._after(lambda x: x / other, self.scale / c, self.shift / c)
+
+    def __add__(self, other: Any) -> Uniform:
+        return self._after(lambda x: x + other, self.scale, self.shift + self._constant(other))
+
+    def __radd__(self, other: Any) -> Uniform:
+        return self.__add__(other)
+
+    def __sub__(self, other: Any) -> Uniform:
+        return self._after(lambda x: x - other, self.scale, self.shift - self._constant(other))
+
+    def __rsub__(self, other: Any) -> Uniform:
+        return self._after(lambda x: other - x, -self.scale, self._constant(other) - self.shift)
+
+    def __neg__(self) -> Uniform:
+        return self._after(operator.neg, -self.scale, -self.shift)
+
+    def __trunc__(self) -> int:
+        """Return the whole part, as `int(u * n)` asks for it; u must not be negative."""
+        if self.scale < 0 or self.shift < 0:
+            raise ExploreError(f"the whole part of {self.atom.name} is taken where it may be negative")
+        whole = 0
+        while not self < whole + 1:
+            whole += 1
+        return whole
+
+    __int__ = __floor__ = __trunc__
+
+    def log(self) -> Clock:
+        """Return log U or log(1 − U), perhaps + ε inside: minus the time of an exponential clock of rate 1.
+
+        U + ε is off from U by ε in total variation; a small ε is left out, and told.
+        """
+        guard = self.shift if self.scale == 1 else self.shift - 1
+        if abs(self.scale) != 1 or not 0 <= guard <= LARGEST_GUARD:
+            raise ExploreError(f"the logarithm of {self.atom.name} is taken after it was scaled; explore knows log u")
+        return -Clock(self.atom, guard)
+
+    def log1p(self) -> Clock:
+        """Return log(1 + this), as of −U."""
+        return (1 + self).log()
+
+    def kept_above(self, least: Any) -> Uniform:
+        """Return max(this, least) for a least that is 0 or small, as this: the chance that it differs is told."""
+        bound, atom = self._constant(least), self.atom
+        if (self.scale, self.shift) != (1, 0) or bound > LARGEST_GUARD:
+            raise ExploreError(f"{atom.name} is kept above {least}; explore follows small bounds alone")
+        low, high = (edge / (1 if atom.bits is None else 1 << atom.bits) for edge in (atom.low, atom.high))
+        atom.tape.ignore(max(Fraction(0), min(bound, high) - low) / (high - low))
+        return self
+
+    def __float__(self) -> float:
+        raise ExploreError(f"the value of {self.atom.name} is asked for; explore follows comparisons only: {_CURE}")
+
+    def __bool__(self) -> bool:
+        raise ExploreError(f"{self.atom.name} is asked whether it is zero; compare it instead")
+
+    def __repr__(self) -> str:
+        if (self.scale, self.shift) == (1, 0):
+            return f"<{self.atom.name}>"
+        return f"<{self.scale} · {self.atom.name} + {self.shift}>"
+
+    def _after(self, step: Callable[[Any], Any], scale: Fraction, shift: Fraction) -> Uniform:
+        result = Uniform(self.atom, self.number)
+        result.scale, result.shift, result.steps = scale, shift, (*self.steps, step)
+        return result
+
+    def _constant(self, value: Any) -> Fraction:
+        return rational(value, self.atom)
+
+    def _compared(self, other: Any, relation: Callable[[Any, Any], Any]) -> bool:
+        """Decide value < other or value <= other; these differ on a grid only."""
+        if _is_nan(other):
+            return False
+        if isinstance(other, Uniform) and self._is(other):
+            return relation is operator.le
+        if not isinstance(other, Uniform) and not isfinite(other):
+            return other > 0
+        threshold = self._constant(other)
+        asked = f"{self!r} {'<' if relation is operator.lt else '<='} {_shown(other)}"
+        rising = self.scale > 0
+        if self.atom.bits is None:
+            below = self.atom.below((threshold - self.shift) / self.scale, asked)
+            return below if rising else not below
+        # Rising: true up to a cut. Falling: false up to a cut.
+        below = self.atom.below_first_failure(lambda k: bool(relation(self._at(k), other)) == rising, asked)
+        return below if rising else not below
+
+    def _double(self, k: int) -> float:
+        return k / 2 ** (self.atom.bits or 0)
+
+    def _is(self, other: Uniform) -> bool:
+        """Whether both are one number, as a sort compares an entry with itself."""
+        return (self.atom, self.scale, self.shift) == (other.atom, other.scale, other.shift)
+
+    def _at(self, k: int) -> Any:
+        value = self.number(k)
+        for step in self.steps:
+            value = step(value)
+        return value
+
+
+def rational(value: Any, atom: Atom) -> Fraction:
+    """Return a constant as the Fraction it is; a binary float makes the law of the run a floating one.
+
+    Raises:
+        ExploreError: the constant is itself a random number, or no finite number.
+
+    >>> from spec_math.audit.exploration.tape import Tape
+    >>> rational(0.5, Atom(Tape(), "uniform 0", None))
+    Fraction(1, 2)
+    """
+    if isinstance(value, Uniform | Clock):
+        raise ExploreError(f"two random numbers meet in one expression, {atom.name} and {value!r}; explore follows one")
+    if isinstance(value, Rational):
+        return Fraction(int(value.numerator), int(value.denominator))
+    plain: Any = value.item() if hasattr(value, "item") else value
+    if isinstance(plain, int):
+        return Fraction(plain)
+    if not isinstance(plain, float) or not isfinite(plain):
+        raise ExploreError(f"{atom.name} meets {value!r}, which is no finite number")
+    atom.tape.exact = False
+    return Fraction(plain)
+
+
+def _is_nan(value: Any) -> bool:
+    return not isinstance(value, Uniform | Clock | Rational) and isnan(value)
+
+
+def _shown(value: Any) -> str:
+    return repr(value.item()) if hasattr(value, "item") else str(value)
+
+
+_CURE = "hand the comparison or the draw to the code as a function, or explore the code around it"

@@ -1,0 +1,1 @@
+"""Tests of black boxes that may be looked at after every draw."""

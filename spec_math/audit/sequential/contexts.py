@@ -1,0 +1,197 @@
+"""A test for draws that each have a target and a draft of their own: a text, a batch of requests, a recorded trace.
+
+Source: betting on bounded features, e-processes as in Ville 1939 and Shafer and Vovk 2019; the features are worked out
+here.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from spec_math.arrays import Array, is_exact, laws
+from spec_math.audit.sequential import bets
+from spec_math.audit.sequential.evidence import Promise, Unrefuted, level, log_mean, ordinary
+from spec_math.audit.sequential.features import CONTEXT_BUGS, FEATURES
+from spec_math.audit.sequential.row_features import IMPOSSIBLE, NO_MASS, NOT_FINITE, features_at
+from spec_math.audit.sequential.sample_size import gap_detected
+from spec_math.scheme import is_index
+from spec_math.verdict import Lossy
+
+BLIND = (
+    "what leaves the means of its features as they are: it learns no law, and of a law that differs from context to "
+    "context it knows what its features and its bank say",
+)
+
+
+def contexts_test(alpha: Any, tolerance: Any = 0.0) -> ContextsTest:
+    """Return a test of the claim that every draw has the law of its own target, given all that was before.
+
+    The law: each draw multiplies a bettor's wealth by `bets.bet` on one of `features.FEATURES`, or by the likelihood
+    ratio of one of `features.CONTEXT_BUGS`; under the claim the mean wealth is a non-negative martingale from 1, and
+    reaches 1/alpha with probability alpha at most. Targets and drafts may depend on all earlier draws. With a tolerance
+    τ the claim is that every draw's law is within total variation τ of its target (`tolerant`).
+
+    Raises:
+        ValueError: alpha outside (0, 1), or the tolerance outside [0, 1).
+
+    >>> test = contexts_test(0.01)
+    >>> for _ in range(40):
+    ...     test.update(0, ["1/4", "3/4"], ["1/2", "1/2"])
+    >>> bool(test.verdict), test.samples
+    (False, 40)
+    """
+    return ContextsTest(alpha, tolerance)
+
+
+class ContextsTest:
+    """A running test of draws in changing contexts; made by `contexts_test`.
+
+    `log_wealths` [N] holds the log of each bettor's wealth. They add up over draws, whoever saw them: two workers'
+    tests are merged by adding theirs.
+    """
+
+    def __init__(self, alpha: Any, tolerance: Any = 0.0) -> None:
+        self.alpha = level(alpha)
+        self.tolerance = float(tolerance)
+        if not 0 <= self.tolerance < 1:
+            raise ValueError(f"a tolerance in total variation lies in [0, 1); got {tolerance}")
+        # A likelihood ratio is not bounded, so a law within τ may give it any mean: the bank bets at τ = 0 only.
+        self.names = tuple(bets.names(self.tolerance == 0))
+        self.log_wealths = np.zeros(len(self.names))
+        self.samples = 0
+        self.log_peak = 0.0
+        self.alarm: int | None = None
+        self.impossible = 0
+        self._weights = bets.log_weights(self.tolerance == 0)
+        self._stakes = np.array(bets.STAKES) / (1 + self.tolerance)
+
+    def update(self, token: Any, target: Any, draft: Any = None) -> None:
+        """Take in one draw with its laws [V], and look; without a draft (a bonus token) the target stands for it.
+
+        Raises:
+            TypeError, ValueError: a law is none, or the token no index of it.
+        """
+        if not is_index(token):
+            raise TypeError(f"a token is an index; got {token!r} of type {type(token).__name__}")
+        rows = [np.asarray(law)[None] for law in laws(target, target if draft is None else draft)]
+        self.update_many([token], *rows)
+
+    def update_many(self, tokens: Any, targets: Any, drafts: Any) -> None:
+        """Take in draws [n] with their laws [n, V] in the order they were made, and look after each.
+
+        Raises:
+            TypeError, ValueError: a law is none, or a token no index of it.
+        """
+        t, d = laws(targets, drafts)
+        if is_exact(t):
+            t, d = t.astype(float), d.astype(float)
+        self.take(tokens, np.asarray(t), np.asarray(d))
+
+    def take(self, tokens: Any, targets: Any, drafts: Any) -> None:
+        """Take in draws [n] with rows of masses [n, V], float32 or float64, not yet divided by their sums.
+
+        For streams: a row's law is its masses over their float64 sum. Nothing is taken in where a row is refused.
+
+        Raises:
+            ValueError: shapes differ, a row has a mass that is negative, NaN or infinite, or none at all; a token is
+                out of range.
+        """
+        drawn = np.asarray(tokens)
+        if targets.shape != drafts.shape or targets.shape[:1] != drawn.shape or targets.ndim != 2:
+            raise ValueError(
+                f"draws [n] need targets and drafts [n, V]; got {drawn.shape}, {targets.shape} and {drafts.shape}"
+            )
+        if drawn.size and (int(drawn.min()) < 0 or int(drawn.max()) >= targets.shape[1]):
+            raise ValueError(f"tokens must lie in 0..{targets.shape[1] - 1}; got {drawn.min()}..{drawn.max()}")
+        gaps, ratios = np.zeros((len(drawn), len(FEATURES))), np.ones((len(drawn), len(CONTEXT_BUGS)))
+        impossible = np.zeros(len(drawn), dtype=bool)
+        for i, token in enumerate(drawn):
+            state = features_at(targets[i], drafts[i], int(token), gaps[i], ratios[i])
+            if state in (NOT_FINITE, NO_MASS):
+                reason = "no mass at all" if state == NO_MASS else "a mass that is negative, NaN or infinite"
+                raise ValueError(f"row {i} of {len(drawn)} has {reason}; masses must be finite, >= 0 and not all 0")
+            impossible[i] = state == IMPOSSIBLE
+        self._play(gaps, ratios if self.tolerance == 0 else ratios[:, :0], impossible)
+
+    def _play(self, gaps: Array, ratios: Array, impossible: Array) -> None:
+        never = len(gaps) if not impossible.any() else int(np.argmax(impossible))
+        # Under a tolerance a token of mass 0 may come up: it refutes only the claim of the target itself. Its gaps are
+        # left at 0, as if its features had their means: features with values in [0, 1] and the same mean as before.
+        if self.tolerance > 0:
+            never = len(gaps)
+        peak, first = bets.play(
+            gaps, ratios, self._stakes, self.tolerance, self._weights, self.log_wealths, -math.log(self.alpha), False
+        )
+        self.impossible += int(impossible.sum()) if self.tolerance == 0 else 0
+        if never < len(gaps):
+            peak, first = math.inf, never if first < 0 else min(first, never)
+        if first >= 0 and self.alarm is None:
+            self.alarm = self.samples + first + 1
+        self.samples += len(gaps)
+        self.log_peak = max(self.log_peak, peak)
+
+    def merge(self, other: ContextsTest) -> None:
+        """Take in another worker's draws as one batch, and look once: the logs of the bettors' wealth add up.
+
+        What the other saw on its way stays out: two tests looked at side by side have two chances of a false alarm. Its
+        batch is valid if it was not chosen, nor put before or after others, by what it holds.
+
+        Raises:
+            ValueError: the other tests another claim.
+        """
+        if self.tolerance != other.tolerance or self.names != other.names:
+            raise ValueError("only tests of the same tolerance and bettors can be merged")
+        self.log_wealths = self.log_wealths + other.log_wealths
+        self.samples += other.samples
+        self.impossible += other.impossible
+        now = self.log_evidence
+        self.log_peak = max(self.log_peak, now)
+        if self.alarm is None and now >= -math.log(self.alpha):
+            self.alarm = self.samples
+
+    @property
+    def log_evidence(self) -> float:
+        """The log of the mean wealth now; +inf once a token came up that its target has no mass on."""
+        return math.inf if self.impossible else log_mean(self.log_wealths, self._weights)
+
+    @property
+    def evidence(self) -> float:
+        """The mean wealth now on the ordinary scale; under the claim its mean is 1, with a tolerance at most 1."""
+        return ordinary(self.log_evidence)
+
+    @property
+    def verdict(self) -> Lossy | Unrefuted:
+        """`Lossy` once the evidence has reached 1/alpha at a look, and ever after; else `Unrefuted`."""
+        if self.alarm is None:
+            return Unrefuted(self.samples, self.log_evidence, self.promise)
+        if self.impossible:
+            return Lossy(f"{self.impossible:,} tokens were drawn that their targets have no mass on")
+        name, wealth = self.suspects()[0]
+        within = f" to within a total variation of {self.tolerance:g}" if self.tolerance else ""
+        return Lossy(
+            f"the evidence against the targets{within} reached e^{self.log_peak:.2f} after {self.alarm:,} draws, past "
+            f"the alarm at 1/{self.alpha:g}; the richest bettor is {name!r}, with e^{wealth:.2f}"
+        )
+
+    def suspects(self) -> list[tuple[str, float]]:
+        """Return the bettors with the log of their wealth, the richest first."""
+        return sorted(zip(self.names, self.log_wealths.tolist(), strict=True), key=lambda pair: -pair[1])
+
+    def promise(self, samples: int | None = None, power: float = 0.99) -> Promise:
+        """Return what the test promises for that many draws, those so far if not told.
+
+        What is `detectable` here is a feature's gap: how far its mean is off on average, beyond the tolerance, which is
+        at most the total variation. `sample_size.gap_detected` has the proof.
+        """
+        n = self.samples if samples is None else samples
+        # With a bank the features share half of the start.
+        bettors = len(self._weights) if self.tolerance else 2 * (len(self._weights) - len(CONTEXT_BUGS))
+        found = gap_detected(n, self.alpha, power, bettors, self.tolerance) if n else None
+        beyond = " beyond the tolerance" if self.tolerance else ""
+        return Promise(self.alpha, found, n, power, BLIND, f"a gap in a feature's mean at every draw{beyond}")
+
+    def __str__(self) -> str:
+        return f"test of draws that have their own laws: {self.promise()}"

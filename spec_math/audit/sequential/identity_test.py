@@ -1,0 +1,250 @@
+"""Is the law of a sampler that can only be sampled this one? Evidence that may be looked at after every draw.
+
+Source: e-processes as in Ville 1939 and Shafer and Vovk 2019; the mixture is worked out here.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from spec_math.arrays import Array
+from spec_math.audit.sequential.bank import bank
+from spec_math.audit.sequential.dirichlet import KAPPAS, log_evidences, shares_of
+from spec_math.audit.sequential.evidence import Promise, Unrefuted, level, log_mean, ordinary
+from spec_math.audit.sequential.looking import Running, Setting, advance, nothing_seen
+from spec_math.audit.sequential.sample_size import sequential_detectable_tv
+from spec_math.scheme import is_index
+from spec_math.verdict import Lossy
+
+BLIND = (
+    "dependence between draws: it reads counts alone, so a stream that repeats itself may pass",
+    "a sampler that is right while it is watched and wrong elsewhere: one law in one context is tested",
+)
+
+
+def identity_test(
+    target: Any,
+    alpha: Any,
+    draft: Any = None,
+    alternatives: Mapping[str, Any] | None = None,
+    pools: Any = None,
+) -> IdentityTest:
+    """Return a test of the claim that tokens are drawn independently from a target law [V].
+
+    The law: under the claim the evidence has mean 1 at every time and is a non-negative martingale, so that it ever
+    reaches 1/alpha with probability alpha at most (Ville). It is half the Dirichlet mixture of `dirichlet.evidence` and
+    half the mean likelihood ratio of the bug bank: the bugs of `bank.bank(target, draft)`, and `alternatives`, laws [V]
+    by name. All of it is fixed here, before the first draw.
+
+    Args:
+        target: the law [V]; floats are tested as what drawing from them gives, masses over their sum.
+        alpha: the rate of false alarms.
+        draft: the draft law [V] that speaks for the bugs of verifiers; None leaves those out.
+        alternatives: further laws [V] to look for, by name.
+        pools: a pool [V] for each token, 0, 1, …, from what is known before the draws (`pooling.pools`): the mixture
+            then learns the law of pools alone. Tokens of mass 0 are never pooled with others.
+
+    Raises:
+        TypeError, ValueError: a law is none, shapes differ, alpha lies outside (0, 1).
+
+    >>> test = identity_test(["1/4", "3/4"], 0.01, ["3/4", "1/4"])
+    >>> for token in [0, 1, 0, 0] * 10:
+    ...     test.update(token)
+    >>> test.verdict.token, test.suspects()[0][0], test.evidence > 100
+    (0, 'M7', True)
+    """
+    laws = dict(bank(target, draft))
+    laws.update(alternatives or {})
+    return IdentityTest(target, alpha, laws, pools)
+
+
+class IdentityTest:
+    """A running test of one law; made by `identity_test`.
+
+    The counts [V] are all that its evidence depends on. Tests of the same claim may be merged: the counts add up.
+    """
+
+    def __init__(self, target: Any, alpha: Any, alternatives: Mapping[str, Any], pools: Any = None) -> None:
+        self.alpha = level(alpha)
+        self.target = shares_of(target)
+        size = len(self.target)
+        self.names = tuple(alternatives)
+        self.samples = 0
+        self.log_peak = 0.0
+        self.alarm: int | None = None
+        labels, self._shares = _pooled(self.target, pools)
+        inverse = np.where(self._shares > 0, 1.0 / np.maximum(self._shares, _LEAST), 0.0)
+        others = [shares_of(law, name) for name, law in alternatives.items()]
+        for name, other in zip(self.names, others, strict=True):
+            if other.shape != self.target.shape:
+                raise ValueError(f"{name} must have the target's shape ({size},); got {other.shape}")
+        seen = self.target > 0
+        ratios = np.ones((size, len(others)))
+        for column, other in enumerate(others):
+            ratios[seen, column] = other[seen] / np.maximum(self.target[seen], _LEAST)
+        kappas = np.array(KAPPAS, dtype=float)
+        self.setting = Setting(labels, inverse, kappas, ratios, _log_weights(len(KAPPAS), len(others)))
+        self._running = nothing_seen(self.setting)
+
+    def update(self, token: Any) -> None:
+        """Take in one draw and look.
+
+        Raises:
+            TypeError, ValueError: the token is no index of the law.
+        """
+        if not is_index(token):
+            raise TypeError(f"a token is an index; got {token!r} of type {type(token).__name__}")
+        self.update_many([token])
+
+    def update_many(self, tokens: Any) -> None:
+        """Take in draws [n] in the order they were made, and look after each one.
+
+        Raises:
+            TypeError, ValueError: a token is no index of the law.
+        """
+        drawn = _tokens(tokens, len(self.target))
+        peak, first = advance(drawn, self.setting, self._running, self.samples, -math.log(self.alpha), False)
+        if first >= 0 and self.alarm is None:
+            self.alarm = self.samples + first + 1
+        self.samples += len(drawn)
+        self.log_peak = max(self.log_peak, peak)
+
+    def update_counts(self, counts: Any) -> None:
+        """Take in a batch of draws by its counts [V], and look once, after it.
+
+        Valid under continuous looking as long as what a batch holds is settled before its draws are seen: the draws in
+        the order of their batches are then draws in a row. A batch ended because of what it showed is not.
+
+        Raises:
+            ValueError: counts of another shape, or negative ones.
+        """
+        given = np.asarray(counts)
+        if given.shape != self.counts.shape or given.dtype.kind not in "iu" or (given < 0).any():
+            raise ValueError(
+                f"counts must be whole numbers >= 0 of shape {self.counts.shape}; got {given.dtype} of {given.shape}"
+            )
+        counts = self.counts + given
+        pooled = np.bincount(self.setting.labels, counts, len(self._shares)).astype(np.int64)
+        self._running = Running(counts, pooled, np.zeros(0))
+        self._running = Running(counts, pooled, self._from_counts())
+        self.samples += int(given.sum())
+        now = self.log_evidence
+        self.log_peak = max(self.log_peak, now)
+        if self.alarm is None and now >= -math.log(self.alpha):
+            self.alarm = self.samples
+
+    def merge(self, other: IdentityTest) -> None:
+        """Take in another worker's draws, its counts as one batch.
+
+        What the other saw on its way stays out: two tests looked at side by side have two chances of a false alarm. Its
+        batch is valid if it was not chosen, nor put before or after others, by what it holds.
+
+        Raises:
+            ValueError: the other tests another claim.
+        """
+        same = (
+            self.names == other.names
+            and np.array_equal(self.target, other.target)
+            and np.array_equal(self.setting.labels, other.setting.labels)
+            and np.array_equal(self.setting.ratios, other.setting.ratios)
+        )
+        if not same:
+            raise ValueError("only tests of the same target, alternatives and pools can be merged")
+        self.update_counts(other.counts)
+
+    @property
+    def counts(self) -> Array:
+        """How often each token was drawn [V]."""
+        return self._running.counts
+
+    @property
+    def log_evidence(self) -> float:
+        """The log of the evidence now, from the counts alone: the same however the draws came in, and interrupted."""
+        return log_mean(self._from_counts(), self.setting.weights)
+
+    @property
+    def evidence(self) -> float:
+        """The evidence now on the ordinary scale; under the claim its mean is 1."""
+        return ordinary(self.log_evidence)
+
+    @property
+    def verdict(self) -> Lossy | Unrefuted:
+        """`Lossy` once the evidence has reached 1/alpha at a look, and ever after; else `Unrefuted`."""
+        if self.alarm is None:
+            return Unrefuted(self.samples, self.log_evidence, self.promise)
+        share = self.counts / max(self.samples, 1)
+        token = int(np.argmax(np.abs(share - self.target)))
+        impossible = np.flatnonzero((self.counts > 0) & (self.target == 0))
+        if impossible.size:
+            token = int(impossible[0])
+            reason = f"token {token} was drawn {self.counts[token]:,} times, and the target has no mass on it"
+        else:
+            reason = (
+                f"the evidence against the target reached e^{self.log_peak:.2f} after {self.alarm:,} draws, past the "
+                f"alarm at 1/{self.alpha:g}; token {token} has a share of {share[token]:.6g} where the target has "
+                f"{self.target[token]:.6g}"
+            )
+        return Lossy(reason, token=token, emitted=float(share[token]), target=float(self.target[token]))
+
+    def suspects(self) -> list[tuple[str, float]]:
+        """Return the alternatives with the log of their likelihood ratio against the target, the likeliest first."""
+        found = self._from_counts()[len(KAPPAS) :]
+        return sorted(zip(self.names, found.tolist(), strict=True), key=lambda pair: -pair[1])
+
+    def promise(self, samples: int | None = None, power: float = 0.99) -> Promise:
+        """Return what the test promises for that many draws, those so far if not told."""
+        n = self.samples if samples is None else samples
+        size = int((self._shares > 0).sum())
+        found = sequential_detectable_tv(n, self.alpha, power, size, bool(self.names)) if n and size > 1 else None
+        unseen = BLIND if len(self._shares) == len(self.target) else (*BLIND, _POOLED.format(size))
+        return Promise(self.alpha, found, n, power, unseen)
+
+    def __str__(self) -> str:
+        return f"identity test of a law on {len(self.target):,} tokens: {self.promise()}"
+
+    def _from_counts(self) -> Array:
+        mixture = log_evidences(self._shares, self._running.pooled, self.setting.kappas)
+        met = np.flatnonzero(self.counts)
+        ratios = self.setting.ratios[met]
+        with np.errstate(divide="ignore"):
+            logs = np.log(ratios)
+        return np.concatenate([mixture, self.counts[met] @ logs])
+
+
+_LEAST = 2.0**-900
+"""A mass below it counts as it where it divides, so that no ratio overflows. That can only lessen the evidence, by what
+tokens that come up once in 2^900 draws would add."""
+
+_POOLED = "what moves mass within its {} pools, unless an alternative of its bank does so too"
+
+
+def _pooled(target: Array, pools: Any) -> tuple[Array, Array]:
+    """Return each token's pool and each pool's mass; the tokens of mass 0 get one of their own, of mass exactly 0."""
+    if pools is None:
+        return np.arange(len(target)), target
+    labels = np.asarray(pools)
+    if labels.shape != target.shape or labels.dtype.kind not in "iu" or (labels < 0).any():
+        raise ValueError(f"pools must be whole numbers >= 0, one a token, shape {target.shape}; got {labels.shape}")
+    _, labels = np.unique(np.where(target > 0, labels, -1), return_inverse=True)
+    masses = np.bincount(labels, target)
+    return labels.astype(np.int64), masses / masses.sum()
+
+
+def _log_weights(mixture: int, alternatives: int) -> Array:
+    if not alternatives:
+        return np.full(mixture, -math.log(mixture))
+    return -np.log(np.repeat([2.0 * mixture, 2.0 * alternatives], [mixture, alternatives]))
+
+
+def _tokens(tokens: Any, size: int) -> Array:
+    drawn = np.atleast_1d(np.asarray(tokens))
+    if drawn.size and drawn.dtype.kind not in "iu":
+        raise TypeError(f"tokens are indices; got an array of {drawn.dtype}")
+    if drawn.size and (int(drawn.min()) < 0 or int(drawn.max()) >= size):
+        bad = drawn[(drawn < 0) | (drawn >= size)][0]
+        raise ValueError(f"tokens must lie in 0..{size - 1}; got {bad}")
+    return drawn.astype(np.int64).reshape(-1)

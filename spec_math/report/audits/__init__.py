@@ -1,0 +1,1 @@
+"""Verdicts on somebody else's sampler, as pages, tables and tests."""

@@ -1,0 +1,1 @@
+"""Whole blocks: compared, explained, drawn."""

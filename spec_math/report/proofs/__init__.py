@@ -1,0 +1,1 @@
+"""Proofs for every law, as a table."""

@@ -1,0 +1,1 @@
+"""What a recorded trace shows, as pages, tables and pictures."""

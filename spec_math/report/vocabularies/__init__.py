@@ -1,0 +1,1 @@
+"""Drafters of other vocabularies: compared, drawn, explained."""

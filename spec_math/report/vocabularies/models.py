@@ -1,0 +1,183 @@
+"""Two small models with vocabularies of their own, from files: every method, added up exactly."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from spec_math.block_level.monte_carlo import Mean
+from spec_math.chance import law
+from spec_math.drafting import intersection, union
+from spec_math.drafting.correspondence import carried, places
+from spec_math.language import Speaker, Table
+from spec_math.language.files import read_vocabulary
+from spec_math.report.vocabularies.comparison import Bias, DrafterLines, MethodLine, VocabularyComparison
+from spec_math.scheme import Tokens
+from spec_math.string_level import exact_match, rejection, speed, timing, timing_bias
+from spec_math.string_level.methods import METHODS
+from spec_math.string_level.psi import first_token, most_calls
+from spec_math.string_level.reading import opened
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Four files: two JSON tables (`language.Table.load`) and their vocabularies; and where texts start."""
+
+    target_model: Path
+    draft_model: Path
+    target_vocabulary: Path
+    draft_vocabulary: Path
+    prefix: str = ""
+
+
+MOST = 5_000
+"""The most sequences of draft tokens that are added up."""
+
+Told = Callable[[str, int], Callable[[int], None]]
+"""A way to say how far work is: from what is done and its steps to what is called after each step."""
+
+
+def _unseen(_: str, __: int) -> Callable[[int], None]:
+    """Show no progress."""
+    return lambda _: None
+
+
+def compare(
+    files: Tables, lookaheads: Sequence[int], draft_cost: Fraction, told: Told = _unseen
+) -> VocabularyComparison:
+    """Compare all methods on two tables after one prefix, each at its best lookahead; exact on Fractions.
+
+    Raises:
+        ValueError, TypeError, OSError: a file is none, a table does not fit its vocabulary, the prefix is none; too
+            many sequences of draft tokens to add up.
+
+    >>> none = Path("none.json")
+    >>> compare(Tables(none, none, none, none), (1,), Fraction(1, 20))
+    Traceback (most recent call last):
+    FileNotFoundError: [Errno 2] No such file or directory: 'none.json'
+    """
+    target, drafter = (
+        Speaker(Table.load(model), read_vocabulary(vocabulary))
+        for model, vocabulary in (
+            (files.target_model, files.target_vocabulary),
+            (files.draft_model, files.draft_vocabulary),
+        )
+    )
+    source = f"{files.target_model} and {files.draft_model}"
+    result = of_speakers(target, drafter, _tokens(files.prefix), (lookaheads, draft_cost), told)
+    return replace(result, source=f"{source}{result.source.removeprefix(TWO)}")
+
+
+TWO = "two models"
+
+
+def of_speakers(
+    target: Speaker, drafter: Speaker, prefix: Tokens, plan: tuple[Sequence[int], Any], told: Told = _unseen
+) -> VocabularyComparison:
+    """Compare all methods on two speakers after a prefix of target tokens; plan: the lookaheads, and the draft cost.
+
+    Raises:
+        ValueError: there are more than `MOST` sequences of draft tokens; as `speed.compare`. TypeError: as it.
+
+    >>> from spec_math.language import Vocabulary
+    >>> target = Speaker(Table({}, default=["1/4", "3/4"]), Vocabulary(["a", "b"]))
+    >>> drafter = Speaker(Table({}, default=["1"]), Vocabulary(["bb"]))
+    >>> found = of_speakers(target, drafter, (), ((1, 2), Fraction(1, 8))).drafters[0]
+    >>> found.line("SLEM").exact
+    ('3/4', '781/256', '781/320')
+    """
+    lookaheads, draft_cost = plan
+    _affordable(len(drafter.vocabulary), max(lookaheads))
+    laws, reading = opened(target, drafter, prefix)
+    row, draft = laws.target(), drafter.law(reading.heard)
+    lines: list[MethodLine] = []
+    step = told("adding up every path", len(METHODS))
+    for method in METHODS:
+        (found,) = speed.compare(target, drafter, prefix, lookaheads, draft_cost, (method,))
+        step(1)
+        accepted = _accepted(found.method, (target, drafter, prefix), found.lookahead)
+        lines.append(
+            MethodLine(
+                found.method,
+                found.needs,
+                found.lossless,
+                _exactly(accepted),
+                found.lookahead,
+                _exactly(found.tokens_per_call),
+                float(found.drafter_calls),
+                float(found.speed_up),
+                _fractions(accepted, found.tokens_per_call, found.speed_up),
+            )
+        )
+    at = max(lookaheads)
+    shared = places(target.vocabulary, drafter.vocabulary)
+    about = DrafterLines(
+        "the drafter",
+        len(drafter.vocabulary),
+        len(np.unique(shared[shared >= 0])),
+        _exactly(carried(draft, target.vocabulary, drafter.vocabulary)[0].sum()),
+        _exactly(first_token(target.vocabulary, drafter.vocabulary, reading, at).untokenisable),
+        most_calls(target.vocabulary, drafter.vocabulary),
+        tuple(lines),
+        tuple(
+            Bias(lookahead, _exactly(timing_bias.total_variation(target, drafter, prefix, lookahead)), exact=True)
+            for lookahead in sorted({min(lookaheads), at})
+        ),
+    )
+    return VocabularyComparison(
+        TWO if not prefix else f"{TWO}, after the prefix {prefix}",
+        len(target.vocabulary),
+        1,
+        float(draft_cost),
+        (about,),
+        _exactly(row.max()),
+        "exact",
+    )
+
+
+def _affordable(size: int, lookahead: int) -> None:
+    if size**lookahead <= MOST:
+        return
+    shorter = next(n for n in range(lookahead, -1, -1) if size**n <= MOST)
+    raise ValueError(
+        f"{lookahead} draft tokens of {size:,} make up to {size**lookahead:,} sequences, and at most {MOST:,} are "
+        f"added up: {f'take --lookahead up to {shorter}, or ' if shorter else ''}sample (block_level.length.estimate)"
+    )
+
+
+def _accepted(method: str, speakers: tuple[Speaker, Speaker, Tokens], lookahead: int) -> Any:
+    """Return the chance that the first drafted target token is accepted: Table 3, and its like for TokenTiming."""
+    target, drafter, prefix = speakers
+    laws, reading = opened(target, drafter, prefix)
+    row, draft = laws.target(), drafter.law(reading.heard)
+    both = target.vocabulary, drafter.vocabulary
+    if method == "union":
+        return union.acceptance(row, draft, *both)
+    if method == "TLI":
+        return intersection.acceptance(row, draft, *both)
+    if method == "TokenTiming as printed":
+        outcomes = law(lambda coin: timing.run(coin, target, drafter, prefix, lookahead))
+        return sum(mass for outcome, mass in outcomes.items() if outcome.accepted)
+    psi = first_token(*both, reading, lookahead).law
+    # The conditional variant proposes its first token with the law ψ, as SLRS does; the deterministic one is SLEM's.
+    formula = rejection if method in ("SLRS", "TokenTiming, conditional") else exact_match
+    return formula.acceptance(row, psi)
+
+
+def _exactly(value: Any) -> Mean:
+    return Mean(float(value), 0.0, 0)
+
+
+def _fractions(*values: Any) -> tuple[str, ...]:
+    return tuple(str(value) for value in values) if all(isinstance(v, Fraction | int) for v in values) else ()
+
+
+def _tokens(prefix: str) -> Tokens:
+    if not all(part.isascii() and part.isdigit() for part in prefix.split()):
+        raise ValueError(f"--prefix lists token indices with blanks between them, such as '0 12 3'; got {prefix!r}")
+    return tuple(int(part) for part in prefix.split())

@@ -1,0 +1,252 @@
+"""Tokens per target call with the embedded drafters: drafts are sampled, the verifier's coins are averaged out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from spec_math.arrays import count
+from spec_math.block_level import array_draw
+from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level.drafted_chains import drafted_masses
+from spec_math.chance import sample
+from spec_math.drafting import intersection, union
+from spec_math.drafting.correspondence import carried, places
+from spec_math.language import GreedyTokenizer, Speaker, UntokenisableError
+from spec_math.report.default import models as embedded
+from spec_math.report.vocabularies.comparison import Bias, DrafterLines, MethodLine, VocabularyComparison, mean
+from spec_math.report.vocabularies.default import Drafter, drafters, prefixes
+from spec_math.report.vocabularies.default import target as embedded_target
+from spec_math.scheme import Tokens
+from spec_math.string_level import exact_match, given_draft, rejection, timing_bias
+from spec_math.string_level.methods import METHODS
+from spec_math.string_level.psi import most_calls
+from spec_math.string_level.reading import Reading, opened
+from spec_math.string_level.realignment import candidate
+from spec_math.string_level.timing import bias as bias_over_one_vocabulary
+from spec_math.string_level.timing import proposal
+
+PRINTED = "TokenTiming as printed"
+
+Told = Callable[[str, int], Callable[[int], None]]
+"""A way to say how far work is: from what is done and its steps to what is called after each step."""
+
+
+@dataclass(frozen=True)
+class Sampling:
+    """At how many held-out positions, with how many drafts at each, and what is compared."""
+
+    positions: int = 40
+    drafts: int = 16
+    lookaheads: tuple[int, ...] = (1, 2, 4, 8, 16)
+    draft_cost: float = 0.05
+    seed: int = 0
+
+
+@dataclass
+class _Position:
+    """One drafter at one position: Table 3, and mean tokens by method and lookahead."""
+
+    acceptance: dict[str, float]
+    tokens: dict[tuple[str, int], float]
+    shared_mass: float
+    untokenisable: float
+    surest: float
+    biases: tuple[float, float]
+
+
+def compare(request: Sampling, told: Told) -> VocabularyComparison:
+    """Compare all methods with every embedded drafter, at evenly spaced held-out positions.
+
+    Acceptances are exact at each position up to rounding; tokens per call are means over drafts; errors are those of
+    the mean over positions. A method's lookahead is the one of the highest speed-up, chosen on the same samples.
+
+    Raises:
+        TypeError, ValueError: positions, drafts or a lookahead is no count.
+
+    >>> compare(Sampling(drafts=0), lambda what, steps: lambda done: None)
+    Traceback (most recent call last):
+    ValueError: drafts must be at least 1; got 0
+    """
+    count(request.drafts, "drafts")
+    speaker, starts = embedded_target(), prefixes(request.positions)
+    rng = np.random.default_rng(request.seed)
+    lines: list[DrafterLines] = []
+    surest = mean([0.0])
+    for drafter in drafters():
+        step = told(f"drafting in {drafter.name}", len(starts))
+        found: list[_Position] = []
+        for prefix in starts:
+            found.append(_at(speaker, drafter, prefix, request, rng))
+            step(1)
+        surest = mean([position.surest for position in found])
+        lines.append(_lines(speaker, drafter, found, request))
+    source = (
+        f"an n-gram model of CPython's documentation that speaks {len(speaker.vocabulary):,} words, and drafters "
+        f"learnt from the same text, at {len(starts)} held-out words"
+    )
+    return VocabularyComparison(
+        source, len(speaker.vocabulary), len(starts), request.draft_cost, tuple(lines), surest, "Monte Carlo"
+    )
+
+
+def tokens_of_chain(laws: Conditionals, lookaheads: Sequence[int], rng: Any) -> list[float]:
+    """Draft one chain and return the expected tokens of its block, verified token by token, for each lookahead.
+
+    Laws on one vocabulary (`union.models`, `intersection.model`). Drafting stops where a draft has no target mass.
+
+    >>> laws = Conditionals(lambda prefix: [0.5, 0.5], lambda prefix: [0.5, 0.5], ())
+    >>> tokens_of_chain(laws, (1, 3), np.random.default_rng(0))
+    [2.0, 4.0]
+    """
+    path: Tokens = ()
+    sums, weight = [1.0], 1.0
+    for _ in range(max(lookaheads)):
+        row = laws.draft(path)
+        token = int(array_draw.drawn(row[None], rng.random(1))[0])
+        weight *= min(1.0, float(laws.target(path)[token] / row[token]))
+        if weight == 0:
+            break
+        sums.append(sums[-1] + weight)
+        path = (*path, token)
+    return [sums[min(lookahead, len(sums) - 1)] for lookahead in lookaheads]
+
+
+def _at(speaker: Speaker, drafter: Drafter, prefix: Tokens, request: Sampling, rng: Any) -> _Position:
+    other = drafter.speaker.vocabulary
+    laws, reading = opened(speaker, drafter.speaker, prefix)
+    row = laws.target()
+    draft = drafter.speaker.law(reading.heard)
+    psi, untokenisable = drafter.first_token_law(speaker.vocabulary, speaker.vocabulary.spell(prefix))
+    both = row, draft, speaker.vocabulary, other
+    acceptance = {
+        "union": union.acceptance(*both),
+        "TLI": intersection.acceptance(*both),
+        "SLEM": exact_match.acceptance(row, psi),
+        "SLRS": rejection.acceptance(row, psi),
+    }
+    drafts = [sample(lambda coin: reading.draw(coin, max(request.lookaheads)), rng) for _ in range(request.drafts)]
+    tokens, firsts = _retokenised(speaker, (laws, reading), drafts, request.lookaheads)
+    tokens |= {
+        (method, lookahead): value
+        for method, values in _in_a_row(speaker, drafter, prefix, request, rng).items()
+        for lookahead, value in zip(request.lookaheads, values, strict=True)
+    }
+    tokens["SLRS", 1] = 1 + acceptance["SLRS"]
+    acceptance[PRINTED] = float(np.mean([first.chance for first in firsts]))
+    one = bias_over_one_vocabulary(row, draft) if other is speaker.vocabulary else None
+    exact = one
+    if exact is None:
+        starts = GreedyTokenizer(speaker.vocabulary)
+        exact = timing_bias.total_variation(
+            speaker, drafter.speaker, prefix, drafter.shortest, lambda text: _begins(starts, text)
+        )
+    return _Position(
+        acceptance,
+        tokens,
+        float(carried(draft, speaker.vocabulary, other)[0].sum()),
+        float(untokenisable),
+        float(row.max()),
+        (float(exact), float(timing_bias.excess(row, firsts, timing_bias.over_proposed(row, psi)))),
+    )
+
+
+def _begins(tokenizer: GreedyTokenizer, text: bytes) -> bool:
+    """Say whether some continuation of a text begins with a token."""
+    try:
+        tokenizer.settled(text)
+    except UntokenisableError as error:
+        return bool(error.read)
+    return True
+
+
+def _retokenised(
+    speaker: Speaker, opening: tuple[Conditionals, Reading], drafts: list[Tokens], lookaheads: tuple[int, ...]
+) -> tuple[dict[tuple[str, int], float], list[timing_bias.First]]:
+    """Return the mean tokens of SLEM and TokenTiming by lookahead, and the first tokens of the longest drafts."""
+    laws, reading = opening
+    values: dict[tuple[str, int], list[float]] = {}
+    firsts: list[timing_bias.First] = []
+    for said in drafts:
+        for lookahead in lookaheads:
+            drafted = candidate(speaker, laws.prefix, reading.text(said[:lookahead]), 0)
+            masses = given_draft.masses(laws, drafted)
+            chances = given_draft.ratios(laws, drafted, proposal(speaker, reading, said[:lookahead], drafted))
+            for method, row in (("SLEM", masses), (PRINTED, chances)):
+                values.setdefault((method, lookahead), []).append(float(given_draft.emitted(laws, drafted, row)))
+            if lookahead == max(lookaheads):
+                firsts.append(timing_bias.First(drafted[0], chances[0]) if drafted else timing_bias.First(None, 0.0))
+    return {key: float(np.mean(row)) for key, row in values.items()}, firsts
+
+
+def _in_a_row(
+    speaker: Speaker, drafter: Drafter, prefix: Tokens, request: Sampling, rng: Any
+) -> dict[str, list[float]]:
+    """Return the mean tokens of union and TLI by lookahead, where there are shared tokens."""
+    if drafter.speaker.vocabulary is speaker.vocabulary:
+        # Both are the verifier for one vocabulary, and n-gram models say single masses.
+        models = (embedded().target, drafter.model)
+        contexts = np.repeat(models[0].context(prefix)[None], request.drafts, axis=0)
+        t, d = drafted_masses(models, contexts, max(request.lookaheads), rng)
+        kept = np.cumprod(np.minimum(1.0, t / d), axis=1)
+        values = [float(1 + kept[:, :lookahead].sum(axis=1).mean()) for lookahead in request.lookaheads]
+        return {"union": values, "TLI": values}
+    if not _shared(speaker, drafter):
+        return {}
+    pairs = {
+        "union": Conditionals(*union.models(speaker, drafter.speaker), prefix),
+        "TLI": Conditionals(speaker.model, intersection.model(drafter.speaker, speaker.vocabulary), prefix),
+    }
+    return {
+        method: np.mean(
+            [tokens_of_chain(laws, request.lookaheads, rng) for _ in range(request.drafts)], axis=0
+        ).tolist()
+        for method, laws in pairs.items()
+    }
+
+
+def _shared(speaker: Speaker, drafter: Drafter) -> int:
+    found = places(speaker.vocabulary, drafter.speaker.vocabulary)
+    return len(np.unique(found[found >= 0]))
+
+
+def _lines(speaker: Speaker, drafter: Drafter, found: list[_Position], request: Sampling) -> DrafterLines:
+    calls = most_calls(speaker.vocabulary, drafter.speaker.vocabulary)
+    lines: list[MethodLine] = []
+    for method in METHODS:
+        if method.name not in found[0].acceptance:
+            continue
+        acceptance = mean([position.acceptance[method.name] for position in found])
+        choices = [
+            _choice(method.name, lookahead, found, float(calls) if method.name == "SLRS" else lookahead, request)
+            for name, lookahead in found[0].tokens
+            if name == method.name
+        ]
+        choices += [] if choices else [(1.0, None, None, None)]
+        speed_up, lookahead, tokens, spent = max(choices, key=lambda choice: choice[0])
+        lookahead = None if method.name == "SLRS" else lookahead
+        known = None if tokens is None else speed_up
+        lines.append(
+            MethodLine(method.name, method.needs, method.lossless, acceptance, lookahead, tokens, spent, known)
+        )
+    return DrafterLines(
+        drafter.name,
+        len(drafter.speaker.vocabulary),
+        _shared(speaker, drafter),
+        mean([position.shared_mass for position in found]),
+        mean([position.untokenisable for position in found]),
+        calls,
+        tuple(lines),
+        (
+            Bias(drafter.shortest, mean([position.biases[0] for position in found]), exact=True),
+            Bias(max(request.lookaheads), mean([position.biases[1] for position in found]), exact=False),
+        ),
+    )
+
+
+def _choice(name: str, lookahead: int, found: list[_Position], calls: float, request: Sampling) -> Any:
+    tokens = mean([position.tokens[name, lookahead] for position in found])
+    return tokens.value / (1 + calls * request.draft_cost), lookahead, tokens, calls
