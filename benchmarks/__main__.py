@@ -22,8 +22,9 @@ MODULES = (
     "traces",
     "sequential",
     "torch_verify",
+    "engines",
 )
-NEEDED = {"torch_verify": "torch"}
+NEEDED = {"torch_verify": "torch", "engines": "transformers"}
 """What a module needs beyond the library itself: where it is not installed, the module is skipped, and says so."""
 
 

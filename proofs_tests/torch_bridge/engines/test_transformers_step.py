@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from functools import cache
-from time import process_time
 from typing import Any
 from unittest import mock
 
@@ -60,15 +59,9 @@ def known(name: str) -> Any:
     return {text: float(mass) for text, mass in emitted_law(entry.generate, toy.target, 3).items()}
 
 
-def test_speculative_sampling_emits_the_target_within_a_millionth_in_a_second() -> None:
-    step_law(TARGET[1:], DRAFT[1:])  # imports done
-    seconds = 1.0
-    for _ in range(3):  # the machine may be busy
-        if seconds >= 1:
-            start = process_time()
-            law = step_law(TARGET, DRAFT)
-            seconds = process_time() - start
-    assert seconds < 1
+def test_speculative_sampling_emits_the_target_within_a_millionth() -> None:
+    """How long it takes is a row of benchmarks/engines.py."""
+    law = step_law(TARGET, DRAFT)
     first = [sum(mass for tokens, mass in law.items() if tokens[0] == token) for token in range(5)]
     assert max(abs(first - TARGET[0])) < 1e-6
     verdict = judged(law, target, 3, float32_bound(TARGET))
