@@ -117,7 +117,7 @@ def test_the_entrance_refuses() -> None:
         (lambda: tolerant_test(TARGET, 0.01, 0), r"the tolerance, a total variation, must lie in \(0, 1\)"),
         (lambda: tolerant_test(TARGET, 2, 0.1), "alpha"),
         (lambda: tolerant_test(TARGET, 0.1, 0.1, alternatives={"short": [1]}), "must have the target's shape"),
-        (lambda: tolerant_test(TARGET, 0.1, 0.1).update(4), r"tokens must lie in 0\.\.3; got 4\.\.4"),
+        (lambda: tolerant_test(TARGET, 0.1, 0.1).update(4), r"tokens must lie in 0\.\.3; got 4$"),
     ):
         with pytest.raises(ValueError, match=match):
             call()

@@ -121,3 +121,22 @@ def product_of_evidence(log_evidences: Sequence[float]) -> float:
     if math.isnan(total):
         raise ValueError(f"logs of evidence must be numbers, and not +inf beside -inf; got {list(log_evidences)}")
     return total
+
+
+def drawn_tokens(tokens: Any, size: int) -> Any:
+    """Return drawn tokens as an array of indices [n]; each must lie in 0..size − 1.
+
+    Raises:
+        TypeError: they are no indices.
+        ValueError: one lies outside.
+
+    >>> drawn_tokens([0, 1], 2).tolist()
+    [0, 1]
+    """
+    drawn = np.atleast_1d(np.asarray(tokens))
+    if drawn.size and drawn.dtype.kind not in "iu":
+        raise TypeError(f"tokens are indices; got an array of {drawn.dtype}")
+    if drawn.size and (int(drawn.min()) < 0 or int(drawn.max()) >= size):
+        bad = drawn[(drawn < 0) | (drawn >= size)][0]
+        raise ValueError(f"tokens must lie in 0..{size - 1}; got {bad}")
+    return drawn.astype(np.int64).reshape(-1)

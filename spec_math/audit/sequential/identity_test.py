@@ -14,7 +14,7 @@ import numpy as np
 from spec_math.arrays import Array
 from spec_math.audit.sequential.bank import bank
 from spec_math.audit.sequential.dirichlet import KAPPAS, log_evidences, shares_of
-from spec_math.audit.sequential.evidence import Promise, Unrefuted, level, log_mean, ordinary
+from spec_math.audit.sequential.evidence import Promise, Unrefuted, drawn_tokens, level, log_mean, ordinary
 from spec_math.audit.sequential.looking import Running, Setting, advance, nothing_seen
 from spec_math.audit.sequential.sample_size import sequential_detectable_tv
 from spec_math.scheme import is_index
@@ -106,7 +106,7 @@ class IdentityTest:
         Raises:
             TypeError, ValueError: a token is no index of the law.
         """
-        drawn = _tokens(tokens, len(self.target))
+        drawn = drawn_tokens(tokens, len(self.target))
         peak, first = advance(drawn, self.setting, self._running, self.samples, -math.log(self.alpha), False)
         if first >= 0 and self.alarm is None:
             self.alarm = self.samples + first + 1
@@ -238,13 +238,3 @@ def _log_weights(mixture: int, alternatives: int) -> Array:
     if not alternatives:
         return np.full(mixture, -math.log(mixture))
     return -np.log(np.repeat([2.0 * mixture, 2.0 * alternatives], [mixture, alternatives]))
-
-
-def _tokens(tokens: Any, size: int) -> Array:
-    drawn = np.atleast_1d(np.asarray(tokens))
-    if drawn.size and drawn.dtype.kind not in "iu":
-        raise TypeError(f"tokens are indices; got an array of {drawn.dtype}")
-    if drawn.size and (int(drawn.min()) < 0 or int(drawn.max()) >= size):
-        bad = drawn[(drawn < 0) | (drawn >= size)][0]
-        raise ValueError(f"tokens must lie in 0..{size - 1}; got {bad}")
-    return drawn.astype(np.int64).reshape(-1)

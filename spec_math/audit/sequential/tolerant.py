@@ -15,7 +15,7 @@ from spec_math.arrays import Array
 from spec_math.audit.sequential import bets
 from spec_math.audit.sequential.bank import bank
 from spec_math.audit.sequential.dirichlet import shares_of
-from spec_math.audit.sequential.evidence import Promise, Unrefuted, level, log_mean, ordinary
+from spec_math.audit.sequential.evidence import Promise, Unrefuted, drawn_tokens, level, log_mean, ordinary
 from spec_math.audit.sequential.sample_size import gap_detected
 from spec_math.scheme import is_index
 from spec_math.verdict import Lossy
@@ -100,11 +100,7 @@ class TolerantTest:
         Raises:
             TypeError, ValueError: a token is no index of the law.
         """
-        drawn = np.atleast_1d(np.asarray(tokens))
-        if drawn.size and drawn.dtype.kind not in "iu":
-            raise TypeError(f"tokens are indices; got an array of {drawn.dtype}")
-        if drawn.size and (int(drawn.min()) < 0 or int(drawn.max()) >= len(self.target)):
-            raise ValueError(f"tokens must lie in 0..{len(self.target) - 1}; got {drawn.min()}..{drawn.max()}")
+        drawn = drawn_tokens(tokens, len(self.target))
         while drawn.size:
             # Up to where the learnt set is next drawn up: at powers of two, from 16.
             until = max(16, 1 << (self.samples + 1).bit_length() - 1)
