@@ -16,6 +16,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from subprocess import PIPE
 
 from rich.console import Console
 from rich.table import Table
@@ -24,16 +25,25 @@ from proofs_tests.mutants import equivalent
 
 ROOT = Path(__file__).parent.parent.parent
 FLOORS = ("token_level", "block_level", "string_level")
+SHARED_TESTS = ["proofs_tests/test_notebook.py"]
 PLAIN = re.compile(r"^@(numba\.njit|njit|compiled|lru_cache|cache)\b.*\n", re.MULTILINE)
-PLAIN_NAME = re.compile(r"[^\[]*(\[[\w .+,=-]*\])?")
 COPIED = ["proofs_tests", "torch_bridge", "benchmarks", "docs", "README.md"]
 OUTCOME = {1: "killed", 3: "killed", 0: "survived", 33: "no test", 36: "too slow", 24: "too slow", -24: "too slow"}
+# Each mutant starts from a process that has run no test: what a test keeps for later is not kept from another mutant.
+FIXED = """
+track_dependencies = false
+use_git_change_detection = false
+process_isolation = "forkserver"
+timeout_multiplier = 4.0
+timeout_constant = 10.0
+"""
 ENVIRONMENT = {**os.environ, "NUMBA_DISABLE_JIT": "1", "HYPOTHESIS_PROFILE": "mutants", "PYTHONWARNINGS": "ignore"}
-PYTEST = ["-n", "0", "-q", "-p", "no:cacheprovider", "-W", "ignore::RuntimeWarning", "-W", "ignore::ResourceWarning"]
+PYTEST = ["-q", "-p", "no:cacheprovider", "-W", "ignore::RuntimeWarning", "-W", "ignore::ResourceWarning"]
+PATIENCE = ["-p", "proofs_tests.mutants.patience"]
 
 
 def main() -> int:
-    """Run the floors asked for; the exit code is 1 where fewer than 90 % of the judged mutants were killed."""
+    """Run the floors asked for; the exit code is 1 where under 90 % were killed, or one lives for no stated reason."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--floor", choices=FLOORS, action="append", help="a floor; all three unless told")
     parser.add_argument("--sample", type=int, default=600, help="mutants a floor")
@@ -43,7 +53,17 @@ def main() -> int:
     asked = parser.parse_args()
     console, enough = Console(), True
     table = Table(
-        "floor", "mutants", "sampled", "equivalent", "killed", "survived", "too slow", "no test", "not run", "killed %"
+        "floor",
+        "mutants",
+        "sampled",
+        "equivalent",
+        "killed",
+        "survived",
+        "too slow",
+        "no test",
+        "unexplained",
+        "not run",
+        "killed %",
     )
     for floor in asked.floor or FLOORS:
         place = copied(floor, asked.folder)
@@ -58,10 +78,10 @@ def main() -> int:
         judged = killed + counts["survived"] + counts["no test"] + counts["too slow"]
         # A mutant that never ends is rejected by any test run with a limit on its time.
         share = (killed + counts["too slow"]) / judged if judged else 0.0
-        enough = enough and share >= 0.9
-        row = (len(names), len(chosen) + len(same), len(same), killed, *counts.values(), len(chosen) - judged)
+        left = survivors(found, same, place, console)
+        enough = enough and share >= 0.9 and not left and judged == len(chosen)
+        row = (len(names), len(chosen) + len(same), len(same), killed, *counts.values(), left, len(chosen) - judged)
         table.add_row(floor, *(f"{value:,}" for value in row), f"{100 * share:.1f}")
-        survivors(found, same, place, console)
     console.print(table)
     return 0 if enough else 1
 
@@ -88,41 +108,37 @@ def copied(floor: str, folder: Path) -> Path:
     return place
 
 
-def tests_in_time(floor: str, place: Path, console: Console) -> list[str]:
-    """Run the floor's tests once, a few seconds each, and return those that pass."""
+def tests_of(floor: str) -> list[str]:
+    """Return the folder of a floor's tests, and the files that test things of every floor."""
+    return [f"proofs_tests/{floor}", *SHARED_TESTS]
+
+
+def tests_in_time(floor: str, place: Path, console: Console) -> dict[str, float]:
+    """Run the floor's tests once, a few seconds each, and return those that pass, with their seconds."""
     kept = place / "in_time.json"
     with console.status(f"{floor}: which tests run without compilation, within a few seconds each"):
-        command = [
-            sys.executable,
-            "-m",
-            "pytest",
-            *PYTEST,
-            "-p",
-            "proofs_tests.mutants.patience",
-            f"proofs_tests/{floor}",
-        ]
+        command = [sys.executable, "-m", "pytest", "-n", "2", *PYTEST, *PATIENCE, *tests_of(floor)]
         environment = {**ENVIRONMENT, "PATIENCE_FILE": str(kept)}
         ran = subprocess.run(command, cwd=place, env=environment, capture_output=True, text=True, check=False)
-    if not kept.is_file():
+    if not kept.is_file() or ran.returncode not in (0, 1):
         raise RuntimeError(f"the tests of {floor} could not be run:\n{ran.stdout[-2000:]}{ran.stderr[-2000:]}")
     console.print(f"{floor}: {ran.stdout.strip().splitlines()[-1]}")
-    # mutmut hands the names over as arguments; pytest reads no name there with quotes, colons or slashes in brackets.
-    return [name for name in json.loads(kept.read_text(encoding="utf-8")) if PLAIN_NAME.fullmatch(name)]
+    return json.loads(kept.read_text(encoding="utf-8"))
 
 
-def configure(floor: str, place: Path, allowed: list[str]) -> None:
+def configure(floor: str, place: Path, allowed: dict[str, float]) -> None:
     """Tell mutmut what to mutate and which tests to run."""
     lists = {
         "source_paths": ["spec_math"],
         "only_mutate": [f"spec_math/{floor}/*.py"],
         "also_copy": [name for name in COPIED if (place / name).exists()],
         "do_not_mutate_patterns": [r"^\s*raise "],
-        "pytest_add_cli_args": [*PYTEST, "-p", "proofs_tests.mutants.selection"],
-        "pytest_add_cli_args_test_selection": [f"proofs_tests/{floor}"],
+        "pytest_add_cli_args": ["-n", "0", *PYTEST, *PATIENCE],
+        "pytest_add_cli_args_test_selection": tests_of(floor),
     }
     lines = "".join(f"{name} = {json.dumps(value)}\n" for name, value in lists.items())
     with (place / "pyproject.toml").open("a", encoding="utf-8") as file:
-        _ = file.write(f"\n[tool.mutmut]\ntrack_dependencies = false\nuse_git_change_detection = false\n{lines}")
+        _ = file.write(f"\n[tool.mutmut]\n{FIXED}{lines}")
     _ = (place / "proofs_tests" / "mutants" / "allowed.json").write_text(json.dumps(allowed), encoding="utf-8")
 
 
@@ -153,12 +169,12 @@ def run(names: list[str], place: Path, minutes: float, console: Console) -> None
     """Judge the mutants until the time is over."""
     log, started = place / "mutmut.log", time.monotonic()
     with console.status(f"{place.name}: {len(names)} mutants, at most {minutes:g} minutes"), log.open("wb") as file:
-        command = [sys.executable, "-m", "mutmut", "run", "--max-children", "2", *names]
+        command = [sys.executable, "proofs_tests/mutants/judge.py"]
         process = subprocess.Popen(
-            command, cwd=place, env=ENVIRONMENT, stdout=file, stderr=file, start_new_session=True
+            command, cwd=place, env=ENVIRONMENT, stdin=PIPE, stdout=file, stderr=file, start_new_session=True
         )
         try:
-            _ = process.wait(timeout=60 * minutes)
+            _ = process.communicate("\n".join(names).encode(), timeout=60 * minutes)
         except subprocess.TimeoutExpired:
             os.killpg(process.pid, 9)
     console.print(f"{place.name}: {(time.monotonic() - started) / 60:.1f} minutes")
@@ -174,15 +190,17 @@ def results(names: list[str], place: Path) -> dict[str, str]:
     }
 
 
-def survivors(found: dict[str, str], same: dict[str, str], place: Path, console: Console) -> None:
-    """Write down each mutant that no test rejected, with its difference, and those set apart."""
-    left = [name for name, outcome in found.items() if outcome in ("survived", "no test")]
-    shown = equivalent.differences(left, place)
-    text = "".join(f"## {name}: {found[name]}\n{shown[name]}\n" for name in left)
-    text += "".join(f"## {name}: {rule}\n" for name, rule in same.items())
+def survivors(found: dict[str, str], same: dict[str, str], place: Path, console: Console) -> int:
+    """Write down each mutant that no test rejected, with its difference; return how many have no reason to live."""
+    shown = equivalent.differences([name for name, kind in found.items() if kind in ("survived", "no test")], place)
+    known = equivalent.reasons(shown)
+    bare = [name for name in shown if name not in known]
     report = place.parent / f"{place.name}.txt"
-    _ = report.write_text(text, encoding="utf-8")
-    console.print(f"{place.name}: {len(left)} survivors, listed in {report}")
+    text = "".join(f"## {name}: {found[name]}\n{shown[name]}\n" for name in bare)
+    text += "".join(f"## {name}: {reason}\n{shown[name]}\n" for name, reason in known.items())
+    _ = report.write_text(text + "".join(f"## {name}: {rule}\n" for name, rule in same.items()), encoding="utf-8")
+    console.print(f"{place.name}: {len(shown)} survivors, {len(bare)} of them unexplained, listed in {report}")
+    return len(bare)
 
 
 def _outcomes(file: Path) -> dict[str, int | None]:

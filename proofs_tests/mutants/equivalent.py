@@ -1,15 +1,20 @@
-"""Mutants that are the same program by a rule that anyone can check on the difference alone."""
+"""Mutants that are no wrong versions: by a rule on the difference alone, or one by one, each with its reason.
+
+`explained.toml` holds the second kind: the function, the lines as the mutant has them, and why no test can or need
+reject them.
+"""
 
 from __future__ import annotations
 
 import re
 import subprocess
 import sys
-from collections.abc import Sequence
+import tomllib
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 WORDS = re.compile(r"\"[^\"]*\"|'[^']*'")
-STRICT = re.compile(r",?\s*strict=\w+")
+STRICT = re.compile(r",?\s*strict=\w+|,\s*(?=\))")
 CAST = re.compile(r"\bcast\([^,()]*(\"[^\"]*\")?,")
 
 SHOW = """
@@ -36,13 +41,14 @@ def rule(difference: str) -> str:
 
     >>> rule("-    for a, b in zip(x, y, strict=True):\\n+    for a, b in zip(x, y, strict=False):")
     'strict= guards lengths that are equal'
+    >>> rule("-    list(zip(x, y, strict=True))\\n+    list(zip(x, y, ))")
+    'strict= guards lengths that are equal'
     >>> rule('-    checked(draft, "draft")\\n+    checked(draft, "XXdraftXX")')
     'words of a message'
     >>> rule("-    return a + b\\n+    return a - b")
     ''
     """
-    before = [line[1:] for line in difference.splitlines() if line.startswith("-") and not line.startswith("---")]
-    after = [line[1:] for line in difference.splitlines() if line.startswith("+") and not line.startswith("+++")]
+    before, after = _sides(difference)
     if [STRICT.sub("", line) for line in before] == [STRICT.sub("", line) for line in after]:
         return "strict= guards lengths that are equal"
     if [WORDS.sub("''", line) for line in before] == [WORDS.sub("''", line) for line in after]:
@@ -50,3 +56,32 @@ def rule(difference: str) -> str:
     if [CAST.sub("cast(", line) for line in before] == [CAST.sub("cast(", line) for line in after]:
         return "cast does nothing when it runs"
     return ""
+
+
+def reasons(differences: Mapping[str, str]) -> dict[str, str]:
+    """Return why some mutants are left as they are, by name, of those whose differences are given."""
+    listed = tomllib.loads((Path(__file__).parent / "explained.toml").read_text(encoding="utf-8"))["mutant"]
+    known = {(entry["function"], _plain(entry["becomes"].splitlines())): entry["reason"] for entry in listed}
+    keys = {name: (function(name), _plain(_sides(text)[1])) for name, text in differences.items()}
+    return {name: known[key] for name, key in keys.items() if key in known}
+
+
+def function(name: str) -> str:
+    """Return the function that a mutant changes.
+
+    >>> function("spec_math.token_level.hub.x__emit__mutmut_3"), function("spec_math.coupling.xǁLawǁlook__mutmut_12")
+    ('token_level.hub._emit', 'coupling.Law.look')
+    """
+    module, _, changed = name.rpartition("__mutmut_")[0].partition(".x")
+    inside = changed.removeprefix("_") if not changed.startswith("ǁ") else changed.strip("ǁ").replace("ǁ", ".")
+    return f"{module.removeprefix('spec_math.')}.{inside}"
+
+
+def _plain(lines: Sequence[str]) -> tuple[str, ...]:
+    return tuple(line.strip() for line in lines)
+
+
+def _sides(difference: str) -> tuple[list[str], list[str]]:
+    lines = difference.splitlines()
+    before = [line[1:] for line in lines if line.startswith("-") and not line.startswith("---")]
+    return before, [line[1:] for line in lines if line.startswith("+") and not line.startswith("+++")]

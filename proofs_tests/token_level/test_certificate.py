@@ -265,6 +265,7 @@ def test_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch)
         ('"draft_law": [', '"draft_law": [ [[0, 0], "1/2"],', "twice"),
         ('"draft_law": [', '"draft_law": [ [[0, 0]],', "must have 2 entries; one has 1"),
         ('"coupling": [', '"coupling": [ 3,', '"coupling" must be a list'),
+        ('"target": [\n  "2/5",\n  "3/5"\n ]', '"target": 3', '"target" must be a list'),
     ],
 )
 def test_broken_file_is_refused_with_its_name_and_the_reason(old, new, words, tmp_path):

@@ -293,3 +293,21 @@ def test_a_batch_takes_one_gamma_for_each_row() -> None:
 def test_what_is_no_draft_is_refused(tokens: Any, error: Any, said: str) -> None:
     with pytest.raises(error, match=said):
         k_sequential.verify(None, tokens, ["1/2", "1/2"], [1, 0])  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("gamma", ["4/3", "3/2", 2])
+def test_floats_emit_at_a_given_gamma_as_fractions_do(gamma: Any) -> None:
+    """A mass is a sum over at most 16 paths, fewer than 32 roundings, and γ moves by 2^-50 at most."""
+    target, draft = exact(["1/2", "1/4", "1/4"]), exact(["1/2", "1/8", "3/8"])
+
+    def laws_of(t: Any, d: Any, at: Any) -> Any:
+        return joint(lambda coin: draw_independent(coin, d, 2), lambda coin, x: k_sequential.emit(coin, x, t, d, at))
+
+    exactly, rounded = (
+        laws_of(target, draft, gamma),
+        laws_of(*(x.astype(float) for x in (target, draft)), float(Fraction(gamma))),
+    )
+    assert exactly.acceptance() == acceptance(target, draft, 2, gamma)
+    assert abs(rounded.acceptance() - exactly.acceptance()) <= 2.0**-46
+    for token, mass in exactly.emitted().items():
+        assert abs(rounded.emitted()[token] - mass) <= 2.0**-46

@@ -136,6 +136,9 @@ def test_a_number_of_drafts_is_a_count(k: Any, error: type[Exception]) -> None:
 def test_a_plan_is_that_of_one_position() -> None:
     with pytest.raises(ValueError, match="one position"):
         plan([[1, 0]], [[1, 0]], 2)
+    for scheme in (INDEPENDENT, WITHOUT_REPLACEMENT):
+        with pytest.raises(ValueError, match="one position"):
+            law(partial(scheme.verify, tokens=(0, 0), target=exact([["1/2", "1/2"]]), draft=exact([["1/2", "1/2"]])))
 
 
 def test_a_pool_needs_a_component_and_a_place() -> None:

@@ -208,3 +208,9 @@ def test_emit_and_verify_are_one_program(scheme: Scheme, data: st.DataObject) ->
         return scheme.verify(coin, scheme.draw(coin, draft, k), target, draft)
 
     assert law(program) == emitted
+
+
+@each_scheme
+def test_a_bad_draft_law_is_named(scheme: Scheme) -> None:
+    with pytest.raises(ValueError, match=r"draft.* sum to 3/4"):
+        law(lambda coin: scheme.draw(coin, exact(["1/2", "1/4"]), scheme.drafts or 2))

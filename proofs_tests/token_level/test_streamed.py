@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from spec_math.token_level import SCHEMES
+from spec_math.token_level import SCHEMES, k_sequential
 from spec_math.token_level.excess_profile import ExcessProfile
 from spec_math.token_level.streamed import STREAMED, Chunk
 
@@ -93,3 +93,52 @@ def test_greedy_drafts_with_ties_take_the_lowest_index_first():
     for k in (1, 3, 6):
         for ours, theirs in zip(chunk.values("greedy drafts", k), (scheme.acceptance, scheme.membership), strict=True):
             assert np.abs(ours - theirs(t, d, k)).max() <= bound(1500, k)
+
+
+@pytest.mark.parametrize(
+    ("target", "draft"),
+    [
+        ([0.125, 0.25, 0.5, 0.125], [0.25, 0.25, 0.25, 0.25]),
+        ([0.125, 0.25, 0.5, 0.125], [0.125, 0.375, 0.125, 0.375]),
+        ([0.5, 0.125, 0.125, 0.25], [0.25, 0.5, 0.25, 0.0]),
+    ],
+)
+def test_the_lowest_index_wins_a_tie(target, draft):
+    """Few tokens, whose masses are all sums of halves: the answers are equal, not near."""
+    chunk = Chunk(4, (1, 2, 3))
+    chunk.take(np.array([target]), np.array([draft]))
+    for name in ("one-hot draft", "greedy drafts", "SpecHub"):
+        scheme = next(scheme for scheme in SCHEMES if scheme.name == name)
+        for k in (1, 2, 3) if name != "SpecHub" else (2,):
+            accepted, member = (float(found[0]) for found in chunk.values(name, k))
+            assert abs(accepted - scheme.acceptance(target, draft, k)) <= 2.0**-50
+            assert abs(member - scheme.membership(target, draft, k)) <= 2.0**-50
+
+
+def test_a_cleared_chunk_starts_again():
+    chunk = Chunk(2, (1,), capacity=1)
+    chunk.take(np.array([[1.0, 3.0]]), np.array([[1.0, 1.0]]))
+    chunk.clear()
+    assert (chunk.rows, len(chunk.overall(0))) == (0, 0)
+    chunk.take(np.array([[1.0, 0.0]]), np.array([[1.0, 1.0]]))
+    assert chunk.overall(0).tolist() == [0.5]
+
+
+def test_the_profile_answers_below_its_first_edge_and_above_its_last():
+    """Ratios 0, 2^-9, 1 and infinite; scales on either side of each: the definition, whose sums are exact here."""
+    target, draft = np.array([0.0, 2.0**-11, 0.25, 0.75 - 2.0**-11]), np.array([0.5, 0.25, 0.25, 0.0])
+    profile = ExcessProfile(4)
+    profile.gather(target, draft)
+    for scale in (0.0, 2.0**-12, 2.0**-9, 2.0**-8, 0.5, 1.0, 2.0, 2.0**9):
+        assert profile.excess(scale) == np.maximum(target - scale * draft, 0).sum()
+    assert profile.optimum(2) == 1 - (1.0 - (0.25 + 2.0**-11))
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 8])
+def test_the_profiles_gamma_star_is_that_of_the_closed_form(k):
+    """Both are the upper ends of brackets: of a relative width 2^-40 here, of nearly 2^-52 there, where f is steep."""
+    for row in range(1, 6):
+        target, draft = (x[row] / x[row].sum() for x in rows(3, 6, 1))
+        profile = ExcessProfile(6)
+        profile.gather(target, draft)
+        assert abs(profile.gamma_star(k) / k_sequential.gamma_star(target, draft, k) - 1) <= 2.0**-38

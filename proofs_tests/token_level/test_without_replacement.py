@@ -91,3 +91,9 @@ def test_the_estimate_refuses_what_it_cannot_use() -> None:
     with pytest.raises(TypeError, match="an estimate is a float"):
         estimate(["1/2", "1/2"], ["1/2", "1/2"], 1, 2, rng)
     assert without_replacement.estimate([0.5, 0.5], [0.5, 0.5], 1, 1, rng) == (1.0, 0.0)
+
+
+def test_a_residual_of_roundings_alone_is_no_division_by_zero() -> None:
+    """The draft's masses are at least the target's everywhere, by a rounding more in one place: nothing is rejected."""
+    target, draft = [0.1] * 10, [0.1] * 9 + [float(np.nextafter(0.1, 1))]
+    assert acceptance(target, draft, 2) == 1.0
