@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from html.parser import HTMLParser
 from typing import Any
 
@@ -16,6 +17,7 @@ from spec_math.coupling import Coupling, joint
 from spec_math.language import Table
 from spec_math.notebook import ROWS, card, joint_table, law_table
 from spec_math.scheme import Emission
+from spec_math.symbolic import Theorem, prove
 from spec_math.token_level import optimal, single, transport
 from spec_math.token_level.certificate import Certificate
 from spec_math.verdict import Bracket, Lossless, Lossy, Optimal
@@ -120,3 +122,19 @@ def test_long_tables_say_what_they_leave_out() -> None:
 @pytest.mark.parametrize("value", [None, 0])
 def test_facts_that_are_unknown_are_not_shown(value: Any) -> None:
     assert ("token" in card("x", {"token": value})) == (value is not None)
+
+
+def test_a_proof_shows_its_scope_and_a_refutation_its_laws() -> None:
+    laws = {"t": 2, "d": 2}
+    held = prove(Theorem("maximal coupling", "all laws on 2 tokens", partial(check_lossless, single.verify), laws))
+    assert "Proved: maximal coupling" in text(held)
+    assert "for: all laws on 2 tokens" in text(held)
+    assert f"regions judged: {held.regions}" in text(held)
+    never = prove(Theorem("no test", "all laws", partial(check_lossless, lambda _, tokens, *__: tokens[0]), laws))
+    shown = text(never)
+    assert "Refuted: no test" in shown
+    assert "Counterexample" in shown
+    assert "Lossy: token 0 is emitted" in shown
+    assert never.counterexample is not None
+    for law in never.counterexample.parameters.values():
+        assert all(str(mass) in shown for mass in law)

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from spec_math.notebook import BAD, GOOD, PLAIN, card, law_table
 from spec_math.symbolic import signs
 from spec_math.symbolic.number import number
 from spec_math.symbolic.points import Points
@@ -61,6 +62,9 @@ class Counterexample:
         )
         return f"{'; '.join(written)}: {self.verdict}"
 
+    def _repr_html_(self) -> str:
+        return _counterexample_card(self)
+
 
 @dataclass(frozen=True)
 class Broken:
@@ -97,6 +101,22 @@ class Proof:
 
     def __bool__(self) -> bool:
         return self.verdict == "proved"
+
+    def _repr_html_(self) -> str:
+        counts = {"regions judged": self.regions, "outside the hypotheses": self.outside, "seconds": self.seconds}
+        shown = _counterexample_card(self.counterexample) if self.counterexample else ""
+        colour = {"proved": GOOD, "refuted": BAD}.get(self.verdict, PLAIN)
+        facts = {"for": self.scope, **counts, "reason": self.reason or None}
+        return card(f"{self.verdict.capitalize()}: {self.name}", facts, shown, colour)
+
+
+def _counterexample_card(found: Counterexample) -> str:
+    laws = {name: law.tolist() for name, law in found.parameters.items() if isinstance(law, np.ndarray)}
+    scalars = {name: value for name, value in found.parameters.items() if name not in laws}
+    # Laws on as many tokens share a table.
+    sizes = dict.fromkeys(len(law) for law in laws.values())
+    tables = (law_table({name: law for name, law in laws.items() if len(law) == size}) for size in sizes)
+    return card("Counterexample", {**scalars, "verdict": str(found.verdict)}, "".join(tables), BAD)
 
 
 class Judged(NamedTuple):
