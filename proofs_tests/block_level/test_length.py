@@ -37,6 +37,21 @@ def test_estimate_covers_the_mean() -> None:
     assert narrow > 26
 
 
+def test_estimate_is_the_empirical_bernstein_bound_of_its_sample() -> None:
+    # Maurer and Pontil 2009, Theorem 4, for each side with δ/2, on lengths that are told in advance.
+    lengths = [1, 3, 2, 3, 3, 1] * 50
+    told = iter(lengths)
+    found = length.estimate(lambda *_: (0,) * next(told), (), 3, len(lengths), Random(0), 0.9)
+    logarithm = np.log(2 / (0.1 / 2))
+    spread = np.sqrt(2 * np.var(lengths, ddof=1) * logarithm / len(lengths))
+    reach = spread + 7 * (3 - 1) * logarithm / (3 * (len(lengths) - 1))
+    assert found.mean == np.mean(lengths)
+    assert (found.low, found.high) == pytest.approx((found.mean - reach, found.mean + reach), rel=2.0**-40)
+    assert 1 < found.low < found.high < 3
+    cut = length.estimate(lambda *_: (0,), (), 3, 2, Random(0), 0.9)
+    assert (cut.low, cut.mean, cut.high) == (1.0, 1.0, 3.0)
+
+
 def test_estimate_narrows_with_the_square_root_of_the_samples() -> None:
     few, many = (length.estimate(thirds, (), 3, samples, np.random.default_rng(0), 0.99) for samples in (250, 4000))
     assert few.low <= 20 / 9 <= few.high

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from fractions import Fraction
 from itertools import product
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from spec_math.block_level import block, chain, optimum
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.drafted_chains import GatheredLaws, extended, with_distinct_roots
-from spec_math.block_level.methods import named
+from spec_math.block_level.drafted_chains import GatheredLaws, drafted_masses, extended, with_distinct_roots
+from spec_math.block_level.methods import METHODS, named
 from spec_math.block_level.monte_carlo import Mean, Setting, ceilings, mean_of, of_every_prefix, sample
 from spec_math.chance import law
 from spec_math.language import NGram, Table
@@ -108,14 +110,32 @@ def test_ceilings_are_sums_over_texts_and_above_the_optimum() -> None:
         assert 1 + exact[1] >= 1 + best - 1e-9
 
 
-def test_gathered_laws_are_the_models_own() -> None:
+def test_gathered_laws_are_the_models_own_and_are_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
     target, draft = NGram.learn(TEXT, 3, 4), NGram.learn(TEXT, 2, 4)
     gathered, asked = GatheredLaws(target, draft, (0, 1)), Conditionals(target, draft, (0, 1))
     paths = [(), (2,), (2, 3), (2, 3, 1)]
+    theirs = [(asked.target(path).tolist(), asked.draft(path).tolist()) for path in paths]
     gathered.gather(paths)
-    for path in paths:
-        assert gathered.target(path).tolist() == asked.target(path).tolist()
-        assert gathered.draft(path).tolist() == asked.draft(path).tolist()
+    # From here on no model may be asked.
+    monkeypatch.setattr(NGram, "__call__", None)
+    monkeypatch.setattr(NGram, "rows", None)
+    gathered.gather([*paths, ()])
+    assert [(gathered.target(path).tolist(), gathered.draft(path).tolist()) for path in paths] == theirs
+
+
+@pytest.mark.parametrize("orders", [(4, 2), (2, 4), (3, 3)])
+def test_masses_along_drafted_chains_are_the_models_own(orders: tuple[int, int]) -> None:
+    """The same chains, token by token: drawn by the draft on the same uniforms, with whole rows of both models."""
+    target, draft = (NGram.learn(TEXT, order, 4) for order in orders)
+    longest, uniforms = max(orders) - 1, np.random.default_rng(8).random((3, 20))
+    starts = [tuple(TEXT[at : at + longest].tolist()) for at in range(20)]
+    t, d = drafted_masses((target, draft), np.array(starts), 3, Given(uniforms.ravel().tolist()))
+    for row, start in enumerate(starts):
+        prefix = start
+        for place in range(3):
+            token = int(draft.draw([draft.context(prefix)], [uniforms[place, row]])[0])
+            assert (t[row, place], d[row, place]) == (target(prefix)[token], draft(prefix)[token])
+            prefix = (*prefix, token)
 
 
 class Given:
@@ -137,7 +157,7 @@ def drawn(first_of_each: bool) -> dict[Any, Fraction]:
     laws = GatheredLaws(lambda _: [0.5, 0.25, 0.25], lambda _: [0.5, 0.25, 0.25], ())
     counted: Counter[Any] = Counter()
     for uniforms in product(GRID, repeat=3):
-        rng = Given(list(uniforms))
+        rng = Given(uniforms.ravel().tolist())
         chains = extended(laws, [(), ()], 1, rng)
         if first_of_each:
             chains = with_distinct_roots(laws, chains, 2, 1, rng)
@@ -176,3 +196,73 @@ def test_means_add_with_their_errors() -> None:
     assert total == Mean(3.0, 5.0, 5)
     assert Mean(1.0, 0.0, 0) + Mean(2.0, 4.0, 5) == Mean(3.0, 4.0, 5)
     assert mean_of(np.array([1.0, 1.0])).interval == (1.0, 1.0)
+
+
+def test_a_mean_has_the_standard_error_of_the_mean() -> None:
+    values = np.array([1.0, 2.0, 4.0, 9.0])
+    found = mean_of(values)
+    assert (found.value, found.samples) == (4.0, 4)
+    assert found.error == pytest.approx(float(stats.sem(values)), rel=2.0**-48)
+
+
+def test_a_method_of_double_effort_sees_every_second_sample_and_is_held_against_the_same_ones() -> None:
+    """The plain method under another name gains nothing on plain chains, sample by sample."""
+    plain = METHODS[0]
+    setting = Setting(TARGET, DRAFT, [(), (0,), (1,)], (1, 2), 3)
+    (slow,) = sample(setting, 9, seed=3, methods=[replace(plain, effort=2)])
+    (all_of_them,) = sample(setting, 9, seed=3, methods=[plain])
+    assert slow.accepted.tolist() == slow.plain.tolist() == all_of_them.accepted[::2].tolist()
+    assert slow.accepted.shape == (5, 3)
+    assert slow.gain(3) == Mean(0.0, 0.0, 5)
+    assert len({tuple(row) for row in all_of_them.accepted.tolist()}) > 3
+
+
+def groups_by_call(drafts: str) -> list[tuple[int, list[list[Any]]]]:
+    """What two methods are handed in 3 samples of at most 5 chains: (k, groups) of each call."""
+    calls: list[tuple[int, list[list[Any]]]] = []
+
+    def prepare(nodes: Any, k: int) -> Any:  # noqa: ARG001
+        calls.append((k, []))
+
+        def given(chains: Any, lookahead: int) -> list[float]:
+            calls[-1][1].append(list(chains))
+            return [float(len(calls[-1][1]))] * lookahead
+
+        return given
+
+    method = replace(named("K-SEQ"), drafts=drafts, prepare=prepare)
+    lines = sample(Setting(TARGET, DRAFT, [()], (2, 3, 5), 2), 3, 5, methods=[method, replace(method, name="again")])
+    # The mean over groups: of 1 and 2 where there are two.
+    assert [line.accepted.tolist() for line in lines[:3]] == [[[1.5] * 2] * 3, [[1.0] * 2] * 3, [[1.0] * 2] * 3]
+    return calls
+
+
+def test_chains_are_shared_out_in_groups_that_do_not_overlap() -> None:
+    calls = groups_by_call("independent")
+    for at in range(0, len(calls), 6):
+        of_sample = calls[at : at + 6]
+        assert [k for k, _ in of_sample] == [2, 3, 5] * 2
+        pairs, triple, whole = (groups for _, groups in of_sample[:3])
+        (chains,) = whole
+        assert pairs == [chains[:2], chains[2:4]]
+        assert triple == [chains[:3]]
+        assert [groups for _, groups in of_sample[3:]] == [pairs, triple, whole]
+
+
+def test_methods_without_replacement_share_their_chains_too() -> None:
+    calls = groups_by_call("distinct")
+    for at in range(0, len(calls), 6):
+        first, second = calls[at : at + 3], calls[at + 3 : at + 6]
+        assert first == second
+        for k, groups in first:
+            for chains in groups:
+                assert len({chain_[0] for chain_ in chains}) == len(chains) == min(k, 3)
+                assert all(len(chain_) == 2 for chain_ in chains)
+
+
+def test_every_prefix_is_reproducible_and_stops_at_the_lookahead() -> None:
+    model, other = NGram.learn(TEXT, 3, 4), NGram.learn(TEXT, 2, 4)
+    setting = Setting(model, other, [(), (0,), (1, 2), (3, 3), (0, 2)], (1,), 2)
+    first, again, another = (of_every_prefix(setting, 4, seed) for seed in (0, 0, 1))
+    assert first == again != another
+    assert [len(means) for means in first] == [2, 2, 2]

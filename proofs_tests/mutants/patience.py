@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-SECONDS = float(os.environ.get("PATIENCE_SECONDS", "2"))
+SECONDS = float(os.environ.get("PATIENCE_SECONDS", "6"))
 PLACE = os.environ.get("PATIENCE_FILE", "")
 passed: dict[str, float] = {}
 

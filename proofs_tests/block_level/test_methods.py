@@ -1,0 +1,19 @@
+"""What the list of methods says of each: how long its exact expectation takes."""
+
+from __future__ import annotations
+
+from itertools import combinations_with_replacement, product
+
+import pytest
+
+from spec_math.block_level.methods import named
+
+
+@pytest.mark.parametrize(("size", "lookahead", "k"), [(2, 1, 1), (2, 3, 2), (3, 2, 4), (2, 4, 3)])
+def test_terms_of_a_walk_count_its_nodes(size: int, lookahead: int, k: int) -> None:
+    """A walk meets a path with some number of drafts after it, which never grows on the way down."""
+    nodes = sum(size**level * len(list(combinations_with_replacement(range(k), level))) for level in range(lookahead))
+    assert named("K-SEQ").terms(size, lookahead, k) == nodes * size * k * k
+    # Every tuple of drafts at a node, each with a test that accepts or not and what they share.
+    assert named("recursive").terms(size, lookahead, k) == named("plan at").terms(size, lookahead, k)
+    assert named("recursive").terms(size, lookahead, k) / nodes == 4 * len(list(product(range(size), repeat=k)))
