@@ -313,3 +313,25 @@ def test_a_row_of_uniforms_has_a_coin_a_position_and_one_draw(uniforms: list[flo
 
     with pytest.raises(ValueError, match="one more coin" if len(uniforms) == 1 else "a second one"):
         replay_row(program, uniforms)
+
+
+def test_a_row_with_nothing_left_over_is_drawn_from_the_target_whatever_other_rows_have() -> None:
+    targets = exact([[["1/2", "1/2"], [1, 0]], [["1/4", "3/4"], [1, 0]]])
+    drafts, none, one = exact([[["1/2", "1/2"]], [["1/2", "1/2"]]]), np.array([0, 0]), np.array([1, 1])
+    masses = array_form.following(targets, drafts, none, one, exact([1, 1]))
+    assert masses.tolist() == [[Fraction(1, 2), Fraction(1, 2)], [0, Fraction(1, 4)]]
+
+
+@pytest.mark.parametrize("stored", ["int32", "int64"])
+def test_lengths_are_stored_as_the_tokens_are(stored: str) -> None:
+    tokens = np.array([[0, 1], [0, -1], [-1, 1]], dtype=stored)
+    assert (array_form.lengths(tokens).tolist(), array_form.lengths(tokens).dtype) == ([2, 1, 0], tokens.dtype)
+
+
+def test_what_is_emitted_stays_on_the_device_of_the_tokens() -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    tokens, one = (
+        torch.zeros((3, 2), dtype=torch.int64, device="meta"),
+        torch.zeros(3, dtype=torch.int64, device="meta"),
+    )
+    assert {array.device.type for array in array_form.joined(tokens, one, one)} == {"meta"}

@@ -20,9 +20,10 @@ from spec_math.block_level import block, chain_priorities, length, multi_path, s
 from spec_math.block_level.chain_priorities import Priorities, nested, prefix_law
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.multi_path import HighestRank
-from spec_math.block_level.priority_law import PriorityLaw, winner
+from spec_math.block_level.priority_law import PriorityLaw, uniform, winner
 from spec_math.chance import sample
 from spec_math.token_level.knot_mixture import knot_mixture
+from spec_math.token_level.ratio_order import ratio_order
 from spec_math.token_level.selection import selection_ratios
 
 Path = tuple[int, ...]
@@ -141,6 +142,15 @@ def test_priorities_below_a_node_average_to_its_own(data: st.DataObject, shape: 
         for at in {end for law in children.values() for end in (*law.low, *law.high)}:
             below = sum((draft(path)[s] * reached(law, at) for s, law in children.items()), Fraction(0))
             assert below == reached(rule.priority(path), at)
+
+
+@given(pairs(), st.integers(1, 4))
+def test_prefixes_are_inside_or_outside(pair: tuple[Array, Array], k: int) -> None:
+    order = ratio_order(*pair)
+    for priority in (uniform(order.draft), uniform(order.draft).given(exact([1]), exact(["1/4"]), exact(["3/4"]))):
+        law = prefix_law(priority, order, k)
+        assert (law.inside + law.outside).tolist() == [1] * (len(order) + 1)
+        assert ((law.inside[1:] - law.inside[:-1]) == law.slopes * order.draft).all()
 
 
 def reached(law: PriorityLaw, at: Fraction) -> Fraction:

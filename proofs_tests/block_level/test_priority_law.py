@@ -168,3 +168,10 @@ def test_pieces_without_width_join_the_one_below() -> None:
     judged(law)
     assert law.low[0] >= 0.5 - 2.0**-49
     assert law.high[-1] <= narrow.high[0]
+
+
+def test_fractions_tell_every_stretch_from_a_point() -> None:
+    tiny = Fraction(1, 2**1000)
+    law = uniform(exact([1])).given(exact(["1/2", "1/2"]), exact([0, 0]), exact([tiny, 1]))
+    assert law.masses.tolist() == [Fraction(1, 2) + tiny / 2, Fraction(1, 2) - tiny / 2]
+    assert law.high.tolist() == [tiny, 1]
