@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from itertools import combinations_with_replacement, product
+from itertools import combinations_with_replacement, permutations, product
 
 import pytest
 
@@ -17,3 +17,13 @@ def test_terms_of_a_walk_count_its_nodes(size: int, lookahead: int, k: int) -> N
     # Every tuple of drafts at a node, each with a test that accepts or not and what they share.
     assert named("recursive").terms(size, lookahead, k) == named("plan at").terms(size, lookahead, k)
     assert named("recursive").terms(size, lookahead, k) / nodes == 4 * len(list(product(range(size), repeat=k)))
+
+
+@pytest.mark.parametrize(("size", "lookahead", "k"), [(2, 1, 1), (3, 3, 2), (3, 2, 4), (4, 2, 3)])
+def test_terms_of_distinct_first_tokens_count_their_orders_and_the_paths_below(
+    size: int, lookahead: int, k: int
+) -> None:
+    orders = len(list(permutations(range(size), min(k, size))))
+    below = len(list(product(range(size), repeat=lookahead - 1)))
+    for name in ("traversal", "distinct first"):
+        assert named(name).terms(size, lookahead, k) == orders * below
