@@ -6,18 +6,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proofs_tests.block_level.models import Rows
 from proofs_tests.speakers import speaker, speaker_pairs
-from spec_math import law
+from spec_math import exact, law
 from spec_math.block_level import length
+from spec_math.language import GreedyTokenizer, Speaker, Vocabulary
 from spec_math.string_level import exact_match, given_draft, timing
 from spec_math.string_level.reading import opened
 
 METHODS = ((exact_match.generate, given_draft.exact_match), (timing.generate, given_draft.timing_as_printed))
 
 
-def averaged(target, drafter, lookahead, of_given):
+def averaged(target, drafter, lookahead, of_given, prefix=()):
     """The mean over all drafts of what a given draft is worth."""
-    laws, reading = opened(target, drafter, ())
+    laws, reading = opened(target, drafter, prefix)
     drafts = law(lambda coin: reading.draw(coin, lookahead))
     return sum(mass * of_given(target, laws, reading, said) for said, mass in drafts.items())
 
@@ -28,6 +30,27 @@ def test_the_mean_over_drafts_is_the_program_s(generate, of_given, pair, lookahe
     target, drafter = pair
     tokens = length.expected(lambda coin, prefix: generate(coin, target, drafter, prefix, lookahead), ())
     assert averaged(target, drafter, lookahead, of_given) == tokens
+
+
+def stripped(text):
+    """A tokeniser that drops blanks at the start of a text, as some normalisers do."""
+    return GreedyTokenizer(STRIPPING).encode(text.lstrip())
+
+
+STRIPPING = Vocabulary(["a", " a", "b", " b"])
+ROWS = (exact(["1/8", "1/4", "1/8", "1/2"]), exact(["1/4", "1/8", "1/2", "1/8"]), exact(["1/2", "1/8", "1/4", "1/8"]))
+
+
+@pytest.mark.parametrize(("generate", "of_given"), METHODS)
+@pytest.mark.parametrize("prefix", [(), (0,), (2, 1, 0)])
+def test_the_mean_is_the_program_s_where_the_tokeniser_loses_text(generate, of_given, prefix):
+    """SLEM aligns such a draft with the tokens before it, TokenTiming as printed does not."""
+    target, drafter = Speaker(Rows(ROWS), STRIPPING, stripped), speaker([" b", "a", " "], ["1/2", "1/4", "1/4"])
+    for lookahead in (1, 2):
+        tokens = length.expected(
+            lambda coin, given, size=lookahead: generate(coin, target, drafter, given, size), prefix
+        )
+        assert averaged(target, drafter, lookahead, of_given, prefix) == tokens
 
 
 def test_a_token_more_after_the_end_is_found():

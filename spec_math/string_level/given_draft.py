@@ -9,6 +9,7 @@ from spec_math.block_level.conditionals import Conditionals
 from spec_math.language import Speaker
 from spec_math.scheme import Tokens
 from spec_math.string_level import timing
+from spec_math.string_level.exact_match import LOOKBEHIND
 from spec_math.string_level.reading import Reading
 from spec_math.string_level.realignment import candidate
 
@@ -25,7 +26,7 @@ def exact_match(target: Speaker, laws: Conditionals, reading: Reading, said: Tok
     >>> exact_match(target, *opened(target, drafter, ()), (0,))   # 1 + 3/4 + 9/16
     Fraction(37, 16)
     """
-    drafted = candidate(target, laws.prefix, reading.text(said), 0)
+    drafted = candidate(target, laws.prefix, reading.text(said), LOOKBEHIND)
     return emitted(laws, drafted, masses(laws, drafted))
 
 

@@ -172,11 +172,15 @@ def _retokenised(
     firsts: list[timing_bias.First] = []
     for said in drafts:
         for lookahead in lookaheads:
-            drafted = candidate(speaker, laws.prefix, reading.text(said[:lookahead]), 0)
-            masses = given_draft.masses(laws, drafted)
+            text = reading.text(said[:lookahead])
+            matched = candidate(speaker, laws.prefix, text, exact_match.LOOKBEHIND)
+            drafted = candidate(speaker, laws.prefix, text, 0)
             chances = given_draft.ratios(laws, drafted, proposal(speaker, reading, said[:lookahead], drafted))
-            for method, row in (("SLEM", masses), (PRINTED, chances)):
-                values.setdefault((method, lookahead), []).append(float(given_draft.emitted(laws, drafted, row)))
+            for method, tokens, row in (
+                ("SLEM", matched, given_draft.masses(laws, matched)),
+                (PRINTED, drafted, chances),
+            ):
+                values.setdefault((method, lookahead), []).append(float(given_draft.emitted(laws, tokens, row)))
             if lookahead == max(lookaheads):
                 firsts.append(timing_bias.First(drafted[0], chances[0]) if drafted else timing_bias.First(None, 0.0))
     return {key: float(np.mean(row)) for key, row in values.items()}, firsts
