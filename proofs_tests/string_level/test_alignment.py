@@ -110,3 +110,9 @@ def test_bad_input_is_named():
 def test_letters_are_characters_of_str_and_bytes_of_bytes():
     assert levenshtein("é", "e") == 1
     assert levenshtein("é".encode(), b"e") == 2
+
+
+def test_half_a_pair_of_surrogates_is_a_letter():
+    assert levenshtein("a\ud800b", "ab") == 1
+    assert levenshtein("\ud800", "\udc00") == 1
+    assert levenshtein("\ud800", "\ud800") == 0

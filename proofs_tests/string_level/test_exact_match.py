@@ -193,3 +193,9 @@ def test_one_sample_held_against_every_position_is_lossy():
         return matched or (sampled,)
 
     assert isinstance(check_lossless_block(stale, TARGET.model, 3), Lossy)
+
+
+def test_acceptance_of_many_positions_is_that_of_each():
+    targets, found = exact([["1/4", "3/4"], ["1/2", "1/2"]]), exact([["1/2", "1/4"], ["1/3", "2/3"]])
+    each = [exact_match.acceptance(t, psi) for t, psi in zip(targets, found, strict=True)]
+    assert exact_match.acceptance(targets, found).tolist() == each == [Fraction(5, 16), Fraction(1, 2)]

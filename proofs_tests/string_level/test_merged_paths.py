@@ -77,3 +77,19 @@ def test_what_does_not_fit_is_named():
         merged_paths.first_token(Vocabulary(["a"]), Vocabulary(["a", "b", "c"]), model, ())
     with pytest.raises(ValueError, match=r"draft token 1 \('<end>'\) adds no text"):
         merged_paths.first_token(Vocabulary(["a"]), Vocabulary(["a", "<end>"], special=[1]), model, ())
+
+
+@given(cases())
+def test_calls_are_the_different_contexts_at_open_nodes(case):
+    """Counted over texts: one waits while a target token goes on from it; what counts is it and its last tokens."""
+    target, words, model, heard = case
+    asked, waiting = set(), [((), b"")]
+    while waiting:
+        said, text = waiting.pop()
+        asked.add((text, (*(-1,) * model.order, *heard, *said)[len(heard) + len(said) + 1 :]))
+        masses = model((*heard, *said))
+        for token in range(len(words)):
+            longer = text + words[token]
+            if masses[token] > 0 and any(word != longer and word.startswith(longer) for word in target):
+                waiting.append(((*said, token), longer))
+    assert merged_paths.first_token(*case).calls == len(asked)

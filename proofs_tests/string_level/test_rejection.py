@@ -196,3 +196,18 @@ def test_a_rejection_that_samples_the_target_is_lossy():
 def test_a_token_that_psi_does_not_have_is_named():
     with pytest.raises(ValueError, match="no mass on the token 1 that was drafted; compute it with the lookahead"):
         law(lambda coin: rejection.emit(coin, 1, ["1/2", "1/2"], [1, 0]))
+
+
+def test_a_text_that_psi_cannot_give_is_answered_by_the_target():
+    """Only rounding brings it about: ψ has no mass left for a text without a first token."""
+    emitted = law(lambda coin: rejection.emit(coin, None, ["1/4", "3/4"], ["1/4", "3/4"]).token)
+    assert emitted == {0: Fraction(1, 4), 1: Fraction(3, 4)}
+
+
+def test_a_rejected_draft_is_no_fallback():
+    target, drafter = speaker(["a", "b"], ["1/4", "3/4"]), speaker(["a", "c"], ["1/2", "1/2"])
+    outcomes = law(lambda coin: rejection.run(coin, target, drafter, (), 1))
+    rejected = {outcome.drafted: outcome.fallback for outcome in outcomes if outcome.accepted == 0}
+    assert set(rejected) == {(0,), ()}
+    assert rejected[0,] is None
+    assert "nothing was drafted" in rejected[()]

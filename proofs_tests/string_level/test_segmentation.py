@@ -100,3 +100,16 @@ def test_text_that_cannot_be_spelled_has_no_segmentation():
 def test_a_dead_end_is_no_forward_pass():
     # aab: after (aa) only b is left to draw; after (a, a) too; (a, ab) is a whole. No prefix ends where text cannot go.
     assert segmentation.forward_passes("aab", Vocabulary(["a", "aa", "aab"])) == 1
+
+
+def test_the_drawn_tree_is_that_of_the_paper_in_small():
+    """A branch with siblings after it goes on as a line beside its children; the last one leaves none."""
+    drawn = segmentation.draw("abc", Vocabulary(["a", "b", "c", "ab", "bc"]))
+    assert drawn.splitlines() == ["abc", "├─ a", "│  ├─ b", "│  │  └─ c ✓", "│  └─ bc ✓", "└─ ab", "   └─ c ✓"]
+
+
+def test_texts_too_long_for_64_bits_leave_those_after_them_alone():
+    vocabulary = Vocabulary(["a", "aa"])
+    texts = [b"a" * 70, b"aa", b"a" * 64, b"aaa", b"b"]
+    assert segmentation.counts(texts, vocabulary) == [segmentation.count(text, vocabulary) for text in texts]
+    assert segmentation.counts(texts, vocabulary)[1::2] == [2, 3]

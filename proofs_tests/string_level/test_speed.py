@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from proofs_tests.speakers import speaker, speaker_pairs
 from spec_math import Lossless, check_lossless_block
 from spec_math.block_level import chain
+from spec_math.block_level.length import expected
 from spec_math.drafting import intersection, union
 from spec_math.language import Speaker, Vocabulary
 from spec_math.string_level import rejection
@@ -158,3 +159,18 @@ def test_wrong_costs_are_named():
         measure(METHODS[0], same, same, (), 1, -1)
     with pytest.raises(ValueError, match="at one lookahead at least"):
         compare(same, same, (), [], COST)
+
+
+def test_what_is_measured_reads_texts_as_its_drafter_does_and_keeps_what_the_method_says_of_itself():
+    """A drafter that hears every text as b alone, in place of the text's last letter."""
+    target = speaker(["a", "b"], ["1/4", "3/4"], ["1/2", "1/2"])
+    model = speaker(["a", "b"], ["7/8", "1/8"], ["1/8", "7/8"], ["1/2", "1/2"]).model
+    deaf = Speaker(model, Vocabulary(["a", "b"]), lambda text: (1,) if text else ())
+    hearing = Speaker(model, Vocabulary(["a", "b"]))
+    told_apart = 0
+    for method in METHODS:
+        found = measure(method, target, deaf, (0,), 2, COST)
+        tokens = expected(lambda coin, prefix, method=method: method.generate(coin, target, deaf, prefix, 2), (0,))
+        assert (found.tokens_per_call, found.lossless, found.needs) == (tokens, method.lossless, method.needs)
+        told_apart += measure(method, target, hearing, (0,), 2, COST).tokens_per_call != tokens
+    assert told_apart > 0

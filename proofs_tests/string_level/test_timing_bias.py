@@ -83,3 +83,10 @@ def test_a_set_chosen_from_the_same_drafts_exceeds_the_bias():
 def test_no_draft_is_too_few():
     with pytest.raises(ValueError, match="at least one draft; there is none"):
         timing_bias.excess(np.array([1.0]), [], [True])
+
+
+def test_a_lookahead_that_is_none_is_named():
+    target, drafter = speaker(["a"], [1]), speaker(["a"], [1])
+    for lookahead in (0, -1):
+        with pytest.raises(ValueError, match="lookahead must be"):
+            timing_bias.total_variation(target, drafter, (), lookahead)
