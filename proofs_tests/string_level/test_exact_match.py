@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from proofs_tests.speakers import speaker, speaker_pairs
 from proofs_tests.strategies import laws
 from proofs_tests.string_level.test_realignment import STRIPPING
 from spec_math import Lossless, Lossy, check_lossless_block, law, overlap
-from spec_math.arrays import exact
+from spec_math.arrays import SUM_BOUND, exact
 from spec_math.language import GreedyTokenizer, Speaker, Vocabulary
 from spec_math.string_level import exact_match
 from spec_math.string_level.psi import psi
@@ -199,3 +200,12 @@ def test_acceptance_of_many_positions_is_that_of_each():
     targets, found = exact([["1/4", "3/4"], ["1/2", "1/2"]]), exact([["1/2", "1/4"], ["1/3", "2/3"]])
     each = [exact_match.acceptance(t, psi) for t, psi in zip(targets, found, strict=True)]
     assert exact_match.acceptance(targets, found).tolist() == each == [Fraction(5, 16), Fraction(1, 2)]
+
+
+@pytest.mark.parametrize("stored", ["float16", "float32", "float64", "longdouble"])
+def test_a_sub_law_may_exceed_1_by_what_its_storage_rounds_and_by_no_more(stored):
+    target = np.array([0.25, 0.75], dtype=stored)
+    bound = SUM_BOUND.get(stored, SUM_BOUND["float64"])
+    assert exact_match.acceptance(target, (target * (1 + bound / 2)).astype(stored)) > 0.5
+    with pytest.raises(ValueError, match="masses must sum to at most 1"):
+        exact_match.acceptance(target, (target * (1 + 4 * bound)).astype(stored))

@@ -302,6 +302,8 @@ def test_bad_drafters_are_named():
         psi(one, two, [1])
     with pytest.raises(ValueError, match=r"draft after \(\): masses must sum to exactly 1"):
         psi(one, two, lambda _: ["1/2", 0])
+    with pytest.raises(ValueError, match=r"^draft: masses must sum to exactly 1"):
+        psi(one, two, ["1/2", 0])
     with pytest.raises(ValueError, match="lookahead must be at least 1; got 0"):
         psi(one, two, [1, 0], lookahead=0)
     with pytest.raises(TypeError, match="lookahead must be a whole number"):
