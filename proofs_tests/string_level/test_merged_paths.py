@@ -93,3 +93,13 @@ def test_calls_are_the_different_contexts_at_open_nodes(case):
             if masses[token] > 0 and any(word != longer and word.startswith(longer) for word in target):
                 waiting.append(((*said, token), longer))
     assert merged_paths.first_token(*case).calls == len(asked)
+
+
+def test_texts_are_asked_about_in_parts_without_counting_any_twice(monkeypatch):
+    target, words = Vocabulary(["b", "aab", "aac"]), Vocabulary(["a", "aa", "b", "c"])
+    model = NGram.learn([0, 0, 2, -1, 1, 3, -1, 0, 0, 2, -1, 1, 3], order=2, size=4)
+    whole = merged_paths.first_token(target, words, model, ())
+    monkeypatch.setattr(merged_paths, "_CELLS", 1)
+    parts = merged_paths.first_token(target, words, model, ())
+    assert parts.law.tolist() == whole.law.tolist()
+    assert (parts.calls, parts.draws) == (whole.calls, whole.draws)

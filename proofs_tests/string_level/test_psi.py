@@ -179,6 +179,8 @@ def test_hello_world_needs_three_draws():
     assert whole[-1] == HALF * (Fraction(1, 4) + Fraction(1, 8) ** 2)
     # After hello_ and world the token is determined: a third draw is asked for after hello_ wo alone.
     assert first_token(target, draft, lambda _: masses).draws == 1 + HALF + Fraction(1, 8) + HALF * Fraction(1, 8)
+    # Asked for after nothing, hello_, wo and hello_ wo; a drafter without context has one law.
+    assert (first_token(target, draft, lambda _: masses).calls, first_token(target, draft, masses).calls) == (4, 1)
     assert psi(target, draft, masses, lookahead=3).tolist() == whole.tolist()
     assert psi(target, draft, masses, lookahead=2)[-1] == Fraction(1, 8)
 

@@ -43,3 +43,10 @@ def test_n_grams_do_not_run_across_texts():
 def test_wrong_orders_are_named():
     with pytest.raises(ValueError, match="order must be at least 1"):
         repetition.rates(["a"], 0)
+
+
+def test_up_to_three_tokens_in_a_row_are_counted_unless_told():
+    texts = ["a b c d a b c d", "a b c"]
+    assert repetition.shares(texts) == repetition.shares(texts, 3)
+    assert repetition.rates(texts) == repetition.rates(texts, 3)
+    assert len(repetition.shares(texts)) == 3

@@ -113,3 +113,8 @@ def test_texts_too_long_for_64_bits_leave_those_after_them_alone():
     texts = [b"a" * 70, b"aa", b"a" * 64, b"aaa", b"b"]
     assert segmentation.counts(texts, vocabulary) == [segmentation.count(text, vocabulary) for text in texts]
     assert segmentation.counts(texts, vocabulary)[1::2] == [2, 3]
+
+
+def test_counts_below_64_bits_are_exact_where_floats_are_not():
+    vocabulary = Vocabulary(["a" * size for size in range(1, 62)])
+    assert segmentation.counts([b"a" * 62], vocabulary) == [2**61 - 1] != [int(float(2**61 - 1))]

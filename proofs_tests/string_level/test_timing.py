@@ -11,6 +11,7 @@ from hypothesis import given
 from proofs_tests.speakers import speaker
 from proofs_tests.strategies import pairs
 from spec_math import Lossless, Lossy, check_lossless_block, law, overlap, total_variation
+from spec_math.arrays import exact
 from spec_math.language import Vocabulary
 from spec_math.report.default import positions
 from spec_math.string_level import timing
@@ -136,3 +137,24 @@ def test_equal_models_over_tokens_that_retokenise_are_lossy():
     assert Vocabulary(["a", "b", "ab"]).tokens == same.vocabulary.tokens
     verdict = check_lossless_block(lambda coin, prefix: timing.generate(coin, same, same, prefix, 2), same.model, 2)
     assert isinstance(verdict, Lossy)
+
+
+def test_a_block_is_aligned_in_the_band_that_it_is_given():
+    """abab said as a, b, ab, a and read as ab, a, b, a: with w = 0 the chances are matched one for one."""
+    target, drafter = speaker(["ab", "a", "b"], ["1/4", "1/4", "1/2"]), speaker(["a", "b", "ab"], ["1/8", "1/4", "5/8"])
+    laws = {window: law(lambda coin, w=window: timing.run(coin, target, drafter, (), 4, w).tokens) for window in (0, 8)}
+    assert laws[8] == law(lambda coin: timing.generate(coin, target, drafter, (), 4))
+    assert laws[0] != laws[8]
+
+
+def test_a_rejected_draft_is_no_fallback():
+    target, drafter = speaker(["a", "b"], ["1/4", "3/4"]), speaker(["a"], [1])
+    outcomes = law(lambda coin: timing.run(coin, target, drafter, (), 1))
+    assert {outcome.accepted for outcome in outcomes} == {0, 1}
+    assert {outcome.fallback for outcome in outcomes} == {None}
+
+
+def test_the_law_of_many_positions_is_that_of_each():
+    targets, drafts = exact([["1/4", "3/4"], ["1/2", "1/2"]]), exact([["1/2", "1/2"], ["1/8", "7/8"]])
+    each = [timing.first_token_law(t, d).tolist() for t, d in zip(targets, drafts, strict=True)]
+    assert timing.first_token_law(targets, drafts).tolist() == each

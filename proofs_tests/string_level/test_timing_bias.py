@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from proofs_tests.speakers import speaker, speaker_pairs
 from proofs_tests.strategies import pairs
+from proofs_tests.string_level.test_realignment import STRIPPING
 from spec_math import law, sample, total_variation
 from spec_math.language import Speaker, Vocabulary
 from spec_math.string_level import timing, timing_bias
@@ -90,3 +91,17 @@ def test_a_lookahead_that_is_none_is_named():
     for lookahead in (0, -1):
         with pytest.raises(ValueError, match="lookahead must be"):
             timing_bias.total_variation(target, drafter, (), lookahead)
+
+
+def test_a_draft_without_a_first_token_is_never_accepted():
+    target, drafter = speaker(["a"], [1]), speaker(["c"], [1])
+    assert timing_bias.first(target, *opened(target, drafter, ()), (0,)) == (None, 0)
+    assert timing_bias.total_variation(target, drafter, (), 1) == 0
+
+
+def test_a_first_token_is_read_as_the_program_reads_it_where_the_tokeniser_loses_text():
+    target = Speaker(lambda _: ["1/8", "1/4", "1/8", "1/2"], STRIPPING.vocabulary, STRIPPING.encode)
+    drafter = speaker([" b", "a"], ["3/4", "1/4"])
+    emitted = law(lambda coin: timing.generate(coin, target, drafter, (0,), 2)[0])
+    masses = [emitted.get(token, 0) for token in range(4)]
+    assert timing_bias.total_variation(target, drafter, (0,), 2) == total_variation(masses, target.law((0,))) > 0

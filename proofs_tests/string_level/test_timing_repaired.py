@@ -9,9 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proofs_tests.block_level.models import Rows
 from proofs_tests.speakers import speaker, speaker_pairs
+from proofs_tests.string_level.test_realignment import STRIPPING
 from spec_math import Lossless, Lossy, check_lossless_block, law
-from spec_math.language import GreedyTokenizer
+from spec_math.arrays import exact
+from spec_math.language import GreedyTokenizer, Speaker
 from spec_math.string_level import exact_match, retokenised_law, timing
 from spec_math.string_level.psi import psi
 from spec_math.string_level.reading import opened
@@ -157,3 +160,37 @@ def test_the_law_of_the_first_token_at_every_position_is_lossy():
         lambda coin, prefix: conditional(coin, prefix, of_the_first, residual), TARGET.model, 3
     )
     assert isinstance(verdict, Lossy)
+
+
+# A tokeniser that loses text: a blank in front is dropped.
+
+
+def stripping_pair():
+    rows = exact(["1/8", "1/4", "1/8", "1/2"]), exact(["1/4", "1/8", "1/2", "1/8"]), exact(["1/2", "1/8", "1/4", "1/8"])
+    target = Speaker(Rows(rows), STRIPPING.vocabulary, STRIPPING.encode)
+    return target, speaker([" b", "a"], ["3/4", "1/4"])
+
+
+@pytest.mark.parametrize("variant", [timing.deterministic, timing.conditional])
+def test_a_repaired_variant_is_lossless_where_the_tokeniser_loses_text(variant):
+    target, drafter = stripping_pair()
+    verdict = check_lossless_block(
+        lambda coin, prefix: variant(coin, target, drafter, prefix, 2), target.model, 3, 2, (0,)
+    )
+    assert isinstance(verdict, Lossless), str(verdict)
+
+
+def test_the_deterministic_variant_is_exact_match_without_its_alignment():
+    pair = stripping_pair()
+    plain = law(lambda coin: timing.deterministic(coin, *pair, (0,), 2))
+    assert plain == law(lambda coin: exact_match.run(coin, *pair, (0,), 2, 0).tokens)
+    assert plain != law(lambda coin: exact_match.generate(coin, *pair, (0,), 2))
+
+
+def test_a_block_says_what_was_drafted_also_where_it_ends_the_text():
+    target = speaker(["a", "b"], ["1/4", "3/4"], end=1)
+    outcomes = law(lambda coin: run_conditional(coin, target, speaker(["b"], [1]), (), 1))
+    assert {(outcome.tokens, outcome.drafted, outcome.accepted) for outcome in outcomes} == {
+        ((1,), (1,), 1),
+        ((0,), (1,), 0),
+    }

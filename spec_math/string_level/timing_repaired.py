@@ -19,8 +19,9 @@ def deterministic(coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequenc
     """Verify each re-tokenised token x as a deterministic draft: accept with chance t(x), else draw from t without x.
 
     The law: the tokens, continued by the target, have the target's joint law, as x never saw the verifier's coins. The
-    law of the blocks is that of SLEM. These are the one-hot rows that the paper's Limitations mention ("the probability
-    form calculated in TokenTiming is one-hot"), with the residual that belongs to them.
+    law of the blocks is that of SLEM, but where the target's tokeniser loses text: SLEM then aligns the draft with the
+    tokens before it. These are the one-hot rows that the paper's Limitations mention ("the probability form calculated
+    in TokenTiming is one-hot"), with the residual that belongs to them.
 
     Raises:
         ValueError, TypeError: lookahead is no count; a law or the prefix is none, named by its prefix.
