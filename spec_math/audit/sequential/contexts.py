@@ -13,9 +13,10 @@ import numpy as np
 
 from spec_math.arrays import Array, is_exact, laws
 from spec_math.audit.sequential import bets
-from spec_math.audit.sequential.evidence import Promise, Unrefuted, level, log_mean, ordinary
+from spec_math.audit.sequential.evidence import Promise, log_mean
 from spec_math.audit.sequential.features import CONTEXT_BUGS, FEATURES
 from spec_math.audit.sequential.row_features import IMPOSSIBLE, NO_MASS, NOT_FINITE, features_at
+from spec_math.audit.sequential.running_test import RunningTest
 from spec_math.audit.sequential.sample_size import gap_detected
 from spec_math.scheme import is_index
 from spec_math.verdict import Lossy
@@ -46,7 +47,7 @@ def contexts_test(alpha: Any, tolerance: Any = 0.0) -> ContextsTest:
     return ContextsTest(alpha, tolerance)
 
 
-class ContextsTest:
+class ContextsTest(RunningTest):
     """A running test of draws in changing contexts; made by `contexts_test`.
 
     `log_wealths` [N] holds the log of each bettor's wealth. They add up over draws, whoever saw them: two workers'
@@ -54,16 +55,13 @@ class ContextsTest:
     """
 
     def __init__(self, alpha: Any, tolerance: Any = 0.0) -> None:
-        self.alpha = level(alpha)
+        super().__init__(alpha)
         self.tolerance = float(tolerance)
         if not 0 <= self.tolerance < 1:
             raise ValueError(f"a tolerance in total variation lies in [0, 1); got {tolerance}")
         # A likelihood ratio is not bounded, so a law within τ may give it any mean: the bank bets at τ = 0 only.
         self.names = tuple(bets.names(self.tolerance == 0))
         self.log_wealths = np.zeros(len(self.names))
-        self.samples = 0
-        self.log_peak = 0.0
-        self.alarm: int | None = None
         self.impossible = 0
         self._weights = bets.log_weights(self.tolerance == 0)
         self._stakes = np.array(bets.STAKES) / (1 + self.tolerance)
@@ -123,15 +121,12 @@ class ContextsTest:
         if self.tolerance > 0:
             never = len(gaps)
         peak, first = bets.play(
-            gaps, ratios, self._stakes, self.tolerance, self._weights, self.log_wealths, -math.log(self.alpha), False
+            gaps, ratios, self._stakes, self.tolerance, self._weights, self.log_wealths, self.threshold, False
         )
         self.impossible += int(impossible.sum()) if self.tolerance == 0 else 0
         if never < len(gaps):
             peak, first = math.inf, never if first < 0 else min(first, never)
-        if first >= 0 and self.alarm is None:
-            self.alarm = self.samples + first + 1
-        self.samples += len(gaps)
-        self.log_peak = max(self.log_peak, peak)
+        self.looked(len(gaps), peak, first)
 
     def merge(self, other: ContextsTest) -> None:
         """Take in another worker's draws as one batch, and look once: the logs of the bettors' wealth add up.
@@ -145,28 +140,16 @@ class ContextsTest:
         if self.tolerance != other.tolerance or self.names != other.names:
             raise ValueError("only tests of the same tolerance and bettors can be merged")
         self.log_wealths = self.log_wealths + other.log_wealths
-        self.samples += other.samples
         self.impossible += other.impossible
-        now = self.log_evidence
-        self.log_peak = max(self.log_peak, now)
-        if self.alarm is None and now >= -math.log(self.alpha):
-            self.alarm = self.samples
+        self.look_once(other.samples)
 
     @property
     def log_evidence(self) -> float:
         """The log of the mean wealth now; +inf once a token came up that its target has no mass on."""
         return math.inf if self.impossible else log_mean(self.log_wealths, self._weights)
 
-    @property
-    def evidence(self) -> float:
-        """The mean wealth now on the ordinary scale; under the claim its mean is 1, with a tolerance at most 1."""
-        return ordinary(self.log_evidence)
-
-    @property
-    def verdict(self) -> Lossy | Unrefuted:
-        """`Lossy` once the evidence has reached 1/alpha at a look, and ever after; else `Unrefuted`."""
-        if self.alarm is None:
-            return Unrefuted(self.samples, self.log_evidence, self.promise)
+    def refuted(self) -> Lossy:
+        """Return the richest bettor, or how many tokens came up that cannot."""
         if self.impossible:
             return Lossy(f"{self.impossible:,} tokens were drawn that their targets have no mass on")
         name, wealth = self.suspects()[0]

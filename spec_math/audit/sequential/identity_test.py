@@ -14,8 +14,9 @@ import numpy as np
 from spec_math.arrays import Array
 from spec_math.audit.sequential.bank import bank
 from spec_math.audit.sequential.dirichlet import KAPPAS, log_evidences, shares_of
-from spec_math.audit.sequential.evidence import Promise, Unrefuted, drawn_tokens, level, log_mean, ordinary
+from spec_math.audit.sequential.evidence import Promise, drawn_tokens, log_mean
 from spec_math.audit.sequential.looking import Running, Setting, advance, nothing_seen
+from spec_math.audit.sequential.running_test import RunningTest
 from spec_math.audit.sequential.sample_size import sequential_detectable_tv
 from spec_math.scheme import is_index
 from spec_math.verdict import Lossy
@@ -62,20 +63,17 @@ def identity_test(
     return IdentityTest(target, alpha, laws, pools)
 
 
-class IdentityTest:
+class IdentityTest(RunningTest):
     """A running test of one law; made by `identity_test`.
 
     The counts [V] are all that its evidence depends on. Tests of the same claim may be merged: the counts add up.
     """
 
     def __init__(self, target: Any, alpha: Any, alternatives: Mapping[str, Any], pools: Any = None) -> None:
-        self.alpha = level(alpha)
+        super().__init__(alpha)
         self.target = shares_of(target)
         size = len(self.target)
         self.names = tuple(alternatives)
-        self.samples = 0
-        self.log_peak = 0.0
-        self.alarm: int | None = None
         labels, self._shares = _pooled(self.target, pools)
         inverse = np.where(self._shares > 0, 1.0 / np.maximum(self._shares, _LEAST), 0.0)
         others = [shares_of(law, name) for name, law in alternatives.items()]
@@ -107,11 +105,8 @@ class IdentityTest:
             TypeError, ValueError: a token is no index of the law.
         """
         drawn = drawn_tokens(tokens, len(self.target))
-        peak, first = advance(drawn, self.setting, self._running, self.samples, -math.log(self.alpha), False)
-        if first >= 0 and self.alarm is None:
-            self.alarm = self.samples + first + 1
-        self.samples += len(drawn)
-        self.log_peak = max(self.log_peak, peak)
+        peak, first = advance(drawn, self.setting, self._running, self.samples, self.threshold, False)
+        self.looked(len(drawn), peak, first)
 
     def update_counts(self, counts: Any) -> None:
         """Take in a batch of draws by its counts [V], and look once, after it.
@@ -131,11 +126,7 @@ class IdentityTest:
         pooled = np.bincount(self.setting.labels, counts, len(self._shares)).astype(np.int64)
         self._running = Running(counts, pooled, np.zeros(0))
         self._running = Running(counts, pooled, self._from_counts())
-        self.samples += int(given.sum())
-        now = self.log_evidence
-        self.log_peak = max(self.log_peak, now)
-        if self.alarm is None and now >= -math.log(self.alpha):
-            self.alarm = self.samples
+        self.look_once(int(given.sum()))
 
     def merge(self, other: IdentityTest) -> None:
         """Take in another worker's draws, its counts as one batch.
@@ -166,16 +157,8 @@ class IdentityTest:
         """The log of the evidence now, from the counts alone: the same however the draws came in, and interrupted."""
         return log_mean(self._from_counts(), self.setting.weights)
 
-    @property
-    def evidence(self) -> float:
-        """The evidence now on the ordinary scale; under the claim its mean is 1."""
-        return ordinary(self.log_evidence)
-
-    @property
-    def verdict(self) -> Lossy | Unrefuted:
-        """`Lossy` once the evidence has reached 1/alpha at a look, and ever after; else `Unrefuted`."""
-        if self.alarm is None:
-            return Unrefuted(self.samples, self.log_evidence, self.promise)
+    def refuted(self) -> Lossy:
+        """Return the token whose share is furthest off, or one that the target has no mass on."""
         share = self.counts / max(self.samples, 1)
         token = int(np.argmax(np.abs(share - self.target)))
         impossible = np.flatnonzero((self.counts > 0) & (self.target == 0))

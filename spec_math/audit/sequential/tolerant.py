@@ -15,7 +15,8 @@ from spec_math.arrays import Array
 from spec_math.audit.sequential import bets
 from spec_math.audit.sequential.bank import bank
 from spec_math.audit.sequential.dirichlet import shares_of
-from spec_math.audit.sequential.evidence import Promise, Unrefuted, drawn_tokens, level, log_mean, ordinary
+from spec_math.audit.sequential.evidence import Promise, drawn_tokens, level, log_mean
+from spec_math.audit.sequential.running_test import RunningTest
 from spec_math.audit.sequential.sample_size import gap_detected
 from spec_math.scheme import is_index
 from spec_math.verdict import Lossy
@@ -63,11 +64,12 @@ def tolerant_test(
     return TolerantTest(masses, level(alpha), level(tolerance, "the tolerance, a total variation,"), sets)
 
 
-class TolerantTest:
+class TolerantTest(RunningTest):
     """A running test of one law with a tolerance; made by `tolerant_test`. The order of the draws matters to it."""
 
     def __init__(self, target: Array, alpha: float, tolerance: float, sets: Mapping[str, Array]) -> None:
-        self.target, self.alpha, self.tolerance = target, alpha, tolerance
+        super().__init__(alpha)
+        self.target, self.tolerance = target, tolerance
         order = np.argsort(-target, kind="stable")
         likeliest = {name: np.isin(np.arange(len(target)), order[:k]) for name, k in (("top 1", 1), ("top 4", 4))}
         chosen = {name: np.asarray(tokens, dtype=bool) for name, tokens in {**sets, **likeliest}.items()}
@@ -80,9 +82,6 @@ class TolerantTest:
         self._weights = np.full(bettors, -math.log(bettors))
         self.log_wealths = np.zeros(bettors)
         self.counts = np.zeros(len(target), dtype=np.int64)
-        self.samples = 0
-        self.log_peak = 0.0
-        self.alarm: int | None = None
 
     def update(self, token: Any) -> None:
         """Take in one draw and look.
@@ -124,12 +123,8 @@ class TolerantTest:
             raise ValueError("only tests of the same target, tolerance and sets can be merged")
         self.log_wealths = self.log_wealths + other.log_wealths
         self.counts = self.counts + other.counts
-        self.samples += other.samples
+        self.look_once(other.samples)
         self._learn()
-        now = self.log_evidence
-        self.log_peak = max(self.log_peak, now)
-        if self.alarm is None and now >= -math.log(self.alpha):
-            self.alarm = self.samples
 
     def _learn(self) -> None:
         more = (self.counts > self.samples * self.target).astype(float)
@@ -143,30 +138,19 @@ class TolerantTest:
             self.tolerance,
             self._weights,
             self.log_wealths,
-            -math.log(self.alpha),
+            self.threshold,
             False,
         )
-        if first >= 0 and self.alarm is None:
-            self.alarm = self.samples + first + 1
-        self.samples += len(tokens)
+        self.looked(len(tokens), peak, first)
         self.counts += np.bincount(tokens, minlength=len(self.target))
-        self.log_peak = max(self.log_peak, peak)
 
     @property
     def log_evidence(self) -> float:
         """The log of the mean wealth now."""
         return log_mean(self.log_wealths, self._weights)
 
-    @property
-    def evidence(self) -> float:
-        """The mean wealth now on the ordinary scale; under the claim its mean is at most 1."""
-        return ordinary(self.log_evidence)
-
-    @property
-    def verdict(self) -> Lossy | Unrefuted:
-        """`Lossy` once the evidence has reached 1/alpha at a look, and ever after; else `Unrefuted`."""
-        if self.alarm is None:
-            return Unrefuted(self.samples, self.log_evidence, self.promise)
+    def refuted(self) -> Lossy:
+        """Return the richest set of tokens, and the token whose share is furthest off."""
         share = self.counts / self.samples
         token = int(np.argmax(np.abs(share - self.target)))
         return Lossy(
