@@ -49,7 +49,7 @@ class Promise:
 class Unrefuted:
     """No alarm: the draws so far do not refute the claim. That is no proof of it; `promise` says what it is worth.
 
-    Made by `IdentityTest.verdict`.
+    Made by `RunningTest.verdict`.
     """
 
     samples: int

@@ -16,9 +16,8 @@ from spec_math.audit.sequential.bank import bank
 from spec_math.audit.sequential.dirichlet import KAPPAS, log_evidences, shares_of
 from spec_math.audit.sequential.evidence import Promise, drawn_tokens, log_mean
 from spec_math.audit.sequential.looking import Running, Setting, advance, nothing_seen
-from spec_math.audit.sequential.running_test import RunningTest
+from spec_math.audit.sequential.one_law import OneLawTest
 from spec_math.audit.sequential.sample_size import sequential_detectable_tv
-from spec_math.scheme import is_index
 from spec_math.verdict import Lossy
 
 BLIND = (
@@ -63,15 +62,14 @@ def identity_test(
     return IdentityTest(target, alpha, laws, pools)
 
 
-class IdentityTest(RunningTest):
+class IdentityTest(OneLawTest):
     """A running test of one law; made by `identity_test`.
 
     The counts [V] are all that its evidence depends on. Tests of the same claim may be merged: the counts add up.
     """
 
     def __init__(self, target: Any, alpha: Any, alternatives: Mapping[str, Any], pools: Any = None) -> None:
-        super().__init__(alpha)
-        self.target = shares_of(target)
+        super().__init__(shares_of(target), alpha)
         size = len(self.target)
         self.names = tuple(alternatives)
         labels, self._shares = _pooled(self.target, pools)
@@ -87,16 +85,6 @@ class IdentityTest(RunningTest):
         kappas = np.array(KAPPAS, dtype=float)
         self.setting = Setting(labels, inverse, kappas, ratios, _log_weights(len(KAPPAS), len(others)))
         self._running = nothing_seen(self.setting)
-
-    def update(self, token: Any) -> None:
-        """Take in one draw and look.
-
-        Raises:
-            TypeError, ValueError: the token is no index of the law.
-        """
-        if not is_index(token):
-            raise TypeError(f"a token is an index; got {token!r} of type {type(token).__name__}")
-        self.update_many([token])
 
     def update_many(self, tokens: Any) -> None:
         """Take in draws [n] in the order they were made, and look after each one.
@@ -159,19 +147,18 @@ class IdentityTest(RunningTest):
 
     def refuted(self) -> Lossy:
         """Return the token whose share is furthest off, or one that the target has no mass on."""
-        share = self.counts / max(self.samples, 1)
-        token = int(np.argmax(np.abs(share - self.target)))
         impossible = np.flatnonzero((self.counts > 0) & (self.target == 0))
+        token, share = self.furthest_off()
         if impossible.size:
-            token = int(impossible[0])
+            token, share = int(impossible[0]), float(self.counts[impossible[0]]) / self.samples
             reason = f"token {token} was drawn {self.counts[token]:,} times, and the target has no mass on it"
         else:
             reason = (
                 f"the evidence against the target reached e^{self.log_peak:.2f} after {self.alarm:,} draws, past the "
-                f"alarm at 1/{self.alpha:g}; token {token} has a share of {share[token]:.6g} where the target has "
+                f"alarm at 1/{self.alpha:g}; token {token} has a share of {share:.6g} where the target has "
                 f"{self.target[token]:.6g}"
             )
-        return Lossy(reason, token=token, emitted=float(share[token]), target=float(self.target[token]))
+        return Lossy(reason, token=token, emitted=share, target=float(self.target[token]))
 
     def suspects(self) -> list[tuple[str, float]]:
         """Return the alternatives with the log of their likelihood ratio against the target, the likeliest first."""

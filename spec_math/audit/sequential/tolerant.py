@@ -16,9 +16,8 @@ from spec_math.audit.sequential import bets
 from spec_math.audit.sequential.bank import bank
 from spec_math.audit.sequential.dirichlet import shares_of
 from spec_math.audit.sequential.evidence import Promise, drawn_tokens, level, log_mean
-from spec_math.audit.sequential.running_test import RunningTest
+from spec_math.audit.sequential.one_law import OneLawTest
 from spec_math.audit.sequential.sample_size import gap_detected
-from spec_math.scheme import is_index
 from spec_math.verdict import Lossy
 
 BLIND = (
@@ -64,12 +63,12 @@ def tolerant_test(
     return TolerantTest(masses, level(alpha), level(tolerance, "the tolerance, a total variation,"), sets)
 
 
-class TolerantTest(RunningTest):
+class TolerantTest(OneLawTest):
     """A running test of one law with a tolerance; made by `tolerant_test`. The order of the draws matters to it."""
 
     def __init__(self, target: Array, alpha: float, tolerance: float, sets: Mapping[str, Array]) -> None:
-        super().__init__(alpha)
-        self.target, self.tolerance = target, tolerance
+        super().__init__(target, alpha)
+        self.tolerance = tolerance
         order = np.argsort(-target, kind="stable")
         likeliest = {name: np.isin(np.arange(len(target)), order[:k]) for name, k in (("top 1", 1), ("top 4", 4))}
         chosen = {name: np.asarray(tokens, dtype=bool) for name, tokens in {**sets, **likeliest}.items()}
@@ -81,17 +80,7 @@ class TolerantTest(RunningTest):
         bettors = 2 * len(self.names) * len(bets.STAKES)
         self._weights = np.full(bettors, -math.log(bettors))
         self.log_wealths = np.zeros(bettors)
-        self.counts = np.zeros(len(target), dtype=np.int64)
-
-    def update(self, token: Any) -> None:
-        """Take in one draw and look.
-
-        Raises:
-            TypeError, ValueError: the token is no index of the law.
-        """
-        if not is_index(token):
-            raise TypeError(f"a token is an index; got {token!r} of type {type(token).__name__}")
-        self.update_many([token])
+        self._counts = np.zeros(len(target), dtype=np.int64)
 
     def update_many(self, tokens: Any) -> None:
         """Take in draws [n] in the order they were made, and look after each.
@@ -122,7 +111,7 @@ class TolerantTest(RunningTest):
         if not same or not np.array_equal(self._gaps[:, :-1], other._gaps[:, :-1]):
             raise ValueError("only tests of the same target, tolerance and sets can be merged")
         self.log_wealths = self.log_wealths + other.log_wealths
-        self.counts = self.counts + other.counts
+        self._counts = self._counts + other.counts
         self.look_once(other.samples)
         self._learn()
 
@@ -142,7 +131,12 @@ class TolerantTest(RunningTest):
             False,
         )
         self.looked(len(tokens), peak, first)
-        self.counts += np.bincount(tokens, minlength=len(self.target))
+        self._counts += np.bincount(tokens, minlength=len(self.target))
+
+    @property
+    def counts(self) -> Array:
+        """How often each token was drawn [V]."""
+        return self._counts
 
     @property
     def log_evidence(self) -> float:
@@ -151,14 +145,13 @@ class TolerantTest(RunningTest):
 
     def refuted(self) -> Lossy:
         """Return the richest set of tokens, and the token whose share is furthest off."""
-        share = self.counts / self.samples
-        token = int(np.argmax(np.abs(share - self.target)))
+        token, share = self.furthest_off()
         return Lossy(
             f"the evidence against every law within {self.tolerance:g} of the target reached e^{self.log_peak:.2f} "
             f"after {self.alarm:,} draws, past the alarm at 1/{self.alpha:g}; the richest bets are on the set "
             f"{self.suspects()[0][0]!r}",
             token=token,
-            emitted=float(share[token]),
+            emitted=share,
             target=float(self.target[token]),
         )
 
