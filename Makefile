@@ -10,7 +10,7 @@ help:
 	@echo 'make test     set up, then linters, types and every test'
 	@echo 'make test-engines  kernels of vLLM and SGLang in an environment of their own, which downloads 500 MB'
 	@echo 'make test-browser  the report in headless Chromium, with mouse and keyboard'
-	@echo 'make mutants   set up, then wrong versions of the library against its tests, half an hour a floor'
+	@echo 'make mutants   set up, then wrong versions of the library against its tests, about an hour'
 	@echo 'make bench    set up, then one table of ratios'
 	@echo 'make docs     set up, then the book, and say where it is'
 	@echo 'make clean    remove what was made: .venv, out, caches'
@@ -35,7 +35,7 @@ test-browser: .venv/tests
 	$(PIP) --editable '.[browser]'
 	.venv/bin/python -m pytest -n 0 proofs_tests/report/test_browser.py
 
-# Half an hour a floor on two cores; `make mutants FLOOR=token_level` runs one.
+# Six to twenty minutes a floor on two cores; `make mutants FLOOR=token_level` runs one.
 mutants: .venv/tests
 	$(PIP) --editable '.[mutants]'
 	.venv/bin/python -m proofs_tests.mutants $(addprefix --floor ,$(FLOOR))

@@ -98,6 +98,8 @@ def test_a_plan_and_its_laws() -> None:
 def test_a_certificate_is_judged_before_it_is_shown() -> None:
     found = transport.solve(["2/5", "3/5"], {(0,): "3/4", (1,): "1/4"})
     assert "Certificate, checked" in text(found)
+    assert "drafts \\ emitted" in text(found)
+    assert "None" not in text(found)
     false = Certificate((HALF, HALF), {(0,): Fraction(1)}, Fraction(1), {((0,), 0): Fraction(1)}, frozenset())
     assert "shows nothing" in text(false)
     assert "fault: the coupling emits token 0 with mass 1" in text(false)

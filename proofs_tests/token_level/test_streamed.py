@@ -115,6 +115,20 @@ def test_the_lowest_index_wins_a_tie(target, draft):
             assert abs(member - scheme.membership(target, draft, k)) <= 2.0**-50
 
 
+@pytest.mark.parametrize("tied", [(1, 512), (0, 513, 514), (3, 515, 516, 1)])
+def test_the_lowest_index_wins_a_tie_that_is_met_out_of_order(tied):
+    """Of more tokens than classes, those of class 0 are met first: 0, 512, then 1, 513."""
+    target, draft = np.full(600, 1 / 1024), np.zeros(600)
+    draft[list(tied)] = 0.25
+    target[list(tied)] = np.arange(1, len(tied) + 1) / 16
+    chunk = Chunk(600, (1, 2, 3, 4))
+    chunk.take(target[None], draft[None])
+    order = sorted(tied)
+    assert chunk.overall(1)[0] == pytest.approx(target[order[0]] / target.sum(), rel=2.0**-40)
+    for k in range(2, len(tied) + 1):
+        assert chunk.by_k(2, k)[0] == pytest.approx(target[order[: k - 1]].sum() / target.sum(), rel=2.0**-40)
+
+
 def test_a_cleared_chunk_starts_again():
     chunk = Chunk(2, (1,), capacity=1)
     chunk.take(np.array([[1.0, 3.0]]), np.array([[1.0, 1.0]]))
