@@ -10,3 +10,6 @@ settings.register_profile(
 # A mutant is rejected by any counterexample: none is made small.
 settings.register_profile("mutants", settings.get_profile("proofs"), phases=(Phase.explicit, Phase.generate))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "proofs"))
+
+# It drives mutmut, which is installed by `make mutants` alone.
+collect_ignore = ["mutants/judge.py"]

@@ -157,7 +157,7 @@ def drawn(first_of_each: bool) -> dict[Any, Fraction]:
     laws = GatheredLaws(lambda _: [0.5, 0.25, 0.25], lambda _: [0.5, 0.25, 0.25], ())
     counted: Counter[Any] = Counter()
     for uniforms in product(GRID, repeat=3):
-        rng = Given(uniforms.ravel().tolist())
+        rng = Given(list(uniforms))
         chains = extended(laws, [(), ()], 1, rng)
         if first_of_each:
             chains = with_distinct_roots(laws, chains, 2, 1, rng)

@@ -131,7 +131,10 @@ def tests_in_time(floor: str, place: Path, console: Console) -> dict[str, float]
     if not kept.is_file() or ran.returncode not in (0, 1):
         raise RuntimeError(f"the tests of {floor} could not be run:\n{ran.stdout[-2000:]}{ran.stderr[-2000:]}")
     console.print(f"{floor}: {ran.stdout.strip().splitlines()[-1]}")
-    return json.loads(kept.read_text(encoding="utf-8"))
+    told = json.loads(kept.read_text(encoding="utf-8"))
+    if told["failed"]:
+        raise RuntimeError(f"without any mutant these tests of {floor} fail: {', '.join(told['failed'])}")
+    return told["passed"]
 
 
 def configure(floor: str, place: Path, allowed: dict[str, float]) -> None:

@@ -19,6 +19,7 @@ import pytest
 SECONDS = float(os.environ.get("PATIENCE_SECONDS", "6"))
 PLACE = os.environ.get("PATIENCE_FILE", "")
 passed: dict[str, float] = {}
+failed: list[str] = []
 
 
 class TooSlowError(BaseException):
@@ -62,14 +63,16 @@ def pytest_pyfunc_call(pyfuncitem: Any) -> Iterator[None]:
 
 
 def pytest_runtest_logreport(report: Any) -> None:
-    """Keep the names of the tests that pass, with their seconds."""
+    """Keep the names of tests that pass, with their seconds, and of those that fail for another reason than time."""
     if report.when == "call" and report.passed:
         passed[report.nodeid] = report.duration
+    if report.failed and TooSlowError.__name__ not in str(report.longrepr):
+        failed.append(report.nodeid)
 
 
 def pytest_sessionfinish(session: Any) -> None:
-    """Write the names, where a file was asked for; a worker leaves that to the process that started it."""
+    """Write the names down, where a file was asked for; a worker leaves that to the process that started it."""
     if PLACE and not hasattr(session.config, "workerinput"):
-        written = Path(PLACE).write_text(json.dumps(passed), encoding="utf-8")
+        written = Path(PLACE).write_text(json.dumps({"passed": passed, "failed": failed}), encoding="utf-8")
         if not written:
             raise OSError(f"{PLACE} could not be written")
