@@ -10,7 +10,7 @@ help:
 	@echo 'make test     set up, then linters, types and every test'
 	@echo 'make test-engines  kernels of vLLM and SGLang in an environment of their own, which downloads 500 MB'
 	@echo 'make test-browser  the report in headless Chromium, with mouse and keyboard'
-	@echo 'make mutants   set up, then wrong versions of the library against its tests, about an hour'
+	@echo 'make mutants   set up, then wrong versions of the library against its tests, 40 minutes'
 	@echo 'make bench    set up, then one table of ratios'
 	@echo 'make docs     set up, then the book, and say where it is'
 	@echo 'make clean    remove what was made: .venv, out, caches'

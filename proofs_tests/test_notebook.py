@@ -93,6 +93,9 @@ def test_a_plan_and_its_laws() -> None:
     assert "acceptance, the optimum: 67/80" in shown
     assert "9/16" in shown  # what is put forward
     assert "2, independent" in shown
+    html = optimal.plan(["2/5", "3/5"], ["3/4", "1/4"], 2)._repr_html_()
+    assert "<b>Optimal plan</b>" in html
+    assert all(f">{column}</th>" in html for column in ("token", "draft", "put forward", "kept with"))
 
 
 def test_a_certificate_is_judged_before_it_is_shown() -> None:

@@ -9,7 +9,9 @@ import pytest
 
 from spec_math import Lossless, Lossy, check_lossless_block
 from spec_math.arrays import exact
-from spec_math.block_level import block, chain
+from spec_math.block_level import block, chain, emitted_law, optimum
+from spec_math.block_level.conditionals import Conditionals
+from spec_math.chance import law
 from spec_math.language import Table
 
 TARGET, DRAFT = exact(["1/4", "3/4"]), exact(["1/2", "1/2"])
@@ -50,3 +52,21 @@ def test_nothing_is_judged_after_a_text_that_has_ended() -> None:
     assert check_lossless_block(lambda coin, prefix: (coin.draw(model(prefix)),), model, 1, prefix=(0,))
     with pytest.raises(ValueError, match="end"):
         check_lossless_block(lambda coin, prefix: (coin.draw(model(prefix)),), model, 1, prefix=(0, 1))
+
+
+def test_a_number_that_is_no_count_is_named() -> None:
+    model = Table({(): ["1/2", "1/2"]}, context=0)
+
+    def one(coin: Any, _: Any) -> tuple[int, ...]:
+        return (coin.draw(model(())),)
+
+    with pytest.raises(ValueError, match=r"^horizon must be at least 1; got 0"):
+        check_lossless_block(one, model, 0)
+    with pytest.raises(ValueError, match=r"^rounds must be at least 1; got 0"):
+        check_lossless_block(one, model, 1, 0)
+    with pytest.raises(ValueError, match=r"^rounds must be at least 1; got 0"):
+        emitted_law(one, model, 1, 0)
+    with pytest.raises(ValueError, match=r"^lookahead must be at least 1; got 0"):
+        optimum.level_bound(model, model, (), 0, 1)
+    with pytest.raises(ValueError, match=r"^lookahead must be at least 1; got 0"):
+        law(lambda coin: chain.draw(coin, Conditionals(model, model, ()), 0))

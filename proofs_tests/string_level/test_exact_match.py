@@ -209,3 +209,8 @@ def test_a_sub_law_may_exceed_1_by_what_its_storage_rounds_and_by_no_more(stored
     assert exact_match.acceptance(target, (target * (1 + bound / 2)).astype(stored)) > 0.5
     with pytest.raises(ValueError, match="masses must sum to at most 1"):
         exact_match.acceptance(target, (target * (1 + 4 * bound)).astype(stored))
+
+
+def test_a_target_that_is_no_law_is_named():
+    with pytest.raises(ValueError, match=r"^target: masses must sum to exactly 1"):
+        exact_match.acceptance(["1/4", "1/4"], ["1/4", "1/4"])

@@ -174,3 +174,9 @@ def test_what_is_measured_reads_texts_as_its_drafter_does_and_keeps_what_the_met
         assert (found.tokens_per_call, found.lossless, found.needs) == (tokens, method.lossless, method.needs)
         told_apart += measure(method, target, hearing, (0,), 2, COST).tokens_per_call != tokens
     assert told_apart > 0
+
+
+def test_a_lookahead_that_is_none_is_named():
+    target = speaker(["a"], [1])
+    with pytest.raises(ValueError, match="lookahead must be at least 1; got 0"):
+        compare(target, target, (), [1, 0], COST)

@@ -194,3 +194,9 @@ def test_a_block_says_what_was_drafted_also_where_it_ends_the_text():
         ((1,), (1,), 1),
         ((0,), (1,), 0),
     }
+
+
+def test_a_lookahead_that_is_none_is_named():
+    _, reading = opened(speaker(["a"], [1]), speaker(["a"], [1]), ())
+    with pytest.raises(ValueError, match=r"^lookahead must be at least 1; got 0"):
+        RetokenisedLaw(reading, lambda _: (), 0)

@@ -298,3 +298,15 @@ def test_tampered_file_loads_as_claimed_and_is_rejected(tmp_path):
     claim = load(path)
     assert isinstance(claim, Certificate)
     assert not claim.check()
+
+
+def test_a_claim_about_other_laws_says_which():
+    target, draft = bernoulli()
+    claim = transport.solve(target, draft_law.iid(draft, 2))
+    assert claim.fault(target=draft) == "the certificate is about another target"
+    assert claim.fault(draft_law=draft_law.iid(target, 2)) == "the certificate is about another law of the drafts"
+
+
+def test_a_certificate_that_cannot_be_read_says_of_what_kind_the_error_is():
+    unreadable = replace(transport.solve(*(bernoulli()[0], draft_law.iid(bernoulli()[1], 1))), target=None)
+    assert str(unreadable.fault()).startswith("the certificate cannot be read: TypeError: ")

@@ -99,3 +99,8 @@ def test_too_many_drafts_are_refused_with_the_way_out():
         draft_law.independent([])
     with pytest.raises(ValueError, match="one shape"):
         draft_law.independent([["1/2", "1/2"], [1]])
+
+
+def test_a_vocabulary_that_is_no_count_is_named():
+    with pytest.raises(ValueError, match=r"^vocabulary must be at least 1; got 0"):
+        draft_law.sizes(0, 2)

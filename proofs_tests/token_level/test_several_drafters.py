@@ -95,3 +95,8 @@ def test_bad_drafts_are_refused():
         several_drafters.optimum([1], [])
     with pytest.raises(ValueError, match="one token from each of 2 drafters is needed; got 1"):
         law(lambda coin: several_drafters.emit(coin, (0,), [1], [[1], [1]]))
+
+
+def test_a_draft_that_is_no_law_is_named():
+    with pytest.raises(ValueError, match=r"^draft: masses must sum to exactly 1"):
+        law(lambda coin: several_drafters.draw(coin, [["1/4", "1/4"]]))

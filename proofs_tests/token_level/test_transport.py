@@ -254,3 +254,9 @@ def test_what_is_no_problem_is_refused():
 
 def _emission(token, tokens):
     return Emission(token, accepted=token in tokens)
+
+
+def test_a_target_that_is_no_law_is_named():
+    for form in (transport.solve, transport.acceptance_of):
+        with pytest.raises(ValueError, match=r"^target: masses must sum to exactly 1"):
+            form(["1/4", "1/4"], {(0,): 1})
