@@ -1,4 +1,4 @@
-"""A verdict is a value with its evidence: Lossless or Lossy, Optimal or a bracket.
+"""A verdict is a value with its evidence: Lossless, Lossy or Undecided, Optimal or a bracket.
 
 Source: lossless as in SpecTr, Section 3, valid transport plan; the judge is our own.
 """
@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from enum import Enum
 from typing import Any
 
 import numpy as np
@@ -68,6 +69,50 @@ class Lossy:
         facts = {"token": self.token, "text": self.tokens, "emitted": self.emitted, "target": self.target}
         known = {**facts, "total variation": self.total_variation, "on the path": ", ".join(self.path) or None}
         return card(f"Lossy: {self.reason}", known, colour=BAD)
+
+
+class Reason(Enum):
+    """Why a verdict was left open, in a form that a program can read."""
+
+    NOT_JUDGED = "not judged"
+    """Nothing was decided: every case raised, or it is not known how the function is to be called."""
+    ROUNDING = "rounding could explain it"
+    """The rounding that the program's own number types allow exceeds what a verdict may forgive."""
+    RANDOMNESS_NOT_SEEN = "randomness not seen"
+    """The function draws from a source that cannot be followed."""
+    BUDGET = "budget spent"
+    """The paths that were walked decide nothing, and more were not allowed."""
+
+
+@dataclass(frozen=True)
+class Undecided:
+    """Neither lossless nor lossy was shown: `reason` says why, and `explanation` names what stood in the way.
+
+    It is never truthy, so that a test that asks for a lossless verifier fails.
+
+    >>> verdict = Undecided(Reason.RANDOMNESS_NOT_SEEN, "os.urandom was read")
+    >>> bool(verdict), str(verdict)
+    (False, 'Undecided (randomness not seen): os.urandom was read')
+    """
+
+    reason: Reason
+    explanation: str
+    path: tuple[str, ...] = ()
+
+    def __bool__(self) -> bool:
+        return False
+
+    def __str__(self) -> str:
+        where = f"\n  on the path: {', '.join(self.path)}" if self.path else ""
+        return f"Undecided ({self.reason.value}): {self.explanation}{where}"
+
+    def _repr_html_(self) -> str:
+        known = {"why": self.explanation, "on the path": ", ".join(self.path) or None}
+        return card(f"Undecided: {self.reason.value}", known)
+
+
+Verdict = Lossless | Lossy | Undecided
+"""What a judge returns; only `Lossless` is truthy."""
 
 
 @dataclass(frozen=True)
