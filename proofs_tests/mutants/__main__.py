@@ -1,4 +1,4 @@
-"""`make mutants`: a seeded sample of wrong versions of one floor, and how many of them its tests reject.
+"""`make mutants`: a sample of wrong versions of one floor, and how many of them its tests reject.
 
 Each floor is copied, its compiled and cached functions are made plain (a decorated function is never mutated), mutmut
 writes the mutants, and the floor's own tests run against each, without compilation and without shrinking.
@@ -9,12 +9,12 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import random
 import re
 import shutil
 import subprocess
 import sys
 import time
+from hashlib import sha256
 from pathlib import Path
 from subprocess import PIPE
 
@@ -55,7 +55,7 @@ def main() -> int:
         "--floor", choices=MORE_FLOORS, action="append", help="a floor; those that laws rest on unless told"
     )
     parser.add_argument("--sample", type=int, default=600, help="mutants a floor")
-    parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--salt", default="1", help="another salt is a fresh sample")
     parser.add_argument("--minutes", type=float, default=30, help="time for the mutants of one floor")
     parser.add_argument("--folder", type=Path, default=ROOT / "out" / "mutants", help="where the copies are made")
     asked = parser.parse_args()
@@ -171,10 +171,15 @@ def generated(place: Path) -> list[str]:
 
 def sampled(names: list[str], place: Path, asked: argparse.Namespace) -> tuple[list[str], dict[str, str]]:
     """Draw a sample; those that are the same program by a stated rule are set apart, with the rule."""
-    drawn = random.Random(asked.seed).sample(names, min(asked.sample, len(names)))
+    drawn = drawn_by_salt(names, asked.sample, asked.salt)
     differences = equivalent.differences(drawn, place)
     same = {name: rule for name in drawn if (rule := equivalent.rule(differences[name]))}
     return [name for name in drawn if name not in same], same
+
+
+def drawn_by_salt(names: list[str], size: int, salt: str) -> list[str]:
+    """Return the `size` names with the least salted hash: a change of the code keeps all but the mutants it touches."""
+    return sorted(names, key=lambda name: sha256(f"{salt} {name}".encode()).digest())[:size]
 
 
 def run(names: list[str], place: Path, minutes: float, console: Console) -> None:
