@@ -6,7 +6,6 @@ Source: worked out here.
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Callable, Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from safetensors.torch import save
 
 from spec_math.block_level import array_draw, block, chain
 from spec_math.chance import Coin, Cumulative, replay
+from spec_math.files.whole import write_whole
 from spec_math.token_level import k_sequential, plan
 from torch_bridge import threshold
 from torch_bridge.options import Options
@@ -116,7 +116,7 @@ def write_vectors(folder: str | Path, seed: int = 0) -> list[Path]:
     for number, case in enumerate(CASES):
         arrays = vectors(case, np.random.default_rng([seed, number]))
         path = place / f"{case.name}.safetensors"
-        _write(path, save({name: array.contiguous() for name, array in arrays.items()}))
+        write_whole(path, save({name: array.contiguous() for name, array in arrays.items()}))
         written.append(path)
         lookahead = {"token": 0, "block": case.drafts}.get(case.verifier)
         rules = {
@@ -131,7 +131,7 @@ def write_vectors(folder: str | Path, seed: int = 0) -> list[Path]:
             }
         )
     path = place / "vectors.json"
-    _write(path, (json.dumps({"about": ABOUT, "seed": seed, "files": listed}, indent=1) + "\n").encode())
+    write_whole(path, (json.dumps({"about": ABOUT, "seed": seed, "files": listed}, indent=1) + "\n").encode())
     return [*written, path]
 
 
@@ -236,13 +236,3 @@ _PROGRAMS: dict[str, Callable[[Coin, tuple[int, ...], Any, Any], tuple[tuple[int
     "k_seq": _in_sequence,
     "plan": _planned,
 }
-
-
-def _write(path: Path, content: bytes) -> None:
-    """Write a file beside its place and move it there: a reader sees the old one, the new one or none."""
-    beside = path.with_name(f".{path.name}.{os.getpid()}")
-    try:
-        beside.write_bytes(content)
-        beside.replace(path)
-    finally:
-        beside.unlink(missing_ok=True)

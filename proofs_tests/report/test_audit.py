@@ -49,7 +49,7 @@ def run(*arguments: Any) -> Any:
         ([f"{SAMPLERS}:leaks"], 2, "state leaks between runs"),
         ([f"{SAMPLERS}:nothing"], 2, "has no nothing; it has: "),
         (["no_such_module:f"], 2, "no_such_module cannot be imported from here"),
-        (["step"], 2, "named MODULE:FUNCTION"),
+        (["step"], 2, "audit takes module:name"),
         (["gone.py:step"], 2, "there is no file gone.py"),
         ([f"{SAMPLERS}:CALLS"], 2, "is no function; it is a list"),
         ([f"{SAMPLERS}:step", "--target", "1/2,1/2"], 2, "given both or not at all"),

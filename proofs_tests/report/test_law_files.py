@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-from spec_math.report.law_files import LawFileError, open_laws, write_whole
+from spec_math.report.law_files import LawFileError, open_laws
 
 LAWS = np.array([[0.25, 0.75], [0.5, 0.5], [1.0, 0.0]])
 
@@ -94,17 +94,3 @@ def test_one_position_may_be_a_vector(tmp_path):
     file = open_laws(tmp_path / "one.npy")
     assert file.shape == (1, 2)
     assert np.concatenate(list(file.chunks(8))).tolist() == [[0.25, 0.75]]
-
-
-def test_write_whole_leaves_the_old_file_and_no_partial_one_when_it_fails(tmp_path, monkeypatch):
-    path = tmp_path / "a.txt"
-    write_whole(path, "old")
-
-    def fail(*_):
-        raise OSError("no space")
-
-    monkeypatch.setattr("pathlib.Path.replace", fail)
-    with pytest.raises(OSError, match="no space"):
-        write_whole(path, "new")
-    assert path.read_text() == "old"
-    assert [found.name for found in tmp_path.iterdir()] == ["a.txt"]

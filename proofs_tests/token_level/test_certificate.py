@@ -240,7 +240,7 @@ def test_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch)
     def refuse(*_):
         raise OSError("no space left")
 
-    monkeypatch.setattr("spec_math.token_level.certificate.os.fsync", refuse)
+    monkeypatch.setattr("spec_math.files.whole.os.fsync", refuse)
     with pytest.raises(OSError, match="no space left"):
         transport.solve(target, draft_law.iid(draft, 1)).save(path)
     assert load(path) == claim

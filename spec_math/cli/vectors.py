@@ -14,7 +14,7 @@ from rich.table import Table
 
 from spec_math.cli.options import SeedOption
 from spec_math.cli.run import run
-from spec_math.report.law_files import check_writable
+from spec_math.files.whole import check_writable
 
 
 def vectors(

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import importlib
 import json
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
 from spec_math.arrays import count, law
 from spec_math.coupling import joint
+from spec_math.files.place import load
 from spec_math.scheme import Emission, Scheme, draw_independent
 from spec_math.token_level import SCHEMES
 
@@ -56,16 +55,7 @@ def load_scheme(place: str) -> Scheme:
     >>> load_scheme("spec_math.token_level.single:verify").name
     'spec_math.token_level.single:verify'
     """
-    module, colon, name = place.partition(":")
-    if not colon or not module or not name:
-        raise ValueError(f"--scheme takes module:name, such as mypackage.verifiers:mine; got {place!r}")
-    sys.path.insert(0, "")
-    try:
-        found = getattr(importlib.import_module(module), name)
-    except (ImportError, AttributeError) as error:
-        raise ValueError(f"--scheme {place}: {error}; the module must be importable from here") from error
-    finally:
-        sys.path.remove("")
+    found = load(place, "--scheme").value
     if isinstance(found, Scheme):
         return found
     if not callable(found):

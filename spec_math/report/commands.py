@@ -14,6 +14,7 @@ from rich.progress import Progress
 from rich.text import Text
 
 from spec_math.arrays import count, law
+from spec_math.files.whole import check_writable, write_whole
 from spec_math.report import default, pictures
 from spec_math.report.arguments import load_scheme, masses_of, named_scheme, names_of, parsed_ks, parsed_sweep
 from spec_math.report.blocks import commands as block_commands
@@ -23,7 +24,7 @@ from spec_math.report.comparison import compare as compare_positions
 from spec_math.report.drafters import compare_drafters, drafters_table
 from spec_math.report.explanation import Step, shown
 from spec_math.report.explanation import explain as explain_run
-from spec_math.report.law_files import LawFile, check_writable, open_laws, write_whole
+from spec_math.report.law_files import LawFile, open_laws
 from spec_math.report.page import Picture, page
 from spec_math.report.paper_pictures import paper_pictures
 from spec_math.report.positions import Positions, compressed, from_files, heated

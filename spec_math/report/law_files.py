@@ -5,7 +5,6 @@ from __future__ import annotations
 import struct
 import zipfile
 from collections.abc import Iterator
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -193,44 +192,3 @@ def _typed(array: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
 
 _HEADERS = {".npy": _npy_header, ".npz": _npz_header, ".safetensors": _safetensors_header}
 _READERS = {".npy": _npy_rows, ".npz": _npz_rows, ".safetensors": _safetensors_rows}
-
-
-def write_whole(path: str | Path, content: bytes | str) -> Path:
-    """Write a file whole or not at all: into a neighbour first, then moved over the name in one step.
-
-    Raises:
-        OSError: the folder is missing or cannot be written; nothing is left behind.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_whole(Path(folder) / "a.txt", "whole").read_text()
-    'whole'
-    """
-    target = Path(path)
-    partial = target.with_name(f".{target.name}.partial")
-    try:
-        partial.write_bytes(content.encode() if isinstance(content, str) else content)
-        partial.replace(target)
-    except BaseException:
-        with suppress(OSError):
-            partial.unlink(missing_ok=True)
-        raise
-    return target
-
-
-def check_writable(folder: Path) -> None:
-    """Fail before the work is done, not after it, where nothing can be written; the folder is made if it is missing.
-
-    Raises:
-        ValueError: the folder cannot be made or written.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     check_writable(Path(folder) / "results")
-    """
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-        probe = write_whole(folder / ".spec-math-probe", "")
-        probe.unlink()
-    except OSError as error:
-        raise ValueError(f"{folder}: the folder cannot be written ({error}); choose another with --out") from error

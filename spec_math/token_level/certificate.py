@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, cast
-from uuid import uuid4
 
 from spec_math.arrays import exact
+from spec_math.files.whole import write_whole
 from spec_math.notebook import BAD, GOOD, card, joint_table
 from spec_math.token_level.draft_law import Drafts, checked, sets
 
@@ -76,17 +76,7 @@ class Certificate:
             ValueError: a number has more digits than Python writes (4300 unless told).
         """
         written = json.dumps(_to_json(self), indent=1, ensure_ascii=False)
-        place = Path(path)
-        # In the same folder, so that the replacement is one step of the file system.
-        temporary = place.with_name(f".{place.name}.{uuid4().hex}")
-        try:
-            with temporary.open("x", encoding="utf-8") as file:
-                file.write(written + "\n")
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(temporary, place)  # noqa: PTH105 - os.replace by name: it overwrites on every system
-        finally:
-            temporary.unlink(missing_ok=True)
+        write_whole(path, written + "\n")
 
 
 def load(path: str | os.PathLike[str]) -> Certificate:

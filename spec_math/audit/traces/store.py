@@ -7,6 +7,7 @@ from pathlib import Path
 from zipfile import BadZipFile
 
 from spec_math.audit.traces.result import ShardResult
+from spec_math.files.whole import write_whole
 
 FORM = 1
 """Raised when results change their meaning: older ones are then computed anew."""
@@ -42,10 +43,7 @@ class Store:
         Raises:
             OSError: the folder cannot be written.
         """
-        place = self._place(shard)
-        partial = place.with_name(f".{place.name}.partial")
-        partial.write_bytes(result.to_bytes())
-        partial.replace(place)
+        write_whole(self._place(shard), result.to_bytes())
 
     def _place(self, shard: Path) -> Path:
         """Name the file by everything that the result depends on; a shard's content by its size and time."""

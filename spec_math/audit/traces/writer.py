@@ -13,6 +13,7 @@ from spec_math.audit.traces import parquet_file
 from spec_math.audit.traces.logit_types import type_name
 from spec_math.audit.traces.schema import INTEGERS, TraceError, check_ids, header, metadata
 from spec_math.audit.traces.shard_file import ENDINGS
+from spec_math.files.whole import replaced
 
 
 def write_shard(
@@ -39,15 +40,11 @@ def write_shard(
     check_ids({name: arrays[name].astype(np.int64) for name in INTEGERS}, found, str(target))
     if target.suffix not in ENDINGS:
         raise TraceError(f"{target}: shards are {' and '.join(ENDINGS)} files, not {target.suffix or 'a bare name'!r}")
-    partial = target.with_name(f".{target.name}.partial")
-    try:
+    with replaced(target) as partial:
         if target.suffix == ".safetensors":
             save_file(arrays, partial, metadata=notes)
         else:
             _write_parquet(partial, arrays, notes)
-        partial.replace(target)
-    finally:
-        partial.unlink(missing_ok=True)
     return target
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from spec_math.audit import Judgement
-from spec_math.report.audits.place import Place
+from spec_math.files.place import Place
 
 
 def pytest_file(found: Judgement, place: Place, beside: Path) -> str:

@@ -15,12 +15,12 @@ from spec_math.audit import ExploreError, Judgement, LeakError, Likeness, Subjec
 from spec_math.audit.case import Case, chain, default, position
 from spec_math.audit.likeness import comparable
 from spec_math.audit.smallest import TRIED
+from spec_math.files.place import Place, load_function
+from spec_math.files.whole import check_writable, write_whole
 from spec_math.report.arguments import masses_of
 from spec_math.report.audits.case import pytest_file
 from spec_math.report.audits.page import how, laws_of, page
-from spec_math.report.audits.place import Place, load
 from spec_math.report.audits.tables import headline, sentences, table
-from spec_math.report.law_files import check_writable, write_whole
 
 
 @dataclass(frozen=True)
@@ -65,8 +65,8 @@ def audit(request: AuditRequest, make: Make, console: Console, progress: Progres
     for path in (request.out, request.test):
         if path is not None:
             check_writable(path.parent)
-    place = load(request.place)
-    subject = make(place.fn, request.shape, request.numbers, request.grid)
+    place = load_function(request.place, "audit")
+    subject = make(place.value, request.shape, request.numbers, request.grid)
     case = case_of(request)
     name = f"{place.module}.{place.attribute}"
     try:

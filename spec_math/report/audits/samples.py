@@ -19,9 +19,10 @@ from rich.progress import Progress
 from rich.text import Text
 
 from spec_math.audit import IdentityTest, identity_test, sequential_sample_size
+from spec_math.files.place import load_function
+from spec_math.files.whole import check_writable, write_whole
 from spec_math.report.arguments import masses_of
-from spec_math.report.audits.place import load
-from spec_math.report.law_files import check_writable, open_laws, write_whole
+from spec_math.report.law_files import open_laws
 from spec_math.report.page import STYLE
 from spec_math.report.pictures import COLOURS, panels, svg
 from spec_math.verdict import Lossy
@@ -140,7 +141,7 @@ def _batches(place: str, done: int, needed: int) -> tuple[int, Iterator[Any]]:
         return len(tokens), (tokens[first : first + BATCH] for first in range(done, len(tokens), BATCH))
     if ":" not in place:
         raise ValueError(f"--samples takes a file of tokens or MODULE:FUNCTION; there is no file {place}")
-    draw = load(place).fn
+    draw = load_function(place, "--samples").value
 
     def drawn() -> Iterator[Any]:
         for first in range(done, needed, BATCH):

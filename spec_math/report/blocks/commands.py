@@ -14,6 +14,7 @@ from rich.text import Text
 
 from spec_math.arrays import count
 from spec_math.block_level.methods import Method, named
+from spec_math.files.whole import check_writable, write_whole
 from spec_math.report.arguments import parsed_ks
 from spec_math.report.blocks import pictures as block_pictures
 from spec_math.report.blocks import tables as block_tables
@@ -23,7 +24,6 @@ from spec_math.report.blocks.models import BlockModels, embedded, from_tables
 from spec_math.report.blocks.run import run, shaped, start
 from spec_math.report.generated_text import generate as generate_text
 from spec_math.report.generated_text import legend, marked, reached
-from spec_math.report.law_files import check_writable, write_whole
 from spec_math.report.page import Picture
 
 

@@ -14,8 +14,8 @@ from rich.console import Console
 from rich.progress import Progress
 
 from spec_math.arrays import count
+from spec_math.files.whole import check_writable, write_whole
 from spec_math.report.arguments import load_scheme, parsed_ks
-from spec_math.report.law_files import check_writable, write_whole
 from spec_math.report.proofs.table import as_json, failures, summary, terminal_table
 from spec_math.symbolic import THEOREMS, Proof, Theorem, chosen, prove
 from spec_math.symbolic.token_theorems import lossless

@@ -18,7 +18,7 @@ from spec_math.audit.traces.result import ShardResult, Summary
 from spec_math.audit.traces.run import KEPT, audit_shards, cluster, find_shards, threads
 from spec_math.audit.traces.shard_audit import TOLERANCE
 from spec_math.audit.traces.store import Store
-from spec_math.report.law_files import check_writable, write_whole
+from spec_math.files.whole import check_writable, write_whole
 from spec_math.report.traces.default import VARIANTS, write_default
 from spec_math.report.traces.page import page
 from spec_math.report.traces.pictures import pictures

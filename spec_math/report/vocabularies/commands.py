@@ -13,9 +13,9 @@ from rich.progress import Progress
 from rich.text import Text
 
 from spec_math.arrays import count
+from spec_math.files.whole import check_writable, write_whole
 from spec_math.report.arguments import parsed_ks
 from spec_math.report.blocks.commands import told_by
-from spec_math.report.law_files import check_writable, write_whole
 from spec_math.report.vocabularies import laws as vocabulary_laws
 from spec_math.report.vocabularies import models as vocabulary_models
 from spec_math.report.vocabularies import sampling as vocabulary_sampling

@@ -12,11 +12,11 @@ from rich.progress import Progress
 from rich.table import Table
 from rich.text import Text
 
+from spec_math.files.whole import write_whole
 from spec_math.language import Vocabulary
 from spec_math.language.expressibility import expressibility
 from spec_math.language.files import read_tokenizer, read_vocabulary
 from spec_math.language.overlap import Overlap, by_bytes, by_keys, in_texts
-from spec_math.report.law_files import write_whole
 from spec_math.report.pictures import bars
 
 

@@ -14,9 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from spec_math.distribution import restriction
+from spec_math.files.whole import write_whole
 from spec_math.language import Vocabulary
 from spec_math.language.files import read_tokenizer
-from spec_math.report.law_files import LawFileError, open_laws, write_whole
+from spec_math.report.law_files import LawFileError, open_laws
 from spec_math.report.positions import from_files
 from spec_math.report.vocabularies import segmentation_figures
 from spec_math.report.vocabularies.overlap import read_all, text_of

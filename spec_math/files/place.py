@@ -1,4 +1,4 @@
-"""Where a function under audit stands: MODULE:FUNCTION, a module that can be imported or a file of Python."""
+"""What a user names MODULE:NAME: a module that can be imported or a file of Python, and a name in it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import importlib.util
 import inspect
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -16,15 +15,15 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Place:
-    """A function, the name of its module, its own name there, and the folder that the module is imported from."""
+    """A value, the name of its module, its own name there, and the folder that the module is imported from."""
 
-    fn: Callable[..., Any]
+    value: Any
     module: str
     attribute: str
     folder: Path | None
 
     def header(self, beside: Path) -> str:
-        """Return the lines that import the function into a file that lies in a folder."""
+        """Return the lines that import the value into a file that lies in a folder."""
         wanted = f"from {self.module} import {self.attribute.partition('.')[0]}\n"
         if self.folder is None:
             return wanted
@@ -35,12 +34,11 @@ class Place:
         )
 
 
-def load(place: str) -> Place:
-    """Load the function of MODULE:FUNCTION; MODULE is a dotted name, or the path of a .py file.
+def load(place: str, option: str = "a function") -> Place:
+    """Load the value of MODULE:NAME; MODULE is a dotted name, or the path of a .py file. `option` is who asks.
 
     Raises:
-        ValueError: there is no such module or function, or importing it fails.
-        TypeError: what is there cannot be called.
+        ValueError: there is no such module or name, or importing it fails.
 
     >>> load("spec_math.token_level.single:verify").module
     'spec_math.token_level.single'
@@ -48,8 +46,7 @@ def load(place: str) -> Place:
     name, colon, attribute = place.rpartition(":")
     if not colon or not name or not attribute:
         raise ValueError(
-            f"what is audited is named MODULE:FUNCTION, such as mypackage.sampling:verify or sampling.py:verify; "
-            f"got {place!r}"
+            f"{option} takes module:name, such as mypackage.verifiers:mine or verifiers.py:mine; got {place!r}"
         )
     module = _from_file(Path(name)) if name.endswith(".py") else _by_name(name)
     found: Any = module
@@ -58,9 +55,23 @@ def load(place: str) -> Place:
     if found is None:
         listed = ", ".join(one for one, value in vars(module).items() if callable(value) and not one.startswith("_"))
         raise ValueError(f"{name} has no {attribute}; it has: {listed or 'no function'}")
-    if not callable(found):
-        raise TypeError(f"{place} is no function; it is a {type(found).__name__}")
     return Place(found, module.__name__, attribute, _folder(module))
+
+
+def load_function(place: str, option: str = "a function") -> Place:
+    """Load the function of MODULE:FUNCTION, as `load`.
+
+    Raises:
+        ValueError: as `load`. TypeError: what is there cannot be called.
+
+    >>> load_function("math:pi")
+    Traceback (most recent call last):
+    TypeError: math:pi is no function; it is a float
+    """
+    found = load(place, option)
+    if not callable(found.value):
+        raise TypeError(f"{place} is no function; it is a {type(found.value).__name__}")
+    return found
 
 
 def _by_name(name: str) -> ModuleType:
@@ -97,7 +108,10 @@ def _from_file(path: Path) -> ModuleType:
 
 def _folder(module: ModuleType) -> Path | None:
     """Return the folder that a module is imported from, or None where it is installed."""
-    path = Path(inspect.getfile(module)).resolve()
+    try:
+        path = Path(inspect.getfile(module)).resolve()
+    except TypeError:  # built in
+        return None
     if "site-packages" in path.parts or module.__name__.partition(".")[0] in ("spec_math", "torch_bridge"):
         return None
     depth = module.__name__.count(".") + (path.name == "__init__.py")

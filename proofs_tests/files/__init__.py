@@ -1,0 +1,1 @@
+"""Files written whole, and values named by module and name."""

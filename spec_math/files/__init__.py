@@ -1,0 +1,1 @@
+"""Files on the lowest floor: one function that writes a file whole or not at all, and what is named MODULE:NAME."""
