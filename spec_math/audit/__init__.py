@@ -3,7 +3,7 @@
 from spec_math.audit.case import Case
 from spec_math.audit.coupled import CoupledTest, Difference, coupled_sample_size, coupled_test
 from spec_math.audit.drafter import check_drafter, check_drafter_program
-from spec_math.audit.exploration.atom import ExploreError
+from spec_math.audit.exploration.atom import ExploreError, UnseenRandomnessError
 from spec_math.audit.exploration.bisect import law_by_bisection, thresholds
 from spec_math.audit.exploration.explore import Explored, Partial, as_generator, explore
 from spec_math.audit.exploration.tape import OWN_GRID, LeakError
@@ -48,6 +48,7 @@ __all__ = [
     "Subject",
     "TolerantTest",
     "Unrefuted",
+    "UnseenRandomnessError",
     "as_generator",
     "bank",
     "check_drafter",

@@ -14,6 +14,20 @@ class ExploreError(RuntimeError):
     """Explored code did something with a random number, or asked for one, that explore cannot follow exactly."""
 
 
+class UnseenRandomnessError(ExploreError):
+    """Explored code drew from a source that explore does not follow, so that neither law nor verdict can be given.
+
+    `sources` names what was drawn from; a judge answers Undecided with `Reason.RANDOMNESS_NOT_SEEN`.
+
+    >>> UnseenRandomnessError("os.urandom was read", ("os.urandom",)).sources
+    ('os.urandom',)
+    """
+
+    def __init__(self, said: str, sources: tuple[str, ...] = ()) -> None:
+        super().__init__(said)
+        self.sources = sources
+
+
 LARGEST_GUARD = Fraction(1, 1000)
 """The largest number that may be added to keep a logarithm finite, and left out."""
 
