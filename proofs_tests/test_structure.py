@@ -18,7 +18,7 @@ LONGEST = 320
 # of each other. `spec_math/__init__.py` is the roof.
 FLOORS = [
     {"worlds", "notebook", "files"},
-    {"arrays"},
+    {"arrays", "float_allowance", "verdict_values"},
     {"chance", "distribution", "roots", "common_denominator"},
     {"scheme"},
     {"coupling", "verdict"},

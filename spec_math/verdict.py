@@ -5,156 +5,111 @@ Source: lossless as in SpecTr, Section 3, valid transport plan; the judge is our
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
-from enum import Enum
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 
 from spec_math.arrays import Array, asarray, count, is_exact, laws, storage, sum_gap
 from spec_math.chance import Coin, Path, paths
-from spec_math.notebook import BAD, GOOD, card
+from spec_math.float_allowance import UNIT, Allowance
 from spec_math.scheme import Scheme, Tokens, draw_independent, is_index
+from spec_math.verdict_values import (
+    Bracket,
+    Lossless,
+    Lossy,
+    Optimal,
+    Reason,
+    Undecided,
+    Verdict,
+    drafts_in_words,
+)
 
-UNIT = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
-"""The unit roundoff of each type that a law may be stored in, and a verifier compute in."""
-
-
-@dataclass(frozen=True)
-class Lossless:
-    """The emitted law is the target's: equal as Fractions (bound 0), or to within `bound` in total variation.
-
-    >>> bool(Lossless(paths=3)), Lossless(paths=3)
-    (True, Lossless(paths=3, bound=0.0))
-    """
-
-    paths: int
-    bound: float = 0.0
-
-    def __bool__(self) -> bool:
-        return True
-
-    def _repr_html_(self) -> str:
-        return card("Lossless", {"paths walked": self.paths, "total variation at most": self.bound}, colour=GOOD)
-
-
-@dataclass(frozen=True)
-class Lossy:
-    """The emitted law is not the target's, with a counterexample: a token and both its masses, or a broken path.
-
-    Of a generator of blocks the counterexample is a text, `tokens`, in place of one token.
-
-    >>> print(Lossy("token 0 comes too often", path=("flip(1/2) = True",)))
-    Lossy: token 0 comes too often
-      on the path: flip(1/2) = True
-    """
-
-    reason: str
-    token: int | None = None
-    emitted: Any = None
-    target: Any = None
-    total_variation: Any = None
-    path: tuple[str, ...] = ()
-    tokens: tuple[int, ...] | None = None
-
-    def __bool__(self) -> bool:
-        return False
-
-    def __str__(self) -> str:
-        where = f"\n  on the path: {', '.join(self.path)}" if self.path else ""
-        return f"Lossy: {self.reason}{where}"
-
-    def _repr_html_(self) -> str:
-        facts = {"token": self.token, "text": self.tokens, "emitted": self.emitted, "target": self.target}
-        known = {**facts, "total variation": self.total_variation, "on the path": ", ".join(self.path) or None}
-        return card(f"Lossy: {self.reason}", known, colour=BAD)
+__all__ = [
+    "UNIT",
+    "Allowance",
+    "Bracket",
+    "Lossless",
+    "Lossy",
+    "Optimal",
+    "Reason",
+    "Undecided",
+    "Verdict",
+    "Verifier",
+    "check_lossless",
+    "drafts_in_words",
+    "judged",
+]
 
 
-class Reason(Enum):
-    """Why a verdict was left open, in a form that a program can read."""
+def judged(
+    emitted: Mapping[Any, Any],
+    wanted: Mapping[Any, Any],
+    bound: Allowance | float = 0.0,
+    paths: int = 0,
+    unexplored: Any = 0,
+) -> Verdict:
+    """Decide whether one law is another: the one judge of two laws, {outcome: mass}, tokens or texts.
 
-    NOT_JUDGED = "not judged"
-    """Nothing was decided: every case raised, or it is not known how the function is to be called."""
-    ROUNDING = "rounding could explain it"
-    """The rounding that the program's own number types allow exceeds what a verdict may forgive."""
-    RANDOMNESS_NOT_SEEN = "randomness not seen"
-    """The function draws from a source that cannot be followed."""
-    BUDGET = "budget spent"
-    """The paths that were walked decide nothing, and more were not allowed."""
+    The law: Σ |emitted − wanted| / 2 ≤ bound. `bound` is what rounding explains, 0 where all is exact. What it exceeds
+    the cap by is not forgiven: beyond the cap, and within what rounding explains, nothing is decided. `unexplored` is
+    the mass of the paths that were not walked: then Σ (emitted − wanted)+ and that much more bracket the distance.
+    An outcome that is an int is a token of the counterexample, a tuple a text.
 
-
-@dataclass(frozen=True)
-class Undecided:
-    """Neither lossless nor lossy was shown: `reason` says why, and `explanation` names what stood in the way.
-
-    It is never truthy, so that a test that asks for a lossless verifier fails.
-
-    >>> verdict = Undecided(Reason.RANDOMNESS_NOT_SEEN, "os.urandom was read")
-    >>> bool(verdict), str(verdict)
-    (False, 'Undecided (randomness not seen): os.urandom was read')
-    """
-
-    reason: Reason
-    explanation: str
-    path: tuple[str, ...] = ()
-
-    def __bool__(self) -> bool:
-        return False
-
-    def __str__(self) -> str:
-        where = f"\n  on the path: {', '.join(self.path)}" if self.path else ""
-        return f"Undecided ({self.reason.value}): {self.explanation}{where}"
-
-    def _repr_html_(self) -> str:
-        known = {"why": self.explanation, "on the path": ", ".join(self.path) or None}
-        return card(f"Undecided: {self.reason.value}", known)
-
-
-Verdict = Lossless | Lossy | Undecided
-"""What a judge returns; only `Lossless` is truthy."""
-
-
-@dataclass(frozen=True)
-class Optimal:
-    """No verifier accepts more: `certificate` shows it to anyone, without a solver.
-
-    >>> Optimal(0.75, certificate=None).acceptance
-    0.75
-    """
-
-    acceptance: Any
-    certificate: Any
-
-    def _repr_html_(self) -> str:
-        shown = getattr(self.certificate, "_repr_html_", lambda: "")
-        return card("Optimal", {"acceptance": self.acceptance}, shown(), colour=GOOD)
-
-
-@dataclass(frozen=True)
-class Bracket:
-    """What is known of a quantity: it lies in [lower, upper].
-
-    >>> Bracket(0.5, 0.75).gap
+    >>> judged({0: 0.5, 1: 0.5}, {0: 0.25, 1: 0.75}).total_variation
     0.25
+    >>> judged({0: 0.5, 1: 0.5}, {0: 0.5, 1: 0.5}, 1e-9), judged({0: 0.6, 1: 0.4}, {0: 0.5, 1: 0.5}, 0.3).reason
+    (Lossless(paths=0, bound=1e-09, drafts=()), <Reason.ROUNDING: 'rounding could explain it'>)
     """
+    allowed = bound if isinstance(bound, Allowance) else Allowance(float(bound))
+    zero = next(iter(wanted.values())) * 0
+    outcomes = [*wanted, *(outcome for outcome in emitted if outcome not in wanted)]
+    more = {outcome: emitted.get(outcome, zero) - wanted.get(outcome, zero) for outcome in outcomes}
+    if unexplored:
+        gaps = {outcome: max(zero, gap) for outcome, gap in more.items()}
+        distance = sum(gaps.values(), zero)
+    else:
+        gaps = {outcome: abs(gap) for outcome, gap in more.items()}
+        distance = sum(gaps.values(), zero) / 2
+    if not distance <= allowed.rounding + allowed.measured:
+        outcome = max(outcomes, key=gaps.__getitem__)
+        ours, theirs = emitted.get(outcome, zero), wanted.get(outcome, zero)
+        return _differing(outcome, (ours, theirs, distance), allowed, bool(unexplored))
+    if distance + unexplored <= (allowed.forgiven - allowed.measured if allowed.measured else allowed.forgiven):
+        return Lossless(paths, allowed.forgiven)
+    if unexplored:
+        return Undecided(
+            Reason.BUDGET,
+            f"{paths:,} paths left {float(unexplored):.3g} of the mass unexplored, and what they emit decides nothing; "
+            "raise budget, or judge a smaller case",
+        )
+    return Undecided(
+        Reason.ROUNDING,
+        f"the total variation is {float(distance):.3g}, of which rounding in these number types explains "
+        f"{allowed.rounding:.3g}; a verdict forgives {allowed.at_most:.3g} at most",
+    )
 
-    lower: Any
-    upper: Any
 
-    @property
-    def gap(self) -> Any:
-        """The width of the bracket."""
-        return self.upper - self.lower
-
-    def _repr_html_(self) -> str:
-        return card("Bracket", {"at least": self.lower, "at most": self.upper, "width": self.gap})
+def _differing(outcome: Any, found: tuple[Any, Any, Any], allowed: Allowance, partly: bool) -> Lossy:
+    ours, theirs, distance = found
+    single = not isinstance(outcome, tuple)
+    said, more = f"token {outcome} is" if single else f"the tokens {outcome} are", "at least " if partly else ""
+    rounded = f", of which rounding explains {allowed.rounding:.2g}" if allowed.rounding else ""
+    return Lossy(
+        f"{said} emitted with probability {more}{ours} where the target has {theirs} "
+        f"(total variation {more}{distance}{rounded})",
+        token=outcome if single else None,
+        tokens=None if single else outcome,
+        emitted=ours,
+        target=theirs,
+        total_variation=distance,
+    )
 
 
 Verifier = Callable[[Coin, Tokens, Array, Array], int]
 
 
-def check_lossless(verifier: Scheme | Verifier, target: Any, draft: Any, k: int = 1) -> Lossless | Lossy:
+def check_lossless(verifier: Scheme | Verifier, target: Any, draft: Any, k: int = 1) -> Verdict:
     """Decide whether a verifier of one position emits the target's law, by walking every path of it.
 
     The law: Σ over drafts and coins of P(drafts) · P(emitted = y | drafts) = t(y) for every token y. A Scheme drafts as
@@ -193,7 +148,7 @@ def check_lossless(verifier: Scheme | Verifier, target: Any, draft: Any, k: int 
 
 def _judged(
     program: Callable[[Coin], Any], target: list[Any], drafts: list[Tokens], rounding: tuple[float, float]
-) -> Lossless | Lossy:
+) -> Verdict:
     emitted: list[Any] = [mass - mass for mass in target]
     walked, depth = 0, 0
     walk = paths(program)
@@ -213,7 +168,8 @@ def _judged(
         if broken is not None:
             return broken
         emitted[int(path.outcome)] += path.mass
-    return _compared(emitted, target, walked, _float_bound(len(target), walked, depth, rounding))
+    bound = _float_bound(len(target), walked, depth, rounding)
+    return judged(dict(enumerate(emitted)), dict(enumerate(target)), bound, walked)
 
 
 def _broken(path: Path, size: int) -> Lossy | None:
@@ -223,22 +179,6 @@ def _broken(path: Path, size: int) -> Lossy | None:
     if not 0 <= token < size:
         return Lossy(f"emitted the token {token}, outside 0..{size - 1}", token=int(token), path=path.choices)
     return None
-
-
-def _compared(emitted: list[Any], target: list[Any], walked: int, bound: float) -> Lossless | Lossy:
-    gaps = [abs(mass - wanted) for mass, wanted in zip(emitted, target, strict=True)]
-    distance = sum(gaps) / 2
-    if distance <= bound:
-        return Lossless(walked, bound)
-    token = max(range(len(gaps)), key=gaps.__getitem__)
-    return Lossy(
-        f"token {token} is emitted with probability {emitted[token]} where the target has {target[token]} "
-        f"(total variation {distance})",
-        token=token,
-        emitted=emitted[token],
-        target=target[token],
-        total_variation=distance,
-    )
 
 
 def _float_bound(size: int, walked: int, depth: int, rounding: tuple[float, float]) -> float:

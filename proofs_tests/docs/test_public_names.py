@@ -32,7 +32,13 @@ PACKAGES = [
     *(["torch_bridge"] if find_spec("torch") else []),
 ]
 
-MODULES = ["spec_math.testing", "spec_math.verdict", "spec_math.coupling", "spec_math.distribution"]
+MODULES = [
+    "spec_math.testing",
+    "spec_math.verdict",
+    "spec_math.verdict_values",
+    "spec_math.coupling",
+    "spec_math.distribution",
+]
 """Modules that are imported by their own names."""
 
 ARRAYS = {"target", "draft", "drafts", "targets", "masses", "weights", "target_logits", "draft_logits", "uniforms"}

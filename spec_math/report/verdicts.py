@@ -11,14 +11,14 @@ from typing import Any
 from spec_math.arrays import Array, exact, proportional_to
 from spec_math.coupling import joint
 from spec_math.scheme import Emission, Scheme
-from spec_math.verdict import Lossless, Lossy, check_lossless
+from spec_math.verdict import Lossless, Verdict, check_lossless
 
 
 @dataclass(frozen=True)
 class SchemeVerdict:
     """Whether a scheme is lossless on every pair of the set, and whether its closed forms are its program's."""
 
-    verdict: Lossless | Lossy
+    verdict: Verdict
     pairs: int
     counterexample: str = ""
     formula_fault: str = ""
@@ -49,7 +49,7 @@ def judge(scheme: Scheme) -> SchemeVerdict:
     >>> str(judge(SCHEMES[0]))
     'lossless'
     """
-    verdict: Lossless | Lossy = Lossless(0)
+    verdict: Verdict = Lossless(0)
     for target, draft, k in pairs():
         verdict = check_lossless(scheme, target, draft, k)
         if not verdict:

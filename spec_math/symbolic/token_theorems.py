@@ -13,7 +13,7 @@ from spec_math.scheme import Scheme, Tokens
 from spec_math.symbolic.claims import Fails, Holds, equal
 from spec_math.symbolic.proof import Theorem
 from spec_math.token_level import SCHEMES, draft_law, k_sequential
-from spec_math.verdict import Lossless, Lossy, check_lossless
+from spec_math.verdict import Verdict, check_lossless
 
 BY_NAME = {scheme.name: scheme for scheme in SCHEMES}
 
@@ -25,7 +25,7 @@ def lossless(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float = 1.0)
     'all laws on 3 tokens, 1 draft'
     """
 
-    def statement(target: Array, draft: Array) -> Lossless | Lossy:
+    def statement(target: Array, draft: Array) -> Verdict:
         return check_lossless(scheme, target, draft, drafts)
 
     return Theorem(f"{scheme.name}: lossless", _scope(tokens, drafts), statement, _pair(tokens), seconds=seconds)
@@ -38,7 +38,7 @@ def lossless_k_sequential(tokens: int, drafts: int, seconds: float = 1.0) -> The
     ('γ',)
     """
 
-    def statement(target: Array, draft: Array, gamma: Any) -> Lossless | Lossy | None:
+    def statement(target: Array, draft: Array, gamma: Any) -> Verdict | None:
         if k_sequential.f(target, draft, drafts, gamma) > 0:
             return None
 
