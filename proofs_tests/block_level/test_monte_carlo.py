@@ -16,9 +16,10 @@ from spec_math.block_level import block, chain, optimum
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.drafted_chains import GatheredLaws, drafted_masses, extended, with_distinct_roots
 from spec_math.block_level.methods import METHODS, named
-from spec_math.block_level.monte_carlo import Mean, Setting, ceilings, mean_of, of_every_prefix, sample
+from spec_math.block_level.monte_carlo import Setting, ceilings, of_every_prefix, sample
 from spec_math.chance import law
 from spec_math.language import NGram, Table
+from spec_math.mean import Mean, mean_of
 from spec_math.token_level import without_replacement
 
 TARGET = Table({(): [0.5, 0.3, 0.2], (0,): [0.1, 0.6, 0.3], (1,): [0.7, 0.2, 0.1], (2,): [0.2, 0.2, 0.6]}, context=1)

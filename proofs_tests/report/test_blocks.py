@@ -17,9 +17,10 @@ from typer.testing import CliRunner
 
 from spec_math.block_level import chain, cost, optimum
 from spec_math.block_level.methods import METHODS, TOKEN_BY_TOKEN, named, paths
-from spec_math.block_level.monte_carlo import Mean, Sampled, Setting, mean_of, sample
+from spec_math.block_level.monte_carlo import Sampled, Setting, sample
 from spec_math.cli import app
 from spec_math.language import Table
+from spec_math.mean import Mean, mean_of
 from spec_math.report.blocks import comparison as block_comparison
 from spec_math.report.blocks import run as block_run
 from spec_math.report.blocks import tables as block_tables

@@ -16,11 +16,11 @@ from typer.testing import CliRunner
 from spec_math import total_variation
 from spec_math.block_level import chain, length
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.monte_carlo import Mean
 from spec_math.chance import law
 from spec_math.cli import app
 from spec_math.language import Speaker, Table, Vocabulary
 from spec_math.language.file_content import library
+from spec_math.mean import Mean
 from spec_math.report.vocabularies import commands as vocabulary_commands
 from spec_math.report.vocabularies import default as vocabulary_default
 from spec_math.report.vocabularies import models as vocabulary_models

@@ -18,44 +18,10 @@ from spec_math.block_level.given_drafts import Nodes
 from spec_math.block_level.methods import METHODS, Method
 from spec_math.language.model import Model
 from spec_math.language.ngram import NGram
+from spec_math.mean import Mean, mean_of
 from spec_math.scheme import Tokens
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
-
-NORMAL_99 = 2.5758293035489004
-"""Half the width, in standard errors, of a 99 % interval of a normal law."""
-
-
-@dataclass(frozen=True)
-class Mean:
-    """A mean over samples, with its standard error; 0 samples and no error where it is exact.
-
-    >>> Mean(2.0, 0.5, 100).interval
-    (0.7120853482255498, 3.28791465177445)
-    """
-
-    value: float
-    error: float
-    samples: int
-
-    @property
-    def interval(self) -> tuple[float, float]:
-        """The 99 % interval by the normal limit of means: value ± 2.576 standard errors."""
-        return self.value - NORMAL_99 * self.error, self.value + NORMAL_99 * self.error
-
-    def __add__(self, other: Mean) -> Mean:
-        """Add the mean of other, independent samples; what is exact adds no samples of its own."""
-        samples = min(self.samples, other.samples) or max(self.samples, other.samples)
-        return Mean(self.value + other.value, float(np.hypot(self.error, other.error)), samples)
-
-
-def mean_of(values: FLOAT) -> Mean:
-    """Return the mean of independent values [n] of one law, n ≥ 2.
-
-    >>> mean_of(np.array([0.0, 1.0]))
-    Mean(value=0.5, error=0.5, samples=2)
-    """
-    return Mean(float(values.mean()), float(values.std(ddof=1) / len(values) ** 0.5), len(values))
 
 
 @dataclass(frozen=True)

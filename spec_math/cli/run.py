@@ -2,16 +2,60 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable
-from typing import Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from spec_math.result import Result
+
+Told = Callable[[str, int], Callable[[int], None]]
+"""How work says how far it is: (what is done, its steps) -> a function that is told how many steps more are done."""
+
+PIPE = 140
+"""Columns where the output is no terminal and COLUMNS says nothing."""
 
 
-def run(work: Callable[[Console, Progress], int]) -> None:
+def study(work: Callable[[Told], Result], out: Path | None) -> None:
+    """Do a study, show its result, write it where --out says, and leave with its exit code.
+
+    Raises:
+        typer.Exit: always, with the code: the result's, 2 for bad input, 130 where it was interrupted.
+
+    >>> from spec_math.result import Result
+    >>> try:
+    ...     study(lambda told: Result("done", "Done", "Nothing was found."), None)
+    ... except typer.Exit as left:
+    ...     left.exit_code
+    Done
+    Nothing was found.
+    0
+    """
+
+    def whole(console: Console, progress: Any) -> int:
+        from spec_math.render.output import check_out, write
+        from spec_math.render.terminal import show
+
+        check_out(out)
+        result = work(told_by(progress))
+        progress.stop()
+        # Files first: a reader of the table may close the pipe.
+        written = write(result, out)
+        show(result, console)
+        for path in written:
+            console.print(f"wrote {path}", markup=False, soft_wrap=True)
+        return result.exit_code
+
+    run(whole)
+
+
+def run(work: Callable[[Console, Any], int]) -> None:
     """Do the work with a console and a progress bar, and leave with its exit code; bad input leaves with 2.
 
     Raises:
@@ -23,6 +67,8 @@ def run(work: Callable[[Console, Progress], int]) -> None:
     ...     left.exit_code
     0
     """
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
     console, complaints = _console(sys.stdout), _console(sys.stderr)
     # The bar goes to standard error, so that a piped table stays clean; none where nobody watches.
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
@@ -42,6 +88,24 @@ def run(work: Callable[[Console, Progress], int]) -> None:
     raise typer.Exit(code)
 
 
+def told_by(progress: Any) -> Told:
+    """Return the way in which work tells a progress bar how far it is.
+
+    >>> from rich.progress import Progress
+    >>> told_by(Progress(disable=True))("work", 2)(1)
+    """
+
+    def task(what: str, steps: int) -> Callable[[int], None]:
+        number = progress.add_task(what, total=steps)
+        return lambda done: progress.advance(number, done)
+
+    return task
+
+
 def _console(stream: Any) -> Console:
+    from rich.console import Console
+
     console = Console(file=stream, highlight=False)
-    return console if console.is_terminal else Console(file=stream, highlight=False, width=140)
+    if console.is_terminal or os.environ.get("COLUMNS", "").isdigit():
+        return console
+    return Console(file=stream, highlight=False, width=PIPE)

@@ -12,9 +12,10 @@ import numpy as np
 from spec_math.arrays import is_exact
 from spec_math.block_level import cost, optimum
 from spec_math.block_level.methods import AS_A_BLOCK, METHODS, TOKEN_BY_TOKEN, Method, paths
-from spec_math.block_level.monte_carlo import Mean, Sampled, Setting, ceilings, of_every_prefix, sample
+from spec_math.block_level.monte_carlo import Sampled, Setting, ceilings, of_every_prefix, sample
 from spec_math.language import NGram, Table
 from spec_math.language.model import Model
+from spec_math.mean import Mean
 from spec_math.report.blocks.models import BlockModels
 from spec_math.scheme import Tokens
 from spec_math.verdict import Bracket, Optimal

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from spec_math.block_level.methods import METHODS
-from spec_math.block_level.monte_carlo import NORMAL_99
+from spec_math.mean import NORMAL_99
 from spec_math.report.blocks.comparison import INDEPENDENT, BlockComparison
 from spec_math.report.pictures import COLOURS, MARKERS, panels, svg
 

@@ -10,7 +10,7 @@ from typing import Any
 from rich.table import Table
 
 from spec_math.block_level.methods import METHODS
-from spec_math.block_level.monte_carlo import NORMAL_99, Mean
+from spec_math.mean import NORMAL_99, Mean
 from spec_math.report.blocks.comparison import BlockComparison, Ceiling, Entry, fastest
 
 COLUMNS: tuple[str, ...] = (

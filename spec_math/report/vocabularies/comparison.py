@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spec_math.block_level.monte_carlo import NORMAL_99, Mean, mean_of
+from spec_math.mean import NORMAL_99, Mean, mean_of
 
 
 @dataclass(frozen=True)

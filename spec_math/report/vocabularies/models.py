@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.block_level.monte_carlo import Mean
 from spec_math.chance import law
 from spec_math.drafting import intersection, union
 from spec_math.drafting.correspondence import carried, places
 from spec_math.language import Speaker, Table
 from spec_math.language.files import read_vocabulary
+from spec_math.mean import Mean
 from spec_math.report.vocabularies.comparison import Bias, DrafterLines, MethodLine, VocabularyComparison
 from spec_math.scheme import Tokens
 from spec_math.string_level import exact_match, rejection, speed, timing, timing_bias

@@ -40,7 +40,7 @@ def pictures(positions: int, seed: int, told: Told) -> list[Picture]:
 def of_comparison(result: VocabularyComparison) -> Picture:
     """Return the comparison as a picture with its table and its advice.
 
-    >>> from spec_math.block_level.monte_carlo import Mean
+    >>> from spec_math.mean import Mean
     >>> of_comparison(VocabularyComparison("models", 2, 1, 0.05, (), Mean(0.0, 0.0, 0), "exact")).table[0][:2]
     ('drafter', 'tokens')
     """

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from spec_math.block_level.monte_carlo import NORMAL_99
+from spec_math.mean import NORMAL_99
 from spec_math.report.pictures import COLOURS, panels, svg
 from spec_math.report.vocabularies.comparison import VocabularyComparison
 from spec_math.string_level.methods import METHODS
@@ -18,7 +18,7 @@ def acceptance_and_tokens(result: VocabularyComparison) -> str:
 
     Bars are 99 % intervals. Tokens per call are those at the lookahead of the highest speed-up; a bar of 1 is no gain.
 
-    >>> from spec_math.block_level.monte_carlo import Mean
+    >>> from spec_math.mean import Mean
     >>> nothing = Mean(0.0, 0.0, 0)
     >>> acceptance_and_tokens(VocabularyComparison("models", 2, 1, 0.05, (), nothing, "exact")).startswith("<?xml")
     True

@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.table import Table
 
-from spec_math.block_level.monte_carlo import NORMAL_99, Mean
+from spec_math.mean import NORMAL_99, Mean
 from spec_math.report.vocabularies.comparison import DrafterLines, MethodLine, VocabularyComparison, advice
 
 COLUMNS: tuple[str, ...] = (

@@ -1,0 +1,53 @@
+"""Pictures: every line has a look of its own, beyond ten too, and all that a result holds is drawn."""
+
+from __future__ import annotations
+
+from proofs_tests.render.results_strategies import TREE
+from spec_math.render import figure
+from spec_math.render.figure import look, svg_of
+from spec_math.result import Curve, Panel, Picture
+
+
+def picture(number: int, **options: object) -> Picture:
+    lines = tuple(Curve(f"line {i}", (1.0, 2.0, 4.0), (0.1 * i, 0.2, 0.3)) for i in range(number))
+    return Picture("p", "P", "C", (Panel(lines, "k", "acceptance", log_x=True, ticks=("1", "2", "4"), **options),))  # type: ignore[arg-type]
+
+
+def test_every_line_has_its_own_look_beyond_ten() -> None:
+    looks = [look(place) for place in range(126)]
+    assert len({(found.marker, str(found.dash)) for found in looks[:45]}) == 45
+    assert len({found.colour for found in looks}) == 126
+
+
+def test_the_same_numbers_draw_the_same_bytes_and_others_do_not() -> None:
+    assert svg_of(picture(12)) == svg_of(picture(12)) != svg_of(picture(13))
+
+
+def test_every_line_is_drawn_in_its_colour() -> None:
+    drawn = svg_of(picture(14))
+    for place in range(14):
+        assert look(place).colour.lower() in drawn.lower()
+
+
+def test_intervals_bounds_bars_and_trees_change_the_picture() -> None:
+    def drawn(*curves: Curve, **options: object) -> str:
+        return svg_of(Picture("p", "P", "C", (Panel(curves, "x", "y", **options),)))  # type: ignore[arg-type]
+
+    points = (0.0, 1.0), (0.25, 0.5)
+    pictures = [
+        drawn(Curve("a", *points)),
+        drawn(Curve("a", *points, low=(0.0, 0.4), high=(0.3, 0.6))),
+        drawn(Curve("a", *points, style="points")),
+        drawn(Curve("a", *points, style="bound")),
+        drawn(Curve("a", *points, style="ceiling")),
+        drawn(Curve("a", *points, style="guide")),
+        drawn(Curve("a", *points), bars=True, ticks=("A", "B")),
+        drawn(Curve("a", *points), limits=(0.0, 1.0)),
+        svg_of(Picture("p", "P", "C", TREE)),
+    ]
+    assert len(set(pictures)) == len(pictures)
+
+
+def test_a_tree_stands_its_leaves_in_order_and_parents_between_their_children() -> None:
+    # start: a (b) and ab: the leaves b, ab at 0 and 1; a above b; start half way between a and ab.
+    assert figure._heights(TREE) == [0.5, 0.0, 0.0, 1.0]

@@ -1,0 +1,62 @@
+"""How one cell is written for people: as many digits as it deserves, ± a standard error, a dash where nothing is."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import floor, isfinite, log10
+
+from spec_math.mean import Mean
+from spec_math.result import Cell, Column
+
+MISSING = "—"
+MOST_DIGITS = 8
+LONGEST_FRACTION = 24
+
+
+def shown(cell: Cell, column: Column) -> str:
+    """Write a cell as its column says.
+
+    A mean is written with its standard error, both to the error's second significant digit; without an error, and for
+    other numbers, with the column's digits.
+
+    >>> shown(Mean(0.86532, 0.0213, 40), Column("acceptance", "mean")), shown(Mean(0.25, 0.0, 0), Column("a", "mean"))
+    ('0.865 ± 0.021', '0.2500')
+    >>> shown(151936, Column("tokens", "count")), shown(True, Column("lossless", "flag")), shown(None, Column("gap"))
+    ('151,936', 'yes', '—')
+    """
+    if cell is None:
+        return MISSING
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, Mean):
+        return _mean(cell, column.digits)
+    if column.kind == "fraction" and len(str(cell)) <= LONGEST_FRACTION:
+        return str(cell)
+    if isinstance(cell, str):
+        return cell
+    return number(cell, 0 if column.kind == "count" else column.digits)
+
+
+def number(value: float | Fraction, digits: int | None = 4) -> str:
+    """Write a number with so many digits after the point, or with six significant ones; thousands are set apart.
+
+    >>> number(0.5), number(1234567, 0), number(float("inf")), number(1e-9, None)
+    ('0.5000', '1,234,567', 'infinite', '1e-09')
+    """
+    if isinstance(value, int):
+        return f"{value:,}" if not digits else f"{value:,}.{'0' * digits}"
+    held = float(value)
+    if not isfinite(held):
+        return "undefined" if held != held else "infinite" if held > 0 else "-infinite"
+    return f"{held:,.6g}" if digits is None else f"{held:,.{digits}f}"
+
+
+def _mean(mean: Mean, digits: int | None) -> str:
+    if not (mean.samples or mean.error) or not isfinite(mean.error):
+        return number(mean.value, digits)
+    if mean.error == 0:
+        return f"{number(mean.value, digits)} ± 0"
+    deserved = max(0, 1 - floor(log10(mean.error)))
+    if deserved > MOST_DIGITS:
+        return f"{mean.value:,.{MOST_DIGITS}f} ± {mean.error:.1e}"
+    return f"{mean.value:,.{deserved}f} ± {mean.error:,.{deserved}f}"

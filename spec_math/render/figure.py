@@ -1,0 +1,205 @@
+"""The pictures of a result, drawn with matplotlib as SVG text: the same numbers draw the same bytes."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Sequence
+from colorsys import hsv_to_rgb
+from textwrap import fill
+from typing import Any, NamedTuple
+
+from spec_math.result import Curve, Panel, Picture, Tree
+
+# Okabe and Ito's colours without the yellow, which is lost on white; they are told apart by colour-blind readers.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#8C510A", "#999999", "#6A3D9A")
+MARKERS = "osD^vP*Xdh<>p8"
+DASHES: tuple[Any, ...] = ("-", "--", "-.", (0, (1, 1)), (0, (5, 1, 1, 1, 1, 1)))
+GOLDEN = 0.618033988749895
+BARS = 0.84
+"""The width of a group of bars, of 1."""
+
+
+class Look(NamedTuple):
+    """How a line is told apart from the others of its panel."""
+
+    colour: str
+    marker: str
+    dash: Any
+
+
+def look(place: int) -> Look:
+    """Return the look of the line at a place: no two of the first 126 share colour, marker and dash, nor a colour.
+
+    >>> look(0).colour, look(10).marker, len({look(place).colour for place in range(126)})
+    ('#0072B2', '<', 126)
+    """
+    colour = COLOURS[place] if place < len(COLOURS) else _further(place)
+    return Look(colour, MARKERS[place % len(MARKERS)], DASHES[place // len(COLOURS) % len(DASHES)])
+
+
+def _further(place: int) -> str:
+    """Return a colour beyond the list: hues by the golden ratio never come back, darkness goes in turns."""
+    shade = hsv_to_rgb((place * GOLDEN) % 1.0, 0.85 if place % 2 else 0.6, 0.75 if place % 3 else 0.5)
+    return "#" + "".join(f"{round(255 * part):02X}" for part in shade)
+
+
+def svg_of(picture: Picture) -> str:
+    """Draw a picture as SVG text.
+
+    >>> "<svg" in svg_of(Picture("p", "P", "", (Panel((Curve("a", (0.0, 1.0), (0.5, 0.75)),), "k", "acceptance"),)))
+    True
+    """
+    if isinstance(picture.panels, Tree):
+        return _tree(picture.panels, picture.title)
+    bars = any(panel.bars for panel in picture.panels)
+    across = sum(max(1.0, 0.25 * len(panel.curves) * len(panel.ticks) / 5) if bars else 1.0 for panel in picture.panels)
+    alone = len(picture.panels) == 1
+    figure, axes = panels(len(picture.panels), min(14.0, 8.2 if alone else 4.4 * across), 4.8)
+    for place, (panel, drawn) in enumerate(zip(picture.panels, axes, strict=True)):
+        _panel(panel, drawn, labelled=not place)
+    _legend(figure, axes, picture.panels)
+    figure.suptitle(fill(picture.title, 90), fontsize=9)
+    return svg(figure)
+
+
+def panels(number: int, width: float, height: float) -> tuple[Any, list[Any]]:
+    """Return a figure with so many panels side by side, in the style of all pictures.
+
+    >>> len(panels(2, 8.0, 4.0)[1])
+    2
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(width, height), layout="constrained")
+    axes: list[Any] = list(figure.subplots(1, number, squeeze=False)[0])
+    for panel in axes:
+        panel.grid(color="0.9", linewidth=0.6)
+        panel.set_axisbelow(True)
+        for side in ("top", "right"):
+            panel.spines[side].set_visible(False)
+    return figure, axes
+
+
+def svg(figure: Any) -> str:
+    """Return a figure as SVG text, without a date and with fixed ids: the same numbers draw the same bytes.
+
+    >>> "</svg>" in svg(panels(1, 2.0, 2.0)[0])
+    True
+    """
+    import matplotlib as mpl
+    from matplotlib.backends.backend_svg import FigureCanvasSVG
+
+    stream = io.StringIO()
+    with mpl.rc_context({"svg.hashsalt": "spec_math", "svg.fonttype": "path"}):
+        FigureCanvasSVG(figure).print_svg(stream, metadata={"Date": None, "Creator": None})
+    return stream.getvalue()
+
+
+def _panel(panel: Panel, axes: Any, labelled: bool) -> None:
+    (_bars if panel.bars else _lines)(panel, axes)
+    axes.set_xlabel(panel.x)
+    axes.set_ylabel(panel.y)
+    axes.set_title(fill(panel.title, 60), fontsize=9, loc="left")
+    if panel.log_x:
+        axes.set_xscale("log", base=2)
+        axes.set_xticks([float(tick) for tick in panel.ticks], panel.ticks)
+    elif panel.ticks:
+        turned = {"rotation": 45, "ha": "right", "fontsize": 7} if len(panel.ticks) > 5 else {}
+        axes.set_xticks(range(len(panel.ticks)), panel.ticks, **turned)
+    if panel.limits is not None:
+        axes.set_ylim(*panel.limits)
+    if not labelled:
+        return
+    for one in (one for one in panel.curves if one.style == "ceiling"):
+        axes.fill_between(one.x, one.y, axes.get_ylim()[1], color="0.93", zorder=0)
+
+
+def _lines(panel: Panel, axes: Any) -> None:
+    place = 0
+    for one in panel.curves:
+        if one.style in ("bound", "ceiling"):
+            axes.plot(one.x, one.y, color="black", linewidth=2.2, label=one.label, zorder=3)
+            continue
+        if one.style == "guide":
+            axes.plot(one.x, one.y, color="0.35", linewidth=1.0, linestyle=":", label=one.label)
+            continue
+        own = look(place)
+        place += 1
+        style: dict[str, Any] = {"color": own.colour, "marker": own.marker, "markersize": 4, "linewidth": 1.2}
+        style["linestyle"] = own.dash if one.style == "line" else "none"
+        if len(one.x) > 60:
+            del style["marker"]
+        axes.errorbar(one.x, one.y, yerr=_reach(one), label=one.label, **style)
+
+
+def _bars(panel: Panel, axes: Any) -> None:
+    bars = [one for one in panel.curves if one.style != "guide"]
+    width = BARS / max(1, len(bars))
+    for place, one in enumerate(bars):
+        xs = [x + (place - (len(bars) - 1) / 2) * width for x in one.x]
+        error = {"linewidth": 0.8, "ecolor": "0.25"}
+        axes.bar(xs, one.y, yerr=_reach(one), width=width, color=look(place).colour, label=one.label, error_kw=error)
+    for one in (one for one in panel.curves if one.style == "guide"):
+        axes.axhline(one.y[0], color="0.35", linewidth=0.9, linestyle=":", label=one.label)
+    axes.set_xlim(-0.5, max(1, len(panel.ticks)) - 0.5)
+
+
+def _reach(one: Curve) -> Any:
+    if not one.low:
+        return None
+    below = [max(0.0, y - low) for y, low in zip(one.y, one.low, strict=True)]
+    return [below, [max(0.0, high - y) for y, high in zip(one.y, one.high, strict=True)]]
+
+
+def _legend(figure: Any, axes: Sequence[Any], drawn: Sequence[Panel]) -> None:
+    """Give all panels one legend, each label once in the order of its first curve; none for a single line."""
+    found: dict[str, Any] = {}
+    for panel in axes:
+        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    if len(found) > 1:
+        columns = 1 if len(drawn) == 1 else min(len(found), 4)
+        where = "outside right center" if len(drawn) == 1 else "outside lower center"
+        figure.legend(found.values(), found.keys(), fontsize=8, loc=where, ncols=columns, frameon=False)
+
+
+def _tree(tree: Tree, title: str) -> str:
+    depth = [0] * len(tree.nodes)
+    for place, node in enumerate(tree.nodes):
+        depth[place] = 0 if node.parent is None else depth[node.parent] + 1
+    height = _heights(tree)
+    leaves = sum(node.leaf for node in tree.nodes)
+    step = 1 + 0.12 * max((len(node.label) for node in tree.nodes if node.parent is not None), default=1)
+    figure, (axes,) = panels(1, 1.6 + 0.75 * step * max(depth), 0.9 + 0.28 * leaves)
+    for place, node in enumerate(tree.nodes):
+        x, y = depth[place] * step, height[place]
+        if node.parent is not None:
+            axes.plot([x - step, x - step / 2, x], [height[node.parent], y, y], color="0.6", linewidth=0.9, zorder=1)
+        axes.text(
+            x,
+            y,
+            f"{node.label}  ✓" if node.leaf else node.label,
+            ha="left" if node.leaf else "center",
+            va="center",
+            fontsize=8,
+            color=COLOURS[0] if node.leaf else "black",
+            bbox={"boxstyle": "round,pad=0.18", "facecolor": "white", "edgecolor": "0.75", "linewidth": 0.6},
+            zorder=2,
+        )
+    axes.set_xlim(-0.5 * step, (max(depth) + 0.9) * step)
+    axes.set_ylim(leaves - 0.4, -0.6)
+    axes.set_axis_off()
+    axes.set_title(title, fontsize=9, loc="left")
+    return svg(figure)
+
+
+def _heights(tree: Tree) -> list[float]:
+    """Return how far from the top each node stands: leaves in their order, others between their outermost children."""
+    found = [0.0] * len(tree.nodes)
+    for number, place in enumerate(place for place, node in enumerate(tree.nodes) if node.leaf):
+        found[place] = float(number)
+    for place in reversed(range(len(tree.nodes))):
+        below = [found[other] for other, node in enumerate(tree.nodes) if node.parent == place]
+        if below:
+            found[place] = (min(below) + max(below)) / 2
+    return found

@@ -1,0 +1,74 @@
+"""A result as files: the page, CSV, JSON and pictures in a folder, or one of them where the name says which."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from spec_math.files.whole import check_writable, write_whole
+from spec_math.result import Result
+
+ENDINGS = (".html", ".json", ".csv", ".svg")
+
+
+def check_out(out: Path | None) -> None:
+    """Fail before the work is done where --out cannot be written: a folder, or a file with one of the endings.
+
+    Raises:
+        ValueError: the folder cannot be made or written. IsADirectoryError: the name of a file is that of a folder.
+
+    >>> check_out(None)
+    """
+    if out is None:
+        return
+    if out.suffix not in ENDINGS:
+        check_writable(out)
+    elif out.is_dir():
+        raise IsADirectoryError(f"{out}: a folder; --out names a folder, or a file such as {out.stem}-page{out.suffix}")
+    else:
+        check_writable(out.parent)
+
+
+def write(result: Result, out: Path | None) -> list[Path]:
+    """Write a result and return the files: all of its forms into a folder, or the one that the ending of `out` names.
+
+    Further tables and pictures than the first stand beside a file under its name and theirs.
+
+    Raises:
+        OSError: a file cannot be written.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in write(Result("audit", "An audit", "Nothing."), Path(folder))]
+    ['audit.html', 'audit.json']
+    """
+    if out is None:
+        return []
+    if out.suffix in ENDINGS:
+        return _write_each(result, out)
+    return [path for ending in ENDINGS for path in _write_each(result, out / f"{result.name}{ending}")]
+
+
+def _write_each(result: Result, place: Path) -> list[Path]:
+    """Write the contents of one ending, the first at the place itself."""
+    return [
+        write_whole(place.with_stem(f"{place.stem}-{name}") if number else place, content())
+        for number, (name, content) in enumerate(_contents(result, place.suffix))
+    ]
+
+
+def _contents(result: Result, ending: str) -> Iterable[tuple[str, Callable[[], str]]]:
+    # Loaded when used: a table alone needs no matplotlib, and no template.
+    if ending == ".html":
+        from spec_math.render.html import page
+
+        return [(result.name, lambda: page([result]))]
+    if ending == ".svg":
+        from spec_math.render.figure import svg_of
+
+        return [(picture.name, lambda picture=picture: svg_of(picture)) for picture in result.pictures]
+    from spec_math.render.data import as_csv, as_json
+
+    if ending == ".json":
+        return [(result.name, lambda: as_json(result))]
+    return [(table.name, lambda table=table: as_csv(table)) for table in result.tables]

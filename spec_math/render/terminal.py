@@ -1,0 +1,128 @@
+"""A result in the terminal: tables that fit the width, notes, and the finding last."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table as RichTable
+from rich.text import Text
+
+from spec_math.render.cells import shown
+from spec_math.result import Column, Note, Result, Row, Table
+
+STYLES = {"": "", "wrong": "red", "best": "bold", "faint": "dim"}
+GAP = 2
+"""Blanks between two columns."""
+
+NAMES = 24
+"""How wide the first column is at least allowed to be, before its words are put one below the other."""
+
+
+def show(result: Result, console: Console) -> None:
+    """Print a result: its title, its tables, what they need said, and what was found.
+
+    >>> import io
+    >>> console = Console(file=io.StringIO(), width=80)
+    >>> show(Result("audit", "An audit", "Nothing was found."), console)
+    >>> console.file.getvalue().splitlines()
+    ['An audit', 'Nothing was found.']
+    """
+    console.print(Text(result.title, style="bold"))
+    for table in result.tables:
+        for part in fitted(table, console.width):
+            console.print()
+            console.print(part)
+    if result.tables:
+        console.print()
+    for note in result.notes:
+        console.print(_note(note), soft_wrap=note.code)
+    console.print(Text(result.finding, style=_style(result)))
+
+
+def fitted(table: Table, width: int) -> list[RichTable]:
+    """Return a table as rich tables that fit a width: columns that do not fit follow below, the first one repeated.
+
+    No number and no word is ever cut; words are put one below the other.
+
+    >>> columns = (Column("scheme"), *(Column(f"k = {k}", "number") for k in range(9)))
+    >>> rows = (Row(("without replacement", *(0.5 for _ in range(9)))),)
+    >>> [str(part.columns[-1].header) for part in fitted(Table("t", "T", columns, rows), 60)]
+    ['k = 4', 'k = 8']
+    """
+    places = [place for place, column in enumerate(table.columns) if column.shown]
+    if not places:
+        return []
+    columns = [table.columns[place] for place in places]
+    rows = [(row, [shown(row.cells[place], table.columns[place]) for place in places]) for row in table.filled]
+    spans = [_span(column, [cells[place] for _, cells in rows]) for place, column in enumerate(columns)]
+    return [
+        _part(table, columns, rows, dict(zip(chosen, _widths([spans[place] for place in chosen], width), strict=True)))
+        for chosen in _chosen(spans, width)
+    ]
+
+
+def _span(column: Column, cells: list[str]) -> tuple[int, int]:
+    """Return the least and the natural width of a column: numbers are never broken, words only between each other."""
+    told = [_heading(column), *cells]
+    words = max(len(word) for text in told for word in (text.split() or [""]))
+    if column.kind == "text":
+        return words, max(map(len, told))
+    least = max([*map(len, cells), *map(len, _heading(column).split()), 1])
+    return least, least
+
+
+def _chosen(spans: list[tuple[int, int]], width: int) -> list[list[int]]:
+    """Return which columns stand side by side, the first among them each time."""
+    least, natural = spans[0]
+    room = width - max(least, min(natural, NAMES, width // 3))
+    parts: list[list[int]] = [[0]]
+    free = room
+    for place, (needed, _) in enumerate(spans[1:], 1):
+        if needed + GAP > free and len(parts[-1]) > 1:
+            parts.append([0])
+            free = room
+        parts[-1].append(place)
+        free -= needed + GAP
+    return parts
+
+
+def _widths(spans: list[tuple[int, int]], width: int) -> list[int]:
+    """Return the widths of columns side by side: what is left over is given to words, from the first column on."""
+    found = [least for least, _ in spans]
+    left = width - sum(found) - GAP * (len(found) - 1)
+    for place, (least, natural) in enumerate(spans):
+        more = max(0, min(left, natural - least))
+        found[place] += more
+        left -= more
+    return found
+
+
+def _part(table: Table, columns: list[Column], rows: list[tuple[Row, list[str]]], widths: dict[int, int]) -> RichTable:
+    title = table.title if 1 in widths or len(columns) == 1 else f"{table.title} (continued)"
+    drawn = RichTable(title=Text(title), title_justify="left", box=None, pad_edge=False, padding=(0, GAP, 0, 0))
+    for place, width in widths.items():
+        numbers = columns[place].kind not in ("text", "flag")
+        drawn.add_column(Text(_heading(columns[place])), justify="right" if numbers else "left", width=width)
+    before = rows[0][0].group if rows else ""
+    for row, cells in rows:
+        if row.group != before:
+            drawn.add_row(*("" for _ in widths))
+            before = row.group
+        drawn.add_row(*(Text(cells[place]) for place in widths), style=STYLES[row.mark])
+    return drawn
+
+
+def _heading(column: Column) -> str:
+    return column.heading or column.name
+
+
+def _note(note: Note) -> Any:
+    text = Text(note.head, style="bold")
+    if note.head:
+        text.append("\n" if note.code else ": ")
+    return text.append(note.text, style="")
+
+
+def _style(result: Result) -> str:
+    return {0: "bold", 1: "bold red", 3: "bold yellow"}.get(result.exit_code, "bold")
