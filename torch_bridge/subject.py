@@ -5,23 +5,29 @@ Source: worked out here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import torch
 
-from spec_math.audit import case, judgement, subject
+from spec_math.audit import subject
+from spec_math.audit.counts import checked_sampler
 from spec_math.audit.exploration.followed import SOURCES
 from spec_math.audit.subject import Numbers, Subject
-from spec_math.verdict import Lossless, Lossy
+from spec_math.verdict import Verdict
 from torch_bridge.random_source import torch_source
 
 TYPES = ("float64", "float32", "float16", "bfloat16")
 
 
 def subject_of(
-    fn: Callable[..., Any], shape: str | None = None, numbers: str | None = None, grid: int | None = None
+    fn: Callable[..., Any],
+    shape: str | None = None,
+    numbers: str | None = None,
+    grid: int | None = None,
+    roles: str | Mapping[str, str] | None = None,
 ) -> Subject:
     """Return a function as a subject, as `spec_math.audit.subject.subject_of`, with torch's randomness followed.
 
@@ -29,32 +35,37 @@ def subject_of(
     the function or its module names torch.
 
     Raises:
-        ValueError: as there.
+        ValueError, TypeError: as there.
 
     >>> subject_of(lambda target, draft: int(torch.multinomial(target, 1))).numbers.name
     'torch.float32'
     """
-    found = subject.subject_of(fn, shape, numbers if numbers in subject.NUMBERS else None, grid)
-    if numbers is None and found.shape != "verifier" and subject.names(fn, "torch"):
-        numbers = "torch.float32"
-    chosen = found.numbers if numbers is None or numbers in subject.NUMBERS else _tensors(numbers)
-    return Subject(found.fn, found.shape, chosen, (*SOURCES, torch_source), grid)
+    found = subject.subject_of(fn, shape, numbers if numbers in subject.NUMBERS else None, grid, roles)
+    found = replace(found, sources=(*SOURCES, torch_source))
+    if numbers in subject.NUMBERS:
+        return found
+    if numbers is not None:
+        return replace(found, numbers=_tensors(numbers), others=())
+    if found.shape == "verifier":
+        return found
+    single, double = _tensors("torch.float32"), _tensors("torch.float64")
+    if subject.names(fn, "torch"):
+        return replace(found, numbers=single, others=(double, found.numbers, *found.others))
+    return replace(found, others=(*found.others, single, double))
 
 
 def check_sampler(
-    fn: Callable[..., Any], target: Any, draft: Any, k: int = 1, lookahead: int = 0, **how: Any
-) -> Lossless | Lossy:
+    fn: Callable[..., Any], target: Any, draft: Any, k: int | None = None, lookahead: int = 0, **how: Any
+) -> Verdict:
     """Decide whether somebody's sampler in torch emits the target's law, as `spec_math.audit.check_sampler` does.
 
     Raises:
-        ValueError, TypeError, ExploreError, LeakError: as there.
+        ValueError, TypeError: as there.
 
     >>> bool(check_sampler(lambda target, draft: int(torch.multinomial(target, 1)), ["1/4", "3/4"], ["1/2", "1/2"]))
     True
     """
-    budget, horizon = how.pop("budget", judgement.BUDGET), how.pop("horizon", None)
-    judged = case.chain(target, draft, horizon) if lookahead else case.position(target, draft, k)
-    return judgement.decided(judgement.judge(subject_of(fn, **how), judged, budget))
+    return checked_sampler(subject_of, fn, (target, draft), k, {"lookahead": lookahead, **how})
 
 
 def _tensors(name: str) -> Numbers:

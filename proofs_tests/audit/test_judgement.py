@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from proofs_tests.audit import samplers
 from proofs_tests.strategies import pairs
 from spec_math import check_lossless
-from spec_math.audit import ExploreError, LeakError, check_sampler, judge, likenesses, subject_of
+from spec_math.audit import check_sampler, judge, likenesses, subject_of
 from spec_math.audit.case import Case, chain, default, position
 from spec_math.audit.zoo import toy
 from spec_math.block_level import emitted_law
-from spec_math.verdict import Lossy
+from spec_math.verdict import Lossy, Reason, Undecided
 
 F = Fraction
 HALF = ["1/2", "1/2"]
@@ -98,26 +98,34 @@ def test_what_breaks_is_told_with_its_path(fn: Any, kind: str, said: str) -> Non
 
 
 def test_a_float_as_a_token_and_a_block_for_a_token_are_refused() -> None:
-    assert "no token index" in str(judged(lambda tokens, target, draft: 0.5).verdict)
-    assert "judged with a lookahead" in str(judged(lambda tokens, target, draft: (0, 1)).verdict)
+    """Nothing was judged where every answer is so; where some are tokens, the others are faults."""
+    for answer, said in ((0.5, "not a token index"), ((0, 1), "judged with a lookahead"), ([[0]], "flat list")):
+        verdict = judged(lambda tokens, target, draft, answer=answer: answer).verdict
+        assert verdict.reason is Reason.NOT_JUDGED
+        assert said in verdict.explanation
+        sometimes = judged(lambda tokens, target, draft, answer=answer: answer if tokens[0] else tokens[0]).verdict
+        assert isinstance(sometimes, Lossy)
+        assert said in sometimes.reason
 
 
 def test_what_cannot_be_explored_says_so() -> None:
-    with pytest.raises(ExploreError, match=r"does not follow np\.random\.normal"):
-        judged(samplers.normal)
-    with pytest.raises(LeakError, match="state leaks between runs"):
-        judged(samplers.leaks)
-    with pytest.raises(ExploreError, match=r"cannot follow \(TypeError"):
-        judged(lambda target, draft: int(np.exp(np.random.default_rng().random(2))[0] < 1))
+    for fn, said in (
+        (samplers.normal, "does not follow np.random.normal"),
+        (samplers.leaks, "state leaks between runs"),
+        (lambda target, draft: int(np.exp(np.random.default_rng().random(2))[0] < 1), "cannot follow (TypeError"),
+    ):
+        verdict = judged(fn).verdict
+        assert verdict.reason is Reason.RANDOMNESS_NOT_SEEN
+        assert said in verdict.explanation
 
 
 def test_a_budget_that_runs_out_decides_only_what_it_can() -> None:
     case = position(QUARTERS, HALF)
     open_ended = judge(subject_of(samplers.endless), case, 50)
-    assert open_ended.verdict is None
+    assert isinstance(open_ended.verdict, Undecided)
+    assert open_ended.verdict.reason is Reason.BUDGET
     assert open_ended.walk.paths == 50
-    with pytest.raises(ExploreError, match="raise budget"):
-        check_sampler(samplers.endless, QUARTERS, HALF, budget=50)
+    assert "raise the budget" in str(check_sampler(samplers.endless, QUARTERS, HALF, budget=50))
     proven = judge(subject_of(samplers.endless_but_wrong), position(["1/4", "1/4", "1/2"], ["1/3"] * 3), 50)
     assert isinstance(proven.verdict, Lossy)
     assert proven.verdict.token == 0
@@ -153,13 +161,15 @@ def test_what_passes_or_breaks_looks_like_nothing() -> None:
 @pytest.mark.parametrize(
     ("fn", "how", "said"),
     [
-        (lambda x: 0, {}, "the parameters here are: x"),
-        (lambda *tokens: 0, {}, "say which with shape"),
+        (samplers.step, {"shape": "laws"}, "contradicts the parameters of step"),
+        (samplers.step, {"roles": "tokens,draft,target"}, "roles say that target takes the draft's law"),
+        (samplers.step, {"roles": "target=target,target=draft"}, "each of coin, tokens, target, draft once at most"),
+        (samplers.step, {"roles": "p=target"}, "the parameter 'p', which step does not have"),
         (samplers.step, {"shape": "kernel"}, "a shape must be one of verifier, tokens, laws"),
         (samplers.step, {"numbers": "float8"}, "numbers must be one of fractions"),
     ],
 )
-def test_a_function_of_no_known_shape_is_refused(fn: Any, how: Any, said: str) -> None:
+def test_options_that_are_wrong_are_refused(fn: Any, how: Any, said: str) -> None:
     with pytest.raises(ValueError, match=said):
         subject_of(fn, **how)
 

@@ -1,13 +1,15 @@
 """Somebody else's sampler: its exact law, what breaks in it, and the bugs that are known."""
 
+from spec_math.audit.call import Call
 from spec_math.audit.case import Case
+from spec_math.audit.counts import Counted, check_sampler, judge_counts
 from spec_math.audit.coupled import CoupledTest, Difference, coupled_sample_size, coupled_test
 from spec_math.audit.drafter import check_drafter, check_drafter_program
 from spec_math.audit.exploration.atom import ExploreError, UnseenRandomnessError
 from spec_math.audit.exploration.bisect import law_by_bisection, thresholds
 from spec_math.audit.exploration.explore import Explored, Partial, as_generator, explore
 from spec_math.audit.exploration.tape import OWN_GRID, LeakError
-from spec_math.audit.judgement import Judgement, check_sampler, judge
+from spec_math.audit.judgement import Judgement, judge
 from spec_math.audit.likeness import Likeness, likenesses
 from spec_math.audit.sequential.bank import bank
 from spec_math.audit.sequential.context_stopping import context_stopping_times
@@ -31,8 +33,10 @@ from spec_math.audit.zoo import ZOO, Diagnosis, Specimen, diagnose, distances
 __all__ = [
     "OWN_GRID",
     "ZOO",
+    "Call",
     "Case",
     "ContextsTest",
+    "Counted",
     "CoupledTest",
     "Diagnosis",
     "Difference",
@@ -65,6 +69,7 @@ __all__ = [
     "gap_detected",
     "identity_test",
     "judge",
+    "judge_counts",
     "law_by_bisection",
     "likenesses",
     "pooled_variation",

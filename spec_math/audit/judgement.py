@@ -5,39 +5,42 @@ Source: worked out here.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
-from spec_math.audit.case import Case, chain, position
+from spec_math.audit.case import Case
 from spec_math.audit.exploration.atom import ExploreError
 from spec_math.audit.exploration.tape import Tape, generators_alive
 from spec_math.audit.exploration.walk import Text, Walk, walk
-from spec_math.audit.subject import Subject, subject_of
+from spec_math.audit.faults import judged_fault
+from spec_math.audit.subject import Subject, ways
 from spec_math.block_level.emitted import continued
-from spec_math.verdict import UNIT, Lossless, Lossy
+from spec_math.verdict import UNIT, Lossless, Lossy, Reason, Undecided, Verdict
 
 BUDGET = 100_000
+
+Law = dict[Text, Any]
 
 
 @dataclass(frozen=True)
 class Judgement:
     """What a sampler emits on a case: its exact law and the target's, the verdict, and the contract it breaks.
 
-    `verdict` is None where the budget of paths ran out before either could be shown. `first` and `joint` are the total
-    variation of the first token and of the horizon's tokens. `bound` is what rounding could explain. `contract` is the
-    "verifier", the "replay" of random numbers (fresh ones cure it), or "drafter or verifier" where the function drafts
-    by itself. `way` is the heaviest path to the counterexample.
+    `subject` is the function as it was called in the end. `first` and `joint` are the total variation of the first
+    token and of the horizon's tokens; None where no law was found. `bound` is what rounding could explain. `contract`
+    is the "verifier", the "replay" of random numbers (fresh ones cure it), or "drafter or verifier" where the function
+    drafts by itself. `way` is the heaviest path to the counterexample.
 
     Made by `judge`.
     """
 
     subject: Subject
     case: Case
-    verdict: Lossless | Lossy | None
-    law: dict[Text, Any]
-    wanted: dict[Text, Any]
+    verdict: Verdict
+    law: Law
+    wanted: Law
     first: Any
     joint: Any
     bound: float
@@ -47,10 +50,10 @@ class Judgement:
 
     @property
     def kind(self) -> str:
-        """How it fails: "law", or the name of what broke; empty where it does not."""
-        if self.verdict is None or self.verdict:
+        """How it fails: "law", or the name of what broke; empty where it was not found to fail."""
+        if not isinstance(self.verdict, Lossy):
             return ""
-        return "law" if self.walk.fault is None else self.walk.fault[0]
+        return "law" if self.walk.fault is None else self.walk.fault.kind
 
 
 def judge(
@@ -60,90 +63,103 @@ def judge(
     told: Callable[[int], None] = lambda _: None,
     alive: list[Any] | None = None,
 ) -> Judgement:
-    """Judge a sampler on a case: every path of its randomness, up to a budget of paths.
+    """Judge a sampler on a case: every path of its randomness, up to a budget of paths. It never raises for what it is.
 
     The law: P(emitted tokens, continued by the target) against Π t(s_i), exact; the verdict forgives what rounding of
     the code's own numbers explains, and nothing where these are Fractions. A budget that runs out still proves a law
-    wrong where the paths walked give a text more than the target does. `alive` are the generators made before, where
-    they were looked for already.
+    wrong where the paths walked give a text more than the target does. Lossy is said only after the same paths were
+    walked once more and gave the same law. A function that breaks on every path was not judged; one that breaks on
+    numbers that nobody asked for is given others. `alive` are the generators made before, if they were looked for.
 
-    Raises:
-        ExploreError, LeakError: as `walk`.
-
+    >>> from spec_math.audit.case import position
+    >>> from spec_math.audit.subject import subject_of
     >>> hopeful = subject_of(lambda tokens, target, draft: tokens[0])
     >>> found = judge(hopeful, position(["1/4", "3/4"], ["1/2", "1/2"]))
     >>> found.first, found.contract
     (Fraction(1, 4), 'verifier')
+    >>> judge(subject_of(lambda p, q: 0), found.case).verdict.reason.name
+    'NOT_JUDGED'
     """
+    if subject.call.unclear:
+        return _open(subject, case, Undecided(Reason.NOT_JUDGED, subject.call.unclear))
     alive = generators_alive() if alive is None and subject.shape != "verifier" else alive
-    found = walk(subject, case, Tape(subject.grid, alive=alive), budget, told)
+    broken: list[Judgement] = []
+    for one in ways(subject, case.lookahead or case.k):
+        if broken and one.call != subject.call and any(before.walk.faults < before.walk.paths for before in broken):
+            break
+        found = _judged(one, case, budget, told, alive)
+        if found.walk.fault is None and not (broken and isinstance(found.verdict, Undecided)):
+            return found
+        broken.append(found)
+    return next((one for one in broken if one.walk.faults < one.walk.paths), broken[0])
+
+
+def _judged(
+    subject: Subject, case: Case, budget: int, told: Callable[[int], None], alive: list[Any] | None
+) -> Judgement:
+    def walked(fresh: bool = False) -> Walk:
+        return walk(subject, case, Tape(subject.grid, fresh=fresh, alive=alive), budget, told)
+
+    try:
+        found = walked()
+        if found.fault is not None:
+            verdict = judged_fault(subject, case, found, walked)
+            contract = _contract(subject, None) if isinstance(verdict, Lossy) else None
+            return replace(_open(subject, case, verdict), walk=found, contract=contract, way=found.fault.way)
+        return _compared(subject, case, found, walked)
+    except ExploreError as error:
+        return _open(subject, case, _not_seen(error))
+
+
+def _compared(subject: Subject, case: Case, found: Walk, walked: Callable[..., Walk]) -> Judgement:
     wanted = continued({(): Fraction(1)}, case.row, case.horizon)
-    if found.fault is not None:
-        _, said, way = found.fault
-        broken = Lossy(said, path=way)
-        return Judgement(subject, case, broken, {}, wanted, None, None, 0.0, found, _contract(subject, None), way)
     law = continued(dict(found.masses), case.row, case.horizon)
     joint, first = _over(law, wanted), _over(_firsts(law), _firsts(wanted))
     if not found.unexplored:
         joint, first = _distance(law, wanted), _distance(_firsts(law), _firsts(wanted))
     bound = _rounding(subject, case, found)
     if joint <= bound:
-        verdict = None if found.unexplored else Lossless(found.paths, bound)
+        verdict = _budget_spent(found, joint) if found.unexplored else Lossless(found.paths, bound)
         return Judgement(subject, case, verdict, law, wanted, first, joint, bound, found)
     text = max(law | wanted, key=lambda one: abs(law.get(one, 0) - wanted.get(one, 0)))
     if found.unexplored:
         text = max(law, key=lambda one: law[one] - wanted.get(one, 0))
+    again = walked()
+    if again.masses != found.masses or again.fault is not None:
+        verdict = Undecided(Reason.RANDOMNESS_NOT_SEEN, UNREPEATED)
+        return Judgement(subject, case, verdict, law, wanted, first, joint, bound, found)
     emitted, promised = law.get(text, Fraction(0)), wanted.get(text, Fraction(0))
     verdict = _lossy(text, emitted, promised, joint, bool(found.unexplored))
+    cured = subject.shape != "verifier" and _cured(case, walked(fresh=True), bound)
     way = _way(found, text)
-    fresh = Tape(subject.grid, fresh=True, alive=alive)
-    cured = subject.shape != "verifier" and _cured(case, walk(subject, case, fresh, budget), bound)
     return Judgement(subject, case, verdict, law, wanted, first, joint, bound, found, _contract(subject, cured), way)
 
 
-def check_sampler(
-    fn: Callable[..., Any], target: Any, draft: Any, k: int = 1, lookahead: int = 0, **how: Any
-) -> Lossless | Lossy:
-    """Decide whether somebody's sampler emits the target's law, by every path of its own randomness.
-
-    One position: laws [V] and k i.i.d. drafts. With a lookahead L: target [L + 1, V] and draft [L, V] by position, and
-    the joint law of L + 1 tokens. `fn` is verify(coin, tokens, target, draft), or fn(tokens, target, draft) or
-    fn(target, draft) with random numbers of Python's or NumPy's. `how` may hold shape, numbers, grid, budget, horizon.
-
-    Raises:
-        ValueError, TypeError: the laws are none, or fn is none of these.
-        ExploreError, LeakError: its randomness cannot be followed; or the budget of paths ran out.
-
-    >>> import random
-    >>> def redraws(tokens, target, draft):
-    ...     x = tokens[0]
-    ...     return x if random.random() * draft[x] < target[x] else random.choices(range(2), target)[0]
-    >>> verdict = check_sampler(redraws, ["1/4", "3/4"], ["1/2", "1/2"])
-    >>> verdict.token, verdict.emitted
-    (0, Fraction(5, 16))
-    """
-    how = dict(how)
-    budget, horizon = how.pop("budget", BUDGET), how.pop("horizon", None)
-    case = chain(target, draft, horizon) if lookahead else position(target, draft, k)
-    return decided(judge(subject_of(fn, **how), case, budget))
+UNREPEATED = (
+    "the same paths, walked a second time, gave another law: the function keeps state from one call to the next, or "
+    "draws random numbers that are not seen; make its state anew inside it"
+)
 
 
-def decided(found: Judgement) -> Lossless | Lossy:
-    """Return a judgement's verdict, which a budget of paths must have reached.
+def _open(subject: Subject, case: Case, verdict: Verdict) -> Judgement:
+    return Judgement(subject, case, verdict, {}, {}, None, None, 0.0, Walk())
 
-    Raises:
-        ExploreError: it was not reached.
 
-    >>> from spec_math.audit.case import position
-    >>> bool(decided(judge(subject_of(lambda coin, tokens, t, d: coin.draw(t)), position(["1"], ["1"]))))
-    True
-    """
-    if found.verdict is None:
-        raise ExploreError(
-            f"{found.walk.paths} paths left {float(found.walk.unexplored):.3g} of the mass unexplored, and what they "
-            "emit decides nothing; raise budget, or judge a smaller case"
-        )
-    return found.verdict
+def _not_seen(error: ExploreError) -> Undecided:
+    notes: Sequence[str] = getattr(error, "__notes__", ())
+    places = [note.removeprefix("on the path: ") for note in notes]
+    path = tuple(place for place in places if place != "no choice yet")
+    return Undecided(Reason.RANDOMNESS_NOT_SEEN, str(error), path)
+
+
+def _budget_spent(found: Walk, joint: Any) -> Undecided:
+    most = min(1, joint + found.unexplored)
+    return Undecided(
+        Reason.BUDGET,
+        f"{found.paths:,} paths left {float(found.unexplored):.3g} of the mass unexplored, and nothing walked so far "
+        f"rules the target out: the total variation lies between {float(joint):.3g} and {float(most):.3g}; raise the "
+        "budget, or judge a smaller case",
+    )
 
 
 def _lossy(text: Text, emitted: Any, promised: Any, joint: Any, partial: bool) -> Lossy:
@@ -163,14 +179,14 @@ def _lossy(text: Text, emitted: Any, promised: Any, joint: Any, partial: bool) -
 
 def _way(found: Walk, text: Text) -> tuple[str, ...]:
     """Return the heaviest path that emits a text, or a beginning of it, if any does."""
-    ways = [way for emitted, way in found.ways.items() if text[: len(emitted)] == emitted]
-    return max(ways, key=lambda way: way[0])[1] if ways else ()
+    found_ways = [way for emitted, way in found.ways.items() if text[: len(emitted)] == emitted]
+    return max(found_ways, key=lambda way: way[0])[1] if found_ways else ()
 
 
 def _contract(subject: Subject, cured: bool | None) -> str:
     if cured:
         return "replay"
-    return "drafter or verifier" if subject.shape == "laws" else "verifier"
+    return "drafter or verifier" if subject.call.drafts_itself else "verifier"
 
 
 def _cured(case: Case, fresh: Walk, bound: float) -> bool:
@@ -194,17 +210,17 @@ def _rounding(subject: Subject, case: Case, found: Walk) -> float:
     return numbers * numbers * (case.size + 8) * unit + float(found.ignored)
 
 
-def _firsts(law: dict[Text, Any]) -> dict[Text, Any]:
-    result: dict[Text, Any] = {}
+def _firsts(law: Law) -> Law:
+    result: Law = {}
     for text, mass in law.items():
         result[text[:1]] = result.get(text[:1], 0) + mass
     return result
 
 
-def _distance(one: dict[Text, Any], other: dict[Text, Any]) -> Any:
+def _distance(one: Law, other: Law) -> Any:
     return sum((abs(one.get(text, 0) - other.get(text, 0)) for text in one | other), Fraction(0)) / 2
 
 
-def _over(law: dict[Text, Any], wanted: dict[Text, Any]) -> Any:
+def _over(law: Law, wanted: Law) -> Any:
     """Return how much of a law, or of a part of it, lies above the target: no more than its total variation."""
     return sum((max(Fraction(0), mass - wanted.get(text, 0)) for text, mass in law.items()), Fraction(0))

@@ -11,7 +11,6 @@ from functools import cache
 from typing import Any
 
 from spec_math.audit.case import default
-from spec_math.audit.exploration.atom import ExploreError
 from spec_math.audit.exploration.walk import Text
 from spec_math.audit.judgement import Judgement, judge
 from spec_math.audit.subject import Subject
@@ -61,19 +60,13 @@ def likenesses(
     """Return the known bugs nearest to a sampler that fails on the toy, nearest first; none where it passes or breaks.
 
     A sampler of one position is compared in its first token, one of chains in the joint law of three tokens. A bug
-    farther from the sampler than the sampler is from the target is none that it looks like.
-
-    Raises:
-        ExploreError: as `judge`.
+    farther from the sampler than the sampler is from the target is left out.
 
     >>> from spec_math.audit.subject import subject_of
     >>> [one.specimen.name for one in likenesses(subject_of(lambda tokens, target, draft: tokens[0]), 0, 1000)]
     ['M7', 'M8', 'M10']
     """
-    try:
-        found = judge(subject, default(toy.LOOKAHEAD if lookahead else 0), budget)
-    except ExploreError:
-        return []
+    found = judge(subject, default(toy.LOOKAHEAD if lookahead else 0), budget)
     if found.kind != "law" or found.walk.unexplored:
         return []
     near: list[Likeness] = []

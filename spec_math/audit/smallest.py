@@ -11,7 +11,6 @@ from fractions import Fraction
 from itertools import islice, product
 
 from spec_math.audit.case import Case
-from spec_math.audit.exploration.atom import ExploreError
 from spec_math.audit.exploration.tape import generators_alive
 from spec_math.audit.judgement import Judgement, judge
 from spec_math.audit.subject import Row, Subject
@@ -105,10 +104,7 @@ def _denominators(subject: Subject) -> tuple[int, ...]:
 
 
 def _failing(judging: Callable[[Case], Judgement], case: Case, wanted: str) -> Judgement | None:
-    try:
-        found = judging(case)
-    except ExploreError:
-        return None
+    found = judging(case)
     return found if found.kind == wanted and (wanted != "law" or not found.walk.unexplored) else None
 
 

@@ -6,20 +6,15 @@ Source: worked out here.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, Literal, get_args
+from typing import Any
 
 import numpy as np
 
+from spec_math.audit.call import Call, Shape, call_of
 from spec_math.audit.exploration.followed import SOURCES, Source
-
-Shape = Literal["verifier", "tokens", "laws"]
-"""verify(coin, tokens, target, draft), the library's own; fn(tokens, target, draft), which is given its drafts; or
-fn(target, draft), which drafts by itself."""
-
-_BY_ARITY: dict[int, Shape] = {4: "verifier", 3: "tokens", 2: "laws"}
 
 Row = tuple[Fraction, ...]
 
@@ -47,56 +42,105 @@ def _floats(name: str) -> Numbers:
     return Numbers(f"NumPy {name}", rows, np.array, float(np.finfo(kind).eps) / 2)
 
 
+def _listed(rows: Any) -> Any:
+    given: list[Any] = np.array(rows, dtype=object).astype(np.float64).tolist()
+    return given
+
+
 FRACTIONS = Numbers("Fractions", _exact_rows, tuple, 0.0)
 NUMBERS: dict[str, Numbers] = {
     "fractions": FRACTIONS,
     "float64": _floats("float64"),
     "float32": _floats("float32"),
     "float16": _floats("float16"),
+    "lists": Numbers("lists of floats", _listed, list, 2.0**-53),
 }
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A function with its shape, the numbers it is given, and the libraries whose randomness is followed.
+    """A function with how it is called, the numbers it is given, and the libraries whose randomness is followed.
+
+    `others` are numbers to try where the function breaks on these, which nobody asked for; none where they were told.
 
     Made by `subject_of`.
     """
 
     fn: Callable[..., Any]
-    shape: Shape
+    call: Call
     numbers: Numbers
     sources: Sequence[Source] = SOURCES
     grid: int | None = None
+    others: tuple[Numbers, ...] = ()
+
+    @property
+    def shape(self) -> Shape:
+        """Where its drafts and its randomness come from."""
+        return self.call.shape
 
     @property
     def name(self) -> str:
         """The function's own name."""
         return str(getattr(self.fn, "__name__", "the sampler"))
 
+    def run(self, rows: tuple[Any, Any], tokens: tuple[int, ...], coin: Any = None) -> Any:
+        """Call the function on the target's and the draft's rows, made anew: it may write into them."""
+        given = tokens if self.shape == "verifier" else self.numbers.tokens(tokens)
+        target, draft = map(self.numbers.rows, rows)
+        one = given[0] if self.call.one_token and len(tokens) == 1 else given
+        return self.call(self.fn, {"coin": coin, "tokens": one, "target": target, "draft": draft})
+
 
 def subject_of(
-    fn: Callable[..., Any], shape: str | None = None, numbers: str | Numbers | None = None, grid: int | None = None
+    fn: Callable[..., Any],
+    shape: str | None = None,
+    numbers: str | Numbers | None = None,
+    grid: int | None = None,
+    roles: str | Mapping[str, str] | None = None,
 ) -> Subject:
-    """Return a function as a subject: its shape by its parameters, its numbers by the libraries that it names.
+    """Return a function as a subject: what its parameters take, and the numbers that it is given.
 
-    Four parameters make a verifier, given Fractions; three a function of its drafts and two one that drafts by itself,
-    given float64 arrays where the function or its module names NumPy, and arrays of Fractions otherwise.
+    Parameters are understood by their names, in any order: coin, tokens, target, draft and what is plainly one of them,
+    such as draft_probs. With a coin it is a verifier, given Fractions; without, it draws from Python's random or
+    NumPy's, is given float64 arrays where the function or its module names NumPy and arrays of Fractions otherwise, and
+    drafts by itself where it takes no tokens. `roles` tells what names leave open, as "p=target,q=draft"; `shape` says
+    verifier, tokens or laws and must agree. What is not understood is left to the judge, which then calls nothing.
 
     Raises:
-        ValueError: the parameters do not tell the shape, or shape or numbers is unknown.
+        ValueError: shape, roles or numbers are unknown, or contradict the names.
+        TypeError: fn cannot be called.
 
     >>> subject_of(lambda tokens, target, draft: tokens[0]).shape
     'tokens'
+    >>> subject_of(lambda draft_probs, target_probs: 0).call.unclear
+    ''
     """
-    found = _shape(fn, shape)
+    if not callable(fn):
+        raise TypeError(f"a sampler is a function; got {fn!r} of type {type(fn).__name__}")
+    call = call_of(fn, shape, roles)
+    others: tuple[Numbers, ...] = ()
     if numbers is None:
-        numbers = "float64" if found != "verifier" and names(fn, "numpy") else "fractions"
+        followed = call.shape != "verifier"
+        numbers = "float64" if followed and names(fn, "numpy") else "fractions"
+        others = tuple(NUMBERS[one] for one in ("float64", "lists") if followed and one != numbers)
     if isinstance(numbers, str):
         if numbers not in NUMBERS:
             raise ValueError(f"numbers must be one of {', '.join(NUMBERS)}; got {numbers!r}")
         numbers = NUMBERS[numbers]
-    return Subject(fn, found, numbers, grid=grid)
+    return Subject(fn, call, numbers, grid=grid, others=others)
+
+
+def ways(subject: Subject, drafts: int = 1) -> list[Subject]:
+    """Return the ways to give a function its arguments, first as it is: other numbers, one token in place of a tuple.
+
+    >>> [one.numbers.name for one in ways(subject_of(lambda target, draft: np.argmax(target)))]
+    ['NumPy float64', 'lists of floats']
+    """
+    found = [subject, *(replace(subject, numbers=numbers) for numbers in subject.others)]
+    if subject.call.drafts_itself or drafts > 1:
+        return found
+    turned = replace(subject.call, one_token=not subject.call.one_token)
+    return [*found, *(replace(one, call=turned) for one in found)]
 
 
 def names(fn: Callable[..., Any], library: str) -> bool:
@@ -110,27 +154,3 @@ def names(fn: Callable[..., Any], library: str) -> bool:
     known = getattr(plain, "__globals__", {}).values()
     modules = {str(one.__name__).partition(".")[0] for one in known if inspect.ismodule(one)}
     return library in modules or (code is not None and library in (*code.co_names, *code.co_varnames))
-
-
-def _shape(fn: Callable[..., Any], shape: str | None) -> Shape:
-    if shape is not None:
-        for known in get_args(Shape):
-            if shape == known:
-                return known
-        raise ValueError(f"a shape must be one of {', '.join(get_args(Shape))}; got {shape!r}")
-    try:
-        parameters = list(inspect.signature(fn).parameters.values())
-    except (TypeError, ValueError):
-        parameters = []
-    needed = [
-        one
-        for one in parameters
-        if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) and one.default is one.empty
-    ]
-    if len(needed) not in _BY_ARITY or any(one.kind == one.VAR_POSITIONAL for one in parameters):
-        listed = ", ".join(str(one) for one in parameters) or "none that can be read"
-        raise ValueError(
-            "a sampler is verify(coin, tokens, target, draft), fn(tokens, target, draft) or fn(target, draft); the "
-            f"parameters here are: {listed}; say which with shape, or wrap the function in one of these"
-        )
-    return _BY_ARITY[len(needed)]

@@ -25,7 +25,9 @@ def audit(  # noqa: PLR0913
         str | None, typer.Option(help="The target's law, masses separated by commas; rows of a chain by ;.")
     ] = None,
     draft: Annotated[str | None, typer.Option(help="The draft's law, likewise.")] = None,
-    k: Annotated[int, typer.Option("--k", help="Independent drafts of one position.")] = 1,
+    k: Annotated[
+        int | None, typer.Option("--k", help="Independent drafts of one position; by default 1, then 2 and 3.")
+    ] = None,
     lookahead: Annotated[
         int, typer.Option(help="Drafts in a row; then laws are rows by position and a block is returned.")
     ] = 0,
@@ -33,11 +35,14 @@ def audit(  # noqa: PLR0913
         int | None, typer.Option(help="Tokens whose joint law is judged; lookahead + 1 by default.")
     ] = None,
     shape: Annotated[
-        str | None, typer.Option(help="verifier, tokens or laws; by default told by the signature.")
+        str | None, typer.Option(help="verifier, tokens or laws: what the function must be read as.")
+    ] = None,
+    roles: Annotated[
+        str | None, typer.Option(help="What parameters take whose names do not tell: p=target,q=draft.")
     ] = None,
     numbers: Annotated[
         str | None,
-        typer.Option(help="What laws are given as: fractions, float64, float32, float16, torch.float32, …"),
+        typer.Option(help="What laws are given as: fractions, lists, float64, float32, float16, torch.float32, …"),
     ] = None,
     grid: Annotated[
         str, typer.Option(help="Uniforms: ideal; own, the grid that each type has; or b for k/2^b.")
@@ -54,7 +59,7 @@ def audit(  # noqa: PLR0913
         ),
     ] = None,
     alpha: Annotated[
-        float, typer.Option(help="With --samples: right samplers are refuted so seldom.")
+        float, typer.Option(help="With --samples: the false-positive rate, however long the test runs.")
     ] = SamplesRequest.alpha,
     total_variation: Annotated[
         float, typer.Option(help="With --samples of a function: what is looked for, and so how many are drawn.")
@@ -62,10 +67,11 @@ def audit(  # noqa: PLR0913
 ) -> None:
     """Judge somebody's sampler exactly: run it, as it is, down every path of its randomness.
 
-    Three shapes, told by the signature: verify(coin, tokens, target, draft), the library's own; fn(tokens, target,
-    draft), given drafts from the draft's law; fn(target, draft), which drafts by itself. The last two draw from
-    Python's random, NumPy or torch. They return a token, or with --lookahead the tokens emitted. Without laws the
-    zoo's toy is taken, on which all known bugs are compared.
+    Parameters are understood by their names, in any order: target, draft, tokens, coin, and what is plainly one of them
+    (draft_probs, target_dist, draft_token_ids). With a coin it is a verifier as the library writes them; without, it
+    draws from Python's random, NumPy or torch, and without tokens it drafts by itself. Names that do not tell are asked
+    for by --roles, never guessed. It returns a token, or with --lookahead the tokens emitted. Without laws the zoo's
+    toy is taken, on which all known bugs are compared.
 
     [bold]Examples[/bold]
 
@@ -73,11 +79,14 @@ def audit(  # noqa: PLR0913
 
       spec-math audit sampling.py:verify --target 1/4,3/4 --draft 1/2,1/2 --out verdict.html --pytest test_case.py
 
+      spec-math audit speculative.py:step --roles p=target,q=draft
+
       spec-math audit mypackage.sampling:rejection_sample --lookahead 2 --numbers torch.float32
 
       spec-math audit --samples tokens.txt --target 1/4,3/4 --out verdict.html
 
-    [bold]Exit codes[/bold]: 0 lossless, 1 lossy, 2 undecided, not explorable or bad input.
+    [bold]Exit codes[/bold]: 0 lossless, 1 lossy, 2 bad input, 3 undecided. With --samples: 0 not rejected by as many
+    tokens as find the distance asked for with probability 0.99, 1 rejected, 3 not rejected by fewer.
     """
     if samples is not None:
         asked = SamplesRequest(samples, target, draft, alpha, total_variation, out)
@@ -86,7 +95,7 @@ def audit(  # noqa: PLR0913
     if sampler is None:
         raise typer.BadParameter("name what is audited, MODULE:FUNCTION, or give its tokens with --samples")
     request = AuditRequest(
-        sampler, shape, numbers, target, draft, k, lookahead, horizon, budget, _grid(grid), out, pytest
+        sampler, shape, roles, numbers, target, draft, k, lookahead, horizon, budget, _grid(grid), out, pytest
     )
     run(lambda console, progress: audit_commands.audit(request, _make(), console, progress))
 

@@ -2,20 +2,40 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from spec_math.audit.case import Case
 from spec_math.audit.exploration.atom import ExploreError
 from spec_math.audit.exploration.followed import Followed
-from spec_math.audit.exploration.tape import Tape
+from spec_math.audit.exploration.tape import CURE, LeakError, Tape
 from spec_math.audit.subject import Subject
-from spec_math.chance import Coin, paths
+from spec_math.chance import ChanceError, Coin, paths
 from spec_math.scheme import is_index
 
 Text = tuple[int, ...]
+
+CUT = "cut"
+"""The outcome of a path that asks its coin without end: its mass stays unexplored."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What broke on a path: its kind ("form", "tokens", "padding" or an exception's name), said in words, and where.
+
+    "form" is an answer that is no token, "tokens" one outside the vocabulary, "padding" a block that ends in them.
+
+    >>> Fault("form", "emitted None, which is no token index").way
+    ()
+    """
+
+    kind: str
+    said: str
+    way: tuple[str, ...] = ()
+    tokens: Text = ()
+    mass: Any = 0
 
 
 @dataclass
@@ -23,7 +43,8 @@ class Walk:
     """What the paths walked so far emit: {tokens: mass}, and for each the heaviest path to it.
 
     `unexplored` is the mass of the paths that the budget left; `deepest` the most random numbers on one path, the
-    drafts included; `exact` whether every threshold was rational. `fault` says what broke, with its path.
+    drafts included; `exact` whether every threshold was rational. `fault` says what broke first, with its path, and
+    `faults` on how many paths it did: the walk ends where one path is sound and one is not.
     """
 
     masses: dict[Text, Any] = field(default_factory=dict[Text, Any])
@@ -33,7 +54,8 @@ class Walk:
     deepest: int = 0
     exact: bool = True
     ignored: Any = Fraction(0)
-    fault: tuple[str, str, tuple[str, ...]] | None = None
+    fault: Fault | None = None
+    faults: int = 0
 
 
 def walk(subject: Subject, case: Case, tape: Tape, budget: int, told: Callable[[int], None] = lambda _: None) -> Walk:
@@ -52,48 +74,30 @@ def walk(subject: Subject, case: Case, tape: Tape, budget: int, told: Callable[[
     """
     run = _Run(subject, case, tape)
     found, total = Walk(), Fraction(0)
-    for outcome, mass in _outcomes(run, found):
+    for path in paths(run):
         found.paths += 1
         told(found.paths)
-        total = total + mass
+        if path.outcome is CUT:
+            continue
+        total = total + path.mass
         found.deepest = max(found.deepest, run.drawn)
-        found.ignored += mass * run.ignored
-        if found.fault is not None:
-            break
-        text = outcome[: case.horizon]
-        found.masses[text] = found.masses.get(text, 0) + mass
-        if text not in found.ways or found.ways[text][0] < mass:
-            found.ways[text] = mass, run.steps()
-        if found.paths >= budget:
+        found.ignored += path.mass * run.ignored
+        outcome: Any = path.outcome
+        if isinstance(outcome, Fault):
+            found.faults += 1
+            found.fault = found.fault or replace(outcome, mass=path.mass)
+        else:
+            text = outcome[: case.horizon]
+            found.masses[text] = found.masses.get(text, 0) + path.mass
+            if text not in found.ways or found.ways[text][0] < path.mass:
+                found.ways[text] = path.mass, run.steps()
+        if found.paths >= budget or 0 < found.faults < found.paths:
             break
     found.unexplored = max(Fraction(0), 1 - total)
     found.exact = run.exact and not isinstance(total, float)
     if found.fault is None:
         run.check_repeats()
     return found
-
-
-def _outcomes(run: _Run, found: Walk) -> Iterator[tuple[Text, Any]]:
-    """Go through the outcomes and their masses; one that breaks is the last, and is told in `found`."""
-    walking = paths(run)
-    while True:
-        try:
-            path = next(walking, None)
-        except ExploreError:
-            raise
-        except Exception as error:  # whatever a sampler raises is evidence against it
-            _raise_if_not_followed(error)
-            found.fault = type(error).__name__, f"{type(error).__name__}: {error}", run.steps()
-            yield (), Fraction(0)
-            return
-        if path is None:
-            return
-        said = _broken(path.outcome, run.case)
-        if said:
-            found.fault = "tokens", said, run.steps()
-        yield path.outcome, path.mass
-        if said:
-            return
 
 
 class _Run:
@@ -106,14 +110,25 @@ class _Run:
         self._coins: list[str] = []
         self._tokens: Text = ()
 
-    def __call__(self, coin: Coin) -> Text:
+    def __call__(self, coin: Coin) -> Text | Fault | str:
         self._drafts, self._coins, self._tokens = [], [], ()
         self._followed.tape.log = []
-        if self._subject.shape != "laws":
+        if not self._subject.call.drafts_itself:
             self._tokens = self._drafted(coin)
-        if self._subject.shape == "verifier":
-            return _text(self._called(_Recording(coin, self._coins), *self._tokens))
-        return _text(self._followed(coin, *self._tokens))
+        try:
+            if self._subject.shape == "verifier":
+                outcome = _text(self._called(*self._tokens, coin=_Recording(coin, self._coins)))
+            else:
+                outcome = _text(self._followed(coin, *self._tokens))
+        except ExploreError:
+            raise
+        except Exception as error:  # whatever a sampler raises is told with its path
+            _raise_if_not_followed(error)
+            if isinstance(error, ChanceError) and str(error).startswith("one path asks for more than"):
+                return CUT
+            return Fault(type(error).__name__, f"{type(error).__name__}: {error}", self.steps(), self._tokens)
+        broken = _broken(outcome, self.case)
+        return outcome if broken is None else replace(broken, way=self.steps(), tokens=self._tokens)
 
     @property
     def exact(self) -> bool:
@@ -149,16 +164,10 @@ class _Run:
             self._drafts.append(f"draft {place + 1}: token {tokens[-1]}")
         return tokens
 
-    def _called(self, *arguments: Any) -> Any:
-        """Call the function with fresh laws: one that writes into them must not spoil the next path."""
-        case, numbers = self.case, self._subject.numbers
-        target, draft = (numbers.rows(rows if case.lookahead else rows[0]) for rows in (case.target, case.draft))
-        if self._subject.shape == "laws":
-            return _hashable(self._subject.fn(target, draft))
-        if self._subject.shape == "verifier":
-            coin, *tokens = arguments
-            return _hashable(self._subject.fn(coin, tuple(tokens), target, draft))
-        return _hashable(self._subject.fn(numbers.tokens(arguments), target, draft))
+    def _called(self, *tokens: int, coin: Coin | None = None) -> Any:
+        case = self.case
+        rows = (case.target, case.draft) if case.lookahead else (case.target[0], case.draft[0])
+        return _hashable(self._subject.run(rows, tokens, coin))
 
 
 def _hashable(outcome: Any) -> Any:
@@ -167,27 +176,47 @@ def _hashable(outcome: Any) -> Any:
         outcome = outcome.tolist()
     if isinstance(outcome, list | tuple):
         listed: list[Any] = list(outcome)
-        return tuple(entry.item() if hasattr(entry, "item") else entry for entry in listed)
+        outcome = tuple(_plain(entry) for entry in listed)
+    try:
+        _ = hash(outcome)
+    except TypeError:
+        return Fault("form", f"emitted {outcome!r}, which is not a token index or a flat list of them")
     return outcome
+
+
+def _plain(entry: Any) -> Any:
+    return entry.item() if hasattr(entry, "item") and getattr(entry, "ndim", 0) == 0 else entry
 
 
 def _text(outcome: Any) -> Any:
     return outcome if isinstance(outcome, tuple) else (outcome,)
 
 
-def _broken(outcome: Any, case: Case) -> str:
-    """Say what is wrong with emitted tokens, or nothing."""
+def _broken(outcome: Any, case: Case) -> Fault | None:
+    """Return what is wrong with emitted tokens, or None."""
+    if isinstance(outcome[0] if outcome else None, Fault):
+        return outcome[0]
     if not outcome or not all(is_index(token) for token in outcome):
-        return f"emitted {outcome}, which is no token index" + (" or tuple of them" if case.lookahead else "")
+        shown = outcome[0] if len(outcome) == 1 else outcome
+        tuples = " or tuple of them" if case.lookahead else ""
+        return Fault("form", f"emitted {shown!r}, which is not a token index{tuples}")
     if not case.lookahead and len(outcome) != 1:
-        return f"emitted {outcome} where one token was asked for; a block of tokens is judged with a lookahead"
-    if any(not 0 <= token < case.size for token in outcome):
-        return f"emitted {outcome}, outside the tokens 0..{case.size - 1}"
-    return ""
+        said = f"emitted {outcome} where one token was asked for; a block of tokens is judged with a lookahead"
+        return Fault("form", said)
+    strays = [token for token in outcome if not 0 <= token < case.size]
+    if not strays:
+        return None
+    sound = outcome[: -len(strays)]
+    padded = case.lookahead and len(outcome) == case.lookahead + 1 and strays == [strays[0]] * len(strays)
+    if padded and sound and all(0 <= token < case.size for token in sound):
+        return Fault("padding", f"emitted {outcome}: it ends in {strays[0]}, which is not a token but may be padding")
+    return Fault("tokens", f"emitted {outcome}, outside the tokens 0..{case.size - 1}")
 
 
 def _raise_if_not_followed(error: Exception) -> None:
     """An error about the very objects that stand for random numbers is explore's limit, not the sampler's fault."""
+    if isinstance(error, ChanceError) and "no function of its coin" in str(error):
+        raise LeakError(f"state leaks between runs: {error}; {CURE}") from error
     if any(kind in str(error) for kind in ("Uniform", "Clock", "Noise")):
         raise ExploreError(
             f"the code does with a random number what explore cannot follow ({type(error).__name__}: {error})"

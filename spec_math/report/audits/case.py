@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from spec_math.audit import Judgement
+from spec_math.audit.subject import NUMBERS
 from spec_math.files.place import Place
 
 
@@ -25,25 +26,27 @@ def pytest_file(found: Judgement, place: Place, beside: Path) -> str:
     judge = f"from {'torch_bridge' if in_torch else 'spec_math.audit'} import check_sampler\n"
     rows = (case.target, case.draft) if case.lookahead else (case.target[0], case.draft[0])
     listed = [f"{name} = {_written(row)}" for name, row in zip(("TARGET", "DRAFT"), rows, strict=True)]
-    numbers = subject.numbers.name.removeprefix("NumPy ").lower()
+    numbers = next((key for key, one in NUMBERS.items() if one.name == subject.numbers.name), subject.numbers.name)
+    told = ",".join(f"{name}={role}" if name else role for name, role in subject.call.takes)
     options = {
-        "k": case.k if case.k > 1 else None,
+        "k": None if case.lookahead or subject.call.drafts_itself else case.k,
         "lookahead": case.lookahead or None,
         "horizon": case.horizon if case.lookahead and case.horizon != case.lookahead + 1 else None,
         "grid": subject.grid,
+        "roles": f'"{told}"' if subject.call.told else None,
     }
     given = "".join(f", {name}={value}" for name, value in options.items() if value is not None)
     name = place.attribute
     test = name.replace(".", "_").strip("_").lower()
     header = place.header(beside)
     imports = f"{judge}\n{header}" if place.folder is None else f"{header}{judge[:-1]}  # noqa: E402\n"
-    said = str(found.verdict).removeprefix("Lossy: ").partition("\n")[0]
+    said = getattr(found.verdict, "reason", "")
     return (
         f"'''{place.module}.{name} must emit the target's law; found by: spec-math audit {place.module}:{name}'''\n\n"
         f"{imports}\n" + "\n".join(listed) + f"\n\n\ndef test_{test}_emits_the_target_s_law() -> None:\n"
         f"    # When this was written: {said}\n"
         f"    verdict = check_sampler(\n"
-        f'        {name}, TARGET, DRAFT{given}, shape="{subject.shape}", numbers="{numbers}"\n    )\n'
+        f'        {name}, TARGET, DRAFT{given}, numbers="{numbers}"\n    )\n'
         f"    assert verdict, verdict\n"
     )
 

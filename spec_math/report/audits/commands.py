@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 from rich.progress import Progress
 from rich.table import Table
 
-from spec_math.audit import ExploreError, Judgement, LeakError, Likeness, Subject, judge, likenesses, smallest
+from spec_math.arrays import count
+from spec_math.audit import Counted, Judgement, Likeness, Subject, judge_counts, likenesses, smallest
 from spec_math.audit.case import Case, chain, default, position
 from spec_math.audit.likeness import comparable
 from spec_math.audit.smallest import TRIED
@@ -21,6 +21,10 @@ from spec_math.report.arguments import masses_of
 from spec_math.report.audits.case import pytest_file
 from spec_math.report.audits.page import how, laws_of, page
 from spec_math.report.audits.tables import headline, sentences, table
+from spec_math.verdict import Lossy, Undecided
+
+UNDECIDED = 3
+"""The exit code where neither lossless nor lossy was shown."""
 
 
 @dataclass(frozen=True)
@@ -29,10 +33,11 @@ class AuditRequest:
 
     place: str
     shape: str | None = None
+    roles: str | None = None
     numbers: str | None = None
     target: str | None = None
     draft: str | None = None
-    k: int = 1
+    k: int | None = None
     lookahead: int = 0
     horizon: int | None = None
     budget: int = 100_000
@@ -42,19 +47,14 @@ class AuditRequest:
 
 
 Make = Callable[..., Subject]
-"""Makes a subject of a function, a shape, numbers and a grid: `audit.subject_of`, or torch's."""
-
-
-class NotExplorableError(ValueError):
-    """The sampler's randomness cannot be explored: no exact verdict can be given."""
+"""Makes a subject of a function, a shape, numbers, a grid and roles: `audit.subject_of`, or torch's."""
 
 
 def audit(request: AuditRequest, make: Make, console: Console, progress: Progress) -> int:
-    """Judge a sampler and show what was found; return 0 where it is lossless, 1 where it is not, 2 where undecided.
+    """Judge a sampler and show what was found; return 0 where it is lossless, 1 where it is lossy, 3 where undecided.
 
     Raises:
-        NotExplorableError: its randomness cannot be followed.
-        ValueError, TypeError: the function, its shape or the laws are none; a file cannot be written.
+        ValueError, TypeError: the place holds no function, an option or a law is wrong; a file cannot be written.
 
     >>> import io
     >>> from spec_math.audit import subject_of
@@ -66,28 +66,25 @@ def audit(request: AuditRequest, make: Make, console: Console, progress: Progres
         if path is not None:
             check_writable(path.parent)
     place = load_function(request.place, "audit")
-    subject = make(place.value, request.shape, request.numbers, request.grid)
+    subject = make(place.value, request.shape, request.numbers, request.grid, request.roles)
     case = case_of(request)
     name = f"{place.module}.{place.attribute}"
-    try:
-        found = _judged(subject, case, request.budget, progress)
-        near, smaller = _studied(found, request, progress)
-    except ExploreError as error:
-        raise NotExplorableError(_sentence(name, error)) from error
+    found = _judged(subject, case, request, progress)
+    near, smaller = _studied(found.last, request, progress)
     test = "" if smaller is None else pytest_file(smaller, place, (request.test or Path("x")).resolve().parent)
     # Files first: a reader of the table may close the pipe.
     written = _write(request, place, test, page(found, name, near, smaller, test) if request.out else "")
     _show(found, name, near, smaller, console)
     for line in written:
         console.print(line, markup=False)
-    return 2 if found.verdict is None else 0 if found.verdict else 1
+    return UNDECIDED if isinstance(found.verdict, Undecided) else 0 if found.verdict else 1
 
 
 def case_of(request: AuditRequest) -> Case:
     """Return the case that is asked for: laws as written, or the zoo's toy.
 
     Raises:
-        ValueError, TypeError: only one of target and draft is given, or they are no laws.
+        ValueError, TypeError: only one of target and draft is given, or they are not probability distributions.
 
     >>> case_of(AuditRequest("", target="1/4,3/4", draft="1/2,1/2", k=2)).k
     2
@@ -97,7 +94,7 @@ def case_of(request: AuditRequest) -> Case:
     if (request.target is None) != (request.draft is None):
         raise ValueError("--target and --draft are given both or not at all; without them the zoo's toy is taken")
     if request.target is None or request.draft is None:
-        return default(request.lookahead, request.k, request.horizon)
+        return default(request.lookahead, request.k or 1, request.horizon)
     target, draft = ([masses_of(row) for row in text.split(";")] for text in (request.target, request.draft))
     if request.lookahead:
         return chain(
@@ -107,7 +104,7 @@ def case_of(request: AuditRequest) -> Case:
         )
     if len(target) != 1 or len(draft) != 1:
         raise ValueError("several rows, separated by ;, belong to a chain: give --lookahead too")
-    return position(target[0], draft[0], request.k)
+    return position(target[0], draft[0], request.k or 1)
 
 
 def _rows(rows: list[list[str]], size: int, option: str) -> list[list[str]]:
@@ -117,17 +114,21 @@ def _rows(rows: list[list[str]], size: int, option: str) -> list[list[str]]:
     return rows * size if len(rows) == 1 else rows
 
 
-def _judged(subject: Subject, case: Case, budget: int, progress: Progress) -> Judgement:
-    task = progress.add_task("paths", total=budget)
+def _judged(subject: Subject, case: Case, request: AuditRequest, progress: Progress) -> Counted:
+    task = progress.add_task("paths", total=request.budget)
+
+    def told(walked: int) -> None:
+        progress.update(task, completed=walked)
+
     try:
-        return judge(subject, case, budget, lambda walked: progress.update(task, completed=walked))
+        return judge_counts(subject, case, request.k, count(request.budget, "--budget"), told)
     finally:
         progress.remove_task(task)
 
 
 def _studied(found: Judgement, request: AuditRequest, progress: Progress) -> tuple[list[Likeness], Judgement | None]:
     """Look for the bugs that a failing sampler looks like, and for its smallest failing case."""
-    if found.verdict is None or found.verdict:
+    if not isinstance(found.verdict, Lossy):
         return [], None
     task = progress.add_task("known bugs", total=len(comparable()))
     near = likenesses(
@@ -140,13 +141,14 @@ def _studied(found: Judgement, request: AuditRequest, progress: Progress) -> tup
     return near, smaller
 
 
-def _show(found: Judgement, name: str, near: list[Likeness], smaller: Judgement | None, console: Console) -> None:
-    colour = "yellow" if found.verdict is None else "green" if found.verdict else "bold red"
+def _show(found: Counted, name: str, near: list[Likeness], smaller: Judgement | None, console: Console) -> None:
+    last = found.last
+    colour = "yellow" if isinstance(found.verdict, Undecided) else "green" if found.verdict else "bold red"
     console.print(headline(found, name), style=colour, markup=False)
-    if found.law:
+    if last.law:
         console.print()
-        console.print(table(found))
-    told: list[tuple[str, str]] = sentences(found, near)
+        console.print(table(last))
+    told: list[tuple[str, str]] = sentences(last, near)
     if smaller is not None:
         told.append(("smallest failing case", laws_of(smaller)))
     if told:
@@ -157,8 +159,9 @@ def _show(found: Judgement, name: str, near: list[Likeness], smaller: Judgement 
             listed.add_row(what, said)
         console.print()
         console.print(listed)
-    console.print()
-    console.print(how(found), style="dim", markup=False)
+    if last.walk.paths:
+        console.print()
+        console.print(how(last), style="dim", markup=False)
 
 
 def _write(request: AuditRequest, place: Place, test: str, shown: str) -> list[str]:
@@ -171,11 +174,5 @@ def _write(request: AuditRequest, place: Place, test: str, shown: str) -> list[s
         write_whole(request.test, test)
         told.append(f"test: {request.test} (fails until {place.attribute} is repaired)")
     elif request.test is not None:
-        told.append("no test was written: nothing fails")
+        told.append("no test was written: nothing was found to fail")
     return told
-
-
-def _sentence(name: str, error: Any) -> str:
-    notes = [note for note in getattr(error, "__notes__", []) if not note.endswith("no choice yet")]
-    kind = "state leaks" if isinstance(error, LeakError) else "its randomness cannot be explored exactly"
-    return f"{name}: {kind}: " + "; ".join([str(error), *notes])

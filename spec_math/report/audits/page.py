@@ -6,14 +6,14 @@ import base64
 import html
 from collections.abc import Sequence
 
-from spec_math.audit import Case, Judgement, Likeness
-from spec_math.audit.case import default
+from spec_math.audit import Case, Counted, Judgement, Likeness
 from spec_math.report.audits.pictures import label, law_against_target, shown_texts
-from spec_math.report.audits.tables import headline, number, sentences
+from spec_math.report.audits.tables import assumed, called, headline, is_toy, number, sentences
 from spec_math.report.page import STYLE
+from spec_math.verdict import Undecided
 
 _STYLE = """
-.verdict{font-size:1.15rem;padding:.6rem .8rem;border-left:.4rem solid #009e73;background:#f1f8f5}
+.verdict{white-space:pre-wrap;font-size:1.15rem;padding:.6rem .8rem;border-left:.4rem solid #009e73;background:#f1f8f5}
 .verdict.lossy{border-color:#a40000;background:#fbf0f0;color:inherit}.verdict.open{border-color:#999;background:#f4f4f4}
 td.off{color:#a40000;font-weight:600}pre{overflow-x:auto;background:#f4f4f4;padding:.6rem;font-size:.85rem}
 @media (prefers-color-scheme:dark){.verdict,.verdict.lossy,.verdict.open{background:#222}pre{background:#222}
@@ -21,17 +21,19 @@ td.off{color:#ff8080}}
 """
 
 
-def page(found: Judgement, name: str, likenesses: Sequence[Likeness], smaller: Judgement | None, test: str) -> str:
+def page(found: Counted, name: str, likenesses: Sequence[Likeness], smaller: Judgement | None, test: str) -> str:
     """Return the page: verdict, bars, table, what is known of the fault, the smallest case, and how it was judged.
 
-    >>> from spec_math.audit import judge, subject_of
+    >>> from spec_math.audit import judge_counts, subject_of
     >>> from spec_math.audit.case import position
-    >>> found = judge(subject_of(lambda tokens, t, d: tokens[0]), position(["1/4", "3/4"], ["1/2", "1/2"]))
+    >>> hopeful = subject_of(lambda tokens, target, draft: tokens[0])
+    >>> found = judge_counts(hopeful, position(["1/4", "3/4"], ["1/2", "1/2"]))
     >>> text = page(found, "mine", [], None, "")
     >>> "mine is LOSSY" in text, "src='http" in text
     (True, False)
     """
-    kind = "open" if found.verdict is None else "" if found.verdict else "lossy"
+    last = found.last
+    kind = "open" if isinstance(found.verdict, Undecided) else "" if found.verdict else "lossy"
     parts = [
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>",
         "<meta name='viewport' content='width=device-width,initial-scale=1'>",
@@ -39,25 +41,26 @@ def page(found: Judgement, name: str, likenesses: Sequence[Likeness], smaller: J
         f"<h1>Audit of <code>{_text(name)}</code></h1>",
         f"<p class='verdict {kind}'>{_text(headline(found, name))}</p>",
     ]
-    if found.law:
-        data = base64.b64encode(law_against_target(found).encode()).decode()
+    if last.law:
+        data = base64.b64encode(law_against_target(last).encode()).decode()
         seen = "What the sampler emits beside what the target asks for"
         image = f"<img alt='{seen}' src='data:image/svg+xml;base64,{data}'>"
         parts.append(f"<figure>{image}<figcaption>{seen}.</figcaption></figure>")
-    told = sentences(found, likenesses)
+    told = sentences(last, likenesses)
     if told:
         parts.append("<h2>What is wrong</h2><dl>")
         parts += [f"<dt>{_text(what)}</dt><dd>{_text(said)}</dd>" for what, said in told]
         parts.append("</dl>")
-    if found.law:
-        parts += ["<h2>The two laws</h2>", _table(found)]
+    if last.law:
+        parts += ["<h2>The two laws</h2>", _table(last)]
     if smaller is not None:
         parts += ["<h2>The smallest failing case</h2>", f"<p>{_text(laws_of(smaller))}</p>"]
         parts.append(f"<p>{_text(str(smaller.verdict).partition(chr(10))[0])}</p>")
         if test:
             parts.append(f"<p>As a test, which fails now and passes once repaired:</p><pre>{_text(test)}</pre>")
-    parts += ["<h2>How it was judged</h2>", f"<p>{_text(how(found))}</p></body></html>"]
-    return "\n".join(parts)
+    if last.walk.paths:
+        parts += ["<h2>How it was judged</h2>", f"<p>{_text(how(last))}</p>"]
+    return "\n".join([*parts, "</body></html>"])
 
 
 def how(found: Judgement) -> str:
@@ -65,15 +68,11 @@ def how(found: Judgement) -> str:
 
     >>> from spec_math.audit import judge, subject_of
     >>> from spec_math.audit.case import position
-    >>> how(judge(subject_of(lambda tokens, t, d: tokens[0]), position(["1/4", "3/4"], ["1/2", "1/2"])))[:50]
-    'Called as fn(tokens, target, draft), given Fractio'
+    >>> hopeful = subject_of(lambda tokens, target, draft: tokens[0])
+    >>> how(judge(hopeful, position(["1/4", "3/4"], ["1/2", "1/2"])))[:60]
+    'Called as the function(tokens, target, draft), given Fractio'
     """
     case, subject = found.case, found.subject
-    shape = {
-        "verifier": "verify(coin, tokens, target, draft)",
-        "tokens": "fn(tokens, target, draft)",
-        "laws": "fn(target, draft)",
-    }[subject.shape]
     drafts = f"a chain of {case.lookahead} drafts" if case.lookahead else "one position"
     exact = "every threshold is rational, so that the verdict is exact"
     if not found.walk.exact or subject.numbers.unit:
@@ -82,10 +81,10 @@ def how(found: Judgement) -> str:
     if found.walk.ignored:
         told = " Small numbers that keep a logarithm finite were left out; they change the law by "
         told += f"{float(found.walk.ignored):.2g} at most."
-    coin = "its uniforms are ideal" if subject.grid is None else "its uniforms lie on the grid of their type"
+    call = called(found)
     return (
-        f"Called as {shape}, given {subject.numbers.name}: {drafts}, {case.size} tokens. {found.walk.paths:,} paths of "
-        f"its randomness were walked with their exact weights, {coin}; {exact}.{told} {laws_of(found)}"
+        f"{call[0].upper()}{call[1:]}: {drafts}, {case.size} tokens. {found.walk.paths:,} paths of "
+        f"its randomness were walked with their exact weights, {assumed(found)}; {exact}.{told} {laws_of(found)}"
     )
 
 
@@ -97,7 +96,7 @@ def laws_of(found: Judgement) -> str:
     >>> laws_of(judge(subject_of(lambda tokens, t, d: tokens[0]), position(["1/4", "3/4"], ["1/2", "1/2"])))
     'Target (1/4, 3/4), draft (1/2, 1/2), k = 1.'
     """
-    if found.case in (default(found.case.lookahead), default(found.case.lookahead, found.case.k)):
+    if is_toy(found.case):
         return f"The laws are those of the zoo's toy, {_counted(found.case)}."
     target, draft = (
         "; ".join(f"({', '.join(map(_mass, row))})" for row in rows) for rows in (found.case.target, found.case.draft)

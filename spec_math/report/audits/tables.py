@@ -8,8 +8,10 @@ from typing import Any
 
 from rich.table import Table
 
-from spec_math.audit import Judgement, Likeness
+from spec_math.audit import OWN_GRID, Case, Counted, Judgement, Likeness
+from spec_math.audit.case import default
 from spec_math.report.audits.pictures import label, shown_texts
+from spec_math.verdict import Lossy, Undecided
 
 
 def number(value: Any) -> str:
@@ -22,27 +24,99 @@ def number(value: Any) -> str:
     return f"{value} = {shown}" if isinstance(value, Fraction) and 1 < value.denominator < 1000 else shown
 
 
-def headline(found: Judgement, name: str) -> str:
-    """Return the verdict as one sentence.
+def headline(found: Counted, name: str) -> str:
+    """Return the verdict as one sentence: for how many drafts, on which laws, and what was assumed.
+
+    >>> from spec_math.audit import judge_counts, subject_of
+    >>> from spec_math.audit.case import position
+    >>> target = subject_of(lambda coin, tokens, target, draft: coin.draw(target))
+    >>> print(headline(judge_counts(target, position(["1"], ["1"])), "mine"))
+    mine is lossless for 1, 2 and 3 drafts on the laws given (1 token): it emits the target's law, exactly (3 paths \
+walked); called as the function(coin, tokens, target, draft), given Fractions, with an ideal coin
+    """
+    last, verdict = found.last, found.verdict
+    if last.subject.call.unclear:
+        return f"{name} was not judged: {last.subject.call.unclear}"
+    where = f"{_drafts(found)} on {_laws(last.case)}"
+    paths = sum(one.walk.paths for one in found.judged)
+    walked = f"{paths:,} path{'s' * (paths != 1)} walked"
+    given = f"{called(last)}, {assumed(last)}"
+    if isinstance(verdict, Undecided):
+        return f"{name} is undecided {where} ({verdict.reason.value}): {verdict.explanation}; {given}"
+    if isinstance(verdict, Lossy):
+        before = "" if len(found.judged) == 1 else f" (lossless for {_numbers(found.judged[:-1])})"
+        reason = "" if last.kind == "law" else f": {verdict.reason}"
+        return f"{name} is LOSSY {where}{before}{reason} ({walked}); {given}"
+    how = "exactly"
+    if last.bound:
+        how = f"within what rounding explains ({float(last.joint):.2g}, bound {last.bound:.2g})"
+    left = f"; not judged for {found.not_judged}" if found.not_judged else ""
+    return f"{name} is lossless {where}: it emits the target's law, {how} ({walked}){left}; {given}"
+
+
+def called(found: Judgement) -> str:
+    """Say how a function was called, and on what numbers.
 
     >>> from spec_math.audit import judge, subject_of
     >>> from spec_math.audit.case import position
-    >>> headline(judge(subject_of(lambda coin, tokens, t, d: coin.draw(t)), position(["1"], ["1"])), "mine")
-    "mine is lossless on this case: it emits the target's law, exactly (1 path walked)"
+    >>> called(judge(subject_of(lambda d, t: 0), position(["1"], ["1"])))
+    "called as the function(d: the draft's law, t: the target's law), given Fractions"
     """
-    walked = f"{found.walk.paths:,} path{'s' if found.walk.paths != 1 else ''} walked"
-    if found.verdict is None:
-        return (
-            f"undecided: {walked}, {number(found.walk.unexplored)} of the mass unexplored, and nothing walked so far "
-            "rules the target out; raise --budget, or audit a smaller case"
-        )
-    if found.verdict:
-        how = "exactly" if found.bound == 0 else f"within what rounding explains ({float(found.joint):.2g}, bound "
-        how += "" if found.bound == 0 else f"{found.bound:.2g})"
-        return f"{name} is lossless on this case: it emits the target's law, {how} ({walked})"
-    if found.kind == "law":
-        return f"{name} is LOSSY ({walked})"
-    return f"{name} is LOSSY: {getattr(found.verdict, 'reason', '')}"
+    subject = found.subject
+    told = " as --roles tell" if subject.call.told else ""
+    one = ", the drafted token as one number" if subject.call.one_token and not subject.call.drafts_itself else ""
+    return f"called as {subject.call}{told}, given {subject.numbers.name}{one}"
+
+
+def assumed(found: Judgement) -> str:
+    """Say what the random numbers are taken for.
+
+    >>> from spec_math.audit import judge, subject_of
+    >>> from spec_math.audit.case import position
+    >>> assumed(judge(subject_of(lambda draft, target: 0), position(["1"], ["1"])))
+    'with ideal uniforms'
+    """
+    if found.subject.shape == "verifier":
+        return "with an ideal coin"
+    grid = found.subject.grid
+    if grid is None:
+        return "with ideal uniforms"
+    return "with uniforms on the grid of their type" if grid == OWN_GRID else f"with uniforms k/2^{grid}"
+
+
+def _drafts(found: Counted) -> str:
+    last = found.last
+    if last.subject.call.drafts_itself:
+        return "with the drafts that it makes itself"
+    if last.case.lookahead:
+        return f"for a chain of {_counted(last.case.lookahead, 'draft')}"
+    judged = found.judged if last.verdict else found.judged[-1:]
+    return f"for {_numbers(judged)}"
+
+
+def _numbers(judged: Sequence[Judgement]) -> str:
+    *first, last = [str(one.case.k) for one in judged]
+    listed = f"{', '.join(first)} and {last}" if first else last
+    return f"{listed} draft{'' if listed == '1' else 's'}"
+
+
+def _laws(case: Case) -> str:
+    which = "the zoo's toy" if is_toy(case) else "the laws given"
+    return f"{which} ({_counted(case.size, 'token')})"
+
+
+def _counted(number: int, what: str) -> str:
+    return f"{number} {what}{'s' * (number != 1)}"
+
+
+def is_toy(case: Case) -> bool:
+    """Say whether a case has the laws of the zoo's toy.
+
+    >>> is_toy(default(2))
+    True
+    """
+    toy = default(case.lookahead, case.k)
+    return (case.target, case.draft) == (toy.target, toy.draft)
 
 
 def sentences(found: Judgement, likenesses: Sequence[Likeness]) -> list[tuple[str, str]]:

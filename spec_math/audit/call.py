@@ -1,0 +1,230 @@
+"""How somebody's function is called: which parameter takes which role, read from its signature.
+
+Source: worked out here, after the signatures of public samplers.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Literal, cast, get_args
+
+from spec_math.audit.adapters import adapter, ask_for_roles, not_taken, unreadable
+from spec_math.audit.roles import Kind, Role, kinds_of, roles_of, takes_one
+
+Shape = Literal["verifier", "tokens", "laws"]
+"""verify(coin, tokens, target, draft), the library's own; fn(tokens, target, draft), which is given its drafts; or
+fn(target, draft), which drafts by itself: by what they take, in any order."""
+
+NEEDED: tuple[Role, ...] = ("target", "draft")
+MEANING: dict[Role, str] = {
+    "coin": "the coin",
+    "tokens": "the drafted tokens",
+    "target": "the target's law",
+    "draft": "the draft's law",
+}
+
+Parameters = Sequence[inspect.Parameter]
+
+_ROLES: dict[str, Role] = {role: role for role in MEANING}
+
+_ELSEWHERE = ("self", "models", "prefix", "logits", "uniforms", "generator")
+
+
+@dataclass(frozen=True)
+class Call:
+    """How a function is called: its parameters and the role that each takes, the first of them by position.
+
+    `unclear` says what is not understood of the signature, with what the caller can do about it; the function is then
+    not called at all. `one_token` is True where the drafted tokens are given as a single token.
+
+    Made by `call_of`.
+    """
+
+    name: str
+    takes: tuple[tuple[str, Role], ...] = ()
+    positional: int = 0
+    one_token: bool = False
+    told: bool = False
+    unclear: str = ""
+
+    @property
+    def shape(self) -> Shape:
+        """Where the randomness and the drafts come from."""
+        roles = {role for _, role in self.takes}
+        return "verifier" if "coin" in roles else "tokens" if "tokens" in roles else "laws"
+
+    @property
+    def drafts_itself(self) -> bool:
+        """Whether the function is not given drafted tokens."""
+        return all(role != "tokens" for _, role in self.takes)
+
+    def __call__(self, fn: Callable[..., Any], values: Mapping[Role, Any]) -> Any:
+        """Call the function with a value for each role that it takes."""
+        given = [values[role] for _, role in self.takes[: self.positional]]
+        return fn(*given, **{name: values[role] for name, role in self.takes[self.positional :]})
+
+    def __str__(self) -> str:
+        shown = [name if name == role or not name else f"{name}: {MEANING[role]}" for name, role in self.takes]
+        shown = [one or MEANING[role] for one, (_, role) in zip(shown, self.takes, strict=True)]
+        return f"{self.name}({', '.join(shown)})"
+
+
+def call_of(fn: Callable[..., Any], shape: str | None = None, roles: str | Mapping[str, str] | None = None) -> Call:
+    """Read how a function is called from the names of its parameters, and from roles that the caller tells.
+
+    Nothing is taken by its position alone: a guess between the target's law and the draft's would condemn right
+    samplers. Optional parameters keep their defaults, but for laws and tokens whose default is None.
+
+    Raises:
+        ValueError: shape or roles are unknown, or contradict the names.
+
+    >>> str(call_of(lambda draft_probs, target: 0))
+    "the function(draft_probs: the draft's law, target)"
+    >>> call_of(lambda a, b: 0).unclear.partition(";")[0]
+    'the function(a, b): it is not understood what a and b take'
+    """
+    if shape is not None and shape not in get_args(Shape):
+        raise ValueError(f"a shape must be one of {', '.join(get_args(Shape))}; got {shape!r}")
+    told = roles_of(roles) if roles is not None else {}
+    name = _name(fn)
+    found = _read(fn, name, told)
+    if shape is not None and not found.unclear and found.shape != shape:
+        raise ValueError(f"the shape {shape!r} contradicts the parameters of {found}; leave shape out, or tell roles")
+    return found
+
+
+def _read(fn: Callable[..., Any], name: str, told: dict[str | int, Role]) -> Call:
+    kind, bound = _unusual(fn), _bound(fn)
+    if kind or bound:
+        return Call(name, unclear=adapter(kind or "bound", name, _listed(fn), bound))
+    try:
+        parameters = list(inspect.signature(fn).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    takes: list[tuple[str, Role]] = [(_told_name(key, parameters, name), role) for key, role in told.items()]
+    byname = {one.name: one for one in parameters if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)}
+    kinds = kinds_of(list(byname))
+    for key, role in takes:
+        _check_told(key, role, kinds.get(key, ""))
+    given: dict[str, Role] = {key: role for key, role in takes if key}
+    if len(given) < len(takes):
+        return Call(name, tuple(takes), len(takes), told=True)
+    for one, kind in kinds.items():
+        role = _ROLES.get(kind)
+        if role is not None and one not in given and _is_given(byname[one], role):
+            given[one] = role
+    found = _complete(name, _listed(fn), list(byname.values()), (kinds, given))
+    return replace(found, told=bool(told))
+
+
+def _complete(
+    name: str, listed: list[str], parameters: Parameters, read: tuple[dict[str, Kind], dict[str, Role]]
+) -> Call:
+    """Return the call if all that is required is understood, once each, and nothing is missing."""
+    kinds, given = read
+    unknown = [one.name for one in parameters if one.name not in given and one.default is one.empty]
+    for one in unknown:
+        if kinds[one] in _ELSEWHERE:
+            return Call(name, unclear=adapter(kinds[one], name, listed, one))
+    roles = list(given.values())
+    # A law that is bound already, as a partial binds it, is not the judge's; a role told twice is told of neither.
+    unknown += [one.name for one in parameters if one.name not in given and kinds[one.name] in _left(roles, NEEDED)]
+    unknown += [one for one, role in given.items() if roles.count(role) > 1]
+    free = _left([role for one, role in given.items() if one not in unknown], ("target", "draft", "tokens"))
+    if unknown:
+        asked = [one.name for one in parameters if one.name in unknown]
+        # Of two that say the draft, the longer name says its law and the shorter one may be tokens.
+        asked.sort(key=lambda one: -len(one) if one in given else 0)
+        return Call(name, unclear=ask_for_roles(name, listed, asked, free))
+    missing = _left(roles, NEEDED)
+    if missing and (not listed or any(one.startswith("*") and one[1] != "*" for one in listed)):
+        return Call(name, unclear=unreadable(name))
+    if missing:
+        return Call(name, unclear=not_taken(name, listed, missing))
+    ordered = [one for one in parameters if one.name in given]
+    positional = 0
+    for one, other in zip(ordered, parameters, strict=False):
+        if one is not other or one.kind == one.KEYWORD_ONLY:
+            break
+        positional += 1
+    tokens = next((key for key, role in given.items() if role == "tokens"), "")
+    return Call(name, tuple((one.name, given[one.name]) for one in ordered), positional, takes_one(tokens))
+
+
+def _left(roles: Sequence[Role], wanted: Sequence[Role]) -> list[Role]:
+    return [role for role in wanted if role not in roles]
+
+
+def _is_given(parameter: inspect.Parameter, role: Role) -> bool:
+    """A required parameter, or an optional one that is None until a law or tokens are given."""
+    return parameter.default is parameter.empty or (parameter.default is None and role != "coin")
+
+
+def _told_name(key: str | int, parameters: Parameters, name: str) -> str:
+    """Return the name of a parameter that a role was told for; "" for a place that has no name."""
+    named = [one.name for one in parameters if one.kind != one.VAR_KEYWORD and one.kind != one.VAR_POSITIONAL]
+    if isinstance(key, int):
+        if key < len(named):
+            return named[key]
+        if not parameters or any(one.kind == one.VAR_POSITIONAL for one in parameters):
+            return ""
+    elif key in named:
+        return key
+    shown = ", ".join(map(str, parameters)) or "none that can be read"
+    raise ValueError(f"roles speak of the parameter {key!r}, which {name} does not have; its parameters are: {shown}")
+
+
+def _check_told(name: str, role: Role, kind: Kind) -> None:
+    # A bare draft or target may be tokens.
+    wrong = kind == "draft" if role == "target" else kind == "target" if role == "draft" else False
+    if wrong or kind == "logits" or (kind in ("tokens", "coin") and kind != role):
+        raise ValueError(
+            f"roles say that {name} takes {MEANING[role]}, and its name says something else; if the name misleads, "
+            "wrap the function in a lambda with other names"
+        )
+
+
+def _unusual(fn: Any) -> str:
+    """Say what keeps a function from being called as a sampler, whatever its parameters are."""
+    plain = fn
+    while isinstance(plain, partial):
+        plain = cast(Any, plain).func
+    if inspect.isclass(plain):
+        return "class"
+    entered = plain if inspect.isroutine(plain) else getattr(type(plain), "__call__", plain)  # noqa: B004
+    for one in (plain, inspect.unwrap(entered)):
+        if inspect.iscoroutinefunction(one) or inspect.isasyncgenfunction(one):
+            return "async"
+        if inspect.isgeneratorfunction(one):
+            return "yields"
+    return ""
+
+
+def _bound(fn: Any) -> str:
+    """Return the law or the tokens that a partial gives to its function, which the judge would give; "" if none."""
+    if not isinstance(fn, partial):
+        return ""
+    held = cast(Any, fn)
+    try:
+        given = list(inspect.signature(held.func).bind_partial(*held.args, **held.keywords).arguments)
+    except (TypeError, ValueError):
+        return ""
+    return next((one for one in given if kinds_of(given)[one] in get_args(Role)), "")
+
+
+def _listed(fn: Callable[..., Any]) -> list[str]:
+    try:
+        parameters = inspect.signature(fn).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [str(one).partition(":")[0].partition("=")[0].strip() for one in parameters]
+
+
+def _name(fn: Any) -> str:
+    while isinstance(fn, partial):
+        fn = cast(Any, fn).func
+    name = getattr(fn, "__qualname__", None) or type(fn).__name__
+    return "the function" if "<lambda>" in name else str(name).rpartition("<locals>.")[2]

@@ -1,0 +1,95 @@
+"""What a path that breaks says of a sampler: lossy where it broke for real, not judged where nothing else was seen.
+
+Source: worked out here.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from spec_math.audit.case import Case
+from spec_math.audit.exploration.walk import Fault, Walk
+from spec_math.audit.subject import Subject
+from spec_math.verdict import Lossy, Reason, Undecided
+
+RUNS = 5_000
+"""Plain runs at most, to see an exception come up for real."""
+
+OF_TYPES = ("TypeError", "AttributeError", "NotImplementedError")
+"""Exceptions that the type of an argument causes: of numbers that nobody asked for, they say nothing."""
+
+
+def judged_fault(subject: Subject, case: Case, found: Walk, walked: Callable[[], Walk]) -> Lossy | Undecided:
+    """Return the verdict on a walk that met a fault: Lossy if another path is sound and the fault comes up again.
+
+    An exception of followed code must come up in a plain run too, with real random numbers: it may be due to the
+    objects that stand in for them. Runs are as many as find a path of its probability with chance 1 − e^−20, and
+    `RUNS` at most.
+
+    >>> from spec_math.audit.case import position
+    >>> from spec_math.audit.exploration.tape import Tape
+    >>> from spec_math.audit.exploration.walk import walk
+    >>> from spec_math.audit.subject import subject_of
+    >>> subject, case = subject_of(lambda coin, x, t, d: 1 // x[0]), position(["1/4", "3/4"], ["1/2"] * 2)
+    >>> found = walk(subject, case, Tape(), 100)
+    >>> print(judged_fault(subject, case, found, lambda: found))
+    Lossy: ZeroDivisionError: integer division or modulo by zero
+      on the path: draft 1: token 0
+    """
+    fault = found.fault or Fault("", "")
+    if found.faults == found.paths:
+        return Undecided(Reason.NOT_JUDGED, f"{_every(found)}, {fault.said}{_advice(subject, case, fault)}", fault.way)
+    if fault.kind == "padding":
+        return Undecided(Reason.NOT_JUDGED, fault.said + _advice(subject, case, fault), fault.way)
+    raised = fault.kind not in ("form", "tokens")
+    if raised and subject.others and fault.kind in OF_TYPES:
+        said = f"{fault.said}, on some paths, given {subject.numbers.name}, which nobody asked for; tell numbers"
+        return Undecided(Reason.NOT_JUDGED, said, fault.way)
+    again = walked().fault
+    if again is None or (again.kind, again.way) != (fault.kind, fault.way):
+        return Undecided(Reason.RANDOMNESS_NOT_SEEN, f"{fault.said}, but not when the same path was walked again")
+    if raised and subject.shape != "verifier" and not _comes_up(subject, case, fault):
+        said = f"{fault.said}, while random numbers were followed, but not in {RUNS:,} plain runs at most"
+        return Undecided(Reason.RANDOMNESS_NOT_SEEN, said, fault.way)
+    return Lossy(fault.said, path=fault.way)
+
+
+def _every(found: Walk) -> str:
+    walked = f"{found.paths:,} path{'s' * (found.paths != 1)}"
+    return f"nothing was judged: on every path ({walked} walked)" if not found.unexplored else f"on all {walked} walked"
+
+
+def _advice(subject: Subject, case: Case, fault: Fault) -> str:
+    call = f"it was called as {subject.call}, given {subject.numbers.name}"
+    if fault.kind == "form":
+        return f"; {call}; wrap it so that it returns the token, or the list of tokens, that it emits"
+    if fault.kind == "padding":
+        return "; strip the padding: [token for token in emitted if token >= 0]"
+    chain = "" if case.lookahead else "; if it takes drafts in a row, give a lookahead"
+    return f"; {call}{chain}"
+
+
+def _comes_up(subject: Subject, case: Case, fault: Fault) -> bool:
+    """Run the function on the fault's drafts with its own random numbers until the same exception comes up."""
+    rows = (case.target, case.draft) if case.lookahead else (case.target[0], case.draft[0])
+    chance: Any = fault.mass
+    drafts = case.draft if case.lookahead else case.draft * case.k
+    for row, token in zip(drafts, fault.tokens, strict=False):
+        chance = chance / row[token]
+    held = random.getstate(), np.random.get_state()  # noqa: NPY002 - the state that the code may draw from
+    try:
+        for _ in range(min(RUNS, math.ceil(20 / chance)) if chance else RUNS):
+            try:
+                subject.run(rows, fault.tokens)
+            except Exception as error:  # whatever it raises is compared
+                if type(error).__name__ == fault.kind:
+                    return True
+    finally:
+        random.setstate(held[0])
+        np.random.set_state(held[1])  # noqa: NPY002
+    return False
