@@ -135,14 +135,16 @@ class Curve:
 
 
 def curve(label: str, means: Mapping[int, Mean], style: Style = "line") -> Curve:
-    """Return the curve of means {x: mean}, with their 99 % intervals where one of them is estimated.
+    """Return the curve of means {x: mean}, with their intervals where one of them is estimated.
+
+    Where a mean promises none, two standard errors stand in its place (`Mean.bars`).
 
     >>> curve("exact", {1: Mean(0.5, 0.0, 0)}).low
     ()
     """
     xs = sorted(means)
     found = [means[x] for x in xs]
-    intervals = [mean.interval for mean in found] if any(mean.samples for mean in found) else []
+    intervals = [mean.bars for mean in found] if any(mean.samples for mean in found) else []
     return Curve(
         label,
         tuple(float(x) for x in xs),

@@ -10,6 +10,7 @@ import pytest
 from proofs_tests.block_level.models import Rows
 from spec_math.arrays import exact
 from spec_math.block_level import block, chain, length
+from spec_math.mean import of_independent
 
 Text = tuple[int, ...]
 TARGET, DRAFT = Rows((exact(["1/3", "2/3"]),)), Rows((exact(["2/3", "1/3"]),))
@@ -32,24 +33,17 @@ def test_estimate_covers_the_mean() -> None:
     for _ in range(100):
         found = length.estimate(thirds, (), 3, 40, random, 0.9)
         misses += not found.low <= 20 / 9 <= found.high
-        narrow += not abs(found.mean - 20 / 9) <= (found.high - found.low) / 40
+        narrow += not abs(found.value - 20 / 9) <= (found.high - found.low) / 40
     assert misses <= 26
     assert narrow > 26
 
 
-def test_estimate_is_the_empirical_bernstein_bound_of_its_sample() -> None:
-    # Maurer and Pontil 2009, Theorem 4, for each side with δ/2, on lengths that are told in advance.
+def test_estimate_is_the_interval_of_its_sizes() -> None:
     lengths = [1, 3, 2, 3, 3, 1] * 50
     told = iter(lengths)
     found = length.estimate(lambda *_: (0,) * next(told), (), 3, len(lengths), Random(0), 0.9)
-    logarithm = np.log(2 / (0.1 / 2))
-    spread = np.sqrt(2 * np.var(lengths, ddof=1) * logarithm / len(lengths))
-    reach = spread + 7 * (3 - 1) * logarithm / (3 * (len(lengths) - 1))
-    assert found.mean == np.mean(lengths)
-    assert (found.low, found.high) == pytest.approx((found.mean - reach, found.mean + reach), rel=2.0**-40)
-    assert 1 < found.low < found.high < 3
-    cut = length.estimate(lambda *_: (0,), (), 3, 2, Random(0), 0.9)
-    assert (cut.low, cut.mean, cut.high) == (1.0, 1.0, 3.0)
+    assert found == of_independent(np.array(lengths, dtype=float), 1, 3, 0.9)
+    assert 1 < found.low < found.value == np.mean(lengths) < found.high < 3
 
 
 def test_estimate_narrows_with_the_square_root_of_the_samples() -> None:
@@ -63,7 +57,7 @@ def test_estimate_narrows_with_the_square_root_of_the_samples() -> None:
 
 def test_estimate_of_a_sure_block_is_its_length() -> None:
     found = length.estimate(lambda *_: (0, 0), (), 3, 2000, Random(0))
-    assert found.mean == 2
+    assert found.value == 2
     assert 1 <= found.low <= 2 <= found.high <= 3
 
 

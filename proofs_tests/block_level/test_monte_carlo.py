@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-from scipy import stats
 
 from spec_math.block_level import block, chain, optimum
 from spec_math.block_level.conditionals import Conditionals
@@ -19,7 +18,6 @@ from spec_math.block_level.methods import METHODS, named
 from spec_math.block_level.monte_carlo import Setting, ceilings, of_every_prefix, sample
 from spec_math.chance import law
 from spec_math.language import NGram, Table
-from spec_math.mean import Mean, mean_of
 from spec_math.token_level import without_replacement
 
 TARGET = Table({(): [0.5, 0.3, 0.2], (0,): [0.1, 0.6, 0.3], (1,): [0.7, 0.2, 0.1], (2,): [0.2, 0.2, 0.6]}, context=1)
@@ -41,19 +39,6 @@ def test_every_method_is_within_its_interval(models: Any) -> None:
             gain = line.gain(lookahead)
             plain = float(chain.expected(*models, (), lookahead))
             assert abs(gain.value - (exact - plain)) <= 5 * gain.error + 1e-12
-
-
-def test_intervals_hold_the_exact_value_as_often_as_they_say() -> None:
-    setting = Setting(TARGET, DRAFT, [()], (2,), 2)
-    methods = [named("block"), named("plan at")]
-    exact = {method.name: float(method.expected(TARGET, DRAFT, (), 2, 2)) for method in methods}
-    held = 0
-    for seed in range(60):
-        for line in sample(setting, 40, seed, methods=methods):
-            low, high = line.tokens(2).interval
-            held += low <= exact[line.method.name] <= high
-    # 120 intervals of 99 %: more than 6 that miss have a chance of 1 in 4,000 (binomial), were they independent.
-    assert held >= 114
 
 
 def test_differences_are_sharper_than_values() -> None:
@@ -192,20 +177,6 @@ def test_too_few_samples_and_exact_models_are_refused() -> None:
         sample(Setting(Table({(): [0.5, 0.5]}), Table({(): [0.5, 0.5]}), [()], (1,), 2), 8, 0)
 
 
-def test_means_add_with_their_errors() -> None:
-    total = Mean(1.0, 3.0, 10) + Mean(2.0, 4.0, 5)
-    assert total == Mean(3.0, 5.0, 5)
-    assert Mean(1.0, 0.0, 0) + Mean(2.0, 4.0, 5) == Mean(3.0, 4.0, 5)
-    assert mean_of(np.array([1.0, 1.0])).interval == (1.0, 1.0)
-
-
-def test_a_mean_has_the_standard_error_of_the_mean() -> None:
-    values = np.array([1.0, 2.0, 4.0, 9.0])
-    found = mean_of(values)
-    assert (found.value, found.samples) == (4.0, 4)
-    assert found.error == pytest.approx(float(stats.sem(values)), rel=2.0**-48)
-
-
 def test_a_method_of_double_effort_sees_every_second_sample_and_is_held_against_the_same_ones() -> None:
     """The plain method under another name gains nothing on plain chains, sample by sample."""
     plain = METHODS[0]
@@ -214,7 +185,9 @@ def test_a_method_of_double_effort_sees_every_second_sample_and_is_held_against_
     (all_of_them,) = sample(setting, 9, seed=3, methods=[plain])
     assert slow.accepted.tolist() == slow.plain.tolist() == all_of_them.accepted[::2].tolist()
     assert slow.accepted.shape == (5, 3)
-    assert slow.gain(3) == Mean(0.0, 0.0, 5)
+    gained = slow.gain(3)
+    assert (gained.value, gained.error, gained.samples) == (0.0, 0.0, 5)
+    assert gained.low < 0 < gained.high
     assert len({tuple(row) for row in all_of_them.accepted.tolist()}) > 3
 
 

@@ -12,7 +12,9 @@ from spec_math.result import Column, Curve, Node, Note, Panel, Picture, Result, 
 
 WORDS = st.text("aK-γ*<>&\"',;\n é0=[]", max_size=12)
 FLOATS = st.floats(allow_nan=False)
-MEANS = st.builds(Mean, FLOATS, st.floats(0, 10), st.integers(0, 9))
+MEANS = st.builds(Mean, FLOATS, st.floats(0, 10), st.integers(0, 9)) | st.builds(
+    Mean, FLOATS, st.floats(0, 10), st.integers(2, 9), FLOATS, FLOATS, st.floats(0, 1)
+)
 CELLS: dict[Any, Any] = {
     "text": WORDS,
     "count": st.integers(),

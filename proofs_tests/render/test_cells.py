@@ -34,6 +34,8 @@ def test_a_mean_is_written_to_the_second_digit_of_its_error(value: float, error:
         (Mean(0.5, 0.0, 0), MEAN, "0.5000"),
         (Mean(0.5, 1e-12, 40), MEAN, "0.50000000 ± 1.0e-12"),
         (Mean(12345.6, 120.0, 40), MEAN, "12,346 ± 120"),
+        (Mean(0.86532, 0.0213, 40, 0.79, 0.93, 0.99), MEAN, "0.865 (0.790 to 0.930)"),
+        (Mean(3.0, 0.0, 40, 2.0, 3.0, 0.99), MEAN, "3.00 (2.00 to 3.00)"),
         (0.25, Column("gap", "number"), "0.2500"),
         (float("inf"), Column("evidence", "number"), "infinite"),
         (float("nan"), Column("share", "number"), "undefined"),

@@ -60,6 +60,9 @@ def test_csv_holds_every_cell_by_its_type(table: Table) -> None:
             elif isinstance(cell, Mean):
                 told = text, read[f"{column.name} standard error"], read[f"{column.name} samples"]
                 assert (float(told[0]), float(told[1]), int(told[2])) == (cell.value, cell.error, cell.samples)
+                ends = [read[f"{column.name} {part}"] for part in ("low", "high")]
+                assert [float(end) if end else None for end in ends] == [cell.low, cell.high]
+                assert float(read[f"{column.name} confidence"]) == cell.confidence
             else:
                 reading: dict[str, Any] = {
                     "text": str,

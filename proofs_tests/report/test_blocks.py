@@ -20,12 +20,12 @@ from spec_math.block_level.methods import METHODS, TOKEN_BY_TOKEN, named, paths
 from spec_math.block_level.monte_carlo import Sampled, Setting, sample
 from spec_math.cli import app
 from spec_math.language import Table
-from spec_math.mean import Mean, mean_of
+from spec_math.mean import Mean, of_independent
 from spec_math.report.blocks import comparison as block_comparison
 from spec_math.report.blocks import run as block_run
 from spec_math.report.blocks import tables as block_tables
 from spec_math.report.blocks.commands import FIGURE_4, BlockExample, generate
-from spec_math.report.blocks.comparison import BlockRequest, compare_blocks, fastest, speed_up
+from spec_math.report.blocks.comparison import BlockRequest, Entry, compare_blocks, fastest, speed_up
 from spec_math.report.blocks.models import BlockModels, embedded
 from spec_math.report.blocks.pictures import tokens_against_k
 from spec_math.report.blocks.run import run, shaped, start
@@ -79,14 +79,15 @@ def test_a_block_is_never_behind_its_chain(sampled: dict[tuple[str, int], Sample
     """Sample by sample: w_i ≥ Π min(1, t/d) on the same chain, up to the roundings of L products of two quotients."""
     kept, plain = sampled["one chain, as a block", 1], sampled[TOKEN_BY_TOKEN, 1]
     assert (kept.accepted >= plain.accepted - 2.0**-48).all()
-    assert kept.gain(4).interval[0] > 0
+    assert kept.gain(4).value > 3 * kept.gain(4).error
 
 
 @pytest.mark.parametrize("k", [2, 4])
 def test_traversal_is_never_behind_rejection_on_the_same_tree(sampled: Any, k: int) -> None:
     ours, theirs = (sampled[f"{kind}, distinct first tokens", k] for kind in ("traversal", "recursive rejection"))
     assert (ours.accepted >= theirs.accepted - 2.0**-48).all()
-    assert mean_of((ours.accepted - theirs.accepted).sum(axis=1)).interval[0] > 0
+    more = of_independent((ours.accepted - theirs.accepted).sum(axis=1), -4, 4)
+    assert more.value > 3 * more.error
 
 
 @pytest.mark.parametrize("k", [2, 4])
@@ -98,14 +99,14 @@ def test_first_tokens_are_in_the_order_of_one_position(sampled: Any, k: int) -> 
     for lower, upper in below:
         low, high = sampled[lower, k].accepted[:, 0], sampled[upper, k].accepted[:, 0]
         high = high[:: len(high) // len(low)] if len(low) < len(high) else high
-        assert mean_of(high - low).interval[1] >= 0, (lower, upper)
+        assert of_independent(high - low, -1, 1).high >= 0, (lower, upper)
 
 
 def test_more_paths_accept_more_where_that_is_proved(sampled: Any) -> None:
     """The optimum of one position grows with k; the walk's first token reaches it."""
     plan = {k: sampled["optimal plan at every node", k] for k in (2, 4)}
-    assert mean_of(plan[4].accepted[:, 0] - plan[2].accepted[:, 0]).interval[1] > 0
-    assert plan[2].gain(4).interval[0] > 0
+    assert of_independent(plan[4].accepted[:, 0] - plan[2].accepted[:, 0], -1, 1).high > 0
+    assert plan[2].gain(4).value > 3 * plan[2].gain(4).error
 
 
 def test_differences_are_sharper_than_values_on_the_default(sampled: Any) -> None:
@@ -390,6 +391,7 @@ def test_the_report_has_the_picture_of_blocks(tmp_path: Path) -> None:
 
 
 def test_a_mean_is_shown_with_its_interval() -> None:
-    low, high = Mean(2.0, 0.1, 50).interval
-    assert (high - low) / 2 == pytest.approx(2.5758 * 0.1, abs=1e-4)
+    sampled = Mean(2.0, 0.1, 50, 1.75, 2.5, 0.99)
+    entry = Entry("K-SEQ at every node", 2, 2, sampled, sampled, None)
+    assert block_tables._cells(entry)[3:7] == ["2.0000", "1.750 to 2.500"] * 2
     assert start(pair(), np.random.default_rng(0)) == ()

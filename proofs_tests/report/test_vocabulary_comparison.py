@@ -20,7 +20,7 @@ from spec_math.chance import law
 from spec_math.cli import app
 from spec_math.language import Speaker, Table, Vocabulary
 from spec_math.language.file_content import library
-from spec_math.mean import Mean
+from spec_math.mean import Mean, known
 from spec_math.report.vocabularies import commands as vocabulary_commands
 from spec_math.report.vocabularies import default as vocabulary_default
 from spec_math.report.vocabularies import models as vocabulary_models
@@ -327,12 +327,12 @@ def test_the_default_s_lines_hold_together():
 
 # Advice.
 
-NOTHING = Mean(0.0, 0.0, 0)
+NOTHING = known(0)
 
 
 def lines(**speed_ups):
     return tuple(
-        MethodLine(name, "", name != "TokenTiming as printed", Mean(0.5, 0.0, 0), 2, Mean(2.0, 0.0, 0), 2.0, value)
+        MethodLine(name, "", name != "TokenTiming as printed", known(0.5), 2, known(2), 2.0, value)
         for name, value in speed_ups.items()
     )
 
@@ -347,13 +347,14 @@ def test_advice_takes_the_fastest_lossless_method():
 
 
 def test_advice_claims_no_bias_that_samples_do_not_show():
-    def with_bias(value, error, exact):
-        bias = Bias(4, Mean(value, error, 9), exact)
+    def with_bias(value, low, exact):
+        bias = Bias(4, Mean(value, 0.01, 9, low, value + 0.1, 0.99), exact)
         return advice(DrafterLines("d", 2, 1, NOTHING, NOTHING, 3, (), (bias,)), NOTHING)
 
-    assert any("off the target by at least 0.1000 with 4 draft tokens" in said for said in with_bias(0.1, 0.01, False))
-    assert not any("TokenTiming" in said for said in with_bias(0.1, 0.05, False))
-    assert any("off the target by 0.1000" in said for said in with_bias(0.1, 0.05, True))
+    assert any("off the target by at least 0.0700 with 4 draft tokens" in said for said in with_bias(0.1, 0.07, False))
+    assert not any("TokenTiming" in said for said in with_bias(0.1, -0.05, False))
+    assert not any("TokenTiming" in said for said in with_bias(0.1, float("nan"), False))
+    assert any("off the target by 0.1000" in said for said in with_bias(0.1, -0.05, True))
     assert not any("TokenTiming" in said for said in with_bias(0.0, 0.0, True))
 
 

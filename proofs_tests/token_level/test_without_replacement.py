@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from math import log
 from typing import Any
@@ -9,11 +10,12 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
+from scipy import stats
 
+from proofs_tests.coverage import misses, too_many
 from proofs_tests.oracles import forked, optimum, successive_drafts
 from proofs_tests.strategies import counts, pairs
 from spec_math import exact, proportional_to
-from spec_math.token_level import without_replacement
 from spec_math.token_level.without_replacement import acceptance, draw, emit, estimate, membership, without
 
 
@@ -77,11 +79,11 @@ def test_the_estimate_is_near_the_exact_value(k: int) -> None:
     rng = np.random.default_rng(k)
     for _ in range(4):
         target, draft = (proportional_to(rng.random(5) ** 2) for _ in range(2))
-        value, error = estimate(target, draft, k, n, rng)
-        assert abs(value - float(acceptance(target, draft, k))) <= slack
-        assert 0 <= error <= 0.5 / n**0.5
+        found = estimate(target, draft, k, n, rng)
+        assert abs(found.value - float(acceptance(target, draft, k))) <= slack
+        assert 0 <= found.error <= 0.5 / n**0.5
         if k == 1:
-            assert value == pytest.approx(float(acceptance(target, draft, 1)), abs=7 * 2.0**-53)
+            assert found.value == pytest.approx(float(acceptance(target, draft, 1)), abs=7 * 2.0**-53)
 
 
 def test_the_estimate_refuses_what_it_cannot_use() -> None:
@@ -90,7 +92,19 @@ def test_the_estimate_refuses_what_it_cannot_use() -> None:
         estimate([0.5, 0.5], [0.5, 0.5], 1, 2.5, rng)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="an estimate is a float"):
         estimate(["1/2", "1/2"], ["1/2", "1/2"], 1, 2, rng)
-    assert without_replacement.estimate([0.5, 0.5], [0.5, 0.5], 1, 1, rng) == (1.0, 0.0)
+    with pytest.raises(ValueError, match="at least 2 samples; got 1"):
+        estimate([0.5, 0.5], [0.5, 0.5], 1, 1, rng)
+
+
+def test_the_interval_of_the_estimate_covers_the_exact_value_as_often_as_it_says() -> None:
+    """A rejected draft of small mass decides: four paths seldom meet it, and the normal limit of them misses."""
+    target, draft, k = [0.163, 0.286, 0.13, 0.421, 0.0], [0.0, 0.0, 0.001, 0.422, 0.577], 2
+    exact_value, runs, rng = float(acceptance(target, draft, k)), 2_000, np.random.default_rng(0)
+    found = [estimate(target, draft, k, 4, rng) for _ in range(runs)]
+    assert not too_many(misses(found, exact_value), runs, 0.01)
+    reach = float(stats.norm.isf(0.005))
+    near = [replace(one, low=one.value - reach * one.error, high=one.value + reach * one.error) for one in found]
+    assert too_many(misses(near, exact_value), runs, 0.01)
 
 
 def test_a_residual_of_roundings_alone_is_no_division_by_zero() -> None:

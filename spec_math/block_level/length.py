@@ -5,14 +5,15 @@ Source: SpecTr, Tables 2 and 4, for the quantity.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from math import log, sqrt
 from typing import Any
+
+import numpy as np
 
 from spec_math.arrays import count
 from spec_math.block_level.emitted import Generate, Text
 from spec_math.chance import law as law_of
 from spec_math.chance import sample
+from spec_math.mean import Mean, of_independent
 
 
 def law(generate: Generate, prefix: Text) -> dict[Text, Any]:
@@ -39,38 +40,18 @@ def expected(generate: Generate, prefix: Text) -> Any:
     return sum(len(block) * mass for block, mass in law(generate, prefix).items())
 
 
-@dataclass(frozen=True)
-class Estimate:
-    """A Monte Carlo estimate: the mean of `samples` draws, and an interval that covers the truth with `confidence`.
+def estimate(generate: Generate, prefix: Text, longest: int, samples: int, rng: Any, confidence: float = 0.99) -> Mean:
+    """Mean the expected number of tokens of a block after prefix from `samples` sampled blocks of 1 to `longest`.
 
-    The interval holds for every number of samples, as it rests on the range of the draws and not on a normal limit.
-
-    >>> Estimate(mean=2.0, low=1.5, high=2.5, confidence=0.99, samples=100).high
-    2.5
-    """
-
-    mean: float
-    low: float
-    high: float
-    confidence: float
-    samples: int
-
-
-def estimate(
-    generate: Generate, prefix: Text, longest: int, samples: int, rng: Any, confidence: float = 0.99
-) -> Estimate:
-    """Estimate the expected number of tokens of a block after prefix from `samples` sampled blocks of 1 to `longest`.
-
-    The interval is the empirical Bernstein bound (Maurer and Pontil 2009, Theorem 4) on both sides, δ = 1 − confidence
-    in all: mean ± [sqrt(2 S² ln(4/δ)/n) + 7 r ln(4/δ)/(3(n − 1))], S² the sample variance, r = longest − 1 the range;
-    it is cut off at 1 and `longest`, between which the truth lies. rng is a NumPy Generator or a random.Random.
+    The interval is that of `mean.of_independent`: it holds for every number of samples, as it rests on the range of
+    the draws and not on a normal limit. rng is a NumPy Generator or a random.Random.
 
     Raises:
         TypeError, ValueError: longest or samples is no count, fewer than 2 samples, confidence outside (0, 1), or a
             block longer than `longest`.
 
     >>> import random
-    >>> estimate(lambda coin, prefix: (0, 0), (), 2, 100, random.Random(0)).mean
+    >>> estimate(lambda coin, prefix: (0, 0), (), 2, 100, random.Random(0)).value
     2.0
     """
     longest, samples = count(longest, "longest"), count(samples, "samples")
@@ -79,17 +60,13 @@ def estimate(
     if not 0 < confidence < 1:
         raise ValueError(f"confidence must lie strictly between 0 and 1; got {confidence}")
     start = tuple(prefix)
-    total = squares = 0
-    for _ in range(samples):
+    sizes = np.empty(samples)
+    for place in range(samples):
         size = len(sample(lambda coin: generate(coin, start), rng))
         if not 1 <= size <= longest:
             raise ValueError(
                 f"a block of {size} tokens was emitted, outside 1..{longest}; the interval rests on the longest block: "
                 "pass lookahead + 1"
             )
-        total, squares = total + size, squares + size * size
-    mean = total / samples
-    variance = (samples * squares - total * total) / (samples * (samples - 1))
-    logarithm = log(4 / (1 - confidence))
-    reach = sqrt(2 * variance * logarithm / samples) + 7 * (longest - 1) * logarithm / (3 * (samples - 1))
-    return Estimate(mean, max(1.0, mean - reach), min(float(longest), mean + reach), confidence, samples)
+        sizes[place] = size
+    return of_independent(sizes, 1, longest, confidence)

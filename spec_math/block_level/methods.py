@@ -48,6 +48,10 @@ Terms = Callable[[int, int, int], float]
 """(V, lookahead, k) -> about how many terms the exact expected length adds up."""
 
 
+def _at_most_one(k: int) -> int:  # noqa: ARG001
+    return 1
+
+
 TOKEN_BY_TOKEN, AS_A_BLOCK = "one chain, token by token", "one chain, as a block"
 
 
@@ -59,7 +63,8 @@ class Method:
     whose first tokens are drawn without replacement; `draft` is the first part of `generate`, which drafts the paths.
     `alone` names the method of one chain that it is for k = 1, `verifier` is that of each node of a walk.
     `prepare(nodes, k)` says what `given_drafts` makes of drafts. `effort` says how many samples of the other methods
-    one of this method is worth, where time is short.
+    one of this method is worth, where time is short. `largest(k)` bounds each number of `given_drafts`: 1 where it is
+    a chance given all chains.
     """
 
     name: str
@@ -72,6 +77,7 @@ class Method:
     terms: Terms
     effort: int = 1
     verifier: Verifier | None = None
+    largest: Callable[[int], int] = _at_most_one
 
 
 def paths(lookahead: int, k: int) -> tuple[int, ...]:
@@ -159,7 +165,9 @@ def _walk(name: str, verifier: Verifier, at_node: Callable[[Nodes], AtNode], ter
     )
 
 
-def _of_roots(names: tuple[str, str], generate: Any, expected: Expected, given: Any) -> Method:
+def _of_roots(
+    names: tuple[str, str], generate: Any, expected: Expected, given: Any, largest: Callable[[int], int] = _at_most_one
+) -> Method:
     """A tree whose first tokens are drawn without replacement; its name, and what it is for one chain."""
 
     def prepare(nodes: Nodes, k: int) -> Given:  # noqa: ARG001
@@ -174,6 +182,7 @@ def _of_roots(names: tuple[str, str], generate: Any, expected: Expected, given: 
         expected,
         prepare,
         lambda size, lookahead, k: perm(size, min(k, size)) * size ** (lookahead - 1),
+        largest=largest,
     )
 
 
@@ -241,6 +250,8 @@ METHODS: tuple[Method, ...] = (
         traversal.generate,
         traversal_expected,
         given_drafts.traversed,
+        # A chain adds at most its weight, whatever becomes of those before it further down: k weights of at most 1.
+        lambda k: k,
     ),
     _selecting("greedy multi-path", multi_path, HighestRank),
     _selecting("chain priorities", chain_priorities, Priorities, terms=16, effort=2),

@@ -6,7 +6,7 @@ the methods' own values.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -18,10 +18,13 @@ from spec_math.block_level.given_drafts import Nodes
 from spec_math.block_level.methods import METHODS, Method
 from spec_math.language.model import Model
 from spec_math.language.ngram import NGram
-from spec_math.mean import Mean, mean_of
+from spec_math.mean import Mean, of_independent, of_strata
 from spec_math.scheme import Tokens
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
+
+CONFIDENCE = 0.995
+"""What each interval holds with: the sum of two of them then holds with 99 %."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +40,7 @@ class Setting:
 
 @dataclass(frozen=True)
 class Sampled:
-    """One method on k paths: per sample and depth i, the chance that i drafted tokens are accepted, [n, L].
+    """One method on k paths: per sample and depth i, the number of `given_drafts` for i accepted tokens, [n, L].
 
     `plain` [n, L] are the same chances for one chain verified token by token, on the same prefixes and chains.
     """
@@ -49,11 +52,13 @@ class Sampled:
 
     def tokens(self, lookahead: int) -> Mean:
         """Return the tokens per target call at a lookahead of at most L."""
-        return mean_of(1 + self.accepted[:, :lookahead].sum(axis=1))
+        most = lookahead * self.method.largest(self.k)
+        return of_independent(1 + self.accepted[:, :lookahead].sum(axis=1), 1, 1 + most, CONFIDENCE)
 
     def gain(self, lookahead: int) -> Mean:
         """Return how many tokens more a call yields than one of plain chains does, sample by sample."""
-        return mean_of((self.accepted - self.plain)[:, :lookahead].sum(axis=1))
+        more = (self.accepted - self.plain)[:, :lookahead].sum(axis=1)
+        return of_independent(more, -lookahead, lookahead * self.method.largest(self.k), CONFIDENCE)
 
 
 def _unseen(done: int) -> None:
@@ -79,8 +84,9 @@ def sample(
 
     >>> model = lambda prefix: [0.5, 0.5]
     >>> found = sample(Setting(model, model, [()], (1, 2), 3), 8, 0)
-    >>> found[0].tokens(3)
-    Mean(value=4.0, error=0.0, samples=8)
+    >>> tokens = found[0].tokens(3)
+    >>> tokens.value, tokens.low < 4, tokens.high
+    (4.0, True, 4.0)
     """
     rng = np.random.default_rng(seed)
     lines = [
@@ -151,16 +157,18 @@ def of_every_prefix(setting: Setting, repeats: int, seed: int) -> OneChain:
         TypeError: the models are no n-gram models.
 
     >>> model = NGram.learn([0, 1, 0, 1, 1], order=2, size=2)
-    >>> of_every_prefix(Setting(model, model, [(0,), (1,)], (1,), 2), 2, 0).as_a_block[1]
-    Mean(value=3.0, error=0.0, samples=4)
+    >>> found = of_every_prefix(Setting(model, model, [(0,), (1,)], (1,), 2), 2, 0).as_a_block[1]
+    >>> found.value, found.samples
+    (3.0, 4)
     """
     t, d = _drafted_masses(setting, repeats, seed)
     plain: Any = np.cumprod(np.minimum(1.0, t / d), axis=-1)
     kept = _kept(t, d)
+    # A block keeps at each place no less than token by token is accepted: w_i ≥ Π min(1, t/d).
     return OneChain(
-        [_stratified(1 + values) for values in _up_to_each(plain)],
-        [_stratified(1 + values) for values in _up_to_each(kept)],
-        [_stratified(values) for values in _up_to_each(kept - plain)],
+        [of_strata(1 + values, 1, 1 + size, CONFIDENCE) for size, values in _up_to_each(plain)],
+        [of_strata(1 + values, 1, 1 + size, CONFIDENCE) for size, values in _up_to_each(kept)],
+        [of_strata(values, 0, size, CONFIDENCE) for size, values in _up_to_each(kept - plain)],
     )
 
 
@@ -176,8 +184,8 @@ def ceilings(setting: Setting, repeats: int, seed: int) -> dict[int, list[Mean]]
         TypeError: the models are no n-gram models.
 
     >>> model = NGram.learn([0, 1, 0, 1, 1], order=2, size=2)
-    >>> ceilings(Setting(model, model, [(0,), (1,)], (1,), 2), 2, 0)[1][1]
-    Mean(value=3.0, error=0.0, samples=4)
+    >>> ceilings(Setting(model, model, [(0,), (1,)], (1,), 2), 2, 0)[1][1].value
+    3.0
     """
     masses = _drafted_masses(setting, repeats, seed)
     t, d = (np.cumprod(side, axis=-1) for side in masses)
@@ -188,7 +196,8 @@ def ceilings(setting: Setting, repeats: int, seed: int) -> dict[int, list[Mean]]
             power = power * (1 - d)
             met = met + power
         least: FLOAT = np.minimum(t / d, met) if k > 1 else _kept(*masses)
-        found[k] = [_stratified(1 + values) for values in _up_to_each(least)]
+        # Each term is at most k; for k = 1 it is a weight.
+        found[k] = [of_strata(1 + values, 1, 1 + k * size, CONFIDENCE) for size, values in _up_to_each(least)]
     return found
 
 
@@ -199,7 +208,8 @@ def _drafted_masses(setting: Setting, repeats: int, seed: int) -> tuple[FLOAT, F
         raise TypeError("single masses are asked of n-gram models; sample other models")
     longer = max(target, draft, key=lambda model: model.order)
     contexts = np.stack([longer.context(prefix) for prefix in setting.prefixes])
-    rng = np.random.default_rng(seed)
+    # A stream of its own: what is sampled with the same seed elsewhere is added to these means as independent.
+    rng = np.random.default_rng([seed, 1])
     drawn = [drafted_masses((target, draft), contexts, setting.lookahead, rng) for _ in range(repeats)]
     return np.stack([masses[0] for masses in drawn]), np.stack([masses[1] for masses in drawn])
 
@@ -212,12 +222,6 @@ def _kept(t: FLOAT, d: FLOAT) -> FLOAT:
     return kept
 
 
-def _up_to_each(accepted: FLOAT) -> list[FLOAT]:
-    return [accepted[..., :size].sum(axis=-1) for size in range(1, accepted.shape[-1] + 1)]
-
-
-def _stratified(values: FLOAT) -> Mean:
-    """Return the mean of values [repeats, prefixes], every prefix a stratum of its own."""
-    repeats, strata = values.shape
-    variance = values.var(axis=0, ddof=1).mean() / (repeats * strata)
-    return Mean(float(values.mean()), float(variance**0.5), values.size)
+def _up_to_each(accepted: FLOAT) -> Iterator[tuple[int, FLOAT]]:
+    for size in range(1, accepted.shape[-1] + 1):
+        yield size, accepted[..., :size].sum(axis=-1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import floor, isfinite, log10
+from math import floor, inf, isfinite, log10
 
 from spec_math.mean import Mean
 from spec_math.result import Cell, Column
@@ -16,11 +16,13 @@ LONGEST_FRACTION = 24
 def shown(cell: Cell, column: Column) -> str:
     """Write a cell as its column says.
 
-    A mean is written with its standard error, both to the error's second significant digit; without an error, and for
-    other numbers, with the column's digits.
+    A mean is written with its interval, or with its standard error where it promises none, to the second significant
+    digit of that error or of half the interval; without an error, and for other numbers, with the column's digits.
 
     >>> shown(Mean(0.86532, 0.0213, 40), Column("acceptance", "mean")), shown(Mean(0.25, 0.0, 0), Column("a", "mean"))
     ('0.865 ± 0.021', '0.2500')
+    >>> shown(Mean(0.86532, 0.0213, 40, 0.79, 0.93, 0.99), Column("acceptance", "mean"))
+    '0.865 (0.790 to 0.930)'
     >>> shown(151936, Column("tokens", "count")), shown(True, Column("lossless", "flag")), shown(None, Column("gap"))
     ('151,936', 'yes', '—')
     """
@@ -52,6 +54,10 @@ def number(value: float | Fraction, digits: int | None = 4) -> str:
 
 
 def _mean(mean: Mean, digits: int | None) -> str:
+    low, high = mean.interval
+    if mean.samples and 0 < high - low < inf:
+        deserved = min(MOST_DIGITS, max(0, 1 - floor(log10((high - low) / 2))))
+        return f"{mean.value:,.{deserved}f} ({low:,.{deserved}f} to {high:,.{deserved}f})"
     if not (mean.samples or mean.error) or not isfinite(mean.error):
         return number(mean.value, digits)
     if mean.error == 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
-from dataclasses import asdict
+from dataclasses import asdict, astuple
 from fractions import Fraction
 from math import isfinite
 from typing import Any
@@ -13,16 +13,16 @@ from typing import Any
 from spec_math.mean import Mean
 from spec_math.result import Cell, Column, Curve, Node, Note, Panel, Picture, Result, Row, Table, Tree
 
-ERROR, SAMPLES = "standard error", "samples"
-"""A mean takes three places: its value under the column's name, and these two behind it."""
+PARTS = ("standard error", "samples", "low", "high", "confidence")
+"""A mean takes six places: its value under the column's name, and these behind it; no ends where none are promised."""
 
 
 def as_csv(table: Table) -> str:
     """Return a table as CSV: true and false, numbers with all their digits, fractions such as 3/4, nothing for none.
 
     >>> print(as_csv(Table("t", "T", (Column("scheme"), Column("a", "mean")), (Row(("K-SEQ", Mean(0.5, 0.25, 4))),))))
-    scheme,a,a standard error,a samples
-    K-SEQ,0.5,0.25,4
+    scheme,a,a standard error,a samples,a low,a high,a confidence
+    K-SEQ,0.5,0.25,4,,,0.0
     <BLANKLINE>
     """
     stream = io.StringIO()
@@ -78,12 +78,12 @@ def from_json(text: str) -> Result:
 
 
 def _names(column: Column) -> list[str]:
-    return [column.name, *(f"{column.name} {part}" for part in (ERROR, SAMPLES) if column.kind == "mean")]
+    return [column.name, *(f"{column.name} {part}" for part in PARTS if column.kind == "mean")]
 
 
 def _flat(column: Column, cell: Cell) -> list[Any]:
     if column.kind == "mean":
-        return [cell.value, cell.error, cell.samples] if isinstance(cell, Mean) else [None, None, None]
+        return list(astuple(cell)) if isinstance(cell, Mean) else [None] * (1 + len(PARTS))
     if column.kind == "number" and isinstance(cell, (int, float, Fraction)):
         return [float(cell)]
     return [str(cell) if isinstance(cell, Fraction) else cell]
@@ -131,7 +131,8 @@ def _read_cell(column: Column, row: dict[str, Any]) -> Cell:
     if values[0] is None:
         return None
     if column.kind == "mean":
-        return Mean(float(values[0]), float(values[1]), values[2])
+        low, high = (None if end is None else float(end) for end in values[3:5])
+        return Mean(float(values[0]), float(values[1]), values[2], low, high, float(values[5]))
     if column.kind == "number":
         return float(values[0])
     if column.kind == "fraction":

@@ -244,7 +244,7 @@ def _costly_values(scheme: Scheme, laws: tuple[FLOAT, FLOAT], known: dict[int, f
         if scheme.membership is acceptance_without_replacement and k in known:
             return known[k], known[k]
         if scheme.acceptance is without_replacement.acceptance and len(target) ** min(k, len(target)) > 10_000:
-            value = without_replacement.estimate(target, draft, k, PATHS, rng)[0]
+            value = without_replacement.estimate(target, draft, k, PATHS, rng).value
             return value, value
         accepted = float(scheme.acceptance(target, draft, k))
         same = scheme.acceptance is scheme.membership

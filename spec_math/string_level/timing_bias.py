@@ -76,7 +76,7 @@ def total_variation(
 
 
 def excess(target: Array, firsts: Sequence[First], among: Any) -> Any:
-    """Estimate from drafts how much more often the first token is one of a set A than the target's, emitted(A) − t(A).
+    """Mean from drafts how much more often the first token is one of a set A than the target's, emitted(A) − t(A).
 
     Unbiased where A was chosen without looking at these drafts, and then at most the total variation, for any A: a
     bound from below. It may come out negative. The mean of chance·(1[x ∈ A] − t(A)) over the drafts, since all else
@@ -94,9 +94,21 @@ def excess(target: Array, firsts: Sequence[First], among: Any) -> Any:
     """
     if not firsts:
         raise ValueError("an estimate needs at least one draft; there is none")
-    kept = _kept(target, firsts)
+    return sum(excesses(target, firsts, among)) / len(firsts)
+
+
+def excesses(target: Array, firsts: Sequence[First], among: Any) -> list[Any]:
+    """Return what each draft adds to `excess`, chance·(1[x ∈ A] − t(A)), of which that is the mean; arguments as there.
+
+    >>> from spec_math.arrays import exact
+    >>> drafts = [First(0, exact(["1/2"])[0]), First(1, exact([1])[0])]
+    >>> [str(value) for value in excesses(exact(["1/4", "3/4"]), drafts, [True, False])]
+    ['3/8', '-1/4']
+    """
     chosen = np.asarray(among, dtype=bool)
-    return (kept[chosen].sum() - kept.sum() * target[chosen].sum()) / len(firsts)
+    mass = target[chosen].sum()
+    none = mass - mass
+    return [none if found.token is None else found.chance * (int(chosen[found.token]) - mass) for found in firsts]
 
 
 def over_proposed(target: Array, first_token_law: Array) -> Array:

@@ -14,6 +14,7 @@ from spec_math.arrays import Array, array_namespace, count, is_exact, laws, posi
 from spec_math.arrays import law as checked
 from spec_math.chance import Coin
 from spec_math.distribution import residual_of, restriction
+from spec_math.mean import Mean, of_independent
 from spec_math.scheme import Emission, Tokens, drafted
 
 
@@ -94,7 +95,7 @@ def _acceptance(t: Array, d: Array, k: int) -> Any:
     if terms > TERMS:
         raise ValueError(
             f"the acceptance of {steps} drafts without replacement at V = {len(t)} is a sum of {terms:.2g} terms, more "
-            f"than {TERMS:.0e}; call without_replacement.estimate, which gives a value with its standard error"
+            f"than {TERMS:.0e}; call without_replacement.estimate, which gives a value with an interval"
         )
     return 1 - _rejected(t, d, steps)
 
@@ -111,17 +112,19 @@ def membership(target: Any, draft: Any, k: int) -> Any:
     return acceptance(target, draft, k)
 
 
-def estimate(target: Any, draft: Any, k: int, paths: int, rng: Any) -> tuple[float, float]:
-    """Estimate the acceptance from `paths` sampled rejections: (value, standard error), for float laws [V].
+def estimate(target: Any, draft: Any, k: int, paths: int, rng: Any) -> Mean:
+    """Mean the acceptance from `paths` ≥ 2 sampled rejections, for float laws [V], with an interval of 99 %.
 
     Only which draft is rejected is sampled; the chance that the next one is rejected is summed exactly, so that the
-    product of those sums is an unbiased estimate of the rejection. rng is a NumPy Generator.
+    product of those sums is an unbiased estimate of the rejection, a number in [0, 1]. rng is a NumPy Generator.
 
     Raises:
-        TypeError, ValueError: k or paths is no count; as `arrays.laws`.
+        TypeError, ValueError: k or paths is no count, or there is one path alone, which shows no spread; as
+            `arrays.laws`.
 
-    >>> estimate([0.5, 0.25, 0.25], [0.25, 0.5, 0.25], 2, 8, np.random.default_rng(0))
-    (0.875, 0.0)
+    >>> found = estimate([0.5, 0.25, 0.25], [0.25, 0.5, 0.25], 2, 8, np.random.default_rng(0))
+    >>> found.value, found.low < 0.875 < found.high
+    (0.875, True)
     """
     t, d = laws(target, draft)
     if is_exact(t):
@@ -129,7 +132,7 @@ def estimate(target: Any, draft: Any, k: int, paths: int, rng: Any) -> tuple[flo
     steps = min(count(k), int((d > 0).sum()))
     uniforms = rng.random((count(paths, "paths"), steps))
     rejections = _sampled_rejections(np.asarray(t, dtype=np.float64), np.asarray(d, dtype=np.float64), uniforms)
-    return 1 - float(rejections.mean()), float(rejections.std(ddof=1) / len(rejections) ** 0.5) if paths > 1 else 0.0
+    return of_independent(1 - rejections, 0, 1)
 
 
 def without(d: Array, tokens: Any) -> Array:

@@ -15,7 +15,7 @@ from spec_math.block_level.methods import AS_A_BLOCK, METHODS, TOKEN_BY_TOKEN, M
 from spec_math.block_level.monte_carlo import Sampled, Setting, ceilings, of_every_prefix, sample
 from spec_math.language import NGram, Table
 from spec_math.language.model import Model
-from spec_math.mean import Mean
+from spec_math.mean import Mean, known
 from spec_math.report.blocks.models import BlockModels
 from spec_math.scheme import Tokens
 from spec_math.verdict import Bracket, Optimal
@@ -36,7 +36,7 @@ REPEATS = 40
 class Entry:
     """One method for K paths of L tokens: tokens per call, and how many more than one chain token by token yields.
 
-    `tokens` and `gain` are exact (with error 0) or means with their standard errors; `exact` is the Fraction, where
+    `tokens` and `gain` are exact or means with their intervals; `exact` is the Fraction, where
     there is one. `speed_up` is that over plain decoding by SpecTr's latencies, where these are stated for K and L.
     """
 
@@ -196,7 +196,7 @@ def _exact_entries(request: BlockRequest, progress: Progress) -> Keyed:
     triple = models.target, models.draft, models.prefixes[0]
     for method, k, size in wanted:
         value, plain = method.expected(*triple, size, k), METHODS[0].expected(*triple, size, 1)
-        means = Mean(float(value), 0.0, 0), Mean(float(value - plain), 0.0, 0)
+        means = known(value), known(value - plain)
         found[method.name, k, size] = _entry(method.name, k, size, means, value)
         told(1)
     return found
@@ -222,7 +222,8 @@ def _sampled_entries(request: BlockRequest, methods: list[Method], progress: Pro
 
 
 def _of_sampled(line: Sampled, size: int, plain: Mean | None, block: tuple[Mean, Mean] | None) -> Entry:
-    gain = line.gain(size)
+    # Plain chains yield no more than themselves, whatever was drawn.
+    gain = known(0) if line.method.name == TOKEN_BY_TOKEN else line.gain(size)
     if line.method.name == AS_A_BLOCK and block is not None:
         return _entry(AS_A_BLOCK, 1, size, block)
     tokens = line.tokens(size) if plain is None else plain if line.method.name == TOKEN_BY_TOKEN else plain + gain
@@ -274,4 +275,4 @@ def _ceilings(request: BlockRequest, progress: Progress) -> list[Ceiling]:
 def _ceiling(drafts: str, k: int, lookahead: int, verdict: Optimal | Bracket) -> Ceiling:
     accepted = verdict.acceptance if isinstance(verdict, Optimal) else verdict.upper
     reached = isinstance(verdict, Optimal)
-    return Ceiling(drafts, k, lookahead, Mean(float(1 + accepted), 0.0, 0), reached, 1 + accepted)
+    return Ceiling(drafts, k, lookahead, known(1 + accepted), reached, 1 + accepted)

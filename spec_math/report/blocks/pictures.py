@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 from spec_math.block_level.methods import METHODS
-from spec_math.mean import NORMAL_99
 from spec_math.report.blocks.comparison import INDEPENDENT, BlockComparison
 from spec_math.report.pictures import COLOURS, MARKERS, panels, svg
 
@@ -47,7 +46,8 @@ def _draw(panel: Any, result: BlockComparison, line: tuple[str, int], colour: st
     if not found:
         return
     ks, values = [k for k, _ in found], [entry.tokens.value for _, entry in found]
-    errors = [NORMAL_99 * entry.tokens.error for _, entry in found]
+    estimates = [entry.tokens for _, entry in found]
+    errors = [[abs(one.value - one.bars[end]) for one in estimates] for end in (0, 1)]
     style: dict[str, Any] = {"color": colour, "marker": marker, "markersize": 4, "linewidth": 1.2, "label": method}
     panel.errorbar(ks, values, yerr=errors, **style)
     if len(ks) == 1:

@@ -10,7 +10,7 @@ from typing import Any
 from rich.table import Table
 
 from spec_math.block_level.methods import METHODS
-from spec_math.mean import NORMAL_99, Mean
+from spec_math.mean import Mean, known
 from spec_math.report.blocks.comparison import BlockComparison, Ceiling, Entry, fastest
 
 COLUMNS: tuple[str, ...] = (
@@ -40,7 +40,7 @@ def terminal_table(result: BlockComparison) -> Table:
     """
     table = Table(title=f"Tokens per target call for K paths of L drafted tokens\n{result.source}")
     table.add_column("method")
-    for heading in ("K", "L", "tokens per call", "± 99 %", "more than plain", "± 99 %", "speed-up"):
+    for heading in ("K", "L", "tokens per call", "99 %", "more than plain", "99 %", "speed-up"):
         table.add_column(heading, justify="right")
     table.add_column("how")
     table.add_row("plain decoding", "-", "-", "1.0000", "", "", "", "1.00", "", style="dim")
@@ -66,8 +66,9 @@ def footnotes(result: BlockComparison) -> list[str]:
     if any(entry.sampled for entry in result.entries):
         notes = [
             f"V = {result.size:,}; Monte Carlo: {result.samples:,} sampled blocks, drafts shared by all methods, coins "
-            "averaged out; ± is half a 99 % interval by the normal limit of means. 'More than plain' is the difference "
-            "to one chain token by token on the same drafts, and so sharper than the values."
+            "averaged out. Intervals hold with 99 % each, for any models and any number of samples: they rest on the "
+            "range of the draws and not on a normal limit. 'More than plain' is the difference to one chain token by "
+            "token on the same drafts, and so sharper than the values."
         ]
     notes.append(
         "On any two models a block yields no less than the same chain token by token, and traversal no less than "
@@ -133,7 +134,7 @@ def as_json(result: BlockComparison) -> str:
         "source": result.source,
         "vocabulary": result.size,
         "samples": result.samples,
-        "intervals": "99 %, by the normal limit of means",
+        "intervals": "99 % at least, for any models and any number of samples",
         "latencies": "SpecTr, Tables 1 and 3",
         "rows": as_rows(result),
     }
@@ -143,16 +144,16 @@ def as_json(result: BlockComparison) -> str:
 def _cells(entry: Entry) -> list[str]:
     speed = "—" if entry.speed_up is None else f"{entry.speed_up:.2f}"
     means = [entry.tokens, entry.gain]
-    values = [cell for mean in means for cell in (f"{mean.value:.4f}", _half(mean) if entry.sampled else "")]
-    if entry.gain.value == 0 == entry.gain.error:
+    values = [cell for mean in means for cell in (f"{mean.value:.4f}", _ends(mean) if entry.sampled else "")]
+    if entry.gain == known(0):
         values[2:] = ["", ""]
     return [entry.method, str(entry.k), str(entry.lookahead), *values, speed, _how(entry)]
 
 
 def _ceiling_cells(ceiling: Ceiling) -> list[str]:
     tokens = f"{'' if ceiling.reached else '≤ '}{ceiling.tokens.value:.4f}"
-    half = _half(ceiling.tokens) if ceiling.tokens.samples else ""
-    cells = [_named(ceiling), str(ceiling.k), str(ceiling.lookahead), tokens, half]
+    ends = _ends(ceiling.tokens) if ceiling.tokens.samples else ""
+    cells = [_named(ceiling), str(ceiling.k), str(ceiling.lookahead), tokens, ends]
     return [*cells, "", "", "", _kind(ceiling)]
 
 
@@ -179,8 +180,9 @@ def _named(ceiling: Ceiling) -> str:
     return f"any verifier, {ceiling.drafts}"
 
 
-def _half(mean: Mean) -> str:
-    return f"{NORMAL_99 * mean.error:.4f}"
+def _ends(found: Mean) -> str:
+    low, high = found.interval
+    return f"{low:.3f} to {high:.3f}"
 
 
 def _how(entry: Entry) -> str:

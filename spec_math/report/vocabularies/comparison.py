@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-import numpy as np
-
-from spec_math.mean import NORMAL_99, Mean, mean_of
+from spec_math.mean import Mean
 
 
 @dataclass(frozen=True)
@@ -34,12 +31,21 @@ class MethodLine:
 class Bias(NamedTuple):
     """The total variation of the printed TokenTiming's first token from the target, for so many draft tokens.
 
-    exact: over every draft; else sampled, and then a bound from below (`timing_bias.excess`).
+    exact: over every draft; else sampled, and then a bound from below (`timing_bias.excesses`), of which the lower end
+    of its interval is certain.
     """
 
     lookahead: int
     value: Mean
     exact: bool
+
+    @property
+    def certain(self) -> float:
+        """What the bias is (exact), or is at least (sampled); 0 where too few drafts say nothing."""
+        if self.exact:
+            return self.value.value
+        low, _ = self.value.interval
+        return low if low > 0 else 0.0
 
 
 @dataclass(frozen=True)
@@ -81,28 +87,19 @@ class VocabularyComparison:
     notes: tuple[str, ...] = field(default_factory=tuple)
 
 
-def mean(values: Iterable[Any]) -> Mean:
-    """Return the mean of values at several positions, with its standard error; of one value, the value.
-
-    >>> mean([1.0, 2.0]), mean([1.0])
-    (Mean(value=1.5, error=0.5, samples=2), Mean(value=1.0, error=0.0, samples=0))
-    """
-    listed = np.array([float(value) for value in values])
-    return mean_of(listed) if len(listed) > 1 else Mean(float(listed[0]), 0.0, 0)
-
-
 def advice(found: DrafterLines, surest: Mean) -> list[str]:
     """Say in sentences what Table 4 of Timor et al. says in words, from the numbers of one drafter.
 
-    >>> nothing = Mean(0.0, 0.0, 0)
+    >>> from spec_math.mean import known
+    >>> nothing = known(0)
     >>> advice(DrafterLines("bytes", 256, 0, nothing, nothing, 9, ()), nothing)[0]
     'TLI and union need shared tokens: there is none, so neither drafts at all.'
     """
     said = [_of_overlap(found), *_of_samples(found, surest), *_of_psi(found), *_best(found)]
-    seen = [bias for bias in found.biases if bias.value.value > (0 if bias.exact else NORMAL_99 * bias.value.error)]
+    seen = [bias for bias in found.biases if bias.certain > 0]
     if seen:
         ways = " and ".join(
-            f"{'' if bias.exact else 'at least '}{bias.value.value:.4f} with {bias.lookahead} draft "
+            f"{'' if bias.exact else 'at least '}{bias.certain:.4f} with {bias.lookahead} draft "
             f"token{'s' if bias.lookahead > 1 else ''}"
             for bias in seen
         )

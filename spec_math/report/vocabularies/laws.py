@@ -14,9 +14,10 @@ from spec_math.drafting import intersection, union
 from spec_math.drafting.correspondence import carried, places
 from spec_math.language import Vocabulary
 from spec_math.language.files import read_vocabulary
+from spec_math.mean import of_positions
 from spec_math.report.law_files import LawFile, LawFileError, open_laws
 from spec_math.report.positions import from_files
-from spec_math.report.vocabularies.comparison import DrafterLines, MethodLine, VocabularyComparison, mean
+from spec_math.report.vocabularies.comparison import DrafterLines, MethodLine, VocabularyComparison
 from spec_math.string_level import exact_match, rejection
 from spec_math.string_level.methods import METHODS
 from spec_math.string_level.psi import first_token, most_calls
@@ -67,8 +68,8 @@ def compare(files: Laws, draft_cost: float, told: Callable[[str, int], Callable[
         Path(files.draft).name,
         len(words[1]),
         len(np.unique(shared[shared >= 0])),
-        mean([position["shared"] for position in found]),
-        mean([position["untokenisable"] for position in found]),
+        of_positions([position["shared"] for position in found]),
+        of_positions([position["untokenisable"] for position in found]),
         most_calls(*words),
         tuple(_lines(found, draft_cost)),
     )
@@ -78,7 +79,7 @@ def compare(files: Laws, draft_cost: float, told: Callable[[str, int], Callable[
         len(chosen),
         draft_cost,
         (about,),
-        mean([position["surest"] for position in found]),
+        of_positions([position["surest"] for position in found]),
         "laws",
     )
 
@@ -127,10 +128,10 @@ def _lines(found: list[dict[str, float]], draft_cost: float) -> Iterator[MethodL
             name = f"{method.name}{kind}"
             if name not in found[0]:
                 continue
-            acceptance = mean([position[name] for position in found])
+            acceptance = of_positions([position[name] for position in found])
             # One draft token that is accepted or not: 1 + acceptance; SLEM reads it as several target tokens.
             known = lookahead == 1 and method.name != "SLEM"
-            tokens = mean([1 + position[name] for position in found]) if known else None
+            tokens = of_positions([1 + position[name] for position in found]) if known else None
             yield MethodLine(
                 name,
                 method.needs,

@@ -15,7 +15,7 @@ from spec_math.drafting import intersection, union
 from spec_math.drafting.correspondence import carried, places
 from spec_math.language import Speaker, Table
 from spec_math.language.files import read_vocabulary
-from spec_math.mean import Mean
+from spec_math.mean import known
 from spec_math.report.vocabularies.comparison import Bias, DrafterLines, MethodLine, VocabularyComparison
 from spec_math.scheme import Tokens
 from spec_math.string_level import exact_match, rejection, speed, timing, timing_bias
@@ -106,9 +106,9 @@ def of_speakers(
                 found.method,
                 found.needs,
                 found.lossless,
-                _exactly(accepted),
+                known(accepted),
                 found.lookahead,
-                _exactly(found.tokens_per_call),
+                known(found.tokens_per_call),
                 float(found.drafter_calls),
                 float(found.speed_up),
                 _fractions(accepted, found.tokens_per_call, found.speed_up),
@@ -120,12 +120,12 @@ def of_speakers(
         "the drafter",
         len(drafter.vocabulary),
         len(np.unique(shared[shared >= 0])),
-        _exactly(carried(draft, target.vocabulary, drafter.vocabulary)[0].sum()),
-        _exactly(first_token(target.vocabulary, drafter.vocabulary, reading, at).untokenisable),
+        known(carried(draft, target.vocabulary, drafter.vocabulary)[0].sum()),
+        known(first_token(target.vocabulary, drafter.vocabulary, reading, at).untokenisable),
         most_calls(target.vocabulary, drafter.vocabulary),
         tuple(lines),
         tuple(
-            Bias(lookahead, _exactly(timing_bias.total_variation(target, drafter, prefix, lookahead)), exact=True)
+            Bias(lookahead, known(timing_bias.total_variation(target, drafter, prefix, lookahead)), exact=True)
             for lookahead in sorted({min(lookaheads), at})
         ),
     )
@@ -135,7 +135,7 @@ def of_speakers(
         1,
         float(draft_cost),
         (about,),
-        _exactly(row.max()),
+        known(row.max()),
         "exact",
     )
 
@@ -167,10 +167,6 @@ def _accepted(method: str, speakers: tuple[Speaker, Speaker, Tokens], lookahead:
     # The conditional variant proposes its first token with the law ψ, as SLRS does; the deterministic one is SLEM's.
     formula = rejection if method in ("SLRS", "TokenTiming, conditional") else exact_match
     return formula.acceptance(row, psi)
-
-
-def _exactly(value: Any) -> Mean:
-    return Mean(float(value), 0.0, 0)
 
 
 def _fractions(*values: Any) -> tuple[str, ...]:

@@ -40,8 +40,8 @@ def pictures(positions: int, seed: int, told: Told) -> list[Picture]:
 def of_comparison(result: VocabularyComparison) -> Picture:
     """Return the comparison as a picture with its table and its advice.
 
-    >>> from spec_math.mean import Mean
-    >>> of_comparison(VocabularyComparison("models", 2, 1, 0.05, (), Mean(0.0, 0.0, 0), "exact")).table[0][:2]
+    >>> from spec_math.mean import known
+    >>> of_comparison(VocabularyComparison("models", 2, 1, 0.05, (), known(0), "exact")).table[0][:2]
     ('drafter', 'tokens')
     """
     head = ("drafter", "tokens", "shared", *(f"{name} accepts" for name in METHODS), "its bias", "take")
@@ -51,7 +51,7 @@ def of_comparison(result: VocabularyComparison) -> Picture:
         "The target speaks words; drafters learnt from the same text speak words, byte pairs, or bytes. Left: what "
         "each method accepts of the first draft (Table 3 of Timor et al.). Middle: tokens per target call, at the "
         "lookahead of the highest speed-up. Right: how far the printed TokenTiming is off the target with its first "
-        f"token. Bars are 99 % intervals over {result.positions} positions.",
+        f"token, or is at least. Lines are two standard errors over {result.positions} evenly spaced positions.",
         (head, *(_row(drafter, result) for drafter in result.drafters)),
         tuple(f"{drafter.name}: {' '.join(advice(drafter, result.surest))}" for drafter in result.drafters),
     )
@@ -91,7 +91,7 @@ def _row(drafter: DrafterLines, result: VocabularyComparison) -> tuple[str, ...]
     lines = [drafter.line(name) for name in METHODS]
     accepted = [f"{line.acceptance.value:.4f}" if line and line.acceptance else "—" for line in lines]
     biases = "; ".join(
-        f"{'' if bias.exact else '≥ '}{bias.value.value:.4f} ({bias.lookahead} draft token{'s' * (bias.lookahead > 1)})"
+        f"{'' if bias.exact else '≥ '}{bias.certain:.4f} ({bias.lookahead} draft token{'s' * (bias.lookahead > 1)})"
         for bias in drafter.biases
     )
     taken = next((said for said in advice(drafter, result.surest) if said.startswith("Take")), "—")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from spec_math.mean import NORMAL_99
 from spec_math.report.pictures import COLOURS, panels, svg
 from spec_math.report.vocabularies.comparison import VocabularyComparison
 from spec_math.string_level.methods import METHODS
@@ -16,10 +15,11 @@ BARS = 0.84
 def acceptance_and_tokens(result: VocabularyComparison) -> str:
     """Draw for each drafter what a method accepts of the first draft, its tokens per call, and TokenTiming's bias.
 
-    Bars are 99 % intervals. Tokens per call are those at the lookahead of the highest speed-up; a bar of 1 is no gain.
+    Lines are two standard errors over the positions on either side. Tokens per call are those at the lookahead of the
+    highest speed-up; a bar of 1 is no gain.
 
-    >>> from spec_math.mean import Mean
-    >>> nothing = Mean(0.0, 0.0, 0)
+    >>> from spec_math.mean import known
+    >>> nothing = known(0)
     >>> acceptance_and_tokens(VocabularyComparison("models", 2, 1, 0.05, (), nothing, "exact")).startswith("<?xml")
     True
     """
@@ -34,7 +34,7 @@ def acceptance_and_tokens(result: VocabularyComparison) -> str:
             line = drafter.line(method)
             for panel, value in zip(axes, (line and line.acceptance, line and line.tokens), strict=False):
                 if value is not None:
-                    panel.bar(group + place, value.value, yerr=NORMAL_99 * value.error, error_kw=_THIN, **style)
+                    panel.bar(group + place, value.value, yerr=2 * value.error, error_kw=_THIN, **style)
         axes[0].bar([0], [0], label=method, color=style["color"])
     axes[0].set_ylabel("accepts the first draft")
     axes[1].set_ylabel("target tokens per target call")
@@ -63,13 +63,11 @@ def _biases(panel: Any, result: VocabularyComparison) -> None:
             place = group + (number - (len(drafter.biases) - 1) / 2) * BARS / len(drafter.biases)
             panel.bar(
                 place,
-                bias.value.value,
-                yerr=NORMAL_99 * bias.value.error,
+                bias.certain,
                 width=BARS / len(drafter.biases),
                 color=COLOURS[4] if bias.exact else "white",
                 edgecolor=COLOURS[0],
                 hatch="" if bias.exact else "///",
-                error_kw=_THIN,
             )
             panel.annotate(
                 f"{'exact' if bias.exact else '≥'}, {bias.lookahead}",

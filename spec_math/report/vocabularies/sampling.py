@@ -16,8 +16,9 @@ from spec_math.chance import sample
 from spec_math.drafting import intersection, union
 from spec_math.drafting.correspondence import carried, places
 from spec_math.language import GreedyTokenizer, Speaker, UntokenisableError
+from spec_math.mean import Mean, known, of_positions, of_strata
 from spec_math.report.default import models as embedded
-from spec_math.report.vocabularies.comparison import Bias, DrafterLines, MethodLine, VocabularyComparison, mean
+from spec_math.report.vocabularies.comparison import Bias, DrafterLines, MethodLine, VocabularyComparison
 from spec_math.report.vocabularies.default import Drafter, drafters, prefixes
 from spec_math.report.vocabularies.default import target as embedded_target
 from spec_math.scheme import Tokens
@@ -55,7 +56,8 @@ class _Position:
     shared_mass: float
     untokenisable: float
     surest: float
-    biases: tuple[float, float]
+    bias: float
+    excess: tuple[list[float], float]
 
 
 def compare(request: Sampling, told: Told) -> VocabularyComparison:
@@ -75,14 +77,14 @@ def compare(request: Sampling, told: Told) -> VocabularyComparison:
     speaker, starts = embedded_target(), prefixes(request.positions)
     rng = np.random.default_rng(request.seed)
     lines: list[DrafterLines] = []
-    surest = mean([0.0])
+    surest = of_positions([0.0])
     for drafter in drafters():
         step = told(f"drafting in {drafter.name}", len(starts))
         found: list[_Position] = []
         for prefix in starts:
             found.append(_at(speaker, drafter, prefix, request, rng))
             step(1)
-        surest = mean([position.surest for position in found])
+        surest = of_positions([position.surest for position in found])
         lines.append(_lines(speaker, drafter, found, request))
     source = (
         f"an n-gram model of CPython's documentation that speaks {len(speaker.vocabulary):,} words, and drafters "
@@ -150,8 +152,14 @@ def _at(speaker: Speaker, drafter: Drafter, prefix: Tokens, request: Sampling, r
         float(carried(draft, speaker.vocabulary, other)[0].sum()),
         float(untokenisable),
         float(row.max()),
-        (float(exact), float(timing_bias.excess(row, firsts, timing_bias.over_proposed(row, psi)))),
+        float(exact),
+        _excess(row, firsts, timing_bias.over_proposed(row, psi)),
     )
+
+
+def _excess(row: Any, firsts: list[timing_bias.First], among: Any) -> tuple[list[float], float]:
+    """Return what each draft adds to the excess, and the mass of the set, by which it may be negative."""
+    return [float(value) for value in timing_bias.excesses(row, firsts, among)], float(row[among].sum())
 
 
 def _begins(tokenizer: GreedyTokenizer, text: bytes) -> bool:
@@ -223,7 +231,7 @@ def _lines(speaker: Speaker, drafter: Drafter, found: list[_Position], request: 
     for method in METHODS:
         if method.name not in found[0].acceptance:
             continue
-        acceptance = mean([position.acceptance[method.name] for position in found])
+        acceptance = of_positions([position.acceptance[method.name] for position in found])
         choices = [
             _choice(method.name, lookahead, found, float(calls) if method.name == "SLRS" else lookahead, request)
             for name, lookahead in found[0].tokens
@@ -240,17 +248,29 @@ def _lines(speaker: Speaker, drafter: Drafter, found: list[_Position], request: 
         drafter.name,
         len(drafter.speaker.vocabulary),
         _shared(speaker, drafter),
-        mean([position.shared_mass for position in found]),
-        mean([position.untokenisable for position in found]),
+        of_positions([position.shared_mass for position in found]),
+        of_positions([position.untokenisable for position in found]),
         calls,
         tuple(lines),
         (
-            Bias(drafter.shortest, mean([position.biases[0] for position in found]), exact=True),
-            Bias(max(request.lookaheads), mean([position.biases[1] for position in found]), exact=False),
+            Bias(drafter.shortest, of_positions([position.bias for position in found]), exact=True),
+            Bias(max(request.lookaheads), _mean_excess([position.excess for position in found]), exact=False),
         ),
     )
 
 
 def _choice(name: str, lookahead: int, found: list[_Position], calls: float, request: Sampling) -> Any:
-    tokens = mean([position.tokens[name, lookahead] for position in found])
+    tokens = of_positions([position.tokens[name, lookahead] for position in found])
     return tokens.value / (1 + calls * request.draft_cost), lookahead, tokens, calls
+
+
+def _mean_excess(found: list[tuple[list[float], float]]) -> Mean:
+    """Return the mean excess over these positions, drafts being drawn; each position is a stratum of its own.
+
+    A draft adds chance·(1[x ∈ A] − t(A)): with t(A) added, a number in [0, 1].
+    """
+    values = np.array([row for row, _ in found]).T
+    if len(values) < 2:
+        return of_positions(values[0])
+    masses = np.array([mass for _, mass in found])
+    return of_strata(values + masses, 0, 1) + known(-masses.mean())

@@ -9,7 +9,7 @@ from typing import Any
 
 from rich.table import Table
 
-from spec_math.mean import NORMAL_99, Mean
+from spec_math.mean import Mean
 from spec_math.report.vocabularies.comparison import DrafterLines, MethodLine, VocabularyComparison, advice
 
 COLUMNS: tuple[str, ...] = (
@@ -30,7 +30,8 @@ COLUMNS: tuple[str, ...] = (
 
 _HOW = {
     "exact": "Everything is added up exactly.",
-    "Monte Carlo": "Acceptances are computed; tokens per call are sampled, the verifier's coins averaged out.",
+    "Monte Carlo": "Acceptances are computed, but for that of TokenTiming; it and tokens per call are sampled, the "
+    "verifier's coins averaged out.",
     "laws": "Acceptances are computed; of tokens per call, laws alone say those of one draft token.",
 }
 
@@ -38,7 +39,8 @@ _HOW = {
 def terminal_tables(result: VocabularyComparison) -> list[Table]:
     """Return the comparison as rich tables, one a drafter, with a row a method.
 
-    >>> nothing = Mean(0.0, 0.0, 0)
+    >>> from spec_math.mean import known
+    >>> nothing = known(0)
     >>> terminal_tables(VocabularyComparison("models", 2, 1, 0.05, (), nothing, "exact"))
     []
     """
@@ -58,11 +60,17 @@ def terminal_tables(result: VocabularyComparison) -> list[Table]:
 def footnotes(result: VocabularyComparison) -> list[str]:
     """Return what the table needs said below it: how the numbers were found, and Table 4's advice for each drafter.
 
-    >>> nothing = Mean(0.0, 0.0, 0)
+    >>> from spec_math.mean import known
+    >>> nothing = known(0)
     >>> footnotes(VocabularyComparison("models", 2, 1, 0.05, (), nothing, "exact"))[0]
     'Everything is added up exactly.'
     """
-    errors = " ± is a standard error over positions." if result.positions > 1 else ""
+    errors = ""
+    if result.positions > 1:
+        errors = (
+            " ± is a standard error over positions that lie evenly in the text: it describes their spread and promises "
+            "no coverage. The lookahead is chosen on the same samples, which favours it a little."
+        )
     notes = [f"{_HOW[result.how]}{errors}", *result.notes]
     notes.append(
         f"Speed-up: tokens per call / (1 + drafter calls · {result.draft_cost:g}), at the lookahead that suits each "
@@ -76,7 +84,8 @@ def footnotes(result: VocabularyComparison) -> list[str]:
 def as_rows(result: VocabularyComparison) -> list[dict[str, Any]]:
     """Return one record a drafter and method, for CSV and JSON.
 
-    >>> nothing = Mean(0.0, 0.0, 0)
+    >>> from spec_math.mean import known
+    >>> nothing = known(0)
     >>> as_rows(VocabularyComparison("models", 2, 1, 0.05, (), nothing, "exact"))
     []
     """
@@ -86,7 +95,8 @@ def as_rows(result: VocabularyComparison) -> list[dict[str, Any]]:
 def as_csv(result: VocabularyComparison) -> str:
     """Return the records as CSV with a header.
 
-    >>> nothing = Mean(0.0, 0.0, 0)
+    >>> from spec_math.mean import known
+    >>> nothing = known(0)
     >>> as_csv(VocabularyComparison("models", 2, 1, 0.05, (), nothing, "exact"))[:15]
     'drafter,method,'
     """
@@ -100,7 +110,8 @@ def as_csv(result: VocabularyComparison) -> str:
 def as_json(result: VocabularyComparison) -> str:
     """Return the comparison as JSON: what was compared, the drafters, the records, the advice.
 
-    >>> nothing = Mean(0.0, 0.0, 0)
+    >>> from spec_math.mean import known
+    >>> nothing = known(0)
     >>> json.loads(as_json(VocabularyComparison("models", 2, 1, 0.05, (), nothing, "exact")))["target tokens"]
     2
     """
@@ -129,10 +140,15 @@ def _cells(line: MethodLine) -> list[str]:
     ]
 
 
-def _value(mean: Mean | None) -> tuple[str, str]:
-    if mean is None:
+def _value(found: Mean | None) -> tuple[str, str]:
+    if found is None:
         return "—", ""
-    return f"{mean.value:.4f}", f"{mean.error:.4f}" if mean.samples else ""
+    return f"{found.value:.4f}", f"{found.error:.4f}" if found.samples > 1 else ""
+
+
+def _error(found: Mean | None) -> float | None:
+    """Return the standard error, None where it is not known."""
+    return None if found is None or found.error != found.error else found.error
 
 
 def _record(drafter: DrafterLines, line: MethodLine) -> dict[str, Any]:
@@ -143,10 +159,10 @@ def _record(drafter: DrafterLines, line: MethodLine) -> dict[str, Any]:
         line.method,
         line.lossless,
         acceptance.value if acceptance else None,
-        acceptance.error if acceptance else None,
+        _error(acceptance),
         line.lookahead,
         tokens.value if tokens else None,
-        tokens.error if tokens else None,
+        _error(tokens),
         line.calls,
         line.speed_up,
         exact[0] or None,
@@ -168,7 +184,7 @@ def _about(drafter: DrafterLines, result: VocabularyComparison) -> dict[str, Any
             {
                 "draft tokens": bias.lookahead,
                 "total variation": bias.value.value,
-                "low, 99 %": bias.value.value - NORMAL_99 * bias.value.error,
+                "at least, with 99 %": bias.certain,
                 "kind": "exact" if bias.exact else "a bound from below, sampled",
             }
             for bias in drafter.biases
