@@ -13,8 +13,8 @@ import pytest
 
 from proofs_tests.docs.book import DOCS, ROOT, pages
 
-# This page has a test of its own.
-ELSEWHERE = {DOCS / "how_to" / "choose_a_method.md"}
+# These pages have tests of their own.
+ELSEWHERE = {DOCS / "how_to" / "choose_a_method.md", DOCS / "first_day.md"}
 
 with_examples = [page for page in pages() if ">>>" in page.read_text(encoding="utf-8") and page not in ELSEWHERE]
 
