@@ -14,7 +14,7 @@ from spec_math.audit.case import Case, chain, position
 from spec_math.audit.exploration.tape import generators_alive
 from spec_math.audit.judgement import BUDGET, Judgement, judge
 from spec_math.audit.subject import Subject, subject_of
-from spec_math.verdict import Lossy, Reason, Undecided, Verdict
+from spec_math.verdict import Lossless, Lossy, Reason, Undecided, Verdict
 
 MOST = 3
 """Drafts up to which a function is judged if nobody says how many."""
@@ -71,22 +71,22 @@ def judge_counts(
     """
     if k is not None or case.lookahead or subject.call.drafts_itself:
         found = judge(subject, case if k is None else replace(case, k=count(k)), budget, told)
-        return Counted((found,), found.verdict)
+        return _counted([found])
     alive = None if subject.shape == "verifier" else generators_alive()
     done: list[Judgement] = []
     for drafts in range(1, MOST + 1):
         if done and done[0].subject.call.one_token:
-            return Counted(tuple(done), done[-1].verdict, f"{drafts} drafts (it takes a single token)")
+            return _counted(done, f"{drafts} drafts (it takes a single token)")
         found = judge(subject, replace(case, k=drafts), budget, told, alive)
         if done and found.walk.fault is not None:
             broken, why = found.walk, found.walk.fault.said
             if broken.faults == broken.paths:
-                return Counted(tuple(done), done[-1].verdict, f"{drafts} drafts ({why})")
+                return _counted(done, f"{drafts} drafts ({why})")
             found = replace(found, verdict=_maybe_for_fewer(drafts, why, found.walk.fault.way), contract=None)
         done.append(found)
         if not found.verdict:
-            return Counted(tuple(done), _after(found.verdict, drafts))
-    return Counted(tuple(done), done[-1].verdict)
+            break
+    return _counted(done)
 
 
 def check_sampler(
@@ -132,16 +132,41 @@ def checked_sampler(
     return judge_counts(make(fn, **how), case, k, budget).verdict
 
 
-def _after(verdict: Verdict, drafts: int) -> Verdict:
-    """Say for how many drafts a verdict other than lossless speaks, where it held for fewer."""
-    if drafts == 1:
-        return verdict
-    fewer = "1 draft" if drafts == 2 else "1 and 2 drafts"
-    if isinstance(verdict, Lossy):
-        return replace(verdict, reason=f"for {drafts} drafts (lossless for {fewer}): {verdict.reason}")
-    if isinstance(verdict, Undecided):
-        return replace(verdict, explanation=f"for {drafts} drafts (lossless for {fewer}): {verdict.explanation}")
-    return verdict
+def _counted(judged: list[Judgement], not_judged: str = "") -> Counted:
+    """Put judgements together: the last one's verdict, with the drafts and the laws that all of them speak of."""
+    found = Counted(tuple(judged), judged[-1].verdict, not_judged)
+    last, verdict = found.last, found.verdict
+    drafts, scope = found.drafts, scope_of(last)
+    if isinstance(verdict, Lossless):
+        left = (not_judged,) if not_judged else ()
+        paths = sum(one.walk.paths for one in judged)
+        verdict = replace(
+            verdict,
+            bound=max(one.bound for one in judged),
+            paths=paths,
+            drafts=drafts,
+            not_judged=left,
+            scope=scope,
+            assumed=last.subject.assumed,
+        )
+    elif isinstance(verdict, Lossy):
+        verdict = replace(verdict, drafts=drafts, scope=f"{scope}; {', '.join(last.subject.assumed)}")
+    elif not last.subject.call.unclear:
+        verdict = replace(verdict, drafts=drafts)
+    return replace(found, verdict=verdict)
+
+
+def scope_of(found: Judgement) -> str:
+    """Return the laws that a judgement speaks of, in words.
+
+    >>> from spec_math.audit.case import default
+    >>> scope_of(judge(subject_of(lambda target, draft: 0), default()))
+    'one pair of laws on 5 tokens, with the drafts that it makes itself'
+    """
+    case = found.case
+    chain_of = f", {case.lookahead} drafts in a row" if case.lookahead else ""
+    own = ", with the drafts that it makes itself" if found.subject.call.drafts_itself else chain_of
+    return f"one pair of laws on {case.size} token{'s' * (case.size != 1)}{own}"
 
 
 def _maybe_for_fewer(drafts: int, why: str, way: tuple[str, ...]) -> Undecided:

@@ -86,7 +86,7 @@ def _comes_up(subject: Subject, case: Case, fault: Fault) -> bool:
         for _ in range(min(RUNS, math.ceil(20 / chance)) if chance else RUNS):
             try:
                 subject.run(rows, fault.tokens)
-            except Exception as error:  # whatever it raises is compared
+            except (Exception, SystemExit) as error:  # whatever it raises is compared
                 if type(error).__name__ == fault.kind:
                     return True
     finally:

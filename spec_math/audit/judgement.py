@@ -17,7 +17,8 @@ from spec_math.audit.exploration.walk import Text, Walk, walk
 from spec_math.audit.faults import judged_fault
 from spec_math.audit.subject import Subject, ways
 from spec_math.block_level.emitted import continued
-from spec_math.verdict import UNIT, Lossless, Lossy, Reason, Undecided, Verdict
+from spec_math.float_allowance import UNIT, Allowance, adding_up, cap, evenly
+from spec_math.verdict import Lossy, Reason, Undecided, Verdict, judged
 
 BUDGET = 100_000
 
@@ -117,22 +118,24 @@ def _compared(subject: Subject, case: Case, found: Walk, walked: Callable[..., W
     joint, first = _over(law, wanted), _over(_firsts(law), _firsts(wanted))
     if not found.unexplored:
         joint, first = _distance(law, wanted), _distance(_firsts(law), _firsts(wanted))
-    bound = _rounding(subject, case, found)
-    if joint <= bound:
-        verdict = _budget_spent(found, joint) if found.unexplored else Lossless(found.paths, bound)
-        return Judgement(subject, case, verdict, law, wanted, first, joint, bound, found)
-    text = max(law | wanted, key=lambda one: abs(law.get(one, 0) - wanted.get(one, 0)))
-    if found.unexplored:
-        text = max(law, key=lambda one: law[one] - wanted.get(one, 0))
+    allowed = _allowance(subject, case, found)
+    verdict = judged(_shown(law, case), _shown(wanted, case), allowed, found.paths, found.unexplored)
+    answer = Judgement(subject, case, verdict, law, wanted, first, joint, allowed.forgiven, found)
+    if isinstance(verdict, Undecided) and verdict.reason is Reason.BUDGET:
+        return replace(answer, verdict=_budget_spent(found, joint))
+    if not isinstance(verdict, Lossy):
+        return answer
     again = walked()
     if again.masses != found.masses or again.fault is not None:
-        verdict = Undecided(Reason.RANDOMNESS_NOT_SEEN, UNREPEATED)
-        return Judgement(subject, case, verdict, law, wanted, first, joint, bound, found)
-    emitted, promised = law.get(text, Fraction(0)), wanted.get(text, Fraction(0))
-    verdict = _lossy(text, emitted, promised, joint, bool(found.unexplored))
-    cured = subject.shape != "verifier" and _cured(case, walked(fresh=True), bound)
-    way = _way(found, text)
-    return Judgement(subject, case, verdict, law, wanted, first, joint, bound, found, _contract(subject, cured), way)
+        return replace(answer, verdict=Undecided(Reason.RANDOMNESS_NOT_SEEN, UNREPEATED))
+    text = (verdict.token,) if verdict.tokens is None else verdict.tokens
+    cured = subject.shape != "verifier" and _cured(case, walked(fresh=True), allowed)
+    return replace(answer, contract=_contract(subject, cured), way=_way(found, text))
+
+
+def _shown(law: Law, case: Case) -> dict[Any, Any]:
+    """Return a law of texts of one token as a law of tokens."""
+    return {text[0]: mass for text, mass in law.items()} if case.horizon == 1 else dict(law)
 
 
 UNREPEATED = (
@@ -162,22 +165,7 @@ def _budget_spent(found: Walk, joint: Any) -> Undecided:
     )
 
 
-def _lossy(text: Text, emitted: Any, promised: Any, joint: Any, partial: bool) -> Lossy:
-    single = len(text) == 1
-    said = f"token {text[0]} is" if single else f"the tokens {text} are"
-    more = "at least " if partial else ""
-    return Lossy(
-        f"{said} emitted with probability {more}{emitted} where the target has {promised} "
-        f"(total variation {more}{joint})",
-        token=text[0] if single else None,
-        tokens=None if single else text,
-        emitted=emitted,
-        target=promised,
-        total_variation=joint,
-    )
-
-
-def _way(found: Walk, text: Text) -> tuple[str, ...]:
+def _way(found: Walk, text: tuple[int | None, ...]) -> tuple[str, ...]:
     """Return the heaviest path that emits a text, or a beginning of it, if any does."""
     found_ways = [way for emitted, way in found.ways.items() if text[: len(emitted)] == emitted]
     return max(found_ways, key=lambda way: way[0])[1] if found_ways else ()
@@ -189,25 +177,27 @@ def _contract(subject: Subject, cured: bool | None) -> str:
     return "drafter or verifier" if subject.call.drafts_itself else "verifier"
 
 
-def _cured(case: Case, fresh: Walk, bound: float) -> bool:
+def _cured(case: Case, fresh: Walk, allowed: Allowance) -> bool:
     """Say whether random numbers that are never used twice make the law right."""
     if fresh.fault is not None or fresh.unexplored:
         return False
     law = continued(dict(fresh.masses), case.row, case.horizon)
-    return bool(_distance(law, continued({(): Fraction(1)}, case.row, case.horizon)) <= bound)
+    return bool(judged(law, continued({(): Fraction(1)}, case.row, case.horizon), allowed))
 
 
-def _rounding(subject: Subject, case: Case, found: Walk) -> float:
-    """Bound what rounding may do to the law of a right sampler, in total variation; 0 where all is rational.
+def _allowance(subject: Subject, case: Case, found: Walk) -> Allowance:
+    """Return what rounding may do to the law of a right sampler; nothing where all is rational.
 
-    Its laws are stored to a relative u, the unit roundoff. A threshold or a law to draw from is a quotient of sums of
-    at most V of them: a relative error of V + 8 roundoffs at most, and the residual of a residual inherits that of the
-    one before it, so that the i-th number drawn adds at most i times as much: m numbers m² times. Each token that the
-    target adds is exact. Guards of logarithms add what was counted on the way.
+    A path's random numbers, the drafts included, are its coins. The laws are stored to a relative u, the unit roundoff
+    of their type, so that both together are off by 2u in sum; the case itself is exact, and its masses are Fractions.
+    Guards of logarithms add what was counted on the way.
     """
     unit = subject.numbers.unit or (0.0 if found.exact else UNIT["float64"])
-    numbers = found.deepest
-    return numbers * numbers * (case.size + 8) * unit + float(found.ignored)
+    explained = evenly(found.deepest, case.size, unit, 2 * unit) + float(found.ignored)
+    stored = subject.numbers.name.replace(".", " ").split()[-1]
+    floats = isinstance(next(iter(found.masses.values()), 0), float)
+    measured = adding_up(found.paths, found.deepest, case.size) if floats else 0.0
+    return Allowance(explained, cap([stored]), measured)
 
 
 def _firsts(law: Law) -> Law:

@@ -15,6 +15,7 @@ import numpy as np
 
 from spec_math.audit.call import Call, Shape, call_of
 from spec_math.audit.exploration.followed import SOURCES, Source
+from spec_math.audit.exploration.tape import OWN_GRID
 
 Row = tuple[Fraction, ...]
 
@@ -82,6 +83,16 @@ class Subject:
     def name(self) -> str:
         """The function's own name."""
         return str(getattr(self.fn, "__name__", "the sampler"))
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """What a verdict takes for granted: how the function is called, on what numbers, and its random numbers."""
+        told = ", as roles tell" if self.call.told else ""
+        one = ", the drafted token as one number" if self.call.one_token and not self.call.drafts_itself else ""
+        coins = "an ideal coin" if self.shape == "verifier" else "ideal uniforms"
+        if self.grid is not None and self.shape != "verifier":
+            coins = "uniforms on the grid of their type" if self.grid == OWN_GRID else f"uniforms k/2^{self.grid}"
+        return f"called as {self.call}{told}", f"given {self.numbers.name}{one}", coins
 
     def run(self, rows: tuple[Any, Any], tokens: tuple[int, ...], coin: Any = None) -> Any:
         """Call the function on the target's and the draft's rows, made anew: it may write into them."""

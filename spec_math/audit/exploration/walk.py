@@ -122,7 +122,7 @@ class _Run:
                 outcome = _text(self._followed(coin, *self._tokens))
         except ExploreError:
             raise
-        except Exception as error:  # whatever a sampler raises is told with its path
+        except (Exception, SystemExit) as error:  # whatever a sampler raises is told with its path
             _raise_if_not_followed(error)
             if isinstance(error, ChanceError) and str(error).startswith("one path asks for more than"):
                 return CUT
@@ -213,7 +213,7 @@ def _broken(outcome: Any, case: Case) -> Fault | None:
     return Fault("tokens", f"emitted {outcome}, outside the tokens 0..{case.size - 1}")
 
 
-def _raise_if_not_followed(error: Exception) -> None:
+def _raise_if_not_followed(error: BaseException) -> None:
     """An error about the very objects that stand for random numbers is explore's limit, not the sampler's fault."""
     if isinstance(error, ChanceError) and "no function of its coin" in str(error):
         raise LeakError(f"state leaks between runs: {error}; {CURE}") from error

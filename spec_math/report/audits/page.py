@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from spec_math.audit import Case, Counted, Judgement, Likeness
 from spec_math.report.audits.pictures import label, law_against_target, shown_texts
-from spec_math.report.audits.tables import assumed, called, headline, is_toy, number, sentences
+from spec_math.report.audits.tables import headline, is_toy, number, sentences
 from spec_math.report.page import STYLE
 from spec_math.verdict import Undecided
 
@@ -81,10 +81,10 @@ def how(found: Judgement) -> str:
     if found.walk.ignored:
         told = " Small numbers that keep a logarithm finite were left out; they change the law by "
         told += f"{float(found.walk.ignored):.2g} at most."
-    call = called(found)
+    call, given, coins = subject.assumed
     return (
-        f"{call[0].upper()}{call[1:]}: {drafts}, {case.size} tokens. {found.walk.paths:,} paths of "
-        f"its randomness were walked with their exact weights, {assumed(found)}; {exact}.{told} {laws_of(found)}"
+        f"{call[0].upper()}{call[1:]}, {given}: {drafts}, {case.size} tokens. {found.walk.paths:,} paths of "
+        f"its randomness were walked with their exact weights, with {coins}; {exact}.{told} {laws_of(found)}"
     )
 
 

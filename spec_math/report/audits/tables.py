@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.table import Table
 
-from spec_math.audit import OWN_GRID, Case, Counted, Judgement, Likeness
+from spec_math.audit import Case, Counted, Judgement, Likeness
 from spec_math.audit.case import default
 from spec_math.report.audits.pictures import label, shown_texts
 from spec_math.verdict import Lossy, Undecided
@@ -32,7 +32,7 @@ def headline(found: Counted, name: str) -> str:
     >>> target = subject_of(lambda coin, tokens, target, draft: coin.draw(target))
     >>> print(headline(judge_counts(target, position(["1"], ["1"])), "mine"))
     mine is lossless for 1, 2 and 3 drafts on the laws given (1 token): it emits the target's law, exactly (3 paths \
-walked); called as the function(coin, tokens, target, draft), given Fractions, with an ideal coin
+walked); called as the function(coin, tokens, target, draft), given Fractions, an ideal coin
     """
     last, verdict = found.last, found.verdict
     if last.subject.call.unclear:
@@ -40,7 +40,7 @@ walked); called as the function(coin, tokens, target, draft), given Fractions, w
     where = f"{_drafts(found)} on {_laws(last.case)}"
     paths = sum(one.walk.paths for one in found.judged)
     walked = f"{paths:,} path{'s' * (paths != 1)} walked"
-    given = f"{called(last)}, {assumed(last)}"
+    given = ", ".join(last.subject.assumed)
     if isinstance(verdict, Undecided):
         return f"{name} is undecided {where} ({verdict.reason.value}): {verdict.explanation}; {given}"
     if isinstance(verdict, Lossy):
@@ -52,36 +52,6 @@ walked); called as the function(coin, tokens, target, draft), given Fractions, w
         how = f"within what rounding explains ({float(last.joint):.2g}, bound {last.bound:.2g})"
     left = f"; not judged for {found.not_judged}" if found.not_judged else ""
     return f"{name} is lossless {where}: it emits the target's law, {how} ({walked}){left}; {given}"
-
-
-def called(found: Judgement) -> str:
-    """Say how a function was called, and on what numbers.
-
-    >>> from spec_math.audit import judge, subject_of
-    >>> from spec_math.audit.case import position
-    >>> called(judge(subject_of(lambda d, t: 0), position(["1"], ["1"])))
-    "called as the function(d: the draft's law, t: the target's law), given Fractions"
-    """
-    subject = found.subject
-    told = " as --roles tell" if subject.call.told else ""
-    one = ", the drafted token as one number" if subject.call.one_token and not subject.call.drafts_itself else ""
-    return f"called as {subject.call}{told}, given {subject.numbers.name}{one}"
-
-
-def assumed(found: Judgement) -> str:
-    """Say what the random numbers are taken for.
-
-    >>> from spec_math.audit import judge, subject_of
-    >>> from spec_math.audit.case import position
-    >>> assumed(judge(subject_of(lambda draft, target: 0), position(["1"], ["1"])))
-    'with ideal uniforms'
-    """
-    if found.subject.shape == "verifier":
-        return "with an ideal coin"
-    grid = found.subject.grid
-    if grid is None:
-        return "with ideal uniforms"
-    return "with uniforms on the grid of their type" if grid == OWN_GRID else f"with uniforms k/2^{grid}"
 
 
 def _drafts(found: Counted) -> str:

@@ -1,0 +1,1 @@
+"""What was wrong once and must not be again: a verdict may be refused, left open or slow, but never wrong."""

@@ -1,0 +1,218 @@
+"""Functions that were never run as samplers got LOSSY with a TypeError; where nothing was judged, nothing is said."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from proofs_tests.soundness.audited import not_judged, verdict_of
+from spec_math import check_lossless_block
+from spec_math.audit import check_sampler
+from spec_math.verdict import Lossless, Lossy
+
+CODE = """
+class Sampler:
+    def __init__(self, kind=right):
+        self.kind = kind
+    def verify(self, tokens, target, draft):
+        return self.kind(tokens[0], target, draft)
+    async def later(self, tokens, target, draft):
+        return self.kind(tokens[0], target, draft)
+
+async def asynchronous(tokens, target, draft):
+    return right(tokens[0], target, draft)
+
+def yielding(tokens, target, draft):
+    yield right(tokens[0], target, draft)
+
+def of_models(target_model, draft_model, input_ids, past_key_values):
+    return target_model(input_ids, past_key_values=past_key_values).logits
+
+def of_a_model(model, ids):
+    return model(ids).logits.argmax()
+
+def generate(coin, prefix):
+    return (coin.draw([0.5, 0.5]),)
+
+def of_text(coin, target_model, draft_model, prefix, lookahead):
+    return (coin.draw(target_model(prefix)),)
+
+def of_logits(tokens, target_logits, draft_logits):
+    return right(tokens[0], target_logits, draft_logits)
+
+def of_uniforms(tokens, target, draft, uniforms):
+    x = tokens[0]
+    return x if uniforms[0] * draft[x] < target[x] else corrected(target, draft)
+
+def of_a_generator(tokens, target, draft, rng):
+    x = tokens[0]
+    return x if rng.random() * draft[x] < target[x] else corrected(target, draft)
+
+def of_something(tokens, target, draft, alpha):
+    return right(tokens[0], target, draft)
+
+def of_the_target(tokens, target):
+    return random.choices(range(len(target)), target)[0]
+
+def always_breaks(tokens, target, draft):
+    raise ValueError("wants a batch")
+
+def returns_a_pair(tokens, target, draft):
+    return right(tokens[0], target, draft), True
+
+def returns_nothing(tokens, target, draft):
+    right(tokens[0], target, draft)
+
+def returns_a_batch(tokens, target, draft):
+    return [[right(tokens[0], target, draft)]]
+
+def returns_whether(tokens, target, draft):
+    return accepted(tokens[0], target, draft)
+
+def returns_a_coroutine(tokens, target, draft):
+    async def later():
+        return right(tokens[0], target, draft)
+    found = later()
+    found.close()
+    return found
+
+bound = partial(Sampler().verify, (1,))
+"""
+
+NOT_JUDGED = [
+    ("Sampler.verify", "verify = lambda tokens, target, draft: Sampler(...).verify(tokens, target, draft)"),
+    ("Sampler.later", "asyncio.run"),
+    ("Sampler", "it is a class"),
+    ("asynchronous", "asyncio.run(asynchronous(tokens, target, draft))"),
+    ("yielding", "list(yielding(tokens, target, draft))"),
+    ("of_models", "of_models(table(target), table(draft)"),
+    ("of_a_model", "model is a model or a model's input"),
+    ("generate", "check_lossless_block(lambda coin, prefix: generate(coin, prefix), model, horizon=2)"),
+    ("of_text", "of_text(coin, model, drafter, prefix, lookahead=...)"),
+    ("of_logits", "of_logits(tokens, np.log(target), np.log(draft))"),
+    ("of_uniforms", "of_uniforms(tokens, target, draft, np.random.random(len(tokens) + 1))"),
+    ("of_a_generator", "of_a_generator(tokens, target, draft, np.random.default_rng())"),
+    ("of_something", "of_something(tokens, target, draft, ...)"),
+    ("of_the_target", "it does not take the draft's law"),
+    ("always_breaks", "ValueError: wants a batch"),
+    ("returns_a_pair", "wrap it so that it returns the token"),
+    ("returns_nothing", "emitted None"),
+    ("returns_a_batch", "flat list"),
+    ("returns_whether", "not a token index"),
+    ("returns_a_coroutine", "not a token index"),
+    ("bound", "a partial binds tokens"),
+]
+
+
+@pytest.mark.parametrize(("name", "said"), NOT_JUDGED)
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_what_cannot_be_called_is_not_judged_and_told_its_adapter(name: str, said: str, tmp_path: Path) -> None:
+    verdict = verdict_of(CODE, name, tmp_path)
+    assert not_judged(verdict), verdict
+    assert said in verdict.explanation, verdict.explanation
+
+
+ADAPTERS = """
+import asyncio
+import numpy as np
+method = lambda tokens, target, draft: Sampler(KIND).verify(tokens, target, draft)
+ran = lambda tokens, target, draft: asyncio.run(asynchronous(tokens, target, draft))
+listed = lambda tokens, target, draft: list(yielding(tokens, target, draft))[0]
+uniforms = lambda tokens, target, draft: of_uniforms(tokens, target, draft, np.random.random(len(tokens) + 1))
+made = lambda tokens, target, draft: of_a_generator(tokens, target, draft, np.random.default_rng())
+bound_last = lambda tokens, target, draft: of_something(tokens, target, draft, 1.0)
+wrapped = lambda tokens, target, draft: of_the_target(tokens, target)
+"""
+
+
+@pytest.mark.parametrize("name", ["method", "listed", "uniforms", "made", "bound_last", "wrapped"])
+def test_with_its_adapter_it_is_judged(name: str, tmp_path: Path) -> None:
+    """Right ones pass; the control is the same code with a correction from the target in place of the residual."""
+    code = CODE + ADAPTERS.replace("KIND", "right")
+    assert isinstance(verdict_of(code, name, tmp_path), Lossless)
+    wrong = (code + "\nright = wrong\ncorrected = lambda target, draft: drawn(target)\n").replace("right)", "wrong)")
+    expected = Lossless if name == "wrapped" else Lossy
+    assert isinstance(verdict_of(wrong, name, tmp_path), expected)
+
+
+def test_the_adapter_of_a_generator_of_texts_is_judged_by_the_judge_of_blocks() -> None:
+    def generate(coin: Any, prefix: Any) -> Any:  # noqa: ARG001
+        return (coin.draw([Fraction(1, 4), Fraction(3, 4)]),)
+
+    assert not_judged(check_sampler(generate, ["1/4", "3/4"], ["1/2", "1/2"]))
+    for law, right in ((["1/4", "3/4"], True), (["1/2", "1/2"], False)):
+        model: Any = lambda prefix, law=law: law  # noqa: E731, ARG005
+        assert bool(check_lossless_block(lambda coin, prefix: generate(coin, prefix), model, horizon=2)) is right
+
+
+SOME = """
+def breaks_on_one(tokens, target, draft):
+    if tokens[0] == 0:
+        raise RuntimeError("no token was sampled")
+    return right(tokens[0], target, draft)
+
+def breaks_when_rejected(tokens, target, draft):
+    if accepted(tokens[0], target, draft):
+        return tokens[0]
+    raise RuntimeError("not written yet")
+
+def forgets_to_return(tokens, target, draft):
+    if accepted(tokens[0], target, draft):
+        return tokens[0]
+
+def emits_padding(tokens, target, draft):
+    return tokens[0] if accepted(tokens[0], target, draft) else len(target)
+"""
+
+
+@pytest.mark.parametrize("name", ["breaks_on_one", "breaks_when_rejected", "forgets_to_return", "emits_padding"])
+def test_what_breaks_on_some_paths_is_lossy_with_its_path(name: str, tmp_path: Path) -> None:
+    verdict = verdict_of(SOME, name, tmp_path)
+    assert isinstance(verdict, Lossy)
+    assert verdict.path[0] == "draft 1: token 0"
+
+
+OF_TYPES = """
+def wants_an_array(tokens, target, draft):
+    '''A helper in another module would hide that it needs NumPy.'''
+    x = tokens[0]
+    return x if accepted(x, target, draft) else corrected(target.astype("float64"), draft)
+
+def wants_lists(tokens, target, draft):
+    x = tokens[0]
+    return x if accepted(x, target, draft) else (target.index(max(target)), corrected(target, draft))[1]
+
+def wants_a_number(tokens, target, draft):
+    return right(int(tokens), target, draft)
+
+def wants_a_text(tokens, target, draft):
+    x = tokens[0]
+    return x if accepted(x, target, draft) else target.upper()
+"""
+
+
+def test_numbers_that_nobody_asked_for_are_not_the_sampler_s_fault(tmp_path: Path) -> None:
+    for name in ("wants_an_array", "wants_lists", "wants_a_number"):
+        assert isinstance(verdict_of(OF_TYPES, name, tmp_path), Lossless), name
+    assert not_judged(verdict_of(OF_TYPES, "wants_a_text", tmp_path))
+    assert isinstance(verdict_of(OF_TYPES, "wants_a_text", tmp_path, numbers="float64"), Lossy)
+
+
+LEAVES = """
+import sys
+
+def leaves(tokens, target, draft):
+    sys.exit(0)
+
+def leaves_sometimes(tokens, target, draft):
+    return right(tokens[0], target, draft) if tokens[0] else sys.exit(0)
+"""
+
+
+def test_a_function_that_ends_the_process_does_not_end_the_audit(tmp_path: Path) -> None:
+    """Its exit code 0 would read as lossless."""
+    assert not_judged(verdict_of(LEAVES, "leaves", tmp_path))
+    assert isinstance(verdict_of(LEAVES, "leaves_sometimes", tmp_path), Lossy)
