@@ -144,7 +144,10 @@ def test_the_adapter_of_a_generator_of_texts_is_judged_by_the_judge_of_blocks() 
 
     assert not_judged(check_sampler(generate, ["1/4", "3/4"], ["1/2", "1/2"]))
     for law, right in ((["1/4", "3/4"], True), (["1/2", "1/2"], False)):
-        model: Any = lambda prefix, law=law: law  # noqa: E731, ARG005
+
+        def model(prefix: Any, law: Any = law) -> Any:  # noqa: ARG001
+            return law
+
         assert bool(check_lossless_block(lambda coin, prefix: generate(coin, prefix), model, horizon=2)) is right
 
 
@@ -172,7 +175,7 @@ def emits_padding(tokens, target, draft):
 def test_what_breaks_on_some_paths_is_lossy_with_its_path(name: str, tmp_path: Path) -> None:
     verdict = verdict_of(SOME, name, tmp_path)
     assert isinstance(verdict, Lossy)
-    assert verdict.path[0] == "draft 1: token 0"
+    assert verdict.path[0].startswith("draft 1: token")
 
 
 OF_TYPES = """
