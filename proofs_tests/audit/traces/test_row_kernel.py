@@ -154,7 +154,18 @@ def test_tokens_without_mass_are_flagged():
     assert measured(targets, drafts, [[1, 5]])[3].tolist() == [IMPOSSIBLE_DRAFT]
     for stray in (-1, 9, 10**9):
         assert measured(targets, drafts, [[stray, 1]])[3].tolist() == [IMPOSSIBLE]
-    assert measured(targets, drafts, [[1, 9]])[3].tolist() == [IMPOSSIBLE_DRAFT | BAD_DRAFT]
+    assert measured(targets, drafts, [[1, 9]])[3].tolist() == [IMPOSSIBLE_DRAFT]
+    one_hot = np.empty((0, 9), np.float32)
+    assert measured(targets, one_hot, [[1, 9]])[3].tolist() == [IMPOSSIBLE_DRAFT]
+
+
+def test_bets_on_the_emitted_token_do_not_depend_on_the_draft() -> None:
+    """Of a drafter that leaves the vocabulary too: bets that were left out by the draft would be chosen by it."""
+    targets, drafts = logits(8, 1, 9), logits(9, 1, 9)
+    drafts[0, 4] = -np.inf
+    bets = [measured(targets, drafts, [[2, x]])[0][0].tolist() for x in (1, 4, 9, 10**6)]
+    assert bets == [bets[0]] * 4
+    assert any(bets[0][:3])
 
 
 def test_exponentials_are_right_over_their_range():

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from spec_math.audit.traces.logit_types import as_float32, stored_type
 from spec_math.audit.traces.schema import INTEGERS, check_ids, header, metadata
 from spec_math.audit.traces.shard_file import Chunks, Shard, chunk_rows
 from spec_math.chance import Coin
@@ -122,7 +123,7 @@ def _block(engine: Engine, coin: Coin, prefix: Tokens, logits: tuple[list[Any], 
 
 
 def as_shard(columns: dict[str, Any], lookahead: int, verification: str = "maximal coupling") -> Shard:
-    """Return columns as an opened shard, without a file; logits in float32.
+    """Return columns as an opened shard, without a file; logits of any type that a file may hold.
 
     >>> toy_shard().header.size
     4
@@ -135,11 +136,16 @@ def as_shard(columns: dict[str, Any], lookahead: int, verification: str = "maxim
 
     def chunks() -> Chunks:
         for first in range(0, found.rows, step):
-            targets = columns["target_logits"][first : first + step]
-            drafts = columns["draft_logits"][first : first + step] if found.has_draft else targets[:0]
-            yield targets.astype(np.float32), drafts.astype(np.float32)
+            rows = slice(first, first + step)
+            targets = _shown(columns["target_logits"][rows], found.dtype)
+            yield targets, _shown(columns["draft_logits"][rows], found.dtype) if found.has_draft else targets[:0]
 
     return Shard(Path("in memory"), found, ids, chunks)
+
+
+def _shown(stored: Any, dtype: str) -> Any:
+    rows = np.ascontiguousarray(stored).view(stored_type(dtype))
+    return as_float32(rows, dtype, np.empty(rows.shape, np.float32))
 
 
 def toy_shard(rows: int = 200) -> Shard:

@@ -118,9 +118,17 @@ class Summary:
     size: int
     examples: tuple[str, ...]
 
+    def share(self, alpha: float) -> float:
+        """Return the rate of false alarms of each claim, of which there are two or three, so that all keep to `alpha`.
+
+        Each claim alone is refuted with the chance of its own rate at most; that any is, with their sum.
+        """
+        return alpha / (2 if self.accepted is None else 3)
+
     def lossy(self, alpha: float) -> bool:
-        """Whether the emitted tokens, or the drafts, break their contract."""
-        return self.emitted.alarms(alpha) or self.drafted.alarms(alpha) or self.counts["contradictions"] > 0
+        """Whether the emitted tokens, or the drafts, break their contract; a right engine's do with `alpha` at most."""
+        each = self.share(alpha)
+        return self.emitted.alarms(each) or self.drafted.alarms(each) or self.counts["contradictions"] > 0
 
 
 def merge(results: Sequence[ShardResult], skipped: Sequence[tuple[str, str]] = ()) -> Summary:

@@ -100,10 +100,10 @@ def measure(
         if x < 0:
             bets[row, 6], bets[row, 7] = bets[row, 3], bets[row, 5]
             continue
-        if x >= size:
-            flags[row] |= IMPOSSIBLE_DRAFT | BAD_DRAFT
-            continue
         if drafts.shape[0] == 0:
+            if x >= size:
+                flags[row] |= IMPOSSIBLE_DRAFT
+                continue
             mass = t[x] * over
             facts[row, 0] = facts[row, 1] = mass
             hit = _ONE if y == x else _ZERO
@@ -123,7 +123,8 @@ def measure(
             bets[row, 0] = (_ONE if mine > other else _ZERO) - above
             bets[row, 1] = min(mine, other) / max(mine, _TINY) - overlap
             bets[row, 2] = mine / (max(mine, other) + _TINY) - clipped
-        if drafts[row, x] == _NOTHING:
+        # Only now: what is bet on the emitted token must not depend on which token was drafted.
+        if x >= size or drafts[row, x] == _NOTHING:
             flags[row] |= IMPOSSIBLE_DRAFT
             continue
         mine, other = t[x] * over, d[x] * over_d

@@ -38,7 +38,8 @@ import numpy as np
 SCHEMA, VERSION = "spec_math.trace", "1"
 INTEGERS = ("drafted", "emitted", "accepted", "request", "position", "depth")
 LOGITS = ("float16", "bfloat16", "float32", "float64")
-BY_POSITION = ("maximal coupling", "sample and match", "one-hot draft")
+ONE_HOT = "one-hot draft"
+BY_POSITION = ("maximal coupling", "sample and match", ONE_HOT)
 VERIFICATIONS = (*BY_POSITION, "block", "other")
 
 Ids = dict[str, np.ndarray[Any, Any]]
@@ -83,7 +84,8 @@ def header(shapes: Mapping[str, tuple[str, Sequence[int]]], notes: Mapping[str, 
     """Read a header from the type and shape of each column and the metadata.
 
     Raises:
-        TraceError: another schema or version, a column that is missing, or one of another type or shape.
+        TraceError: another schema or version, a column that is missing, one of another type or shape, or draft logits
+            beside one-hot drafts.
 
     >>> shapes = {name: ("int64", [2]) for name in INTEGERS} | {"target_logits": ("float32", [2, 5])}
     >>> header(shapes, metadata(4), "a.safetensors").size
@@ -108,6 +110,11 @@ def header(shapes: Mapping[str, tuple[str, Sequence[int]]], notes: Mapping[str, 
         raise TraceError(
             f"{place}: draft_logits have the type and shape of target_logits, {dtype} {[*shape]}; these are "
             f"{other[0]} {list(other[1])}; pad a smaller vocabulary with −inf"
+        )
+    if "draft_logits" in shapes and verification == ONE_HOT:
+        raise TraceError(
+            f"{place}: drafts that are verified as one-hot have no law but their token; leave out draft_logits, or "
+            f"name the verification that used them"
         )
     for name in INTEGERS:
         kind, length = shapes[name]

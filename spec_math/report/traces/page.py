@@ -74,7 +74,7 @@ def _claims(summary: Summary, alpha: float) -> str:
     )
     return (
         "<div class='wide'><table><tr><th>claim</th><th>evidence now</th><th>highest</th>"
-        f"<th>refuted from {1 / alpha:,.0f} on</th></tr>{rows}</table></div>"
+        f"<th>refuted from {1 / summary.share(alpha):,.0f} on</th></tr>{rows}</table></div>"
     )
 
 

@@ -33,14 +33,14 @@ def pictures(summary: Summary, alpha: float) -> list[Picture]:
             "Where drafts are accepted",
             _acceptance(found),
             "Realised acceptance with two standard errors, what the law foretells, and the most that any verifier of "
-            "one draft accepts. Realised apart from foretold: the engine does not do what it says. Foretold below the "
-            "optimum: another verification would be faster.",
+            "one draft accepts. Foretold below the optimum: another verification would be faster. Whether the engine "
+            "does what it says is for the evidence to say: of many such lines some miss.",
         ),
         Picture(
             "Where tokens leave the law",
             _deviation(found),
             "How much more often than the target says a token with t > d was emitted, and the target's favourite, "
-            "each with two standard errors. A right engine is at 0 everywhere.",
+            "each with two standard errors: of a right engine's lines one in twenty or so leaves out 0.",
         ),
     ]
 
@@ -49,7 +49,8 @@ def _evidence(summary: Summary, alpha: float) -> str:
     figure, (axes,) = panels(1, 8.2, 3.8)
     rows = [row for row, _ in summary.emitted.curve]
     axes.plot(rows, [value / LN10 for _, value in summary.emitted.curve], color=COLOURS[0], linewidth=1.6)
-    axes.axhline(-log(alpha) / LN10, color=COLOURS[1], linestyle="--", linewidth=1.2, label=f"alarm, α = {alpha:g}")
+    alarm = -log(summary.share(alpha)) / LN10
+    axes.axhline(alarm, color=COLOURS[1], linestyle="--", linewidth=1.2, label=f"alarm, α = {alpha:g} in all")
     axes.set_xlabel("tokens")
     axes.set_ylabel("evidence, powers of ten")
     axes.legend(fontsize=8, frameon=False)

@@ -29,7 +29,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Group:
-    """Rows of one kind: acceptance realised, foretold and best, with the standard error of the realised one.
+    """Rows of one kind: acceptance realised, foretold and best, with the deviation of the realised one.
 
     `above` and `favourite` are by how much more often than the target says a token with t > d was emitted, and the
     target's favourite, each with the standard error that the target's law gives.
@@ -47,7 +47,7 @@ class Group:
 
 
 def claims(summary: Summary, alpha: float) -> list[Claim]:
-    """Return what is claimed of a trace, in the order of its weight.
+    """Return what is claimed of a trace, in the order of its weight; right claims are refuted with `alpha` in all.
 
     >>> from spec_math.audit.traces.recorder import toy_shard
     >>> from spec_math.audit.traces import merge
@@ -55,14 +55,28 @@ def claims(summary: Summary, alpha: float) -> list[Claim]:
     >>> [claim.refuted for claim in claims(merge([audit_opened(toy_shard())]), 1e-6)]
     [False, False, False]
     """
+    each = summary.share(alpha)
     found = [
-        Claim("emitted tokens have the target's law", summary.emitted, summary.emitted.alarms(alpha)),
-        Claim("drafts have the law reported with them", summary.drafted, summary.drafted.alarms(alpha)),
+        Claim("emitted tokens have the target's law", summary.emitted, summary.emitted.alarms(each)),
+        Claim("drafts have the law reported with them", summary.drafted, summary.drafted.alarms(each)),
     ]
     if summary.accepted is not None:
         name = f"drafts are accepted as {' and '.join(summary.verifications)} would"
-        found.append(Claim(name, summary.accepted, summary.accepted.alarms(alpha)))
+        found.append(Claim(name, summary.accepted, summary.accepted.alarms(each)))
     return found
+
+
+def deviation(accepted: int, drafts: int) -> float:
+    """Return the standard deviation of the share that is accepted, given the counts; NaN without drafts.
+
+    It is that of Laplace's rule, with every share as likely before: not 0 where all were accepted, or none.
+
+    >>> round(deviation(50, 100), 3), round(deviation(10, 10), 3)
+    (0.049, 0.077)
+    """
+    if not drafts:
+        return float("nan")
+    return sqrt((accepted + 1) * (drafts - accepted + 1) / (drafts + 3)) / (drafts + 2)
 
 
 def groups(table: Any, name_of: Callable[[int], str]) -> list[Group]:
@@ -78,8 +92,7 @@ def groups(table: Any, name_of: Callable[[int], str]) -> list[Group]:
         rows, drafts = int(held["rows"]), int(held["drafts"])
         if rows:
             of = [held[name] / drafts if drafts else float("nan") for name in ("accepted", "expected", "optimum")]
-            share = of[0] if drafts else 0.0
-            error = sqrt(share * (1 - share) / drafts) if drafts else float("nan")
+            error = deviation(int(held["accepted"]), drafts)
             above = held["above"] / rows, sqrt(held["above variance"]) / rows
             favourite = held["favourite"] / rows, sqrt(held["favourite variance"]) / rows
             found.append(Group(name_of(number), rows, drafts, of[0], error, of[1], of[2], above, favourite))
@@ -113,10 +126,10 @@ def detectable(summary: Summary, alpha: float) -> float:
     >>> from spec_math.audit.traces import merge
     >>> from spec_math.audit.traces.shard_audit import audit_opened
     >>> round(detectable(merge([audit_opened(toy_shard(2_000))]), 1e-6), 3)
-    0.069
+    0.071
     """
     bets = 2 * len(EMITTED) * len(STAKES)
-    return min(1.0, sqrt(log(bets / alpha) / (2 * max(1, summary.counts["rows"]))))
+    return min(1.0, sqrt(log(bets / summary.share(alpha)) / (2 * max(1, summary.counts["rows"]))))
 
 
 def powers_of_ten(log_evidence: float) -> str:
@@ -140,7 +153,7 @@ def claims_table(summary: Summary, alpha: float) -> Table:
     >>> claims_table(merge([audit_opened(toy_shard())]), 1e-6).row_count
     3
     """
-    table = Table(title=f"Evidence against what the trace claims; refuted from {1 / alpha:,.0f} on")
+    table = Table(title=f"Evidence against what the trace claims; refuted from {1 / summary.share(alpha):,.0f} on")
     for heading in ("claim", "evidence now", "highest", "verdict"):
         table.add_column(heading, justify="left" if heading in ("claim", "verdict") else "right")
     for claim in claims(summary, alpha):
@@ -186,9 +199,9 @@ def notes(summary: Summary, alpha: float) -> list[str]:
     found = [
         f"{counts['rows']:,} tokens in {counts['blocks']:,} target calls, {a_call:.3f} a call; V = {summary.size:,}; "
         f"{summary.shards:,} shard(s).",
-        f"A right engine is refuted with probability {alpha:g} at most, however often one looks. So many tokens find a "
-        f"feature of the law that is off by about {detectable(summary, alpha):.2g} or more; a law that keeps the means "
-        f"of all {len(EMITTED)} features is not seen, nor are random numbers that two positions share.",
+        f"A right engine is refuted with probability {alpha:g} at most, in all claims, however often one looks. So "
+        f"many tokens find a feature of the law that is off by about {detectable(summary, alpha):.2g} or more; a law "
+        f"that keeps the means of all {len(EMITTED)} features is not seen, nor are random numbers that two positions share.",
     ]
     if summary.accepted is None:
         found.append(
@@ -221,6 +234,7 @@ def as_json(summary: Summary, alpha: float) -> str:
     """
     content = {
         "alpha": alpha,
+        "alpha of each claim": summary.share(alpha),
         "lossy": summary.lossy(alpha),
         "claims": {
             claim.name: {
