@@ -17,7 +17,7 @@ from typing import Any, Protocol, TypeVar
 import numpy as np
 
 from spec_math.arrays import SUM_BOUND
-from spec_math.worlds import Symbol
+from spec_math.worlds import Symbol, as_text
 
 FLOAT_GAP = max(SUM_BOUND.values())
 """How far a float law handed to a coin may be from summing to 1: its entrance knew the type it was stored in, and held
@@ -221,7 +221,7 @@ class _Enumerating:
     def flip(self, p: Any) -> bool:
         p = _probability(p)
         options = [(value, mass) for value, mass in ((True, p), (False, 1 - p)) if possible(mass)]
-        return bool(self._choose(f"flip({p})", options))
+        return bool(self._choose(f"flip({as_text(p)})", options))
 
     def draw(self, masses: Any) -> int:
         listed = masses.masses if isinstance(masses, Cumulative) else _checked(masses)
@@ -245,7 +245,7 @@ def _as_list(masses: Any) -> list[Any]:
 
 
 def _short(masses: Sequence[Any]) -> str:
-    shown = ", ".join(str(mass) for mass in masses[:8])
+    shown = ", ".join(as_text(mass) for mass in masses[:8])
     return f"{shown}, … {len(masses)} in all" if len(masses) > 8 else shown
 
 
@@ -253,7 +253,7 @@ def _probability(p: Any) -> Any:
     if hasattr(p, "item"):  # a scalar of NumPy or torch becomes Python's own
         p = p.item()
     if not 0 <= p <= 1:
-        raise ChanceError(f"flip: a probability must lie in [0, 1]; got {p}")
+        raise ChanceError(f"flip: a probability must lie in [0, 1]; got {as_text(p)}")
     return p
 
 
@@ -264,9 +264,11 @@ def _checked(masses: Any) -> list[Any]:
         raise ChanceError("draw: a law needs at least one token; got none")
     for token, mass in enumerate(listed):
         if not mass >= 0:
-            raise ChanceError(f"draw: masses must be >= 0; token {token} has {mass}")
+            raise ChanceError(f"draw: masses must be >= 0; token {token} has {as_text(mass)}")
     total = sum(listed)
     gap = abs(total - 1)
     if gap > (FLOAT_GAP if isinstance(total, float | np.floating) else 0):
-        raise ChanceError(f"draw: masses must sum to 1; these {len(listed)} sum to {total} (off by {gap})")
+        raise ChanceError(
+            f"draw: masses must sum to 1; these {len(listed)} sum to {as_text(total)} (off by {as_text(gap)})"
+        )
     return listed

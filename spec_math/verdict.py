@@ -24,6 +24,7 @@ from spec_math.verdict_values import (
     Verdict,
     drafts_in_words,
 )
+from spec_math.worlds import as_text
 
 __all__ = [
     "UNIT",
@@ -96,8 +97,8 @@ def _differing(outcome: Any, found: tuple[Any, Any, Any], allowed: Allowance, pa
     said, more = f"token {outcome} is" if single else f"the tokens {outcome} are", "at least " if partly else ""
     rounded = f", of which rounding explains {allowed.rounding:.2g}" if allowed.rounding else ""
     return Lossy(
-        f"{said} emitted with probability {more}{ours} where the target has {theirs} "
-        f"(total variation {more}{distance}{rounded})",
+        f"{said} emitted with probability {more}{as_text(ours)} where the target has {as_text(theirs)} "
+        f"(total variation {more}{as_text(distance)}{rounded})",
         token=outcome if single else None,
         tokens=None if single else outcome,
         emitted=ours,

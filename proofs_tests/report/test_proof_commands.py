@@ -58,7 +58,7 @@ def test_listing_proves_nothing() -> None:
     ("arguments", "said"),
     [
         (("nonsense",), "no theorem speaks of 'nonsense'"),
-        (("--scheme", "nowhere:mine"), "the module must be importable"),
+        (("--scheme", "nowhere:mine"), "nowhere cannot be imported from here"),
         (("SLEM", "--scheme", "proofs_tests.controls:raises"), "leave out the words"),
         (("SLEM", "--jobs", "0"), "--jobs must be at least 1"),
         (("SLEM", "--tokens", "x"), "--tokens takes whole numbers"),

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spec_math.symbolic.points import evaluated
-from spec_math.symbolic.polynomial import Polynomial, Ring
+from spec_math.symbolic.polynomial import DegreeError, Polynomial, Ring
 from spec_math.symbolic.rational_function import Field, RationalFunction
 
 RING = Ring(["x", "y", "z"])
@@ -148,3 +148,14 @@ def test_functions_are_shown_as_they_are_written() -> None:
 def test_a_constant_knows_that_it_is_one(number: Fraction) -> None:
     assert FIELD.number(number).constant == number
     assert FIELD.variables[0].constant is None
+
+
+def test_a_degree_that_exponents_have_no_room_for_is_refused() -> None:
+    """2047 is the most: a product beyond would run into the next variable's exponent."""
+    ring = Ring(["x", "y"])
+    x, y = ring.variables
+    high = ring.power(y, 1024)
+    assert ring.exponents(max(ring.times(high, ring.power(y, 1023)).terms)) == (0, 2047)
+    with pytest.raises(DegreeError, match="degree 2048, of 2047 at most"):
+        ring.times(high, high)
+    assert ring.times(x, high).variables() == [0, 1]

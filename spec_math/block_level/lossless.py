@@ -11,6 +11,7 @@ from spec_math.block_level.emitted import Generate, Text, emitted_law, target_la
 from spec_math.chance import Coin
 from spec_math.language.model import Model
 from spec_math.verdict import Lossless, Lossy
+from spec_math.worlds import as_text
 
 
 def check_lossless_block(
@@ -74,8 +75,8 @@ def _compared(emitted: dict[Text, Any], wanted: dict[Text, Any], walked: int, bo
     text = max(texts, key=lambda text: gaps[text])
     ours, theirs = emitted.get(text, zero), wanted.get(text, zero)
     return Lossy(
-        f"the tokens {text} are emitted with probability {ours} where the target has {theirs} "
-        f"(total variation {distance})",
+        f"the tokens {text} are emitted with probability {as_text(ours)} where the target has {as_text(theirs)} "
+        f"(total variation {as_text(distance)})",
         tokens=text,
         emitted=ours,
         target=theirs,

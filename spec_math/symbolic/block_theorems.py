@@ -13,7 +13,7 @@ from spec_math.chance import Coin
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
 from spec_math.symbolic.claims import Fails, Holds, equal
-from spec_math.symbolic.proof import Theorem
+from spec_math.symbolic.theorem import Theorem
 from spec_math.verdict import Lossless, Lossy
 
 Block = Callable[[Coin, Model, Model, Tokens], Tokens]

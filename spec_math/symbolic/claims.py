@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from spec_math.worlds import as_text
+
 
 @dataclass(frozen=True)
 class Holds:
@@ -27,7 +29,7 @@ class Fails:
         return False
 
     def __str__(self) -> str:
-        return f"{self.what} is {self.found}, not {self.wanted}"
+        return f"{self.what} is {as_text(self.found)}, not {as_text(self.wanted)}"
 
 
 def equal(pairs: Mapping[str, tuple[Any, Any]]) -> Holds | Fails:

@@ -16,7 +16,7 @@ from spec_math.scheme import Tokens
 from spec_math.string_level import exact_match, rejection, timing_repaired
 from spec_math.symbolic import block_theorems, string_theorems, token_theorems
 from spec_math.symbolic.block_theorems import Block
-from spec_math.symbolic.proof import Theorem
+from spec_math.symbolic.theorem import Theorem
 from spec_math.token_level import SCHEMES, recursive
 
 QUICK = 2.0

@@ -12,6 +12,10 @@ _BITS = 12
 _TOP = 1 << (_BITS - 1)
 
 
+class DegreeError(ArithmeticError):
+    """A product of a degree that the exponents of a monomial have no room for."""
+
+
 class Polynomial:
     """A polynomial of a `Ring`: {monomial: coefficient}, no coefficient 0. Two that are equal are one object."""
 
@@ -144,6 +148,8 @@ class Ring:
         key = (first.index, second.index) if first.index <= second.index else (second.index, first.index)
         found = self._products.get(key)
         if found is None:
+            if (degree := first.degree() + second.degree()) >= _TOP:
+                raise DegreeError(f"degree {degree}, of {_TOP - 1} at most")
             terms: dict[int, int] = {}
             for left, a in first.terms.items():
                 for right, b in second.terms.items():

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from fractions import Fraction
+from time import process_time
 from typing import Any
 
 from spec_math.symbolic import signs
+from spec_math.symbolic.number import SymbolError
 from spec_math.symbolic.points import Point, Points, evaluated
 from spec_math.symbolic.polynomial import Polynomial
 from spec_math.symbolic.rational_function import Field, RationalFunction
@@ -32,14 +35,28 @@ class EmptyRegion(BaseException):
     """The solver has found out that a region holds no laws at all."""
 
 
-class Space:
-    """What all regions of one proof share: the field, the grid of points, the solver, and how often it said no."""
+class Spent(BaseException):
+    """The processor time of a proof is used up."""
 
-    def __init__(self, names: Sequence[str], points: Points) -> None:
+
+class Space:
+    """What all regions of one proof share: the field, the grid of points, the solver, and how often it said no.
+
+    Raises:
+        Spent: more processor time than `limit` seconds, at the first question after that.
+    """
+
+    def __init__(self, names: Sequence[str], points: Points, limit: float | None = None) -> None:
         self.field = Field(names)
         self.points = points
         self.solver = Solver(self.field.ring)
         self.discarded = 0
+        self._ends = None if limit is None else process_time() + limit
+
+    def look_at_the_clock(self) -> None:
+        """Raise where the time is used up."""
+        if self._ends is not None and process_time() > self._ends:
+            raise Spent
 
 
 class Region:
@@ -68,6 +85,8 @@ class Region:
         self.facts = dict(conditions)
         self.strict = False
         self.open: Split | None = None
+        self.running = False
+        self.refused: SymbolError | None = None
         self._answers: dict[tuple[int, int], bool] = {}
 
     def has_sign(self, value: RationalFunction, wanted: int) -> bool:
@@ -103,6 +122,15 @@ class Region:
             evaluated(value.top, point) / value.scale == own for value, own in zip(self.values, point, strict=True)
         )
         return solved and all(_sign(polynomial, point) & wanted for polynomial, wanted in self.conditions.items())
+
+    @property
+    def solved(self) -> int:
+        """How many variables follow from the others by equalities."""
+        return sum(value is not own for value, own in zip(self.values, self.field.variables, strict=True))
+
+    def completed(self, left: Sequence[Fraction]) -> Point:
+        """Return the point with these values of the variables that are left; those that were solved follow."""
+        return tuple(evaluated(value.top, left) / value.scale for value in self.values)
 
     def made_strict(self) -> Region:
         """Return the same region, on which every chance is asked whether it is 0 before it is followed."""
@@ -243,6 +271,7 @@ class Region:
 
     def _feasible(self, polynomial: Polynomial, wanted: int) -> bool:
         """Say whether a polynomial can have these signs; False is proved, True may be a guess."""
+        self.space.look_at_the_clock()
         if bool((self.space.points.signs(polynomial)[self.alive] & wanted).any()):
             return True
         if any(_sign(polynomial, point) & wanted for point in self.witnesses):
@@ -252,8 +281,7 @@ class Region:
             self.space.discarded += 1
             return False
         if answer.point is not None:
-            left = [answer.point[at] for at in range(len(self.values))]
-            self.witnesses.append(tuple(evaluated(value.top, left) / value.scale for value in self.values))
+            self.witnesses.append(self.completed([answer.point[at] for at in range(len(self.values))]))
         return True
 
 

@@ -14,6 +14,7 @@ PATIENCE = 100_000
 used up. In the hardest of these proofs no question that it could answer took more than 60,000."""
 SECONDS_PER_UNIT = 2e-5
 """A net below it, twenty times wider: some steps of z3 are not counted."""
+_INTERRUPTED = "interrupted from keyboard"
 
 
 class Answer(NamedTuple):
@@ -71,6 +72,8 @@ class Solver:
         answer = solver.check()
         if answer == self._z3.unsat:
             return Answer(True, None)
+        if answer == self._z3.unknown and solver.reason_unknown() == _INTERRUPTED:
+            raise KeyboardInterrupt  # z3 has taken the signal for itself, and Python has not seen it
         return Answer(False, self._point(solver.model()) if answer == self._z3.sat else None)
 
     def _point(self, model: Any) -> dict[int, Fraction] | None:

@@ -10,7 +10,7 @@ from spec_math.chance import Coin
 from spec_math.language import Speaker, Vocabulary
 from spec_math.scheme import Tokens
 from spec_math.symbolic.block_theorems import Rows
-from spec_math.symbolic.proof import Theorem
+from spec_math.symbolic.theorem import Theorem
 from spec_math.verdict import Lossless, Lossy
 
 Generate = Callable[[Coin, Speaker, Speaker, Sequence[int], int], Tokens]

@@ -11,7 +11,7 @@ from spec_math.chance import Coin
 from spec_math.coupling import joint
 from spec_math.scheme import Scheme, Tokens
 from spec_math.symbolic.claims import Fails, Holds, equal
-from spec_math.symbolic.proof import Theorem
+from spec_math.symbolic.theorem import Theorem
 from spec_math.token_level import SCHEMES, draft_law, k_sequential
 from spec_math.verdict import Verdict, check_lossless
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from spec_math.chance import Coin
 from spec_math.distribution import excess
 from spec_math.roots import decreasing_root, least_root
 from spec_math.scheme import Emission, drafted, draw_independent
+from spec_math.worlds import remembering
 
 draw = draw_independent
 
@@ -225,7 +225,7 @@ def _prepared(t: Array, d: Array, k: int, gamma: Any) -> tuple[Any, Array]:
     return gamma, left / total if total > 0 else t
 
 
-@lru_cache(maxsize=4096)
+@remembering(4096)
 def _exact_preparation(t: tuple[Fraction, ...], d: tuple[Fraction, ...], k: int, gamma: Any) -> tuple[Any, Array]:
     target, draft = np.array(t, dtype=object), np.array(d, dtype=object)
     gamma = _exact_gamma(t, d, k) if gamma is None else _valid(target, draft, k, gamma)
@@ -234,7 +234,7 @@ def _exact_preparation(t: tuple[Fraction, ...], d: tuple[Fraction, ...], k: int,
     return gamma, left / total if total > 0 else target
 
 
-@lru_cache(maxsize=4096)
+@remembering(4096)
 def _exact_gamma(t: tuple[Fraction, ...], d: tuple[Fraction, ...], k: int) -> Fraction:
     target, draft = np.array(t, dtype=object), np.array(d, dtype=object)
     one = Fraction(1)

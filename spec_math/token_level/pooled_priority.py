@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -17,6 +16,7 @@ from spec_math.chance import Coin
 from spec_math.scheme import Emission, Scheme, draw_independent
 from spec_math.token_level import optimal, plan, without_replacement
 from spec_math.token_level.plan import Plan
+from spec_math.worlds import remembering
 
 
 def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
@@ -86,6 +86,6 @@ def _plan(target: Any, draft: Any, k: int, replaced: bool) -> Plan:
     return make(t, d, k)
 
 
-@lru_cache(maxsize=1024)
+@remembering(1024)
 def _exact_plan(make: Callable[..., Plan], t: tuple[Fraction, ...], d: tuple[Fraction, ...], k: int) -> Plan:
     return make(np.array(t, dtype=object), np.array(d, dtype=object), k)
