@@ -18,7 +18,7 @@ from benchmarks.table import Row, show
 from spec_math.block_level.array_form import verify_block, verify_chain
 from spec_math.block_level.monte_carlo import Setting, of_every_prefix
 from spec_math.report import default
-from spec_math.report.blocks.models import embedded
+from spec_math.studies.blocks.models import embedded
 
 LOOKAHEAD = 4
 CHUNK = 16

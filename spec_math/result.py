@@ -171,6 +171,7 @@ class Panel:
     title: str = ""
     bars: bool = False
     log_x: bool = False
+    log_y: bool = False
     ticks: tuple[str, ...] = ()
     limits: tuple[float, float] | None = None
 
@@ -208,19 +209,30 @@ class Picture:
     panels: tuple[Panel, ...] | Tree
 
 
+class Word(NamedTuple):
+    """A word of marked text: kept, struck out, added by somebody else, faint, or as it is."""
+
+    text: str
+    mark: Literal["", "kept", "struck", "added", "faint"] = ""
+
+
 class Note(NamedTuple):
-    """What the tables need said beside them: a sentence, under a head where it has one; `code` is kept as it is."""
+    """What the tables need said beside them: a sentence, under a head where it has one; `code` is kept as it is.
+
+    `words` are a text whose words have marks; it then stands for `text`.
+    """
 
     text: str
     head: str = ""
     code: bool = False
+    words: tuple[Word, ...] = ()
 
 
 def sentences(texts: Iterable[str], head: str = "") -> tuple[Note, ...]:
     """Return sentences as notes, under one head.
 
     >>> sentences(["All is exact."])
-    (Note(text='All is exact.', head='', code=False),)
+    (Note(text='All is exact.', head='', code=False, words=()),)
     """
     return tuple(Note(text, head) for text in texts)
 

@@ -36,7 +36,7 @@ class Reader(HTMLParser):
                 self.fetched.append(value or "")
             if name == "alt":
                 self.alts.append(value or "")
-        assert {name for name, _ in attrs} <= {"lang", "charset", "name", "content", "class", "alt", "src"}
+        assert {name for name, _ in attrs} <= {"lang", "charset", "name", "content", "class", "alt", "src", "colspan"}
 
     def handle_endtag(self, tag: str) -> None:
         assert self.open.pop() == tag

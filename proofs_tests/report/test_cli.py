@@ -181,6 +181,9 @@ def test_the_report_is_one_page_that_fetches_nothing(tmp_path):
     result = run("report", "--out", tmp_path / "page" / "report.html", "--positions", 12)
     assert result.exit_code == 0, result.output
     page = (tmp_path / "page" / "report.html").read_text()
+    # Three sentences of findings open it.
+    assert page.index("Take ") < page.index("<table")
+    assert page.count('class="finding code0"') == 3
     assert "optimum, i.i.d. drafts" in page
     for fetched in ("src='http", "href=", "@import", "url(", "<script src"):
         assert fetched not in page

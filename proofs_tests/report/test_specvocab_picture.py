@@ -10,8 +10,8 @@ import numpy as np
 from spec_math import overlap
 from spec_math.drafting import head_cost
 from spec_math.report.default import positions
-from spec_math.report.vocabularies import specvocab_picture
-from spec_math.report.vocabularies.specvocab_picture import KS, RANKS
+from spec_math.studies.vocabularies import specvocab_picture
+from spec_math.studies.vocabularies.specvocab_picture import KS, RANKS
 
 POSITIONS = 16
 

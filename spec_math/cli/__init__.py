@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from spec_math.cli.audit import audit
+from spec_math.cli.blocks import blocks
 from spec_math.cli.compare import compare
 from spec_math.cli.explain import explain
 from spec_math.cli.generate import generate
@@ -14,6 +15,7 @@ from spec_math.cli.psi import psi
 from spec_math.cli.report import report
 from spec_math.cli.trace import trace
 from spec_math.cli.vectors import vectors
+from spec_math.cli.vocabularies import vocabularies
 
 app = typer.Typer(
     name="spec-math",
@@ -25,7 +27,7 @@ app = typer.Typer(
     "Exit codes: 0 all well, 1 a scheme was judged lossy, 2 bad input.",
 )
 
-for command in (compare, explain, generate, report, psi, overlap, audit, trace, prove, vectors):
+for command in (compare, blocks, vocabularies, explain, generate, report, psi, overlap, audit, trace, prove, vectors):
     app.command()(command)
 
 

@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from spec_math.cli.options import BlockSeedOption, DraftModelOption, MethodOption, PrefixOption, TargetModelOption
-from spec_math.cli.run import run
-from spec_math.report import commands
-from spec_math.report.blocks import commands as block_commands
-from spec_math.report.blocks.commands import BlockExample
+from spec_math.cli.options import BlockSeedOption, MethodOption, OutOption, PrefixOption
+from spec_math.cli.run import study
 
 
-def explain(  # noqa: PLR0913
+def explain(  # noqa: PLR0913 - typer takes an argument an option
     scheme: Annotated[str, typer.Option(help="Name of a scheme (its beginning is enough), or module:name.")] = "K-SEQ",
-    target: Annotated[str, typer.Option(help="The target law, masses separated by commas.")] = "1/2,1/4,1/8,1/8",
-    draft: Annotated[str, typer.Option(help="The draft law.")] = "1/8,1/4,1/4,3/8",
+    target: Annotated[
+        str | None,
+        typer.Option("--target", "--target-model", help="The target's law, masses with commas; with --blocks a table."),
+    ] = None,
+    draft: Annotated[
+        str | None, typer.Option("--draft", "--draft-model", help="The draft's law, or its table with --blocks.")
+    ] = None,
     k: Annotated[int | None, typer.Option("--k", help="How many drafts, or paths: 2, and 6 with --blocks.")] = None,
     seed: BlockSeedOption = None,
     blocks: Annotated[bool, typer.Option("--blocks", help="Run one block of K paths of L tokens.")] = False,
-    method: MethodOption = BlockExample.method,
-    lookahead: Annotated[int, typer.Option(help="Drafted tokens a path, with --blocks.")] = BlockExample.lookahead,
-    target_model: TargetModelOption = None,
-    draft_model: DraftModelOption = None,
+    method: MethodOption = "K-SEQ",
+    lookahead: Annotated[int, typer.Option(help="Drafted tokens a path, with --blocks.")] = 4,
     prefix: PrefixOption = "",
+    out: OutOption = None,
 ) -> None:
     """Run one verification step by step: every coin, its threshold, its answer, as bars and sentences.
 
@@ -39,9 +41,19 @@ def explain(  # noqa: PLR0913
       spec-math explain --blocks --method "chain priorities" --k 4 --seed 1
     """
     if blocks:
-        asked = BlockExample(
-            method, BlockExample.k if k is None else k, lookahead, seed, target_model, draft_model, prefix
-        )
-        run(lambda console, _: block_commands.explain(asked, console))
-        return
-    run(lambda console, _: commands.explain(scheme, target, draft, 2 if k is None else k, seed or 0, console))
+        from spec_math.studies.blocks import study as of_blocks
+
+        tables = [None if place is None else Path(place) for place in (target, draft)]
+        block = of_blocks.BlockExample(method, 6 if k is None else k, lookahead, seed, tables[0], tables[1], prefix)
+        study(lambda _: of_blocks.explain(block), out)
+    from spec_math.studies.positions import one_step
+
+    usual = one_step.OneStep()
+    step = one_step.OneStep(
+        scheme,
+        usual.target if target is None else target,
+        usual.draft if draft is None else draft,
+        usual.k if k is None else k,
+        seed or usual.seed,
+    )
+    study(lambda _: one_step.explain(step), out)

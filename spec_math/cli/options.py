@@ -28,9 +28,20 @@ VocabularyOption = Annotated[
 ]
 SeedOption = Annotated[int, typer.Option(help="Seed of everything that is sampled.")]
 TargetModelOption = Annotated[
-    Path | None, typer.Option(help='JSON table of the target model: {"rows": {"0 1": law, ...}, "context": ...}.')
+    Path | None,
+    typer.Option(
+        "--target",
+        "--target-model",
+        help='JSON table of the target model: {"rows": {"0 1": law, ...}, "context": ...}.',
+    ),
 ]
-DraftModelOption = Annotated[Path | None, typer.Option(help="JSON table of the draft model.")]
+DraftModelOption = Annotated[
+    Path | None, typer.Option("--draft", "--draft-model", help="JSON table of the draft model.")
+]
 PrefixOption = Annotated[str, typer.Option(help="Where tables start: token indices with blanks between them.")]
 MethodOption = Annotated[str, typer.Option(help="Method of verification, some words of its name.")]
 BlockSeedOption = Annotated[int | None, typer.Option(help="Seed of everything that is sampled.")]
+OutOption = Annotated[
+    Path | None,
+    typer.Option(help="Folder for page, CSV, JSON and pictures; or one file: .html, .csv, .json or .svg."),
+]

@@ -7,16 +7,15 @@ from typing import Annotated
 
 import typer
 
-from spec_math.cli.run import run
-from spec_math.report.vocabularies import overlap as overlap_command
-from spec_math.report.vocabularies.overlap import OverlapRequest
+from spec_math.cli.options import OutOption
+from spec_math.cli.run import study
 
 
 def overlap(
     first: Annotated[Path, typer.Argument(help="A vocabulary file.")],
     second: Annotated[Path, typer.Argument(help="Another one.")],
     text: Annotated[Path | None, typer.Option(help="Compare also the tokens read in this text alone.")] = None,
-    out: Annotated[Path | None, typer.Option(help="SVG file for the bars.")] = None,
+    out: OutOption = None,
 ) -> None:
     """Show what two vocabularies share, by bytes and by raw keys, and what either cannot spell of the other.
 
@@ -24,5 +23,7 @@ def overlap(
 
       spec-math overlap llama/tokenizer.json qwen2/tokenizer.json --out overlap.svg
     """
-    request = OverlapRequest(first, second, text, out)
-    run(lambda console, progress: overlap_command.overlap(request, console, progress))
+    from spec_math.studies.vocabularies import overlap as of_two
+
+    asked = of_two.OverlapRequest(first, second, text)
+    study(lambda told: of_two.study(asked, told), out)

@@ -7,10 +7,8 @@ from typing import Annotated
 
 import typer
 
-from spec_math.cli.options import VocabularyOption
-from spec_math.cli.run import run
-from spec_math.report.vocabularies import psi as psi_command
-from spec_math.report.vocabularies.psi import PsiRequest
+from spec_math.cli.options import OutOption, VocabularyOption
+from spec_math.cli.run import study
 
 
 def psi(  # noqa: PLR0913 - typer takes an argument an option
@@ -28,10 +26,7 @@ def psi(  # noqa: PLR0913 - typer takes an argument an option
         int | None, typer.Option(help="Draft so many tokens; else until the first target token is determined.")
     ] = None,
     shortest: Annotated[int | None, typer.Option(help="Without TOKEN: only so many shortest tokens.")] = None,
-    out: Annotated[
-        Path | None,
-        typer.Option(help="File for the tree (.svg) or the numbers (.json); of all tokens two pictures."),
-    ] = None,
+    out: OutOption = None,
 ) -> None:
     """Show in how many ways a drafter can spell a token, the tree of them, and ψ: how often it drafts that token first.
 
@@ -45,5 +40,7 @@ def psi(  # noqa: PLR0913 - typer takes an argument an option
 
       spec-math psi --vocabulary qwen2/tokenizer.json --shortest 150000 --out lengths.svg
     """
-    request = PsiRequest(token, vocabulary, target_vocabulary, draft, text, lookahead, shortest, out)
-    run(lambda console, progress: psi_command.psi(request, console, progress))
+    from spec_math.studies.vocabularies import psi as of_psi
+
+    asked = of_psi.PsiRequest(token, vocabulary, target_vocabulary, draft, text, lookahead, shortest)
+    study(lambda told: of_psi.study(asked, told), out)

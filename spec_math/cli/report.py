@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from spec_math.cli.options import PositionsOption, SeedOption
-from spec_math.cli.run import run
-from spec_math.report import commands
+from spec_math.cli.run import run, told_by
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 
 def report(
@@ -23,4 +25,17 @@ def report(
 
       spec-math report --out page.html --positions 500
     """
-    run(lambda console, progress: commands.report(out, positions, seed, console, progress))
+    run(lambda console, progress: _report(out, positions, seed, console, progress))
+
+
+def _report(out: Path, positions: int, seed: int, console: Console, progress: Any) -> int:
+    from spec_math.files.whole import check_writable, write_whole
+    from spec_math.studies import overview
+
+    if out.is_dir():
+        raise IsADirectoryError(f"{out}: a folder; --out names the page, such as out/report.html")
+    check_writable(out.parent)
+    page = overview.page(positions, seed, told_by(progress))
+    progress.stop()
+    console.print(f"The report is at {write_whole(out, page).resolve()}", markup=False, soft_wrap=True)
+    return 0

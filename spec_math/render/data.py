@@ -11,7 +11,7 @@ from math import isfinite
 from typing import Any
 
 from spec_math.mean import Mean
-from spec_math.result import Cell, Column, Curve, Node, Note, Panel, Picture, Result, Row, Table, Tree
+from spec_math.result import Cell, Column, Curve, Node, Note, Panel, Picture, Result, Row, Table, Tree, Word
 
 PARTS = ("standard error", "samples", "low", "high", "confidence")
 """A mean takes six places: its value under the column's name, and these behind it; no ends where none are promised."""
@@ -141,11 +141,11 @@ def _read_cell(column: Column, row: dict[str, Any]) -> Cell:
 
 
 def _note(note: Note) -> dict[str, Any]:
-    return note._asdict()
+    return note._asdict() | {"words": [list(word) for word in note.words]}
 
 
 def _read_note(held: dict[str, Any]) -> Note:
-    return Note(**held)
+    return Note(held["text"], held["head"], held["code"], tuple(Word(*word) for word in held["words"]))
 
 
 def _picture(picture: Picture) -> dict[str, Any]:

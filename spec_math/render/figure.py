@@ -100,6 +100,8 @@ def _panel(panel: Panel, axes: Any, labelled: bool) -> None:
     axes.set_xlabel(panel.x)
     axes.set_ylabel(panel.y)
     axes.set_title(fill(panel.title, 60), fontsize=9, loc="left")
+    if panel.log_y:
+        axes.set_yscale("log")
     if panel.log_x:
         axes.set_xscale("log", base=2)
         axes.set_xticks([float(tick) for tick in panel.ticks], panel.ticks)

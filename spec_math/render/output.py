@@ -35,7 +35,7 @@ def write(result: Result, out: Path | None) -> list[Path]:
     Further tables and pictures than the first stand beside a file under its name and theirs.
 
     Raises:
-        OSError: a file cannot be written.
+        OSError: a file cannot be written. ValueError: there is nothing of the form that was asked for.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -45,7 +45,11 @@ def write(result: Result, out: Path | None) -> list[Path]:
     if out is None:
         return []
     if out.suffix in ENDINGS:
-        return _write_each(result, out)
+        written = _write_each(result, out)
+        if not written:
+            what = "picture" if out.suffix == ".svg" else "table"
+            raise ValueError(f"{out}: there is no {what} of {result.title!r}; its numbers and notes are in .json")
+        return written
     return [path for ending in ENDINGS for path in _write_each(result, out / f"{result.name}{ending}")]
 
 

@@ -12,6 +12,8 @@ from spec_math.render.cells import shown
 from spec_math.result import Column, Note, Result, Row, Table
 
 STYLES = {"": "", "wrong": "red", "best": "bold", "faint": "dim"}
+COLOURS = {"": "", "kept": "green", "struck": "red strike", "added": "bold cyan", "faint": "dim"}
+BRACKETS = {"": "{}", "kept": "{}", "struck": "-{}-", "added": "[{}]", "faint": "{}"}
 GAP = 2
 """Blanks between two columns."""
 
@@ -30,24 +32,26 @@ def show(result: Result, console: Console) -> None:
     """
     console.print(Text(result.title, style="bold"))
     for table in result.tables:
-        for part in fitted(table, console.width):
+        for part in fitted(table, console.width) if table.filled else []:
             console.print()
-            console.print(part)
+            for drawn in part:
+                console.print(drawn)
     if result.tables:
         console.print()
     for note in result.notes:
-        console.print(_note(note), soft_wrap=note.code)
+        console.print(_note(note, console), soft_wrap=note.code or (bool(note.words) and not console.is_terminal))
     console.print(Text(result.finding, style=_style(result)))
 
 
-def fitted(table: Table, width: int) -> list[RichTable]:
-    """Return a table as rich tables that fit a width: columns that do not fit follow below, the first one repeated.
+def fitted(table: Table, width: int) -> list[list[RichTable]]:
+    """Return a table as parts that fit a width: columns that do not fit follow below, the first one repeated.
 
-    No number and no word is ever cut; words are put one below the other.
+    A part is a rich table, or where rows stand in groups its head and one a group. No number and no word is ever cut;
+    words are put one below the other.
 
     >>> columns = (Column("scheme"), *(Column(f"k = {k}", "number") for k in range(9)))
     >>> rows = (Row(("without replacement", *(0.5 for _ in range(9)))),)
-    >>> [str(part.columns[-1].header) for part in fitted(Table("t", "T", columns, rows), 60)]
+    >>> [str(part[0].columns[-1].header) for part in fitted(Table("t", "T", columns, rows), 60)]
     ['k = 4', 'k = 8']
     """
     places = [place for place, column in enumerate(table.columns) if column.shown]
@@ -98,30 +102,46 @@ def _widths(spans: list[tuple[int, int]], width: int) -> list[int]:
     return found
 
 
-def _part(table: Table, columns: list[Column], rows: list[tuple[Row, list[str]]], widths: dict[int, int]) -> RichTable:
-    title = table.title if 1 in widths or len(columns) == 1 else f"{table.title} (continued)"
-    drawn = RichTable(title=Text(title), title_justify="left", box=None, pad_edge=False, padding=(0, GAP, 0, 0))
-    for place, width in widths.items():
-        numbers = columns[place].kind not in ("text", "flag")
-        drawn.add_column(Text(_heading(columns[place])), justify="right" if numbers else "left", width=width)
-    before = rows[0][0].group if rows else ""
+def _part(
+    table: Table, columns: list[Column], rows: list[tuple[Row, list[str]]], widths: dict[int, int]
+) -> list[RichTable]:
+    first = 1 in widths or len(columns) == 1
+    title = table.title if first else f"{table.title} (continued)"
+
+    def drawn(title: str, head: bool) -> RichTable:
+        style: dict[str, Any] = {"title_justify": "left", "box": None, "pad_edge": False, "padding": (0, GAP, 0, 0)}
+        made = RichTable(title=Text(title), show_header=head, **style)
+        for place, width in widths.items():
+            numbers = columns[place].kind not in ("text", "flag")
+            made.add_column(Text(_heading(columns[place])), justify="right" if numbers else "left", width=width)
+        return made
+
+    parts = [drawn(title, head=True)]
+    group = ""
     for row, cells in rows:
-        if row.group != before:
-            drawn.add_row(*("" for _ in widths))
-            before = row.group
-        drawn.add_row(*(Text(cells[place]) for place in widths), style=STYLES[row.mark])
-    return drawn
+        if row.group != group:
+            group = row.group
+            parts.append(drawn(group, head=False))
+        parts[-1].add_row(*(Text(cells[place]) for place in widths), style=STYLES[row.mark])
+    return parts
 
 
 def _heading(column: Column) -> str:
     return column.heading or column.name
 
 
-def _note(note: Note) -> Any:
-    text = Text(note.head, style="bold")
+def _note(note: Note, console: Console) -> Text:
+    text = Text().append(note.head, style="bold")
     if note.head:
         text.append("\n" if note.code else ": ")
-    return text.append(note.text, style="")
+    if not note.words:
+        return text.append(note.text)
+    colours = console.color_system is not None and not console.no_color
+    for place, word in enumerate(note.words):
+        text.append(" " if place else "")
+        # Without colours (a pipe, NO_COLOR) the marks are brackets.
+        text.append(word.text if colours else BRACKETS[word.mark].format(word.text), style=COLOURS[word.mark])
+    return text
 
 
 def _style(result: Result) -> str:

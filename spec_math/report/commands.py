@@ -8,35 +8,24 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 from rich.progress import Progress
 from rich.text import Text
 
-from spec_math.arrays import count, law
+from spec_math.arrays import count
 from spec_math.files.whole import check_writable, write_whole
 from spec_math.report import default, pictures
-from spec_math.report.arguments import load_scheme, masses_of, named_scheme, names_of, parsed_ks, parsed_sweep
-from spec_math.report.blocks import commands as block_commands
+from spec_math.report.arguments import load_scheme, names_of, parsed_ks, parsed_sweep
 from spec_math.report.bounding_subset import bounding_sentence, laws_at
 from spec_math.report.comparison import Comparison
 from spec_math.report.comparison import compare as compare_positions
 from spec_math.report.drafters import compare_drafters, drafters_table
-from spec_math.report.explanation import Step, shown
-from spec_math.report.explanation import explain as explain_run
 from spec_math.report.law_files import LawFile, open_laws
-from spec_math.report.page import Picture, page
-from spec_math.report.paper_pictures import paper_pictures
 from spec_math.report.positions import Positions, compressed, from_files, heated
 from spec_math.report.tables import as_csv, as_json, footnotes, terminal_table
 from spec_math.report.verdicts import SchemeVerdict, judge
-from spec_math.report.vocabularies import page as vocabulary_page
 from spec_math.scheme import Scheme
 from spec_math.token_level import SCHEMES
-from spec_math.token_level.optimal import acceptance
-
-LEAST_BLOCKS, POSITIONS_A_BLOCK = 8, 10
-"""The report samples a block for so many positions, and at least so many blocks."""
 
 
 @dataclass(frozen=True)
@@ -102,74 +91,6 @@ def compare(request: CompareRequest, console: Console, progress: Progress) -> in
     return 0 if all(found.verdict and not found.formula_fault for found in verdicts.values()) else 1
 
 
-def explain(scheme: str, target: str, draft: str, k: int, seed: int, console: Console) -> int:
-    """Print one verification step by step.
-
-    >>> explain("maximal", "1/4,3/4", "1/2,1/2", 1, 0, Console(quiet=True))
-    0
-    """
-    chosen = named_scheme(scheme)
-    t, d = law(masses_of(target), "target"), law(masses_of(draft), "draft")
-    rng = np.random.default_rng(seed)
-    found = explain_run(chosen, t, d, count(k), iter(rng.random, None))
-    console.print(Text(f"{chosen.name}: target ({target}), draft ({draft}), k = {k}, seed {seed}", style="bold"))
-    for name, masses in (("target", t), ("draft", d)):
-        for token, mass in enumerate(masses):
-            console.print(Text(f"  {name if token == 0 else '':7} token {token}  {_bar(float(mass))} {mass}"))
-    for title, steps in (("drafting", found.drafting), ("verifying", found.verifying)):
-        console.print(Text(title, style="bold"))
-        for step in steps:
-            console.print(Text(f"  {step_sentence(step)}"))
-    kept = "one of the drafts" if found.emitted in found.drafts else "none of the drafts"
-    console.print(Text(f"drafted {found.drafts}, emitted token {found.emitted}: {kept}", style="bold"))
-    for label, formula in (("membership", chosen.membership), ("acceptance", chosen.acceptance)):
-        value = formula(t, d, k)
-        console.print(Text(f"  over all coins: {label} {shown(value)}"))
-    best = acceptance(t, d, k)
-    console.print(Text(f"  no verifier of {k} i.i.d. drafts has more than {shown(best)}"))
-    return 0
-
-
-def report(out: Path, positions: int, seed: int, console: Console, progress: Progress) -> int:
-    """Write the page of the embedded default and say where it is.
-
-    >>> report(Path("."), 1, 0, Console(), Progress(disable=True))
-    Traceback (most recent call last):
-    IsADirectoryError: .: a folder; --out names the page, such as out/report.html
-    """
-    if out.is_dir():
-        raise IsADirectoryError(f"{out}: a folder; --out names the page, such as out/report.html")
-    check_writable(out.parent)
-    ks = (1, 2, 3, 4, 6, 8, 12, 16)
-    source = default.positions(count(positions, "--positions"))
-    result = _compared(source, SCHEMES, ks, seed, progress, "comparing")
-    verdicts = _verdicts(SCHEMES, progress)
-    temperatures = [0.5, 0.75, 1.0, 1.25, 1.5]
-    swept = [
-        _compared(heated(source, heat), SCHEMES, (4,), seed, progress, f"draft temperature {heat:g}")
-        for heat in temperatures
-    ]
-    found = [
-        Picture(
-            "Membership against the number of drafts",
-            pictures.membership_against_k(result),
-            "Each line is a verifier; the black line is the most that any lossless verifier of i.i.d. drafts reaches. "
-            "Bars are two standard errors.",
-        ),
-        Picture(
-            "A hotter or cooler draft",
-            pictures.sweep(temperatures, swept, 4),
-            "Membership of four drafts against the draft's temperature; the dot marks each scheme's best.",
-        ),
-        block_commands.picture(max(LEAST_BLOCKS, positions // POSITIONS_A_BLOCK), seed, progress),
-        *vocabulary_page.pictures(positions, seed, block_commands.told_by(progress)),
-        *paper_pictures(),
-    ]
-    text = page(result, verdicts, found, _bound(result, source.names, None))
-    console.print(Text(f"The report is at {write_whole(out, text).resolve()}"))
-    return 0
-
-
 def maximisers(temperatures: Sequence[float], results: Sequence[Comparison], k: int) -> list[str]:
     """Say for each scheme at which draft temperature its membership is largest.
 
@@ -186,17 +107,6 @@ def maximisers(temperatures: Sequence[float], results: Sequence[Comparison], k: 
                 f"{temperatures[best]:g}"
             )
     return sentences
-
-
-def step_sentence(step: Step) -> str:
-    """Say what one coin was asked and what it answered, with a bar of its chances.
-
-    >>> step_sentence(Step("flip", "0.7 < 1/2", 0.7, False, (0.5,)))
-    'accept if 0.7 < 1/2?  █████▁▁▁▁▁  no'
-    """
-    if step.kind == "flip":
-        return f"accept if {step.asked}?  {_bar(step.masses[0], 10)}  {'yes' if step.answer else 'no'}"
-    return f"{step.asked} with u = {step.uniform:.4f}: token {step.answer}"
 
 
 def _compared(
@@ -265,8 +175,3 @@ def _source(request: CompareRequest, temperature: float) -> Positions:
     if request.compress is None:
         return found
     return compressed(found, count(request.compress, "--compress"))
-
-
-def _bar(mass: float, width: int = 24) -> str:
-    full = round(mass * width)
-    return "█" * full + "▁" * (width - full)

@@ -17,10 +17,10 @@ from spec_math.language.files import read_vocabulary
 from spec_math.mean import of_positions
 from spec_math.report.law_files import LawFile, LawFileError, open_laws
 from spec_math.report.positions import from_files
-from spec_math.report.vocabularies.comparison import DrafterLines, MethodLine, VocabularyComparison
 from spec_math.string_level import exact_match, rejection
 from spec_math.string_level.methods import METHODS
 from spec_math.string_level.psi import first_token, most_calls
+from spec_math.studies.vocabularies.comparison import DrafterLines, MethodLine, VocabularyComparison
 
 ALIKE = ", every draft token from this law"
 """What a method is called where the drafter is taken to have no context after the position."""

@@ -18,9 +18,6 @@ from spec_math.drafting.correspondence import carried, places
 from spec_math.language import GreedyTokenizer, Speaker, UntokenisableError
 from spec_math.mean import Mean, known, of_positions, of_strata
 from spec_math.report.default import models as embedded
-from spec_math.report.vocabularies.comparison import Bias, DrafterLines, MethodLine, VocabularyComparison
-from spec_math.report.vocabularies.default import Drafter, drafters, prefixes
-from spec_math.report.vocabularies.default import target as embedded_target
 from spec_math.scheme import Tokens
 from spec_math.string_level import exact_match, given_draft, rejection, timing_bias
 from spec_math.string_level.methods import METHODS
@@ -29,6 +26,9 @@ from spec_math.string_level.reading import Reading, opened
 from spec_math.string_level.realignment import candidate
 from spec_math.string_level.timing import bias as bias_over_one_vocabulary
 from spec_math.string_level.timing import proposal
+from spec_math.studies.vocabularies.comparison import Bias, DrafterLines, MethodLine, VocabularyComparison
+from spec_math.studies.vocabularies.default import Drafter, drafters, prefixes
+from spec_math.studies.vocabularies.default import target as embedded_target
 
 PRINTED = "TokenTiming as printed"
 

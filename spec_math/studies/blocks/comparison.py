@@ -16,8 +16,8 @@ from spec_math.block_level.monte_carlo import Sampled, Setting, ceilings, of_eve
 from spec_math.language import NGram, Table
 from spec_math.language.model import Model
 from spec_math.mean import Mean, known
-from spec_math.report.blocks.models import BlockModels
 from spec_math.scheme import Tokens
+from spec_math.studies.blocks.models import BlockModels
 from spec_math.verdict import Bracket, Optimal
 
 EXACT_TERMS = 20_000

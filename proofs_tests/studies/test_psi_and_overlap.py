@@ -11,8 +11,8 @@ from spec_math.cli import app
 from spec_math.language import Vocabulary
 from spec_math.language.files import read_tokenizer, read_vocabulary
 from spec_math.language.tokenizer_json import TokenizerJson
-from spec_math.report.vocabularies import segmentation_figures
 from spec_math.string_level.psi import first_token, longest_lookahead
+from spec_math.studies.vocabularies import segmentation_counts
 
 tokenizers = pytest.importorskip("tokenizers")
 
@@ -42,12 +42,12 @@ def test_psi_counts_the_segmentations_and_says_what_psi_is(files, tmp_path):
     small, large = files
     result = run("psi", "hello", "--vocabulary", small, "--target-vocabulary", large, "--out", tmp_path / "psi.json")
     assert result.exit_code == 0, result.output
-    found = json.loads((tmp_path / "psi.json").read_text())
+    (found,) = json.loads((tmp_path / "psi.json").read_text())["tables"][0]["rows"]
     # Two merges of five letters in a row: none, either, or both.
-    assert found["segmentations"] in ("3", "4")
-    assert f"has {found['segmentations']} segmentations in small.json" in result.output
+    assert found["segmentations"] in (3, 4)
+    assert f"{found['segmentations']} segmentations in small.json" in result.output
     assert 0 < found["psi"] < 1
-    assert found["drafter"] == "each draft token being as likely"
+    assert "each draft token being as likely" in result.output
     assert "hello" in result.output
 
 
@@ -65,7 +65,8 @@ def of_psi(lists, *options):
     both = "--vocabulary", lists / "D.json", "--target-vocabulary", lists / "T.json"
     result = run("psi", "ab", *both, *options, "--out", lists / "psi.json")
     assert result.exit_code == 0, result.output
-    return json.loads((lists / "psi.json").read_text())
+    told = json.loads((lists / "psi.json").read_text())
+    return told["tables"][0]["rows"][0] | {"stop": told["notes"][-2]["text"].partition("drafting until ")[2]}
 
 
 @pytest.mark.parametrize(
@@ -114,8 +115,8 @@ def test_another_law_gives_another_psi(lists):
         (("ab", "--target-vocabulary", "T.json", "--text", "empty.txt"), "its text has no token"),
         (("ba", "--target-vocabulary", "T.json"), "'ba' is no text token"),
         (("ab", "--target-vocabulary", "T.json", "--lookahead", "0"), "lookahead must be at least 1"),
-        (("c", "--out", "none.svg"), "has no segmentation to draw"),
-        (("a" * 20, "--vocabulary", "many.json", "--out", "none.svg"), "too many to draw"),
+        (("c", "--out", "none.svg"), "none.svg: there is no picture of 'c: 0 segmentations in D.json'"),
+        (("a" * 20, "--vocabulary", "many.json", "--out", "none.svg"), "none.svg: there is no picture"),
     ],
 )
 def test_bad_questions_are_sentences(lists, monkeypatch, arguments, says):
@@ -141,10 +142,14 @@ def test_the_tree_is_drawn_where_asked_for(lists):
 def test_all_tokens_are_counted_and_drawn(lists):
     numbers = run("psi", "--vocabulary", lists / "T.json", "--out", lists / "all.json")
     assert numbers.exit_code == 0, numbers.output
-    found = json.loads((lists / "all.json").read_text())
+    summary, lengths = json.loads((lists / "all.json").read_text())["tables"]
     # a, b: 1; ab: a b, ab; abb: a b b, ab b, abb.
-    assert found["segmentations by length"] == {"1": ["1", "1"], "2": ["2"], "3": ["3"]}
-    assert found["summary"]["mean"] == [1.75, 1.75]
+    assert [(row["bytes"], row["tokens"], row["least"], row["most"]) for row in lengths["rows"]] == [
+        (1, 2, 1, 1),
+        (2, 1, 2, 2),
+        (3, 1, 3, 3),
+    ]
+    assert [summary["rows"][0][end] for end in ("at least", "at most")] == [1.75, 1.75]
     drawn = run("psi", "--vocabulary", lists / "T.json", "--shortest", 3, "--out", lists / "all.svg")
     assert drawn.exit_code == 0, drawn.output
     assert (lists / "all.svg").read_text().startswith("<?xml")
@@ -157,7 +162,7 @@ def test_a_tie_of_lengths_is_told_as_an_interval(lists):
     told = run("psi", "--vocabulary", lists / "more.json", "--shortest", 4)
     assert told.exit_code == 0
     assert "1 of the 2 tokens of 3 bytes are meant" in " ".join(told.output.split())
-    found = segmentation_figures.summary(segmentation_figures.counts(Vocabulary(["a", "b", "ab", "aba", "bbb"]), 4))
+    found = segmentation_counts.summary(segmentation_counts.counts(Vocabulary(["a", "b", "ab", "aba", "bbb"]), 4))
     # aba: a b a, ab a, aba; bbb: b b b, bbb.
     assert found["maximum"] == (2.0, 3.0)
     assert found["mean"] == (1.5, 1.75)

@@ -13,8 +13,8 @@ from spec_math.block_level import spectr
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.methods import Method, paths
 from spec_math.chance import Coin, replay
-from spec_math.report.blocks.models import BlockModels
 from spec_math.scheme import Tokens
+from spec_math.studies.blocks.models import BlockModels
 
 
 @dataclass(frozen=True)

@@ -6,17 +6,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from rich.text import Text
 
 from spec_math.block_level.methods import Method
-from spec_math.report.blocks.models import BlockModels
-from spec_math.report.blocks.run import BlockRun, run, start
+from spec_math.result import Word
+from spec_math.studies.blocks.models import BlockModels
+from spec_math.studies.blocks.run import BlockRun, run, start
 
 SHOWN = 3
 """How many rejected drafts of a place are shown."""
-
-STYLES = {"accepted": "green", "rejected": "red strike", "target": "bold cyan", "prefix": "dim"}
-MARKS = {"accepted": "{}", "rejected": "-{}-", "target": "[{}]", "prefix": "{}"}
 
 
 @dataclass(frozen=True)
@@ -59,47 +56,25 @@ def generate(method: Method, models: BlockModels, size: tuple[int, int], tokens:
     return Generated(tuple(blocks))
 
 
-def marked(found: Generated, models: BlockModels, colours: bool) -> Text:
-    """Write the text with its marks: as colours, or as brackets where there are none.
+def marked(found: Generated, models: BlockModels) -> tuple[Word, ...]:
+    """Return the text word by word, each with its mark.
 
     >>> from spec_math.language import Table
     >>> table = Table({(): [0.25, 0.75]}, context=0)
     >>> models = BlockModels(table, table, ((),), 2, "")
-    >>> print(marked(Generated((BlockRun((), ((0, 0),), (), (0, 1), 1, ()),)), models, colours=False))
-    0 -0- [1]
+    >>> [tuple(word) for word in marked(Generated((BlockRun((), ((0, 0),), (), (0, 1), 1, ()),)), models)]
+    [('0', 'kept'), ('0', 'struck'), ('1', 'added')]
     """
-    text = Text()
-
-    def add(kind: str, token: int) -> None:
-        word = models.text((token,))
-        text.append(word if colours else MARKS[kind].format(word), style=STYLES[kind] if colours else "")
-        text.append(" ")
-
-    for token in found.blocks[0].prefix:
-        add("prefix", token)
+    words = [Word(models.text((token,)), "faint") for token in found.blocks[0].prefix]
     for block in found.blocks:
-        for token in block.emitted[: block.accepted]:
-            add("accepted", token)
-        for token in block.rejected[:SHOWN]:
-            add("rejected", token)
-        for token in block.emitted[block.accepted :]:
-            add("target", token)
-    text.rstrip()
-    return text
+        words += [Word(models.text((token,)), "kept") for token in block.emitted[: block.accepted]]
+        words += [Word(models.text((token,)), "struck") for token in block.rejected[:SHOWN]]
+        words += [Word(models.text((token,)), "added") for token in block.emitted[block.accepted :]]
+    return tuple(words)
 
 
-def legend(colours: bool) -> Text:
-    """Say what the marks mean.
-
-    >>> print(legend(colours=False))
-    accepted -rejected- [from the target]
-    """
-    text = Text()
-    for kind, words in (("accepted", "accepted"), ("rejected", "rejected"), ("target", "from the target")):
-        text.append(words if colours else MARKS[kind].format(words), style=STYLES[kind] if colours else "")
-        text.append(" ")
-    text.rstrip()
-    return text
+LEGEND = Word("accepted", "kept"), Word("rejected", "struck"), Word("from the target", "added")
+"""What the marks mean."""
 
 
 def reached(found: Generated) -> str:

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from rich.text import Text
-
-from spec_math.report.blocks.models import BlockModels
-from spec_math.report.blocks.run import BlockRun, Stop, Toss
+from spec_math.studies.blocks.models import BlockModels
+from spec_math.studies.blocks.run import BlockRun, Stop, Toss
 
 
-def sentences(found: BlockRun, models: BlockModels) -> Iterator[Text]:
-    """Yield the lines of a run.
+def lines(found: BlockRun, models: BlockModels) -> Iterator[str]:
+    """Yield the lines of a run, the last one what a call of the target yielded.
 
     >>> from spec_math.language import Table
     >>> table = Table({(): [0.25, 0.75]}, context=0)
     >>> models = BlockModels(table, table, ((),), 2, "")
     >>> run = BlockRun((), ((0,),), (Toss(0.75, 0.5, 0), Toss(0.5, None, 1)), (1,), 0, ())
-    >>> print(*sentences(run, models), sep=chr(10))
+    >>> print(*lines(run, models), sep=chr(10))
     drafted 1 path:
        1  0
     coins of verification:
@@ -27,27 +25,27 @@ def sentences(found: BlockRun, models: BlockModels) -> Iterator[Text]:
     one call of the target: 1 token, 0 drafted and accepted, 1 of the target's own
     """
     if found.prefix:
-        yield Text(f"after: {models.text(found.prefix)}")
-    yield Text(f"drafted {len(found.paths)} {_plural('path', len(found.paths))}:", style="bold")
+        yield f"after: {models.text(found.prefix)}"
+    yield f"drafted {len(found.paths)} {_plural('path', len(found.paths))}:"
     for number, path in enumerate(found.paths, 1):
-        yield Text(f"  {number:2}  {models.text(path)}")
+        yield f"  {number:2}  {models.text(path)}"
     if found.stops:
         for number, stop in enumerate(found.stops, 1):
             yield from _step(number, stop, found, models)
     else:
-        yield Text("coins of verification:", style="bold")
+        yield "coins of verification:"
         for toss in found.tosses:
             yield _coin(toss, models, last=toss is found.tosses[-1])
     own = len(found.emitted) - found.accepted
     tokens = f"{len(found.emitted)} {_plural('token', len(found.emitted))}"
     said = f"one call of the target: {tokens}, {found.accepted} drafted and accepted, {own} of the target's own"
-    yield Text(said, style="bold")
+    yield said
 
 
-def _step(number: int, stop: Stop, found: BlockRun, models: BlockModels) -> Iterator[Text]:
+def _step(number: int, stop: Stop, found: BlockRun, models: BlockModels) -> Iterator[str]:
     drafts = ", ".join(f"{models.text((token,))} ×{times}" for token, times in Counter(stop.candidates).most_common())
     size = len(stop.candidates)
-    yield Text(f"step {number}: {size} {_plural('draft', size)}: {drafts}", style="bold")
+    yield f"step {number}: {size} {_plural('draft', size)}: {drafts}"
     # After the last node, where its token was drafted, the target adds one: the last coin of all.
     adds = stop is found.stops[-1] and len(found.emitted) > len(found.stops)
     own = stop.tosses[:-1] if adds else stop.tosses
@@ -55,18 +53,18 @@ def _step(number: int, stop: Stop, found: BlockRun, models: BlockModels) -> Iter
         yield _coin(toss, models, last=toss.answer == stop.emitted and toss is own[-1])
     agreeing = stop.candidates.count(stop.emitted)
     goes_on = f"{agreeing} of the {size} drafts agree" if agreeing else "none of the drafts: the walk stops"
-    yield Text(f"  → {models.text((stop.emitted,))}: {goes_on}")
+    yield f"  → {models.text((stop.emitted,))}: {goes_on}"
     if adds:
-        yield Text(f"all drafted tokens are accepted, and the target adds {models.text(found.emitted[-1:])}")
+        yield f"all drafted tokens are accepted, and the target adds {models.text(found.emitted[-1:])}"
 
 
-def _coin(toss: Toss, models: BlockModels, last: bool) -> Text:
+def _coin(toss: Toss, models: BlockModels, last: bool) -> str:
     if toss.chance is None:
         drawn = models.text((toss.answer,)) if last else f"choice {toss.answer}, counted from 0"
-        return Text(f"  drawn with u = {toss.uniform:.4f}: {drawn}")
+        return f"  drawn with u = {toss.uniform:.4f}: {drawn}"
     full = round(10 * toss.chance)
     bar = "█" * full + "▁" * (10 - full)
-    return Text(f"  accept if u = {toss.uniform:.4f} < {toss.chance:.4f}?  {bar}  {'yes' if toss.answer else 'no'}")
+    return f"  accept if u = {toss.uniform:.4f} < {toss.chance:.4f}?  {bar}  {'yes' if toss.answer else 'no'}"
 
 
 def _plural(noun: str, number: int) -> str:

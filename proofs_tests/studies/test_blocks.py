@@ -21,14 +21,15 @@ from spec_math.block_level.monte_carlo import Sampled, Setting, sample
 from spec_math.cli import app
 from spec_math.language import Table
 from spec_math.mean import Mean, of_independent
-from spec_math.report.blocks import comparison as block_comparison
-from spec_math.report.blocks import run as block_run
-from spec_math.report.blocks import tables as block_tables
-from spec_math.report.blocks.commands import FIGURE_4, BlockExample, generate
-from spec_math.report.blocks.comparison import BlockRequest, Entry, compare_blocks, fastest, speed_up
-from spec_math.report.blocks.models import BlockModels, embedded
-from spec_math.report.blocks.pictures import tokens_against_k
-from spec_math.report.blocks.run import run, shaped, start
+from spec_math.render.data import as_csv, as_json
+from spec_math.render.terminal import show
+from spec_math.studies.blocks import comparison as block_comparison
+from spec_math.studies.blocks import run as block_run
+from spec_math.studies.blocks.comparison import BlockComparison, BlockRequest, Entry, compare_blocks, fastest, speed_up
+from spec_math.studies.blocks.models import BlockModels, embedded
+from spec_math.studies.blocks.run import run, shaped, start
+from spec_math.studies.blocks.study import FIGURE_4, BlockExample, generate
+from spec_math.studies.blocks.table import picture, result_of
 
 TARGET = {"": ["1/2", "1/3", "1/6"], "0": ["1/5", "1/5", "3/5"], "1": ["1/7", "2/7", "4/7"], "2": ["1/2", "1/4", "1/4"]}
 DRAFT = {"": ["1/3", "1/3", "1/3"], "0": ["2/5", "2/5", "1/5"], "1": ["3/7", "2/7", "2/7"], "2": ["1/2", "1/2", 0]}
@@ -160,7 +161,7 @@ def test_tables_too_large_to_add_up_are_sampled_from_what_can_be() -> None:
     plan = how["optimal plan at every node"]
     assert plan.tokens.value == how[TOKEN_BY_TOKEN].tokens.value + plan.gain.value
     assert (plan.tokens.error, plan.tokens.samples) == (plan.gain.error, 60)
-    assert "Monte Carlo: 60 sampled blocks" in block_tables.footnotes(found)[0]
+    assert "Monte Carlo: 60 sampled blocks" in result_of(found).notes[0].text
     alone = compare_blocks(BlockRequest(pair(), (4,), (4,), 60), quiet)
     assert alone.entry("optimal plan at every node", 4, 4).tokens.error > plan.tokens.error  # type: ignore[union-attr]
 
@@ -180,15 +181,20 @@ def test_speed_ups_are_tokens_over_the_latency_of_the_paper() -> None:
         assert chosen.speed_up == pytest.approx(float(best.speed_up))
 
 
-def test_tables_files_and_pictures_hold_every_entry() -> None:
+def test_the_result_holds_every_entry() -> None:
     found = compare_blocks(BlockRequest(pair(), (1, 2), (1, 2), 100), quiet)
-    rows = list(csv.DictReader(io.StringIO(block_tables.as_csv(found))))
-    assert len(rows) == len(found.entries) + len(found.ceilings) == block_tables.terminal_table(found).row_count - 1
-    data = json.loads(block_tables.as_json(found))["rows"]
+    result = result_of(found)
+    rows = list(csv.DictReader(io.StringIO(as_csv(result.tables[0]))))
+    assert len(rows) == len(found.entries) + len(found.ceilings)
+    data = json.loads(as_json(result))["tables"][0]["rows"]
     assert [row["method"] for row in data] == [row["method"] for row in rows]
     of_blocks = next(row for row in data if row["method"] == "one chain, as a block" and row["L"] == 2)
     assert Fraction(of_blocks["fraction"]) == found.entry("one chain, as a block", 1, 2).exact  # type: ignore[union-attr]
-    assert tokens_against_k(found) == tokens_against_k(found)
+    drawn = {curve.label: curve for panel in picture(found).panels for curve in panel.curves}  # type: ignore[union-attr]
+    assert set(drawn) >= {method.name for method in METHODS}
+    assert "no verifier of i.i.d. chains exceeds" in drawn
+    best = max(found.entries, key=lambda entry: entry.tokens.value)
+    assert f"Take {best.method}" in result.finding
 
 
 def test_for_one_path_the_picture_starts_at_the_method_of_one_chain() -> None:
@@ -269,18 +275,20 @@ def test_generated_text_is_marked_without_colours_and_coloured_with_them() -> No
     assert "accepted -rejected- [from the target]" in plain
     assert "\x1b" not in plain
     assert "one chain, as a block, L = 4, seed 3: " in plain
-    stream = io.StringIO()
-    console = Console(file=stream, force_terminal=True, color_system="standard", no_color=False, width=100)
-    assert generate(BlockExample("block", 1, 4, 3), 30, console) == 0
-    assert "\x1b[32m" in stream.getvalue()
-    bare = Console(file=io.StringIO(), force_terminal=True, color_system="standard", no_color=True, width=100)
-    assert generate(BlockExample("block", 1, 4, 3), 30, bare) == 0
-    assert "[" in bare.file.getvalue()  # type: ignore[attr-defined]
+    result = generate(BlockExample("block", 1, 4, 3), 30)
+    for no_color, colour in ((False, "\x1b[32m"), (True, "[")):
+        console = Console(
+            file=io.StringIO(), force_terminal=True, color_system="standard", no_color=no_color, width=100
+        )
+        show(result, console)
+        said = console.file.getvalue()  # type: ignore[attr-defined]
+        assert colour in said
+        assert ("\x1b[32m" in said) is not no_color
 
 
 def test_generated_text_counts_its_tokens_and_calls() -> None:
     output = invoke("generate", "--tokens", 40, "--seed", 5).output
-    told = output.strip().splitlines()[-1]
+    told = next(line for line in output.splitlines() if "calls of" in line)
     tokens, calls = (int(told.split(f" {word}")[0].split()[-1]) for word in ("tokens in", "calls of"))
     assert 40 <= tokens < 45
     assert f"{tokens / calls:.2f} a call" in told
@@ -290,11 +298,16 @@ def test_generated_text_counts_its_tokens_and_calls() -> None:
 # The command line.
 
 
-def test_compare_blocks_writes_whole_files(tables: Path) -> None:
+def test_blocks_writes_whole_files(tables: Path) -> None:
     models = ["--target-model", tables / "t.json", "--draft-model", tables / "d.json"]
-    result = invoke("compare", "--blocks", *models, "--k", "1,2", "--lookahead", "2,4", "--out", tables / "out")
+    result = invoke("blocks", *models, "--k", "1,2", "--lookahead", "2,4", "--out", tables / "out")
     assert result.exit_code == 0, result.output
-    assert sorted(path.name for path in (tables / "out").iterdir()) == ["blocks.csv", "blocks.json", "blocks.svg"]
+    assert sorted(path.name for path in (tables / "out").iterdir()) == [
+        "blocks.csv",
+        "blocks.html",
+        "blocks.json",
+        "blocks.svg",
+    ]
     assert "any verifier, i.i.d. chains" in result.output
     assert "everything is added up exactly" in result.output
     assert "Speed-up over plain decoding by the latencies of SpecTr's Tables 1 and 3" in result.output
@@ -309,30 +322,24 @@ def test_no_method_is_above_the_ceiling_of_the_default() -> None:
             assert entry.tokens.interval[0] < ceilings[entry.k].interval[1], entry.method
     assert ceilings[1] == found.entry("one chain, as a block", 1, 2).tokens  # type: ignore[union-attr]
     assert [ceiling.reached for ceiling in found.ceilings] == [True, False]
-    assert "≤ " in io_of(found)
+    assert "upper bound, Monte Carlo" in result_of(found).table("blocks").cells("how")
 
 
-def io_of(found: Any) -> str:
-    console = Console(file=io.StringIO(), width=140)
-    console.print(block_tables.terminal_table(found))
-    return console.file.getvalue()  # type: ignore[attr-defined]
-
-
-def test_compare_blocks_samples_the_embedded_default(tmp_path: Path) -> None:
-    arguments = ["--k", "1,2", "--lookahead", "2", "--blocks-samples", 8, "--out", tmp_path]
-    result = invoke("compare", "--blocks", *arguments)
+def test_blocks_samples_the_embedded_default(tmp_path: Path) -> None:
+    arguments = ["--k", "1,2", "--lookahead", "2", "--samples", 8, "--out", tmp_path]
+    result = invoke("blocks", *arguments)
     assert result.exit_code == 0, result.output
     assert "Monte Carlo: 8 sampled blocks" in result.output
-    rows = json.loads((tmp_path / "blocks.json").read_text())["rows"]
-    assert all(row["tokens low"] < row["tokens per call"] < row["tokens high"] for row in rows)
+    rows = json.loads((tmp_path / "blocks.json").read_text())["tables"][0]["rows"]
+    assert all(row["tokens per call standard error"] > 0 for row in rows)
     assert {row["how"] for row in rows} == {"Monte Carlo", "optimum, Monte Carlo", "upper bound, Monte Carlo"}
 
 
 def test_a_prefix_says_where_tables_start(tables: Path) -> None:
     models = ["--target-model", tables / "t.json", "--draft-model", tables / "d.json"]
-    result = invoke("compare", "--blocks", *models, "--prefix", "0 1", "--k", "1", "--lookahead", "1", "--out", tables)
+    result = invoke("blocks", *models, "--prefix", "0 1", "--k", "1", "--lookahead", "1", "--out", tables)
     assert "after the prefix (0, 1)" in result.output
-    row = json.loads((tables / "blocks.json").read_text())["rows"][0]
+    row = json.loads((tables / "blocks.json").read_text())["tables"][0]["rows"][0]
     assert Fraction(row["fraction"]) == chain.expected(toy(TARGET), toy(DRAFT), (0, 1), 1)
 
 
@@ -352,16 +359,16 @@ def test_a_prefix_says_where_tables_start(tables: Path) -> None:
         (["--lookahead", "0"], "--lookahead must be at least 1; got 0"),
         (["--lookahead", ""], "--lookahead takes whole numbers"),
         (["--k", "2.9"], "--k takes whole numbers"),
-        (["--blocks-samples", "0"], "--blocks-samples must be at least 1; got 0"),
+        (["--blocks-samples", "0"], "--samples must be at least 1; got 0"),
         (["--blocks-samples", "3", "--k", "2", "--lookahead", "1"], "take at least 4; got 3"),
-        (["--target", "t.npy", "--draft", "d.npy"], "--target, --draft belong to a comparison of positions"),
+        (["--target", "t.npy", "--draft", "d.npy"], "t.npy"),
     ],
 )
 def test_bad_input_is_a_sentence_and_nothing_is_written(
     tables: Path, monkeypatch: pytest.MonkeyPatch, arguments: list[str], words: str
 ) -> None:
     monkeypatch.chdir(tables)
-    result = invoke("compare", "--blocks", *arguments, "--out", "out")
+    result = invoke("blocks", *arguments, "--out", "out")
     assert result.exit_code == 2
     assert words in result.output
     assert "Traceback" not in result.output
@@ -371,7 +378,6 @@ def test_bad_input_is_a_sentence_and_nothing_is_written(
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        (["compare", "--target-model", "t.json", "--draft-model", "d.json"], "are for blocks: add --blocks"),
         (["generate", "--tokens", "0"], "--tokens must be at least 1; got 0"),
         (["generate", "--method", "beam"], "no method is named 'beam'"),
         (["generate", "--k", "0"], "--k must be at least 1; got 0"),
@@ -393,5 +399,8 @@ def test_the_report_has_the_picture_of_blocks(tmp_path: Path) -> None:
 def test_a_mean_is_shown_with_its_interval() -> None:
     sampled = Mean(2.0, 0.1, 50, 1.75, 2.5, 0.99)
     entry = Entry("K-SEQ at every node", 2, 2, sampled, sampled, None)
-    assert block_tables._cells(entry)[3:7] == ["2.0000", "1.750 to 2.500"] * 2
+    result = result_of(BlockComparison("toy", 3, (2,), (2,), 50, [entry], []))
+    console = Console(file=io.StringIO(), width=100)
+    show(result, console)
+    assert console.file.getvalue().count("2.00 (1.75 to 2.50)") == 3  # type: ignore[attr-defined]
     assert start(pair(), np.random.default_rng(0)) == ()

@@ -95,7 +95,8 @@ def advice(found: DrafterLines, surest: Mean) -> list[str]:
     >>> advice(DrafterLines("bytes", 256, 0, nothing, nothing, 9, ()), nothing)[0]
     'TLI and union need shared tokens: there is none, so neither drafts at all.'
     """
-    said = [_of_overlap(found), *_of_samples(found, surest), *_of_psi(found), *_best(found)]
+    said = [_of_overlap(found), *_of_samples(found, surest), *_of_psi(found)]
+    said += [best] if (best := choice(found)) else []
     seen = [bias for bias in found.biases if bias.certain > 0]
     if seen:
         ways = " and ".join(
@@ -146,16 +147,22 @@ def _of_psi(found: DrafterLines) -> list[str]:
     ]
 
 
-def _best(found: DrafterLines) -> list[str]:
+def choice(found: DrafterLines) -> str:
+    """Say which method to take with one drafter, and how fast it is; nothing where no speed-up is known.
+
+    >>> nothing = Mean(0.0, 0.0, 0)
+    >>> choice(DrafterLines("bytes", 256, 0, nothing, nothing, 9, (MethodLine("SLEM", "", True, None, speed_up=1.5),)))
+    'Take SLEM: 1.500 times as fast as plain decoding.'
+    """
     # The union never yields more than TLI; where both are equal Table 4 says to take TLI.
     known = [line for line in found.lines if line.lossless and line.speed_up is not None and line.method != "union"]
     if not known:
-        return []
+        return ""
     best = max(known, key=lambda line: line.speed_up or 0.0)
     if (best.speed_up or 0.0) <= 1:
-        return [
+        return (
             f"Take none: the best method, {best.method}, reaches {best.speed_up:.3f}, and without drafts it is 1. The "
             "drafter is not accurate enough for what it costs."
-        ]
+        )
     drafted = f" with {best.lookahead} draft token{'s' * (best.lookahead > 1)}" if best.lookahead else ""
-    return [f"Take {best.method}{drafted}: {best.speed_up:.3f} times as fast."]
+    return f"Take {best.method}{drafted}: {best.speed_up:.3f} times as fast as plain decoding."

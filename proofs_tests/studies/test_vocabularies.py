@@ -1,4 +1,4 @@
-"""compare --vocabularies: the numbers of the library in its tables, on files and on the embedded default."""
+"""spec-math vocabularies: the numbers of the library in its tables, on files and on the embedded default."""
 
 from __future__ import annotations
 
@@ -21,17 +21,16 @@ from spec_math.cli import app
 from spec_math.language import Speaker, Table, Vocabulary
 from spec_math.language.file_content import library
 from spec_math.mean import Mean, known
-from spec_math.report.vocabularies import commands as vocabulary_commands
-from spec_math.report.vocabularies import default as vocabulary_default
-from spec_math.report.vocabularies import models as vocabulary_models
-from spec_math.report.vocabularies import sampling as vocabulary_sampling
-from spec_math.report.vocabularies.comparison import Bias, DrafterLines, MethodLine, advice
-from spec_math.report.vocabularies.default import drafters, target
-from spec_math.report.vocabularies.page import of_comparison
-from spec_math.report.vocabularies.pictures import acceptance_and_tokens
 from spec_math.string_level import acceptance_table, psi, speed, timing
 from spec_math.string_level.methods import METHODS
 from spec_math.string_level.reading import opened
+from spec_math.studies.vocabularies import default as vocabulary_default
+from spec_math.studies.vocabularies import models as vocabulary_models
+from spec_math.studies.vocabularies import sampling as vocabulary_sampling
+from spec_math.studies.vocabularies import study as vocabulary_study
+from spec_math.studies.vocabularies.comparison import Bias, DrafterLines, MethodLine, advice
+from spec_math.studies.vocabularies.default import drafters, target
+from spec_math.studies.vocabularies.table import result_of
 
 TARGET, DRAFT = ["a", "b", "ab"], ["a", "b", "ba"]
 TARGET_LAW, DRAFT_LAW = ["4/5", "1/10", "1/10"], ["7/10", "1/10", "1/5"]
@@ -53,14 +52,17 @@ def folder(tmp_path):
 
 
 def run(*arguments):
-    return CliRunner().invoke(app, ["compare", "--vocabularies", *(str(argument) for argument in arguments)])
+    return CliRunner().invoke(app, ["vocabularies", *(str(argument) for argument in arguments)])
 
 
 def of_files(folder, kind):
-    files = {"--target-vocabulary": "T.json", "--draft-vocabulary": "D.json"}
-    files |= {"--target-model": "t.json", "--draft-model": "d.json"} if kind == "models" else {}
-    files |= {"--target": "t.npy", "--draft": "d.npy"} if kind == "laws" else {}
-    return [part for option, name in files.items() for part in (option, folder / name)]
+    target, draft = ("t.json", "d.json") if kind == "models" else ("t.npy", "d.npy")
+    return [folder / "T.json", folder / "D.json", "--target", folder / target, "--draft", folder / draft]
+
+
+def written(folder):
+    told = json.loads((folder / "vocabularies.json").read_text(encoding="utf-8"))
+    return {table["name"]: table["rows"] for table in told["tables"]}
 
 
 def test_tables_are_compared_exactly(folder):
@@ -68,8 +70,8 @@ def test_tables_are_compared_exactly(folder):
     result = run(*of_files(folder, "models"), "--lookahead", "1,2", "--draft-cost", "1/10", "--out", folder)
     assert result.exit_code == 0, result.output
     assert "TLI (lossy)" not in result.output
-    written = io.StringIO((folder / "vocabularies.csv").read_text(encoding="utf-8"))
-    rows = {row["method"]: row for row in csv.DictReader(written)}
+    read = io.StringIO((folder / "vocabularies.csv").read_text(encoding="utf-8"))
+    rows = {row["method"]: row for row in csv.DictReader(read)}
     speakers = (
         Speaker(Table.load(folder / "t.json"), Vocabulary(TARGET)),
         Speaker(Table.load(folder / "d.json"), Vocabulary(DRAFT)),
@@ -79,7 +81,7 @@ def test_tables_are_compared_exactly(folder):
         assert Fraction(row["tokens, exact"]) == found.tokens_per_call
         assert float(row["speed-up"]) == float(found.speed_up)
         assert int(row["lookahead"]) == found.lookahead
-        assert row["lossless"] == str(found.lossless)
+        assert row["lossless"] == str(found.lossless).lower()
     # Table 3, each line at its own lookahead.
     for name, line in (("union", "union"), ("TLI", "intersection"), ("SLEM", "exact_match"), ("SLRS", "rejection")):
         drafted = int(rows[name]["lookahead"])
@@ -91,7 +93,7 @@ def test_tables_are_compared_exactly(folder):
 def test_the_exact_bias_is_that_of_the_program(folder):
     result = run(*of_files(folder, "models"), "--lookahead", "1,2", "--out", folder)
     assert result.exit_code == 0, result.output
-    told = json.loads((folder / "vocabularies.json").read_text())["drafters"][0]["bias of TokenTiming as printed"]
+    told = written(folder)["bias"]
     speakers = (
         Speaker(Table.load(folder / "t.json"), Vocabulary(TARGET)),
         Speaker(Table.load(folder / "d.json"), Vocabulary(DRAFT)),
@@ -100,24 +102,24 @@ def test_the_exact_bias_is_that_of_the_program(folder):
         masses = law(lambda coin, bias=bias: timing.generate(coin, *speakers, (), bias["draft tokens"])[0])
         wanted = total_variation(speakers[0].law(()), [masses.get(token, Fraction(0)) for token in range(3)])
         assert bias["total variation"] == float(wanted) > 0
-        assert bias["kind"] == "exact"
+        assert bias["exact"] is True
 
 
 def test_a_prefix_changes_what_is_compared(folder):
     files = of_files(folder, "models")
     first = run(*files, "--lookahead", 1, "--out", folder)
     assert first.exit_code == 0
-    before = json.loads((folder / "vocabularies.json").read_text())
+    before = written(folder)["methods"]
     assert run(*files, "--lookahead", 1, "--prefix", "0", "--out", folder).exit_code == 0
-    after = json.loads((folder / "vocabularies.json").read_text())
-    assert [row["acceptance, exact"] for row in before["rows"]] != [row["acceptance, exact"] for row in after["rows"]]
-    assert after["source"].endswith("after the prefix (0,)")
+    after = written(folder)["methods"]
+    assert [row["acceptance, exact"] for row in before] != [row["acceptance, exact"] for row in after]
+    assert json.loads((folder / "vocabularies.json").read_text())["title"].endswith("after the prefix (0,)")
 
 
 def test_laws_are_compared_with_psi_of_one_draft_token(folder):
     result = run(*of_files(folder, "laws"), "--out", folder)
     assert result.exit_code == 0, result.output
-    rows = {row["method"]: row for row in json.loads((folder / "vocabularies.json").read_text())["rows"]}
+    rows = {row["method"]: row for row in written(folder)["methods"]}
     targets, drafts = np.load(folder / "t.npy"), np.load(folder / "d.npy")
     words = Vocabulary(TARGET), Vocabulary(DRAFT)
     for name, line, lookahead in (
@@ -138,11 +140,11 @@ def test_laws_are_compared_with_psi_of_one_draft_token(folder):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (["--target-vocabulary", "T.json"], "files need both --target-vocabulary and --draft-vocabulary"),
-        (["--target-vocabulary", "T.json", "--draft-vocabulary", "D.json"], "got neither; spec-math overlap"),
+        (["T.json"], "files need both vocabularies"),
+        (["T.json", "D.json"], "spec-math overlap compares vocabularies alone"),
+        (["T.json", "D.json", "--target", "t.npy"], "only one was given"),
+        (["T.json", "D.json", "--target", "t.npy", "--draft", "d.json"], "both files of laws or both tables"),
         (["--target", "t.npy", "--draft", "d.npy"], "files need both"),
-        (["--k", "2"], "--k belong to a comparison over one vocabulary"),
-        (["--blocks"], "--blocks belong to"),
         (["--prefix", "0"], "--prefix is for models from files"),
         (["--draft-cost", "x"], "--draft-cost takes a number"),
         (["--draft-cost", "-1"], "--draft-cost is at least 0"),
@@ -166,7 +168,8 @@ def test_files_that_do_not_fit_are_sentences(folder):
     assert refused.exit_code == 2
     assert "the vocabulary has 2 tokens" in " ".join(refused.output.split())
     (folder / "D.json").write_text('["a", "b", "ba"]')
-    assert run(*of_files(folder, "models"), "--out", folder / "T.json").exit_code == 2
+    (folder / "taken").write_text("")
+    assert run(*of_files(folder, "models"), "--out", folder / "taken").exit_code == 2
     assert run(*of_files(folder, "laws"), "--lookahead", "2").exit_code == 2
 
 
@@ -185,20 +188,13 @@ def test_ends_and_floats_are_compared_too(folder):
     (folder / "d.json").write_text('{"rows": {}, "default": [0.25, 0.25, 0.25, 0.25], "end": 2}')
     result = run(*of_files(folder, "models"), "--lookahead", "1,2", "--out", folder)
     assert result.exit_code == 0, result.output
-    found = json.loads((folder / "vocabularies.json").read_text())
+    found = written(folder)
     assert found["drafters"][0]["shared tokens"] == 3
-    rows = {row["method"]: row for row in found["rows"]}
+    rows = {row["method"]: row for row in found["methods"]}
     # a and b: 1/4 each of the draft, and the end 1/4: three shared tokens of mass 3/4 in all.
     assert rows["union"]["acceptance"] == 0.75
     assert rows["TLI"]["acceptance"] == pytest.approx(1 / 3 + 1 / 4 + 1 / 4, abs=2**-50)
     assert rows["union"]["acceptance, exact"] is None
-
-
-def test_what_is_only_for_vocabularies_is_refused_elsewhere(folder):
-    for option, value in (("--draft-cost", "1/3"), ("--target-vocabulary", folder / "T.json")):
-        result = CliRunner().invoke(app, ["compare", option, str(value)])
-        assert result.exit_code == 2
-        assert f"{option}: only with --vocabularies" in " ".join(result.output.split())
 
 
 # The embedded default.
@@ -339,11 +335,11 @@ def lines(**speed_ups):
 
 def test_advice_takes_the_fastest_lossless_method():
     found = DrafterLines("d", 2, 1, NOTHING, NOTHING, 3, lines(TLI=1.5, SLEM=1.2, **{"TokenTiming as printed": 3.0}))
-    assert "Take TLI with 2 draft tokens: 1.500 times as fast." in advice(found, NOTHING)
+    assert "Take TLI with 2 draft tokens: 1.500 times as fast as plain decoding." in advice(found, NOTHING)
     slow = DrafterLines("d", 2, 1, NOTHING, NOTHING, 3, lines(TLI=0.9))
     assert any(said.startswith("Take none: the best method, TLI, reaches 0.900") for said in advice(slow, NOTHING))
     tied = DrafterLines("d", 2, 1, NOTHING, NOTHING, 3, lines(union=1.5, TLI=1.5))
-    assert "Take TLI with 2 draft tokens: 1.500 times as fast." in advice(tied, NOTHING)
+    assert "Take TLI with 2 draft tokens: 1.500 times as fast as plain decoding." in advice(tied, NOTHING)
 
 
 def test_advice_claims_no_bias_that_samples_do_not_show():
@@ -358,16 +354,22 @@ def test_advice_claims_no_bias_that_samples_do_not_show():
     assert not any("TokenTiming" in said for said in with_bias(0.0, 0.0, True))
 
 
-def test_the_report_shows_a_table_and_the_advice():
-    shown = of_comparison(small())
-    assert len(shown.table) == 4
-    assert shown.svg.startswith("<?xml")
-    assert [note.partition(":")[0] for note in shown.notes] == ["words (order 2)", "byte pairs", "bytes"]
-    assert acceptance_and_tokens(small()) == acceptance_and_tokens(small())
+def test_the_result_shows_every_line_the_advice_and_the_choice():
+    shown = result_of(small())
+    assert len(shown.table("methods").rows) == sum(len(drafter.lines) for drafter in small().drafters)
+    assert len(shown.table("drafters").rows) == 3
+    assert list(dict.fromkeys(note.head for note in shown.notes if note.head)) == [
+        "words (order 2)",
+        "byte pairs",
+        "bytes",
+    ]
+    assert "words (order 2): Take TLI" in shown.finding
+    assert {row.cells[1] for row in shown.table("methods").rows if row.mark == "wrong"} == {"TokenTiming as printed"}
+    assert len(shown.pictures[0].panels) == 3
 
 
 def test_without_files_the_default_is_compared(monkeypatch):
-    monkeypatch.setattr(vocabulary_commands, "EMBEDDED", (1,))
+    monkeypatch.setattr(vocabulary_study, "EMBEDDED", (1,))
     result = run("--positions", 2)
     assert result.exit_code == 0, result.output
     assert "byte pairs: 512 tokens, 105 of them the target's" in result.output

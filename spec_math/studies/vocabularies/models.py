@@ -16,12 +16,12 @@ from spec_math.drafting.correspondence import carried, places
 from spec_math.language import Speaker, Table
 from spec_math.language.files import read_vocabulary
 from spec_math.mean import known
-from spec_math.report.vocabularies.comparison import Bias, DrafterLines, MethodLine, VocabularyComparison
 from spec_math.scheme import Tokens
 from spec_math.string_level import exact_match, rejection, speed, timing, timing_bias
 from spec_math.string_level.methods import METHODS
 from spec_math.string_level.psi import first_token, most_calls
 from spec_math.string_level.reading import opened
+from spec_math.studies.vocabularies.comparison import Bias, DrafterLines, MethodLine, VocabularyComparison
 
 
 @dataclass(frozen=True)

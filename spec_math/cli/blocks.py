@@ -1,0 +1,37 @@
+"""Compare all methods on blocks."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from spec_math.cli.options import DraftModelOption, OutOption, PrefixOption, SeedOption, TargetModelOption
+from spec_math.cli.run import study
+
+
+def blocks(  # noqa: PLR0913 - typer takes an argument an option
+    target: TargetModelOption = None,
+    draft: DraftModelOption = None,
+    prefix: PrefixOption = "",
+    k: Annotated[str, typer.Option("--k", help="Numbers of paths, separated by commas.")] = "1,2,4,8",
+    lookahead: Annotated[str, typer.Option(help="Drafted tokens a path, separated by commas.")] = "4,8",
+    samples: Annotated[int, typer.Option("--samples", "--blocks-samples", help="Sampled blocks.")] = 800,
+    out: OutOption = None,
+    seed: SeedOption = 0,
+) -> None:
+    """Compare all methods on K paths of L drafted tokens: tokens per call of the target, and the most there can be.
+
+    Without files it compares two n-gram models of CPython's own documentation. Small tables are added up exactly;
+    what is larger is sampled, and says so.
+
+    [bold]Examples[/bold]
+
+      spec-math blocks --k 1,2,4,8 --lookahead 4,8 --out results
+
+      spec-math blocks --target t.json --draft d.json --k 1,2 --lookahead 2
+    """
+    from spec_math.studies.blocks import study as of_blocks
+
+    asked = of_blocks.Blocks(target, draft, prefix, k, lookahead, samples, seed)
+    study(lambda told: of_blocks.study(asked, told), out)

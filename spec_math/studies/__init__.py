@@ -1,0 +1,1 @@
+"""What is compared, a package each, which computes one result: positions, blocks, vocabularies, traces, proofs."""

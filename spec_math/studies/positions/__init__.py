@@ -1,0 +1,1 @@
+"""One position: schemes compared over many of them, and one verification step by step."""

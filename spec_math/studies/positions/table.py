@@ -1,0 +1,199 @@
+"""A comparison of schemes over positions as a result: what each accepts for each k, the gap, the verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from spec_math.mean import Mean
+from spec_math.report.comparison import Comparison, Line, Tally
+from spec_math.report.tables import footnotes
+from spec_math.report.verdicts import SchemeVerdict
+from spec_math.result import Cell, Column, Curve, Note, Panel, Picture, Result, Row, Table, curve, sentences
+
+ALL_COLUMNS = (
+    Column("scheme", shown=False),
+    Column("k", "count", "drafts", shown=False),
+    Column("membership", "mean", "probability", shown=False),
+    Column("acceptance", "mean", "probability", shown=False),
+    Column("gap to optimum", "number", "probability", shown=False),
+    Column("every position", "flag", shown=False),
+    Column("verdict", shown=False),
+)
+
+MEANINGS = (
+    Note(
+        "The emitted token has exactly the target's law, whatever the draft is. The verdict is exact: every path of "
+        "the verifier is walked in rational arithmetic on a fixed set of small laws, with ties and zeros among them.",
+        "Lossless",
+    ),
+    Note(
+        "The probability that the emitted token is among the k drafts. It is what optimal transport maximises, and "
+        "what decides whether the next drafted token can be used.",
+        "Membership",
+    ),
+    Note(
+        "The probability that a test accepted a draft. It is at most the membership; often they are equal.",
+        "Acceptance",
+    ),
+    Note(
+        "The largest membership of any lossless verifier for these drafts: 1 − max over subsets H of tokens of "
+        "[P(all drafts in H) − target(H)]. The grey region above it cannot be reached by any verifier.",
+        "Optimum",
+    ),
+    Note("What the optimum accepts more, on average over the same positions.", "Gap"),
+    Note(
+        "The standard error of the mean over positions. It says how far other text of the kind would differ.",
+        "±",
+    ),
+)
+
+
+def result_of(found: Comparison, verdicts: Mapping[str, SchemeVerdict], bound: str = "") -> Result:
+    """Return a comparison as a result; `bound` says which subset of tokens bounds the optimum at one position.
+
+    >>> import numpy as np
+    >>> from spec_math import SCHEMES
+    >>> from spec_math.report.comparison import compare
+    >>> from spec_math.report.positions import from_rows
+    >>> half = lambda start, stop: np.full((stop - start, 2), 0.5)
+    >>> found = compare(from_rows(half, half, (3, 2)), SCHEMES[:1], (1,), lambda done: None)
+    >>> result_of(found, {}).finding
+    'Take maximal coupling: it keeps 1.000 at k = 1.'
+    """
+    lossy = any(_faulty(verdict) for verdict in verdicts.values())
+    notes = sentences([*footnotes(found, dict(verdicts)), *([bound] if bound else [])])
+    return Result(
+        "comparison",
+        f"How much do verifiers of one position accept? {found.source}",
+        finding(found, verdicts),
+        (_long(found, verdicts), _wide(found, verdicts)),
+        (against_k(found),),
+        notes,
+        MEANINGS,
+        exit_code=int(lossy),
+    )
+
+
+def finding(found: Comparison, verdicts: Mapping[str, SchemeVerdict]) -> str:
+    """Say which lossless scheme keeps most at the largest k, and what the next one does.
+
+    >>> from spec_math.report.comparison import Comparison
+    >>> finding(Comparison("", 1, 2, (1,), [], [], 0.0, 0), {})
+    'No scheme was compared.'
+    """
+    k = max(found.ks)
+    right = [line for line in found.lines if not _faulty(verdicts.get(line.name))]
+    held = [(line, line.membership[k].mean) for line in right if k in line.membership and line.membership[k].count]
+    if not held:
+        return "No scheme was compared."
+    (best, most), *others = sorted(held, key=lambda one: -one[1])
+    beside = f"; {others[0][0].name} {others[0][1]:.3f}" if others else ""
+    return f"Take {best.name}: it keeps {most:.3f} at k = {k}{beside}."
+
+
+def against_k(found: Comparison) -> Picture:
+    """Return membership against k, a line a scheme, with the optimum as the ceiling that none can cross.
+
+    >>> against_k(Comparison("", 1, 2, (1, 2), [], [], 0.0, 0)).panels[0].ticks
+    ('1', '2')
+    """
+    curves = [_curve(line) for line in found.lines]
+    for number, line in enumerate(found.optima):
+        curves.append(_curve(line, "bound" if number else "ceiling"))
+    several = [t.mean for line in found.lines if len(line.membership) > 1 for t in line.membership.values() if t.count]
+    # The schemes of several drafts fill the picture; those far below keep their value in the table.
+    limits = (max(0.0, min(several) - 0.04), 1.0) if several else None
+    panel = Panel(
+        tuple(one for one in curves if one.x),
+        "k, drafts for one position",
+        "membership: P(emitted token is a draft)",
+        log_x=True,
+        ticks=tuple(map(str, found.ks)),
+        limits=limits,
+    )
+    return Picture(
+        "comparison",
+        "Membership against the number of drafts",
+        "Each line is a verifier; the black line is the most that any lossless verifier of i.i.d. drafts reaches. Bars "
+        "are 99 % intervals.",
+        (panel,),
+    )
+
+
+def of_sweep(temperatures: Sequence[float], results: Sequence[Comparison], k: int) -> Picture:
+    """Return membership of k drafts against the draft's temperature, a line a scheme.
+
+    >>> of_sweep([], [], 4).title
+    'A hotter or cooler draft'
+    """
+    lines = [*results[0].lines, results[0].optima[0]] if results else []
+    curves: list[Curve] = []
+    for number, line in enumerate(lines):
+        held = [[*result.lines, result.optima[0]][number].membership.get(k) for result in results]
+        values = tuple(tally.mean for tally in held if tally is not None and tally.count)
+        if len(values) == len(temperatures):
+            style = "ceiling" if line is lines[-1] else "line"
+            curves.append(Curve(line.name, tuple(map(float, temperatures)), values, style=style))
+    return Picture(
+        "sweep",
+        "A hotter or cooler draft",
+        f"Membership of k = {k} drafts against the draft's temperature.",
+        (Panel(tuple(curves), "temperature of the draft", f"membership at k = {k}"),),
+    )
+
+
+def _curve(line: Line, style: str = "line") -> Curve:
+    means = {k: mean for k, tally in line.membership.items() if (mean := _mean(tally)) is not None}
+    return curve(line.name, means, style)  # type: ignore[arg-type]
+
+
+def _wide(found: Comparison, verdicts: Mapping[str, SchemeVerdict]) -> Table:
+    k = max(found.ks)
+    columns = (
+        Column("scheme"),
+        *(Column(f"k = {one}", "mean", "probability") for one in found.ks),
+        Column(f"gap, k = {k}", "number", "probability"),
+        Column("verdict"),
+    )
+    rows = [row for line in found.lines for row in _rows(line, found, verdicts, k)]
+    for line in found.optima:
+        rows.append(Row((_marked(line), *_cells(line.membership, found), None, "none accepts more"), "best"))
+    return Table("wide", "Membership: the chance that the emitted token is among k drafts", columns, tuple(rows))
+
+
+def _rows(line: Line, found: Comparison, verdicts: Mapping[str, SchemeVerdict], k: int) -> list[Row]:
+    verdict = str(verdicts.get(line.name) or "not judged")
+    mark = "wrong" if _faulty(verdicts.get(line.name)) else ""
+    rows = [Row((_marked(line), *_cells(line.membership, found), found.gap(line, k), verdict), mark)]
+    pairs = [(line.membership[k], line.acceptance[k]) for k in line.acceptance if line.acceptance[k].count]
+    if any(abs(member.mean - accepted.mean) > 1e-9 for member, accepted in pairs):
+        rows.append(Row(("of which a test accepts", *_cells(line.acceptance, found), None, ""), "faint"))
+    return rows
+
+
+def _long(found: Comparison, verdicts: Mapping[str, SchemeVerdict]) -> Table:
+    """A row a scheme and k, for CSV and JSON."""
+    rows: list[Row] = []
+    for line in (*found.lines, *found.optima):
+        for k, tally in line.membership.items():
+            values = _mean(tally), _mean(line.acceptance.get(k))
+            cells = line.name, k, *values, found.gap(line, k), not line.sampled, str(verdicts.get(line.name, ""))
+            if tally.count:
+                rows.append(Row(cells))
+    return Table("comparison", "Every scheme and k", ALL_COLUMNS, tuple(rows))
+
+
+def _faulty(verdict: SchemeVerdict | None) -> bool:
+    return verdict is not None and (not verdict.verdict or bool(verdict.formula_fault))
+
+
+def _cells(tallies: dict[int, Tally], found: Comparison) -> list[Cell]:
+    return [_mean(tallies.get(k)) for k in found.ks]
+
+
+def _mean(tally: Tally | None) -> Mean | None:
+    return None if tally is None or not tally.count else Mean(tally.mean, tally.error, tally.count)
+
+
+def _marked(line: Line) -> str:
+    return f"{line.name} *" if line.sampled else line.name
