@@ -82,8 +82,8 @@ def run(work: Callable[[Console, Any], int]) -> None:
         complaints.print("[bold red]error:[/bold red]", end=" ")
         complaints.print("; ".join([str(error), *getattr(error, "__notes__", [])]), markup=False, soft_wrap=True)
         raise typer.Exit(2) from None
-    except KeyboardInterrupt:
-        complaints.print("interrupted; nothing was written")
+    except KeyboardInterrupt as stopped:
+        complaints.print(str(stopped) or "interrupted; nothing was written", markup=False, soft_wrap=True)
         raise typer.Exit(130) from None
     raise typer.Exit(code)
 

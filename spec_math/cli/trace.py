@@ -7,29 +7,31 @@ from typing import Annotated
 
 import typer
 
-from spec_math.cli.run import run
-from spec_math.report.traces import command as trace_command
-from spec_math.report.traces.command import TraceRequest
+from spec_math.cli.run import study
+
+# Written here too, so that --help loads no kernel; a test holds them to the study's.
+TOLERANCE = 1e-5
+BUGS = ("none", "block", "residual", "accept", "bonus", "temperature", "greedy")
 
 
 def trace(  # noqa: PLR0913 - typer takes an argument an option
     paths: Annotated[
         list[Path] | None, typer.Argument(help="Shards (.safetensors, .parquet) or folders of them.")
     ] = None,
-    out: Annotated[Path, typer.Option(help="Folder for the page, the JSON, and what is kept to go on from.")] = (
-        TraceRequest.out
-    ),
-    alpha: Annotated[float, typer.Option(help="False alarms: at most this share of right engines is refuted.")] = (
-        TraceRequest.alpha
-    ),
-    tolerance: Annotated[float, typer.Option(help="Total variation that counts as rounding.")] = TraceRequest.tolerance,
+    out: Annotated[
+        Path, typer.Option(help="Folder for page, CSV, JSON, pictures, and what is kept to go on from.")
+    ] = Path("out/trace"),
+    alpha: Annotated[
+        float, typer.Option(help="False-positive rate: at most this share of right engines is refuted.")
+    ] = (1e-6),
+    tolerance: Annotated[float, typer.Option(help="Total variation that counts as rounding.")] = TOLERANCE,
     scheduler: Annotated[
         str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786; else threads.")
     ] = None,
     workers: Annotated[int | None, typer.Option(help="Threads, where there is no scheduler; one a core.")] = None,
     bug: Annotated[
         str | None,
-        typer.Option(help=f"Without shards: record the default with a bug, {', '.join(trace_command.VARIANTS)}."),
+        typer.Option(help=f"Without shards: record the default with a bug, {', '.join(BUGS)}."),
     ] = None,
 ) -> None:
     """Audit recorded speculation: evidence against losslessness, acceptance and where it is lost, loops, drafts.
@@ -50,5 +52,9 @@ def trace(  # noqa: PLR0913 - typer takes an argument an option
 
       spec-math trace --bug residual
     """
-    asked = TraceRequest(tuple(paths or ()), out, alpha, tolerance, scheduler, workers, bug)
-    run(lambda console, progress: trace_command.trace(asked, console, progress))
+    from spec_math.render.output import ENDINGS
+    from spec_math.studies.traces import study as of_traces
+
+    folder = out.parent if out.suffix in ENDINGS else out
+    asked = of_traces.TraceRequest(tuple(paths or ()), folder / "shards", alpha, tolerance, scheduler, workers, bug)
+    study(lambda told: of_traces.study(asked, told), out)

@@ -14,7 +14,7 @@ from spec_math.audit.traces.bets import log_evidence
 from spec_math.audit.traces.recorder import as_shard
 from spec_math.audit.traces.shard_audit import audit_opened
 from spec_math.block_level import block
-from spec_math.report.traces.default import LOOKAHEAD, VARIANTS, columns
+from spec_math.studies.traces.default import LOOKAHEAD, VARIANTS, columns
 
 ALPHA = 1e-6
 TEXTS, LENGTH = 4, 250

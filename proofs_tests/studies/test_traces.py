@@ -1,6 +1,5 @@
 """spec-math trace as a user meets it: tables, files, exit codes, sentences."""
 
-import json
 import re
 
 import numpy as np
@@ -10,7 +9,9 @@ from typer.testing import CliRunner
 from spec_math.audit.traces import write_shard
 from spec_math.audit.traces.recorder import Engine, by_position, record
 from spec_math.cli import app
-from spec_math.report.traces import command as trace_command
+from spec_math.cli.trace import BUGS, TOLERANCE
+from spec_math.render.data import from_json
+from spec_math.studies.traces import default, study
 
 LOOKAHEAD = 3
 
@@ -30,6 +31,10 @@ def run(*arguments):
     return CliRunner().invoke(app, ["trace", *map(str, arguments)])
 
 
+def read(folder):
+    return from_json((folder / "trace.json").read_text(encoding="utf-8"))
+
+
 def test_a_right_trace_leaves_with_0_and_a_page(tmp_path):
     write(tmp_path / "a.safetensors")
     result = run(tmp_path, "--out", tmp_path / "out")
@@ -37,14 +42,20 @@ def test_a_right_trace_leaves_with_0_and_a_page(tmp_path):
     assert "not refuted" in result.output
     page = (tmp_path / "out" / "trace.html").read_text()
     assert "Nothing in this trace refutes" in page
-    assert "http" not in re.sub(r"base64,[^']*", "", page)
+    assert "http" not in re.sub(r"base64,[^\"]*", "", page)
     assert page.count("<img") == 3
-    assert (tmp_path / "out" / "evidence.svg").read_text().startswith("<?xml")
-    told = json.loads((tmp_path / "out" / "trace.json").read_text())
-    assert not told["lossy"]
+    assert {path.name for path in (tmp_path / "out").glob("*.svg")} == {
+        "trace.svg",
+        "trace-acceptance.svg",
+        "trace-deviation.svg",
+    }
+    told = read(tmp_path / "out")
+    assert told.exit_code == 0
     assert "audited before" not in result.output
     assert "1 of 1 shards had been audited before" in run(tmp_path, "--out", tmp_path / "out").output
-    assert told["groups"]["depth in the block"][0]["drafts"] > 0
+    assert told.table("groups").records()[0]["rows by"] == "depth in the block"
+    assert told.table("groups").cells("drafts")[0] > 0
+    assert told.table("groups").cells("realised")[0].error > 0
 
 
 def test_a_wrong_trace_leaves_with_1_and_says_so(tmp_path):
@@ -53,7 +64,7 @@ def test_a_wrong_trace_leaves_with_1_and_says_so(tmp_path):
     assert result.exit_code == 1
     assert "refuted" in result.output
     assert "This trace is not of a lossless engine" in (tmp_path / "out" / "trace.html").read_text()
-    assert json.loads((tmp_path / "out" / "trace.json").read_text())["lossy"]
+    assert read(tmp_path / "out").exit_code == 1
 
 
 def test_a_broken_shard_is_named_and_leaves_with_2(tmp_path):
@@ -62,9 +73,9 @@ def test_a_broken_shard_is_named_and_leaves_with_2(tmp_path):
     broken.write_bytes(broken.read_bytes()[:-5])
     result = run(tmp_path, "--out", tmp_path / "out")
     assert result.exit_code == 2
-    assert "left out b.safetensors" in result.output
+    assert re.search(r"b\.safetensors +\S", result.output)
     assert "Shards left out" in (tmp_path / "out" / "trace.html").read_text()
-    assert list(json.loads((tmp_path / "out" / "trace.json").read_text())["skipped"]) == ["b.safetensors"]
+    assert read(tmp_path / "out").table("skipped").cells("shard") == ["b.safetensors"]
 
 
 def test_a_wrong_trace_beside_a_broken_shard_leaves_with_1(tmp_path):
@@ -77,7 +88,7 @@ def test_a_wrong_trace_beside_a_broken_shard_leaves_with_1(tmp_path):
     ("arguments", "words"),
     [
         (["nowhere"], "nowhere: there is no such file or folder"),
-        (["--alpha", "1"], "--alpha, the rate of false alarms"),
+        (["--alpha", "1"], "--alpha, the false-positive rate"),
         (["--tolerance", "-1"], "--tolerance, a total variation"),
         (["--workers", "0"], "--workers must be at least 1"),
         (["--bug", "none", "."], "--bug is for the embedded default"),
@@ -97,7 +108,7 @@ def test_interrupted_it_says_how_to_go_on(tmp_path, monkeypatch):
         raise KeyboardInterrupt
 
     write(tmp_path / "a.safetensors")
-    monkeypatch.setattr(trace_command, "audit_shards", interrupted)
+    monkeypatch.setattr(study, "audit_shards", interrupted)
     result = run(tmp_path, "--out", tmp_path / "out")
     assert result.exit_code == 130
     assert "interrupted; 0 of 1 shards are kept, and the same command goes on" in result.output
@@ -108,12 +119,18 @@ def test_the_default_with_a_bug_is_refuted_and_without_it_is_not(tmp_path):
     assert run("--out", tmp_path / "none").exit_code == 0
     result = run("--bug", "residual", "--out", tmp_path / "residual")
     assert result.exit_code == 1
-    told = json.loads((tmp_path / "residual" / "trace.json").read_text())
-    assert told["claims"]["emitted tokens have the target's law"]["refuted"]
-    assert not told["claims"]["drafts have the law reported with them"]["refuted"]
+    claims = read(tmp_path / "residual").table("claims")
+    refuted = dict(zip(claims.cells("claim"), claims.cells("refuted"), strict=True))
+    assert refuted["emitted tokens have the target's law"]
+    assert not refuted["drafts have the law reported with them"]
 
 
 def test_help_teaches_with_examples():
     said = run("--help").output
     assert "spec-math trace --bug residual" in said
     assert "record_a_trace.md" in said
+
+
+def test_the_command_says_what_the_study_takes():
+    assert default.VARIANTS.keys() == set(BUGS)
+    assert study.TraceRequest().tolerance == TOLERANCE

@@ -1,0 +1,232 @@
+"""An audited trace as a result: claims with their evidence, acceptance and deviation by group, and three pictures."""
+
+from __future__ import annotations
+
+from math import log
+
+from spec_math.audit.traces import Summary
+from spec_math.audit.traces.row_kernel import EMITTED
+from spec_math.mean import Mean
+from spec_math.result import Cell, Column, Curve, Note, Panel, Picture, Result, Row, Table, sentences
+from spec_math.studies.traces.groups import LN10, Group, all_groups, claims, detectable, groups, powers_of_ten
+
+CLAIM_COLUMNS = (
+    Column("claim"),
+    Column("evidence now"),
+    Column("highest"),
+    Column("verdict"),
+    Column("log evidence", "number", "nats", shown=False),
+    Column("highest log evidence", "number", "nats", shown=False),
+    Column("refuted", "flag", shown=False),
+)
+GROUP_COLUMNS = (
+    Column("rows by", shown=False),
+    Column("group", heading=" "),
+    Column("drafts", "count"),
+    Column("realised", "mean", "probability"),
+    Column("predicted", "number", "probability"),
+    Column("optimum", "number", "probability"),
+    Column("rows", "count"),
+    Column("t > d", "mean", "excess over the target's probability"),
+    Column("favourite", "mean", "excess over the target's probability"),
+)
+MEANINGS = (
+    Note(
+        "The wealth of a gambler who starts with 1 and bets, token after token, that the claim is wrong. Where the "
+        "claim is right, it ever reaches a number N with probability 1/N at most, however long he plays.",
+        "Evidence",
+    ),
+    Note(
+        "What the recorded laws say that the named verification accepts: the overlap Σ min(t, d) of maximal coupling, "
+        "Σ t·d of sample and match, t(draft) of a one-hot draft.",
+        "Predicted",
+    ),
+    Note("Σ min(t, d): what no verifier of one draft exceeds at a position.", "Optimum"),
+    Note("Tokens that end eight which their text has held before, in the same shard.", "In a loop"),
+    Note(
+        "A verifier divides by the law that the drafter reports. Where drafts come from another law, what is emitted "
+        "is wrong although the verifier is right.",
+        "Drafts have the law reported",
+    ),
+)
+
+
+def result_of(summary: Summary, alpha: float, source: str) -> Result:
+    """Return an audited trace as a result; the exit code is 1 where a contract is broken, 2 where a shard was left out.
+
+    >>> from spec_math.audit.traces.recorder import toy_shard
+    >>> from spec_math.audit.traces import merge
+    >>> from spec_math.audit.traces.shard_audit import audit_opened
+    >>> result_of(merge([audit_opened(toy_shard())]), 1e-6, "a toy").finding
+    'Nothing in this trace refutes that it is lossless: 1.802 tokens a call of the target.'
+    """
+    counts = Table(
+        "counts",
+        "What was counted",
+        (Column("what", shown=False), Column("number", "count", shown=False)),
+        tuple(Row(pair) for pair in summary.counts.items()),
+    )
+    skipped = Table(
+        "skipped", "Shards left out", (Column("shard"), Column("reason")), tuple(Row(one) for one in summary.skipped)
+    )
+    return Result(
+        "trace",
+        f"An audited trace: {source}",
+        _finding(summary, alpha),
+        (_claims(summary, alpha), _groups(summary), counts, *([skipped] if summary.skipped else [])),
+        pictures(summary, alpha),
+        (*sentences(notes(summary, alpha)), *sentences(summary.examples, "rows to look at")),
+        MEANINGS,
+        1 if summary.lossy(alpha) else 2 if summary.skipped else 0,
+    )
+
+
+def notes(summary: Summary, alpha: float) -> list[str]:
+    """Return what the tables need said beside them.
+
+    >>> from spec_math.audit.traces.recorder import toy_shard
+    >>> from spec_math.audit.traces import merge
+    >>> from spec_math.audit.traces.shard_audit import audit_opened
+    >>> notes(merge([audit_opened(toy_shard())]), 1e-6)[0]
+    '200 tokens in 111 target calls, 1.802 a call; V = 4; 1 shard(s).'
+    """
+    counts = summary.counts
+    found = [
+        f"{counts['rows']:,} tokens in {counts['blocks']:,} target calls, {_a_call(summary):.3f} a call; "
+        f"V = {summary.size:,}; {summary.shards:,} shard(s).",
+        f"A right engine is refuted with probability {alpha:g} at most, in all claims, however often one looks. So "
+        f"many tokens find a feature of the law that is off by about {detectable(summary, alpha):.2g} or more; a law "
+        f"that keeps the means of all {len(EMITTED)} features is not seen, nor are random numbers that two positions "
+        "share.",
+    ]
+    if summary.accepted is None:
+        found.append(
+            "The trace is of blocks: drafts are judged at depth 0 alone, as later ones are recorded only where the "
+            "block got there, and no acceptance is promised; 'predicted' is what verification by position accepts."
+        )
+    length, text = summary.loop
+    repeated = groups(summary.by_repetition, str)
+    if length and len(repeated) == 2:
+        share = repeated[1].rows / counts["rows"]
+        found.append(
+            f"{share:.1%} of the tokens end eight that their text has held before; the longest such run has {length:,} "
+            f"tokens, in request {text}. Loops are easy to draft for: compare speed elsewhere."
+        )
+    names = ("bad target rows", "bad draft rows", "impossible tokens", "impossible drafts", "contradictions")
+    odd = [f"{counts[name]:,} {name}" for name in names if counts[name]]
+    if odd:
+        found.append(f"Found on the way: {', '.join(odd)}.")
+    return found
+
+
+def pictures(summary: Summary, alpha: float) -> tuple[Picture, ...]:
+    """Return the pictures of a trace: the evidence, where drafts are accepted, and where tokens leave the law.
+
+    >>> from spec_math.audit.traces.recorder import toy_shard
+    >>> from spec_math.audit.traces import merge
+    >>> from spec_math.audit.traces.shard_audit import audit_opened
+    >>> [picture.name for picture in pictures(merge([audit_opened(toy_shard())]), 1e-6)]
+    ['evidence', 'acceptance', 'deviation']
+    """
+    found = list(all_groups(summary).items())[:3]
+    rows = tuple(float(row) for row, _ in summary.emitted.curve)
+    ends = (rows[0], rows[-1]) if rows else (0.0, 1.0)
+    evidence = (
+        Curve("evidence", rows, tuple(value / LN10 for _, value in summary.emitted.curve)),
+        Curve(f"alarm, α = {alpha:g} in all", ends, (-log(summary.share(alpha)) / LN10,) * 2, style="guide"),
+    )
+    return (
+        Picture(
+            "evidence",
+            "Evidence against losslessness",
+            "The wealth of bets against the target's law, token after token. A right engine's line stays low: it "
+            f"crosses the dotted one with probability {alpha:g} at most, at any time. A wrong engine's rises steadily.",
+            (Panel(evidence, "tokens", "evidence, powers of ten"),),
+        ),
+        Picture(
+            "acceptance",
+            "Where drafts are accepted",
+            "Realised acceptance with two standard errors, what the law predicts, and the most that any verifier of "
+            "one draft accepts. Predicted below the optimum: another verification would be faster. Whether the engine "
+            "does what it says is for the evidence to say: of many such lines some miss.",
+            tuple(_accepted(kind, [group for group in held if group.drafts]) for kind, held in found),
+        ),
+        Picture(
+            "deviation",
+            "Where tokens leave the law",
+            "How much more often than the target says a token with t > d was emitted, and the target's favourite, "
+            "each with two standard errors: of a right engine's lines one in twenty or so leaves out 0.",
+            tuple(_deviation(kind, held) for kind, held in found),
+        ),
+    )
+
+
+def _accepted(kind: str, held: list[Group]) -> Panel:
+    places = tuple(float(place) for place in range(len(held)))
+    curves = (
+        _curve("realised", [_realised(group) for group in held]),
+        Curve("predicted", places, tuple(group.expected for group in held)),
+        Curve("optimum", places, tuple(group.optimum for group in held), style="bound"),
+    )
+    return Panel(curves, kind, "acceptance", ticks=tuple(group.name for group in held), limits=(0.0, 1.02))
+
+
+def _deviation(kind: str, held: list[Group]) -> Panel:
+    curves = (
+        _curve("t > d", [_of(group.above, group.rows) for group in held]),
+        _curve("the target's favourite", [_of(group.favourite, group.rows) for group in held]),
+        Curve("a right engine", (0.0, max(1.0, len(held) - 1.0)), (0.0, 0.0), style="guide"),
+    )
+    return Panel(curves, kind, "excess over the target's law", ticks=tuple(group.name for group in held))
+
+
+def _curve(label: str, means: list[Mean]) -> Curve:
+    ends = [mean.bars for mean in means]
+    places = tuple(float(place) for place in range(len(means)))
+    values = tuple(mean.value for mean in means)
+    return Curve(label, places, values, tuple(low for low, _ in ends), tuple(high for _, high in ends), "points")
+
+
+def _realised(group: Group) -> Mean:
+    return Mean(group.accepted, group.error, group.drafts)
+
+
+def _of(pair: tuple[float, float], samples: int) -> Mean:
+    return Mean(*pair, samples)
+
+
+def _claims(summary: Summary, alpha: float) -> Table:
+    rows: list[Row] = []
+    for claim in claims(summary, alpha):
+        logs = claim.evidence.log, claim.evidence.highest
+        verdict = "refuted" if claim.refuted else "not refuted"
+        cells = claim.name, *map(powers_of_ten, logs), verdict, *logs, claim.refuted
+        rows.append(Row(cells, "wrong" if claim.refuted else ""))
+    title = f"Evidence against what the trace claims; refuted from {1 / summary.share(alpha):,.0f} on"
+    return Table("claims", title, CLAIM_COLUMNS, tuple(rows))
+
+
+def _groups(summary: Summary) -> Table:
+    rows: list[Row] = []
+    for kind, held in all_groups(summary).items():
+        for group in held:
+            drafted: tuple[Cell, ...] = (None, None, None)
+            if group.drafts:
+                drafted = _realised(group), group.expected, group.optimum
+            others = group.rows, _of(group.above, group.rows), _of(group.favourite, group.rows)
+            rows.append(Row((kind, group.name, group.drafts, *drafted, *others), group=kind))
+    title = "Acceptance of drafts: realised, predicted, the most that any verifier of one draft accepts; and deviation"
+    return Table("groups", title, GROUP_COLUMNS, tuple(rows))
+
+
+def _a_call(summary: Summary) -> float:
+    return summary.counts["rows"] / max(1, summary.counts["blocks"])
+
+
+def _finding(summary: Summary, alpha: float) -> str:
+    left = f" {len(summary.skipped):,} shard(s) could not be read." if summary.skipped else ""
+    if summary.lossy(alpha):
+        return f"This trace is not of a lossless engine that keeps its contracts.{left}"
+    return (
+        f"Nothing in this trace refutes that it is lossless: {_a_call(summary):.3f} tokens a call of the target.{left}"
+    )
