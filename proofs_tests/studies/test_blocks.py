@@ -402,5 +402,5 @@ def test_a_mean_is_shown_with_its_interval() -> None:
     result = result_of(BlockComparison("toy", 3, (2,), (2,), 50, [entry], []))
     console = Console(file=io.StringIO(), width=100)
     show(result, console)
-    assert console.file.getvalue().count("2.00 (1.75 to 2.50)") == 3  # type: ignore[attr-defined]
+    assert console.file.getvalue().count("2.00 (1.75 to 2.50)") == 2  # type: ignore[attr-defined]
     assert start(pair(), np.random.default_rng(0)) == ()

@@ -5,7 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
-from spec_math.report.traces.tables import claims
+from spec_math.studies.traces.groups import claims
 
 from proofs_tests.audit.traces.nulls import STORED, law_of
 from proofs_tests.coverage import too_many
