@@ -91,11 +91,9 @@ class Uses:
         left, right = args[0], args[1]
         dtype = torch.result_type(left, right)
         shape = np.broadcast_shapes(*(x.shape if isinstance(x, torch.Tensor) else () for x in (left, right)))
-        size = int(np.prod(shape))
-        sides = [
-            self._tags.entries(x.expand(shape)) if isinstance(x, torch.Tensor) else [torch.tensor(x)] * size
-            for x in (left, right)
-        ]
+        # A Python number is compared in the type of the tensor beside it, not in torch's default type.
+        tensors = [x if isinstance(x, torch.Tensor) else torch.tensor(x, dtype=dtype) for x in (left, right)]
+        sides = [self._tags.entries(x.expand(shape)) for x in tensors]
         relation = COMPARING[plain]
         answers = [bool(relation(_in_type(a, dtype), _in_type(b, dtype))) for a, b in zip(*sides, strict=True)]
         return torch.tensor(answers, dtype=torch.bool).reshape(shape)
