@@ -3,7 +3,7 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: help report test test-engines test-browser lint types bench docs clean
+.PHONY: help report test test-engines test-browser lint types soundness bench docs clean
 
 help:
 	@echo 'make report   set up, run the main job on the embedded default, and say where the page is'
@@ -11,6 +11,7 @@ help:
 	@echo 'make test-engines  kernels of vLLM and SGLang in an environment of their own, which downloads 500 MB'
 	@echo 'make test-browser  the report in headless Chromium, with mouse and keyboard'
 	@echo 'make mutants   set up, then wrong versions of the library against its tests, 40 minutes'
+	@echo 'make soundness  set up, then random verifiers against an independent judge, an hour'
 	@echo 'make bench    set up, then one table of ratios'
 	@echo 'make docs     set up, then the book, and say where it is'
 	@echo 'make clean    remove what was made: .venv, out, caches'
@@ -39,6 +40,10 @@ test-browser: .venv/tests
 mutants: .venv/tests
 	$(PIP) --editable '.[mutants]'
 	.venv/bin/python -m proofs_tests.mutants $(addprefix --floor ,$(FLOOR))
+
+# A million programs and a hundred thousand functions, in pieces that are kept in out/soundness: what is stopped goes on.
+soundness: .venv/tests
+	.venv/bin/python -m proofs_tests.soundness
 
 bench: .venv/tests
 	.venv/bin/python -m benchmarks

@@ -1,0 +1,148 @@
+"""One case after another: drawn from its name, judged by the library, compared with the oracle, and counted."""
+
+from __future__ import annotations
+
+import gc
+import random
+from collections import Counter
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib import import_module
+from importlib.util import find_spec
+from typing import Any
+
+import numpy as np
+
+from proofs_tests.soundness.block_cases import BlockCase, block_case
+from proofs_tests.soundness.compare import fault_of
+from proofs_tests.soundness.token_cases import Case, coin_case, function_case
+from spec_math.audit import check_sampler
+from spec_math.block_level import check_lossless_block
+from spec_math.testing import NotLosslessError, assert_lossless
+from spec_math.verdict import Lossless, Lossy, Reason, Undecided, check_lossless
+
+STREAMS = ("coin", "python", "numpy", "torch")
+"""Programs of coins, and functions with the random numbers of three libraries."""
+
+PATHS = 20_000
+"""The budget of an explored function: the drawn ones are small, and one that is not would hold up the rest."""
+
+
+@dataclass(frozen=True)
+class Judges:
+    """The judges that are on trial; controls put unsound ones in their place."""
+
+    coin: Callable[..., Any] = check_lossless
+    block: Callable[..., Any] = check_lossless_block
+    sampler: Callable[..., Any] = check_sampler
+    asserted: Callable[..., Any] = assert_lossless
+
+
+LIBRARY = Judges()
+
+
+@dataclass
+class Count:
+    """What came of some cases: {(kind, numbers, family, defect, size, verdict): how many}, and each wrong one."""
+
+    cases: Counter[tuple[str, ...]] = field(default_factory=Counter)
+    wrong: list[dict[str, str]] = field(default_factory=list)
+
+
+def prepared(stream: str) -> Any:
+    """Get a process ready for a stream, and return torch if the stream needs it and it is there."""
+    if stream not in ("coin", "torch") or not find_spec("torch"):
+        return None
+    torch = import_module("torch")
+    import_module("torch_bridge.subject")
+    return torch
+
+
+@contextmanager
+def set_aside() -> Generator[None]:
+    """Keep the objects that are alive now from the collector's lists for a while.
+
+    The library looks at every object for generators that a function might draw from, which takes longer than all the
+    rest of a small case; the drawn functions make their own.
+    """
+    gc.collect()
+    gc.freeze()
+    try:
+        yield
+    finally:
+        gc.unfreeze()
+
+
+def drawn(seed: int, stream: str, number: int, torch: Any) -> Case | BlockCase:
+    """Draw a case from its name alone."""
+    rng = random.Random(f"{seed}:{stream}:{number}")
+    if stream == "coin":
+        return block_case(rng) if number % 6 == 5 else coin_case(rng, torch)
+    return function_case(rng, stream, torch)
+
+
+def verdict_on(case: Case | BlockCase, judges: Judges = LIBRARY) -> Any:
+    """Ask the library."""
+    fn = case.function()
+    if isinstance(case, BlockCase):
+        return judges.block(fn, case.target, case.horizon, case.rounds)
+    if case.kind == "check_lossless":
+        return judges.coin(fn, case.target, case.draft, case.k)
+    if case.kind == "check_lossless k=None":
+        return judges.coin(fn, case.target, case.draft)
+    laws = np.array(case.exact_target, dtype=object), np.array(case.exact_draft, dtype=object)
+    if case.kind == "check_sampler of a coin":
+        return judges.sampler(fn, *laws, case.k)
+    if case.kind == "assert_lossless":
+        return _asserted(judges, fn, laws, case.k)
+    judge = import_module("torch_bridge.subject").check_sampler if case.kind == "torch" else judges.sampler
+    return judge(fn, *laws, case.k, numbers=case.numbers, budget=PATHS)
+
+
+def _asserted(judges: Judges, fn: Any, laws: Any, k: int) -> Any:
+    try:
+        judges.asserted(fn, k, [laws])
+    except NotLosslessError as error:
+        return Lossy(str(error))
+    return Lossless(0)
+
+
+def tried(case: Case | BlockCase, judges: Judges = LIBRARY) -> tuple[str, str]:
+    """Return what the library says of a case, in a word, and what is wrong with it."""
+    try:
+        verdict = verdict_on(case, judges)
+    except Exception as error:  # a judge that raises has judged nothing, and that is a fault of its own
+        return "raised", f"the judge raised {type(error).__name__}: {str(error)[:300]}"
+    truth = case.truth()
+    fault = fault_of(verdict, truth, case.kind != "assert_lossless")
+    if isinstance(verdict, Undecided):
+        # Where every case raises there is nothing to judge, and to say so is right.
+        nothing = verdict.reason is Reason.NOT_JUDGED and truth.run.failed == 1
+        return "nothing to judge" if nothing else f"undecided: {verdict.reason.value}", fault
+    return type(verdict).__name__.lower(), fault
+
+
+def hunted(seed: int, stream: str, numbers: range, judges: Judges = LIBRARY, torch: Any = None) -> Count:
+    """Try a range of cases."""
+    count = Count()
+    with set_aside(), np.errstate(all="ignore"):
+        for number in numbers:
+            case = drawn(seed, stream, number, torch)
+            said, fault = tried(case, judges)
+            size = str(case.size) if case.size else ""
+            count.cases[case.kind, case.numbers, case.family, case.defect, size, "WRONG" if fault else said] += 1
+            if fault:
+                count.wrong.append({"case": f"{stream}:{number}", "fault": fault, "what": described(case)})
+    return count
+
+
+def described(case: Case | BlockCase) -> str:
+    """Show a case: what it is, its laws and its source."""
+    where = f"{case.kind}, {case.numbers}, {case.family}, defect: {case.defect or 'none'} {case.size or ''}"
+    if isinstance(case, BlockCase):
+        rows = f"target rows {case.target.rows}\ndraft rows {case.draft.rows}"
+        laws = f"{rows}\nhorizon {case.horizon}, rounds {case.rounds}"
+    else:
+        laws = f"target {case.target}\ndraft {case.draft}\nk = {case.k}"
+    return f"{where}\n{laws}\n{case.source}"

@@ -1,0 +1,156 @@
+"""Cases of one position: a drawn program with its laws, as source for a coin or for a library's random numbers."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import accumulate
+from typing import Any
+
+import ml_dtypes
+import numpy as np
+
+from proofs_tests.soundness import defects, dialects, families, laws
+from proofs_tests.soundness import syntax as s
+from proofs_tests.soundness.compare import Truth
+from proofs_tests.soundness.oracle import emitted_by
+from proofs_tests.soundness.source import compiled, written
+
+FLOATS = ("float64", "float32", "float16", "bfloat16")
+
+
+@dataclass(frozen=True)
+class Case:
+    """What is judged: the function of a source, the laws that it is given, and what it is called in the tables."""
+
+    kind: str
+    numbers: str
+    family: str
+    defect: str
+    size: Fraction | None
+    source: str
+    names: dict[str, Any]
+    program: s.Block
+    target: Any
+    draft: Any
+    k: int
+    exact_target: laws.Law
+    exact_draft: laws.Law
+    given: int = 0
+
+    def function(self) -> Callable[..., Any]:
+        return compiled(self.source, self.names)
+
+    def truth(self) -> Truth:
+        """Ask the oracle; the laws of a coin are what is stored, those of an explored function are rounded from."""
+        coin = self.kind in COIN_KINDS
+        ideal_target, ideal_draft = self.exact_target, self.exact_draft
+        stored_target, stored_draft = listed(self.target), listed(self.draft)
+        wanted = {(token,): mass / sum(ideal_target) for token, mass in enumerate(ideal_target) if mass}
+        drafts = (ideal_draft,) * self.given
+        names = {"target": list(ideal_target), "draft": list(ideal_draft)}
+        ideal = emitted_by(self.program, names, drafts, coin, True)
+        unit = laws.ROUNDOFF[self.numbers.removeprefix("torch.")]
+        if not unit and self.defect != "rounds_inside":
+            return Truth(ideal, ideal, wanted)
+        unit = unit or 2.0**-53
+        names = {"target": stored_target, "draft": stored_draft, "floating": self.numbers != "fractions"}
+        with np.errstate(all="ignore"):
+            run = emitted_by(self.program, names, drafts, coin, False)
+        rounding = 4 * (run.coins + 1) ** 2 * (len(ideal_target) + 8) * unit
+        slack = 4 * (run.coins + 1) * float(laws.gap(ideal_target) + laws.gap(ideal_draft))
+        mirrored = 4 * (run.coins + 1) * len(ideal_target) * unit
+        return Truth(ideal, run, wanted, slack, rounding, mirrored, coin)
+
+
+COIN_KINDS = ("check_lossless", "check_lossless k=None", "assert_lossless", "check_sampler of a coin")
+
+
+def listed(law: Any) -> list[Any]:
+    """Return the entries of a law in their own type; those of tensors as NumPy's numbers of the same type."""
+    if isinstance(law, np.ndarray):
+        return list(law)
+    if isinstance(law, list | tuple):
+        return list(law)
+    kind = str(law.dtype).removeprefix("torch.")
+    return list(np.array([float(mass) for mass in law], dtype=laws.NUMPY_TYPES[kind]))
+
+
+def coin_case(rng: random.Random, torch: Any) -> Case:
+    """Draw a program of coins: V, laws, their storage, a lossless program and, every second time, a defect."""
+    size, k = rng.choice((2, 2, 2, 3, 3, 3, 4)), rng.choice((1, 1, 1, 1, 2))
+    kind = rng.choice(("check_lossless",) * 8 + ("assert_lossless", "check_sampler of a coin"))
+    exact = laws.drawn_pair(rng, size)
+    numbers = "fractions"
+    if kind == "check_lossless" and rng.random() < 0.5:
+        numbers = rng.choice(FLOATS + tuple(f"torch.{one}" for one in FLOATS) * bool(torch))
+    if numbers == "fractions":
+        target, draft = ([*law] for law in exact)
+    else:
+        stored = [laws.stored(rng, law, numbers.removeprefix("torch.")) for law in exact]
+        exact = tuple(tuple(laws.exactly(law)) for law in stored)
+        target, draft = (as_tensor(torch, law) for law in stored) if "torch" in numbers else stored
+    make = families.Maker(rng, size, k, *normal(exact))
+    program, defect, ε = drawn_program(make, coin=True)
+    arrays = "" if numbers == "fractions" or rng.random() < 0.5 else "torch" if "torch" in numbers else "np"
+    source = written(program, dialects.coin(arrays, numbers != "fractions"), rng)
+    names = {"V": size, "np": np, "torch": torch}
+    return Case(kind, numbers, make.families[0], defect, ε, source, names, program, target, draft, k, *exact, given=k)
+
+
+def function_case(rng: random.Random, library: str, torch: Any) -> Case:
+    """Draw a function with the random numbers of a library."""
+    size, k = rng.choice((2, 2, 2, 3)), rng.choice((1, 1, 1, 1, 2))
+    shape = rng.choice(("tokens", "laws"))
+    exact = laws.drawn_pair(rng, size)
+    if library == "python":
+        numbers = rng.choice(("fractions", "fractions", "fractions", "float64"))
+        dialect = dialects.python(rng, numbers != "fractions", shape)
+    elif library == "numpy":
+        numbers = rng.choice(("float64", "float64", "float32", "float16"))
+        dialect = dialects.numpy(rng, shape)
+    else:
+        numbers = "torch." + rng.choice(("float64", "float64", "float32", "float32", "float16", "bfloat16"))
+        dialect = dialects.torch(rng, shape, numbers == "torch.float64")
+    make = families.Maker(rng, size, k, *exact)
+    program, defect, ε = drawn_program(make, coin=False, own=shape == "laws", depth=rng.randrange(2))
+    source = written(program, dialect, rng)
+    names: dict[str, Any] = {"V": size, "accumulate": accumulate}
+    if library == "python":
+        names["random"] = random
+    if library == "numpy":
+        names["np"] = np
+    if library == "torch":
+        names |= {"torch": torch, "row": lambda law: torch.as_tensor([float(m) for m in law], dtype=torch.float64)}
+    kind = numbers.removeprefix("torch.")
+    target, draft = exact if numbers == "fractions" else (laws.as_stored(law, kind) for law in exact)
+    given = 0 if shape == "laws" else k
+    return Case(library, numbers, make.families[0], defect, ε, source, names, program, target, draft, k, *exact, given)
+
+
+Drawn = tuple[s.Block, str, Fraction | None]
+
+
+def drawn_program(make: families.Maker, coin: bool, own: bool = False, depth: int = 0) -> Drawn:
+    """Draw a lossless program, and perhaps a defect in it; with `own` the program draws its drafts by itself."""
+    if make.rng.random() < 0.15 and not own:
+        program = families.looped(make)
+    else:
+        program = (*families.drawn_rule(make, s.TARGET, "y", depth), s.Emit((s.Name("y"),)))
+    if own:
+        drawn = [s.Draw(f"own{place}", s.DRAFT) for place in range(make.k)]
+        program = (*drawn, s.Let("tokens", s.Listed(tuple(s.Name(f"own{place}") for place in range(make.k)))), *program)
+    if defects.chosen(make.rng):
+        return defects.with_defect(program, make, coin)
+    return program, "", None
+
+
+def as_tensor(torch: Any, law: Any) -> Any:
+    kind = "bfloat16" if law.dtype == ml_dtypes.bfloat16 else str(law.dtype)
+    return torch.tensor([float(mass) for mass in law], dtype=torch.float64).to(getattr(torch, kind))
+
+
+def normal(exact: Any) -> tuple[laws.Law, laws.Law]:
+    return laws.divided(exact[0]), laws.divided(exact[1])
