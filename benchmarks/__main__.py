@@ -21,6 +21,7 @@ MODULES = (
     "strings",
     "traces",
     "sequential",
+    "audits",
     "torch_verify",
     "engines",
 )

@@ -45,11 +45,23 @@ def test_tokens_of_a_file_are_tested(tmp_path, ending, law, code):
         path.write_text(json.dumps(tokens.tolist()))
     else:
         path.write_text(("," if ending == "csv" else "\n").join(map(str, tokens)))
-    result = run("--samples", path, "--target", TARGET)
+    result = run("--samples", path, "--target", TARGET, "--total-variation", "0.15")
     assert result.exit_code == code, result.output
     assert "5,000 tokens seen" in result.output
     assert ("Lossy" in result.output) == bool(code)
+    assert ("Not rejected" if code == 0 else "Rejected") in result.output
     assert "alarms on a right sampler with probability 1e-06 at most" in " ".join(result.output.split())
+
+
+def test_too_few_tokens_decide_nothing(tmp_path):
+    """Three tokens reject no law; exit code 0 would read as passed."""
+    (tmp_path / "t.txt").write_text("0 1 2")
+    few = run("--samples", tmp_path / "t.txt", "--target", TARGET, "--out", tmp_path / "v.html")
+    assert few.exit_code == 3
+    assert "Undecided: to find a total variation of 0.02 with probability 0.99 takes" in " ".join(few.output.split())
+    assert "Undecided: to find" in (tmp_path / "v.html").read_text()
+    (tmp_path / "t.txt").write_text(" ".join(map(str, draws(WRONG, 5_000))))
+    assert run("--samples", tmp_path / "t.txt", "--target", TARGET).exit_code == 1
 
 
 def test_a_page_shows_the_evidence(tmp_path):

@@ -7,10 +7,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import typer
+from typer.testing import CliRunner
 
 from proofs_tests.soundness.audited import not_judged, verdict_of
 from spec_math import check_lossless_block
 from spec_math.audit import check_sampler
+from spec_math.cli import app
+from spec_math.cli.run import run
 from spec_math.verdict import Lossless, Lossy
 
 CODE = """
@@ -219,3 +223,21 @@ def test_a_function_that_ends_the_process_does_not_end_the_audit(tmp_path: Path)
     """Its exit code 0 would read as lossless."""
     assert not_judged(verdict_of(LEAVES, "leaves", tmp_path))
     assert isinstance(verdict_of(LEAVES, "leaves_sometimes", tmp_path), Lossy)
+
+
+def test_a_script_that_ends_the_process_when_it_is_loaded_is_bad_input(tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("import sys\n\ndef step(tokens, target, draft):\n    return tokens[0]\n\nsys.exit(0)\n")
+    result = CliRunner().invoke(app, ["audit", f"{script}:step"])
+    assert result.exit_code == 2
+    assert "ended the process (exit code 0); nothing was judged" in " ".join(result.output.split())
+
+
+def test_a_fault_of_ours_does_not_read_as_lossy(capsys: pytest.CaptureFixture[str]) -> None:
+    def work(console: Any, progress: Any) -> int:  # noqa: ARG001
+        raise RuntimeError("a bug")
+
+    with pytest.raises(typer.Exit) as left:
+        run(work)
+    assert left.value.exit_code == 70
+    assert "a fault of spec_math" in capsys.readouterr().err

@@ -129,7 +129,7 @@ def _compared(subject: Subject, case: Case, found: Walk, walked: Callable[..., W
     if again.masses != found.masses or again.fault is not None:
         return replace(answer, verdict=Undecided(Reason.RANDOMNESS_NOT_SEEN, UNREPEATED))
     text = (verdict.token,) if verdict.tokens is None else verdict.tokens
-    cured = subject.shape != "verifier" and _cured(case, walked(fresh=True), allowed)
+    cured = found.reused and _cured(case, walked(fresh=True), allowed)
     return replace(answer, contract=_contract(subject, cured), way=_way(found, text))
 
 

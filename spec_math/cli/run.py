@@ -1,4 +1,8 @@
-"""Run one command: a console for what is said, another for complaints, errors as sentences, exit codes for scripts."""
+"""Run one command: a console for what is said, another for complaints, errors as sentences, exit codes for scripts.
+
+Exit codes: 0 lossless or done, 1 lossy, 2 bad input, 3 undecided, 70 a fault of this library, which says nothing about
+what was judged, 130 interrupted.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +21,9 @@ if TYPE_CHECKING:
 
 Told = Callable[[str, int], Callable[[int], None]]
 """How work says how far it is: (what is done, its steps) -> a function that is told how many steps more are done."""
+
+FAULT = 70
+"""The exit code of a fault of ours: Python's own, 1, would read as lossy."""
 
 PIPE = 140
 """Columns where the output is no terminal and COLUMNS says nothing."""
@@ -58,6 +65,8 @@ def study(work: Callable[[Told], Result], out: Path | None) -> None:
 def run(work: Callable[[Console, Any], int]) -> None:
     """Do the work with a console and a progress bar, and leave with its exit code; bad input leaves with 2.
 
+    Code that was loaded and ends the process, as a script does at its end, leaves with 2 too: its own code may be 0.
+
     Raises:
         typer.Exit: always, with the code.
 
@@ -76,16 +85,32 @@ def run(work: Callable[[Console, Any], int]) -> None:
     try:
         with progress:
             code = work(console, progress)
+    except (typer.Exit, typer.Abort, typer.BadParameter):
+        raise
+    except SystemExit as error:
+        said = f"the code that was loaded ended the process (exit code {error.code}); nothing was judged"
+        complaints.print(f"[bold red]error:[/bold red] {said}", soft_wrap=True)
+        raise typer.Exit(2) from None
     except (ValueError, TypeError, OSError, LookupError) as error:
         if isinstance(error, KeyError | IndexError):  # no model says so: a fault of ours
-            raise
+            raise typer.Exit(_told(complaints)) from error
         complaints.print("[bold red]error:[/bold red]", end=" ")
         complaints.print("; ".join([str(error), *getattr(error, "__notes__", [])]), markup=False, soft_wrap=True)
         raise typer.Exit(2) from None
     except KeyboardInterrupt as stopped:
         complaints.print(str(stopped) or "interrupted; nothing was written", markup=False, soft_wrap=True)
         raise typer.Exit(130) from None
+    except Exception as error:
+        raise typer.Exit(_told(complaints)) from error
     raise typer.Exit(code)
+
+
+def _told(complaints: Console) -> int:
+    import traceback
+
+    complaints.print(traceback.format_exc(), markup=False, soft_wrap=True)
+    complaints.print("a fault of spec_math: nothing is said about what was judged")
+    return FAULT
 
 
 def told_by(progress: Any) -> Told:

@@ -55,6 +55,7 @@ class Tape:
         self._coin: Coin | None = None
         self._made = 0
         self._held: dict[str, Any] = {}
+        self.reused = False
         self.places: list[Place] = []
 
     def held(self, name: str, make: Callable[[], Any]) -> Any:
@@ -144,6 +145,8 @@ class Tape:
                 f"one state of a generator was drawn from twice (it was seeded anew), first as {known[0]} and now as "
                 f"{kind}; what the two share depends on the generator's inside, which explore does not follow"
             )
+        else:
+            self.reused = True
         return known[1]
 
     def _asked_coin(self) -> Coin:

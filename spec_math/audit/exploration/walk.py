@@ -43,7 +43,7 @@ class Walk:
     """What the paths walked so far emit: {tokens: mass}, and for each the heaviest path to it.
 
     `unexplored` is the mass of the paths that the budget left; `deepest` the most random numbers on one path, the
-    drafts included; `exact` whether every threshold was rational. `fault` says what broke first, with its path, and
+    drafts included; `exact` whether every threshold was rational, `reused` whether a random number came twice. `fault` says what broke first, with its path, and
     `faults` on how many paths it did: the walk ends where one path is sound and one is not.
     """
 
@@ -54,6 +54,7 @@ class Walk:
     deepest: int = 0
     exact: bool = True
     ignored: Any = Fraction(0)
+    reused: bool = False
     fault: Fault | None = None
     faults: int = 0
 
@@ -95,6 +96,7 @@ def walk(subject: Subject, case: Case, tape: Tape, budget: int, told: Callable[[
             break
     found.unexplored = max(Fraction(0), 1 - total)
     found.exact = run.exact and not isinstance(total, float)
+    found.reused = tape.reused
     if found.fault is None:
         run.check_repeats()
     return found

@@ -28,7 +28,7 @@ from spec_math.report.pictures import COLOURS, panels, svg
 from spec_math.verdict import Lossy
 
 BATCH, POWER = 4096, 0.99
-INTERRUPTED = 130
+INTERRUPTED, UNDECIDED = 130, 3
 
 
 @dataclass(frozen=True)
@@ -50,6 +50,7 @@ class _Run:
     test: IdentityTest
     question: str
     kept: Path | None
+    needed: int = 0
     curve: list[tuple[int, float]] = field(default_factory=lambda: [(0, 0.0)])
 
     def keep(self) -> None:
@@ -73,14 +74,17 @@ class _Run:
 
 
 def samples(request: SamplesRequest, console: Console, progress: Progress) -> int:
-    """Test samples against a law and say what was found; 0 where they do not refute it, 1 where they do.
+    """Test samples against a law and say what was found: 0 not rejected, 1 rejected, 3 too few to say.
+
+    Not rejected is not lossless: it says that a distance of `total_variation` or more would have been found with
+    probability 0.99, which takes a number of tokens; fewer tokens that reject nothing decide nothing.
 
     A file is read to its end; a function is asked for as many tokens as find the distance with probability 0.99, and
-    no more once it is refuted. With --out, what was seen is kept beside the page until the answer is there:
+    no more once it is rejected. With --out, what was seen is kept beside the page until the answer is there:
     interrupted, the same command goes on. A file then gives the very same evidence; a function draws on.
 
     Raises:
-        ValueError, TypeError, OSError: no law, no tokens, or a file that cannot be written.
+        ValueError, TypeError, OSError: the law or the tokens are wrong or missing, or a file that cannot be written.
 
     >>> samples(SamplesRequest("tokens.txt"), Console(), Progress(disable=True))
     Traceback (most recent call last):
@@ -95,18 +99,20 @@ def samples(request: SamplesRequest, console: Console, progress: Progress) -> in
     test = identity_test(target, request.alpha, draft)
     size = int((test.target > 0).sum())
     needed = sequential_sample_size(request.total_variation, request.alpha, POWER, max(size, 2), bool(test.names))
-    run = _Run(test, _question(request), None if request.out is None else request.out.with_suffix(".kept.json"))
+    kept = None if request.out is None else request.out.with_suffix(".kept.json")
+    run = _Run(test, _question(request), kept, needed)
     run.go_on()
     try:
         total = _followed(request, run, needed, progress)
     except KeyboardInterrupt:
         run.keep()
-        kept = "; the same command goes on from there" if run.kept else "; with --out it would have been kept"
-        console.print(Text(f"interrupted after {test.samples:,} tokens{kept}"))
+        later = "; the same command goes on from there" if run.kept else "; with --out it would have been kept"
+        console.print(Text(f"interrupted after {test.samples:,} tokens{later}"))
         return INTERRUPTED
-    console.print(Text(f"{total:,} tokens seen. {test.verdict}"))
+    rejected = isinstance(test.verdict, Lossy)
+    console.print(Text(f"{total:,} tokens seen. {_concluded(request, rejected, total, needed)} {test.verdict}"))
     suspects = [(name, ratio) for name, ratio in test.suspects()[:3] if ratio > 0]
-    if isinstance(test.verdict, Lossy):
+    if rejected:
         if suspects:
             console.print(Text("looks like: " + ", ".join(f"{name} (e^{ratio:.1f})" for name, ratio in suspects)))
         console.print(Text(str(test.promise())))
@@ -114,7 +120,21 @@ def samples(request: SamplesRequest, console: Console, progress: Progress) -> in
         console.print(Text(f"wrote {write_whole(request.out, _page(request, run))}"))
         if run.kept is not None:
             run.kept.unlink(missing_ok=True)
-    return 1 if isinstance(test.verdict, Lossy) else 0
+    return 1 if rejected else 0 if total >= needed else UNDECIDED
+
+
+def _concluded(request: SamplesRequest, rejected: bool, seen: int, needed: int) -> str:
+    if rejected:
+        return f"Rejected: right samplers are with probability {request.alpha:g} at most, however long the test runs."
+    if seen < needed:
+        return (
+            f"Undecided: to find a total variation of {request.total_variation:g} with probability {POWER} takes "
+            f"{needed:,} tokens."
+        )
+    return (
+        f"Not rejected: a total variation of {request.total_variation:g} or more would have been found with "
+        f"probability {POWER}. That is not a proof of lossless; smaller distances may be there."
+    )
 
 
 def _followed(request: SamplesRequest, run: _Run, needed: int, progress: Progress) -> int:
@@ -190,8 +210,8 @@ def _question(request: SamplesRequest) -> str:
 
 def _page(request: SamplesRequest, run: _Run) -> str:
     test = run.test
-    refuted = isinstance(test.verdict, Lossy)
-    title = "These tokens do not have the target's law" if refuted else "Nothing here refutes the target's law"
+    rejected = isinstance(test.verdict, Lossy)
+    title = "These tokens do not have the target's law" if rejected else "Nothing here rejects the target's law"
     figure, (axes,) = panels(1, 8.2, 3.8)
     axes.plot([draws for draws, _ in run.curve], [value / log(10) for _, value in run.curve], color=COLOURS[0])
     axes.axhline(-log(request.alpha) / log(10), color=COLOURS[1], linestyle="--", label=f"alarm, α = {request.alpha:g}")
@@ -205,7 +225,8 @@ def _page(request: SamplesRequest, run: _Run) -> str:
     return (
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
         f"<title>spec_math: {title}</title><style>{STYLE}</style></head><body><h1>{title}</h1>"
-        f"<p>{html.escape(request.samples)}: {test.samples:,} tokens. {html.escape(str(test.verdict))}</p>"
+        f"<p>{html.escape(request.samples)}: {test.samples:,} tokens. "
+        f"{html.escape(_concluded(request, rejected, test.samples, run.needed))} {html.escape(str(test.verdict))}</p>"
         f"<p>{html.escape(str(test.promise()))}</p>"
         f"<figure><img alt='evidence against the law' src='data:image/svg+xml;base64,{picture}'><figcaption>The "
         "evidence after each batch. Under the target's law it ever crosses the dashed line with the probability α at "
