@@ -16,7 +16,7 @@ author = "the spec_math authors"
 copyright = "the spec_math authors, Apache-2.0"
 release = version = version_of("spec_math")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "mathml", "plain_docstrings", "reference", "linked_names"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "mathml", "plain_docstrings", "reference", "gallery", "linked_names"]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
 exclude_patterns = ["_build", "_extensions", "_static"]

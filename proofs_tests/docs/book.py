@@ -17,7 +17,7 @@ GENERATED = DOCS / "reference"
 BAR = re.compile(r"(?<!\\)\|")
 CODE = re.compile(r"`([^`\n]+)`")
 TEST = re.compile(r"([\w./]*test_\w+\.py)?(::)?(test_\w+)?")
-SYMBOL = re.compile(r"(spec_math|torch_bridge)(\.\w+)+")
+SYMBOL = re.compile(r"(spec_math|torch_bridge|examples)(\.\w+)+")
 
 
 def pages() -> list[Path]:

@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
+from examples.gallery.spectr_figures import bernoulli, figure_1, figure_2
 from proofs_tests import controls
 from proofs_tests.oracles import forked, independent_drafts, optimum
 from proofs_tests.strategies import pairs
 from spec_math import Lossy, check_lossless, exact, overlap, total_variation
 from spec_math.distribution import residual
-from spec_math.report.spectr_figures import bernoulli, figure_1, figure_2
 from spec_math.token_level import k_sequential, optimal, single
 from spec_math.token_level.bounds import theorem_1
 from spec_math.token_level.k_sequential import acceptance, beta, f, gamma_star, membership

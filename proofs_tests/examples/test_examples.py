@@ -12,6 +12,7 @@ import pytest
 
 ROOT = Path(__file__).parent.parent.parent
 EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+GALLERY = sorted((ROOT / "examples" / "gallery").glob("*.py"))
 NEEDS = {"the_law_of_float16": "torch", "transformers_tli": "transformers"}
 # Each breaks what the example is about, so that its own check has to say so.
 WRONG = {
@@ -86,3 +87,29 @@ def test_example_draws_its_picture(path: Path, tmp_path: Path, capsys: pytest.Ca
 def test_every_example_with_a_picture_has_a_control() -> None:
     pictured = {path.stem for path in EXAMPLES if ".svg" in path.read_text(encoding="utf-8")}
     assert pictured == set(WRONG)
+
+
+# Figures of the papers: what draws each, and what breaks it.
+GALLERY_WRONG = {
+    "spectr_figures": ("target = proportional_to([1] * kept + [0] * (size - kept))", "target = draft"),
+    "specvocab_figure_4": ("if any(point.acceptance > point.covered", "if any(point.covered > point.acceptance"),
+}
+
+
+@pytest.mark.parametrize("path", GALLERY, ids=name_of)
+def test_a_script_of_the_gallery_draws_its_figures_and_ends_in_a_check(
+    path: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    ran = run(path, tmp_path, capsys)
+    assert ran.code in (0, None), ran
+    assert ran.said.splitlines()[-1].startswith("checked: ")
+    drawn = {found.name for found in tmp_path.glob("*.svg")}
+    page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    assert drawn == {name for name in drawn if f"reference/gallery/{name}" in page} != set()
+    assert f"examples/gallery/{path.name}" in page
+    right, wrong = GALLERY_WRONG[path.stem]
+    text = path.read_text(encoding="utf-8")
+    assert text.count(right) == 1
+    broken = tmp_path / path.name
+    assert broken.write_text(text.replace(right, wrong), encoding="utf-8") > 0
+    assert isinstance(run(broken, tmp_path, capsys).code, str)

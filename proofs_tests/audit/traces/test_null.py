@@ -5,13 +5,13 @@ from functools import cache
 
 import numpy as np
 import pytest
-from spec_math.studies.traces.groups import claims
 
 from proofs_tests.audit.traces.nulls import STORED, law_of
 from proofs_tests.coverage import too_many
 from spec_math.audit.traces import Evidence, merge
 from spec_math.audit.traces.recorder import as_shard
 from spec_math.audit.traces.shard_audit import TOLERANCE, audit_opened
+from spec_math.studies.traces.groups import claims
 
 SIZE = 8
 

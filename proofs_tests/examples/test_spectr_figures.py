@@ -9,10 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofs_tests.oracles import independent_drafts, optimum
-from proofs_tests.strategies import pairs
-from spec_math import exact, overlap, proportional_to
-from spec_math.report.spectr_figures import (
+from examples.gallery.spectr_figures import (
     bernoulli,
     compressed,
     documentation_laws,
@@ -21,6 +18,9 @@ from spec_math.report.spectr_figures import (
     figure_3,
     figure_5,
 )
+from proofs_tests.oracles import independent_drafts, optimum
+from proofs_tests.strategies import pairs
+from spec_math import exact, overlap, proportional_to
 from spec_math.token_level import k_sequential, optimal
 
 

@@ -7,18 +7,19 @@ from functools import cache
 
 import numpy as np
 
+from examples.gallery.specvocab_figure_4 import KS, RANKS, drawn
+from examples.gallery.specvocab_figure_4 import points as computed
 from spec_math import overlap
 from spec_math.drafting import head_cost
+from spec_math.render.figure import svg_of
 from spec_math.report.default import positions
-from spec_math.studies.vocabularies import specvocab_picture
-from spec_math.studies.vocabularies.specvocab_picture import KS, RANKS
 
 POSITIONS = 16
 
 
 @cache
 def points():
-    return specvocab_picture.points(POSITIONS)
+    return computed(POSITIONS)
 
 
 def test_a_line_a_rank_and_a_point_a_k():
@@ -41,6 +42,8 @@ def test_nothing_accepts_more_than_the_mass_of_its_candidates_nor_than_the_whole
 
 
 def test_the_picture_shows_the_points():
-    drawn = specvocab_picture.drawn(points())
-    assert drawn == specvocab_picture.drawn(points())
-    assert drawn != specvocab_picture.drawn(points()[: len(KS)])
+    left, right = drawn(points(), POSITIONS).panels
+    for panel in (left, right):
+        for curve, rank in zip(panel.curves, RANKS, strict=False):
+            assert curve.y == tuple(float(p.acceptance) for p in points() if p.share * POSITIONS == rank)
+    assert svg_of(drawn(points(), POSITIONS)) != svg_of(drawn(points()[: len(KS)], POSITIONS))
