@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from benchmarks.table import Row, show
 
 MODULES = (
+    "start_up",
     "optimum_value",
     "plan",
     "transport",

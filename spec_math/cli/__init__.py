@@ -1,34 +1,83 @@
-"""The command line: spec-math COMMAND. Errors are sentences, exit codes are for scripts; one file a command."""
+"""The command line: spec-math COMMAND. Errors are sentences, exit codes are for scripts; one file a command.
+
+A command's module is loaded when it is run: the list of commands reads their first sentences from their files alone.
+"""
 
 from __future__ import annotations
 
-import typer
+import ast
+from importlib import import_module
+from pathlib import Path
+from typing import Any
 
-from spec_math.cli.audit import audit
-from spec_math.cli.blocks import blocks
-from spec_math.cli.compare import compare
-from spec_math.cli.explain import explain
-from spec_math.cli.generate import generate
-from spec_math.cli.overlap import overlap
-from spec_math.cli.prove import prove
-from spec_math.cli.psi import psi
-from spec_math.cli.report import report
-from spec_math.cli.trace import trace
-from spec_math.cli.vectors import vectors
-from spec_math.cli.vocabularies import vocabularies
+import typer
+from typer.core import TyperCommand, TyperGroup
+
+COMMANDS = (
+    "compare",
+    "blocks",
+    "vocabularies",
+    "explain",
+    "generate",
+    "report",
+    "psi",
+    "overlap",
+    "audit",
+    "trace",
+    "prove",
+    "vectors",
+)
+"""Each is a function in a module of its name, in the order of --help."""
+
+
+class _Named(TyperCommand):
+    """A command by its name and what its docstring says; what it takes is known once its module is loaded."""
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name=name, help=_said(name), rich_markup_mode="rich")
+
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        name = self.name or ""
+        loaded = typer.Typer(add_completion=False, pretty_exceptions_enable=False, rich_markup_mode="rich")
+        loaded.command(name)(getattr(import_module(f"spec_math.cli.{name}"), name))
+        return typer.main.get_command(loaded).make_context(info_name, args, parent, **extra)
+
+
+class _Commands(TyperGroup):
+    """All commands by their names."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self.commands = {name: _Named(name) for name in COMMANDS}
+
+
+def _said(name: str) -> str:
+    """Return the docstring of a command's function, from its file."""
+    tree = ast.parse((Path(__file__).parent / f"{name}.py").read_text(encoding="utf-8"))
+    functions = (node for node in tree.body if isinstance(node, ast.FunctionDef) and node.name == name)
+    return next((ast.get_docstring(function) or "" for function in functions), "")
+
 
 app = typer.Typer(
     name="spec-math",
+    cls=_Commands,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
-    help="Is this speculative decoder lossless, and how much faster could any be? Computed exactly.\n\n"
-    "Exit codes: 0 all well, 1 a scheme was judged lossy, 2 bad input.",
 )
 
-for command in (compare, blocks, vocabularies, explain, generate, report, psi, overlap, audit, trace, prove, vectors):
-    app.command()(command)
+
+@app.callback()
+def commands() -> None:
+    """Is this speculative decoder lossless, and how much faster could any be? Computed exactly.
+
+    Exit codes: 0 all well, 1 a scheme was judged lossy, 2 bad input, 3 undecided.
+
+    [bold]Example[/bold]
+
+      spec-math compare --help
+    """
 
 
 def main() -> None:

@@ -1,0 +1,108 @@
+"""What starts quickly: --help and `import spec_math` load what they use, and every command is found by its name."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from importlib import import_module
+
+import pytest
+from typer.testing import CliRunner
+
+import spec_math
+from spec_math.cli import COMMANDS, app
+
+HEAVY = ("numpy", "scipy", "numba", "sympy", "matplotlib", "torch", "jinja2", "safetensors")
+MANY = {"compare", "audit"}
+"""Commands that still take more than ten options; those of the audit stand in groups."""
+
+
+def loaded_by(code: str) -> set[str]:
+    """What is loaded of the heavy libraries once some code has run, in a fresh interpreter."""
+    said = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport sys\nprint([n for n in {HEAVY} if n in sys.modules], file=sys.stderr)"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return set(eval(said.stderr.splitlines()[-1]))
+
+
+def test_import_and_help_load_nothing_heavy() -> None:
+    assert loaded_by("import spec_math") == set()
+    helped = "import sys\nsys.argv = ['spec-math', '--help']\nfrom spec_math.cli import main\n"
+    assert loaded_by(f"{helped}try: main()\nexcept SystemExit: pass") == set()
+    # The control: what is used is loaded, and then seen.
+    assert "numpy" in loaded_by("import spec_math\nspec_math.exact")
+
+
+def test_names_of_the_roof_are_those_of_their_modules() -> None:
+    for name in spec_math.__all__:
+        assert getattr(spec_math, name).__class__ is not None
+        assert name in dir(spec_math)
+    assert spec_math.token_level.single.verify is import_module("spec_math.token_level.single").verify
+    assert not hasattr(spec_math, "no_such_name")
+    assert not hasattr(spec_math, "__wrapped__")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_command_is_a_function_of_its_module_and_says_what_it_takes(name: str) -> None:
+    function = getattr(import_module(f"spec_math.cli.{name}"), name)
+    listed = " ".join(CliRunner().invoke(app, ["--help"]).output.split())
+    first = function.__doc__.strip().splitlines()[0].split(":")[0]
+    assert " ".join(first.split()[:4]) in listed
+    said = CliRunner().invoke(app, [name, "--help"], env={"COLUMNS": "140"})
+    assert said.exit_code == 0
+    options = [
+        line for line in said.output.splitlines() if line.startswith("│ ") and line[2:].lstrip(" *").startswith("--")
+    ]
+    own = [line for line in options if "--help" not in line]
+    assert (len(own) > 10) is (name in MANY), own
+
+
+def test_a_command_that_is_not_there_is_a_sentence() -> None:
+    result = CliRunner().invoke(app, ["compares"])
+    assert result.exit_code == 2
+    assert "No such command 'compares'" in result.output
+
+
+def run(*arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+    code = "from spec_math.cli import main; main()"
+    clean = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "NO_COLOR", "FORCE_COLOR")}
+    return subprocess.run(
+        [sys.executable, "-c", code, *arguments], capture_output=True, text=True, env=clean | environment, check=False
+    )
+
+
+def test_columns_and_no_color_are_respected_in_a_pipe() -> None:
+    narrow = run("explain", "--seed", "1", COLUMNS="60")
+    assert narrow.returncode == 0, narrow.stderr
+    assert max(map(len, narrow.stdout.splitlines())) <= 60
+    wide = run("explain", "--seed", "1", COLUMNS="200")
+    assert max(map(len, wide.stdout.splitlines())) > 60
+    assert "\x1b[" not in narrow.stdout + wide.stdout
+    coloured = run("explain", "--seed", "1", FORCE_COLOR="1")
+    assert "\x1b[" in coloured.stdout
+    assert "\x1b[3" not in run("explain", "--seed", "1", FORCE_COLOR="1", NO_COLOR="1").stdout
+
+
+@pytest.mark.parametrize("after", [0.2, 6.0], ids=["while importing", "while at work"])
+def test_ctrl_c_ends_a_command_within_two_seconds(after: float) -> None:
+    code = "from spec_math.cli import main; main()"
+    arguments = ["blocks", "--samples", "100000", "--k", "8", "--lookahead", "8"]
+    with subprocess.Popen(
+        [sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
+        time.sleep(after)
+        process.send_signal(signal.SIGINT)
+        begun = time.monotonic()
+        _, said = process.communicate(timeout=60)
+        assert time.monotonic() - begun < 2, said
+    assert process.returncode not in (0, None)
+    if after > 1:
+        assert process.returncode == 130
+        assert "interrupted" in said
+        assert "Traceback" not in said
