@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from fractions import Fraction
 from typing import Any
 
@@ -47,9 +48,29 @@ class Draws:
         self._states: dict[torch.Generator, torch.Tensor] = {
             torch.default_generator: torch.default_generator.get_state()
         }
+        self._left = torch.default_generator.get_state()
+
+    def arrive(self) -> None:
+        """Note draws from torch's default generator that did not pass here."""
+        if not torch.equal(torch.default_generator.get_state(), self._left):
+            self._tape.note("torch's default generator, drawn from behind explore's back")
+
+    def leave(self) -> None:
+        """Keep the state that a followed draw, or a seed, has left torch's default generator in."""
+        self._left = torch.default_generator.get_state()
+
+    @contextmanager
+    def passing(self) -> Generator[None]:
+        """Let a call of torch that is followed draw while the block lasts."""
+        self.arrive()
+        try:
+            yield
+        finally:
+            self.leave()
 
     def restore(self) -> None:
         """Leave every generator as it was before the run."""
+        self.arrive()
         for generator, state in self._states.items():
             generator.set_state(state)
 

@@ -12,6 +12,7 @@ from torch.overrides import TorchFunctionMode
 from spec_math.audit import ExploreError
 from spec_math.audit.exploration.tape import Tape
 from torch_bridge.random_draws import DRAWS, Draws
+from torch_bridge.random_unseen import unseen_noted
 from torch_bridge.random_uses import COMPARING, COMPUTING, RANKING, Uses
 from torch_bridge.tagged import Tags, tensors_in
 
@@ -51,9 +52,10 @@ def torch_source(tape: Tape) -> Generator[None]:
     ...     torch.rand(1).item()
     <torch uniform 0>
     """
+    tape.following.add(id(torch.default_generator))
     mode = _Following(tape)
     try:
-        with mode:
+        with mode, unseen_noted(tape, mode.draws):
             yield
     finally:
         mode.draws.restore()
@@ -73,9 +75,10 @@ class _Following(TorchFunctionMode):
         name = getattr(func, "__name__", "")
         draw = DRAWS.get(name)
         if draw is not None:
-            return draw(self.draws, func, args, kwargs)
+            with self.draws.passing():
+                return draw(self.draws, func, args, kwargs)
         if self._tags.none or not any(self._tags.any_in(x) for x in tensors_in([args, kwargs])):
-            return _passed(func, name, args, kwargs)
+            return _passed(self.draws, func, name, args, kwargs)
         return self._used(func, name, args, kwargs)
 
     def _used(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:
@@ -102,10 +105,11 @@ class _Following(TorchFunctionMode):
         raise ExploreError(f"explore does not follow torch's {name} of a random number")
 
 
-def _passed(func: Any, name: str, args: Any, kwargs: Any) -> Any:
+def _passed(draws: Draws, func: Any, name: str, args: Any, kwargs: Any) -> Any:
     """Call what draws nothing, and refuse it if it does."""
     before = torch.default_generator.get_state()
     result = func(*args, **kwargs)
     if kwargs.get("generator") is not None or not torch.equal(before, torch.default_generator.get_state()):
+        draws.leave()
         raise ExploreError(f"explore does not follow torch's {name}; it follows {', '.join(sorted(DRAWS))}")
     return result

@@ -7,11 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 
 class ExploreError(RuntimeError):
     """Explored code did something with a random number, or asked for one, that explore cannot follow exactly."""
+
+    made: ClassVar[list[ExploreError]] = []
+    """Those of the run that is explored: one that the code catches itself is raised again when the run is over."""
+
+    def __init__(self, said: str) -> None:
+        super().__init__(said)
+        ExploreError.made.append(self)
 
 
 class UnseenRandomnessError(ExploreError):

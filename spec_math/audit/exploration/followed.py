@@ -4,17 +4,26 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Sequence
 from contextlib import AbstractContextManager, ExitStack
+from threading import active_count
 from typing import Any, cast
 
-from spec_math.audit.exploration.atom import ExploreError
+from spec_math.audit.exploration.atom import ExploreError, UnseenRandomnessError
+from spec_math.audit.exploration.compiled import compiled_noted
+from spec_math.audit.exploration.entropy import entropy_noted
 from spec_math.audit.exploration.numpy_source import numpy_source
 from spec_math.audit.exploration.python_source import python_source
 from spec_math.audit.exploration.stand_ins import places
+from spec_math.audit.exploration.still import Still
 from spec_math.audit.exploration.tape import CURE, LeakError, Tape
+from spec_math.audit.exploration.threads_watched import threads_noted
+from spec_math.audit.exploration.time_read import clocks_noted
 from spec_math.chance import Coin
 
 Source = Callable[[Tape], AbstractContextManager[None]]
 """What makes random numbers into questions to a tape while a run lasts: Python's, NumPy's, another library's."""
+
+WATCHED: tuple[Source, ...] = (entropy_noted, clocks_noted, threads_noted, compiled_noted)
+"""What is noted where it is drawn from, and followed nowhere."""
 
 SOURCES: tuple[Source, ...] = (python_source, numpy_source)
 
@@ -43,24 +52,77 @@ class Followed:
         self.tape = Tape() if tape is None else tape
         self.tape.places = places(fn if code is None else code)
         self._first: tuple[tuple[Any, ...], list[tuple[str, Hashable]], Any] | None = None
+        self._still: Still | None = None
+        self._runs = 0
 
     def __call__(self, coin: Coin, *arguments: Any) -> Any:
         """Run the function once, down the path that the coin decides."""
         self.tape.begin(coin)
         if arguments:
             self.tape.log.append((f"a call with {arguments}", ""))
+        self._runs += 1
+        ExploreError.made.clear()
+        alive = self.tape.alive()
         try:
             with ExitStack() as stack:
-                for source in self._sources:
+                for source in (*self._sources, *WATCHED):
                     stack.enter_context(source(self.tape))
-                outcome = self._fn(*arguments)
+                outcome = self._watched(arguments, alive)
             self.tape.finish()
+        except Exception as error:
+            self._check_seen(error)
+            raise
         finally:
             self.tape.end()
+        self._check_seen()
+        if ExploreError.made:
+            raise ExploreError.made[0]
         _check_hashable(outcome)
         if self._first is None:
             self._first = arguments, list(self.tape.log), outcome
         return outcome
+
+    def _watched(self, arguments: tuple[Any, ...], alive: list[Any]) -> Any:
+        """Call the function, and look whether generators stand still: after runs 1, 2, 4, … and one that fails.
+
+        Other threads of the process may draw between two runs; where there are any, each run is looked at by itself.
+        """
+        shared = active_count() > 1
+        if self._still is None:
+            with self.tape.unnoted():  # numba seeds its states when they are first read
+                self._still = Still(alive)
+        elif shared:
+            self._still.again()
+        due = shared or self._runs & (self._runs - 1) == 0
+        try:
+            return self._fn(*arguments)
+        except Exception:
+            due = True
+            raise
+        finally:
+            if due:
+                found = {number: one.before for number, one in self.tape.python.items()}
+                for name in self._still.moved(found | dict.fromkeys(self.tape.following)):
+                    self.tape.note(name)
+
+    def _check_seen(self, error: Exception | None = None) -> None:
+        """Refuse a run that drew from what is not followed."""
+        unseen = tuple(self.tape.unseen)
+        if unseen:
+            raise UnseenRandomnessError(
+                f"the function draws from what explore does not follow: {'; '.join(unseen)}", unseen
+            ) from error
+
+    def check_still(self) -> None:
+        """Look whether any generator of the process has moved since the first run.
+
+        Raises:
+            UnseenRandomnessError: one has.
+        """
+        if self._still is not None and active_count() == 1:
+            for name in self._still.moved():
+                self.tape.note(name)
+        self._check_seen()
 
     def check_repeats(self) -> None:
         """Walk the first path once more: state may leak into the outcome alone.
@@ -70,6 +132,7 @@ class Followed:
         """
         if self._first is None:
             return
+        self.check_still()
         arguments, log, outcome = self._first
         self.tape.expect(log)
         again = self(_Repeating(log[bool(arguments) :]), *arguments)

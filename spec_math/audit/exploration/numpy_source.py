@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from copy import deepcopy
 from typing import Any
 
 import numpy as np
 
 from spec_math.audit.exploration.atom import ExploreError
+from spec_math.audit.exploration.bit_generators import REAL, Bits
 from spec_math.audit.exploration.numpy_draws import Draws
 from spec_math.audit.exploration.replaced import replaced
-from spec_math.audit.exploration.stand_ins import Place, held, owner, standing_in
+from spec_math.audit.exploration.stand_ins import Place, everywhere, held, owner, standing_in
 from spec_math.audit.exploration.tape import Tape
 
 _FOLLOWED = ("random", "uniform", "integers", "choice", "multinomial", "exponential", "standard_exponential", "gumbel")
@@ -20,8 +20,11 @@ _OLD = (
     *("rand", "random", "random_sample", "ranf", "sample", "uniform", "randint", "random_integers", "choice"),
     *("multinomial", "exponential", "standard_exponential", "gumbel"),
 )
-_NEW = np.random.Generator
-"""NumPy's own class, whatever stands in its place."""
+_NEW, _OLD_CLASS, _BITS = np.random.Generator, np.random.RandomState, np.random.BitGenerator
+_MAKE = np.random.default_rng
+"""NumPy's own classes, whatever stands in their place."""
+_HIDDEN: Any = np.random.mtrand._rand  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
+"""The generator behind the functions of np.random."""
 _KEPT = ("seed", "get_state", "set_state", "get_bit_generator", "set_bit_generator")
 
 
@@ -36,79 +39,110 @@ def numpy_source(tape: Tape) -> Generator[None]:
     ...     np.random.default_rng().random()
     <numpy uniform 0>
     """
-    real, generator_class, old_class = np.random.default_rng, np.random.Generator, np.random.RandomState
-    drawn, drawn_old = tape.held("numpy", lambda: (_oracle(tape), _old_oracle(tape)))
-    hidden: Any = np.random.mtrand._rand  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
+    bits, names, where, values = tape.held("numpy", lambda: _made(tape))
+    bits.begin()
+    with replaced(np.random, names), standing_in(where, values):
+        yield
+    bits.check()
+
+
+def _made(tape: Tape) -> tuple[Bits, dict[str, Any], list[Place], list[Any]]:
+    """What stands in for NumPy's names, and in the places where the code finds a generator, during each run."""
+    bits = Bits(tape)
+    drawn, drawn_old = _oracle(tape, bits), _old_oracle(tape, bits)
 
     def default_rng(seed: Any = None) -> Any:
-        if isinstance(seed, drawn):
+        if issubclass(type(seed), drawn):
             return seed
-        if isinstance(seed, generator_class):
+        if issubclass(type(seed), _NEW):
             raise ExploreError(
                 "a NumPy Generator made before the run cannot be followed; make it inside, by default_rng()"
             )
-        return drawn(real(seed).bit_generator)
+        if issubclass(type(seed), _BITS):
+            return drawn(seed)
+        if issubclass(type(seed), _OLD_CLASS):
+            return drawn(seed._bit_generator)
+        return drawn(bits.kinds[id(REAL[0])](seed))
 
-    untouched = _state_of(hidden)
-    made_before = tape.made_before(generator_class) + [one for one in tape.made_before(old_class) if one is not hidden]
-    states = [_state_of(generator) for generator in made_before]
-    module = drawn_old()
-    module.set_state(hidden.get_state())
-    functions = {name: getattr(module, name) for name in _MODULE}
-    classes = {"default_rng": default_rng, "Generator": drawn, "RandomState": drawn_old}
-    real_ones = {id(real): default_rng, id(generator_class): drawn, id(old_class): drawn_old}
-    where, values = _stand_ins(tape, real_ones, {id(hidden): module})
-    with replaced(np.random, functions | classes), standing_in(where, values):
-        yield
-    if states != [_state_of(generator) for generator in made_before]:
-        raise ExploreError("a NumPy Generator made before the run was drawn from; make it inside, by default_rng()")
-    if _state_of(hidden) != untouched:
-        raise ExploreError(
-            "NumPy's old global generator was drawn from behind explore's back: a function was imported from it before "
-            "the run (from numpy.random import …); write np.random.rand() in the code, or use default_rng()"
-        )
+    made: dict[int, Any] = {id(_MAKE): default_rng, id(_NEW): drawn, id(_OLD_CLASS): drawn_old, **bits.kinds}
+    classes = set(made)
 
-
-def _stand_ins(tape: Tape, classes: dict[int, Any], followed: dict[int, Any]) -> tuple[list[Place], list[Any]]:
-    """What stands in places that hold a generator, a function of one, a class or default_rng."""
-    kinds = _NEW, np.random.RandomState
-    drawn, drawn_old = tape.held("numpy", lambda: None)
+    def followed(generator: Any) -> Any:
+        if id(generator) not in made:
+            old = type(generator) is _OLD_CLASS
+            twin = bits.copied(generator._bit_generator if old else generator.bit_generator)
+            made[id(generator)] = drawn_old(twin) if old else drawn(twin)
+        return made[id(generator)]
 
     def stand_in(value: Any) -> Any:
-        if id(value) in classes:
-            return classes[id(value)]
-        generator = value if type(value) in kinds else owner(value)
-        if id(generator) not in followed:
-            if isinstance(generator, np.random.RandomState):
-                followed[id(generator)] = drawn_old()
-                followed[id(generator)].set_state(generator.get_state())
-            else:
-                followed[id(generator)] = drawn(deepcopy(generator.bit_generator))
-        known = followed[id(generator)]
-        return known if generator is value else getattr(known, value.__name__)
+        if id(value) in classes or type(value) in (_NEW, _OLD_CLASS):
+            return followed(value)
+        return getattr(followed(owner(value)), value.__name__)
+
+    where = _places(tape, classes)
+    module = followed(_HIDDEN)
+    names = {"default_rng": default_rng, "Generator": drawn, "RandomState": drawn_old}
+    names |= {name: getattr(module, name) for name in _MODULE}
+    names |= {real.__name__: bits.kinds[id(real)] for real in REAL}
+    return bits, names, where, [stand_in(held(place)) for place in where]
+
+
+def _places(tape: Tape, classes: set[int]) -> list[Place]:
+    """Where code holds a generator, a function of one, or a class of them."""
+    kinds = _NEW, _OLD_CLASS
 
     def wanted(value: Any) -> bool:
         return id(value) in classes or type(value) in kinds or type(owner(value)) in kinds
 
-    where = tape.held("numpy places", lambda: [place for place in tape.places if wanted(held(place))])
-    return where, [stand_in(held(place)) for place in where]
+    def anywhere(value: Any) -> bool:
+        return value is _HIDDEN or owner(value) is _HIDDEN or id(value) in classes
+
+    mine = [place for place in tape.places if wanted(held(place))]
+    other = [place for place in everywhere("numpy", anywhere) if not _is_numpy_s(place)]
+    return list({(id(space), key): (space, key) for space, key in (*other, *mine)}.values())
 
 
-def _state_of(generator: Any) -> Any:
-    if isinstance(generator, _NEW):
-        return repr(generator.bit_generator.state)
-    state: Any = generator.get_state()
-    return state[0], state[1].tobytes(), *state[2:]
+def _is_numpy_s(place: Place) -> bool:
+    space, key = place
+    named = str(space.get("__name__", "")) if isinstance(space, dict) else ""
+    return named.startswith("numpy") and (named, key) != ("numpy.random.mtrand", "_rand")
 
 
 _MODULE = [name for name in dir(np.random.RandomState) if not name.startswith("_") and hasattr(np.random, name)]
 """The functions of np.random that are methods of its hidden generator."""
 
 
-def _oracle(tape: Tape) -> type[np.random.Generator]:
+def _kind(real: Any) -> Any:
+    class Same(type):
+        """Takes the class's own instances for its own."""
+
+        def __instancecheck__(cls, instance: Any) -> bool:
+            return issubclass(type(instance), real)
+
+    return Same
+
+
+def _by_thread(tape: Tape, made: Any, real: Any) -> None:
+    """Let threads that the code did not start draw as they would."""
+    for name, method in list(vars(made).items()):
+        if not name.startswith("_") and hasattr(real, name) and callable(method):
+            setattr(made, name, _dispatched(tape, method, getattr(real, name)))
+
+
+def _dispatched(tape: Tape, followed: Any, plain: Any) -> Any:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return (plain if tape.foreign() else followed)(self, *args, **kwargs)
+
+    method.__name__ = plain.__name__
+    return method
+
+
+def _oracle(tape: Tape, bits: Bits) -> type[np.random.Generator]:
     # NumPy's own stubs overload each method by the type of size, which one method here serves.
-    class Oracle(np.random.Generator):
+    class Oracle(np.random.Generator, metaclass=_kind(_NEW)):
         """A Generator whose state moves on as it would, and whose numbers are asked of the tape."""
+
+        of_a_run = True
 
         def random(  # pyright: ignore[reportIncompatibleMethodOverride]
             self, size: Any = None, dtype: Any = np.float64, out: Any = None
@@ -148,20 +182,30 @@ def _oracle(tape: Tape) -> type[np.random.Generator]:
             return Draws(tape, self._place)
 
         def _place(self, size: Any) -> tuple[Any, tuple[int, ...]]:
-            place = "numpy", _state_of(self)
-            return place, np.shape(super().random(size))
+            place = "numpy", bits.place(self.bit_generator)
+            shape = np.shape(super().random(size))
+            bits.left(self.bit_generator)
+            return place, shape
 
     for name in dir(np.random.Generator):
         if not name.startswith("_") and name not in (*_FOLLOWED, "bit_generator", "spawn"):
             setattr(Oracle, name, _refused(f"Generator.{name}", _FOLLOWED))
+    _by_thread(tape, Oracle, _NEW)
     return Oracle
 
 
-def _old_oracle(tape: Tape) -> type[Any]:
-    state_class: Any = np.random.RandomState
+def _old_oracle(tape: Tape, bits: Bits) -> type[Any]:
+    state_class: Any = _OLD_CLASS
 
-    class OldOracle(state_class):
+    class OldOracle(state_class, metaclass=_kind(_OLD_CLASS)):
         """A RandomState whose state moves on as it would, and whose numbers are asked of the tape."""
+
+        of_a_run = True
+
+        def __init__(self, seed: Any = None) -> None:
+            with tape.unnoted():  # its entropy is followed
+                super().__init__(seed)
+            bits.left(self._bit_generator)
 
         def rand(self, *shape: int) -> Any:
             return self.random_sample(shape or None)
@@ -199,12 +243,23 @@ def _old_oracle(tape: Tape) -> type[Any]:
             return Draws(tape, self._place)
 
         def _place(self, size: Any) -> tuple[Any, tuple[int, ...]]:
-            place = "numpy's old generator", _state_of(self)
-            return place, np.shape(super().random_sample(size))
+            place = "numpy's old generator", bits.place(self._bit_generator)
+            shape = np.shape(super().random_sample(size))
+            bits.left(self._bit_generator)
+            return place, shape
+
+        def seed(self, *args: Any, **kwargs: Any) -> None:
+            super().seed(*args, **kwargs)
+            bits.left(self._bit_generator)
+
+        def set_state(self, state: Any) -> None:
+            super().set_state(state)
+            bits.left(self._bit_generator)
 
     for name in dir(state_class):
         if not name.startswith("_") and name not in (*_OLD, *_KEPT):
             setattr(OldOracle, name, _refused(f"np.random.{name}", _OLD))
+    _by_thread(tape, OldOracle, _OLD_CLASS)
     return OldOracle
 
 

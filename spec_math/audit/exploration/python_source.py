@@ -1,4 +1,4 @@
-"""Python's `random` as questions to a tape: the module's functions, and the Random objects made during a run."""
+"""Python's `random` as questions to a tape: the class and its subclasses, the module's functions, every generator."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from fractions import Fraction
 from itertools import accumulate
+from types import MethodType
 from typing import Any
 
 from spec_math.audit.exploration.atom import ExploreError
 from spec_math.audit.exploration.clock import Clock
-from spec_math.audit.exploration.replaced import replaced
-from spec_math.audit.exploration.stand_ins import Place, held, owner, standing_in
+from spec_math.audit.exploration.replaced import patched, replaced
+from spec_math.audit.exploration.stand_ins import Place, everywhere, held, owner, standing_in
 from spec_math.audit.exploration.tape import Tape
 from spec_math.audit.exploration.uniform import Uniform, rational
 
@@ -21,65 +22,96 @@ BITS = 53
 
 _FOLLOWED = ("random", "uniform", "randrange", "randint", "choice", "choices", "sample", "shuffle", "expovariate")
 _KEPT = ("seed", "getstate", "setstate")
+_CORE: Any = random.Random.__mro__[1]
+"""The class in C below random.Random, whose own methods read and move a state."""
+_HIDDEN: Any = getattr(random, "_inst", None)
+"""The generator behind the module's functions."""
+
+TWIN = random.Random()
+"""Draws for the module's generator where a thread asks that the explored code did not start."""
 
 
 @contextmanager
 def python_source(tape: Tape) -> Generator[None]:
-    """Follow Python's randomness onto a tape while the block lasts.
+    """Follow Python's randomness onto a tape while the block lasts; generators are left as they were.
 
-    Raises:
-        ExploreError: a generator that the tape does not hold was drawn from.
+    The methods of `random.Random` itself are replaced, so that any generator is followed, wherever the code keeps it,
+    and one of a subclass too. A subclass that makes numbers of its own is noted on the tape as not seen.
 
     >>> with python_source(Tape()):
     ...     random.random()
     <python uniform 0>
     """
-    # A SystemRandom has no state to tell, and the module's own generator is looked at below.
-    made_before = [
-        one
-        for one in tape.made_before(random.Random)
-        if not isinstance(one, random.SystemRandom) and one is not getattr(random, "_inst", None)
+    methods = tape.held("python", lambda: _methods(tape))
+    overriding = [
+        (kind, tape.held(f"python class {id(kind)}", lambda kind=kind: (kind, _watched(tape, kind)))[1])
+        for kind in _subclasses(random.Random)
     ]
-    states = [generator.getstate() for generator in made_before]
-    drawn = tape.held("python", lambda: _oracle(tape))
-    module = drawn(0)
-    untouched = random.getstate()
-    module.setstate(untouched)
-    functions = {name: getattr(module, name) for name in _public_functions()} | {"Random": drawn}
-    where, values = _stand_ins(tape, drawn, module)
-    with replaced(random, functions), standing_in(where, values):
-        yield
-    if states != [generator.getstate() for generator in made_before]:
-        raise ExploreError("a random.Random made before the run was drawn from; make it inside the function")
-    if random.getstate() != untouched:
-        random.setstate(untouched)
-        raise ExploreError(
-            "Python's random was drawn from behind explore's back: a function was imported from it before the run "
-            "(from random import …); write random.random() in the code, or pass the function in"
-        )
+    functions = {name: MethodType(methods[name], _HIDDEN) for name in _public_functions()}
+    where = tape.held("python places", lambda: _bound_methods(tape.places))
+    tape.python = {}
+    with patched([(random.Random, methods), *overriding]), replaced(random, functions):
+        bound = [getattr(held(place).__self__, held(place).__name__) for place in where]
+        with standing_in(where, bound):
+            try:
+                yield
+            finally:
+                for one in tape.python.values():
+                    one.put_back()
 
 
-def _stand_ins(tape: Tape, drawn: type[random.Random], module: random.Random) -> tuple[list[Place], list[Any]]:
-    """What stands in places that hold a generator, a function of one, or the class."""
-    hidden, real = getattr(random, "_inst", None), random.Random
-    followed: dict[int, random.Random] = {id(hidden): module}
+class _Touched:
+    """A generator that a run asked for numbers: their place is its state at the last seeding, and how many since.
 
-    def stand_in(value: Any) -> Any:
-        if value is real:
-            return drawn
-        generator = value if issubclass(type(value), real) else owner(value)
-        if id(generator) not in followed:
-            followed[id(generator)] = drawn(0)
-            followed[id(generator)].setstate(generator.getstate())
-        known = followed[id(generator)]
-        return known if generator is value else getattr(known, value.__name__)
+    The generator itself does not move, so that numbers drawn behind the tape's back are seen in its state.
+    """
 
-    def wanted(value: Any) -> bool:
-        made = value if issubclass(type(value), real) else owner(value)
-        return value is real or (type(made) is real)
+    def __init__(self, generator: Any, tape: Tape) -> None:
+        self.generator, self._tape = generator, tape
+        self.before = _CORE.getstate(generator)
+        self.at(self.before, 0)
 
-    where = tape.held("python places", lambda: [place for place in tape.places if wanted(held(place))])
-    return where, [stand_in(held(place)) for place in where]
+    def at(self, seeded: Any, drawn: int) -> None:
+        """Take a state, and so many numbers drawn since."""
+        self.seeded, self.drawn = seeded, drawn
+        self.number = self._tape.seeds.setdefault(seeded, len(self._tape.seeds))
+
+    def place(self) -> Any:
+        """Name the place of the next number, and move on."""
+        self.drawn += 1
+        return "python", self.number, self.drawn
+
+    def put_back(self) -> None:
+        """Leave the generator as it was before the run."""
+        if _CORE.getstate(self.generator) != self.seeded:
+            self._tape.note(behind(self.generator))
+        if self.seeded is not self.before:
+            _CORE.setstate(self.generator, self.before)
+
+
+def behind(generator: Any) -> str:
+    """Name a generator of Python's that moved although the tape asked nothing of it.
+
+    >>> behind(random.Random(0)).startswith("a Random")
+    True
+    """
+    if generator is _HIDDEN:
+        return BEHIND
+    return f"a {type(generator).__name__} of Python's random, drawn from behind explore's back"
+
+
+BEHIND = (
+    "Python's random, drawn from behind explore's back: a function was imported from it before the run (from random "
+    "import …); write random.random() in the code, or pass the function in"
+)
+
+
+def _bound_methods(found: list[Place]) -> list[Place]:
+    """Where code keeps a generator's method: those of the module's generator anywhere, others where it finds them."""
+    anywhere = everywhere("python", lambda value: owner(value) is _HIDDEN)
+    mine = [place for place in found if issubclass(type(owner(held(place))), random.Random)]
+    listed = {(id(space), key): (space, key) for space, key in (*anywhere, *mine) if space is not vars(random)}
+    return [place for place in listed.values() if issubclass(type(owner(held(place))), random.Random)]
 
 
 def _public_functions() -> list[str]:
@@ -87,67 +119,161 @@ def _public_functions() -> list[str]:
     return [name for name in random.__all__ if callable(getattr(random.Random, name, None)) and name.islower()]
 
 
-def _oracle(tape: Tape) -> type[random.Random]:
-    class Oracle(random.Random):
-        """A generator whose state moves on as it would, and whose numbers are asked of the tape."""
+def _subclasses(kind: type[Any]) -> list[type[Any]]:
+    found: list[type[Any]] = []
+    for one in kind.__subclasses__():
+        found += [one, *_subclasses(one)]
+    return found
 
-        def random(self) -> Any:
-            return Uniform(tape.atom(self._place(), BITS, "python uniform"))
 
-        def uniform(self, a: Any, b: Any) -> Any:
-            return a + (b - a) * self.random()
+def _watched(tape: Tape, kind: type[Any]) -> dict[str, Any]:
+    """The drawing methods that a subclass has of its own: they may ask the methods they override, or are not seen."""
+    own = [name for name in _public_functions() if name in vars(kind) and name not in _KEPT]
+    return {name: _noting(tape, f"{kind.__name__}.{name}", vars(kind)[name]) for name in own}
 
-        def randrange(self, start: int, stop: int | None = None, step: int = 1) -> int:
-            values = range(start) if stop is None else range(start, stop, step)
-            if not values:
-                raise ValueError(f"empty range for randrange({start}, {stop}, {step})")
-            size = len(values)
-            masses = [Fraction(1, size)] * size
-            kind = f"a number below {size}"
-            return values[tape.once(self._place(), kind, lambda: tape.draw(kind, masses))]
 
-        def randint(self, a: int, b: int) -> int:
-            return self.randrange(a, b + 1)
+def _noting(tape: Tape, name: str, method: Any) -> Any:
+    if not callable(method):
+        return method
 
-        def choice(self, seq: Any) -> Any:
-            return seq[self.randrange(len(seq))]
+    def noting(*args: Any, **kwargs: Any) -> Any:
+        before = tape.asked
+        drawn = method(*args, **kwargs)
+        if tape.asked == before and not tape.foreign():
+            tape.note(f"{name}, which makes numbers of its own")
+        return drawn
 
-        def choices(self, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1) -> Any:
-            if weights is not None and cum_weights is not None:
-                raise TypeError("cannot specify both weights and cumulative weights")
-            each = [1] * len(population) if weights is None else weights
-            chosen: list[Any] = []
-            for _ in range(k):
-                atom = tape.atom(self._place(), BITS, "python uniform")
-                sums = [rational(mass, atom) for mass in cum_weights] if cum_weights is not None else None
-                sums = sums or list(accumulate(rational(mass, atom) for mass in each))
-                chosen.append(population[atom.cell(sums, f"choices by {atom.name}")])
-            return chosen
+    return noting
 
-        def sample(self, population: Any, k: int, *, counts: Any = None) -> list[Any]:
-            if counts is not None:
-                raise ExploreError("explore follows random.sample without counts=")
-            if not 0 <= k <= len(population):
-                raise ValueError(f"a sample of {k} is larger than its population of {len(population)}, or negative")
-            left = list(population)
-            return [left.pop(self.randrange(len(left))) for _ in range(k)]
 
-        def shuffle(self, x: Any) -> None:
-            x[:] = self.sample(x, len(x))
+class _State:
+    """A generator's state, to be set again; its numbers are no random numbers of a run."""
 
-        def expovariate(self, lambd: Any = 1) -> Any:
-            return Clock(tape.atom(self._place(), BITS, "python uniform")) / lambd
+    def __init__(self, seeded: Any, drawn: int, note: Callable[[str], None]) -> None:
+        self.seeded, self.drawn, self._note = seeded, drawn, note
 
-        def _place(self) -> Any:
-            """Name the place that the next number comes from, and move on."""
-            place = "python", self.getstate()
-            super().random()
-            return place
+    def __getitem__(self, place: Any) -> Any:
+        self._note("random.getstate(), whose numbers were read")
+        return (random.Random.VERSION, self.seeded, None)[place]
 
+    def __deepcopy__(self, _: Any) -> _State:
+        return self
+
+
+def _methods(tape: Tape) -> dict[str, Any]:
+    """The methods of random.Random, asking the tape; the state moves on as it would."""
+
+    def touched(self: Any) -> _Touched:
+        known = tape.python.get(id(self))
+        if known is None:
+            known = tape.python[id(self)] = _Touched(self, tape)
+        return known
+
+    def place(self: Any) -> Any:
+        return touched(self).place()
+
+    def uniform_number(self: Any) -> Any:
+        return Uniform(tape.atom(place(self), BITS, "python uniform"))
+
+    def uniform(self: Any, a: Any, b: Any) -> Any:
+        return a + (b - a) * self.random()
+
+    def randrange(self: Any, start: int, stop: int | None = None, step: int = 1) -> int:
+        values = range(start) if stop is None else range(start, stop, step)
+        if not values:
+            raise ValueError(f"empty range for randrange({start}, {stop}, {step})")
+        size = len(values)
+        masses = [Fraction(1, size)] * size
+        kind = f"a number below {size}"
+        return values[tape.once(place(self), kind, lambda: tape.draw(kind, masses))]
+
+    def randint(self: Any, a: int, b: int) -> int:
+        return self.randrange(a, b + 1)
+
+    def choice(self: Any, seq: Any) -> Any:
+        return seq[self.randrange(len(seq))]
+
+    def choices(self: Any, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1) -> Any:
+        if weights is not None and cum_weights is not None:
+            raise TypeError("cannot specify both weights and cumulative weights")
+        each = [1] * len(population) if weights is None else weights
+        chosen: list[Any] = []
+        for _ in range(k):
+            atom = tape.atom(place(self), BITS, "python uniform")
+            sums = [rational(mass, atom) for mass in cum_weights] if cum_weights is not None else None
+            sums = sums or list(accumulate(rational(mass, atom) for mass in each))
+            chosen.append(population[atom.cell(sums, f"choices by {atom.name}")])
+        return chosen
+
+    def sample(self: Any, population: Any, k: int, *, counts: Any = None) -> list[Any]:
+        if counts is not None:
+            raise ExploreError("explore follows random.sample without counts=")
+        if not 0 <= k <= len(population):
+            raise ValueError(f"a sample of {k} is larger than its population of {len(population)}, or negative")
+        left = list(population)
+        return [left.pop(self.randrange(len(left))) for _ in range(k)]
+
+    def shuffle(self: Any, x: Any) -> None:
+        x[:] = self.sample(x, len(x))
+
+    def expovariate(self: Any, lambd: Any = 1) -> Any:
+        return Clock(tape.atom(place(self), BITS, "python uniform")) / lambd
+
+    plain_seed: Any = random.Random.seed
+    plain_set: Any = random.Random.setstate
+
+    def seed(self: Any, *args: Any, **kwargs: Any) -> None:
+        known = touched(self)
+        plain_seed(self, *args, **kwargs)
+        known.at(_CORE.getstate(self), 0)
+
+    def getstate(self: Any) -> Any:
+        known = touched(self)
+        return _State(known.seeded, known.drawn, tape.note)
+
+    def setstate(self: Any, state: Any) -> None:
+        known = touched(self)
+        if isinstance(state, _State):
+            _CORE.setstate(self, state.seeded)
+            known.at(state.seeded, state.drawn)
+        else:
+            plain_set(self, state)
+            known.at(_CORE.getstate(self), 0)
+
+    listed = (uniform, randrange, randint, choice, choices, sample, shuffle, expovariate, seed, getstate, setstate)
+    methods: dict[str, Any] = {"random": uniform_number, **{one.__name__: one for one in listed}}
     for name in _public_functions():
-        if name not in (*_FOLLOWED, *_KEPT):
-            setattr(Oracle, name, _refused(name))
-    return Oracle
+        plain = getattr(random.Random, name)
+        methods[name] = _in_own_thread(tape, methods.get(name) or _refused(name), plain)
+    for name in _DERIVED:
+        methods[name] = _derived(tape, methods, name)
+    return methods
+
+
+_DERIVED = ("randrange", "randint", "choice", "choices", "sample", "shuffle", "expovariate")
+"""Methods that draw by random() and getrandbits(), which a subclass may have made its own."""
+
+
+def _derived(tape: Tape, methods: dict[str, Any], name: str) -> Any:
+    plain, core = methods[name], methods["random"]
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if type(self) is not random.Random and type(self).random is not core:
+            tape.note(f"{type(self).__name__}.{name}, by a random() of its own")
+        return plain(self, *args, **kwargs)
+
+    return method
+
+
+def _in_own_thread(tape: Tape, followed: Any, plain: Any) -> Any:
+    """A thread that the code did not start draws as it would, and from the module's generator by a twin of it."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if tape.foreign():
+            return plain(TWIN if self is _HIDDEN else self, *args, **kwargs)
+        return followed(self, *args, **kwargs)
+
+    return method
 
 
 def _refused(name: str) -> Callable[..., Any]:

@@ -3,9 +3,14 @@
 from __future__ import annotations
 
 import inspect
+import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from functools import partial
+from types import BuiltinMethodType, FunctionType, MethodType
 from typing import Any
+
+from spec_math.audit.exploration.replaced import standing
 
 Place = tuple[Any, str]
 """A dictionary and a key, or a cell of a closure and its one attribute."""
@@ -17,14 +22,62 @@ def places(fn: Callable[..., Any]) -> list[Place]:
     >>> ("places" in [key for _, key in places(places)])
     True
     """
-    spaces: list[dict[str, Any]] = []
-    cells: list[Any] = []
-    for one in _parts(fn):
-        spaces += [vars(one)] if hasattr(one, "__dict__") and not inspect.isfunction(one) else []
-        spaces += [one.__globals__] if hasattr(one, "__globals__") else []
-        cells += getattr(one, "__closure__", None) or ()
-    found: list[Place] = [(space, key) for space in spaces for key in space]
-    return found + [(cell, "cell_contents") for cell in cells if cell is not None]
+    spaces: dict[int, dict[str, Any]] = {}
+    cells: dict[int, Any] = {}
+    ahead, seen = [fn], {id(fn)}
+    while ahead:
+        for one in _parts(ahead.pop()):
+            spaces |= {id(space): space for space in _spaces(one)}
+            mine = [cell for cell in getattr(one, "__closure__", None) or () if cell is not None]
+            cells |= {id(cell): cell for cell in mine}
+            found = [held((cell, "cell_contents")) for cell in mine] + _named(one)
+            ahead += [value for value in found if id(value) not in seen and _may_be_entered(value)]
+            seen |= {id(value) for value in found}
+    listed: list[Place] = [(space, key) for space in spaces.values() for key in space]
+    return listed + [(cell, "cell_contents") for cell in cells.values()]
+
+
+def _spaces(one: Any) -> list[dict[str, Any]]:
+    own = [vars(one)] if hasattr(one, "__dict__") and not inspect.isfunction(one) else []
+    return own + ([one.__globals__] if hasattr(one, "__globals__") else [])
+
+
+def _named(one: Any) -> list[Any]:
+    """What a function names among its module's values."""
+    code, space = getattr(one, "__code__", None), getattr(one, "__globals__", {})
+    return [space[name] for name in code.co_names if name in space] if code is not None else []
+
+
+def _may_be_entered(value: Any) -> bool:
+    """Whether it is a function, or a part of one, that no library made."""
+    if type(value) not in (FunctionType, MethodType, partial):
+        return False
+    space = getattr(inspect.unwrap(getattr(value, "func", value)), "__globals__", {})
+    return str(space.get("__name__", "")).partition(".")[0] not in LIBRARIES
+
+
+LIBRARIES = (sys.stdlib_module_names - {"__main__"}) | {"numpy", "scipy", "numba", "torch", "transformers", "pytest"}
+"""Libraries whose functions are not looked into for generators that they hold."""
+
+_OWN = __name__.rpartition(".")[0]
+"""Explore's own modules go on with what is real."""
+
+_scanned: dict[str, tuple[set[int], list[Place]]] = {}
+
+
+def everywhere(kind: str, wanted: Callable[[Any], bool]) -> list[Place]:
+    """Return the names in all modules that hold what is wanted; each module is looked through once for a kind.
+
+    >>> [key for _, key in everywhere("this function", lambda value: value is everywhere)]
+    ['everywhere']
+    """
+    seen, found = _scanned.setdefault(kind, (set(), []))
+    for name, module in list(sys.modules.items()):
+        space = getattr(module, "__dict__", None)
+        if type(space) is dict and id(space) not in seen and not name.startswith(_OWN):
+            seen.add(id(space))
+            found += [(space, key) for key, value in list(space.items()) if wanted(value)]
+    return [place for place in found if wanted(held(place))]
 
 
 def _parts(fn: Any) -> list[Any]:
@@ -64,14 +117,18 @@ def standing_in(where: Sequence[Place], values: Sequence[Any]) -> Generator[None
     {'a': 2}
     """
     before = [held(place) for place in where]
-    try:
+
+    def put() -> None:
         for place, value in zip(where, values, strict=True):
             _put(place, value)
-        yield
-    finally:
+
+    def take() -> None:
         for place, value, other in zip(where, before, values, strict=True):
             if held(place) is other:  # a run may put something of its own there
                 _put(place, value)
+
+    with standing(put, take):
+        yield
 
 
 def _put(place: Place, value: Any) -> None:
@@ -88,4 +145,5 @@ def owner(value: Any) -> Any:
     >>> owner([1].append)
     [1]
     """
-    return value.__self__ if inspect.isbuiltin(value) or inspect.ismethod(value) else None
+    # By type: to ask some objects for their class, as isinstance does, has effects.
+    return value.__self__ if type(value) in (BuiltinMethodType, MethodType) else None

@@ -7,8 +7,10 @@ from __future__ import annotations
 
 import gc
 import random
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Generator, Hashable, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
+from threading import get_ident
 from typing import Any
 
 import numpy as np
@@ -29,9 +31,9 @@ def generators_alive() -> list[Any]:
     >>> any(one is held for one in generators_alive())
     True
     """
-    kinds = (random.Random, np.random.Generator, np.random.RandomState)
+    kinds = (random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator)
     # By type: to ask some objects for their class, as isinstance does, has effects.
-    return [one for one in gc.get_objects() if issubclass(type(one), kinds)]
+    return [one for one in gc.get_objects() if issubclass(type(one), kinds) and not hasattr(type(one), "of_a_run")]
 
 
 class Tape:
@@ -57,6 +59,33 @@ class Tape:
         self._held: dict[str, Any] = {}
         self.reused = False
         self.places: list[Place] = []
+        self.unseen: dict[str, None] = {}
+        self.asked = 0
+        self.seeds: dict[Hashable, int] = {}
+        self.python: dict[int, Any] = {}
+        self.bits: dict[int, Any] = {}
+        self.threads: set[int] = set()
+        self.quiet = False
+        self.following: set[int] = set()
+        self._thread = get_ident()
+
+    def note(self, source: str) -> None:
+        """Note a source that was drawn from unseen on this path: it has no law here."""
+        if not self.quiet:
+            self.unseen[source] = None
+
+    @contextmanager
+    def unnoted(self) -> Generator[None]:
+        """Let entropy be read while the block lasts: for seeds that are followed, or by explore itself."""
+        self.quiet, before = True, self.quiet
+        try:
+            yield
+        finally:
+            self.quiet = before
+
+    def foreign(self) -> bool:
+        """Whether this is a thread that the explored code did not start: what it draws is its own."""
+        return get_ident() != self._thread and get_ident() not in self.threads
 
     def held(self, name: str, make: Callable[[], Any]) -> Any:
         """Return what a source keeps from run to run, made when it is first asked for."""
@@ -68,6 +97,7 @@ class Tape:
         """Start a path: no number has been drawn, and the coin decides each fork."""
         self._coin, self.log, self._numbers, self._made = coin, [], {}, 0
         self.ignored = Fraction(0)
+        self.unseen, self.seeds, self.threads, self._thread = {}, {}, set(), get_ident()
 
     def finish(self) -> None:
         """End a path, and check that it did not stop short of a fork that an earlier path met."""
@@ -87,11 +117,11 @@ class Tape:
         """Compare the next path with a given one, in place of the one before it."""
         self._before = log
 
-    def made_before(self, kind: type[Any]) -> list[Any]:
-        """Return the generators of a kind that were alive before the first run: they would be drawn from unseen."""
+    def alive(self) -> list[Any]:
+        """Return the generators that were alive before the first run: they could be drawn from unseen."""
         if self._alive is None:
             self._alive = generators_alive()
-        return [one for one in self._alive if isinstance(one, kind)]
+        return self._alive
 
     def ignore(self, distance: Fraction) -> None:
         """Note by how much, in total variation, a number of this path is off from the code's."""
@@ -134,6 +164,9 @@ class Tape:
         return self._number(key, kind, lambda _: draw())
 
     def _number(self, key: Hashable, kind: str, make: Callable[[int], Any]) -> Any:
+        self.asked += 1
+        if get_ident() != self._thread:
+            self.note("random numbers drawn in a thread that the function started")
         key = (key, self._made) if self.fresh else key
         known = self._numbers.get(key)
         if known is None:

@@ -1,0 +1,84 @@
+"""Randomness that is not seen: a leak through it is never lossless, a right sampler that uses it never lossy."""
+
+from __future__ import annotations
+
+import random
+import threading
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from proofs_tests.soundness.unseen_sources import FOLLOWED, JUDGED, PAIR, REFUSED, leaky, right
+from spec_math.audit import check_sampler, explore
+from spec_math.verdict import Lossless, Lossy, Reason, Undecided
+
+
+def verdict(sampler: Any) -> Any:
+    return check_sampler(sampler, *PAIR, numbers="float64")
+
+
+@pytest.mark.parametrize("name", REFUSED)
+@pytest.mark.parametrize("made", [right, leaky])
+def test_what_is_not_followed_is_left_open_and_named(name: str, made: Any) -> None:
+    found = verdict(made(REFUSED[name]))
+    assert isinstance(found, Undecided)
+    assert found.reason is Reason.RANDOMNESS_NOT_SEEN
+
+
+@pytest.mark.parametrize("name", FOLLOWED)
+def test_what_is_followed_is_decided(name: str) -> None:
+    assert isinstance(verdict(right(FOLLOWED[name])), Lossless)
+    assert isinstance(verdict(leaky(FOLLOWED[name])), Lossy)
+
+
+@pytest.mark.parametrize("name", JUDGED)
+def test_what_cannot_be_entered_and_does_not_draw_is_judged(name: str) -> None:
+    assert isinstance(verdict(JUDGED[name]), Lossless)
+    assert isinstance(verdict(lambda target, draft: JUDGED[name](target[::-1], draft)), Lossy)
+
+
+def test_a_source_is_refused_where_a_rare_path_alone_draws_from_it() -> None:
+    def rarely(target: Any, _draft: Any) -> int:
+        if random.random() < 1e-6:
+            return right(REFUSED["os.urandom"])(target, _draft)
+        return int(random.random() >= target[0])
+
+    assert isinstance(verdict(rarely), Undecided)
+
+
+def test_a_refusal_that_the_code_catches_is_a_refusal() -> None:
+    """The control: the code goes on without its normal number, and would be judged for what it does then."""
+
+    def catches(target: Any, _draft: Any) -> int:
+        try:
+            return int(random.gauss(0, 1) < 0)
+        except Exception:
+            return int(random.random() >= target[0])
+
+    found = verdict(catches)
+    assert isinstance(found, Undecided)
+    assert "random.gauss" in found.explanation
+
+
+def test_other_threads_may_draw_meanwhile() -> None:
+    """A thread of the host, such as a progress bar's, draws while a function is explored: it condemns nothing."""
+    stop, drawn = threading.Event(), [0]
+
+    def drawing() -> None:
+        while not stop.is_set():
+            assert isinstance(random.random(), float)
+            assert isinstance(float(np.random.rand()), float)  # noqa: NPY002
+            drawn[0] += 1
+            time.sleep(0)
+
+    host = threading.Thread(target=drawing)
+    host.start()
+    try:
+        found = explore(lambda: sum(random.random() < 0.5 for _ in range(7)))
+    finally:
+        stop.set()
+        host.join()
+    assert drawn[0] > 0
+    assert found[0] == 2.0**-7  # type: ignore[index]

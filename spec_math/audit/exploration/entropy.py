@@ -1,0 +1,127 @@
+"""What decides from outside: the operating system's entropy and devices, C's own generators, other processes.
+
+Nothing of it can be followed: what is asked for is handed on, and noted on the tape as not seen.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import os
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+from spec_math.audit.exploration.replaced import patched, standing
+from spec_math.audit.exploration.stand_ins import Place, everywhere, held, standing_in
+from spec_math.audit.exploration.tape import Tape
+
+_FUNCTIONS = {
+    "os": ("urandom", "getrandom", "times", "getloadavg", "fork", "forkpty"),
+    "_uuid": ("generate_time_safe", "UuidCreate"),
+    "resource": ("getrusage",),
+}
+_C_FUNCTIONS = {
+    *("rand", "rand_r", "srand", "random", "drand48", "erand48", "lrand48", "nrand48", "mrand48", "jrand48"),
+    *("arc4random", "arc4random_uniform", "arc4random_buf", "getrandom", "getentropy", "time", "clock"),
+    *("clock_gettime", "gettimeofday"),
+}
+_FILES = ("random", "hwrng", "/proc/uptime", "/proc/stat", "/proc/loadavg", "/proc/interrupts")
+_PROCESSES = ("subprocess.Popen", "os.posix_spawn", "os.system", "os.exec", "socket.connect", "socket.sendto")
+
+
+def _known() -> dict[int, tuple[str, Any]]:
+    found: dict[int, tuple[str, Any]] = {}
+    for module, names in _FUNCTIONS.items():
+        try:
+            space = vars(importlib.import_module(module))
+        except ImportError:
+            continue
+        found |= {id(space[name]): (f"{module}.{name}", space[name]) for name in names if name in space}
+    return found
+
+
+_READ = _known()
+
+
+@contextmanager
+def entropy_noted(tape: Tape) -> Generator[None]:
+    """Note on the tape what is read from outside the process while the block lasts.
+
+    >>> tape = Tape()
+    >>> with entropy_noted(tape):
+    ...     bytes_read = os.urandom(1)
+    >>> list(tape.unseen)
+    ['os.urandom']
+    """
+    where, values = tape.held("entropy", lambda: _stand_ins(tape))
+    calling = tape.held("calling", lambda: _calling(tape))
+    _listen()
+    with standing_in(where, values), patched(calling), standing(lambda: _listening.append(tape), _listening.clear):
+        yield
+
+
+def _stand_ins(tape: Tape) -> tuple[list[Place], list[Any]]:
+    mine = [place for place in tape.places if id(held(place)) in _READ]
+    anywhere = everywhere("entropy", lambda value: id(value) in _READ)
+    where = list({(id(space), key): (space, key) for space, key in (*anywhere, *mine)}.values())
+    watched = {number: noting(tape, name, function) for number, (name, function) in _READ.items()}
+    return where, [watched[id(held(place))] for place in where]
+
+
+def noting(tape: Tape, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that is noted on a tape when it is called.
+
+    >>> tape = Tape()
+    >>> noting(tape, "len", len)("ab"), list(tape.unseen)
+    (2, ['len'])
+    """
+
+    def noted(*args: Any, **kwargs: Any) -> Any:
+        if not tape.foreign():
+            tape.note(name)
+        return function(*args, **kwargs)
+
+    return noted
+
+
+def _calling(tape: Tape) -> list[tuple[type[Any], dict[str, Any]]]:
+    """Calls by ctypes of what is known to draw, through libraries that were loaded before."""
+    kinds: list[type[Any]] = getattr(ctypes, "_CFuncPtr").__subclasses__()  # noqa: B009
+
+    def call(self: Any, *args: Any) -> Any:
+        name = getattr(self, "__name__", "")
+        if name in _C_FUNCTIONS and not tape.foreign():
+            tape.note(f"{name} of a C library")
+        return plain(self, *args)
+
+    plain: Any = getattr(ctypes, "_CFuncPtr").__call__  # noqa: B009
+    return [(kind, {"__call__": call}) for kind in kinds]
+
+
+_listening: list[Tape] = []
+_hooked: list[bool] = []
+
+
+def _listen() -> None:
+    """Hear what the interpreter tells of files, processes and C functions; such a hook stays, and is silent alone."""
+    if not _hooked:
+        _hooked.append(True)
+        sys.addaudithook(_heard)
+
+
+def _heard(event: str, arguments: Any) -> None:
+    if not _listening or _listening[-1].foreign():
+        return
+    if event == "open" and _decides(arguments[0]):
+        _listening[-1].note(f"the file {arguments[0]}")
+    elif event in _PROCESSES:
+        _listening[-1].note(f"another process or machine ({event})")
+    elif event == "ctypes.dlsym" and arguments[-1] in _C_FUNCTIONS:
+        _listening[-1].note(f"{arguments[-1]} of a C library")
+
+
+def _decides(path: Any) -> bool:
+    shown = os.fsdecode(path) if isinstance(path, str | bytes) else ""
+    return shown.startswith(("/dev/", "/proc/")) and any(name in shown for name in _FILES)

@@ -1,0 +1,143 @@
+"""Generators that stand still: the states of all that a process has, before a function is explored and after it.
+
+A function that is followed moves none of them: its numbers are questions to a tape. What moves one was not seen.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import random
+import sys
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from spec_math.audit.exploration.python_source import TWIN, behind
+
+_CORE: Any = random.Random.__mro__[1]
+_MT19937 = np.random.MT19937
+_HIDDEN: Any = np.random.mtrand._rand  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
+_HIDDEN_BITS: Any = _HIDDEN._bit_generator
+
+
+class Still:
+    """The states of a process's generators at one time: `moved` names those that have changed since.
+
+    `alive` are Python's and NumPy's generators; torch's, numba's and those of the accelerators are found where these
+    libraries are loaded.
+
+    >>> still = Still([])
+    >>> still.moved()
+    []
+    >>> drawn = random.random()
+    >>> [name.partition(",")[0] for name in still.moved()]
+    ["Python's random"]
+    """
+
+    def __init__(self, alive: list[Any]) -> None:
+        generators = [getattr(random, "_inst", None), _HIDDEN, *alive]
+        self._kept = [(one, name, read, read()) for one, name, read in _readers(generators)]
+
+    def again(self) -> None:
+        """Take the states that the generators have now for those that they are to keep."""
+        self._kept = [(one, name, read, read()) for one, name, read, _ in self._kept]
+
+    def moved(self, followed: Mapping[int, Any] | None = None) -> list[str]:
+        """Name the generators whose state is another one.
+
+        Those that are followed, by identity, may stand elsewhere now: theirs is the state that they were found in.
+        """
+        known = followed or {}
+        return [
+            name()
+            for one, name, read, state in self._kept
+            if (known[id(one)] not in (None, state) if id(one) in known else read() != state)
+        ]
+
+
+Reader = tuple[Any, Callable[[], str], Callable[[], Any]]
+
+
+def _readers(generators: list[Any]) -> list[Reader]:
+    found: list[Reader] = []
+    for one in {id(one): one for one in generators}.values():
+        if isinstance(one, random.Random) and not isinstance(one, random.SystemRandom) and one is not TWIN:
+            found.append((one, lambda one=one: behind(one), lambda one=one: _CORE.getstate(one)))
+        elif isinstance(one, np.random.BitGenerator):
+            found.append((one, lambda one=one: _numpy_name(one), lambda one=one: frozen(one)))
+        elif one is _HIDDEN:
+            found.append((one, lambda: _numpy_name(_HIDDEN_BITS), lambda: frozen(_HIDDEN_BITS)))
+    return [*found, *_numba(), *_torch()]
+
+
+MT19937_BYTES = 4 * 624 + 4
+"""Its words and its place, as NumPy lays them out; by its own property they take a hundred times as long to read."""
+
+
+def frozen(bits: Any) -> Any:
+    """Return the state of a NumPy bit generator as a value that can be compared.
+
+    >>> frozen(np.random.PCG64(3)) == frozen(np.random.PCG64(3))
+    True
+    """
+    if issubclass(type(bits), _MT19937):
+        return ctypes.string_at(bits.ctypes.state_address, MT19937_BYTES)
+    return _frozen(type(bits).state.__get__(bits))
+
+
+def _frozen(state: Any) -> Any:
+    if isinstance(state, dict):
+        return tuple(_frozen(value) for value in state.values())  # pyright: ignore[reportUnknownVariableType]
+    return state.tobytes() if isinstance(state, np.ndarray) else state
+
+
+def _numpy_name(bits: Any) -> str:
+    if bits is _HIDDEN_BITS:
+        return (
+            "NumPy's old global generator, drawn from behind explore's back: a function was imported from it before "
+            "the run (from numpy.random import …); write np.random.rand() in the code, or use default_rng()"
+        )
+    return f"a NumPy {type(bits).__name__} made before the run; make it inside, by default_rng()"
+
+
+def _numba() -> list[Reader]:
+    """numba's own two states of this thread, which compiled functions draw from."""
+    helper: Any = sys.modules.get("numba._helperlib")
+    if helper is None:
+        return []
+
+    def reader(place: Any) -> Callable[[], Any]:
+        return lambda: _compact(helper.rnd_get_state(place()))
+
+    return [
+        (
+            place,
+            lambda name=name: f"numba's own state of {name}, which compiled functions draw from; hand them uniforms",
+            reader(place),
+        )
+        for place, name in ((helper.rnd_get_np_state_ptr, "np.random"), (helper.rnd_get_py_state_ptr, "random"))
+    ]
+
+
+def _compact(state: Any) -> Any:
+    place, words = state
+    return place, tuple(words)
+
+
+def _torch() -> list[Reader]:
+    """torch's default generators, of the CPU and of the accelerators in use."""
+    torch: Any = sys.modules.get("torch")
+    if torch is None or not hasattr(torch, "default_generator"):
+        return []
+    found = [torch.default_generator]
+    if torch.cuda.is_available() and torch.cuda.is_initialized():
+        found += list(torch.cuda.default_generators)
+    return [
+        (
+            one,
+            lambda one=one: f"torch's default generator on {one.device}; follow it with torch_bridge.explore",
+            lambda one=one: one.get_state().numpy().tobytes(),
+        )
+        for one in found
+    ]

@@ -1,0 +1,81 @@
+"""What torch draws where no call of torch is seen: scripted functions, seeds made of entropy."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from contextlib import contextmanager
+from typing import Any
+
+import torch
+
+from spec_math.audit.exploration.compiled import seeds_noted
+from spec_math.audit.exploration.entropy import noting
+from spec_math.audit.exploration.replaced import patched, replaced
+from spec_math.audit.exploration.stand_ins import everywhere, held, standing_in
+from spec_math.audit.exploration.tape import Tape
+from torch_bridge.random_draws import Draws
+
+_GENERATOR: Any = torch.Generator
+_SCRIPTED: tuple[Any, ...] = (torch.jit.ScriptFunction, torch._C.ScriptMethod)  # pyright: ignore[reportPrivateUsage]
+
+
+@contextmanager
+def unseen_noted(tape: Tape, draws: Draws) -> Generator[None]:
+    """Note on the tape what torch draws behind the back of its function modes, while the block lasts.
+
+    A scripted function that is given its uniforms draws nothing, and is called as it is.
+
+    >>> from torch_bridge.tagged import Tags
+    >>> tape = Tape()
+    >>> with unseen_noted(tape, Draws(tape, Tags())):
+    ...     seed = torch.Generator().seed()
+    >>> list(tape.unseen)
+    ['torch.Generator.seed()']
+    """
+    methods, functions = tape.held("torch unseen", lambda: _made(tape))
+    seeding = {name: _leaving(draws, getattr(torch, name)) for name in _SEEDING}
+    bound = everywhere("torch seeds", lambda value: any(value is getattr(torch, name) for name in _SEEDING))
+    there = [place for place in bound if place[0] is not vars(torch)]
+    with (
+        patched(methods),
+        standing_in(there, [seeding[held(place).__name__] for place in there]),
+        replaced(torch, functions | seeding),
+        seeds_noted(tape, _GENERATOR),
+    ):
+        yield
+
+
+_SEEDING = ("manual_seed", "set_rng_state")
+
+
+def _leaving(draws: Draws, plain: Any) -> Any:
+    """A function that seeds torch's default generator: it stands there, and has not been drawn from."""
+
+    def seeding(*args: Any, **kwargs: Any) -> Any:
+        draws.arrive()
+        result = plain(*args, **kwargs)
+        draws.leave()
+        return result
+
+    seeding.__name__ = plain.__name__
+    return seeding
+
+
+def _made(tape: Tape) -> tuple[list[tuple[type[Any], dict[str, Any]]], dict[str, Any]]:
+    methods: list[tuple[type[Any], dict[str, Any]]] = [
+        (kind, {"__call__": _compared(tape, kind.__call__)}) for kind in _SCRIPTED
+    ]
+    functions = {name: noting(tape, f"torch.{name}", getattr(torch, name)) for name in ("seed", "initial_seed")}
+    return methods, functions
+
+
+def _compared(tape: Tape, plain: Any) -> Any:
+    def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        before = torch.default_generator.get_state()
+        result = plain(self, *args, **kwargs)
+        given = any(isinstance(value, _GENERATOR) for value in (*args, *kwargs.values()))
+        if given or not torch.equal(before, torch.default_generator.get_state()):
+            tape.note(f"the scripted {getattr(self, 'name', 'function')}, which draws by itself; hand it uniforms")
+        return result
+
+    return call
