@@ -17,7 +17,7 @@ LONGEST = 320
 # From the ground up. A module imports from lower floors, or from its own package; those that share a floor do not know
 # of each other. `spec_math/__init__.py` is the roof.
 FLOORS = [
-    {"worlds", "notebook", "files", "mean"},
+    {"worlds", "notebook", "files", "mean", "invariants"},
     {"arrays", "float_allowance", "verdict_values", "result"},
     {"chance", "distribution", "roots", "common_denominator"},
     {"scheme"},

@@ -31,13 +31,50 @@ class Emission(NamedTuple):
     accepted: bool
 
 
+Streamed = Callable[[Any, int], tuple[Any, Any]]
+"""(a `token_level.streamed.Chunk`, k) -> acceptance and membership [n] at the chunk's positions, a few queries each."""
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The most that any verifier of one kind of drafts reaches, 1 − max_H [P(S ⊆ H) − t(H)], by a formula of that kind.
+
+    `drafts` names the kind in words; `at(target, draft, k)` is the value for laws [..., V], `at_all(target, draft, ks)`
+    that of several k at a lower price; `streamed` its form over a chunk. Float laws of more tokens are not asked for
+    more than `most` drafts.
+
+    >>> from spec_math import SCHEMES
+    >>> SCHEMES[0].optimum(["1/4", "3/4"], ["1/2", "1/2"], 1), SCHEMES[0].optimum.drafts
+    (Fraction(3, 4), 'one draft')
+    """
+
+    drafts: str
+    at: Callable[[Any, Any, int], Any]
+    at_all: Callable[[Any, Any, tuple[int, ...]], tuple[Any, ...]] | None = None
+    streamed: Streamed | None = None
+    most: int | None = None
+
+    def __call__(self, target: Any, draft: Any, k: int) -> Any:
+        """Return the optimum of k drafts."""
+        return self.at(target, draft, k)
+
+    def all(self, target: Any, draft: Any, ks: tuple[int, ...]) -> tuple[Any, ...]:
+        """Return the optimum for each k."""
+        if self.at_all is not None:
+            return self.at_all(target, draft, ks)
+        return tuple(self.at(target, draft, k) for k in ks)
+
+
 @dataclass(frozen=True)
 class Scheme:
-    """A verifier of one position, as a program against a coin together with its closed forms.
+    """A verifier of one position: a program against a coin, its closed forms, and the optimum of the drafts it draws.
 
     `acceptance(target, draft, k)` is the probability that a test accepted a draft, `membership(target, draft, k)` that
     the emitted token is among the drafts. `emit` is `verify` with the test's answer, for those that wish to enumerate
-    acceptance; `drafts` is the fixed number of tokens drafted where the scheme ignores k.
+    acceptance; `drafts` is the fixed number of tokens drafted where the scheme ignores k. `optimum(target, draft, k)`
+    is the most that any verifier of these very drafts reaches; without it no gap is known. `streamed` gives both closed
+    forms over many positions at once; `estimate(target, draft, k, paths, rng)` gives them with a standard error where
+    they have too many terms. `monotone` says that membership is proved not to fall as k grows.
 
     >>> from spec_math import SCHEMES
     >>> SCHEMES[0].name, SCHEMES[0].acceptance(["1/4", "3/4"], ["1/2", "1/2"], 1)
@@ -51,6 +88,15 @@ class Scheme:
     membership: Callable[[Any, Any, int], Any]
     emit: Callable[[Coin, Tokens, Array, Array], Emission] | None = None
     drafts: int | None = None
+    short_name: str = ""
+    optimum: Optimum | None = None
+    streamed: Streamed | None = None
+    estimate: Callable[[Any, Any, int, int, Any], Any] | None = None
+    monotone: bool = False
+
+    def __post_init__(self) -> None:
+        if not self.short_name:
+            object.__setattr__(self, "short_name", self.name)
 
 
 def draw_independent(coin: Coin, draft: Any, k: int) -> Tokens:

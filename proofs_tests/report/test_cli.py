@@ -69,7 +69,7 @@ def test_names_of_tokens_are_shown(laws):
     (laws / "names.json").write_text(json.dumps(["ann", "bob", "cat", "dog", "eel", "fox"]))
     arguments = ["compare", "--target", laws / "t.npy", "--draft", laws / "d.npy", "--k", "2", "--position", 3]
     shown = run(*arguments, "--names", laws / "names.json").output
-    assert "At position 3 no verifier has more than" in shown
+    assert "At position 3 no verifier of 2 i.i.d. drafts has more than" in shown
     assert any(f"'{name}'" in shown for name in ("ann", "bob", "cat", "dog", "eel", "fox"))
     (laws / "names.json").write_text('["ann"]')
     refused = run(*arguments, "--names", laws / "names.json")

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from spec_math.token_level import SCHEMES, k_sequential
+from spec_math.token_level import SCHEMES, greedy, hub, k_sequential, one_hot
 from spec_math.token_level.excess_profile import ExcessProfile
-from spec_math.token_level.streamed import STREAMED, Chunk
+from spec_math.token_level.streamed import Chunk, rounding
 
 UNIT = 2.0**-53
 
@@ -24,27 +24,38 @@ def rows(seed, size, scale):
 
 
 def bound(size, k):
-    """Rounding of both sides.
+    """Rounding of both sides: the closed forms over arrays keep to the bound of the streamed ones too."""
+    return 2 * rounding(size, k)
 
-    A sum of V masses that is at most 1 is off by at most (V + 8) u in any order, and at most 2k + 2 such sums enter an
-    acceptance of k drafts; K-SEQ's bracket of relative width 2^-40 costs at most its width.
-    """
-    return (2 * k + 2) * (size + 8) * UNIT + 2.0**-40
+
+streamed_schemes = pytest.mark.parametrize(
+    "scheme", [scheme for scheme in SCHEMES if scheme.streamed is not None], ids=lambda scheme: scheme.name
+)
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 7, 40, 400])
 @pytest.mark.parametrize("scale", [1, 10, 30])
-@pytest.mark.parametrize("name", sorted(set(STREAMED) & {scheme.name for scheme in SCHEMES}))
-def test_streamed_values_equal_the_closed_forms(name, size, scale):
-    scheme = next(scheme for scheme in SCHEMES if scheme.name == name)
+@streamed_schemes
+def test_streamed_values_equal_the_closed_forms(scheme, size, scale):
     targets, drafts = rows(7, size, scale)
     t, d = (x / x.sum(axis=1, keepdims=True) for x in (targets, drafts))
     chunk = Chunk(size, (1, 2, 4, 8))
     chunk.take(targets, drafts)
     for k in (1, 2, 4, 8):
-        accepted, member = chunk.values(name, k)
+        accepted, member = scheme.streamed(chunk, k)
         assert np.abs(accepted - scheme.acceptance(t, d, k)).max() <= bound(size, k)
         assert np.abs(member - scheme.membership(t, d, k)).max() <= bound(size, k)
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 7, 40, 400])
+@streamed_schemes
+def test_a_streamed_optimum_is_that_of_the_schemes_drafts(scheme, size):
+    targets, drafts = rows(11, size, 5)
+    t, d = (x / x.sum(axis=1, keepdims=True) for x in (targets, drafts))
+    chunk = Chunk(size, (1, 2, 4, 8))
+    chunk.take(targets, drafts)
+    for k in (1, 2, 4, 8):
+        assert np.abs(scheme.optimum.streamed(chunk, k)[1] - scheme.optimum(t, d, k)).max() <= bound(size, k)
 
 
 def test_streamed_optimum_equals_the_best_prefix_by_a_whole_sort():
@@ -88,10 +99,9 @@ def test_greedy_drafts_with_ties_take_the_lowest_index_first():
     drafts[1, [3, 600, 1200]] = [0.25, 0.5, 0.25]
     chunk = Chunk(1500, (1, 3, 6))
     chunk.take(targets, drafts)
-    scheme = next(scheme for scheme in SCHEMES if scheme.name == "greedy drafts")
     t, d = (x / x.sum(axis=1, keepdims=True) for x in (targets, drafts))
     for k in (1, 3, 6):
-        for ours, theirs in zip(chunk.values("greedy drafts", k), (scheme.acceptance, scheme.membership), strict=True):
+        for ours, theirs in zip(chunk.greedy(k), (greedy.acceptance, greedy.membership), strict=True):
             assert np.abs(ours - theirs(t, d, k)).max() <= bound(1500, k)
 
 
@@ -107,12 +117,15 @@ def test_the_lowest_index_wins_a_tie(target, draft):
     """Few tokens, whose masses are all sums of halves: the answers are equal, not near."""
     chunk = Chunk(4, (1, 2, 3))
     chunk.take(np.array([target]), np.array([draft]))
-    for name in ("one-hot draft", "greedy drafts", "SpecHub"):
-        scheme = next(scheme for scheme in SCHEMES if scheme.name == name)
-        for k in (1, 2, 3) if name != "SpecHub" else (2,):
-            accepted, member = (float(found[0]) for found in chunk.values(name, k))
-            assert abs(accepted - scheme.acceptance(target, draft, k)) <= 2.0**-50
-            assert abs(member - scheme.membership(target, draft, k)) <= 2.0**-50
+    for streamed, module, ks in (
+        (chunk.favourite, one_hot, (1,)),
+        (chunk.greedy, greedy, (1, 2, 3)),
+        (chunk.hub, hub, (2,)),
+    ):
+        for k in ks:
+            accepted, member = (float(found[0]) for found in streamed(k))
+            assert abs(accepted - module.acceptance(target, draft, k)) <= 2.0**-50
+            assert abs(member - module.membership(target, draft, k)) <= 2.0**-50
 
 
 @pytest.mark.parametrize("tied", [(1, 512), (0, 513, 514), (3, 515, 516, 1)])
@@ -124,18 +137,19 @@ def test_the_lowest_index_wins_a_tie_that_is_met_out_of_order(tied):
     chunk = Chunk(600, (1, 2, 3, 4))
     chunk.take(target[None], draft[None])
     order = sorted(tied)
-    assert chunk.overall(1)[0] == pytest.approx(target[order[0]] / target.sum(), rel=2.0**-40)
+    assert chunk.favourite(1)[0][0] == pytest.approx(target[order[0]] / target.sum(), rel=2.0**-40)
     for k in range(2, len(tied) + 1):
-        assert chunk.by_k(2, k)[0] == pytest.approx(target[order[: k - 1]].sum() / target.sum(), rel=2.0**-40)
+        top = chunk.greedy(k)[1][0] - chunk.greedy(k)[0][0]
+        assert top == pytest.approx(target[order[: k - 1]].sum() / target.sum(), rel=2.0**-40)
 
 
 def test_a_cleared_chunk_starts_again():
     chunk = Chunk(2, (1,), capacity=1)
     chunk.take(np.array([[1.0, 3.0]]), np.array([[1.0, 1.0]]))
     chunk.clear()
-    assert (chunk.rows, len(chunk.overall(0))) == (0, 0)
+    assert (chunk.rows, len(chunk.overlap(1)[0])) == (0, 0)
     chunk.take(np.array([[1.0, 0.0]]), np.array([[1.0, 1.0]]))
-    assert chunk.overall(0).tolist() == [0.5]
+    assert chunk.overlap(1)[0].tolist() == [0.5]
 
 
 def test_the_profile_answers_below_its_first_edge_and_above_its_last():

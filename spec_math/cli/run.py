@@ -66,6 +66,7 @@ def run(work: Callable[[Console, Any], int]) -> None:
     """Do the work with a console and a progress bar, and leave with its exit code; bad input leaves with 2.
 
     Code that was loaded and ends the process, as a script does at its end, leaves with 2 too: its own code may be 0.
+    Numbers that contradict each other leave with 3: nothing is decided, and nothing is shown.
 
     Raises:
         typer.Exit: always, with the code.
@@ -97,6 +98,14 @@ def run(work: Callable[[Console, Any], int]) -> None:
         complaints.print("[bold red]error:[/bold red]", end=" ")
         complaints.print("; ".join([str(error), *getattr(error, "__notes__", [])]), markup=False, soft_wrap=True)
         raise typer.Exit(2) from None
+    except ArithmeticError as error:
+        from spec_math.invariants import BrokenInvariantError
+
+        if not isinstance(error, BrokenInvariantError):
+            raise typer.Exit(_told(complaints)) from error
+        complaints.print("[bold red]error:[/bold red]", end=" ")
+        complaints.print(str(error), markup=False, soft_wrap=True)
+        raise typer.Exit(3) from None
     except KeyboardInterrupt as stopped:
         complaints.print(str(stopped) or "interrupted; nothing was written", markup=False, soft_wrap=True)
         raise typer.Exit(130) from None

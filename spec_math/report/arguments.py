@@ -11,7 +11,7 @@ from spec_math.arrays import count, law
 from spec_math.coupling import joint
 from spec_math.files.place import load
 from spec_math.scheme import Emission, Scheme, draw_independent
-from spec_math.token_level import SCHEMES
+from spec_math.token_level import SCHEMES, optima
 
 PATHS = 10_000
 """Paths up to which a bare verifier's membership is enumerated at one position; NaN beyond."""
@@ -82,7 +82,7 @@ def verifier_scheme(name: str, verify: Callable[..., int]) -> Scheme:
         )
         return coupled.membership()
 
-    return Scheme(name, draw_independent, verify, membership, membership)
+    return Scheme(name, draw_independent, verify, membership, membership, optimum=optima.INDEPENDENT)
 
 
 def named_scheme(name: str) -> Scheme:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import isnan
 from pathlib import Path
 from typing import Any
 
@@ -17,13 +18,13 @@ from spec_math.files.whole import check_writable, write_whole
 from spec_math.report import default, pictures
 from spec_math.report.arguments import load_scheme, names_of, parsed_ks, parsed_sweep
 from spec_math.report.bounding_subset import bounding_sentence, laws_at
-from spec_math.report.comparison import Comparison
-from spec_math.report.comparison import compare as compare_positions
+from spec_math.report.comparison import compare_judged
 from spec_math.report.drafters import compare_drafters, drafters_table
 from spec_math.report.law_files import LawFile, open_laws
+from spec_math.report.lines import Comparison
 from spec_math.report.positions import Positions, compressed, from_files, heated
 from spec_math.report.tables import as_csv, as_json, footnotes, terminal_table
-from spec_math.report.verdicts import SchemeVerdict, judge
+from spec_math.report.verdicts import SchemeVerdict, Verdicts, judge
 from spec_math.scheme import Scheme
 from spec_math.token_level import SCHEMES
 
@@ -65,8 +66,8 @@ def compare(request: CompareRequest, console: Console, progress: Progress) -> in
     temperatures = parsed_sweep(request.sweep) if request.sweep else []
     source = _source(request, 1.0)
     asked = None if request.position is None else (request.position, *laws_at(source, request.position))
-    result = _compared(source, schemes, ks, request.seed, progress, "comparing")
     verdicts = _verdicts(schemes, progress)
+    result = _compared(source, verdicts, ks, request.seed, progress, "comparing")
     console.print(terminal_table(result, verdicts))
     for note in footnotes(result, verdicts):
         console.print(Text(note))
@@ -79,7 +80,7 @@ def compare(request: CompareRequest, console: Console, progress: Progress) -> in
     }
     if temperatures:
         swept = [
-            _compared(_source(request, heat), schemes, ks, request.seed, progress, f"draft temperature {heat:g}")
+            _compared(_source(request, heat), verdicts, ks, request.seed, progress, f"draft temperature {heat:g}")
             for heat in temperatures
         ]
         files["sweep.svg"] = pictures.sweep(temperatures, swept, max(ks))
@@ -88,7 +89,7 @@ def compare(request: CompareRequest, console: Console, progress: Progress) -> in
     if request.out is not None:
         for name, content in files.items():
             console.print(Text(f"wrote {write_whole(request.out / name, content)}"))
-    return 0 if all(found.verdict and not found.formula_fault for found in verdicts.values()) else 1
+    return 0 if all(found.right for found in verdicts.values()) else 1
 
 
 def maximisers(temperatures: Sequence[float], results: Sequence[Comparison], k: int) -> list[str]:
@@ -110,17 +111,17 @@ def maximisers(temperatures: Sequence[float], results: Sequence[Comparison], k: 
 
 
 def _compared(
-    positions: Positions, schemes: Sequence[Scheme], ks: tuple[int, ...], seed: int, progress: Progress, what: str
+    positions: Positions, verdicts: Verdicts, ks: tuple[int, ...], seed: int, progress: Progress, what: str
 ) -> Comparison:
     task = progress.add_task(what, total=positions.count)
-    return compare_positions(positions, schemes, ks, lambda done: progress.advance(task, done), seed)
+    return compare_judged(positions, verdicts, ks, lambda done: progress.advance(task, done), seed)
 
 
-def _verdicts(schemes: Sequence[Scheme], progress: Progress) -> dict[str, SchemeVerdict]:
+def _verdicts(schemes: Sequence[Scheme], progress: Progress) -> dict[Scheme, SchemeVerdict]:
     task = progress.add_task("judging exactly", total=len(schemes))
-    found: dict[str, SchemeVerdict] = {}
+    found: dict[Scheme, SchemeVerdict] = {}
     for scheme in schemes:
-        found[scheme.name] = judge(scheme)
+        found[scheme] = judge(scheme)
         progress.advance(task)
     return found
 
@@ -140,10 +141,10 @@ def _compare_drafters(request: CompareRequest, console: Console, progress: Progr
     console.print(drafters_table(result))
     if request.out is not None:
         check_writable(request.out)
-        rows = {name: [tally.mean, tally.error] for name, tally in result.rows.items()}
-        rows |= {
-            f"optimum, {end} end": [t.mean, t.error] for end, t in zip(("lower", "upper"), result.bracket, strict=True)
-        }
+        ends = zip(("optimum, lower end", "optimum, upper end"), result.bracket, strict=True)
+        tallies = result.rows | dict(ends)
+        # One position knows no spread: JSON has null for that, and no NaN.
+        rows = {name: [t.mean, None if isnan(t.error) else t.error] for name, t in tallies.items()}
         content = json.dumps({"positions": result.sampled, "membership": rows}, indent=2, ensure_ascii=False)
         console.print(Text(f"wrote {write_whole(request.out / 'drafters.json', content)}"))
     return 0

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
+from math import isnan
 from typing import Any
 
 import numpy as np
 from rich.table import Table
 
 from spec_math.distribution import overlap
-from spec_math.report.comparison import SAMPLED_MASSES, Tally
+from spec_math.report.comparison import SAMPLED_MASSES
 from spec_math.report.law_files import LawFileError
 from spec_math.report.positions import FLOAT, Positions
+from spec_math.report.tally import Tally
 from spec_math.token_level import optimal, several_drafters
 
 
@@ -69,13 +71,17 @@ def drafters_table(result: DraftersComparison) -> Table:
     for column, justify in (("drafts", "left"), ("membership", "right"), ("±", "right")):
         table.add_column(column, justify="right" if justify == "right" else "left")
     for name, tally in result.rows.items():
-        table.add_row(name, f"{tally.mean:.4f}", f"{tally.error:.4f}")
+        table.add_row(name, f"{tally.mean:.4f}", _error(tally))
     if result.sampled:
         low, high = result.bracket
         table.add_section()
         ends = f"{low.mean:.4f}" if high.mean - low.mean < 5e-5 else f"{low.mean:.4f} to {high.mean:.4f}"
-        table.add_row(f"optimum of {' and '.join(result.labels)}", ends, f"{high.error:.4f}", style="bold")
+        table.add_row(f"optimum of {' and '.join(result.labels)}", ends, _error(high), style="bold")
     return table
+
+
+def _error(tally: Tally) -> str:
+    return "—" if isnan(tally.error) else f"{tally.error:.4f}"
 
 
 def _sampled(

@@ -7,10 +7,11 @@ import html
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from spec_math.report.comparison import Comparison
+from spec_math.report.lines import Comparison, Line
 from spec_math.report.playground import fragment
-from spec_math.report.tables import as_rows, footnotes
-from spec_math.report.verdicts import SchemeVerdict
+from spec_math.report.tables import footnotes
+from spec_math.report.tally import Tally
+from spec_math.report.verdicts import Verdicts
 
 STYLE = """
 body{font:16px/1.5 system-ui,sans-serif;color:#1b1b1b;background:#fff;max-width:62rem;margin:0 auto;padding:1rem}
@@ -37,10 +38,10 @@ MEANINGS = (
     ("Acceptance", "The probability that a test accepted a draft. It is at most the membership; often they are equal."),
     (
         "Optimum",
-        "The largest membership of any lossless verifier for these drafts: 1 − max over subsets H of tokens of "
-        "[P(all drafts in H) − target(H)]. The grey region above it cannot be reached by any verifier.",
+        "The largest membership of any lossless verifier of one kind of drafts: 1 − max over subsets H of tokens of "
+        "[P(all drafts in H) − target(H)]. No verifier of i.i.d. drafts reaches the grey region above theirs.",
     ),
-    ("Gap", "What the optimum accepts more, on average over the same positions."),
+    ("Gap", "What the optimum of a scheme's own drafts accepts more, on average over the same positions."),
     ("±", "The standard error of the mean over positions. It says how far other text of the kind would differ."),
 )
 
@@ -56,7 +57,7 @@ class Picture:
     notes: tuple[str, ...] = ()
 
 
-def page(result: Comparison, verdicts: dict[str, SchemeVerdict], pictures: Sequence[Picture], subset: str = "") -> str:
+def page(result: Comparison, verdicts: Verdicts, pictures: Sequence[Picture], subset: str = "") -> str:
     """Return the page as HTML text: the table, the pictures, the bounding subset, and what each number means.
 
     >>> import numpy as np
@@ -110,23 +111,22 @@ def _rows(table: Sequence[Sequence[str]]) -> str:
     return f"<div class='wide'><table>{''.join(f'<tr>{line}</tr>' for line in lines)}</table></div>"
 
 
-def _table(result: Comparison, verdicts: dict[str, SchemeVerdict]) -> str:
-    rows = as_rows(result, verdicts)
-    found = {(row["scheme"], row["k"]): row for row in rows}
-    names = list(dict.fromkeys(row["scheme"] for row in rows))
+def _table(result: Comparison, verdicts: Verdicts) -> str:
     head = "".join(f"<th>k = {k}</th>" for k in result.ks)
-    body = ""
-    for name in names:
-        verdict = str(verdicts.get(name, ""))
-        kind = "optimum" if name.startswith("optimum,") else "lossy" if verdict not in ("", "lossless") else ""
-        cells = "".join(_cell(found.get((name, k))) for k in result.ks)
-        body += f"<tr class='{kind}'><td>{_text(name)}</td>{cells}<td>{_text(verdict)}</td></tr>"
+    body = "".join(_row(line, result.ks, verdicts) for line in [*result.lines, *result.optima])
     return f"<div class='wide'><table><tr><th>membership</th>{head}<th>verdict</th></tr>{body}</table></div>"
 
 
-def _cell(row: dict[str, object] | None) -> str:
-    return "<td>—</td>" if row is None else f"<td>{row['membership']:.4f}</td>"
+def _row(line: Line, ks: Sequence[int], verdicts: Verdicts) -> str:
+    verdict = None if line.scheme is None else verdicts.get(line.scheme)
+    kind = "optimum" if line.scheme is None else "lossy" if verdict is not None and not verdict.right else ""
+    cells = "".join(_cell(line.membership.get(k)) for k in ks)
+    return f"<tr class='{kind}'><td>{_text(line.name)}</td>{cells}<td>{_text(str(verdict or ''))}</td></tr>"
+
+
+def _cell(tally: Tally | None) -> str:
+    return "<td>—</td>" if tally is None or not tally.count else f"<td>{tally.mean:.4f}</td>"
 
 
 def _text(value: str) -> str:
-    return html.escape(value, quote=True).replace("'", "&#39;")
+    return html.escape(value, quote=True)

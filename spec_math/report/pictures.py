@@ -10,7 +10,7 @@ from typing import Any
 from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
-from spec_math.report.comparison import Comparison, Line
+from spec_math.report.lines import Comparison, Line
 
 # Okabe and Ito's colours, told apart by colour-blind readers; dashes tell lines apart in print.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#8C510A", "#999999", "#F0E442", "#6A3D9A")
@@ -32,8 +32,9 @@ def membership_against_k(result: Comparison) -> str:
     figure, axes = _figure(8.2, 4.8)
     for number, line in enumerate(result.lines):
         _draw(axes, line, COLOURS[number % len(COLOURS)], MARKERS[number % len(MARKERS)])
-    for line, dash in zip(result.optima, ("-", ":"), strict=False):
-        ks = sorted(line.membership)
+    for number, line in enumerate(result.optima):
+        dash = ("-", ":", "-.", "--")[number % 4]
+        ks = sorted(k for k, tally in line.membership.items() if tally.count)
         values = [line.membership[k].mean for k in ks]
         axes.plot(ks, values, color="black", linewidth=2.2, linestyle=dash, label=line.name, zorder=3)
     envelope = result.optima[0].membership
@@ -63,11 +64,12 @@ def sweep(temperatures: Sequence[float], results: Sequence[Comparison], k: int) 
     True
     """
     figure, axes = _figure(8.2, 4.8)
-    names = [line.name for line in results[0].lines if k in line.membership] + [results[0].optima[0].name]
-    for number, name in enumerate(names):
-        values = [next(x for x in [*r.lines, *r.optima] if x.name == name).membership[k].mean for r in results]
-        colour = "black" if name.startswith("optimum") else COLOURS[number % len(COLOURS)]
-        axes.plot(temperatures, values, color=colour, label=name, linewidth=1.3)
+    for number, line in enumerate([*results[0].lines, results[0].optima[0]]):
+        if k not in line.membership:
+            continue
+        values = [[*result.lines, result.optima[0]][number].membership[k].mean for result in results]
+        colour = "black" if line.scheme is None else COLOURS[number % len(COLOURS)]
+        axes.plot(temperatures, values, color=colour, label=line.name, linewidth=1.3)
         best = max(range(len(values)), key=values.__getitem__)
         axes.plot([temperatures[best]], [values[best]], marker="o", color=colour, markersize=6)
     axes.set_xlabel("temperature of the draft")
@@ -121,7 +123,7 @@ def _draw(axes: Any, line: Line, colour: str, marker: str) -> None:
     ks = sorted(k for k, tally in line.membership.items() if tally.count)
     if not ks:
         return
-    values, errors = [line.membership[k].mean for k in ks], [2 * line.membership[k].error for k in ks]
+    values, errors = [line.membership[k].mean for k in ks], [2 * (line.membership[k].error or 0.0) for k in ks]
     label = line.name if len(line.membership) > 1 else f"{line.name} ({values[0]:.3f})"
     axes.errorbar(ks, values, yerr=errors, color=colour, marker=marker, markersize=4, linewidth=1.2, label=label)
 

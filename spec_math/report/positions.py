@@ -10,7 +10,14 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import SUM_BOUND
+from spec_math.invariants import SHIFT_INVARIANCE, Watch
 from spec_math.report.law_files import LawFile, LawFileError
+
+SHIFT = 512.0
+"""What is added to all logits of a row to take their softmax again."""
+
+SHIFTED = 8
+"""Rows of a file of logits whose softmax is taken again, evenly spaced."""
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -45,6 +52,7 @@ def from_files(
 
     Raises:
         LawFileError: the shapes differ; while streaming, a row that is no law, with its position.
+        BrokenInvariantError: while streaming, a softmax changes when all its logits are raised by one number.
 
     >>> import tempfile, pathlib
     >>> from spec_math.report.law_files import open_laws
@@ -65,7 +73,7 @@ def from_files(
     def batches(rows: int) -> Iterator[Batch]:
         # Two buffers for all chunks: fresh memory for each would cost more than the exponentials.
         buffers = np.empty((2, rows, target.shape[1]))
-        start = 0
+        start, step = 0, max(1, target.shape[0] // SHIFTED)
         for chunks in zip(target.chunks(rows), draft.chunks(rows), strict=True):
             error = 0.0
             masses: list[FLOAT] = []
@@ -73,6 +81,8 @@ def from_files(
                 held = buffer[: len(chunk)]
                 if logits:
                     _exponentials(chunk, heat, held, (file, start))
+                    for row in range(-start % step, len(chunk), step):
+                        _watch_shift(chunk[row : row + 1], heat, held[row : row + 1], (file, start + row))
                 else:
                     np.copyto(held, chunk, casting="unsafe")
                     error = max(error, _checked(held, file, start))
@@ -146,18 +156,37 @@ def heated(positions: Positions, temperature: float) -> Positions:
 
 
 def _exponentials(chunk: Any, heat: float, held: FLOAT, place: tuple[LawFile, int]) -> None:
+    """Fill e^((logit − largest)/heat), row by row: a row's largest is 1, whatever number is added to all its logits."""
     np.copyto(held, chunk, casting="unsafe")
-    if heat != 1.0:
-        held /= heat
     # In the file's own type where NumPy is fast in it: half the bytes to look at.
-    seen = chunk if heat == 1.0 and chunk.dtype == np.float32 else held
-    for row, value in enumerate(seen.max(axis=1).tolist()):
-        # Far from over- and underflow no shift is needed: the laws are divided by their sums later. NaN fails too.
-        if not -300 < value < 300:
-            if not isfinite(value):
-                raise LawFileError(f"{place[0].path}: position {place[1] + row}: {_logit_fault(held[row])}")
-            held[row] -= value
+    largest = (chunk if chunk.dtype == np.float32 else held).max(axis=1)
+    for row, value in enumerate(largest.tolist()):
+        if not isfinite(value):  # NaN too
+            raise LawFileError(f"{place[0].path}: position {place[1] + row}: {_logit_fault(held[row])}")
+    with np.errstate(over="ignore"):  # a logit that is lower by more than floats hold has mass 0
+        np.subtract(held, largest[:, None], out=held)
+        if heat != 1.0:
+            held /= heat
     np.exp(held, out=held)
+
+
+def _watch_shift(chunk: Any, heat: float, held: FLOAT, place: tuple[LawFile, int]) -> None:
+    """Take the softmax of one row of logits again, all raised by one number.
+
+    Raising rounds a logit x by (|x| + SHIFT)·2^-53, and so does taking the largest off again; a mass of the softmax
+    changes by at most the largest change of an exponent, times 2, and by the rounding of its sum.
+
+    Raises:
+        BrokenInvariantError: the two laws differ by more than that.
+    """
+    row, again = chunk[0].astype(np.float64) + SHIFT, np.empty((1, held.shape[1]))
+    _exponentials(row[None], heat, again, place)
+    law, shifted = (masses[0] / masses[0].sum() for masses in (held, again))
+    finite = np.abs(row[np.isfinite(row)])
+    bound = (8 * (float(finite.max()) + SHIFT) / heat + held.shape[1] + 8) * 2.0**-53
+    watch = Watch()
+    watch.at_most(SHIFT_INVARIANCE, str(place[0].path), (np.abs(law - shifted).max(), 0.0), bound, place[1])
+    watch.hold()
 
 
 def _logit_fault(row: FLOAT) -> str:

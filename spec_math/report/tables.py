@@ -5,12 +5,14 @@ from __future__ import annotations
 import csv
 import io
 import json
+from math import isnan
 from typing import Any
 
 from rich.table import Table
 
-from spec_math.report.comparison import Comparison, Line, Tally
-from spec_math.report.verdicts import SchemeVerdict
+from spec_math.report.lines import Comparison, Line
+from spec_math.report.tally import Tally
+from spec_math.report.verdicts import SchemeVerdict, Verdicts
 
 COLUMNS: tuple[str, ...] = (
     "scheme",
@@ -25,7 +27,7 @@ COLUMNS: tuple[str, ...] = (
 )
 
 
-def terminal_table(result: Comparison, verdicts: dict[str, SchemeVerdict]) -> Table:
+def terminal_table(result: Comparison, verdicts: Verdicts) -> Table:
     """Return the comparison as a rich table: membership a k, the acceptance beside it where it differs.
 
     >>> import numpy as np
@@ -46,8 +48,8 @@ def terminal_table(result: Comparison, verdicts: dict[str, SchemeVerdict]) -> Ta
         table.add_column(heading, justify="right")
     table.add_column("verdict")
     for line in result.lines:
-        verdict = verdicts.get(line.name)
-        gap = result.gap(line, largest)
+        verdict = _verdict(line, verdicts)
+        gap = _gap(result, line, largest, verdicts)
         said = "" if gap is None else f"{gap:.4f}"
         style = "red" if verdict is not None and str(verdict) != "lossless" else ""
         cells = [_cell(line.membership, k) for k in result.ks]
@@ -62,7 +64,7 @@ def terminal_table(result: Comparison, verdicts: dict[str, SchemeVerdict]) -> Ta
     return table
 
 
-def footnotes(result: Comparison, verdicts: dict[str, SchemeVerdict]) -> list[str]:
+def footnotes(result: Comparison, verdicts: Verdicts) -> list[str]:
     """Return what the table needs said below it: sampled columns, the largest sum error, counterexamples.
 
     >>> import numpy as np
@@ -76,25 +78,25 @@ def footnotes(result: Comparison, verdicts: dict[str, SchemeVerdict]) -> list[st
     """
     notes = [
         f"{result.count:,} positions, V = {result.size:,}; largest sum error met: {result.sum_error:.2g}; "
-        "± is the largest standard error of the line, over positions.",
+        "± is a line's largest standard error, over positions; gaps are to the optimum of the scheme's own drafts.",
     ]
     if any(line.sampled for line in [*result.lines, *result.optima]):
         notes.append(
             f"* looked at {result.sampled:,} evenly spaced positions only; what is shown is the optimum for i.i.d. "
             "drafts over all positions plus the mean difference to it over those."
         )
-    for name, found in verdicts.items():
+    for scheme, found in verdicts.items():
         if not found.verdict:
-            notes.append(f"{name}: {found.verdict}\n  counterexample: {found.counterexample}")
+            notes.append(f"{scheme.name}: {found.verdict}\n  counterexample: {found.counterexample}")
         elif found.formula_fault:
-            notes.append(f"{name}: {found.formula_fault}\n  counterexample: {found.counterexample}")
+            notes.append(f"{scheme.name}: {found.formula_fault}\n  counterexample: {found.counterexample}")
     judged = [found for found in verdicts.values() if str(found) == "lossless"]
     if judged:
         notes.append(f"lossless: exactly, on each of {judged[0].pairs} small pairs of laws, its formulas with it.")
     return notes
 
 
-def as_rows(result: Comparison, verdicts: dict[str, SchemeVerdict]) -> list[dict[str, Any]]:
+def as_rows(result: Comparison, verdicts: Verdicts) -> list[dict[str, Any]]:
     """Return one record a scheme and k, for CSV, JSON and pictures.
 
     >>> import numpy as np
@@ -116,18 +118,18 @@ def as_rows(result: Comparison, verdicts: dict[str, SchemeVerdict]) -> list[dict
                 line.name,
                 k,
                 member.mean,
-                member.error,
+                _known(member.error),
                 accepted.mean if accepted else None,
-                accepted.error if accepted else None,
-                result.gap(line, k),
+                _known(accepted.error) if accepted else None,
+                _gap(result, line, k, verdicts),
                 member.count,
-                str(verdicts.get(line.name, "")),
+                str(_verdict(line, verdicts) or ""),
             )
             records.append(dict(zip(COLUMNS, values, strict=True)))
     return records
 
 
-def as_csv(result: Comparison, verdicts: dict[str, SchemeVerdict]) -> str:
+def as_csv(result: Comparison, verdicts: Verdicts) -> str:
     """Return the records as CSV with a header.
 
     >>> import numpy as np
@@ -146,7 +148,7 @@ def as_csv(result: Comparison, verdicts: dict[str, SchemeVerdict]) -> str:
     return stream.getvalue()
 
 
-def as_json(result: Comparison, verdicts: dict[str, SchemeVerdict]) -> str:
+def as_json(result: Comparison, verdicts: Verdicts) -> str:
     """Return the comparison as JSON: what was compared, and the records.
 
     >>> import numpy as np
@@ -165,9 +167,19 @@ def as_json(result: Comparison, verdicts: dict[str, SchemeVerdict]) -> str:
         "largest sum error": result.sum_error,
         "positions of sampled columns": result.sampled,
         "rows": as_rows(result, verdicts),
-        "counterexamples": {n: f"{v.verdict} {v.counterexample}" for n, v in verdicts.items() if not v.verdict},
+        "counterexamples": {s.name: f"{v.verdict} {v.counterexample}" for s, v in verdicts.items() if not v.verdict},
     }
     return json.dumps(content, indent=2, ensure_ascii=False)
+
+
+def _verdict(line: Line, verdicts: Verdicts) -> SchemeVerdict | None:
+    return None if line.scheme is None else verdicts.get(line.scheme)
+
+
+def _gap(result: Comparison, line: Line, k: int, verdicts: Verdicts) -> float | None:
+    """Return the gap to the optimum of lossless verifiers, which a lossy one does not have."""
+    verdict = _verdict(line, verdicts)
+    return None if verdict is not None and not verdict.right else result.gap(line, k)
 
 
 def _marked(line: Line) -> str:
@@ -179,8 +191,12 @@ def _cell(tallies: dict[int, Tally], k: int) -> str:
 
 
 def _error(line: Line) -> str:
-    errors = [tally.error for tally in line.membership.values() if tally.count > 1]
+    errors = [error for tally in line.membership.values() if tally.count and not isnan(error := tally.error)]
     return f"{max(errors):.4f}" if errors else ""
+
+
+def _known(error: float) -> float | None:
+    return None if isnan(error) else error
 
 
 def _differs(line: Line) -> bool:

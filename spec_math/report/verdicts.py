@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -23,10 +23,19 @@ class SchemeVerdict:
     counterexample: str = ""
     formula_fault: str = ""
 
+    @property
+    def right(self) -> bool:
+        """Whether neither a counterexample nor a wrong formula was found."""
+        return bool(self.verdict) and not self.formula_fault
+
     def __str__(self) -> str:
         if not self.verdict:
             return "LOSSY"
         return "formula wrong" if self.formula_fault else "lossless"
+
+
+Verdicts = Mapping[Scheme, SchemeVerdict]
+"""What was found of each scheme."""
 
 
 @cache

@@ -8,11 +8,12 @@ from spec_math.arrays import count
 from spec_math.render.html import page as document
 from spec_math.report import default
 from spec_math.report.bounding_subset import bounding_sentence
-from spec_math.report.comparison import Comparison, compare
+from spec_math.report.comparison import compare_judged
 from spec_math.report.playground import fragment
-from spec_math.report.positions import Positions, heated
-from spec_math.report.verdicts import judge
+from spec_math.report.positions import heated
+from spec_math.report.verdicts import SchemeVerdict, judge
 from spec_math.result import Result
+from spec_math.scheme import Scheme
 from spec_math.studies.blocks.comparison import BlockRequest, compare_blocks
 from spec_math.studies.blocks.models import embedded
 from spec_math.studies.blocks.table import result_of as of_blocks
@@ -60,14 +61,17 @@ def one_position(positions: int, seed: int, told: Told) -> Result:
     ValueError: --positions must be at least 1; got 0
     """
     source = default.positions(count(positions, "--positions"))
-    found = _compared(source, KS, seed, told, "comparing")
     step = told("judging exactly", len(SCHEMES))
-    verdicts = {}
+    verdicts: dict[Scheme, SchemeVerdict] = {}
     for scheme in SCHEMES:
-        verdicts[scheme.name] = judge(scheme)
+        verdicts[scheme] = judge(scheme)
         step(1)
+    found = compare_judged(source, verdicts, KS, told("comparing", source.count), seed)
     swept = [
-        _compared(heated(source, heat), (HEATED,), seed, told, f"draft temperature {heat:g}") for heat in TEMPERATURES
+        compare_judged(
+            heated(source, heat), verdicts, (HEATED,), told(f"draft temperature {heat:g}", source.count), seed
+        )
+        for heat in TEMPERATURES
     ]
     bound = ""
     if found.hardest is not None:
@@ -106,7 +110,3 @@ def vocabularies(positions: int, seed: int, told: Told) -> Result:
             histogram(found, f"How many of {len(found.least)} byte pairs have how many segmentations"),
         ),
     )
-
-
-def _compared(positions: Positions, ks: tuple[int, ...], seed: int, told: Told, what: str) -> Comparison:
-    return compare(positions, SCHEMES, ks, told(what, positions.count), seed)

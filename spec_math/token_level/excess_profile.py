@@ -1,4 +1,7 @@
-"""One pair of float laws seen through its excess: K-SEQ's γ*, and the optimum of k drafts, at the price of buckets."""
+"""One pair of float laws seen through its excess: K-SEQ's γ*, and the optimum of k drafts, at the price of buckets.
+
+A power of many drafts goes through the logarithm of whichever of x and 1 − x is small: its rounding is not k-fold.
+"""
 
 from __future__ import annotations
 
@@ -7,13 +10,19 @@ from typing import Any
 import numba
 import numpy as np
 
-from spec_math.token_level.k_sequential import f_of_excess
-from spec_math.token_level.ratio_buckets import BUCKETS, EDGES, FLOAT, bucket_of, buckets_of, excess_of, gather
-
-_f: Any = numba.njit(cache=True)(f_of_excess)
+from spec_math.token_level.ratio_buckets import BUCKETS, EDGES, FLOAT, bucket_of, buckets_of, excess_of, gather, ranged
 
 GROUP = 16
 """Buckets that the search for the optimum excludes together."""
+
+STEPWISE = 32
+"""Up to this k powers are products; beyond it, they go through logarithms."""
+
+MARGIN = 1.0 + 2.0**-30
+"""What the search for the optimum adds to a bound that excludes buckets, for the rounding of its powers."""
+
+STEPS = 400
+"""More steps than K-SEQ's γ* ever takes: a third of them halve a bracket of [1, 2^63] down to 2^-40 of its end."""
 
 
 class ExcessProfile:
@@ -36,7 +45,8 @@ class ExcessProfile:
 
         >>> ExcessProfile(2).gather(np.array([1.0, 3.0]), np.array([1.0, 1.0]))
         """
-        gather(target, draft, self.arrays)
+        target, draft, total_t, total_d, _ = ranged(target, draft)
+        gather(target, draft, total_t, total_d, self.arrays)
 
     def excess(self, scale: float) -> float:
         """Return E(scale) = Σ (t − scale·d)+.
@@ -72,6 +82,26 @@ class ExcessProfile:
 
 
 @numba.njit(cache=True)
+def none_of(chance: float, k: int) -> float:
+    """Return (1 − chance)^k, the probability that none of k tests accepts.
+
+    >>> none_of(0.5, 2), none_of(1.0, 1000)
+    (0.25, 0.0)
+    """
+    return (1.0 - chance) ** k if k <= STEPWISE else np.exp(k * np.log1p(-chance))
+
+
+@numba.njit(cache=True)
+def f_at(left: float, k: int, gamma: float) -> float:
+    """Return K-SEQ's f(γ) from the excess left = E(γ): E − (1 − (1 − E)/γ)^k.
+
+    >>> f_at(0.5, 2, 1.0)
+    0.25
+    """
+    return left - none_of((1.0 - left) / gamma, k)
+
+
+@numba.njit(cache=True)
 def gamma_of(k: int, arrays: Any) -> float:
     """Return K-SEQ's γ* of a gathered pair.
 
@@ -81,19 +111,20 @@ def gamma_of(k: int, arrays: Any) -> float:
     1.0
     """
     above = arrays[2]
-    if _f(excess_of(1.0, arrays), k, 1.0) <= 0.0:
+    if f_at(excess_of(1.0, arrays), k, 1.0) <= 0.0:
         return 1.0
-    # First the bucket, by its edges, where the excess needs no scan; a margin on either side for rounded keys.
-    below, beyond = bucket_of(1.0), bucket_of(float(k))
+    # First the bucket, by its edges, where the excess needs no scan; a margin on either side for rounded keys. The last
+    # bucket ends beyond every k.
+    below, beyond = bucket_of(1.0), bucket_of(float(k)) + 1
     while beyond - below > 1:
         b = (below + beyond) // 2
-        value = _f(above[b, 0] - EDGES[b] * above[b, 1], k, EDGES[b])
+        value = f_at(above[b, 0] - EDGES[b] * above[b, 1], k, EDGES[b])
         below, beyond = (b, beyond) if value > 0.0 else (below, b)
     low, high = max(EDGES[below] * (1.0 - 2.0**-20), 1.0), min(EDGES[beyond] * (1.0 + 2.0**-20), float(k))
-    left = _f(excess_of(low, arrays), k, low)
-    right = _f(excess_of(high, arrays), k, high)
+    left = f_at(excess_of(low, arrays), k, low)
+    right = f_at(excess_of(high, arrays), k, high)
     middle, value = high, right
-    for step in range(96):
+    for step in range(STEPS):
         if high - low <= 2.0**-40 * high:
             break
         # In turn a chord, which lands next to the root, a small step across the root from there, and a bisection.
@@ -105,7 +136,7 @@ def gamma_of(k: int, arrays: Any) -> float:
             middle = low + (high - low) / 2
         if not low < middle < high:
             middle = low + (high - low) / 2
-        value = _f(excess_of(middle, arrays), k, middle)
+        value = f_at(excess_of(middle, arrays), k, middle)
         if value > 0.0:
             low, left = middle, value
         else:
@@ -142,55 +173,76 @@ def optimum_of(k: int, arrays: Any, ends: Any) -> float:
     >>> optimum_of(2, profile.arrays, ends_below(profile.arrays))
     1.0
     """
-    best = max(0.0, _power(ends[BUCKETS, 1], k) - ends[BUCKETS, 0])
+    above = arrays[2]
+    best = 0.0
     for first in range(0, BUCKETS, GROUP):
-        best = max(best, _power(ends[first, 1], k) - ends[first, 0])
+        best = max(best, _power(ends[first, 1], above[first, 1], k) - ends[first, 0])
     # First the edges inside groups that may hold the best prefix, then what lies inside buckets: by then the best is
     # nearly known, and few buckets have to be opened and sorted.
     for opened in (False, True):
         for first in range(0, BUCKETS, GROUP):
-            if _reach(k, first, min(first + GROUP, BUCKETS), ends) > best:
+            if _reach(k, first, min(first + GROUP, BUCKETS), above, ends) > best:
                 best = _best_of_group(k, first, opened, best, arrays, ends)
     return 1.0 - best
 
 
 @numba.njit(cache=True)
 def _best_of_group(k: int, first: int, opened: bool, best: float, arrays: Any, ends: Any) -> float:
-    _, starts, _, pairs = arrays
+    _, starts, above, pairs = arrays
     for b in range(first, min(first + GROUP, BUCKETS)):
         if not opened:
-            best = max(best, _power(ends[b, 1], k) - ends[b, 0])
-        elif starts[b + 1] - starts[b] > 1 and _reach(k, b, b + 1, ends) > best:
-            best = max(best, _best_inside(k, pairs[starts[b] : starts[b + 1]], ends[b, 0], ends[b, 1]))
+            best = max(best, _power(ends[b, 1], above[b, 1], k) - ends[b, 0])
+        elif starts[b + 1] - starts[b] > 1 and _reach(k, b, b + 1, above, ends) > best:
+            inside = pairs[starts[b] : starts[b + 1]]
+            best = max(best, _best_inside(k, inside, ends[b, 0], ends[b, 1], above[b + 1, 1]))
     return best
 
 
 @numba.njit(cache=True)
-def _reach(k: int, first: int, last: int, ends: Any) -> float:
+def _reach(k: int, first: int, last: int, above: Any, ends: Any) -> float:
     """Bound x^k − T over prefixes that end strictly inside buckets first..last−1.
 
     There the least T at draft mass x lies above the two lines of the least and the largest ratio, through the ends; x^k
     minus each is convex, so largest at the ends, which are looked at anyway, or where the lines cross.
     """
     low, high = EDGES[first], EDGES[last]
-    width = ends[last, 1] - ends[first, 1]
-    share = (high * width - (ends[last, 0] - ends[first, 0])) / (high - low)
-    return _power(ends[first, 1] + share, k) - ends[first, 0] - low * share
+    width = above[first, 1] - above[last, 1]
+    share = (high * width - (above[first, 0] - above[last, 0])) / (high - low)
+    power = _power(ends[first, 1] + share, above[last, 1] + (width - share), k)
+    # Rounded up: a logarithm, down to e^-700, is off by less than 2^-30 in all.
+    return power * MARGIN - ends[first, 0] - low * share
 
 
 @numba.njit(cache=True)
-def _best_inside(k: int, pairs: Any, t: float, d: float) -> float:
+def _best_inside(k: int, pairs: Any, t: float, d: float, beyond: float) -> float:
+    """Return the largest P^k − T over the prefixes that end inside a bucket, from T and P at its lower edge.
+
+    `beyond` is the draft mass of all later buckets: 1 − P is summed from above, as P is from below.
+    """
     ratios = np.where(pairs[:, 1] > 0.0, pairs[:, 0] / np.maximum(pairs[:, 1], 5e-324), np.inf)
+    order = np.argsort(ratios)
+    outside = np.empty(len(order))
+    for place in range(len(order) - 1, -1, -1):
+        outside[place] = beyond
+        beyond += pairs[order[place], 1]
     best = 0.0
-    for i in np.argsort(ratios):
-        t += pairs[i, 0]
-        d += pairs[i, 1]
-        best = max(best, _power(d, k) - t)
+    for place in range(len(order)):
+        t += pairs[order[place], 0]
+        d += pairs[order[place], 1]
+        best = max(best, _power(d, outside[place], k) - t)
     return best
 
 
 @numba.njit(cache=True)
-def _power(x: float, k: int) -> float:
+def _power(x: float, rest: float, k: int) -> float:
+    """Return x^k for x in [0, 1], whose 1 − x is `rest`."""
+    if k <= STEPWISE:
+        return _product(x, k)
+    return np.exp(k * (np.log1p(-rest) if rest < 0.5 else np.log(x)))
+
+
+@numba.njit(cache=True)
+def _product(x: float, k: int) -> float:
     result = 1.0
     while k > 0:
         if k & 1:

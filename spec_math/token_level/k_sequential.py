@@ -7,14 +7,18 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import Array, array_namespace, count, exact, is_exact, laws, over
+from spec_math.arrays import Array, array_namespace, count, exact, is_exact, laws, ones_like, over
 from spec_math.chance import Coin
 from spec_math.distribution import excess
 from spec_math.roots import decreasing_root, least_root
 from spec_math.scheme import Emission, drafted, draw_independent
+from spec_math.token_level.prefix_law import mixed_powers
 from spec_math.worlds import remembering
 
 draw = draw_independent
+
+STEPWISE = 32
+"""Up to this k powers and sums of powers of floats are taken as they are written."""
 
 
 def beta(target: Any, draft: Any, gamma: Any) -> Any:
@@ -80,7 +84,23 @@ def f_of_excess(left: Any, k: int, gamma: Any) -> Any:
     >>> f_of_excess(Fraction(1, 2), 2, Fraction(1))
     Fraction(1, 4)
     """
-    return left - (1 - (1 - left) / gamma) ** k
+    return left - none_of((1 - left) / gamma, k)
+
+
+def none_of(chance: Any, k: int) -> Any:
+    """Return (1 − chance)^k, the probability that none of k tests accepts; floats, for many, through log(1 − chance).
+
+    A power of the rounded 1 − chance would be off by k roundings; e^(k·log(1 − chance)) keeps as many digits as the
+    chance has.
+
+    >>> none_of(Fraction(1, 4), 2)
+    Fraction(9, 16)
+    """
+    if k <= STEPWISE or not (isinstance(chance, float) or str(getattr(chance, "dtype", "object")) != "object"):
+        return (1 - chance) ** k
+    xp = array_namespace(chance) if hasattr(chance, "dtype") else np
+    with np.errstate(divide="ignore"):  # a chance of 1: log 0 is −∞, and nothing is left
+        return xp.exp(k * xp.log1p(-chance))
 
 
 def emit(coin: Coin, tokens: Any, target: Any, draft: Any, gamma: Any = None) -> Emission:
@@ -127,7 +147,7 @@ def acceptance(target: Any, draft: Any, k: int, gamma: Any = None) -> Any:
     t, d = laws(target, draft)
     k = count(k)
     gamma = _gamma_star(t, d, k) if gamma is None else _valid(t, d, k, gamma)
-    return 1 - (1 - _beta(t, d, gamma)) ** k
+    return 1 - none_of(_beta(t, d, gamma), k)
 
 
 def membership(target: Any, draft: Any, k: int, gamma: Any = None) -> Any:
@@ -146,11 +166,11 @@ def membership(target: Any, draft: Any, k: int, gamma: Any = None) -> Any:
     xp = array_namespace(t)
     gamma = _column(_gamma_star(t, d, k) if gamma is None else _valid(t, d, k, gamma))
     passed = xp.minimum(d, t / gamma)
-    missed = 1 - xp.sum(passed, axis=-1, keepdims=True)
+    passes = xp.sum(passed, axis=-1, keepdims=True)
     # p_res·(1 − β)^k needs no division: it is the target mass that the tests leave over.
     left = _left_over(t, passed, k)
-    never = over(missed - d + passed, missed, 0 * missed)
-    return 1 - missed[..., 0] ** k + xp.sum(left * (1 - never**k), axis=-1)
+    among = over(d - passed, 1 - passes, ones_like(passes))
+    return 1 - none_of(passes[..., 0], k) + xp.sum(left * (1 - none_of(among, k)), axis=-1)
 
 
 def is_valid(target: Any, draft: Any, k: int, gamma: Any) -> Any:
@@ -170,10 +190,17 @@ def is_valid(target: Any, draft: Any, k: int, gamma: Any) -> Any:
 
 
 def _left_over(t: Array, passed: Array, k: int) -> Array:
-    """Return t − passed · p_acc/β; p_acc/β = Σ_{j<k} (1 − β)^j needs no division, and serves β = 0 too."""
+    """Return t − passed · p_acc/β; p_acc/β = Σ_{j<k} (1 − β)^j needs no division, and serves β = 0 too.
+
+    Floats divide for many drafts: what a small β does to the quotient's digits, passed ≤ β takes back.
+    """
     xp = array_namespace(t)
-    missed = 1 - xp.sum(passed, axis=-1, keepdims=True)
-    return t - passed * sum(missed**j for j in range(k))
+    passes = xp.sum(passed, axis=-1, keepdims=True)
+    if is_exact(t):
+        return t - passed * mixed_powers(1 - passes, ones_like(passes), k)
+    if k <= STEPWISE:
+        return t - passed * sum((1 - passes) ** j for j in range(k))
+    return t - passed * over(1 - none_of(passes, k), passes, k * ones_like(passes))
 
 
 def _beta(t: Array, d: Array, gamma: Any) -> Any:

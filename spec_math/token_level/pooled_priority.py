@@ -14,8 +14,9 @@ import numpy as np
 from spec_math.arrays import asarray, is_exact
 from spec_math.chance import Coin
 from spec_math.scheme import Emission, Scheme, draw_independent
-from spec_math.token_level import optimal, plan, without_replacement
+from spec_math.token_level import optima, optimal, plan, without_replacement
 from spec_math.token_level.plan import Plan
+from spec_math.token_level.streamed import Chunk
 from spec_math.worlds import remembering
 
 
@@ -67,7 +68,17 @@ def verify_without_replacement(coin: Coin, tokens: Any, target: Any, draft: Any)
     return emit_without_replacement(coin, tokens, target, draft).token
 
 
-INDEPENDENT = Scheme("optimal plan", draw_independent, verify, optimal.acceptance, optimal.acceptance, emit)
+INDEPENDENT = Scheme(
+    "optimal plan",
+    draw_independent,
+    verify,
+    optimal.acceptance,
+    optimal.acceptance,
+    emit,
+    optimum=optima.INDEPENDENT,
+    streamed=Chunk.optimum,
+    monotone=True,
+)
 WITHOUT_REPLACEMENT = Scheme(
     "optimal plan without replacement",
     without_replacement.draw,
@@ -75,6 +86,9 @@ WITHOUT_REPLACEMENT = Scheme(
     optimal.acceptance_without_replacement,
     optimal.acceptance_without_replacement,
     emit_without_replacement,
+    short_name="plan, no replacement",
+    optimum=optima.WITHOUT_REPLACEMENT,
+    monotone=True,
 )
 
 

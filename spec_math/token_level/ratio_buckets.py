@@ -3,13 +3,16 @@
 Every acceptance by thresholds of t/d is a function of the excess E(λ) = Σ (t − λd)+. With tokens of nearly one ratio
 side by side, E(λ) is two sums known beforehand and one short scan.
 
-Bucket keys are taken from the ratio in float32. A token on the wrong side of an edge has t/d within 2^-22 of it, so
-that its t − λd is wrong by at most 2^-22 of its mass, and only where λ lies as near to the same edge.
+Sums and ratios keep their range: a row whose sum could over- or underflow in a product is first scaled by a power of
+two, and a bucket is read off the exponent and the leading bits of the float64 ratio of two proportional masses. A ratio
+is off by 4·2^-53 at most, so that a token on the wrong side of an edge has a t − λd that is wrong by as little of its
+mass, and only where λ lies as near to the same edge; a mass below 2^-1022 of its row's sum may lie in any bucket.
 """
 
 # ruff: noqa: PLR0913 - numba kernels take their arrays one by one
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numba
@@ -27,13 +30,17 @@ BUCKETS = (HIGH - LOW) * STEPS + 2
 BLOCK = 2048
 """Ratios are taken by so many at once: a whole row of them would push the row itself out of cache."""
 
+LEAST_SUM, LARGEST_SUM = 2.0**-400, 2.0**400
+"""Sums between these leave every product of two masses in range; rows beyond are scaled first."""
+
 EDGES = np.concatenate(
     [[0.0], *(2.0**octave * (1 + np.arange(STEPS) / STEPS) for octave in range(LOW, HIGH)), [2.0**HIGH, 1e300]]
 )
 """Bucket b holds the ratios in [EDGES[b], EDGES[b + 1])."""
 
-_SHIFT = np.int32(23 - 6)
-_FIRST = np.int32(((127 + LOW) << 6) - 1)
+# A bucket's number is what is left of a ratio's bits above its leading log2(STEPS) bits of mantissa, counted from LOW.
+_SHIFT = np.int64(52 - 6)
+_FIRST = np.int64(((1023 + LOW) << 6) - 1)
 
 
 def buckets_of(size: int) -> tuple[Any, ...]:
@@ -53,19 +60,57 @@ def buckets_of(size: int) -> tuple[Any, ...]:
 
 
 @numba.njit(cache=True)
-def gather(target: Any, draft: Any, arrays: Any) -> tuple[float, float, float]:
-    """Fill the buckets from a target and a draft [V]; return both sums and Σ t·d before division.
+def ranged(target: Any, draft: Any) -> Any:
+    """Return a target and a draft [V] with their sums and Σ t·d before division, scaled where these would leave range.
 
-    >>> gather(np.array([1.0, 3.0]), np.array([1.0, 1.0]), buckets_of(2))
+    Scaling is by a power of two: exact, but for masses that are less than 2^-1000 of their row's sum.
+
+    Raises:
+        ValueError: a row without a positive, finite mass, so that there is no law in proportion to it.
+
+    >>> ranged(np.array([1.0, 3.0]), np.array([1.0, 1.0]))[2:]
     (4.0, 2.0, 4.0)
+    >>> ranged(np.array([1.0, 3.0]), np.array([5e-324, 5e-324]))[1:]
+    (array([0.5, 0.5]), 4.0, 1.0, 2.0)
+    """
+    total_t, total_d, product = _sums(target, draft)
+    if LEAST_SUM < total_t < LARGEST_SUM and LEAST_SUM < total_d < LARGEST_SUM:
+        return target, draft, total_t, total_d, product
+    if not LEAST_SUM < total_t < LARGEST_SUM:
+        target = _scaled(target)
+    if not LEAST_SUM < total_d < LARGEST_SUM:
+        draft = _scaled(draft)
+    total_t, total_d, product = _sums(target, draft)
+    return target, draft, total_t, total_d, product
+
+
+@numba.njit(cache=True)
+def _scaled(masses: Any) -> Any:
+    """Divide masses by a power of two, so that the largest lies in [1/2, 1)."""
+    largest = masses.max()
+    if not 0.0 < largest < np.inf:
+        raise ValueError("masses in proportion to which there is a law have a positive, finite largest one")
+    exponent = math.frexp(largest)[1]
+    scaled = np.empty_like(masses)
+    for i in range(masses.shape[0]):
+        scaled[i] = math.ldexp(masses[i], -exponent)
+    return scaled
+
+
+@numba.njit(cache=True)
+def gather(target: Any, draft: Any, total_t: float, total_d: float, arrays: Any) -> None:
+    """Fill the buckets from a target and a draft [V] with these sums, as `ranged` returns them.
+
+    >>> arrays = buckets_of(2)
+    >>> gather(np.array([1.0, 3.0]), np.array([1.0, 1.0]), 4.0, 2.0, arrays)
+    >>> arrays[3].tolist()
+    [[0.25, 0.5], [0.75, 0.5]]
     """
     keys, starts, above, pairs = arrays
-    total_t, total_d, product = _sums(target, draft)
-    _keys(target, draft, total_d / total_t, keys)
+    _keys(target, draft, 1.0 / total_t, 1.0 / total_d, keys)
     _count(keys, starts)
     _scatter(keys, starts, target, draft, 1.0 / total_t, 1.0 / total_d, pairs)
     _sum_from_above(pairs, starts, above)
-    return total_t, total_d, product
 
 
 @numba.njit(cache=True, fastmath={"reassoc", "contract"})
@@ -79,26 +124,26 @@ def _sums(target: Any, draft: Any) -> tuple[float, float, float]:
 
 
 @numba.njit(cache=True)
-def _keys(target: Any, draft: Any, scale: float, keys: Any) -> None:
-    ratios = np.empty(BLOCK, dtype=np.float32)
-    bits = ratios.view(np.int32)
+def _keys(target: Any, draft: Any, over_t: float, over_d: float, keys: Any) -> None:
+    ratios = np.empty(BLOCK)
+    bits = ratios.view(np.int64)
     for first in range(0, target.shape[0], BLOCK):
         last = min(first + BLOCK, target.shape[0])
-        _ratios(target[first:last], draft[first:last], scale, ratios)
+        _ratios(target[first:last], draft[first:last], over_t, over_d, ratios)
         _keys_of_bits(bits, keys[first:last])
 
 
 # Loops of their own over whole arrays: only so do they become vector instructions.
 @numba.njit(cache=True, error_model="numpy")
-def _ratios(target: Any, draft: Any, scale: float, ratios: Any) -> None:
+def _ratios(target: Any, draft: Any, over_t: float, over_d: float, ratios: Any) -> None:
     for i in range(target.shape[0]):
-        ratios[i] = np.float32(target[i] * scale) / np.float32(draft[i])
+        ratios[i] = (target[i] * over_t) / (draft[i] * over_d)
 
 
 @numba.njit(cache=True)
 def _keys_of_bits(bits: Any, keys: Any) -> None:
     for i in range(keys.shape[0]):
-        keys[i] = min(max((bits[i] >> _SHIFT) - _FIRST, np.int32(0)), np.int32(BUCKETS - 1))
+        keys[i] = min(max((bits[i] >> _SHIFT) - _FIRST, np.int64(0)), np.int64(BUCKETS - 1))
 
 
 @numba.njit(cache=True)
@@ -149,9 +194,9 @@ def bucket_of(ratio: float) -> int:
     >>> bucket_of(1.0) - bucket_of(0.5) == STEPS
     True
     """
-    cell = np.empty(1, dtype=np.float32)
+    cell = np.empty(1)
     cell[0] = ratio
-    return min(max((cell.view(np.int32)[0] >> _SHIFT) - _FIRST, 0), BUCKETS - 1)
+    return min(max((cell.view(np.int64)[0] >> _SHIFT) - _FIRST, 0), BUCKETS - 1)
 
 
 @numba.njit(cache=True)
@@ -159,7 +204,7 @@ def excess_of(scale: float, arrays: Any) -> float:
     """Return E(scale) of a gathered pair.
 
     >>> arrays = buckets_of(1)
-    >>> total = gather(np.array([1.0]), np.array([1.0]), arrays)
+    >>> gather(np.array([1.0]), np.array([1.0]), 1.0, 1.0, arrays)
     >>> excess_of(0.25, arrays)
     0.75
     """

@@ -1,19 +1,35 @@
 """Closed forms of the schemes over chunks of float laws, by the excess profile: a pass over V for all schemes and k."""
 
-# ruff: noqa: PLR0913 - numba kernels take their arrays one by one
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import numba
 import numpy as np
 
-from spec_math.token_level.excess_profile import ends_below, gamma_of, optimum_of
-from spec_math.token_level.ratio_buckets import FLOAT, buckets_of, excess_of, gather
+from spec_math.token_level.excess_profile import STEPWISE, ends_below, gamma_of, none_of, optimum_of
+from spec_math.token_level.favourites import FAR, drawn, find, outside_top
+from spec_math.token_level.ratio_buckets import FLOAT, buckets_of, excess_of, gather, ranged
+from spec_math.token_level.rejection_walk import rejections
 
-GROUPS = 512
-"""The draft's best tokens are looked for in the classes of indices modulo GROUPS whose maximum is high enough."""
+BOTH = tuple[FLOAT, FLOAT]
+"""Acceptance and membership [n]."""
+
+
+def rounding(size: int, k: int) -> float:
+    """Return how far a value of a chunk may lie from that of the laws in exact proportion to its masses.
+
+    With u = 2^-53, a sum of V masses that is at most 1 is off by (V + 8)u in any order, and an excess E is two of them.
+    Recursive rejection adds E's error to λ at each step; but E falls with slope −B, which does not grow, so that λ is
+    never off by more than 1/B times that error, however many the steps, nor E by more than twice its own. K-SEQ's
+    acceptance at γ is within |f(γ)| of that at γ*; f is off by E's error and, as k/γ*·(1 − β)^(k−1) ≤ 2, by as much for
+    its power, where that is taken through a logarithm, and by k times as much for a product; the bracket costs its
+    relative width 2^-40 at most. The optimum is 1 − (P^k − T), its power likewise.
+
+    >>> rounding(1000, 10**6) == rounding(1000, 100) < 1e-11
+    True
+    """
+    return (2 * min(k, STEPWISE) + 8) * (size + 8) * 2.0**-53 + 2.0**-40
 
 
 class Chunk:
@@ -24,7 +40,7 @@ class Chunk:
 
     >>> chunk = Chunk(2, (1, 2))
     >>> chunk.take(np.array([[1.0, 3.0]]), np.array([[1.0, 1.0]]))
-    >>> chunk.values("maximal coupling", 1)[1].tolist()
+    >>> chunk.overlap(1)[1].tolist()
     [0.75]
     """
 
@@ -35,14 +51,13 @@ class Chunk:
         self._buckets = buckets_of(size)
         self._numbers = np.array(self.ks)
         self._favourites = np.empty(min(max(self.ks), size), dtype=np.int64)
-        self._overall, self._rejected = np.empty((capacity, 3)), np.empty((capacity, max(self.ks)))
-        self._by_k = np.empty((4, capacity, len(self.ks)))
+        self._overall, self._by_k = np.empty((capacity, 3)), np.empty((5, capacity, len(self.ks)))
 
     def take(self, targets: FLOAT, drafts: FLOAT) -> None:
         """Take in the next positions.
 
         Raises:
-            ValueError: more positions than the capacity left.
+            ValueError: more positions than the capacity left; a row without a positive, finite mass.
 
         >>> chunk = Chunk(2, (1,))
         >>> chunk.take(np.array([[1.0, 1.0]]), np.array([[1.0, 1.0]]))
@@ -52,7 +67,7 @@ class Chunk:
         first, last = self.rows, self.rows + len(targets)
         if last > len(self._overall):
             raise ValueError(f"a chunk of {len(self._overall)} positions cannot take {last}; clear it first")
-        answers = self._overall[first:last], self._rejected[first:last], self._by_k[:, first:last]
+        answers = self._overall[first:last], self._by_k[:, first:last]
         _ask(targets, drafts, self._numbers, self._favourites, self._buckets, answers)
         self.rows = last
 
@@ -67,184 +82,113 @@ class Chunk:
         """
         self.rows = 0
 
-    def overall(self, which: int) -> FLOAT:
-        """Return [n] of overlap (0), target mass of the draft's favourite (1), or Σ t·d (2).
+    def overlap(self, k: int) -> BOTH:  # noqa: ARG002 - one draft
+        """Return (acceptance, membership) [n] of maximal coupling, and so do all below for their schemes.
 
         >>> chunk = Chunk(2, (1,))
         >>> chunk.take(np.array([[1.0, 3.0]]), np.array([[1.0, 1.0]]))
-        >>> chunk.overall(1).tolist()
+        >>> chunk.overlap(1)[0].tolist()
+        [0.75]
+        """
+        return _both(self._overall[: self.rows, 0])
+
+    def favourite(self, k: int) -> BOTH:  # noqa: ARG002 - one draft
+        """Return t(first maximum of d): a one-hot draft.
+
+        >>> chunk = Chunk(2, (1,))
+        >>> chunk.take(np.array([[1.0, 3.0]]), np.array([[1.0, 1.0]]))
+        >>> chunk.favourite(1)[0].tolist()
         [0.25]
         """
-        return self._overall[: self.rows, which]
+        return _both(self._overall[: self.rows, 1])
 
-    def rejected(self, k: int) -> FLOAT:
-        """Return the probability [n] that k tests of recursive rejection in a row reject.
+    def match(self, k: int) -> BOTH:  # noqa: ARG002 - one draft
+        """Return Σ t·d: sample and match.
+
+        >>> chunk = Chunk(2, (1,))
+        >>> chunk.take(np.array([[1.0, 3.0]]), np.array([[1.0, 1.0]]))
+        >>> chunk.match(1)[0].tolist()
+        [0.5]
+        """
+        return _both(self._overall[: self.rows, 2])
+
+    def k_sequential(self, k: int) -> BOTH:
+        """Return K-SEQ's at γ*.
 
         >>> chunk = Chunk(2, (2,))
-        >>> chunk.take(np.array([[1.0, 3.0]]), np.array([[1.0, 1.0]]))
-        >>> chunk.rejected(2).tolist()
-        [0.125]
+        >>> chunk.take(np.array([[1.0, 1.0]]), np.array([[1.0, 1.0]]))
+        >>> chunk.k_sequential(2)[0].tolist()
+        [1.0]
         """
-        return self._rejected[: self.rows, k - 1]
+        return _both(self._at(0, k))
 
-    def by_k(self, which: int, k: int) -> FLOAT:
-        """Return [n] of K-SEQ's acceptance (0), the optimum (1), t(Top) (2), or the drawn greedy draft's test (3).
+    def optimum(self, k: int) -> BOTH:
+        """Return the optimum of k i.i.d. drafts.
 
         >>> chunk = Chunk(2, (2,))
         >>> chunk.take(np.array([[0.4, 0.6]]), np.array([[0.75, 0.25]]))
-        >>> chunk.by_k(1, 2).round(6).tolist()
+        >>> chunk.optimum(2)[0].round(6).tolist()
         [0.8375]
         """
-        return self._by_k[which, : self.rows, self.ks.index(k)]
+        return _both(self._at(1, k))
 
-    def values(self, scheme: str, k: int) -> tuple[FLOAT, FLOAT]:
-        """Return (acceptance, membership) [n] of a scheme named in STREAMED.
+    def greedy(self, k: int) -> BOTH:
+        """Return what greedy drafts accept with the drawn draft's test, and with t(Top) added.
+
+        >>> chunk = Chunk(2, (2,))
+        >>> chunk.take(np.array([[0.25, 0.75]]), np.array([[0.75, 0.25]]))
+        >>> [found.tolist() for found in chunk.greedy(2)]
+        [[0.75], [1.0]]
+        """
+        return self._at(3, k), self._at(3, k) + self._at(2, k)
+
+    def hub(self, k: int) -> BOTH:  # noqa: ARG002 - two drafts
+        """Return SpecHub's: its sets are those of two greedy drafts.
+
+        >>> chunk = Chunk(2, (1,))
+        >>> chunk.take(np.array([[0.25, 0.75]]), np.array([[0.75, 0.25]]))
+        >>> chunk.hub(1)[0].tolist()
+        [1.0]
+        """
+        return _both(self.greedy(2)[1])
+
+    def recursive(self, k: int) -> BOTH:
+        """Return recursive rejection's.
 
         >>> chunk = Chunk(2, (2,))
         >>> chunk.take(np.array([[1.0, 3.0]]), np.array([[1.0, 1.0]]))
-        >>> chunk.values("recursive rejection", 2)[0].tolist()
+        >>> chunk.recursive(2)[0].tolist()
         [0.875]
         """
-        return STREAMED[scheme](self, k)
+        return _both(1 - self._at(4, k))
+
+    def _at(self, which: int, k: int) -> FLOAT:
+        return self._by_k[which, : self.rows, self.ks.index(k)]
 
 
-def _both(values: FLOAT) -> tuple[FLOAT, FLOAT]:
+def _both(values: FLOAT) -> BOTH:
     return values, values
-
-
-def _greedy(chunk: Chunk, k: int) -> tuple[FLOAT, FLOAT]:
-    drawn = chunk.by_k(3, k)
-    return drawn, drawn + chunk.by_k(2, k)
-
-
-STREAMED: dict[str, Callable[[Chunk, int], tuple[FLOAT, FLOAT]]] = {
-    "maximal coupling": lambda chunk, _: _both(chunk.overall(0)),
-    "one-hot draft": lambda chunk, _: _both(chunk.overall(1)),
-    "sample and match": lambda chunk, _: _both(chunk.overall(2)),
-    "K-SEQ at γ*": lambda chunk, k: _both(chunk.by_k(0, k)),
-    "recursive rejection": lambda chunk, k: _both(1 - chunk.rejected(k)),
-    "greedy drafts": _greedy,
-    "SpecHub": lambda chunk, _: _both(_greedy(chunk, 2)[1]),
-    "optimal plan": lambda chunk, k: _both(chunk.by_k(1, k)),
-}
-"""The schemes whose closed form costs a few queries of the profile, by name."""
 
 
 @numba.njit(cache=True)
 def _ask(targets: Any, drafts: Any, ks: Any, favourites: Any, arrays: Any, answers: Any) -> None:
-    overall, rejected, by_k = answers
+    overall, by_k = answers
     for row in range(targets.shape[0]):
-        target, draft = targets[row], drafts[row]
-        total_t, total_d, product = gather(target, draft, arrays)
-        rest = _favourites(draft, favourites)
+        target, draft, total_t, total_d, product = ranged(targets[row], drafts[row])
+        gather(target, draft, total_t, total_d, arrays)
+        rest = find(draft, favourites)
         overall[row, 0] = 1.0 - excess_of(1.0, arrays)
         overall[row, 1] = target[favourites[0]] / total_t
         overall[row, 2] = product / total_t / total_d
-        _reject(arrays, rejected[row])
+        rejections(ks, arrays, by_k[4, row])
         ends = ends_below(arrays)
         for j, k in enumerate(ks):
             gamma = gamma_of(k, arrays)
-            by_k[0, row, j] = 1.0 - (1.0 - (1.0 - excess_of(gamma, arrays)) / gamma) ** k
+            by_k[0, row, j] = 1.0 - none_of((1.0 - excess_of(gamma, arrays)) / gamma, k)
             # With one draft the optimum is the overlap.
             by_k[1, row, j] = overall[row, 0] if k == 1 else optimum_of(k, arrays, ends)
-            scale, by_k[2, row, j], clipped = _outside_top(k, target, draft, favourites, rest, total_t, total_d)
-            by_k[3, row, j] = 1.0 - excess_of(scale, arrays) - clipped
-
-
-@numba.njit(cache=True)
-def _reject(arrays: Any, rejected: Any) -> None:
-    """Fill the probabilities that 1, 2, … tests in a row reject: `recursive.rejections_by`, compiled."""
-    scale, left = 0.0, 1.0
-    for i in range(rejected.shape[0]):
-        scale += left
-        left = excess_of(scale, arrays)
-        rejected[i] = left
-
-
-@numba.njit(cache=True)
-def _favourites(draft: Any, tokens: Any) -> float:
-    """Fill the best tokens in descending order, lowest index first among equals; return the mass of all others.
-
-    The largest of each class of indices is one vector instruction for many; a class whose largest is no favourite holds
-    none.
-    """
-    size, wanted = draft.shape[0], tokens.shape[0]
-    groups = min(GROUPS, size)
-    largest = np.zeros(groups)
-    for first in range(0, size, groups):
-        _raise(largest, draft[first : first + groups])
-    best = np.full(wanted, -1.0)
-    tokens[:] = 0
-    for g in range(groups):
-        if largest[g] > best[wanted - 1]:
-            _insert(largest[g], g, best, tokens)
-    # The wanted-th best is at least the wanted-th largest of the classes.
-    least = best[wanted - 1]
-    best[:] = -1.0
-    tokens[:] = 0
-    for g in range(groups):
-        if largest[g] >= least:
-            for i in range(g, size, groups):
-                if draft[i] >= least:
-                    _insert(draft[i], i, best, tokens)
-    return _sum_without(draft, tokens)
-
-
-@numba.njit(cache=True)
-def _raise(largest: Any, masses: Any) -> None:
-    # Not max(): its rule for NaN would keep the loop from being vector instructions.
-    for g in range(masses.shape[0]):
-        largest[g] = masses[g] if masses[g] > largest[g] else largest[g]
-
-
-@numba.njit(cache=True)
-def _insert(mass: float, token: int, best: Any, tokens: Any) -> None:
-    j = best.shape[0] - 1
-    if mass < best[j] or (mass == best[j] and token > tokens[j]):
-        return
-    while j > 0 and (best[j - 1] < mass or (best[j - 1] == mass and tokens[j - 1] > token)):
-        best[j], tokens[j] = best[j - 1], tokens[j - 1]
-        j -= 1
-    best[j], tokens[j] = mass, token
-
-
-@numba.njit(cache=True)
-def _sum_without(draft: Any, tokens: Any) -> float:
-    """Sum the masses of all other tokens, not as a difference: a peaked draft leaves next to nothing."""
-    ordered = np.sort(tokens)
-    total, first = 0.0, 0
-    for token in ordered:
-        total += _sum(draft[first:token])
-        first = token + 1
-    return total + _sum(draft[first:])
-
-
-@numba.njit(cache=True, fastmath={"reassoc"})
-def _sum(masses: Any) -> float:
-    total = 0.0
-    for i in range(masses.shape[0]):
-        total += masses[i]
-    return total
-
-
-@numba.njit(cache=True)
-def _outside_top(
-    k: int, target: Any, draft: Any, favourites: Any, rest: float, total_t: float, total_d: float
-) -> tuple[float, float, float]:
-    """Return 1/d(not Top), t(Top), and Σ over Top of min(t, d/d(not Top)), Top the best k − 1 tokens that have mass."""
-    fixed = min(k - 1, favourites.shape[0])
-    while fixed > 0 and draft[favourites[fixed - 1]] == 0.0:
-        fixed -= 1
-    outside = rest
-    for j in range(favourites.shape[0] - 1, fixed - 1, -1):
-        outside += draft[favourites[j]]
-    # Nothing outside: the last favourite is the drawn one.
-    while outside == 0.0:
-        fixed -= 1
-        outside += draft[favourites[fixed]]
-    top, clipped = 0.0, 0.0
-    for j in range(fixed):
-        mass = target[favourites[j]] / total_t
-        top += mass
-        clipped += min(mass, draft[favourites[j]] / outside)
-    return total_d / outside, top, clipped
+            outside, fixed, by_k[2, row, j], clipped = outside_top(k, target, draft, favourites, rest, total_t)
+            if total_d < FAR * outside:
+                by_k[3, row, j] = 1.0 - excess_of(total_d / outside, arrays) - clipped
+            else:
+                by_k[3, row, j] = drawn(target, draft, favourites[:fixed], total_t, outside)

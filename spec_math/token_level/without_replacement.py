@@ -5,6 +5,7 @@ Source: Sequoia, Chen et al. 2024.
 
 from __future__ import annotations
 
+from math import log
 from typing import Any
 
 import numba
@@ -91,11 +92,10 @@ def _acceptance(t: Array, d: Array, k: int) -> Any:
         rows = [_acceptance(row, other, k) for row, other in zip(t, d, strict=True)]
         return np.array(rows, dtype=t.dtype) if isinstance(t, np.ndarray) else array_namespace(t).stack(rows)
     steps = min(k, int((d > 0).sum()))
-    terms = float(len(t)) ** (steps - 1)
-    if terms > TERMS:
+    if (steps - 1) * log(len(t)) > log(TERMS):
         raise ValueError(
-            f"the acceptance of {steps} drafts without replacement at V = {len(t)} is a sum of {terms:.2g} terms, more "
-            f"than {TERMS:.0e}; call without_replacement.estimate, which gives a value with an interval"
+            f"the acceptance of {steps} drafts without replacement at V = {len(t)} is a sum of {len(t)}^{steps - 1} "
+            f"terms, more than {TERMS:.0e}; call without_replacement.estimate, which gives a value with an interval"
         )
     return 1 - _rejected(t, d, steps)
 

@@ -11,7 +11,6 @@ from spec_math.report.arguments import masses_of, named_scheme
 from spec_math.result import Column, Note, Result, Row, Table
 from spec_math.studies.positions.explanation import Step, shown
 from spec_math.studies.positions.explanation import explain as explain_run
-from spec_math.token_level.optimal import acceptance
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,9 @@ def explain(request: OneStep) -> Result:
         notes.append(Note("\n".join(f"  {step_sentence(step)}" for step in steps), title, code=True))
     for label, formula in (("membership", chosen.membership), ("acceptance", chosen.acceptance)):
         notes.append(Note(f"over all coins: {label} {shown(formula(t, d, k))}"))
-    notes.append(Note(f"no verifier of {k} i.i.d. drafts has more than {shown(acceptance(t, d, k))}"))
+    if chosen.optimum is not None:
+        best = shown(chosen.optimum(t, d, k))
+        notes.append(Note(f"no verifier of the same drafts ({chosen.optimum.drafts}) has more than {best}"))
     columns = Column("token", "count"), Column("target", "number", digits=6), Column("draft", "number", digits=6)
     rows = tuple(Row((token, float(x), float(y))) for token, (x, y) in enumerate(zip(t, d, strict=True)))
     kept = "one of the drafts" if found.emitted in found.drafts else "none of the drafts"

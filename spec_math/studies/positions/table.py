@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from spec_math.mean import Mean
-from spec_math.report.comparison import Comparison, Line, Tally
+from spec_math.report.lines import Comparison, Line
 from spec_math.report.tables import footnotes
-from spec_math.report.verdicts import SchemeVerdict
+from spec_math.report.tally import Tally
+from spec_math.report.verdicts import SchemeVerdict, Verdicts
 from spec_math.result import Cell, Column, Curve, Note, Panel, Picture, Result, Row, Table, curve, sentences
 
 ALL_COLUMNS = (
@@ -36,11 +37,11 @@ MEANINGS = (
         "Acceptance",
     ),
     Note(
-        "The largest membership of any lossless verifier for these drafts: 1 − max over subsets H of tokens of "
-        "[P(all drafts in H) − target(H)]. The grey region above it cannot be reached by any verifier.",
+        "The largest membership of any lossless verifier of one kind of drafts: 1 − max over subsets H of tokens of "
+        "[P(all drafts in H) − target(H)]. No verifier of i.i.d. drafts reaches the grey region above theirs.",
         "Optimum",
     ),
-    Note("What the optimum accepts more, on average over the same positions.", "Gap"),
+    Note("What the optimum of a scheme's own drafts accepts more, on average over the same positions.", "Gap"),
     Note(
         "The standard error of the mean over positions. It says how far other text of the kind would differ.",
         "±",
@@ -48,7 +49,7 @@ MEANINGS = (
 )
 
 
-def result_of(found: Comparison, verdicts: Mapping[str, SchemeVerdict], bound: str = "") -> Result:
+def result_of(found: Comparison, verdicts: Verdicts, bound: str = "") -> Result:
     """Return a comparison as a result; `bound` says which subset of tokens bounds the optimum at one position.
 
     >>> import numpy as np
@@ -61,7 +62,7 @@ def result_of(found: Comparison, verdicts: Mapping[str, SchemeVerdict], bound: s
     'Take maximal coupling: it keeps 1.000 at k = 1.'
     """
     lossy = any(_faulty(verdict) for verdict in verdicts.values())
-    notes = sentences([*footnotes(found, dict(verdicts)), *([bound] if bound else [])])
+    notes = sentences([*footnotes(found, verdicts), *([bound] if bound else [])])
     return Result(
         "comparison",
         f"How much do verifiers of one position accept? {found.source}",
@@ -74,15 +75,15 @@ def result_of(found: Comparison, verdicts: Mapping[str, SchemeVerdict], bound: s
     )
 
 
-def finding(found: Comparison, verdicts: Mapping[str, SchemeVerdict]) -> str:
+def finding(found: Comparison, verdicts: Verdicts) -> str:
     """Say which lossless scheme keeps most at the largest k, and what the next one does.
 
-    >>> from spec_math.report.comparison import Comparison
-    >>> finding(Comparison("", 1, 2, (1,), [], [], 0.0, 0), {})
+    >>> from spec_math.report.lines import Comparison
+    >>> finding(Comparison("", 1, 2, (1,), [], []), {})
     'No scheme was compared.'
     """
     k = max(found.ks)
-    right = [line for line in found.lines if not _faulty(verdicts.get(line.name))]
+    right = [line for line in found.lines if not _faulty(_verdict(line, verdicts))]
     held = [(line, line.membership[k].mean) for line in right if k in line.membership and line.membership[k].count]
     if not held:
         return "No scheme was compared."
@@ -94,7 +95,7 @@ def finding(found: Comparison, verdicts: Mapping[str, SchemeVerdict]) -> str:
 def against_k(found: Comparison) -> Picture:
     """Return membership against k, a line a scheme, with the optimum as the ceiling that none can cross.
 
-    >>> against_k(Comparison("", 1, 2, (1, 2), [], [], 0.0, 0)).panels[0].ticks
+    >>> against_k(Comparison("", 1, 2, (1, 2), [], [])).panels[0].ticks
     ('1', '2')
     """
     curves = [_curve(line) for line in found.lines]
@@ -147,7 +148,7 @@ def _curve(line: Line, style: str = "line") -> Curve:
     return curve(line.name, means, style)  # type: ignore[arg-type]
 
 
-def _wide(found: Comparison, verdicts: Mapping[str, SchemeVerdict]) -> Table:
+def _wide(found: Comparison, verdicts: Verdicts) -> Table:
     k = max(found.ks)
     columns = (
         Column("scheme"),
@@ -161,30 +162,41 @@ def _wide(found: Comparison, verdicts: Mapping[str, SchemeVerdict]) -> Table:
     return Table("wide", "Membership: the chance that the emitted token is among k drafts", columns, tuple(rows))
 
 
-def _rows(line: Line, found: Comparison, verdicts: Mapping[str, SchemeVerdict], k: int) -> list[Row]:
-    verdict = str(verdicts.get(line.name) or "not judged")
-    mark = "wrong" if _faulty(verdicts.get(line.name)) else ""
-    rows = [Row((_marked(line), *_cells(line.membership, found), found.gap(line, k), verdict), mark)]
+def _rows(line: Line, found: Comparison, verdicts: Verdicts, k: int) -> list[Row]:
+    verdict = _verdict(line, verdicts)
+    mark = "wrong" if _faulty(verdict) else ""
+    cells = *_cells(line.membership, found), _gap(found, line, k, verdict), str(verdict or "not judged")
+    rows = [Row((_marked(line), *cells), mark)]
     pairs = [(line.membership[k], line.acceptance[k]) for k in line.acceptance if line.acceptance[k].count]
     if any(abs(member.mean - accepted.mean) > 1e-9 for member, accepted in pairs):
         rows.append(Row(("of which a test accepts", *_cells(line.acceptance, found), None, ""), "faint"))
     return rows
 
 
-def _long(found: Comparison, verdicts: Mapping[str, SchemeVerdict]) -> Table:
+def _long(found: Comparison, verdicts: Verdicts) -> Table:
     """A row a scheme and k, for CSV and JSON."""
     rows: list[Row] = []
     for line in (*found.lines, *found.optima):
         for k, tally in line.membership.items():
             values = _mean(tally), _mean(line.acceptance.get(k))
-            cells = line.name, k, *values, found.gap(line, k), not line.sampled, str(verdicts.get(line.name, ""))
+            verdict = _verdict(line, verdicts)
+            cells = line.name, k, *values, _gap(found, line, k, verdict), not line.sampled, str(verdict or "")
             if tally.count:
                 rows.append(Row(cells))
     return Table("comparison", "Every scheme and k", ALL_COLUMNS, tuple(rows))
 
 
+def _verdict(line: Line, verdicts: Verdicts) -> SchemeVerdict | None:
+    return None if line.scheme is None else verdicts.get(line.scheme)
+
+
+def _gap(found: Comparison, line: Line, k: int, verdict: SchemeVerdict | None) -> float | None:
+    """Return the gap to the optimum of lossless verifiers, which a lossy one does not have."""
+    return None if _faulty(verdict) else found.gap(line, k)
+
+
 def _faulty(verdict: SchemeVerdict | None) -> bool:
-    return verdict is not None and (not verdict.verdict or bool(verdict.formula_fault))
+    return verdict is not None and not verdict.right
 
 
 def _cells(tallies: dict[int, Tally], found: Comparison) -> list[Cell]:

@@ -1,0 +1,89 @@
+"""Recursive rejection with so many drafts that its tests are not gone through one by one.
+
+Between two neighbouring ratios t/d the excess is a line, E(λ) = A − Bλ, and the step λ ← λ + E(λ) of one test makes E a
+geometric sequence there: E·(1 − B)^n after n tests. As many tests as end before the next ratio are taken together, so
+that a walk takes at most a step a token, whatever k is.
+
+Source: SpecInfer, multi-step speculative sampling; the walk is worked out here.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numba
+import numpy as np
+
+from spec_math.token_level.ratio_buckets import bucket_of, excess_of
+
+STEPWISE = 64
+"""Up to this k the tests are gone through one by one, which needs no sort."""
+
+
+@numba.njit(cache=True)
+def rejections(ks: Any, arrays: Any, found: Any) -> None:
+    """Fill the probabilities that the first k tests all reject, for ascending ks, from a gathered pair.
+
+    It is `recursive.rejections_by`, compiled.
+
+    >>> from spec_math.token_level.ratio_buckets import buckets_of, gather
+    >>> arrays, found = buckets_of(2), np.empty(3)
+    >>> gather(np.array([1.0, 3.0]), np.array([1.0, 1.0]), 4.0, 2.0, arrays)
+    >>> rejections(np.array([1, 2, 100]), arrays, found)
+    >>> found.round(12).tolist()
+    [0.25, 0.125, 0.0]
+    """
+    scale, left, done = 0.0, 1.0, 0
+    for which in range(len(ks)):
+        if ks[which] > STEPWISE:
+            _walk(ks[which:], arrays, found[which:])
+            return
+        while done < ks[which]:
+            scale += left
+            left = excess_of(scale, arrays)
+            done += 1
+        found[which] = left
+
+
+@numba.njit(cache=True)
+def _walk(ks: Any, arrays: Any, found: Any) -> None:
+    ratios, masses = _from_one_on(arrays)
+    for which in range(len(ks)):
+        found[which] = _after(ks[which], ratios, masses)
+
+
+@numba.njit(cache=True)
+def _from_one_on(arrays: Any) -> Any:
+    """Return the ratios from the bucket of 1 on, ascending, and the masses [n + 1, 2] of the tokens from each on."""
+    _, starts, _, pairs = arrays
+    pairs = pairs[starts[bucket_of(1.0)] :]
+    ratios = np.where(pairs[:, 1] > 0.0, pairs[:, 0] / np.maximum(pairs[:, 1], 5e-324), np.inf)
+    order = np.argsort(ratios)
+    masses = np.zeros((len(order) + 1, 2))
+    for place in range(len(order) - 1, -1, -1):
+        for side in range(2):
+            masses[place, side] = masses[place + 1, side] + pairs[order[place], side]
+    return ratios[order], masses
+
+
+@numba.njit(cache=True)
+def _after(k: int, ratios: Any, masses: Any) -> float:
+    """Return E(λ_{k+1}) from λ_2 = 1 on."""
+    scale, tests, place = 1.0, k - 1, 0
+    while True:
+        while place < len(ratios) and ratios[place] <= scale:
+            place += 1
+        a, b = masses[place]
+        left = max(a - b * scale, 0.0)
+        # Nothing left; no test to go; or tokens that the draft never draws, which no test accepts.
+        if left == 0.0 or tests == 0 or b == 0.0:
+            return left
+        room = (ratios[place] - scale) * b / left
+        if room >= 1.0:  # λ stays below the next ratio for ever
+            return left * np.exp(tests * np.log1p(-b))
+        together = min(np.floor(np.log1p(-room) / np.log1p(-b)), float(tests))
+        if together > 0.0:
+            scale -= left * np.expm1(together * np.log1p(-b)) / b
+            left, tests = max(a - b * scale, 0.0), tests - int(together)
+        if tests > 0:
+            scale, tests = scale + left, tests - 1
