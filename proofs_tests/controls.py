@@ -1,7 +1,7 @@
-"""Known-wrong verifiers of one position: each must be judged lossy, or the judge is none.
+"""Known-wrong verifiers of one position: each must be judged lossy, or the judge is none; two are judged by nobody.
 
 A control is a mistake of one line in a right verifier, shown on laws where it bites. `broken` says that it emits no law
-at all, so that the verdict has a reason and a path in place of a token.
+at all, so that the verdict has a reason and a path in place of a token; `left_open` why there can be no verdict.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ from spec_math.arrays import positive_part
 from spec_math.chance import Coin
 from spec_math.distribution import normalised, residual, restricted, top_k
 from spec_math.token_level import greedy, hub, k_sequential, single, without_replacement
+from spec_math.verdict import Reason
 
 TARGET, DRAFT = exact(["1/10", "1/5", "3/10", "2/5"]), exact(["2/5", "3/10", "1/5", "1/10"])
 """Two tokens want more than they are drafted: with one only, a wrong residual is often right by accident."""
@@ -32,6 +33,7 @@ class Control(NamedTuple):
     target: Any = TARGET
     draft: Any = DRAFT
     broken: bool = False
+    left_open: Reason | None = None
 
 
 def scheme(draw: Callable[..., Any], verify: Callable[..., Any]) -> Scheme:
@@ -335,10 +337,10 @@ def remembers(coin: Coin, tokens: Any, _target: Any, _draft: Any) -> int:
     return tokens[0] if coin.flip(Fraction(1, next(_calls) + 2)) else 0
 
 
-def never_ends(coin: Coin, _tokens: Any, _target: Any, _draft: Any) -> int:
+def never_ends(coin: Coin, _tokens: Any, target: Any, _draft: Any) -> int:
     while coin.flip(Fraction(1, 2)):
         pass
-    return 0
+    return coin.draw(target)
 
 
 HALVES = exact(["1/2", "1/2", 0])
@@ -386,6 +388,6 @@ CONTROLS = (
     Control(divides_by_zero, "0 in the denominator", broken=True),
     Control(flips_more_than_one, "a probability above 1", broken=True),
     Control(draws_from_a_residual_that_is_no_law, "masses that do not sum to 1", broken=True),
-    Control(remembers, "its coins depend on how often it was called", broken=True),
-    Control(never_ends, "a loop without an end", broken=True),
+    Control(remembers, "its coins depend on how often it was called", left_open=Reason.NOT_JUDGED),
+    Control(never_ends, "a loop without an end, and right where it ends", left_open=Reason.BUDGET),
 )

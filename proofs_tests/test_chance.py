@@ -130,8 +130,9 @@ def test_flip_is_strictly_less(p: Any, u: Any, outcome: bool) -> None:
 
 
 def test_draw_is_in_proportion_to_the_sum() -> None:
-    """A float law may sum to a little more than 1: the uniform is taken of that sum."""
-    masses = [0.5, 0.5, 0.005]
+    """A float law may sum to a little more than 1: the uniform is taken of that sum, and a path has its share of it."""
+    masses = [0.5, 0.5, 2.0**-8]
+    assert law(lambda coin: coin.draw(masses)) == {token: mass / (1 + 2.0**-8) for token, mass in enumerate(masses)}
     for read in (masses, Cumulative(masses)):
         drawn = [replay(lambda coin, read=read: coin.draw(read), [u]) for u in (0.497, 0.4985, 0.994, 0.997)]
         assert drawn == [0, 1, 1, 2]

@@ -139,7 +139,7 @@ def test_a_proof_shows_its_scope_and_a_refutation_its_laws() -> None:
     shown = text(never)
     assert "Refuted: no test" in shown
     assert "Counterexample" in shown
-    assert "Lossy: token 0 is emitted" in shown
+    assert "Lossy for 1 draft: token 0 is emitted" in shown
     assert never.counterexample is not None
     for law in never.counterexample.parameters.values():
         assert all(str(mass) in shown for mass in law)

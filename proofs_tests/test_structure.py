@@ -19,8 +19,9 @@ LONGEST = 320
 FLOORS = [
     {"worlds", "notebook", "files", "mean", "invariants"},
     {"arrays", "float_allowance", "verdict_values", "result"},
+    {"masses"},
     {"chance", "distribution", "roots", "common_denominator"},
-    {"scheme"},
+    {"scheme", "every_path"},
     {"coupling", "verdict"},
     {"language"},
     {"token_level"},

@@ -15,7 +15,7 @@ from proofs_tests.strategies import counts, pairs
 from spec_math import SCHEMES, Lossless, Lossy, Scheme, check_lossless, exact, proportional_to
 from spec_math.distribution import residual
 from spec_math.token_level import recursive, single
-from spec_math.verdict import Bracket, Optimal
+from spec_math.verdict import Bracket, Optimal, Reason, Undecided
 
 TARGET, DRAFT = exact(["1/4", "3/4"]), exact(["1/2", "1/2"])
 
@@ -48,8 +48,8 @@ def test_verdict_is_lossless_exactly_where_the_emitted_law_is_the_target(pair: A
 
 
 def test_lossless_counts_its_paths() -> None:
-    assert check_lossless(single.verify, TARGET, DRAFT) == Lossless(paths=3, bound=0.0)
-    assert check_lossless(copies, TARGET, TARGET) == Lossless(paths=2)
+    assert check_lossless(single.verify, TARGET, DRAFT, 1) == Lossless(paths=3, bound=0.0, drafts=(1,))
+    assert check_lossless(copies, TARGET, TARGET) == Lossless(paths=2 + 4 + 8, drafts=(1, 2, 3))
 
 
 def test_lossy_names_the_token_that_is_furthest_off() -> None:
@@ -58,7 +58,8 @@ def test_lossy_names_the_token_that_is_furthest_off() -> None:
     assert (verdict.token, verdict.emitted, verdict.target) == (0, Fraction(1, 3), Fraction(1, 2))
     assert verdict.total_variation == Fraction(1, 6)
     assert str(verdict) == (
-        "Lossy: token 0 is emitted with probability 1/3 where the target has 1/2 (total variation 1/6)"
+        "Lossy for 1 draft: token 0 is emitted with probability 1/3 where the target has 1/2 (total variation 1/6)\n"
+        "  judged on one pair of laws on 3 tokens, as Fractions"
     )
 
 
@@ -72,12 +73,10 @@ def test_the_smallest_exact_difference_is_lossy() -> None:
 @pytest.mark.parametrize(
     ("verify", "said"),
     [
-        (lambda *_: next(iter(())), "StopIteration"),
         (lambda coin, *_: coin.draw([]), "a law needs at least one token"),
         (lambda coin, *_: coin.draw([float("nan"), 1.0]), "token 0 has nan"),
         (lambda coin, *_: coin.flip(Fraction(-1, 4)), "got -1/4"),
-        (lambda coin, *_: coin.toss(), "AttributeError"),
-        (lambda: 0, "TypeError"),
+        (lambda _coin, tokens, *_: 1 // tokens[0], "ZeroDivisionError for the drafts (0,)"),
         (lambda *_: True, "emitted True, which is no token index"),
         (lambda *_: (0,), "emitted (0,), which is no token index"),
         (lambda *_: 2, "emitted the token 2, outside 0..1"),
@@ -88,6 +87,22 @@ def test_judge_does_not_raise_for_what_a_verifier_does(verify: Any, said: str) -
     assert isinstance(verdict, Lossy)
     assert said in verdict.reason
     assert verdict.path
+
+
+@pytest.mark.parametrize(
+    ("verify", "said"),
+    [
+        (lambda *_: next(iter(())), "StopIteration"),
+        (lambda coin, *_: coin.toss(), "AttributeError"),
+        (lambda: 0, "TypeError"),
+    ],
+)
+def test_where_every_path_raises_nothing_was_judged(verify: Any, said: str) -> None:
+    verdict = check_lossless(verify, TARGET, DRAFT)
+    assert isinstance(verdict, Undecided)
+    assert verdict.reason is Reason.NOT_JUDGED
+    assert said in verdict.explanation
+    assert "each of the 2 paths raises" in verdict.explanation
 
 
 def test_judge_does_not_raise_for_how_a_scheme_drafts() -> None:

@@ -7,21 +7,29 @@ Source: the house's own; a uniform is used as in Devroye 1986, inversion.
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import accumulate
 from typing import Any, Protocol, TypeVar
 
-import numpy as np
+from spec_math.masses import ChanceError, Cumulative, as_list, in_short, over_sum, possible, probability, weighed
+from spec_math.worlds import as_text
 
-from spec_math.arrays import SUM_BOUND
-from spec_math.worlds import Symbol, as_text
-
-FLOAT_GAP = max(SUM_BOUND.values())
-"""How far a float law handed to a coin may be from summing to 1: its entrance knew the type it was stored in, and held
-it to that type's bound; the coin meets numbers already widened, and can only refuse what no type explains."""
+__all__ = [
+    "LONGEST",
+    "ChanceError",
+    "Coin",
+    "Cumulative",
+    "EndlessError",
+    "Enumerating",
+    "Path",
+    "UnrepeatableError",
+    "law",
+    "paths",
+    "possible",
+    "replay",
+    "sample",
+]
 
 LONGEST = 1_000
 """The most coins one enumerated path may ask for; a program that loops on its coin has no end to its paths."""
@@ -38,40 +46,16 @@ class Coin(Protocol):
         ...
 
     def draw(self, masses: Any) -> int:
-        """Return token i with probability masses[i]; the masses [V] already sum to 1."""
+        """Return token i with probability masses[i] / Σ masses; the masses [V] already sum to 1, but for rounding."""
         ...
 
 
-class Cumulative:
-    """A law with its running sums, so that a law drawn from often is summed once.
-
-    Raises:
-        ChanceError: masses that are negative or do not sum to 1.
-
-    >>> Cumulative([Fraction(1, 4), Fraction(3, 4)]).sums
-    [Fraction(1, 4), Fraction(1, 1)]
-    """
-
-    def __init__(self, masses: Any) -> None:
-        self.masses: list[Any] = _checked(masses)
-        self.sums: list[Any] = list(accumulate(self.masses))
-
-    def at(self, uniform: Any) -> int:
-        """Return the first i with v_0 + … + v_i > uniform · Σv; never a token of mass 0.
-
-        >>> Cumulative([Fraction(1, 4), 0, Fraction(3, 4)]).at(Fraction(1, 4))
-        2
-        """
-        total = self.sums[-1]
-        # A Fraction just below 1 times a float sum rounds up to the sum itself: then the last token that has mass.
-        index = min(bisect_right(self.sums, uniform * total), len(self.sums) - 1)
-        while self.masses[index] == 0:
-            index -= 1
-        return index
+class UnrepeatableError(ChanceError):
+    """A program asked something else on the same path: it is not a function of its coin alone."""
 
 
-class ChanceError(ValueError):
-    """A program asked for something that is no chance: a probability outside [0, 1], masses that are no law."""
+class EndlessError(ChanceError):
+    """One path of a program asks for more coins than are walked."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +92,7 @@ def paths(program: Callable[[Coin], Any]) -> Iterator[Path]:
     >>> [path.choices for path in paths(lambda coin: coin.flip(Fraction(1, 2)))]
     [('flip(1/2) = True',), ('flip(1/2) = False',)]
     """
-    coin = _Enumerating()
+    coin = Enumerating()
     while True:
         coin.rewind()
         try:
@@ -170,105 +154,113 @@ class _Consuming:
         return uniform
 
     def flip(self, p: Any) -> bool:
-        return bool(self._next() < _probability(p))
+        return bool(self._next() < probability(p)[0])
 
     def draw(self, masses: Any) -> int:
         cumulative = masses if isinstance(masses, Cumulative) else Cumulative(masses)
         return cumulative.at(self._next())
 
 
-class _Enumerating:
-    """Replays a tape of choices and branches at its end; the tape is advanced like an odometer."""
+class Enumerating:
+    """A coin that walks every path: it replays a tape of choices and branches at its end, like an odometer.
 
-    def __init__(self) -> None:
-        self._tape: list[tuple[str, list[tuple[Any, Any]], int]] = []
+    `types` are the types that laws are stored in, where they are known. `gaps` says how far the masses of
+    the j-th coins were from summing to 1 at most.
+
+    >>> coin = Enumerating()
+    >>> coin.draw([Fraction(1, 2), Fraction(1, 2)]), coin.mass, coin.advance(), coin.advance()
+    (0, Fraction(1, 2), True, False)
+    """
+
+    def __init__(self, types: Collection[str] | None = None) -> None:
+        self._tape: list[tuple[str, Any, list[tuple[Any, Any]], int]] = []
         self._place = 0
+        self._types = types
+        self._stored: set[str] = set()
         self.mass: Any = Fraction(1)
+        self.gaps: list[float] = []
+
+    @property
+    def stored(self) -> frozenset[str]:
+        """The floating types that the program has handed over so far."""
+        return frozenset(self._stored)
+
+    @property
+    def asked(self) -> int:
+        """How many coins this path has asked for so far."""
+        return self._place
 
     def rewind(self) -> None:
+        """Begin the path that the tape holds."""
         self._place = 0
         self.mass = Fraction(1)
 
     def choices(self) -> tuple[str, ...]:
-        return tuple(f"{asked} = {options[at][0]}" for asked, options, at in self._tape[: self._place])
+        """Return the path so far, in words."""
+        said: list[str] = []
+        for kind, question, options, at in self._tape[: self._place]:
+            shown = in_short(question) if kind == "draw" else as_text(question)
+            said.append(f"{kind}({shown}) = {options[at][0]}")
+        return tuple(said)
 
     def advance(self) -> bool:
+        """Turn to the next path; say whether there is one."""
         del self._tape[self._place :]
         while self._tape:
-            asked, options, at = self._tape.pop()
+            kind, question, options, at = self._tape.pop()
             if at + 1 < len(options):
-                self._tape.append((asked, options, at + 1))
+                self._tape.append((kind, question, options, at + 1))
                 return True
         return False
 
-    def _choose(self, asked: str, options: list[tuple[Any, Any]]) -> Any:
+    def flip(self, p: Any) -> bool:
+        """Return True on the first of two paths, False on the second; a side of probability 0 is not walked."""
+        if not self._repeats("flip", p):
+            p, stored = probability(p)
+            if stored:
+                self._stored.add(stored)
+            self._ask("flip", p, [(value, mass) for value, mass in ((True, p), (False, 1 - p)) if possible(mass)])
+        return bool(self._choose())
+
+    def draw(self, masses: Any) -> int:
+        """Return each token in turn, one a path, with its mass divided by the sum."""
+        kept = isinstance(masses, Cumulative)
+        question = masses.masses if kept else as_list(masses)
+        if not self._repeats("draw", question):
+            listed, total, stored = (
+                (masses.masses, masses.total, masses.stored) if kept else weighed(masses, self._types)
+            )
+            if stored:
+                self._stored.add(stored)
+                self.gaps += [0.0] * (self._place + 1 - len(self.gaps))
+                self.gaps[self._place] = max(self.gaps[self._place], abs(total - 1))
+                listed = over_sum(listed, total)
+            self._ask("draw", question, [(token, mass) for token, mass in enumerate(listed) if possible(mass)])
+        return int(self._choose())
+
+    def _repeats(self, kind: str, question: Any) -> bool:
+        """Say whether the tape holds this very question here: then it was checked when it was first asked."""
+        if self._place == len(self._tape):
+            return False
+        known, asked, _, _ = self._tape[self._place]
+        return known == kind and bool(asked == question)
+
+    def _ask(self, kind: str, question: Any, options: list[tuple[Any, Any]]) -> None:
         if self._place < len(self._tape):
-            known, stored, at = self._tape[self._place]
-            if known != asked or stored != options:
-                raise ChanceError(
-                    f"the program is no function of its coin: on the same path it asked {known} and then {asked}"
-                )
-        else:
-            if self._place >= LONGEST:
-                raise ChanceError(f"one path asks for more than {LONGEST:,} coins; bound the program's loop")
-            at = 0
-            self._tape.append((asked, options, at))
+            first, then = (
+                f"{name}({in_short(said) if name == 'draw' else as_text(said)})"
+                for name, said in (self._tape[self._place][:2], (kind, question))
+            )
+            raise UnrepeatableError(
+                f"the program is no function of its coin: on the same path it asked {first} and then {then}"
+            )
+        if self._place >= LONGEST:
+            raise EndlessError(f"one path asks for more than {LONGEST:,} coins; bound the program's loop")
+        self._tape.append((kind, question, options, 0))
+
+    def _choose(self) -> Any:
+        _, _, options, at = self._tape[self._place]
         self._place += 1
         value, mass = options[at]
         self.mass = self.mass * mass
         return value
-
-    def flip(self, p: Any) -> bool:
-        p = _probability(p)
-        options = [(value, mass) for value, mass in ((True, p), (False, 1 - p)) if possible(mass)]
-        return bool(self._choose(f"flip({as_text(p)})", options))
-
-    def draw(self, masses: Any) -> int:
-        listed = masses.masses if isinstance(masses, Cumulative) else _checked(masses)
-        options = [(token, mass) for token, mass in enumerate(listed) if possible(mass)]
-        return int(self._choose(f"draw({_short(listed)})", options))
-
-
-def possible(mass: Any) -> bool:
-    """Say whether a choice of this probability is followed: one of 0 is not.
-
-    >>> possible(Fraction(0)), possible(0.5)
-    (False, True)
-    """
-    return mass.possible() if isinstance(mass, Symbol) else bool(mass != 0)
-
-
-def _as_list(masses: Any) -> list[Any]:
-    if isinstance(masses, np.ndarray) or hasattr(masses, "tolist"):
-        return list(masses.tolist())
-    return list(masses)
-
-
-def _short(masses: Sequence[Any]) -> str:
-    shown = ", ".join(as_text(mass) for mass in masses[:8])
-    return f"{shown}, … {len(masses)} in all" if len(masses) > 8 else shown
-
-
-def _probability(p: Any) -> Any:
-    if hasattr(p, "item"):  # a scalar of NumPy or torch becomes Python's own
-        p = p.item()
-    if not 0 <= p <= 1:
-        raise ChanceError(f"flip: a probability must lie in [0, 1]; got {as_text(p)}")
-    return p
-
-
-def _checked(masses: Any) -> list[Any]:
-    """Check that masses are a law: exactly where they are exact, within `FLOAT_GAP` where they are floats."""
-    listed = _as_list(masses)
-    if not listed:
-        raise ChanceError("draw: a law needs at least one token; got none")
-    for token, mass in enumerate(listed):
-        if not mass >= 0:
-            raise ChanceError(f"draw: masses must be >= 0; token {token} has {as_text(mass)}")
-    total = sum(listed)
-    gap = abs(total - 1)
-    if gap > (FLOAT_GAP if isinstance(total, float | np.floating) else 0):
-        raise ChanceError(
-            f"draw: masses must sum to 1; these {len(listed)} sum to {as_text(total)} (off by {as_text(gap)})"
-        )
-    return listed

@@ -32,9 +32,9 @@ the allowance is our own.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 UNIT = {"float64": 2.0**-53, "float32": 2.0**-24, "float16": 2.0**-11, "bfloat16": 2.0**-8}
 """The unit roundoff of each type that a law may be stored in, and a verifier compute in."""
@@ -105,6 +105,15 @@ def evenly(coins: int, size: int, unit: float, gap: float = 0.0) -> float:
     return rounding([Level(unit, gap)] * coins, size)
 
 
+def drawing(size: int, stored: str, gap: float) -> float:
+    """Return what rounding explains where a law is drawn from as it is stored: its sum's gap, and a roundoff a mass.
+
+    >>> drawing(2, "float64", 0.0) == 2.0**-52
+    True
+    """
+    return gap + size * unit_of([stored])
+
+
 def cap(stored: Iterable[str], asked: float | None = None) -> float:
     """Return what a verdict forgives at most for laws stored in these types; a caller may ask for less, never for more.
 
@@ -134,10 +143,12 @@ def adding_up(paths: int, coins: int, size: int) -> float:
     return (paths + coins * (size + 2)) * UNIT["float64"]
 
 
-def unit_of(stored: Sequence[Any]) -> float:
-    """Return the coarsest unit roundoff of types, named as arrays name them; 0 where none is a float.
+def unit_of(stored: Iterable[str]) -> float:
+    """Return the coarsest unit roundoff of floating types, named as arrays name them; 0 where there are none.
 
-    >>> unit_of(["object"]), unit_of(["float64", "float32"]) == 2.0**-24
+    A type that is not known counts as float64.
+
+    >>> unit_of([]), unit_of(["float64", "float32"]) == 2.0**-24
     (0.0, True)
     """
-    return max((UNIT.get(str(name), 0.0) for name in stored), default=0.0)
+    return max((UNIT.get(name, UNIT["float64"]) for name in stored), default=0.0)

@@ -6,13 +6,16 @@ Source: lossless as in SpecTr, Section 3, valid transport plan; the judge is our
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from spec_math.arrays import Array, asarray, count, is_exact, laws, storage, sum_gap
-from spec_math.chance import Coin, Path, paths
-from spec_math.float_allowance import UNIT, Allowance
+from spec_math.chance import Coin
+from spec_math.every_path import BUDGET, NOT_REPEATED, Walked, repeats, walk
+from spec_math.float_allowance import UNIT, Allowance, adding_up, cap, rounding, unit_of
+from spec_math.masses import divided, possible
 from spec_math.scheme import Scheme, Tokens, draw_independent, is_index
 from spec_math.verdict_values import (
     Bracket,
@@ -94,11 +97,12 @@ def judged(
 def _differing(outcome: Any, found: tuple[Any, Any, Any], allowed: Allowance, partly: bool) -> Lossy:
     ours, theirs, distance = found
     single = not isinstance(outcome, tuple)
-    said, more = f"token {outcome} is" if single else f"the tokens {outcome} are", "at least " if partly else ""
+    said = f"token {outcome} is" if single else f"the tokens {outcome} are"
     rounded = f", of which rounding explains {allowed.rounding:.2g}" if allowed.rounding else ""
+    shown = [f"at least {float(value):.6g}" if partly else as_text(value) for value in (ours, distance)]
     return Lossy(
-        f"{said} emitted with probability {more}{as_text(ours)} where the target has {as_text(theirs)} "
-        f"(total variation {more}{as_text(distance)}{rounded})",
+        f"{said} emitted with probability {shown[0]} where the target has {as_text(theirs)} "
+        f"(total variation {shown[1]}{rounded})",
         token=outcome if single else None,
         tokens=None if single else outcome,
         emitted=ours,
@@ -110,16 +114,35 @@ def _differing(outcome: Any, found: tuple[Any, Any, Any], allowed: Allowance, pa
 Verifier = Callable[[Coin, Tokens, Array, Array], int]
 
 
-def check_lossless(verifier: Scheme | Verifier, target: Any, draft: Any, k: int = 1) -> Verdict:
+NUMBERS = (1, 2, 3)
+"""The numbers of drafts that a verifier is judged for where none is asked for."""
+
+UNASKED = 20_000
+"""The paths, as foreseen, up to which it is judged for a number of drafts that nobody asked for."""
+
+
+def check_lossless(
+    verifier: Scheme | Verifier,
+    target: Any,
+    draft: Any,
+    k: int | None = None,
+    at_most: float | None = None,
+    budget: int = BUDGET,
+) -> Verdict:
     """Decide whether a verifier of one position emits the target's law, by walking every path of it.
 
     The law: Σ over drafts and coins of P(drafts) · P(emitted = y | drafts) = t(y) for every token y. A Scheme drafts as
-    it says; a function verify(coin, tokens, target, draft) is given k i.i.d. drafts. Laws [V]; with Fractions the
-    verdict is exact. A verifier that breaks (negative masses, masses that are no law, an exception, a token out of
-    range) is Lossy, with its reason and path.
+    it says; a function verify(coin, tokens, target, draft) is given k i.i.d. drafts: 1, then 2 and 3 where k is None
+    and it takes them. Laws [V]; with Fractions the verdict is exact, with floats it forgives what `float_allowance`
+    derives, at most 1e-4 in total variation (1e-2 for laws in half precision), or `at_most` if that is less.
+
+    Negative masses, masses that are no law, an exception on some paths, a token out of range are Lossy, with the path.
+    Where every path raises, where rounding could explain a difference beyond what is forgiven, or more than `budget`
+    paths would have to be walked, the verdict is Undecided.
 
     Raises:
-        TypeError, ValueError: target or draft is no law, or k no count. Never for what the verifier does.
+        TypeError, ValueError: target or draft is no law, k or budget no count, at_most no total variation. Never for
+            what the verifier does.
 
     >>> def hopeful(coin, tokens, target, draft):
     ...     return tokens[0]
@@ -127,76 +150,149 @@ def check_lossless(verifier: Scheme | Verifier, target: Any, draft: Any, k: int 
     >>> verdict.token, verdict.emitted, verdict.target
     (0, Fraction(1, 2), Fraction(1, 4))
     """
-    t, d = laws(target, draft)
+    t, _ = laws(target, draft)
     if t.ndim != 1:
         raise ValueError(f"check_lossless judges one position, laws of shape [V]; got {tuple(t.shape)}")
-    k = count(k)
-    draw, verify = (verifier.draw, verifier.verify) if isinstance(verifier, Scheme) else (draw_independent, verifier)
-    drafts: list[Tokens] = []
     # The verifier gets its laws in the type they are stored in, since it checks them against that type's bound.
-    stored_target, stored_draft = asarray(target), asarray(draft)
-
-    def program(coin: Coin) -> Any:
-        tokens = draw(coin, _copy(stored_draft), k)
-        drafts[:] = [tokens]
-        # Fresh copies: a verifier that writes into its laws must not spoil the next path.
-        return verify(coin, tokens, _copy(stored_target), _copy(stored_draft))
-
-    unit = 0.0 if is_exact(t) else max(UNIT.get(storage(law), UNIT["float64"]) for law in (stored_target, stored_draft))
-    gap = 0.0 if is_exact(t) else float(sum_gap(t)) + float(sum_gap(d))
-    return _judged(program, t.tolist(), drafts, (unit, gap))
+    stored = asarray(target), asarray(draft)
+    types = () if is_exact(t) else tuple({storage(law) for law in stored})
+    asked = _Question(verifier, stored, types, cap(types, at_most), count(budget, "budget"))
+    fixed = verifier.drafts if isinstance(verifier, Scheme) else None
+    if k is not None or fixed is not None:
+        return asked.answered(count(k) if k is not None else count(fixed), fixed)
+    return asked.merged()
 
 
-def _judged(
-    program: Callable[[Coin], Any], target: list[Any], drafts: list[Tokens], rounding: tuple[float, float]
-) -> Verdict:
-    emitted: list[Any] = [mass - mass for mass in target]
-    walked, depth = 0, 0
-    walk = paths(program)
-    while True:
-        drafts.clear()
-        try:
-            path = next(walk)
-        except StopIteration:
-            break
-        except Exception as error:  # whatever a verifier raises is evidence against it
-            # A StopIteration arrives wrapped, as the cause of another exception.
-            notes = getattr(error, "__notes__", None) or getattr(error.__cause__, "__notes__", ())
-            place = tuple(note.removeprefix("on the path: ") for note in notes)
-            return Lossy(f"{type(error).__name__} for the drafts {_shown(drafts)}: {error}", path=place)
-        walked, depth = walked + 1, max(depth, len(path.choices))
-        broken = _broken(path, len(target))
-        if broken is not None:
-            return broken
-        emitted[int(path.outcome)] += path.mass
-    bound = _float_bound(len(target), walked, depth, rounding)
-    return judged(dict(enumerate(emitted)), dict(enumerate(target)), bound, walked)
+@dataclass(frozen=True)
+class _Question:
+    """A verifier on a pair of laws [V], stored in `types`, with what is forgiven and how many paths may be walked."""
+
+    verifier: Scheme | Verifier
+    laws: tuple[Array, Array]
+    types: tuple[str, ...]
+    at_most: float
+    budget: int
+
+    def answered(self, k: int, fixed: int | None = None) -> Verdict:
+        """Judge the verifier for k drafts; a scheme whose number is fixed ignores k."""
+        return self.told(self._judged(k)[0], fixed or k)
+
+    def told(self, verdict: Verdict, k: int) -> Verdict:
+        """Say in a verdict what it speaks of."""
+        if isinstance(verdict, Undecided):
+            return replace(verdict, drafts=(k,))
+        said = replace(verdict, drafts=(k,), scope=self._scope())
+        return replace(said, assumed=self._assumed(said)) if isinstance(said, Lossless) else said
+
+    def merged(self) -> Verdict:
+        """Judge the verifier for 1, 2 and 3 drafts, as far as it takes them, and return one verdict."""
+        lossless: list[Lossless] = []
+        left: list[tuple[str, Verdict]] = []
+        support = sum(map(possible, divided(self.laws[1])))
+        for k in NUMBERS:
+            foreseen = lossless[-1].paths * support if lossless else 0
+            if foreseen > UNASKED:
+                why = f"about {foreseen:,} paths; ask with k = {k}"
+                left.append((f"{k} ({why})", Undecided(Reason.BUDGET, why, drafts=(k,))))
+                continue
+            verdict, raised = self._judged(k)
+            verdict = self.told(verdict, k)
+            if isinstance(verdict, Lossless):
+                lossless.append(verdict)
+            elif raised and isinstance(verdict, Undecided):
+                left.append((f"{k} ({verdict.explanation})", verdict))
+            elif raised and lossless and isinstance(verdict, Lossy):
+                # Nobody asked for so many drafts.
+                why = f"{verdict.reason}; other paths return, and it is lossless for fewer drafts: ask with k = {k}"
+                return Undecided(Reason.NOT_JUDGED, why, verdict.path, (k,))
+            else:
+                return verdict
+        if not lossless:
+            return left[0][1]
+        return replace(
+            lossless[0],
+            paths=sum(verdict.paths for verdict in lossless),
+            bound=max(verdict.bound for verdict in lossless),
+            drafts=tuple(number for verdict in lossless for number in verdict.drafts),
+            not_judged=tuple(why for why, _ in left),
+            assumed=max((verdict.assumed for verdict in lossless), key=len),
+        )
+
+    def _judged(self, k: int) -> tuple[Verdict, bool]:
+        """Return the verdict for k drafts, and whether it rests on an exception that is not about masses."""
+        target, draft = self.laws
+        ours = self.verifier
+        draw, verify = (ours.draw, ours.verify) if isinstance(ours, Scheme) else (draw_independent, ours)
+        drafts: list[Tokens] = []
+
+        def program(coin: Coin) -> Any:
+            drafts.clear()
+            drafts.append(draw(coin, _copy(draft), k))
+            # Fresh copies: a verifier that writes into its laws must not spoil the next path.
+            return verify(coin, drafts[0], _copy(target), _copy(draft))
+
+        def said(error: Exception) -> str:
+            shown = str(drafts[0]) if drafts else "(none drawn yet)"
+            return f"{type(error).__name__} for the drafts {shown}: {error}"
+
+        size = len(target)
+        found = walk(program, lambda token: _broken(token, size), said, self.budget, self.types)
+        if found.fault is not None:
+            by_raising = found.raised is not None and (
+                found.fault is found.raised or not isinstance(found.fault, Lossy)
+            )
+            return found.fault, by_raising
+        wanted = dict(enumerate(divided(target)))
+        emitted = {int(token): mass for token, mass in found.masses.items()}
+        verdict = judged(emitted, wanted, self._allowed(found, k if draw is draw_independent else 0), *found.walked)
+        if isinstance(verdict, Lossy) and not repeats(program, found, self.types):
+            verdict = Undecided(Reason.NOT_JUDGED, NOT_REPEATED)
+        if isinstance(verdict, Undecided) and verdict.reason is Reason.ROUNDING:
+            verdict = self._in_float64(verdict, k)
+        return verdict, False
+
+    def _in_float64(self, left_open: Undecided, k: int) -> Verdict:
+        """Ask again for the same laws, stored as float64 and divided by their sums: there rounding explains nothing."""
+        if self.types == ("float64",) or not self.types:
+            return left_open
+        finer = tuple(_in_float64(law) for law in self.laws)
+        verdict = replace(self, laws=finer, types=("float64",))._judged(k)[0]
+        if isinstance(verdict, Lossy):
+            return replace(verdict, reason=f"with the same laws as float64, {verdict.reason}")
+        return left_open
+
+    def _allowed(self, found: Walked, exact_draws: int) -> Allowance:
+        """Return what rounding explains; drafts that are drawn from the draft law as it is stored lose nothing."""
+        unit = unit_of([*self.types, *found.stored])
+        if not unit:
+            return Allowance()
+        size = len(self.laws[0])
+        gap = sum(float(sum_gap(law)) for law in self.laws) if self.types else 0.0
+        lost = rounding(found.levels(unit, gap)[exact_draws:], size)
+        return Allowance(lost, self.at_most, adding_up(found.paths, found.deepest, size))
+
+    def _scope(self) -> str:
+        kind = f"stored as {' and '.join(sorted(self.types))}" if self.types else "as Fractions"
+        return f"one pair of laws on {len(self.laws[0])} tokens, {kind}"
+
+    def _assumed(self, verdict: Lossless) -> tuple[str, ...]:
+        drafted = "the scheme" if isinstance(self.verifier, Scheme) else "the judge, independently from the draft law"
+        floats = "the coins were handed floats, so that this is a verdict on floats"
+        return (f"drafts are drawn by {drafted}", *((floats,) if verdict.bound and not self.types else ()))
 
 
-def _broken(path: Path, size: int) -> Lossy | None:
-    token: Any = path.outcome
+def _broken(token: Any, size: int) -> Lossy | None:
     if not is_index(token):
-        return Lossy(f"emitted {token!r}, which is no token index", path=path.choices)
+        return Lossy(f"emitted {token!r}, which is no token index")
     if not 0 <= token < size:
-        return Lossy(f"emitted the token {token}, outside 0..{size - 1}", token=int(token), path=path.choices)
+        return Lossy(f"emitted the token {token}, outside 0..{size - 1}", token=int(token))
     return None
-
-
-def _float_bound(size: int, walked: int, depth: int, rounding: tuple[float, float]) -> float:
-    """Bound the rounding of an enumerated float program in total variation; 0 for an exact one.
-
-    A coin's law is a quotient of sums of at most V masses: a relative error of V + 8 unit roundoffs at most. A residual
-    of a residual inherits the error of the one before it, weighted by the chance to get there: the i-th coin adds at
-    most i times as much, `depth` coins depth² times. Each coin also adds the gaps of the two laws' own sums. The masses
-    of the paths are added one by one in float64.
-    """
-    unit, gap = rounding
-    return depth * (depth * (size + 8) * unit + gap) + (walked * UNIT["float64"] if unit else 0.0)
 
 
 def _copy(x: Array) -> Array:
     return x.copy() if isinstance(x, np.ndarray) else x.clone()
 
 
-def _shown(drafts: list[Tokens]) -> str:
-    return str(drafts[0]) if drafts else "(none drawn yet)"
+def _in_float64(x: Array) -> Array:
+    wide = x.astype(np.float64) if isinstance(x, np.ndarray) else x.double()
+    return wide / wide.sum()

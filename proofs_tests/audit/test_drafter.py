@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import random
 from fractions import Fraction
+from itertools import count
 from typing import Any
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 
 from proofs_tests.strategies import pairs
 from spec_math import Lossless, Lossy, total_variation
 from spec_math.arrays import exact
-from spec_math.audit import ExploreError, check_drafter, check_drafter_program
+from spec_math.audit import check_drafter, check_drafter_program
+from spec_math.verdict import Reason, Undecided
 
 LAW = exact(["1/2", "1/3", "1/6"])
 
@@ -79,5 +80,13 @@ def test_floats_are_allowed_their_own_sum_and_no_more() -> None:
 
 
 def test_a_drafter_that_is_too_large_is_not_judged() -> None:
-    with pytest.raises(ExploreError, match="raise budget"):
-        check_drafter(lambda: (sampled(LAW), LAW), budget=2)
+    verdict = check_drafter(lambda: (sampled(LAW), LAW), budget=2)
+    assert isinstance(verdict, Undecided)
+    assert verdict.reason is Reason.BUDGET
+
+
+def test_a_drafter_whose_randomness_is_not_followed_is_not_judged() -> None:
+    asked = count(2)
+    verdict = check_drafter(lambda: (int(random.random() < Fraction(1, next(asked))), exact(["1/4", "3/4"])))
+    assert isinstance(verdict, Undecided)
+    assert verdict.reason is Reason.RANDOMNESS_NOT_SEEN

@@ -16,6 +16,7 @@ from spec_math.block_level.tree import grow
 from spec_math.distribution import normalised, residual, temperature
 from spec_math.scheme import draw_independent
 from spec_math.token_level import k_sequential, single
+from spec_math.verdict import Reason, Undecided
 
 Text = tuple[int, ...]
 
@@ -194,7 +195,7 @@ def test_masses_that_are_no_law_are_lossy() -> None:
     assert "token 0 has -1/2" in verdict.reason
 
 
-def test_a_generator_without_end_is_lossy() -> None:
+def test_a_generator_without_end_is_judged_by_what_ends() -> None:
     def endless(coin: Any, prefix: Text) -> Text:  # noqa: ARG001
         while coin.flip(Fraction(1, 2)):
             pass
@@ -202,4 +203,16 @@ def test_a_generator_without_end_is_lossy() -> None:
 
     verdict = check_lossless_block(endless, TARGET, 1)
     assert isinstance(verdict, Lossy)
-    assert "more than 1,000 coins" in verdict.reason
+    assert "emitted with probability at least 1 " in verdict.reason
+    assert verdict.emitted == 1 - Fraction(1, 2**1000)
+
+
+def test_a_generator_that_never_ends_is_left_open() -> None:
+    def stuck(coin: Any, prefix: Text) -> Text:  # noqa: ARG001
+        while coin.flip(Fraction(1, 2)) or coin.flip(Fraction(1, 2)) or True:
+            pass
+
+    verdict = check_lossless_block(stuck, TARGET, 1)
+    assert isinstance(verdict, Undecided)
+    assert verdict.reason is Reason.BUDGET
+    assert "more than 1,000 coins" in verdict.explanation

@@ -34,7 +34,7 @@ def test_the_first_verdict_is_the_one_printed(page: Path, tmp_path: Path) -> Non
     (program,) = [block for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL) if "print(check" in block]
     (tmp_path / "mine.py").write_text(program, encoding="utf-8")
     ran = subprocess.run([sys.executable, "mine.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert ran.stdout.startswith("Lossy: token 0 is emitted with probability 5/16")
+    assert ran.stdout.startswith("Lossy for 1 draft: token 0 is emitted with probability 5/16")
     assert f"```\n{ran.stdout}```" in text
 
 

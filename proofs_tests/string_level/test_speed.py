@@ -49,7 +49,7 @@ def test_every_lossless_method_is_so_on_floats():
         verdict = check_lossless_block(
             lambda coin, prefix, method=method: method.generate(coin, target, drafter, prefix, 2), target.model, 3, 2
         )
-        # The judge's bound follows from the number of coins; see `lossless.float_bound`.
+        # The judge's bound follows from the number of coins; see `float_allowance`.
         assert bool(verdict) == method.lossless, method.name
 
 

@@ -15,6 +15,7 @@ from proofs_tests.strategies import pairs
 from spec_math import Lossless, Lossy, Scheme, check_lossless, exact, law, replay
 from spec_math.distribution import residual
 from spec_math.token_level import single
+from spec_math.verdict import Undecided
 
 
 def name(control: Control) -> str:
@@ -45,7 +46,7 @@ def emitted(control: Control) -> dict[int, Any]:
     return total
 
 
-emitting = [control for control in CONTROLS if not control.broken]
+emitting = [control for control in CONTROLS if not control.broken and control.left_open is None]
 breaking = [control for control in CONTROLS if control.broken]
 
 
@@ -78,10 +79,21 @@ def test_broken_verifier_is_lossy_with_its_reason_and_path(control: Control) -> 
     found = verdict(control)
     assert found.reason
     assert found.emitted is None
-    if control.verifier is not controls.remembers:
-        assert found.path
-        assert found.path[0].startswith("draw(2/5, 3/10, 1/5, 1/10) = ")
+    assert found.path
+    assert found.path[0].startswith("draw(2/5, 3/10, 1/5, 1/10) = ")
     assert found.reason in str(found)
+
+
+@pytest.mark.parametrize(
+    ("verifier", "said"),
+    [(controls.never_ends, "of the mass unexplored"), (controls.remembers, "no function of its coin")],
+)
+def test_what_no_walk_can_decide_is_left_open_with_its_reason(verifier: Any, said: str) -> None:
+    (control,) = [control for control in CONTROLS if control.verifier is verifier]
+    found = check_lossless(control.verifier, control.target, control.draft, control.k)
+    assert isinstance(found, Undecided)
+    assert found.reason is control.left_open
+    assert said in found.explanation
 
 
 @pytest.mark.parametrize(
@@ -95,8 +107,6 @@ def test_broken_verifier_is_lossy_with_its_reason_and_path(control: Control) -> 
         (controls.flips_more_than_one, "a probability must lie in [0, 1]; got 3/2"),
         (controls.draws_from_a_residual_that_is_no_law, "sum to 2/5 (off by 3/5)"),
         (controls.k_sequential_below_gamma_star, "masses must be >= 0; token 0 has -1/4"),
-        (controls.never_ends, "more than 1,000 coins"),
-        (controls.remembers, "no function of its coin"),
     ],
 )
 def test_broken_verifier_is_told_what_it_did(verifier: Any, said: str) -> None:
@@ -109,7 +119,7 @@ def test_less_or_equal_on_a_grid_with_zero_emits_tokens_of_mass_zero() -> None:
     assert control.target[2] == 0
     # Drafted with 1/4, and accepted when u = 0, one cell of eight.
     assert emitted(control)[2] == Fraction(1, 4) * Fraction(1, 2**controls.GRID)
-    assert check_lossless(controls.compares_strictly_on_a_grid, HALVES, UNWANTED) == Lossless(paths=24)
+    assert check_lossless(controls.compares_strictly_on_a_grid, HALVES, UNWANTED, 1) == Lossless(paths=24, drafts=(1,))
 
 
 def test_inverting_sums_with_or_equal_emits_what_the_residual_leaves_out() -> None:

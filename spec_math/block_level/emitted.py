@@ -6,12 +6,14 @@ Source: SpecTr, Theorem 3, for what a block continued by the target is.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any
 
-from spec_math.arrays import count
+from spec_math.arrays import count, is_exact, sum_gap
 from spec_math.block_level.conditionals import conditional, opening
 from spec_math.chance import Coin, paths, possible
 from spec_math.language.model import Model
+from spec_math.masses import divided
 from spec_math.scheme import is_index
 
 Text = tuple[int, ...]
@@ -43,7 +45,7 @@ def emitted_law(
     start, first = opening(target_model, prefix)
     horizon, size = count(horizon, "horizon"), len(first)
     end: int | None = getattr(target_model, "end", None)
-    running: dict[Text, Any] = {(): first[0] - first[0] + 1}
+    running: dict[Text, Any] = {(): Fraction(1)}
     for _ in range(count(rounds, "rounds")):
         after: dict[Text, Any] = {}
         for text, mass in running.items():
@@ -65,12 +67,20 @@ def target_law(target_model: Model, horizon: int, prefix: Sequence[int] = ()) ->
     >>> target_law(lambda prefix: ["1/4", "3/4"], 2)[0, 1]
     Fraction(3, 16)
     """
-    start, first = opening(target_model, prefix)
-    return continued({(): first[0] - first[0] + 1}, target_model, count(horizon, "horizon"), start)
+    start, _ = opening(target_model, prefix)
+    return continued({(): Fraction(1)}, target_model, count(horizon, "horizon"), start)
 
 
-def continued(masses: dict[Text, Any], target_model: Model, horizon: int, prefix: Text = ()) -> dict[Text, Any]:
+def continued(
+    masses: dict[Text, Any],
+    target_model: Model,
+    horizon: int,
+    prefix: Text = (),
+    gaps: list[float] | None = None,
+) -> dict[Text, Any]:
     """Let the target continue texts {text: mass} up to the horizon or to its end token; masses of 0 are left out.
+
+    A float law of the target is divided by its sum, as a draw from it is; what the sums are off by is added to `gaps`.
 
     >>> continued({(0,): 1}, lambda prefix: ["1/4", "3/4"], 2)
     {(0, 0): Fraction(1, 4), (0, 1): Fraction(3, 4)}
@@ -85,7 +95,10 @@ def continued(masses: dict[Text, Any], target_model: Model, horizon: int, prefix
             if is_over(text, horizon, end):
                 _add(finished, text, mass)
                 continue
-            for token, chance in enumerate(conditional(target_model, prefix + text)):
+            row = conditional(target_model, prefix + text)
+            if gaps is not None and not is_exact(row):
+                gaps.append(float(sum_gap(row)))
+            for token, chance in enumerate(divided(row)):
                 if possible(chance):
                     _add(by_length[length + 1], (*text, token), mass * chance)
     return finished

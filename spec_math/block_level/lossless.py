@@ -1,28 +1,50 @@
-"""The judge of generators: is the joint law of the tokens they emit the target's?"""
+"""The judge of generators: is the joint law of the first tokens, continued by the target, the target's?
+
+Source: SpecTr, Theorem 3, for what the law of the first tokens is.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
+from fractions import Fraction
+from itertools import zip_longest
 from typing import Any
 
-from spec_math.arrays import SUM_BOUND, count, is_exact
+from spec_math.arrays import count, is_exact, storage
 from spec_math.block_level.conditionals import opening
-from spec_math.block_level.emitted import Generate, Text, emitted_law, target_law
+from spec_math.block_level.emitted import (
+    EmissionError,
+    Generate,
+    Text,
+    checked_block,
+    continued,
+    is_over,
+)
 from spec_math.chance import Coin
+from spec_math.every_path import BUDGET, NOT_REPEATED, Program, Walked, repeats, walk
+from spec_math.float_allowance import Allowance, Level, adding_up, cap, rounding, unit_of
 from spec_math.language.model import Model
-from spec_math.verdict import Lossless, Lossy
-from spec_math.worlds import as_text
+from spec_math.verdict import Lossless, Lossy, Reason, Undecided, Verdict, judged
+from spec_math.worlds import Symbol
 
 
 def check_lossless_block(
-    generate: Generate, target_model: Model, horizon: int, rounds: int = 1, prefix: Sequence[int] = ()
-) -> Lossless | Lossy:
+    generate: Generate,
+    target_model: Model,
+    horizon: int,
+    rounds: int = 1,
+    prefix: Sequence[int] = (),
+    at_most: float | None = None,
+) -> Verdict:
     """Decide whether a generator's tokens, continued by the target, have the target's joint law.
 
     The law: P(first `horizon` tokens after prefix = s) = Π t(s_i | prefix + s_<i) for every text s, over `rounds`
     blocks in a row. The first token alone shows little: a wrong bonus token or residual can leave it exact. With
-    Fractions the verdict is exact. A generator that breaks (an exception, masses that are no law, no token, a token out
-    of range, tokens after the end) is Lossy, with its reason and path; else `tokens` is the text furthest off.
+    Fractions the verdict is exact; with floats it forgives what `float_allowance` derives, as `check_lossless` does. A
+    generator that breaks (masses that are no law, no token, a token out of range, tokens after the end, an exception on
+    some paths) is Lossy, with its reason and path; else `tokens` is the text furthest off. Where all paths raise,
+    rounding could explain a difference that is not forgiven, or a million paths decide nothing, it is Undecided.
 
     Raises:
         TypeError, ValueError: the target's laws are none, horizon or rounds is no count. Never for what the generator
@@ -30,87 +52,125 @@ def check_lossless_block(
 
     Source: SpecTr, Theorem 3.
 
-    >>> from fractions import Fraction
     >>> target = lambda prefix: [Fraction(1, 4), Fraction(3, 4)]
     >>> verdict = check_lossless_block(lambda coin, prefix: (coin.draw(target(prefix)),) * 2, target, 2)
     >>> verdict.tokens, verdict.emitted, verdict.target
     ((0, 0), Fraction(1, 4), Fraction(1, 16))
     """
     start, first = opening(target_model, prefix)
-    wanted = target_law(target_model, count(horizon, "horizon"), start)
-    count(rounds, "rounds")
-    seen = _Counted(generate)
-    try:
-        emitted = emitted_law(seen, target_model, horizon, rounds, start)
-    except Exception as error:  # whatever a generator raises is evidence against it
-        notes: list[str] = getattr(error, "__notes__", [])
-        place = tuple(note.removeprefix("on the path: ") for note in notes if note.startswith("on the path: "))
-        kind = "" if type(error).__name__ == "EmissionError" else f"{type(error).__name__}: "
-        return Lossy(f"after the prefix {seen.prefix}: {kind}{error}", path=place)
-    bound = 0.0 if is_exact(first) else float_bound(rounds, seen.deepest, horizon)
-    return _compared(emitted, wanted, seen.walked, bound)
+    gaps: list[float] = []
+    wanted = continued({(): Fraction(1)}, target_model, count(horizon, "horizon"), start, gaps)
+    run = _Rounds(generate, target_model, horizon, start)
+    for _ in range(count(rounds, "rounds")):
+        run.another()
+        if run.fault is not None:
+            return run.fault
+    types = () if is_exact(first) else (storage(first),)
+    bound = run.allowance(types, max(gaps, default=0.0), cap(types, at_most))
+    emitted = continued(run.running, target_model, horizon, start)
+    verdict = judged(emitted, wanted, bound, run.paths, run.unexplored)
+    if isinstance(verdict, Lossy) and not run.repeats():
+        return Undecided(Reason.NOT_JUDGED, NOT_REPEATED)
+    if isinstance(verdict, Undecided):
+        return verdict
+    kind = f"stored as {types[0]}" if types else "as Fractions"
+    scope = f"the first {horizon} tokens of {rounds} block{'s' if rounds > 1 else ''} after the prefix {start}, {kind}"
+    if isinstance(verdict, Lossless):
+        floats = ("the coins were handed floats, so that this is a verdict on floats",)
+        verdict = replace(verdict, assumed=floats if verdict.bound and not types else ())
+    return replace(verdict, scope=scope)
 
 
-def float_bound(rounds: int, coins: int, horizon: int) -> float:
-    """Return the total variation that the judge forgives a float program of `coins` coins a round.
+class _Rounds:
+    """The blocks of a generator after one another: what was emitted so far, {text: mass}, and how it was walked."""
 
-    A coin takes masses for a law whose sum is off by up to 2^-36 (`arrays.SUM_BOUND`), so that at each coin a program
-    may be off by as much through no fault of its own, and by as much again where a later law answers for it, as a
-    residual does. What follows a coin is a law whatever the coin did, so that these add along a path. Each token that
-    the target adds is one such draw more. Rounding is far below it: V roundoffs of 2^-53 a coin.
+    def __init__(self, generate: Generate, target_model: Model, horizon: int, start: Text) -> None:
+        self._generate, self._horizon, self._start = generate, horizon, start
+        self._end: int | None = getattr(target_model, "end", None)
+        self._size = len(opening(target_model, start)[1])
+        self._walks: list[list[tuple[float, Walked, Program]]] = []
+        self.running: dict[Text, Any] = {(): Fraction(1)}
+        self.fault: Verdict | None = None
+        self.unexplored: Any = Fraction(0)
+        self.paths = 0
+        self.left = BUDGET
 
-    >>> float_bound(1, 5, 3) == 16 * 2.0**-36
-    True
-    """
-    return 2 * SUM_BOUND["float64"] * (rounds * coins + horizon)
+    def another(self) -> None:
+        """Walk one more block after each text that is not over; stop at a fault, or where the budget is spent."""
+        after: dict[Text, Any] = {}
+        self._walks.append([])
+        for text, mass in self.running.items():
+            if is_over(text, self._horizon, self._end):
+                _add(after, text, mass)
+                continue
+            if self.left <= 0:
+                self.unexplored += mass
+                continue
+            found = self._walked(text, mass)
+            if self.fault is not None:
+                return
+            self.unexplored += mass * found.unexplored
+            for block, share in found.masses.items():
+                _add(after, (text + block)[: self._horizon], mass * share)
+        self.running = after
+
+    def _walked(self, text: Text, mass: Any) -> Walked:
+        prefix = self._start + text
+
+        def program(coin: Coin) -> Any:
+            return _hashable(self._generate(coin, prefix))
+
+        def broken(block: Any) -> Lossy | None:
+            try:
+                _ = checked_block(block, self._size, self._end)
+            except EmissionError as error:
+                return Lossy(f"after the prefix {prefix}: {error}")
+            return None
+
+        def said(error: Exception) -> str:
+            return f"after the prefix {prefix}: {type(error).__name__}: {error}"
+
+        found = walk(program, broken, said, self.left)
+        self.left -= found.paths
+        self.paths += found.paths
+        # From the second block on other paths have returned: an exception on all paths from here is one on some.
+        self.fault = found.raised if found.raised is not None and len(self._walks) > 1 else found.fault
+        share = 1.0 if isinstance(mass, Symbol) else float(mass)
+        self._walks[-1].append((share, found, program))
+        return found
+
+    def allowance(self, types: tuple[str, ...], gap: float, at_most: float) -> Allowance:
+        """Return what rounding explains: block by block, each level of coins with its reach after all texts.
+
+        A block multiplies the ratios of its rows: what `gap` each row of the target is off by, and each law that a coin
+        was handed, is carried along the path.
+        """
+        walks = [walked for block in self._walks for walked in block]
+        unit = unit_of([*types, *(name for _, found, _ in walks for name in found.stored)])
+        if not unit:
+            return Allowance()
+        lost = 0.0
+        for block in self._walks:
+            levels: list[Level] = []
+            for share, found, _ in block:
+                own = [Level(unit, off, share * reach) for _, off, reach in found.levels(unit, gap, carried=True)]
+                levels = [_merged(*both) for both in zip_longest(levels, own, fillvalue=Level(unit, reach=0.0))]
+            lost += rounding(levels, self._size)
+        coins = sum(max((found.deepest for _, found, _ in block), default=0) for block in self._walks)
+        return Allowance(lost, at_most, adding_up(self.paths, coins + self._horizon, self._size))
+
+    def repeats(self) -> bool:
+        """Say whether the blocks that were walked come out the same once more."""
+        return all(repeats(program, found) for block in self._walks for _, found, program in block)
 
 
-def _compared(emitted: dict[Text, Any], wanted: dict[Text, Any], walked: int, bound: float) -> Lossless | Lossy:
-    zero = next(iter(wanted.values())) * 0
-    texts = list(wanted) + [text for text in emitted if text not in wanted]
-    gaps = {text: abs(emitted.get(text, zero) - wanted.get(text, zero)) for text in texts}
-    distance = sum(gaps.values(), zero) / 2
-    if distance <= bound:
-        return Lossless(walked, bound)
-    text = max(texts, key=lambda text: gaps[text])
-    ours, theirs = emitted.get(text, zero), wanted.get(text, zero)
-    return Lossy(
-        f"the tokens {text} are emitted with probability {as_text(ours)} where the target has {as_text(theirs)} "
-        f"(total variation {as_text(distance)})",
-        tokens=text,
-        emitted=ours,
-        target=theirs,
-        total_variation=distance,
-    )
+def _merged(one: Level, other: Level) -> Level:
+    return Level(one.unit, max(one.gap, other.gap), one.reach + other.reach)
 
 
-class _Counted:
-    """A generator with a count of its paths and of the coins on the longest, and the prefix it was last asked for."""
-
-    def __init__(self, generate: Generate) -> None:
-        self._generate = generate
-        self.walked = 0
-        self.deepest = 0
-        self.prefix: Text = ()
-
-    def __call__(self, coin: Coin, prefix: Text) -> Text:
-        self.prefix = prefix
-        self.walked += 1
-        counting = _CountingCoin(coin)
-        block = self._generate(counting, prefix)
-        self.deepest = max(self.deepest, counting.used)
-        return block
+def _hashable(block: Any) -> Any:
+    return tuple(block) if isinstance(block, list) else block
 
 
-class _CountingCoin:
-    def __init__(self, coin: Coin) -> None:
-        self._coin = coin
-        self.used = 0
-
-    def flip(self, p: Any) -> bool:
-        self.used += 1
-        return self._coin.flip(p)
-
-    def draw(self, masses: Any) -> int:
-        self.used += 1
-        return self._coin.draw(masses)
+def _add(masses: dict[Text, Any], text: Text, mass: Any) -> None:
+    masses[text] = masses[text] + mass if text in masses else mass

@@ -14,7 +14,7 @@ from spec_math.language.model import Model
 from spec_math.scheme import Tokens
 from spec_math.symbolic.claims import Fails, Holds, equal
 from spec_math.symbolic.theorem import Theorem
-from spec_math.verdict import Lossless, Lossy
+from spec_math.verdict import Verdict
 
 Block = Callable[[Coin, Model, Model, Tokens], Tokens]
 """A generator of one block: (coin, target model, draft model, prefix) -> the emitted tokens."""
@@ -48,7 +48,7 @@ def lossless(
     'blocks of 1 on 2 tokens, each context its own laws'
     """
 
-    def statement(target: Model, draft: Model) -> Lossless | Lossy:
+    def statement(target: Model, draft: Model) -> Verdict:
         return check_lossless_block(lambda coin, prefix: generate(coin, target, draft, prefix), target, lookahead + 1)
 
     scope = f"blocks of {lookahead} on {tokens} tokens, each context its own laws"
@@ -65,7 +65,7 @@ def lossless_twice(name: str, generate: Block, tokens: int, horizon: int, second
     'two blocks in a row on 2 tokens, laws by the last token'
     """
 
-    def statement(target: Model, draft: Model) -> Lossless | Lossy:
+    def statement(target: Model, draft: Model) -> Verdict:
         return check_lossless_block(
             lambda coin, prefix: generate(coin, target, draft, prefix), target, horizon, rounds=2
         )

@@ -82,7 +82,7 @@ def prove(
     >>> def hopeful(target, draft):
     ...     return check_lossless(lambda coin, tokens, target, draft: tokens[0], target, draft)
     >>> print(prove(Theorem("no test", "all laws on 2 tokens", hopeful, {"t": 2, "d": 2})).counterexample)
-    t = (1/12, 11/12); d = (0, 1): Lossy: token 0 is emitted with probability 0 where the target has 1/12 (total ...
+    t = (1/12, 11/12); d = (0, 1): Lossy for 1 draft: token 0 is emitted with probability 0 where ...
     """
     started = perf_counter()
     root, faces = opened(theorem, limit), Faces()

@@ -11,7 +11,7 @@ from spec_math.language import Speaker, Vocabulary
 from spec_math.scheme import Tokens
 from spec_math.symbolic.block_theorems import Rows
 from spec_math.symbolic.theorem import Theorem
-from spec_math.verdict import Lossless, Lossy
+from spec_math.verdict import Verdict
 
 Generate = Callable[[Coin, Speaker, Speaker, Sequence[int], int], Tokens]
 """A generator of one block: (coin, target, drafter, prefix, lookahead) -> the emitted target tokens."""
@@ -39,7 +39,7 @@ def lossless(
         for token in (None, *tokens)
     }
 
-    def statement(*rows: Array) -> Lossless | Lossy:
+    def statement(*rows: Array) -> Verdict:
         split = sizes[0] + 1
         target, drafter = (
             Speaker(_by_last_token(own), vocabulary)

@@ -8,13 +8,14 @@ from typing import Any
 
 from spec_math.block_level.emitted import Text, continued, target_law
 from spec_math.language.model import Model
-from spec_math.verdict import Lossless, Lossy
+from spec_math.verdict import UNIT, Allowance, Verdict
+from spec_math.verdict import judged as judge
 
-FLOAT32 = 2.0**-24
+FLOAT32 = UNIT["float32"]
 """The unit roundoff of float32."""
 
 
-def judged(emitted: Mapping[Text, Any], target_model: Model, horizon: int, bound: float) -> Lossless | Lossy:
+def judged(emitted: Mapping[Text, Any], target_model: Model, horizon: int, bound: float) -> Verdict:
     """Decide whether a law of emitted tokens, continued by the target, is the target's joint law of `horizon` tokens.
 
     `emitted` is what an adapter returns, {tokens: probability}; longer texts are cut at the horizon. `bound` is the
@@ -28,19 +29,7 @@ def judged(emitted: Mapping[Text, Any], target_model: Model, horizon: int, bound
     for text, mass in emitted.items():
         cut[text[:horizon]] = cut.get(text[:horizon], 0) + mass
     law, wanted = continued(cut, target_model, horizon), target_law(target_model, horizon)
-    distance = total_variation(law, wanted)
-    if distance <= bound:
-        return Lossless(getattr(emitted, "paths", len(emitted)), bound)
-    text = max(law.keys() | wanted.keys(), key=lambda text: abs(law.get(text, 0) - wanted.get(text, 0)))
-    ours, theirs = float(law.get(text, 0)), float(wanted.get(text, 0))
-    return Lossy(
-        f"the tokens {text} are emitted with probability {ours} where the target has {theirs} "
-        f"(total variation {distance}, of which rounding explains {bound:.1e})",
-        tokens=text,
-        emitted=ours,
-        target=theirs,
-        total_variation=distance,
-    )
+    return judge(law, wanted, Allowance(bound), getattr(emitted, "paths", len(emitted)))
 
 
 def total_variation(one: Mapping[Any, Any], other: Mapping[Any, Any]) -> float:

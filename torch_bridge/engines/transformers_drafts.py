@@ -10,7 +10,7 @@ import torch
 
 from spec_math.audit import check_drafter
 from spec_math.audit.exploration.explore import SOURCES
-from spec_math.verdict import Lossless, Lossy
+from spec_math.verdict import Verdict
 from torch_bridge.engines.installed import engine_part
 from torch_bridge.engines.transformers_generate import generate_run
 from torch_bridge.random_source import torch_source
@@ -18,7 +18,7 @@ from torch_bridge.random_source import torch_source
 _UTILS = "transformers.generation.utils"
 
 
-def check_drafts(model: Any, prompt: Sequence[int], place: int = 0, **options: Any) -> Lossless | Lossy:
+def check_drafts(model: Any, prompt: Sequence[int], place: int = 0, **options: Any) -> Verdict:
     """Decide whether a draft of `model.generate` is sampled from the law that generate reports with it.
 
     The law: P(drafted token = x | reported row r) = r(x), for the `place`-th draft of the first verification step;
@@ -29,7 +29,6 @@ def check_drafts(model: Any, prompt: Sequence[int], place: int = 0, **options: A
     Raises:
         ModuleNotFoundError, AttributeError: transformers is not installed, or has no such step.
         ValueError: no step was reached: this way of drafting reports no law (prompt lookup), or none is drafted.
-        ExploreError: as `spec_math.audit.check_drafter`.
 
     >>> from transformers import LlamaConfig, LlamaForCausalLM
     >>> sizes = dict(vocab_size=2, hidden_size=4, intermediate_size=4, num_hidden_layers=1, num_attention_heads=1)

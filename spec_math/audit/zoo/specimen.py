@@ -14,7 +14,7 @@ from spec_math.audit.zoo import toy
 from spec_math.audit.zoo.engine import Drafter, Generate, Rows, Text
 from spec_math.block_level.emitted import emitted_law, target_law
 from spec_math.block_level.lossless import check_lossless_block
-from spec_math.verdict import Lossless, Lossy
+from spec_math.verdict import Lossy, Verdict
 
 Contract = Literal["verifier", "drafter", "replay"]
 
@@ -56,8 +56,8 @@ class Diagnosis:
     """
 
     contract: Contract | None
-    drafter: Lossless | Lossy | None
-    block: Lossless | Lossy
+    drafter: Verdict | None
+    block: Verdict
 
 
 def diagnose(specimen: Specimen) -> Diagnosis:
@@ -79,9 +79,9 @@ def diagnose(specimen: Specimen) -> Diagnosis:
     if specimen.drafter is not None:
         for start in _PREFIXES:
             drafter = check_drafter_program(_after(specimen.drafter, start))
-            if not drafter:
+            if isinstance(drafter, Lossy):
                 return Diagnosis("drafter", drafter, block)
-    if block:
+    if not isinstance(block, Lossy):
         return Diagnosis(None, drafter, block)
     cured = specimen.fresh is not None and bool(_judged(specimen, specimen.fresh))
     return Diagnosis("replay" if cured else "verifier", drafter, block)
@@ -110,7 +110,7 @@ def _after(drafter: Drafter, prefix: Text) -> Callable[[Any], Any]:
     return lambda coin: drafter(coin, prefix)
 
 
-def _judged(specimen: Specimen, generate: Generate | None) -> Lossless | Lossy:
+def _judged(specimen: Specimen, generate: Generate | None) -> Verdict:
     return check_lossless_block(_modelled(specimen, generate), specimen.target, toy.HORIZON, specimen.rounds)
 
 

@@ -1,0 +1,201 @@
+"""What a coin is handed: probabilities and masses, checked, and divided by their sum in every reading alike.
+
+Source: the house's own.
+"""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from collections.abc import Collection, Sequence
+from fractions import Fraction
+from itertools import accumulate
+from math import fsum
+from typing import Any
+
+import numpy as np
+
+from spec_math.arrays import SUM_BOUND, is_exact
+from spec_math.worlds import Symbol, as_text
+
+
+class ChanceError(ValueError):
+    """A program asked for something that is no chance: a probability outside [0, 1], masses that are no law."""
+
+
+class Cumulative:
+    """A law with its running sums, so that a law drawn from often is summed once.
+
+    Raises:
+        ChanceError: masses that are negative or do not sum to 1.
+
+    >>> Cumulative([Fraction(1, 4), Fraction(3, 4)]).sums
+    [Fraction(1, 4), Fraction(1, 1)]
+    """
+
+    def __init__(self, masses: Any) -> None:
+        self.masses: list[Any]
+        self.masses, self.total, self.stored = weighed(masses)
+        self.sums: list[Any] = list(accumulate(self.masses))
+
+    def at(self, uniform: Any) -> int:
+        """Return the first i with v_0 + … + v_i > uniform · Σv; never a token of mass 0.
+
+        >>> Cumulative([Fraction(1, 4), 0, Fraction(3, 4)]).at(Fraction(1, 4))
+        2
+        """
+        total = self.sums[-1]
+        # A Fraction just below 1 times a float sum rounds up to the sum itself: then the last token that has mass.
+        index = min(bisect_right(self.sums, uniform * total), len(self.sums) - 1)
+        while self.masses[index] == 0:
+            index -= 1
+        return index
+
+
+def possible(mass: Any) -> bool:
+    """Say whether a choice of this probability is followed: one of 0 is not.
+
+    >>> possible(Fraction(0)), possible(0.5)
+    (False, True)
+    """
+    return mass.possible() if isinstance(mass, Symbol) else bool(mass != 0)
+
+
+def divided(masses: Any) -> list[Any]:
+    """Return the masses of a law [V] that was checked, divided by their sum: what a draw from it means.
+
+    Exact masses sum to 1 and stay as they are; those of a float law become Python floats.
+
+    >>> divided(np.array([0.5, 0.25, 0.25 + 2.0**-40]))[0] < 0.5
+    True
+    """
+    listed = as_list(masses)
+    if is_exact(masses):
+        return listed
+    floats = [float(mass) for mass in listed]
+    return over_sum(floats, fsum(floats))
+
+
+def over_sum(masses: list[Any], total: Any) -> list[Any]:
+    """Return masses divided by their sum, or the list itself where that is 1.
+
+    >>> over_sum([1.0, 3.0], 4.0)
+    [0.25, 0.75]
+    """
+    return masses if total == 1 else [mass / total for mass in masses]
+
+
+def probability(p: Any) -> tuple[Any, str]:
+    """Check a probability, and return it as Python's own number with the type it was stored in, "" where it is exact.
+
+    Raises:
+        ChanceError: it lies outside [0, 1], or is not a number.
+
+    >>> probability(np.float32(0.5)), probability(Fraction(1, 3))
+    ((0.5, 'float32'), (Fraction(1, 3), ''))
+    """
+    stored = ""
+    if hasattr(p, "item"):  # a scalar of NumPy or torch becomes Python's own
+        stored = _type_of(p)
+        p = p.item()
+    if isinstance(p, float):
+        stored = stored or "float64"
+    elif stored:
+        stored = ""
+    if not 0 <= p <= 1:
+        raise ChanceError(f"flip: a probability must lie in [0, 1]; got {as_text(p)}")
+    return p, stored
+
+
+def weighed(masses: Any, types: Collection[str] | None = None) -> tuple[list[Any], Any, str]:
+    """Check that masses [V] are a law; return them, with their sum and the type that they are stored in.
+
+    Exact masses must sum to exactly 1. Floats must do so within the bound of the type that they come from: the type of
+    the array, or of its numbers. A law that was widened on its way, as `tolist` does, comes from the narrowest type
+    that holds all its masses, if it is one of `types`, where these are known. The type is "" where all is exact.
+
+    Raises:
+        ChanceError: no masses, one that is negative or not a number, or a sum that is off.
+
+    >>> weighed([Fraction(1, 4), Fraction(3, 4)])[1:], weighed(np.float32([0.25, 0.75]))[1:]
+    ((Fraction(1, 1), ''), (1.0, 'float32'))
+    """
+    listed = as_list(masses)
+    if not listed:
+        raise ChanceError("draw: a law needs at least one token; got none")
+    for token, mass in enumerate(listed):
+        if not mass >= 0:
+            raise ChanceError(f"draw: masses must be >= 0; token {token} has {as_text(mass)}")
+    total = sum(listed)
+    if _is_exact(total):
+        gap = abs(total - 1)
+        if gap > 0:
+            raise ChanceError(
+                f"draw: masses must sum to 1; these {len(listed)} sum to {as_text(total)} (off by {as_text(gap)})"
+            )
+        return listed, total, ""
+    stored = _type_of(masses) if hasattr(masses, "dtype") else ""
+    stored = stored or _coarsest(listed)
+    floats = [float(mass) for mass in listed]
+    total = fsum(floats)
+    gap = abs(total - 1)
+    if not gap <= SUM_BOUND[stored] and not gap <= _bound_of_narrower(floats, types):
+        raise ChanceError(
+            f"draw: masses must sum to 1; these {len(listed)} sum to {total} (off by {gap}); a sum of "
+            f"{stored} may be off by {SUM_BOUND[stored]:.2g}; divide them by their sum"
+        )
+    return floats, total, stored
+
+
+def in_short(masses: Sequence[Any]) -> str:
+    """Return masses as text, the first eight of them where there are more.
+
+    >>> in_short([Fraction(1, 2), Fraction(1, 2)])
+    '1/2, 1/2'
+    """
+    shown = ", ".join(as_text(mass) for mass in masses[:8])
+    return f"{shown}, … {len(masses)} in all" if len(masses) > 8 else shown
+
+
+def as_list(masses: Any) -> list[Any]:
+    """Return masses as a list of numbers, from an array, a tensor or anything that can be gone through.
+
+    >>> as_list(np.array([0.25, 0.75]))
+    [0.25, 0.75]
+    """
+    if isinstance(masses, np.ndarray) or hasattr(masses, "tolist"):
+        return list(masses.tolist())
+    return list(masses)
+
+
+def _is_exact(total: Any) -> bool:
+    # A sum of Fractions and ints is one of them; a single float among them makes it a float.
+    return isinstance(total, Fraction | int | Symbol | np.integer)
+
+
+def _type_of(number: Any) -> str:
+    """Return the floating type of an array or a scalar, as `SUM_BOUND` names it; "" where it is none of these."""
+    name = str(getattr(number, "dtype", "")).removeprefix("torch.")
+    return name if name in SUM_BOUND else ""
+
+
+def _coarsest(listed: list[Any]) -> str:
+    """Return the coarsest floating type among numbers, float64 where none says its own."""
+    return max({_type_of(mass) or "float64" for mass in listed}, key=SUM_BOUND.__getitem__)
+
+
+def _bound_of_narrower(floats: list[float], types: Collection[str] | None) -> float:
+    """Return the bound of the narrowest type that holds all masses, of those that laws are known to be stored in."""
+    known = NARROWER if types is None else [name for name in NARROWER if name in types]
+    held = [SUM_BOUND[name] for name in known if all(_holds(name, mass) for mass in floats)]
+    return max(held, default=0.0)
+
+
+NARROWER = ("float32", "float16", "bfloat16")
+
+
+def _holds(name: str, mass: float) -> bool:
+    if name != "bfloat16":
+        return float(np.dtype(name).type(mass)) == mass
+    # Its numbers are those of float32 whose last sixteen bits are 0.
+    single = np.float32(mass)
+    return float(single) == mass and int(single.view(np.uint32)) & 0xFFFF == 0
