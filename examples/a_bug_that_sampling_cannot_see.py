@@ -10,7 +10,7 @@ import numpy as np
 from scipy.stats import chisquare
 
 from spec_math import check_lossless, proportional_to, residual, sample
-from spec_math.report.pictures import panels, svg
+from spec_math.render.figure import panels, svg
 
 SAFE, DRAWS = proportional_to([1, 9999])[0], 10_000
 target, draft = proportional_to([8, 5, 4, 2, 1]), proportional_to([3, 5, 2, 6, 4])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from spec_math import check_lossless_block
 from spec_math.block_level import block, chain, length
-from spec_math.report.pictures import curves
+from spec_math.render.figure import curves
 
 
 def target(prefix):

@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from spec_math import law, overlap, proportional_to, residual
-from spec_math.report.pictures import panels, svg
+from spec_math.render.figure import panels, svg
 
 target, draft = proportional_to([5, 3, 2]), proportional_to([2, 6, 2])
 

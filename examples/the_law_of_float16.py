@@ -9,7 +9,7 @@ from pathlib import Path
 import torch
 
 from spec_math import proportional_to
-from spec_math.report.pictures import panels, svg
+from spec_math.render.figure import panels, svg
 from torch_bridge import float_step
 
 target, draft = proportional_to([31, 17, 13, 11, 7, 5, 3, 1]), proportional_to([5, 11, 3, 17, 1, 31, 7, 13])

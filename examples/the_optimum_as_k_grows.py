@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from spec_math.report.pictures import curves
+from spec_math.render.figure import curves
 from spec_math.token_level import k_sequential, optimal, recursive
 
 rng = np.random.default_rng(3)

@@ -10,7 +10,7 @@ import numpy as np
 from matplotlib.patches import Rectangle
 
 from spec_math import proportional_to
-from spec_math.report.pictures import panels, svg
+from spec_math.render.figure import panels, svg
 from spec_math.token_level import k_sequential, optimal, recursive, transport
 
 target, draft = proportional_to([6, 3, 2, 1]), proportional_to([1, 4, 2, 5])

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from spec_math import exact, proportional_to
 from spec_math.language import GreedyTokenizer, Vocabulary
-from spec_math.report.pictures import panels, svg
+from spec_math.render.figure import panels, svg
 from spec_math.string_level import exact_match, psi, rejection, segmentation
 
 target_words = ["a", "b", "aa", "ab", "abb"]

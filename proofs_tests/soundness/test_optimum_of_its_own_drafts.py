@@ -16,6 +16,9 @@ import pytest
 from hypothesis import example, given, settings
 from rich.console import Console
 from rich.progress import Progress
+from spec_math.report.commands import CompareRequest
+from spec_math.report.commands import compare as command
+from spec_math.report.tables import as_rows
 from typer.testing import CliRunner
 
 from proofs_tests.oracles import forked, optimum
@@ -24,11 +27,8 @@ from spec_math import SCHEMES, exact
 from spec_math.cli import app
 from spec_math.invariants import ABOVE_OPTIMUM, BrokenInvariantError
 from spec_math.report.arguments import verifier_scheme
-from spec_math.report.commands import CompareRequest
-from spec_math.report.commands import compare as command
 from spec_math.report.comparison import compare, kinds
 from spec_math.report.positions import from_rows
-from spec_math.report.tables import as_rows
 from spec_math.report.verdicts import judge
 from spec_math.scheme import Optimum, Scheme
 from spec_math.token_level import single

@@ -7,8 +7,17 @@ from typing import Annotated
 
 import typer
 
-from spec_math.cli.options import CompressOption, DraftOption, KOption, LawOption, SchemeOption, SeedOption, SweepOption
-from spec_math.cli.run import run
+from spec_math.cli.options import (
+    CompressOption,
+    DraftOption,
+    KOption,
+    LawOption,
+    OutOption,
+    SchemeOption,
+    SeedOption,
+    SweepOption,
+)
+from spec_math.cli.run import study
 
 
 def compare(  # noqa: PLR0913 - typer takes an argument an option
@@ -24,7 +33,7 @@ def compare(  # noqa: PLR0913 - typer takes an argument an option
         int | None, typer.Option(help="Position whose bounding subset is shown; else the one of least optimum.")
     ] = None,
     positions: Annotated[int, typer.Option(help="Positions looked at of the embedded default.")] = 2000,
-    out: Annotated[Path | None, typer.Option(help="Folder for comparison.csv, .json and .svg.")] = None,
+    out: OutOption = None,
     seed: SeedOption = 0,
 ) -> None:
     """Compare every scheme with the optimum, over many positions.
@@ -40,9 +49,9 @@ def compare(  # noqa: PLR0913 - typer takes an argument an option
 
       spec-math compare --scheme mypackage.verifiers:mine --k 1,2,3
     """
-    from spec_math.report import commands
+    from spec_math.studies.positions import study as of_positions
 
-    request = commands.CompareRequest(
+    asked = of_positions.CompareRequest(
         target=target,
         drafts=tuple(draft or ()),
         logits=logits,
@@ -53,7 +62,6 @@ def compare(  # noqa: PLR0913 - typer takes an argument an option
         names=names,
         position=position,
         positions=positions,
-        out=out,
         seed=seed,
     )
-    run(lambda console, progress: commands.compare(request, console, progress))
+    study(lambda told: of_positions.study(asked, told), out)

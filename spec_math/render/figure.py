@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from colorsys import hsv_to_rgb
 from textwrap import fill
 from typing import Any, NamedTuple
@@ -60,6 +60,16 @@ def svg_of(picture: Picture) -> str:
     _legend(figure, axes, picture.panels)
     figure.suptitle(fill(picture.title, 90), fontsize=9)
     return svg(figure)
+
+
+def curves(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], x: str, y: str, title: str) -> str:
+    """Draw named curves (xs, ys) as SVG text.
+
+    >>> "<svg" in curves({"a": ([0, 1], [0, 1])}, "x", "y", "t")
+    True
+    """
+    drawn = tuple(Curve(name, tuple(map(float, xs)), tuple(map(float, ys))) for name, (xs, ys) in lines.items())
+    return svg_of(Picture("curves", title, "", (Panel(drawn, x, y),)))
 
 
 def panels(number: int, width: float, height: float) -> tuple[Any, list[Any]]:

@@ -23,8 +23,17 @@ def page(results: Sequence[Result], title: str = "", extra: str = "") -> str:
     (False, True)
     """
     return _template().render(
-        title=title or results[0].title, results=results, style=_file("style.css"), extra=extra, alone=len(results) == 1
+        title=title or results[0].title, results=results, style=style(), extra=extra, alone=len(results) == 1
     )
+
+
+def style() -> str:
+    """Return the style of the document.
+
+    >>> "http" in style()
+    False
+    """
+    return _file("style.css")
 
 
 @cache

@@ -7,9 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
+import numpy as np
+
 from spec_math.arrays import count, law
+from spec_math.chance import Coin, sample
 from spec_math.coupling import joint
 from spec_math.files.place import load
+from spec_math.mean import Mean, of_independent
 from spec_math.scheme import Emission, Scheme, draw_independent
 from spec_math.token_level import SCHEMES, optima
 
@@ -64,7 +68,7 @@ def load_scheme(place: str) -> Scheme:
 
 
 def verifier_scheme(name: str, verify: Callable[..., int]) -> Scheme:
-    """Make a Scheme of a bare verifier of k i.i.d. drafts; its membership is enumerated, on small laws only.
+    """Make a Scheme of a bare verifier of k i.i.d. drafts; its membership is enumerated on small laws, and else run.
 
     >>> from spec_math.token_level import single
     >>> verifier_scheme("mine", single.verify).membership(["1/4", "3/4"], ["1/2", "1/2"], 1)
@@ -82,7 +86,29 @@ def verifier_scheme(name: str, verify: Callable[..., int]) -> Scheme:
         )
         return coupled.membership()
 
-    return Scheme(name, draw_independent, verify, membership, membership, optimum=optima.INDEPENDENT)
+    return Scheme(
+        name,
+        draw_independent,
+        verify,
+        membership,
+        membership,
+        optimum=optima.INDEPENDENT,
+        estimate=lambda target, draft, k, paths, rng: _estimated(verify, (target, draft), k, paths, rng),
+    )
+
+
+def _estimated(verify: Callable[..., int], laws: tuple[Any, Any], k: int, paths: int, rng: Any) -> Mean:
+    """Run a verifier `paths` times on fresh drafts and return how often it emits one of them; NaN where it fails."""
+    target, draft = laws
+
+    def run(coin: Coin) -> bool:
+        tokens = draw_independent(coin, draft, k)
+        return verify(coin, tokens, target, draft) in tokens
+
+    try:
+        return of_independent(np.array([float(sample(run, rng)) for _ in range(paths)]), 0.0, 1.0)
+    except Exception:  # what a user's verifier raises is for its verdict to say
+        return Mean(float("nan"), float("nan"), paths)
 
 
 def named_scheme(name: str) -> Scheme:

@@ -119,11 +119,14 @@ def _values(
         return (known[k], known[k], True) if k in known else None
     if scheme.estimate is not None and min(k, size) * log(size) > log(TERMS):
         value = scheme.estimate(*laws, k, PATHS, rng).value
-        return value, value, False
+        return None if value != value else (value, value, False)
     accepted = float(scheme.acceptance(*laws, k))
     member = accepted if scheme.acceptance is scheme.membership else float(scheme.membership(*laws, k))
-    # NaN: a user's verifier that cannot be enumerated at this size is judged, not averaged.
-    return None if member != member else (accepted, member, True)
+    if member == member:
+        return accepted, member, True
+    # NaN: a user's verifier that cannot be enumerated at this size is run; where it fails it is judged, not averaged.
+    value = scheme.estimate(*laws, k, PATHS, rng).value if scheme.estimate is not None else member
+    return None if value != value else (value, value, False)
 
 
 def _watch_optimum(result: Comparison, kind: Optimum, known: dict[Optimum, dict[int, float]], position: int) -> None:

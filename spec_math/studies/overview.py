@@ -7,16 +7,14 @@ from dataclasses import replace
 from spec_math.arrays import count
 from spec_math.render.html import page as document
 from spec_math.report import default
-from spec_math.report.bounding_subset import bounding_sentence
 from spec_math.report.comparison import compare_judged
 from spec_math.report.playground import fragment
 from spec_math.report.positions import heated
-from spec_math.report.verdicts import SchemeVerdict, judge
 from spec_math.result import Result
-from spec_math.scheme import Scheme
 from spec_math.studies.blocks.comparison import BlockRequest, compare_blocks
 from spec_math.studies.blocks.models import embedded
 from spec_math.studies.blocks.table import result_of as of_blocks
+from spec_math.studies.positions.study import bound, judged
 from spec_math.studies.positions.table import of_sweep
 from spec_math.studies.positions.table import result_of as of_positions
 from spec_math.studies.progress import Told
@@ -61,11 +59,7 @@ def one_position(positions: int, seed: int, told: Told) -> Result:
     ValueError: --positions must be at least 1; got 0
     """
     source = default.positions(count(positions, "--positions"))
-    step = told("judging exactly", len(SCHEMES))
-    verdicts: dict[Scheme, SchemeVerdict] = {}
-    for scheme in SCHEMES:
-        verdicts[scheme] = judge(scheme)
-        step(1)
+    verdicts = judged(SCHEMES, told)
     found = compare_judged(source, verdicts, KS, told("comparing", source.count), seed)
     swept = [
         compare_judged(
@@ -73,11 +67,7 @@ def one_position(positions: int, seed: int, told: Told) -> Result:
         )
         for heat in TEMPERATURES
     ]
-    bound = ""
-    if found.hardest is not None:
-        said = bounding_sentence(found.hardest.target, found.hardest.draft, max(KS), source.names)
-        bound = f"At position {found.hardest.position}, where the optimum is least, {said}"
-    result = of_positions(found, verdicts, bound)
+    result = of_positions(found, verdicts, bound(found, source.names))
     return replace(result, pictures=(*result.pictures, of_sweep(TEMPERATURES, swept, HEATED)))
 
 

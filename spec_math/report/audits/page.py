@@ -7,9 +7,9 @@ import html
 from collections.abc import Sequence
 
 from spec_math.audit import Case, Counted, Judgement, Likeness
+from spec_math.render.html import style
 from spec_math.report.audits.pictures import label, law_against_target, shown_texts
 from spec_math.report.audits.tables import headline, is_toy, number, sentences
-from spec_math.report.page import STYLE
 from spec_math.verdict import Undecided
 
 _STYLE = """
@@ -37,7 +37,7 @@ def page(found: Counted, name: str, likenesses: Sequence[Likeness], smaller: Jud
     parts = [
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>",
         "<meta name='viewport' content='width=device-width,initial-scale=1'>",
-        f"<title>spec_math audit: {_text(name)}</title><style>{STYLE}{_STYLE}</style></head><body>",
+        f"<title>spec_math audit: {_text(name)}</title><style>{style()}{_STYLE}</style></head><body>",
         f"<h1>Audit of <code>{_text(name)}</code></h1>",
         f"<p class='verdict {kind}'>{_text(headline(found, name))}</p>",
     ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from spec_math.audit import Judgement
-from spec_math.report.pictures import COLOURS, panels, svg
+from spec_math.render.figure import COLOURS, panels, svg
 
 MOST = 16
 """The most outcomes that are drawn."""

@@ -21,10 +21,10 @@ from rich.text import Text
 from spec_math.audit import IdentityTest, identity_test, sequential_sample_size
 from spec_math.files.place import load_function
 from spec_math.files.whole import check_writable, write_whole
+from spec_math.render.figure import COLOURS, panels, svg
+from spec_math.render.html import style
 from spec_math.report.arguments import masses_of
 from spec_math.report.law_files import open_laws
-from spec_math.report.page import STYLE
-from spec_math.report.pictures import COLOURS, panels, svg
 from spec_math.verdict import Lossy
 
 BATCH, POWER = 4096, 0.99
@@ -224,7 +224,7 @@ def _page(request: SamplesRequest, run: _Run) -> str:
     rows = "".join(f"<tr><td>{y}</td><td>{share[y]:.6f}</td><td>{test.target[y]:.6f}</td></tr>" for y in worst)
     return (
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
-        f"<title>spec_math: {title}</title><style>{STYLE}</style></head><body><h1>{title}</h1>"
+        f"<title>spec_math: {title}</title><style>{style()}</style></head><body><h1>{title}</h1>"
         f"<p>{html.escape(request.samples)}: {test.samples:,} tokens. "
         f"{html.escape(_concluded(request, rejected, test.samples, run.needed))} {html.escape(str(test.verdict))}</p>"
         f"<p>{html.escape(str(test.promise()))}</p>"

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from spec_math.mean import Mean
 from spec_math.report.lines import Comparison, Line
-from spec_math.report.tables import footnotes
 from spec_math.report.tally import Tally
 from spec_math.report.verdicts import SchemeVerdict, Verdicts
 from spec_math.result import Cell, Column, Curve, Note, Panel, Picture, Result, Row, Table, curve, sentences
@@ -90,6 +89,38 @@ def finding(found: Comparison, verdicts: Verdicts) -> str:
     (best, most), *others = sorted(held, key=lambda one: -one[1])
     beside = f"; {others[0][0].name} {others[0][1]:.3f}" if others else ""
     return f"Take {best.name}: it keeps {most:.3f} at k = {k}{beside}."
+
+
+def footnotes(result: Comparison, verdicts: Verdicts) -> list[str]:
+    """Return what the table needs said below it: sampled columns, the largest sum error, counterexamples.
+
+    >>> import numpy as np
+    >>> from spec_math import SCHEMES
+    >>> from spec_math.report.comparison import compare
+    >>> from spec_math.report.positions import from_rows
+    >>> half = lambda start, stop: np.full((stop - start, 2), 0.5)
+    >>> result = compare(from_rows(half, half, (3, 2)), SCHEMES[:1], (1,), lambda done: None)
+    >>> footnotes(result, {})[1]  # doctest: +ELLIPSIS
+    '* looked at 3 evenly spaced positions only; what ...'
+    """
+    notes = [
+        f"{result.count:,} positions, V = {result.size:,}; largest sum error met: {result.sum_error:.2g}; "
+        "± is a standard error over positions; gaps are to the optimum of the scheme's own drafts.",
+    ]
+    if any(line.sampled for line in [*result.lines, *result.optima]):
+        notes.append(
+            f"* looked at {result.sampled:,} evenly spaced positions only; what is shown is the optimum for i.i.d. "
+            "drafts over all positions plus the mean difference to it over those."
+        )
+    for scheme, found in verdicts.items():
+        if not found.verdict:
+            notes.append(f"{scheme.name}: {found.verdict}\n  counterexample: {found.counterexample}")
+        elif found.formula_fault:
+            notes.append(f"{scheme.name}: {found.formula_fault}\n  counterexample: {found.counterexample}")
+    judged = [found for found in verdicts.values() if str(found) == "lossless"]
+    if judged:
+        notes.append(f"lossless: exactly, on each of {judged[0].pairs} small pairs of laws, its formulas with it.")
+    return notes
 
 
 def against_k(found: Comparison) -> Picture:

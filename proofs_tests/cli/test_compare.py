@@ -44,12 +44,14 @@ def test_compare_writes_table_csv_json_and_picture(laws):
     assert result.exit_code == 0, result.output
     assert "maximal coupling" in result.output
     assert sorted(path.name for path in (laws / "out").iterdir()) == [
+        "comparison-wide.csv",
         "comparison.csv",
+        "comparison.html",
         "comparison.json",
         "comparison.svg",
     ]
-    data = json.loads((laws / "out" / "comparison.json").read_text())
-    assert data["positions"] == 5
+    data = json.loads((laws / "out" / "comparison.json").read_text())["tables"][0]
+    assert {row["membership samples"] for row in data["rows"]} == {5}
     t, d = np.load(laws / "t.npy"), np.load(laws / "d.npy")
     value = next(row["membership"] for row in data["rows"] if row["scheme"] == "maximal coupling")
     assert abs(value - np.minimum(t, d).sum(axis=1).mean()) <= 2.0**-45
@@ -62,7 +64,7 @@ def test_logits_in_half_precision_compressed_and_swept(laws):
     )
     assert result.exit_code == 0, result.output
     assert "is largest" in result.output
-    assert (laws / "out" / "sweep.svg").read_text().startswith("<?xml")
+    assert (laws / "out" / "comparison-sweep.svg").read_text().startswith("<?xml")
 
 
 def test_names_of_tokens_are_shown(laws):
@@ -90,7 +92,7 @@ def test_a_users_wrong_verifier_is_lossy_and_the_exit_code_says_so(laws, monkeyp
     assert "is emitted with probability 5/16 where the target has 1/4" in bad.output
 
 
-def test_a_bare_verifier_at_large_size_is_judged_and_not_averaged(laws, monkeypatch):
+def test_a_bare_verifier_at_large_size_is_judged_and_estimated_by_running_it(laws, monkeypatch):
     (laws / "mine.py").write_text(VERIFIERS)
     monkeypatch.chdir(laws)
     rng = np.random.default_rng(1)
@@ -100,10 +102,13 @@ def test_a_bare_verifier_at_large_size_is_judged_and_not_averaged(laws, monkeypa
         "compare", "--target", "T.npy", "--draft", "D.npy", "--logits", "--scheme", "mine:wrong", "--out", "out"
     )
     assert result.exit_code == 1
-    (line,) = [line for line in result.output.splitlines() if "mine:wrong" in line and "│" in line]
-    assert line.count("—") == 4
-    rows = json.loads((laws / "out" / "comparison.json").read_text())["rows"]
-    assert [row for row in rows if row["scheme"] == "mine:wrong"] == []
+    assert "LOSSY" in result.output
+    rows = json.loads((laws / "out" / "comparison.json").read_text())["tables"][0]["rows"]
+    mine = {row["k"]: row for row in rows if row["scheme"] == "mine:wrong"}
+    assert mine.keys() == {1, 2, 4, 8}
+    assert all(row["verdict"] == "LOSSY" and row["every position"] is False for row in mine.values())
+    # A lossy verifier has no gap to the optimum of lossless ones.
+    assert all(row["gap to optimum"] is None for row in mine.values())
 
 
 @pytest.mark.parametrize(
@@ -147,12 +152,11 @@ def test_two_drafters_are_compared_in_turn_and_together(laws):
     arguments = ["compare", "--target", laws / "t.npy", "--draft", laws / "d.npy", "--draft", laws / "e.npy"]
     result = run(*arguments, "--out", laws / "out")
     assert result.exit_code == 0, result.output
-    means = {
-        name: row[0] for name, row in json.loads((laws / "out" / "drafters.json").read_text())["membership"].items()
-    }
+    told = json.loads((laws / "out" / "drafters.json").read_text())["tables"][0]["rows"]
+    means = {row["drafts"]: row["membership"] for row in told}
     t, d = np.load(laws / "t.npy"), np.load(laws / "d.npy")
     assert abs(means["d alone, one draft"] - np.minimum(t, d).sum(axis=1).mean()) <= 2.0**-45
-    assert max(means["d then e"], means["e then d"]) <= means["optimum, upper end"] + 2.0**-45
+    assert max(means["d then e"], means["e then d"]) <= means["optimum of d and e"] + 2.0**-45
     assert means["d then e"] != means["e then d"]
     assert "optimum of d and e" in result.output
     refused = run(*arguments, "--compress", "2")

@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 import pytest
+from spec_math.report.tables import as_csv, as_json, as_rows
 
 from proofs_tests.controls import CONTROLS
 from spec_math.report.comparison import compare
 from spec_math.report.positions import from_rows
-from spec_math.report.tables import as_csv, as_json, as_rows
 from spec_math.report.tally import Tally
 from spec_math.report.verdicts import judge, pairs
 from spec_math.scheme import Scheme

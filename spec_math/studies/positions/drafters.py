@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import permutations
-from math import isnan
 from typing import Any
 
 import numpy as np
-from rich.table import Table
 
 from spec_math.distribution import overlap
+from spec_math.mean import Mean
 from spec_math.report.comparison import SAMPLED_MASSES
 from spec_math.report.law_files import LawFileError
 from spec_math.report.positions import FLOAT, Positions
 from spec_math.report.tally import Tally
+from spec_math.result import Column, Result, Row, Table, sentences
 from spec_math.token_level import optimal, several_drafters
 
 
@@ -61,27 +61,33 @@ def compare_drafters(
     return result
 
 
-def drafters_table(result: DraftersComparison) -> Table:
-    """Return the comparison of drafters as a rich table.
+def result_of_drafters(found: DraftersComparison) -> Result:
+    """Return the comparison of drafters as a result.
 
-    >>> drafters_table(DraftersComparison(("a", "b"))).row_count
-    0
+    >>> result_of_drafters(DraftersComparison(("a", "b"))).table("drafters").rows
+    ()
     """
-    table = Table(title=f"One draft from each drafter, at {result.sampled:,} evenly spaced positions")
-    for column, justify in (("drafts", "left"), ("membership", "right"), ("±", "right")):
-        table.add_column(column, justify="right" if justify == "right" else "left")
-    for name, tally in result.rows.items():
-        table.add_row(name, f"{tally.mean:.4f}", _error(tally))
-    if result.sampled:
-        low, high = result.bracket
-        table.add_section()
-        ends = f"{low.mean:.4f}" if high.mean - low.mean < 5e-5 else f"{low.mean:.4f} to {high.mean:.4f}"
-        table.add_row(f"optimum of {' and '.join(result.labels)}", ends, _error(high), style="bold")
-    return table
+    rows = [Row((name, _mean(tally), None)) for name, tally in found.rows.items()]
+    finding = "No position was looked at."
+    if found.sampled:
+        low, high = found.bracket
+        rows.append(Row((f"optimum of {' and '.join(found.labels)}", _mean(high), low.mean), "best"))
+        best = max(found.rows, key=lambda name: found.rows[name].mean)
+        finding = (
+            f"Take {best}: it keeps {found.rows[best].mean:.3f}; no verifier of both keeps more than {high.mean:.3f}."
+        )
+    title = f"One draft from each drafter, at {found.sampled:,} evenly spaced positions"
+    columns = (
+        Column("drafts"),
+        Column("membership", "mean", "probability"),
+        Column("at least", "number", "probability"),
+    )
+    notes = sentences(["The optimum lies between 'at least' and its membership, which is an upper end."])
+    return Result("drafters", title, finding, (Table("drafters", title, columns, tuple(rows)),), notes=notes)
 
 
-def _error(tally: Tally) -> str:
-    return "—" if isnan(tally.error) else f"{tally.error:.4f}"
+def _mean(tally: Tally) -> Mean:
+    return Mean(tally.mean, tally.error, tally.count)
 
 
 def _sampled(
