@@ -7,6 +7,7 @@ beside them was taken against the 67/80 of i.i.d. drafts.
 from __future__ import annotations
 
 import csv
+import io
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,11 +15,6 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import example, given, settings
-from rich.console import Console
-from rich.progress import Progress
-from spec_math.report.commands import CompareRequest
-from spec_math.report.commands import compare as command
-from spec_math.report.tables import as_rows
 from typer.testing import CliRunner
 
 from proofs_tests.oracles import forked, optimum
@@ -26,11 +22,14 @@ from proofs_tests.strategies import counts, pairs
 from spec_math import SCHEMES, exact
 from spec_math.cli import app
 from spec_math.invariants import ABOVE_OPTIMUM, BrokenInvariantError
+from spec_math.render.data import as_csv
 from spec_math.report.arguments import verifier_scheme
 from spec_math.report.comparison import compare, kinds
 from spec_math.report.positions import from_rows
 from spec_math.report.verdicts import judge
 from spec_math.scheme import Optimum, Scheme
+from spec_math.studies.positions.study import CompareRequest, study
+from spec_math.studies.positions.table import result_of
 from spec_math.token_level import single
 from spec_math.token_level.bounds import bracket
 from spec_math.token_level.streamed import rounding
@@ -175,7 +174,7 @@ def test_a_lossy_verifier_has_no_gap_and_is_no_contradiction() -> None:
         result.watch.hold()
     verdicts = {copycat: judge(copycat)}
     result.watch.hold(lambda subject: verdicts[subject].right if isinstance(subject, Scheme) else True)
-    rows = [row for row in as_rows(result, verdicts) if row["scheme"] == "copycat"]
+    rows = [row for row in result_of(result, verdicts).table("comparison").records() if row["scheme"] == "copycat"]
     assert [(row["verdict"], row["gap to optimum"]) for row in rows] == [("LOSSY", None)] * 2
 
 
@@ -187,8 +186,8 @@ def test_two_schemes_of_one_name_are_judged_apart(tmp_path: Path) -> None:
     )
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(tmp_path)
-        request = CompareRequest(ks="1", schemes=("named_alike:mine",), positions=5, out=tmp_path / "out")
-        assert command(request, Console(quiet=True), Progress(disable=True)) == 1
-    with (tmp_path / "out" / "comparison.csv").open(encoding="utf-8", newline="") as stream:
-        verdicts = [row["verdict"] for row in csv.DictReader(stream) if row["scheme"] == "maximal coupling"]
+        found = study(CompareRequest(ks="1", schemes=("named_alike:mine",), positions=5), lambda *_: lambda _: None)
+    assert found.exit_code == 1
+    rows = list(csv.DictReader(io.StringIO(as_csv(found.table("comparison")))))
+    verdicts = [row["verdict"] for row in rows if row["scheme"] == "maximal coupling"]
     assert verdicts == ["lossless", "LOSSY"]

@@ -1,20 +1,19 @@
 """The comparison: its means are the means of the closed forms, whatever the chunks; its verdicts are exact."""
 
-import json
-
 import numpy as np
 import pytest
-from spec_math.report.tables import as_csv, as_json, as_rows
 
 from proofs_tests.controls import CONTROLS
+from spec_math.render.data import as_csv, as_json, from_json
 from spec_math.report.comparison import compare
 from spec_math.report.positions import from_rows
 from spec_math.report.tally import Tally
-from spec_math.report.verdicts import judge, pairs
+from spec_math.report.verdicts import SchemeVerdict, judge, pairs
 from spec_math.scheme import Scheme
+from spec_math.studies.positions.table import finding, result_of
 from spec_math.token_level import SCHEMES, optimal, single
 from spec_math.token_level.streamed import rounding
-from spec_math.verdict import check_lossless
+from spec_math.verdict import Lossy, check_lossless
 
 SIZE, COUNT = 12, 40
 
@@ -86,7 +85,8 @@ def test_one_position_knows_no_spread():
     assert np.isnan(tally.error)
     t = np.array([[0.5, 0.5]])
     result = compare(from_rows(lambda a, b: t[a:b], lambda a, b: t[a:b], (1, 2)), SCHEMES, (1,), ignore)
-    assert {row["membership standard error"] for row in as_rows(result, {})} == {None}
+    held = result_of(result, {}).table("comparison").cells("membership")
+    assert all(np.isnan(mean.error) for mean in held)
 
 
 def test_an_anchored_tally_is_unbiased_and_its_error_is_that_of_the_difference_estimator():
@@ -108,10 +108,28 @@ def test_an_anchored_tally_is_unbiased_and_its_error_is_that_of_the_difference_e
 def test_csv_and_json_hold_the_rows():
     result = compare(positions(), SCHEMES, (1, 2), ignore)
     verdicts = {scheme: judge(scheme) for scheme in SCHEMES[:2]}
-    rows = as_rows(result, verdicts)
-    assert len(as_csv(result, verdicts).splitlines()) == 1 + len(rows)
-    assert json.loads(as_json(result, verdicts))["rows"] == rows
-    assert rows[0]["verdict"] == "lossless"
+    found = result_of(result, verdicts)
+    long, wide = found.tables
+    lines = [*result.lines, *result.optima]
+    assert [(row["scheme"], row["k"]) for row in long.records()] == [(x.name, k) for x in lines for k in x.membership]
+    for row, (line, k) in zip(long.records(), [(x, k) for x in lines for k in x.membership], strict=True):
+        assert row["membership"].value == line.membership[k].mean
+        assert row["gap to optimum"] == result.gap(line, k)
+    assert long.records()[0]["verdict"] == "lossless"
+    assert len(as_csv(long).splitlines()) == 1 + len(long.rows)
+    assert from_json(as_json(found)) == found
+    assert {row.cells[0].removesuffix(" *") for row in wide.rows} >= {line.name for line in lines}
+    assert found.finding.startswith("Take ")
+
+
+def test_the_finding_takes_no_lossy_scheme():
+    result = compare(positions(), SCHEMES, (1, 2), ignore)
+    best = max((line for line in result.lines if 2 in line.membership), key=lambda line: line.membership[2].mean)
+    verdicts = {scheme: judge(scheme) for scheme in SCHEMES if scheme is best.scheme}
+    assert f"Take {best.name}:" in finding(result, verdicts)
+    lossy = {best.scheme: SchemeVerdict(Lossy("made up"), 1)}
+    assert f"Take {best.name}:" not in finding(result, lossy)
+    assert result_of(result, lossy).exit_code == 1
 
 
 def test_a_tally_is_a_mean_with_its_standard_error():
