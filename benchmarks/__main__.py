@@ -22,6 +22,7 @@ MODULES = (
     "strings",
     "traces",
     "sequential",
+    "coverage",
     "audits",
     "torch_verify",
     "engines",

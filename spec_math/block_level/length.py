@@ -41,7 +41,7 @@ def expected(generate: Generate, prefix: Text) -> Any:
 
 
 def estimate(generate: Generate, prefix: Text, longest: int, samples: int, rng: Any, confidence: float = 0.99) -> Mean:
-    """Mean the expected number of tokens of a block after prefix from `samples` sampled blocks of 1 to `longest`.
+    """Estimate the expected number of tokens of a block after prefix from `samples` sampled blocks of 1 to `longest`.
 
     The interval is that of `mean.of_independent`: it holds for every number of samples, as it rests on the range of
     the draws and not on a normal limit. rng is a NumPy Generator or a random.Random.

@@ -113,7 +113,7 @@ def membership(target: Any, draft: Any, k: int) -> Any:
 
 
 def estimate(target: Any, draft: Any, k: int, paths: int, rng: Any) -> Mean:
-    """Mean the acceptance from `paths` ≥ 2 sampled rejections, for float laws [V], with an interval of 99 %.
+    """Estimate the acceptance from `paths` ≥ 2 sampled rejections, for float laws [V], with an interval of 99 %.
 
     Only which draft is rejected is sampled; the chance that the next one is rejected is summed exactly, so that the
     product of those sums is an unbiased estimate of the rejection, a number in [0, 1]. rng is a NumPy Generator.

@@ -42,7 +42,8 @@ MEANINGS = (
     ),
     Note("What the optimum of a scheme's own drafts accepts more, on average over the same positions.", "Gap"),
     Note(
-        "The standard error of the mean over positions. It says how far other text of the kind would differ.",
+        "The standard error of the mean over positions, taken as independent. It says about how far other text of the "
+        "kind would differ; positions of one text hang together, so that it promises no coverage.",
         "±",
     ),
 )
@@ -147,7 +148,7 @@ def against_k(found: Comparison) -> Picture:
         "comparison",
         "Membership against the number of drafts",
         "Each line is a verifier; the black line is the most that any lossless verifier of i.i.d. drafts reaches. Bars "
-        "are 99 % intervals.",
+        "are two standard errors over the positions.",
         (panel,),
     )
 
