@@ -1,0 +1,105 @@
+"""One pair of float rows as integers over a common denominator: every closed form of the schemes, summed exactly."""
+
+from __future__ import annotations
+
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from functools import cached_property
+from itertools import accumulate
+from math import frexp
+
+SCALE = 2**120
+"""Recursive rejection's λ is kept to 120 bits: E falls with slope 1 at most, so that as little is lost of it."""
+
+
+def exponentials(logits):
+    """Return integers in proportion to e^logit, to sixty digits of the largest."""
+    with localcontext() as context:
+        context.prec = 60
+        numbers = [Decimal(float(logit)) for logit in logits]
+        top = max(numbers)
+        return [int((number - top).exp().scaleb(60)) for number in numbers]
+
+
+def whole_numbers(masses):
+    """Return integers in exact proportion to floats; integers as they are."""
+    if all(isinstance(mass, int) for mass in masses):
+        return masses
+    parts = [frexp(float(mass)) for mass in masses]
+    least = min((exponent for mantissa, exponent in parts if mantissa), default=0)
+    return [int(mantissa * 2**53) << (exponent - least) if mantissa else 0 for mantissa, exponent in parts]
+
+
+class ExactRow:
+    """A target and a draft [V] that are still to be divided by their sums: t = a/A, d = b/B, in whole numbers."""
+
+    def __init__(self, target, draft):
+        a, b = whole_numbers(target), whole_numbers(draft)
+        self.a, self.b, self.sum_a, self.sum_b = a, b, sum(a), sum(b)
+        # t and d over one denominator A·B.
+        self.t, self.d = [x * self.sum_b for x in a], [x * self.sum_a for x in b]
+        self.one = self.sum_a * self.sum_b
+
+    def excess(self, scale):
+        """Σ (t − λd)+."""
+        top, bottom = Fraction(scale).as_integer_ratio()
+        total = sum(max(t * bottom - d * top, 0) for t, d in zip(self.t, self.d, strict=True))
+        return Fraction(total, self.one * bottom)
+
+    @cached_property
+    def overlap(self):
+        return Fraction(sum(map(min, self.t, self.d)), self.one)
+
+    @cached_property
+    def match(self):
+        return Fraction(sum(a * b for a, b in zip(self.a, self.b, strict=True)), self.one)
+
+    def best(self, k):
+        """The k best tokens of the draft that have mass, the lowest index first among equals."""
+        order = sorted((token for token, mass in enumerate(self.b) if mass), key=lambda token: (-self.b[token], token))
+        return order[:k]
+
+    def recursive(self, k):
+        """1 − P(k tests in a row reject): λ grows by what is left, and E(λ) is left."""
+        scale, left = Fraction(0), Fraction(1)
+        for _ in range(k):
+            scale = Fraction(round((scale + left) * SCALE), SCALE)
+            left = self.excess(scale)
+        return 1 - left
+
+    def f(self, gamma, k):
+        """K-SEQ's condition: γ is large enough where it is 0 or less."""
+        left = self.excess(gamma)
+        return left - (1 - (1 - left) / gamma) ** k
+
+    def k_sequential(self, gamma, k):
+        return 1 - (1 - (1 - self.excess(gamma)) / gamma) ** k
+
+    @cached_property
+    def prefixes(self):
+        """The ends (P, T) of all prefixes in the order of t/d, as whole numbers over B and A."""
+        some = [token for token, mass in enumerate(self.b) if mass]
+        # Rounded down to 2^-100 of the ratio of two sums: what that may exchange are ratios as near to each other.
+        shift = 100 + self.sum_b.bit_length() + self.sum_a.bit_length()
+        some.sort(key=lambda token: (self.a[token] << shift) // self.b[token])
+        drafted = accumulate((self.b[token] for token in some), initial=0)
+        return list(zip(drafted, accumulate((self.a[token] for token in some), initial=0), strict=True))
+
+    def optimum(self, k):
+        """1 − max over prefixes of P^k − T."""
+        power = self.sum_b**k
+        best = max(drafted**k * self.sum_a - wanted * power for drafted, wanted in self.prefixes)
+        return 1 - Fraction(best, power * self.sum_a)
+
+    def greedy(self, k):
+        """(acceptance of the drawn draft's test, membership): k − 1 best tokens are fixed, one more is drawn."""
+        top = self.best(k - 1)
+        if len(top) == sum(mass > 0 for mass in self.b):
+            top = top[:-1]
+        fixed = set(top)
+        rest = self.sum_b - sum(self.b[token] for token in fixed)
+        drawn = sum(
+            min(self.a[token] * rest, self.b[token] * self.sum_a) for token in range(len(self.a)) if token not in fixed
+        )
+        accepted = Fraction(drawn, self.sum_a * rest)
+        return accepted, accepted + Fraction(sum(self.a[token] for token in fixed), self.sum_a)
