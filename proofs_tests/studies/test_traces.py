@@ -67,6 +67,24 @@ def test_a_wrong_trace_leaves_with_1_and_says_so(tmp_path):
     assert read(tmp_path / "out").exit_code == 1
 
 
+@pytest.mark.parametrize("rows", ["few", "without a law"])
+def test_a_trace_that_can_refute_nothing_is_undecided(tmp_path, rows):
+    """Ten tokens at α = 10^-6; and hundreds whose laws are NaN: of a wrong verifier nothing is known."""
+    laws = np.random.default_rng(0).dirichlet(np.full(20, 0.5), size=2)
+    engine = Engine(lambda _: laws[0], lambda _: laws[1], by_position(always), LOOKAHEAD)
+    columns = record(engine, 1, 300, np.random.default_rng(0))
+    if rows == "few":
+        columns = {name: column[:10] for name, column in columns.items()}
+    else:
+        columns["target_logits"] = np.full_like(columns["target_logits"], np.nan)
+    path = write_shard(tmp_path / "a.safetensors", columns, LOOKAHEAD)
+    result = run(path, "--out", tmp_path / "out")
+    assert result.exit_code == 3, result.output
+    told = read(tmp_path / "out")
+    assert told.exit_code == 3
+    assert told.finding.startswith("Undecided: ")
+
+
 def test_a_broken_shard_is_named_and_leaves_with_2(tmp_path):
     write(tmp_path / "a.safetensors")
     broken = write(tmp_path / "b.safetensors", seed=1)

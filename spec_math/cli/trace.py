@@ -40,7 +40,8 @@ def trace(  # noqa: PLR0913 - typer takes an argument an option
     one is shown in docs/how_to/record_a_trace.md. Without shards it records two n-gram models and audits those.
     What was audited is kept in the output folder: interrupted, the same command goes on, with the same evidence.
 
-    Exit codes: 0 nothing refuted, 1 a contract is broken, 2 bad input, or a shard that could not be read.
+    Exit codes: 0 nothing refuted, 1 a contract is broken, 2 bad input, or a shard that could not be read, 3 too few
+    tokens to refute anything.
 
     [bold]Examples[/bold]
 

@@ -117,7 +117,7 @@ def detectable(summary: Summary, alpha: float) -> float:
     """Return the shift of a feature's mean that this many rows show with about even odds.
 
     A bet of the best stake grows by m²/2v a row, v ≤ 1/4 being the variance of a feature in [0, 1]; it must make up
-    for the number of bets that share the wealth.
+    for the number of bets that share the wealth. Rows that were left out show nothing; 1 where no shift is shown.
 
     >>> from spec_math.audit.traces.recorder import toy_shard
     >>> from spec_math.audit.traces import merge
@@ -126,7 +126,8 @@ def detectable(summary: Summary, alpha: float) -> float:
     0.071
     """
     bets = 2 * len(EMITTED) * len(STAKES)
-    return min(1.0, sqrt(log(bets / summary.share(alpha)) / (2 * max(1, summary.counts["rows"]))))
+    rows = summary.counts["rows"] - summary.counts["bad target rows"]
+    return min(1.0, sqrt(log(bets / summary.share(alpha)) / (2 * max(1, rows))))
 
 
 def powers_of_ten(log_evidence: float) -> str:

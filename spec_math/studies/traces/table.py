@@ -52,7 +52,10 @@ MEANINGS = (
 
 
 def result_of(summary: Summary, alpha: float, source: str) -> Result:
-    """Return an audited trace as a result; the exit code is 1 where a contract is broken, 2 where a shard was left out.
+    """Return an audited trace as a result.
+
+    The exit code is 1 where a contract is broken, 2 where a shard was left out, 3 where the rows are too few to refute
+    anything.
 
     >>> from spec_math.audit.traces.recorder import toy_shard
     >>> from spec_math.audit.traces import merge
@@ -77,8 +80,12 @@ def result_of(summary: Summary, alpha: float, source: str) -> Result:
         pictures(summary, alpha),
         (*sentences(notes(summary, alpha)), *sentences(summary.examples, "rows to look at")),
         MEANINGS,
-        1 if summary.lossy(alpha) else 2 if summary.skipped else 0,
+        1 if summary.lossy(alpha) else 2 if summary.skipped else 3 if _too_short(summary, alpha) else 0,
     )
+
+
+def _too_short(summary: Summary, alpha: float) -> bool:
+    return detectable(summary, alpha) >= 1
 
 
 def notes(summary: Summary, alpha: float) -> list[str]:
@@ -227,6 +234,9 @@ def _finding(summary: Summary, alpha: float) -> str:
     left = f" {len(summary.skipped):,} shard(s) could not be read." if summary.skipped else ""
     if summary.lossy(alpha):
         return f"This trace is not of a lossless engine that keeps its contracts.{left}"
+    if _too_short(summary, alpha):
+        judged = summary.counts["rows"] - summary.counts["bad target rows"]
+        return f"Undecided: {judged:,} tokens with a law are too few to refute anything at α = {alpha:g}.{left}"
     return (
         f"Nothing in this trace refutes that it is lossless: {_a_call(summary):.3f} tokens a call of the target.{left}"
     )
