@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from spec_math.audit import OWN_GRID, subject_of
-from spec_math.cli.run import run
-from spec_math.report.audits import commands as audit_commands
-from spec_math.report.audits import samples as samples_audit
-from spec_math.report.audits.commands import AuditRequest, Make
-from spec_math.report.audits.samples import SamplesRequest
+from spec_math.cli.options import OutOption
+from spec_math.cli.run import study
 
 
 def audit(  # noqa: PLR0913
@@ -48,7 +44,7 @@ def audit(  # noqa: PLR0913
         str, typer.Option(help="Uniforms: ideal; own, the grid that each type has; or b for k/2^b.")
     ] = "ideal",
     budget: Annotated[int, typer.Option(help="Paths that are walked at most.")] = 100_000,
-    out: Annotated[Path | None, typer.Option(help="HTML file for the verdict page.")] = None,
+    out: OutOption = None,
     pytest: Annotated[
         Path | None, typer.Option("--pytest", help="File for the smallest failing case as a test, if it fails.")
     ] = None,
@@ -60,10 +56,10 @@ def audit(  # noqa: PLR0913
     ] = None,
     alpha: Annotated[
         float, typer.Option(help="With --samples: the false-positive rate, however long the test runs.")
-    ] = SamplesRequest.alpha,
+    ] = 1e-6,
     total_variation: Annotated[
         float, typer.Option(help="With --samples of a function: what is looked for, and so how many are drawn.")
-    ] = SamplesRequest.total_variation,
+    ] = 0.02,
 ) -> None:
     """Judge somebody's sampler exactly: run it, as it is, down every path of its randomness.
 
@@ -89,18 +85,27 @@ def audit(  # noqa: PLR0913
     tokens as find the distance asked for with probability 0.99, 1 rejected, 3 not rejected by fewer.
     """
     if samples is not None:
-        asked = SamplesRequest(samples, target, draft, alpha, total_variation, out)
-        run(lambda console, progress: samples_audit.samples(asked, console, progress))
-        return
+        from spec_math.render.output import ENDINGS
+        from spec_math.studies.audits import samples as of_samples
+
+        place = None if out is None else out if out.suffix in ENDINGS else out / "samples"
+        kept = None if place is None else place.with_suffix(".kept.json")
+        tokens = of_samples.SamplesRequest(samples, target, draft, alpha, total_variation, kept)
+        study(lambda told: of_samples.study(tokens, told), out, lambda: kept and kept.unlink(missing_ok=True))
     if sampler is None:
         raise typer.BadParameter("name what is audited, MODULE:FUNCTION, or give its tokens with --samples")
-    request = AuditRequest(
-        sampler, shape, roles, numbers, target, draft, k, lookahead, horizon, budget, _grid(grid), out, pytest
+    from spec_math.studies.audits import study as of_samplers
+
+    bits = _grid(grid)
+    asked = of_samplers.AuditRequest(
+        sampler, shape, roles, numbers, target, draft, k, lookahead, horizon, budget, bits, pytest
     )
-    run(lambda console, progress: audit_commands.audit(request, _make(), console, progress))
+    study(lambda told: of_samplers.study(asked, _make(), told), out)
 
 
 def _grid(text: str) -> int | None:
+    from spec_math.audit import OWN_GRID
+
     if text in ("ideal", "own"):
         return None if text == "ideal" else OWN_GRID
     if not text.isdecimal() or not 0 < int(text) <= 64:
@@ -108,8 +113,10 @@ def _grid(text: str) -> int | None:
     return int(text)
 
 
-def _make() -> Make:
+def _make() -> Any:
     """With torch installed its randomness is followed too; no floor below may know of torch_bridge."""
+    from spec_math.audit import subject_of
+
     if find_spec("torch") is None:
         return subject_of
     from torch_bridge import subject

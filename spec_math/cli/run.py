@@ -29,8 +29,10 @@ PIPE = 140
 """Columns where the output is no terminal and COLUMNS says nothing."""
 
 
-def study(work: Callable[[Told], Result], out: Path | None) -> None:
+def study(work: Callable[[Told], Result], out: Path | None, written: Callable[[], object] | None = None) -> None:
     """Do a study, show its result, write it where --out says, and leave with its exit code.
+
+    `written` is called once all files are there.
 
     Raises:
         typer.Exit: always, with the code: the result's, 2 for bad input, 130 where it was interrupted.
@@ -53,9 +55,11 @@ def study(work: Callable[[Told], Result], out: Path | None) -> None:
         result = work(told_by(progress))
         progress.stop()
         # Files first: a reader of the table may close the pipe.
-        written = write(result, out)
+        paths = write(result, out)
+        if written is not None:
+            written()
         show(result, console)
-        for path in written:
+        for path in paths:
             console.print(f"wrote {path}", markup=False, soft_wrap=True)
         return result.exit_code
 

@@ -1,4 +1,4 @@
-"""An audit in words and a table: the same sentences for the terminal and for the page."""
+"""An audit in words: the verdict in a sentence, what is known of a fault, and how it was judged."""
 
 from __future__ import annotations
 
@@ -6,11 +6,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from rich.table import Table
-
 from spec_math.audit import Case, Counted, Judgement, Likeness
 from spec_math.audit.case import default
-from spec_math.report.audits.pictures import label, shown_texts
 from spec_math.verdict import Lossy, Undecided
 
 
@@ -139,6 +136,15 @@ def first_difference(found: Judgement) -> tuple[int, ...]:
     return min(text for text, gap in gaps.items() if gap > limit)
 
 
+def label(text: Any) -> str:
+    """Write tokens with blanks between them.
+
+    >>> label((0, 2))
+    '0 2'
+    """
+    return " ".join(map(str, text))
+
+
 def _named(text: tuple[int, ...]) -> str:
     return f"{'token' if len(text) == 1 else 'tokens'} {label(text)}"
 
@@ -151,28 +157,50 @@ CONTRACTS = {
 }
 
 
-def table(found: Judgement) -> Table:
-    """Return the law against the target as a table with bars.
+def how(found: Judgement) -> str:
+    """Say what was given to the sampler and what was walked.
 
     >>> from spec_math.audit import judge, subject_of
     >>> from spec_math.audit.case import position
-    >>> table(judge(subject_of(lambda tokens, t, d: tokens[0]), position(["1/4", "3/4"], ["1/2", "1/2"]))).row_count
-    2
+    >>> hopeful = subject_of(lambda tokens, target, draft: tokens[0])
+    >>> how(judge(hopeful, position(["1/4", "3/4"], ["1/2", "1/2"])))[:60]
+    'Called as the function(tokens, target, draft), given Fractio'
     """
-    texts = shown_texts(found, 12)
-    result = Table(box=None, pad_edge=False)
-    result.add_column("token" if found.case.horizon == 1 else "tokens", justify="right")
-    for name in ("emitted", "target", "difference"):
-        result.add_column(name, justify="right")
-    result.add_column("emitted ━, target ─")
-    most = max([float(law.get(text, 0)) for law in (found.law, found.wanted) for text in texts], default=1.0) or 1.0
-    for text in texts:
-        emitted, wanted = found.law.get(text, 0), found.wanted.get(text, 0)
-        gap = float(emitted - wanted)
-        style = "" if abs(gap) <= found.bound else "red" if gap > 0 else "magenta"
-        bars = "━" * round(24 * float(emitted) / most) + "\n" + "─" * round(24 * float(wanted) / most)
-        result.add_row(label(text), f"{float(emitted):.6g}", f"{float(wanted):.6g}", f"{gap:+.3g}", bars, style=style)
-    left = len(found.law | found.wanted) - len(texts)
-    if left > 0:
-        result.caption = f"and {left} more, less far off"
-    return result
+    case, subject = found.case, found.subject
+    drafts = f"a chain of {case.lookahead} drafts" if case.lookahead else "one position"
+    exact = "every threshold is rational, so that the verdict is exact"
+    if not found.walk.exact or subject.numbers.unit:
+        exact = f"thresholds are binary floats; the verdict forgives a total variation of {found.bound:.2g}"
+    told = ""
+    if found.walk.ignored:
+        told = " Small numbers that keep a logarithm finite were left out; they change the law by "
+        told += f"{float(found.walk.ignored):.2g} at most."
+    call, given, coins = subject.assumed
+    return (
+        f"{call[0].upper()}{call[1:]}, {given}: {drafts}, {case.size} tokens. {found.walk.paths:,} paths of "
+        f"its randomness were walked with their exact weights, with {coins}; {exact}.{told} {laws_of(found)}"
+    )
+
+
+def laws_of(found: Judgement) -> str:
+    """Write the target's and the draft's rows of a judgement, and k.
+
+    >>> from spec_math.audit import judge, subject_of
+    >>> from spec_math.audit.case import position
+    >>> laws_of(judge(subject_of(lambda tokens, t, d: tokens[0]), position(["1/4", "3/4"], ["1/2", "1/2"])))
+    'Target (1/4, 3/4), draft (1/2, 1/2), k = 1.'
+    """
+    if is_toy(found.case):
+        return f"The laws are those of the zoo's toy, {_drafted(found.case)}."
+    target, draft = (
+        "; ".join(f"({', '.join(map(_mass, row))})" for row in rows) for rows in (found.case.target, found.case.draft)
+    )
+    return f"Target {target}, draft {draft}, {_drafted(found.case)}."
+
+
+def _drafted(case: Case) -> str:
+    return f"lookahead {case.lookahead}" if case.lookahead else f"k = {case.k}"
+
+
+def _mass(mass: object) -> str:
+    return str(mass) if len(str(mass)) < 10 else f"{float(mass):.8g}"  # type: ignore[arg-type]

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import base64
 import hashlib
-import html
 import json
 from collections.abc import Iterator
 from contextlib import suppress
@@ -14,21 +12,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.progress import Progress
-from rich.text import Text
 
 from spec_math.audit import IdentityTest, identity_test, sequential_sample_size
 from spec_math.files.place import load_function
-from spec_math.files.whole import check_writable, write_whole
-from spec_math.render.figure import COLOURS, panels, svg
-from spec_math.render.html import style
+from spec_math.files.whole import write_whole
 from spec_math.report.arguments import masses_of
 from spec_math.report.law_files import open_laws
+from spec_math.result import Column, Curve, Note, Panel, Picture, Result, Row, Table
+from spec_math.studies.progress import Told, absolute
 from spec_math.verdict import Lossy
 
 BATCH, POWER = 4096, 0.99
-INTERRUPTED, UNDECIDED = 130, 3
+UNDECIDED, FURTHEST = 3, 20
+"""The exit code of too few tokens; tokens that the table shows."""
 
 
 @dataclass(frozen=True)
@@ -40,7 +36,7 @@ class SamplesRequest:
     draft: str | None = None
     alpha: float = 1e-6
     total_variation: float = 0.02
-    out: Path | None = None
+    kept: Path | None = None
 
 
 @dataclass
@@ -73,54 +69,86 @@ class _Run:
                 self.curve = [(draws, value) for draws, value in held["curve"]]
 
 
-def samples(request: SamplesRequest, console: Console, progress: Progress) -> int:
-    """Test samples against a law and say what was found: 0 not rejected, 1 rejected, 3 too few to say.
+def study(request: SamplesRequest, told: Told) -> Result:
+    """Test samples against a law and say what was found; the exit code is 0 not rejected, 1 rejected, 3 too few to say.
 
     Not rejected is not lossless: it says that a distance of `total_variation` or more would have been found with
     probability 0.99, which takes a number of tokens; fewer tokens that reject nothing decide nothing.
 
     A file is read to its end; a function is asked for as many tokens as find the distance with probability 0.99, and
-    no more once it is rejected. With --out, what was seen is kept beside the page until the answer is there:
-    interrupted, the same command goes on. A file then gives the very same evidence; a function draws on.
+    no more once it is rejected. With `kept`, what was seen is kept there: interrupted, the same question goes on. A
+    file then gives the very same evidence; a function draws on.
 
     Raises:
         ValueError, TypeError, OSError: the law or the tokens are wrong or missing, or a file that cannot be written.
+        KeyboardInterrupt: saying what is kept.
 
-    >>> samples(SamplesRequest("tokens.txt"), Console(), Progress(disable=True))
+    >>> study(SamplesRequest("tokens.txt"), lambda what, steps: lambda done: None)
     Traceback (most recent call last):
     ValueError: --samples needs --target, the law that the tokens should have
     """
     if request.target is None:
         raise ValueError("--samples needs --target, the law that the tokens should have")
-    if request.out is not None:
-        check_writable(request.out.parent)
     target = _law(request.target)
     draft = None if request.draft is None else _law(request.draft)
     test = identity_test(target, request.alpha, draft)
     size = int((test.target > 0).sum())
     needed = sequential_sample_size(request.total_variation, request.alpha, POWER, max(size, 2), bool(test.names))
-    kept = None if request.out is None else request.out.with_suffix(".kept.json")
-    run = _Run(test, _question(request), kept, needed)
+    run = _Run(test, _question(request), request.kept, needed)
     run.go_on()
     try:
-        total = _followed(request, run, needed, progress)
+        _followed(request, run, needed, told)
     except KeyboardInterrupt:
         run.keep()
         later = "; the same command goes on from there" if run.kept else "; with --out it would have been kept"
-        console.print(Text(f"interrupted after {test.samples:,} tokens{later}"))
-        return INTERRUPTED
+        raise KeyboardInterrupt(f"interrupted after {test.samples:,} tokens{later}") from None
+    return _result(request, run)
+
+
+def _result(request: SamplesRequest, run: _Run) -> Result:
+    test = run.test
     rejected = isinstance(test.verdict, Lossy)
-    console.print(Text(f"{total:,} tokens seen. {_concluded(request, rejected, total, needed)} {test.verdict}"))
-    suspects = [(name, ratio) for name, ratio in test.suspects()[:3] if ratio > 0]
-    if rejected:
-        if suspects:
-            console.print(Text("looks like: " + ", ".join(f"{name} (e^{ratio:.1f})" for name, ratio in suspects)))
-        console.print(Text(str(test.promise())))
-    if request.out is not None:
-        console.print(Text(f"wrote {write_whole(request.out, _page(request, run))}"))
-        if run.kept is not None:
-            run.kept.unlink(missing_ok=True)
-    return 1 if rejected else 0 if total >= needed else UNDECIDED
+    said = f"{test.samples:,} tokens seen. {_concluded(request, rejected, test.samples, run.needed)} {test.verdict}"
+    suspects = ", ".join(f"{name} (e^{ratio:.1f})" for name, ratio in test.suspects()[:3] if ratio > 0)
+    notes = [Note(suspects, "looks like")] if rejected and suspects else []
+    return Result(
+        "samples",
+        f"{request.samples}: "
+        + ("these tokens do not have the target's law" if rejected else "nothing here rejects the target's law"),
+        said,
+        (_tokens_off(run),),
+        (_evidence(request, run),),
+        (*notes, Note(str(test.promise()))),
+        exit_code=1 if rejected else 0 if test.samples >= run.needed else UNDECIDED,
+    )
+
+
+def _tokens_off(run: _Run) -> Table:
+    share = run.test.counts / max(1, run.test.samples)
+    worst = np.argsort(-np.abs(share - run.test.target), kind="stable")[:FURTHEST].tolist()
+    columns = (
+        Column("token", "count"),
+        Column("drawn", "number", "probability", digits=6),
+        Column("target", "number", "probability", digits=6),
+    )
+    rows = tuple(Row((y, float(share[y]), float(run.test.target[y]))) for y in worst)
+    return Table("tokens", "Tokens furthest from their mass", columns, rows)
+
+
+def _evidence(request: SamplesRequest, run: _Run) -> Picture:
+    draws = tuple(float(number) for number, _ in run.curve)
+    level = (-log(request.alpha) / log(10),) * 2
+    curves = (
+        Curve("evidence", draws, tuple(value / log(10) for _, value in run.curve)),
+        Curve(f"alarm, α = {request.alpha:g}", (draws[0], draws[-1]), level, style="guide"),
+    )
+    return Picture(
+        "evidence",
+        "Evidence against the law",
+        "The evidence after each batch. Under the target's law it ever crosses the dotted line with the probability α "
+        "at most.",
+        (Panel(curves, "tokens", "evidence, powers of ten"),),
+    )
 
 
 def _concluded(request: SamplesRequest, rejected: bool, seen: int, needed: int) -> str:
@@ -137,21 +165,20 @@ def _concluded(request: SamplesRequest, rejected: bool, seen: int, needed: int) 
     )
 
 
-def _followed(request: SamplesRequest, run: _Run, needed: int, progress: Progress) -> int:
+def _followed(request: SamplesRequest, run: _Run, needed: int, told: Told) -> None:
     test = run.test
     total, batches = _batches(request.samples, test.samples, needed)
-    task = progress.add_task("testing tokens", total=total, completed=test.samples)
+    done = absolute(told("testing tokens", total))
     for number, tokens in enumerate(batches, 1):
         test.update_many(tokens)
         run.curve.append((test.samples, test.log_evidence))
-        progress.update(task, completed=test.samples)
+        done(test.samples)
         if number % 16 == 0:
             run.keep()
         if test.alarm is not None and ":" in request.samples:
             break
     if test.samples == 0:
         raise ValueError(f"{request.samples} holds no tokens")
-    return test.samples
 
 
 def _batches(place: str, done: int, needed: int) -> tuple[int, Iterator[Any]]:
@@ -206,30 +233,3 @@ def _question(request: SamplesRequest) -> str:
         if place is not None and (path := Path(place)).is_file():
             parts += [path.stat().st_size, path.stat().st_mtime_ns]
     return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
-
-
-def _page(request: SamplesRequest, run: _Run) -> str:
-    test = run.test
-    rejected = isinstance(test.verdict, Lossy)
-    title = "These tokens do not have the target's law" if rejected else "Nothing here rejects the target's law"
-    figure, (axes,) = panels(1, 8.2, 3.8)
-    axes.plot([draws for draws, _ in run.curve], [value / log(10) for _, value in run.curve], color=COLOURS[0])
-    axes.axhline(-log(request.alpha) / log(10), color=COLOURS[1], linestyle="--", label=f"alarm, α = {request.alpha:g}")
-    axes.set_xlabel("tokens")
-    axes.set_ylabel("evidence, powers of ten")
-    axes.legend(fontsize=8, frameon=False)
-    picture = base64.b64encode(svg(figure).encode()).decode()
-    share = test.counts / max(1, test.samples)
-    worst = np.argsort(-np.abs(share - test.target), kind="stable")[:20].tolist()
-    rows = "".join(f"<tr><td>{y}</td><td>{share[y]:.6f}</td><td>{test.target[y]:.6f}</td></tr>" for y in worst)
-    return (
-        "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
-        f"<title>spec_math: {title}</title><style>{style()}</style></head><body><h1>{title}</h1>"
-        f"<p>{html.escape(request.samples)}: {test.samples:,} tokens. "
-        f"{html.escape(_concluded(request, rejected, test.samples, run.needed))} {html.escape(str(test.verdict))}</p>"
-        f"<p>{html.escape(str(test.promise()))}</p>"
-        f"<figure><img alt='evidence against the law' src='data:image/svg+xml;base64,{picture}'><figcaption>The "
-        "evidence after each batch. Under the target's law it ever crosses the dashed line with the probability α at "
-        "most.</figcaption></figure><h2>Tokens furthest from their mass</h2>"
-        f"<table><tr><th>token</th><th>drawn</th><th>target</th></tr>{rows}</table></body></html>"
-    )

@@ -1,0 +1,118 @@
+"""Somebody's sampler judged exactly: loaded, walked, and explained where it fails."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from spec_math.arrays import count
+from spec_math.audit import Judgement, Likeness, Subject, judge_counts, likenesses, smallest
+from spec_math.audit.case import Case, chain, default, position
+from spec_math.audit.likeness import comparable
+from spec_math.audit.smallest import TRIED
+from spec_math.files.place import load_function
+from spec_math.files.whole import check_writable, write_whole
+from spec_math.report.arguments import masses_of
+from spec_math.result import Note, Result
+from spec_math.studies.audits.case import pytest_file
+from spec_math.studies.audits.table import result_of
+from spec_math.studies.progress import Told, absolute
+from spec_math.verdict import Lossy
+
+
+@dataclass(frozen=True)
+class AuditRequest:
+    """What is asked of the command audit."""
+
+    place: str
+    shape: str | None = None
+    roles: str | None = None
+    numbers: str | None = None
+    target: str | None = None
+    draft: str | None = None
+    k: int | None = None
+    lookahead: int = 0
+    horizon: int | None = None
+    budget: int = 100_000
+    grid: int | None = None
+    test: Path | None = None
+
+
+Make = Callable[..., Subject]
+"""Makes a subject of a function, a shape, numbers, a grid and roles: `audit.subject_of`, or torch's."""
+
+
+def study(request: AuditRequest, make: Make, told: Told) -> Result:
+    """Judge a sampler; the exit code is 0 where it is lossless, 1 where it is lossy, 3 where undecided.
+
+    With `test` the smallest failing case is written as a file of pytest.
+
+    Raises:
+        ValueError, TypeError: the place holds no function, an option or a law is wrong; a file cannot be written.
+
+    >>> from spec_math.audit import subject_of
+    >>> request = AuditRequest("spec_math.token_level.recursive:verify")
+    >>> study(request, subject_of, lambda what, steps: lambda done: None).exit_code
+    0
+    """
+    if request.test is not None:
+        check_writable(request.test.parent)
+    place = load_function(request.place, "audit")
+    subject = make(place.value, request.shape, request.numbers, request.grid, request.roles)
+    case = case_of(request)
+    budget = count(request.budget, "--budget")
+    found = judge_counts(subject, case, request.k, budget, absolute(told("paths", budget)))
+    near, smaller = _studied(found.last, request, told)
+    test = "" if smaller is None else pytest_file(smaller, place, (request.test or Path("x")).resolve().parent)
+    result = result_of(found, f"{place.module}.{place.attribute}", near, smaller, test)
+    if request.test is None:
+        return result
+    said = "no test was written: nothing was found to fail"
+    if test:
+        write_whole(request.test, test)
+        said = f"test: {request.test} (fails until {place.attribute} is repaired)"
+    return replace(result, notes=(*result.notes, Note(said)))
+
+
+def case_of(request: AuditRequest) -> Case:
+    """Return the case that is asked for: laws as written, or the zoo's toy.
+
+    Raises:
+        ValueError, TypeError: only one of target and draft is given, or they are not probability distributions.
+
+    >>> case_of(AuditRequest("", target="1/4,3/4", draft="1/2,1/2", k=2)).k
+    2
+    """
+    if request.lookahead < 0:
+        raise ValueError(f"--lookahead counts the drafts of a chain, 0 for one position; got {request.lookahead}")
+    if (request.target is None) != (request.draft is None):
+        raise ValueError("--target and --draft are given both or not at all; without them the zoo's toy is taken")
+    if request.target is None or request.draft is None:
+        return default(request.lookahead, request.k or 1, request.horizon)
+    target, draft = ([masses_of(row) for row in text.split(";")] for text in (request.target, request.draft))
+    if request.lookahead:
+        return chain(
+            _rows(target, request.lookahead + 1, "--target"),
+            _rows(draft, request.lookahead, "--draft"),
+            request.horizon,
+        )
+    if len(target) != 1 or len(draft) != 1:
+        raise ValueError("several rows, separated by ;, belong to a chain: give --lookahead too")
+    return position(target[0], draft[0], request.k or 1)
+
+
+def _rows(rows: list[list[str]], size: int, option: str) -> list[list[str]]:
+    """One row serves every position."""
+    if len(rows) not in (1, size):
+        raise ValueError(f"{option} needs one row, or {size} separated by ;; got {len(rows)}")
+    return rows * size if len(rows) == 1 else rows
+
+
+def _studied(found: Judgement, request: AuditRequest, told: Told) -> tuple[list[Likeness], Judgement | None]:
+    """Look for the bugs that a failing sampler looks like, and for its smallest failing case."""
+    if not isinstance(found.verdict, Lossy):
+        return [], None
+    known = absolute(told("known bugs", len(comparable())))
+    near = likenesses(found.subject, found.case.lookahead, request.budget, known)
+    return near, smallest(found, min(request.budget, 5_000), told=absolute(told("smaller cases", TRIED)))
