@@ -1,16 +1,21 @@
 """The comparison: its means are the means of the closed forms, whatever the chunks; its verdicts are exact."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from proofs_tests.controls import CONTROLS
 from spec_math.render.data import as_csv, as_json, from_json
+from spec_math.render.figure import look
 from spec_math.report.comparison import compare
 from spec_math.report.positions import from_rows
 from spec_math.report.tally import Tally
 from spec_math.report.verdicts import SchemeVerdict, judge, pairs
 from spec_math.scheme import Scheme
+from spec_math.studies.positions.study import CompareRequest, study
 from spec_math.studies.positions.table import finding, result_of
+from spec_math.studies.progress import unseen
 from spec_math.token_level import SCHEMES, optimal, single
 from spec_math.token_level.streamed import rounding
 from spec_math.verdict import Lossy, check_lossless
@@ -163,3 +168,37 @@ def test_a_wrong_formula_is_told_from_a_wrong_verifier():
     assert found.verdict
     assert str(found) == "formula wrong"
     assert "membership says 3/8, the program has 3/4" in found.formula_fault
+
+
+def test_other_display_names_change_the_labels_alone():
+    renamed = tuple(replace(scheme, name=f"number {place}") for place, scheme in enumerate(SCHEMES))
+    names = dict(zip((scheme.name for scheme in SCHEMES), (scheme.name for scheme in renamed), strict=True))
+    ours, theirs = (result_of(compare(positions(), given, (1, 2, 4), ignore), {}) for given in (SCHEMES, renamed))
+    for table, other in zip(ours.tables, theirs.tables, strict=True):
+        for row, renamed_row in zip(table.rows, other.rows, strict=True):
+            bare = row.cells[0].removesuffix(" *")
+            assert renamed_row.cells[0].removesuffix(" *") == names.get(bare, bare)
+            assert renamed_row.cells[1:] == row.cells[1:]
+    for curve, other in zip(ours.pictures[0].panels[0].curves, theirs.pictures[0].panels[0].curves, strict=True):
+        assert replace(other, label=curve.label) == curve
+    taken = ours.finding.removeprefix("Take ").partition(":")[0]
+    assert theirs.finding.removeprefix("Take ").partition(":")[0] == names[taken]
+
+
+def test_a_toy_verifier_of_a_package_of_its_own_has_its_row_its_verdict_and_its_look(tmp_path, monkeypatch):
+    (tmp_path / "toys").mkdir()
+    (tmp_path / "toys" / "__init__.py").write_text("from toys.half import half\nTOYS = (half,)\n")
+    (tmp_path / "toys" / "half.py").write_text(
+        "def half(coin, tokens, target, draft):\n"
+        "    return tokens[0] if coin.flip(min(1, target[tokens[0]] / draft[tokens[0]])) else coin.draw(target)\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    found = study(CompareRequest(ks="1,2", schemes=("toys:half",) * 3, positions=4), unseen)
+    assert found.exit_code == 1
+    rows = [row for row in found.table("comparison").records() if row["scheme"] == "toys:half"]
+    assert len(rows) == 6
+    assert all(row["verdict"] == "LOSSY" and row["membership"].value > 0 for row in rows)
+    drawn = [curve.label for curve in found.pictures[0].panels[0].curves if curve.style == "line"]
+    assert drawn.count("toys:half") == 3
+    assert len(drawn) > 10
+    assert len({look(place) for place in range(len(drawn))}) == len(drawn)
