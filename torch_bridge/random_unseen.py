@@ -32,41 +32,37 @@ def unseen_noted(tape: Tape, draws: Draws) -> Generator[None]:
     >>> list(tape.unseen)
     ['torch.Generator.seed()']
     """
-    methods, functions = tape.held("torch unseen", lambda: _made(tape))
-    seeding = {name: _leaving(draws, getattr(torch, name)) for name in _SEEDING}
-    bound = everywhere("torch seeds", lambda value: any(value is getattr(torch, name) for name in _SEEDING))
+    tape.held("torch draws", list)[:] = [draws]
+    with tape.standing("torch", lambda: _standing(tape)), seeds_noted(tape, _GENERATOR):
+        yield
+
+
+@contextmanager
+def _standing(tape: Tape) -> Generator[None]:
+    methods = [(kind, {"__call__": _compared(tape, kind.__call__)}) for kind in _SCRIPTED]
+    functions = {name: noting(tape, f"torch.{name}", getattr(torch, name)) for name in ("seed", "initial_seed")}
+    seeding = {name: _leaving(tape, getattr(torch, name)) for name in _SEEDING}
+    plain = [getattr(torch, name) for name in _SEEDING]
+    bound = everywhere("torch seeds", lambda value: any(value is one for one in plain))
     there = [place for place in bound if place[0] is not vars(torch)]
-    with (
-        patched(methods),
-        standing_in(there, [seeding[held(place).__name__] for place in there]),
-        replaced(torch, functions | seeding),
-        seeds_noted(tape, _GENERATOR),
-    ):
+    values = [seeding[held(place).__name__] for place in there]
+    with patched(methods), standing_in(there, values), replaced(torch, functions | seeding):
         yield
 
 
 _SEEDING = ("manual_seed", "set_rng_state")
 
 
-def _leaving(draws: Draws, plain: Any) -> Any:
+def _leaving(tape: Tape, plain: Any) -> Any:
     """A function that seeds torch's default generator: it stands there, and has not been drawn from."""
 
     def seeding(*args: Any, **kwargs: Any) -> Any:
-        draws.arrive()
-        result = plain(*args, **kwargs)
-        draws.leave()
-        return result
+        draws: Draws = tape.held("torch draws", list)[0]
+        with draws.passing():
+            return plain(*args, **kwargs)
 
     seeding.__name__ = plain.__name__
     return seeding
-
-
-def _made(tape: Tape) -> tuple[list[tuple[type[Any], dict[str, Any]]], dict[str, Any]]:
-    methods: list[tuple[type[Any], dict[str, Any]]] = [
-        (kind, {"__call__": _compared(tape, kind.__call__)}) for kind in _SCRIPTED
-    ]
-    functions = {name: noting(tape, f"torch.{name}", getattr(torch, name)) for name in ("seed", "initial_seed")}
-    return methods, functions
 
 
 def _compared(tape: Tape, plain: Any) -> Any:

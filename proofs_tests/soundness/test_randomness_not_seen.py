@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from proofs_tests.soundness.unseen_sources import FOLLOWED, JUDGED, PAIR, REFUSED, leaky, right
-from spec_math.audit import check_sampler, explore
+from spec_math.audit import LeakError, check_sampler, explore
+from spec_math.audit.exploration import followed
 from spec_math.verdict import Lossless, Lossy, Reason, Undecided
 
 
@@ -37,6 +38,53 @@ def test_what_is_followed_is_decided(name: str) -> None:
 def test_what_cannot_be_entered_and_does_not_draw_is_judged(name: str) -> None:
     assert isinstance(verdict(JUDGED[name]), Lossless)
     assert isinstance(verdict(lambda target, draft: JUDGED[name](target[::-1], draft)), Lossy)
+
+
+def test_an_explorer_that_does_not_look_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control: with nothing noted, and no state compared, leaks of 1/1,000 are called lossless."""
+    drawn = REFUSED["numba's np.random"]()  # compiled before names stand for others
+    assert 0 <= drawn < 1
+    monkeypatch.setattr(followed, "WATCHED", ())
+    assert isinstance(verdict(leaky(REFUSED["os.urandom"])), Lossless)
+    assert isinstance(verdict(leaky(REFUSED["numba's np.random"])), Undecided)
+    monkeypatch.setattr(followed.Still, "moved", lambda *_: [])
+    assert isinstance(verdict(leaky(REFUSED["numba's np.random"])), Lossless)
+
+
+def test_a_verifier_with_a_coin_may_draw_from_nothing_else() -> None:
+    def peeks(coin: Any, tokens: Any, target: Any, draft: Any) -> int:
+        leak = random.random() < 0.001
+        return 0 if leak else coin.draw(target) + 0 * len(tokens) * len(draft)
+
+    assert isinstance(verdict(peeks), Undecided)
+    assert isinstance(verdict(lambda coin, tokens, target, draft: coin.draw(target)), Lossless)  # noqa: ARG005
+
+
+def test_repeating_every_path_finds_what_moves_no_state() -> None:
+    """A counter is no generator. A leak by it comes up where the path that it decides is walked again."""
+    calls = [0]
+
+    def counted() -> bool:
+        calls[0] += 1
+        heads = tuple(random.random() < 0.5 for _ in range(3))
+        return heads == (True, False, False) and calls[0] % 2 == 0
+
+    assert isinstance(explore(counted), dict)
+    calls[0] = 0
+    with pytest.raises(LeakError, match="the first run returned"):
+        explore(counted, repeats=1)
+
+
+def test_a_fault_that_does_not_come_again_is_no_fault() -> None:
+    calls = [0]
+
+    def fails_once(target: Any, _draft: Any) -> int:
+        calls[0] += 1
+        if calls[0] == 1:
+            raise RuntimeError("out of luck")
+        return int(random.random() >= target[0])
+
+    assert isinstance(verdict(fails_once), Undecided)
 
 
 def test_a_source_is_refused_where_a_rare_path_alone_draws_from_it() -> None:

@@ -80,6 +80,15 @@ def _numba_ufunc(x: float) -> float:
     return x + np.random.random()  # noqa: NPY002
 
 
+def _made_inside() -> random.Random:
+    class Local(random.Random):
+        def random(self) -> float:
+            Congruential.word = Congruential.word * 6364136223846793005 % 2**64 + 1
+            return Congruential.word / 2**64
+
+    return Local()
+
+
 def in_a_thread(draw: Source) -> Source:
     """Return a draw made in a thread that is started for it."""
 
@@ -133,6 +142,7 @@ REFUSED: dict[str, Source] = {
     "SystemRandom.uniform": lambda: _SYSTEM.uniform(0, 1),
     "SystemRandom.randrange": lambda: _SYSTEM.randrange(10**6) / 10**6,
     "a subclass with its own numbers": lambda: Congruential(1).random(),
+    "a subclass made inside": lambda: _made_inside().random(),
     "one made before": lambda: _OWN.random(),
     "one by uniform": lambda: _OWN.uniform(0, 1),
     "one by randrange": lambda: _OWN.randrange(10**6) / 10**6,
@@ -172,6 +182,10 @@ REFUSED: dict[str, Source] = {
     "NumPy's generator in a list": lambda: _HELD[1].random(),
     "NumPy's old function in a list": lambda: _HELD[2](),
     "NumPy's old generator in a list": lambda: _HELD[3].random_sample(),
+    "an address": lambda: id(object()) // 16 % 1000 / 1000,
+    "an address as a text": lambda: int(f"{id(object())}"[-4:-1]) / 1000,
+    "the hash of an object": lambda: hash(object()) % 1000 / 1000,
+    "the hash of a text": lambda: hash("token") % 1000 / 1000,
 }
 """What is refused, by a name of its own."""
 

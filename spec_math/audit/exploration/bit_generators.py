@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.audit.exploration.still import frozen
+from spec_math.audit.exploration.states import frozen
 from spec_math.audit.exploration.tape import Tape
 
 REAL: tuple[Any, ...] = (np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64)

@@ -28,7 +28,7 @@ def compiled_noted(tape: Tape) -> Generator[None]:
     ...     tape.unseen
     {}
     """
-    with patched(_numba(tape)), _torch(tape):
+    with tape.standing("numba", lambda: patched(_numba(tape))), _torch(tape):
         yield
 
 
@@ -133,7 +133,7 @@ def seeds_noted(tape: Tape, real: Any) -> Generator[None]:
     where, values, twins = tape.held("torch generators", lambda: _generators(tape, real))
     for twin, one in twins:
         twin.set_state(one.get_state())
-    with standing_in(where, values):
+    with tape.standing("torch generators", lambda: standing_in(where, values)):
         yield
 
 

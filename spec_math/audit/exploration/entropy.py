@@ -55,9 +55,15 @@ def entropy_noted(tape: Tape) -> Generator[None]:
     >>> list(tape.unseen)
     ['os.urandom']
     """
+    _listen()
+    with tape.standing("entropy", lambda: _standing(tape)):
+        yield
+
+
+@contextmanager
+def _standing(tape: Tape) -> Generator[None]:
     where, values = tape.held("entropy", lambda: _stand_ins(tape))
     calling = tape.held("calling", lambda: _calling(tape))
-    _listen()
     with standing_in(where, values), patched(calling), standing(lambda: _listening.append(tape), _listening.clear):
         yield
 

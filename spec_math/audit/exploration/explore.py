@@ -56,7 +56,11 @@ class Partial:
 
 
 def explore(
-    fn: Callable[[], Any], budget: int = 100_000, grid: int | None = None, sources: Sequence[Source] = SOURCES
+    fn: Callable[[], Any],
+    budget: int = 100_000,
+    grid: int | None = None,
+    sources: Sequence[Source] = SOURCES,
+    repeats: int = 0,
 ) -> Explored | Partial:
     """Compute the exact law of what a function returns, by running it down every path of its randomness.
 
@@ -71,10 +75,12 @@ def explore(
         budget: the most paths to walk; where there are more, the result is a `Partial`.
         grid: None for ideal uniforms; b for uniforms k/2^b; `OWN_GRID` for each source's own.
         sources: the libraries whose randomness is followed.
+        repeats: how many more times each path is walked; the first path, the last and every sixteenth are in any case.
 
     Raises:
         ExploreError: the code does with a random number what has no exact law here, or draws from a generator that
-            explore does not hold; LeakError where two runs with the same draws differ.
+            explore does not hold; LeakError where two runs with the same draws differ; UnseenRandomnessError where it
+            draws from what is not followed: entropy, a compiled function's own state, a thread, a clock.
 
     >>> import random
     >>> explore(lambda: random.random() < Fraction(1, 3) or random.random() < Fraction(1, 2))
@@ -83,17 +89,19 @@ def explore(
     budget = count(budget, "budget")
     tape = Tape(grid)
     run = Followed(fn, sources, tape)
+    run.repeats = count(repeats + 1, "repeats + 1") - 1
     masses: dict[Any, Fraction] = {}
     ignored = Fraction(0)
-    walked, walk = 0, paths(run)
-    for path in walk:
-        walked += 1
-        masses[path.outcome] = masses.get(path.outcome, Fraction(0)) + path.mass
-        ignored += path.mass * tape.ignored
-        if walked == budget:
-            break
+    walked = 0
+    with run.exploring():
+        for path in paths(run):
+            walked += 1
+            masses[path.outcome] = masses.get(path.outcome, Fraction(0)) + path.mass
+            ignored += path.mass * tape.ignored
+            if walked == budget:
+                break
+        run.check_repeats()
     unexplored = 1 - sum(masses.values(), Fraction(0))
-    run.check_repeats()
     shown = masses if tape.exact else {outcome: float(mass) for outcome, mass in masses.items()}
     if unexplored:
         return Partial(dict(shown), unexplored if tape.exact else float(unexplored), walked, tape.exact)

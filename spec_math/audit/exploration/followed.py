@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Callable, Generator, Hashable, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from threading import active_count
 from typing import Any, cast
 
+from spec_math.audit.exploration.addresses import addresses_noted
 from spec_math.audit.exploration.atom import ExploreError, UnseenRandomnessError
 from spec_math.audit.exploration.compiled import compiled_noted
 from spec_math.audit.exploration.entropy import entropy_noted
@@ -17,15 +18,21 @@ from spec_math.audit.exploration.still import Still
 from spec_math.audit.exploration.tape import CURE, LeakError, Tape
 from spec_math.audit.exploration.threads_watched import threads_noted
 from spec_math.audit.exploration.time_read import clocks_noted
-from spec_math.chance import Coin
+from spec_math.chance import ChanceError, Coin
 
 Source = Callable[[Tape], AbstractContextManager[None]]
 """What makes random numbers into questions to a tape while a run lasts: Python's, NumPy's, another library's."""
 
-WATCHED: tuple[Source, ...] = (entropy_noted, clocks_noted, threads_noted, compiled_noted)
+WATCHED: tuple[Source, ...] = (entropy_noted, clocks_noted, addresses_noted, threads_noted, compiled_noted)
 """What is noted where it is drawn from, and followed nowhere."""
 
 SOURCES: tuple[Source, ...] = (python_source, numpy_source)
+
+Path = tuple[tuple[Any, ...], list[tuple[str, Hashable]], Any]
+"""A path that was walked: the function's arguments, what was asked and answered, and the outcome."""
+
+EVERY = 16
+"""One path in so many is walked once more at once."""
 
 
 class Followed:
@@ -51,12 +58,31 @@ class Followed:
         self._fn, self._sources = fn, sources
         self.tape = Tape() if tape is None else tape
         self.tape.places = places(fn if code is None else code)
-        self._first: tuple[tuple[Any, ...], list[tuple[str, Hashable]], Any] | None = None
+        self._first: Path | None = None
+        self._last: Path | None = None
+        self.repeats = 0
+        self._paths = 0
         self._still: Still | None = None
         self._runs = 0
 
     def __call__(self, coin: Coin, *arguments: Any) -> Any:
-        """Run the function once, down the path that the coin decides."""
+        """Run the function once, down the path that the coin decides, and once more every sixteenth time."""
+        try:
+            outcome = self._run(coin, arguments)
+        except (ExploreError, ChanceError):
+            raise
+        except (Exception, SystemExit) as error:
+            self._fail_again(arguments, error)
+            raise
+        self._paths += 1
+        for _ in range(self.repeats or self._paths % EVERY == 0):
+            self._repeat((arguments, list(self.tape.log), outcome))
+        if self._first is None:
+            self._first = arguments, list(self.tape.log), outcome
+        self._last = arguments, self.tape.log, outcome
+        return outcome
+
+    def _run(self, coin: Coin, arguments: tuple[Any, ...]) -> Any:
         self.tape.begin(coin)
         if arguments:
             self.tape.log.append((f"a call with {arguments}", ""))
@@ -69,18 +95,30 @@ class Followed:
                     stack.enter_context(source(self.tape))
                 outcome = self._watched(arguments, alive)
             self.tape.finish()
-        except Exception as error:
-            self._check_seen(error)
+        except (Exception, SystemExit) as error:
+            _check_seen(self.tape, error)
             raise
         finally:
             self.tape.end()
-        self._check_seen()
+        _check_seen(self.tape, None)
         if ExploreError.made:
             raise ExploreError.made[0]
         _check_hashable(outcome)
-        if self._first is None:
-            self._first = arguments, list(self.tape.log), outcome
         return outcome
+
+    @contextmanager
+    def exploring(self) -> Generator[None]:
+        """Let what stands in for others stand from run to run, and look at the end whether generators stood still.
+
+        Raises:
+            UnseenRandomnessError: one has moved.
+        """
+        with self.tape.exploring():
+            yield
+        if self._still is not None and active_count() == 1:
+            for name in self._still.moved():
+                self.tape.note(name)
+        _check_seen(self.tape, None)
 
     def _watched(self, arguments: tuple[Any, ...], alive: list[Any]) -> Any:
         """Call the function, and look whether generators stand still: after runs 1, 2, 4, … and one that fails.
@@ -96,51 +134,87 @@ class Followed:
         due = shared or self._runs & (self._runs - 1) == 0
         try:
             return self._fn(*arguments)
-        except Exception:
+        except BaseException:
             due = True
             raise
         finally:
             if due:
-                found = {number: one.before for number, one in self.tape.python.items()}
+                found = {number: one.words for number, one in self.tape.python.items()}
                 for name in self._still.moved(found | dict.fromkeys(self.tape.following)):
                     self.tape.note(name)
 
-    def _check_seen(self, error: Exception | None = None) -> None:
-        """Refuse a run that drew from what is not followed."""
-        unseen = tuple(self.tape.unseen)
-        if unseen:
-            raise UnseenRandomnessError(
-                f"the function draws from what explore does not follow: {'; '.join(unseen)}", unseen
-            ) from error
-
-    def check_still(self) -> None:
-        """Look whether any generator of the process has moved since the first run.
-
-        Raises:
-            UnseenRandomnessError: one has.
-        """
-        if self._still is not None and active_count() == 1:
-            for name in self._still.moved():
-                self.tape.note(name)
-        self._check_seen()
-
     def check_repeats(self) -> None:
-        """Walk the first path once more: state may leak into the outcome alone.
+        """Walk the first path and the last once more: state may leak into the outcome alone.
 
         Raises:
             LeakError: the outcome is another one.
         """
-        if self._first is None:
-            return
-        self.check_still()
-        arguments, log, outcome = self._first
+        for path in (self._first, self._last if self._paths > 1 else None):
+            if path is not None:
+                self._repeat(path)
+
+    def _fail_again(self, arguments: tuple[Any, ...], error: BaseException) -> None:
+        """Walk a path that failed once more: what fails by chance is not seen, and no fault of the path."""
+        log = list(self.tape.log)
         self.tape.expect(log)
-        again = self(_Repeating(log[bool(arguments) :]), *arguments)
+        try:
+            outcome = self._run(_Repeating(log[bool(arguments) :]), arguments)
+        except (Exception, SystemExit) as again:
+            if isinstance(again, ExploreError) or type(again) is type(error):
+                return
+            outcome = f"{type(again).__name__}: {again}"
+        raise LeakError(
+            f"state leaks between runs: with the same {len(log)} answer(s), the function raised "
+            f"{type(error).__name__}: {error} and then returned or raised {outcome!r}; {CURE}"
+        ) from error
+
+    def _repeat(self, path: Path) -> None:
+        arguments, log, outcome = path
+        self.tape.expect(log)
+        again = self._run(_Repeating(log[bool(arguments) :]), arguments)
         if again != outcome:
             raise LeakError(
                 f"state leaks between runs: with the same {len(log)} answer(s), the first run returned {outcome!r} and "
                 f"the last one {again!r}; {CURE}"
             )
+
+
+@contextmanager
+def unseen_refused() -> Generator[None]:
+    """Refuse what the code of the block draws from: all its randomness is a coin's.
+
+    Raises:
+        UnseenRandomnessError: a generator of the process has moved, or entropy or a clock was read.
+
+    >>> import random
+    >>> try:
+    ...     with unseen_refused():
+    ...         drawn = random.random()
+    ... except UnseenRandomnessError as error:
+    ...     print(str(error)[:70])
+    the function draws from what explore does not follow: Python's random,
+    """
+    tape = Tape()
+    still = Still([])
+    tape.begin(_Repeating([]))
+    try:
+        with ExitStack() as stack:
+            for source in WATCHED:
+                stack.enter_context(source(tape))
+            yield
+    finally:
+        for name in still.moved():
+            tape.note(name)
+        _check_seen(tape, None)
+
+
+def _check_seen(tape: Tape, error: BaseException | None) -> None:
+    """Refuse a run that drew from what is not followed."""
+    unseen = tuple(tape.unseen)
+    if unseen:
+        raise UnseenRandomnessError(
+            f"the function draws from what explore does not follow: {'; '.join(unseen)}", unseen
+        ) from error
 
 
 def _check_hashable(outcome: Any) -> None:

@@ -41,9 +41,15 @@ def numpy_source(tape: Tape) -> Generator[None]:
     """
     bits, names, where, values = tape.held("numpy", lambda: _made(tape))
     bits.begin()
-    with replaced(np.random, names), standing_in(where, values):
+    with tape.standing("numpy", lambda: _stand_ins(names, where, values)):
         yield
     bits.check()
+
+
+@contextmanager
+def _stand_ins(names: dict[str, Any], where: list[Place], values: list[Any]) -> Generator[None]:
+    with replaced(np.random, names), standing_in(where, values):
+        yield
 
 
 def _made(tape: Tape) -> tuple[Bits, dict[str, Any], list[Place], list[Any]]:
@@ -52,6 +58,8 @@ def _made(tape: Tape) -> tuple[Bits, dict[str, Any], list[Place], list[Any]]:
     drawn, drawn_old = _oracle(tape, bits), _old_oracle(tape, bits)
 
     def default_rng(seed: Any = None) -> Any:
+        if tape.foreign():
+            return _MAKE(seed)
         if issubclass(type(seed), drawn):
             return seed
         if issubclass(type(seed), _NEW):

@@ -14,6 +14,7 @@ from spec_math.audit.exploration.atom import ExploreError
 from spec_math.audit.exploration.clock import Clock
 from spec_math.audit.exploration.replaced import patched, replaced
 from spec_math.audit.exploration.stand_ins import Place, everywhere, held, owner, standing_in
+from spec_math.audit.exploration.states import words
 from spec_math.audit.exploration.tape import Tape
 from spec_math.audit.exploration.uniform import Uniform, rational
 
@@ -42,22 +43,25 @@ def python_source(tape: Tape) -> Generator[None]:
     ...     random.random()
     <python uniform 0>
     """
+    tape.python = {}
+    with tape.standing("python", lambda: _stand_ins(tape)):
+        try:
+            yield
+        finally:
+            for one in tape.python.values():
+                one.put_back()
+
+
+@contextmanager
+def _stand_ins(tape: Tape) -> Generator[None]:
     methods = tape.held("python", lambda: _methods(tape))
-    overriding = [
-        (kind, tape.held(f"python class {id(kind)}", lambda kind=kind: (kind, _watched(tape, kind)))[1])
-        for kind in _subclasses(random.Random)
-    ]
+    overriding = [(kind, _watched(tape, kind)) for kind in _subclasses(random.Random)]
     functions = {name: MethodType(methods[name], _HIDDEN) for name in _public_functions()}
     where = tape.held("python places", lambda: _bound_methods(tape.places))
-    tape.python = {}
     with patched([(random.Random, methods), *overriding]), replaced(random, functions):
         bound = [getattr(held(place).__self__, held(place).__name__) for place in where]
         with standing_in(where, bound):
-            try:
-                yield
-            finally:
-                for one in tape.python.values():
-                    one.put_back()
+            yield
 
 
 class _Touched:
@@ -68,25 +72,37 @@ class _Touched:
 
     def __init__(self, generator: Any, tape: Tape) -> None:
         self.generator, self._tape = generator, tape
-        self.before = _CORE.getstate(generator)
-        self.at(self.before, 0)
+        self.words = words(generator)
+        self._before: Any = None
+        self.at(0)
 
-    def at(self, seeded: Any, drawn: int) -> None:
-        """Take a state, and so many numbers drawn since."""
-        self.seeded, self.drawn = seeded, drawn
-        self.number = self._tape.seeds.setdefault(seeded, len(self._tape.seeds))
+    def at(self, drawn: int) -> None:
+        """Take the generator's own state for the last seeding, and so many numbers drawn since."""
+        self._seeded, self._drawn = words(self.generator), drawn
+        self._number = self._tape.seeds.setdefault(self._seeded, len(self._tape.seeds))
+
+    def seed(self, seeding: Callable[[], None], drawn: int = 0) -> None:
+        """Seed the generator, and keep the state that it had before the run."""
+        if self._before is None:
+            self._before = _CORE.getstate(self.generator)
+        seeding()
+        self.at(drawn)
+
+    def state(self) -> _State:
+        """Return the state, to be set again."""
+        return _State(_CORE.getstate(self.generator), self._drawn, self._tape.note)
 
     def place(self) -> Any:
         """Name the place of the next number, and move on."""
-        self.drawn += 1
-        return "python", self.number, self.drawn
+        self._drawn += 1
+        return "python", self._number, self._drawn
 
     def put_back(self) -> None:
         """Leave the generator as it was before the run."""
-        if _CORE.getstate(self.generator) != self.seeded:
+        if words(self.generator) != self._seeded:
             self._tape.note(behind(self.generator))
-        if self.seeded is not self.before:
-            _CORE.setstate(self.generator, self.before)
+        if self._before is not None:
+            _CORE.setstate(self.generator, self._before)
 
 
 def behind(generator: Any) -> str:
@@ -223,22 +239,16 @@ def _methods(tape: Tape) -> dict[str, Any]:
     plain_set: Any = random.Random.setstate
 
     def seed(self: Any, *args: Any, **kwargs: Any) -> None:
-        known = touched(self)
-        plain_seed(self, *args, **kwargs)
-        known.at(_CORE.getstate(self), 0)
+        touched(self).seed(lambda: plain_seed(self, *args, **kwargs))
 
     def getstate(self: Any) -> Any:
-        known = touched(self)
-        return _State(known.seeded, known.drawn, tape.note)
+        return touched(self).state()
 
     def setstate(self: Any, state: Any) -> None:
-        known = touched(self)
         if isinstance(state, _State):
-            _CORE.setstate(self, state.seeded)
-            known.at(state.seeded, state.drawn)
+            touched(self).seed(lambda: _CORE.setstate(self, state.seeded), state.drawn)
         else:
-            plain_set(self, state)
-            known.at(_CORE.getstate(self), 0)
+            touched(self).seed(lambda: plain_set(self, state))
 
     listed = (uniform, randrange, randint, choice, choices, sample, shuffle, expovariate, seed, getstate, setstate)
     methods: dict[str, Any] = {"random": uniform_number, **{one.__name__: one for one in listed}}
@@ -247,7 +257,19 @@ def _methods(tape: Tape) -> dict[str, Any]:
         methods[name] = _in_own_thread(tape, methods.get(name) or _refused(name), plain)
     for name in _DERIVED:
         methods[name] = _derived(tape, methods, name)
-    return methods
+    return methods | {"__init_subclass__": classmethod(_watching_subclasses(tape))}
+
+
+def _watching_subclasses(tape: Tape) -> Callable[..., None]:
+    """A class that the code makes during a run is watched as those that were there before."""
+
+    def watching(cls: Any, **named: Any) -> None:
+        plain(cls, **named)
+        for name, method in _watched(tape, cls).items():
+            setattr(cls, name, method)
+
+    plain: Any = vars(random.Random)["__init_subclass__"].__func__
+    return watching
 
 
 _DERIVED = ("randrange", "randint", "choice", "choices", "sample", "shuffle", "expovariate")

@@ -12,6 +12,7 @@ from typing import Any
 
 from spec_math.audit.exploration.replaced import standing
 
+ABSENT = object()
 Place = tuple[Any, str]
 """A dictionary and a key, or a cell of a closure and its one attribute."""
 
@@ -62,6 +63,7 @@ LIBRARIES = (sys.stdlib_module_names - {"__main__"}) | {"numpy", "scipy", "numba
 _OWN = __name__.rpartition(".")[0]
 """Explore's own modules go on with what is real."""
 
+_looked: dict[str, tuple[int, str]] = {}
 _scanned: dict[str, tuple[set[int], list[Place]]] = {}
 
 
@@ -72,6 +74,10 @@ def everywhere(kind: str, wanted: Callable[[Any], bool]) -> list[Place]:
     ['everywhere']
     """
     seen, found = _scanned.setdefault(kind, (set(), []))
+    newest = len(sys.modules), next(reversed(sys.modules))
+    if _looked.get(kind) == newest:
+        return [place for place in found if wanted(held(place))]
+    _looked[kind] = newest
     for name, module in list(sys.modules.items()):
         space = getattr(module, "__dict__", None)
         if type(space) is dict and id(space) not in seen and not name.startswith(_OWN):
@@ -116,7 +122,7 @@ def standing_in(where: Sequence[Place], values: Sequence[Any]) -> Generator[None
     ...     space
     {'a': 2}
     """
-    before = [held(place) for place in where]
+    before = [held(place) if _is_there(place) else ABSENT for place in where]
 
     def put() -> None:
         for place, value in zip(where, values, strict=True):
@@ -131,9 +137,16 @@ def standing_in(where: Sequence[Place], values: Sequence[Any]) -> Generator[None
         yield
 
 
+def _is_there(place: Place) -> bool:
+    space, key = place
+    return not isinstance(space, dict) or key in space
+
+
 def _put(place: Place, value: Any) -> None:
     space, key = place
-    if isinstance(space, dict):
+    if value is ABSENT:
+        del space[key]
+    elif isinstance(space, dict):
         space[key] = value
     else:
         setattr(space, key, value)

@@ -14,9 +14,8 @@ from typing import Any
 import numpy as np
 
 from spec_math.audit.exploration.python_source import TWIN, behind
+from spec_math.audit.exploration.states import MT19937_BYTES, frozen, words
 
-_CORE: Any = random.Random.__mro__[1]
-_MT19937 = np.random.MT19937
 _HIDDEN: Any = np.random.mtrand._rand  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
 _HIDDEN_BITS: Any = _HIDDEN._bit_generator
 
@@ -63,33 +62,12 @@ def _readers(generators: list[Any]) -> list[Reader]:
     found: list[Reader] = []
     for one in {id(one): one for one in generators}.values():
         if isinstance(one, random.Random) and not isinstance(one, random.SystemRandom) and one is not TWIN:
-            found.append((one, lambda one=one: behind(one), lambda one=one: _CORE.getstate(one)))
+            found.append((one, lambda one=one: behind(one), lambda one=one: words(one)))
         elif isinstance(one, np.random.BitGenerator):
             found.append((one, lambda one=one: _numpy_name(one), lambda one=one: frozen(one)))
         elif one is _HIDDEN:
             found.append((one, lambda: _numpy_name(_HIDDEN_BITS), lambda: frozen(_HIDDEN_BITS)))
     return [*found, *_numba(), *_torch()]
-
-
-MT19937_BYTES = 4 * 624 + 4
-"""Its words and its place, as NumPy lays them out; by its own property they take a hundred times as long to read."""
-
-
-def frozen(bits: Any) -> Any:
-    """Return the state of a NumPy bit generator as a value that can be compared.
-
-    >>> frozen(np.random.PCG64(3)) == frozen(np.random.PCG64(3))
-    True
-    """
-    if issubclass(type(bits), _MT19937):
-        return ctypes.string_at(bits.ctypes.state_address, MT19937_BYTES)
-    return _frozen(type(bits).state.__get__(bits))
-
-
-def _frozen(state: Any) -> Any:
-    if isinstance(state, dict):
-        return tuple(_frozen(value) for value in state.values())  # pyright: ignore[reportUnknownVariableType]
-    return state.tobytes() if isinstance(state, np.ndarray) else state
 
 
 def _numpy_name(bits: Any) -> str:
@@ -108,7 +86,7 @@ def _numba() -> list[Reader]:
         return []
 
     def reader(place: Any) -> Callable[[], Any]:
-        return lambda: _compact(helper.rnd_get_state(place()))
+        return lambda: ctypes.string_at(place(), _NUMBA_BYTES)
 
     return [
         (
@@ -120,9 +98,8 @@ def _numba() -> list[Reader]:
     ]
 
 
-def _compact(state: Any) -> Any:
-    place, words = state
-    return place, tuple(words)
+_NUMBA_BYTES = MT19937_BYTES + 4 + 8
+"""An index, the words, and the second of two normal numbers, with whether it is there."""
 
 
 def _torch() -> list[Reader]:

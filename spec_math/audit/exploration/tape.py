@@ -8,7 +8,7 @@ from __future__ import annotations
 import gc
 import random
 from collections.abc import Callable, Generator, Hashable, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from fractions import Fraction
 from threading import get_ident
 from typing import Any
@@ -31,9 +31,18 @@ def generators_alive() -> list[Any]:
     >>> any(one is held for one in generators_alive())
     True
     """
-    kinds = (random.Random, np.random.Generator, np.random.RandomState, np.random.BitGenerator)
+    wanted = _Wanted()
     # By type: to ask some objects for their class, as isinstance does, has effects.
-    return [one for one in gc.get_objects() if issubclass(type(one), kinds) and not hasattr(type(one), "of_a_run")]
+    return [one for one in gc.get_objects() if wanted[type(one)]]
+
+
+class _Wanted(dict[type[Any], bool]):
+    """Whether generators of a type may be drawn from unseen; those that explore made itself ask their own tape."""
+
+    def __missing__(self, kind: type[Any]) -> bool:
+        found = issubclass(kind, (random.Random, np.random.BitGenerator)) and not hasattr(kind, "of_a_run")
+        self[kind] = found
+        return found
 
 
 class Tape:
@@ -66,6 +75,8 @@ class Tape:
         self.bits: dict[int, Any] = {}
         self.threads: set[int] = set()
         self.quiet = False
+        self._open: ExitStack | None = None
+        self._stands: set[str] = set()
         self.following: set[int] = set()
         self._thread = get_ident()
 
@@ -84,8 +95,29 @@ class Tape:
             self.quiet = before
 
     def foreign(self) -> bool:
-        """Whether this is a thread that the explored code did not start: what it draws is its own."""
+        """Whether this is not the explored code, but a thread that it did not start, or who asks between two runs."""
+        if self._coin is None and self._open is not None:
+            return True
         return get_ident() != self._thread and get_ident() not in self.threads
+
+    @contextmanager
+    def exploring(self) -> Generator[None]:
+        """Let what stands in for others in a run stand from run to run, while the block lasts."""
+        with ExitStack() as self._open:
+            try:
+                yield
+            finally:
+                self._stands.clear()
+        self._open = None
+
+    def standing(self, name: str, make: Callable[[], AbstractContextManager[None]]) -> AbstractContextManager[None]:
+        """Return what to enter for a run, so that something stands in for others: nothing where it stands already."""
+        if self._open is None:
+            return make()
+        if name not in self._stands:
+            self._stands.add(name)
+            self._open.enter_context(make())
+        return nullcontext()
 
     def held(self, name: str, make: Callable[[], Any]) -> Any:
         """Return what a source keeps from run to run, made when it is first asked for."""

@@ -33,9 +33,7 @@ def threads_noted(tape: Tape) -> Generator[None]:
     pending: list[Any] = tape.held("tasks", list)
     started.clear()
     pending.clear()
-    methods, raw = tape.held("thread methods", lambda: (_methods(tape, started), _raw(tape)))
-    pools = _pools(tape, pending)
-    with patched([(threading.Thread, methods), *pools]), replaced(_thread, {"start_new_thread": raw}):
+    with tape.standing("threads", lambda: _standing(tape, started, pending)):
         yield
     worker: Any = getattr(sys.modules.get("concurrent.futures.thread"), "_worker", None)
     running = [one for one in started if one.is_alive() and getattr(one, "_target", None) is not worker]
@@ -43,8 +41,12 @@ def threads_noted(tape: Tape) -> Generator[None]:
         tape.note("a thread that the function started, and that runs on after it")
 
 
-def _raw(tape: Tape) -> Any:
-    return noting(tape, "a thread started by _thread.start_new_thread", _thread.start_new_thread)
+@contextmanager
+def _standing(tape: Tape, started: list[threading.Thread], pending: list[Any]) -> Generator[None]:
+    raw = noting(tape, "a thread started by _thread.start_new_thread", _thread.start_new_thread)
+    classes = [(threading.Thread, _methods(tape, started)), *_pools(tape, pending)]
+    with patched(classes), replaced(_thread, {"start_new_thread": raw}):
+        yield
 
 
 def _methods(tape: Tape, started: list[threading.Thread]) -> dict[str, Any]:

@@ -109,7 +109,13 @@ def clocks_noted(tape: Tape) -> Generator[None]:
     >>> list(tape.unseen)
     ['datetime.datetime.now']
     """
-    watched, dates = tape.held("clocks", lambda: (_functions(tape), _classes(tape)))
+    with tape.standing("clocks", lambda: _standing(tape)):
+        yield
+
+
+@contextmanager
+def _standing(tape: Tape) -> Generator[None]:
+    watched, dates = _functions(tape), _classes(tape)
     where = tape.held("clock places", lambda: _found(tape))
     values = [(watched | dates)[id(held(place))] for place in where]
     modules = {"datetime": dates[id(datetime.datetime)], "date": dates[id(datetime.date)]}

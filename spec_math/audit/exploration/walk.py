@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
 from spec_math.audit.case import Case
 from spec_math.audit.exploration.atom import ExploreError
-from spec_math.audit.exploration.followed import Followed
+from spec_math.audit.exploration.followed import Followed, unseen_refused
 from spec_math.audit.exploration.tape import CURE, LeakError, Tape
 from spec_math.audit.subject import Subject
 from spec_math.chance import ChanceError, Coin, paths
@@ -43,8 +44,9 @@ class Walk:
     """What the paths walked so far emit: {tokens: mass}, and for each the heaviest path to it.
 
     `unexplored` is the mass of the paths that the budget left; `deepest` the most random numbers on one path, the
-    drafts included; `exact` whether every threshold was rational, `reused` whether a random number came twice. `fault` says what broke first, with its path, and
-    `faults` on how many paths it did: the walk ends where one path is sound and one is not.
+    drafts included; `exact` whether every threshold was rational, `reused` whether a random number came twice. `fault`
+    says what broke first, with its path, and `faults` on how many paths it did: the walk ends where one path is sound
+    and one is not.
     """
 
     masses: dict[Text, Any] = field(default_factory=dict[Text, Any])
@@ -74,7 +76,17 @@ def walk(subject: Subject, case: Case, tape: Tape, budget: int, told: Callable[[
     {(0,): Fraction(1, 2), (1,): Fraction(1, 2)}
     """
     run = _Run(subject, case, tape)
-    found, total = Walk(), Fraction(0)
+    found = Walk()
+    with run.exploring():
+        _walk(run, found, budget, told)
+        if found.fault is None:
+            run.check_repeats()
+    found.reused = tape.reused
+    return found
+
+
+def _walk(run: _Run, found: Walk, budget: int, told: Callable[[int], None]) -> None:
+    total = Fraction(0)
     for path in paths(run):
         found.paths += 1
         told(found.paths)
@@ -88,7 +100,7 @@ def walk(subject: Subject, case: Case, tape: Tape, budget: int, told: Callable[[
             found.faults += 1
             found.fault = found.fault or replace(outcome, mass=path.mass)
         else:
-            text = outcome[: case.horizon]
+            text = outcome[: run.case.horizon]
             found.masses[text] = found.masses.get(text, 0) + path.mass
             if text not in found.ways or found.ways[text][0] < path.mass:
                 found.ways[text] = path.mass, run.steps()
@@ -96,10 +108,6 @@ def walk(subject: Subject, case: Case, tape: Tape, budget: int, told: Callable[[
             break
     found.unexplored = max(Fraction(0), 1 - total)
     found.exact = run.exact and not isinstance(total, float)
-    found.reused = tape.reused
-    if found.fault is None:
-        run.check_repeats()
-    return found
 
 
 class _Run:
@@ -153,8 +161,12 @@ class _Run:
         asked = [f"{question}: {answer}" for question, answer in log if answer != ""]
         return (*self._drafts, *self._coins, *asked)
 
+    def exploring(self) -> AbstractContextManager[None]:
+        """What lasts while all paths are walked; a verifier has its coin, and may draw from nothing else."""
+        return unseen_refused() if self._subject.shape == "verifier" else self._followed.exploring()
+
     def check_repeats(self) -> None:
-        """Walk followed code's first path once more."""
+        """Walk some of followed code's paths once more."""
         if self._subject.shape != "verifier":
             self._followed.check_repeats()
 
