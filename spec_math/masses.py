@@ -111,7 +111,8 @@ def weighed(masses: Any, types: Collection[str] | None = None) -> tuple[list[Any
 
     Exact masses must sum to exactly 1. Floats must do so within the bound of the type that they come from: the type of
     the array, or of its numbers. A law that was widened on its way, as `tolist` does, comes from the narrowest type
-    that holds all its masses, if it is one of `types`, where these are known. The type is "" where all is exact.
+    that holds all its masses; where it is known in which `types` the program's laws are stored, what it computes from
+    them, in whatever type, may be off by as much as they are. The type is "" where all is exact.
 
     Raises:
         ChanceError: no masses, one that is negative or not a number, or a sum that is off.
@@ -138,7 +139,8 @@ def weighed(masses: Any, types: Collection[str] | None = None) -> tuple[list[Any
     floats = [float(mass) for mass in listed]
     total = fsum(floats)
     gap = abs(total - 1)
-    if not gap <= SUM_BOUND[stored] and not gap <= _bound_of_narrower(floats, types):
+    come_from = _bound_of_narrower(floats) if types is None else max(map(SUM_BOUND.__getitem__, types), default=0.0)
+    if not gap <= max(SUM_BOUND[stored], come_from):
         raise ChanceError(
             f"draw: masses must sum to 1; these {len(listed)} sum to {total} (off by {gap}); a sum of "
             f"{stored} may be off by {SUM_BOUND[stored]:.2g}; divide them by their sum"
@@ -183,10 +185,9 @@ def _coarsest(listed: list[Any]) -> str:
     return max({_type_of(mass) or "float64" for mass in listed}, key=SUM_BOUND.__getitem__)
 
 
-def _bound_of_narrower(floats: list[float], types: Collection[str] | None) -> float:
-    """Return the bound of the narrowest type that holds all masses, of those that laws are known to be stored in."""
-    known = NARROWER if types is None else [name for name in NARROWER if name in types]
-    held = [SUM_BOUND[name] for name in known if all(_holds(name, mass) for mass in floats)]
+def _bound_of_narrower(floats: list[float]) -> float:
+    """Return the bound of the narrowest type that holds all masses."""
+    held = [SUM_BOUND[name] for name in NARROWER if all(_holds(name, mass) for mass in floats)]
     return max(held, default=0.0)
 
 
