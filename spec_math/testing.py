@@ -26,7 +26,7 @@ BATCH = 4096
 
 
 class NotLosslessError(AssertionError):
-    """A verifier emits another law than the target's; the message holds the laws, the token and both masses."""
+    """A verifier emits another law than the target's, or was not shown to emit it: the message says which, and why."""
 
 
 class DifferentLawError(AssertionError):
@@ -38,7 +38,7 @@ class DifferentTokensError(AssertionError):
 
 
 def assert_lossless(verifier: Scheme | Callable[..., Any], k: int = 1, pairs: Sequence[tuple[Any, Any]] = ()) -> None:
-    """Raise unless a verifier of k i.i.d. drafts emits exactly the target's law, on every pair of laws.
+    """Raise unless a verifier of k i.i.d. drafts is shown to emit exactly the target's law, on every pair of laws.
 
     `verifier` is a Scheme, verify(coin, tokens, target, draft), or unmodified code with Python's or NumPy's random
     numbers: fn(tokens, target, draft), or fn(target, draft) that drafts by itself. Every path of its randomness is
@@ -47,7 +47,7 @@ def assert_lossless(verifier: Scheme | Callable[..., Any], k: int = 1, pairs: Se
     for other laws; a rule that fails only on larger vocabularies, or only in low precision, is not seen.
 
     Raises:
-        NotLosslessError: with the pair, the token and both masses.
+        NotLosslessError: with the pair, the token and both masses; or with the reason why nothing was decided.
         TypeError, ValueError: a law is none, or the function has another shape.
 
     >>> def hopeful(coin, tokens, target, draft):
@@ -63,9 +63,10 @@ def assert_lossless(verifier: Scheme | Callable[..., Any], k: int = 1, pairs: Se
             verdict = check_lossless(verifier, target, draft, k)
         else:
             verdict = check_sampler(verifier, target, draft, k)
-        if isinstance(verdict, Lossy):
+        if not verdict:
             shown = [" ".join(map(str, np.asarray(law, dtype=object))) for law in (target, draft)]
-            raise NotLosslessError(f"target ({shown[0]}), draft ({shown[1]}), k = {k}: {verdict.reason}")
+            said = verdict.reason if isinstance(verdict, Lossy) else verdict
+            raise NotLosslessError(f"target ({shown[0]}), draft ({shown[1]}), k = {k}: {said}")
 
 
 def assert_same_law(
