@@ -52,9 +52,10 @@ class BlockCase:
         """Ask the oracle: the law of a text, block after block, continued by the target."""
         floating = self.numbers != "fractions"
         exact = [Model(tuple(laws.exactly(row) for row in model.rows)) for model in (self.target, self.draft)]
-        whole = Model(tuple([mass / sum(row) for mass in row] for row in exact[0].rows))
+        meant = [Model(tuple(list(laws.divided(row)) for row in model.rows)) for model in exact]
+        whole = meant[0]
         wanted = continued({(): Fraction(1)}, whole, self.horizon)
-        ideal = self.text_law(exact, whole, True)
+        ideal = self.text_law(meant, whole, True)
         if not floating and self.defect != "rounds_inside":
             return Truth(ideal, ideal, wanted)
         unit = laws.ROUNDOFF[self.numbers] or 2.0**-53
@@ -64,8 +65,17 @@ class BlockCase:
             )
         coins, size = run.coins + self.horizon + 1, len(self.target.rows[0])
         gaps = max(laws.gap(row) for model in exact for row in model.rows)
+        rounding, cap = 2 * coins * (size + 8 + 2 * coins) * unit, 1e-2 if unit >= laws.ROUNDOFF["float16"] else 1e-4
         return Truth(
-            ideal, run, wanted, 8 * coins * float(gaps), 4 * coins**2 * (size + 8) * unit, 4 * coins * size * unit
+            ideal,
+            run,
+            wanted,
+            8 * coins * float(gaps),
+            rounding,
+            4 * coins * size * unit,
+            True,
+            cap,
+            self.defect in defects.SUMS,
         )
 
     def text_law(self, models: list[Any], whole: Model, exact: bool) -> Emitted:
@@ -96,10 +106,10 @@ class BlockCase:
         }
 
 
-def continued(masses: dict[Text, Fraction], model: Model, horizon: int) -> dict[Text, Fraction]:
+def continued(masses: dict[Text, Fraction], model: Callable[[Text], Any], horizon: int) -> dict[Text, Fraction]:
     result: dict[Text, Fraction] = {}
     for text, mass in masses.items():
-        ends = {text: mass}
+        ends = {text[:horizon]: mass}
         for _ in range(horizon - len(text)):
             ends = {
                 (*one, token): weight * as_fraction(chance)
@@ -137,15 +147,16 @@ def _row(rng: random.Random, law: laws.Law, numbers: str) -> Any:
     return list(law) if numbers == "fractions" else laws.stored(rng, law, numbers)
 
 
-def chain(make: families.Maker, left: int, before: tuple[Any, ...]) -> s.Block:
-    """Draft and verify token after token; after the last, one token of the target."""
+def chain(make: families.Maker, left: int, before: tuple[Any, ...], given: bool = False) -> s.Block:
+    """Draft and verify token after token, drafts that are `given` or drawn; after the last, one token of the target."""
     goal = s.After("target_model", before)
     y = make.name("y")
     if not left:
         return s.Draw(y, goal), s.Emit((*before, s.Name(y)))
     x, t, d = make.name("x"), make.name("t"), make.name("d")
-    drafted = (s.Let(t, goal), s.Let(d, s.After("draft_model", before)), s.Draw(x, s.Name(d)))
-    onwards = chain(make, left - 1, (*before, s.Name(x)))
+    token = s.Let(x, s.Drafted(len(before))) if given else s.Draw(x, s.Name(d))
+    drafted = (s.Let(t, goal), s.Let(d, s.After("draft_model", before)), token)
+    onwards = chain(make, left - 1, (*before, s.Name(x)), given)
     ended = s.Emit((*before, s.Name(y)))
     if make.rng.random() < 0.2:  # the target is sampled, and the block goes on as long as it meets the draft
         return *drafted, s.Draw(y, s.Name(t)), s.If(s.Same(s.Name(x), s.Name(y)), onwards, (ended,))

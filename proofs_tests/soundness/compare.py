@@ -15,8 +15,9 @@ class Truth:
     """What a program emits in exact arithmetic (`ideal`) and in its own numbers (`run`), beside the target's law.
 
     `slack` is what the sums of stored laws leave open, `rounding` what the program's number type explains at most, and
-    `mirrored` how far the oracle's own sums may be from the program's. A coin is `strict`: it refuses what is not a
-    number, where libraries each do something else.
+    `mirrored` how far the oracle's own sums may be from the program's. `cap` is the most that a verdict
+    may forgive. A coin is `strict`: it refuses what is not a number, where libraries each do something else. With
+    `off_sums` masses whose sum is off are drawn from on purpose: of floats a coin may refuse them, or divide.
     """
 
     ideal: Emitted
@@ -26,6 +27,8 @@ class Truth:
     rounding: float = 0.0
     mirrored: float = 0.0
     strict: bool = True
+    cap: float = 1e-4
+    off_sums: bool = False
 
     @property
     def ideal_distance(self) -> Fraction:
@@ -58,7 +61,12 @@ def _fault_of_lossless(verdict: Lossless, truth: Truth) -> str:
         return f"Lossless, but the program fails with probability {float(truth.run.failed):.3g}"
     if truth.run.gap and not truth.rounding:
         return f"Lossless, but masses that are off by {truth.run.gap} were drawn from"
+    if verdict.bound > truth.cap:
+        return f"Lossless(bound={verdict.bound:.3g}) forgives more than {truth.cap:g}"
     off = float(truth.run_distance)
+    explained = truth.rounding + truth.slack + float(truth.run.gap) * (truth.run.coins + 1)
+    if off > explained:
+        return f"Lossless, but the total variation is {off:.6g}, of which rounding explains {explained:.3g}"
     if off > verdict.bound + truth.mirrored:
         return f"Lossless(bound={verdict.bound:.3g}), but the total variation is {off:.6g}"
     return ""
@@ -66,9 +74,10 @@ def _fault_of_lossless(verdict: Lossless, truth: Truth) -> str:
 
 def _fault_of_lossy(verdict: Lossy, truth: Truth, masses: bool) -> str:
     ideal, run = truth.ideal, truth.run
-    broken = run.failed or ideal.failed or ideal.gap > truth.slack
-    off = max(float(truth.ideal_distance) - truth.slack, float(truth.run_distance) - truth.rounding - truth.slack)
-    if not broken and off <= 0:
+    broken = (
+        run.failed or ideal.failed or (ideal.gap and not truth.rounding) or (truth.off_sums and verdict.emitted is None)
+    )
+    if not broken and not truth.ideal_distance and truth.run_distance <= truth.rounding + truth.slack:
         return f"Lossy ({verdict.reason[:200]}), but the program is lossless"
     if not masses:
         return ""
@@ -76,8 +85,11 @@ def _fault_of_lossy(verdict: Lossy, truth: Truth, masses: bool) -> str:
         return "" if broken else f"Lossy without masses ({verdict.reason[:200]}), but no path of the program breaks"
     key = verdict.tokens if verdict.tokens is not None else (verdict.token,)
     allowed = truth.mirrored + truth.slack
-    for name, said, known in (("emitted", verdict.emitted, run.law), ("target", verdict.target, truth.wanted)):
-        true = known.get(key, Fraction(0))
-        if abs(float(as_fraction(said) - true)) > allowed and not run.gap:
-            return f"Lossy, but token {key} is {name} with probability {true}, not {said}"
+    for name, said, known in (
+        ("emitted", verdict.emitted, (run.law, ideal.law)),
+        ("target", verdict.target, (truth.wanted,)),
+    ):
+        masses = [law.get(key, Fraction(0)) for law in known]
+        if all(abs(float(as_fraction(said) - mass)) > allowed for mass in masses) and not run.gap:
+            return f"Lossy, but token {key} is {name} with probability {masses[0]}, not {said}"
     return ""

@@ -13,6 +13,9 @@ from proofs_tests.soundness.families import Maker
 SIZES = tuple(Fraction(size) for size in ("1/2", "1/8", "1/100", "1/1000", "1/10000", "1/100000", "1/1000000"))
 """How large a defect is: what share of a mass is moved, or with what chance it shows."""
 
+SUMS = ("sums_off", "one_mass_off")
+"""The defects that leave masses which do not sum to 1."""
+
 Place = tuple[tuple[int, str], ...]
 """The way to a statement: at each level its number in the block, and the field of the inner block, or nothing."""
 
@@ -34,7 +37,10 @@ def replaced(block: s.Block, place: Place, new: s.Block) -> s.Block:
     return (*block[:number], block[number]._replace(**{name: inner}), *block[number + 1 :])
 
 
-def with_defect(program: s.Block, make: Maker, coin: bool) -> tuple[s.Block, str, Fraction | None]:
+Drawn = tuple[s.Block, str, Fraction | None]
+
+
+def with_defect(program: s.Block, make: Maker, coin: bool) -> Drawn:
     """Return a program with a defect, the defect's name, and its size where it has one."""
     kinds = COIN if coin else ANY
     for _ in range(20):
@@ -207,13 +213,30 @@ def reuses(program: s.Block, make: Maker, size: Fraction) -> s.Block | None:
     return (s.Uniform("kept"), *program)
 
 
+def wrong_later_draft(program: s.Block, make: Maker, size: Fraction) -> s.Block | None:
+    """In a loop over drafts, wrong from the second one on: right for one draft."""
+    found = _one(program, make, s.ForDrafts)
+    if found is None or make.k < 2:
+        return None
+    place, loop = found
+    wrong = make.rng.choice((accepts_less, accepts_more))(loop.body, make, size)
+    if wrong is None:
+        return None
+    count, later = s.Name("scalar_n"), s.Compared("<", s.ZERO, s.Name("scalar_n"))
+    body = (s.If(later, wrong, loop.body), s.Let(count.name, s.Both("+", count, s.ONE)))
+    return replaced(program, place, (s.Let(count.name, s.ZERO), loop._replace(body=body)))
+
+
 Defect = Callable[[s.Block, Maker, Fraction], s.Block | None]
 ANY: tuple[Defect, ...] = (
     *(leaks, moves_mass, accepts_less, accepts_more, sometimes_fails, swaps_tokens),
-    *(off_by_one, draws_from_target, only_where, reuses),
+    *(off_by_one, draws_from_target, only_where, wrong_later_draft, reuses),
 )
 COIN: tuple[Defect, ...] = (*(one for one in ANY if one is not reuses), sums_off, one_mass_off, rounds_inside)
-SIZED = {leaks, moves_mass, accepts_less, accepts_more, sometimes_fails, only_where, sums_off, one_mass_off}
+SIZED = {
+    *(leaks, moves_mass, accepts_less, accepts_more, sometimes_fails, only_where, wrong_later_draft),
+    *(sums_off, one_mass_off),
+}
 
 
 def chosen(rng: random.Random) -> bool:
@@ -260,10 +283,20 @@ BLOCK: tuple[Defect, ...] = (
 )
 
 
-def in_a_block(program: s.Block, make: Maker) -> tuple[s.Block, str, Fraction | None]:
+CHAIN: tuple[Defect, ...] = (
+    *(leaks, moves_mass, accepts_less, accepts_more, sometimes_fails, swaps_tokens, repeats_token, reuses),
+)
+
+
+def in_a_block(program: s.Block, make: Maker, kinds: tuple[Defect, ...] = BLOCK) -> Drawn:
     """Return a generator's program with a defect, as `with_defect` does."""
     while True:
-        kind, size = make.rng.choice(BLOCK), make.rng.choice(SIZES)
+        kind, size = make.rng.choice(kinds), make.rng.choice(SIZES)
         found = kind(program, make, size)
         if found is not None:
             return found, kind.__name__, size if kind in (*SIZED, repeats_token, after_a_round) else None
+
+
+def in_a_chain(program: s.Block, make: Maker) -> Drawn:
+    """Return a function's program on a chain of drafts with a defect."""
+    return in_a_block(program, make, CHAIN)

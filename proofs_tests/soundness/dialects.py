@@ -14,6 +14,29 @@ HEADS = {
 }
 
 
+OTHER_HEADS = {
+    "tokens": (
+        ("def verify(draft_probs, target_probs, tokens):", "target, draft = target_probs, draft_probs"),
+        ("def verify(draft_tokens, target, draft):", "tokens = draft_tokens"),
+        ("def verify(draft, tokens, *, target):", ""),
+    ),
+    "laws": (
+        ("def verify(draft, target):", ""),
+        ("def verify(draft_probs, target_probs):", "target, draft = target_probs, draft_probs"),
+        ("def verify(*, draft, target):", ""),
+    ),
+}
+"""Signatures of other people: the laws and tokens in another order, under other names."""
+
+
+def head(rng: random.Random, shape: str) -> tuple[str, tuple[str, ...]]:
+    """Return a first line, and the lines that give the arguments the names that programs use."""
+    if rng.random() < 0.6:
+        return HEADS[shape], ()
+    line, renamed = rng.choice(OTHER_HEADS[shape])
+    return line, (renamed,) if renamed else ()
+
+
 def coin(arrays: str, floating: bool, shape: str = "coin") -> Dialect:
     """Write for a coin; laws are lists, or arrays of `arrays`."""
     flips: tuple[Phrase, ...] = (lambda p: f"coin.flip({p})",)
@@ -48,8 +71,9 @@ def python(rng: random.Random, floating: bool, shape: str) -> Dialect:
         lambda n: f"{r}.sample(range({n}), {n})[0]",
         lambda n: f"int({r}.random() * {n})",
     )
-    before = (f"own = random.Random({rng.choice(('', '7'))})",) if own else ()
-    return Dialect(flips, draws, evens, (f"{r}.random()",), "", floating, HEADS[shape], before)
+    first, before = head(rng, shape)
+    before = (*before, f"own = random.Random({rng.choice(('', '7'))})") if own else before
+    return Dialect(flips, draws, evens, (f"{r}.random()",), "", floating, first, before)
 
 
 def numpy(rng: random.Random, shape: str) -> Dialect:
@@ -89,7 +113,8 @@ def numpy(rng: random.Random, shape: str) -> Dialect:
         "old state": ("rng = np.random.RandomState(3)",),
         "generator": ("rng = np.random.default_rng()",),
     }
-    return Dialect(flips, draws, evens, (one,), arrays, True, HEADS[shape], made[kind])
+    first, renamed = head(rng, shape)
+    return Dialect(flips, draws, evens, (one,), arrays, True, first, (*renamed, *made[kind]))
 
 
 def torch(rng: random.Random, shape: str, exact: bool) -> Dialect:
@@ -123,7 +148,8 @@ def torch(rng: random.Random, shape: str, exact: bool) -> Dialect:
         lambda n: f"torch.randint(0, {n}, (2,){g})[0].item()",
         lambda n: f"int(torch.randperm({n}{g})[0])",
     )
-    before = ("noise = torch.Generator()",) if own else ()
+    first, before = head(rng, shape)
+    before = (*before, "noise = torch.Generator()") if own else before
     kept = (f"torch.rand(1{g}{wide}).item()",)
     arrays = rng.choice(("", "torch"))
-    return Dialect(flips, draws, evens, kept, arrays, True, HEADS[shape], before)
+    return Dialect(flips, draws, evens, kept, arrays, True, first, before)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from proofs_tests.soundness.block_cases import BlockCase, block_case
+from proofs_tests.soundness.chain_cases import ChainCase, chain_case
 from proofs_tests.soundness.compare import fault_of
 from proofs_tests.soundness.token_cases import Case, coin_case, function_case
 from spec_math.audit import check_sampler
@@ -40,6 +41,7 @@ class Judges:
 
 
 LIBRARY = Judges()
+AnyCase = Case | BlockCase | ChainCase
 
 
 @dataclass
@@ -74,15 +76,15 @@ def set_aside() -> Generator[None]:
         gc.unfreeze()
 
 
-def drawn(seed: int, stream: str, number: int, torch: Any) -> Case | BlockCase:
+def drawn(seed: int, stream: str, number: int, torch: Any) -> AnyCase:
     """Draw a case from its name alone."""
     rng = random.Random(f"{seed}:{stream}:{number}")
     if stream == "coin":
         return block_case(rng) if number % 6 == 5 else coin_case(rng, torch)
-    return function_case(rng, stream, torch)
+    return chain_case(rng, stream, torch) if number % 6 == 5 else function_case(rng, stream, torch)
 
 
-def verdict_on(case: Case | BlockCase, judges: Judges = LIBRARY) -> Any:
+def verdict_on(case: AnyCase, judges: Judges = LIBRARY) -> Any:
     """Ask the library."""
     fn = case.function()
     if isinstance(case, BlockCase):
@@ -91,13 +93,15 @@ def verdict_on(case: Case | BlockCase, judges: Judges = LIBRARY) -> Any:
         return judges.coin(fn, case.target, case.draft, case.k)
     if case.kind == "check_lossless k=None":
         return judges.coin(fn, case.target, case.draft)
+    sampler = import_module("torch_bridge.subject").check_sampler if case.kind == "torch" else judges.sampler
+    if isinstance(case, ChainCase):
+        return sampler(fn, case.target, case.draft, lookahead=len(case.draft), numbers=case.numbers, budget=PATHS)
     laws = np.array(case.exact_target, dtype=object), np.array(case.exact_draft, dtype=object)
     if case.kind == "check_sampler of a coin":
         return judges.sampler(fn, *laws, case.k)
     if case.kind == "assert_lossless":
         return _asserted(judges, fn, laws, case.k)
-    judge = import_module("torch_bridge.subject").check_sampler if case.kind == "torch" else judges.sampler
-    return judge(fn, *laws, case.k, numbers=case.numbers, budget=PATHS)
+    return sampler(fn, *laws, case.k, numbers=case.numbers, budget=PATHS)
 
 
 def _asserted(judges: Judges, fn: Any, laws: Any, k: int) -> Any:
@@ -108,7 +112,7 @@ def _asserted(judges: Judges, fn: Any, laws: Any, k: int) -> Any:
     return Lossless(0)
 
 
-def tried(case: Case | BlockCase, judges: Judges = LIBRARY) -> tuple[str, str]:
+def tried(case: AnyCase, judges: Judges = LIBRARY) -> tuple[str, str]:
     """Return what the library says of a case, in a word, and what is wrong with it."""
     try:
         verdict = verdict_on(case, judges)
@@ -137,12 +141,12 @@ def hunted(seed: int, stream: str, numbers: range, judges: Judges = LIBRARY, tor
     return count
 
 
-def described(case: Case | BlockCase) -> str:
+def described(case: AnyCase) -> str:
     """Show a case: what it is, its laws and its source."""
     where = f"{case.kind}, {case.numbers}, {case.family}, defect: {case.defect or 'none'} {case.size or ''}"
     if isinstance(case, BlockCase):
         rows = f"target rows {case.target.rows}\ndraft rows {case.draft.rows}"
         laws = f"{rows}\nhorizon {case.horizon}, rounds {case.rounds}"
     else:
-        laws = f"target {case.target}\ndraft {case.draft}\nk = {case.k}"
+        laws = f"target {case.target}\ndraft {case.draft}" + ("" if isinstance(case, ChainCase) else f"\nk = {case.k}")
     return f"{where}\n{laws}\n{case.source}"

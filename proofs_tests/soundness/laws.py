@@ -67,8 +67,11 @@ def divided(weights: Sequence[Fraction]) -> Law:
     return tuple(mass / total for mass in weights)
 
 
-def stored(rng: random.Random, law: Law, kind: str) -> Any:
-    """Store a law in a NumPy type: rounded mass by mass, by a softmax of logits with an offset, or with a denormal."""
+def stored(rng: random.Random, law: Law, kind: str, denormal: bool = True) -> Any:
+    """Store a law in a NumPy type: rounded mass by mass, by a softmax of logits with an offset, or with a denormal.
+
+    torch divides by a number as by its reciprocal, which is infinite for denormals: its laws have none.
+    """
     dtype = NUMPY_TYPES[kind]
     how = rng.choice(("rounded", "rounded", "softmax", "denormal"))
     masses = np.array([float(mass) for mass in law], dtype=np.float64)
@@ -79,7 +82,7 @@ def stored(rng: random.Random, law: Law, kind: str) -> Any:
         weights = np.array([exp(logit - logits.max()) if logit > -np.inf else 0.0 for logit in logits])
         return (weights / weights.sum()).astype(dtype)
     result = masses.astype(dtype)
-    if how == "denormal" and (result == 0).any():
+    if how == "denormal" and denormal and (result == 0).any():
         result[rng.choice(np.flatnonzero(result == 0).tolist())] = dtype(TINY[kind])
     return result
 

@@ -69,6 +69,10 @@ def as_fraction(value: Any) -> Fraction:
     return value if isinstance(value, Fraction) else Fraction(float(value))
 
 
+def _finite(number: Any) -> bool:
+    return isinstance(number, Fraction) or isfinite(number)
+
+
 def _run(block: s.Block, env: Env, mass: Fraction, found: Emitted) -> list[tuple[Env, Fraction]]:
     """Carry one state through a block; what it emits or fails with goes to `found`, what goes on is returned."""
     states = [(env, mass)]
@@ -93,7 +97,7 @@ def _let(statement: s.Let, env: Env, mass: Fraction, found: Emitted) -> Any:
 
 def _flip(statement: s.Flip, env: Env, mass: Fraction, found: Emitted) -> Any:
     raw = value(statement.chance, env)
-    if not isfinite(raw):
+    if not _finite(raw):
         found.unclear = True
         raise StoppedError
     chance = as_fraction(raw)
@@ -119,14 +123,14 @@ def _flip(statement: s.Flip, env: Env, mass: Fraction, found: Emitted) -> Any:
 
 def _draw(statement: s.Draw, env: Env, mass: Fraction, found: Emitted) -> Any:
     raw = value(statement.law, env)
-    if not all(isfinite(one) and one >= 0 for one in raw):
+    if not all(_finite(one) and one >= 0 for one in raw):
         found.unclear = True
         raise StoppedError
     masses = [as_fraction(one) for one in raw]
     total = sum(masses)
     if not total:
         raise StoppedError
-    if total != 1 and env[""][0] and all(isinstance(one, Fraction) for one in raw):
+    if total != 1 and env[""][0] and not env.get("floating") and all(isinstance(one, Fraction) for one in raw):
         raise StoppedError  # exact masses that are no law
     found.gap = max(found.gap, abs(total - 1))
     result: list[tuple[Env, Fraction]] = []

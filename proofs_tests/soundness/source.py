@@ -211,6 +211,8 @@ class _Writer:
             case s.Even(size):
                 shown = f"([{self.number(Fraction(1, size))}] * {size})"
                 return f"like({self.model()}, {shown})" if self.dialect.arrays else shown
+            case s.After(model, tokens) if "prefix" not in self.dialect.head:
+                return f"{model.removesuffix('_model')}[{len(tokens)}]"
             case s.After(model, tokens):
                 added = "".join(f"{self.value(token)}, " for token in tokens)
                 return f"{model}(prefix + ({added}))" if tokens else f"{model}(prefix)"

@@ -16,7 +16,7 @@ from proofs_tests.soundness import defects, dialects, families, laws
 from proofs_tests.soundness import syntax as s
 from proofs_tests.soundness.compare import Truth
 from proofs_tests.soundness.oracle import emitted_by
-from proofs_tests.soundness.source import compiled, written
+from proofs_tests.soundness.source import Dialect, compiled, written
 
 FLOATS = ("float64", "float32", "float16", "bfloat16")
 
@@ -44,25 +44,29 @@ class Case:
         return compiled(self.source, self.names)
 
     def truth(self) -> Truth:
-        """Ask the oracle; the laws of a coin are what is stored, those of an explored function are rounded from."""
+        """Ask the oracle: about the laws that were meant, divided by their sums, and about those that are stored."""
         coin = self.kind in COIN_KINDS
         ideal_target, ideal_draft = self.exact_target, self.exact_draft
         stored_target, stored_draft = listed(self.target), listed(self.draft)
-        wanted = {(token,): mass / sum(ideal_target) for token, mass in enumerate(ideal_target) if mass}
+        wanted = {(token,): mass for token, mass in enumerate(ideal_target) if mass}
         drafts = (ideal_draft,) * self.given
-        names = {"target": list(ideal_target), "draft": list(ideal_draft)}
+        floating = self.numbers != "fractions"
+        names = {"target": list(ideal_target), "draft": list(ideal_draft), "floating": floating}
         ideal = emitted_by(self.program, names, drafts, coin, True)
         unit = laws.ROUNDOFF[self.numbers.removeprefix("torch.")]
         if not unit and self.defect != "rounds_inside":
             return Truth(ideal, ideal, wanted)
         unit = unit or 2.0**-53
-        names = {"target": stored_target, "draft": stored_draft, "floating": self.numbers != "fractions"}
+        names = {"target": stored_target, "draft": stored_draft, "floating": floating}
         with np.errstate(all="ignore"):
-            run = emitted_by(self.program, names, drafts, coin, False)
-        rounding = 4 * (run.coins + 1) ** 2 * (len(ideal_target) + 8) * unit
-        slack = 4 * (run.coins + 1) * float(laws.gap(ideal_target) + laws.gap(ideal_draft))
+            run = emitted_by(self.program, names, (stored_draft if coin else ideal_draft,) * self.given, coin, False)
+        rounding = 2 * (run.coins + 1) * (len(ideal_target) + 8 + 2 * run.coins) * unit
+        cap = 1e-2 if unit >= laws.ROUNDOFF["float16"] else 1e-4
+        slack = (
+            4 * (run.coins + 1) * float(laws.gap(laws.exactly(stored_target)) + laws.gap(laws.exactly(stored_draft)))
+        )
         mirrored = 4 * (run.coins + 1) * len(ideal_target) * unit
-        return Truth(ideal, run, wanted, slack, rounding, mirrored, coin)
+        return Truth(ideal, run, wanted, slack, rounding, mirrored, coin, cap, self.defect in defects.SUMS)
 
 
 COIN_KINDS = ("check_lossless", "check_lossless k=None", "assert_lossless", "check_sampler of a coin")
@@ -89,10 +93,10 @@ def coin_case(rng: random.Random, torch: Any) -> Case:
     if numbers == "fractions":
         target, draft = ([*law] for law in exact)
     else:
-        stored = [laws.stored(rng, law, numbers.removeprefix("torch.")) for law in exact]
-        exact = tuple(tuple(laws.exactly(law)) for law in stored)
+        stored = [laws.stored(rng, law, numbers.removeprefix("torch."), "torch" not in numbers) for law in exact]
+        exact = (laws.divided(laws.exactly(stored[0])), laws.divided(laws.exactly(stored[1])))
         target, draft = (as_tensor(torch, law) for law in stored) if "torch" in numbers else stored
-    make = families.Maker(rng, size, k, *normal(exact))
+    make = families.Maker(rng, size, k, *exact)
     program, defect, ε = drawn_program(make, coin=True)
     arrays = "" if numbers == "fractions" or rng.random() < 0.5 else "torch" if "torch" in numbers else "np"
     source = written(program, dialects.coin(arrays, numbers != "fractions"), rng)
@@ -105,35 +109,39 @@ def function_case(rng: random.Random, library: str, torch: Any) -> Case:
     size, k = rng.choice((2, 2, 2, 3)), rng.choice((1, 1, 1, 1, 2))
     shape = rng.choice(("tokens", "laws"))
     exact = laws.drawn_pair(rng, size)
-    if library == "python":
-        numbers = rng.choice(("fractions", "fractions", "fractions", "float64"))
-        dialect = dialects.python(rng, numbers != "fractions", shape)
-    elif library == "numpy":
-        numbers = rng.choice(("float64", "float64", "float32", "float16"))
-        dialect = dialects.numpy(rng, shape)
-    else:
-        numbers = "torch." + rng.choice(("float64", "float64", "float32", "float32", "float16", "bfloat16"))
-        dialect = dialects.torch(rng, shape, numbers == "torch.float64")
+    numbers, dialect = written_for(rng, library, shape)
     make = families.Maker(rng, size, k, *exact)
     program, defect, ε = drawn_program(make, coin=False, own=shape == "laws", depth=rng.randrange(2))
     source = written(program, dialect, rng)
-    names: dict[str, Any] = {"V": size, "accumulate": accumulate}
-    if library == "python":
-        names["random"] = random
-    if library == "numpy":
-        names["np"] = np
-    if library == "torch":
-        names |= {"torch": torch, "row": lambda law: torch.as_tensor([float(m) for m in law], dtype=torch.float64)}
+    names = names_of(library, size, torch)
     kind = numbers.removeprefix("torch.")
     target, draft = exact if numbers == "fractions" else (laws.as_stored(law, kind) for law in exact)
     given = 0 if shape == "laws" else k
     return Case(library, numbers, make.families[0], defect, ε, source, names, program, target, draft, k, *exact, given)
 
 
-Drawn = tuple[s.Block, str, Fraction | None]
+def written_for(rng: random.Random, library: str, shape: str) -> tuple[str, Dialect]:
+    """Choose a number type, and a way to write with the random numbers of a library."""
+    if library == "python":
+        numbers = rng.choice(("fractions", "fractions", "fractions", "float64"))
+        return numbers, dialects.python(rng, numbers != "fractions", shape)
+    if library == "numpy":
+        return rng.choice(("float64", "float64", "float32", "float16")), dialects.numpy(rng, shape)
+    numbers = "torch." + rng.choice(("float64", "float64", "float32", "float32", "float16", "bfloat16"))
+    return numbers, dialects.torch(rng, shape, numbers == "torch.float64")
 
 
-def drawn_program(make: families.Maker, coin: bool, own: bool = False, depth: int = 0) -> Drawn:
+def names_of(library: str, size: int, torch: Any) -> dict[str, Any]:
+    """Return what a function written with a library finds in its module."""
+    names: dict[str, Any] = {"V": size, "accumulate": accumulate}
+    if library == "python":
+        return {**names, "random": random}
+    if library == "numpy":
+        return {**names, "np": np}
+    return {**names, "torch": torch, "row": lambda law: torch.as_tensor([float(m) for m in law], dtype=torch.float64)}
+
+
+def drawn_program(make: families.Maker, coin: bool, own: bool = False, depth: int = 0) -> defects.Drawn:
     """Draw a lossless program, and perhaps a defect in it; with `own` the program draws its drafts by itself."""
     if make.rng.random() < 0.15 and not own:
         program = families.looped(make)
@@ -150,7 +158,3 @@ def drawn_program(make: families.Maker, coin: bool, own: bool = False, depth: in
 def as_tensor(torch: Any, law: Any) -> Any:
     kind = "bfloat16" if law.dtype == ml_dtypes.bfloat16 else str(law.dtype)
     return torch.tensor([float(mass) for mass in law], dtype=torch.float64).to(getattr(torch, kind))
-
-
-def normal(exact: Any) -> tuple[laws.Law, laws.Law]:
-    return laws.divided(exact[0]), laws.divided(exact[1])
