@@ -6,13 +6,14 @@ import numpy as np
 import pytest
 
 from proofs_tests.controls import CONTROLS
+from spec_math import overlap, residual
 from spec_math.render.data import as_csv, as_json, from_json
 from spec_math.render.figure import look
 from spec_math.report.comparison import compare
 from spec_math.report.positions import from_rows
 from spec_math.report.tally import Tally
 from spec_math.report.verdicts import SchemeVerdict, judge, pairs
-from spec_math.scheme import Scheme
+from spec_math.scheme import Scheme, draw_independent
 from spec_math.studies.positions.study import CompareRequest, study
 from spec_math.studies.positions.table import finding, result_of
 from spec_math.studies.progress import unseen
@@ -202,3 +203,38 @@ def test_a_toy_verifier_of_a_package_of_its_own_has_its_row_its_verdict_and_its_
     assert drawn.count("toys:half") == 3
     assert len(drawn) > 10
     assert len({look(place) for place in range(len(drawn))}) == len(drawn)
+
+
+def one_draft(coin, tokens, target, draft):
+    (x,) = tokens
+    return x if coin.flip(min(1, target[x] / draft[x])) else coin.draw(residual(target, draft))
+
+
+def never(coin, tokens, target, draft):  # noqa: ARG001
+    raise RuntimeError("it needs a model")
+
+
+def seldom(coin, tokens, target, draft):  # noqa: ARG001
+    return tokens[0] if len(tokens) < 3 else coin.draw(target)
+
+
+@pytest.mark.parametrize(
+    ("verify", "said", "code"),
+    [(one_draft, "lossless for 1 draft", 0), (never, "undecided", 3), (seldom, "LOSSY", 1)],
+)
+def test_what_was_not_judged_is_not_called_lossy(verify, said, code):
+    """One that is written for one draft, one that decides nothing, and a lossy one, which stays so."""
+    scheme = Scheme("mine", draw_independent, verify, overlap_of, overlap_of)
+    found = judge(scheme)
+    assert (str(found), found.right, found.faulty) == (said, code == 0, code == 1)
+    result = result_of(compare(positions(), [scheme], (1,), ignore), {scheme: found})
+    assert result.exit_code == code
+    assert ("Take mine:" in result.finding) == (code == 0)
+    told = " ".join(note.text for note in result.notes)
+    assert ("not judged for 2 (ValueError" in told) == (verify is one_draft)
+    assert ("counterexample" in told) == (code == 1)
+    assert ("it needs a model" in told) == (verify is never)
+
+
+def overlap_of(target, draft, k):  # noqa: ARG001
+    return overlap(target, draft)

@@ -11,12 +11,16 @@ from typing import Any
 from spec_math.arrays import Array, exact, proportional_to
 from spec_math.coupling import joint
 from spec_math.scheme import Emission, Scheme
-from spec_math.verdict import Lossless, Verdict, check_lossless
+from spec_math.verdict import Lossless, Lossy, Undecided, Verdict, check_lossless, drafts_in_words
 
 
 @dataclass(frozen=True)
 class SchemeVerdict:
-    """Whether a scheme is lossless on every pair of the set, and whether its closed forms are its program's."""
+    """Whether a scheme is lossless on every pair of the set, and whether its closed forms are its program's.
+
+    `counterexample` names the pair that decided, or on which nothing was decided. A scheme that was judged for some
+    numbers of drafts alone is lossless for those.
+    """
 
     verdict: Verdict
     pairs: int
@@ -25,13 +29,22 @@ class SchemeVerdict:
 
     @property
     def right(self) -> bool:
-        """Whether neither a counterexample nor a wrong formula was found."""
+        """Whether it was judged, and neither a counterexample nor a wrong formula was found."""
         return bool(self.verdict) and not self.formula_fault
 
+    @property
+    def faulty(self) -> bool:
+        """Whether a counterexample or a wrong formula was found; what is undecided is neither right nor faulty."""
+        return isinstance(self.verdict, Lossy) or bool(self.formula_fault)
+
     def __str__(self) -> str:
-        if not self.verdict:
+        if isinstance(self.verdict, Lossy):
             return "LOSSY"
-        return "formula wrong" if self.formula_fault else "lossless"
+        if not isinstance(self.verdict, Lossless):
+            return "undecided"
+        if self.formula_fault:
+            return "formula wrong"
+        return f"lossless{drafts_in_words(self.verdict.drafts) if self.verdict.not_judged else ''}"
 
 
 Verdicts = Mapping[Scheme, SchemeVerdict]
@@ -52,22 +65,29 @@ def judge(scheme: Scheme) -> SchemeVerdict:
     """Judge a scheme exactly on the whole set; the first fault ends it.
 
     Lossless here is proved for the pairs of the set alone, but a wrong rule seldom survives them: ties, zeros and
-    disjoint supports are among them.
+    disjoint supports are among them. A verifier that is written for one draft is judged for one draft.
 
     >>> from spec_math import SCHEMES
     >>> str(judge(SCHEMES[0]))
     'lossless'
     """
-    verdict: Verdict = Lossless(0)
+    left: dict[int, tuple[Undecided, str]] = {}
     for target, draft, k in pairs():
         verdict = check_lossless(scheme, target, draft, k)
-        if not verdict:
+        if isinstance(verdict, Lossy):
             return SchemeVerdict(verdict, len(pairs()), _shown(target, draft, k))
+        if isinstance(verdict, Undecided):
+            left.setdefault(k, (verdict, _shown(target, draft, k)))
+    drafts = tuple(sorted({k for *_, k in pairs()} - left.keys()))
+    if not drafts:
+        return SchemeVerdict(left[min(left)][0], len(pairs()), left[min(left)][1])
+    not_judged = tuple(f"{k} ({left[k][0].explanation})" for k in sorted(left))
+    lossless = Lossless(0, drafts=drafts, not_judged=not_judged)
     for target, draft, k in pairs():
-        fault = _formula_fault(scheme, target, draft, k)
+        fault = _formula_fault(scheme, target, draft, k) if k in drafts else ""
         if fault:
-            return SchemeVerdict(verdict, len(pairs()), _shown(target, draft, k), fault)
-    return SchemeVerdict(verdict, len(pairs()))
+            return SchemeVerdict(lossless, len(pairs()), _shown(target, draft, k), fault)
+    return SchemeVerdict(lossless, len(pairs()))
 
 
 def _formula_fault(scheme: Scheme, target: Array, draft: Array, k: int) -> str:

@@ -9,6 +9,7 @@ from spec_math.report.lines import Comparison, Line
 from spec_math.report.tally import Tally
 from spec_math.report.verdicts import SchemeVerdict, Verdicts
 from spec_math.result import Cell, Column, Curve, Note, Panel, Picture, Result, Row, Table, curve, sentences
+from spec_math.verdict import Lossy, Undecided
 
 ALL_COLUMNS = (
     Column("scheme", shown=False),
@@ -61,7 +62,8 @@ def result_of(found: Comparison, verdicts: Verdicts, bound: str = "") -> Result:
     >>> result_of(found, {}).finding
     'Take maximal coupling: it keeps 1.000 at k = 1.'
     """
-    lossy = any(_faulty(verdict) for verdict in verdicts.values())
+    lossy = any(verdict.faulty for verdict in verdicts.values())
+    undecided = any(isinstance(verdict.verdict, Undecided) for verdict in verdicts.values())
     notes = sentences([*footnotes(found, verdicts), *([bound] if bound else [])])
     return Result(
         "comparison",
@@ -71,7 +73,7 @@ def result_of(found: Comparison, verdicts: Verdicts, bound: str = "") -> Result:
         (against_k(found),),
         notes,
         MEANINGS,
-        exit_code=int(lossy),
+        exit_code=1 if lossy else 3 if undecided else 0,
     )
 
 
@@ -83,7 +85,7 @@ def finding(found: Comparison, verdicts: Verdicts) -> str:
     'No scheme was compared.'
     """
     k = max(found.ks)
-    right = [line for line in found.lines if not _faulty(_verdict(line, verdicts))]
+    right = [line for line in found.lines if _right(_verdict(line, verdicts))]
     held = [(line, line.membership[k].mean) for line in right if k in line.membership and line.membership[k].count]
     if not held:
         return "No scheme was compared."
@@ -114,10 +116,14 @@ def footnotes(result: Comparison, verdicts: Verdicts) -> list[str]:
             "drafts over all positions plus the mean difference to it over those."
         )
     for scheme, found in verdicts.items():
-        if not found.verdict:
+        if isinstance(found.verdict, Undecided):
+            notes.append(f"{scheme.name}: {found.verdict}\n  at: {found.counterexample}")
+        elif isinstance(found.verdict, Lossy):
             notes.append(f"{scheme.name}: {found.verdict}\n  counterexample: {found.counterexample}")
         elif found.formula_fault:
             notes.append(f"{scheme.name}: {found.formula_fault}\n  counterexample: {found.counterexample}")
+        elif found.verdict.not_judged:
+            notes.append(f"{scheme.name}: {found}; not judged for {', '.join(found.verdict.not_judged)}")
     judged = [found for found in verdicts.values() if str(found) == "lossless"]
     if judged:
         notes.append(f"lossless: exactly, on each of {judged[0].pairs} small pairs of laws, its formulas with it.")
@@ -196,7 +202,7 @@ def _wide(found: Comparison, verdicts: Verdicts) -> Table:
 
 def _rows(line: Line, found: Comparison, verdicts: Verdicts, k: int) -> list[Row]:
     verdict = _verdict(line, verdicts)
-    mark = "wrong" if _faulty(verdict) else ""
+    mark = "wrong" if verdict is not None and verdict.faulty else ""
     cells = *_cells(line.membership, found), _gap(found, line, k, verdict), str(verdict or "not judged")
     rows = [Row((_marked(line), *cells), mark)]
     pairs = [(line.membership[k], line.acceptance[k]) for k in line.acceptance if line.acceptance[k].count]
@@ -223,12 +229,12 @@ def _verdict(line: Line, verdicts: Verdicts) -> SchemeVerdict | None:
 
 
 def _gap(found: Comparison, line: Line, k: int, verdict: SchemeVerdict | None) -> float | None:
-    """Return the gap to the optimum of lossless verifiers, which a lossy one does not have."""
-    return None if _faulty(verdict) else found.gap(line, k)
+    """Return the gap to the optimum of lossless verifiers, which one that is not known to be lossless does not have."""
+    return found.gap(line, k) if _right(verdict) else None
 
 
-def _faulty(verdict: SchemeVerdict | None) -> bool:
-    return verdict is not None and not verdict.right
+def _right(verdict: SchemeVerdict | None) -> bool:
+    return verdict is None or verdict.right
 
 
 def _cells(tallies: dict[int, Tally], found: Comparison) -> list[Cell]:
