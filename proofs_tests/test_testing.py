@@ -1,6 +1,7 @@
 """What other repositories call: each assertion passes right code, fails its wrong twin, and keeps its promise."""
 
 import builtins
+import os
 import random
 from fractions import Fraction
 
@@ -10,17 +11,21 @@ from hypothesis import Phase, find, given, settings
 from hypothesis import strategies as st
 
 from spec_math import SCHEMES, overlap
-from spec_math.arrays import is_exact
+from spec_math.arrays import exact, is_exact
+from spec_math.block_level import block, chain
 from spec_math.testing import (
     DifferentLawError,
     DifferentTokensError,
     NotLosslessError,
+    UndecidedError,
     assert_lossless,
+    assert_lossless_block,
     assert_same_law,
     assert_same_tokens,
     laws,
     pairs,
 )
+from spec_math.token_level import recursive
 
 TARGET, DRAFT = np.array([0.5, 0.25, 0.15, 0.1]), np.array([0.1, 0.2, 0.3, 0.4])
 
@@ -41,7 +46,7 @@ def redraws(tokens, target, draft):
 
 def test_unmodified_verifiers_are_judged_exactly():
     assert_lossless(right)
-    with pytest.raises(NotLosslessError, match=r"target \(.*\), draft \(.*\), k = 1: token \d is emitted with"):
+    with pytest.raises(NotLosslessError, match=r"target \(.*\), draft \(.*\), 1 draft: token \d is emitted with"):
         assert_lossless(redraws)
 
 
@@ -55,6 +60,48 @@ def test_a_difference_of_one_in_a_billion_is_found():
 
     with pytest.raises(NotLosslessError):
         assert_lossless(nearly, pairs=[(["1/4", "3/4"], ["1/2", "1/2"])])
+
+
+def wrong_for(drafts):
+    """A verifier of the recursion that is wrong where it gets so many drafts, and right for others."""
+    return lambda coin, tokens, target, draft: (
+        tokens[0] if len(tokens) == drafts else recursive.verify(coin, tokens, target, draft)
+    )
+
+
+@pytest.mark.parametrize("drafts", [1, 2, 3])
+def test_what_is_wrong_for_one_number_of_drafts_fails_with_all_defaults(drafts):
+    with pytest.raises(NotLosslessError, match=f", {drafts} drafts?: token 0 is emitted"):
+        assert_lossless(wrong_for(drafts))
+    assert_lossless(wrong_for(drafts), k=drafts % 3 + 1)
+
+
+@pytest.mark.parametrize(
+    ("verifier", "said"),
+    [
+        (lambda coin, tokens, target, draft: tokens.first, "undecided, not judged: .*AttributeError"),  # noqa: ARG005
+        (lambda tokens, target, draft: os.urandom(1)[0] % 2, "undecided, randomness not seen: "),  # noqa: ARG005
+    ],
+)
+def test_what_is_left_open_fails_and_says_why(verifier, said):
+    with pytest.raises(UndecidedError, match=said):
+        assert_lossless(verifier, pairs=[(["1/2", "1/2"], ["1/2", "1/2"])])
+
+
+def test_blocks_are_asserted():
+    assert_lossless_block(lambda coin, target, draft, prefix: block.generate(coin, target, draft, prefix, 2))
+    assert_lossless_block(lambda coin, target, draft, prefix: chain.generate(coin, target, draft, prefix, 1), 1, 2)
+
+    def wrong_bonus(coin, target, draft, prefix):
+        """Right for all but the last token, which a whole accepted block ends with."""
+        tokens = chain.generate(coin, target, draft, prefix, 2)
+        return (*tokens[:2], coin.draw(draft((*prefix, *tokens[:2])))) if len(tokens) == 3 else tokens
+
+    with pytest.raises(NotLosslessError, match=r"models 1 of 8, lookahead 2, 1 round: the tokens \(\d, \d, \d\) are"):
+        assert_lossless_block(wrong_bonus)
+    with pytest.raises(UndecidedError, match=r"undecided, not judged: after the prefix .*: KeyError"):
+        assert_lossless_block(lambda coin, target, draft, prefix: {}["block"] + coin + target + draft + prefix)
+    assert_lossless_block(wrong_bonus, models=[(lambda _: exact(["1/4", "3/4"]),) * 2])
 
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: scheme.name)

@@ -164,18 +164,18 @@ class _Consuming:
 class Enumerating:
     """A coin that walks every path: it replays a tape of choices and branches at its end, like an odometer.
 
-    `types` are the types that laws are stored in, where they are known. `gaps` says how far the masses of
-    the j-th coins were from summing to 1 at most.
+    `types` are the types that the laws of the call are stored in, all of them if `closed`. `gaps` says how far the
+    masses of the j-th coins were from summing to 1 at most.
 
     >>> coin = Enumerating()
     >>> coin.draw([Fraction(1, 2), Fraction(1, 2)]), coin.mass, coin.advance(), coin.advance()
     (0, Fraction(1, 2), True, False)
     """
 
-    def __init__(self, types: Collection[str] | None = None) -> None:
+    def __init__(self, types: Collection[str] = (), closed: bool = False) -> None:
         self._tape: list[tuple[str, Any, list[tuple[Any, Any]], int]] = []
         self._place = 0
-        self._types = types
+        self._types, self._closed = types, closed
         self._stored: set[str] = set()
         self.mass: Any = Fraction(1)
         self.gaps: list[float] = []
@@ -228,7 +228,7 @@ class Enumerating:
         question = masses.masses if kept else as_list(masses)
         if not self._repeats("draw", question):
             listed, total, stored = (
-                (masses.masses, masses.total, masses.stored) if kept else weighed(masses, self._types)
+                (masses.masses, masses.total, masses.stored) if kept else weighed(masses, self._types, self._closed)
             )
             if stored:
                 self._stored.add(stored)

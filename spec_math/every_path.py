@@ -82,19 +82,20 @@ def walk(
     broken: Callable[[Any], Lossy | None],
     said: Callable[[Exception], str],
     budget: int = BUDGET,
-    types: Collection[str] | None = None,
+    types: Collection[str] = (),
+    closed: bool = False,
 ) -> Walked:
     """Walk every path of a program, up to a budget of paths; stop at what settles it.
 
     `broken(outcome)` is the verdict on an outcome that cannot be one. That, masses that are no law, and an exception
     where any other path returns, are Lossy, with the path, if the path breaks once more; where all paths raise, nothing
-    was judged. `said(error)` puts an exception into words. `types` are the types of stored laws, where all are known.
+    was judged. `said(error)` puts an exception into words. Laws are stored in `types`: in no others, if `closed`.
 
     >>> found = walk(lambda coin: coin.flip(Fraction(1, 3)), lambda outcome: None, str)
     >>> found.masses, found.paths
     ({True: Fraction(1, 3), False: Fraction(2, 3)}, 2)
     """
-    coin, found = Enumerating(types), Walked()
+    coin, found = Enumerating(types, closed), Walked()
     raised: Verdict | None = None
     endless = 0
     while True:
@@ -140,7 +141,7 @@ def walk(
     return found
 
 
-def repeats(program: Program, found: Walked, types: Collection[str] | None = None) -> bool:
+def repeats(program: Program, found: Walked, types: Collection[str] = (), closed: bool = False) -> bool:
     """Say whether a program that was walked emits the same once more, with the same masses, on its first paths.
 
     >>> def program(coin):
@@ -148,7 +149,7 @@ def repeats(program: Program, found: Walked, types: Collection[str] | None = Non
     >>> repeats(program, walk(program, lambda outcome: None, str))
     True
     """
-    coin = Enumerating(types)
+    coin = Enumerating(types, closed)
     waiting = list(reversed(found.first))
     while waiting:
         coin.rewind()

@@ -106,13 +106,13 @@ def probability(p: Any) -> tuple[Any, str]:
     return p, stored
 
 
-def weighed(masses: Any, types: Collection[str] | None = None) -> tuple[list[Any], Any, str]:
+def weighed(masses: Any, types: Collection[str] = (), closed: bool = False) -> tuple[list[Any], Any, str]:
     """Check that masses [V] are a law; return them, with their sum and the type that they are stored in.
 
     Exact masses must sum to exactly 1. Floats must do so within the bound of the type that they come from: the type of
-    the array, or of its numbers. A law that was widened on its way, as `tolist` does, comes from the narrowest type
-    that holds all its masses; where it is known in which `types` the program's laws are stored, what it computes from
-    them, in whatever type, may be off by as much as they are. The type is "" where all is exact.
+    the array, or of its numbers, or one of the `types` that the laws of the call are stored in, whose gap stays when
+    they are widened. Unless these are all there are (`closed`), masses come from the narrowest type that holds all of
+    them, as `tolist` does not change them. The type that is returned is "" where all is exact.
 
     Raises:
         ChanceError: no masses, one that is negative or not a number, or a sum that is off.
@@ -139,11 +139,11 @@ def weighed(masses: Any, types: Collection[str] | None = None) -> tuple[list[Any
     floats = [float(mass) for mass in listed]
     total = fsum(floats)
     gap = abs(total - 1)
-    come_from = _bound_of_narrower(floats) if types is None else max(map(SUM_BOUND.__getitem__, types), default=0.0)
-    if not gap <= max(SUM_BOUND[stored], come_from):
+    explained = max(SUM_BOUND.get(name, 0.0) for name in (stored, *types))
+    if not gap <= explained and (closed or not gap <= _bound_of_narrower(floats)):
         raise ChanceError(
             f"draw: masses must sum to 1; these {len(listed)} sum to {total} (off by {gap}); a sum of "
-            f"{stored} may be off by {SUM_BOUND[stored]:.2g}; divide them by their sum"
+            f"{stored} may be off by {explained:.2g}; divide them by their sum"
         )
     return floats, total, stored
 

@@ -14,19 +14,25 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import Array, exact, proportional_to
+from spec_math.arrays import Array, count, exact, proportional_to
 from spec_math.audit import Promise, check_sampler, identity_test, sequential_sample_size
 from spec_math.audit.sequential.evidence import level
+from spec_math.block_level.lossless import check_lossless_block
+from spec_math.chance import Coin
 from spec_math.report.verdicts import pairs as standard_pairs
 from spec_math.scheme import Scheme
-from spec_math.verdict import Lossy, check_lossless
+from spec_math.verdict import Lossless, Lossy, Verdict, check_lossless, drafts_in_words
 
 BATCH = 4096
 """Tokens that a sampler is asked for at a time."""
 
 
 class NotLosslessError(AssertionError):
-    """A verifier emits another law than the target's, or was not shown to emit it: the message says which, and why."""
+    """A verifier emits another law than the target's; the message holds the laws, the token and both masses."""
+
+
+class UndecidedError(AssertionError):
+    """Neither lossless nor lossy was shown; the message holds the laws, and what stood in the way."""
 
 
 class DifferentLawError(AssertionError):
@@ -37,36 +43,106 @@ class DifferentTokensError(AssertionError):
     """Two verifiers decided differently on the same uniforms, further from a threshold than rounding explains."""
 
 
-def assert_lossless(verifier: Scheme | Callable[..., Any], k: int = 1, pairs: Sequence[tuple[Any, Any]] = ()) -> None:
-    """Raise unless a verifier of k i.i.d. drafts is shown to emit exactly the target's law, on every pair of laws.
+def assert_lossless(
+    verifier: Scheme | Callable[..., Any], k: int | None = None, pairs: Sequence[tuple[Any, Any]] = ()
+) -> None:
+    """Raise unless a verifier emits exactly the target's law, on every pair of laws, for every number of drafts.
 
     `verifier` is a Scheme, verify(coin, tokens, target, draft), or unmodified code with Python's or NumPy's random
-    numbers: fn(tokens, target, draft), or fn(target, draft) that drafts by itself. Every path of its randomness is
-    walked, so there is no false alarm and no sample: a difference of 10^-9 in one mass is found. `pairs` are (target,
-    draft) [V]; by default 48 pairs of at most 4 tokens, with zeros, ties, equal and disjoint laws. It proves nothing
-    for other laws; a rule that fails only on larger vocabularies, or only in low precision, is not seen.
+    numbers, as `audit.check_sampler` takes it. It is given k i.i.d. drafts: 1, then 2 and 3 where k is None and it
+    takes them. Every path of its randomness is walked, so there is no false alarm and no sample: a difference of 10^-9
+    in one mass is found. `pairs` are (target, draft) [V]; by default 48 pairs of at most 4 tokens, with zeros, ties,
+    equal and disjoint laws. It proves nothing for other laws; a rule that fails only on larger vocabularies, or only in
+    low precision, is not seen.
 
     Raises:
-        NotLosslessError: with the pair, the token and both masses; or with the reason why nothing was decided.
-        TypeError, ValueError: a law is none, or the function has another shape.
+        NotLosslessError: with the pair, the token and both masses.
+        UndecidedError: on some pair nothing could be decided, with the reason.
+        TypeError, ValueError: a law is not a probability distribution, or k is not a positive integer.
 
     >>> def hopeful(coin, tokens, target, draft):
     ...     return tokens[0]
     >>> assert_lossless(hopeful)
     Traceback (most recent call last):
-    spec_math.testing.NotLosslessError: target (1/4 3/4), draft (1/2 1/2), k = 1: token 0 is emitted with probability \
-1/2 where the target has 1/4 (total variation 1/4)
+    spec_math.testing.NotLosslessError: target (1/4 3/4), draft (1/2 1/2), 1 draft: token 0 is emitted with \
+probability 1/2 where the target has 1/4 (total variation 1/4)
     """
-    asked = [*pairs] or [(target, draft) for target, draft, _ in standard_pairs()]
-    for target, draft in asked:
+    for target, draft in [*pairs] or [(target, draft) for target, draft, _ in standard_pairs()]:
         if isinstance(verifier, Scheme):
             verdict = check_lossless(verifier, target, draft, k)
         else:
             verdict = check_sampler(verifier, target, draft, k)
-        if not verdict:
-            shown = [" ".join(map(str, np.asarray(law, dtype=object))) for law in (target, draft)]
-            said = verdict.reason if isinstance(verdict, Lossy) else verdict
-            raise NotLosslessError(f"target ({shown[0]}), draft ({shown[1]}), k = {k}: {said}")
+        _raise_unless_lossless(verdict, f"target {_masses(target)}, draft {_masses(draft)}", k)
+
+
+def assert_lossless_block(
+    generate: Callable[..., Any],
+    lookahead: int = 2,
+    rounds: int = 1,
+    models: Sequence[tuple[Any, Any]] = (),
+) -> None:
+    """Raise unless blocks that a generator emits have the target's joint law, on every pair of models.
+
+    `generate(coin, target_model, draft_model, prefix)` emits the tokens of one block, at most lookahead + 1 of them; a
+    model is a callable from a tuple of tokens to a law [V]. The joint law of rounds · (lookahead + 1) tokens is
+    compared with the target's, every path walked: the first token alone shows little. `models` are pairs (target,
+    draft); by default 8 pairs in Fractions on 2 and 3 tokens, whose laws change with the last token, with zeros, ties,
+    equal and disjoint laws. It proves nothing for other models.
+
+    Raises:
+        NotLosslessError: with the text and both its masses.
+        UndecidedError: on some pair nothing could be decided, with the reason.
+        TypeError, ValueError: lookahead or rounds is not a positive integer, or a model returns no law.
+
+    >>> from spec_math.block_level import chain
+    >>> assert_lossless_block(lambda coin, target, draft, prefix: chain.generate(coin, target, draft, prefix, 2))
+    >>> def twice(coin, target, draft, prefix):
+    ...     return (coin.draw(target(prefix)),) * 2
+    >>> assert_lossless_block(twice)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    spec_math.testing.NotLosslessError: models 1 of 8, lookahead 2, 1 round: the tokens (0, 1, 1) are emitted ...
+    """
+    horizon = count(rounds, "rounds") * (count(lookahead, "lookahead") + 1)
+    asked = [*models] or _models()
+    for place, (target, draft) in enumerate(asked):
+
+        def block(coin: Coin, prefix: tuple[int, ...], target: Any = target, draft: Any = draft) -> Any:
+            return generate(coin, target, draft, prefix)
+
+        verdict = check_lossless_block(block, target, horizon, rounds)
+        where = f"models {place + 1} of {len(asked)}, lookahead {lookahead}, {rounds} round{'s' * (rounds > 1)}"
+        _raise_unless_lossless(verdict, where)
+
+
+def _raise_unless_lossless(verdict: Verdict, where: str, k: int | None = None) -> None:
+    if isinstance(verdict, Lossless):
+        return
+    counts = verdict.drafts or ((k,) if k else ())
+    spoken = f"{where},{drafts_in_words(counts).removeprefix(' for')}" if counts else where
+    way = f"; on the path: {', '.join(verdict.path)}" if verdict.path else ""
+    if isinstance(verdict, Lossy):
+        raise NotLosslessError(f"{spoken}: {verdict.reason}{way}")
+    raise UndecidedError(f"{spoken}: undecided, {verdict.reason.value}: {verdict.explanation}{way}")
+
+
+def _models() -> list[tuple[Any, Any]]:
+    """Return pairs of models on 2 and 3 tokens, each law of them a law of the standard pairs, by the last token."""
+    found: list[tuple[Any, Any]] = []
+    for size, wanted in ((2, 6), (3, 2)):
+        laws = [(target, draft) for target, draft, _ in standard_pairs() if len(target) == size]
+        for place in range(wanted):
+            rows = [laws[(place + step) % len(laws)] for step in range(size + 1)]
+            target, draft = zip(*rows, strict=True)
+            found.append((_by_last_token(target), _by_last_token(draft)))
+    return found
+
+
+def _by_last_token(rows: Sequence[Array]) -> Callable[[tuple[int, ...]], Array]:
+    return lambda prefix: rows[prefix[-1] + 1 if prefix else 0]
+
+
+def _masses(law: Any) -> str:
+    return f"({' '.join(map(str, np.asarray(law, dtype=object)))})"
 
 
 def assert_same_law(

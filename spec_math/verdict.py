@@ -236,7 +236,7 @@ class _Question:
             return f"{type(error).__name__} for the drafts {shown}: {error}"
 
         size = len(target)
-        found = walk(program, lambda token: _broken(token, size), said, self.budget, self.types)
+        found = walk(program, lambda token: _broken(token, size), said, self.budget, self.types, closed=True)
         if found.fault is not None:
             by_raising = found.raised is not None and (
                 found.fault is found.raised or not isinstance(found.fault, Lossy)
@@ -245,7 +245,7 @@ class _Question:
         wanted = dict(enumerate(divided(target)))
         emitted = {int(token): mass for token, mass in found.masses.items()}
         verdict = judged(emitted, wanted, self._allowed(found, k if draw is draw_independent else 0), *found.walked)
-        if isinstance(verdict, Lossy) and not repeats(program, found, self.types):
+        if isinstance(verdict, Lossy) and not repeats(program, found, self.types, closed=True):
             verdict = Undecided(Reason.NOT_JUDGED, NOT_REPEATED)
         if isinstance(verdict, Undecided) and verdict.reason is Reason.ROUNDING:
             verdict = self._in_float64(verdict, k)

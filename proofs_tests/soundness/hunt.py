@@ -20,7 +20,7 @@ from proofs_tests.soundness.compare import fault_of
 from proofs_tests.soundness.token_cases import Case, coin_case, function_case
 from spec_math.audit import check_sampler
 from spec_math.block_level import check_lossless_block
-from spec_math.testing import NotLosslessError, assert_lossless
+from spec_math.testing import NotLosslessError, UndecidedError, assert_lossless
 from spec_math.verdict import Lossless, Lossy, Reason, Undecided, check_lossless
 
 STREAMS = ("coin", "python", "numpy", "torch")
@@ -109,6 +109,8 @@ def _asserted(judges: Judges, fn: Any, laws: Any, k: int) -> Any:
         judges.asserted(fn, k, [laws])
     except NotLosslessError as error:
         return Lossy(str(error))
+    except UndecidedError as error:
+        return Undecided(next(reason for reason in Reason if reason.value in str(error)), str(error))
     return Lossless(0)
 
 

@@ -87,7 +87,8 @@ class _Rounds:
     def __init__(self, generate: Generate, target_model: Model, horizon: int, start: Text) -> None:
         self._generate, self._horizon, self._start = generate, horizon, start
         self._end: int | None = getattr(target_model, "end", None)
-        self._size = len(opening(target_model, start)[1])
+        first = opening(target_model, start)[1]
+        self._size, self._types = len(first), () if is_exact(first) else (storage(first),)
         self._walks: list[list[tuple[float, Walked, Program]]] = []
         self.running: dict[Text, Any] = {(): Fraction(1)}
         self.fault: Verdict | None = None
@@ -130,7 +131,7 @@ class _Rounds:
         def said(error: Exception) -> str:
             return f"after the prefix {prefix}: {type(error).__name__}: {error}"
 
-        found = walk(program, broken, said, self.left)
+        found = walk(program, broken, said, self.left, self._types)
         self.left -= found.paths
         self.paths += found.paths
         # From the second block on other paths have returned: an exception on all paths from here is one on some.
@@ -161,7 +162,7 @@ class _Rounds:
 
     def repeats(self) -> bool:
         """Say whether the blocks that were walked come out the same once more."""
-        return all(repeats(program, found) for block in self._walks for _, found, program in block)
+        return all(repeats(program, found, self._types) for block in self._walks for _, found, program in block)
 
 
 def _merged(one: Level, other: Level) -> Level:
