@@ -83,6 +83,17 @@ def excess(target: Any, draft: Any, scale: Any) -> Any:
     return xp.sum(positive_part(target - scale * draft), axis=-1)
 
 
+def capped_ratio(top: Any, bottom: Any) -> Any:
+    """Return min(1, top/bottom) for two masses, without the quotient where it is not below 1.
+
+    A float quotient of a mass by a denormal one lies beyond all floats. A probability.
+
+    >>> capped_ratio(Fraction(1, 4), Fraction(1, 2)), capped_ratio(0.5, 5e-324)
+    (Fraction(1, 2), 1.0)
+    """
+    return top / bottom if top < bottom else top * 0 + 1
+
+
 def normalised(masses: Array, otherwise: Array) -> Array:
     """Divide masses [..., V] by their own sums; a row of zeros becomes the row of `otherwise`.
 

@@ -10,7 +10,7 @@ from spec_math.arrays import law as checked
 from spec_math.block_level import chain
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.chance import Coin
-from spec_math.distribution import normalised
+from spec_math.distribution import capped_ratio, normalised
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
 
@@ -80,8 +80,7 @@ def weighed(tokens: Tokens, targets: Sequence[Array], drafts: Sequence[Array]) -
     one = targets[0].sum() * 0 + 1
     weights, left = [one], [positive_part(targets[0] - drafts[0])]
     for place, token in enumerate(tokens):
-        # w·t first: it is at most 1, where t/d may overflow in floats.
-        weights.append(min(one, weights[place] * targets[place][token] / drafts[place][token]))
+        weights.append(capped_ratio(weights[place] * targets[place][token], drafts[place][token]))
         if place + 1 < len(tokens):
             left.append(positive_part(weights[place + 1] * targets[place + 1] - drafts[place + 1]))
     return weights, left

@@ -106,7 +106,9 @@ class IndependentChains:
     def _surplus(self, masses: FLOAT) -> tuple[np.ndarray[Any, Any], FLOAT]:
         """Return the leaves by c/d descending, and c(W) − P(S meets W) of the tops W that part unequal ratios."""
         draft = self.draft.astype(np.float64)
-        ratios = masses / draft
+        # A leaf whose draft mass is below all floats goes first where it has any mass, and last where it has none.
+        with np.errstate(over="ignore"):
+            ratios = np.divide(masses, draft, out=np.where(masses > 0, np.inf, 0.0), where=draft > 0)
         order = np.argsort(-ratios, kind="stable")
         surplus = np.cumsum(masses[order]) - (1 - (1 - np.minimum(np.cumsum(draft[order]), 1.0)) ** self.k)
         tied = np.append(ratios[order][:-1] <= ratios[order][1:] * (1 + SLACK), False)

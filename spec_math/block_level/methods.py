@@ -26,6 +26,7 @@ from spec_math.block_level.selected_chain import Selection
 from spec_math.block_level.tree import Node, grow
 from spec_math.chance import Coin
 from spec_math.chance import law as law_of
+from spec_math.distribution import capped_ratio
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens, draw_independent
 from spec_math.token_level import k_sequential, recursive
@@ -110,7 +111,7 @@ def traversal_expected(target: Model, draft: Model, prefix: Sequence[int], looka
         if len(path) < lookahead and not laws.ends(path):
             for token, (t, d) in enumerate(zip(laws.target(path), laws.draft(path), strict=True)):
                 if d > 0:
-                    total = total + d * below((*path, token), min(one, weight * t / d))
+                    total = total + d * below((*path, token), capped_ratio(weight * t, d))
         return total
 
     total = one

@@ -9,7 +9,7 @@ from spec_math.arrays import Array, positive_part
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.tree import Node, checked_widths, grow
 from spec_math.chance import Coin
-from spec_math.distribution import normalised
+from spec_math.distribution import capped_ratio, normalised
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
 from spec_math.token_level.without_replacement import draw, without
@@ -62,8 +62,7 @@ def _visited(coin: Coin, laws: Conditionals, path: Tokens, children: tuple[Node,
     t, drawn = laws.target(path), tuple(child.token for child in children)
     for place, child in enumerate(children):
         d = without(laws.draft(path), drawn[:place])
-        # w·t first: it is at most 1, where t/d may overflow in floats.
-        kept = min(weight * 0 + 1, weight * t[child.token] / d[child.token])
+        kept = capped_ratio(weight * t[child.token], d[child.token])
         block = _visited(coin, laws, (*path, child.token), child.children, kept)
         if block:
             return block

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from spec_math.block_level.conditionals import Conditionals
+from spec_math.distribution import capped_ratio
 from spec_math.language import Speaker
 from spec_math.scheme import Tokens
 from spec_math.string_level import timing
@@ -50,7 +51,7 @@ def ratios(laws: Conditionals, drafted: Tokens, proposed: Sequence[Any]) -> list
     >>> ratios(Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ()), (0, 1), [1, 1])
     [Fraction(1, 4), Fraction(3, 4)]
     """
-    return [min(1, mass / chance) for mass, chance in zip(masses(laws, drafted), proposed, strict=False)]
+    return [capped_ratio(mass, chance) for mass, chance in zip(masses(laws, drafted), proposed, strict=False)]
 
 
 def masses(laws: Conditionals, drafted: Tokens) -> list[Any]:

@@ -7,7 +7,7 @@ from typing import Any
 
 from spec_math.arrays import array_namespace, count, positive_part
 from spec_math.chance import Coin
-from spec_math.distribution import normalised
+from spec_math.distribution import capped_ratio, normalised
 from spec_math.drafting import Outcome
 from spec_math.language import GreedyTokenizer, Speaker, UntokenisableError, Vocabulary
 from spec_math.scheme import Emission, Tokens
@@ -57,7 +57,7 @@ def emit(coin: Coin, token: int | None, target: Any, first_token_law: Any) -> Em
                 f"the first-token law puts no mass on the token {token} that was drafted; compute it with the "
                 "lookahead that the text was drafted with"
             )
-        if coin.flip(min(1, t[token] / found[token])):
+        if coin.flip(capped_ratio(t[token], found[token])):
             return Emission(token, accepted=True)
     return Emission(coin.draw(normalised(positive_part(t - found), t)), accepted=False)
 

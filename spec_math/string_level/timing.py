@@ -12,6 +12,7 @@ from typing import Any
 
 from spec_math.arrays import Array, array_namespace, laws, positive_part
 from spec_math.chance import Coin
+from spec_math.distribution import capped_ratio
 from spec_math.drafting import Outcome
 from spec_math.language import Speaker
 from spec_math.scheme import Tokens
@@ -85,7 +86,7 @@ def run(
     chances = proposal(target, reading, said, drafted, window)
     tokens: Tokens = ()
     for token, chance in zip(drafted, chances, strict=True):
-        if not coin.flip(min(1, laws.target(tokens)[token] / chance)):
+        if not coin.flip(capped_ratio(laws.target(tokens)[token], chance)):
             break
         tokens = (*tokens, token)
         if laws.ends(tokens):

@@ -83,10 +83,13 @@ def drawn(draw: Callable[[Coin, Any, int], Tokens], draft: Any, k: int) -> dict[
     if masses.ndim != 1:
         raise ValueError(f"the law of drafts is that of one position, a draft [V]; got {tuple(masses.shape)}")
     result: dict[Tokens, Any] = {}
+    # A draw that tosses no coin is certain, and so in the world of the draft: a float beside other floats.
+    one = masses[0] * 0 + 1
     for walked, path in enumerate(paths(lambda coin: draw(coin, masses, k))):
         if walked == OUTCOMES:
             raise ValueError(_too_many("this draw has", "paths", f"V = {len(masses)}, k = {k}"))
-        result[path.outcome] = result[path.outcome] + path.mass if path.outcome in result else path.mass
+        mass = one * path.mass
+        result[path.outcome] = result[path.outcome] + mass if path.outcome in result else mass
     return result
 
 

@@ -12,7 +12,7 @@ import numpy as np
 from spec_math.arrays import Array, array_namespace, count, laws, over, zeros_like
 from spec_math.arrays import law as checked
 from spec_math.chance import Coin
-from spec_math.distribution import descending_rank, residual_of
+from spec_math.distribution import capped_ratio, descending_rank, residual_of
 from spec_math.scheme import Emission, Tokens, drafted
 from spec_math.token_level.without_replacement import without
 
@@ -54,7 +54,7 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
     if x in top:
         raise ValueError(f"the drawn draft is never one of the fixed ones; got {x} after {tuple(top)}")
     rest = without(d, top)
-    if coin.flip(min(1, t[x] / rest[x])):
+    if coin.flip(capped_ratio(t[x], rest[x])):
         return Emission(x, accepted=True)
     return Emission(coin.draw(residual_of(t, rest)), accepted=False)
 

@@ -7,7 +7,7 @@ from typing import Any
 from spec_math.arrays import law as checked
 from spec_math.arrays import laws, positive_part
 from spec_math.chance import Coin
-from spec_math.distribution import normalised
+from spec_math.distribution import capped_ratio, normalised
 from spec_math.scheme import Emission, Tokens, drafted
 from spec_math.token_level import greedy
 from spec_math.token_level.without_replacement import without
@@ -57,8 +57,8 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
     rest = without(d, [hub]) if len(pair) == 2 else d - d
     x = next((token for token in pair if token != hub), None)
     if x is not None:
-        chance = t[x] / d[x] if pair[:1] == (x,) else positive_part(t - d)[x] / (d[hub] * rest[x])
-        if coin.flip(min(1, chance)):
+        first = pair[:1] == (x,)
+        if coin.flip(capped_ratio(t[x], d[x]) if first else capped_ratio(positive_part(t - d)[x] / d[hub], rest[x])):
             return Emission(x, accepted=True)
     lacking = positive_part(t - rest)
     left = lacking.sum()

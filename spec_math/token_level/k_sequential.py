@@ -9,7 +9,7 @@ import numpy as np
 
 from spec_math.arrays import Array, array_namespace, count, exact, is_exact, laws, ones_like, over
 from spec_math.chance import Coin
-from spec_math.distribution import excess
+from spec_math.distribution import capped_ratio, excess
 from spec_math.roots import decreasing_root, least_root
 from spec_math.scheme import Emission, drafted, draw_independent
 from spec_math.token_level.prefix_law import mixed_powers
@@ -120,7 +120,7 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any, gamma: Any = None) ->
     listed = drafted(tokens, d)
     gamma, remainder = _prepared(t, d, len(listed), gamma)
     for x in listed:
-        if coin.flip(min(1, t[x] / (gamma * d[x]))):
+        if coin.flip(capped_ratio(t[x], gamma * d[x])):
             return Emission(x, accepted=True)
     return Emission(coin.draw(remainder), accepted=False)
 

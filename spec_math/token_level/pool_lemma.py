@@ -58,7 +58,7 @@ def keep(order: RatioOrder, before: Sequence[int], pair: tuple[int, int], left: 
     inside = _mass(order, low, high, before)
     if left == 1:
         others = _mass(order, 0, len(order), (*before, z))
-        chance = order.draft_above[high] / inside * ((order.draft[z] - order.draft[y]) / others)
+        chance = order.draft_above[high] / others * ((order.draft[z] - order.draft[y]) / inside)
     else:
         hit_y, above_y = _reached(order, (*before, y), left, pool)
         _, above_z = _reached(order, (*before, z), left, pool)

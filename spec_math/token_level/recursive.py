@@ -11,7 +11,7 @@ from typing import Any
 
 from spec_math.arrays import count, laws
 from spec_math.chance import Coin
-from spec_math.distribution import excess, residual_of
+from spec_math.distribution import capped_ratio, excess, residual_of
 from spec_math.scheme import Emission, drafted, draw_independent
 
 draw = draw_independent
@@ -33,7 +33,7 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
     t, d = laws(target, draft)
     r = t
     for x in drafted(tokens, d):
-        if coin.flip(min(1, r[x] / d[x])):
+        if coin.flip(capped_ratio(r[x], d[x])):
             return Emission(x, accepted=True)
         r = residual_of(r, d)
     return Emission(coin.draw(r), accepted=False)

@@ -9,17 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from math import exp, inf, log, nextafter
 from typing import Any
 
 import numpy as np
 
 from spec_math.arrays import Array, is_exact, law, laws, stored_law
 from spec_math.chance import Coin
-from spec_math.distribution import overlap, residual, residual_of
+from spec_math.distribution import capped_ratio, overlap, residual, residual_of
 from spec_math.scheme import Emission, Tokens, drafted
+from spec_math.token_level.ratio_order import by_ratio
 from spec_math.verdict import Bracket
 
 FIXED_POINTS, HALVINGS, SWEEPS = 8, 48, 3
+
+CLOSED = 2.0**-48
+"""A bracket this narrow is not narrowed further."""
+
+FARTHEST = 300.0
+"""Float weights lie within e^±FARTHEST: their products with masses, and sums of these, are floats then."""
 
 
 def optimum(target: Any, drafts: Sequence[Any]) -> Bracket:
@@ -56,7 +64,7 @@ class _Search:
             held = self.look(logs)
             if min(held) <= 0 or self.closed():
                 break
-            logs = _centred([-float(np.log(float(mass))) for mass in held])
+            logs = _centred([-_logarithm(mass) for mass in held])
         for _ in range(SWEEPS if len(rows) > 2 else 1):
             for first in range(len(rows)):
                 for second in range(first):
@@ -64,7 +72,7 @@ class _Search:
                         logs = self.along(logs, first, second)
 
     def closed(self) -> bool:
-        return self.bound is not None and float(self.bound - self.value) <= 2.0**-48
+        return self.bound is not None and self.bound - self.value <= CLOSED
 
     def along(self, logs: list[float], first: int, second: int) -> list[float]:
         """Minimise the bound along one direction by halving: its slope has the sign of w_i d_i(H) − w_j d_j(H)."""
@@ -78,13 +86,13 @@ class _Search:
             held = self.look(moved)
             if self.closed():
                 break
-            a, b = (float(np.exp(moved[i])) * float(held[i]) for i in (first, second))
+            a, b = (moved[i] + _logarithm(held[i]) for i in (first, second))
             low, high = (low, middle) if a > b else (middle, high)
         return moved
 
     def look(self, logs: list[float]) -> list[Any]:
         """Take in the best prefix for some weights; return what each draft holds of it."""
-        weights = _in_world([float(np.exp(x)) for x in logs], self.t)
+        weights = _weights(logs, self.t)
         k = len(self.rows)
         mixture = sum((w * d for w, d in zip(weights[1:], self.rows[1:], strict=True)), weights[0] * self.rows[0]) / k
         subset, bound = _best_prefix(self.t, mixture, k)
@@ -124,7 +132,7 @@ def emit(coin: Coin, tokens: Any, target: Any, drafts: Sequence[Any]) -> Emissio
     for token, draft in zip(tokens, drafts, strict=True):
         r, d = laws(r, draft)
         (x,) = drafted((token,), d)
-        if coin.flip(min(1, r[x] / d[x])):
+        if coin.flip(capped_ratio(r[x], d[x])):
             return Emission(x, accepted=True)
         r = residual_of(r, d)
     return Emission(coin.draw(r), accepted=False)
@@ -146,10 +154,15 @@ def acceptance(target: Any, drafts: Sequence[Any]) -> Any:
 
 def _best_prefix(t: Array, mixture: Array, k: int) -> tuple[Array, Any]:
     """Return the tokens H of the best prefix by t/mixture, and mixture(H)^k − t(H)."""
-    some = np.flatnonzero(mixture > 0)
-    order = some[np.argsort(t[some] / mixture[some], kind="stable")]
+    if is_exact(t):
+        some = np.flatnonzero(mixture > 0)
+        order = some[np.argsort(t[some] / mixture[some], kind="stable")]
+    else:
+        order = by_ratio(t, mixture)
     zero = t[:1] - t[:1]
-    values = np.concatenate([zero, np.cumsum(mixture[order]) ** k - np.cumsum(t[order])])
+    # A power beyond all floats bounds nothing: no probability exceeds 1.
+    with np.errstate(over="ignore"):
+        values = np.concatenate([zero, np.cumsum(mixture[order]) ** k - np.cumsum(t[order])])
     best = int(np.argmax(values))
     return order[:best], values[best]
 
@@ -159,15 +172,32 @@ def _centred(logs: list[float]) -> list[float]:
     return [x - mean for x in logs]
 
 
-def _in_world(weights: list[float], t: Array) -> list[Any]:
-    """Bring weights into the world of t with a product of at least 1, so that the bound stays a bound."""
+def _logarithm(mass: Any) -> float:
+    """Return the logarithm of a mass, −∞ of 0; of a Fraction that no float holds too."""
+    if mass <= 0:
+        return -inf
+    return log(mass.numerator) - log(mass.denominator) if isinstance(mass, Fraction) else log(float(mass))
+
+
+def _weights(logs: list[float], t: Array) -> list[Any]:
+    """Return weights with these logarithms, in the world of t, with a product of at least 1: a bound stays one."""
     if not is_exact(t):
-        return [w * (1 + 2.0**-50) for w in weights]
-    exact = [Fraction(w) for w in weights]
+        # All logarithms by one factor: their sum stays 0.
+        farthest = max(FARTHEST, *map(abs, logs))
+        others = [exp(x * (FARTHEST / farthest)) for x in logs[1:]]
+        rest = _product([Fraction(1), *map(Fraction, others)])
+        first = float(1 / rest)
+        while Fraction(first) * rest < 1:
+            first = nextafter(first, inf)
+        return [first, *others]
+    weights: list[Fraction] = []
     others = Fraction(1)
-    for w in exact[1:]:
-        others *= w
-    return [1 / others, *exact[1:]]
+    for x in logs[1:]:
+        # An exponent apart, as e^x may be beyond all floats.
+        power = round(x / log(2))
+        weights.append(Fraction(exp(x - power * log(2))) * Fraction(2) ** power)
+        others *= weights[-1]
+    return [1 / others, *weights]
 
 
 def _product(masses: list[Any]) -> Any:

@@ -7,7 +7,7 @@ from typing import Any
 from spec_math.arrays import law as checked
 from spec_math.arrays import laws
 from spec_math.chance import Coin
-from spec_math.distribution import overlap, residual_of
+from spec_math.distribution import capped_ratio, overlap, residual_of
 from spec_math.scheme import Emission, Tokens, drafted, the_token
 
 
@@ -40,7 +40,7 @@ def emit(coin: Coin, token: Any, target: Any, draft: Any) -> Emission:
     """
     t, d = laws(target, draft)
     (x,) = drafted((the_token(token),), d)
-    if coin.flip(min(1, t[x] / d[x])):
+    if coin.flip(capped_ratio(t[x], d[x])):
         return Emission(x, accepted=True)
     return Emission(coin.draw(residual_of(t, d)), accepted=False)
 

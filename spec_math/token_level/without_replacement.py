@@ -14,7 +14,7 @@ import numpy as np
 from spec_math.arrays import Array, array_namespace, count, is_exact, laws, positive_part
 from spec_math.arrays import law as checked
 from spec_math.chance import Coin
-from spec_math.distribution import residual_of, restriction
+from spec_math.distribution import capped_ratio, residual_of, restriction
 from spec_math.mean import Mean, of_independent
 from spec_math.scheme import Emission, Tokens, drafted
 
@@ -56,7 +56,7 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
     r = t
     for place, x in enumerate(distinct):
         current = without(d, distinct[:place])
-        if coin.flip(min(1, r[x] / current[x])):
+        if coin.flip(capped_ratio(r[x], current[x])):
             return Emission(x, accepted=True)
         r = residual_of(r, current)
     return Emission(coin.draw(r), accepted=False)
