@@ -51,3 +51,17 @@ def test_intervals_bounds_bars_and_trees_change_the_picture() -> None:
 def test_a_tree_stands_its_leaves_in_order_and_parents_between_their_children() -> None:
     # start: a (b) and ab: the leaves b, ab at 0 and 1; a above b; start half way between a and ab.
     assert figure._heights(TREE) == [0.5, 0.0, 0.0, 1.0]
+
+
+def test_a_label_has_one_look_in_all_panels_and_others_have_others() -> None:
+    def panel(*labels: str, style: str = "line") -> Panel:
+        return Panel(tuple(Curve(label, (0.0,), (1.0,), style=style) for label in labels), "x", "y")  # type: ignore[arg-type]
+
+    known: dict[tuple[str, int], figure.Look] = {}
+    first, second = figure._looks(panel("a", "b", "a"), known), figure._looks(panel("b", "c"), known)
+    assert len(set(first)) == 3, "two curves of one name are two lines"
+    assert second[0] == first[1]
+    assert second[1] not in first
+    bounds = figure._looks(panel("i.i.d.", "without replacement", style="bound"), known)
+    assert {bound.colour for bound in bounds} == {"black"}
+    assert bounds[0].dash != bounds[1].dash

@@ -55,8 +55,9 @@ def svg_of(picture: Picture) -> str:
     across = sum(max(1.0, 0.25 * len(panel.curves) * len(panel.ticks) / 5) if bars else 1.0 for panel in picture.panels)
     alone = len(picture.panels) == 1
     figure, axes = panels(len(picture.panels), min(14.0, 8.2 if alone else 4.4 * across), 4.8)
+    known: dict[tuple[str, int], Look] = {}
     for place, (panel, drawn) in enumerate(zip(picture.panels, axes, strict=True)):
-        _panel(panel, drawn, labelled=not place)
+        _panel(panel, drawn, _looks(panel, known), shaded=not place)
     _legend(figure, axes, picture.panels)
     figure.suptitle(fill(picture.title, 90), fontsize=9)
     return svg(figure)
@@ -105,8 +106,28 @@ def svg(figure: Any) -> str:
     return stream.getvalue()
 
 
-def _panel(panel: Panel, axes: Any, labelled: bool) -> None:
-    (_bars if panel.bars else _lines)(panel, axes)
+def _looks(panel: Panel, known: dict[tuple[str, int], Look]) -> list[Look]:
+    """Return the look of each curve: by its place in the picture, and one in all panels where it stands in several."""
+    seen: dict[str, int] = {}
+    found: list[Look] = []
+    for one in panel.curves:
+        key = one.label, seen.get(one.label, 0)
+        seen[one.label] = key[1] + 1
+        if one.style in ("bound", "ceiling"):
+            dash = DASHES[
+                sum(other.style in ("bound", "ceiling") for other in panel.curves[: len(found)]) % len(DASHES)
+            ]
+            found.append(Look("black", "", dash))
+        elif one.style == "guide":
+            found.append(Look("0.35", "", ":"))
+        else:
+            known.setdefault(key, look(len(known)))
+            found.append(known[key])
+    return found
+
+
+def _panel(panel: Panel, axes: Any, looks: list[Look], shaded: bool) -> None:
+    (_bars if panel.bars else _lines)(panel, axes, looks)
     axes.set_xlabel(panel.x)
     axes.set_ylabel(panel.y)
     axes.set_title(fill(panel.title, 60), fontsize=9, loc="left")
@@ -120,23 +141,18 @@ def _panel(panel: Panel, axes: Any, labelled: bool) -> None:
         axes.set_xticks(range(len(panel.ticks)), panel.ticks, **turned)
     if panel.limits is not None:
         axes.set_ylim(*panel.limits)
-    if not labelled:
+    if not shaded:
         return
     for one in (one for one in panel.curves if one.style == "ceiling"):
         axes.fill_between(one.x, one.y, axes.get_ylim()[1], color="0.93", zorder=0)
 
 
-def _lines(panel: Panel, axes: Any) -> None:
-    place = 0
-    for one in panel.curves:
-        if one.style in ("bound", "ceiling"):
-            axes.plot(one.x, one.y, color="black", linewidth=2.2, label=one.label, zorder=3)
+def _lines(panel: Panel, axes: Any, looks: list[Look]) -> None:
+    for one, own in zip(panel.curves, looks, strict=True):
+        if one.style in ("bound", "ceiling", "guide"):
+            width = 1.0 if one.style == "guide" else 2.2
+            axes.plot(one.x, one.y, color=own.colour, linewidth=width, linestyle=own.dash, label=one.label, zorder=3)
             continue
-        if one.style == "guide":
-            axes.plot(one.x, one.y, color="0.35", linewidth=1.0, linestyle=":", label=one.label)
-            continue
-        own = look(place)
-        place += 1
         style: dict[str, Any] = {"color": own.colour, "marker": own.marker, "markersize": 4, "linewidth": 1.2}
         style["linestyle"] = own.dash if one.style == "line" else "none"
         if len(one.x) > 60:
@@ -144,13 +160,13 @@ def _lines(panel: Panel, axes: Any) -> None:
         axes.errorbar(one.x, one.y, yerr=_reach(one), label=one.label, **style)
 
 
-def _bars(panel: Panel, axes: Any) -> None:
-    bars = [one for one in panel.curves if one.style != "guide"]
+def _bars(panel: Panel, axes: Any, looks: list[Look]) -> None:
+    bars = [(one, own) for one, own in zip(panel.curves, looks, strict=True) if one.style != "guide"]
     width = BARS / max(1, len(bars))
-    for place, one in enumerate(bars):
+    for place, (one, own) in enumerate(bars):
         xs = [x + (place - (len(bars) - 1) / 2) * width for x in one.x]
         error = {"linewidth": 0.8, "ecolor": "0.25"}
-        axes.bar(xs, one.y, yerr=_reach(one), width=width, color=look(place).colour, label=one.label, error_kw=error)
+        axes.bar(xs, one.y, yerr=_reach(one), width=width, color=own.colour, label=one.label, error_kw=error)
     for one in (one for one in panel.curves if one.style == "guide"):
         axes.axhline(one.y[0], color="0.35", linewidth=0.9, linestyle=":", label=one.label)
     axes.set_xlim(-0.5, max(1, len(panel.ticks)) - 0.5)
@@ -170,7 +186,7 @@ def _legend(figure: Any, axes: Sequence[Any], drawn: Sequence[Panel]) -> None:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
     if len(found) > 1:
-        columns = 1 if len(drawn) == 1 else min(len(found), 4)
+        columns = 1 if len(drawn) == 1 else min(len(found), 3)
         where = "outside right center" if len(drawn) == 1 else "outside lower center"
         figure.legend(found.values(), found.keys(), fontsize=8, loc=where, ncols=columns, frameon=False)
 

@@ -191,13 +191,18 @@ def _wide(found: Comparison, verdicts: Verdicts) -> Table:
     columns = (
         Column("scheme"),
         *(Column(f"k = {one}", "mean", "probability") for one in found.ks),
-        Column(f"gap, k = {k}", "number", "probability"),
+        Column(f"gap, k = {k}", "number", "probability", heading="gap"),
         Column("verdict"),
     )
     rows = [row for line in found.lines for row in _rows(line, found, verdicts, k)]
     for line in found.optima:
         rows.append(Row((_marked(line), *_cells(line.membership, found), None, "none accepts more"), "best"))
-    return Table("wide", "Membership: the chance that the emitted token is among k drafts", columns, tuple(rows))
+    return Table(
+        "wide",
+        f"Membership: the chance that the emitted token is among k drafts; the gap is that at k = {k}",
+        columns,
+        tuple(rows),
+    )
 
 
 def _rows(line: Line, found: Comparison, verdicts: Verdicts, k: int) -> list[Row]:
