@@ -17,7 +17,7 @@ import numpy as np
 from proofs_tests.soundness.block_cases import BlockCase, block_case
 from proofs_tests.soundness.chain_cases import ChainCase, chain_case
 from proofs_tests.soundness.compare import fault_of
-from proofs_tests.soundness.token_cases import Case, coin_case, function_case
+from proofs_tests.soundness.token_cases import UNASKED, Case, coin_case, function_case
 from spec_math.audit import check_sampler
 from spec_math.block_level import check_lossless_block
 from spec_math.testing import NotLosslessError, UndecidedError, assert_lossless
@@ -91,7 +91,7 @@ def verdict_on(case: AnyCase, judges: Judges = LIBRARY) -> Any:
         return judges.block(fn, case.target, case.horizon, case.rounds)
     if case.kind == "check_lossless":
         return judges.coin(fn, case.target, case.draft, case.k)
-    if case.kind == "check_lossless k=None":
+    if case.kind == UNASKED:
         return judges.coin(fn, case.target, case.draft)
     sampler = import_module("torch_bridge.subject").check_sampler if case.kind == "torch" else judges.sampler
     if isinstance(case, ChainCase):
@@ -120,11 +120,16 @@ def tried(case: AnyCase, judges: Judges = LIBRARY) -> tuple[str, str]:
         verdict = verdict_on(case, judges)
     except Exception as error:  # a judge that raises has judged nothing, and that is a fault of its own
         return "raised", f"the judge raised {type(error).__name__}: {str(error)[:300]}"
-    truth = case.truth()
-    fault = fault_of(verdict, truth, case.kind != "assert_lossless")
+    if case.kind == UNASKED and isinstance(case, Case):
+        # A verdict says for which numbers of drafts it speaks: it is held to each.
+        truths = [case.truth(drafts) for drafts in verdict.drafts]
+    else:
+        truths = [case.truth()]
+    faults = (fault_of(verdict, truth, case.kind != "assert_lossless") for truth in truths)
+    fault = next((one for one in faults if one), "" if truths else "a verdict that speaks for no number of drafts")
     if isinstance(verdict, Undecided):
         # Where every case raises there is nothing to judge, and to say so is right.
-        nothing = verdict.reason is Reason.NOT_JUDGED and truth.run.failed == 1
+        nothing = verdict.reason is Reason.NOT_JUDGED and all(truth.run.failed == 1 for truth in truths)
         return "nothing to judge" if nothing else f"undecided: {verdict.reason.value}", fault
     return type(verdict).__name__.lower(), fault
 

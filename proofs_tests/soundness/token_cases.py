@@ -43,23 +43,23 @@ class Case:
     def function(self) -> Callable[..., Any]:
         return compiled(self.source, self.names)
 
-    def truth(self) -> Truth:
+    def truth(self, drafts: int | None = None) -> Truth:
         """Ask the oracle: about the laws that were meant, divided by their sums, and about those that are stored."""
+        given = self.given if drafts is None else drafts
         coin = self.kind in COIN_KINDS
         ideal_target, ideal_draft = self.exact_target, self.exact_draft
         stored_target, stored_draft = listed(self.target), listed(self.draft)
         wanted = {(token,): mass for token, mass in enumerate(ideal_target) if mass}
-        drafts = (ideal_draft,) * self.given
         floating = self.numbers != "fractions"
         names = {"target": list(ideal_target), "draft": list(ideal_draft), "floating": floating}
-        ideal = emitted_by(self.program, names, drafts, coin, True)
+        ideal = emitted_by(self.program, names, (ideal_draft,) * given, coin, True)
         unit = laws.ROUNDOFF[self.numbers.removeprefix("torch.")]
         if not unit and self.defect != "rounds_inside":
             return Truth(ideal, ideal, wanted)
         unit = unit or 2.0**-53
         names = {"target": stored_target, "draft": stored_draft, "floating": floating}
         with np.errstate(all="ignore"):
-            run = emitted_by(self.program, names, (stored_draft if coin else ideal_draft,) * self.given, coin, False)
+            run = emitted_by(self.program, names, (stored_draft if coin else ideal_draft,) * given, coin, False)
         rounding = 2 * (run.coins + 1) * (len(ideal_target) + 8 + 2 * run.coins) * unit
         cap = 1e-2 if unit >= laws.ROUNDOFF["float16"] else 1e-4
         slack = (
@@ -69,7 +69,10 @@ class Case:
         return Truth(ideal, run, wanted, slack, rounding, mirrored, coin, cap, self.defect in defects.SUMS)
 
 
-COIN_KINDS = ("check_lossless", "check_lossless k=None", "assert_lossless", "check_sampler of a coin")
+UNASKED = "check_lossless k=None"
+"""Judged for 1, 2 and 3 drafts, as nobody asked for a number."""
+
+COIN_KINDS = ("check_lossless", UNASKED, "assert_lossless", "check_sampler of a coin")
 
 
 def listed(law: Any) -> list[Any]:
@@ -85,10 +88,12 @@ def listed(law: Any) -> list[Any]:
 def coin_case(rng: random.Random, torch: Any) -> Case:
     """Draw a program of coins: V, laws, their storage, a lossless program and, every second time, a defect."""
     size, k = rng.choice((2, 2, 2, 3, 3, 3, 4)), rng.choice((1, 1, 1, 1, 2))
-    kind = rng.choice(("check_lossless",) * 8 + ("assert_lossless", "check_sampler of a coin"))
+    kind = rng.choice(("check_lossless",) * 8 + (UNASKED, "assert_lossless", "check_sampler of a coin"))
+    if kind == UNASKED:
+        size, k = 2, 3
     exact = laws.drawn_pair(rng, size)
     numbers = "fractions"
-    if kind == "check_lossless" and rng.random() < 0.5:
+    if "check_lossless" in kind and rng.random() < 0.5:
         numbers = rng.choice(FLOATS + tuple(f"torch.{one}" for one in FLOATS) * bool(torch))
     if numbers == "fractions":
         target, draft = ([*law] for law in exact)
@@ -142,8 +147,11 @@ def names_of(library: str, size: int, torch: Any) -> dict[str, Any]:
 
 
 def drawn_program(make: families.Maker, coin: bool, own: bool = False, depth: int = 0) -> defects.Drawn:
-    """Draw a lossless program, and perhaps a defect in it; with `own` the program draws its drafts by itself."""
-    if make.rng.random() < 0.15 and not own:
+    """Draw a lossless program, and perhaps a defect in it; with `own` the program draws its drafts by itself.
+
+    One for three drafts reads them in a loop: it is judged for one and for two as well.
+    """
+    if make.k == 3 or (make.rng.random() < 0.15 and not own):
         program = families.looped(make)
     else:
         program = (*families.drawn_rule(make, s.TARGET, "y", depth), s.Emit((s.Name("y"),)))
