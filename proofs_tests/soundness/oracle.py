@@ -29,7 +29,7 @@ class StoppedError(Exception):
 class Emitted:
     """What came out: {tokens: mass}; the mass that failed, and the largest gap of a law drawn from.
 
-    It is `unclear` where something that is not a number decides, which each library takes in its own way.
+    It is `unclear` where what is not a number decides, or what is no chance: each library takes that in its own way.
     """
 
     law: dict[Any, Fraction] = field(default_factory=dict)
@@ -104,6 +104,7 @@ def _flip(statement: s.Flip, env: Env, mass: Fraction, found: Emitted) -> Any:
     if not 0 <= chance <= 1:
         if env[""][0]:
             raise StoppedError
+        found.unclear = True
         chance = min(max(chance, Fraction(0)), Fraction(1))
     result: list[tuple[Env, Fraction]] = []
     if statement.uniform is None:
