@@ -111,8 +111,6 @@ def _asserted(judges: Judges, fn: Any, laws: Any, k: int) -> Any:
         return Lossy(str(error))
     except UndecidedError as error:
         return Undecided(next(one for one in Reason if f"undecided, {one.value}:" in str(error)), str(error))
-    except UndecidedError as error:
-        return Undecided(next(reason for reason in Reason if reason.value in str(error)), str(error))
     return Lossless(0)
 
 
