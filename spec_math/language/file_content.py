@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import codecs
 import importlib
 from pathlib import Path
 from typing import Any
 
 
 def content(path: Path) -> bytes:
-    """Return the bytes of a tokeniser file.
+    """Return the bytes of a tokeniser file, without the byte-order mark that some editors put before a text.
 
     Raises:
-        ValueError: the file is empty.
+        ValueError: the file is empty, or a text in UTF-16, as its mark says.
     """
-    data = path.read_bytes()
+    data = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     if not data:
         raise ValueError(f"{path} is empty: no tokeniser file")
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise ValueError(f"{path}: its byte-order mark says UTF-16; tokeniser files are UTF-8: save it as that")
     return data
 
 

@@ -81,7 +81,7 @@ class Table:
             OSError: the file cannot be read.
         """
         try:
-            text = Path(path).read_text(encoding="utf-8")
+            text = Path(path).read_text(encoding="utf-8-sig")
             given = json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_refuse_constant)
             if not isinstance(given, dict) or not isinstance(cast("Any", given).get("rows"), dict):
                 raise ValueError('a table is a JSON object with the field "rows", itself an object {prefix: law}')

@@ -27,7 +27,7 @@ class TokenizerJson:
     def __init__(self, path: str | Path) -> None:
         self.vocabulary = read(path)
         tokenizers = library("tokenizers", "tokenising as a tokenizer.json does")
-        self._tokenizer = tokenizers.Tokenizer.from_file(str(path))
+        self._tokenizer = tokenizers.Tokenizer.from_str(content(Path(path)).decode())
 
     def encode(self, text: str) -> tuple[int, ...]:
         """Return the tokens of a text, without special tokens around it."""

@@ -134,7 +134,7 @@ def names_of(path: Path, size: int) -> list[str]:
     ValueError: --names names.json: not a readable JSON file (...
     """
     try:
-        names = json.loads(path.read_text(encoding="utf-8"))
+        names = json.loads(path.read_text(encoding="utf-8-sig"))
     except (OSError, ValueError) as error:
         raise ValueError(f"--names {path}: not a readable JSON file ({error})") from error
     if not isinstance(names, list) or len(names) != size:

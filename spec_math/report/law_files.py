@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import struct
 import zipfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, cast
@@ -57,11 +57,12 @@ class LawFile:
 def open_laws(location: str | Path) -> LawFile:
     """Open a file of laws by its path, or PATH:NAME for one array of several; only its header is read.
 
-    An array [V] is one position. Shapes [positions, V].
+    An array [V] is one position. Shapes [positions, V]. Arrays that are not asked for may be of any kind. NAME is all
+    that follows the path, further colons included.
 
     Raises:
         LawFileError: no such file, an unknown ending, a truncated or broken header, several arrays and none named,
-            an array of another rank, empty, or of another type.
+            two files that PATH:NAME may mean, an array of another rank or order, empty, or of another type.
 
     >>> open_laws("laws.txt")  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -78,7 +79,10 @@ def open_laws(location: str | Path) -> LawFile:
         arrays = _HEADERS[path.suffix](path)
     except (OSError, ValueError, EOFError, struct.error, zipfile.BadZipFile, safetensors.SafetensorError) as error:
         raise LawFileError(f"{path}: unreadable or truncated ({error}); write it anew") from error
-    array, (shape, dtype) = _chosen(path, arrays, wanted)
+    array, header = _chosen(path, arrays, wanted)
+    if isinstance(header, str):
+        raise LawFileError(f"{path}: {header}")
+    shape, dtype = header
     if len(shape) not in (1, 2) or 0 in shape:
         raise LawFileError(
             f"{path}: laws need the shape [positions, V] (or [V]), none of them 0; this is {list(shape)}"
@@ -89,26 +93,36 @@ def open_laws(location: str | Path) -> LawFile:
 
 
 def _split(location: str) -> tuple[Path, str | None]:
-    head, colon, name = location.rpartition(":")
-    if colon and Path(head).suffix in (".npz", ".safetensors"):
-        return Path(head), name
-    return Path(location), None
+    """Return path and name: of several ways to read PATH:NAME, as both may hold colons, the one whose file is there."""
+    ways: list[tuple[Path, str | None]] = [(Path(location), None)]
+    for place, sign in enumerate(location):
+        if sign == ":" and Path(location[:place]).suffix in (".npz", ".safetensors"):
+            ways.append((Path(location[:place]), location[place + 1 :]))
+    there = [(path, name) for path, name in ways if path.is_file()]
+    if len(there) > 1:
+        listed = " and ".join(str(path) for path, _ in there)
+        raise LawFileError(f"{location}: {listed} are both files; rename one, so that it is clear which is meant")
+    return there[0] if there else ways[min(1, len(ways) - 1)]
 
 
 Header = tuple[tuple[int, ...], str]
+"""Shape and type."""
+
+Headers = Mapping[str, Header | str]
+"""By the array's name, its header, or why it cannot be read, in words."""
 
 
-def _chosen(path: Path, arrays: dict[str, Header], wanted: str | None) -> tuple[str | None, Header]:
+def _chosen(path: Path, arrays: Headers, wanted: str | None) -> tuple[str | None, Header | str]:
     if wanted is None and len(arrays) == 1:
         return next(iter(arrays.items()))
-    if wanted in arrays:
+    if wanted is not None and wanted in arrays:
         return wanted, arrays[wanted]
     names = ", ".join(sorted(arrays)) or "none"
     asked = "name one" if wanted is None else f"there is no {wanted!r}"
     raise LawFileError(f"{path}: it holds the arrays {names}; {asked}: {path}:NAME")
 
 
-def _npy_header(path: Path) -> dict[str, Header]:
+def _npy_header(path: Path) -> Headers:
     array = np.load(path, mmap_mode="r", allow_pickle=False)
     return {"": (array.shape, _typed(array).dtype.name)}
 
@@ -120,16 +134,22 @@ def _npy_rows(file: LawFile, rows: int) -> Iterator[Any]:
             yield array[start : min(start + rows, last)]
 
 
-def _npz_header(path: Path) -> dict[str, Header]:
-    found: dict[str, Header] = {}
+def _npz_header(path: Path) -> Headers:
     with zipfile.ZipFile(path) as archive:
-        for member in archive.namelist():
-            with archive.open(member) as stream:
-                shape, fortran, dtype = _read_npy_header(stream)
-            if fortran and len(shape) > 1:
-                raise ValueError(f"the array {member} is in Fortran order; save it with numpy.ascontiguousarray")
-            found[member.removesuffix(".npy")] = shape, _name(dtype)
-    return found
+        # What NumPy did not write, such as a text, is no array and nobody asks for it.
+        members = [member for member in archive.namelist() if member.endswith(".npy")]
+        return {member.removesuffix(".npy"): _npz_member(archive, member) for member in members}
+
+
+def _npz_member(archive: zipfile.ZipFile, member: str) -> Header | str:
+    try:
+        with archive.open(member) as stream:
+            shape, fortran, dtype = _read_npy_header(stream)
+    except (OSError, ValueError, EOFError, zipfile.BadZipFile) as error:
+        return f"the array {member} is unreadable or truncated ({error}); write it anew"
+    if fortran and len(shape) > 1:
+        return f"the array {member} is in Fortran order; save it with numpy.ascontiguousarray"
+    return shape, _name(dtype)
 
 
 def _npz_rows(file: LawFile, rows: int) -> Iterator[Any]:
@@ -152,15 +172,19 @@ def _read_npy_header(stream: Any) -> tuple[tuple[int, ...], bool, np.dtype[Any]]
     return read(stream)
 
 
-def _safetensors_header(path: Path) -> dict[str, Header]:
+def _safetensors_header(path: Path) -> Headers:
     names: dict[str, str] = {"F64": "float64", "F32": "float32", "F16": "float16", "BF16": "bfloat16"}
-    with safetensors.safe_open(path, "np") as file:
-        found: dict[str, Header] = {}
-        for name in file.keys():  # noqa: SIM118 - safe_open is no dict
+
+    def header(file: Any, name: str) -> Header | str:
+        try:
             array = file.get_slice(name)
             stored = str(array.get_dtype())
-            found[name] = tuple(array.get_shape()), names.get(stored, stored)
-        return found
+            return tuple(array.get_shape()), names.get(stored, stored)
+        except (ValueError, TypeError, safetensors.SafetensorError) as error:
+            return f"the array {name!r} is unreadable ({error})"
+
+    with safetensors.safe_open(path, "np") as file:
+        return {name: header(file, name) for name in file.keys()}  # noqa: SIM118 - safe_open is no dict
 
 
 def _safetensors_rows(file: LawFile, rows: int) -> Iterator[Any]:

@@ -88,7 +88,7 @@ def load(path: str | os.PathLike[str]) -> Certificate:
     """
     place = Path(path)
     try:
-        data = json.loads(place.read_text(encoding="utf-8"), object_pairs_hook=_unique, parse_constant=_no_constant)
+        data = json.loads(place.read_text(encoding="utf-8-sig"), object_pairs_hook=_unique, parse_constant=_no_constant)
         return _from_json(data)
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{place} holds no certificate: {error}") from error

@@ -205,9 +205,9 @@ def _tokens(path: Path) -> Any:
     if path.suffix == ".npy":
         found = np.load(path, mmap_mode="r", allow_pickle=False)
     elif path.suffix == ".json":
-        found = np.array(json.loads(path.read_text()))
+        found = np.array(json.loads(path.read_text(encoding="utf-8-sig")))
     else:
-        words = path.read_text().replace(",", " ").split()
+        words = path.read_text(encoding="utf-8-sig").replace(",", " ").split()
         wrong = next((word for word in words if not word.isdecimal()), None)
         if wrong is not None:
             raise ValueError(f"{path}: tokens are indices with blanks or commas between them; got {wrong!r}")

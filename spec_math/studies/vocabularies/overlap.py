@@ -100,7 +100,7 @@ def text_of(path: Path) -> str:
         ValueError: it is not UTF-8; the byte and its position are named. OSError: there is no such file.
     """
     try:
-        return path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(
             f"{path}: no UTF-8 at byte {error.start} (0x{error.object[error.start]:02x}): {error.reason}"
