@@ -63,7 +63,7 @@ def test_any_result_is_a_document_that_fetches_nothing(result: Result) -> None:
     for text in (result.title, result.finding):
         assert text.strip() in said
     for note in (*result.notes, *result.meanings):
-        for text in [word.text for word in note.words] if note.words and not note.head else [note.text]:
+        for text in [word.text for word in note.words] if note.words else [note.text]:
             assert text.strip() in said
     cells = [shown(c, k) for t in result.tables for r in t.filled for c, k in zip(r.cells, t.columns, strict=True)]
     assert found.cells == cells
