@@ -17,8 +17,9 @@ import numpy as np
 from proofs_tests.soundness.block_cases import BlockCase, block_case
 from proofs_tests.soundness.chain_cases import ChainCase, chain_case
 from proofs_tests.soundness.compare import fault_of
+from proofs_tests.soundness.oracle import as_fraction
 from proofs_tests.soundness.token_cases import UNASKED, Case, coin_case, function_case
-from spec_math.audit import check_sampler
+from spec_math.audit import ExploreError, Partial, check_sampler, explore
 from spec_math.block_level import check_lossless_block
 from spec_math.testing import NotLosslessError, UndecidedError, assert_lossless
 from spec_math.verdict import Lossless, Lossy, Reason, Undecided, check_lossless
@@ -116,6 +117,8 @@ def _asserted(judges: Judges, fn: Any, laws: Any, k: int) -> Any:
 
 def tried(case: AnyCase, judges: Judges = LIBRARY) -> tuple[str, str]:
     """Return what the library says of a case, in a word, and what is wrong with it."""
+    if isinstance(case, Case) and case.kind.startswith("explore"):
+        return explored(case)
     try:
         verdict = verdict_on(case, judges)
     except Exception as error:  # a judge that raises has judged nothing, and that is a fault of its own
@@ -132,6 +135,30 @@ def tried(case: AnyCase, judges: Judges = LIBRARY) -> tuple[str, str]:
         nothing = verdict.reason is Reason.NOT_JUDGED and all(truth.run.failed == 1 for truth in truths)
         return "nothing to judge" if nothing else f"undecided: {verdict.reason.value}", fault
     return type(verdict).__name__.lower(), fault
+
+
+def explored(case: Case) -> tuple[str, str]:
+    """Return whether the law that exploration gives is the oracle's, outcome by outcome."""
+    fn, truth = case.function(), case.truth()
+    ending = "_probs" if "target_probs" in case.source else ""
+    laws = {f"target{ending}": case.target, f"draft{ending}": case.draft}
+    explore_it = import_module("torch_bridge").explore if case.kind == "explore torch" else explore
+    try:
+        law = explore_it(lambda: fn(**laws), PATHS)
+    except ExploreError:
+        return "undecided: randomness not seen", ""
+    except Exception as error:  # what the function itself raises, exploration passes on
+        broken = truth.run.failed or truth.run.unclear
+        return "lossy", "" if broken else f"exploration raised {type(error).__name__}: {str(error)[:300]}"
+    if isinstance(law, Partial):
+        return "undecided: budget spent", ""
+    found = {
+        (token,): as_fraction(mass) for token, mass in law.items() if type(token) is int and 0 <= token < case.span
+    }
+    off = [key for key in found | truth.run.law if abs(found.get(key, 0) - truth.run.law.get(key, 0)) > truth.mirrored]
+    if off and not truth.run.failed and not truth.run.unclear:
+        return "lossy", f"token {off[0][0]} has the mass {found.get(off[0])}, not {truth.run.law.get(off[0])}"
+    return ("lossy" if truth.run_distance > truth.rounding else "lossless"), ""
 
 
 def hunted(seed: int, stream: str, numbers: range, judges: Judges = LIBRARY, torch: Any = None) -> Count:

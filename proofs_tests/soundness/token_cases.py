@@ -40,6 +40,11 @@ class Case:
     exact_draft: laws.Law
     given: int = 0
 
+    @property
+    def span(self) -> int:
+        """The number of tokens."""
+        return len(self.exact_target)
+
     def function(self) -> Callable[..., Any]:
         return compiled(self.source, self.names)
 
@@ -87,7 +92,7 @@ def listed(law: Any) -> list[Any]:
 
 def coin_case(rng: random.Random, torch: Any) -> Case:
     """Draw a program of coins: V, laws, their storage, a lossless program and, every second time, a defect."""
-    size, k = rng.choice((2, 2, 2, 3, 3, 3, 4)), rng.choice((1, 1, 1, 1, 2))
+    size, k = rng.choice((2, 2, 2, 2, 3, 3, 3, 4)), rng.choice((1, 1, 1, 1, 2))
     kind = rng.choice(("check_lossless",) * 8 + (UNASKED, "assert_lossless", "check_sampler of a coin"))
     if kind == UNASKED:
         size, k = 2, 3
@@ -102,7 +107,7 @@ def coin_case(rng: random.Random, torch: Any) -> Case:
         exact = (laws.divided(laws.exactly(stored[0])), laws.divided(laws.exactly(stored[1])))
         target, draft = (as_tensor(torch, law) for law in stored) if "torch" in numbers else stored
     make = families.Maker(rng, size, k, *exact)
-    program, defect, ε = drawn_program(make, coin=True)
+    program, defect, ε = drawn_program(make, coin=True, depth=rng.randrange(2))
     arrays = "" if numbers == "fractions" or rng.random() < 0.5 else "torch" if "torch" in numbers else "np"
     source = written(program, dialects.coin(arrays, numbers != "fractions"), rng)
     names = {"V": size, "np": np, "torch": torch}
@@ -111,18 +116,21 @@ def coin_case(rng: random.Random, torch: Any) -> Case:
 
 def function_case(rng: random.Random, library: str, torch: Any) -> Case:
     """Draw a function with the random numbers of a library."""
-    size, k = rng.choice((2, 2, 2, 3)), rng.choice((1, 1, 1, 1, 2))
+    size, k = rng.choice((2, 2, 2, 2, 3)), rng.choice((1, 1, 1, 1, 1, 2))
     shape = rng.choice(("tokens", "laws"))
     exact = laws.drawn_pair(rng, size)
     numbers, dialect = written_for(rng, library, shape)
     make = families.Maker(rng, size, k, *exact)
-    program, defect, ε = drawn_program(make, coin=False, own=shape == "laws", depth=rng.randrange(2))
+    program, defect, ε = drawn_program(make, coin=False, own=shape == "laws", depth=rng.choice((0, 1, 2)))
     source = written(program, dialect, rng)
     names = names_of(library, size, torch)
     kind = numbers.removeprefix("torch.")
     target, draft = exact if numbers == "fractions" else (laws.as_stored(law, kind) for law in exact)
     given = 0 if shape == "laws" else k
-    return Case(library, numbers, make.families[0], defect, ε, source, names, program, target, draft, k, *exact, given)
+    kind = f"explore {library}" if shape == "laws" and rng.random() < 0.1 else library
+    if kind != library and library == "torch":
+        target, draft = (as_tensor(torch, law) for law in (target, draft))
+    return Case(kind, numbers, make.families[0], defect, ε, source, names, program, target, draft, k, *exact, given)
 
 
 def written_for(rng: random.Random, library: str, shape: str) -> tuple[str, Dialect]:
