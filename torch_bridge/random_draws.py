@@ -12,7 +12,7 @@ import torch
 
 from spec_math.audit import ExploreError
 from spec_math.audit.exploration.clock import Clock, race
-from spec_math.audit.exploration.tape import Tape
+from spec_math.audit.exploration.tape import Stretch, Tape
 from spec_math.audit.exploration.uniform import Uniform
 from torch_bridge.tagged import Tags
 
@@ -49,6 +49,7 @@ class Draws:
             torch.default_generator: torch.default_generator.get_state()
         }
         self._left = torch.default_generator.get_state()
+        self._drawn: tuple[torch.Generator, Stretch] | None = None
 
     def arrive(self) -> None:
         """Note draws from torch's default generator that did not pass here."""
@@ -67,6 +68,10 @@ class Draws:
             yield
         finally:
             self.leave()
+            if self._drawn is not None:
+                generator, stretch = self._drawn
+                stretch.leads_to(_state(generator), stretch.used)
+                self._drawn = None
 
     def restore(self) -> None:
         """Leave every generator as it was before the run."""
@@ -183,43 +188,48 @@ class Draws:
         hot = torch.nn.functional.one_hot(torch.tensor(winners), rows.shape[-1]).to(drawn.dtype)
         return hot.reshape(rows.shape).movedim(-1, dim)
 
-    def _drawing(self, kwargs: Any) -> bytes:
+    def _drawing(self, kwargs: Any) -> Stretch:
         """Name the state that the next numbers come from."""
         generator = kwargs.get("generator") or torch.default_generator
         if generator.device.type != "cpu":
             raise ExploreError("explore follows torch on the CPU; move the sampler's tensors there")
-        state = generator.get_state()
-        self._states.setdefault(generator, state)
-        return hashlib.blake2b(state.numpy().tobytes(), digest_size=16).digest()
+        self._states.setdefault(generator, generator.get_state())
+        stretch = self._tape.stretch(_state(generator))
+        self._drawn = generator, stretch
+        return stretch
 
-    def _uniform(self, place: bytes, index: int, dtype: torch.dtype) -> Uniform:
-        atom = self._tape.atom(("torch", place, index), BITS[dtype], "torch uniform")
+    def _uniform(self, place: Stretch, index: int, dtype: torch.dtype) -> Uniform:
+        atom = self._tape.atom((place, index), BITS[dtype], "torch uniform")
         return Uniform(atom, lambda k: uniform_value(k, atom.bits or 0, dtype))
 
-    def _clock(self, place: bytes, index: int) -> Clock:
-        return Clock(self._tape.atom(("torch", place, index), 53, "torch exponential"))
+    def _clock(self, place: Stretch, index: int) -> Clock:
+        return Clock(self._tape.atom((place, index), 53, "torch exponential"))
 
-    def _once(self, place: bytes, index: Any, kind: str, law: list[Fraction]) -> int:
-        return self._tape.once(("torch", place, index), kind, lambda: self._tape.draw(kind, law))
+    def _once(self, place: Stretch, index: int, kind: str, law: list[Fraction]) -> int:
+        return self._tape.once((place, index), kind, lambda: self._tape.draw(kind, law))
 
-    def _flip(self, place: bytes, index: int, chance: Fraction) -> bool:
+    def _flip(self, place: Stretch, index: int, chance: Fraction) -> bool:
         if not 0 <= chance <= 1:
             raise ValueError(f"bernoulli needs chances in [0, 1]; got {float(chance)}")
         return bool(self._once(place, index, f"a flip of {chance}", [1 - chance, chance]))
 
-    def _tokens(self, place: tuple[bytes, int], masses: list[Fraction], size: int, replaced: bool) -> list[int]:
+    def _tokens(self, place: tuple[Stretch, int], masses: list[Fraction], size: int, replaced: bool) -> list[int]:
         state, row = place
         if size > 1 and replaced:
             total = sum(masses)
             law = [mass / total for mass in masses]
             kind = f"a multinomial of {len(law)} tokens"
-            return [self._once(state, (row, turn), kind, law) for turn in range(size)]
+            return [self._once(state, row * size + turn, kind, law) for turn in range(size)]
         clocks = [self._clock(state, row * len(masses) + token) for token in range(len(masses))]
         tokens: list[int] = []
         for _ in range(size):
             rates = [mass if token not in tokens else Fraction(0) for token, mass in enumerate(masses)]
             tokens.append(race([clock / rate for clock, rate in zip(clocks, rates, strict=True)], smallest=True))
         return tokens
+
+
+def _state(generator: torch.Generator) -> tuple[str, bytes]:
+    return "torch", hashlib.blake2b(generator.get_state().numpy().tobytes(), digest_size=16).digest()
 
 
 DRAWS: dict[str, Callable[[Draws, Any, Any, Any], torch.Tensor]] = {

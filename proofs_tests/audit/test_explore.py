@@ -279,6 +279,27 @@ def test_a_generator_seeded_anew_repeats_itself() -> None:
         explore(lambda: (np.random.default_rng(7).random() < F(1, 2), np.random.default_rng(7).integers(3)))
 
 
+def test_numbers_of_one_seed_are_the_same_in_calls_of_other_sizes_or_are_refused() -> None:
+    """The second of two uniforms is the second of two calls for one. Of other numbers that is not known."""
+
+    def at_once_and_in_turn(draw: Any) -> tuple[bool, bool]:
+        at_once = draw(np.random.default_rng(7), 2)
+        generator = np.random.default_rng(7)
+        in_turn = [draw(generator, None), draw(generator, None)]
+        return bool(at_once[1] < F(1, 2)), bool(in_turn[1] < F(1, 2))
+
+    def uniforms(generator: Any, size: Any) -> Any:
+        return generator.random(size)
+
+    assert explore(lambda: at_once_and_in_turn(uniforms)) == {(True, True): F(1, 2), (False, False): F(1, 2)}
+    real = np.random.default_rng(7)
+    assert np.random.default_rng(7).random(2)[1] == [real.random(), real.random()][1]
+    with pytest.raises(ExploreError, match="number 1 of a call"):
+        explore(lambda: at_once_and_in_turn(lambda generator, size: generator.integers(4, size=size)))
+    with pytest.raises(ExploreError, match="a uniform of 53 bits and now as a uniform of 24 bits"):
+        explore(lambda: [np.random.default_rng(7).random(dtype=kind) < 1 / 2 for kind in (np.float64, np.float32)])
+
+
 def test_a_budget_that_runs_out_leaves_a_bracket_and_no_law() -> None:
     def first_heads() -> int:
         count = 0

@@ -206,6 +206,20 @@ def test_a_generator_seeded_anew_repeats_itself() -> None:
     assert len(explored(advancing)) == 4
 
 
+def test_numbers_of_one_seed_in_calls_of_other_sizes_are_refused() -> None:
+    """On this processor they are the same numbers; on another, exponentials are not."""
+
+    def at_once_and_in_turn() -> tuple[bool, bool]:
+        torch.manual_seed(7)
+        at_once = torch.rand(2)
+        torch.manual_seed(7)
+        in_turn = [torch.rand(1), torch.rand(1)]
+        return bool(at_once[1] < 0.5), bool(in_turn[1] < 0.5)
+
+    with pytest.raises(ExploreError, match="number 1 of a call"):
+        explored(at_once_and_in_turn)
+
+
 def test_one_noise_for_the_draft_and_its_correction_is_followed() -> None:
     """One seed draws a token from each of two laws: their joint law is that of two races."""
     q, r = [0.25, 0.75], [0.75, 0.25]

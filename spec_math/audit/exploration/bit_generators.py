@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from spec_math.audit.exploration.desk import DESK
 from spec_math.audit.exploration.states import frozen
-from spec_math.audit.exploration.tape import Tape
+from spec_math.audit.exploration.tape import Stretch, Tape
 
 REAL: tuple[Any, ...] = (np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64)
 
@@ -20,7 +21,6 @@ class Bits:
         self._tape = tape
         self._left: dict[int, tuple[Any, Any]] = {}
         self._twins: list[tuple[Any, Any]] = []
-        self.kinds: dict[int, Any] = {id(real): _watched(real, self, tape) for real in REAL}
 
     def begin(self) -> None:
         """Start a run: twins are where they began, and no others have been made."""
@@ -29,17 +29,19 @@ class Bits:
                 twin.state = state
         self._left = {}
 
-    def left(self, bits: Any) -> None:
-        """Keep the state of a bit generator that was seeded, or drawn from by the tape."""
-        self._left[id(bits)] = bits, frozen(bits)
+    def left(self, bits: Any) -> Any:
+        """Keep, and return, the state of a bit generator that was seeded, or drawn from by the tape."""
+        state = frozen(bits)
+        self._left[id(bits)] = bits, state
+        return state
 
-    def place(self, bits: Any) -> Any:
-        """Return the state that the next numbers come from."""
+    def stretch(self, bits: Any) -> Stretch:
+        """Name the state that the next numbers come from."""
         state = frozen(bits)
         known = self._left.get(id(bits))
         if known is not None and known[1] != state:
             self._behind(bits)
-        return state
+        return self._tape.stretch(("numpy", state))
 
     def check(self) -> None:
         """Note what was drawn from behind the tape's back."""
@@ -49,19 +51,19 @@ class Bits:
 
     def copied(self, bits: Any) -> Any:
         """Return a bit generator in the same state, to be drawn from in its place."""
-        kind = self.kinds.get(id(type(bits)))
+        kind = WATCHED.get(id(type(bits)))
         if kind is None:
             return bits
-        twin = kind(0)
-        twin.state = bits.state
-        self._twins.append((twin, bits.state))
+        twin, state = kind(0), bits.state
+        twin.state = state
+        self._twins.append((twin, state))
         return twin
 
     def _behind(self, bits: Any) -> None:
         self._tape.note(f"the bits of NumPy's {type(bits).__name__}, drawn from behind explore's back")
 
 
-def _watched(real: Any, bits: Bits, tape: Tape) -> Any:
+def _watched(real: Any) -> Any:
     state = real.state
 
     class Watched(real):
@@ -71,9 +73,9 @@ def _watched(real: Any, bits: Bits, tape: Tape) -> Any:
 
         def __init__(self, seed: Any = None) -> None:
             # Its entropy is followed: what is drawn by it are questions to the tape.
-            with tape.unnoted() if seed is None else nullcontext():
+            with DESK.unnoted() if seed is None else nullcontext():
                 super().__init__(seed)
-            bits.left(self)
+            DESK.bits.left(self)
 
         @property
         def state(self) -> Any:
@@ -82,7 +84,11 @@ def _watched(real: Any, bits: Bits, tape: Tape) -> Any:
         @state.setter
         def state(self, value: Any) -> None:
             state.__set__(self, value)
-            bits.left(self)
+            DESK.bits.left(self)
 
     Watched.__name__ = Watched.__qualname__ = real.__name__
     return Watched
+
+
+WATCHED: dict[int, Any] = {id(real): _watched(real) for real in REAL}
+"""What stands for each of NumPy's classes of bit generators, by its identity."""

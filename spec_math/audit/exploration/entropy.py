@@ -13,6 +13,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
+from spec_math.audit.exploration.desk import DESK, kept
 from spec_math.audit.exploration.replaced import patched, standing
 from spec_math.audit.exploration.stand_ins import Place, everywhere, held, standing_in
 from spec_math.audit.exploration.tape import Tape
@@ -29,6 +30,8 @@ _C_FUNCTIONS = {
 }
 _FILES = ("random", "hwrng", "/proc/uptime", "/proc/stat", "/proc/loadavg", "/proc/interrupts")
 _PROCESSES = ("subprocess.Popen", "os.posix_spawn", "os.system", "os.exec", "socket.connect", "socket.sendto")
+
+_POINTERS: Any = vars(ctypes)["_CFuncPtr"]
 
 
 def _known() -> dict[int, tuple[str, Any]]:
@@ -63,8 +66,12 @@ def entropy_noted(tape: Tape) -> Generator[None]:
 @contextmanager
 def _standing(tape: Tape) -> Generator[None]:
     where, values = tape.held("entropy", lambda: _stand_ins(tape))
-    calling = tape.held("calling", lambda: _calling(tape))
-    with standing_in(where, values), patched(calling), standing(lambda: _listening.append(tape), _listening.clear):
+    calling = kept("calling", lambda: _calling(DESK))
+    with (
+        standing_in(where, values),
+        patched([(kind, calling) for kind in _POINTERS.__subclasses__()]),
+        standing(lambda: _listening.append(tape), _listening.clear),
+    ):
         yield
 
 
@@ -72,8 +79,12 @@ def _stand_ins(tape: Tape) -> tuple[list[Place], list[Any]]:
     mine = [place for place in tape.places if id(held(place)) in _READ]
     anywhere = everywhere("entropy", lambda value: id(value) in _READ)
     where = list({(id(space), key): (space, key) for space, key in (*anywhere, *mine)}.values())
-    watched = {number: noting(tape, name, function) for number, (name, function) in _READ.items()}
+    watched = kept("entropy", _noting_all)
     return where, [watched[id(held(place))] for place in where]
+
+
+def _noting_all() -> dict[int, Any]:
+    return {number: noting(DESK, name, function) for number, (name, function) in _READ.items()}
 
 
 def noting(tape: Tape, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -92,9 +103,8 @@ def noting(tape: Tape, name: str, function: Callable[..., Any]) -> Callable[...,
     return noted
 
 
-def _calling(tape: Tape) -> list[tuple[type[Any], dict[str, Any]]]:
+def _calling(tape: Tape) -> dict[str, Any]:
     """Calls by ctypes of what is known to draw, through libraries that were loaded before."""
-    kinds: list[type[Any]] = getattr(ctypes, "_CFuncPtr").__subclasses__()  # noqa: B009
 
     def call(self: Any, *args: Any) -> Any:
         name = getattr(self, "__name__", "")
@@ -102,8 +112,8 @@ def _calling(tape: Tape) -> list[tuple[type[Any], dict[str, Any]]]:
             tape.note(f"{name} of a C library")
         return plain(self, *args)
 
-    plain: Any = getattr(ctypes, "_CFuncPtr").__call__  # noqa: B009
-    return [(kind, {"__call__": call}) for kind in kinds]
+    plain: Any = _POINTERS.__call__
+    return {"__call__": call}
 
 
 _listening: list[Tape] = []

@@ -12,7 +12,7 @@ import numpy as np
 
 from spec_math.audit.exploration.atom import ExploreError
 from spec_math.audit.exploration.clock import Clock, race
-from spec_math.audit.exploration.tape import Tape
+from spec_math.audit.exploration.tape import Stretch, Tape
 from spec_math.audit.exploration.uniform import Uniform, rational
 
 BITS = {"float64": 53, "float32": 24}
@@ -46,13 +46,14 @@ class Noise(np.ndarray[Any, Any]):
 class Draws:
     """The draws of a generator; `place` names where its next numbers come from, and moves on as NumPy would."""
 
-    def __init__(self, tape: Tape, place: Callable[[Any], tuple[Any, tuple[int, ...]]]) -> None:
+    def __init__(self, tape: Tape, place: Callable[[Any], tuple[Stretch, tuple[int, ...]]]) -> None:
         self._tape, self._place = tape, place
 
     def uniforms(self, size: Any, name: str = "float64") -> Any:
         """Draw uniforms of a type."""
         kind = np.dtype(name).type
         place, shape = self._place(size)
+        place.steady = True
 
         def one(index: int) -> Uniform:
             atom = self._tape.atom((place, index), BITS[name], "numpy uniform")

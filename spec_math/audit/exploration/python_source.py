@@ -12,6 +12,7 @@ from typing import Any
 
 from spec_math.audit.exploration.atom import ExploreError
 from spec_math.audit.exploration.clock import Clock
+from spec_math.audit.exploration.desk import DESK, kept
 from spec_math.audit.exploration.replaced import patched, replaced
 from spec_math.audit.exploration.stand_ins import Place, everywhere, held, owner, standing_in
 from spec_math.audit.exploration.states import words
@@ -54,8 +55,8 @@ def python_source(tape: Tape) -> Generator[None]:
 
 @contextmanager
 def _stand_ins(tape: Tape) -> Generator[None]:
-    methods = tape.held("python", lambda: _methods(tape))
-    overriding = [(kind, _watched(tape, kind)) for kind in _subclasses(random.Random)]
+    methods = kept("python", lambda: _methods(DESK))
+    overriding = [(kind, _watched(DESK, kind)) for kind in _subclasses(random.Random)]
     functions = {name: MethodType(methods[name], _HIDDEN) for name in _public_functions()}
     where = tape.held("python places", lambda: _bound_methods(tape.places))
     with patched([(random.Random, methods), *overriding]), replaced(random, functions):

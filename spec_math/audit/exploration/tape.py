@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.audit.exploration.atom import Atom, ExploreError
+from spec_math.audit.exploration.desk import DESK
 from spec_math.audit.exploration.stand_ins import Place
 from spec_math.chance import Coin
 
@@ -45,6 +46,29 @@ class _Wanted(dict[type[Any], bool]):
         return found
 
 
+class Stretch:
+    """Numbers that one call draws, of those that follow a seed of a generator: the `first` of them, and those after it.
+
+    A generator that is seeded anew repeats its numbers. Whether it does so when they are asked for in calls of other
+    sizes depends on its inside: it does for uniforms of NumPy's, and what else is asked for so is refused.
+    """
+
+    def __init__(self, stretches: dict[Hashable, tuple[int, int]], seed: int, first: int) -> None:
+        self._stretches, self._seed, self._first = stretches, seed, first
+        self.steady, self.used = False, 0
+
+    def leads_to(self, state: Hashable, size: int) -> None:
+        """Name the state that a call for so many numbers leaves the generator in."""
+        self._stretches.setdefault(state, (self._seed, self._first + size))
+
+    def key(self, index: tuple[Any, ...], kind: str) -> tuple[Hashable, str]:
+        """Return the name of a number of the call, and its kind."""
+        place, *rest = index
+        self.used = max(self.used, place + 1)
+        said = kind if self.steady or not place else f"{kind}, number {place} of a call"
+        return (self._seed, self._first + place, *rest), said
+
+
 class Tape:
     """One path of an explored function: its random numbers by the place they come from, and each fork so far.
 
@@ -72,7 +96,8 @@ class Tape:
         self.asked = 0
         self.seeds: dict[Hashable, int] = {}
         self.python: dict[int, Any] = {}
-        self.bits: dict[int, Any] = {}
+        self.bits: Any = None
+        self._stretches: dict[Hashable, tuple[int, int]] = {}
         self.threads: set[int] = set()
         self.quiet = False
         self._open: ExitStack | None = None
@@ -108,7 +133,7 @@ class Tape:
                 yield
             finally:
                 self._stands.clear()
-        self._open = None
+        self._open = self._alive = None
 
     def standing(self, name: str, make: Callable[[], AbstractContextManager[None]]) -> AbstractContextManager[None]:
         """Return what to enter for a run, so that something stands in for others: nothing where it stands already."""
@@ -127,7 +152,9 @@ class Tape:
 
     def begin(self, coin: Coin) -> None:
         """Start a path: no number has been drawn, and the coin decides each fork."""
+        DESK.tape = self
         self._coin, self.log, self._numbers, self._made = coin, [], {}, 0
+        self._stretches = {}
         self.ignored = Fraction(0)
         self.unseen, self.seeds, self.threads, self._thread = {}, {}, set(), get_ident()
 
@@ -189,7 +216,12 @@ class Tape:
     def atom(self, key: Hashable, bits: int, name: str) -> Atom:
         """Return the uniform number drawn from a place, the same one whenever the place is."""
         grid = bits if self.grid == OWN_GRID else self.grid
-        return self._number(key, "a uniform", lambda count: Atom(self, f"{name} {count}", grid))
+        return self._number(key, f"a uniform of {bits} bits", lambda count: Atom(self, f"{name} {count}", grid))
+
+    def stretch(self, state: Hashable) -> Stretch:
+        """Name where numbers come from that are drawn in a state of a generator: after those of which seed, how far."""
+        seed, first = self._stretches.setdefault(state, (len(self._stretches), 0))
+        return Stretch(self._stretches, seed, first)
 
     def once(self, key: Hashable, kind: str, draw: Callable[[], int]) -> int:
         """Return a categorical draw from a place, the same one whenever the place and the law are."""
@@ -199,6 +231,8 @@ class Tape:
         self.asked += 1
         if get_ident() != self._thread:
             self.note("random numbers drawn in a thread that the function started")
+        if isinstance(key, tuple) and isinstance(key[0], Stretch):  # pyright: ignore[reportUnnecessaryIsInstance]
+            key, kind = key[0].key(key[1:], kind)
         key = (key, self._made) if self.fresh else key
         known = self._numbers.get(key)
         if known is None:

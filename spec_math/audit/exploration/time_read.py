@@ -10,6 +10,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
+from spec_math.audit.exploration.desk import DESK, kept
 from spec_math.audit.exploration.replaced import replaced
 from spec_math.audit.exploration.stand_ins import Place, everywhere, held, standing_in
 from spec_math.audit.exploration.tape import Tape
@@ -115,7 +116,7 @@ def clocks_noted(tape: Tape) -> Generator[None]:
 
 @contextmanager
 def _standing(tape: Tape) -> Generator[None]:
-    watched, dates = _functions(tape), _classes(tape)
+    watched, dates = kept("clocks", lambda: (_functions(DESK), _classes(DESK)))
     where = tape.held("clock places", lambda: _found(tape))
     values = [(watched | dates)[id(held(place))] for place in where]
     modules = {"datetime": dates[id(datetime.datetime)], "date": dates[id(datetime.date)]}
