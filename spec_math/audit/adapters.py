@@ -1,4 +1,4 @@
-"""What to write where a function is none that the judge can call: a few lines that make it one.
+"""What to write where the judge cannot call a function as it is: a few lines that make a sampler of it.
 
 Source: worked out here, after the signatures of public samplers.
 """

@@ -48,7 +48,8 @@ def position(target: Any, draft: Any, k: int = 1) -> Case:
     """Return the case of one position with k i.i.d. drafts, for laws [V].
 
     Raises:
-        ValueError, TypeError: target or draft is no exact law, they differ in size, or k is no count.
+        ValueError, TypeError: target or draft is not an exact probability distribution, they differ in size, or k is
+            not a positive integer.
 
     >>> position(["1/4", "3/4"], ["1/2", "1/2"]).size
     2
@@ -60,7 +61,8 @@ def chain(target: Sequence[Any], draft: Sequence[Any], horizon: int | None = Non
     """Return the case of a chain of L drafts, for L + 1 target rows and L draft rows; horizon L + 1 by default.
 
     Raises:
-        ValueError, TypeError: a row is no exact law, the numbers or sizes of rows do not fit, horizon is no count.
+        ValueError, TypeError: a row is not an exact probability distribution, the numbers or sizes of rows do not fit,
+            or horizon is not a positive integer.
 
     >>> chain([["1/4", "3/4"]] * 3, [["1/2", "1/2"]] * 2).lookahead
     2

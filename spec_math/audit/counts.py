@@ -72,7 +72,7 @@ def judge_counts(
     if k is not None or case.lookahead or subject.call.drafts_itself:
         found = judge(subject, case if k is None else replace(case, k=count(k)), budget, told)
         return _counted([found])
-    alive = None if subject.shape == "verifier" else generators_alive()
+    alive = generators_alive()
     done: list[Judgement] = []
     for drafts in range(1, MOST + 1):
         if done and done[0].subject.call.one_token:

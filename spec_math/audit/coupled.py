@@ -61,7 +61,8 @@ def coupled_test(
 
     `reference(coin, *inputs)` is a program; `kernel(uniforms, *inputs)` any function; both return a token, tokens, or
     another value that can be compared. A difference that a change of one uniform by `slack` or less explains is
-    counted as rounding: what a kernel in another precision may decide otherwise. Any other is proof, no false alarm.
+    counted as rounding: what a kernel in another precision may decide otherwise. Any other difference is proof: there
+    are no false positives.
 
     Args:
         reference: the program that is right.
@@ -127,7 +128,7 @@ class CoupledTest:
         """Run both `draws` times on fresh uniforms [length] of a NumPy Generator, with the same inputs.
 
         Raises:
-            TypeError, ValueError: draws or length is no count; as `update`.
+            TypeError, ValueError: draws or length is not a positive integer; as `update`.
         """
         length = count(length, "length")
         for _ in range(count(draws, "draws")):

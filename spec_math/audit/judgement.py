@@ -17,6 +17,7 @@ from spec_math.audit.exploration.walk import Text, Walk, walk
 from spec_math.audit.faults import judged_fault
 from spec_math.audit.subject import Subject, ways
 from spec_math.block_level.emitted import continued
+from spec_math.chance import LONGEST
 from spec_math.float_allowance import UNIT, Allowance, adding_up, cap, evenly
 from spec_math.verdict import Lossy, Reason, Undecided, Verdict, judged
 
@@ -83,7 +84,7 @@ def judge(
     """
     if subject.call.unclear:
         return _open(subject, case, Undecided(Reason.NOT_JUDGED, subject.call.unclear))
-    alive = generators_alive() if alive is None and subject.shape != "verifier" else alive
+    alive = generators_alive() if alive is None else alive
     broken: list[Judgement] = []
     for one in ways(subject, case.lookahead or case.k):
         if broken and one.call != subject.call and any(before.walk.faults < before.walk.paths for before in broken):
@@ -98,11 +99,14 @@ def judge(
 def _judged(
     subject: Subject, case: Case, budget: int, told: Callable[[int], None], alive: list[Any] | None
 ) -> Judgement:
+    # A verifier was watched the first time; what it drew beside its coin would show in another law the second time.
+    again = replace(subject, sources=()) if subject.shape == "verifier" else subject
+
     def walked(fresh: bool = False) -> Walk:
-        return walk(subject, case, Tape(subject.grid, fresh=fresh, alive=alive), budget, told)
+        return walk(again, case, Tape(subject.grid, fresh=fresh, alive=alive), budget, told)
 
     try:
-        found = walked()
+        found = walk(subject, case, Tape(subject.grid, alive=alive), budget, told)
         if found.fault is not None:
             verdict = judged_fault(subject, case, found, walked)
             contract = _contract(subject, None) if isinstance(verdict, Lossy) else None
@@ -125,6 +129,10 @@ def _compared(subject: Subject, case: Case, found: Walk, walked: Callable[..., W
         return replace(answer, verdict=_budget_spent(found, joint))
     if not isinstance(verdict, Lossy):
         return answer
+    if found.misread:
+        return replace(
+            answer, verdict=Undecided(Reason.NOT_JUDGED, f"the law is not the target's, but {found.misread}")
+        )
     again = walked()
     if again.masses != found.masses or again.fault is not None:
         return replace(answer, verdict=Undecided(Reason.RANDOMNESS_NOT_SEEN, UNREPEATED))
@@ -157,11 +165,13 @@ def _not_seen(error: ExploreError) -> Undecided:
 
 def _budget_spent(found: Walk, joint: Any) -> Undecided:
     most = min(1, joint + found.unexplored)
+    cure = "raise the budget, or judge a smaller case"
+    if found.cut:
+        cure = f"the last path asks for more than {LONGEST:,} random numbers; bound the function's loop"
     return Undecided(
         Reason.BUDGET,
         f"{found.paths:,} paths left {float(found.unexplored):.3g} of the mass unexplored, and nothing walked so far "
-        f"rules the target out: the total variation lies between {float(joint):.3g} and {float(most):.3g}; raise the "
-        "budget, or judge a smaller case",
+        f"rules the target out: the total variation lies between {float(joint):.3g} and {float(most):.3g}; {cure}",
     )
 
 

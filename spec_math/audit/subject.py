@@ -9,7 +9,8 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from functools import partial
+from typing import Any, cast
 
 import numpy as np
 
@@ -62,6 +63,7 @@ NUMBERS: dict[str, Numbers] = {
 class Subject:
     """A function with how it is called, the numbers it is given, and the libraries whose randomness is followed.
 
+    A verifier is only watched for random numbers beside its coin; with no sources it is not.
     `others` are numbers to try where the function breaks on these, which nobody asked for; none where they were told.
 
     Made by `subject_of`.
@@ -160,7 +162,12 @@ def names(fn: Callable[..., Any], library: str) -> bool:
     >>> names(names, "numpy"), names(names, "torch")
     (True, False)
     """
-    plain: Any = inspect.unwrap(fn)
+    plain: Any = fn
+    while isinstance(plain, partial):
+        plain = cast(Any, plain).func
+    if not inspect.isroutine(plain):
+        plain = getattr(type(plain), "__call__", plain)  # noqa: B004
+    plain = inspect.unwrap(plain)
     code = getattr(plain, "__code__", None)
     known = getattr(plain, "__globals__", {}).values()
     modules = {str(one.__name__).partition(".")[0] for one in known if inspect.ismodule(one)}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import gc
 import random
+import sys
 from collections.abc import Callable, Generator, Hashable, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from fractions import Fraction
@@ -28,13 +29,27 @@ class LeakError(ExploreError):
 def generators_alive() -> list[Any]:
     """Return the generators of Python and NumPy that are alive, looking at every object: some tens of milliseconds.
 
+    Where the collector has not aged any object since the last look, those that are younger are looked at alone. What
+    was found then is kept, and so are the generators themselves.
+
     >>> held = random.Random(0)
-    >>> any(one is held for one in generators_alive())
-    True
+    >>> any(one is held for one in generators_alive()), any(one is held for one in generators_alive())
+    (True, True)
     """
+    aged = tuple(one["collections"] for one in gc.get_stats()[1:])
+    known: list[Any] = _looked.get(aged, [])
+    # Objects are aged in another way from 3.14 on.
+    young = known and sys.version_info < (3, 14)
+    objects = [*gc.get_objects(0), *gc.get_objects(1)] if young else gc.get_objects()
     wanted = _Wanted()
     # By type: to ask some objects for their class, as isinstance does, has effects.
-    return [one for one in gc.get_objects() if wanted[type(one)]]
+    found = {id(one): one for one in (*known, *(one for one in objects if wanted[type(one)]))}
+    _looked.clear()
+    _looked[tuple(one["collections"] for one in gc.get_stats()[1:])] = list(found.values())
+    return list(found.values())
+
+
+_looked: dict[tuple[int, ...], list[Any]] = {}
 
 
 class _Wanted(dict[type[Any], bool]):

@@ -9,34 +9,15 @@ from fractions import Fraction
 from typing import Any
 
 from spec_math.audit.case import Case
-from spec_math.audit.exploration.atom import ExploreError
-from spec_math.audit.exploration.followed import Followed, unseen_refused
+from spec_math.audit.exploration.answer import Answers, Fault, Text, broken, plain
+from spec_math.audit.exploration.atom import ExploreError, UnseenRandomnessError
+from spec_math.audit.exploration.followed import Followed
 from spec_math.audit.exploration.tape import CURE, LeakError, Tape
 from spec_math.audit.subject import Subject
 from spec_math.chance import ChanceError, Coin, paths
-from spec_math.scheme import is_index
-
-Text = tuple[int, ...]
 
 CUT = "cut"
 """The outcome of a path that asks its coin without end: its mass stays unexplored."""
-
-
-@dataclass(frozen=True)
-class Fault:
-    """What broke on a path: its kind ("form", "tokens", "padding" or an exception's name), said in words, and where.
-
-    "form" is an answer that is no token, "tokens" one outside the vocabulary, "padding" a block that ends in them.
-
-    >>> Fault("form", "emitted None, which is no token index").way
-    ()
-    """
-
-    kind: str
-    said: str
-    way: tuple[str, ...] = ()
-    tokens: Text = ()
-    mass: Any = 0
 
 
 @dataclass
@@ -46,7 +27,8 @@ class Walk:
     `unexplored` is the mass of the paths that the budget left; `deepest` the most random numbers on one path, the
     drafts included; `exact` whether every threshold was rational, `reused` whether a random number came twice. `fault`
     says what broke first, with its path, and `faults` on how many paths it did: the walk ends where one path is sound
-    and one is not.
+    and one is not. `cut` says that it ended at a path that asks its coin without end; `misread` what else all answers
+    of a chain may be than tokens.
     """
 
     masses: dict[Text, Any] = field(default_factory=dict[Text, Any])
@@ -59,6 +41,8 @@ class Walk:
     reused: bool = False
     fault: Fault | None = None
     faults: int = 0
+    cut: bool = False
+    misread: str = ""
 
 
 def walk(subject: Subject, case: Case, tape: Tape, budget: int, told: Callable[[int], None] = lambda _: None) -> Walk:
@@ -75,23 +59,42 @@ def walk(subject: Subject, case: Case, tape: Tape, budget: int, told: Callable[[
     >>> walk(hopeful, position(["1/4", "3/4"], ["1/2", "1/2"]), Tape(), 100).masses
     {(0,): Fraction(1, 2), (1,): Fraction(1, 2)}
     """
+
+    def quietly(walked: int) -> None:
+        with tape.unnoted():  # whoever is told may look at the clock
+            told(walked)
+
     run = _Run(subject, case, tape)
     found = Walk()
-    with run.exploring():
-        _walk(run, found, budget, told)
-        if found.fault is None:
-            run.check_repeats()
+
+    def whole() -> int:
+        _take_all(run, found, budget, quietly)
+        return 0
+
+    if subject.shape == "verifier" and not subject.sources:
+        whole()
+    elif subject.shape == "verifier":
+        # All of its paths are one run, in which nothing else may be drawn.
+        _ = Followed(whole, subject.sources, tape, subject.fn)(_NoCoin())
+    else:
+        with run.exploring():
+            whole()
+            if found.fault is None:
+                run.check_repeats()
+    found.exact = run.exact and found.exact
     found.reused = tape.reused
+    found.misread = run.answers.misread(case.lookahead) if case.lookahead else ""
     return found
 
 
-def _walk(run: _Run, found: Walk, budget: int, told: Callable[[int], None]) -> None:
-    total = Fraction(0)
+def _take_all(run: _Run, found: Walk, budget: int, told: Callable[[int], None]) -> None:
+    total: Any = Fraction(0)
     for path in paths(run):
         found.paths += 1
         told(found.paths)
         if path.outcome is CUT:
-            continue
+            found.cut = True
+            break
         total = total + path.mass
         found.deepest = max(found.deepest, run.drawn)
         found.ignored += path.mass * run.ignored
@@ -107,7 +110,7 @@ def _walk(run: _Run, found: Walk, budget: int, told: Callable[[int], None]) -> N
         if found.paths >= budget or 0 < found.faults < found.paths:
             break
     found.unexplored = max(Fraction(0), 1 - total)
-    found.exact = run.exact and not isinstance(total, float)
+    found.exact = not isinstance(total, float)
 
 
 class _Run:
@@ -119,6 +122,8 @@ class _Run:
         self._drafts: list[str] = []
         self._coins: list[str] = []
         self._tokens: Text = ()
+        self._raw: Any = None
+        self.answers = Answers()
 
     def __call__(self, coin: Coin) -> Text | Fault | str:
         self._drafts, self._coins, self._tokens = [], [], ()
@@ -137,8 +142,12 @@ class _Run:
             if isinstance(error, ChanceError) and str(error).startswith("one path asks for more than"):
                 return CUT
             return Fault(type(error).__name__, f"{type(error).__name__}: {error}", self.steps(), self._tokens)
-        broken = _broken(outcome, self.case)
-        return outcome if broken is None else replace(broken, way=self.steps(), tokens=self._tokens)
+        fault = broken(outcome, self.case)
+        if fault is not None:
+            return replace(fault, way=self.steps(), tokens=self._tokens)
+        if self.case.lookahead:
+            self.answers.note(self._raw, self._tokens, outcome)
+        return outcome
 
     @property
     def exact(self) -> bool:
@@ -162,13 +171,12 @@ class _Run:
         return (*self._drafts, *self._coins, *asked)
 
     def exploring(self) -> AbstractContextManager[None]:
-        """What lasts while all paths are walked; a verifier has its coin, and may draw from nothing else."""
-        return unseen_refused() if self._subject.shape == "verifier" else self._followed.exploring()
+        """What lasts while all paths of followed code are walked."""
+        return self._followed.exploring()
 
     def check_repeats(self) -> None:
         """Walk some of followed code's paths once more."""
-        if self._subject.shape != "verifier":
-            self._followed.check_repeats()
+        self._followed.check_repeats()
 
     def _drafted(self, coin: Coin) -> Text:
         rows = self.case.draft if self.case.lookahead else self.case.draft * self.case.k
@@ -181,50 +189,12 @@ class _Run:
     def _called(self, *tokens: int, coin: Coin | None = None) -> Any:
         case = self.case
         rows = (case.target, case.draft) if case.lookahead else (case.target[0], case.draft[0])
-        return _hashable(self._subject.run(rows, tokens, coin))
-
-
-def _hashable(outcome: Any) -> Any:
-    """Return tokens as Python's own: an int, or a tuple of what was a list, an array or a tensor."""
-    if hasattr(outcome, "tolist"):
-        outcome = outcome.tolist()
-    if isinstance(outcome, list | tuple):
-        listed: list[Any] = list(outcome)
-        outcome = tuple(_plain(entry) for entry in listed)
-    try:
-        _ = hash(outcome)
-    except TypeError:
-        return Fault("form", f"emitted {outcome!r}, which is not a token index or a flat list of them")
-    return outcome
-
-
-def _plain(entry: Any) -> Any:
-    return entry.item() if hasattr(entry, "item") and getattr(entry, "ndim", 0) == 0 else entry
+        self._raw = self._subject.run(rows, tokens, coin)
+        return plain(self._raw)
 
 
 def _text(outcome: Any) -> Any:
     return outcome if isinstance(outcome, tuple) else (outcome,)
-
-
-def _broken(outcome: Any, case: Case) -> Fault | None:
-    """Return what is wrong with emitted tokens, or None."""
-    if isinstance(outcome[0] if outcome else None, Fault):
-        return outcome[0]
-    if not outcome or not all(is_index(token) for token in outcome):
-        shown = outcome[0] if len(outcome) == 1 else outcome
-        tuples = " or tuple of them" if case.lookahead else ""
-        return Fault("form", f"emitted {shown!r}, which is not a token index{tuples}")
-    if not case.lookahead and len(outcome) != 1:
-        said = f"emitted {outcome} where one token was asked for; a block of tokens is judged with a lookahead"
-        return Fault("form", said)
-    strays = [token for token in outcome if not 0 <= token < case.size]
-    if not strays:
-        return None
-    sound = outcome[: -len(strays)]
-    padded = case.lookahead and len(outcome) == case.lookahead + 1 and strays == [strays[0]] * len(strays)
-    if padded and sound and all(0 <= token < case.size for token in sound):
-        return Fault("padding", f"emitted {outcome}: it ends in {strays[0]}, which is not a token but may be padding")
-    return Fault("tokens", f"emitted {outcome}, outside the tokens 0..{case.size - 1}")
 
 
 def _raise_if_not_followed(error: BaseException) -> None:
@@ -252,3 +222,16 @@ class _Recording:
         answer = self._coin.draw(masses)
         self._kept.append(f"a draw: token {answer}")
         return answer
+
+
+class _NoCoin:
+    """The coin of random numbers beside the verifier's own coin: there must be none."""
+
+    def flip(self, p: Any) -> bool:  # noqa: ARG002
+        raise UnseenRandomnessError(_BESIDE, ("random numbers beside the coin",))
+
+    def draw(self, masses: Any) -> int:  # noqa: ARG002
+        raise UnseenRandomnessError(_BESIDE, ("random numbers beside the coin",))
+
+
+_BESIDE = "the verifier draws random numbers beside its coin; let the coin make all of its decisions"
