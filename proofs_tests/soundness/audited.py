@@ -42,7 +42,9 @@ def verdict_of(code: str, name: str, folder: Path, **how: Any) -> Any:
     module = folder / "sampling.py"
     module.write_text(RIGHT + code)
     place = f"{module}:{name}"
-    verdict = check_sampler(load_function(place).value, *LAWS, **how)
+    lookahead = how.get("lookahead", 0)
+    laws = ([LAWS[0]] * (lookahead + 1), [LAWS[1]] * lookahead) if lookahead else LAWS
+    verdict = check_sampler(load_function(place).value, *laws, **how)
     told = [part for key, value in how.items() for part in (f"--{key}", str(value))]
     target, draft = (",".join(law) for law in LAWS)
     result = CliRunner().invoke(app, ["audit", place, "--target", target, "--draft", draft, *told])

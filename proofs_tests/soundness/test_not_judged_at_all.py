@@ -208,6 +208,52 @@ def test_numbers_that_nobody_asked_for_are_not_the_sampler_s_fault(tmp_path: Pat
     assert isinstance(verdict_of(OF_TYPES, "wants_a_text", tmp_path, numbers="float64"), Lossy)
 
 
+CHAINS = """
+def chain(tokens, targets, drafts):
+    for place, x in enumerate(tokens):
+        if not accepted(x, targets[place], drafts[place]):
+            return [*tokens[:place], KIND(targets[place], drafts[place])]
+    return [*tokens, drawn(targets[-1])]
+
+def redrawn(target, draft):
+    return drawn(target)
+
+def padded(tokens, targets, drafts):
+    found = list(chain(tokens, targets, drafts))
+    return found + [PAD] * (len(tokens) + 1 - len(found))
+
+def how_many(tokens, targets, drafts):
+    found = chain(tokens, targets, drafts)
+    return len(found) - 1, found[-1]
+
+def the_next_alone(tokens, targets, drafts):
+    return chain(tokens, targets, drafts)[-1]
+
+def in_a_batch(tokens, targets, drafts):
+    return [chain(tokens, targets, drafts)]
+
+def always_accepts(tokens, targets, drafts):
+    return [*tokens, drawn(targets[-1])]
+
+def only_the_first(tokens, targets, drafts):
+    return tokens[0]
+"""
+
+
+@pytest.mark.parametrize("lookahead", [1, 2])
+def test_answers_that_are_something_else_than_tokens_are_not_read_as_tokens(lookahead: int, tmp_path: Path) -> None:
+    """Padding, a count, a single token and a batch: from a right chain, and from a wrong one."""
+    for kind, expected in (("corrected", Lossless), ("redrawn", Lossy)):
+        code = CHAINS.replace("KIND", kind)
+        assert isinstance(verdict_of(code, "chain", tmp_path, lookahead=lookahead), expected)
+        for name, pad in (("padded", "-1"), ("padded", "99"), ("padded", "0"), ("how_many", ""), ("in_a_batch", "")):
+            verdict = verdict_of(code.replace("PAD", pad), name, tmp_path, lookahead=lookahead)
+            assert not_judged(verdict), (kind, name, pad)
+        assert not_judged(verdict_of(code, "the_next_alone", tmp_path, lookahead=lookahead))
+    for name in ("always_accepts", "only_the_first"):  # the control: wrong chains whose answers are of one length
+        assert isinstance(verdict_of(CHAINS, name, tmp_path, lookahead=lookahead), Lossy)
+
+
 LEAVES = """
 import sys
 

@@ -14,10 +14,7 @@ from spec_math.audit.case import Case, chain, position
 from spec_math.audit.exploration.tape import generators_alive
 from spec_math.audit.judgement import BUDGET, Judgement, judge
 from spec_math.audit.subject import Subject, subject_of
-from spec_math.verdict import Lossless, Lossy, Reason, Undecided, Verdict
-
-MOST = 3
-"""Drafts up to which a function is judged if nobody says how many."""
+from spec_math.verdict import NUMBERS, UNASKED, Lossless, Lossy, Reason, Undecided, Verdict
 
 
 @dataclass(frozen=True)
@@ -25,14 +22,14 @@ class Counted:
     """The judgements of one sampler for several numbers of drafts, and the verdict on all of them.
 
     `judged` are those that count: lossless ones, and one at the end that is not, if any. `not_judged` says for which
-    number of drafts nothing was judged, and why.
+    numbers of drafts nothing was judged, and why.
 
     Made by `judge_counts`.
     """
 
     judged: tuple[Judgement, ...]
     verdict: Verdict
-    not_judged: str = ""
+    not_judged: tuple[str, ...] = ()
 
     @property
     def last(self) -> Judgement:
@@ -58,8 +55,9 @@ def judge_counts(
     """Judge a sampler on a case for k drafts of one position; k = None means 1, then 2 and 3 where it takes them.
 
     A function that drafts by itself, takes a single token or a chain of drafts has its own number. One that breaks on
-    every path of 2 drafts was not judged for 2, which is told; one that breaks on some of them is left open, since it
-    may be written for one draft. Everything else decides: lossy for 2 drafts is lossy.
+    every path of some number was not judged for it, which is told, and so is a number that takes too many paths for
+    one that nobody asked for. One that breaks on some paths of 2 drafts is left open, since it may be written for one,
+    and one that breaks on some paths of 1 is, where it is lossless for 2. Everything else decides.
 
     Raises:
         TypeError, ValueError: k is not a positive integer.
@@ -74,19 +72,36 @@ def judge_counts(
         return _counted([found])
     alive = generators_alive()
     done: list[Judgement] = []
-    for drafts in range(1, MOST + 1):
-        if done and done[0].subject.call.one_token:
-            return _counted(done, f"{drafts} drafts (it takes a single token)")
+    left: list[tuple[str, Judgement]] = []
+    for drafts in NUMBERS:
+        why = _skipped(done, drafts)
+        if why:
+            return _counted(done, (*(one for one, _ in left), why))
         found = judge(subject, replace(case, k=drafts), budget, told, alive)
-        if done and found.walk.fault is not None:
-            broken, why = found.walk, found.walk.fault.said
-            if broken.faults == broken.paths:
-                return _counted(done, f"{drafts} drafts ({why})")
-            found = replace(found, verdict=_maybe_for_fewer(drafts, why, found.walk.fault.way), contract=None)
+        fault = found.walk.fault
+        if fault is not None and found.walk.faults == found.walk.paths:
+            left.append((f"{drafts} ({fault.said})", found))
+            continue
+        if fault is not None and drafts == 1 and isinstance(found.verdict, Lossy):
+            if judge(subject, replace(case, k=2), budget, told, alive).verdict:
+                found = _maybe_for(found, "2")
+        elif fault is not None and drafts > 1:
+            found = _maybe_for(found, "fewer")
         done.append(found)
         if not found.verdict:
             break
-    return _counted(done)
+    return _counted(done or [left[0][1]], tuple(one for one, _ in left) if done else ())
+
+
+def _skipped(done: list[Judgement], drafts: int) -> str:
+    """Say why a number of drafts that nobody asked for is not judged, or nothing."""
+    if not done:
+        return ""
+    last = done[-1]
+    if last.subject.call.one_token:
+        return f"{drafts} (it takes a single token)"
+    foreseen = last.walk.paths * sum(mass > 0 for mass in last.case.draft[0])
+    return f"{drafts} (about {foreseen:,} paths; ask with k = {drafts})" if foreseen > UNASKED else ""
 
 
 def check_sampler(
@@ -132,20 +147,19 @@ def checked_sampler(
     return judge_counts(make(fn, **how), case, k, budget).verdict
 
 
-def _counted(judged: list[Judgement], not_judged: str = "") -> Counted:
+def _counted(judged: list[Judgement], not_judged: tuple[str, ...] = ()) -> Counted:
     """Put judgements together: the last one's verdict, with the drafts and the laws that all of them speak of."""
     found = Counted(tuple(judged), judged[-1].verdict, not_judged)
     last, verdict = found.last, found.verdict
     drafts, scope = found.drafts, scope_of(last)
     if isinstance(verdict, Lossless):
-        left = (not_judged,) if not_judged else ()
         paths = sum(one.walk.paths for one in judged)
         verdict = replace(
             verdict,
             bound=max(one.bound for one in judged),
             paths=paths,
             drafts=drafts,
-            not_judged=left,
+            not_judged=not_judged,
             scope=scope,
             assumed=last.subject.assumed,
         )
@@ -169,6 +183,10 @@ def scope_of(found: Judgement) -> str:
     return f"one pair of laws on {case.size} token{'s' * (case.size != 1)}{own}"
 
 
-def _maybe_for_fewer(drafts: int, why: str, way: tuple[str, ...]) -> Undecided:
-    said = f"{why}, on some paths of {drafts} drafts; if it is written for fewer, give their number as k"
-    return Undecided(Reason.NOT_JUDGED, said, way)
+def _maybe_for(found: Judgement, number: str) -> Judgement:
+    """Leave a judgement open: the function breaks on some paths, but may be written for another number of drafts."""
+    fault, drafts = found.walk.fault, found.case.k
+    said = fault.said if fault else ""
+    why = f"{said}, on some paths of {drafts} draft{'s' * (drafts > 1)}; if it is written for {number}, give their"
+    open_verdict = Undecided(Reason.NOT_JUDGED, f"{why} number as k", found.way)
+    return replace(found, verdict=open_verdict, contract=None)

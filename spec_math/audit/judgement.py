@@ -127,12 +127,10 @@ def _compared(subject: Subject, case: Case, found: Walk, walked: Callable[..., W
     answer = Judgement(subject, case, verdict, law, wanted, first, joint, allowed.forgiven, found)
     if isinstance(verdict, Undecided) and verdict.reason is Reason.BUDGET:
         return replace(answer, verdict=_budget_spent(found, joint))
+    if found.misread:
+        return replace(answer, verdict=Undecided(Reason.NOT_JUDGED, f"not read as tokens: {found.misread}"))
     if not isinstance(verdict, Lossy):
         return answer
-    if found.misread:
-        return replace(
-            answer, verdict=Undecided(Reason.NOT_JUDGED, f"the law is not the target's, but {found.misread}")
-        )
     again = walked()
     if again.masses != found.masses or again.fault is not None:
         return replace(answer, verdict=Undecided(Reason.RANDOMNESS_NOT_SEEN, UNREPEATED))

@@ -5,7 +5,9 @@ Source: worked out here, after what public samplers return.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
+from numbers import Integral
 from typing import Any
 
 from spec_math.audit.case import Case
@@ -42,11 +44,14 @@ def plain(outcome: Any) -> Any:
     if isinstance(outcome, list | tuple):
         listed: list[Any] = list(outcome)
         outcome = tuple(_plain_entry(entry) for entry in listed)
-    try:
-        _ = hash(outcome)
-    except TypeError:
-        return Fault("form", f"emitted {outcome!r}, which is not a token index or a flat list of them")
-    return outcome
+    entries: tuple[Any, ...] = outcome if isinstance(outcome, tuple) else (outcome,)
+    if all(entry is None or isinstance(entry, _SIMPLE) for entry in entries):
+        return outcome
+    # Another object has another look each time.
+    shown = repr(outcome) if isinstance(outcome, tuple) and not _OBJECT.search(repr(outcome)) else None
+    strange = next(entry for entry in entries if not isinstance(entry, _SIMPLE))
+    kind = f"an object of type {type(strange).__name__}"
+    return Fault("form", f"emitted {shown or kind}, which is not a token index or a flat list of them")
 
 
 def broken(outcome: Any, case: Case) -> Fault | None:
@@ -130,6 +135,10 @@ class Answers:
         if pair or 1 < length < lookahead + 1:
             return f"every answer is {length} numbers; {asked}"
         return ""
+
+
+_SIMPLE = (Integral, float, str, bytes)
+_OBJECT = re.compile(r" at 0x[0-9a-f]+")
 
 
 def _plain_entry(entry: Any) -> Any:

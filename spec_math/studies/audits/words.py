@@ -47,7 +47,7 @@ walked); called as the function(coin, tokens, target, draft), given Fractions, a
     how = "exactly"
     if last.bound:
         how = f"within what rounding explains ({float(last.joint):.2g}, bound {last.bound:.2g})"
-    left = f"; not judged for {found.not_judged}" if found.not_judged else ""
+    left = f"; not judged for {' or '.join(found.not_judged)}" if found.not_judged else ""
     return f"{name} is lossless {where}: it emits the target's law, {how} ({walked}){left}; {given}"
 
 
