@@ -152,6 +152,7 @@ class Tape:
 
     def standing(self, name: str, make: Callable[[], AbstractContextManager[None]]) -> AbstractContextManager[None]:
         """Return what to enter for a run, so that something stands in for others: nothing where it stands already."""
+        DESK.tape = self
         if self._open is None:
             return make()
         if name not in self._stands:
