@@ -141,7 +141,8 @@ def explored(case: Case) -> tuple[str, str]:
     """Return whether the law that exploration gives is the oracle's, outcome by outcome."""
     fn, truth = case.function(), case.truth()
     ending = "_probs" if "target_probs" in case.source else ""
-    laws = {f"target{ending}": case.target, f"draft{ending}": case.draft}
+    given = [list(law) if isinstance(law, tuple) else law for law in (case.target, case.draft)]
+    laws = {f"target{ending}": given[0], f"draft{ending}": given[1]}
     explore_it = import_module("torch_bridge").explore if case.kind == "explore torch" else explore
     try:
         law = explore_it(lambda: fn(**laws), PATHS)
