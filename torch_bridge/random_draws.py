@@ -119,6 +119,8 @@ class Draws:
         self._tape.exact = False
         replaced = bool(kwargs.get("replacement", args[2] if len(args) > 2 else False))
         rows = weights.detach().double().reshape(-1, weights.shape[-1]).tolist()
+        for mass in {mass for masses in rows for mass in masses}:
+            self._tape.meet(Fraction(mass))
         tokens = [
             self._tokens((place, row), [Fraction(mass) for mass in masses], drawn.shape[-1], replaced)
             for row, masses in enumerate(rows)
@@ -164,6 +166,8 @@ class Draws:
         self._tape.exact = False
         listed = torch.as_tensor(chances, dtype=torch.float64).expand(drawn.shape).reshape(-1).tolist()
         values = [self._flip(place, index, Fraction(chance)) for index, chance in enumerate(listed)]
+        for chance in listed:
+            self._tape.meet(Fraction(chance))
         result = torch.tensor(values).to(drawn.dtype).reshape(drawn.shape)
         return tensor.copy_(result) if in_place else result
 

@@ -15,6 +15,7 @@ from spec_math.audit.exploration.atom import ExploreError
 from spec_math.audit.exploration.tape import Tape, generators_alive
 from spec_math.audit.exploration.walk import Text, Walk, walk
 from spec_math.audit.faults import judged_fault
+from spec_math.audit.precision import rounded_to
 from spec_math.audit.subject import Subject, ways
 from spec_math.block_level.emitted import continued
 from spec_math.chance import LONGEST
@@ -65,7 +66,9 @@ def judge(
     told: Callable[[int], None] = lambda _: None,
     alive: list[Any] | None = None,
 ) -> Judgement:
-    """Judge a sampler on a case: every path of its randomness, up to a budget of paths. It never raises for what it is.
+    """Judge a sampler on a case: every path of its randomness, up to a budget of paths.
+
+    It never raises for what the sampler is or does.
 
     The law: P(emitted tokens, continued by the target) against Π t(s_i), exact; the verdict forgives what rounding of
     the code's own numbers explains, and nothing where these are Fractions. A budget that runs out still proves a law
@@ -131,6 +134,9 @@ def _compared(subject: Subject, case: Case, found: Walk, walked: Callable[..., W
         return replace(answer, verdict=Undecided(Reason.NOT_JUDGED, f"not read as tokens: {found.misread}"))
     if not isinstance(verdict, Lossy):
         return answer
+    coarser = _coarser(subject, case, found, joint)
+    if coarser is not None:
+        return replace(answer, verdict=coarser)
     again = walked()
     if again.masses != found.masses or again.fault is not None:
         return replace(answer, verdict=Undecided(Reason.RANDOMNESS_NOT_SEEN, UNREPEATED))
@@ -206,6 +212,21 @@ def _allowance(subject: Subject, case: Case, found: Walk) -> Allowance:
     floats = isinstance(next(iter(found.masses.values()), 0), float)
     measured = adding_up(found.paths, found.deepest, case.size) if floats else 0.0
     return Allowance(explained, cap([stored]), measured)
+
+
+def _coarser(subject: Subject, case: Case, found: Walk, joint: Any) -> Undecided | None:
+    """Leave a difference open that rounding explains in a type which the function seems to compute in, inside."""
+    name = rounded_to(found.digits, [mass for row in (*case.target, *case.draft) for mass in row])
+    unit = UNIT.get(name, 0.0)
+    explained = evenly(found.deepest, case.size, unit, 2 * unit) + float(found.ignored)
+    if unit <= subject.numbers.unit or joint > explained:
+        return None
+    return Undecided(
+        Reason.ROUNDING,
+        f"the total variation is {float(joint):.3g}; numbers that the function compares are rounded as in {name}, in "
+        f"which rounding explains {explained:.3g}: it seems to compute in that type inside; judge it with numbers of "
+        "that type",
+    )
 
 
 def _firsts(law: Law) -> Law:

@@ -52,6 +52,10 @@ class Forks(Protocol):
         """Fork into indices."""
         ...
 
+    def meet(self, number: Fraction) -> None:
+        """Note a binary float."""
+        ...
+
     def ignore(self, distance: Fraction) -> None:
         """Note by how much, in total variation, the number walked with is off from the code's."""
         ...

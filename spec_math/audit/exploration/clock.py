@@ -133,7 +133,7 @@ class Clock:
         except (ValueError, OverflowError):
             raise ExploreError(f"{self!r} meets {value!r}, which is not finite") from None
         if isinstance(plain, float):
-            self.atom.tape.exact = False
+            self.atom.tape.meet(number)
         return number
 
 

@@ -154,8 +154,11 @@ class Draws:
 
     def _rationals(self, weights: list[Any]) -> list[Fraction]:
         plain: list[Any] = [mass.item() if hasattr(mass, "item") else mass for mass in weights]
-        self._tape.exact &= not any(isinstance(mass, float) for mass in plain)
-        return [Fraction(mass) for mass in plain]
+        found = [Fraction(mass) for mass in plain]
+        for mass, number in zip(plain, found, strict=True):
+            if isinstance(mass, float):
+                self._tape.meet(number)
+        return found
 
 
 def shaped(one: Callable[[int], Any], shape: tuple[int, ...]) -> Any:

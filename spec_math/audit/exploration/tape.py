@@ -98,6 +98,7 @@ class Tape:
         self.grid, self.fresh = grid, fresh
         self.exact = True
         self.ignored = Fraction(0)
+        self.digits: set[int] = set()
         self.log: list[tuple[str, Hashable]] = []
         self._before: list[tuple[str, Hashable]] | None = None
         self._numbers: dict[Hashable, tuple[str, Any]] = {}
@@ -197,6 +198,11 @@ class Tape:
         if self._alive is None:
             self._alive = generators_alive()
         return self._alive
+
+    def meet(self, number: Fraction) -> None:
+        """Note a binary float that random numbers were compared with or drawn by: the law is a floating one."""
+        self.exact = False
+        self.digits.add(abs(number.numerator).bit_length())
 
     def ignore(self, distance: Fraction) -> None:
         """Note by how much, in total variation, a number of this path is off from the code's."""

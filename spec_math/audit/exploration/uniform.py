@@ -184,8 +184,9 @@ def rational(value: Any, atom: Atom) -> Fraction:
         return Fraction(plain)
     if not isinstance(plain, float) or not isfinite(plain):
         raise ExploreError(f"{atom.name} meets {value!r}, which is no finite number")
-    atom.tape.exact = False
-    return Fraction(plain)
+    number = Fraction(plain)
+    atom.tape.meet(number)
+    return number
 
 
 def _is_nan(value: Any) -> bool:

@@ -28,7 +28,7 @@ class Walk:
     drafts included; `exact` whether every threshold was rational, `reused` whether a random number came twice. `fault`
     says what broke first, with its path, and `faults` on how many paths it did: the walk ends where one path is sound
     and one is not. `cut` says that it ended at a path that asks its coin without end; `misread` what else all answers
-    of a chain may be than tokens.
+    of a chain may be than tokens; `digits` how many binary digits the floats had that were met.
     """
 
     masses: dict[Text, Any] = field(default_factory=dict[Text, Any])
@@ -43,6 +43,7 @@ class Walk:
     faults: int = 0
     cut: bool = False
     misread: str = ""
+    digits: frozenset[int] = frozenset()
 
 
 def walk(subject: Subject, case: Case, tape: Tape, budget: int, told: Callable[[int], None] = lambda _: None) -> Walk:
@@ -83,6 +84,7 @@ def walk(subject: Subject, case: Case, tape: Tape, budget: int, told: Callable[[
                 run.check_repeats()
     found.exact = run.exact and found.exact
     found.reused = tape.reused
+    found.digits = frozenset(tape.digits)
     found.misread = run.answers.misread(case.lookahead) if case.lookahead else ""
     return found
 
@@ -132,7 +134,9 @@ class _Run:
             self._tokens = self._drafted(coin)
         try:
             if self._subject.shape == "verifier":
-                outcome = _text(self._called(*self._tokens, coin=_Recording(coin, self._coins)))
+                outcome = _text(
+                    self._called(*self._tokens, coin=_Recording(coin, self._coins, self._followed.tape.meet))
+                )
             else:
                 outcome = _text(self._followed(coin, *self._tokens))
         except ExploreError:
@@ -210,10 +214,12 @@ def _raise_if_not_followed(error: BaseException) -> None:
 class _Recording:
     """A coin whose questions and answers are kept, in words."""
 
-    def __init__(self, coin: Coin, kept: list[str]) -> None:
-        self._coin, self._kept = coin, kept
+    def __init__(self, coin: Coin, kept: list[str], met: Callable[[Fraction], None]) -> None:
+        self._coin, self._kept, self._met = coin, kept, met
 
     def flip(self, p: Any) -> bool:
+        if isinstance(p, float):
+            self._met(Fraction(p))
         answer = self._coin.flip(p)
         self._kept.append(f"flip({p}): {answer}")
         return answer
