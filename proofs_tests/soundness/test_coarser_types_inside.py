@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -51,7 +52,7 @@ def single_off_by_more(tokens, target, draft):
 THIRDS = (["1/3", "1/3", "1/3"], ["1/5", "3/5", "1/5"])
 
 
-def on(laws: tuple[list[str], list[str]], name: str, folder: Path, **how: str) -> object:
+def on(laws: tuple[list[str], list[str]], name: str, folder: Path, **how: Any) -> object:
     module = folder / "sampling.py"
     module.write_text("import random\n" + CODE)
     return check_sampler(load_function(f"{module}:{name}").value, *laws, k=1, **how)
