@@ -19,7 +19,7 @@ from spec_math.invariants import ABOVE_OPTIMUM, TWO_WAYS, BrokenInvariantError
 from spec_math.report.comparison import compare
 from spec_math.report.positions import from_rows
 from spec_math.token_level import SCHEMES, k_sequential, optimal, recursive, without_replacement
-from spec_math.token_level.excess_profile import ExcessProfile
+from spec_math.token_level.excess_profile import ExcessProfile, none_of
 from spec_math.token_level.streamed import Chunk, rounding
 
 KS = (31, 32, 33, 64, 65, 255, 257, 1000, 10**4, 10**6, 10**9)
@@ -145,6 +145,13 @@ def test_what_has_no_value_for_many_drafts_has_none() -> None:
     drawn = next(line for line in result.lines if line.scheme is not None and line.scheme.estimate is not None)
     assert drawn.membership[100].count == 4
     assert result.gap(drawn, 100) is None
+
+
+def test_a_chance_that_rounds_to_above_one_has_a_power() -> None:
+    """Sums of masses and of their quotients by γ may: what is left is then nothing, not NaN."""
+    above = np.array([1.0, 1.0 + 2.0**-52])
+    assert k_sequential.none_of(above, 1000).tolist() == [0.0, 0.0]
+    assert none_of(1.0 + 2.0**-52, 1000) == 0.0
 
 
 def test_too_many_terms_are_refused_and_do_not_overflow() -> None:

@@ -88,7 +88,8 @@ def none_of(chance: float, k: int) -> float:
     >>> none_of(0.5, 2), none_of(1.0, 1000)
     (0.25, 0.0)
     """
-    return (1.0 - chance) ** k if k <= STEPWISE else np.exp(k * np.log1p(-chance))
+    # An excess may round to a little below 0, and the chance to above 1, of which there is no logarithm.
+    return (1.0 - chance) ** k if k <= STEPWISE else np.exp(k * np.log1p(-min(chance, 1.0)))
 
 
 @numba.njit(cache=True)

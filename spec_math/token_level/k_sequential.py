@@ -100,7 +100,8 @@ def none_of(chance: Any, k: int) -> Any:
         return (1 - chance) ** k
     xp = array_namespace(chance) if hasattr(chance, "dtype") else np
     with np.errstate(divide="ignore"):  # a chance of 1: log 0 is −∞, and nothing is left
-        return xp.exp(k * xp.log1p(-chance))
+        # A sum of masses may round to a little above 1, of which there is no logarithm.
+        return xp.exp(k * xp.log1p(-xp.minimum(chance, chance * 0 + 1)))
 
 
 def emit(coin: Coin, tokens: Any, target: Any, draft: Any, gamma: Any = None) -> Emission:

@@ -7,6 +7,7 @@ from typing import Any
 from spec_math.block_level.methods import METHODS
 from spec_math.mean import known
 from spec_math.result import Column, Curve, Panel, Picture, Result, Row, Table, curve, sentences
+from spec_math.studies.blocks import contradictions
 from spec_math.studies.blocks.comparison import INDEPENDENT, BlockComparison, Ceiling, Entry, fastest
 
 COLUMNS = (
@@ -26,9 +27,13 @@ LONGEST_FRACTION = 60
 def result_of(found: BlockComparison) -> Result:
     """Return a comparison of blocks as a result; the finding says which method, K and L are fastest.
 
+    Raises:
+        BrokenInvariantError: two numbers contradict each other; both are named.
+
     >>> result_of(BlockComparison("two tables", 2, (1,), (4,), 0, [], [])).notes[0].text
     'V = 2; everything is added up exactly.'
     """
+    contradictions.watch(found).hold()
     rows = [
         row
         for lookahead in found.lookaheads

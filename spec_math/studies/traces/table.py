@@ -8,6 +8,7 @@ from spec_math.audit.traces import Summary
 from spec_math.audit.traces.row_kernel import EMITTED
 from spec_math.mean import Mean
 from spec_math.result import Cell, Column, Curve, Note, Panel, Picture, Result, Row, Table, sentences
+from spec_math.studies.traces import contradictions
 from spec_math.studies.traces.groups import LN10, Group, all_groups, claims, detectable, groups, powers_of_ten
 
 CLAIM_COLUMNS = (
@@ -57,12 +58,16 @@ def result_of(summary: Summary, alpha: float, source: str) -> Result:
     The exit code is 1 where a contract is broken, 2 where a shard was left out, 3 where the rows are too few to refute
     anything.
 
+    Raises:
+        BrokenInvariantError: two numbers contradict each other; both are named.
+
     >>> from spec_math.audit.traces.recorder import toy_shard
     >>> from spec_math.audit.traces import merge
     >>> from spec_math.audit.traces.shard_audit import audit_opened
     >>> result_of(merge([audit_opened(toy_shard())]), 1e-6, "a toy").finding
     'Nothing in this trace refutes that it is lossless: 1.802 tokens a call of the target.'
     """
+    contradictions.watch(summary).hold()
     counts = Table(
         "counts",
         "What was counted",
