@@ -41,6 +41,8 @@ def compare(  # noqa: PLR0913 - typer takes an argument an option
     Without files it compares two n-gram models on held-out words of CPython's own documentation. Whole blocks are
     compared by spec-math blocks, drafters with another vocabulary by spec-math vocabularies.
 
+    Exit codes: 0 every scheme is lossless, 1 one is lossy or its formula wrong, 2 bad input, 3 one is undecided.
+
     [bold]Examples[/bold]
 
       spec-math compare

@@ -27,7 +27,8 @@ def prove(  # noqa: PLR0913 - typer takes an argument an option
     """Prove for ALL laws on a few tokens that verifiers are lossless, and accept what their formulas say.
 
     The library's own programs run on symbols in place of masses; z3 discards what no law can reach. A theorem that
-    fails comes with a counterexample in fractions. Exit code 1 if one is refuted or left open.
+    fails comes with a counterexample in fractions.
+    Exit codes: 0 all proved, 1 one is refuted or left open, 2 bad input.
 
     [bold]Examples[/bold]
 
