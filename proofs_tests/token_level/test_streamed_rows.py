@@ -78,7 +78,13 @@ CASES = [
     *((law, "float64", SMALL) for law in (denormal, offset)),
     *((near, "float64", LARGE), (peaked, "float32", LARGE), (tied, "bfloat16", LARGE), (disjoint, "float16", LARGE)),
 ]
-cases = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0].__name__} {case[1]} {case[2]}")
+
+
+def name_of(case):
+    return f"{case[0].__name__} {case[1]} {case[2]}"
+
+
+cases = pytest.mark.parametrize("case", CASES, ids=name_of)
 
 
 @cache
@@ -135,7 +141,7 @@ def test_streamed_values_are_the_exact_sums(case):
     assert wrong(case, of_chunk(case)) == {}
 
 
-@pytest.mark.parametrize("case", [case for case in CASES if case[2] == SMALL or case[0] is near], ids=str)
+@pytest.mark.parametrize("case", [case for case in CASES if case[2] == SMALL or case[0] is near], ids=name_of)
 def test_gamma_star_is_where_the_exact_condition_is_met(case):
     """f(γ*) is at most what rounding may add to it, and a bracket's width below γ* it is at least as little below 0."""
     row, (_, profile) = rows(case)[2], streamed(case)
