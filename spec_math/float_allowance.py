@@ -4,9 +4,10 @@ Let u be the unit roundoff of the numbers that a coin was handed, or of the type
 is coarser, and V the number of tokens.
 
 *One coin.* What the j-th coin of a path is handed is a quotient of sums of at most V stored masses: at most V − 1
-roundings in the sum, and 8 for the differences, products and quotients around it. Numbers that earlier coins left
-behind, such as the product of ratios along a block, bring at most 2 roundings from each. That makes n = V + 8 + 2(j−1)
-roundings, a relative error of at most nu/(1 − nu) (Higham), of the masses before they were subtracted.
+roundings in a sum, one in what it leaves of 1, and 4 more for a ratio, a product, a difference and the last quotient.
+Numbers that earlier coins left behind, such as the product of ratios along a block or a power of 1 − β, bring at most 2
+roundings from each. That makes n = V + 4 + 2(j−1) roundings, a relative error of at most nu/(1 − nu) (Higham), of the
+masses before they were subtracted. (The common factor of all masses cancels, as the coin divides by their sum.)
 
 *What a residual loses.* A residual r' = (r − d)+/Σ(r − d)+ is as exact as a quotient with respect to the r and the d
 that the program holds, as the difference of two floats is rounded once; that r itself is a float changes nothing, for
@@ -91,7 +92,7 @@ def rounding(levels: Iterable[Level], size: int) -> float:
     """
     total = 0.0
     for place, level in enumerate(levels):
-        lost = (size + 8 + 2 * place) * level.unit
+        lost = (size + 4 + 2 * place) * level.unit
         total += min(level.reach, (lost / (1 - lost) if lost < 1 else 1.0) + level.gap)
     return total
 

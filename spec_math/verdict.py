@@ -247,19 +247,22 @@ class _Question:
         verdict = judged(emitted, wanted, self._allowed(found, k if draw is draw_independent else 0), *found.walked)
         if isinstance(verdict, Lossy) and not repeats(program, found, self.types, closed=True):
             verdict = Undecided(Reason.NOT_JUDGED, NOT_REPEATED)
-        if isinstance(verdict, Undecided) and verdict.reason is Reason.ROUNDING:
-            verdict = self._in_float64(verdict, k)
-        return verdict, False
+        return self._in_float64(verdict, k), False
 
-    def _in_float64(self, left_open: Undecided, k: int) -> Verdict:
-        """Ask again for the same laws, stored as float64 and divided by their sums: there rounding explains nothing."""
-        if self.types == ("float64",) or not self.types:
-            return left_open
-        finer = tuple(_in_float64(law) for law in self.laws)
-        verdict = replace(self, laws=finer, types=("float64",))._judged(k)[0]
-        if isinstance(verdict, Lossy):
-            return replace(verdict, reason=f"with the same laws as float64, {verdict.reason}")
-        return left_open
+    def _in_float64(self, verdict: Verdict, k: int) -> Verdict:
+        """Ask again for the same laws, stored as float64 and divided by their sums: there rounding explains nothing.
+
+        What is wrong there is lossy; what is right there was off by rounding, however much that was.
+        """
+        rounded = isinstance(verdict, Undecided) and verdict.reason is Reason.ROUNDING
+        if not (rounded or isinstance(verdict, Lossy)) or self.types in ((), ("float64",)):
+            return verdict
+        finer = replace(self, laws=tuple(map(_in_float64, self.laws)), types=("float64",))._judged(k)[0]
+        if isinstance(finer, Lossy) and rounded:
+            return replace(finer, reason=f"with the same laws as float64, {finer.reason}")
+        if isinstance(finer, Lossless) and isinstance(verdict, Lossy):
+            return Undecided(Reason.ROUNDING, f"{verdict.reason}; with the same laws as float64 it is lossless")
+        return verdict
 
     def _allowed(self, found: Walked, exact_draws: int) -> Allowance:
         """Return what rounding explains; drafts that are drawn from the draft law as it is stored lose nothing."""

@@ -16,6 +16,9 @@ from spec_math.audit.judgement import BUDGET, Judgement, judge
 from spec_math.audit.subject import Subject, subject_of
 from spec_math.verdict import NUMBERS, UNASKED, Lossless, Lossy, Reason, Undecided, Verdict
 
+ANSWERS = ("ChanceError", "tokens")
+"""Faults of a function that took its drafts: masses that are no law, and a token outside the vocabulary."""
+
 
 @dataclass(frozen=True)
 class Counted:
@@ -56,8 +59,9 @@ def judge_counts(
 
     A function that drafts by itself, takes a single token or a chain of drafts has its own number. One that breaks on
     every path of some number was not judged for it, which is told, and so is a number that takes too many paths for
-    one that nobody asked for. One that breaks on some paths of 2 drafts is left open, since it may be written for one,
-    and one that breaks on some paths of 1 is, where it is lossless for 2. Everything else decides.
+    one that nobody asked for. One that breaks on some paths of 2 drafts, or takes them and draws from no law, is left
+    open, since it may be written for one, and one that breaks on some paths of 1 is, where it is lossless for 2.
+    Everything else decides.
 
     Raises:
         TypeError, ValueError: k is not a positive integer.
@@ -79,7 +83,8 @@ def judge_counts(
             return _counted(done, (*(one for one, _ in left), why))
         found = judge(subject, replace(case, k=drafts), budget, told, alive)
         fault = found.walk.fault
-        if fault is not None and found.walk.faults == found.walk.paths:
+        taken = drafts > 1 and fault is not None and fault.kind in ANSWERS
+        if fault is not None and found.walk.faults == found.walk.paths and not taken:
             left.append((f"{drafts} ({fault.said})", found))
             continue
         if fault is not None and drafts == 1 and isinstance(found.verdict, Lossy):
