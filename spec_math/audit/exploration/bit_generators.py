@@ -24,9 +24,9 @@ class Bits:
 
     def begin(self) -> None:
         """Start a run: twins are where they began, and no others have been made."""
-        for twin, state in self._twins:
-            if id(twin) in self._left:
-                twin.state = state
+        for twin, origin in self._twins:
+            if frozen(twin) != frozen(origin):
+                twin.state = origin.state
         self._left = {}
 
     def left(self, bits: Any) -> Any:
@@ -54,10 +54,15 @@ class Bits:
         kind = WATCHED.get(id(type(bits)))
         if kind is None:
             return bits
-        twin, state = kind(0), bits.state
-        twin.state = state
-        self._twins.append((twin, state))
+        twin = kind(0)
+        self.stands_for(twin, bits)
         return twin
+
+    def stands_for(self, twin: Any, bits: Any) -> None:
+        """Let a twin begin each run where a bit generator stands, which itself stands still."""
+        if frozen(twin) != frozen(bits):
+            twin.state = bits.state
+        self._twins.append((twin, bits))
 
     def _behind(self, bits: Any) -> None:
         self._tape.note(f"the bits of NumPy's {type(bits).__name__}, drawn from behind explore's back")

@@ -179,35 +179,6 @@ class Followed:
             )
 
 
-@contextmanager
-def unseen_refused() -> Generator[None]:
-    """Refuse what the code of the block draws from: all its randomness is a coin's.
-
-    Raises:
-        UnseenRandomnessError: a generator of the process has moved, or entropy or a clock was read.
-
-    >>> import random
-    >>> try:
-    ...     with unseen_refused():
-    ...         drawn = random.random()
-    ... except UnseenRandomnessError as error:
-    ...     print(str(error)[:70])
-    the function draws from what explore does not follow: Python's random,
-    """
-    tape = Tape()
-    still = Still([])
-    tape.begin(_Repeating([]))
-    try:
-        with ExitStack() as stack:
-            for source in WATCHED:
-                stack.enter_context(source(tape))
-            yield
-    finally:
-        for name in still.moved():
-            tape.note(name)
-        _check_seen(tape, None)
-
-
 def _check_seen(tape: Tape, error: BaseException | None) -> None:
     """Refuse a run that drew from what is not followed."""
     unseen = tuple(tape.unseen)

@@ -20,6 +20,7 @@ _BITS, _MAKE = np.random.BitGenerator, np.random.default_rng
 """NumPy's own, whatever stands in their place."""
 _HIDDEN: Any = np.random.mtrand._rand  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
 """The generator behind the functions of np.random."""
+_HIDDEN_KIND = type(_HIDDEN._bit_generator)
 
 
 @contextmanager
@@ -83,7 +84,11 @@ _CLASSES = {id(_MAKE): _default_rng, id(NEW): ORACLE, id(OLD): OLD_ORACLE, **WAT
 def _followed(tape: Tape, generator: Any) -> Any:
     """What stands for a generator that was made before the run."""
     made: dict[int, Any] = tape.held("numpy generators", dict)
-    if id(generator) not in made:
+    if generator is _HIDDEN and id(generator) not in made:
+        made[id(generator)] = kept("a twin of np.random", lambda: OLD_ORACLE(WATCHED[id(_HIDDEN_KIND)](0)))
+        made[id(generator)].tape = tape
+        tape.bits.stands_for(made[id(generator)]._bit_generator, generator._bit_generator)
+    elif id(generator) not in made:
         old = type(generator) is OLD
         twin = tape.bits.copied(generator._bit_generator if old else generator.bit_generator)
         made[id(generator)] = (OLD_ORACLE if old else ORACLE)(twin)
