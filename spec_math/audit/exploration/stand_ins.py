@@ -70,8 +70,9 @@ _scanned: dict[str, tuple[set[int], list[Place]]] = {}
 def everywhere(kind: str, wanted: Callable[[Any], bool]) -> list[Place]:
     """Return the names in all modules that hold what is wanted; each module is looked through once for a kind.
 
-    >>> [key for _, key in everywhere("this function", lambda value: value is everywhere)]
-    ['everywhere']
+    >>> from fractions import Fraction
+    >>> "Fraction" in [key for _, key in everywhere("fractions", lambda value: value is Fraction)]
+    True
     """
     seen, found = _scanned.setdefault(kind, (set(), []))
     newest = len(sys.modules), next(reversed(sys.modules))
