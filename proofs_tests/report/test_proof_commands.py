@@ -73,4 +73,4 @@ def test_bad_input_is_a_sentence_and_exit_code_2(arguments: tuple[str, ...], sai
 def test_an_open_theorem_says_why() -> None:
     proofs = [Proof("a", "b", "open", 1, 0, 0, 0.0, reason="x < 0"), Proof("c", "d", "proved", 2, 0, 1, 0.0)]
     assert failures(proofs) == ["a (b) is open: x < 0"]
-    assert summary(proofs, 2.0).startswith("1 of 2 theorems proved on 3 regions")
+    assert summary(proofs, 2.0, 13).startswith("1 of 2 theorems proved on 3 regions")

@@ -10,6 +10,7 @@ import typer
 from spec_math.cli.options import SchemeOption
 from spec_math.cli.run import run
 from spec_math.report.proofs import commands as proof_commands
+from spec_math.symbolic.trial import SEED
 
 
 def prove(  # noqa: PLR0913 - typer takes an argument an option
@@ -18,25 +19,32 @@ def prove(  # noqa: PLR0913 - typer takes an argument an option
     ] = None,
     scheme: SchemeOption = None,
     tokens: Annotated[str, typer.Option(help="Vocabulary sizes of --scheme, separated by commas.")] = "2,3",
-    k: Annotated[str, typer.Option("--k", help="Numbers of i.i.d. drafts of --scheme.")] = "1",
+    k: Annotated[
+        str | None, typer.Option("--k", help="Numbers of i.i.d. drafts of --scheme; else 1, then 2 and 3.")
+    ] = None,
     quick: Annotated[bool, typer.Option("--quick", help="Only proofs of up to two seconds.")] = False,
     only_list: Annotated[bool, typer.Option("--list", help="List the theorems, prove none.")] = False,
     jobs: Annotated[int, typer.Option(help="Proofs at a time.")] = 2,
+    limit: Annotated[
+        float | None,
+        typer.Option(help="Seconds of processor time a theorem; 60 for --scheme without --k, else no limit."),
+    ] = None,
+    seed: Annotated[int, typer.Option(help="Seed of the laws that what is proved is tried on.")] = SEED,
     out: Annotated[Path | None, typer.Option(help="JSON file for regions, verdicts and counterexamples.")] = None,
 ) -> None:
     """Prove for ALL laws on a few tokens that verifiers are lossless, and accept what their formulas say.
 
-    The library's own programs run on symbols in place of masses; z3 discards what no law can reach. A theorem that
-    fails comes with a counterexample in fractions.
-    Exit codes: 0 all proved, 1 one is refuted or left open, 2 bad input.
+    The library's own programs run on symbols in place of masses; z3 discards what no law can reach. What is proved is
+    then tried on rational laws with ties and zeros. A theorem that fails comes with a counterexample in fractions.
+    Exit codes: 0 all proved, 1 one is refuted, 2 bad input, 3 one is left open and none refuted.
 
     [bold]Examples[/bold]
 
       spec-math prove "recursive rejection: lossless" "SpecHub"
 
-      spec-math prove --scheme mypackage.verifiers:mine --tokens 2,3 --k 2
+      spec-math prove --scheme mypackage.verifiers:mine --tokens 2,3
     """
-    wanted = proof_commands.Wanted(tuple(words or ()), quick, tuple(scheme or ()), tokens, k, jobs, out)
+    wanted = proof_commands.Wanted(tuple(words or ()), quick, tuple(scheme or ()), tokens, k, jobs, out, limit, seed)
     if only_list:
         run(lambda console, _: proof_commands.listed(wanted, console))
     run(lambda console, progress: proof_commands.prove_all(wanted, console, progress))

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from time import perf_counter
+from time import perf_counter, process_time
 
 from spec_math.notebook import BAD, GOOD, PLAIN, card
 from spec_math.symbolic.region import Region, Spent
-from spec_math.symbolic.splitting import Judged, counterexample, judged, opened
+from spec_math.symbolic.splitting import ENOUGH, Judged, counterexample, judged, opened
 from spec_math.symbolic.theorem import Counterexample, Theorem, tried
 from spec_math.symbolic.trial import SEED, Faces, laws_to_try
 from spec_math.verdict import Reason, Undecided
@@ -20,6 +20,8 @@ _DISAGREES = (
     "the proof on symbols is withdrawn: on this law, in Fractions, the program does something else, so that it asks of "
     "its masses what symbols cannot refuse, such as `is`, `id` or type(mass) is Fraction"
 )
+LEAST = 10
+"""On so many laws a theorem is tried at least, however short the time."""
 _SHOWN = {1: "< 0", 2: "= 0", 3: "≤ 0", 4: "> 0", 5: "≠ 0", 6: "≥ 0"}
 
 
@@ -29,7 +31,7 @@ class Proof:
 
     regions: how many regions the statement was judged on; outside: those that its hypotheses leave out; discarded: how
     often z3 has proved that a region holds no law; tried: on how many laws it was run with Fractions afterwards;
-    undecided: why it was left open, for programs to read.
+    not_judged: on how many of them it gave no verdict; undecided: why it was left open, for programs to read.
 
     Made by `prove`.
     """
@@ -44,6 +46,7 @@ class Proof:
     counterexample: Counterexample | None = None
     reason: str = ""
     tried: int = 0
+    not_judged: int = 0
     undecided: Reason | None = None
 
     def __bool__(self) -> bool:
@@ -71,7 +74,7 @@ def prove(
     chooses which; one that is false there is no longer proved. One that fails is searched for rational laws on which
     the statement, run with Fractions, is false; there is no other way to be refuted. A program that asks a symbol for
     what only single masses have is refuted or left open. `watch` is told the regions judged and waiting; `limit` is in
-    seconds of processor time, after which the theorem is left open.
+    seconds of processor time, for the proof and again for the trial, after which the theorem is left open.
 
     >>> from spec_math import check_lossless
     >>> from spec_math.token_level import single
@@ -97,7 +100,7 @@ def prove(
                 break
     except Spent:
         stopped = Undecided(Reason.BUDGET, f"{limit:g} s were not enough: {counted['regions']} regions were judged")
-    answer, tries = _answered(theorem, stopped, faces, seed)
+    answer, tries, not_judged = _answered(theorem, stopped, faces, seed, limit)
     found = answer if isinstance(answer, Counterexample) else None
     return Proof(
         theorem.name,
@@ -109,30 +112,48 @@ def prove(
         counterexample=found,
         reason=_DISAGREES if found and stopped is None else answer.explanation if isinstance(answer, Undecided) else "",
         tried=tries,
+        not_judged=not_judged,
         undecided=answer.reason if isinstance(answer, Undecided) else None,
     )
 
 
 def _answered(
-    theorem: Theorem, stopped: Judged | Undecided | None, faces: Faces, seed: int
-) -> tuple[Counterexample | Undecided | None, int]:
-    """Return what is to be said of a theorem, and on how many laws it was tried for that."""
-    answer = counterexample(theorem, stopped.region) if isinstance(stopped, Judged) else stopped
+    theorem: Theorem, stopped: Judged | Undecided | None, faces: Faces, seed: int, limit: float | None
+) -> tuple[Counterexample | Undecided | None, int, int]:
+    """Return what is to be said of a theorem, on how many laws it was tried for that, and how many gave no verdict."""
+    answer = _on_the_region(theorem, stopped) if isinstance(stopped, Judged) else stopped
     if isinstance(answer, Counterexample):
-        return answer, 0
-    if isinstance(stopped, Judged):
-        own = stopped.verdict
-        shown = f"{own} where {_described(stopped.region)}"
-        if answer is None:
-            answer = own if isinstance(own, Undecided) else Undecided(Reason.NOT_JUDGED, shown)
-    tries = 0
+        return answer, 0, 0
+    tries = not_judged = spent = 0
+    ends = None if limit is None else process_time() + limit
     for point in laws_to_try(theorem, faces, seed):
+        if spent == ENOUGH or (ends is not None and tries >= LEAST and process_time() > ends):
+            if answer is None:
+                answer = Undecided(Reason.BUDGET, f"proved on symbols, and tried on {tries} laws only: time was short")
+            break
         tries += 1
         found = tried(theorem, point)
         if isinstance(found, Counterexample):
-            return found, tries
-        answer = found if answer is None else answer
-    return answer, tries
+            return found, tries, not_judged
+        if found is not None:
+            not_judged += 1
+            spent += found.reason is Reason.BUDGET
+            answer = found if answer is None else answer
+    return answer, tries, not_judged
+
+
+def _on_the_region(theorem: Theorem, stopped: Judged) -> Counterexample | Undecided:
+    """Return a law of the region that refutes the theorem, or why it is left open there."""
+    try:
+        answer = counterexample(theorem, stopped.region)
+    except Spent:
+        answer = None
+    if answer is not None:
+        return answer
+    own = stopped.verdict
+    if isinstance(own, Undecided):
+        return own
+    return Undecided(Reason.NOT_JUDGED, f"{own} where {_described(stopped.region)}")
 
 
 def _described(region: Region) -> str:

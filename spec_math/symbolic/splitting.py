@@ -20,6 +20,8 @@ from spec_math.verdict import Reason, Undecided
 
 TRIED = 40
 """How many rational laws of a region are tried for a counterexample."""
+ENOUGH = 3
+"""After so many laws on which the statement gives no verdict, no more are tried."""
 
 
 class Judged(NamedTuple):
@@ -106,17 +108,24 @@ def opened(theorem: Theorem, limit: float | None = None) -> Region:
 def counterexample(theorem: Theorem, region: Region) -> Counterexample | Undecided | None:
     """Look for rational laws of the region on which the statement, run with Fractions, is false.
 
+    Raises:
+        Spent: the time of the region's space is used up.
+
     >>> positive = Theorem("", "", lambda law: law[0] > 0, {"t": 2})
     >>> print(counterexample(positive, opened(positive)))
     t = (0, 1): False
     """
-    found = None
+    left_open: list[Undecided] = []
     for point in islice(region.points(), TRIED):
+        region.space.look_at_the_clock()
         answer = tried(theorem, point)
         if isinstance(answer, Counterexample):
             return answer
-        found = answer if found is None else found
-    return found
+        if answer is not None:
+            left_open.append(answer)
+        if len(left_open) == ENOUGH:
+            break
+    return left_open[0] if left_open else None
 
 
 def _followed(theorem: Theorem, region: Region) -> Any:

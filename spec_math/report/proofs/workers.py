@@ -5,7 +5,7 @@ from __future__ import annotations
 import multiprocessing
 import os
 import signal
-from collections.abc import Callable, Generator, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from multiprocessing import resource_tracker
@@ -17,7 +17,9 @@ Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 
-def side_by_side(work: Callable[[Item], Result], items: Iterable[Item], at_once: int) -> Iterator[tuple[Item, Result]]:
+def side_by_side(
+    work: Callable[[Item], Result], items: Iterable[Item], at_once: int
+) -> Generator[tuple[Item, Result], None, None]:
     """Do work on items in so many processes, the first ones first; yield each item with its result when it is done.
 
     Whoever leaves early, by an exception or by Ctrl-C, closes the iterator: the processes are then killed.
@@ -41,7 +43,7 @@ def side_by_side(work: Callable[[Item], Result], items: Iterable[Item], at_once:
 
 
 @contextmanager
-def _interrupts_held_back() -> Generator[None]:
+def _interrupts_held_back() -> Generator[None, None, None]:
     """Hold back Ctrl-C while processes start: they inherit that, and leave it to this process to end them."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
