@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("torch", reason="torch is an optional extra")
 
+from spec_math.verdict import Reason, Undecided
 from torch_bridge.engines.edited import edited
 from torch_bridge.engines.installed import engine_part, missing
 from torch_bridge.engines.judged import judged, total_variation
@@ -41,7 +42,11 @@ def test_the_judge_completes_short_texts_and_cuts_long_ones() -> None:
         return [0.5, 0.5]
 
     assert judged({(0,): 0.5, (1, 0, 0, 0): 0.25, (1, 1): 0.25}, fair, 2, 0)
-    assert judged({(0,): 0.5, (1, 0, 0, 0): 0.5}, fair, 2, 0.25)
+    assert judged({(0,): 0.5, (1, 0, 0): 0.25 + 2.0**-20, (1, 1): 0.25 - 2.0**-20}, fair, 2, 2.0**-20)
+    # A bound that would explain a quarter of the mass forgives no more than the cap.
+    left_open = judged({(0,): 0.5, (1, 0, 0, 0): 0.5}, fair, 2, 0.25)
+    assert isinstance(left_open, Undecided)
+    assert left_open.reason is Reason.ROUNDING
     found = judged({(0,): 0.5, (1, 0, 0, 0): 0.5}, fair, 2, 0)
     assert (found.tokens, found.total_variation) in (((1, 0), 0.25), ((1, 1), 0.25))
 
