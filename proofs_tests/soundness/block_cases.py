@@ -76,6 +76,7 @@ class BlockCase:
             True,
             cap,
             self.defect in defects.SUMS,
+            lambda: self.text_law(exact, whole, True),
         )
 
     def text_law(self, models: list[Any], whole: Model, exact: bool) -> Emitted:

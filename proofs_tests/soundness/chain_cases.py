@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
@@ -49,8 +49,13 @@ class ChainCase:
         with np.errstate(all="ignore"):
             run = self.text_law(stored[0], stored[1], False)
         coins, size = run.coins + 1, len(self.target[0])
+
+        def as_stored() -> Emitted:
+            rows = [tuple(laws.exactly(row) for row in one) for one in stored]
+            return self.text_law(rows[0], rows[1], True)
+
         rounding, cap = 2 * coins * (size + 8 + 2 * coins) * unit, 1e-2 if unit >= laws.ROUNDOFF["float16"] else 1e-4
-        return Truth(ideal, run, wanted, 0.0, rounding, 4 * coins * size * unit, False, cap)
+        return Truth(ideal, run, wanted, 0.0, rounding, 4 * coins * size * unit, False, cap, False, as_stored)
 
     def row(self, text: tuple[int, ...]) -> laws.Law:
         return self.target[len(text) % len(self.target)]
@@ -78,7 +83,7 @@ def chain_case(rng: random.Random, library: str, torch: Any) -> ChainCase:
     if defects.chosen(rng):
         program, defect, ε = defects.in_a_chain(program, make)
     numbers, dialect = written_for(rng, library, "tokens" if given else "laws")
-    source = written(program, dialect, rng)
+    source = written(program, replace(dialect, several=True), rng)
     names = names_of(library, size, torch)
     family = f"chain of {lookahead}"
     return ChainCase(library, numbers, family, defect, ε, source, names, program, target, draft, given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -18,6 +19,7 @@ class Truth:
     `mirrored` how far the oracle's own sums may be from the program's. `cap` is the most that a verdict
     may forgive. A coin is `strict`: it refuses what is not a number, where libraries each do something else. With
     `off_sums` masses whose sum is off are drawn from on purpose: of floats a coin may refuse them, or divide.
+    `as_stored` is asked in doubt: exact arithmetic on the stored masses, among which rounding may have made ties.
     """
 
     ideal: Emitted
@@ -29,6 +31,7 @@ class Truth:
     strict: bool = True
     cap: float = 1e-4
     off_sums: bool = False
+    as_stored: Callable[[], Emitted] | None = None
 
     @property
     def ideal_distance(self) -> Fraction:
@@ -77,7 +80,8 @@ def _fault_of_lossy(verdict: Lossy, truth: Truth, masses: bool) -> str:
     broken = (
         run.failed or ideal.failed or (ideal.gap and not truth.rounding) or (truth.off_sums and verdict.emitted is None)
     )
-    if not broken and not truth.ideal_distance and truth.run_distance <= truth.rounding + truth.slack:
+    explained = not truth.ideal_distance and truth.run_distance <= truth.rounding + truth.slack
+    if not broken and explained and _lossless_as_stored(truth):
         return f"Lossy ({verdict.reason[:200]}), but the program is lossless"
     if not masses:
         return ""
@@ -93,3 +97,10 @@ def _fault_of_lossy(verdict: Lossy, truth: Truth, masses: bool) -> str:
         if all(abs(float(as_fraction(said) - mass)) > allowed for mass in masses) and not run.gap:
             return f"Lossy, but token {key} is {name} with probability {masses[0]}, not {said}"
     return ""
+
+
+def _lossless_as_stored(truth: Truth) -> bool:
+    if truth.as_stored is None:
+        return True
+    rounded = 0.0 if truth.strict else truth.mirrored
+    return distance(truth.as_stored().law, truth.wanted) <= truth.slack + rounded

@@ -219,7 +219,8 @@ def wrong_later_draft(program: s.Block, make: Maker, size: Fraction) -> s.Block 
     if found is None or make.k < 2:
         return None
     place, loop = found
-    wrong = make.rng.choice((accepts_less, accepts_more))(loop.body, make, size)
+    # On two tokens what is left after a rejection is one token: only a leak shows there.
+    wrong = make.rng.choice((accepts_less, leaks))(loop.body, make, size)
     if wrong is None:
         return None
     count, later = s.Name("scalar_n"), s.Compared("<", s.ZERO, s.Name("scalar_n"))

@@ -20,7 +20,7 @@ class Dialect:
     """How a program is written: `flips` and `draws` are ways to ask, of which one is chosen at each place.
 
     `arrays` names the module whose arrays the laws are, or is empty where they are taken apart into lists. `floating`
-    writes constants as floats. `uniforms` are ways to make a number that is kept.
+    writes constants as floats, `several` a single token as a list of one. `uniforms` make a number that is kept.
     """
 
     flips: Sequence[Phrase]
@@ -31,6 +31,7 @@ class Dialect:
     floating: bool = False
     head: str = "def verify(coin, tokens, target, draft):"
     before: Sequence[str] = ()
+    several: bool = False
 
 
 COIN_LISTS = Dialect([lambda p: f"coin.flip({p})"], [lambda m: f"coin.draw({m})"], [])
@@ -160,7 +161,7 @@ class _Writer:
         listed = [self.value(token) for token in tokens]
         if "prefix" in self.dialect.head:
             return f"({', '.join(listed)},)"
-        return listed[0] if len(listed) == 1 else f"[{', '.join(listed)}]"
+        return listed[0] if len(listed) == 1 and not self.dialect.several else f"[{', '.join(listed)}]"
 
     def condition(self, condition: Any) -> str:
         relation = "==" if isinstance(condition, s.Same) else condition.relation

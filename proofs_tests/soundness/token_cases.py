@@ -15,7 +15,7 @@ import numpy as np
 from proofs_tests.soundness import defects, dialects, families, laws
 from proofs_tests.soundness import syntax as s
 from proofs_tests.soundness.compare import Truth
-from proofs_tests.soundness.oracle import emitted_by
+from proofs_tests.soundness.oracle import Emitted, emitted_by
 from proofs_tests.soundness.source import Dialect, compiled, written
 
 FLOATS = ("float64", "float32", "float16", "bfloat16")
@@ -71,7 +71,13 @@ class Case:
             4 * (run.coins + 1) * float(laws.gap(laws.exactly(stored_target)) + laws.gap(laws.exactly(stored_draft)))
         )
         mirrored = 4 * (run.coins + 1) * len(ideal_target) * unit
-        return Truth(ideal, run, wanted, slack, rounding, mirrored, coin, cap, self.defect in defects.SUMS)
+
+        def as_stored() -> Emitted:
+            exact = {name: laws.exactly(names[name]) for name in ("target", "draft")}
+            return emitted_by(self.program, {**names, **exact}, (exact["draft"],) * given, coin, True)
+
+        sums = self.defect in defects.SUMS
+        return Truth(ideal, run, wanted, slack, rounding, mirrored, coin, cap, sums, as_stored)
 
 
 UNASKED = "check_lossless k=None"
