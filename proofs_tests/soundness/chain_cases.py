@@ -15,7 +15,7 @@ from proofs_tests.soundness import syntax as s
 from proofs_tests.soundness.compare import Truth
 from proofs_tests.soundness.oracle import Emitted, emitted_by
 from proofs_tests.soundness.source import compiled, written
-from proofs_tests.soundness.token_cases import names_of, written_for
+from proofs_tests.soundness.token_cases import as_tensor, names_of, written_for
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,9 @@ class ChainCase:
         if not unit:
             return Truth(ideal, ideal, wanted, strict=False)
         kind = self.numbers.removeprefix("torch.")
-        stored = [tuple(list(laws.as_stored(row, kind)) for row in rows) for rows in (self.target, self.draft)]
+        stored = [tuple(laws.as_stored(row, kind) for row in rows) for rows in (self.target, self.draft)]
+        if "torch" in self.numbers:
+            stored = [tuple(as_tensor(self.names["torch"], row) for row in rows) for rows in stored]
         with np.errstate(all="ignore"):
             run = self.text_law(stored[0], stored[1], False)
         coins, size = run.coins + 1, len(self.target[0])

@@ -227,7 +227,8 @@ def _each(tree: s.Each, env: Env) -> list[Any]:
 
 def _without(tree: s.Without, env: Env) -> list[Any]:
     masses = list(value(tree.law, env))
-    masses[value(tree.token, env)] *= 0
+    token = value(tree.token, env)
+    masses[token] = masses[token] * 0
     return masses
 
 

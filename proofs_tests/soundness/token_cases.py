@@ -40,6 +40,10 @@ class Case:
     exact_draft: laws.Law
     given: int = 0
 
+    def in_its_type(self, law: Any) -> Any:
+        """Return a law as the program computes with it."""
+        return as_tensor(self.names["torch"], law) if "torch" in self.numbers and isinstance(law, np.ndarray) else law
+
     @property
     def span(self) -> int:
         """The number of tokens."""
@@ -53,7 +57,7 @@ class Case:
         given = self.given if drafts is None else drafts
         coin = self.kind in COIN_KINDS
         ideal_target, ideal_draft = self.exact_target, self.exact_draft
-        stored_target, stored_draft = listed(self.target), listed(self.draft)
+        stored_target, stored_draft = (listed(self.in_its_type(law)) for law in (self.target, self.draft))
         wanted = {(token,): mass for token, mass in enumerate(ideal_target) if mass}
         floating = self.numbers != "fractions"
         names = {"target": list(ideal_target), "draft": list(ideal_draft), "floating": floating}
@@ -87,13 +91,8 @@ COIN_KINDS = ("check_lossless", UNASKED, "assert_lossless", "check_sampler of a 
 
 
 def listed(law: Any) -> list[Any]:
-    """Return the entries of a law in their own type; those of tensors as NumPy's numbers of the same type."""
-    if isinstance(law, np.ndarray):
-        return list(law)
-    if isinstance(law, list | tuple):
-        return list(law)
-    kind = str(law.dtype).removeprefix("torch.")
-    return list(np.array([float(mass) for mass in law], dtype=laws.NUMPY_TYPES[kind]))
+    """Return the entries of a law in their own type: torch divides otherwise than NumPy, by a reciprocal."""
+    return list(law)
 
 
 def coin_case(rng: random.Random, torch: Any) -> Case:
