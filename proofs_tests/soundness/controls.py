@@ -67,21 +67,20 @@ def _with_coin(flip: Callable[[Any], Any], draw: Callable[[list[Any]], list[Any]
 
 
 def _forgives_more(verdict: Any) -> Any:
-    """Forgive a hundred times what rounding explains: some 12 roundoffs of float32 a coin."""
+    """Forgive floats a hundred times what rounding explains, some 12 roundoffs of float32 a coin; nothing if exact."""
     wide = min(100 * 3 * 12 * 2.0**-24, 1e-4)
-    if isinstance(verdict, Lossy) and verdict.total_variation is not None and verdict.total_variation <= wide:
-        return Lossless(1, wide)
-    return verdict
+    off = verdict.total_variation if isinstance(verdict, Lossy) else None
+    return Lossless(1, wide, verdict.drafts) if isinstance(off, float) and off <= wide else verdict
 
 
 def _tolerates(verdict: Any) -> Any:
     if isinstance(verdict, Lossy) and verdict.total_variation is not None and verdict.total_variation <= 1e-3:
-        return Lossless(1)
+        return Lossless(1, drafts=verdict.drafts)
     return verdict
 
 
 def _looks_at_even_tokens(verdict: Any) -> Any:
-    return Lossless(1) if isinstance(verdict, Lossy) and (verdict.token or 0) % 2 else verdict
+    return Lossless(1, drafts=verdict.drafts) if isinstance(verdict, Lossy) and (verdict.token or 0) % 2 else verdict
 
 
 def _tells_other_masses(verdict: Any) -> Any:
@@ -116,10 +115,10 @@ def _drops_small(masses: list[Any]) -> list[Any]:
     return [mass / sum(kept) for mass in kept]
 
 
-def _one_draft(fn: Any, target: Any, draft: Any, k: int) -> Any:
-    """Judge one draft; where that raises, there was nothing to judge."""
+def _one_draft(fn: Any, target: Any, draft: Any, k: int | None = None) -> Any:
+    """Judge one draft, and take that for the number that was asked for."""
     verdict = LIBRARY.coin(fn, target, draft, 1)
-    return verdict if verdict else LIBRARY.coin(fn, target, draft, k)
+    return replace(verdict, drafts=(k or 3,)) if verdict else LIBRARY.coin(fn, target, draft, k)
 
 
 def _stops_early(*asked: Any, **how: Any) -> Any:
@@ -171,7 +170,7 @@ CONTROLS = (
     ),
     Control(
         "target and draft exchanged",
-        replace(LIBRARY, coin=lambda fn, target, draft, k: LIBRARY.coin(fn, draft, target, k)),
+        replace(LIBRARY, coin=lambda fn, target, draft, k=None: LIBRARY.coin(fn, draft, target, k)),
         "coin",
     ),
     Control(
@@ -202,7 +201,8 @@ def convicted_after(control: Control, seed: int, most: int, only_relevant: bool 
                 continue
             judged += 1
             fault = tried(case, control.judges)[1]
-            if fault and not tried(case)[1]:
+            # One that breaks down has not been convicted of a verdict.
+            if fault and not fault.startswith("the judge raised") and not tried(case)[1]:
                 return judged, fault
             if judged == most:
                 return None
