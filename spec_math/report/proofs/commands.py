@@ -18,6 +18,7 @@ from spec_math.files.whole import check_writable, write_whole
 from spec_math.report.arguments import load_scheme, parsed_ks
 from spec_math.report.proofs.drafts import Case, Found, exit_code, finding, in_turn, not_taken, together
 from spec_math.report.proofs.table import as_json, code_of, failures, summary, terminal_table
+from spec_math.report.proofs.watched import prove_watched
 from spec_math.report.proofs.workers import side_by_side
 from spec_math.symbolic import THEOREMS, Proof, Theorem, chosen, prove
 from spec_math.symbolic.token_theorems import lossless
@@ -162,4 +163,5 @@ def _arriving(
 
 
 def _prove(job: Job) -> Proof:
-    return prove(job.theorem(), limit=job.limit, seed=job.seed)
+    own = prove_watched if job.scheme else prove
+    return own(job.theorem(), limit=job.limit, seed=job.seed)

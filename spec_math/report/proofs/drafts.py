@@ -9,7 +9,8 @@ from time import process_time
 
 from spec_math.report.arguments import load_scheme
 from spec_math.report.proofs.table import code_of
-from spec_math.symbolic import Proof, prove
+from spec_math.report.proofs.watched import prove_watched
+from spec_math.symbolic import Proof
 from spec_math.symbolic.token_theorems import lossless
 from spec_math.symbolic.trial import SEED
 from spec_math.verdict import Reason
@@ -64,7 +65,7 @@ def in_turn(case: Case) -> Found:
             found.not_tried[drafts, case.tokens] = why
             continue
         begun = process_time()
-        proof = prove(lossless(scheme, case.tokens, drafts), limit=case.limit, seed=case.seed)
+        proof = prove_watched(lossless(scheme, case.tokens, drafts), limit=case.limit, seed=case.seed)
         found.proofs[drafts, case.tokens] = proof
         if proof.verdict == "refuted":
             why = f"refuted for {drafts}"
