@@ -13,3 +13,9 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "proofs"))
 
 # It drives mutmut, which is installed by `make mutants` alone.
 collect_ignore = ["mutants/judge.py"]
+
+
+def pytest_runtest_setup() -> None:
+    """A width or colours that one test, or what it explores, leaves in the environment are not another test's."""
+    for name in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR"):
+        _ = os.environ.pop(name, None)

@@ -184,6 +184,9 @@ NO_NUMBERS = {
     "verify",
     "the_token",
     "disintegrated",
+    # of two single masses, or a single chance
+    "capped_ratio",
+    "none_of",
     # take a function of the scale
     "acceptance_by",
     "rejections_by",

@@ -149,7 +149,7 @@ def root_tests(laws: Conditionals, roots: Sequence[int]) -> list[Any]:
 
     >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
     >>> root_tests(laws, (0, 1))
-    [Fraction(1, 2), 1]
+    [Fraction(1, 2), Fraction(1, 1)]
     """
     return _asked(lambda coin: without_replacement.emit(coin, tuple(roots), laws.target(), laws.draft()))
 

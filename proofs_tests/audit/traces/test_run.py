@@ -20,6 +20,7 @@ from spec_math.audit.traces.recorder import Engine, by_position, record
 from spec_math.audit.traces.run import TRIES, audit_shards, cluster, find_shards, threads
 from spec_math.audit.traces.shard_audit import audit_shard
 from spec_math.audit.traces.store import Store
+from spec_math.render.data import from_json
 
 LOOKAHEAD = 3
 ROOT = Path(__file__).parents[3]
@@ -197,10 +198,11 @@ def test_killed_in_the_middle_and_continued_it_gives_the_same_evidence(tmp_path)
     assert again.returncode == 1, again.stderr
     with threads(1) as executor:
         whole = audit_shards(shards, executor)
-    told = json.loads((out / "trace.json").read_text())
-    assert told["curve"] == json.loads(json.dumps(whole.emitted.curve))
-    claim = told["claims"]["emitted tokens have the target's law"]
+    told = from_json((out / "trace.json").read_text(encoding="utf-8"))
+    claim = told.table("claims").records()[0]
+    assert claim["claim"] == "emitted tokens have the target's law"
     assert claim["log evidence"] == whole.emitted.log
+    assert claim["highest log evidence"] == whole.emitted.highest
     assert claim["refuted"]
 
 
