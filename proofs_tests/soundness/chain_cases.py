@@ -15,7 +15,7 @@ from proofs_tests.soundness import syntax as s
 from proofs_tests.soundness.compare import Truth
 from proofs_tests.soundness.oracle import Emitted, emitted_by
 from proofs_tests.soundness.source import compiled, written
-from proofs_tests.soundness.token_cases import as_tensor, names_of, written_for
+from proofs_tests.soundness.token_cases import as_tensor, names_of, on_tensors, written_for
 
 
 @dataclass(frozen=True)
@@ -67,6 +67,7 @@ class ChainCase:
             "target_model": lambda tokens: list(target[len(tokens)]),
             "draft_model": lambda tokens: list(draft[len(tokens)]),
             "floating": self.numbers != "fractions",
+            "tensors": not exact and on_tensors(self.source),
         }
         found = emitted_by(self.program, names, self.draft if self.given else (), False, exact)
         found.law = block_cases.continued(found.law, self.row, len(self.target))

@@ -220,9 +220,12 @@ def value(tree: Any, env: Env) -> Any:
 def _each(tree: s.Each, env: Env) -> list[Any]:
     left, right = value(tree.left, env), value(tree.right, env)
     apply = ORDINARY[tree.sign]
-    if isinstance(right, list):
-        return [apply(a, b) for a, b in zip(left, right, strict=True)]
-    return [apply(a, right) for a in left]
+    paired = zip(left, right if isinstance(right, list) else [right] * len(left), strict=True)
+    if not env.get("tensors"):
+        return [apply(a, b) for a, b in paired]
+    # A 0 that is put into a tensor is a number of its type, where in a list it stays Python's own.
+    masses = [(a, apply(a, b)) for a, b in paired]
+    return [one if type(one) is type(a) else a.new_tensor(float(one)) for a, one in masses]
 
 
 def _without(tree: s.Without, env: Env) -> list[Any]:

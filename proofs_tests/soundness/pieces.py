@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from multiprocessing import get_context
 from pathlib import Path
@@ -93,8 +92,9 @@ def run_all(pieces: list[Piece], processes: int) -> list[Path]:
 
 
 def _finished(left: list[Piece], processes: int) -> Iterator[tuple[Piece, int]]:
-    # Fresh processes: what one case leaves behind would else grow with the run.
-    with ProcessPoolExecutor(processes, mp_context=get_context("spawn"), max_tasks_per_child=20) as pool:
-        running = {pool.submit(run, piece): piece for piece in left}
-        for one in as_completed(running):
-            yield running[one], len(json.loads(one.result().read_text(encoding="utf-8"))["wrong"])
+    # Fresh processes: what one case leaves behind would else grow with the run. Python 3.11's ProcessPoolExecutor can
+    # hang where it replaces a process that has done its tasks; a Pool does not.
+    with get_context("spawn").Pool(processes, maxtasksperchild=20) as pool:
+        of_file = {piece.file: piece for piece in left}
+        for file in pool.imap_unordered(run, left):
+            yield of_file[file], len(json.loads(file.read_text(encoding="utf-8"))["wrong"])

@@ -66,7 +66,12 @@ class Case:
         if not unit and self.defect != "rounds_inside":
             return Truth(ideal, ideal, wanted)
         unit = unit or 2.0**-53
-        names = {"target": stored_target, "draft": stored_draft, "floating": floating}
+        names = {
+            "target": stored_target,
+            "draft": stored_draft,
+            "floating": floating,
+            "tensors": on_tensors(self.source),
+        }
         with np.errstate(all="ignore"):
             run = emitted_by(self.program, names, (stored_draft if coin else ideal_draft,) * given, coin, False)
         rounding = 2 * (run.coins + 1) * (len(ideal_target) + 8 + 2 * run.coins) * unit
@@ -78,7 +83,7 @@ class Case:
 
         def as_stored() -> Emitted:
             exact = {name: laws.exactly(names[name]) for name in ("target", "draft")}
-            return emitted_by(self.program, {**names, **exact}, (exact["draft"],) * given, coin, True)
+            return emitted_by(self.program, {**names, **exact, "tensors": False}, (exact["draft"],) * given, coin, True)
 
         sums = self.defect in defects.SUMS
         return Truth(ideal, run, wanted, slack, rounding, mirrored, coin, cap, sums, as_stored)
@@ -88,6 +93,11 @@ UNASKED = "check_lossless k=None"
 """Judged for 1, 2 and 3 drafts, as nobody asked for a number."""
 
 COIN_KINDS = ("check_lossless", UNASKED, "assert_lossless", "check_sampler of a coin")
+
+
+def on_tensors(source: str) -> bool:
+    """Say whether a source takes the larger and the smaller of masses in tensors, and not in lists."""
+    return any(f"torch.{name}(" in source for name in ("clamp", "minimum", "maximum"))
 
 
 def listed(law: Any) -> list[Any]:
