@@ -3,15 +3,16 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
 PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: help report test test-engines test-browser lint types soundness bench docs clean
+.PHONY: help field report test test-engines test-browser lint types soundness bench docs clean
 
 help:
 	@echo 'make report   set up, run the main job on the embedded default, and say where the page is'
 	@echo 'make test     set up, then linters, types and every test'
-	@echo 'make test-engines  kernels of vLLM and SGLang in an environment of their own, which downloads 500 MB'
+	@echo 'make test-engines  kernels of vLLM and SGLang in an environment on top of that of the tests, which downloads 300 MB'
 	@echo 'make test-browser  the report in headless Chromium, with mouse and keyboard'
 	@echo 'make mutants   set up, then wrong versions of the library against its tests, 40 minutes'
 	@echo 'make soundness  set up, then random verifiers against an independent judge, an hour'
+	@echo 'make field    public samplers out of the package index against the target, 40 minutes; a run that is stopped goes on'
 	@echo 'make bench    set up, then one table of ratios'
 	@echo 'make docs     set up, then the book, and say where it is'
 	@echo 'make clean    remove what was made: .venv, out, caches'
@@ -19,9 +20,7 @@ help:
 report: .venv/library
 	.venv/bin/spec-math report
 
-# Compiled kernels are kept per file, and a constant that another file changed stays in them: tests compile anew.
 test: .venv/tests lint types
-	find spec_math torch_bridge -name '*.nb[ic]' -delete
 	.venv/bin/python -m pytest
 
 lint: .venv/tests
@@ -34,7 +33,7 @@ types: .venv/tests
 # Needs Debian's packages chromium and chromium-driver; without them the tests are skipped and say so.
 test-browser: .venv/tests
 	$(PIP) --editable '.[browser]'
-	.venv/bin/python -m pytest -n 0 proofs_tests/report/test_browser.py
+	.venv/bin/python -m pytest -n 0 proofs_tests/render/test_browser.py
 
 # Six to twenty minutes a floor on two cores; `make mutants FLOOR=token_level` runs one.
 mutants: .venv/tests
@@ -44,6 +43,10 @@ mutants: .venv/tests
 # A million programs and a hundred thousand functions, in pieces that are kept in out/soundness: what is stopped goes on.
 soundness: .venv/tests
 	.venv/bin/python -m proofs_tests.soundness
+
+# Archives are downloaded, pinned by hash, and not installed; what was judged today is not judged again.
+field: .venv/tests
+	OMP_NUM_THREADS=1 .venv/bin/python -m torch_bridge.field $(ENGINES)
 
 bench: .venv/tests
 	.venv/bin/python -m benchmarks
@@ -69,22 +72,25 @@ docs: .venv/docs
 	$(PIP) --editable '.[docs]'
 	touch $@
 
-# Other engines' kernels from their published sources, and what runs them, in an environment of their own: triton is
-# 190 MB. vLLM's archive is built for no device, which compiles nothing; only single files of both are unpacked.
+# Other engines' kernels from their published sources, and what runs them, in an environment on top of that of the
+# tests: triton is 190 MB. vLLM's archive is built for no device, which compiles nothing; only single files of both are
+# unpacked.
 test-engines: .venv-engines/engines
 	TRITON_INTERPRET=1 .venv-engines/bin/python -m pytest -q -p no:cacheprovider --durations=5 \
-		$(addprefix proofs_tests/torch_bridge/,engines/test_vllm.py engines/test_sglang.py test_tiled_verify.py \
-		test_indexed_kernel.py)
+		$(addprefix proofs_tests/torch_bridge/,engines/test_vllm.py engines/test_sglang.py engines/test_sglang_tree.py \
+		engines/test_lossy_rules.py test_tiled_verify.py test_indexed_kernel.py)
 
 ENGINES_PIP = .venv-engines/bin/python -m pip --disable-pip-version-check
 VLLM_FILES = vllm/v1/sample/rejection_sampler.py vllm/v1/worker/gpu/spec_decode/rejection_sampler_utils.py \
 	vllm/v1/worker/gpu/sample/gumbel.py vllm/v1/spec_decode/fly.py
+SGLANG_FILES = ops/speculative/reject_sampling.py jit/include/sgl_kernel/speculative/sampling.cuh
 
-.venv-engines/engines: constraints.txt constraints-engines.txt pyproject.toml
-	@test -n "$(PYTHON)" || { echo 'Python 3.11 or later is needed and was not found'; exit 1; }
+.venv-engines/engines: constraints-engines.txt .venv/tests
 	rm -rf .venv-engines/engines .venv-engines/engines.new .venv-engines/downloads
-	test -x .venv-engines/bin/python || "$(PYTHON)" -m venv .venv-engines
-	$(ENGINES_PIP) install --quiet --constraint constraints.txt --editable '.[test,torch]'
+	test -x .venv-engines/bin/python || .venv/bin/python -m venv .venv-engines
+	.venv/bin/python -c 'import sysconfig; print("import site; site.addsitedir(%r)" % sysconfig.get_path("purelib"))' \
+		> "$$(.venv-engines/bin/python -c 'import sysconfig; print(sysconfig.get_path("purelib"))')/tests.pth"
+	$(ENGINES_PIP) install --quiet --constraint constraints.txt torch
 	$(ENGINES_PIP) install --quiet --constraint constraints-engines.txt --no-deps triton
 	$(ENGINES_PIP) install --quiet --constraint constraints-engines.txt \
 		setuptools setuptools-scm setuptools-rust wheel cmake packaging ninja jinja2 numpy
@@ -95,8 +101,8 @@ VLLM_FILES = vllm/v1/sample/rejection_sampler.py vllm/v1/worker/gpu/spec_decode/
 	tar -xzf .venv-engines/downloads/vllm-*.tar.gz -C $@.new --strip-components=1 \
 		$(addprefix vllm-$(call pinned,vllm)/,$(VLLM_FILES))
 	.venv-engines/bin/python -c 'import glob, zipfile; \
-		zipfile.ZipFile(glob.glob(".venv-engines/downloads/sglang-*.whl")[0]).extract( \
-		"sglang/kernels/ops/speculative/reject_sampling.py", "$@.new")'
+		wheel = zipfile.ZipFile(glob.glob(".venv-engines/downloads/sglang-*.whl")[0]); \
+		[wheel.extract("sglang/kernels/" + name, "$@.new") for name in "$(SGLANG_FILES)".split()]'
 	mv $@.new $@
 
 pinned = $(shell sed -n 's/^$(1)==//p' constraints-engines.txt)

@@ -13,6 +13,7 @@ from benchmarks.table import Row, show
 
 MODULES = (
     "start_up",
+    "daily",
     "optimum_value",
     "plan",
     "transport",

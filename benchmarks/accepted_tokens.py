@@ -7,11 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from random import Random
 from statistics import fmean, stdev
 from time import perf_counter
 
-from spec_math.arrays import Array, proportional_to
+from proofs_tests.block_level.models import weighted
+from spec_math.arrays import Array
 from spec_math.block_level import block, chain_priorities, comparison, multi_path, optimum
 from spec_math.verdict import Bracket
 
@@ -33,20 +33,6 @@ METHODS = [
 ]
 
 
-def model(seed: str, size: int) -> Callable[[tuple[int, ...]], Array]:
-    """Return a model with a law of its own after every prefix: whole weights 0 to 9."""
-    known: dict[tuple[int, ...], Array] = {}
-
-    def after(prefix: tuple[int, ...]) -> Array:
-        if prefix not in known:
-            random = Random(f"{seed} {prefix}")
-            weights = [random.randint(0, 9) for _ in range(size)]
-            known[prefix] = proportional_to(weights if any(weights) else [1] * size)
-        return known[prefix]
-
-    return after
-
-
 def show(title: str, columns: dict[str, list[Fraction]]) -> None:
     """Print each method's mean, what it lacks to the optimum on average with its standard error, and how often none."""
     best = columns["optimum"]
@@ -66,7 +52,7 @@ def show_beyond() -> None:
     rows: list[list[float]] = []
     widest, times = 0.0, list[float]()
     for seed in range(instances):
-        target, draft = model(f"target {seed}", size), model(f"draft {seed}", size)
+        target, draft = weighted(f"target {seed}", size), weighted(f"draft {seed}", size)
         floats = in_floats(target), in_floats(draft)
         start = perf_counter()
         claim = optimum.chains_certificate(target, draft, (), lookahead, k)
@@ -75,9 +61,9 @@ def show_beyond() -> None:
         rows.append(
             [
                 float(claim.lower),
-                chain_priorities.expected(*floats, (), lookahead, k) - 1,
-                multi_path.expected(*floats, (), lookahead, k) - 1,
-                block.expected(*floats, (), lookahead) - 1,
+                chain_priorities.expected(*floats, (), lookahead, k),
+                multi_path.expected(*floats, (), lookahead, k),
+                block.expected(*floats, (), lookahead),
                 float(optimum.level_bound(target, draft, (), lookahead, k)),
             ]
         )
@@ -100,28 +86,28 @@ def main() -> None:
         columns: dict[str, list[Fraction]] = {"optimum": []} | {name: [] for name in METHODS}
         ahead = 0
         for seed in range(instances):
-            models = model(f"target {seed}", size), model(f"draft {seed}", size)
-            accepted, verdict = comparison.of_chains(*models, (), lookahead, k)
+            models = weighted(f"target {seed}", size), weighted(f"draft {seed}", size)
+            tokens, verdict = comparison.of_chains(*models, (), lookahead, k)
             if isinstance(verdict, Bracket):
                 raise ValueError(
                     f"no exact optimum for V = {size}, lookahead {lookahead}, k = {k}, seed {seed}: {verdict}"
                 )
-            columns["optimum"].append(verdict.acceptance)
+            columns["optimum"].append(verdict.tokens_per_call - 1)
             for name in METHODS:
-                columns[name].append(accepted[name])
-            ahead += accepted["greedy multi-path"] > accepted["chain priorities"]
+                columns[name].append(tokens[name] - 1)
+            ahead += tokens["greedy multi-path"] > tokens["chain priorities"]
         show(f"V = {size}, lookahead {lookahead}, {k} chains", columns)
         print(f"  greedy multi-path is ahead of chain priorities on {ahead}")
     for size, widths, instances in TREES:
         columns = {"optimum": []}
         for seed in range(instances):
-            models = model(f"target {seed}", size), model(f"draft {seed}", size)
-            accepted, verdict = comparison.of_trees(*models, (), widths)
+            models = weighted(f"target {seed}", size), weighted(f"draft {seed}", size)
+            tokens, verdict = comparison.of_trees(*models, (), widths)
             if isinstance(verdict, Bracket):
                 raise ValueError(f"no exact optimum for V = {size}, widths {widths}, seed {seed}: {verdict}")
-            columns["optimum"].append(verdict.acceptance)
-            for name, value in accepted.items():
-                columns.setdefault(name, []).append(value)
+            columns["optimum"].append(verdict.tokens_per_call - 1)
+            for name, value in tokens.items():
+                columns.setdefault(name, []).append(value - 1)
         show(f"V = {size}, widths {widths} without replacement", columns)
     show_beyond()
 

@@ -16,9 +16,9 @@ import numpy as np
 
 from benchmarks.table import Row, show
 from spec_math import SCHEMES
-from spec_math.report.comparison import chunk_rows, compare
-from spec_math.report.law_files import open_laws
-from spec_math.report.positions import from_files
+from spec_math.files.law_files import open_laws
+from spec_math.studies.positions.comparison import chunk_rows, compare
+from spec_math.studies.positions.stream import from_files
 
 V = 32_000
 

@@ -93,7 +93,10 @@ def blocks(runs: int = 2_000) -> list[Row]:
         method = named(name)
         truth = float(method.expected(RARE, OFTEN, (), 2, k))
         gain = truth - float(chain.expected(RARE, OFTEN, (), 2))
-        lines = [sample(Setting(RARE, OFTEN, [()], (k,), 2), 4, seed, methods=[method])[0] for seed in range(runs)]
+        lines = [
+            sample(Setting(RARE, OFTEN, [()], (k,), 2), 4, np.random.default_rng(seed), methods=[method])[0]
+            for seed in range(runs)
+        ]
         for kind, estimates, wanted in (
             ("tokens", [line.tokens(2) for line in lines], truth),
             ("gain", [line.gain(2) for line in lines], gain),
@@ -108,7 +111,10 @@ def every_prefix(runs: int = 2_000) -> list[Row]:
     text = np.random.default_rng(5).integers(0, 4, 400)
     target, draft = NGram.learn(text, 3, 4), NGram.learn(text, 2, 4)
     prefixes = [(), (0,), (1, 2), (3, 3), (0, 2)]
-    found = [of_every_prefix(Setting(target, draft, prefixes, (1,), 3), 6, seed) for seed in range(runs)]
+    found = [
+        of_every_prefix(Setting(target, draft, prefixes, (1,), 3), 6, np.random.default_rng(seed))
+        for seed in range(runs)
+    ]
     truth = float(np.mean([block.expected(target, draft, prefix, 3) for prefix in prefixes]))
     missed = misses([one.as_a_block[2] for one in found], truth)
     return [rate_row("a block after every prefix, 6 chains each", missed, runs, 1 - CONFIDENCE, "")]

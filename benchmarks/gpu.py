@@ -19,8 +19,18 @@ from typing import Any
 import torch
 from safetensors.torch import load_file
 
+from benchmarks import torch_rules
 from benchmarks.table import Row, interleaved, show
-from torch_bridge import Options, assert_same_tokens, indexed_logits, verify_block, verify_token, write_vectors
+from spec_math import SCHEMES
+from torch_bridge import (
+    Options,
+    assert_same_tokens,
+    indexed_logits,
+    verify_block,
+    verify_drafts,
+    verify_token,
+    write_vectors,
+)
 from torch_bridge.same_tokens import DifferentTokensError
 
 HOT = Options(check=False)
@@ -32,6 +42,7 @@ PROMISES = (
     f"kernels of verify_token at B, L, V = {PROMISED} in bfloat16: at least {FLOOR:.0%} of the memory-bandwidth floor",
     f"kernel of indexed_logits at k = {DOWN[2]:,}: at least {GAIN:g} × gather, then multiply",
     "vectors decided on the device as by programs replayed in float64, without a wait for the device",
+    "every verifier of one position at k = 4, V = 32,000, in at most 6 × the softmax of its rows, without a wait",
 )
 
 
@@ -118,6 +129,27 @@ def speed() -> list[Row]:
     against = "the full head, B = 64"
     rows.append(Row(f"indexed head, k = {looked:,}", min(ours) / min(full), float("inf"), "×", spread(ours), against))
     return rows
+
+
+def rules() -> list[Row]:
+    """Measure every verifier of one position against the softmax of its rows; a wait for the device is an error."""
+    found: list[Row] = []
+    for scheme in (scheme for scheme in SCHEMES if scheme.decide):
+        given = tuple(each.cuda() for each in torch_rules.batch(scheme, torch.bfloat16))
+        torch.cuda.set_sync_debug_mode("error")
+        try:
+            _ = verify_drafts(scheme, *given, HOT)
+        finally:
+            torch.cuda.set_sync_debug_mode("default")
+
+        def softmax(rows: Any = given[:2]) -> None:
+            for logits in rows:
+                torch.softmax(logits, dim=-1, dtype=torch.float32)
+
+        ours, floor = device_seconds((lambda s=scheme, g=given: verify_drafts(s, *g, HOT), softmax))
+        case = f"{scheme.short_name}, B = {torch_rules.REQUESTS}, V = {torch_rules.SIZE:,}, bfloat16"
+        found.append(Row(case, min(ours) / min(floor), 6, "×", spread(ours), f"softmax, {spread(floor)}"))
+    return found
 
 
 def copy_bandwidth() -> float:
@@ -240,7 +272,7 @@ def main() -> None:
         for promise in PROMISES:
             print(f"not measured: {promise}")
         return
-    rows = conformance() + speed()
+    rows = conformance() + speed() + rules()
     if triton_is_there():
         rows += kernels()
     else:

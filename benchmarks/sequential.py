@@ -1,4 +1,4 @@
-"""Tests of black boxes: how often they alarm in vain, and how soon in earnest, against a chi-square of fixed size."""
+"""Tests of black boxes: how often they alarm falsely, and how soon rightly, against a chi-square of fixed size."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def alarmed(times: Any) -> Any:
 
 def stops(test: IdentityTest, law: Any, runs: int, most: int, seed: int) -> Any:
     """Return the stopping times [runs] of draws from a law, all of them alarms."""
-    return alarmed(stopping_times(test, law, runs, most, seed))
+    return alarmed(stopping_times(test, law, runs, most, np.random.default_rng(seed)))
 
 
 def spread(times: Any) -> str:
@@ -80,8 +80,8 @@ def nulls() -> list[Row]:
     many = softmax(1.5 * rng.standard_normal((200, 5))), softmax(1.5 * rng.standard_normal((200, 5)))
     found: list[Row] = []
     for alpha in (0.05, 0.01):
-        one = stopping_times(identity_test(target, alpha, draft), target, NULLS, DRAWS, seed=1)
-        changing = context_stopping_times(contexts_test(alpha), many, many[0], NULLS, 256, seed=1)
+        one = stopping_times(identity_test(target, alpha, draft), target, NULLS, DRAWS, np.random.default_rng(1))
+        changing = context_stopping_times(contexts_test(alpha), many, many[0], NULLS, 256, np.random.default_rng(1))
         for name, times, draws in (("one law", one, DRAWS), ("changing contexts", changing, 256)):
             alarms = int((times > 0).sum())
             surely = float(beta.isf(1e-6, alarms + 1, NULLS - alarms))
@@ -226,7 +226,11 @@ def contexts() -> list[Row]:
         rng = np.random.default_rng(size)
         targets, drafts = softmax(1.5 * rng.standard_normal((2, 1_000, size)))
         law = np.array([redrawn(t, d) for t, d in zip(targets, drafts, strict=True)])
-        times = alarmed(context_stopping_times(contexts_test(ALPHA), (targets, drafts), law, 2_000, 50_000, seed=5))
+        times = alarmed(
+            context_stopping_times(
+                contexts_test(ALPHA), (targets, drafts), law, 2_000, 50_000, np.random.default_rng(5)
+            )
+        )
         told = f"total variation {np.abs(law - targets).sum(-1).mean() / 2:.3f} on average; 2,000 runs"
         found.append(
             Row(f"redrawn from the target, V = {size}", float(times.mean()), 1_000, "draws", spread(times), told)
@@ -267,7 +271,7 @@ def large() -> list[Row]:
     found: list[Row] = []
     for alpha in (0.05, 0.01):
         test = identity_test(target, alpha, draft, pools=labels)
-        alarms = int((stopping_times(test, target, 20_000, DRAWS, seed=8) > 0).sum())
+        alarms = int((stopping_times(test, target, 20_000, DRAWS, np.random.default_rng(8)) > 0).sum())
         surely = float(beta.isf(1e-6, alarms + 1, 20_000 - alarms))
         told = f"20,000 nulls of {DRAWS:,} draws, a look at each"
         name = f"false alarms, V = 151,936, alpha {alpha:g}"

@@ -16,10 +16,20 @@ author = "the spec_math authors"
 copyright = "the spec_math authors, Apache-2.0"
 release = version = version_of("spec_math")
 
-extensions = ["myst_parser", "sphinx.ext.autodoc", "mathml", "plain_docstrings", "reference", "gallery", "linked_names"]
+extensions = [
+    "myst_parser",
+    "sphinx.ext.autodoc",
+    "mathml",
+    "plain_docstrings",
+    "reference",
+    "gallery",
+    "linked_names",
+    "tests_behind_links",
+]
 myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 3
-exclude_patterns = ["_build", "_extensions", "_static"]
+# The ten functions stand on top of the reference, which includes their page.
+exclude_patterns = ["_build", "_extensions", "_static", "ten_functions.md"]
 language = "en"
 
 # Extras: what needs them is documented in full where they are installed, and mocked where they are not.
@@ -31,7 +41,7 @@ autodoc_default_options = {"members": True, "show-inheritance": False}
 add_module_names = False
 python_use_unqualified_type_names = True
 toc_object_entries = False
-# Annotations name `Array`, which `arrays` passes on from `worlds`: two places, one thing.
+# Annotations name `Array`, which `arrays` passes on from `number_types`: two places, one thing.
 suppress_warnings = ["ref.python"]
 
 html_math_renderer = "mathml"

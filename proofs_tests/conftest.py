@@ -1,6 +1,8 @@
 """Hypothesis is derandomised, so that a run is the same run everywhere."""
 
+import gc
 import os
+import signal
 
 from hypothesis import HealthCheck, Phase, settings
 
@@ -11,6 +13,10 @@ settings.register_profile(
 settings.register_profile("mutants", settings.get_profile("proofs"), phases=(Phase.explicit, Phase.generate))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "proofs"))
 
+# A process of tests holds millions of objects: looking through them for what is garbage every 700 objects, and, where
+# that has aged any, anew for random generators in every audit, would take longer than many tests.
+gc.set_threshold(50_000, 20, 10)
+
 # It drives mutmut, which is installed by `make mutants` alone.
 collect_ignore = ["mutants/judge.py"]
 
@@ -19,3 +25,9 @@ def pytest_runtest_setup() -> None:
     """A width or colours that one test, or what it explores, leaves in the environment are not another test's."""
     for name in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR"):
         _ = os.environ.pop(name, None)
+
+
+# A shell starts what it runs in the background with interrupts ignored, and so would be the commands that tests start
+# and interrupt. With a handler of its own a process hands on the default.
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)

@@ -1,4 +1,4 @@
-"""Known-wrong verifiers of one position: each must be judged lossy, or the judge is none; two are judged by nobody.
+"""Known-wrong verifiers of one position: each must be judged lossy, or the judge is wrong; two cannot be judged.
 
 A control is a mistake of one line in a right verifier, shown on laws where it bites. `broken` says that it emits no law
 at all, so that the verdict has a reason and a path in place of a token; `left_open` why there can be no verdict.
@@ -37,7 +37,7 @@ class Control(NamedTuple):
 
 
 def scheme(draw: Callable[..., Any], verify: Callable[..., Any]) -> Scheme:
-    return Scheme("control", draw, verify, single.acceptance, single.membership)
+    return Scheme("control", draw, verify, single.acceptance)
 
 
 def ratio(target: Any, draft: Any, x: int) -> Any:

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from proofs_tests.strategies import WIDE, laws
 from spec_math import exact, proportional_to, replay
-from spec_math.arrays import SUM_BOUND, count, law, storage, stored_law, sum_gap
-from spec_math.arrays import laws as two_laws
+from spec_math.arrays import SUM_BOUND, as_law, count, storage, stored_law, sum_gap
+from spec_math.arrays import as_laws as two_laws
 from spec_math.block_level import chain
 from spec_math.language import Table
 from spec_math.token_level import several_drafters
@@ -24,10 +24,10 @@ DTYPES = {"float64": np.float64, "float32": np.float32, "float16": np.float16, "
 
 @given(masses=laws(4))
 def test_a_law_is_returned_as_it_is(masses: Any) -> None:
-    assert law(masses) is masses
-    assert law(masses.tolist()).tolist() == masses.tolist()
-    assert law([str(mass) for mass in masses]).tolist() == masses.tolist()
-    assert law([masses.tolist(), masses.tolist()]).shape == (2, 4)
+    assert as_law(masses) is masses
+    assert as_law(masses.tolist()).tolist() == masses.tolist()
+    assert as_law([str(mass) for mass in masses]).tolist() == masses.tolist()
+    assert as_law([masses.tolist(), masses.tolist()]).shape == (2, 4)
 
 
 @given(weights=st.lists(WIDE, min_size=1, max_size=6).filter(any))
@@ -68,7 +68,7 @@ def test_a_softmax_over_a_whole_vocabulary_is_a_law_in_each_type(dtype: str) -> 
         logits = rng.normal(0, spread, 152_000).astype(computed)
         weights = np.exp(logits - logits.max())
         masses = (weights / weights.sum(dtype=computed)).astype(DTYPES[dtype])
-        checked = law(masses)
+        checked = as_law(masses)
         assert checked.dtype == np.float64
         assert (checked == masses.astype(np.float64)).all()  # widened, and not rescaled
         assert float(sum_gap(masses)) <= SUM_BOUND[storage(masses)] == SUM_BOUND[dtype]
@@ -79,10 +79,10 @@ def test_a_stored_law_can_be_checked_again_and_a_widened_one_may_be_refused(dtyp
     masses = np.array([0.5, 0.5 + SUM_BOUND[dtype]], dtype=DTYPES[dtype])
     kept = stored_law(stored_law(masses))
     assert kept.dtype == masses.dtype
-    assert law(kept).dtype == np.float64
+    assert as_law(kept).dtype == np.float64
     if dtype != "float64":
         with pytest.raises(ValueError, match="masses stored as float64 must sum to 1"):
-            law(law(masses))
+            as_law(as_law(masses))
 
 
 @pytest.mark.parametrize("dtype", ["float32", "float16", "bfloat16"])
@@ -127,11 +127,11 @@ def test_each_types_bound_is_where_it_says(dtype: str, sign: int) -> None:
     bound = SUM_BOUND[dtype]
     at_the_bound, beyond = (np.array([0.5, 0.5 + sign * gap], dtype=DTYPES[dtype]) for gap in (bound, 2 * bound))
     assert float(at_the_bound.astype(float).sum()) == 1 + sign * bound
-    law(at_the_bound)
+    as_law(at_the_bound)
     with pytest.raises(
         ValueError, match=f"masses stored as {dtype} must sum to 1 within .*; these 2 are off by"
     ) as error:
-        law(beyond)
+        as_law(beyond)
     assert f"{2 * bound:.3g}" in str(error.value)
     assert "call proportional_to" in str(error.value)
     assert ("store logits" in str(error.value)) == (dtype in ("float16", "bfloat16"))
@@ -142,9 +142,9 @@ def test_torch_laws_meet_the_same_bounds(dtype: str) -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed")
     bound = SUM_BOUND[dtype]
     inside, beyond = (torch.tensor([0.5, 0.5 + gap], dtype=getattr(torch, dtype)) for gap in (bound, 2 * bound))
-    assert law(inside).dtype == (torch.float64 if dtype == "float64" else torch.float32)
+    assert as_law(inside).dtype == (torch.float64 if dtype == "float64" else torch.float32)
     with pytest.raises(ValueError, match=f"masses stored as {dtype} must sum to 1"):
-        law(beyond)
+        as_law(beyond)
 
 
 @pytest.mark.parametrize(
@@ -169,20 +169,20 @@ def test_torch_laws_meet_the_same_bounds(dtype: str) -> None:
         (1, "a law is a row of masses; got the single number 1"),
         ([["1/2", "1/2"], [1]], "all rows must have one length; these do not"),
         ([[0.5, 0.5], [1.0]], "all rows must have one length; these do not"),
-        (["1/2", "half"], "'half' is no number; write '1/3' or '0.25'"),
-        (["1/0", 1], "'1/0' is no number"),
+        (["1/2", "half"], "'half' is not a number; write '1/3' or '0.25'"),
+        (["1/0", 1], "'1/0' is not a number"),
     ],
 )
 def test_what_is_no_law_is_refused_with_rule_numbers_gap_and_cure(masses: Any, said: str) -> None:
     with pytest.raises((ValueError, TypeError), match=said):
-        law(masses)
+        as_law(masses)
 
 
 @pytest.mark.parametrize(
     ("masses", "said"),
     [
-        ([True, False], "True is no mass; write 1 or 0"),
-        ([1.0, False], "True and False are no masses"),
+        ([True, False], "True is not a mass; write 1 or 0"),
+        ([1.0, False], "True and False are not masses; write 1 and 0"),
         ([None, 1], "masses must be int, Fraction, float or str; got None of type NoneType"),
         ([0.5, "1/2"], "a law mixes floats with strings; write all masses as strings, or all as floats"),
         ([1j, 1], "masses must be int, Fraction, float or str; got 1j of type complex"),
@@ -193,7 +193,7 @@ def test_what_is_no_law_is_refused_with_rule_numbers_gap_and_cure(masses: Any, s
 )
 def test_what_is_no_number_is_refused(masses: Any, said: str) -> None:
     with pytest.raises(TypeError, match=said):
-        law(masses)
+        as_law(masses)
 
 
 def test_exacted_floats_are_told_from_a_wrong_sum() -> None:
@@ -203,19 +203,19 @@ def test_exacted_floats_are_told_from_a_wrong_sum() -> None:
     with pytest.raises(
         ValueError, match=r"these 3 sum to 1 − 2\^-55; they were binary floats: write strings or call p"
     ):
-        law(tenths)
+        as_law(tenths)
     for gap, shown in (
         (Fraction(1, 2**53), "2\\^-53"),
         (Fraction(3, 2**55), "about 2\\^-53"),
         (Fraction(5, 2**55), "about 2\\^-52"),
     ):
         with pytest.raises(ValueError, match=rf"these 2 sum to 1 \+ {shown}; they were binary floats"):
-            law([Fraction(1, 2), Fraction(1, 2) + gap])
-    assert law(exact([0.25, 0.75])).tolist() == [Fraction(1, 4), Fraction(3, 4)]
-    assert law(["0.1", "0.2", "0.7"]).sum() == 1
+            as_law([Fraction(1, 2), Fraction(1, 2) + gap])
+    assert as_law(exact([0.25, 0.75])).tolist() == [Fraction(1, 4), Fraction(3, 4)]
+    assert as_law(["0.1", "0.2", "0.7"]).sum() == 1
     # A wrong sum is no rounding, dyadic or not.
     with pytest.raises(ValueError, match=r"these 2 sum to 3/4 \(1/4 too little\)"):
-        law(exact([0.5, 0.25]))
+        as_law(exact([0.5, 0.25]))
 
 
 @pytest.mark.parametrize(
@@ -225,7 +225,7 @@ def test_exacted_floats_are_told_from_a_wrong_sum() -> None:
             ["1/2", "1/2"],
             [0.5, 0.5],
             TypeError,
-            r"of one world; target is exact \(Fractions\), draft is floating \(NumPy\)",
+            r"of one number type; target is exact \(Fractions\), draft is floating \(NumPy\)",
         ),
         ([0.5, 0.5], [1, 0], TypeError, "write both as ints, Fractions or strings, or both as floats"),
         (["1/2", "1/2"], [1], ValueError, r"one shape; target has \(2,\), draft has \(1,\)"),
@@ -244,23 +244,23 @@ def test_torch_and_numpy_are_two_worlds() -> None:
     with pytest.raises(TypeError, match="target is torch, draft is floating"):
         two_laws(torch.tensor([0.5, 0.5]), np.array([0.5, 0.5]))
     with pytest.raises(TypeError, match=r"torch laws must be floating; got torch\.int64"):
-        law(torch.tensor([1, 0]))
+        as_law(torch.tensor([1, 0]))
     with pytest.raises(ValueError, match="law: masses must be >= 0; token 0 has"):
-        law(torch.tensor([-0.5, 1.5]))
+        as_law(torch.tensor([-0.5, 1.5]))
     with pytest.raises(ValueError, match=r"law: masses must be finite; token 1 of row \(1,\) is nan"):
-        law(torch.tensor([[0.5, 0.5], [0.5, float("nan")]]))
+        as_law(torch.tensor([[0.5, 0.5], [0.5, float("nan")]]))
 
 
 def test_a_law_under_gradients_is_a_law() -> None:
     """Warnings are errors here: reading a number off a tensor that needs its gradient would be one."""
     torch = pytest.importorskip("torch", reason="torch is not installed")
     masses = torch.tensor([0.25, 0.75], requires_grad=True)
-    assert law(masses).requires_grad
+    assert as_law(masses).requires_grad
 
 
 def test_a_batch_without_rows_is_a_batch() -> None:
-    assert law(np.zeros((0, 3))).shape == (0, 3)
-    assert law(np.zeros((0, 3), dtype=object)).shape == (0, 3)
+    assert as_law(np.zeros((0, 3))).shape == (0, 3)
+    assert as_law(np.zeros((0, 3), dtype=object)).shape == (0, 3)
 
 
 @pytest.mark.parametrize("value", [1, 3, np.int64(2), np.uint8(7)])

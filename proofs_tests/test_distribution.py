@@ -1,4 +1,4 @@
-"""Formulas over laws against their definitions in plain Python, and across the three worlds."""
+"""Formulas over laws against their definitions in plain Python, and across the three number types."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_excess_is_convex_and_falls(pair: Any, scales: list[Fraction]) -> None:
 def test_restriction_divides_by_its_own_mass(masses: Any, keep: list[bool]) -> None:
     kept = sum(mass for mass, wanted in zip(masses, keep, strict=True) if wanted)
     if kept == 0:
-        with pytest.raises(ValueError, match="the subset to restrict to has mass 0, so no law lives on it"):
+        with pytest.raises(ValueError, match="the subset to restrict to has mass 0, so there is no law on it"):
             restricted(masses, np.array(keep))
         return
     found = restricted(masses, np.array(keep))
@@ -177,7 +177,7 @@ def test_rank_is_the_place_in_the_descending_order(masses: Any) -> None:
         (lambda x: top_p(x, 1.5), ValueError, r"top_p needs a mass in \(0, 1\]; got 1.5"),
         (lambda x: top_p(x, float("nan")), ValueError, "got nan"),
         (lambda x: min_p(x, -0.5), ValueError, r"min_p needs a fraction of the largest mass in \[0, 1\]; got -0.5"),
-        (lambda x: restricted(x, np.array([False, False])), ValueError, "choose tokens that have mass"),
+        (lambda x: restricted(x, np.array([False, False])), ValueError, "choose tokens with mass"),
     ],
 )
 def test_cuts_refuse(cut: Any, error: Any, said: str) -> None:

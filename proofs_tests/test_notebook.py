@@ -112,7 +112,7 @@ def test_a_certificate_is_judged_before_it_is_shown() -> None:
 def test_a_block_certificate_shows_both_bounds() -> None:
     target, draft = Table({(): ["1/2", "1/2"]}, context=0), Table({(): ["1/3", "2/3"]}, context=0)
     found = optimum.chains_certificate(target, draft, (), 2, 2)
-    assert f"accepted tokens at least: {found.lower}" in text(found)
+    assert f"tokens per call at least: {found.lower}" in text(found)
     assert "shows nothing" in text(replace(found, selection=(Fraction(2),)))
 
 

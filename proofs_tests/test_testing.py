@@ -50,6 +50,23 @@ def test_unmodified_verifiers_are_judged_exactly():
         assert_lossless(redraws)
 
 
+@pytest.mark.parametrize(
+    "failing",
+    [
+        lambda: assert_lossless(redraws),
+        lambda: assert_lossless_block(lambda coin, _, draft, prefix: (coin.draw(draft(prefix)),)),
+        lambda: assert_same_law(lambda n: np.zeros(n, dtype=int), ["1/4", "3/4"]),
+        lambda: assert_same_tokens([[1, 2]], [[1, 3]], [0.1], 1e-5),
+    ],
+)
+def test_a_failure_is_shown_at_the_line_of_the_test(failing):
+    with pytest.raises(AssertionError) as found:
+        failing()
+    shown = found.traceback.filter(found)
+    assert len(found.traceback) > len(shown)
+    assert str(shown[-1].path) == __file__
+
+
 def test_a_difference_of_one_in_a_billion_is_found():
     def nearly(coin, tokens, target, draft):
         x = tokens[0]
@@ -149,7 +166,7 @@ def test_wrong_samplers_are_found_at_the_promised_distance():
 def test_a_known_bug_is_named():
     emitted = np.minimum(TARGET, DRAFT)
     wrong = emitted + (1 - emitted.sum()) * TARGET
-    with pytest.raises(DifferentLawError, match="it looks like M11"):
+    with pytest.raises(DifferentLawError, match=r"as if a rejection redraws from the target \(M11\)"):
         assert_same_law(sampler(wrong, 0), TARGET, draft=DRAFT)
 
 

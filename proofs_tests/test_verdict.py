@@ -77,8 +77,8 @@ def test_the_smallest_exact_difference_is_lossy() -> None:
         (lambda coin, *_: coin.draw([float("nan"), 1.0]), "token 0 has nan"),
         (lambda coin, *_: coin.flip(Fraction(-1, 4)), "got -1/4"),
         (lambda _coin, tokens, *_: 1 // tokens[0], "ZeroDivisionError for the drafts (0,)"),
-        (lambda *_: True, "emitted True, which is no token index"),
-        (lambda *_: (0,), "emitted (0,), which is no token index"),
+        (lambda *_: True, "emitted True, which is not a token index"),
+        (lambda *_: (0,), "emitted (0,), which is not a token index"),
         (lambda *_: 2, "emitted the token 2, outside 0..1"),
     ],
 )
@@ -109,7 +109,7 @@ def test_judge_does_not_raise_for_how_a_scheme_drafts() -> None:
     def drafts_badly(coin: Any, draft: Any, k: int) -> tuple[int, ...]:
         return (coin.draw(draft * k),)
 
-    scheme = Scheme("bad drafts", drafts_badly, single.verify, single.acceptance, single.membership)
+    scheme = Scheme("bad drafts", drafts_badly, single.verify, single.acceptance)
     assert check_lossless(scheme, TARGET, DRAFT, 1)
     verdict = check_lossless(scheme, TARGET, DRAFT, 2)
     assert isinstance(verdict, Lossy)
@@ -134,7 +134,13 @@ def test_a_verifier_that_spoils_its_laws_is_judged_by_what_it_emits() -> None:
     ("target", "draft", "k", "error", "said"),
     [
         (["1/4", "3/4"], ["1/2", "1/3"], 1, ValueError, r"draft: masses must sum to exactly 1; these 2 sum to 5/6"),
-        (["1/4", "3/4"], [0.5, 0.5], 1, TypeError, r"one world; target is exact \(Fractions\), draft is floating"),
+        (
+            ["1/4", "3/4"],
+            [0.5, 0.5],
+            1,
+            TypeError,
+            r"one number type; target is exact \(Fractions\), draft is floating",
+        ),
         (["1/4", "3/4"], [1], 1, ValueError, r"one shape; target has \(2,\), draft has \(1,\)"),
         ([["1/4", "3/4"]], [["1/4", "3/4"]], 1, ValueError, r"judges one position, laws of shape \[V\]; got \(1, 2\)"),
         (["1/4", "3/4"], ["1/4", "3/4"], 0, ValueError, "k must be at least 1; got 0"),

@@ -1,8 +1,8 @@
-"""One program of chance, four readings: enumerate every path, sample one, replay given uniforms, or a symbol.
+"""Random programs and their four readings: every path with its weight, a sample, a replay, and symbols.
 
 A program is a function of a coin, and `coin.flip(p)` and `coin.draw(law)` are its only randomness.
 
-Source: the house's own; a uniform is used as in Devroye 1986, inversion.
+Source: worked out here; a uniform is used as in Devroye 1986, inversion.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
 from spec_math.masses import ChanceError, Cumulative, as_list, in_short, over_sum, possible, probability, weighed
-from spec_math.worlds import as_text
+from spec_math.number_types import as_text
 
 __all__ = [
     "LONGEST",
@@ -23,6 +23,8 @@ __all__ = [
     "EndlessError",
     "Enumerating",
     "Path",
+    "Recording",
+    "Toss",
     "UnrepeatableError",
     "law",
     "paths",
@@ -161,6 +163,52 @@ class _Consuming:
         return cumulative.at(self._next())
 
 
+@dataclass(frozen=True)
+class Toss:
+    """One coin as it fell: its uniform, the chance of a test (None for a draw), its answer, and a draw's masses.
+
+    >>> Toss(0.7, 0.5, 0).masses
+    ()
+    """
+
+    uniform: Any
+    chance: Any
+    answer: int
+    masses: tuple[Any, ...] = ()
+
+
+class Recording:
+    """A coin that decides by given uniforms, as in `replay`, and keeps its tosses.
+
+    >>> coin = Recording([0.7, 0.2])
+    >>> coin.flip(Fraction(1, 2)), coin.tosses[0].chance, coin.draw([Fraction(1)]), len(coin.tosses)
+    (False, Fraction(1, 2), 0, 2)
+    """
+
+    def __init__(self, uniforms: Iterable[Any]) -> None:
+        self._last: Any = None
+        self._coin = _Consuming(self._noted(uniforms))
+        self.tosses: list[Toss] = []
+
+    def _noted(self, uniforms: Iterable[Any]) -> Iterator[Any]:
+        for uniform in uniforms:
+            self._last = uniform
+            yield uniform
+
+    def flip(self, p: Any) -> bool:
+        """Return whether the next uniform is below p."""
+        answer = self._coin.flip(p)
+        self.tosses.append(Toss(self._last, p, int(answer)))
+        return answer
+
+    def draw(self, masses: Any) -> int:
+        """Return the token that the next uniform draws."""
+        answer = self._coin.draw(masses)
+        listed = masses.masses if isinstance(masses, Cumulative) else masses
+        self.tosses.append(Toss(self._last, None, answer, tuple(listed)))
+        return answer
+
+
 class Enumerating:
     """A coin that walks every path: it replays a tape of choices and branches at its end, like an odometer.
 
@@ -177,6 +225,8 @@ class Enumerating:
         self._place = 0
         self._types, self._closed = types, closed
         self._stored: set[str] = set()
+        # The mass of the path before each of its places, as far as it is known: a path begins as the last one did.
+        self._masses: list[Any] = [Fraction(1)]
         self.mass: Any = Fraction(1)
         self.gaps: list[float] = []
 
@@ -193,7 +243,7 @@ class Enumerating:
     def rewind(self) -> None:
         """Begin the path that the tape holds."""
         self._place = 0
-        self.mass = Fraction(1)
+        self.mass = self._masses[0]
 
     def choices(self) -> tuple[str, ...]:
         """Return the path so far, in words."""
@@ -209,6 +259,7 @@ class Enumerating:
         while self._tape:
             kind, question, options, at = self._tape.pop()
             if at + 1 < len(options):
+                del self._masses[len(self._tape) + 1 :]
                 self._tape.append((kind, question, options, at + 1))
                 return True
         return False
@@ -252,7 +303,7 @@ class Enumerating:
                 for name, said in (self._tape[self._place][:2], (kind, question))
             )
             raise UnrepeatableError(
-                f"the program is no function of its coin: on the same path it asked {first} and then {then}"
+                f"the program is not a function of its coin: on the same path it asked {first} and then {then}"
             )
         if self._place >= LONGEST:
             raise EndlessError(f"one path asks for more than {LONGEST:,} coins; bound the program's loop")
@@ -262,5 +313,7 @@ class Enumerating:
         _, _, options, at = self._tape[self._place]
         self._place += 1
         value, mass = options[at]
-        self.mass = self.mass * mass
+        if self._place == len(self._masses):
+            self._masses.append(self.mass * mass)
+        self.mass = self._masses[self._place]
         return value

@@ -1,4 +1,4 @@
-"""A law in whole numbers: all masses over one common denominator, for exact work at full vocabulary size."""
+"""An exact law as whole numbers over one common denominator, for exact work at full vocabulary size."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import Array
-from spec_math.arrays import law as checked
+from spec_math.arrays import as_law as checked
 
 
 @dataclass(frozen=True, eq=False)
@@ -21,7 +21,7 @@ class Counts:
     is what makes Fractions slow at 10^5 tokens.
 
     Raises:
-        TypeError: a numerator is no whole number.
+        TypeError: a numerator is not a whole number.
         ValueError: a numerator is negative, or they do not sum to the denominator.
 
     >>> Counts([1, 0, 3], 4).law().tolist()
@@ -62,7 +62,7 @@ class Counts:
         """Write an exact law [V] over the least common denominator of its masses.
 
         Raises:
-            ValueError, TypeError: as `arrays.law`; the masses are floats.
+            ValueError, TypeError: as `arrays.as_law`; the masses are floats.
 
         >>> Counts.of(["1/2", "1/3", "1/6"]).denominator
         6

@@ -1,4 +1,4 @@
-"""The joint law of (drafts, emitted token): what a verifier of one position really does.
+"""The joint law of (drafts, emitted token) that a verifier of one position has.
 
 Source: SpecTr, Definition 1.
 """
@@ -22,7 +22,7 @@ class Coupling:
     >>> from fractions import Fraction
     >>> half = Fraction(1, 2)
     >>> coupling = Coupling({((0,), Emission(0, True)): half, ((0,), Emission(1, False)): half})
-    >>> coupling.emitted() == {0: half, 1: half}, coupling.acceptance(), coupling.membership()
+    >>> coupling.emitted() == {0: half, 1: half}, coupling.acceptance(), coupling.test_acceptance()
     (True, Fraction(1, 2), Fraction(1, 2))
     """
 
@@ -37,19 +37,19 @@ class Coupling:
         return _summed((emission.token, mass) for (_, emission), mass in self.masses.items())
 
     def acceptance(self) -> Any:
-        """Return the probability that a test accepted a draft."""
-        return _total(self.masses, lambda _, emission: emission.accepted)
-
-    def membership(self) -> Any:
         """Return the probability that the emitted token is among the drafts, which optimal transport maximises."""
         return _total(self.masses, lambda tokens, emission: emission.token in tokens)
+
+    def test_acceptance(self) -> Any:
+        """Return the probability that a test accepted a draft: at most the acceptance."""
+        return _total(self.masses, lambda _, emission: emission.accepted)
 
     def _repr_html_(self) -> str:
         rows: dict[Tokens, dict[int, Any]] = {}
         for (tokens, emission), mass in self.masses.items():
             row = rows.setdefault(tokens, {})
             row[emission.token] = row.get(emission.token, 0) + mass
-        facts = {"acceptance": self.acceptance(), "membership": self.membership()}
+        facts = {"acceptance": self.acceptance(), "test acceptance": self.test_acceptance()}
         return card("Coupling of drafts and emitted token", facts, joint_table(rows))
 
 
@@ -62,7 +62,7 @@ def joint(draw: Callable[[Coin], Tokens], emit: Callable[[Coin, Tokens], Emissio
     >>> from fractions import Fraction
     >>> def draw(coin):
     ...     return (coin.draw([Fraction(1, 2), Fraction(1, 2)]),)
-    >>> joint(draw, lambda coin, tokens: Emission(tokens[0], True)).membership()
+    >>> joint(draw, lambda coin, tokens: Emission(tokens[0], True)).acceptance()
     Fraction(1, 1)
     """
 
@@ -77,7 +77,7 @@ def from_matrix(drafts: list[Tokens], matrix: Array) -> Coupling:
     """Read a coupling from a matrix [number of drafts, V] of joint masses; a member counts as accepted.
 
     >>> from spec_math.arrays import exact
-    >>> from_matrix([(0,), (1,)], exact([["1/2", 0], ["1/4", "1/4"]])).membership()
+    >>> from_matrix([(0,), (1,)], exact([["1/2", 0], ["1/4", "1/4"]])).acceptance()
     Fraction(3, 4)
     """
     return Coupling(

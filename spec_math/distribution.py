@@ -12,21 +12,21 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import Array, array_namespace, count, is_exact, law, laws, over, positive_part, zeros_like
+from spec_math.arrays import Array, array_namespace, as_law, as_laws, count, divide, is_exact, positive_part, zeros_like
 
 
 def overlap(target: Any, draft: Any) -> Any:
     """Return the overlap of two laws, Σ min(t, d) = 1 − TV: the acceptance of maximal coupling.
 
-    Laws [..., V] of one world; a probability [...]. Source: SpecTr, Eq. 1 (corrected) and Alg. 1.
+    Laws [..., V] of one number type; a probability [...]. Source: SpecTr, Eq. 1 (corrected) and Alg. 1.
 
     Raises:
-        ValueError, TypeError: as `arrays.laws`.
+        ValueError, TypeError: as `arrays.as_laws`.
 
     >>> overlap(["1/4", "3/4"], ["1/2", "1/2"])
     Fraction(3, 4)
     """
-    t, d = laws(target, draft)
+    t, d = as_laws(target, draft)
     xp = array_namespace(t)
     return xp.sum(xp.minimum(t, d), axis=-1)
 
@@ -35,12 +35,12 @@ def total_variation(target: Any, draft: Any) -> Any:
     """Return the total variation distance, Σ (t − d)+, of laws [..., V].
 
     Raises:
-        ValueError, TypeError: as `arrays.laws`.
+        ValueError, TypeError: as `arrays.as_laws`.
 
     >>> total_variation(["1/4", "3/4"], ["1/2", "1/2"])
     Fraction(1, 4)
     """
-    t, d = laws(target, draft)
+    t, d = as_laws(target, draft)
     return array_namespace(t).sum(positive_part(t - d), axis=-1)
 
 
@@ -50,12 +50,12 @@ def residual(target: Any, draft: Any) -> Array:
     Laws [..., V]. It divides by its own sum, not by a total variation computed elsewhere. Source: SpecTr, Alg. 1.
 
     Raises:
-        ValueError, TypeError: as `arrays.laws`.
+        ValueError, TypeError: as `arrays.as_laws`.
 
     >>> residual(["1/4", "3/4"], ["1/2", "1/2"]).tolist()
     [Fraction(0, 1), Fraction(1, 1)]
     """
-    return residual_of(*laws(target, draft))
+    return residual_of(*as_laws(target, draft))
 
 
 def residual_of(target: Array, draft: Array) -> Array:
@@ -102,26 +102,26 @@ def normalised(masses: Array, otherwise: Array) -> Array:
     [Fraction(1, 4), Fraction(3, 4)]
     """
     totals = array_namespace(masses).sum(masses, axis=-1, keepdims=True)
-    return over(masses, totals, otherwise)
+    return divide(masses, totals, otherwise)
 
 
 def restricted(masses: Any, keep: Array) -> Array:
     """Restrict a law [..., V] to the tokens where keep [..., V] is true, divided by the mass kept.
 
     Raises:
-        ValueError: the subset has no mass, so that there is no law on it.
+        ValueError: the subset has no mass, so that there is not a probability distribution on it.
 
     >>> restricted(["1/4", "1/4", "1/2"], np.array([True, False, True])).tolist()
     [Fraction(1, 3), Fraction(0, 1), Fraction(2, 3)]
     """
-    return restriction(law(masses), keep)
+    return restriction(as_law(masses), keep)
 
 
 def restriction(x: Array, keep: Array) -> Array:
     """Restrict a law [..., V] already checked to the tokens where keep [..., V] is true.
 
     Raises:
-        ValueError: the subset has no mass, so that there is no law on it.
+        ValueError: the subset has no mass, so that there is not a probability distribution on it.
 
     >>> from spec_math.arrays import exact
     >>> restriction(exact(["1/4", "1/4", "1/2"]), np.array([True, False, True])).tolist()
@@ -131,7 +131,7 @@ def restriction(x: Array, keep: Array) -> Array:
     kept = xp.where(keep, x, zeros_like(x))
     totals = xp.sum(kept, axis=-1, keepdims=True)
     if bool((totals == 0).any()):
-        raise ValueError("the subset to restrict to has mass 0, so no law lives on it; choose tokens that have mass")
+        raise ValueError("the subset to restrict to has mass 0, so there is no law on it; choose tokens with mass")
     return kept / totals
 
 
@@ -146,7 +146,7 @@ def temperature(masses: Any, value: Any) -> Array:
     >>> temperature(["1/4", "3/4"], Fraction(1, 2)).tolist()
     [Fraction(1, 10), Fraction(9, 10)]
     """
-    x = law(masses)
+    x = as_law(masses)
     xp = array_namespace(x)
     if not value >= 0 or value == float("inf"):
         raise ValueError(f"a temperature must be finite and >= 0; got {value}")
@@ -170,12 +170,12 @@ def top_k(masses: Any, k: int) -> Array:
     """Keep exactly k tokens of a law [..., V], lowest index first among equals, divided by the mass kept.
 
     Raises:
-        TypeError, ValueError: k is no count, or exceeds V.
+        TypeError, ValueError: k is not a positive integer, or exceeds V.
 
     >>> top_k(["1/4", "1/4", "1/2"], 2).tolist()
     [Fraction(1, 3), Fraction(0, 1), Fraction(2, 3)]
     """
-    x = law(masses)
+    x = as_law(masses)
     if count(k) > x.shape[-1]:
         raise ValueError(f"top_k keeps k tokens, and k must not exceed the vocabulary; k = {k}, V = {x.shape[-1]}")
     return restriction(x, descending_rank(x) < k)
@@ -192,7 +192,7 @@ def top_p(masses: Any, p: Any) -> Array:
     >>> top_p(["1/2", "1/4", "1/4"], Fraction(3, 5)).tolist()
     [Fraction(2, 3), Fraction(1, 3), Fraction(0, 1)]
     """
-    x = law(masses)
+    x = as_law(masses)
     xp = array_namespace(x)
     if not 0 < p <= 1:
         raise ValueError(f"top_p needs a mass in (0, 1]; got {p}")
@@ -215,7 +215,7 @@ def min_p(masses: Any, p: Any) -> Array:
     >>> min_p(["1/2", "1/4", "1/4"], Fraction(3, 5)).tolist()
     [Fraction(1, 1), Fraction(0, 1), Fraction(0, 1)]
     """
-    x = law(masses)
+    x = as_law(masses)
     if not 0 <= p <= 1:
         raise ValueError(f"min_p needs a fraction of the largest mass in [0, 1]; got {p}")
     largest = array_namespace(x).max(x, axis=-1, keepdims=True) if not is_exact(x) else np.max(x, -1, keepdims=True)
@@ -223,7 +223,7 @@ def min_p(masses: Any, p: Any) -> Array:
 
 
 def _number_of(x: Array, p: Any) -> Any:
-    """Return p in the world of x: a float times a Fraction would round, a Fraction times a tensor fail."""
+    """Return p in the number type of x: a float times a Fraction would round, a Fraction times a tensor fail."""
     return Fraction(p) if is_exact(x) else float(p)
 
 

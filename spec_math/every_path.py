@@ -2,7 +2,7 @@
 
 A fault is told only after the same path has been walked again and has broken again.
 
-Source: the house's own.
+Source: worked out here.
 """
 
 from __future__ import annotations
@@ -15,8 +15,8 @@ from typing import Any
 
 from spec_math.chance import ChanceError, Coin, EndlessError, Enumerating, UnrepeatableError
 from spec_math.float_allowance import Level
+from spec_math.number_types import Symbol
 from spec_math.verdict_values import Lossy, Reason, Undecided, Verdict
-from spec_math.worlds import Symbol
 
 BUDGET = 1_000_000
 """The paths that a judge walks at most, where the caller does not say otherwise."""
@@ -87,9 +87,10 @@ def walk(
 ) -> Walked:
     """Walk every path of a program, up to a budget of paths; stop at what settles it.
 
-    `broken(outcome)` is the verdict on an outcome that cannot be one. That, masses that are no law, and an exception
-    where any other path returns, are Lossy, with the path, if the path breaks once more; where all paths raise, nothing
-    was judged. `said(error)` puts an exception into words. Laws are stored in `types`: in no others, if `closed`.
+    `broken(outcome)` is the verdict on an outcome that cannot be one. That, masses that are not a probability
+    distribution, and an exception where any other path returns, are Lossy, with the path, if the path breaks once more;
+    where all paths raise, nothing was judged. `said(error)` puts an exception into words. Laws are stored in `types`:
+    in no others, if `closed`.
 
     >>> found = walk(lambda coin: coin.flip(Fraction(1, 3)), lambda outcome: None, str)
     >>> found.masses, found.paths
@@ -167,7 +168,7 @@ def repeats(program: Program, found: Walked, types: Collection[str] = (), closed
     return not waiting
 
 
-NOT_REPEATED = "walked once more, the same path came to something else: the program is no function of its coin"
+NOT_REPEATED = "walked once more, the same path came to something else: the program is not a function of its coin"
 
 
 def _raised_again(program: Program, coin: Enumerating, error: Exception, fault: Lossy) -> Verdict:

@@ -119,7 +119,7 @@ def cap(stored: Iterable[str], asked: float | None = None) -> float:
     """Return what a verdict forgives at most for laws stored in these types; a caller may ask for less, never for more.
 
     Raises:
-        ValueError: what was asked for is no total variation, or more than the cap.
+        ValueError: what was asked for is not a total variation, or more than the cap.
 
     >>> cap(["float64"]), cap(["float16"]), cap(["float16"], 1e-3)
     (0.0001, 0.01, 0.001)

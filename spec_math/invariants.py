@@ -1,4 +1,4 @@
-"""What numbers must hold before they are shown: a contradiction between them is an error that says which, not a table.
+"""Invariants that numbers must satisfy before they are shown: a contradiction is an error that names both numbers.
 
 A claim has the form `lower ≤ upper + bound`, the bound being what the rounding of both sides can explain, or what
 sampling can at a stated false-positive rate. Where claims are watched over many positions, the worst is kept.
@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 ABOVE_OPTIMUM = "no scheme exceeds the optimum of its own drafts"
-TEST_ABOVE_MEMBERSHIP = "a test accepts no more often than the emitted token is a draft"
+TEST_ABOVE_ACCEPTANCE = "a test accepts no more often than the emitted token is a draft"
 PROBABILITY = "a probability lies in [0, 1]"
 MONOTONE = "more drafts are never worse"
 TWO_WAYS = "the streamed value is the closed form's"

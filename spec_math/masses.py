@@ -1,6 +1,6 @@
-"""What a coin is handed: probabilities and masses, checked, and divided by their sum in every reading alike.
+"""Probabilities and masses as a coin takes them: checked, and divided by their sum in every reading alike.
 
-Source: the house's own.
+Source: worked out here.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import SUM_BOUND, is_exact
-from spec_math.worlds import Symbol, as_text
+from spec_math.arrays import SUM_BOUND, is_exact, sums_to_one
+from spec_math.number_types import Symbol, as_text
 
 
 class ChanceError(ValueError):
-    """A program asked for something that is no chance: a probability outside [0, 1], masses that are no law."""
+    """A program asked for a probability outside [0, 1], or to draw by masses that do not form a distribution."""
 
 
 class Cumulative:
@@ -57,6 +57,8 @@ def possible(mass: Any) -> bool:
     >>> possible(Fraction(0)), possible(0.5)
     (False, True)
     """
+    if type(mass) is Fraction:
+        return mass.numerator != 0
     return mass.possible() if isinstance(mass, Symbol) else bool(mass != 0)
 
 
@@ -123,6 +125,8 @@ def weighed(masses: Any, types: Collection[str] = (), closed: bool = False) -> t
     listed = as_list(masses)
     if not listed:
         raise ChanceError("draw: a law needs at least one token; got none")
+    if sums_to_one(listed):
+        return listed, Fraction(1), ""
     for token, mass in enumerate(listed):
         if not mass >= 0:
             raise ChanceError(f"draw: masses must be >= 0; token {token} has {as_text(mass)}")
@@ -175,7 +179,7 @@ def _is_exact(total: Any) -> bool:
 
 
 def _type_of(number: Any) -> str:
-    """Return the floating type of an array or a scalar, as `SUM_BOUND` names it; "" where it is none of these."""
+    """Return the floating type of an array or a scalar, as `SUM_BOUND` names it, or ""."""
     name = str(getattr(number, "dtype", "")).removeprefix("torch.")
     return name if name in SUM_BOUND else ""
 

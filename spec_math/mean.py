@@ -1,4 +1,4 @@
-"""A mean that was sampled, with an interval that covers the truth as often as it says, whatever was drawn.
+"""Means of sampled values, with standard errors and intervals that hold for every number of samples.
 
 No interval here rests on a normal limit: few draws, rare values and draws that are all equal are covered too. Draws are
 known to lie in a range, such as 1 to L + 1 tokens a call, and nothing else is known of them.

@@ -1,4 +1,4 @@
-"""How values show themselves in a notebook: small tables with bars, as HTML with nothing fetched from outside."""
+"""How values are displayed in a notebook: small tables with bars, as HTML with nothing fetched from outside."""
 
 from __future__ import annotations
 

@@ -228,6 +228,17 @@ class Note(NamedTuple):
     words: tuple[Word, ...] = ()
 
 
+class Attachment(NamedTuple):
+    """A file that goes with a result under a name of its own, such as a certificate, and its whole text.
+
+    >>> Attachment("certificate.json", "{}").name
+    'certificate.json'
+    """
+
+    name: str
+    text: str
+
+
 def sentences(texts: Iterable[str], head: str = "") -> tuple[Note, ...]:
     """Return sentences as notes, under one head.
 
@@ -242,7 +253,8 @@ class Result:
     """What a study found. `name` is the stem of its files, `finding` one sentence, `exit_code` that of its command.
 
     0 done or lossless, 1 lossy, 2 bad input, 3 undecided. `notes` stand under the tables, `meanings` say what each
-    number means and stand on the page alone.
+    number means and stand on the page alone; `attachments` are written beside all other files. `setting` is one
+    sentence on what was looked at, which stands before what was found.
 
     >>> Result("audit", "An audit", "Nothing was found.").exit_code
     0
@@ -256,6 +268,8 @@ class Result:
     notes: tuple[Note, ...] = ()
     meanings: tuple[Note, ...] = ()
     exit_code: int = 0
+    attachments: tuple[Attachment, ...] = ()
+    setting: str = ""
 
     def table(self, name: str) -> Table:
         """Return the table of this name.

@@ -5,14 +5,16 @@ Source: both notions of acceptance: SpecTr, Eq. 2 and Section 4.
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import wraps
 from numbers import Integral
-from typing import Any, NamedTuple, cast
+from typing import Any, NamedTuple, ParamSpec, cast
 
 import numpy as np
 
-from spec_math.arrays import Array, count, law
+from spec_math.arrays import Array, as_law, count
 from spec_math.chance import Coin
 
 Tokens = tuple[int, ...]
@@ -21,7 +23,7 @@ Tokens = tuple[int, ...]
 class Emission(NamedTuple):
     """The token that a verifier emits, and whether one of its tests accepted a draft.
 
-    A token drawn from a residual may be among the drafts all the same: that is membership, not acceptance.
+    A token drawn from a residual may be among the drafts all the same: the acceptance counts it, the test's does not.
 
     >>> Emission(3, accepted=True)
     Emission(token=3, accepted=True)
@@ -31,8 +33,27 @@ class Emission(NamedTuple):
     accepted: bool
 
 
+Given = ParamSpec("Given")
+
+
+def token_of(emit: Callable[Given, Emission]) -> Callable[Given, int]:
+    """Return the verifier that tosses the coins of `emit` and says the emitted token alone.
+
+    >>> token_of(lambda coin, token: Emission(token, accepted=True))(None, 3)
+    3
+    """
+
+    @wraps(emit)
+    def verify(*given: Given.args, **named: Given.kwargs) -> int:
+        return emit(*given, **named).token
+
+    verify.__name__ = verify.__qualname__ = "verify"
+    verify.__signature__ = inspect.signature(emit).replace(return_annotation=int)  # type: ignore[attr-defined]
+    return verify
+
+
 Streamed = Callable[[Any, int], tuple[Any, Any]]
-"""(a `token_level.streamed.Chunk`, k) -> acceptance and membership [n] at the chunk's positions, a few queries each."""
+"""(a `token_level.streamed.Chunk`, k) -> acceptance and test acceptance [n] at the chunk's positions."""
 
 
 @dataclass(frozen=True)
@@ -65,16 +86,44 @@ class Optimum:
         return tuple(self.at(target, draft, k) for k in ks)
 
 
+Sizes = tuple[tuple[int, int, float], ...]
+"""(tokens, drafts, seconds on one core): for what a theorem is proved."""
+
+
+@dataclass(frozen=True)
+class Proven:
+    """For which sizes a scheme is proved for all laws: lossless, as its closed forms say, optimal for its drafts."""
+
+    lossless: Sizes = ()
+    formulas: Sizes = ()
+    optimal: Sizes = ()
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """A number that a verifier and its closed forms take as a last argument, and when they may: proved for all those.
+
+    `allowed(target, draft, k, value)` says whether the verifier takes the value; `scope` says so in words.
+    """
+
+    name: str
+    scope: str
+    allowed: Callable[[Any, Any, int, Any], bool]
+
+
 @dataclass(frozen=True)
 class Scheme:
     """A verifier of one position: a program against a coin, its closed forms, and the optimum of the drafts it draws.
 
-    `acceptance(target, draft, k)` is the probability that a test accepted a draft, `membership(target, draft, k)` that
-    the emitted token is among the drafts. `emit` is `verify` with the test's answer, for those that wish to enumerate
-    acceptance; `drafts` is the fixed number of tokens drafted where the scheme ignores k. `optimum(target, draft, k)`
-    is the most that any verifier of these very drafts reaches; without it no gap is known. `streamed` gives both closed
-    forms over many positions at once; `estimate(target, draft, k, paths, rng)` gives them with a standard error where
-    they have too many terms. `monotone` says that membership is proved not to fall as k grows.
+    `acceptance(target, draft, k)` is the probability that the emitted token is among the drafts, `test_acceptance` that
+    a test accepted one: the same where it is not given. `emit` is `verify` with the test's answer; `drafts` is the
+    fixed number of tokens drafted where the scheme ignores k. `optimum(target, draft, k)` is the most that any verifier
+    of these very drafts reaches; without it no gap is known. `streamed` gives both closed forms over many positions at
+    once; `estimate(target, draft, k, paths, rng)` gives them with a standard error where they have too many terms.
+    `monotone` says that the acceptance is proved not to fall as k grows. `decide` is the program as an array formula
+    over a batch (`token_level.array_drafts.Decide`); `coins(k)` is how many coins the longest path of the program
+    tosses on k drafts. `distinct` says that no token is drafted twice. `proven` lists what is proved for all laws, for
+    each value of `parameter` where there is one; `pages` are pages of the book, the scheme's theorem first.
 
     >>> from spec_math import SCHEMES
     >>> SCHEMES[0].name, SCHEMES[0].acceptance(["1/4", "3/4"], ["1/2", "1/2"], 1)
@@ -85,7 +134,7 @@ class Scheme:
     draw: Callable[[Coin, Array, int], Tokens]
     verify: Callable[[Coin, Tokens, Array, Array], int]
     acceptance: Callable[[Any, Any, int], Any]
-    membership: Callable[[Any, Any, int], Any]
+    test_acceptance: Callable[[Any, Any, int], Any] = None  # type: ignore[assignment] # the acceptance, then
     emit: Callable[[Coin, Tokens, Array, Array], Emission] | None = None
     drafts: int | None = None
     short_name: str = ""
@@ -93,23 +142,36 @@ class Scheme:
     streamed: Streamed | None = None
     estimate: Callable[[Any, Any, int, int, Any], Any] | None = None
     monotone: bool = False
+    decide: Callable[..., Any] | None = None
+    coins: Callable[[int], int] | None = None
+    distinct: bool = False
+    parameter: Parameter | None = None
+    proven: Proven | None = None
+    pages: tuple[str, ...] = ()
+
+    @property
+    def page(self) -> str:
+        """The first of its pages, in the book; empty where it has none."""
+        return self.pages[0] if self.pages else ""
 
     def __post_init__(self) -> None:
         if not self.short_name:
             object.__setattr__(self, "short_name", self.name)
+        if self.test_acceptance is None:  # pyright: ignore[reportUnnecessaryComparison]
+            object.__setattr__(self, "test_acceptance", self.acceptance)
 
 
 def draw_independent(coin: Coin, draft: Any, k: int) -> Tokens:
     """Draw k i.i.d. tokens from the draft law [V].
 
     Raises:
-        TypeError, ValueError: k is no count, or draft is no law.
+        TypeError, ValueError: k is not a positive integer, or draft is not a probability distribution.
 
     >>> from spec_math.chance import replay
     >>> replay(lambda coin: draw_independent(coin, ["1/2", "1/2"], 2), [0.1, 0.7])
     (0, 1)
     """
-    masses = law(draft, "draft")
+    masses = as_law(draft, "draft")
     return tuple(coin.draw(masses) for _ in range(count(k)))
 
 
@@ -117,7 +179,7 @@ def drafted(tokens: Any, draft: Array, least: int = 1) -> Tokens:
     """Check drafted tokens against the draft law [V] they are said to come from, and return them as a tuple.
 
     Raises:
-        TypeError: a token is no whole number.
+        TypeError: a token is not a whole number.
         ValueError: fewer than `least` tokens, a token outside the vocabulary, or one that the draft cannot draw.
 
     >>> from spec_math.arrays import exact

@@ -1,7 +1,8 @@
 """Assertions and strategies for the tests of other people's repositories: samplers, verifiers, kernels.
 
 Each assertion says what it promises: how often it fails on right code, what it finds and with how many samples. A test
-that has never failed on wrong code is no test: give each of them a wrong twin of your function once.
+that has never failed on wrong code is no test: give each of them a wrong twin of your function once. pytest shows the
+line of the test that called it, and none of ours.
 
 Source: stating rates and counts as in the statistical tests of TensorFlow Probability; the assertions are our own.
 """
@@ -10,17 +11,21 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
 from spec_math.arrays import Array, count, exact, proportional_to
-from spec_math.audit import Promise, check_sampler, identity_test, sequential_sample_size
+from spec_math.audit import Guarantee, check_sampler, identity_test, sequential_sample_size
+from spec_math.audit.sequential.bank import in_words
 from spec_math.audit.sequential.evidence import level
-from spec_math.block_level.lossless import check_lossless_block
+from spec_math.block_level.lossless import asked_in_float64, check_lossless_block
 from spec_math.chance import Coin
-from spec_math.report.verdicts import pairs as standard_pairs
+from spec_math.language.model import InFloat64
 from spec_math.scheme import Scheme
+from spec_math.studies.blocks.standard_models import models as standard_models
+from spec_math.studies.positions.verdicts import pairs as standard_pairs
 from spec_math.verdict import Lossless, Lossy, Verdict, check_lossless, drafts_in_words
 
 BATCH = 4096
@@ -67,6 +72,7 @@ def assert_lossless(
     spec_math.testing.NotLosslessError: target (1/4 3/4), draft (1/2 1/2), 1 draft: token 0 is emitted with \
 probability 1/2 where the target has 1/4 (total variation 1/4)
     """
+    __tracebackhide__ = True
     for target, draft in [*pairs] or [(target, draft) for target, draft, _ in standard_pairs()]:
         if isinstance(verifier, Scheme):
             verdict = check_lossless(verifier, target, draft, k)
@@ -102,19 +108,24 @@ def assert_lossless_block(
     Traceback (most recent call last):
     spec_math.testing.NotLosslessError: models 1 of 8, lookahead 2, 1 round: the tokens (0, 1, 1) are emitted ...
     """
+    __tracebackhide__ = True
     horizon = count(rounds, "rounds") * (count(lookahead, "lookahead") + 1)
-    asked = [*models] or _models()
+    asked = [*models] or standard_models()
     for place, (target, draft) in enumerate(asked):
 
         def block(coin: Coin, prefix: tuple[int, ...], target: Any = target, draft: Any = draft) -> Any:
             return generate(coin, target, draft, prefix)
 
+        wide = InFloat64(target), InFloat64(draft)
         verdict = check_lossless_block(block, target, horizon, rounds)
+        finer = partial(block, target=wide[0], draft=wide[1])
+        verdict = asked_in_float64(verdict, finer, wide[0], horizon, rounds)
         where = f"models {place + 1} of {len(asked)}, lookahead {lookahead}, {rounds} round{'s' * (rounds > 1)}"
         _raise_unless_lossless(verdict, where)
 
 
 def _raise_unless_lossless(verdict: Verdict, where: str, k: int | None = None) -> None:
+    __tracebackhide__ = True
     if isinstance(verdict, Lossless):
         return
     counts = verdict.drafts or ((k,) if k else ())
@@ -123,22 +134,6 @@ def _raise_unless_lossless(verdict: Verdict, where: str, k: int | None = None) -
     if isinstance(verdict, Lossy):
         raise NotLosslessError(f"{spoken}: {verdict.reason}{way}")
     raise UndecidedError(f"{spoken}: undecided, {verdict.reason.value}: {verdict.explanation}{way}")
-
-
-def _models() -> list[tuple[Any, Any]]:
-    """Return pairs of models on 2 and 3 tokens, each law of them a law of the standard pairs, by the last token."""
-    found: list[tuple[Any, Any]] = []
-    for size, wanted in ((2, 6), (3, 2)):
-        laws = [(target, draft) for target, draft, _ in standard_pairs() if len(target) == size]
-        for place in range(wanted):
-            rows = [laws[(place + step) % len(laws)] for step in range(size + 1)]
-            target, draft = zip(*rows, strict=True)
-            found.append((_by_last_token(target), _by_last_token(draft)))
-    return found
-
-
-def _by_last_token(rows: Sequence[Array]) -> Callable[[tuple[int, ...]], Array]:
-    return lambda prefix: rows[prefix[-1] + 1 if prefix else 0]
 
 
 def _masses(law: Any) -> str:
@@ -152,7 +147,7 @@ def assert_same_law(
     total_variation: float = 0.02,
     alpha: float = 1e-6,
     draft: Any = None,
-) -> Promise:
+) -> Guarantee:
     """Raise unless tokens of a sampler are compatible with a target law [V]; return what the test promises.
 
     `sampler(n)` returns n tokens, drawn independently. A right sampler fails with probability `alpha` at most; one that
@@ -162,13 +157,15 @@ def assert_same_law(
 
     Raises:
         DifferentLawError: with the evidence, the token that stands out, and the promise.
-        TypeError, ValueError: the target is no law, or alpha or the distance lie outside (0, 1).
+        TypeError, ValueError: the target is not a probability distribution, or alpha or the distance lie outside (0,
+            1).
 
     >>> rng = np.random.default_rng(0)
     >>> promise = assert_same_law(lambda n: rng.choice(2, n, p=[0.25, 0.75]), ["1/4", "3/4"], total_variation=0.05)
     >>> promise.false_alarms, promise.power, promise.samples < 10_000
     (1e-06, 0.99, True)
     """
+    __tracebackhide__ = True
     test = identity_test(target, level(alpha), draft)
     power, size = 0.99, int((test.target > 0).sum())
     needed = sequential_sample_size(total_variation, alpha, power, max(size, 2), bool(test.names))
@@ -181,7 +178,7 @@ def assert_same_law(
     promise = test.promise(needed, power)
     verdict = test.verdict
     if not verdict:
-        likely = f"; it looks like {test.suspects()[0][0]}" if test.names and test.suspects()[0][1] > 0 else ""
+        likely = f"; as if {in_words(test.suspects()[0][0])}" if test.names and test.suspects()[0][1] > 0 else ""
         raise DifferentLawError(f"{verdict}{likely}\n{promise}")
     return promise
 
@@ -195,12 +192,13 @@ def assert_same_tokens(expected: Any, got: Any, distance: Any, bound: Any, unifo
 
     Raises:
         DifferentTokensError: naming the batch row, the position, both tokens, the uniforms and the distance.
-        ValueError: the shapes differ, or a distance is no number.
+        ValueError: the shapes differ, or a distance is not a number.
 
     >>> assert_same_tokens([[1, 2]], [[1, 3]], [0.1], 1e-5)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
     spec_math.testing.DifferentTokensError: row 0, position 1: expected token 2, got 3; the row is 0.1 from ...
     """
+    __tracebackhide__ = True
     wanted, found = np.asarray(expected), np.asarray(got)
     far = np.asarray(distance, dtype=np.float64)
     if wanted.shape != found.shape or far.shape != wanted.shape[:1]:
@@ -232,18 +230,29 @@ def laws(size: int) -> Any:
 
     >>> laws(3).validate()
     """
+    _ = _strategies()
+    return _laws(size)
+
+
+# A composite strategy reads its own source by its syntax tree when it is made: one a size, not one a law that is drawn.
+@cache
+def _laws(size: int) -> Any:
     st = _strategies()
     small = st.integers(0, 6)
     wide = st.one_of(small, st.sampled_from([Fraction(1, 2**60), Fraction(1, 10**9), 10**9]))
+    kinds, places = st.sampled_from(["small", "wide", "one-hot"]), st.integers(0, size - 1)
+    weights = {
+        kind: st.lists(each, min_size=size, max_size=size).filter(any)
+        for kind, each in (("small", small), ("wide", wide))
+    }
 
     @st.composite
     def one(draw: Any) -> Array:
-        kind = draw(st.sampled_from(["small", "wide", "one-hot"]))
+        kind = draw(kinds)
         if kind == "one-hot":
-            at = draw(st.integers(0, size - 1))
+            at = draw(places)
             return exact([int(token == at) for token in range(size)])
-        weights = draw(st.lists(small if kind == "small" else wide, min_size=size, max_size=size).filter(any))
-        return proportional_to(weights)
+        return proportional_to(draw(weights[kind]))
 
     return one()
 
@@ -256,6 +265,12 @@ def pairs(largest: int = 4) -> Any:
 
     >>> pairs().validate()
     """
+    _ = _strategies()
+    return _pairs(largest)
+
+
+@cache
+def _pairs(largest: int) -> Any:
     st = _strategies()
 
     @st.composite

@@ -11,11 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import Array, asarray, count, is_exact, laws, storage, sum_gap
+from spec_math.arrays import Array, as_laws, asarray, count, divided_in_float64, is_exact, storage, sum_gap
 from spec_math.chance import Coin
 from spec_math.every_path import BUDGET, NOT_REPEATED, Walked, repeats, walk
 from spec_math.float_allowance import UNIT, Allowance, adding_up, cap, rounding, unit_of
 from spec_math.masses import divided, possible
+from spec_math.number_types import as_text
 from spec_math.scheme import Scheme, Tokens, draw_independent, is_index
 from spec_math.verdict_values import (
     Bracket,
@@ -27,7 +28,6 @@ from spec_math.verdict_values import (
     Verdict,
     drafts_in_words,
 )
-from spec_math.worlds import as_text
 
 __all__ = [
     "UNIT",
@@ -136,13 +136,13 @@ def check_lossless(
     and it takes them. Laws [V]; with Fractions the verdict is exact, with floats it forgives what `float_allowance`
     derives, at most 1e-4 in total variation (1e-2 for laws in half precision), or `at_most` if that is less.
 
-    Negative masses, masses that are no law, an exception on some paths, a token out of range are Lossy, with the path.
-    Where every path raises, where rounding could explain a difference beyond what is forgiven, or more than `budget`
-    paths would have to be walked, the verdict is Undecided.
+    Negative masses, masses that are not a probability distribution, an exception on some paths, a token out of range
+    are Lossy, with the path. Where every path raises, where rounding could explain a difference beyond what is
+    forgiven, or more than `budget` paths would have to be walked, the verdict is Undecided.
 
     Raises:
-        TypeError, ValueError: target or draft is no law, k or budget no count, at_most no total variation. Never for
-            what the verifier does.
+        TypeError, ValueError: target or draft is not a probability distribution, k or budget no count, at_most no total
+            variation. Never for what the verifier does.
 
     >>> def hopeful(coin, tokens, target, draft):
     ...     return tokens[0]
@@ -150,7 +150,7 @@ def check_lossless(
     >>> verdict.token, verdict.emitted, verdict.target
     (0, Fraction(1, 2), Fraction(1, 4))
     """
-    t, _ = laws(target, draft)
+    t, _ = as_laws(target, draft)
     if t.ndim != 1:
         raise ValueError(f"check_lossless judges one position, laws of shape [V]; got {tuple(t.shape)}")
     # The verifier gets its laws in the type they are stored in, since it checks them against that type's bound.
@@ -178,7 +178,7 @@ class _Question:
         return self.told(self._judged(k)[0], fixed or k)
 
     def told(self, verdict: Verdict, k: int) -> Verdict:
-        """Say in a verdict what it speaks of."""
+        """Write into a verdict what it covers."""
         if isinstance(verdict, Undecided):
             return replace(verdict, drafts=(k,))
         said = replace(verdict, drafts=(k,), scope=self._scope())
@@ -257,7 +257,7 @@ class _Question:
         rounded = isinstance(verdict, Undecided) and verdict.reason is Reason.ROUNDING
         if not (rounded or isinstance(verdict, Lossy)) or self.types in ((), ("float64",)):
             return verdict
-        finer = replace(self, laws=tuple(map(_in_float64, self.laws)), types=("float64",))._judged(k)[0]
+        finer = replace(self, laws=tuple(map(divided_in_float64, self.laws)), types=("float64",))._judged(k)[0]
         if isinstance(finer, Lossy) and rounded:
             return replace(finer, reason=f"with the same laws as float64, {finer.reason}")
         if isinstance(finer, Lossless) and isinstance(verdict, Lossy):
@@ -286,7 +286,7 @@ class _Question:
 
 def _broken(token: Any, size: int) -> Lossy | None:
     if not is_index(token):
-        return Lossy(f"emitted {token!r}, which is no token index")
+        return Lossy(f"emitted {token!r}, which is not a token index")
     if not 0 <= token < size:
         return Lossy(f"emitted the token {token}, outside 0..{size - 1}", token=int(token))
     return None
@@ -294,8 +294,3 @@ def _broken(token: Any, size: int) -> Lossy | None:
 
 def _copy(x: Array) -> Array:
     return x.copy() if isinstance(x, np.ndarray) else x.clone()
-
-
-def _in_float64(x: Array) -> Array:
-    wide = x.astype(np.float64) if isinstance(x, np.ndarray) else x.double()
-    return wide / wide.sum()

@@ -10,6 +10,7 @@ from enum import Enum
 from typing import Any
 
 from spec_math.notebook import BAD, GOOD, card
+from spec_math.number_types import as_text
 
 
 @dataclass(frozen=True)
@@ -152,10 +153,15 @@ class Optimal:
 
     >>> Optimal(0.75, certificate=None).acceptance
     0.75
+    >>> print(Optimal(0.75, certificate=None))
+    Optimal: no verifier of these drafts accepts more than 0.75
     """
 
     acceptance: Any
     certificate: Any
+
+    def __str__(self) -> str:
+        return f"Optimal: no verifier of these drafts accepts more than {as_text(self.acceptance)}"
 
     def _repr_html_(self) -> str:
         shown = getattr(self.certificate, "_repr_html_", lambda: "")
@@ -168,6 +174,8 @@ class Bracket:
 
     >>> Bracket(0.5, 0.75).gap
     0.25
+    >>> print(Bracket(0.5, 0.75))
+    Bracket: at least 0.5, at most 0.75
     """
 
     lower: Any
@@ -177,6 +185,9 @@ class Bracket:
     def gap(self) -> Any:
         """The width of the bracket."""
         return self.upper - self.lower
+
+    def __str__(self) -> str:
+        return f"Bracket: at least {as_text(self.lower)}, at most {as_text(self.upper)}"
 
     def _repr_html_(self) -> str:
         return card("Bracket", {"at least": self.lower, "at most": self.upper, "width": self.gap})

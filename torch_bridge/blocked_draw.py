@@ -6,10 +6,42 @@ from typing import Any
 
 import torch
 
-from spec_math.block_level import array_draw
-from torch_bridge.softmax_rows import block_sums, in_block
+from spec_math import array_draw
+from spec_math.array_coin import ArrayCoin
+from torch_bridge.softmax_rows import BLOCK, block_sums, in_block
 
 BELOW_ONE = 1 - 2.0**-53
+
+
+def batch_coin(uniforms: Any, measure: bool = False) -> ArrayCoin:
+    """Return the coin of a batch on any device: sums run in the working type over blocks, in float64 over the blocks.
+
+    Uniforms [B, C] in [0, 1).
+
+    >>> batch_coin(torch.tensor([[0.25, 0.5]])).draw(torch.tensor([[0.25, 0.0, 0.75]])).tolist()
+    [2]
+    """
+    return ArrayCoin(uniforms.double(), measure, drawn_from, total)
+
+
+def drawn_from(masses: Any, uniforms: Any) -> Any:
+    """Return for each row of masses [B, V] the token that a uniform [B] draws, −1 where a row has no mass.
+
+    >>> drawn_from(torch.tensor([[0.25, 0.0, 0.75]]), torch.tensor([0.25])).tolist()
+    [2]
+    """
+    if masses.shape[-1] <= BLOCK:
+        return array_draw.drawn(masses, uniforms)
+    return drawn(masses, masses, torch.zeros_like(masses[:, 0], dtype=torch.bool), uniforms)
+
+
+def total(masses: Any) -> Any:
+    """Return the sums [B] of masses [B, V], in float64 over blocks.
+
+    >>> total(torch.ones(1, 300)).tolist()
+    [300.0]
+    """
+    return block_sums(masses).sum(dim=-1, dtype=torch.float64)
 
 
 def drawn(left: Any, otherwise: Any, rejected: Any, uniforms: Any) -> Any:

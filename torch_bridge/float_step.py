@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from spec_math.arrays import laws
+from spec_math.arrays import as_laws
 from spec_math.audit import OWN_GRID, Explored, ExploreError
 from torch_bridge.explore import explore
 
@@ -32,12 +32,12 @@ def float_step(target: Any, draft: Any, dtype: torch.dtype) -> FloatStep:
     also that of the grid, k/2^24 rounded to the type, and of scaling a uniform, which on ideal coins does not round.
 
     Raises:
-        ValueError, TypeError: target or draft is no law.
+        ValueError, TypeError: target or draft is not a probability distribution.
 
     >>> float_step([0.25, 0.75], [0.5, 0.5], torch.float32)
     FloatStep(ideal=0.0, own_grid=0.0)
     """
-    wanted, drafted = laws(target, draft)
+    wanted, drafted = as_laws(target, draft)
     t, d = (torch.tensor([float(mass) for mass in law], dtype=dtype) for law in (wanted, drafted))
     errors = [_distance(explore(lambda: step(t, d), grid=grid), wanted) for grid in (None, OWN_GRID)]
     return FloatStep(*errors)

@@ -5,7 +5,7 @@ Source: TokenTiming, Table 5, for temperature, top-k and top-p.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import torch
@@ -13,14 +13,22 @@ import torch
 from spec_math.arrays import count
 
 
-@dataclass(frozen=True)
+def _each(value: Any) -> bool:
+    return isinstance(value, torch.Tensor)
+
+
+@dataclass(frozen=True, eq=False)
 class Options:
     """What is applied to every row of logits, and how the work is done.
 
     temperature: logits are divided by it; 0 is the one-hot law of the first maximum. top_k keeps exactly k tokens,
     lowest index first among equal logits. top_p keeps the smallest prefix of the descending stable order with mass ≥ p,
-    after top_k. check: look at the data before anything is launched, which waits for the device; without it nothing
-    does. chunk_bytes: how much of the laws is held at a time; None takes 8 MiB on a CPU, 256 MiB elsewhere.
+    after top_k. Each is a number, or a tensor [B] with one for each request. allowed: a mask [V] or [B, V], for trees
+    also [B, N + 1, V], of the tokens that a grammar allows, which comes before all else; the drafts must come from the
+    law so masked. end: the token that nothing follows, in trees. depth, width: how deep trees are, and how many drafts
+    follow a node, at most; without them the trees are looked at (with `check`), or N is taken.
+    check: look at the data before anything is launched, which waits for the device; without it nothing does.
+    chunk_bytes: how much of the laws is held at a time; None takes 8 MiB on a CPU, 256 MiB elsewhere.
 
     Raises:
         TypeError, ValueError: a temperature below 0 or not finite, top_k no count, top_p outside (0, 1].
@@ -28,47 +36,83 @@ class Options:
     >>> Options(temperature=0.7, top_k=50).top_p
     """
 
-    temperature: float = 1.0
-    top_k: int | None = None
-    top_p: float | None = None
+    temperature: Any = 1.0
+    top_k: Any = None
+    top_p: Any = None
     check: bool = True
     chunk_bytes: int | None = None
+    allowed: Any = None
+    end: int | None = None
+    depth: int | None = None
+    width: int | None = None
 
     def __post_init__(self) -> None:
-        if not 0 <= self.temperature < float("inf"):
+        if not _each(self.temperature) and not 0 <= self.temperature < float("inf"):
             raise ValueError(
                 f"a temperature must be finite and >= 0; got {self.temperature}; 0 means the first maximum alone"
             )
-        if self.top_k is not None:
-            count(self.top_k, "top_k")
-        if self.top_p is not None and not 0 < self.top_p <= 1:
+        if self.top_p is not None and not _each(self.top_p) and not 0 < self.top_p <= 1:
             raise ValueError(f"top_p must be a mass in (0, 1]; got {self.top_p}; None keeps every token")
-        if self.chunk_bytes is not None:
-            count(self.chunk_bytes, "chunk_bytes")
+        for name in ("top_k", "chunk_bytes", "depth", "width"):
+            value = getattr(self, name)
+            if value is not None and not _each(value):
+                count(value, name)
+
+    @property
+    def each(self) -> bool:
+        """Whether a number differs from request to request."""
+        return any(_each(value) for value in (self.temperature, self.top_k, self.top_p))
 
     @property
     def keeps(self) -> int | None:
-        """How many tokens are kept at most: top_k, and 1 at temperature 0."""
+        """How many tokens are kept at most: top_k, and 1 at temperature 0; not for numbers of each request."""
         return 1 if self.temperature == 0 else self.top_k
 
     @property
-    def divisor(self) -> float:
-        """What gaps between logits are divided by; with one token left it does not matter."""
+    def divisor(self) -> Any:
+        """What gaps between logits are divided by, a number or [B]; with one token left it does not matter."""
+        if _each(self.temperature):
+            return torch.where(self.temperature == 0, torch.ones_like(self.temperature), self.temperature)
         return self.temperature or 1.0
 
     @property
     def restricts(self) -> bool:
         """Whether some tokens may lose all their mass."""
-        return self.keeps is not None or self.top_p is not None
+        return self.each or self.keeps is not None or self.top_p is not None or self.allowed is not None
+
+    def at(self, requests: Any) -> Options:
+        """Return the options of some requests of the batch, a slice or an index [b].
+
+        >>> Options(temperature=torch.tensor([0.5, 2.0])).at(slice(1, 2)).temperature.tolist()
+        [2.0]
+        """
+        if not self.each and self.allowed is None:
+            return self
+        parts = {
+            name: value[requests]
+            for name in ("temperature", "top_k", "top_p", "allowed")
+            if _each(value := getattr(self, name)) and (name != "allowed" or value.ndim > 1)
+        }
+        return replace(self, **parts)
 
 
 DEFAULT = Options()
 
 
-def restricted(logits: Any, options: Options) -> Any:
-    """Put −inf in place of the logits [..., V] that top-k and top-p drop; the others stay as they are.
+def column(value: Any, like: Any) -> Any:
+    """Return a number as it is, and numbers [b] of requests so that they meet an array [b, ...] request by request.
 
-    top_p is decided in float64, whatever the type of the logits. No value is looked at on the host.
+    >>> column(torch.tensor([1.0, 2.0]), torch.zeros(2, 3, 4)).shape
+    torch.Size([2, 1, 1])
+    """
+    return value.reshape(-1, *[1] * (like.ndim - 1)) if _each(value) else value
+
+
+def restricted(logits: Any, options: Options) -> Any:
+    """Put −inf in place of the logits [..., V] that the mask, top-k and top-p drop; the others stay as they are.
+
+    top_p is decided in float64, whatever the type of the logits. No value is looked at on the host. Where a number
+    differs from request to request, logits are [B, ..., V].
 
     Raises:
         ValueError: top_k exceeds V.
@@ -76,10 +120,17 @@ def restricted(logits: Any, options: Options) -> Any:
     >>> restricted(torch.tensor([1.0, 2.0, 2.0]), Options(top_k=1)).tolist()
     [-inf, 2.0, -inf]
     """
+    if options.allowed is not None:
+        allowed = options.allowed
+        while 1 < allowed.ndim < logits.ndim:
+            allowed = allowed[:, None]
+        logits = logits.masked_fill(~allowed, -torch.inf)
+    if options.each:
+        return _restricted_each(logits, options)
     size = logits.shape[-1]
     if options.keeps is not None and options.keeps > size:
         raise ValueError(f"top_k keeps k tokens, and k must not exceed the vocabulary; k = {options.keeps}, V = {size}")
-    if not options.restricts:
+    if options.keeps is None and options.top_p is None:
         return logits
     if options.keeps is None or options.keeps == size:
         ordered, tokens = torch.sort(logits, dim=-1, descending=True, stable=True)
@@ -87,13 +138,32 @@ def restricted(logits: Any, options: Options) -> Any:
         tokens = _largest(logits, options.keeps)
         ordered = logits.gather(-1, tokens)
     if options.top_p is not None:
-        gaps = (ordered.double() - ordered[..., :1].double()) / options.divisor
-        sums = torch.softmax(gaps, dim=-1).cumsum(dim=-1)
-        # A token stays when the mass BEFORE it has not reached p; the first always does.
-        dropped = torch.zeros_like(ordered, dtype=torch.bool)
-        dropped[..., 1:] = sums[..., :-1] >= options.top_p
-        ordered = ordered.masked_fill(dropped, -torch.inf)
+        ordered = _smallest_prefix(ordered, options.divisor, options.top_p)
     return torch.full_like(logits, -torch.inf).scatter_(-1, tokens, ordered)
+
+
+def _restricted_each(logits: Any, options: Options) -> Any:
+    ordered, tokens = torch.sort(logits, dim=-1, descending=True, stable=True)
+    keeps: Any = logits.shape[-1] if options.top_k is None else options.top_k
+    if _each(options.temperature):
+        one = torch.ones_like(options.temperature, dtype=torch.int64)
+        keeps = torch.where(options.temperature == 0, one, keeps)
+    elif options.temperature == 0:
+        keeps = 1
+    ranks = torch.arange(logits.shape[-1], device=logits.device)
+    ordered = ordered.masked_fill(ranks >= column(keeps, logits), -torch.inf)
+    if options.top_p is not None:
+        ordered = _smallest_prefix(ordered, column(options.divisor, logits), column(options.top_p, logits))
+    return torch.full_like(logits, -torch.inf).scatter_(-1, tokens, ordered)
+
+
+def _smallest_prefix(ordered: Any, divisor: Any, top_p: Any) -> Any:
+    gaps = (ordered.double() - ordered[..., :1].double()) / divisor
+    sums = torch.softmax(gaps, dim=-1).cumsum(dim=-1)
+    # A token stays when the mass BEFORE it has not reached p; the first always does.
+    dropped = torch.zeros_like(ordered, dtype=torch.bool)
+    dropped[..., 1:] = sums[..., :-1] >= top_p
+    return ordered.masked_fill(dropped, -torch.inf)
 
 
 def _largest(logits: Any, k: int) -> Any:

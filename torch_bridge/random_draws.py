@@ -11,10 +11,11 @@ from typing import Any
 import torch
 
 from spec_math.audit import ExploreError
-from spec_math.audit.exploration.clock import Clock, race
+from spec_math.audit.exploration.clock import Clock, exponential, race
 from spec_math.audit.exploration.tape import Stretch, Tape
-from spec_math.audit.exploration.uniform import Uniform
-from torch_bridge.tagged import Tags
+from spec_math.audit.exploration.uniform import uniform
+from torch_bridge.later import Later
+from torch_bridge.tagged import Tags, mapped
 
 BITS = {torch.float64: 53, torch.float32: 24, torch.float16: 24, torch.bfloat16: 24}
 """torch.rand of a type starts from k/2^bits; in half precision that is then rounded, see `uniform_value`."""
@@ -43,8 +44,8 @@ def uniform_value(k: int, bits: int, dtype: torch.dtype) -> torch.Tensor:
 class Draws:
     """torch's draws of one run, and the states of the generators that they came from, to be put back after it."""
 
-    def __init__(self, tape: Tape, tags: Tags) -> None:
-        self._tape, self._tags = tape, tags
+    def __init__(self, tape: Tape, tags: Tags, later: Later | None = None) -> None:
+        self._tape, self._tags, self._later = tape, tags, later or Later()
         self._states: dict[torch.Generator, torch.Tensor] = {
             torch.default_generator: torch.default_generator.get_state()
         }
@@ -79,6 +80,10 @@ class Draws:
         for generator, state in self._states.items():
             generator.set_state(state)
 
+    def looked_at(self, values: Any) -> Any:
+        """Return arguments of code that is not followed with all tokens in them drawn."""
+        return mapped(values, self._later.looked_at)
+
     def uniforms(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
         """torch.rand, rand_like."""
         place = self._drawing(kwargs)
@@ -105,7 +110,7 @@ class Draws:
         place = self._drawing(kwargs)
         func(*args, **kwargs)
         _on_the_cpu(tensor)
-        clocks = [self._clock(place, index) for index in range(tensor.numel())]
+        clocks = [exponential(self._clock(place, index).atom) for index in range(tensor.numel())]
         return tensor.copy_(self._tags.put(tensor, clocks if rate == 1 else [clock / rate for clock in clocks]))
 
     def multinomials(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
@@ -121,8 +126,12 @@ class Draws:
         rows = weights.detach().double().reshape(-1, weights.shape[-1]).tolist()
         for mass in {mass for masses in rows for mass in masses}:
             self._tape.meet(Fraction(mass))
+        size = int(drawn.shape[-1])
+        if size == 1 and drawn.dtype == torch.int64:
+            draws = [self._token((place, row), [Fraction(mass) for mass in masses]) for row, masses in enumerate(rows)]
+            return self._later.put(draws, drawn.dtype).reshape(drawn.shape)
         tokens = [
-            self._tokens((place, row), [Fraction(mass) for mass in masses], drawn.shape[-1], replaced)
+            self._tokens((place, row), [Fraction(mass) for mass in masses], size, replaced)
             for row, masses in enumerate(rows)
         ]
         return torch.tensor(tokens, dtype=drawn.dtype).reshape(drawn.shape)
@@ -130,8 +139,8 @@ class Draws:
     def integers(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
         """torch.randint, randint(high, size) or randint(low, high, size)."""
         bounds = [one for one in args if isinstance(one, int)]
-        low = kwargs.get("low", bounds[0] if len(bounds) > 1 else 0)
-        high = kwargs.get("high", bounds[-1] if bounds else None)
+        bounds = [*bounds, *(kwargs[name] for name in ("low", "high") if name in kwargs)]
+        low, high = (0, *bounds)[-2:] if bounds else (0, None)
         if high is None or high - low > MOST:
             raise ExploreError(f"explore follows randint between bounds that are at most {MOST} apart")
         place = self._drawing(kwargs)
@@ -202,9 +211,9 @@ class Draws:
         self._drawn = generator, stretch
         return stretch
 
-    def _uniform(self, place: Stretch, index: int, dtype: torch.dtype) -> Uniform:
+    def _uniform(self, place: Stretch, index: int, dtype: torch.dtype) -> Any:
         atom = self._tape.atom((place, index), BITS[dtype], "torch uniform")
-        return Uniform(atom, lambda k: uniform_value(k, atom.bits or 0, dtype))
+        return uniform(atom, lambda k: uniform_value(k, atom.bits or 0, dtype))
 
     def _clock(self, place: Stretch, index: int) -> Clock:
         return Clock(self._tape.atom((place, index), 53, "torch exponential"))
@@ -216,6 +225,12 @@ class Draws:
         if not 0 <= chance <= 1:
             raise ValueError(f"bernoulli needs chances in [0, 1]; got {float(chance)}")
         return bool(self._once(place, index, f"a flip of {chance}", [1 - chance, chance]))
+
+    def _token(self, place: tuple[Stretch, int], masses: list[Fraction]) -> Callable[[], int]:
+        """Return a draw of one token, whose noise is drawn now, and raced when somebody looks at the token."""
+        state, row = place
+        clocks = [self._clock(state, row * len(masses) + token) for token in range(len(masses))]
+        return lambda: race([clock / rate for clock, rate in zip(clocks, masses, strict=True)], smallest=True)
 
     def _tokens(self, place: tuple[Stretch, int], masses: list[Fraction], size: int, replaced: bool) -> list[int]:
         state, row = place

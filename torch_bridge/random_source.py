@@ -11,9 +11,11 @@ from torch.overrides import TorchFunctionMode
 
 from spec_math.audit import ExploreError
 from spec_math.audit.exploration.tape import Tape
+from torch_bridge.later import Later
 from torch_bridge.random_draws import DRAWS, Draws
+from torch_bridge.random_moves import MOVING, moved
 from torch_bridge.random_unseen import unseen_noted
-from torch_bridge.random_uses import COMPARING, COMPUTING, RANKING, Uses
+from torch_bridge.random_uses import COMPARING, COMPUTING, GUARDING, RANKING, Uses
 from torch_bridge.tagged import Tags, tensors_in
 
 _ALIASES = {
@@ -27,21 +29,18 @@ _ALIASES = {
     "less_equal": "le",
     "greater": "gt",
     "greater_equal": "ge",
+    "not_equal": "ne",
+    "__eq__": "eq",
+    "__ne__": "ne",
+    "__pow__": "pow",
     "clip": "clamp",
     "clamp_min": "clamp",
 }
 _CASTING = {"to", "float", "double", "half", "bfloat16", "type", "type_as"}
-_MOVING = {
-    *("__getitem__", "__setitem__", "__get__", "__len__", "__iter__", "__hash__", "view", "view_as", "reshape"),
-    *("reshape_as", "squeeze", "squeeze_", "unsqueeze", "unsqueeze_", "expand", "expand_as", "clone", "contiguous"),
-    *("detach", "copy_", "cat", "concat", "stack", "gather", "index_select", "flatten", "transpose", "permute", "t"),
-    *("movedim", "repeat", "where", "masked_fill", "masked_fill_", "split", "chunk", "unbind", "narrow", "select"),
-    *("size", "dim", "ndimension", "numel", "stride", "is_floating_point", "is_contiguous", "empty_like", "zeros_like"),
-    *("ones_like", "full_like", "new_empty", "new_zeros", "new_ones", "new_full", "result_type", "broadcast_to"),
-    *("broadcast_tensors", "take_along_dim", "roll", "flip", "cpu", "fill_", "zero_", "index_put_", "index_copy_"),
-    *("masked_select", "requires_grad_", "is_complex", "element_size", "get_device", "swapaxes", "tile"),
-}
-"""What moves numbers about or asks for shapes, and computes nothing of them."""
+_NAMED = ("sorted_sequence", "input", "boundaries", "other", "exponent")
+"""Arguments of torch's functions that hold numbers, in the order in which they stand when they are not named."""
+_UNWRITTEN = {"empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"}
+"""What hands out memory as it was left: a random number of an earlier use may still stand there."""
 
 
 @contextmanager
@@ -66,28 +65,45 @@ class _Following(TorchFunctionMode):
 
     def __init__(self, tape: Tape) -> None:
         super().__init__()
-        self._tags = Tags()
-        self.draws, self._uses = Draws(tape, self._tags), Uses(self._tags)
+        self._tags, self.later = Tags(), Later()
+        self.draws, self._uses = Draws(tape, self._tags, self.later), Uses(self._tags, self.later)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         del types
         kwargs = kwargs or {}
         name = getattr(func, "__name__", "")
-        draw = DRAWS.get(name)
+        args, kwargs = self.later.seen(name, args, kwargs)
+        if name in _UNWRITTEN:
+            return self._tags.forgotten(self.later.forgotten(func(*args, **kwargs)))
+        draw = DRAWS.get(name) if getattr(func, "__module__", "") != "torch.nn.init" else None
         if draw is not None:
             with self.draws.passing():
-                return draw(self.draws, func, args, kwargs)
-        if self._tags.none or not any(self._tags.any_in(x) for x in tensors_in([args, kwargs])):
+                return _written_out(draw(self.draws, func, args, kwargs), kwargs.get("out"))
+        read = {key: value for key, value in kwargs.items() if key != "out"}  # what out holds is written over, unread
+        if self._tags.none or not any(self._tags.any_in(x) for x in tensors_in([args, read])):
             return _passed(self.draws, func, name, args, kwargs)
-        return self._used(func, name, args, kwargs)
+        if kwargs.get("out") is None:
+            return self._used(func, name, args, read)
+        raise ExploreError(f"explore does not follow torch's {name} of a random number into a tensor given as out")
 
     def _used(self, func: Any, name: str, args: Any, kwargs: Any) -> Any:
+        if name in MOVING:
+            return moved(self._tags, self._uses.in_type, func, (name, args, kwargs))
+        args, kwargs = _in_order(args, kwargs)
         plain = name.removesuffix("_") if not name.startswith("__") else name
         plain = _ALIASES.get(plain, plain)
+        if kwargs and (plain in COMPUTING or plain in COMPARING or (name == "cumprod" and set(kwargs) != {"dim"})):
+            raise ExploreError(f"explore does not follow torch's {name} of a random number with {', '.join(kwargs)}")
+        if plain in COMPARING and plain != name and not name.startswith("__") and name.endswith("_"):
+            raise ExploreError(f"explore does not follow torch's {name}, which writes an answer over a random number")
         if plain in COMPUTING:
             return self._uses.computed(func, plain, name, args)
         if plain in COMPARING:
             return self._uses.compared(plain, args)
+        if name in GUARDING:
+            return self._uses.guarded(func, name, args)
+        if name == "cumprod":
+            return self._uses.multiplied(args, kwargs)
         if plain == "clamp":
             return self._uses.kept_above(name, args, kwargs)
         if name in ("argmax", "argmin"):
@@ -100,9 +116,19 @@ class _Following(TorchFunctionMode):
             return self._uses.cast(func, args, kwargs)
         if name in ("item", "tolist", "__float__", "__bool__"):
             return self._uses.shown(name, args[0])
-        if name in _MOVING:
-            return func(*args, **kwargs)
         raise ExploreError(f"explore does not follow torch's {name} of a random number")
+
+
+def _written_out(drawn: torch.Tensor, out: torch.Tensor | None) -> torch.Tensor:
+    """What a draw is told to write, it writes: torch has checked the type, and made room."""
+    return drawn if out is None else out.copy_(drawn)
+
+
+def _in_order(args: Any, kwargs: Any) -> tuple[Any, Any]:
+    """Return the arguments with those of tensors that were given by name in their places, and the options."""
+    given = {key: value for key, value in kwargs.items() if value is not None and (key, value) != ("alpha", 1)}
+    named = [given.pop(key) for key in _NAMED if key in given]
+    return (*args, *named), given
 
 
 def _passed(draws: Draws, func: Any, name: str, args: Any, kwargs: Any) -> Any:

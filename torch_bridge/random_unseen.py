@@ -67,6 +67,8 @@ def _leaving(tape: Tape, plain: Any) -> Any:
 
 def _compared(tape: Tape, plain: Any) -> Any:
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        draws: Draws = tape.held("torch draws", list)[0]
+        args, kwargs = draws.looked_at((args, kwargs))
         before = torch.default_generator.get_state()
         result = plain(self, *args, **kwargs)
         given = any(isinstance(value, _GENERATOR) for value in (*args, *kwargs.values()))

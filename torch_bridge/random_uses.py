@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,9 +14,23 @@ import torch
 from spec_math.audit import ExploreError
 from spec_math.audit.exploration.clock import Clock, race
 from spec_math.audit.exploration.uniform import Uniform
+from torch_bridge.later import Later
 from torch_bridge.tagged import Tags, mapped
 
-COMPARING = {"lt": operator.lt, "le": operator.le, "gt": operator.gt, "ge": operator.ge}
+COMPARING = {
+    "lt": operator.lt,
+    "le": operator.le,
+    "gt": operator.gt,
+    "ge": operator.ge,
+    "eq": operator.eq,
+    "ne": operator.ne,
+}
+GUARDING: dict[str, Callable[[Any], bool]] = {
+    "isnan": lambda _: False,
+    "isinf": lambda entry: isinstance(entry, Clock) and entry.never in (float("inf"), float("-inf")),
+    "isfinite": lambda entry: not (isinstance(entry, Clock) and entry.never in (float("inf"), float("-inf"))),
+}
+"""What almost surely holds of a random number."""
 
 
 def _subtracted_from(a: Any, b: Any) -> Any:
@@ -27,6 +43,10 @@ def _divided_into(a: Any, b: Any) -> Any:
 
 def _reciprocal(a: Any) -> Any:
     return 1 / a
+
+
+def _root(a: Any) -> Any:
+    return a ** Fraction(1, 2)
 
 
 def _logarithm(a: Any) -> Any:
@@ -46,6 +66,8 @@ COMPUTING: dict[str, Callable[..., Any]] = {
     "__rdiv__": _divided_into,
     "neg": operator.neg,
     "reciprocal": _reciprocal,
+    "pow": operator.pow,
+    "sqrt": _root,
     "log": _logarithm,
     "log1p": _logarithm_1p,
 }
@@ -55,8 +77,8 @@ RANKING = {"topk", "sort", "argsort", "max", "min"}
 class Uses:
     """Torch's functions of tensors that hold random numbers of one run."""
 
-    def __init__(self, tags: Tags) -> None:
-        self._tags = tags
+    def __init__(self, tags: Tags, later: Later | None = None) -> None:
+        self._tags, self._later = tags, later or Later()
 
     def computed(self, func: Any, plain: str, name: str, args: Any) -> Any:
         """Compute entry by entry, in place where the name ends in an underscore."""
@@ -70,7 +92,7 @@ class Uses:
             if any(isinstance(one, Uniform | Clock) for one in row):
                 entries[place] = _plain(COMPUTING[plain](*(_in_type(one, base.dtype) for one in row)))
         result = self._tags.put(base, entries)
-        return args[0].copy_(result) if in_place else result
+        return args[0].copy_(self.in_type(result, args[0].dtype)) if in_place else result
 
     def kept_above(self, name: str, args: Any, kwargs: Any) -> torch.Tensor:
         """clamp and clamp_min by a bound that is 0 or small."""
@@ -98,13 +120,36 @@ class Uses:
         answers = [bool(relation(_in_type(a, dtype), _in_type(b, dtype))) for a, b in zip(*sides, strict=True)]
         return torch.tensor(answers, dtype=torch.bool).reshape(shape)
 
+    def guarded(self, func: Any, name: str, args: Any) -> torch.Tensor:
+        """isnan, isinf, isfinite: what almost surely holds of random numbers."""
+        plain = func(self._tags.without(args[0]))
+        answers = [
+            GUARDING[name](entry) if isinstance(entry, Uniform | Clock) else other
+            for entry, other in zip(self._tags.entries(args[0]), plain.reshape(-1).tolist(), strict=True)
+        ]
+        return torch.tensor(answers, dtype=torch.bool).reshape(plain.shape)
+
+    def multiplied(self, args: Any, kwargs: Any) -> torch.Tensor:
+        """cumprod: products of random numbers, each of which is gone through on a stated grid."""
+        tensor, dim = args[0], kwargs.get("dim", args[1] if len(args) > 1 else None)
+        rows = tensor.movedim(dim, -1)
+        entries: list[Any] = []
+        for row in rows.reshape(-1, rows.shape[-1]):
+            product: Any = None
+            for entry in self._row(row):
+                product = entry if product is None else product * entry
+                entries.append(product)
+        base = self._tags.without(rows).contiguous()
+        return self._tags.put(base, entries).movedim(-1, dim)
+
     def raced(
         self, smallest: bool, tensor: torch.Tensor, dim: int | None = None, keepdim: bool = False
     ) -> torch.Tensor:
         """argmin and argmax: a race in each row."""
         rows = tensor.reshape(1, -1) if dim is None else tensor.movedim(dim, -1)
-        winners = [race(self._row(row), smallest) for row in rows.reshape(-1, rows.shape[-1])]
-        result = torch.tensor(winners).reshape(rows.shape[:-1] if dim is not None else ())
+        entries = [self._row(row) for row in rows.reshape(-1, rows.shape[-1])]
+        races = [partial(race, row, smallest) for row in entries]
+        result = self._later.put(races, torch.int64).reshape(rows.shape[:-1] if dim is not None else ())
         return result.unsqueeze(dim) if keepdim and dim is not None else result
 
     def ranked(self, name: str, args: Any, kwargs: Any) -> Any:
@@ -153,24 +198,34 @@ class Uses:
 
     def cast(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
         """Change the type: on the ideal coin nothing, on a grid a rounding."""
-        base = func(self._tags.without(args[0]), *args[1:], **kwargs)
-        dtype = base.dtype
-        if dtype == args[0].dtype:
-            return func(*args, **kwargs)
-        entries = self._tags.entries(args[0])
-        return self._tags.put(base, [_rounded(one, dtype) if isinstance(one, Uniform) else one for one in entries])
+        dtype = func(self._tags.without(args[0]), *args[1:], **kwargs).dtype
+        return func(*args, **kwargs) if dtype == args[0].dtype else self.in_type(args[0], dtype)
+
+    def in_type(self, tensor: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+        """Return a tensor in another floating type, its random numbers with it."""
+        if tensor.dtype == dtype:
+            return tensor
+        entries = [_rounded(one, dtype) if isinstance(one, Uniform) else one for one in self._tags.entries(tensor)]
+        return self._tags.put(self._tags.without(tensor).to(dtype), entries)
 
     def shown(self, name: str, tensor: torch.Tensor) -> Any:
         """item and tolist: the random numbers themselves, as objects."""
         entries = self._row(tensor)
-        if name == "tolist" and tensor.dim() == 1:
-            return entries
+        if name == "tolist":
+            return _nested(entries, list(tensor.shape))
         if name == "item" and len(entries) == 1:
             return entries[0]
         raise ExploreError(f"explore does not follow {name} of a tensor of random numbers; compare it instead")
 
     def _row(self, tensor: torch.Tensor) -> list[Any]:
         return [_plain(entry) for entry in self._tags.entries(tensor)]
+
+
+def _nested(entries: list[Any], shape: list[int]) -> Any:
+    if not shape:
+        return entries[0]
+    step = len(entries) // shape[0] if shape[0] else 0
+    return [_nested(entries[place * step : (place + 1) * step], shape[1:]) for place in range(shape[0])]
 
 
 def _order(entries: list[Any], size: int, smallest: bool) -> list[int]:
@@ -197,7 +252,7 @@ def _in_type(entry: Any, dtype: torch.dtype) -> Any:
 def _rounded(number: Uniform, dtype: torch.dtype) -> Uniform:
     """Return a uniform cast to a type: on the ideal coin itself, on a grid rounded."""
     result = Uniform(number.atom, number.number)
-    result.scale, result.shift = number.scale, number.shift
+    result.scale, result.shift, result.bends = number.scale, number.shift, number.bends
     result.steps = (*number.steps, lambda x: torch.as_tensor(x).to(dtype))
     return result
 

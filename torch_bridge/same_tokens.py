@@ -23,7 +23,7 @@ def assert_same_tokens(expected: Any, got: Any, distance: Any, bound: Any, unifo
 
     Raises:
         DifferentTokensError: naming the batch row, the position, both tokens, the uniforms and the distance.
-        ValueError: the shapes differ, or a distance is no number.
+        ValueError: the shapes differ, or a distance is not a number.
 
     >>> assert_same_tokens([[1, 2]], torch.tensor([[1, 3]]), [0.1], 1e-5)  # doctest: +ELLIPSIS
     Traceback (most recent call last):

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from torch_bridge.options import Options, restricted
+from torch_bridge.options import Options, column, restricted
 
 BLOCK = 128
 """Sums run in the working type over blocks of this many tokens, and in float64 over the blocks."""
@@ -25,7 +25,7 @@ class Rows(NamedTuple):
 
     def log_masses(self, options: Options) -> Any:
         """Return the logarithms [...] of the drafted tokens' masses."""
-        return self.drafted / options.divisor - self.log_sums
+        return self.drafted / column(options.divisor, self.drafted) - self.log_sums
 
 
 def working(dtype: Any) -> Any:
@@ -49,13 +49,15 @@ def weigh(logits: Any, options: Options, into: Any = None) -> Any:
     into = torch.empty(logits.shape, dtype=kind, device=logits.device) if into is None else into
     if logits.device.type == "cpu" and logits.ndim > 2 and not logits.is_contiguous() and logits[0].is_contiguous():
         # The softmax would copy a slice first, in memory that is far from the cache.
-        for row, place in zip(logits, into, strict=True):
-            weigh(row, options, place)
+        for request, (row, place) in enumerate(zip(logits, into, strict=True)):
+            own = options.at(slice(request, request + 1))
+            weigh(row[None], own, place[None])
         return into
-    if options.divisor == 1:
+    divisor = column(options.divisor, logits)
+    if not options.each and divisor == 1:
         return torch.softmax(logits, dim=-1, dtype=kind, out=into)
     torch.sub(logits, logits.amax(dim=-1, keepdim=True).to(kind), out=into)
-    return torch.softmax(into.mul_(1 / options.divisor), dim=-1, out=into)
+    return torch.softmax(into.mul_(1 / divisor), dim=-1, out=into)
 
 
 def rows_of(logits: Any, tokens: Any, options: Options, into: Any = None) -> Rows:
@@ -74,7 +76,7 @@ def rows_of(logits: Any, tokens: Any, options: Options, into: Any = None) -> Row
     totals = sums.sum(dim=-1, dtype=torch.float64)
     heaviest = sums.argmax(dim=-1, keepdim=True)
     places = in_block(heaviest, logits.shape[-1])
-    block = kept.gather(-1, places.clamp(max=logits.shape[-1] - 1)).double() / options.divisor
+    block = kept.gather(-1, places.clamp(max=logits.shape[-1] - 1)).double() / column(options.divisor, logits)
     block = block.masked_fill(places >= logits.shape[-1], -torch.inf)
     share = sums.gather(-1, heaviest)[..., 0].double() / totals
     drafted = kept.gather(-1, tokens[..., None])[..., 0].double()
@@ -82,7 +84,7 @@ def rows_of(logits: Any, tokens: Any, options: Options, into: Any = None) -> Row
 
 
 def in_block(block: Any, size: int) -> Any:
-    """Return the tokens [..., min(`BLOCK`, V)] of one block [..., 1]; those beyond V − 1 are none.
+    """Return the tokens [..., min(`BLOCK`, V)] of one block [..., 1]; indices beyond V − 1 are padding.
 
     >>> in_block(torch.tensor([1]), 200)[:3].tolist()
     [128, 129, 130]

@@ -80,9 +80,13 @@ class Tags:
                     raise ExploreError(f"{base.dtype} has room for {layout.most - 1} random numbers of a run")
                 flat[place] = _signed(layout.quiet + len(self._numbers), layout.whole)
                 self._numbers.append(entry)
-            elif isinstance(entry, int | float):
-                flat[place] = torch.tensor(entry, dtype=base.dtype).view(layout.whole)
+            elif isinstance(entry, int | float | torch.Tensor):
+                flat[place] = torch.as_tensor(entry, dtype=base.dtype).view(layout.whole)
         return flat.view(base.dtype).reshape(base.shape).to(base.device)
+
+    def forgotten(self, unwritten: torch.Tensor) -> torch.Tensor:
+        """Return memory that nothing has been written to, with ordinary NaN in place of random numbers left there."""
+        return unwritten.fill_(float("nan")) if self.any_in(unwritten) else unwritten
 
     def without(self, tensor: torch.Tensor) -> torch.Tensor:
         """Return a copy of a tensor with 1 in place of each random number."""
@@ -119,4 +123,6 @@ def mapped(values: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
         return change(values)
     if isinstance(values, list | tuple) and type(values) in (list, tuple):
         return type(values)(mapped(value, change) for value in values)
+    if type(values) is dict:
+        return {key: mapped(value, change) for key, value in values.items()}
     return values

@@ -8,9 +8,10 @@ from typing import Any
 
 import torch
 
-from spec_math.block_level import array_draw, array_form
+from spec_math import array_draw
+from spec_math.block_level import array_form
 from spec_math.block_level.array_form import Coins
-from torch_bridge.options import DEFAULT, Options, restricted
+from torch_bridge.options import DEFAULT, Options, column, restricted
 from torch_bridge.softmax_rows import BLOCK, working
 
 EXPONENTIAL = 40
@@ -43,7 +44,7 @@ def laws(logits: Any, options: Options = DEFAULT) -> Any:
     >>> laws(torch.tensor([0.0, 1.0]), Options(temperature=0)).tolist()
     [0.0, 1.0]
     """
-    return torch.softmax(restricted(logits, options).double() / options.divisor, dim=-1)
+    return torch.softmax(restricted(logits, options).double() / column(options.divisor, logits), dim=-1)
 
 
 def kept_margin(logits: Any, options: Options = DEFAULT) -> Any:

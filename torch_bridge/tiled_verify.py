@@ -8,7 +8,7 @@ import torch
 import triton
 
 from spec_math.block_level.array_form import Verified
-from torch_bridge import entrance
+from torch_bridge import input_validation
 from torch_bridge.options import DEFAULT, Options
 from torch_bridge.tile_kernels import check_device, decide, finish, left_sums, tile_sums
 
@@ -34,14 +34,14 @@ def verify_token(
     Source: SpecTr, Alg. 4; Timor et al., Alg. 5.
     """
     given = (target_logits, draft_logits, tokens, uniforms)
-    entrance.check_fit(*given)
+    input_validation.check_fit(*given)
     check_device(target_logits)
     if options.restricts:
         raise ValueError(f"the kernels take logits as they are, at temperatures above 0; got {options}")
     if target_logits.dtype == torch.float64:
         raise TypeError("the kernels compute in float32; for float64 logits call torch_bridge.verify_token")
     if options.check:
-        entrance.check_data(*given, options)
+        input_validation.check_data(*given, options)
     targets, drafts, tokens = (array.contiguous() for array in given[:3])
     requests, lookahead, size = drafts.shape
     tiles = triton.cdiv(size, tile)

@@ -15,11 +15,12 @@ import numpy as np
 import torch
 from safetensors.torch import save
 
-from spec_math.block_level import array_draw, block, chain
+from spec_math import array_draw
+from spec_math.block_level import block, chain
 from spec_math.chance import Coin, Cumulative, replay
 from spec_math.files.whole import write_whole
 from spec_math.token_level import k_sequential, plan
-from torch_bridge import threshold
+from torch_bridge import rule_vectors, threshold
 from torch_bridge.options import Options
 
 ABOUT = {
@@ -61,6 +62,16 @@ class Measuring:
         listed = np.array(masses.masses if isinstance(masses, Cumulative) else masses, dtype=np.float64)
         self.distance = min(self.distance, float(array_draw.distance(listed[None], np.array([uniform]))[0]))
         return replay(lambda coin: coin.draw(masses), [uniform])
+
+
+def in_order(uniforms: list[float]) -> Measuring:
+    """Return the coin of one row: flips and draws take the next uniform alike.
+
+    >>> in_order([0.25, 0.5]).flip(0.5)
+    True
+    """
+    row = iter(uniforms)
+    return Measuring(row, row)
 
 
 @dataclass(frozen=True)
@@ -130,8 +141,20 @@ def write_vectors(folder: str | Path, seed: int = 0) -> list[Path]:
                 "bound": None if lookahead is None else threshold.bound(case.dtype, case.size, lookahead),
             }
         )
+    for name, rule, arrays in rule_vectors.rule_files(in_order, seed):
+        path = place / f"{name}.safetensors"
+        write_whole(path, save({key: array.contiguous() for key, array in arrays.items()}))
+        written.append(path)
+        listed.append(
+            {"file": path.name, "verifier": name.partition("_")[0], "rule": rule, "options": {}, "bound": None}
+        )
     path = place / "vectors.json"
-    write_whole(path, (json.dumps({"about": ABOUT, "seed": seed, "files": listed}, indent=1) + "\n").encode())
+    write_whole(
+        path,
+        (
+            json.dumps({"about": {**ABOUT, **rule_vectors.ABOUT}, "seed": seed, "files": listed}, indent=1) + "\n"
+        ).encode(),
+    )
     return [*written, path]
 
 

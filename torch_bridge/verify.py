@@ -9,7 +9,7 @@ import torch
 
 from spec_math.block_level import array_form
 from spec_math.block_level.array_form import Coins, Verified
-from torch_bridge import entrance
+from torch_bridge import input_validation
 from torch_bridge.blocked_draw import drawn
 from torch_bridge.options import DEFAULT, Options, restricted
 from torch_bridge.softmax_rows import Rows, block_sums, rows_of, weigh, working
@@ -75,9 +75,9 @@ def verify_block(
 
 
 def _verified(toss: Tosses, given: tuple[Any, Any, Any, Any], options: Options) -> Verified:
-    entrance.check_fit(*given)
+    input_validation.check_fit(*given)
     if options.check:
-        entrance.check_data(*given, options)
+        input_validation.check_data(*given, options)
     targets, drafts, tokens, uniforms = given
     work = _Work(Batch(targets, drafts, tokens.long(), uniforms.double()), options)
     coins = toss(work)
@@ -139,7 +139,7 @@ class _Work:
             for start in range(0, len(going), size):
                 here = going[start : start + size]
                 found = [self._rows(logits, place, here) for logits in (self.batch.targets, self.batch.drafts)]
-                target, draft = (each.log_masses(self.options) for each in found)
+                target, draft = (each.log_masses(self.options.at(here)) for each in found)
                 ratios[here, place] = _ratios(target, draft)
                 for total, each in zip(totals, found, strict=True):
                     total[here, place] = each.totals
@@ -158,7 +158,8 @@ class _Work:
             logits = self.batch.targets[here, :-1], self.batch.drafts[here]
             rows, count = at.numel(), len(at)
             laws = [self._space[first : first + rows].view(*at.shape, -1) for first in (0, rows)]
-            target, draft = (rows_of(each, at, self.options, law) for each, law in zip(logits, laws, strict=True))
+            options = self.options.at(here)
+            target, draft = (rows_of(each, at, options, law) for each, law in zip(logits, laws, strict=True))
             rest = self._space[2 * rows : 2 * rows + count]
 
             def left(place: int, weight: Any, laws: Any = laws, totals: Any = (target, draft), rest: Any = rest) -> Any:
@@ -168,7 +169,7 @@ class _Work:
                 return block_sums(rest.sub_(laws[1][:, place]).clamp_(min=0)).sum(dim=-1, dtype=torch.float64) / total
 
             self._totals.append((target.totals, draft.totals))
-            yield here, _ratios(target.log_masses(self.options), draft.log_masses(self.options)), left
+            yield here, _ratios(target.log_masses(options), draft.log_masses(options)), left
 
     def following(self, coins: Coins) -> Any:
         """Draw the token [B] that follows the accepted ones: from (w·t − d)+ after a rejection, from t otherwise."""
@@ -191,14 +192,15 @@ class _Work:
         for start in range(0, requests, size):
             chunk = logits[start : start + size]
             into = self._space[: len(chunk) * places].view(chunk.shape)
-            parts.append(rows_of(chunk, tokens[start : start + size], self.options, into))
+            here = slice(start, start + size)
+            parts.append(rows_of(chunk, tokens[here], self.options.at(here), into))
         return Rows(*(torch.cat(each) for each in zip(*parts, strict=True)))
 
     def _rows(self, logits: Any, place: int, requests: Any) -> Rows:
         """Weigh the rows of one position of some requests, and keep what coins need."""
         rows = _at(logits, torch.full_like(requests, place), requests)
         into = self._space[: len(requests)]
-        return rows_of(rows, self.batch.tokens[requests, place].clamp(min=0), self.options, into)
+        return rows_of(rows, self.batch.tokens[requests, place].clamp(min=0), self.options.at(requests), into)
 
     def _residuals(self, positions: Any, scale: Any) -> Iterator[tuple[Any, Any, Any]]:
         """Yield, for some requests at a time, the masses (scale·t − d)+ and t [b, V] at one position of each."""
@@ -209,8 +211,9 @@ class _Work:
             here = torch.arange(start, min(start + size, len(positions)), device=positions.device)
             place = positions[here]
             t, rest = spaces[:, : len(place)].unbind()
-            weigh(restricted(_at(self.batch.targets, place, here), self.options), self.options, t)
-            weigh(restricted(_at(self.batch.drafts, place.clamp(max=last), here), self.options), self.options, rest)
+            own = self.options.at(here)
+            weigh(restricted(_at(self.batch.targets, place, here), own), own, t)
+            weigh(restricted(_at(self.batch.drafts, place.clamp(max=last), here), own), own, rest)
             yield here, rest.neg_().addcmul_(t, scale[here, None].to(t.dtype)).clamp_(min=0), t
 
 

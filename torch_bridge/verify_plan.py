@@ -12,7 +12,7 @@ import torch
 
 from spec_math.chance import Coin, replay
 from spec_math.token_level import plan
-from torch_bridge import entrance
+from torch_bridge import input_validation
 from torch_bridge.options import DEFAULT, Options
 from torch_bridge.threshold import laws
 
@@ -66,7 +66,7 @@ def _emit(coin: Coin, target: Any, draft: Any, tokens: list[int]) -> tuple[int, 
 
 
 def _check(target_logits: Any, draft_logits: Any, tokens: Any, uniforms: Any, options: Options) -> None:
-    entrance.check_tensors(target_logits, draft_logits, tokens, uniforms)
+    input_validation.check_tensors(target_logits, draft_logits, tokens, uniforms)
     shapes = [tuple(array.shape) for array in (target_logits, draft_logits, tokens, uniforms)]
     batch, size = (*shapes[2], 0, 0)[:2]
     vocabulary = (shapes[0] or (0,))[-1]
@@ -76,8 +76,8 @@ def _check(target_logits: Any, draft_logits: Any, tokens: Any, uniforms: Any, op
             f"got {', '.join(map(str, shapes))}"
         )
     if options.check:
-        entrance.check_tokens(tokens, vocabulary)
-        entrance.check_uniforms(uniforms)
-        entrance.check_rows(target_logits, "target_logits", torch.ones_like(tokens[:, 0], dtype=torch.bool))
-        entrance.check_rows(draft_logits, "draft_logits", tokens[:, 0] >= 0)
-        entrance.check_drafted(draft_logits[:, None].expand(-1, size, -1), tokens, options)
+        input_validation.check_tokens(tokens, vocabulary)
+        input_validation.check_uniforms(uniforms)
+        input_validation.check_rows(target_logits, "target_logits", torch.ones_like(tokens[:, 0], dtype=torch.bool))
+        input_validation.check_rows(draft_logits, "draft_logits", tokens[:, 0] >= 0)
+        input_validation.check_drafted(draft_logits[:, None].expand(-1, size, -1), tokens, options)

@@ -1,4 +1,4 @@
-"""Formulas as MathML, which browsers set themselves: no script, no font and no server is needed to read them."""
+"""Formulas as MathML, which browsers set themselves, in the font that the book brings: no script and no server."""
 
 from __future__ import annotations
 

@@ -11,12 +11,13 @@ ROOT = Path(__file__).parents[2]
 BAR = re.compile(r"\|")
 PACKAGES = ("spec_math", "torch_bridge")
 FLOORS = {
-    "spec_math": "The roof: what `import spec_math` gives, and the files beside the floors.",
+    "spec_math": "What `import spec_math` gives, and the modules that all others use.",
     "spec_math.language": "Vocabularies, tokenisers, models, the embedded text.",
     "spec_math.token_level": "Verifiers of one position, the optimum, its plans and certificates.",
     "spec_math.block_level": "Verifiers of blocks and trees, and the law of what one target call emits.",
     "spec_math.drafting": "Drafts over another vocabulary, or part of one.",
-    "spec_math.string_level": "Drafters that speak another language.",
+    "spec_math.string_level": "Drafters with another vocabulary.",
+    "spec_math.lossy": "Rules that are lossy on purpose, their distances, and the optimum under a budget.",
     "torch_bridge": "Logits on any device, and torch's random sources.",
 }
 
@@ -76,7 +77,8 @@ def pages() -> dict[str, str]:
         result[f"floor_{floor}"] = "\n".join([f"# `{floor}`\n\n{said}\n\n| module | |\n|---|---|", *rows, ""])
     listed = "\n".join(f"floor_{floor}" for floor in floors)
     result["index"] = (
-        "# Reference\n\nEvery public name, floor by floor, from the docstrings; each example runs in the tests."
+        "# Reference\n\nEvery public name, package by package, from the docstrings; each example runs in the tests."
+        "\n\n```{include} ../ten_functions.md\n```\n\n## All packages"
         f"\n\n```{{toctree}}\n:maxdepth: 1\n\n{listed}\n```\n"
     )
     return result

@@ -15,13 +15,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spec_math.arrays import Array, count, laws, proportional_to
+from spec_math.arrays import Array, as_laws, count, proportional_to
 from spec_math.distribution import descending_rank, restriction
 from spec_math.files.whole import check_writable, write_whole
 from spec_math.render.figure import svg_of
-from spec_math.report.default import models
 from spec_math.result import Curve as Line
 from spec_math.result import Panel, Picture
+from spec_math.studies.default import models
 from spec_math.token_level import k_sequential, optimal
 
 Acceptance = Callable[[Any, Any, int], Any]
@@ -104,7 +104,7 @@ def figure_3(
 def figure_5(target: Any, draft: Any, counts: Iterable[int] = range(1, 11), kept: int = 10) -> list[Curve]:
     """Return the optimum and K-SEQ over k for two laws compressed as the paper does it: two curves; probabilities.
 
-    Laws [V] of one world. The paper's own two laws were not published; `documentation_laws` has a pair like them.
+    Laws [V] of one number type. The paper's own two laws were not published; `documentation_laws` has a pair like them.
     Source: SpecTr, Figure 5 and Appendix D.2.
 
     >>> optimum, sequential = figure_5(["2/5", "3/5"], ["3/4", "1/4"], counts=(1, 2))
@@ -123,12 +123,12 @@ def compressed(target: Any, draft: Any, kept: int = 10) -> tuple[Array, Array]:
     """Restrict two laws [V] to the union of their `kept` likeliest tokens, each divided by its own mass there.
 
     Raises:
-        TypeError, ValueError: kept is no count; as `arrays.laws`.
+        TypeError, ValueError: kept is not a positive integer; as `arrays.as_laws`.
 
     >>> [law.tolist() for law in compressed([0, "1/2", "1/4", "1/4"], ["1/2", "1/4", "1/4", 0], 1)]
     [[Fraction(0, 1), Fraction(1, 1)], [Fraction(2, 3), Fraction(1, 3)]]
     """
-    t, d = laws(target, draft)
+    t, d = as_laws(target, draft)
     among = (descending_rank(t) < count(kept, "kept")) | (descending_rank(d) < kept)
     return restriction(t, among)[among], restriction(d, among)[among]
 
@@ -137,7 +137,7 @@ def documentation_laws(context: Sequence[str] = ("a", "list", "of")) -> tuple[Ar
     """Return the exact laws of the word after a context, of the default target (order 5) and draft (order 2).
 
     Raises:
-        ValueError: a word is none of the models' vocabulary.
+        ValueError: a word is not in the models' vocabulary.
 
     >>> target, draft = documentation_laws()
     >>> target.sum(), draft.sum()
@@ -194,7 +194,7 @@ def pictures() -> list[Picture]:
         _picture(
             (5, "optimum and K-SEQ on compressed laws of language"),
             figure_5(*documentation_laws()),
-            (k, "membership"),
+            (k, "acceptance"),
             "Two laws of the embedded default, restricted to the union of their ten best tokens as the paper does. The "
             "gap is what K-SEQ leaves on the table.",
         ),

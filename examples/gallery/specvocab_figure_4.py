@@ -14,8 +14,8 @@ import numpy as np
 from spec_math.drafting.low_rank import Point, factorised, figure_4
 from spec_math.files.whole import check_writable, write_whole
 from spec_math.render.figure import svg_of
-from spec_math.report.default import positions
 from spec_math.result import Curve, Panel, Picture
+from spec_math.studies.default import positions
 
 DIMENSION, RANKS, KS = 64, (2, 4, 8, 16), (16, 64, 256, 1024, 2048)
 """The head's dimension, the ranks d' and the candidates k that are drawn."""

@@ -72,7 +72,7 @@ def test_any_pair_has_pools_and_pooling_only_loses(pair: tuple[object, object], 
 def test_false_alarms_on_a_large_vocabulary_are_at_most_alpha(alpha: float) -> None:
     """2,000 nulls on 151,936 tokens, 500 draws each, a look at every one; the bank at full size beside the pools."""
     test = identity_test(TARGET, alpha, DRAFT, pools=POOLS)
-    times = stopping_times(test, TARGET, 2_000, 500, seed=2)
+    times = stopping_times(test, TARGET, 2_000, 500, np.random.default_rng(2))
     assert (times > 0).sum() <= most_alarms(2_000, alpha)
 
 
@@ -80,12 +80,12 @@ def test_a_bug_on_a_large_vocabulary_is_found_in_hundreds_of_draws() -> None:
     """M11 (total variation 0.16 here), by the bank; and a law in no bank, by the pools within what was planned."""
     test = identity_test(TARGET, 1e-6, DRAFT, pools=POOLS)
     redrawn = bank(TARGET, DRAFT)["M11"]
-    assert stopping_times(test, redrawn, 50, 2_000, seed=3).max() <= 2_000
-    assert (stopping_times(test, redrawn, 50, 2_000, seed=3) > 0).all()
+    assert stopping_times(test, redrawn, 50, 2_000, np.random.default_rng(3)).max() <= 2_000
+    assert (stopping_times(test, redrawn, 50, 2_000, np.random.default_rng(3)) > 0).all()
     halfway = 0.5 * TARGET + 0.5 * bank(TARGET, DRAFT)["M48"]
     distance = pooled_variation(TARGET, halfway, POOLS)
     planned = sequential_sample_size(distance, 1e-6, 0.99, 32, bank=True)
-    assert (stopping_times(test, halfway, 50, planned, seed=4) == 0).sum() <= most_alarms(50, 0.01)
+    assert (stopping_times(test, halfway, 50, planned, np.random.default_rng(4)) == 0).sum() <= most_alarms(50, 0.01)
 
 
 def test_sample_sizes_are_planned_for_pools_and_for_all_tokens() -> None:

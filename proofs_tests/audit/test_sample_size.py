@@ -85,7 +85,7 @@ def test_the_planned_size_of_the_sequential_test_is_what_simulation_shows() -> N
     """
     test = identity_test(WORST[0], 1e-6)
     planned = sequential_sample_size(0.05, 1e-6, 0.99, 32, bank=True)
-    times = stopping_times(test, away(0.05), 300, planned, seed=3)
+    times = stopping_times(test, away(0.05), 300, planned, np.random.default_rng(3))
     assert (times == 0).sum() <= most_alarms(300, 0.01) == 14
     fixed = sample_size(0.05, 1e-6, 0.99, 32)
     mean = np.where(times == 0, planned, times).mean()

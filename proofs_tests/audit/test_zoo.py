@@ -11,6 +11,7 @@ from spec_math import check_lossless_block
 from spec_math.audit import ZOO, Specimen, diagnose, distances
 from spec_math.audit.zoo import rounds, toy
 from spec_math.audit.zoo.acceptance import top_three
+from spec_math.block_level.emitted import EmissionError
 from spec_math.distribution import residual
 
 MODELLED = [specimen for specimen in ZOO if specimen.modelled]
@@ -85,9 +86,23 @@ def test_the_corpus_is_complete() -> None:
     assert names == {f"M{n}" for n in range(1, 51)} | {f"C{n}" for n in range(1, 8)}
 
 
+def test_an_entry_says_whether_it_emits_tokens() -> None:
+    """Two of the broken ones have no law of tokens on the toy: one raises, the other emits an index beyond it."""
+
+    def emits(specimen: Specimen) -> bool:
+        try:
+            return bool(distances(specimen))
+        except (RuntimeError, EmissionError):
+            return False
+
+    assert [specimen.name for specimen in BROKEN if not emits(specimen)] == [
+        specimen.name for specimen in BROKEN if not specimen.emits_tokens
+    ]
+
+
 def test_the_first_token_alone_would_miss_these() -> None:
     """Bugs with an exact first token: a check of one position is blind to them."""
-    blind = [s.name for s in BROKEN if s.name not in ("M38", "M41") and distances(s)[0] == 0]
+    blind = [s.name for s in BROKEN if s.emits_tokens and distances(s)[0] == 0]
     assert blind == ["M31", "M18", "M20", "M45", "M23", "M28", "M36", "M37", "M42", "M43", "M35", "M46"]
 
 

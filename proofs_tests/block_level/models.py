@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 
@@ -32,6 +33,20 @@ class Rows:
 
     def __repr__(self) -> str:
         return f"Rows({[[str(mass) for mass in row] for row in self.rows]}, end={self.end})"
+
+
+def weighted(seed: str, size: int = 2) -> Callable[[tuple[int, ...]], Array]:
+    """Return a model with a law of its own after every prefix: whole weights 0 to 9."""
+    known: dict[tuple[int, ...], Array] = {}
+
+    def after(prefix: tuple[int, ...]) -> Array:
+        if prefix not in known:
+            random = Random(f"{seed} {prefix}")
+            weights = [random.randint(0, 9) for _ in range(size)]
+            known[prefix] = proportional_to(weights if any(weights) else [1] * size)
+        return known[prefix]
+
+    return after
 
 
 @st.composite

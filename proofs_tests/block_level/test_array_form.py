@@ -15,8 +15,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from proofs_tests.block_level.models import Rows, model_pairs
+from spec_math import array_draw
 from spec_math.arrays import exact, proportional_to
-from spec_math.block_level import array_draw, array_form, block, chain, length
+from spec_math.block_level import array_form, block, chain, length
 from spec_math.block_level.array_form import decide_block, decide_chain, verify_block, verify_chain
 from spec_math.block_level.column_coin import replay_row
 from spec_math.block_level.conditionals import Conditionals
@@ -302,7 +303,7 @@ def test_arrays_that_do_not_fit_are_told_apart(name: str) -> None:
 
 def test_exact_and_float_laws_do_not_mix() -> None:
     batch = float_batch(np.random.default_rng(0), (3, 2, 4), "fine")
-    with pytest.raises(TypeError, match="one world"):
+    with pytest.raises(TypeError, match="one number type"):
         verify_block(exact(batch.targets), batch.drafts, batch.tokens, batch.uniforms)
 
 

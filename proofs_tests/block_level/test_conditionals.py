@@ -48,7 +48,7 @@ def after_one(row: Any) -> Callable[[Text], Any]:
         (["3/2", "-1/2"], ValueError, "masses must be >= 0"),
         ([], ValueError, "needs at least one token"),
         ([["1/2", "1/2"]], ValueError, r"one law \[V\] is needed; got the shape \(1, 2\)"),
-        ([0.5, 0.5], TypeError, "all laws of a call must be of one world"),
+        ([0.5, 0.5], TypeError, "all laws of a call must be of one number type"),
         (None, TypeError, "masses must be int, Fraction, float or str; got None"),
     ],
 )
@@ -109,7 +109,7 @@ def test_a_lookahead_is_a_count(function: Callable[..., Any], lookahead: Any) ->
         ((), ValueError, "widths must name at least one level"),
         ((2, 0), ValueError, r"width 1 of \(2, 0\) must be at least 1"),
         ((2, 1.0), TypeError, r"width 1 of \(2, 1.0\) must be a whole number"),
-        (2, TypeError, "widths must be a tuple of counts"),
+        (2, TypeError, "widths must be a tuple of positive integers"),
     ],
 )
 def test_widths_are_counts(function: Callable[..., Any], widths: Any, error: type[Exception], message: str) -> None:

@@ -156,11 +156,11 @@ def test_a_wrong_generator_is_caught_after_a_prefix_too() -> None:
     ("emitted", "reason"),
     [
         ((), "emitted no token"),
-        ((0, 2), "2 is no token index in 0..1"),
-        ((True,), "True is no token index"),
-        ((0.0,), "0.0 is no token index"),
-        (0, "0, which is no tuple"),
-        (None, "None, which is no tuple"),
+        ((0, 2), "2 is not a token index in 0..1"),
+        ((True,), "True is not a token index"),
+        ((0.0,), "0.0 is not a token index"),
+        (0, "0, which is not a tuple"),
+        (None, "None, which is not a tuple"),
         ((1, 0), "tokens follow the end token 1"),
     ],
 )

@@ -1,4 +1,4 @@
-"""The judge of generators on exact models: paths, bound, a text that is never emitted; and laws that are none."""
+"""The judge of generators on exact models: paths, bound, a text that is never emitted; arrays that are not laws."""
 
 from __future__ import annotations
 

@@ -60,6 +60,33 @@ def test_slopes_are_chords_of_the_integrated_power(law: PriorityLaw, weights: li
 
 
 @settings(max_examples=100)
+@given(
+    st.permutations([2.0**-1, 2.0**-2, 2.0**-3, 2.0**-3]),
+    st.sets(st.integers(0, 16), min_size=5, max_size=5).map(sorted),
+    st.sets(st.integers(1, 15), max_size=6).map(sorted),
+    st.integers(1, 5),
+)
+def test_slopes_of_short_floats_are_the_exact_ones_rounded_once(
+    masses: list[float], edges: list[int], cuts: list[int], k: int
+) -> None:
+    """All sums and products are of few enough bits to be exact: one division rounds."""
+    law = PriorityLaw(np.array(masses), np.array(edges[:-1]) / 16, np.array(edges[1:]) / 16)
+    ends = np.array([*cuts, 16]) / 16
+    wanted = PriorityLaw(exact(law.masses), exact(law.low), exact(law.high)).slopes(exact(ends), k)
+    assert law.slopes(ends, k).tolist() == [float(slope) for slope in wanted]
+
+
+def test_stretch_that_is_a_point_has_the_slope_of_the_one_below_it_or_else_of_the_first_above() -> None:
+    slopes = uniform(np.array([1.0])).slopes(np.array([0.0, 0.0, 0.25, 0.25, 1.0, 1.0]), 2)
+    assert slopes.tolist() == [0.25, 0.25, 0.25, 0.25, 1.25, 1.25]
+
+
+def test_piece_that_moves_no_running_sum_is_passed_over() -> None:
+    law = PriorityLaw(np.array([0.5, 2.0**-80, 0.5]), np.array([0.0, 0.5, 0.75]), np.array([0.5, 0.75, 1.0]))
+    assert law.slopes(np.array([0.5, 1.0]), 2).tolist() == [0.5, 1.75]
+
+
+@settings(max_examples=100)
 @given(priority_laws(), st.data(), st.integers(1, 4))
 def test_given_mixes_the_law_over_nested_stretches(law: PriorityLaw, data: st.DataObject, k: int) -> None:
     ends = sorted(data.draw(st.sets(st.integers(0, 24), min_size=2, max_size=6)))

@@ -9,8 +9,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from spec_math import SCHEMES
 from spec_math.cli import app
-from spec_math.report.arguments import load_scheme, named_scheme, parsed_ks, parsed_sweep
+from spec_math.studies.arguments import parsed_ks
+from spec_math.studies.positions.filters import filtered, parsed_filters, parsed_sweep
+from spec_math.studies.positions.schemes import load_scheme, named_scheme
+from spec_math.studies.positions.stream import from_rows
 
 VERIFIERS = """
 def right(coin, tokens, target, draft):
@@ -40,9 +44,12 @@ def run(*arguments):
 
 
 def test_compare_writes_table_csv_json_and_picture(laws):
-    result = run("compare", "--target", laws / "t.npy", "--draft", laws / "d.npy", "--k", "1,2", "--out", laws / "out")
+    arguments = ["compare", "--target", laws / "t.npy", "--draft", laws / "d.npy", "--k", "1,2", "--out", laws / "out"]
+    result = CliRunner().invoke(app, list(map(str, arguments)), env={"COLUMNS": "80"})
     assert result.exit_code == 0, result.output
-    assert "maximal coupling" in result.output
+    assert max(map(len, result.output.splitlines())) <= 80 or "wrote" in max(result.output.splitlines(), key=len)
+    # No word of a scheme's name is cut at 80 columns.
+    assert all(word in result.output for scheme in SCHEMES for word in scheme.name.split())
     assert sorted(path.name for path in (laws / "out").iterdir()) == [
         "comparison-wide.csv",
         "comparison.csv",
@@ -51,32 +58,74 @@ def test_compare_writes_table_csv_json_and_picture(laws):
         "comparison.svg",
     ]
     data = json.loads((laws / "out" / "comparison.json").read_text())["tables"][0]
-    assert {row["membership samples"] for row in data["rows"]} == {5}
+    assert {row["acceptance samples"] for row in data["rows"]} == {5}
     t, d = np.load(laws / "t.npy"), np.load(laws / "d.npy")
-    value = next(row["membership"] for row in data["rows"] if row["scheme"] == "maximal coupling")
+    value = next(row["acceptance"] for row in data["rows"] if row["scheme"] == "maximal coupling")
     assert abs(value - np.minimum(t, d).sum(axis=1).mean()) <= 2.0**-45
 
 
 def test_logits_in_half_precision_compressed_and_swept(laws):
     result = run(
         *("compare", "--target", laws / "t_logits.npy", "--draft", laws / "d_logits.npy", "--logits"),
-        *("--compress", 2, "--k", "2", "--sweep", "draft-temperature=0.5:1.5:0.5", "--out", laws / "out"),
+        *("--filter", "union.top_k=2", "--k", "2", "--sweep", "draft.temperature=0.5:1.5:3", "--out", laws / "out"),
     )
     assert result.exit_code == 0, result.output
     assert "is largest" in result.output
-    assert (laws / "out" / "comparison-sweep.svg").read_text().startswith("<?xml")
+    rows = json.loads((laws / "out" / "comparison.json").read_text())["tables"][2]["rows"]
+    assert {"0.5", "1", "1.5"} < set(rows[0])
+    assert "</svg>" in (laws / "out" / "comparison-sweep.svg").read_text()
 
 
-def test_names_of_tokens_are_shown(laws):
+def test_one_position_of_files_is_explained_with_the_names_of_its_tokens(laws):
     (laws / "names.json").write_text(json.dumps(["ann", "bob", "cat", "dog", "eel", "fox"]))
-    arguments = ["compare", "--target", laws / "t.npy", "--draft", laws / "d.npy", "--k", "2", "--position", 3]
+    arguments = ["explain", "--target", f"{laws / 't.npy'}@3", "--draft", f"{laws / 'd.npy'}@3"]
     shown = run(*arguments, "--names", laws / "names.json").output
-    assert "At position 3 no verifier of 2 i.i.d. drafts has more than" in shown
+    assert "no verifier of 2 i.i.d. drafts has more than" in shown
     assert any(f"'{name}'" in shown for name in ("ann", "bob", "cat", "dog", "eel", "fox"))
     (laws / "names.json").write_text('["ann"]')
     refused = run(*arguments, "--names", laws / "names.json")
     assert refused.exit_code == 2
     assert "list of the 6 token names is needed; it holds 1 entries" in refused.output
+    assert "positions lie in 0..4; got 9" in run("explain", "--target", f"{laws / 't.npy'}@9").output
+    assert "one law is asked for; the file holds 5" in run("explain", "--target", laws / "t.npy").output
+    soft = run(
+        "explain", "--target", f"logits:{laws / 't_logits.npy'}@1", "--draft", f"logits:{laws / 'd_logits.npy'}@1"
+    )
+    assert soft.exit_code == 0, soft.output
+    row = np.load(laws / "t_logits.npy")[1].astype(float)
+    assert f"{np.exp(row)[0] / np.exp(row).sum():.6f}" in soft.output
+
+
+def test_both_sides_are_filtered_apart():
+    """The order is temperature, top-k, top-p; another way to each, and wrong orders differ."""
+    rng = np.random.default_rng(0)
+    t, d = (rng.dirichlet(np.ones(6), size=5) for _ in range(2))
+    stream = from_rows(lambda a, b: t[a:b], lambda a, b: d[a:b], t.shape)
+
+    def kept(*texts):
+        (batch,) = filtered(stream, parsed_filters(texts)).batches(8)
+        return overlap(*(masses / masses.sum(axis=1, keepdims=True) for masses in (batch.targets, batch.drafts)))
+
+    def heated(x, heat):
+        return x ** (1 / heat) / (x ** (1 / heat)).sum(axis=1, keepdims=True)
+
+    def top(x, k):
+        held = np.where(np.argsort(np.argsort(-x, axis=1, kind="stable"), axis=1) < k, x, 0)
+        return held / held.sum(axis=1, keepdims=True)
+
+    def overlap(x, y):
+        return np.minimum(x, y).sum(axis=1).mean()
+
+    assert abs(kept("target.temperature=0.5") - overlap(heated(t, 0.5), d)) <= 2.0**-40
+    assert abs(kept("draft.top_k=2,target.temperature=0.5") - overlap(heated(t, 0.5), top(d, 2))) <= 2.0**-40
+    assert abs(kept("top_k=3", "draft.temperature=2") - overlap(top(t, 3), top(heated(d, 2), 3))) <= 2.0**-40
+    assert abs(kept("temperature=0") - (t.argmax(axis=1) == d.argmax(axis=1)).mean()) <= 2.0**-40
+    assert abs(overlap(heated(t, 0.5), d) - overlap(t, heated(d, 0.5))) > 1e-3
+    sharp = parsed_filters(["target.temperature=0.5,top_p=0.6"])
+    (batch,) = filtered(stream, sharp).batches(8)
+    ordered = -np.sort(-heated(t, 0.5), axis=1)
+    sizes = (np.cumsum(ordered, axis=1) < 0.6).sum(axis=1) + 1
+    assert (batch.targets > 0).sum(axis=1).tolist() == sizes.tolist()
 
 
 def test_a_users_wrong_verifier_is_lossy_and_the_exit_code_says_so(laws, monkeypatch):
@@ -118,11 +167,15 @@ def test_a_bare_verifier_at_large_size_is_judged_and_estimated_by_running_it(law
         (["--target", "none.npy", "--draft", "d.npy"], "there is no such file"),
         (["--target", "t.npy", "--draft", "d.npy", "--k", "0"], "--k must be at least 1; got 0"),
         (["--target", "t.npy", "--draft", "d.npy", "--k", "2.9"], "--k takes whole numbers"),
-        (["--target", "t.npy", "--draft", "d.npy", "--logits", "--compress", "0"], "--compress must be at least 1"),
+        (["--target", "t.npy", "--draft", "d.npy", "--filter", "union.top_k=0"], "union.top_k must be at least 1"),
+        (["--target", "t.npy", "--draft", "d.npy", "--filter", "top_k=7"], "k must not exceed the vocabulary"),
+        (["--filter", "target.heat=1"], "a filter is one of"),
+        (["--filter", "top_p=2"], "top_p must lie between 0 and 1"),
+        (["--filter", "draft.temperature=-1"], "must be a temperature"),
+        (["--filter", "draft.temperature"], "--filter takes"),
         (["--target", "t.npy", "--draft", "d.npy", "--scheme", "nothing"], "--scheme takes module:name"),
         (["--target", "t.npy", "--draft", "d.npy", "--scheme", "no.such:thing"], "No module named 'no'"),
-        (["--target", "t.npy", "--draft", "d.npy", "--sweep", "k=1:2:3"], "--sweep takes draft-temperature"),
-        (["--target", "t.npy", "--draft", "d.npy", "--position", "5"], "--position must lie in 0..4; got 5"),
+        (["--target", "t.npy", "--draft", "d.npy", "--sweep", "k=1:2:3"], "a filter is one of"),
         (["--target", "t_logits.npy", "--draft", "d_logits.npy"], "if these are logits, pass --logits"),
         (["--positions", "0"], "--positions must be at least 1; got 0"),
     ],
@@ -153,15 +206,15 @@ def test_two_drafters_are_compared_in_turn_and_together(laws):
     result = run(*arguments, "--out", laws / "out")
     assert result.exit_code == 0, result.output
     told = json.loads((laws / "out" / "drafters.json").read_text())["tables"][0]["rows"]
-    means = {row["drafts"]: row["membership"] for row in told}
+    means = {row["drafts"]: row["acceptance"] for row in told}
     t, d = np.load(laws / "t.npy"), np.load(laws / "d.npy")
     assert abs(means["d alone, one draft"] - np.minimum(t, d).sum(axis=1).mean()) <= 2.0**-45
     assert max(means["d then e"], means["e then d"]) <= means["optimum of d and e"] + 2.0**-45
     assert means["d then e"] != means["e then d"]
     assert "optimum of d and e" in result.output
-    refused = run(*arguments, "--compress", "2")
+    refused = run(*arguments, "--filter", "top_k=2")
     assert refused.exit_code == 2
-    assert "leave out --compress" in refused.output
+    assert "leave out --filter" in refused.output
 
 
 def test_explain_shows_every_coin():
@@ -171,7 +224,7 @@ def test_explain_shows_every_coin():
     assert result.exit_code == 0
     assert "draw from (1/2, 1/2)" in result.output
     assert "accept if" in result.output
-    assert "membership 3/4" in result.output
+    assert "acceptance 3/4" in result.output
     assert run("explain", "--scheme", "unheard-of").exit_code == 2
     assert run("explain", "--target", "1/4,1/4").exit_code == 2
 
@@ -185,20 +238,25 @@ def test_the_report_is_one_page_that_fetches_nothing(tmp_path):
     result = run("report", "--out", tmp_path / "page" / "report.html", "--positions", 12)
     assert result.exit_code == 0, result.output
     page = (tmp_path / "page" / "report.html").read_text()
-    # Three sentences of findings open it.
+    # Four sentences of findings open it, the last on rules that are lossy by design.
     assert page.index("Take ") < page.index("<table")
-    assert page.count('class="finding code0"') == 3
+    assert page.count('class="finding code0"') == 4
+    assert page.count("Of rules that are lossy by design: ") == 1
+    assert page.index("Take ") < page.index("Of rules that are lossy by design: ") < page.index("<table")
     assert "optimum, i.i.d. drafts" in page
+    assert "Blocks and trees: tokens per call of the target" in page
     for fetched in ("src='http", "href=", "@import", "url(", "<script src"):
         assert fetched not in page
     assert "The report is at" in result.output.replace("\n", " ")
-    assert run("report", "--out", tmp_path).exit_code == 2
+    # And what the laws are like stands before what was found.
+    assert page.index("largest mass is") < page.index("Take ")
 
 
 def test_counts_and_sweeps_are_read_strictly():
     assert parsed_ks("8,1,1") == (1, 8)
-    assert parsed_sweep("draft-temperature=0.5:0.7:0.1") == [0.5, 0.6, 0.7]
-    for text in ("draft-temperature=1:0.5:0.1", "draft-temperature=0:1:0.1", "draft-temperature=1:2:0", "x"):
+    assert parsed_sweep("draft.temperature=0.5:0.7:3").values == (0.5, 0.6, 0.7)
+    wrong = ("draft.temperature=1:0.5:3", "draft.temperature=0:1:1", "draft.temperature=1:2:0.1", "x", "top_p=0:inf:3")
+    for text in wrong:
         with pytest.raises(ValueError, match="--sweep takes"):
             parsed_sweep(text)
     with pytest.raises(ValueError, match="no scheme begins with 'zz'; there are: maximal coupling"):

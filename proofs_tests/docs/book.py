@@ -1,9 +1,12 @@
-"""How the pages of the book are read: tables, code in backticks, links; and what tests and symbols there are."""
+"""How the pages of the book are read and run: tables, code, links, commands; and what tests and symbols there are."""
 
 from __future__ import annotations
 
 import ast
+import os
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
@@ -16,7 +19,9 @@ GENERATED = DOCS / "reference"
 
 BAR = re.compile(r"(?<!\\)\|")
 CODE = re.compile(r"`([^`\n]+)`")
-TEST = re.compile(r"([\w./]*test_\w+\.py)?(::)?(test_\w+)?")
+# A closed form has a name like a test's: a scheme's test_acceptance.
+TEST = re.compile(r"(?!test_acceptance\Z)([\w./]*test_\w+\.py)?(::)?(test_\w+)?")
+COMMAND = re.compile(r"^\$ spec-math (.*)$", re.MULTILINE)
 SYMBOL = re.compile(r"(spec_math|torch_bridge|examples)(\.\w+)+")
 
 
@@ -79,3 +84,20 @@ def has_symbol(name: str) -> bool:
             found = getattr(found, part)
         return True
     return False
+
+
+def commands(page: Path) -> list[str]:
+    """What a reader of a page types after `$ spec-math`."""
+    return COMMAND.findall(page.read_text(encoding="utf-8"))
+
+
+def typed(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a command of a page in a folder, as the installed spec-math would."""
+    return subprocess.run(
+        [sys.executable, "-c", "from spec_math.cli import main; main()", *command.split()],
+        cwd=folder,
+        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])},
+        capture_output=True,
+        text=True,
+        check=False,
+    )

@@ -61,6 +61,14 @@ def test_names_in_the_paper_map_lead_to_the_reference(book: Path) -> None:
     assert len(led) > 25
 
 
+def test_tests_stand_behind_links_that_lead_to_their_source(book: Path) -> None:
+    page = (book / "theorems" / "single.html").read_text(encoding="utf-8")
+    led = re.findall(r'<a class="[^"]*test[^"]*" href="\.\./(tests/[\w/]+\.html)#(test_\w+)"', page)
+    assert len(led) >= 6
+    assert all(f'id="{name}"' in (book / path).read_text(encoding="utf-8") for path, name in led)
+    assert not re.search(r"<th[^>]*><p>test", page)
+
+
 def test_every_public_name_is_in_the_reference(book: Path) -> None:
     from sphinx.util.inventory import InventoryFile
 

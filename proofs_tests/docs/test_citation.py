@@ -18,6 +18,7 @@ def test_the_version_is_one() -> None:
     version = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]["version"]
     assert first(r"^version: (\S+)$", "CITATION.cff") == version
     assert first(r"^## (\S+)", "CHANGELOG.md") == version
+    assert first(r"^  version = \{(\S+)\}", "docs/how_to/cite.md") == version
 
 
 def test_the_citation_has_what_the_format_asks_for() -> None:
@@ -25,3 +26,9 @@ def test_the_citation_has_what_the_format_asks_for() -> None:
     keys = re.findall(r"^([a-z-]+):", (ROOT / "CITATION.cff").read_text(encoding="utf-8"), re.MULTILINE)
     assert {"cff-version", "message", "title", "authors", "license"} <= set(keys)
     assert len(keys) == len(set(keys))
+
+
+def test_the_page_on_citing_has_the_title_and_licence_of_the_citation() -> None:
+    title = first(r'^title: "(.*)"$', "CITATION.cff").replace("_", r"\_")
+    assert first(r"^  title   = \{(.*)\},$", "docs/how_to/cite.md") == title
+    assert first(r"^  license = \{(.*)\}$", "docs/how_to/cite.md") == first(r"^license: (\S+)$", "CITATION.cff")

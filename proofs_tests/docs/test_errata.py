@@ -8,7 +8,7 @@ from proofs_tests.docs.book import DOCS, code, has_test, names_of_tests, rows
 
 PAGE = DOCS / "errata.md"
 
-# What stands in the files of errata and is none: a statement of the papers that holds.
+# Tests in the files of errata that show no erratum: a statement of the papers that holds.
 HOLDS = {"test_the_step_from_the_optimum_to_total_variation", "test_erratum_s_a_multiset_of_survivors_is_lossless"}
 
 

@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import doctest
-import os
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
-from proofs_tests.docs.book import DOCS, ROOT
+from proofs_tests.docs.book import DOCS, commands, typed
 
 PAGE = DOCS / "first_day.md"
 EXIT_CODES = {"compare": 0, "audit": 1, "prove": 0}
@@ -37,18 +34,9 @@ def test_every_task_runs_as_written(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     monkeypatch.chdir(tmp_path)
     failures, examples = doctest.testfile(str(PAGE), module_relative=False, encoding="utf-8")
     assert (failures, examples > 40) == (0, True)
-    paths = os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])
-    commands = re.findall(r"^\$ spec-math (.*)$", PAGE.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    assert [command.split()[0] for command in commands] == list(EXIT_CODES)
-    for command in commands:
-        ran = subprocess.run(
-            [sys.executable, "-c", "from spec_math.cli import main; main()", *command.split()],
-            cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": paths},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+    assert [command.split()[0] for command in commands(PAGE)] == list(EXIT_CODES)
+    for command in commands(PAGE):
+        ran = typed(command, tmp_path)
         assert ran.returncode == EXIT_CODES[command.split()[0]], ran.stdout + ran.stderr
 
 

@@ -20,7 +20,11 @@ VERIFIES = {"verify", "emit", "generate"}
 FLOORS = ("token_level", "block_level", "string_level", "drafting")
 
 # Parts of a subject whose page has the subject's name.
-PAGE_OF = {"plan": "pooled_priority", "timing_repaired": "timing"}
+PAGE_OF = {
+    "plan": "pooled_priority",
+    "timing_repaired": "timing",
+    "rounded_priorities": "chain_priorities",
+}
 TEST_OF = {"pooled_priority": "plan"}
 
 every_page = pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
@@ -80,6 +84,40 @@ def test_a_theorem_page_states_proves_and_shows(page: Path) -> None:
     listed = [title for title in HEADING.findall(prose(page)) if title in SECTIONS]
     assert listed == SECTIONS
     assert any(TEST.fullmatch(name) for name in code(prose(page)))
+
+
+# Pages of theorems that no verifier runs by itself.
+NO_ALGORITHM = {"budget", "every_law", "frontier", "optimum", "pool_lemma", "prefix_law"}
+HEAD = re.compile(r"> \*\*Proved:\*\* (.+?)> \*\*Measured:\*\* (.+?)> \*\*Open:\*\* (.+?)\n\n", re.DOTALL)
+
+
+def wanting(text: str) -> list[str]:
+    """What the page of an algorithm lacks: pseudocode, an example that runs, what is proved, measured and open."""
+    head = HEAD.search(text)
+    parts = {title: text.partition(f"\n## {title}\n")[2].partition("\n## ")[0] for title in ("Pseudocode", "Example")}
+    found = [title for title, body in parts.items() if "```" not in body]
+    found += ["an example that runs"] * (">>> " not in parts["Example"])
+    found += ["proved, measured, open"] * (head is None)
+    return found + ["a test of what is proved"] * (head is not None and not any(map(has_test, code(head[1]))))
+
+
+@pytest.mark.parametrize("page", theorem_pages(), ids=lambda page: page.stem)
+def test_the_page_of_an_algorithm_has_pseudocode_an_example_and_what_is_proved(page: Path) -> None:
+    assert page.stem in NO_ALGORITHM or wanting(page.read_text(encoding="utf-8")) == []
+
+
+def test_a_page_without_them_is_found() -> None:
+    """The control."""
+    text = (DOCS / "theorems" / "single.md").read_text(encoding="utf-8")
+    assert wanting(text.replace("## Pseudocode", "## Code")) == ["Pseudocode"]
+    assert wanting(text.replace(">>> ", "> ")) == ["an example that runs"]
+    assert wanting(text.replace("**Open:**", "**Left:**")) == ["proved, measured, open"]
+    assert wanting(re.sub(r"\(`symbolic/test_\w+\.py[^`]*`\)", "", text)) == ["a test of what is proved"]
+
+
+def test_the_index_lists_every_theorem_page_once() -> None:
+    listed = LINK.findall((DOCS / "theorems" / "index.md").read_text(encoding="utf-8"))
+    assert sorted(listed) == sorted(page.name for page in theorem_pages())
 
 
 def stems_of_code() -> set[str]:

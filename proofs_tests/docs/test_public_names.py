@@ -26,6 +26,7 @@ PACKAGES = [
     "spec_math.block_level",
     "spec_math.drafting",
     "spec_math.string_level",
+    "spec_math.lossy",
     "spec_math.language",
     "spec_math.audit",
     "spec_math.symbolic",
@@ -44,13 +45,13 @@ MODULES = [
 ARRAYS = {"target", "draft", "drafts", "targets", "masses", "weights", "target_logits", "draft_logits", "uniforms"}
 """Parameters that are arrays, or lists of numbers, wherever they stand."""
 
-SPOKEN = re.compile(r"\b(Speaker|speaker|model|Model)\b")
+SPOKEN = re.compile(r"\b(TokenizedModel|speaker|model|Model)\b")
 CHECKS = {"laws", "law", "checked", "count", "stored_law"}
-"""Functions of the entrance: whoever calls them raises what they raise."""
+"""Functions of input validation: whoever calls them raises what they raise."""
 
 SHAPE = re.compile(r"\[[^\]\n]*(?:\.\.\.|V|D|T|L|K|k)[^\]\n]*\]|vector|list of|a number")
 UNIT = re.compile(r"probabilit|chance|mass|per call|per target call|times|tokens|speed|nats|bits|multiplications")
-MEASURED = re.compile(r"acceptance|membership|expected|bias|speed|overlap|total_variation|optimum|estimate")
+MEASURED = re.compile(r"acceptance|expected|bias|speed|overlap|total_variation|optimum|estimate")
 MADE_BY = re.compile(r"[Mm]ade by `[\w.]+`")
 SAME = re.compile(r"(?:[Aa]s|what|that|of) `[\w.]+`")
 

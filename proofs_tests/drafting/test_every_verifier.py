@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from proofs_tests.speakers import speaker
+from proofs_tests.tokenized_models import speaker
 from spec_math import SCHEMES, Lossless, Lossy, check_lossless, check_lossless_block
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.methods import METHODS

@@ -9,7 +9,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from proofs_tests.drafting.test_union import DRAFTER, TARGET, vocabulary_pairs
-from proofs_tests.speakers import speaker, speaker_pairs
+from proofs_tests.tokenized_models import speaker, speaker_pairs
 from spec_math import Lossless, Lossy, check_lossless_block, law
 from spec_math.arrays import exact
 from spec_math.block_level import block, length, spectr, traversal

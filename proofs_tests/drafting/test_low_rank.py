@@ -10,7 +10,7 @@ import pytest
 
 from spec_math import overlap
 from spec_math.drafting import low_rank
-from spec_math.report.default import positions
+from spec_math.studies.default import positions
 
 D, RANKS, KS = 64, (4, 8, 64), (16, 256, 1024)
 

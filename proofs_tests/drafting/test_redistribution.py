@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofs_tests.drafting.test_union import DRAFTER, TARGET, vocabulary_pairs
-from proofs_tests.speakers import speaker, speaker_pairs, weighed
+from proofs_tests.tokenized_models import speaker, speaker_pairs, weighed
 from spec_math import Lossless, Lossy, check_lossless_block, law, overlap
 from spec_math.arrays import exact
 from spec_math.block_level import block, chain
@@ -96,7 +96,7 @@ def test_wrong_kernels_are_named():
         redistribution.draft_law(["1/2", "1/2"], [[1, 0]])
     with pytest.raises(ValueError, match="kernel: its vocabulary has 3 tokens; the law has 2"):
         redistribution.model(DRAFTER, TARGET.vocabulary, [[1, 0], [1, 0], [1, 0]])
-    with pytest.raises(TypeError, match="one world"):
+    with pytest.raises(TypeError, match="one number type"):
         redistribution.draft_law(["1/2", "1/2"], [[1.0, 0.0], [0.0, 1.0]])
 
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofs_tests.block_level.models import Rows, model_pairs
-from proofs_tests.speakers import speaker_pairs
 from proofs_tests.strategies import pairs
+from proofs_tests.tokenized_models import speaker_pairs
 from spec_math import Lossless, Lossy, check_lossless, check_lossless_block, law
 from spec_math.arrays import exact, proportional_to
 from spec_math.block_level import block, chain

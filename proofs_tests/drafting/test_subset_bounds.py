@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofs_tests.speakers import weighed
 from proofs_tests.strategies import dyadic_pairs, pairs
+from proofs_tests.tokenized_models import weighed
 from spec_math import overlap
 from spec_math.arrays import exact, proportional_to
 from spec_math.drafting import static, subset_bounds

@@ -11,12 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofs_tests.real_vocabularies import real
-from proofs_tests.speakers import speaker, speaker_pairs
 from proofs_tests.strategies import laws, vocabularies
+from proofs_tests.tokenized_models import speaker, speaker_pairs
 from spec_math import Lossless, Lossy, check_lossless_block, law
 from spec_math.block_level import block, chain, spectr, without_replacement
 from spec_math.drafting import intersection, union
-from spec_math.language import Speaker, Table, Vocabulary
+from spec_math.language import Table, TokenizedModel, Vocabulary
 
 HALF = Fraction(1, 2)
 
@@ -89,7 +89,7 @@ def test_examples_of_the_paper():
 def test_the_target_is_never_asked_about_tokens_it_does_not_know():
     # The drafter says c, then goes on: all rows of the draft are asked for before the first is verified.
     rows = {(): ["1/2", "1/2"], (0,): [1, 0], (1,): [1, 0]}
-    target = Speaker(Table(rows, context=1), Vocabulary(["a", "b"]))
+    target = TokenizedModel(Table(rows, context=1), Vocabulary(["a", "b"]))
     drafter = speaker(["c", "b"], ["1/2", "1/2"])
     emitted = law(lambda coin: union.generate(coin, target, drafter, (), 2))
     assert all(token < 2 for tokens in emitted for token in tokens)
@@ -145,7 +145,7 @@ def test_bad_laws_are_named():
         union.acceptance([1], ["1/2", "1/2"], words, words)
     with pytest.raises(ValueError, match="draft: its vocabulary has 2 tokens; the law has 3"):
         union.acceptance(["1/2", "1/2"], ["1/2", "1/4", "1/4"], words, words)
-    with pytest.raises(TypeError, match="one world"):
+    with pytest.raises(TypeError, match="one number type"):
         union.acceptance([0.5, 0.5], ["1/2", "1/2"], words, words)
 
 

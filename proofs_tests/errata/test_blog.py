@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from proofs_tests.speakers import speaker
+from proofs_tests.tokenized_models import speaker
 from spec_math import Lossy, check_lossless_block, law
 from spec_math.arrays import exact
 from spec_math.drafting import intersection, union
@@ -44,7 +44,7 @@ def test_every_way_of_spelling_a_string_is_not_what_slrs_compares_with():
         return (rejection.emit(coin, token, laws.target(), sums(reading)).token,)
 
     assert isinstance(check_lossless_block(generate, target.model, 1), Lossy)
-    # Unscaled the sums are no law at all: 1/2 + 1/2 + 1/4.
+    # Unscaled the sums are not a probability distribution at all: 1/2 + 1/2 + 1/4.
     assert sum(sums(opened(target, drafter, ())[1])) * Fraction(5, 4) == Fraction(5, 4)
 
 

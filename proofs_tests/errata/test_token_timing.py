@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 
 from proofs_tests.language.test_injectivity import Collapsing
-from proofs_tests.speakers import speaker
 from proofs_tests.strategies import pairs
+from proofs_tests.tokenized_models import speaker
 from spec_math import Lossless, Lossy, check_lossless_block, exact, law, residual, total_variation
 from spec_math.block_level import emitted_law, target_law
 from spec_math.drafting import intersection
@@ -82,8 +82,9 @@ def test_o_the_probability_of_the_last_of_many_is_biased_too():
     drafter = speaker(["a", "b"], ["1/2", "1/2"])
     emitted = first(printed(target, drafter, 2), 4)
     assert emitted == [Fraction(67, 100), *[Fraction(11, 100)] * 3]
-    # A residual in place of line 19's sample does not mend it: p = (1/2, …) is no law to subtract, and with the true
-    # proposal 1/4 in its place the tokens that were accepted with min(1, t/p) do not add up.
+    # A residual in place of line 19's sample does not mend it: p = (1/2, …) is not a probability distribution to
+    # subtract, and with the true proposal 1/4 in its place the tokens that were accepted with min(1, t/p) do not add
+    # up.
     accepted = [Fraction(1, 4) * min(1, t / HALF) for t in target.law(())]
     left = [max(t - Fraction(1, 4), 0) for t in target.law(())]
     mended = [kept + (1 - sum(accepted)) * rest / sum(left) for kept, rest in zip(accepted, left, strict=True)]

@@ -12,7 +12,7 @@ from examples.gallery.specvocab_figure_4 import points as computed
 from spec_math import overlap
 from spec_math.drafting import head_cost
 from spec_math.render.figure import svg_of
-from spec_math.report.default import positions
+from spec_math.studies.default import positions
 
 POSITIONS = 16
 

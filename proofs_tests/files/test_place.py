@@ -52,5 +52,5 @@ def test_a_module_that_fails_and_a_value_that_is_no_function_are_told(tmp_path: 
     (tmp_path / "broken.py").write_text("1 / 0\n")
     with pytest.raises(ValueError, match=r"broken\.py cannot be imported: ZeroDivisionError"):
         load(f"{tmp_path / 'broken.py'}:f")
-    with pytest.raises(TypeError, match="math:pi is no function; it is a float"):
+    with pytest.raises(TypeError, match="math:pi is not a function; it is a float"):
         load_function("math:pi")

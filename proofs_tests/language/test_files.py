@@ -122,9 +122,9 @@ def test_word_pieces_have_no_bytes_of_their_own(written):
     ("content", "says"),
     [
         (b"", "is empty"),
-        (json.dumps(byte_level([], []))[:400], r"truncated or no JSON, at character \d+ of 400"),
+        (json.dumps(byte_level([], []))[:400], r"truncated or not JSON, at character \d+ of 400"),
         (b'{"a": "\xff"}', "no UTF-8 at byte 7 of 10"),
-        (b'{"model": {}}', "no tokenizer.json: it holds no 'model' with a 'vocab'"),
+        (b'{"model": {}}', "not a tokenizer.json: it holds no 'model' with a 'vocab'"),
         (b'{"model": {"vocab": []}}', "its 'vocab' is empty"),
     ],
 )
@@ -149,8 +149,8 @@ def test_a_tiktoken_file_is_read_in_the_order_of_its_ranks(written):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        (ranks([b"a", b"ab"])[:-3], "line 2 is no 'base64 rank'"),
-        (ranks([b"a"]) + "YQ= 1\n", "line 2 is no 'base64 rank'"),
+        (ranks([b"a", b"ab"])[:-3], "line 2 is not 'base64 rank'"),
+        (ranks([b"a"]) + "YQ= 1\n", "line 2 is not 'base64 rank'"),
         (ranks([b"a"]) + "Yg== 0\n", "line 2 gives rank 0 a second time"),
         (" \n", "blank lines only"),
     ],
@@ -206,7 +206,7 @@ def test_every_token_adds_the_bytes_that_the_library_decodes(written):
     vocabulary = tokenizer.vocabulary
     assert vocabulary.tokens[258:] == (b"<x>", b" <y>", "日".encode(), b"")
     for index, token in enumerate(vocabulary.tokens):
-        # Between two letters, so that nothing is stripped; what is no UTF-8 alone the library shows as U+FFFD.
+        # Between two letters, so that nothing is stripped; what is not valid UTF-8 alone the library shows as U+FFFD.
         letter = vocabulary.index("a")
         decoded = tokenizer.decode([letter, index, letter])
         assert decoded == f"a{vocabulary.special.get(index, token.decode(errors='replace'))}a"
@@ -276,15 +276,15 @@ def test_a_list_of_tokens_is_read_in_its_order(written):
 @pytest.mark.parametrize(
     ("content", "says"),
     [
-        ('["a", "b"', "truncated or no JSON"),
+        ('["a", "b"', "truncated or not JSON"),
         ('["a", ""]', "every token must add text; token 1 is empty"),
         ('["a", "a"]', "tokens 0 and 1 are both b'a'"),
         ("[]", "needs at least one token"),
         ('["a", 3]', "token 1 must be a text"),
-        ('[{"bytes": "f"}]', "token 0: 'f' is no list of bytes in hexadecimal"),
+        ('[{"bytes": "f"}]', "token 0: 'f' is not a list of bytes in hexadecimal"),
         ('[{"special": "x", "bytes": "ff"}]', "token 0 must be a text"),
         ('["\\ud800"]', "has no UTF-8"),
-        (b'["\xff"]', "truncated or no JSON"),
+        (b'["\xff"]', "truncated or not JSON"),
     ],
 )
 def test_a_broken_list_of_tokens_is_named(written, content, says):

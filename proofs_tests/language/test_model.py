@@ -70,7 +70,7 @@ def test_a_table_cannot_be_changed_through_its_rows():
         ({(0,): ["1/2", "1/3"]}, {}, ValueError, r"prefix \(0,\): masses must sum to exactly 1"),
         ({(0,): [0.5, 0.25]}, {}, ValueError, r"prefix \(0,\): .*off by 0.25"),
         ({(0,): [2, -1]}, {}, ValueError, r"prefix \(0,\): masses must be >= 0"),
-        ({(0,): [True, False]}, {}, TypeError, r"prefix \(0,\): True is no mass"),
+        ({(0,): [True, False]}, {}, TypeError, r"prefix \(0,\): True is not a mass"),
         ({(0,): None}, {}, TypeError, r"prefix \(0,\): "),
         ({(0,): [EVEN]}, {}, ValueError, r"prefix \(0,\): a row is one law"),
         ({(): EVEN, (0,): ["1/3"] * 3}, {}, ValueError, r"prefix \(\) has 2, prefix \(0,\) has 3"),
@@ -110,7 +110,7 @@ def test_a_file_gives_the_table_written_in_it(tmp_path):
 @pytest.mark.parametrize(
     ("content", "error", "says"),
     [
-        ("{", ValueError, "is no JSON"),
+        ("{", ValueError, "is not JSON"),
         ([], ValueError, 'the field "rows"'),
         ({"rows": []}, ValueError, 'the field "rows"'),
         ({"rows": {"": EVEN}, "contxt": 1}, ValueError, "contxt"),
@@ -120,9 +120,9 @@ def test_a_file_gives_the_table_written_in_it(tmp_path):
         ({"rows": {"0": EVEN, " 00": EVEN}}, ValueError, r"prefix \(0,\) occurs twice"),
         ('{"rows": {"0": [NaN, 1]}}', ValueError, "finite"),
         ({"rows": {"0": ["1/2", "1/3"]}}, ValueError, r"model.json: prefix \(0,\): masses must sum to exactly 1"),
-        ({"rows": {"0": ["half", "half"]}}, ValueError, r"prefix \(0,\): 'half' is no number"),
+        ({"rows": {"0": ["half", "half"]}}, ValueError, r"prefix \(0,\): 'half' is not a number"),
         ({"rows": {"0": [0.5, "1/2"]}}, TypeError, r"prefix \(0,\): "),
-        ({"rows": {"0": [True, False]}}, TypeError, r"prefix \(0,\): True is no mass"),
+        ({"rows": {"0": [True, False]}}, TypeError, r"prefix \(0,\): True is not a mass"),
         ({"rows": {"0": EVEN}, "context": 1.5}, TypeError, "context"),
     ],
 )

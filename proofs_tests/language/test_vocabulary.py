@@ -71,7 +71,7 @@ def test_wrong_indices_and_missing_keys_are_named() -> None:
         vocabulary.spell([-1])
     with pytest.raises(ValueError, match="no raw keys"):
         _ = vocabulary.keys
-    with pytest.raises(ValueError, match=r"'<end>' is no text token.*name of a special token"):
+    with pytest.raises(ValueError, match=r"'<end>' is not a text token.*name of a special token"):
         vocabulary.index("<end>")
     assert "<end>" not in vocabulary
     assert b"a" in vocabulary

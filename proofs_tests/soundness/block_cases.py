@@ -48,6 +48,13 @@ class BlockCase:
     def function(self) -> Callable[..., Any]:
         return compiled(self.source, {"np": np, "target_model": self.target, "draft_model": self.draft})
 
+    def finer(self) -> tuple[Callable[..., Any], Model] | None:
+        """The same program on the same laws in float64, for the judge to ask where rounding leaves it open."""
+        if self.numbers in ("fractions", "float64"):
+            return None
+        target, draft = (Model(tuple(map(_widened, model.rows))) for model in (self.target, self.draft))
+        return compiled(self.source, {"np": np, "target_model": target, "draft_model": draft}), target
+
     def truth(self) -> Truth:
         """Ask the oracle: the law of a text, block after block, continued by the target."""
         floating = self.numbers != "fractions"
@@ -142,6 +149,11 @@ def block_case(rng: random.Random) -> BlockCase:
     horizon, rounds = rng.choice((1, 2, 2, 2, 3)), rng.choice((1, 1, 2))
     source = written(program, dialect, rng)
     return BlockCase(numbers, f"chain of {lookahead}", defect, ε, source, program, *models, horizon, rounds)
+
+
+def _widened(row: Any) -> Any:
+    exact = laws.divided(laws.exactly(row))
+    return np.array([float(mass) for mass in exact])
 
 
 def _row(rng: random.Random, law: laws.Law, numbers: str) -> Any:

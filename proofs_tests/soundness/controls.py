@@ -106,6 +106,33 @@ def _no_division(masses: list[Any]) -> list[Any]:
     return [*masses[:-1], rest] if rest >= 0 else masses
 
 
+class _ByPlace(Fraction):
+    """A mass told from others by the place that it was read at: two of one size are two, as symbols once were."""
+
+    place: tuple[str, int]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, _ByPlace) and other.place != self.place:
+            return False
+        return Fraction.__eq__(self, other)
+
+    def __hash__(self) -> int:
+        return hash(self.place)
+
+
+def _by_place(law: Any, name: str) -> Any:
+    if np.asarray(law).dtype != object:
+        return law
+    masses = np.array([_ByPlace(mass) for mass in law], dtype=object)
+    for number, mass in enumerate(masses):
+        mass.place = (name, number)
+    return masses
+
+
+def _hashes_by_index(fn: Any) -> Any:
+    return lambda coin, tokens, t, d: fn(coin, tokens, _by_place(t, "target"), _by_place(d, "draft"))
+
+
 def _drops_flip(p: Any) -> Any:
     return p * 0 if p < 1e-3 else p * 0 + 1 if p > 0.999 else p
 
@@ -162,6 +189,12 @@ CONTROLS = (
         lambda case: _sized(case) and case.defect in ("sums_off", "one_mass_off"),
     ),
     Control("paths of small mass dropped", _with_coin(_drops_flip, _drops_small), "coin", _sized),
+    Control(
+        "masses compared and hashed by their index",
+        _called(_hashes_by_index),
+        "coin",
+        lambda case: _sized(case) and case.defect == "only_where",
+    ),
     Control(
         "one draft judged, whatever k is",
         replace(LIBRARY, coin=_one_draft),

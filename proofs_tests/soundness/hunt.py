@@ -21,6 +21,7 @@ from proofs_tests.soundness.oracle import as_fraction
 from proofs_tests.soundness.token_cases import UNASKED, Case, coin_case, function_case
 from spec_math.audit import ExploreError, Partial, check_sampler, explore
 from spec_math.block_level import check_lossless_block
+from spec_math.block_level.lossless import asked_in_float64
 from spec_math.testing import NotLosslessError, UndecidedError, assert_lossless
 from spec_math.verdict import Lossless, Lossy, Reason, Undecided, check_lossless
 
@@ -89,7 +90,9 @@ def verdict_on(case: AnyCase, judges: Judges = LIBRARY) -> Any:
     """Ask the library."""
     fn = case.function()
     if isinstance(case, BlockCase):
-        return judges.block(fn, case.target, case.horizon, case.rounds)
+        verdict = judges.block(fn, case.target, case.horizon, case.rounds)
+        finer = case.finer()
+        return asked_in_float64(verdict, *finer, case.horizon, case.rounds) if finer else verdict
     if case.kind == "check_lossless":
         return judges.coin(fn, case.target, case.draft, case.k)
     if case.kind == UNASKED:

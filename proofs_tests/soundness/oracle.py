@@ -29,7 +29,7 @@ class StoppedError(Exception):
 class Emitted:
     """What came out: {tokens: mass}; the mass that failed, and the largest gap of a law drawn from.
 
-    It is `unclear` where what is not a number decides, or what is no chance: each library takes that in its own way.
+    It is `unclear` where what is not a number decides, or what is not a chance: each library takes that in its own way.
     """
 
     law: dict[Any, Fraction] = field(default_factory=dict)
@@ -132,7 +132,7 @@ def _draw(statement: s.Draw, env: Env, mass: Fraction, found: Emitted) -> Any:
     if not total:
         raise StoppedError
     if total != 1 and env[""][0] and not env.get("floating") and all(isinstance(one, Fraction) for one in raw):
-        raise StoppedError  # exact masses that are no law
+        raise StoppedError  # exact masses that are not a probability distribution
     found.gap = max(found.gap, abs(total - 1))
     result: list[tuple[Env, Fraction]] = []
     if statement.uniform is None:

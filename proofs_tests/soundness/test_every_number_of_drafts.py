@@ -70,7 +70,7 @@ def test_what_is_wrong_for_more_drafts_is_lossy_with_all_defaults(verifier: Call
 
 
 def test_a_scheme_is_judged_for_every_number_of_drafts() -> None:
-    scheme = Scheme("wrong", recursive.draw, wrong_from_second, recursive.acceptance, recursive.membership)
+    scheme = Scheme("wrong", recursive.draw, wrong_from_second, recursive.acceptance)
     verdict = check_lossless(scheme, TARGET, DRAFT)
     assert isinstance(verdict, Lossy)
     assert verdict.drafts == (2,)

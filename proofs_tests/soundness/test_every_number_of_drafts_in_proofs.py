@@ -31,13 +31,15 @@ def test_a_verifier_that_is_wrong_from_some_draft_on_is_refuted_by_default(
     code, output = run(name, "--out", tmp_path / "proofs.json")
     assert code == 1
     assert f"refuted for {first}" in output
-    rows = json.loads((tmp_path / "proofs.json").read_text())
+    rows, masses = (table["rows"] for table in json.loads((tmp_path / "proofs.json").read_text())["tables"])
     refuted = [row for row in rows if row["verdict"] == "refuted"]
     assert refuted
     for row in refuted:
         assert f"{first} drafts" in row["scope"]
-        laws = row["counterexample"]
-        assert not check_lossless(verifier, laws["t"], laws["d"], first)  # type: ignore[arg-type]
+        laws = [
+            [one["mass"] for one in masses if (one["scope"], one["law"]) == (row["scope"], law)] for law in ("t", "d")
+        ]
+        assert not check_lossless(verifier, *laws, first)  # type: ignore[arg-type]
     for fewer in range(1, first):
         assert [row["verdict"] for row in rows if f"{fewer} draft" in row["scope"]] == ["proved"] * 2
 
@@ -88,7 +90,7 @@ def test_a_scheme_that_drafts_a_fixed_number_is_proved_for_that_number() -> None
 
 def test_a_number_for_which_the_time_is_short_is_not_tried_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """One draft more is foreseen to take a million times as long: nobody asked for it, and nothing is wrong."""
-    monkeypatch.setattr("spec_math.report.proofs.drafts.ROOM", 10**6)
+    monkeypatch.setattr("spec_math.studies.proofs.drafts.ROOM", 10**6)
     code, output = run("right_for_all", "--tokens", 2)
     assert code == 0
     assert "is proved for 1 draft on 2 tokens; not tried for 2 and 3 (1 took" in output

@@ -12,10 +12,10 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
+from spec_math.files.law_files import LawFileError, open_laws
 from spec_math.language import Table, corpus
 from spec_math.language.files import read_tokenizer, read_vocabulary
-from spec_math.report.arguments import names_of
-from spec_math.report.law_files import LawFileError, open_laws
+from spec_math.studies.arguments import names_of
 from spec_math.studies.audits.samples import _tokens
 from spec_math.studies.vocabularies.overlap import text_of
 from spec_math.token_level import transport

@@ -17,13 +17,13 @@ import pytest
 from typer.testing import CliRunner
 
 from proofs_tests.soundness import position_oracle as oracle
+from proofs_tests.token_level.excess_profile import ExcessProfile
 from spec_math.cli import app
+from spec_math.files.law_files import open_laws
 from spec_math.invariants import BrokenInvariantError
-from spec_math.report.comparison import compare
-from spec_math.report.law_files import open_laws
-from spec_math.report.positions import from_files
+from spec_math.studies.positions.comparison import compare
+from spec_math.studies.positions.stream import from_files
 from spec_math.token_level import SCHEMES
-from spec_math.token_level.excess_profile import ExcessProfile
 from spec_math.token_level.streamed import Chunk, rounding
 
 COUNT, SIZE, KS = 5, 7, (1, 2, 4)
@@ -68,7 +68,7 @@ def compared(paths: tuple[Path, Path]) -> dict[tuple[str, int], float]:
     result = compare(from_files(*map(open_laws, paths), logits=True), SCHEMES, KS, ignore)
     result.watch.hold()
     lines = [*result.lines, *result.optima]
-    return {(line.name, k): tally.mean for line in lines for k, tally in line.membership.items()}
+    return {(line.name, k): tally.mean for line in lines for k, tally in line.acceptance.items()}
 
 
 def stored(folder: Path, target: Any, draft: Any) -> tuple[Path, Path]:
@@ -93,7 +93,7 @@ def test_the_command_says_the_same(tmp_path: Path) -> None:
     said = CliRunner().invoke(app, ["compare", *files, "--out", str(tmp_path / "out")])
     assert said.exit_code == 0, said.output
     with (tmp_path / "out" / "comparison.csv").open(encoding="utf-8", newline="") as stream:
-        rows = {(row["scheme"], int(row["k"])): float(row["membership"]) for row in csv.DictReader(stream)}
+        rows = {(row["scheme"], int(row["k"])): float(row["acceptance"]) for row in csv.DictReader(stream)}
     for key, value in expected(target, draft).items():
         assert abs(rows[key] - value) <= 2 * rounding(SIZE, 4), key
 
@@ -141,7 +141,7 @@ def test_masses_in_proportion_have_one_answer(sums: tuple[float, float]) -> None
             (chunk.recursive, oracle.recursive),
             (chunk.greedy, oracle.greedy),
         ):
-            assert abs(streamed(k)[1][0] - float(way(t, d, k))) <= bound
+            assert abs(streamed(k)[0][0] - float(way(t, d, k))) <= bound
 
 
 def test_masses_of_one_row_span_all_floats() -> None:
@@ -158,7 +158,7 @@ def test_masses_of_one_row_span_all_floats() -> None:
             (chunk.recursive, oracle.recursive),
             (chunk.greedy, oracle.greedy),
         ):
-            assert abs(streamed(k)[1][0] - float(way(t, d, k))) <= rounding(6, k), (k, way)
+            assert abs(streamed(k)[0][0] - float(way(t, d, k))) <= rounding(6, k), (k, way)
 
 
 def test_a_row_without_mass_is_refused() -> None:
@@ -171,13 +171,13 @@ def test_a_softmax_without_its_shift_is_caught_while_it_streams(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The control: exponentials as they were, of logits themselves where these are moderate."""
-    from spec_math.report import positions
+    from spec_math.studies.positions import stream
 
     def plain(chunk: Any, heat: float, held: Any, _place: Any) -> None:
         np.copyto(held, chunk, casting="unsafe")
         np.exp(np.minimum(held / heat, 500.0), out=held)
 
-    monkeypatch.setattr(positions, "_exponentials", plain)
+    monkeypatch.setattr(stream, "_exponentials", plain)
     paths = stored(tmp_path, *logits())
     with pytest.raises(BrokenInvariantError, match="softmax does not change when all logits are raised"):
         compare(from_files(*map(open_laws, paths), logits=True), SCHEMES, (1,), ignore)

@@ -15,11 +15,12 @@ import numpy as np
 import pytest
 
 from proofs_tests.soundness import position_oracle as oracle
+from proofs_tests.token_level.excess_profile import ExcessProfile
 from spec_math.invariants import ABOVE_OPTIMUM, TWO_WAYS, BrokenInvariantError
-from spec_math.report.comparison import compare
-from spec_math.report.positions import from_rows
+from spec_math.studies.positions.comparison import compare
+from spec_math.studies.positions.stream import from_rows
 from spec_math.token_level import SCHEMES, k_sequential, optimal, recursive, without_replacement
-from spec_math.token_level.excess_profile import ExcessProfile, none_of
+from spec_math.token_level.excess_profile import none_of
 from spec_math.token_level.streamed import Chunk, rounding
 
 KS = (31, 32, 33, 64, 65, 255, 257, 1000, 10**4, 10**6, 10**9)
@@ -66,7 +67,7 @@ def test_streamed_values_are_those_of_the_definition(pair: Any) -> None:
     chunk.take(*(np.array([side]) for side in pair))
     for k in KS:
         for streamed, way in WAYS:
-            assert abs(streamed(chunk, k)[1][0] - float(way(t, d, k))) <= rounding(len(t), k), (k, way)
+            assert abs(streamed(chunk, k)[0][0] - float(way(t, d, k))) <= rounding(len(t), k), (k, way)
 
 
 @each_pair
@@ -109,16 +110,16 @@ def test_closed_forms_of_floats_are_those_of_the_definition(pair: Any, k: int) -
     best, bound = oracle.optimum(t, d, k), rounding(len(t), k)
     assert abs(optimal.acceptance(*laws, k) - float(best)) <= bound
     true = float(oracle.k_sequential(t, d, k))
+    assert abs(k_sequential.test_acceptance(*laws, k) - true) <= bound
     assert abs(k_sequential.acceptance(*laws, k) - true) <= bound
-    assert abs(k_sequential.membership(*laws, k) - true) <= bound
 
 
 @pytest.mark.parametrize("k", [33, 100])
 def test_exact_laws_keep_exact_values(k: int) -> None:
     t, d = ["1/2", "1/2"], ["1/1000", "999/1000"]
     laws = [Decimal("0.5")] * 2, [Decimal("0.001"), Decimal("0.999")]
-    assert abs(float(k_sequential.acceptance(t, d, k)) - float(oracle.k_sequential(*laws, k))) <= 2.0**-50
-    assert abs(float(k_sequential.membership(t, d, k)) - float(k_sequential.acceptance(t, d, k))) <= 2.0**-50
+    assert abs(float(k_sequential.test_acceptance(t, d, k)) - float(oracle.k_sequential(*laws, k))) <= 2.0**-50
+    assert abs(float(k_sequential.acceptance(t, d, k)) - float(k_sequential.test_acceptance(t, d, k))) <= 2.0**-50
     assert abs(float(recursive.acceptance(t, d, k)) - float(rejected_by_steps(*laws, k))) <= 2.0**-50
 
 
@@ -128,7 +129,7 @@ def test_compare_holds_for_thousands_of_drafts(k: int) -> None:
     t, d = (np.array([pair[side] for pair in pairs]) for side in (0, 1))
     result = compare(from_rows(lambda a, b: t[a:b], lambda a, b: d[a:b], t.shape), SCHEMES, (1, 8, k), ignore)
     result.watch.hold()
-    means = {line.name: line.membership[k].mean for line in result.lines if k in line.membership}
+    means = {line.name: line.acceptance[k].mean for line in result.lines if k in line.acceptance}
     exact = [(oracle.law_of(pair[0]), oracle.law_of(pair[1])) for pair in pairs]
     for name, way in (("K-SEQ at γ*", oracle.k_sequential), ("optimal plan", oracle.optimum)):
         assert abs(means[name] - sum(float(way(*laws, k)) for laws in exact) / len(exact)) <= rounding(2, k)
@@ -140,10 +141,10 @@ def test_what_has_no_value_for_many_drafts_has_none() -> None:
     laws = rng.dirichlet(np.ones(200), size=4)
     result = compare(from_rows(lambda a, b: laws[a:b], lambda a, b: laws[a:b], laws.shape), SCHEMES, (2, 100), ignore)
     result.watch.hold()
-    best = result.optima[1].membership
+    best = result.optima[1].acceptance
     assert (best[2].count, best[100].count) == (4, 0)
     drawn = next(line for line in result.lines if line.scheme is not None and line.scheme.estimate is not None)
-    assert drawn.membership[100].count == 4
+    assert drawn.acceptance[100].count == 4
     assert result.gap(drawn, 100) is None
 
 

@@ -23,14 +23,14 @@ from spec_math.cli import app
 from spec_math.invariants import BrokenInvariantError, Watch, hoeffding
 from spec_math.language import Table
 from spec_math.mean import Mean
-from spec_math.report.comparison import compare, compare_judged
-from spec_math.report.positions import from_rows
-from spec_math.report.verdicts import judge
 from spec_math.scheme import Scheme
 from spec_math.studies.blocks import contradictions as of_blocks
 from spec_math.studies.blocks.comparison import BlockComparison, BlockRequest, compare_blocks
 from spec_math.studies.blocks.models import BlockModels
 from spec_math.studies.blocks.table import result_of as blocks_shown
+from spec_math.studies.positions.comparison import compare, compare_judged
+from spec_math.studies.positions.stream import from_rows
+from spec_math.studies.positions.verdicts import judge
 from spec_math.studies.traces import contradictions as of_traces
 from spec_math.studies.traces.table import result_of as trace_shown
 from spec_math.token_level import SCHEMES, optima, optimal
@@ -66,9 +66,9 @@ def claims(scheme: Scheme, ks: tuple[int, ...] = KS) -> set[str]:
 
 def raised(form: Callable[[Chunk, int], Any], by: float, at: int | None = None) -> Any:
     def sabotaged(chunk: Chunk, k: int) -> Any:
-        accepted, member = form(chunk, k)
+        accepted, tested = form(chunk, k)
         more = by if at in (None, k) else 0.0
-        return accepted + more, member + more
+        return accepted + more, tested + more
 
     return sabotaged
 
@@ -117,7 +117,7 @@ def test_a_closed_form_that_is_too_high_is_caught() -> None:
     def high(target: Any, draft: Any, k: int) -> Any:
         return optimal.acceptance(target, draft, k) + 1e-9
 
-    sabotaged = replace(by_form(Chunk.k_sequential), name="mine", membership=high)
+    sabotaged = replace(by_form(Chunk.k_sequential), name="mine", acceptance=high)
     assert invariants.TWO_WAYS in claims(sabotaged)
     alone = replace(sabotaged, streamed=None)
     assert invariants.ABOVE_OPTIMUM in claims(alone)
@@ -136,10 +136,10 @@ def test_no_number_at_all_is_caught() -> None:
 
 def test_tests_that_accept_more_than_is_emitted_are_caught() -> None:
     def swapped(chunk: Chunk, k: int) -> Any:
-        accepted, member = chunk.greedy(k)
-        return member, accepted
+        accepted, tested = chunk.greedy(k)
+        return tested, accepted
 
-    assert invariants.TEST_ABOVE_MEMBERSHIP in claims(replace(by_form(Chunk.greedy), name="mine", streamed=swapped))
+    assert invariants.TEST_ABOVE_ACCEPTANCE in claims(replace(by_form(Chunk.greedy), name="mine", streamed=swapped))
 
 
 def test_more_drafts_that_are_worse_are_caught() -> None:
@@ -155,9 +155,9 @@ def test_an_answer_that_depends_on_the_sum_of_the_masses_is_caught() -> None:
 
         @staticmethod
         def form(chunk: Chunk, k: int) -> Any:
-            accepted, member = chunk.recursive(k)
+            accepted, tested = chunk.recursive(k)
             less = 1e-6 if chunk.rows == 1 else 0.0
-            return accepted - less, member - less
+            return accepted - less, tested - less
 
     found = claims(replace(by_form(Chunk.recursive), name="mine", streamed=Sums.form))
     assert found == {invariants.PROPORTION}
@@ -179,7 +179,7 @@ def test_an_estimate_that_is_far_too_high_is_caught_and_noise_is_not() -> None:
 def test_an_optimum_without_replacement_below_that_of_independent_drafts_is_caught(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from spec_math.report import comparison, sampled_positions
+    from spec_math.studies.positions import comparison, sampled_positions
 
     low = replace(
         optima.WITHOUT_REPLACEMENT,

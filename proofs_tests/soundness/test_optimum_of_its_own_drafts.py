@@ -1,4 +1,4 @@
-"""No scheme's membership exceeds the optimum of its own kind of drafts: all schemes, no exception, exactly.
+"""No scheme's acceptance exceeds the optimum of its own kind of drafts: all schemes, no exception, exactly.
 
 With t = (2/5, 3/5), d = (3/4, 1/4) and two drafts, greedy drafts and SpecHub always emit a draft, and the gap printed
 beside them was taken against the 67/80 of i.i.d. drafts.
@@ -23,13 +23,13 @@ from spec_math import SCHEMES, exact
 from spec_math.cli import app
 from spec_math.invariants import ABOVE_OPTIMUM, BrokenInvariantError
 from spec_math.render.data import as_csv
-from spec_math.report.arguments import verifier_scheme
-from spec_math.report.comparison import compare, kinds
-from spec_math.report.positions import from_rows
-from spec_math.report.verdicts import judge
 from spec_math.scheme import Optimum, Scheme
+from spec_math.studies.positions.comparison import compare, kinds
+from spec_math.studies.positions.schemes import verifier_scheme
+from spec_math.studies.positions.stream import from_rows
 from spec_math.studies.positions.study import CompareRequest, study
 from spec_math.studies.positions.table import result_of
+from spec_math.studies.positions.verdicts import judge
 from spec_math.token_level import single
 from spec_math.token_level.bounds import bracket
 from spec_math.token_level.streamed import rounding
@@ -64,7 +64,7 @@ def test_the_optimum_on_the_record_is_that_of_the_schemes_own_drafts(scheme: Sch
     assert best == own_optimum(scheme, *pair, k)
     assert type(best) is Fraction
     assert scheme.optimum.all(*pair, (k,)) == (best,)
-    assert scheme.membership(*pair, k) <= best
+    assert scheme.acceptance(*pair, k) <= best
 
 
 @each_scheme
@@ -78,8 +78,8 @@ def test_the_optimum_of_other_drafts_is_no_bound() -> None:
     """The control: i.i.d. drafts' optimum beside greedy drafts, SpecHub and drafts without replacement."""
     best = optimum(INSTANCE[0], {(a, b): INSTANCE[1][a] * INSTANCE[1][b] for a in (0, 1) for b in (0, 1)})
     assert best == Fraction(67, 80)
-    above = [scheme for scheme in SCHEMES if scheme.membership(*INSTANCE, 2) > best]
-    assert [scheme.membership(*INSTANCE, 2) for scheme in above] == [1] * 4
+    above = [scheme for scheme in SCHEMES if scheme.acceptance(*INSTANCE, 2) > best]
+    assert [scheme.acceptance(*INSTANCE, 2) for scheme in above] == [1] * 4
 
 
 def streams(seed: int, count: int, size: int) -> Any:
@@ -102,7 +102,7 @@ def test_every_gap_is_at_least_0_at_every_position(size: int, seed: int) -> None
         result.watch.hold()
         for line in result.lines:
             summed = line.scheme.estimate is None or size**8 <= 10_000
-            for k in line.membership:
+            for k in line.acceptance:
                 gap = result.gap(line, k)
                 assert gap is not None
                 if summed:
@@ -120,14 +120,14 @@ def test_the_table_and_its_file_hold_no_negative_gap(tmp_path: Path) -> None:
     gaps = {(row["scheme"], int(row["k"])): row["gap to optimum"] for row in rows}
     for scheme in SCHEMES:
         for k in (1, 2) if scheme.drafts is None else (scheme.drafts,):
-            best = scheme.optimum(*INSTANCE, k) - scheme.membership(*INSTANCE, k)
+            best = scheme.optimum(*INSTANCE, k) - scheme.acceptance(*INSTANCE, k)
             assert abs(float(gaps[scheme.name, k]) - float(best)) <= 2 * rounding(2, k), (scheme.name, k)
 
 
 def test_one_draft_has_its_gap_whatever_the_ks_are() -> None:
     result = compare(streams(9, 20, 5), SCHEMES, (4, 8), ignore)
     for line in result.lines:
-        assert all(result.gap(line, k) is not None for k in line.membership), line.name
+        assert all(result.gap(line, k) is not None for k in line.acceptance), line.name
 
 
 def test_the_names_of_schemes_decide_nothing() -> None:
@@ -138,7 +138,7 @@ def test_the_names_of_schemes_decide_nothing() -> None:
     ]
     first, second = (compare(streams(5, 20, 6), schemes, (1, 2, 4), ignore) for schemes in (SCHEMES, other))
     for line, same in zip(first.lines, second.lines, strict=True):
-        assert [t.mean for t in line.membership.values()] == [t.mean for t in same.membership.values()]
+        assert [t.mean for t in line.acceptance.values()] == [t.mean for t in same.acceptance.values()]
         assert [first.gap(line, k) for k in line.gaps] == [second.gap(same, k) for k in same.gaps]
     assert [line.name for line in first.optima] == [line.name for line in second.optima]
 
@@ -156,9 +156,9 @@ def test_another_kind_of_drafts_gets_a_line_of_its_own() -> None:
         return single.acceptance(target, draft)
 
     def best(target: Any, draft: Any, _k: int) -> Any:
-        return single.membership(target, draft)
+        return single.acceptance(target, draft)
 
-    copied = Scheme("copied", draw, verify, half, half, optimum=Optimum("one draft copied", best))
+    copied = Scheme("copied", draw, verify, half, optimum=Optimum("one draft copied", best))
     assert [kind.drafts for kind in kinds([copied])] == ["i.i.d. drafts", "without replacement", "one draft copied"]
     result = compare(streams(6, 10, 4), [copied], (1, 2), ignore)
     result.watch.hold()

@@ -66,8 +66,8 @@ def test_repeating_every_path_finds_what_moves_no_state() -> None:
 
     def counted() -> bool:
         calls[0] += 1
-        heads = tuple(random.random() < 0.5 for _ in range(3))
-        return heads == (True, False, False) and calls[0] % 2 == 0
+        heads = tuple(random.random() < 0.5 for _ in range(7))
+        return heads == (False, False, True, True, True, False, False) and calls[0] % 2 == 0
 
     assert isinstance(explore(counted), dict)
     calls[0] = 0
@@ -108,6 +108,26 @@ def test_a_refusal_that_the_code_catches_is_a_refusal() -> None:
     found = verdict(catches)
     assert isinstance(found, Undecided)
     assert "random.gauss" in found.explanation
+
+
+def test_another_thread_may_draw_in_the_middle_of_a_run() -> None:
+    asked, drawn = threading.Event(), threading.Event()
+
+    def drawing() -> None:
+        asked.wait()
+        np.random.rand()  # noqa: NPY002
+        drawn.set()
+
+    def step() -> bool:
+        asked.set()
+        drawn.wait()
+        return random.random() < 0.5
+
+    np.random.seed(1)  # noqa: NPY002
+    host = threading.Thread(target=drawing)
+    host.start()
+    assert explore(step) == {True: 0.5, False: 0.5}
+    host.join()
 
 
 def test_other_threads_may_draw_meanwhile() -> None:

@@ -103,7 +103,5 @@ def hashes_from_the_second(coin: Coin, tokens: Any, target: Any, draft: Any) -> 
     return recursive.verify(coin, tokens, target, draft)
 
 
-OF_THE_HUB = Scheme("of the hub", hub.draw, hub.verify, hub.acceptance, hub.membership, drafts=2)
-WRONG_OF_TWO = Scheme(
-    "always its second", draw_independent, keeps_the_second, recursive.acceptance, recursive.membership, drafts=2
-)
+OF_THE_HUB = Scheme("of the hub", hub.draw, hub.verify, hub.acceptance, drafts=2)
+WRONG_OF_TWO = Scheme("always its second", draw_independent, keeps_the_second, recursive.acceptance, drafts=2)

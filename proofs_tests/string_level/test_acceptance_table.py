@@ -9,8 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofs_tests.drafting.test_union import vocabulary_pairs
-from proofs_tests.speakers import speaker, speaker_pairs
 from proofs_tests.strategies import pairs
+from proofs_tests.tokenized_models import speaker, speaker_pairs
 from spec_math import law, overlap
 from spec_math.drafting import intersection, union
 from spec_math.language import Vocabulary

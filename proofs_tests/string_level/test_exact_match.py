@@ -10,12 +10,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from proofs_tests.drafting.test_union import vocabulary_pairs
-from proofs_tests.speakers import speaker, speaker_pairs
 from proofs_tests.strategies import laws
 from proofs_tests.string_level.test_realignment import STRIPPING
+from proofs_tests.tokenized_models import speaker, speaker_pairs
 from spec_math import Lossless, Lossy, check_lossless_block, law, overlap
 from spec_math.arrays import SUM_BOUND, exact
-from spec_math.language import GreedyTokenizer, Speaker, Vocabulary
+from spec_math.language import GreedyTokenizer, TokenizedModel, Vocabulary
 from spec_math.string_level import exact_match
 from spec_math.string_level.psi import psi
 from spec_math.string_level.reading import opened
@@ -113,7 +113,7 @@ class Echo:
 
 
 def test_realignment_keeps_drafts_that_a_lossy_tokeniser_would_spoil():
-    target = Speaker(Echo(), STRIPPING.vocabulary, STRIPPING.encode)
+    target = TokenizedModel(Echo(), STRIPPING.vocabulary, STRIPPING.encode)
     drafter = speaker([" b"], [1])
 
     def accepted(lookbehind):
@@ -140,7 +140,7 @@ def test_acceptance_refuses_what_is_no_sub_law():
         exact_match.acceptance(["1/2", "1/2"], ["1/2", "-1/4"])
     with pytest.raises(ValueError, match=r"of the target's shape \(2,\); got \(3,\)"):
         exact_match.acceptance(["1/2", "1/2"], ["1/2", 0, 0])
-    with pytest.raises(TypeError, match="one world"):
+    with pytest.raises(TypeError, match="one number type"):
         exact_match.acceptance(["1/2", "1/2"], [0.5, 0.5])
 
 

@@ -7,10 +7,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofs_tests.block_level.models import Rows
-from proofs_tests.speakers import speaker, speaker_pairs
+from proofs_tests.tokenized_models import speaker, speaker_pairs
 from spec_math import exact, law
 from spec_math.block_level import length
-from spec_math.language import GreedyTokenizer, Speaker, Vocabulary
+from spec_math.language import GreedyTokenizer, TokenizedModel, Vocabulary
 from spec_math.string_level import exact_match, given_draft, timing
 from spec_math.string_level.reading import opened
 
@@ -45,7 +45,7 @@ ROWS = (exact(["1/8", "1/4", "1/8", "1/2"]), exact(["1/4", "1/8", "1/2", "1/8"])
 @pytest.mark.parametrize("prefix", [(), (0,), (2, 1, 0)])
 def test_the_mean_is_the_program_s_where_the_tokeniser_loses_text(generate, of_given, prefix):
     """SLEM aligns such a draft with the tokens before it, TokenTiming as printed does not."""
-    target, drafter = Speaker(Rows(ROWS), STRIPPING, stripped), speaker([" b", "a", " "], ["1/2", "1/4", "1/4"])
+    target, drafter = TokenizedModel(Rows(ROWS), STRIPPING, stripped), speaker([" b", "a", " "], ["1/2", "1/4", "1/4"])
     for lookahead in (1, 2):
         tokens = length.expected(
             lambda coin, given, size=lookahead: generate(coin, target, drafter, given, size), prefix

@@ -313,7 +313,7 @@ def test_bad_drafters_are_named():
     with pytest.raises(TypeError, match="pass a NumPy array or a list, not Tensor"):
         psi(one, two, torch.tensor([1.0, 0.0]))
     worlds = {(): [1, 0], (0,): [1.0, 0.0]}
-    with pytest.raises(TypeError, match=r"of one world; after \(0,\) it changes"):
+    with pytest.raises(TypeError, match=r"of one number type; after \(0,\) it changes"):
         psi(Vocabulary(["a", "aa", "aaa"]), two, worlds.__getitem__)
     ends = Table({(): [1, 0]})
     ends.end = 7

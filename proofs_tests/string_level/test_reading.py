@@ -6,10 +6,10 @@ from fractions import Fraction
 
 import pytest
 
-from proofs_tests.speakers import speaker
+from proofs_tests.tokenized_models import speaker
 from spec_math import Lossless, Lossy, check_lossless_block, law
 from spec_math.arrays import exact
-from spec_math.language import Speaker, Table, Vocabulary
+from spec_math.language import Table, TokenizedModel, Vocabulary
 from spec_math.string_level import rejection
 from spec_math.string_level.methods import METHODS
 from spec_math.string_level.reading import Reading, opened
@@ -26,13 +26,13 @@ def echo(tokens, special=(), end=None):
         return exact([Fraction(1, len(tokens))] * len(tokens))
 
     model.end = end
-    return Speaker(model, Vocabulary(tokens, special)), asked
+    return TokenizedModel(model, Vocabulary(tokens, special)), asked
 
 
 def test_the_drafter_hears_its_own_tokenisation_and_then_its_own_tokens():
     drafter, asked = echo(["a", "b", "aa"])
     reading = Reading(drafter, b"aab")
-    assert reading.heard == (2, 1)
+    assert reading.context_tokens == (2, 1)
     # Its own a, a stay two tokens, where the text would be read as aa.
     reading((0, 0))
     assert asked == [(2, 1, 0, 0)]
@@ -47,8 +47,8 @@ def test_a_context_is_asked_about_once():
 
 def test_what_the_drafter_cannot_spell_is_left_out_from_the_left():
     drafter, _ = echo(["a", "ab"])
-    assert Reading(drafter, b"acab").heard == (1,)
-    assert Reading(drafter, b"abc").heard == ()
+    assert Reading(drafter, b"acab").context_tokens == (1,)
+    assert Reading(drafter, b"abc").context_tokens == ()
 
 
 def test_tokens_without_text_are_excluded_from_drafting_but_for_the_end():
@@ -70,9 +70,9 @@ def test_wrong_openings_are_named():
     with pytest.raises(ValueError, match=r"prefix \(2,\): token 0 must be an index in \[0, 2\); got 2"):
         opened(target, drafter, (2,))
     with pytest.raises(ValueError, match="the vocabulary has 1 tokens; the law has 2"):
-        opened(Speaker(target.model, Vocabulary(["a"])), drafter, ())
-    with pytest.raises(TypeError, match="one world"):
-        opened(target, Speaker(lambda _: [1.0], Vocabulary(["a"])), ())
+        opened(TokenizedModel(target.model, Vocabulary(["a"])), drafter, ())
+    with pytest.raises(TypeError, match="one number type"):
+        opened(target, TokenizedModel(lambda _: [1.0], Vocabulary(["a"])), ())
     with pytest.raises(ValueError, match="lookahead must be at least 1"):
         law(lambda coin: opened(target, drafter, ())[1].draw(coin, 0))
 
@@ -93,7 +93,7 @@ def test_whatever_the_drafter_hears_the_method_is_lossless(method, hears):
     """The law told to the verifier is the one drawn from, under any rule; the rule decides what is accepted."""
     target = speaker(["a", "b", "ab"], ["1/2", "1/3", "1/6"], ["1/6", "1/6", "2/3"], ["1/3", "1/2", "1/6"])
     usual = speaker(["a", "b", "ba"], ["1/4", "1/2", "1/4"], ["1/2", "1/4", "1/4"], [HALF, HALF, 0])
-    drafter = Speaker(usual.model, usual.vocabulary, hears)
+    drafter = TokenizedModel(usual.model, usual.vocabulary, hears)
     verdict = check_lossless_block(
         lambda coin, prefix: method.generate(coin, target, drafter, prefix, 2), target.model, 2, rounds=2
     )
@@ -106,22 +106,22 @@ def by_last(first, after_a, after_b):
 
 
 LETTERS = Vocabulary(["a", "b"])
-TARGET = Speaker(by_last(["1/2", "1/2"], ["1/4", "3/4"], ["1/6", "5/6"]), LETTERS)
+TARGET = TokenizedModel(by_last(["1/2", "1/2"], ["1/4", "3/4"], ["1/6", "5/6"]), LETTERS)
 
 
 def test_what_the_drafter_hears_changes_what_it_says():
-    drafters = [Speaker(TARGET.model, LETTERS, hears) for hears in (None, deaf)]
+    drafters = [TokenizedModel(TARGET.model, LETTERS, hears) for hears in (None, deaf)]
     said = [opened(TARGET, drafter, (1,))[1](()).tolist() for drafter in drafters]
     assert said == [TARGET.law((1,)).tolist(), TARGET.law(()).tolist()]
 
 
 def test_a_law_after_another_text_than_the_one_drawn_after_is_lossy():
     # The control: drawn after one text, verified with the law after another.
-    drafter = Speaker(by_last(["1/4", "3/4"], ["3/4", "1/4"], ["1/3", "2/3"]), LETTERS)
+    drafter = TokenizedModel(by_last(["1/4", "3/4"], ["3/4", "1/4"], ["1/3", "2/3"]), LETTERS)
 
     def wrong(coin, prefix):
         laws, reading = opened(TARGET, drafter, prefix)
         token = coin.draw(reading(()))
-        return (rejection.emit(coin, token, laws.target(), drafter.law((*reading.heard, 0))).token,)
+        return (rejection.emit(coin, token, laws.target(), drafter.law((*reading.context_tokens, 0))).token,)
 
     assert isinstance(check_lossless_block(wrong, TARGET.model, 2), Lossy)

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofs_tests.strategies import vocabularies
-from spec_math.language import GreedyTokenizer, Speaker, Vocabulary
+from spec_math.language import GreedyTokenizer, TokenizedModel, Vocabulary
 from spec_math.string_level.realignment import beyond, candidate
 
 WORDS = Vocabulary(["a", " a", "b", " b"])
@@ -17,12 +17,12 @@ def stripped(text: bytes) -> tuple[int, ...]:
     return GreedyTokenizer(WORDS).encode(text.lstrip())
 
 
-STRIPPING = Speaker(lambda _: [], WORDS, stripped)
+STRIPPING = TokenizedModel(lambda _: [], WORDS, stripped)
 
 
 @given(vocabularies(most=4), st.text("ab", max_size=6), st.integers(0, 3))
 def test_longest_prefixes_are_tokenised_alone_whatever_stands_before(words, text, lookbehind):
-    target = Speaker(lambda _: [], Vocabulary(words))
+    target = TokenizedModel(lambda _: [], Vocabulary(words))
     greedy = GreedyTokenizer(target.vocabulary)
     prefix = tuple(range(len(words)))
     found = candidate(target, prefix, text.encode(), lookbehind)
@@ -45,10 +45,12 @@ def test_a_lost_blank_is_found_again_with_the_tokens_before():
 
 def test_texts_that_cannot_be_read_give_no_candidate():
     assert candidate(STRIPPING, (0,), b"", 10) == ()
-    strict = Speaker(lambda _: [], WORDS, lambda text: stripped(text.decode("ascii").encode()))
+    strict = TokenizedModel(lambda _: [], WORDS, lambda text: stripped(text.decode("ascii").encode()))
     assert candidate(strict, (0,), b"\xff", 10) == ()
     # The whole cannot be read, the drafted part can: with its loss.
-    broken = Speaker(lambda _: [], Vocabulary([b"\xff", " b", "b"]), lambda text: (2,) if text.decode() == " b" else ())
+    broken = TokenizedModel(
+        lambda _: [], Vocabulary([b"\xff", " b", "b"]), lambda text: (2,) if text.decode() == " b" else ()
+    )
     assert candidate(broken, (0,), b" b", 10) == (2,)
 
 

@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofs_tests.drafting.test_union import vocabulary_pairs
-from proofs_tests.speakers import speaker, speaker_pairs
 from proofs_tests.strategies import pairs, vocabularies
+from proofs_tests.tokenized_models import speaker, speaker_pairs
 from spec_math import Lossless, Lossy, check_lossless_block, law
 from spec_math.arrays import exact, proportional_to
 from spec_math.language import GreedyTokenizer, Vocabulary

@@ -7,12 +7,12 @@ from fractions import Fraction
 import pytest
 from hypothesis import given, settings
 
-from proofs_tests.speakers import speaker, speaker_pairs
+from proofs_tests.tokenized_models import speaker, speaker_pairs
 from spec_math import Lossless, check_lossless_block
 from spec_math.block_level import chain
 from spec_math.block_level.length import expected
 from spec_math.drafting import intersection, union
-from spec_math.language import Speaker, Vocabulary
+from spec_math.language import TokenizedModel, Vocabulary
 from spec_math.string_level import rejection
 from spec_math.string_level.methods import METHODS
 from spec_math.string_level.psi import first_token
@@ -39,7 +39,7 @@ def test_every_method_but_the_printed_timing_is_lossless(pair):
 
 def test_every_lossless_method_is_so_on_floats():
     target, drafter = (
-        Speaker(lambda prefix, rows=rows: rows[sum(prefix) % 2], Vocabulary(words))
+        TokenizedModel(lambda prefix, rows=rows: rows[sum(prefix) % 2], Vocabulary(words))
         for words, rows in (
             (["a", "b", "ab"], ([0.7, 0.1, 0.2], [0.3, 0.3, 0.4])),
             (["a", "b", "bb"], ([0.6, 0.3, 0.1], [0.1, 0.2, 0.7])),
@@ -165,8 +165,8 @@ def test_what_is_measured_reads_texts_as_its_drafter_does_and_keeps_what_the_met
     """A drafter that hears every text as b alone, in place of the text's last letter."""
     target = speaker(["a", "b"], ["1/4", "3/4"], ["1/2", "1/2"])
     model = speaker(["a", "b"], ["7/8", "1/8"], ["1/8", "7/8"], ["1/2", "1/2"]).model
-    deaf = Speaker(model, Vocabulary(["a", "b"]), lambda text: (1,) if text else ())
-    hearing = Speaker(model, Vocabulary(["a", "b"]))
+    deaf = TokenizedModel(model, Vocabulary(["a", "b"]), lambda text: (1,) if text else ())
+    hearing = TokenizedModel(model, Vocabulary(["a", "b"]))
     told_apart = 0
     for method in METHODS:
         found = measure(method, target, deaf, (0,), 2, COST)

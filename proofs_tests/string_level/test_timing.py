@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from proofs_tests.speakers import speaker
 from proofs_tests.strategies import pairs
+from proofs_tests.tokenized_models import speaker
 from spec_math import Lossless, Lossy, check_lossless_block, law, overlap, total_variation
 from spec_math.arrays import exact
 from spec_math.language import Vocabulary
-from spec_math.report.default import positions
 from spec_math.string_level import timing
 from spec_math.string_level.alignment import WidenedBandWarning
+from spec_math.studies.default import positions
 
 LETTERS = "abcd"
 

@@ -11,11 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofs_tests.speakers import speaker, speaker_pairs
 from proofs_tests.strategies import pairs
 from proofs_tests.string_level.test_realignment import STRIPPING
+from proofs_tests.tokenized_models import speaker, speaker_pairs
 from spec_math import law, sample, total_variation
-from spec_math.language import Speaker, Vocabulary
+from spec_math.language import TokenizedModel, Vocabulary
 from spec_math.string_level import timing, timing_bias
 from spec_math.string_level.reading import opened
 
@@ -32,7 +32,7 @@ def test_the_bias_is_that_of_the_program(pair, lookahead):
 @given(pairs())
 def test_over_one_vocabulary_it_is_the_closed_form(pair):
     words = Vocabulary([chr(97 + token) for token in range(len(pair[0]))])
-    target, drafter = (Speaker(lambda _, row=row: row, words) for row in pair)
+    target, drafter = (TokenizedModel(lambda _, row=row: row, words) for row in pair)
     assert timing_bias.total_variation(target, drafter, (), 1) == timing.bias(*pair)
 
 
@@ -70,7 +70,7 @@ def test_over_one_vocabulary_the_tokens_proposed_too_often_make_the_whole_bias(p
 
 def test_a_set_chosen_from_the_same_drafts_exceeds_the_bias():
     # The control: a sampler without bias, draft and target alike, where every chosen excess is luck.
-    same = Speaker(lambda _: np.full(16, 1 / 16), Vocabulary([chr(97 + token) for token in range(16)]))
+    same = TokenizedModel(lambda _: np.full(16, 1 / 16), Vocabulary([chr(97 + token) for token in range(16)]))
     laws, reading = opened(same, same, ())
     random = Random(0)
     drafts = [sample(lambda coin: reading.draw(coin, 1), random) for _ in range(64)]
@@ -100,7 +100,7 @@ def test_a_draft_without_a_first_token_is_never_accepted():
 
 
 def test_a_first_token_is_read_as_the_program_reads_it_where_the_tokeniser_loses_text():
-    target = Speaker(lambda _: ["1/8", "1/4", "1/8", "1/2"], STRIPPING.vocabulary, STRIPPING.encode)
+    target = TokenizedModel(lambda _: ["1/8", "1/4", "1/8", "1/2"], STRIPPING.vocabulary, STRIPPING.encode)
     drafter = speaker([" b", "a"], ["3/4", "1/4"])
     emitted = law(lambda coin: timing.generate(coin, target, drafter, (0,), 2)[0])
     masses = [emitted.get(token, 0) for token in range(4)]

@@ -11,7 +11,7 @@ import pytest
 from proofs_tests.string_level.timing_oracle import block_law, edits, least_paths, warping_paths
 from spec_math import law
 from spec_math.arrays import proportional_to
-from spec_math.language import Speaker, Vocabulary
+from spec_math.language import TokenizedModel, Vocabulary
 from spec_math.string_level import timing
 from spec_math.string_level.alignment import WidenedBandWarning, align, band, levenshtein
 
@@ -99,7 +99,7 @@ def test_blocks_of_the_printed_algorithm_have_the_law_of_its_pseudocode(seed):
     for _ in range(30):
         target, drafter = speaker(random, "ab", 3), speaker(random, "ab", 3)
         lookahead, window = random.randint(1, 3), random.randint(0, 3)
-        speakers = [Speaker(model, Vocabulary(words)) for words, model in (target, drafter)]
+        speakers = [TokenizedModel(model, Vocabulary(words)) for words, model in (target, drafter)]
         found = law(lambda coin, s=speakers, n=lookahead, w=window: timing.run(coin, *s, (), n, w).tokens)
         expected = block_law(target, drafter, lookahead, window)
         assert found == expected

@@ -10,11 +10,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofs_tests.block_level.models import Rows
-from proofs_tests.speakers import speaker, speaker_pairs
 from proofs_tests.string_level.test_realignment import STRIPPING
+from proofs_tests.tokenized_models import speaker, speaker_pairs
 from spec_math import Lossless, Lossy, check_lossless_block, law
 from spec_math.arrays import exact
-from spec_math.language import GreedyTokenizer, Speaker
+from spec_math.language import GreedyTokenizer, TokenizedModel
 from spec_math.string_level import exact_match, retokenised_law, timing
 from spec_math.string_level.psi import psi
 from spec_math.string_level.reading import opened
@@ -167,7 +167,7 @@ def test_the_law_of_the_first_token_at_every_position_is_lossy():
 
 def stripping_pair():
     rows = exact(["1/8", "1/4", "1/8", "1/2"]), exact(["1/4", "1/8", "1/2", "1/8"]), exact(["1/2", "1/8", "1/4", "1/8"])
-    target = Speaker(Rows(rows), STRIPPING.vocabulary, STRIPPING.encode)
+    target = TokenizedModel(Rows(rows), STRIPPING.vocabulary, STRIPPING.encode)
     return target, speaker([" b", "a"], ["3/4", "1/4"])
 
 

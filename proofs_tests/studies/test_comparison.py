@@ -1,6 +1,8 @@
 """The comparison: its means are the means of the closed forms, whatever the chunks; its verdicts are exact."""
 
+import math
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -9,14 +11,15 @@ from proofs_tests.controls import CONTROLS
 from spec_math import overlap, residual
 from spec_math.render.data import as_csv, as_json, from_json
 from spec_math.render.figure import look
-from spec_math.report.comparison import compare
-from spec_math.report.positions import from_rows
-from spec_math.report.tally import Tally
-from spec_math.report.verdicts import SchemeVerdict, judge, pairs
 from spec_math.scheme import Scheme, draw_independent
+from spec_math.studies.positions.comparison import compare
+from spec_math.studies.positions.lines import Facts
+from spec_math.studies.positions.stream import from_rows
 from spec_math.studies.positions.study import CompareRequest, study
 from spec_math.studies.positions.table import finding, result_of
-from spec_math.studies.progress import unseen
+from spec_math.studies.positions.tally import Tally
+from spec_math.studies.positions.verdicts import SchemeVerdict, judge, pairs
+from spec_math.studies.progress import no_progress
 from spec_math.token_level import SCHEMES, optimal, single
 from spec_math.token_level.streamed import rounding
 from spec_math.verdict import Lossy, check_lossless
@@ -48,23 +51,23 @@ def test_every_mean_is_the_mean_of_the_closed_form():
     result = compare(positions(), SCHEMES, (1, 2, 3), ignore)
     assert result.sampled == COUNT
     for line, scheme in zip(result.lines, SCHEMES, strict=True):
-        for k, tally in line.membership.items():
-            expected = [float(scheme.membership(row, other, k)) for row, other in zip(t, d, strict=True)]
+        for k, tally in line.acceptance.items():
+            expected = [float(scheme.acceptance(row, other, k)) for row, other in zip(t, d, strict=True)]
             assert tally.count == COUNT
             # Means of 40 numbers that agree to the bound of test_streamed: 2^-40, as their sums are of a dozen masses.
             assert abs(tally.mean - np.mean(expected)) <= 2.0**-40, (scheme.name, k)
             spread = np.std(expected, ddof=1) / COUNT**0.5
             assert abs(tally.error - spread) <= 2.0**-20
     for k in (1, 2, 3):
-        assert abs(result.optima[0].membership[k].mean - np.mean(optimal.acceptance(t, d, k))) <= 2.0**-40
+        assert abs(result.optima[0].acceptance[k].mean - np.mean(optimal.acceptance(t, d, k))) <= 2.0**-40
         best = np.mean(optimal.acceptance_without_replacement(t, d, k))
-        assert abs(result.optima[1].membership[k].mean - best) <= 2.0**-40
+        assert abs(result.optima[1].acceptance[k].mean - best) <= 2.0**-40
 
 
 def test_no_scheme_is_above_the_optimum_of_its_drafts():
     result = compare(positions(), SCHEMES, (1, 2, 4), ignore)
     for line in result.lines:
-        for k in line.membership:
+        for k in line.acceptance:
             assert result.gap(line, k) >= -2 * rounding(SIZE, k), (line.name, k)
 
 
@@ -79,7 +82,7 @@ def test_the_seed_makes_the_sampled_columns_repeat():
     stream = from_rows(lambda a, b: big[a:b], lambda a, b: np.roll(big, 1, axis=1)[a:b], (8, 300))
     scheme = [scheme for scheme in SCHEMES if scheme.estimate is not None]
     first, again, other = (compare(stream, scheme, (4,), ignore, seed=s) for s in (0, 0, 1))
-    means = [r.lines[0].membership[4].mean for r in (first, again, other)]
+    means = [r.lines[0].acceptance[4].mean for r in (first, again, other)]
     assert means[0] == means[1] != means[2]
     assert abs(means[0] - means[2]) < 1e-3
 
@@ -91,7 +94,7 @@ def test_one_position_knows_no_spread():
     assert np.isnan(tally.error)
     t = np.array([[0.5, 0.5]])
     result = compare(from_rows(lambda a, b: t[a:b], lambda a, b: t[a:b], (1, 2)), SCHEMES, (1,), ignore)
-    held = result_of(result, {}).table("comparison").cells("membership")
+    held = result_of(result, {}).table("comparison").cells("acceptance")
     assert all(np.isnan(mean.error) for mean in held)
 
 
@@ -117,20 +120,21 @@ def test_csv_and_json_hold_the_rows():
     found = result_of(result, verdicts)
     long, wide = found.tables
     lines = [*result.lines, *result.optima]
-    assert [(row["scheme"], row["k"]) for row in long.records()] == [(x.name, k) for x in lines for k in x.membership]
-    for row, (line, k) in zip(long.records(), [(x, k) for x in lines for k in x.membership], strict=True):
-        assert row["membership"].value == line.membership[k].mean
-        assert row["gap to optimum"] == result.gap(line, k)
+    assert [(row["scheme"], row["k"]) for row in long.records()] == [(x.name, k) for x in lines for k in x.acceptance]
+    for row, (line, k) in zip(long.records(), [(x, k) for x in lines for k in x.acceptance], strict=True):
+        assert row["acceptance"].value == line.acceptance[k].mean
+        gap = row["gap to optimum"]
+        assert (None if gap is None else gap.value) == result.gap(line, k)
     assert long.records()[0]["verdict"] == "lossless"
     assert len(as_csv(long).splitlines()) == 1 + len(long.rows)
     assert from_json(as_json(found)) == found
-    assert {row.cells[0].removesuffix(" *") for row in wide.rows} >= {line.name for line in lines}
+    assert {row.cells[0] for row in wide.rows} >= {line.name for line in lines}
     assert found.finding.startswith("Take ")
 
 
 def test_the_finding_takes_no_lossy_scheme():
     result = compare(positions(), SCHEMES, (1, 2), ignore)
-    best = max((line for line in result.lines if 2 in line.membership), key=lambda line: line.membership[2].mean)
+    best = max((line for line in result.lines if 2 in line.acceptance), key=lambda line: line.acceptance[2].mean)
     verdicts = {scheme: judge(scheme) for scheme in SCHEMES if scheme is best.scheme}
     assert f"Take {best.name}:" in finding(result, verdicts)
     lossy = {best.scheme: SchemeVerdict(Lossy("made up"), 1)}
@@ -164,11 +168,11 @@ def test_the_fixed_pairs_expose_every_control(control):
 
 
 def test_a_wrong_formula_is_told_from_a_wrong_verifier():
-    wrong = Scheme("wrong formula", single.draw, single.verify, single.acceptance, half_of_it)
+    wrong = Scheme("wrong formula", single.draw, single.verify, half_of_it)
     found = judge(wrong)
     assert found.verdict
     assert str(found) == "formula wrong"
-    assert "membership says 3/8, the program has 3/4" in found.formula_fault
+    assert "acceptance says 3/8, the program has 3/4" in found.formula_fault
 
 
 def test_other_display_names_change_the_labels_alone():
@@ -177,8 +181,8 @@ def test_other_display_names_change_the_labels_alone():
     ours, theirs = (result_of(compare(positions(), given, (1, 2, 4), ignore), {}) for given in (SCHEMES, renamed))
     for table, other in zip(ours.tables, theirs.tables, strict=True):
         for row, renamed_row in zip(table.rows, other.rows, strict=True):
-            bare = row.cells[0].removesuffix(" *")
-            assert renamed_row.cells[0].removesuffix(" *") == names.get(bare, bare)
+            bare = row.cells[0]
+            assert renamed_row.cells[0] == names.get(bare, bare)
             assert renamed_row.cells[1:] == row.cells[1:]
     for curve, other in zip(ours.pictures[0].panels[0].curves, theirs.pictures[0].panels[0].curves, strict=True):
         assert replace(other, label=curve.label) == curve
@@ -194,11 +198,11 @@ def test_a_toy_verifier_of_a_package_of_its_own_has_its_row_its_verdict_and_its_
         "    return tokens[0] if coin.flip(min(1, target[tokens[0]] / draft[tokens[0]])) else coin.draw(target)\n"
     )
     monkeypatch.syspath_prepend(tmp_path)
-    found = study(CompareRequest(ks="1,2", schemes=("toys:half",) * 3, positions=4), unseen)
+    found = study(CompareRequest(ks="1,2", schemes=("toys:half",) * 3, positions=4), no_progress)
     assert found.exit_code == 1
     rows = [row for row in found.table("comparison").records() if row["scheme"] == "toys:half"]
     assert len(rows) == 6
-    assert all(row["verdict"] == "LOSSY" and row["membership"].value > 0 for row in rows)
+    assert all(row["verdict"] == "LOSSY" and row["acceptance"].value > 0 for row in rows)
     drawn = [curve.label for curve in found.pictures[0].panels[0].curves if curve.style == "line"]
     assert drawn.count("toys:half") == 3
     assert len(drawn) > 10
@@ -238,3 +242,14 @@ def test_what_was_not_judged_is_not_called_lossy(verify, said, code):
 
 def overlap_of(target, draft, k):  # noqa: ARG001
     return overlap(target, draft)
+
+
+@pytest.mark.parametrize("row", [[1.0, 0.0, 3.0], [0.0, 7.0], [1e-300, 3e-300, 0.0], [1e300, 1.0, 1e300]])
+def test_facts_of_a_law_that_is_not_divided_are_those_of_its_definition(row: list[float]) -> None:
+    facts, masses = Facts(), [Fraction(mass) / sum(map(Fraction, row)) for mass in row]
+    facts.take(np.array([row]), np.array([0.5]))
+    entropy = -math.fsum(float(mass) * math.log(mass) for mass in masses if mass >= Fraction(1, 10**300))
+    assert abs(facts.largest.mean - float(max(masses))) <= 2.0**-50
+    # log S and Σ m log m / S are below 1,000 each: a few roundings of that.
+    assert abs(facts.entropy.mean - entropy) <= 1_000 * 2.0**-50
+    assert facts.overlap.mean == 0.5

@@ -113,7 +113,7 @@ def test_another_law_gives_another_psi(lists):
         (("ab", "--target-vocabulary", "T.json", "--text", "latin.txt"), "no UTF-8 at byte 2 (0xe9)"),
         (("ab", "--target-vocabulary", "T.json", "--text", "other.txt"), "no token starts at byte 1 of 3 (0x63, 'c')"),
         (("ab", "--target-vocabulary", "T.json", "--text", "empty.txt"), "its text has no token"),
-        (("ba", "--target-vocabulary", "T.json"), "'ba' is no text token"),
+        (("ba", "--target-vocabulary", "T.json"), "'ba' is not a text token"),
         (("ab", "--target-vocabulary", "T.json", "--lookahead", "0"), "lookahead must be at least 1"),
         (("c", "--out", "none.svg"), "none.svg: there is no picture of 'c: 0 segmentations in D.json'"),
         (("a" * 20, "--vocabulary", "many.json", "--out", "none.svg"), "none.svg: there is no picture"),

@@ -10,7 +10,7 @@ from spec_math.audit import IdentityTest
 from spec_math.cli import app
 from spec_math.studies.audits import samples as samples_audit
 from spec_math.studies.audits.samples import SamplesRequest, study
-from spec_math.studies.progress import unseen
+from spec_math.studies.progress import no_progress
 
 LAW, WRONG = [0.5, 0.3, 0.2], [0.4, 0.4, 0.2]
 TARGET = "0.5,0.3,0.2"
@@ -96,7 +96,7 @@ def test_a_draft_names_the_bug(tmp_path):
     files = "--target", tmp_path / "target.npy", "--draft", tmp_path / "draft.npy"
     result = run("--samples", tmp_path / "t.txt", *files)
     assert result.exit_code == 1
-    assert "looks like: M11" in result.output
+    assert "looks like: a rejection redraws from the target (M11)" in result.output
 
 
 @pytest.mark.parametrize("batches_before", [0, 3, 8])
@@ -107,7 +107,7 @@ def test_interrupted_and_continued_it_gives_the_same_evidence(tmp_path, monkeypa
     seen = []
     original = samples_audit._result
     monkeypatch.setattr(samples_audit, "_result", lambda asked, run: seen.append(run) or original(asked, run))
-    assert study(request, unseen).exit_code == 1
+    assert study(request, no_progress).exit_code == 1
     whole = seen.pop()
     kept.unlink(missing_ok=True)
     update, done = IdentityTest.update_many, []

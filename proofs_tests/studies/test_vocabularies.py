@@ -18,11 +18,11 @@ from spec_math.block_level import chain, length
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.chance import law
 from spec_math.cli import app
-from spec_math.language import Speaker, Table, Vocabulary
+from spec_math.language import Table, TokenizedModel, Vocabulary
 from spec_math.language.file_content import library
 from spec_math.mean import Mean, known
 from spec_math.string_level import acceptance_table, psi, speed, timing
-from spec_math.string_level.methods import METHODS
+from spec_math.string_level.methods import METHODS, SLEM, TLI, TOKEN_TIMING, UNION
 from spec_math.string_level.reading import opened
 from spec_math.studies.vocabularies import default as vocabulary_default
 from spec_math.studies.vocabularies import models as vocabulary_models
@@ -73,8 +73,8 @@ def test_tables_are_compared_exactly(folder):
     read = io.StringIO((folder / "vocabularies.csv").read_text(encoding="utf-8"))
     rows = {row["method"]: row for row in csv.DictReader(read)}
     speakers = (
-        Speaker(Table.load(folder / "t.json"), Vocabulary(TARGET)),
-        Speaker(Table.load(folder / "d.json"), Vocabulary(DRAFT)),
+        TokenizedModel(Table.load(folder / "t.json"), Vocabulary(TARGET)),
+        TokenizedModel(Table.load(folder / "d.json"), Vocabulary(DRAFT)),
     )
     for found in speed.compare(*speakers, (), (1, 2), cost):
         row = rows[found.method]
@@ -95,8 +95,8 @@ def test_the_exact_bias_is_that_of_the_program(folder):
     assert result.exit_code == 0, result.output
     told = written(folder)["bias"]
     speakers = (
-        Speaker(Table.load(folder / "t.json"), Vocabulary(TARGET)),
-        Speaker(Table.load(folder / "d.json"), Vocabulary(DRAFT)),
+        TokenizedModel(Table.load(folder / "t.json"), Vocabulary(TARGET)),
+        TokenizedModel(Table.load(folder / "d.json"), Vocabulary(DRAFT)),
     )
     for bias in told:
         masses = law(lambda coin, bias=bias: timing.generate(coin, *speakers, (), bias["draft tokens"])[0])
@@ -217,8 +217,8 @@ def test_the_embedded_drafters_speak_the_same_text():
     text = words.spell(vocabulary_default.prefixes(5)[2])
     assert text
     for drafter in drafters():
-        assert drafter.speaker.vocabulary.spell(drafter.speaker.read(text)) == text
-        assert drafter.speaker.law(drafter.speaker.read(text)).min() > 0
+        assert drafter.tokenized.vocabulary.spell(drafter.tokenized.read(text)) == text
+        assert drafter.tokenized.law(drafter.tokenized.read(text)).min() > 0
     assert words.index(" the") in target().read(" the")
 
 
@@ -226,8 +226,8 @@ def test_the_drafters_are_learnt_without_any_library_for_tokenisers(monkeypatch)
     for name in ("tokenizers", "sentencepiece"):
         monkeypatch.setitem(sys.modules, name, None)
     anew = vocabulary_default.drafters.__wrapped__()
-    assert [drafter.speaker.vocabulary.tokens for drafter in anew] == [
-        drafter.speaker.vocabulary.tokens for drafter in drafters()
+    assert [drafter.tokenized.vocabulary.tokens for drafter in anew] == [
+        drafter.tokenized.vocabulary.tokens for drafter in drafters()
     ]
     with pytest.raises(ImportError, match="not installed"):
         library("tokenizers", "reading")
@@ -238,9 +238,11 @@ def test_psi_of_the_default_is_that_of_the_walk_over_paths():
     words = [token for token in target().vocabulary if token[1:2] in (b"q", b"z")]
     few = Vocabulary(words)
     for drafter in drafters()[1:]:
-        heard = drafter.speaker.read(b" a list of")
-        walked = psi.first_token(few, drafter.speaker.vocabulary, lambda path, d=drafter, h=heard: d.model((*h, *path)))
-        merged = vocabulary_default.merged_paths.first_token(few, drafter.speaker.vocabulary, drafter.model, heard)
+        heard = drafter.tokenized.read(b" a list of")
+        walked = psi.first_token(
+            few, drafter.tokenized.vocabulary, lambda path, d=drafter, h=heard: d.model((*h, *path))
+        )
+        merged = vocabulary_default.merged_paths.first_token(few, drafter.tokenized.vocabulary, drafter.model, heard)
         # As in string_level/test_merged_paths.py: both sum positive terms; a mass passes at most 12 draws, each with
         # 3·order + 1 roundings, and no sum has more terms than there are paths and tokens.
         roundings = 12 * (3 * drafter.model.order + 1 + walked.calls + 512)
@@ -282,8 +284,8 @@ def test_the_mean_tokens_of_all_chains_are_those_of_the_verifier():
 
 def test_the_mean_tokens_of_all_drafts_are_those_of_the_programs():
     # The same for what is re-tokenised: two draft tokens, uniform, and a target of dyadic masses.
-    speaker = Speaker(Table({}, default=[0.25, 0.5, 0.25]), Vocabulary(["a", "b", "ab"]))
-    drafter = Speaker(Table({}, default=[0.5, 0.5]), Vocabulary(["a", "ba"]))
+    speaker = TokenizedModel(Table({}, default=[0.25, 0.5, 0.25]), Vocabulary(["a", "b", "ab"]))
+    drafter = TokenizedModel(Table({}, default=[0.5, 0.5]), Vocabulary(["a", "ba"]))
     opening = opened(speaker, drafter, ())
     drafts = [(first, second) for first in (0, 1) for second in (0, 1)]
     tokens, firsts = vocabulary_sampling._retokenised(speaker, opening, drafts, (1, 2))
@@ -307,18 +309,18 @@ def test_the_default_s_lines_hold_together():
     result = small()
     assert [drafter.name for drafter in result.drafters] == ["words (order 2)", "byte pairs", "bytes"]
     for drafter in result.drafters:
-        lines = {line.method: line for line in drafter.lines}
+        lines = {line.name: line for line in drafter.lines}
         assert lines["union"].acceptance.value <= lines["TLI"].acceptance.value * (1 + 2**-40)
         assert lines["SLEM"].acceptance.value <= lines["SLRS"].acceptance.value
         assert lines["SLEM"].acceptance.value <= result.surest.value * (1 + 2**-40)
         assert lines["SLRS"].tokens.value == pytest.approx(1 + lines["SLRS"].acceptance.value, rel=2**-45)
-        vocabulary = next(other.speaker.vocabulary for other in drafters() if other.name == drafter.name)
+        vocabulary = next(other.tokenized.vocabulary for other in drafters() if other.name == drafter.name)
         assert drafter.psi_calls == psi.most_calls(target().vocabulary, vocabulary)
         assert any(bias.exact and bias.value.value > 0 for bias in drafter.biases)
     bytes_alone = result.drafters[-1]
     assert bytes_alone.shared == 0
-    assert bytes_alone.line("TLI").acceptance.value == 0
-    assert bytes_alone.line("TLI").tokens is None
+    assert bytes_alone.line(TLI).acceptance.value == 0
+    assert bytes_alone.line(TLI).tokens is None
 
 
 # Advice.
@@ -326,19 +328,16 @@ def test_the_default_s_lines_hold_together():
 NOTHING = known(0)
 
 
-def lines(**speed_ups):
-    return tuple(
-        MethodLine(name, "", name != "TokenTiming as printed", known(0.5), 2, known(2), 2.0, value)
-        for name, value in speed_ups.items()
-    )
+def lines(speed_ups):
+    return tuple(MethodLine(method, known(0.5), 2, known(2), 2.0, value) for method, value in speed_ups.items())
 
 
 def test_advice_takes_the_fastest_lossless_method():
-    found = DrafterLines("d", 2, 1, NOTHING, NOTHING, 3, lines(TLI=1.5, SLEM=1.2, **{"TokenTiming as printed": 3.0}))
+    found = DrafterLines("d", 2, 1, NOTHING, NOTHING, 3, lines({TLI: 1.5, SLEM: 1.2, TOKEN_TIMING: 3.0}))
     assert "Take TLI with 2 draft tokens: 1.500 times as fast as plain decoding." in advice(found, NOTHING)
-    slow = DrafterLines("d", 2, 1, NOTHING, NOTHING, 3, lines(TLI=0.9))
+    slow = DrafterLines("d", 2, 1, NOTHING, NOTHING, 3, lines({TLI: 0.9}))
     assert any(said.startswith("Take none: the best method, TLI, reaches 0.900") for said in advice(slow, NOTHING))
-    tied = DrafterLines("d", 2, 1, NOTHING, NOTHING, 3, lines(union=1.5, TLI=1.5))
+    tied = DrafterLines("d", 2, 1, NOTHING, NOTHING, 3, lines({UNION: 1.5, TLI: 1.5}))
     assert "Take TLI with 2 draft tokens: 1.500 times as fast as plain decoding." in advice(tied, NOTHING)
 
 

@@ -57,5 +57,5 @@ def test_choosing_by_words_takes_all_that_hold_any() -> None:
     some = chosen(("SpecHub", "SLEM"))
     assert {theorem.name.split(":")[0] for theorem in some} == {"SpecHub", "SLEM"}
     assert all(theorem.seconds <= QUICK for theorem in chosen(quick=True))
-    with pytest.raises(ValueError, match="no theorem speaks of 'nonsense'"):
+    with pytest.raises(ValueError, match="no theorem mentions 'nonsense'"):
         chosen(("SpecHub", "nonsense"))

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spec_math.arrays import exact, over, positive_part
+from spec_math.arrays import divide, exact, positive_part
+from spec_math.number_types import as_text
 from spec_math.symbolic import SymbolError, Theorem, regions
 from spec_math.symbolic.number import Number
-from spec_math.worlds import as_text
 
 pytest.importorskip("z3")
 
@@ -47,7 +47,7 @@ def test_division_by_what_vanishes_is_an_error_on_its_region_alone() -> None:
 def test_arrays_of_symbols_take_maxima_and_guarded_quotients() -> None:
     def statement(t: Any, d: Any) -> bool:
         left = positive_part(t - d)
-        shares = over(left, left.sum(keepdims=True), t)
+        shares = divide(left, left.sum(keepdims=True), t)
         return bool(shares.sum() == 1) and bool((np.maximum(t, d) - np.minimum(t, d) == abs(t - d)).all())
 
     assert all(on_two_tokens(statement))

@@ -60,4 +60,4 @@ def scheme_of(law: Mapping[Any, Fraction], verify: Any) -> Scheme:
     def best(target: Any, draft: Any, k: int) -> Any:  # noqa: ARG001
         return transport.acceptance_of(target, law)
 
-    return Scheme("disintegrated", draw, verify, best, best)
+    return Scheme("verifier_from_coupling", draw, verify, best, best)

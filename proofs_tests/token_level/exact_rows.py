@@ -92,7 +92,7 @@ class ExactRow:
         return 1 - Fraction(best, power * self.sum_a)
 
     def greedy(self, k):
-        """(acceptance of the drawn draft's test, membership): k − 1 best tokens are fixed, one more is drawn."""
+        """(acceptance, that by the drawn draft's test): k − 1 best tokens are fixed, one more is drawn."""
         top = self.best(k - 1)
         if len(top) == sum(mass > 0 for mass in self.b):
             top = top[:-1]
@@ -101,5 +101,5 @@ class ExactRow:
         drawn = sum(
             min(self.a[token] * rest, self.b[token] * self.sum_a) for token in range(len(self.a)) if token not in fixed
         )
-        accepted = Fraction(drawn, self.sum_a * rest)
-        return accepted, accepted + Fraction(sum(self.a[token] for token in fixed), self.sum_a)
+        tested = Fraction(drawn, self.sum_a * rest)
+        return tested + Fraction(sum(self.a[token] for token in fixed), self.sum_a), tested

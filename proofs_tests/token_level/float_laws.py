@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from spec_math.arrays import Array, exact, laws, proportional_to
+from spec_math.arrays import Array, as_laws, exact, proportional_to
 from spec_math.token_level.ratio_order import RatioOrder, ratio_order
 
 TINY = Fraction(1, 2**1000)
@@ -55,8 +55,8 @@ def as_exact(masses: Array) -> Array:
 
 def both_orders(kind, size) -> tuple[RatioOrder, RatioOrder]:
     """One pair of laws in floats and in Fractions, both in the order that the floats found."""
-    floats = ratio_order(*laws(*float_pair(kind, size)))
-    target, draft = (as_exact(masses)[floats.tokens] for masses in laws(*float_pair(kind, size)))
+    floats = ratio_order(*as_laws(*float_pair(kind, size)))
+    target, draft = (as_exact(masses)[floats.tokens] for masses in as_laws(*float_pair(kind, size)))
     zero = np.array([Fraction(0)], dtype=object)
     below = [np.concatenate([zero, np.cumsum(masses)]) for masses in (target, draft)]
     return floats, RatioOrder(floats.tokens, target, draft, below[0], below[1], 1 - below[0], 1 - below[1])

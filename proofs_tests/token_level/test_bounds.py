@@ -103,7 +103,7 @@ def test_theorem_1_refuses_what_is_too_large():
 def test_no_scheme_exceeds_the_optimum_of_its_drafts(scheme, pair, k):
     target, draft = pair
     found = bounds.bracket(scheme, target, draft, k)
-    reached = scheme.membership(target, draft, k)
+    reached = scheme.acceptance(target, draft, k)
     law = draft_law.drawn(scheme.draw, draft, k)
     if isinstance(found, Optimal):
         assert found.acceptance == reached
@@ -131,7 +131,7 @@ def test_erratum_d_k_sequential_selection_is_not_optimal_for_bernoulli_laws():
     assert found.upper == Fraction(67, 80)
 
 
-def test_membership_above_the_optimum_is_refused():
+def test_an_acceptance_above_the_optimum_is_refused():
     """Control: a verifier that always emits its draft is lossy, and no bracket hides it."""
     hopeful = Scheme("hopeful", single.draw, lambda *given: given[1][0], lambda *_: 1, lambda *_: Fraction(1))
     with pytest.raises(ValueError, match="probability 1, and no lossless verifier of its drafts exceeds 3/4"):

@@ -97,7 +97,7 @@ def test_suboptimal_coupling_is_rejected_however_it_is_claimed():
     )
     for (tokens, emission), mass in walked.masses.items():
         masses[tokens, emission.token] = masses.get((tokens, emission.token), Fraction(0)) + mass
-    reached = walked.membership()
+    reached = walked.acceptance()
     assert Fraction(769917, 10**6) < reached < Fraction(769918, 10**6)
     assert "not 67/80" in str(replace(claim, coupling=masses).fault())
     for subset in (set(), {0}, {1}, {0, 1}):
@@ -113,7 +113,7 @@ def test_claim_is_held_against_the_users_own_laws():
     assert claim.check(["2/5", "3/5"], {x: str(mass) for x, mass in law.items()})
     assert claim.check(draft_law=draft_law.sets(law))
     assert transport.solve(target, draft_law.sets(law)).check(target, law)
-    # Controls: a true claim about other laws, and laws that are none.
+    # Controls: a true claim about other laws, and laws that are not probability distributions.
     assert not claim.check(draft)
     assert not claim.check(["2/5", "3/5", 0])
     assert not claim.check(target, draft_law.iid(target, 2))
@@ -257,7 +257,7 @@ def test_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch)
         ('"67/80"', '"67/0"', 'such as "3/16"'),
         ('"67/80"', '" 67/80"', 'such as "3/16"'),
         ('"67/80"', '"1e9999999"', 'such as "3/16"'),
-        ('"67/80"', "NaN", "NaN is no number"),
+        ('"67/80"', "NaN", "NaN is not a number"),
         ('"subset": [\n  0\n ]', '"subset": 0', '"tokens" must be a list'),
         ('"subset": [\n  0\n ]', '"subset": [true]', "a token must be a whole number; got True"),
         ('"drafts": "tuples",', '"drafts": "tuples", "drafts": "tuples",', "given twice"),

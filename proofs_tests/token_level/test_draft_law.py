@@ -83,7 +83,7 @@ def test_sizes_are_the_counted_ones(size, k):
         ({(-1,): 1}, ValueError, r"must lie in 0\.\.1; got -1"),
         ({(0,): "1/2", (1,): "1/3"}, ValueError, "sum to 5/6"),
         ({(0,): "3/2", (1,): "-1/2"}, ValueError, "must be >= 0"),
-        ({(0,): 0.5, (1,): 0.5}, TypeError, "one world"),
+        ({(0,): 0.5, (1,): 0.5}, TypeError, "one number type"),
         ({}, ValueError, "at least one outcome"),
     ],
 )

@@ -16,7 +16,8 @@ from spec_math import check_lossless, exact, proportional_to
 from spec_math.coupling import joint
 from spec_math.scheme import draw_independent
 from spec_math.token_level import k_sequential
-from spec_math.token_level.k_sequential import acceptance, beta, f, gamma_star, is_valid, membership
+from spec_math.token_level.k_sequential import acceptance, beta, f, gamma_star, is_valid
+from spec_math.token_level.k_sequential import test_acceptance as p_acc
 
 WIDTH = Fraction(1, 2**64)
 HALF = exact(["1/2", "1/2"])
@@ -84,7 +85,7 @@ def test_gamma_star_of_uniform_laws_is_the_papers(r: int, k: int) -> None:
     best = 1 - Fraction(r - 1, r) ** k
     assert gamma_star(target, draft, k) == r * best
     assert beta(target, draft, r * best) == Fraction(1, r)
-    assert acceptance(target, draft, k) == best
+    assert p_acc(target, draft, k) == best
 
 
 def test_gamma_star_of_equal_laws_is_one_and_of_disjoint_ones_too() -> None:
@@ -151,7 +152,7 @@ def test_the_exact_condition_is_when_algorithm_2_is_lossless(pair: Any, k: int, 
         assert condition
     elif condition and gamma >= 1:
         # Where f(γ) > 0 and K-SEQ is valid all the same, it accepts what it accepts at γ*: nothing is gained.
-        assert accepted == acceptance(target, draft, k)
+        assert accepted == p_acc(target, draft, k)
 
 
 def test_valid_without_f_below_zero() -> None:
@@ -159,7 +160,7 @@ def test_valid_without_f_below_zero() -> None:
     assert f(target, HALF, 2, 1) == Fraction(1, 4)
     assert is_valid(target, HALF, 2, 1)
     assert check_lossless(printed(Fraction(1)), target, HALF, 2)
-    assert acceptance(target, HALF, 2) == Fraction(3, 4)
+    assert p_acc(target, HALF, 2) == Fraction(3, 4)
 
 
 @given(pair=pairs(3), k=st.integers(1, 3), share=st.fractions(0, 1, max_denominator=4))
@@ -172,26 +173,26 @@ def test_the_ratio_of_theorem_2_holds_up_to_k(pair: Any, k: int, share: Fraction
     gamma = least + share * (k - least)
     ratio = 1 - (1 - Fraction(1, k)) ** k
     best = optimum(target, independent_drafts(draft, k))
-    accepted = acceptance(target, draft, k, gamma)
-    assert ratio * best <= accepted <= membership(target, draft, k, gamma) <= best
+    accepted = p_acc(target, draft, k, gamma)
+    assert ratio * best <= accepted <= acceptance(target, draft, k, gamma) <= best
 
 
 def test_the_ratio_of_theorem_2_fails_beyond_k() -> None:
-    accepted = acceptance(HALF, HALF, 2, 4)
+    accepted = p_acc(HALF, HALF, 2, 4)
     assert accepted == Fraction(7, 16)
     assert optimum(HALF, independent_drafts(HALF, 2)) == 1
     assert accepted < 1 - Fraction(1, 4)  # 3/4 at γ = k = 2, where it holds with equality
-    assert acceptance(HALF, HALF, 2, 2) == Fraction(3, 4)
+    assert p_acc(HALF, HALF, 2, 2) == Fraction(3, 4)
 
 
 @given(pair=pairs(), k=counts())
-def test_membership_is_acceptance_where_f_is_zero(pair: Any, k: int) -> None:
+def test_only_tests_accept_where_f_is_zero(pair: Any, k: int) -> None:
     """Erratum g: at γ* Theorem 2's ≥ is =. With γ* rounded up by less than 2^-64, to within k·2^-64.
 
-    What membership adds is at most −f(γ), and f changes by at most k + 1 for a change of 1 in γ.
+    What is accepted by no test is at most −f(γ), and f changes by at most k + 1 for a change of 1 in γ.
     """
     gamma = gamma_star(*pair, k)
-    added = membership(*pair, k) - acceptance(*pair, k)
+    added = acceptance(*pair, k) - p_acc(*pair, k)
     assert 0 <= added <= -f_as_printed(*pair, k, gamma) <= (k + 1) * WIDTH or gamma == 1
     if f_as_printed(*pair, k, gamma) == 0:
         assert added == 0
@@ -206,15 +207,15 @@ def test_closed_forms_are_the_enumeration_at_every_gamma(pair: Any, k: int, more
         lambda coin: draw_independent(coin, draft, k),
         lambda coin, x: k_sequential.emit(coin, x, target, draft, gamma),
     )
+    assert coupling.test_acceptance() == p_acc(target, draft, k, gamma)
     assert coupling.acceptance() == acceptance(target, draft, k, gamma)
-    assert coupling.membership() == membership(target, draft, k, gamma)
 
 
-def test_acceptance_and_membership_differ_above_gamma_star() -> None:
+def test_above_gamma_star_more_is_accepted_than_tests_accept() -> None:
     assert gamma_star(HALF, HALF, 2) == 1
-    assert acceptance(HALF, HALF, 2) == membership(HALF, HALF, 2) == 1
-    assert acceptance(HALF, HALF, 2, 2) == Fraction(3, 4)
-    assert membership(HALF, HALF, 2, 2) == Fraction(15, 16)
+    assert p_acc(HALF, HALF, 2) == acceptance(HALF, HALF, 2) == 1
+    assert p_acc(HALF, HALF, 2, 2) == Fraction(3, 4)
+    assert acceptance(HALF, HALF, 2, 2) == Fraction(15, 16)
 
 
 @pytest.mark.parametrize("gamma", [1, "5/4", 1.25, Fraction(1, 2), 0.5])
@@ -224,7 +225,7 @@ def test_a_gamma_below_gamma_star_is_refused_with_its_f(gamma: Any) -> None:
     said = rf"K-SEQ needs γ ≥ 1 with f\(γ\) ≤ 0; γ = {Fraction(gamma)} has f\(γ\) = {value}; take gamma_star"
     with pytest.raises(ValueError, match=said):
         k_sequential.verify(None, (0, 1), target, draft, gamma)  # type: ignore[arg-type]
-    for form in (acceptance, membership):
+    for form in (acceptance, p_acc):
         with pytest.raises(ValueError, match=said):
             form(target, draft, 2, gamma)
 
@@ -235,19 +236,19 @@ def test_floats_take_their_own_gamma_star_back() -> None:
     for k in (2, 3, 8):
         targets, drafts = (proportional_to(rng.random((200, 6)) ** 3) for _ in range(2))
         gammas = gamma_star(targets, drafts, k)
-        assert acceptance(targets, drafts, k, gammas).tolist() == acceptance(targets, drafts, k).tolist()
-        assert membership(targets, drafts, k, k).shape == (200,)
+        assert p_acc(targets, drafts, k, gammas).tolist() == p_acc(targets, drafts, k).tolist()
+        assert acceptance(targets, drafts, k, k).shape == (200,)
         assert (f(targets, drafts, k, gammas) <= 0).all()
         below = np.nextafter(gammas, 0)
         assert ((f(targets, drafts, k, below) > 0) | (gammas == 1)).all()
         for target, draft, gamma in zip(targets, drafts, gammas, strict=True):
             # A row alone may be summed in another order than in its batch. Both γ have |f| ≤ k(V + 4)·2^-52, and p_acc
             # is within |f| of its value at the root.
-            own = acceptance(target, draft, k)
-            assert acceptance(target, draft, k, gamma_star(target, draft, k)) == own
-            assert abs(acceptance(target, draft, k, gamma) - own) <= 2 * k * (6 + 4) * 2.0**-52
+            own = p_acc(target, draft, k)
+            assert p_acc(target, draft, k, gamma_star(target, draft, k)) == own
+            assert abs(p_acc(target, draft, k, gamma) - own) <= 2 * k * (6 + 4) * 2.0**-52
         with pytest.raises(ValueError, match="K-SEQ needs γ ≥ 1"):
-            acceptance(targets, drafts, k, 1 + (gammas - 1) * (1 - 1e-9))
+            p_acc(targets, drafts, k, 1 + (gammas - 1) * (1 - 1e-9))
 
 
 def test_a_gamma_star_from_another_order_of_summation_is_taken() -> None:
@@ -259,7 +260,7 @@ def test_a_gamma_star_from_another_order_of_summation_is_taken() -> None:
         order = rng.permutation(30)
         gamma = gamma_star(target[order], draft[order], 4)
         refused_without_slack += bool(f(target, draft, 4, gamma) > 0)
-        assert abs(acceptance(target, draft, 4, gamma) - acceptance(target, draft, 4)) <= 2 * 4 * (30 + 4) * 2.0**-52
+        assert abs(p_acc(target, draft, 4, gamma) - p_acc(target, draft, 4)) <= 2 * 4 * (30 + 4) * 2.0**-52
     assert refused_without_slack > 0
 
 
@@ -269,10 +270,10 @@ def test_a_batch_takes_one_gamma_for_each_row() -> None:
     assert gammas.tolist() == [1, Fraction(3, 2)]
     assert f(targets, drafts, 2, gammas).tolist() == [0, 0]
     assert beta(targets, drafts, gammas).tolist() == [1, Fraction(1, 2)]
-    assert acceptance(targets, drafts, 2, gammas).tolist() == [1, Fraction(3, 4)]
+    assert p_acc(targets, drafts, 2, gammas).tolist() == [1, Fraction(3, 4)]
     assert is_valid(targets, drafts, 2, gammas)
     with pytest.raises(ValueError, match="K-SEQ needs γ ≥ 1"):
-        acceptance(targets, drafts, 2, Fraction(5, 4))
+        p_acc(targets, drafts, 2, Fraction(5, 4))
 
 
 @pytest.mark.parametrize(
@@ -307,7 +308,7 @@ def test_floats_emit_at_a_given_gamma_as_fractions_do(gamma: Any) -> None:
         laws_of(target, draft, gamma),
         laws_of(*(x.astype(float) for x in (target, draft)), float(Fraction(gamma))),
     )
-    assert exactly.acceptance() == acceptance(target, draft, 2, gamma)
-    assert abs(rounded.acceptance() - exactly.acceptance()) <= 2.0**-46
+    assert exactly.test_acceptance() == p_acc(target, draft, 2, gamma)
+    assert abs(rounded.test_acceptance() - exactly.test_acceptance()) <= 2.0**-46
     for token, mass in exactly.emitted().items():
         assert abs(rounded.emitted()[token] - mass) <= 2.0**-46

@@ -61,9 +61,9 @@ def test_optimum_without_replacement_is_the_best_of_all_subsets(instance):
 
 @given(instances())
 @settings(max_examples=60)
-def test_greedy_membership_is_the_best_of_all_subsets(instance):
+def test_greedy_acceptance_is_the_best_of_all_subsets(instance):
     target, draft, k = instance
-    assert greedy.membership(target, draft, k) == brute_force(greedy.draw, target, draft, k)
+    assert greedy.acceptance(target, draft, k) == brute_force(greedy.draw, target, draft, k)
 
 
 def sorted_prefixes(target, draft, key, inside):
@@ -245,7 +245,7 @@ def test_counts_and_laws_do_not_mix():
         optimal.acceptance(Counts([1, 1], 2), ["1/2", "1/2"], 2)
     with pytest.raises(ValueError, match="one vocabulary; target has 2 tokens, draft has 1"):
         optimal.acceptance(Counts([1, 1], 2), Counts([1], 1), 2)
-    with pytest.raises(TypeError, match="one world"):
+    with pytest.raises(TypeError, match="one number type"):
         optimal.acceptance(["1/2", "1/2"], [0.5, 0.5], 2)
 
 

@@ -29,7 +29,7 @@ def assert_optimal(target: Any, draft: Any, k: int, replaced: bool) -> None:
     assert found.emitted() == as_law(target)
     best = optimum(target, drafts)
     value = optimal.acceptance if replaced else optimal.acceptance_without_replacement
-    assert found.acceptance() == found.membership() == prepared.acceptance == best == value(target, draft, k)
+    assert found.acceptance() == found.test_acceptance() == prepared.acceptance == best == value(target, draft, k)
     assert {type(mass) for mass in (*prepared.selection, *prepared.kept, prepared.acceptance)} == {Fraction}
 
 

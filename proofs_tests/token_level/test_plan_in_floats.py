@@ -29,6 +29,7 @@ from proofs_tests.token_level.pools_oracle import selected_by_merging
 from spec_math import Lossless, check_lossless, sample
 from spec_math.scheme import draw_independent
 from spec_math.token_level import optimal, pool_lemma, without_replacement
+from spec_math.token_level.clock_moments import moments
 from spec_math.token_level.knot_mixture import GRID
 from spec_math.token_level.plan import emit, plan, plan_without_replacement, verify
 from spec_math.token_level.pooled_priority import INDEPENDENT, WITHOUT_REPLACEMENT
@@ -176,6 +177,10 @@ def test_float_choice_in_a_pool_is_the_exact_one(k: int) -> None:
         found = float(pool_lemma.keep(floats, before, (y, z), left, pool))
         assert 0 <= found <= 1
         assert abs(Fraction(found) - expected) * branch <= KEEP_BOUND
+        race = moments(floats.draft, k)
+        if race is not None:
+            found = float(pool_lemma.keep(floats, before, (y, z), left, pool, race))
+            assert abs(Fraction(found) - expected) * branch <= KEEP_BOUND + 4 * race.rounding(left)
         kept += expected > 0
     assert kept >= 10
 
@@ -262,7 +267,7 @@ def test_long_doubles_sum_what_doubles_cannot() -> None:
 
 
 def test_plan_of_exact_and_float_worlds_is_refused() -> None:
-    with pytest.raises(TypeError, match="one world"):
+    with pytest.raises(TypeError, match="one number type"):
         plan([Fraction(1)], [1.0], 2)
     with pytest.raises(ValueError, match="no mass on the drafted token"):
         sample(lambda coin: verify(coin, (0, 1), plan([0.5, 0.5], [1.0, 0.0], 2)), np.random.default_rng(0))

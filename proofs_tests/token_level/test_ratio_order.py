@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from proofs_tests.strategies import pairs
 from proofs_tests.token_level.float_laws import KINDS, as_exact, float_pair, softmax
 from spec_math import exact
-from spec_math.arrays import laws
+from spec_math.arrays import as_laws
 from spec_math.token_level.ratio_order import by_exact_ratio, by_ratio, ratio_order, running_sums
 
 UNIT = Fraction(1, 2**53)
@@ -87,7 +87,7 @@ def test_ratios_of_denormals_need_more_than_the_float_quotient():
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_float_order_at_full_vocabulary_is_numpys_stable_sort(kind):
-    target, draft = laws(*float_pair(kind, 100_003))
+    target, draft = as_laws(*float_pair(kind, 100_003))
     with np.errstate(over="ignore", under="ignore", divide="ignore", invalid="ignore"):
         ratios = target / draft
     kept = np.flatnonzero(draft > 0)
@@ -109,7 +109,7 @@ def test_equal_and_one_bit_apart_ratios_at_full_vocabulary():
 
 @pytest.mark.parametrize("kind", [kind for kind in KINDS if kind != "denormal"])
 def test_float_masses_and_sums_are_within_six_units(kind):
-    target, draft = laws(*float_pair(kind, 700))
+    target, draft = as_laws(*float_pair(kind, 700))
     order = ratio_order(target, draft)
     t, d = as_exact(target), as_exact(draft)
     tokens = order.tokens

@@ -63,8 +63,8 @@ def test_scheme_is_lossless(scheme: Scheme, pair: Any, k: int) -> None:
 def test_program_accepts_with_the_mass_of_its_closed_forms(scheme: Scheme, pair: Any, k: int) -> None:
     target, draft = pair
     enumerated = coupling(scheme, target, draft, k)
-    closed = scheme.acceptance(target, draft, k), scheme.membership(target, draft, k)
-    assert (enumerated.acceptance(), enumerated.membership()) == closed
+    closed = scheme.test_acceptance(target, draft, k), scheme.acceptance(target, draft, k)
+    assert (enumerated.test_acceptance(), enumerated.acceptance()) == closed
     assert [type(mass) for mass in closed] == [Fraction, Fraction]
     assert 0 <= closed[0] <= closed[1] <= 1
     assert closed[1] <= optimum(target, enumerated.drafts())
@@ -90,7 +90,7 @@ def test_closed_forms_of_a_batch_are_those_of_its_rows(scheme: Scheme, pair: Any
     size = min(len(pair[0]), len(other[0]))
     rows = [[proportional_to([*side[: size - 1], side[size - 1 :].sum()]) for side in both] for both in (pair, other)]
     targets, drafts = (np.stack([row[side] for row in rows]) for side in (0, 1))
-    for form in (scheme.acceptance, scheme.membership):
+    for form in (scheme.acceptance, scheme.test_acceptance):
         single = [form(target, draft, k) for target, draft in rows]
         batch = form(targets, drafts, k)
         assert batch.dtype == object
@@ -109,7 +109,7 @@ def test_closed_forms_of_a_batch_are_those_of_its_rows(scheme: Scheme, pair: Any
 # draft law lose (V + 2)u in L1 each, a residual's loss being weighted by the chance to get there, and both enter what
 # follows 1-Lipschitz: k·4(V + 2)u. K-SEQ: p_acc falls in γ and 1 − E(γ) rises, and they meet at γ*, so p_acc(γ) is
 # within |f(γ)| of p_acc(γ*); f as floats compute it is off by k(V + 4)u, and moves by (k + 1)ku from one float to the
-# next. Membership there adds at most |f| again. All lie below 2^k·4(k + 1)(V + 4)u.
+# next. The acceptance there adds at most |f| again. All lie below 2^k·4(k + 1)(V + 4)u.
 def float_bound(size: int, k: int) -> float:
     return 2**k * 4 * (k + 1) * (size + 4) * 2.0**-53
 
@@ -128,7 +128,7 @@ def as_floats(rows: Any, library: str) -> Any:
 def test_closed_forms_agree_between_worlds(scheme: Scheme, library: str, pair: Any, k: int) -> None:
     target, draft = pair
     floats = as_floats(target, library), as_floats(draft, library)
-    for form in (scheme.acceptance, scheme.membership):
+    for form in (scheme.acceptance, scheme.test_acceptance):
         computed = form(*floats, k)
         assert type(computed).__module__.split(".")[0] == library
         gap = abs(Fraction(float(computed)) - form(target, draft, k))
@@ -149,9 +149,9 @@ def test_scheme_is_lossless_on_laws_stored_as(scheme: Scheme, stored: str) -> No
         target, draft = (_stored(law, stored) for law in laws)
         verdict = check_lossless(scheme, target, draft, k)
         assert isinstance(verdict, Lossless), str(verdict)
-        accepted, among = scheme.acceptance(target, draft, k), scheme.membership(target, draft, k)
-        assert 0 <= accepted <= among + off
-        assert among <= 1 + off
+        accepted, tested = scheme.acceptance(target, draft, k), scheme.test_acceptance(target, draft, k)
+        assert 0 <= tested <= accepted + off
+        assert accepted <= 1 + off
         assert float(scheme.acceptance(target[None], draft[None], k)[0]) == pytest.approx(float(accepted), abs=off)
 
 
@@ -166,7 +166,7 @@ def test_torch_laws_are_not_handed_to_numpy_by_accident(scheme: Scheme, monkeypa
     monkeypatch.setattr(torch.Tensor, "__array__", refused)
     target, draft = (torch.tensor(masses, dtype=torch.float64) for masses in ([0.5, 0.25, 0.25], [0.25, 0.25, 0.5]))
     for k in (1, 2, 3):
-        for form in (scheme.acceptance, scheme.membership):
+        for form in (scheme.acceptance, scheme.test_acceptance):
             alone, batch = form(target, draft, k), form(torch.stack([target] * 2), torch.stack([draft] * 2), k)
             assert isinstance(batch, torch.Tensor)
             assert batch.dtype == torch.float64

@@ -11,9 +11,9 @@ import pytest
 from safetensors.numpy import save_file
 
 from proofs_tests.token_level.exact_rows import ExactRow, exponentials
-from spec_math.report.law_files import open_laws
-from spec_math.report.positions import from_files
-from spec_math.token_level.excess_profile import ExcessProfile
+from proofs_tests.token_level.excess_profile import ExcessProfile
+from spec_math.files.law_files import open_laws
+from spec_math.studies.positions.stream import from_files
 from spec_math.token_level.streamed import Chunk, rounding
 
 LARGE, SMALL = 200_000, 3_000
@@ -107,11 +107,11 @@ def streamed(case):
 
 @cache
 def exact(case):
-    """{(a query of the chunk, k): acceptance and membership, exactly}; K-SEQ's at the γ that is streamed."""
+    """{(a query of the chunk, k): acceptance and test acceptance, exactly}; K-SEQ's at the γ that is streamed."""
     row, (_, profile) = rows(case)[2], streamed(case)
     top = Fraction(row.a[row.best(1)[0]], row.sum_a)
     found = {("overlap", 1): (row.overlap,) * 2, ("favourite", 1): (top,) * 2, ("match", 1): (row.match,) * 2}
-    found["hub", 2] = (row.greedy(2)[1],) * 2
+    found["hub", 2] = (row.greedy(2)[0],) * 2
     for k in KS:
         found["optimum", k] = (row.optimum(k),) * 2
         found["greedy", k] = row.greedy(k)
@@ -124,7 +124,7 @@ def wrong(case, found):
     """What is further from the exact value than its rounding may be: {what: gap}."""
     gaps: dict[str, float] = {}
     for (name, k), pair in exact(case).items():
-        for kind, values, value in zip(("acceptance", "membership"), found(name, k), pair, strict=True):
+        for kind, values, value in zip(("acceptance", "test acceptance"), found(name, k), pair, strict=True):
             gap = abs(Fraction(float(values[0])) - value)
             if gap > Fraction(rounding(case[2], k)):
                 gaps[f"{name} {kind}, k = {k}"] = float(gap)
@@ -191,7 +191,7 @@ def test_sums_in_float32_are_rejected():
     honest = of_chunk(case)
     assert set(wrong(case, lambda name, k: narrow if name == "overlap" else honest(name, k))) == {
         "overlap acceptance, k = 1",
-        "overlap membership, k = 1",
+        "overlap test acceptance, k = 1",
     }
 
 

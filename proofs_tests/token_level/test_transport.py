@@ -117,14 +117,14 @@ def test_prefixes_suffice_for_iid_and_for_drafts_without_replacement(pair, k):
 @given(pairs(5))
 def test_spechub_is_optimal_for_its_drafts(pair):
     target, draft = pair
-    assert transport.acceptance_of(target, draft_law.drawn(hub.draw, draft, 2)) == hub.membership(target, draft, 2)
+    assert transport.acceptance_of(target, draft_law.drawn(hub.draw, draft, 2)) == hub.acceptance(target, draft, 2)
 
 
 @given(pairs(5), st.integers(1, 4))
 def test_greedy_drafts_are_verified_optimally(pair, k):
     target, draft = pair
     law = draft_law.drawn(greedy.draw, draft, k)
-    assert transport.acceptance_of(target, law) == greedy.membership(target, draft, k)
+    assert transport.acceptance_of(target, law) == greedy.acceptance(target, draft, k)
 
 
 @given(pairs(4), st.integers(1, 3))
@@ -180,35 +180,35 @@ def test_optimum_is_that_of_the_drafted_set(data):
 @settings(max_examples=25)
 def test_disintegrated_coupling_is_lossless_and_reaches_the_optimum(kind, data):
     target, law = data.draw(problems(kind, largest=4))
-    verify = transport.disintegrated(transport.solve(target, law))
+    verify = transport.verifier_from_coupling(transport.solve(target, law))
     scheme = scheme_of(law, verify)
     assert isinstance(check_lossless(scheme, target, target), Lossless)
     walked = joint(lambda coin: scheme.draw(coin, target, 1), lambda coin, x: _emission(verify(coin, x, target), x))
-    assert walked.membership() == transport.acceptance_of(target, law)
+    assert walked.acceptance() == transport.acceptance_of(target, law)
 
 
 @given(pairs(3), st.integers(1, 2))
 @settings(max_examples=50)
 def test_any_coupling_is_a_verifier(pair, k):
-    """K-SEQ's own joint law, disintegrated, is lossless for i.i.d. drafts and accepts what K-SEQ accepts."""
+    """K-SEQ's own joint law, verifier_from_coupling, is lossless for i.i.d. drafts and accepts what K-SEQ accepts."""
     target, draft = pair
     coupling = joint(
         lambda coin: k_sequential.draw(coin, draft, k),
         lambda coin, tokens: k_sequential.emit(coin, tokens, target, draft),
     )
-    verify = transport.disintegrated(coupling)
+    verify = transport.verifier_from_coupling(coupling)
     assert isinstance(check_lossless(verify, target, draft, k), Lossless)
     again = joint(
         lambda coin: k_sequential.draw(coin, draft, k),
         lambda coin, tokens: _emission(verify(coin, tokens, target, draft), tokens),
     )
-    assert again.membership() == k_sequential.membership(target, draft, k)
+    assert again.acceptance() == k_sequential.acceptance(target, draft, k)
 
 
 def test_disintegrated_coupling_of_other_laws_is_rejected():
     """Controls: another target, drafts outside the law, a coupling with the wrong marginal, no coupling at all."""
     target, draft = exact(["1/4", "3/4"]), exact(["1/2", "1/2"])
-    verify = transport.disintegrated(transport.solve(target, draft_law.iid(draft, 2)))
+    verify = transport.verifier_from_coupling(transport.solve(target, draft_law.iid(draft, 2)))
     # It raises on every path, so that nothing is decided; it is not lossless, and the reason is told.
     other = check_lossless(verify, draft, draft, 2)
     assert isinstance(other, Undecided)
@@ -216,16 +216,16 @@ def test_disintegrated_coupling_of_other_laws_is_rejected():
     wrong_drafts = check_lossless(verify, target, draft, 1)
     assert isinstance(wrong_drafts, Undecided)
     assert "no mass" in str(wrong_drafts)
-    always = transport.disintegrated({((0,), 0): Fraction(1, 2), ((1,), 1): Fraction(1, 2)})
+    always = transport.verifier_from_coupling({((0,), 0): Fraction(1, 2), ((1,), 1): Fraction(1, 2)})
     assert isinstance(check_lossless(always, target, draft), Undecided)
     with pytest.raises(ValueError, match="sum to exactly 1"):
-        transport.disintegrated({((0,), 0): Fraction(1, 2)})
+        transport.verifier_from_coupling({((0,), 0): Fraction(1, 2)})
     with pytest.raises(ValueError, match="sum to exactly 1"):
-        transport.disintegrated({((0,), 0): Fraction(3, 2), ((0,), 1): Fraction(-1, 2)})
+        transport.verifier_from_coupling({((0,), 0): Fraction(3, 2), ((0,), 1): Fraction(-1, 2)})
     with pytest.raises(ValueError, match="token indices"):
-        transport.disintegrated({((0,), -1): Fraction(1)})
+        transport.verifier_from_coupling({((0,), -1): Fraction(1)})
     with pytest.raises(TypeError, match="Fractions"):
-        transport.disintegrated({((0,), 0): 1.0})
+        transport.verifier_from_coupling({((0,), 0): 1.0})
 
 
 @given(st.data())
@@ -246,7 +246,7 @@ def test_floats_give_the_optimum_of_the_numbers_that_they_are(data):
 def test_what_is_no_problem_is_refused():
     with pytest.raises(TypeError, match="a certificate is exact"):
         transport.solve([0.5, 0.5], {(0,): 1.0})
-    with pytest.raises(TypeError, match="one world"):
+    with pytest.raises(TypeError, match="one number type"):
         transport.acceptance_of([0.5, 0.5], {(0,): Fraction(1)})
     with pytest.raises(ValueError, match="one position"):
         transport.solve([["1/2", "1/2"], ["1/2", "1/2"]], {(0,): 1})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from importlib.util import find_spec
+from typing import Any
 
 import pytest
 
@@ -20,3 +21,13 @@ def one_thread() -> Iterator[None]:
     torch.set_num_threads(1)
     yield
     torch.set_num_threads(threads)
+
+
+@pytest.fixture
+def p() -> Any:
+    """The law that explored code draws from, as a tensor."""
+    import torch
+
+    from proofs_tests.torch_bridge.explored_laws import LAW
+
+    return torch.tensor(LAW)

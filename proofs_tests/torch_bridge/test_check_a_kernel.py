@@ -6,7 +6,7 @@ import json
 import re
 import shutil
 import subprocess
-import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ def run(*arguments: Any) -> Any:
 
 
 def test_without_torch_the_command_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys.modules["spec_math.cli.vectors"], "find_spec", lambda _: None)
+    monkeypatch.setattr(import_module("spec_math.cli.vectors"), "find_spec", lambda _: None)
     result = run("--out", tmp_path / "vectors")
     assert result.exit_code == 2
     assert "torch is not installed; install the extra: pip install 'spec_math[torch]'" in result.output
@@ -49,7 +49,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_command_writes_what_its_index_lists_and_its_seed_decides(folder: Path, tmp_path: Path) -> None:
     index = json.loads((folder / "vectors.json").read_text())
     assert index["seed"] == 3
-    assert {file["verifier"] for file in index["files"]} == {"token", "block", "k_seq", "plan"}
+    assert {file["verifier"] for file in index["files"]} == {"token", "block", "k_seq", "plan", "drafts", "tree"}
     assert {file["file"] for file in index["files"]} == {path.name for path in folder.glob("*.safetensors")}
     assert run("--out", tmp_path / "again", "--seed", 4).exit_code == 0
     name = index["files"][0]["file"]

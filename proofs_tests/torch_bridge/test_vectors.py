@@ -13,6 +13,8 @@ torch = pytest.importorskip("torch")
 from safetensors.torch import load_file  # noqa: E402
 
 from proofs_tests.torch_bridge.batches import Logits, law_of, replayed  # noqa: E402
+from spec_math import SCHEMES  # noqa: E402
+from spec_math.block_level.tree_rules import TREE_RULES  # noqa: E402
 from torch_bridge import assert_same_tokens, vectors, verify_block, verify_plan, verify_token, write_vectors  # noqa: E402
 from torch_bridge.options import Options  # noqa: E402
 from torch_bridge.same_tokens import DifferentTokensError  # noqa: E402
@@ -36,7 +38,9 @@ def inputs(arrays: dict[str, Any]) -> Logits:
 
 def test_every_verifier_type_and_shape_is_there(folder: Path) -> None:
     found = listed(folder, "token", "block", "k_seq", "plan")
-    assert len(found) == len(vectors.CASES) == len(list(folder.glob("*.safetensors")))
+    rules = listed(folder, "drafts", "tree")
+    assert len(found) == len(vectors.CASES) == len(list(folder.glob("*.safetensors"))) - len(rules)
+    assert len(rules) == len(SCHEMES) + len(TREE_RULES)
     for file, arrays in found:
         sizes = (arrays["tokens"] >= 0).sum(dim=1)
         assert sizes.min() == 0

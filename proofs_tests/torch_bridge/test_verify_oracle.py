@@ -63,7 +63,7 @@ def test_logits_are_verified_as_the_oracle_verifies_their_laws(rule: str, shape:
 
 @pytest.mark.parametrize("rule", RULES)
 def test_the_other_rule_is_rejected(rule: str) -> None:
-    """The control: token by token is no block."""
+    """The control: token by token is not a block."""
     targets, drafts, tokens, uniforms, laws = batch(0, (100, 3, 5), torch.float64)
     other = RULES["block" if rule == "token" else "token"][0](targets, drafts, tokens, uniforms).emitted
     differing = 0

@@ -1,4 +1,4 @@
-"""Somebody else's sampler: its exact law, what breaks in it, and the bugs that are known."""
+"""Audits of samplers that were not written against a coin: exact laws, sequential tests, traces, known bugs."""
 
 from spec_math.audit.call import Call
 from spec_math.audit.case import Case
@@ -14,7 +14,7 @@ from spec_math.audit.likeness import Likeness, likenesses
 from spec_math.audit.sequential.bank import bank
 from spec_math.audit.sequential.context_stopping import context_stopping_times
 from spec_math.audit.sequential.contexts import ContextsTest, contexts_test
-from spec_math.audit.sequential.evidence import Promise, Unrefuted, product_of_evidence
+from spec_math.audit.sequential.evidence import Guarantee, NotRejected, product_of_evidence
 from spec_math.audit.sequential.identity_test import IdentityTest, identity_test
 from spec_math.audit.sequential.pooling import pooled_variation, pools
 from spec_math.audit.sequential.sample_size import (
@@ -42,16 +42,16 @@ __all__ = [
     "Difference",
     "ExploreError",
     "Explored",
+    "Guarantee",
     "IdentityTest",
     "Judgement",
     "LeakError",
     "Likeness",
+    "NotRejected",
     "Partial",
-    "Promise",
     "Specimen",
     "Subject",
     "TolerantTest",
-    "Unrefuted",
     "UnseenRandomnessError",
     "as_generator",
     "bank",

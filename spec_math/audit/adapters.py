@@ -1,4 +1,4 @@
-"""What to write where the judge cannot call a function as it is: a few lines that make a sampler of it.
+"""Suggested adapters: the few lines that make a sampler of a function that cannot be called as one.
 
 Source: worked out here, after the signatures of public samplers.
 """

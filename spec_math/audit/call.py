@@ -1,4 +1,4 @@
-"""How somebody's function is called: which parameter takes which role, read from its signature.
+"""How a user's function is called: which parameter takes which role, read from its signature.
 
 Source: worked out here, after the signatures of public samplers.
 """
@@ -92,7 +92,7 @@ def call_of(fn: Callable[..., Any], shape: str | None = None, roles: str | Mappi
     name = _name(fn)
     found = _read(fn, name, told)
     if shape is not None and not found.unclear and found.shape != shape:
-        raise ValueError(f"the shape {shape!r} contradicts the parameters of {found}; leave shape out, or tell roles")
+        raise ValueError(f"the shape {shape!r} contradicts the parameters of {found}; leave shape out, or give roles")
     return found
 
 
@@ -174,7 +174,7 @@ def _told_name(key: str | int, parameters: Parameters, name: str) -> str:
     elif key in named:
         return key
     shown = ", ".join(map(str, parameters)) or "none that can be read"
-    raise ValueError(f"roles speak of the parameter {key!r}, which {name} does not have; its parameters are: {shown}")
+    raise ValueError(f"roles name the parameter {key!r}, which {name} does not have; its parameters are: {shown}")
 
 
 def _check_told(name: str, role: Role, kind: Kind) -> None:

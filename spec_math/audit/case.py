@@ -8,12 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
+from spec_math.arrays import as_law as checked
 from spec_math.arrays import count, exact, is_exact
-from spec_math.arrays import law as checked
 from spec_math.audit.subject import Row
 from spec_math.audit.zoo import toy
+from spec_math.distribution import temperature
 
 
 @dataclass(frozen=True)
@@ -21,7 +23,8 @@ class Case:
     """Exact laws: one position with k i.i.d. drafts (lookahead 0), or a chain of `lookahead` drafts by position.
 
     A chain has lookahead + 1 target rows and `lookahead` draft rows; what is judged is the joint law of the first
-    `horizon` tokens, the target going on by its rows, over and over.
+    `horizon` tokens, the target going on by its rows, over and over. What is emitted is to follow the target at the
+    temperature `heat`, where code that is judged is given the laws at temperature 1.
     """
 
     target: tuple[Row, ...]
@@ -29,6 +32,7 @@ class Case:
     k: int = 1
     lookahead: int = 0
     horizon: int = 1
+    heat: Fraction = Fraction(1)
 
     @property
     def size(self) -> int:
@@ -36,8 +40,9 @@ class Case:
         return len(self.target[0])
 
     def row(self, prefix: tuple[int, ...]) -> list[Fraction]:
-        """Return the target's law [V] after a prefix: its row for that length."""
-        return list(self.target[len(prefix) % len(self.target)])
+        """Return the law [V] that is asked for after a prefix: the target's row for that length, at the temperature."""
+        row = self.target[len(prefix) % len(self.target)]
+        return list(row) if self.heat == 1 else list(_at(row, self.heat))
 
     def with_laws(self, target: Sequence[Row], draft: Sequence[Row]) -> Case:
         """Return the case with other rows."""
@@ -86,6 +91,11 @@ def default(lookahead: int = 0, k: int = 1, horizon: int | None = None) -> Case:
         return position(toy.TARGET[0], toy.DRAFT[0], k)
     targets = [toy.TARGET[place % len(toy.TARGET)] for place in range(lookahead + 1)]
     return chain(targets, [toy.DRAFT[place % len(toy.DRAFT)] for place in range(lookahead)], horizon)
+
+
+@cache
+def _at(row: Row, heat: Fraction) -> Row:
+    return tuple(temperature(list(row), heat).tolist())
 
 
 def _row(values: Any, name: str) -> Row:

@@ -1,4 +1,4 @@
-"""For how many drafts a verdict speaks: a sampler judged for 1 draft, then for 2 and 3 where it takes them.
+"""The numbers of drafts that a verdict covers: a sampler is judged for 1 draft, then for 2 and 3 where it takes them.
 
 Source: worked out here.
 """
@@ -11,13 +11,14 @@ from typing import Any
 
 from spec_math.arrays import count
 from spec_math.audit.case import Case, chain, position
-from spec_math.audit.exploration.tape import generators_alive
+from spec_math.audit.exploration.alive import generators_alive
 from spec_math.audit.judgement import BUDGET, Judgement, judge
 from spec_math.audit.subject import Subject, subject_of
+from spec_math.float_allowance import cap
 from spec_math.verdict import NUMBERS, UNASKED, Lossless, Lossy, Reason, Undecided, Verdict
 
 ANSWERS = ("ChanceError", "tokens")
-"""Faults of a function that took its drafts: masses that are no law, and a token outside the vocabulary."""
+"""Faults of a function that took its drafts: masses that are no distribution, and a token outside the vocabulary."""
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class Counted:
 
     @property
     def drafts(self) -> tuple[int, ...]:
-        """The numbers of drafts that the verdict speaks of; none where the function drafts by itself."""
+        """The numbers of drafts that the verdict covers; none where the function drafts by itself."""
         if self.last.subject.call.drafts_itself:
             return ()
         found = tuple(one.case.lookahead or one.case.k for one in self.judged)
@@ -53,12 +54,12 @@ def judge_counts(
     case: Case,
     k: int | None = None,
     budget: int = BUDGET,
-    told: Callable[[int], None] = lambda _: None,
+    progress: Callable[[int], None] = lambda _: None,
 ) -> Counted:
     """Judge a sampler on a case for k drafts of one position; k = None means 1, then 2 and 3 where it takes them.
 
     A function that drafts by itself, takes a single token or a chain of drafts has its own number. One that breaks on
-    every path of some number was not judged for it, which is told, and so is a number that takes too many paths for
+    every path of some number was not judged for it, which is progress, and so is a number that takes too many paths for
     one that nobody asked for. One that breaks on some paths of 2 drafts, or takes them and draws from no law, is left
     open, since it may be written for one, and one that breaks on some paths of 1 is, where it is lossless for 2.
     Everything else decides.
@@ -72,7 +73,7 @@ def judge_counts(
     ((1, 2, 3), True)
     """
     if k is not None or case.lookahead or subject.call.drafts_itself:
-        found = judge(subject, case if k is None else replace(case, k=count(k)), budget, told)
+        found = judge(subject, case if k is None else replace(case, k=count(k)), budget, progress)
         return _counted([found])
     alive = generators_alive()
     done: list[Judgement] = []
@@ -81,14 +82,14 @@ def judge_counts(
         why = _skipped(done, drafts)
         if why:
             return _counted(done, (*(one for one, _ in left), why))
-        found = judge(subject, replace(case, k=drafts), budget, told, alive)
+        found = judge(subject, replace(case, k=drafts), budget, progress, alive)
         fault = found.walk.fault
-        taken = drafts > 1 and fault is not None and fault.kind in ANSWERS
+        taken = (drafts > 1 and fault is not None and fault.kind in ANSWERS) or isinstance(found.verdict, Lossy)
         if fault is not None and found.walk.faults == found.walk.paths and not taken:
             left.append((f"{drafts} ({fault.said})", found))
             continue
         if fault is not None and drafts == 1 and isinstance(found.verdict, Lossy):
-            if judge(subject, replace(case, k=2), budget, told, alive).verdict:
+            if judge(subject, replace(case, k=2), budget, progress, alive).verdict:
                 found = _maybe_for(found, "2")
         elif fault is not None and drafts > 1:
             found = _maybe_for(found, "fewer")
@@ -117,8 +118,10 @@ def check_sampler(
     One position: laws [V] and k i.i.d. drafts; k = None judges 1, then 2 and 3 where the function takes them. With a
     lookahead L: target [L + 1, V] and draft [L, V] by position, and the joint law of L + 1 tokens. `fn` takes target
     and draft in any order, by their names; a coin, or else random numbers of Python's or NumPy's; and tokens, or else
-    it drafts by itself. `how` may hold roles, shape, numbers, grid, budget, horizon, as `subject_of` and `judge`. What
-    the function does is never raised: what cannot be judged is Undecided.
+    it drafts by itself. `how` may hold roles, shape, numbers, grid, budget, horizon, as `subject_of` and `judge`;
+    repeats, how many more times each path of followed code is walked (by default one in sixteen is, once); and at_most,
+    the total variation that is forgiven, as `check_lossless`. What the function does is never raised: what cannot be
+    judged is Undecided.
 
     Raises:
         ValueError, TypeError: the laws are not probability distributions, or an option is unknown.
@@ -149,7 +152,10 @@ def checked_sampler(
     given = {name: how.pop(name, None) for name in ("lookahead", "budget", "horizon")}
     case = chain(*laws, given["horizon"]) if given["lookahead"] else position(*laws)
     budget = BUDGET if given["budget"] is None else count(given["budget"], "budget")
-    return judge_counts(make(fn, **how), case, k, budget).verdict
+    repeats, at_most = how.pop("repeats", 0), how.pop("at_most", None)
+    subject = replace(make(fn, **how), repeats=count(repeats + 1, "repeats + 1") - 1, at_most=at_most)
+    _ = cap([], at_most)
+    return judge_counts(subject, case, k, budget).verdict
 
 
 def _counted(judged: list[Judgement], not_judged: tuple[str, ...] = ()) -> Counted:
@@ -176,7 +182,7 @@ def _counted(judged: list[Judgement], not_judged: tuple[str, ...] = ()) -> Count
 
 
 def scope_of(found: Judgement) -> str:
-    """Return the laws that a judgement speaks of, in words.
+    """Return the laws that a judgement covers, in words.
 
     >>> from spec_math.audit.case import default
     >>> scope_of(judge(subject_of(lambda target, draft: 0), default()))

@@ -1,4 +1,4 @@
-"""The same uniforms into a reference and into a kernel: the first decision in which they differ, and by how little.
+"""Coupled test of a kernel: the same uniforms go into a reference and the kernel, and their decisions are compared.
 
 Source: worked out here.
 """
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import count
-from spec_math.audit.sequential.evidence import Promise, Unrefuted, level
+from spec_math.audit.sequential.evidence import Guarantee, NotRejected, level
 from spec_math.audit.watching import Decision, watch
 from spec_math.chance import Coin
 from spec_math.verdict import Lossy
@@ -124,11 +124,17 @@ class CoupledTest:
         self.differences += 1
         self.first = self.first or difference
 
-    def run(self, draws: int, rng: Any, length: int, *inputs: Any) -> None:
+    def run(self, draws: int, length: int, rng: Any, *inputs: Any) -> None:
         """Run both `draws` times on fresh uniforms [length] of a NumPy Generator, with the same inputs.
 
         Raises:
             TypeError, ValueError: draws or length is not a positive integer; as `update`.
+
+        >>> import numpy as np
+        >>> test = coupled_test(lambda coin: coin.flip(0.5), lambda uniforms: uniforms[0] < 0.5)
+        >>> test.run(100, 1, np.random.default_rng(0))
+        >>> test.samples, test.differences
+        (100, 0)
         """
         length = count(length, "length")
         for _ in range(count(draws, "draws")):
@@ -157,21 +163,21 @@ class CoupledTest:
         )
 
     @property
-    def verdict(self) -> Lossy | Unrefuted:
-        """`Lossy` with the first difference that rounding does not explain; else `Unrefuted`."""
+    def verdict(self) -> Lossy | NotRejected:
+        """`Lossy` with the first difference that rounding does not explain; else `NotRejected`."""
         if self.first is None:
-            return Unrefuted(self.samples, 0.0, self.promise)
+            return NotRejected(self.samples, 0.0, self.promise)
         return Lossy(str(self.first), emitted=self.first.kernel, target=self.first.reference)
 
-    def promise(self, samples: int | None = None, power: float = 0.99) -> Promise:
-        """Return what the test promises for that many runs, those so far if not told.
+    def promise(self, samples: int | None = None, power: float = 0.99) -> Guarantee:
+        """Return what the test promises for that many runs, by default those so far.
 
         What is `detectable` is the chance per run that the kernel decides otherwise, beyond rounding. An acceptance
         that is off by that much, or an emitted law at that total variation on injected uniforms, makes such a chance.
         """
         n = self.samples if samples is None else samples
         found = -math.expm1(math.log1p(-level(power, "power")) / n) if n else None
-        return Promise(0.0, found, n, power, BLIND, "a chance per run to decide otherwise")
+        return Guarantee(0.0, found, n, power, BLIND, "a chance per run to decide otherwise")
 
     def __str__(self) -> str:
         return f"comparison on the same uniforms: {self.promise()}"

@@ -1,4 +1,4 @@
-"""The drafter's side of the contract: the law that it reports is the law that its token was sampled from.
+"""The drafter's contract: a drafted token is sampled from the law that is reported with it.
 
 Source: worked out here, after issues of engines that the zoo names.
 """
@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from spec_math.arrays import as_law as checked
 from spec_math.arrays import asarray, is_exact, storage, sum_gap
-from spec_math.arrays import law as checked
 from spec_math.audit.exploration.atom import ExploreError
 from spec_math.audit.exploration.explore import Partial, explore
 from spec_math.chance import Coin, law
@@ -54,7 +54,7 @@ def check_drafter_program(drafter: Callable[[Coin], tuple[int | None, Any]]) -> 
     """Decide the same of a drafter that is a program against a coin, coin -> (token, reported law [V]).
 
     Raises:
-        ChanceError: the program asks its coin for what is no chance.
+        ChanceError: the program asks its coin for what is not a chance.
 
     >>> from fractions import Fraction
     >>> bool(check_drafter_program(lambda coin: (coin.draw([Fraction(1, 2)] * 2), ["1/2", "1/2"])))

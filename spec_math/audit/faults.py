@@ -1,4 +1,4 @@
-"""What a path that breaks says of a sampler: lossy where it broke for real, not judged where nothing else was seen.
+"""What a path that breaks means for the verdict: lossy where another path is sound, not judged where none is.
 
 Source: worked out here.
 """
@@ -7,12 +7,14 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager, nullcontext
 from typing import Any
 
 import numpy as np
 
 from spec_math.audit.case import Case
+from spec_math.audit.exploration.replaced import patched, replaced
 from spec_math.audit.exploration.walk import Fault, Walk
 from spec_math.audit.subject import Subject
 from spec_math.verdict import Lossy, Reason, Undecided
@@ -29,7 +31,7 @@ def judged_fault(subject: Subject, case: Case, found: Walk, walked: Callable[[],
 
     An exception of followed code must come up in a plain run too, with real random numbers: it may be due to the
     objects that stand in for them. Runs are as many as find a path of its probability with chance 1 − e^−20, and
-    `RUNS` at most.
+    `RUNS` at most; every second of these gets uniforms of Python's that are seldom: close to 0 and to 1.
 
     >>> from spec_math.audit.case import position
     >>> from spec_math.audit.exploration.tape import Tape
@@ -42,7 +44,9 @@ def judged_fault(subject: Subject, case: Case, found: Walk, walked: Callable[[],
       on the path: draft 1: token 0
     """
     fault = found.fault or Fault("", "")
-    if found.faults == found.paths:
+    # What a verifier asks of its coin is its own doing, on every path too: masses that are no distribution.
+    asked_of_coin = subject.shape == "verifier" and fault.kind == "ChanceError"
+    if found.faults == found.paths and not asked_of_coin:
         return Undecided(Reason.NOT_JUDGED, f"{_every(found)}, {fault.said}{_advice(subject, case, fault)}", fault.way)
     if fault.kind == "padding":
         return Undecided(Reason.NOT_JUDGED, fault.said + _advice(subject, case, fault), fault.way)
@@ -83,9 +87,10 @@ def _comes_up(subject: Subject, case: Case, fault: Fault) -> bool:
         chance = chance / row[token]
     held = random.getstate(), np.random.get_state()  # noqa: NPY002 - the state that the code may draw from
     try:
-        for _ in range(min(RUNS, math.ceil(20 / chance)) if chance else RUNS):
+        for number in range(min(RUNS, math.ceil(20 / chance)) if chance else RUNS):
             try:
-                subject.run(rows, fault.tokens)
+                with _seldom(number) if number % 2 else nullcontext():
+                    subject.run(rows, fault.tokens)
             except (Exception, SystemExit) as error:  # whatever it raises is compared
                 if type(error).__name__ == fault.kind:
                     return True
@@ -93,3 +98,23 @@ def _comes_up(subject: Subject, case: Case, fault: Fault) -> bool:
         random.setstate(held[0])
         np.random.set_state(held[1])  # noqa: NPY002
     return False
+
+
+@contextmanager
+def _seldom(seed: int) -> Generator[None]:
+    """Let Python's uniforms often be close to 0 or 1 while the block lasts: numbers k/2^53 that it draws, if seldom."""
+    own = random.Random(seed)
+    plain: Callable[[Any], float] = random.Random.random
+    hidden: Any = getattr(random, "_inst", None)
+
+    def uniform(self: Any) -> float:
+        if self is own or own_number() < 0.5:
+            return plain(self)
+        close = int(2.0 ** (53 * own_number())) / 2.0**53
+        return close if own_number() < 0.5 else 1 - close
+
+    def own_number() -> float:
+        return plain(own)
+
+    with patched([(random.Random, {"random": uniform})]), replaced(random, {"random": lambda: uniform(hidden)}):
+        yield

@@ -11,12 +11,14 @@ from fractions import Fraction
 from typing import Any
 
 from spec_math.audit.case import Case
+from spec_math.audit.exploration.alive import generators_alive
 from spec_math.audit.exploration.atom import ExploreError
-from spec_math.audit.exploration.tape import Tape, generators_alive
+from spec_math.audit.exploration.tape import Tape
 from spec_math.audit.exploration.walk import Text, Walk, walk
 from spec_math.audit.faults import judged_fault
 from spec_math.audit.precision import rounded_to
 from spec_math.audit.subject import Subject, ways
+from spec_math.audit.variants import of_all, of_each_draft
 from spec_math.block_level.emitted import continued
 from spec_math.chance import LONGEST
 from spec_math.float_allowance import UNIT, Allowance, adding_up, cap, evenly
@@ -63,7 +65,7 @@ def judge(
     subject: Subject,
     case: Case,
     budget: int = BUDGET,
-    told: Callable[[int], None] = lambda _: None,
+    progress: Callable[[int], None] = lambda _: None,
     alive: list[Any] | None = None,
 ) -> Judgement:
     """Judge a sampler on a case: every path of its randomness, up to a budget of paths.
@@ -88,38 +90,63 @@ def judge(
     if subject.call.unclear:
         return _open(subject, case, Undecided(Reason.NOT_JUDGED, subject.call.unclear))
     alive = generators_alive() if alive is None else alive
+    if subject.said:
+        found = of_all(ways(subject), lambda one: _judged_of(one, case, budget, progress, alive))
+        # What is asked about it afterwards is asked of the way that decided.
+        return replace(found, subject=replace(found.subject, variants=()))
     broken: list[Judgement] = []
     for one in ways(subject, case.lookahead or case.k):
         if broken and one.call != subject.call and any(before.walk.faults < before.walk.paths for before in broken):
             break
-        found = _judged(one, case, budget, told, alive)
+        found = _judged(one, case, budget, progress, alive)
         if found.walk.fault is None and not (broken and isinstance(found.verdict, Undecided)):
             return found
         broken.append(found)
+    if subject.variants and all(one.walk.fault is not None and one.walk.faults == one.walk.paths for one in broken):
+        return of_all(subject.variants, lambda one: _judged_of(one, case, budget, progress, alive))
     return next((one for one in broken if one.walk.faults < one.walk.paths), broken[0])
 
 
+def _judged_of(
+    subject: Subject, case: Case, budget: int, progress: Callable[[int], None], alive: list[Any] | None
+) -> Judgement:
+    """Judge a way of calling a function, for each of its drafts where these are fixed."""
+    if not subject.fixed:
+        return _judged(subject, case, budget, progress, alive)
+    return of_each_draft(case, lambda one: _judged(subject, one, budget, progress, alive))
+
+
 def _judged(
-    subject: Subject, case: Case, budget: int, told: Callable[[int], None], alive: list[Any] | None
+    subject: Subject, case: Case, budget: int, progress: Callable[[int], None], alive: list[Any] | None
 ) -> Judgement:
     # A verifier was watched the first time; what it drew beside its coin would show in another law the second time.
     again = replace(subject, sources=()) if subject.shape == "verifier" else subject
 
     def walked(fresh: bool = False) -> Walk:
-        return walk(again, case, Tape(subject.grid, fresh=fresh, alive=alive), budget, told)
+        return walk(again, case, Tape(subject.grid, fresh=fresh, alive=alive), budget, progress)
 
     try:
-        found = walk(subject, case, Tape(subject.grid, alive=alive), budget, told)
+        found = walk(subject, case, Tape(subject.grid, alive=alive), budget, progress)
         if found.fault is not None:
             verdict = judged_fault(subject, case, found, walked)
             contract = _contract(subject, None) if isinstance(verdict, Lossy) else None
             return replace(_open(subject, case, verdict), walk=found, contract=contract, way=found.fault.way)
-        return _compared(subject, case, found, walked)
+        answer = _compared(subject, case, found, walked, alive)
     except ExploreError as error:
         return _open(subject, case, _not_seen(error))
+    verdict, finer = answer.verdict, subject.numbers.finer
+    if finer is None or not isinstance(verdict, Undecided) or verdict.reason is not Reason.ROUNDING:
+        return answer
+    # What is right in float64 was off by rounding, and is left undecided; what is wrong there is wrong.
+    asked = _judged(replace(subject, numbers=finer), case, budget, progress, alive)
+    if not isinstance(asked.verdict, Lossy):
+        return answer
+    return replace(asked, verdict=replace(asked.verdict, reason=f"with numbers in float64, {asked.verdict.reason}"))
 
 
-def _compared(subject: Subject, case: Case, found: Walk, walked: Callable[..., Walk]) -> Judgement:
+def _compared(
+    subject: Subject, case: Case, found: Walk, walked: Callable[..., Walk], alive: list[Any] | None
+) -> Judgement:
     wanted = continued({(): Fraction(1)}, case.row, case.horizon)
     law = continued(dict(found.masses), case.row, case.horizon)
     joint, first = _over(law, wanted), _over(_firsts(law), _firsts(wanted))
@@ -130,8 +157,10 @@ def _compared(subject: Subject, case: Case, found: Walk, walked: Callable[..., W
     answer = Judgement(subject, case, verdict, law, wanted, first, joint, allowed.forgiven, found)
     if isinstance(verdict, Undecided) and verdict.reason is Reason.BUDGET:
         return replace(answer, verdict=_budget_spent(found, joint))
-    if found.misread:
+    if found.misread and not _emits_tokens(subject, case, alive):
         return replace(answer, verdict=Undecided(Reason.NOT_JUDGED, f"not read as tokens: {found.misread}"))
+    if subject.doubt is not None and subject.doubt():
+        return replace(answer, verdict=Undecided(Reason.NOT_JUDGED, subject.doubt()))
     if not isinstance(verdict, Lossy):
         return answer
     coarser = _coarser(subject, case, found, joint)
@@ -143,6 +172,21 @@ def _compared(subject: Subject, case: Case, found: Walk, walked: Callable[..., W
     text = (verdict.token,) if verdict.tokens is None else verdict.tokens
     cured = found.reused and _cured(case, walked(fresh=True), allowed)
     return replace(answer, contract=_contract(subject, cured), way=_way(found, text))
+
+
+SEEN = 2_000
+"""The paths that are walked at most on laws of full support, to see whether a function returns tokens."""
+
+
+def _emits_tokens(subject: Subject, case: Case, alive: list[Any] | None) -> bool:
+    """Say whether answers that are alike on these laws are read as tokens on laws where every draft may be rejected.
+
+    There a right chain emits more tokens on one path than on another; a number of drafts with a token does not.
+    """
+    up = tuple(Fraction(2 * (place + 1), case.size * (case.size + 1)) for place in range(case.size))
+    elsewhere = case.with_laws([up] * len(case.target), [up[::-1]] * len(case.draft))
+    found = walk(subject, elsewhere, Tape(subject.grid, alive=alive), SEEN)
+    return found.fault is None and not found.misread
 
 
 def _shown(law: Law, case: Case) -> dict[Any, Any]:
@@ -211,7 +255,7 @@ def _allowance(subject: Subject, case: Case, found: Walk) -> Allowance:
     stored = subject.numbers.name.replace(".", " ").split()[-1]
     floats = isinstance(next(iter(found.masses.values()), 0), float)
     measured = adding_up(found.paths, found.deepest, case.size) if floats else 0.0
-    return Allowance(explained, cap([stored]), measured)
+    return Allowance(explained, cap([stored], subject.at_most), measured)
 
 
 def _coarser(subject: Subject, case: Case, found: Walk, joint: Any) -> Undecided | None:

@@ -1,4 +1,4 @@
-"""Which known bug a sampler looks like: the zoo's laws on the toy against what the sampler emits there.
+"""Which known bug a sampler resembles: what each of them emits on the toy case against what the sampler emits there.
 
 Source: the zoo, which names the issues of engines.
 """
@@ -43,19 +43,18 @@ def comparable() -> tuple[Specimen, ...]:
     >>> len(comparable()) > 25
     True
     """
-    return tuple(one for one in ZOO if one.contract and one.target is toy.target and one.name not in ("M38", "M41"))
+    return tuple(one for one in ZOO if one.contract and one.target is toy.target and one.emits_tokens)
 
 
 @cache
-def _law(name: str) -> dict[Text, Any]:
-    specimen = next(one for one in ZOO if one.name == name)
+def _law(specimen: Specimen) -> dict[Text, Any]:
     if specimen.generate is None:
         return {}
     return emitted_law(specimen.generate, specimen.target, toy.HORIZON, specimen.rounds)
 
 
 def likenesses(
-    subject: Subject, lookahead: int, budget: int, told: Callable[[int], None] = lambda _: None
+    subject: Subject, lookahead: int, budget: int, progress: Callable[[int], None] = lambda _: None
 ) -> list[Likeness]:
     """Return the known bugs nearest to a sampler that fails on the toy, nearest first; none where it passes or breaks.
 
@@ -66,13 +65,15 @@ def likenesses(
     >>> [one.specimen.name for one in likenesses(subject_of(lambda tokens, target, draft: tokens[0]), 0, 1000)]
     ['M7', 'M8', 'M10']
     """
+    if subject.fixed:
+        return []
     found = judge(subject, default(toy.LOOKAHEAD if lookahead else 0), budget)
     if found.kind != "law" or found.walk.unexplored:
         return []
     near: list[Likeness] = []
     for number, specimen in enumerate(comparable()):
-        told(number + 1)
-        distance = _distance(found, _law(specimen.name))
+        progress(number + 1)
+        distance = _distance(found, _law(specimen))
         if distance < found.joint:
             near.append(Likeness(specimen, distance))
     near.sort(key=lambda one: one.distance)

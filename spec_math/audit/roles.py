@@ -53,7 +53,7 @@ def kind_of(name: str) -> Kind:
 
 
 def takes_one(name: str) -> bool:
-    """Say whether a name of drafted tokens speaks of one token.
+    """Say whether a name of drafted tokens means one token.
 
     >>> takes_one("draft_token"), takes_one("token_ids"), takes_one("x")
     (True, False, False)

@@ -1,4 +1,4 @@
-"""The smallest case on which a sampler still fails as it does: few drafts, few tokens, small rational masses.
+"""A search for the smallest case on which a sampler still fails: few drafts, few tokens, small rational masses.
 
 Source: shrinking, as property tests do it; the moves are worked out here.
 """
@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import islice, product
 
 from spec_math.audit.case import Case
-from spec_math.audit.exploration.tape import generators_alive
+from spec_math.audit.exploration.alive import generators_alive
 from spec_math.audit.judgement import Judgement, judge
 from spec_math.audit.subject import Row, Subject
 
@@ -24,7 +24,7 @@ DYADIC = (2, 4, 8, 16)
 
 
 def smallest(
-    found: Judgement, budget: int, tried: int = TRIED, told: Callable[[int], None] = lambda _: None
+    found: Judgement, budget: int, tried: int = TRIED, progress: Callable[[int], None] = lambda _: None
 ) -> Judgement:
     """Return the judgement of the smallest failing case that is found for a sampler that fails on a case.
 
@@ -48,7 +48,7 @@ def smallest(
         return tried if quick is subject or tried.kind != wanted else judge(subject, case, budget, alive=alive)
 
     for number, case in enumerate(islice(small_cases(found.case, subject), tried)):
-        told(number + 1)
+        progress(number + 1)
         fails = _failing(judging, case, wanted)
         if fails is not None:
             return fails
@@ -78,7 +78,8 @@ def small_cases(given: Case, subject: Subject) -> Iterator[Case]:
             for denominator in _denominators(subject):
                 laws = list(_laws(size, denominator))
                 for target, draft in product(laws, laws):
-                    yield from _cases(given, (lookahead, k), target, draft)
+                    for case in _cases(given, (lookahead, k), target, draft):
+                        yield replace(case, heat=given.heat)
 
 
 def _cases(given: Case, sizes: tuple[int, int], target: Row, draft: Row) -> Iterator[Case]:
@@ -117,14 +118,15 @@ def _smaller(case: Case, denominators: tuple[int, ...]) -> Iterator[Case]:
         yield replace(case, k=case.k - 1)
     if case.lookahead > 1:
         horizon = min(case.horizon, case.lookahead)
-        yield Case(case.target[:-1], case.draft[:-1], 1, case.lookahead - 1, horizon)
+        rows = {"target": case.target[:-1], "draft": case.draft[:-1]}
+        yield replace(case, **rows, k=1, lookahead=case.lookahead - 1, horizon=horizon)
     for token in range(case.size if case.size > 1 else 0):
-        rows = [[_without(row, token) for row in given] for given in (case.target, case.draft)]
-        if all(row is not None for given in rows for row in given):
-            yield case.with_laws(*([row for row in given if row is not None] for given in rows))
-    rows = (*case.target, *case.draft)
+        left = [[_without(row, token) for row in given] for given in (case.target, case.draft)]
+        if all(row is not None for given in left for row in given):
+            yield case.with_laws(*([row for row in given if row is not None] for given in left))
+    every = (*case.target, *case.draft)
     for denominator in denominators:
-        if any(denominator < mass.denominator for row in rows for mass in row) and denominator >= case.size:
+        if any(denominator < mass.denominator for row in every for mass in row) and denominator >= case.size:
             yield case.with_laws(
                 *([_coarser(row, denominator) for row in given] for given in (case.target, case.draft))
             )

@@ -1,4 +1,4 @@
-"""A sampler to be judged: somebody's function, how it is called, and the numbers that it is given.
+"""A sampler under audit: a function, how it is called, and the numbers that it is given.
 
 Source: worked out here.
 """
@@ -23,12 +23,16 @@ Row = tuple[Fraction, ...]
 
 @dataclass(frozen=True)
 class Numbers:
-    """The numbers that a function is given: `rows` makes its laws, `tokens` its drafts; `unit` is their roundoff."""
+    """The numbers that a function is given: `rows` makes its laws, `tokens` its drafts; `unit` is their roundoff.
+
+    `finer` are the same numbers in float64, where there is a difference: what rounding leaves open is asked there.
+    """
 
     name: str
     rows: Callable[[Any], Any]
     tokens: Callable[[tuple[int, ...]], Any]
     unit: float
+    finer: Numbers | None = None
 
 
 def _exact_rows(rows: Any) -> Any:
@@ -41,7 +45,8 @@ def _floats(name: str) -> Numbers:
     def rows(given: Any) -> Any:
         return np.array(given, dtype=object).astype(np.float64).astype(kind)
 
-    return Numbers(f"NumPy {name}", rows, np.array, float(np.finfo(kind).eps) / 2)
+    finer = None if name == "float64" else _floats("float64")
+    return Numbers(f"NumPy {name}", rows, np.array, float(np.finfo(kind).eps) / 2, finer)
 
 
 def _listed(rows: Any) -> Any:
@@ -64,7 +69,13 @@ class Subject:
     """A function with how it is called, the numbers it is given, and the libraries whose randomness is followed.
 
     A verifier is only watched for random numbers beside its coin; with no sources it is not.
+    Followed code walks each path `repeats` times more; a verdict forgives `at_most`, if that is less than the cap.
     `others` are numbers to try where the function breaks on these, which nobody asked for; none where they were told.
+    `variants` are other ways to call it, likewise; `said` is how it is called where its own words say it better, and
+    `chain` that it drafts several tokens in a row; `fixed` that it takes drafts and no law of them, judged for
+    each of them; `text` that it is told how long a text to return, which is then of one length.
+    `doubt` says, after a walk, what else all answers may be than tokens;
+    ways that are `alike` cannot differ in their law.
 
     Made by `subject_of`.
     """
@@ -75,6 +86,15 @@ class Subject:
     sources: Sequence[Source] = SOURCES
     grid: int | None = None
     others: tuple[Numbers, ...] = ()
+    repeats: int = 0
+    at_most: float | None = None
+    said: str = ""
+    chain: bool = False
+    fixed: bool = False
+    text: bool = False
+    doubt: Callable[[], str] | None = None
+    alike: str = ""
+    variants: tuple[Subject, ...] = ()
 
     @property
     def shape(self) -> Shape:
@@ -94,7 +114,7 @@ class Subject:
         coins = "an ideal coin" if self.shape == "verifier" else "ideal uniforms"
         if self.grid is not None and self.shape != "verifier":
             coins = "uniforms on the grid of their type" if self.grid == OWN_GRID else f"uniforms k/2^{self.grid}"
-        return f"called as {self.call}{told}", f"given {self.numbers.name}{one}", coins
+        return f"called as {self.said or self.call}{told}", f"given {self.numbers.name}{one}", coins
 
     def run(self, rows: tuple[Any, Any], tokens: tuple[int, ...], coin: Any = None) -> Any:
         """Call the function on the target's and the draft's rows, made anew: it may write into them."""
@@ -150,6 +170,8 @@ def ways(subject: Subject, drafts: int = 1) -> list[Subject]:
     ['NumPy float64', 'lists of floats']
     """
     found = [subject, *(replace(subject, numbers=numbers) for numbers in subject.others)]
+    if subject.said:
+        return [*found, *subject.variants]
     if subject.call.drafts_itself or drafts > 1:
         return found
     turned = replace(subject.call, one_token=not subject.call.one_token)

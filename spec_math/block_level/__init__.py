@@ -1,4 +1,4 @@
-"""Several tokens per call of the target: generators of blocks, their exact laws, and what a block is worth."""
+"""Verifiers of blocks and trees: generators, the exact laws of what they emit, and tokens per call of the target."""
 
 from spec_math.block_level import (
     block,
@@ -6,11 +6,19 @@ from spec_math.block_level import (
     chain_priorities,
     comparison,
     cost,
+    delayed,
+    hierarchical,
+    jacobi,
     length,
+    likeliest_tree,
     multi_path,
     optimum,
+    planned_tree,
     spectr,
+    stochastic_beam,
+    target_only,
     traversal,
+    tree_monte_carlo,
     without_replacement,
 )
 from spec_math.block_level.conditionals import Conditionals
@@ -25,12 +33,20 @@ __all__ = [
     "check_lossless_block",
     "comparison",
     "cost",
+    "delayed",
     "emitted_law",
+    "hierarchical",
+    "jacobi",
     "length",
+    "likeliest_tree",
     "multi_path",
     "optimum",
+    "planned_tree",
     "spectr",
+    "stochastic_beam",
     "target_law",
+    "target_only",
     "traversal",
+    "tree_monte_carlo",
     "without_replacement",
 ]

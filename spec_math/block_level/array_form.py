@@ -7,9 +7,17 @@ from typing import Any, NamedTuple
 
 import array_api_compat
 
-from spec_math.arrays import Array, array_namespace, check_same_world, ones_like, over, positive_part, zeros_like
-from spec_math.block_level import array_draw
-from spec_math.block_level.array_draw import wide
+from spec_math import array_draw
+from spec_math.array_draw import wide
+from spec_math.arrays import (
+    Array,
+    array_namespace,
+    check_same_number_type,
+    divide,
+    ones_like,
+    positive_part,
+    zeros_like,
+)
 
 
 class Verified(NamedTuple):
@@ -51,13 +59,13 @@ Decide = Callable[[Array, Array, Array, Array], Decisions]
 def verify_chain(targets: Array, drafts: Array, tokens: Array, uniforms: Array) -> Verified:
     """Verify a batch of drafted chains token by token, as `chain.verify` does each.
 
-    Laws targets [B, L + 1, V] and drafts [B, L, V], row i given the first i tokens, checked already (`arrays.laws`);
+    Laws targets [B, L + 1, V] and drafts [B, L, V], row i given the first i tokens, checked already (`arrays.as_laws`);
     tokens [B, L], −1 from where a chain is shorter; uniforms [B, L + 1] in [0, 1), column i the coin of position i and
     the last the final draw. A row of zeros in targets says that nothing follows. NumPy, torch or Fractions, in float64
     where they float; no value is looked at on the host, and no shape depends on one.
 
     Raises:
-        TypeError, ValueError: the arrays are of different worlds or shapes.
+        TypeError, ValueError: the arrays are of different number types or shapes.
 
     Source: Timor et al., Alg. 5; SpecTr, Alg. 4.
 
@@ -165,7 +173,7 @@ def chain_coins(t: Array, d: Array, tokens: Array, uniforms: Array) -> Coins:
     one = ones_like(t[:, 0])
     for place in range(tokens.shape[1]):
         going = going & (tokens[:, place] >= 0)
-        chances.append(xp.minimum(one, over(t[:, place], d[:, place], one)))
+        chances.append(xp.minimum(one, divide(t[:, place], d[:, place], one)))
         tossed.append(going)
         going = going & (uniforms[:, place] < chances[-1])
         accepted = accepted + xp.astype(going, tokens.dtype)
@@ -212,12 +220,12 @@ def block_coins(
     tossed: list[Array] = []
     for place in range(tokens.shape[1]):
         # w·t first: it is at most 1, where t/d may overflow.
-        weight = xp.minimum(one, over(weight * t[:, place], d[:, place], weight))
+        weight = xp.minimum(one, divide(weight * t[:, place], d[:, place], weight))
         chance, here = weight, place < size
         if place + 1 < tokens.shape[1]:
             rest = left(place + 1, weight)
             # At 0/0 a later coin accepts whatever this one says.
-            chance = xp.where(place + 1 < size, over(rest, rest + (1 - weight), weight), weight)
+            chance = xp.where(place + 1 < size, divide(rest, rest + (1 - weight), weight), weight)
         accepts = here & (uniforms[:, place] < chance)
         accepted = xp.where(accepts, place + 1, accepted)
         kept = xp.where(accepts, weight, kept)
@@ -241,7 +249,7 @@ def lengths(tokens: Array) -> Array:
 
 
 def check(targets: Array, drafts: Array, tokens: Array, uniforms: Array) -> None:
-    """Check that the four arrays fit: one world, and shapes [B, L + 1, V], [B, L, V], [B, L], [B, L + 1], L ≥ 1.
+    """Check that the four arrays fit: one number type, and shapes [B, L + 1, V], [B, L, V], [B, L], [B, L + 1], L ≥ 1.
 
     Raises:
         TypeError, ValueError: they do not.
@@ -252,7 +260,7 @@ def check(targets: Array, drafts: Array, tokens: Array, uniforms: Array) -> None
     Traceback (most recent call last):
     ValueError: targets, drafts, tokens and uniforms must be [B, L + 1, V], [B, L, V], [B, L] and [B, L + 1] with ...
     """
-    check_same_world(targets, drafts)
+    check_same_number_type(targets, drafts)
     shapes = [tuple(array.shape) for array in (targets, drafts, tokens, uniforms)]
     batch, size, vocabulary = (*shapes[2], 0, 0)[:2] + (shapes[0] or (0,))[-1:]
     wanted = [(batch, size + 1, vocabulary), (batch, size, vocabulary), (batch, size), (batch, size + 1)]

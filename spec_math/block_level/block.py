@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from spec_math.arrays import Array, count, positive_part
-from spec_math.arrays import law as checked
 from spec_math.block_level import chain
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.chance import Coin
@@ -22,18 +21,15 @@ def generate(coin: Coin, target_model: Model, draft_model: Model, prefix: Sequen
     token. Source: Sun et al. 2024 (block verification), cited by Timor et al., section 3.3.
 
     Raises:
-        ValueError, TypeError: lookahead is no count; a law or the prefix is none, named by its prefix.
+        ValueError, TypeError: lookahead is not a positive integer; a law is not a probability distribution or the
+            prefix is not valid, named by its prefix.
 
     >>> from spec_math.chance import law
     >>> target, draft = (lambda prefix: ["1/4", "3/4"]), (lambda prefix: [0, 1])
     >>> law(lambda coin: generate(coin, target, draft, (), 1))[0,]
     Fraction(1, 4)
     """
-    laws = Conditionals(target_model, draft_model, prefix)
-    tokens = chain.draw(coin, laws, lookahead)
-    targets = [laws.target(tokens[:place]) for place in range(len(tokens) + (not laws.ends(tokens)))]
-    drafts = [laws.draft(tokens[:place]) for place in range(len(tokens))]
-    return verify(coin, tokens, targets, drafts)
+    return verify(coin, *chain.draw_with_rows(coin, Conditionals(target_model, draft_model, prefix), lookahead))
 
 
 def verify(coin: Coin, tokens: Tokens, targets: Sequence[Any], drafts: Sequence[Any]) -> Tokens:
@@ -53,9 +49,7 @@ def verify(coin: Coin, tokens: Tokens, targets: Sequence[Any], drafts: Sequence[
     >>> law(lambda coin: verify(coin, (1,), [["1/4", "3/4"]], [[0, 1]]))
     {(1,): Fraction(3, 4), (0,): Fraction(1, 4)}
     """
-    t = [checked(row, "target") for row in targets]
-    d = [checked(row, "draft") for row in drafts]
-    chain.check_rows(tokens, t, d)
+    t, d = chain.checked_rows(tokens, targets, drafts)
     weights, left = weighed(tokens, t, d)
     accepted = 0
     for place in range(1, len(tokens)):

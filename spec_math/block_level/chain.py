@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from spec_math.arrays import Array, count
+from spec_math.arrays import Array, as_law, count
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.chance import Coin
 from spec_math.language.model import Model
@@ -21,25 +21,22 @@ def generate(coin: Coin, target_model: Model, draft_model: Model, prefix: Sequen
     is lookahead + 1.
 
     Raises:
-        ValueError, TypeError: lookahead is no count; a law or the prefix is none, named by its prefix.
+        ValueError, TypeError: lookahead is not a positive integer; a law is not a probability distribution or the
+            prefix is not valid, named by its prefix.
 
     >>> from spec_math.chance import law
     >>> target, draft = (lambda prefix: ["1/4", "3/4"]), (lambda prefix: [0, 1])
     >>> law(lambda coin: generate(coin, target, draft, (), 1))[0,]
     Fraction(1, 4)
     """
-    laws = Conditionals(target_model, draft_model, prefix)
-    tokens = draw(coin, laws, lookahead)
-    targets = [laws.target(tokens[:place]) for place in range(len(tokens) + (not laws.ends(tokens)))]
-    drafts = [laws.draft(tokens[:place]) for place in range(len(tokens))]
-    return verify(coin, tokens, targets, drafts)
+    return verify(coin, *draw_with_rows(coin, Conditionals(target_model, draft_model, prefix), lookahead))
 
 
 def draw(coin: Coin, laws: Conditionals, lookahead: int) -> Tokens:
     """Draw `lookahead` tokens from the draft one after another, stopping after the end token.
 
     Raises:
-        TypeError, ValueError: lookahead is no count.
+        TypeError, ValueError: lookahead is not a positive integer.
 
     >>> from spec_math.chance import replay
     >>> laws = Conditionals(lambda prefix: ["1/2", "1/2"], lambda prefix: ["1/2", "1/2"], ())
@@ -52,6 +49,23 @@ def draw(coin: Coin, laws: Conditionals, lookahead: int) -> Tokens:
         if laws.ends(tokens):
             break
     return tokens
+
+
+def draw_with_rows(coin: Coin, laws: Conditionals, lookahead: int) -> tuple[Tokens, list[Array], list[Array]]:
+    """Draw a chain as `draw` does; return it with the target's rows along it and the draft's, as `verify` takes them.
+
+    Raises:
+        TypeError, ValueError: lookahead is not a positive integer.
+
+    >>> from spec_math.chance import replay
+    >>> laws = Conditionals(lambda prefix: ["1/2", "1/2"], lambda prefix: ["1/2", "1/2"], ())
+    >>> tokens, targets, drafts = replay(lambda coin: draw_with_rows(coin, laws, 2), [0.1, 0.7])
+    >>> tokens, len(targets), len(drafts)
+    ((0, 1), 3, 2)
+    """
+    tokens = draw(coin, laws, lookahead)
+    targets = [laws.target(tokens[:place]) for place in range(len(tokens) + (not laws.ends(tokens)))]
+    return tokens, targets, [laws.draft(tokens[:place]) for place in range(len(tokens))]
 
 
 def verify(coin: Coin, tokens: Tokens, targets: Sequence[Array], drafts: Sequence[Array]) -> Tokens:
@@ -96,6 +110,22 @@ def check_rows(tokens: Tokens, targets: Sequence[Any], drafts: Sequence[Any]) ->
         )
     for token, draft in zip(tokens, drafts, strict=True):
         drafted(token, draft)
+
+
+def checked_rows(tokens: Tokens, targets: Sequence[Any], drafts: Sequence[Any]) -> tuple[list[Array], list[Array]]:
+    """Return the rows of a drafted chain as laws, once `check_rows` has passed them.
+
+    Laws: targets [L, V] or [L+1, V], drafts [L, V].
+
+    Raises:
+        ValueError, TypeError: as `check_rows`; a row is not a probability distribution.
+
+    >>> checked_rows((0,), [["1/2", "1/2"]], [[1, 0]])[0][0].tolist()
+    [Fraction(1, 2), Fraction(1, 2)]
+    """
+    t, d = [as_law(row, "target") for row in targets], [as_law(row, "draft") for row in drafts]
+    check_rows(tokens, t, d)
+    return t, d
 
 
 def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], lookahead: int) -> Any:

@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import Array, count, zeros_like
+from spec_math.arrays import Array, count, divide, zeros_like
 from spec_math.block_level import selected_chain
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.priority_law import PriorityLaw, uniform, winner
+from spec_math.block_level.priority_law import PriorityLaw, mixed, uniform, winner
+from spec_math.block_level.ratio_cells import Cells, CellsOf
 from spec_math.chance import Coin
 from spec_math.distribution import normalised
 from spec_math.language.model import Model
@@ -34,7 +35,8 @@ def generate(
     k = 1 is block verification, lookahead 1 the optimal coupling of one position.
 
     Raises:
-        ValueError, TypeError: lookahead or k is no count; a law or the prefix is none, named by its prefix.
+        ValueError, TypeError: lookahead or k is not a positive integer; a law is not a probability distribution or the
+            prefix is not valid, named by its prefix.
 
     >>> from spec_math.chance import law
     >>> target, draft = (lambda prefix: ["1/4", "3/4"]), (lambda prefix: ["1/2", "1/2"])
@@ -62,11 +64,26 @@ def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], loo
 
 @dataclass(frozen=True)
 class _Refinement:
-    """What a node does to the priorities of its children: their order, the selected law, and the pools."""
+    """What a node does to the priorities of its children: their order, the selected law, the pools, and the cells.
+
+    With `cells` the order is one of cells, and not of tokens.
+    """
 
     order: RatioOrder
     selected: Array
     pools: KnotMixture
+    cells: Cells | None
+
+    def places(self, token: int) -> list[tuple[Any, int]]:
+        """Return where a token stands in the order, with which shares."""
+        if self.cells is None:
+            return [(1, self._place(token))]
+        cell, share = int(self.cells.cell[0, token]), self.cells.share[0, token]
+        both = [(1 - share, cell), (share, cell + 1)]
+        return [(part, self._place(cell)) for part, cell in both if part > 0 and self.cells.draft[0, cell] > 0]
+
+    def _place(self, cell: int) -> int:
+        return int(np.flatnonzero(self.order.tokens == cell)[0])
 
 
 class Priorities:
@@ -79,20 +96,28 @@ class Priorities:
     that its quantile lies in the pool of s. As Σ_s d(s|v) F_s = F_v, leaf and priority together are i.i.d. with a
     uniform priority, and the highest of k has the law Π c(.|v).
 
+    With a `stem` the chains share their first so many tokens: these have the draft's law, and priorities, uniform until
+    there, part below.
+
     In floats c(.|v) is the law of the pools as rounded, not the one they were made for, so that rounding costs
     acceptance and not losslessness. Laws are worked out as nodes are asked for, and kept.
 
+    With `cells_of` the plan is that of cells of tokens, of which a chain draws one of those of its next token: see
+    `rounded_priorities`.
+
     Raises:
-        TypeError, ValueError: k is no count.
+        TypeError, ValueError: k is not a positive integer.
 
     >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
     >>> Priorities(laws, 2).law(()).tolist()
     [Fraction(1, 4), Fraction(3, 4)]
     """
 
-    def __init__(self, laws: Conditionals, k: int) -> None:
+    def __init__(self, laws: Conditionals, k: int, stem: int = 0, cells_of: CellsOf | None = None) -> None:
         self.laws = laws
         self.k = count(k)
+        self._stem = stem
+        self._cells_of = cells_of
         root = selected_chain.in_numpy(laws.target())
         self._priorities: dict[Tokens, PriorityLaw] = {(): uniform(root)}
         self._weights: dict[Tokens, Any] = {(): root.sum() * 0 + 1}
@@ -100,16 +125,21 @@ class Priorities:
 
     def law(self, path: Tokens) -> Array:
         """Return the law [V] of the next token of the selected chain, given that it begins with path."""
+        if len(path) < self._stem:
+            return selected_chain.in_numpy(self.laws.draft(path))
         return self._refinement(path).selected
 
     def priority(self, path: Tokens) -> PriorityLaw:
         """Return the law of the priority of a chain, given that it begins with path."""
+        if len(path) <= self._stem:
+            return self._priorities[()]
         if path not in self._priorities:
-            above = self._refinement(path[:-1])
-            place = int(np.flatnonzero(above.order.tokens == path[-1])[0])
-            weights, low, high = nested(above.pools, place)
-            ends = above.order.draft_below
-            self._priorities[path] = self.priority(path[:-1]).given(weights, ends[low], ends[high])
+            above, ends = self._refinement(path[:-1]), self._refinement(path[:-1]).order.draft_below
+            parts: list[tuple[Any, PriorityLaw]] = []
+            for share, place in above.places(path[-1]):
+                weights, low, high = nested(above.pools, place)
+                parts.append((share, self.priority(path[:-1]).given(weights, ends[low], ends[high])))
+            self._priorities[path] = mixed(parts) if len(parts) > 1 else parts[0][1]
         return self._priorities[path]
 
     def select(self, coin: Coin, chains: Sequence[Tokens]) -> Tokens:
@@ -126,14 +156,27 @@ class Priorities:
 
     def _refinement(self, path: Tokens) -> _Refinement:
         if path not in self._refinements:
-            target, draft = map(selected_chain.in_numpy, (self.laws.target(path), self.laws.draft(path)))
-            order = weighted(ratio_order(target, draft), self._weight(path))
+            order, cells = self._order(path)
+            order = weighted(order, self._weight(path))
             convex = prefix_law(self.priority(path), order, self.k)
             pools = knot_mixture(order.draft, selection_ratios(order, convex), convex.slopes * order.draft)
-            selected = zeros_like(target)
-            selected[order.tokens] = selected_chain.told_from_zero(pools.selection)
-            self._refinements[path] = _Refinement(order, normalised(selected, selected), pools)
+            size = self.laws.size if cells is None else cells.key.shape[-1] + 1
+            selected = np.full(size, zeros_like(order.target[:1])[0])
+            selected[order.tokens] = selected_chain.clip_from_zero(pools.selection)
+            if cells is not None:
+                heights = divide(selected[:-1], cells.draft[0], zeros_like(cells.draft[0]))
+                selected = selected_chain.in_numpy(self.laws.draft(path)) * cells.mean(heights[None])[0]
+            self._refinements[path] = _Refinement(order, normalised(selected, selected), pools, cells)
         return self._refinements[path]
+
+    def _order(self, path: Tokens) -> tuple[RatioOrder, Cells | None]:
+        """Return the tokens after a path by their ratios, or their cells, the last of which is never drafted."""
+        if self._cells_of is None:
+            return self.laws.order(path), None
+        target, draft = map(selected_chain.in_numpy, (self.laws.target(path), self.laws.draft(path)))
+        cells = self._cells_of(target[None], draft[None])
+        drafted = np.append(cells.draft[0], zeros_like(cells.never))
+        return ratio_order(np.append(cells.target[0], cells.never), drafted), cells
 
 
 def weighted(order: RatioOrder, weight: Any) -> RatioOrder:

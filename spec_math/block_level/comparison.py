@@ -11,67 +11,61 @@ from typing import Any
 from spec_math.block_level import (
     block,
     chain,
-    chain_priorities,
     length,
-    multi_path,
     optimum,
-    spectr,
+    planned_tree,
     traversal,
     without_replacement,
 )
 from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level.method import CHAINS
+from spec_math.block_level.methods import METHODS
+from spec_math.block_level.optimum import OptimalLength
 from spec_math.block_level.selected_chain import SelectedModel
 from spec_math.block_level.tree import checked_widths
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
-from spec_math.token_level import plan, pooled_priority, recursive
-from spec_math.verdict import Bracket, Optimal
+from spec_math.token_level import plan
+from spec_math.verdict import Bracket
 
 
 def of_chains(
     target_model: Model, draft_model: Model, prefix: Sequence[int], lookahead: int, k: int
-) -> tuple[dict[str, Any], Optimal | Bracket]:
-    """Return {method: expected number of accepted tokens} for k i.i.d. chains, and the optimum of all verifiers.
+) -> tuple[dict[str, Any], OptimalLength | Bracket]:
+    """Return {method: expected tokens per call} for k i.i.d. chains, and the optimum of all verifiers.
 
-    Accepted are the emitted tokens less the one that every call yields. The methods that take one chain stand beside
+    The methods that take one chain stand beside
     for what k chains add. Exact on Fractions; for toy models: V^lookahead prefixes, and V^k drafts a node.
 
     Raises:
-        ValueError, TypeError: lookahead or k is no count; a law or the prefix is none, named by its prefix.
+        ValueError, TypeError: lookahead or k is not a positive integer; a law is not a probability distribution or the
+            prefix is not valid, named by its prefix.
 
-    >>> accepted, best = of_chains(lambda _: ["1/4", "3/4"], lambda _: ["1/2", "1/2"], (), 2, 2)
-    >>> accepted["chain priorities"], best.acceptance
-    (Fraction(15, 8), Fraction(15, 8))
+    >>> tokens, best = of_chains(lambda _: ["1/4", "3/4"], lambda _: ["1/2", "1/2"], (), 2, 2)
+    >>> tokens["chain priorities"], best.tokens_per_call
+    (Fraction(23, 8), Fraction(23, 8))
     """
     models = target_model, draft_model, tuple(prefix)
-    widths = (k, *[1] * (lookahead - 1))
-    tokens = {
-        "one chain, token by token": chain.expected(*models, lookahead),
-        "one chain, as a block": block.expected(*models, lookahead),
-        "K-SEQ at every node": spectr.expected(*models, widths),
-        "recursive rejection at every node": spectr.expected(*models, widths, recursive.verify),
-        "optimal plan at every node": spectr.expected(*models, widths, pooled_priority.verify),
-        "greedy multi-path": multi_path.expected(*models, lookahead, k),
-        "chain priorities": chain_priorities.expected(*models, lookahead, k),
-    }
-    return {name: value - 1 for name, value in tokens.items()}, optimum.chains(*models, lookahead, k)
+    tokens = {method.name: method.expected(*models, lookahead, k) for method in METHODS if method.drafts is CHAINS}
+    return tokens, optimum.tokens_per_call(*models, lookahead, k)
 
 
 def of_trees(
     target_model: Model, draft_model: Model, prefix: Sequence[int], widths: Sequence[int]
-) -> tuple[dict[str, Any], Optimal | Bracket]:
-    """Return {method: expected number of accepted tokens} for a tree drafted without replacement, and the optimum.
+) -> tuple[dict[str, Any], OptimalLength | Bracket]:
+    """Return {method: expected tokens per call} for a tree drafted without replacement, and the optimum.
 
     The optimal plan of one position selects a child with a known law c(.|v) at every node. Its selected leaf can be
     accepted token by token, or verified as a block against Π c, which is never less. Exact on Fractions; for toy
     models, as traversal verification is enumerated.
 
     Raises:
-        ValueError, TypeError: widths are no counts; a law or the prefix is none, named by its prefix.
+        ValueError, TypeError: widths are not positive integers; a law is not a probability distribution or the prefix
+            is not valid, named by its prefix.
 
-    >>> accepted, best = of_trees(lambda _: ["1/4", "3/4"], lambda _: ["1/2", "1/2"], (), (2, 2))
-    >>> accepted["traversal"], best.acceptance
-    (Fraction(2, 1), Fraction(2, 1))
+    >>> tokens, best = of_trees(lambda _: ["1/4", "3/4"], lambda _: ["1/2", "1/2"], (), (2, 2))
+    >>> tokens["traversal"], best.tokens_per_call
+    (Fraction(3, 1), Fraction(3, 1))
     """
     models = target_model, draft_model, tuple(prefix)
     widths = checked_widths(widths)
@@ -88,5 +82,6 @@ def of_trees(
         ),
         "optimal plan at every node": chain.expected(target_model, planned, models[2], len(widths)),
         "optimal plan at every node, as a block": block.expected(target_model, planned, models[2], len(widths)),
+        "planned tree": planned_tree.expected(*models, widths),
     }
-    return {name: value - 1 for name, value in tokens.items()}, optimum.trees(*models, widths)
+    return tokens, optimum.tokens_per_call_of_tree(*models, widths)

@@ -1,4 +1,4 @@
-"""What a block asks of its models: the law after each prefix, checked once, with errors that name the prefix.
+"""The target's and the draft's laws along the paths of a block, each checked once, with errors that name the prefix.
 
 Source: SpecTr, Section 3, for models as conditionals.
 """
@@ -7,20 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spec_math.arrays import Array, check_same_world, stored_law
+import numpy as np
+
+from spec_math.arrays import Array, check_same_number_type, is_exact, stored_law
 from spec_math.language.model import Model, check_prefix
+from spec_math.token_level.ratio_order import RatioOrder, ratio_order
 
 
 class Conditionals:
     """The target's and the draft's laws along the paths that start from one prefix.
 
     A path holds the tokens after the prefix. Each law is asked for once in a block, and checked: [V] masses that sum to
-    1, of one size and one world throughout. `end` is the token that the models say nothing follows.
+    1, of one size and one number type throughout. `end` is the token that the models say nothing follows.
 
     Raises:
-        ValueError: a law of another size or that is none, a prefix with a token outside the vocabulary or past its end,
-            models that disagree about the end token. Each names the prefix.
-        TypeError: exact and floating laws are mixed, or a token is no index.
+        ValueError: a law of another size, or that is not a probability distribution; a prefix with a token outside the
+            vocabulary or past its end; models that disagree about the end token. Each names the prefix.
+        TypeError: exact and floating laws are mixed, or a token is not an index.
 
     >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
     >>> laws.target((1,)).tolist(), laws.size, laws.end
@@ -31,6 +34,7 @@ class Conditionals:
         self.end = _common_end(target_model, draft_model)
         self._models = {"target": target_model, "draft": draft_model}
         self._rows: dict[tuple[str, tuple[int, ...]], Array] = {}
+        self._orders: dict[tuple[int, ...], RatioOrder] = {}
         self.prefix, first = opening(target_model, prefix)
         self.size = len(first)
         self._rows["target", ()] = first
@@ -42,6 +46,12 @@ class Conditionals:
     def draft(self, path: tuple[int, ...] = ()) -> Array:
         """Return the draft's law after prefix + path."""
         return self._row("draft", path)
+
+    def order(self, path: tuple[int, ...] = ()) -> RatioOrder:
+        """Return both laws after prefix + path, as `in_numpy` takes them, in ratio order: sorted once, and kept."""
+        if path not in self._orders:
+            self._orders[path] = ratio_order(in_numpy(self.target(path)), in_numpy(self.draft(path)))
+        return self._orders[path]
 
     def ends(self, path: tuple[int, ...]) -> bool:
         """Say whether nothing follows a path, as it ends with the end token."""
@@ -62,8 +72,8 @@ def conditional(model: Model, prefix: tuple[int, ...], size: int | None = None, 
     """Ask a model for the law [V] of the token after prefix, and check it.
 
     Raises:
-        ValueError, TypeError: the answer is no law on `size` tokens; names the prefix. What the model itself raises
-            gets a note that names the prefix.
+        ValueError, TypeError: the answer is not a probability distribution on `size` tokens; names the prefix. What the
+            model itself raises gets a note that names the prefix.
 
     >>> conditional(lambda prefix: [1, 1], (0,))
     Traceback (most recent call last):
@@ -96,7 +106,7 @@ def opening(model: Model, prefix: Sequence[int]) -> tuple[tuple[int, ...], Array
 
     Raises:
         ValueError: a token outside the vocabulary, or nothing can follow the prefix; as `conditional`.
-        TypeError: a token is no index.
+        TypeError: a token is not an index.
 
     >>> opening(lambda prefix: [1, 0], (0, 2))
     Traceback (most recent call last):
@@ -107,6 +117,20 @@ def opening(model: Model, prefix: Sequence[int]) -> tuple[tuple[int, ...], Array
     listed = check_prefix(tuple(prefix), _UNBOUNDED, end)
     row = conditional(model, listed)
     return check_prefix(listed, len(row), end), row
+
+
+def in_numpy(row: Array) -> Array:
+    """Return a law [V] as the selections compute with it: Fractions as they are, floats and torch as NumPy float64.
+
+    Floats are taken in proportion to their own sum, as a coin draws from them.
+
+    >>> in_numpy(np.array([0.5, 0.5], dtype=np.float32)).dtype
+    dtype('float64')
+    """
+    if is_exact(row):
+        return row
+    wide = row.astype(np.float64) if isinstance(row, np.ndarray) else row.detach().cpu().double().numpy()
+    return wide / wide.sum()
 
 
 _UNBOUNDED = 2**62
@@ -125,6 +149,6 @@ def _common_end(target_model: Model, draft_model: Model) -> int | None:
 
 def _check_world(first: Array, row: Array, role: str, prefix: tuple[int, ...]) -> None:
     try:
-        check_same_world(first, row)
+        check_same_number_type(first, row)
     except TypeError as error:
         raise TypeError(f"{role} law after the prefix {prefix}: {error}") from error

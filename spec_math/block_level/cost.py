@@ -96,7 +96,7 @@ def of_block(widths: Iterable[int], target: LatencyOf, draft: LatencyOf | None =
     and return a number. Units: those of the two functions.
 
     Raises:
-        ValueError, TypeError: widths are no counts.
+        ValueError, TypeError: widths are not positive integers.
 
     >>> of_block((4, 1, 1, 1), from_table(SPECTR_TABLE_1), from_table(SPECTR_TABLE_3))
     Fraction(89, 50)
@@ -152,7 +152,7 @@ def best(
     (1,) * L, K paths are (K, 1, 1, ...).
 
     Raises:
-        ValueError: there is no candidate, or one is no tree; as `speed_up`.
+        ValueError: there is no candidate, or one is not a tree; as `speed_up`.
 
     >>> best(len, chains(8), lambda widths: 1 + Fraction(len(widths), 4)).widths
     (1, 1, 1, 1, 1, 1, 1, 1)
@@ -171,7 +171,7 @@ def chains(longest: int) -> list[tuple[int, ...]]:
     """List the chains of 1 to `longest` drafted tokens, as widths.
 
     Raises:
-        TypeError, ValueError: longest is no count.
+        TypeError, ValueError: longest is not a positive integer.
 
     >>> chains(2)
     [(1,), (1, 1)]

@@ -1,4 +1,4 @@
-"""Many drafted chains at once, with the laws along them asked for in batches: what sampling on large models needs."""
+"""Many drafted chains at once, with both models asked in batches: what sampling on large models needs."""
 
 from __future__ import annotations
 
@@ -7,9 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.block_level import array_draw
+from spec_math import array_draw
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.language.ngram import NGram
+from spec_math.language.recorded import Recorded
+from spec_math.language.tempered import TemperedNGram, TemperedRecorded
 from spec_math.scheme import Tokens
 from spec_math.token_level.without_replacement import without
 
@@ -31,10 +33,13 @@ class GatheredLaws(Conditionals):
         """Ask for both laws after each path that is not known yet."""
         for role, model in self._models.items():
             missing = [path for path in dict.fromkeys(paths) if (role, path) not in self._rows]
-            if missing and isinstance(model, NGram):
+            if missing and isinstance(model, NGram | TemperedNGram):
                 contexts = np.stack([model.context(self.prefix + path) for path in missing])
                 for path, row in zip(missing, model.rows(contexts), strict=True):
                     self._rows[role, path] = row
+            elif missing and isinstance(model, Recorded | TemperedRecorded):
+                rows = model.rows_after([self.prefix + path for path in missing])
+                self._rows.update({(role, path): row for path, row in zip(missing, rows, strict=True)})
 
 
 def extended(laws: GatheredLaws, stems: Sequence[Tokens], lookahead: int, rng: Any) -> list[Tokens]:

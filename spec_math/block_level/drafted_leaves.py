@@ -1,4 +1,4 @@
-"""The leaves that drafts reach: k i.i.d. chains, or any law of drafted trees; which laws of ONE leaf they allow."""
+"""Laws of the drafted leaves: k i.i.d. chains, or any law of trees, and which laws of ONE leaf they allow."""
 
 from __future__ import annotations
 

@@ -33,7 +33,8 @@ def emitted_law(
 
     Raises:
         EmissionError: the generator emits no token, something that is no token, or tokens after the end.
-        ValueError, TypeError: horizon or rounds is no count; a law of the target is none.
+        ValueError, TypeError: horizon or rounds is not a positive integer; a law of the target is not a probability
+            distribution.
 
     Source: SpecTr, Theorem 3.
 
@@ -62,7 +63,7 @@ def target_law(target_model: Model, horizon: int, prefix: Sequence[int] = ()) ->
     """Compute the target's own law of the first `horizon` tokens after prefix, {text: mass}; texts may end earlier.
 
     Raises:
-        ValueError, TypeError: horizon is no count; a law of the target is none.
+        ValueError, TypeError: horizon is not a positive integer; a law of the target is not a probability distribution.
 
     >>> target_law(lambda prefix: ["1/4", "3/4"], 2)[0, 1]
     Fraction(3, 16)
@@ -108,7 +109,7 @@ def block_law(generate: Generate, prefix: Text, size: int, end: int | None) -> d
     """Compute the law of what one block emits after prefix, {tokens: mass}, by walking every path of the generator.
 
     Raises:
-        EmissionError: a path emits no token, something that is no token index below `size`, or tokens after the end.
+        EmissionError: a path emits no token, something that is not a token index below `size`, or tokens after the end.
 
     >>> block_law(lambda coin, prefix: (0,), (), 2, None)
     {(0,): Fraction(1, 1)}
@@ -125,27 +126,27 @@ def block_law(generate: Generate, prefix: Text, size: int, end: int | None) -> d
 
 
 class EmissionError(ValueError):
-    """A generator emitted something that is no block: no token, a token out of range, or tokens after the end."""
+    """A generator emitted something that is not a block: no token, a token out of range, or tokens after the end."""
 
 
 def checked_block(block: Any, size: int, end: int | None) -> Text:
     """Return an emitted block as a tuple of ints: at least one index below `size`, the end token only at its end.
 
     Raises:
-        EmissionError: it is none.
+        EmissionError: it is not such a block.
 
     >>> checked_block((0, 1, 0), 2, end=1)
     Traceback (most recent call last):
     spec_math.block_level.emitted.EmissionError: emitted (0, 1, 0): tokens follow the end token 1
     """
     if not isinstance(block, tuple | list):
-        raise EmissionError(f"emitted {block!r}, which is no tuple of tokens")
+        raise EmissionError(f"emitted {block!r}, which is not a tuple of tokens")
     tokens: tuple[Any, ...] = tuple(block)
     if not tokens:
         raise EmissionError("emitted no token; every call of the target yields at least one")
     for token in tokens:
         if not is_index(token) or not 0 <= token < size:
-            raise EmissionError(f"emitted {tokens}: {token!r} is no token index in 0..{size - 1}")
+            raise EmissionError(f"emitted {tokens}: {token!r} is not a token index in 0..{size - 1}")
     if end is not None and end in tokens[:-1]:
         raise EmissionError(f"emitted {tokens}: tokens follow the end token {end}")
     return tuple(int(token) for token in tokens)

@@ -1,4 +1,4 @@
-"""How many of its drafts a method accepts, with its own coins averaged out, so that only drafting is left to chance.
+"""The expected number of given drafts that a method accepts, exactly averaged over the method's own coins.
 
 Each function turns drafts into numbers a_1..a_L whose mean over drafts are the chances that at least 1, 2, …, L drafted
 tokens are accepted. a_i is the chance given the first i tokens of the chains; what is drafted below may change what

@@ -47,8 +47,8 @@ def estimate(generate: Generate, prefix: Text, longest: int, samples: int, rng: 
     the draws and not on a normal limit. rng is a NumPy Generator or a random.Random.
 
     Raises:
-        TypeError, ValueError: longest or samples is no count, fewer than 2 samples, confidence outside (0, 1), or a
-            block longer than `longest`.
+        TypeError, ValueError: longest or samples is not a positive integer, fewer than 2 samples, confidence outside
+            (0, 1), or a block longer than `longest`.
 
     >>> import random
     >>> estimate(lambda coin, prefix: (0, 0), (), 2, 100, random.Random(0)).value

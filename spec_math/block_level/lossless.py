@@ -25,8 +25,8 @@ from spec_math.chance import Coin
 from spec_math.every_path import BUDGET, NOT_REPEATED, Program, Walked, repeats, walk
 from spec_math.float_allowance import Allowance, Level, adding_up, cap, rounding, unit_of
 from spec_math.language.model import Model
+from spec_math.number_types import Symbol
 from spec_math.verdict import Lossless, Lossy, Reason, Undecided, Verdict, judged
-from spec_math.worlds import Symbol
 
 
 def check_lossless_block(
@@ -42,13 +42,14 @@ def check_lossless_block(
     The law: P(first `horizon` tokens after prefix = s) = Π t(s_i | prefix + s_<i) for every text s, over `rounds`
     blocks in a row. The first token alone shows little: a wrong bonus token or residual can leave it exact. With
     Fractions the verdict is exact; with floats it forgives what `float_allowance` derives, as `check_lossless` does. A
-    generator that breaks (masses that are no law, no token, a token out of range, tokens after the end, an exception on
-    some paths) is Lossy, with its reason and path; else `tokens` is the text furthest off. Where all paths raise,
-    rounding could explain a difference that is not forgiven, or a million paths decide nothing, it is Undecided.
+    generator that breaks (masses that are not a probability distribution, no token, a token out of range, tokens after
+    the end, an exception on some paths) is Lossy, with its reason and path; else `tokens` is the text furthest off.
+    Where all paths raise, rounding could explain a difference that is not forgiven, or a million paths decide nothing,
+    it is Undecided; `asked_in_float64` asks again where that was rounding in a type coarser than float64.
 
     Raises:
-        TypeError, ValueError: the target's laws are none, horizon or rounds is no count. Never for what the generator
-            does.
+        TypeError, ValueError: the target's laws are not probability distributions, horizon or rounds is not a positive
+            integer. Never for what the generator does.
 
     Source: SpecTr, Theorem 3.
 
@@ -79,6 +80,35 @@ def check_lossless_block(
         floats = ("the coins were handed floats, so that this is a verdict on floats",)
         verdict = replace(verdict, assumed=floats if verdict.bound and not types else ())
     return replace(verdict, scope=scope)
+
+
+def asked_in_float64(
+    verdict: Verdict, generate: Generate, target_model: Model, horizon: int, rounds: int = 1, prefix: Sequence[int] = ()
+) -> Verdict:
+    """Return a verdict on blocks, asked again of the same program in float64 where rounding left it undecided.
+
+    The law: that of `check_lossless_block`. `generate` and `target_model` are the generator and the target that were
+    judged, with their laws in float64 (`language.model.InFloat64`). What is wrong there is Lossy. What is right there
+    was off by rounding alone, however much that was, and stays Undecided.
+
+    Raises:
+        TypeError, ValueError: as `check_lossless_block`.
+
+    Source: our own.
+
+    >>> left = Undecided(Reason.ROUNDING, "the total variation is 0.02, of which rounding explains 0.1")
+    >>> target = lambda prefix: [0.25, 0.75]
+    >>> asked_in_float64(left, lambda coin, prefix: (coin.draw([0.27, 0.73]),), target, 1).total_variation > 0.019
+    True
+    >>> asked_in_float64(left, lambda coin, prefix: (coin.draw(target(prefix)),), target, 1) is left
+    True
+    """
+    if not isinstance(verdict, Undecided) or verdict.reason is not Reason.ROUNDING:
+        return verdict
+    found = check_lossless_block(generate, target_model, horizon, rounds, prefix)
+    return (
+        replace(found, reason=f"with the same laws as float64, {found.reason}") if isinstance(found, Lossy) else verdict
+    )
 
 
 class _Rounds:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from math import comb, perm
 from typing import Any
 
@@ -15,12 +14,14 @@ from spec_math.block_level import (
     multi_path,
     spectr,
     traversal,
+    tree_rules,
     without_replacement,
 )
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.copies import Verifier
 from spec_math.block_level.given_drafts import AtNode, Chances, Nodes
+from spec_math.block_level.method import CHAINS, DISTINCT, Expected, Given, Method, Proven, Terms, paths
 from spec_math.block_level.multi_path import HighestRank
 from spec_math.block_level.selected_chain import Selection
 from spec_math.block_level.tree import Node, grow
@@ -31,63 +32,6 @@ from spec_math.language.model import Model
 from spec_math.scheme import Tokens, draw_independent
 from spec_math.token_level import k_sequential, recursive
 from spec_math.token_level import without_replacement as distinct
-
-Draft = Callable[[Coin, Conditionals, int, int], tuple[Tokens, ...]]
-"""(coin, laws, lookahead, k) -> the drafted paths."""
-
-Generate = Callable[[Coin, Model, Model, Tokens, int, int], Tokens]
-"""(coin, target, draft, prefix, lookahead, k) -> the emitted tokens."""
-
-Expected = Callable[[Model, Model, Tokens, int, int], Any]
-"""(target, draft, prefix, lookahead, k) -> tokens per target call, exactly."""
-
-Given = Callable[[Sequence[Tokens], int], Chances]
-"""(chains, lookahead) -> the numbers of `given_drafts`."""
-
-
-Terms = Callable[[int, int, int], float]
-"""(V, lookahead, k) -> about how many terms the exact expected length adds up."""
-
-
-def _at_most_one(k: int) -> int:  # noqa: ARG001
-    return 1
-
-
-TOKEN_BY_TOKEN, AS_A_BLOCK = "one chain, token by token", "one chain, as a block"
-
-
-@dataclass(frozen=True)
-class Method:
-    """A way to verify K paths of `lookahead` tokens.
-
-    `drafts`: "one" where one path is drafted whatever k, "independent" for K i.i.d. chains, "distinct" for K chains
-    whose first tokens are drawn without replacement; `draft` is the first part of `generate`, which drafts the paths.
-    `alone` names the method of one chain that it is for k = 1, `verifier` is that of each node of a walk.
-    `prepare(nodes, k)` says what `given_drafts` makes of drafts. `effort` says how many samples of the other methods
-    one of this method is worth, where time is short. `largest(k)` bounds each number of `given_drafts`: 1 where it is
-    a chance given all chains.
-    """
-
-    name: str
-    drafts: str
-    alone: str
-    draft: Draft
-    generate: Generate
-    expected: Expected
-    prepare: Callable[[Nodes, int], Given]
-    terms: Terms
-    effort: int = 1
-    verifier: Verifier | None = None
-    largest: Callable[[int], int] = _at_most_one
-
-
-def paths(lookahead: int, k: int) -> tuple[int, ...]:
-    """Return the widths of K paths: a tree that branches at its root alone.
-
-    >>> paths(3, 2)
-    (2, 1, 1)
-    """
-    return (k, *[1] * (lookahead - 1))
 
 
 def traversal_expected(target: Model, draft: Model, prefix: Sequence[int], lookahead: int, k: int) -> Any:
@@ -123,7 +67,9 @@ def traversal_expected(target: Model, draft: Model, prefix: Sequence[int], looka
     return total
 
 
-def _of_one(name: str, generate: Any, expected: Any, given: Callable[[Conditionals, Tokens, int], Chances]) -> Method:
+def _of_one(
+    name: str, generate: Any, expected: Any, given: Callable[[Conditionals, Tokens, int], Chances], **facts: Any
+) -> Method:
     """A method of one chain: it ignores k."""
 
     def prepare(nodes: Nodes, k: int) -> Given:  # noqa: ARG001
@@ -131,21 +77,22 @@ def _of_one(name: str, generate: Any, expected: Any, given: Callable[[Conditiona
 
     return Method(
         name,
-        "one",
-        name,
+        CHAINS,
+        None,
         lambda coin, laws, lookahead, _: (chain.draw(coin, laws, lookahead),),
         lambda coin, target, draft, prefix, lookahead, _: generate(coin, target, draft, prefix, lookahead),
         lambda target, draft, prefix, lookahead, _: expected(target, draft, prefix, lookahead),
         prepare,
         lambda size, lookahead, _: size**lookahead,
+        **facts,
     )
 
 
-def _walk(name: str, verifier: Verifier, at_node: Callable[[Nodes], AtNode], terms: Terms) -> Method:
+def _walk(name: str, verifier: Verifier, at_node: Callable[[Nodes], AtNode], terms: Terms, **facts: Any) -> Method:
     """SpecTr's walk with a verifier at every node."""
 
-    def generate(coin: Coin, target: Model, draft: Model, prefix: Tokens, lookahead: int, k: int) -> Tokens:
-        return spectr.generate(coin, target, draft, prefix, paths(lookahead, k), verifier)
+    def on_tree(coin: Coin, target: Model, draft: Model, prefix: Tokens, widths: tuple[int, ...]) -> Tokens:
+        return spectr.generate(coin, target, draft, prefix, widths, verifier)
 
     def expected(target: Model, draft: Model, prefix: Tokens, lookahead: int, k: int) -> Any:
         return spectr.expected(target, draft, prefix, paths(lookahead, k), verifier)
@@ -155,40 +102,41 @@ def _walk(name: str, verifier: Verifier, at_node: Callable[[Nodes], AtNode], ter
 
     return Method(
         name,
-        "independent",
+        CHAINS,
         TOKEN_BY_TOKEN,
         lambda coin, laws, lookahead, k: _leaves(grow(coin, laws, paths(lookahead, k), draw_independent)),
-        generate,
+        lambda coin, target, draft, prefix, lookahead, k: on_tree(coin, target, draft, prefix, paths(lookahead, k)),
         expected,
         prepare,
         terms,
         verifier=verifier,
+        on_tree=on_tree,
+        **facts,
     )
 
 
-def _of_roots(
-    names: tuple[str, str], generate: Any, expected: Expected, given: Any, largest: Callable[[int], int] = _at_most_one
-) -> Method:
-    """A tree whose first tokens are drawn without replacement; its name, and what it is for one chain."""
+def _of_roots(name: str, alone: Method, on_tree: Any, expected: Expected, given: Any, **facts: Any) -> Method:
+    """A tree whose first tokens are drawn without replacement."""
 
     def prepare(nodes: Nodes, k: int) -> Given:  # noqa: ARG001
         return lambda chains, lookahead: given(nodes.laws, chains, lookahead)
 
     return Method(
-        names[0],
-        "distinct",
-        names[1],
+        name,
+        DISTINCT,
+        alone,
         lambda coin, laws, lookahead, k: _leaves(grow(coin, laws, paths(lookahead, k), distinct.draw)),
-        lambda coin, target, draft, prefix, lookahead, k: generate(coin, target, draft, prefix, paths(lookahead, k)),
+        lambda coin, target, draft, prefix, lookahead, k: on_tree(coin, target, draft, prefix, paths(lookahead, k)),
         expected,
         prepare,
         lambda size, lookahead, k: perm(size, min(k, size)) * size ** (lookahead - 1),
-        largest=largest,
+        on_tree=on_tree,
+        **facts,
     )
 
 
 def _selecting(
-    name: str, module: Any, rule: Callable[[Conditionals, int], Selection], terms: int = 1, effort: int = 1
+    name: str, module: Any, rule: Callable[[Conditionals, int], Selection], terms: int = 1, **facts: Any
 ) -> Method:
     """One of K i.i.d. chains is selected, and verified as a block; the numbers of its exact law may be long."""
 
@@ -198,14 +146,14 @@ def _selecting(
 
     return Method(
         name,
-        "independent",
+        CHAINS,
         AS_A_BLOCK,
         lambda coin, laws, lookahead, k: tuple(chain.draw(coin, laws, lookahead) for _ in range(k)),
         module.generate,
         module.expected,
         prepare,
         lambda size, lookahead, k: terms * size**lookahead * k,
-        effort,
+        **facts,
     )
 
 
@@ -234,28 +182,99 @@ def _in_closed_form(size: int, lookahead: int, k: int) -> float:
     return _states(size, lookahead, k) * size * k * k
 
 
+def _all_of_them(k: int) -> int:
+    return k
+
+
+TOKEN_BY_TOKEN = _of_one(
+    "one chain, token by token",
+    chain.generate,
+    chain.expected,
+    given_drafts.token_by_token,
+    proven=(Proven((1, 1), 1.2, length=1.5), Proven((1, 1), 0.3, end=1), Proven((1,), 3.0, rounds=2)),
+    tree=tree_rules.TOKEN_BY_TOKEN,
+    pages=("theorems/chain", "how_to/write_a_block_verifier"),
+)
+AS_A_BLOCK = _of_one(
+    "one chain, as a block",
+    block.generate,
+    block.expected,
+    given_drafts.as_block,
+    proven=(Proven((1, 1), 3.0, length=10.5), Proven((1, 1), 0.5, end=1)),
+    tree=tree_rules.AS_A_BLOCK,
+    pages=("theorems/block", "how_to/write_a_block_verifier"),
+)
+PLAN_AT_EVERY_NODE = _walk(
+    "optimal plan at every node",
+    spectr.by_plan,
+    lambda nodes: nodes.plan,
+    _enumerated,
+    proven=(),
+    tree=tree_rules.PLAN,
+    pages=("theorems/spectr", "theorems/pooled_priority"),
+)
 METHODS: tuple[Method, ...] = (
-    _of_one(TOKEN_BY_TOKEN, chain.generate, chain.expected, given_drafts.token_by_token),
-    _of_one(AS_A_BLOCK, block.generate, block.expected, given_drafts.as_block),
-    _walk("recursive rejection at every node", recursive.verify, lambda nodes: nodes.recursive, _enumerated),
-    _walk("K-SEQ at every node", k_sequential.verify, lambda nodes: nodes.k_sequential, _in_closed_form),
-    _walk("optimal plan at every node", spectr.by_plan, lambda nodes: nodes.plan, _enumerated),
+    TOKEN_BY_TOKEN,
+    AS_A_BLOCK,
+    _walk(
+        "recursive rejection at every node",
+        recursive.verify,
+        lambda nodes: nodes.recursive,
+        _enumerated,
+        proven=(Proven((2, 1), 3.6),),
+        tree=tree_rules.RECURSIVE,
+        pages=("theorems/spectr", "theorems/recursive"),
+    ),
+    _walk(
+        "K-SEQ at every node",
+        k_sequential.verify,
+        lambda nodes: nodes.k_sequential,
+        _in_closed_form,
+        proven=(),
+        tree=tree_rules.K_SEQUENTIAL,
+        pages=("theorems/spectr", "theorems/k_sequential"),
+    ),
+    PLAN_AT_EVERY_NODE,
     _of_roots(
-        ("recursive rejection, distinct first tokens", TOKEN_BY_TOKEN),
+        "recursive rejection, distinct first tokens",
+        TOKEN_BY_TOKEN,
         without_replacement.generate,
         _rejection_expected,
         given_drafts.distinct_roots,
+        proven=(Proven((2, 2), 3.0),),
+        tree=tree_rules.DISTINCT,
+        pages=("theorems/without_replacement",),
     ),
     _of_roots(
-        ("traversal, distinct first tokens", AS_A_BLOCK),
+        "traversal, distinct first tokens",
+        AS_A_BLOCK,
         traversal.generate,
         traversal_expected,
         given_drafts.traversed,
         # A chain adds at most its weight, whatever becomes of those before it further down: k weights of at most 1.
-        lambda k: k,
+        largest=_all_of_them,
+        proven=(Proven((2, 1), 2.9), Proven((2, 2), 3.4)),
+        tree=tree_rules.TRAVERSAL,
+        pages=("theorems/traversal",),
     ),
-    _selecting("greedy multi-path", multi_path, HighestRank),
-    _selecting("chain priorities", chain_priorities, Priorities, terms=16, effort=2),
+    _selecting(
+        "greedy multi-path",
+        multi_path,
+        HighestRank,
+        tree=tree_rules.MULTI_PATH,
+        proven=(Proven((2, 1), 40.0),),
+        pages=("theorems/multi_path",),
+    ),
+    _selecting(
+        "chain priorities",
+        chain_priorities,
+        Priorities,
+        terms=16,
+        effort=2,
+        proven=(Proven((2,), 0.4), Proven((3,), 0.6)),
+        tree=tree_rules.PRIORITIES,
+        pages=("theorems/chain_priorities",),
+    ),
 )
 """Every method of this floor that takes K paths, those of one chain first."""
 

@@ -1,4 +1,4 @@
-"""Expected tokens per target call on models too large to enumerate: drafts are sampled, coins are averaged out.
+"""Expected tokens per target call by Monte Carlo: drafts are sampled, the verifier's coins are averaged exactly.
 
 All methods look at the same prefixes and the same drafted chains, so that differences between methods are sharper than
 the methods' own values.
@@ -15,7 +15,8 @@ import numpy as np
 from spec_math.arrays import count
 from spec_math.block_level.drafted_chains import GatheredLaws, drafted_masses, extended, with_distinct_roots
 from spec_math.block_level.given_drafts import Nodes
-from spec_math.block_level.methods import METHODS, Method
+from spec_math.block_level.method import DISTINCT, Method
+from spec_math.block_level.methods import METHODS, TOKEN_BY_TOKEN
 from spec_math.language.model import Model
 from spec_math.language.ngram import NGram
 from spec_math.mean import Mean, of_independent, of_strata
@@ -29,13 +30,17 @@ CONFIDENCE = 0.995
 
 @dataclass(frozen=True)
 class Setting:
-    """What is sampled: two float models, the prefixes to start from, one drawn for each sample, and what is drafted."""
+    """What is sampled: two float models, the prefixes to start from, and what is drafted.
+
+    For each sample a prefix is drawn; with `in_turn` they come one after another, as they were drawn elsewhere.
+    """
 
     target: Model
     draft: Model
     prefixes: Sequence[Tokens]
     ks: tuple[int, ...]
     lookahead: int
+    in_turn: bool = False
 
 
 @dataclass(frozen=True)
@@ -68,7 +73,7 @@ def _unseen(done: int) -> None:
 def sample(
     setting: Setting,
     samples: int,
-    seed: int,
+    rng: Any,
     progress: Callable[[int], None] = _unseen,
     methods: Sequence[Method] = METHODS,
 ) -> list[Sampled]:
@@ -76,24 +81,23 @@ def sample(
 
     A sample draws a prefix and max k chains after it; a method of k paths takes them in groups of k, and the mean over
     the groups, so that every k has seen as much. Without replacement the same chains serve as far as their first tokens
-    differ. A method of effort e looks at every e-th sample.
+    differ. A method of effort e looks at every e-th sample. rng is a NumPy Generator, here and below.
 
     Raises:
-        TypeError, ValueError: samples is no count or leaves a method fewer than 2; the models are exact, or give no
-            laws, named by their prefix.
+        TypeError, ValueError: samples is not a positive integer or leaves a method fewer than 2; the models are exact,
+            or give no laws, named by their prefix.
 
     >>> model = lambda prefix: [0.5, 0.5]
-    >>> found = sample(Setting(model, model, [()], (1, 2), 3), 8, 0)
+    >>> found = sample(Setting(model, model, [()], (1, 2), 3), 8, np.random.default_rng(0))
     >>> tokens = found[0].tokens(3)
     >>> tokens.value, tokens.low < 4, tokens.high
     (4.0, True, 4.0)
     """
-    rng = np.random.default_rng(seed)
     lines = [
         (method, k)
         for method in methods
-        for k in (setting.ks if method.drafts != "one" else (1,))
-        if k > 1 or method.drafts == "one"
+        for k in ((1,) if method.one_chain else setting.ks)
+        if k > 1 or method.one_chain
     ]
     least = 2 * max(method.effort for method in methods)
     if count(samples, "samples") < least:
@@ -101,9 +105,10 @@ def sample(
     rows: list[list[FLOAT]] = [[] for _ in lines]
     plain: list[FLOAT] = []
     for number in range(samples):
-        prefix = setting.prefixes[int(rng.integers(len(setting.prefixes)))]
+        place = number if setting.in_turn else int(rng.integers(len(setting.prefixes)))
+        prefix = setting.prefixes[place % len(setting.prefixes)]
         block = _Drafted(setting, prefix, rng)
-        plain.append(block.accepted(METHODS[0], 1))
+        plain.append(block.accepted(TOKEN_BY_TOKEN, 1))
         for row, (method, k) in zip(rows, lines, strict=True):
             if number % method.effort == 0:
                 row.append(block.accepted(method, k))
@@ -130,7 +135,7 @@ class _Drafted:
     def accepted(self, method: Method, k: int) -> FLOAT:
         given = method.prepare(self._nodes, k)
         groups = [self._chains[at : at + k] for at in range(0, len(self._chains) - k + 1, k)]
-        if method.drafts == "distinct":
+        if method.drafts is DISTINCT:
             if k not in self._distinct:
                 self._distinct[k] = [
                     with_distinct_roots(self._laws, group, k, self._lookahead, self._rng) for group in groups
@@ -147,21 +152,22 @@ class OneChain(NamedTuple):
     gain: list[Mean]
 
 
-def of_every_prefix(setting: Setting, repeats: int, seed: int) -> OneChain:
+def of_every_prefix(setting: Setting, repeats: int, rng: Any) -> OneChain:
     """Return the two methods of one chain, for lookaheads 1..L, over ALL prefixes: `repeats` ≥ 2 chains after each.
 
     For two n-gram models, which are asked for single masses alone: tens of thousands of chains a second. The standard
     error is that of drafting; which prefixes there are is not left to chance.
 
     Raises:
-        TypeError: the models are no n-gram models.
+        TypeError: the models are not n-gram models.
 
     >>> model = NGram.learn([0, 1, 0, 1, 1], order=2, size=2)
-    >>> found = of_every_prefix(Setting(model, model, [(0,), (1,)], (1,), 2), 2, 0).as_a_block[1]
+    >>> rng, prefixes = np.random.default_rng(0), [(0,), (1,)]
+    >>> found = of_every_prefix(Setting(model, model, prefixes, (1,), 2), 2, rng).as_a_block[1]
     >>> found.value, found.samples
     (3.0, 4)
     """
-    t, d = _drafted_masses(setting, repeats, seed)
+    t, d = _drafted_masses(setting, repeats, rng)
     plain: Any = np.cumprod(np.minimum(1.0, t / d), axis=-1)
     kept = _kept(t, d)
     # A block keeps at each place no less than token by token is accepted: w_i ≥ Π min(1, t/d).
@@ -172,7 +178,7 @@ def of_every_prefix(setting: Setting, repeats: int, seed: int) -> OneChain:
     )
 
 
-def ceilings(setting: Setting, repeats: int, seed: int) -> dict[int, list[Mean]]:
+def ceilings(setting: Setting, repeats: int, rng: Any) -> dict[int, list[Mean]]:
     """Return what no lossless verifier of k i.i.d. chains exceeds, in tokens per call, for each k and lookaheads 1..L.
 
     The law: i drafted tokens are accepted only where the first i tokens of the text, whose law is the target's, are
@@ -181,13 +187,14 @@ def ceilings(setting: Setting, repeats: int, seed: int) -> dict[int, list[Mean]]
     k = 1 the optimum is known: it is verification as a block. Models, prefixes and errors as `of_every_prefix`.
 
     Raises:
-        TypeError: the models are no n-gram models.
+        TypeError: the models are not n-gram models.
 
     >>> model = NGram.learn([0, 1, 0, 1, 1], order=2, size=2)
-    >>> ceilings(Setting(model, model, [(0,), (1,)], (1,), 2), 2, 0)[1][1].value
+    >>> rng, prefixes = np.random.default_rng(0), [(0,), (1,)]
+    >>> ceilings(Setting(model, model, prefixes, (1,), 2), 2, rng)[1][1].value
     3.0
     """
-    masses = _drafted_masses(setting, repeats, seed)
+    masses = _drafted_masses(setting, repeats, rng)
     t, d = (np.cumprod(side, axis=-1) for side in masses)
     found: dict[int, list[Mean]] = {}
     for k in setting.ks:
@@ -201,15 +208,13 @@ def ceilings(setting: Setting, repeats: int, seed: int) -> dict[int, list[Mean]]
     return found
 
 
-def _drafted_masses(setting: Setting, repeats: int, seed: int) -> tuple[FLOAT, FLOAT]:
+def _drafted_masses(setting: Setting, repeats: int, rng: Any) -> tuple[FLOAT, FLOAT]:
     """Draft `repeats` chains after every prefix: both models' masses, [repeats, prefixes, L]."""
     target, draft = setting.target, setting.draft
     if not isinstance(target, NGram) or not isinstance(draft, NGram):
         raise TypeError("single masses are asked of n-gram models; sample other models")
     longer = max(target, draft, key=lambda model: model.order)
     contexts = np.stack([longer.context(prefix) for prefix in setting.prefixes])
-    # A stream of its own: what is sampled with the same seed elsewhere is added to these means as independent.
-    rng = np.random.default_rng([seed, 1])
     drawn = [drafted_masses((target, draft), contexts, setting.lookahead, rng) for _ in range(repeats)]
     return np.stack([masses[0] for masses in drawn]), np.stack([masses[1] for masses in drawn])
 

@@ -17,7 +17,6 @@ from spec_math.block_level.priority_law import chord
 from spec_math.chance import Coin
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
-from spec_math.token_level.ratio_order import RatioOrder, ratio_order
 
 
 def generate(
@@ -31,7 +30,8 @@ def generate(
     Speculative Sampling".
 
     Raises:
-        ValueError, TypeError: lookahead or k is no count; a law or the prefix is none, named by its prefix.
+        ValueError, TypeError: lookahead or k is not a positive integer; a law is not a probability distribution or the
+            prefix is not valid, named by its prefix.
 
     >>> from spec_math.chance import law
     >>> target, draft = (lambda prefix: ["1/4", "3/4"]), (lambda prefix: ["1/2", "1/2"])
@@ -67,7 +67,7 @@ class HighestRank:
     so that no digit cancels and nothing underflows with the length of the path.
 
     Raises:
-        TypeError, ValueError: k is no count.
+        TypeError, ValueError: k is not a positive integer.
 
     >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
     >>> HighestRank(laws, 2).law(()).tolist()
@@ -77,7 +77,6 @@ class HighestRank:
     def __init__(self, laws: Conditionals, k: int) -> None:
         self.laws = laws
         self.k = count(k)
-        self._orders: dict[Tokens, RatioOrder] = {}
         self._rows: dict[Tokens, Array] = {}
         one = ones_like(selected_chain.in_numpy(laws.target())[:1])
         self._shares: dict[Tokens, tuple[Array, Array]] = {(): (one - one, one)}
@@ -85,11 +84,11 @@ class HighestRank:
     def law(self, path: Tokens) -> Array:
         """Return the law [V] of the next token of the highest chain, given that it begins with path."""
         if path not in self._rows:
-            order, (below, mass) = self._order(path), self._share(path)
+            order, (below, mass) = self.laws.order(path), self._share(path)
             ends = below + mass * order.draft_below
             rising = chord(ends[:-1], ends[1:], self.k) / chord(below, ends[-1:], self.k)
             self._rows[path] = zeros_like(selected_chain.in_numpy(self.laws.target(path)))
-            self._rows[path][order.tokens] = selected_chain.told_from_zero(order.draft * rising)
+            self._rows[path][order.tokens] = selected_chain.clip_from_zero(order.draft * rising)
         return self._rows[path]
 
     def select(self, coin: Coin, chains: Sequence[Tokens]) -> Tokens:  # noqa: ARG002 - no chance is needed
@@ -101,20 +100,14 @@ class HighestRank:
             place += 1
         return leading[0]
 
-    def _order(self, path: Tokens) -> RatioOrder:
-        if path not in self._orders:
-            rows = self.laws.target(path), self.laws.draft(path)
-            self._orders[path] = ratio_order(*map(selected_chain.in_numpy, rows))
-        return self._orders[path]
-
     def _rank(self, tokens: Tokens, place: int) -> int:
-        return int(np.flatnonzero(self._order(tokens[:place]).tokens == tokens[place])[0])
+        return int(np.flatnonzero(self.laws.order(tokens[:place]).tokens == tokens[place])[0])
 
     def _share(self, path: Tokens) -> tuple[Array, Array]:
         """Return lo/(lo + m) and m/(lo + m) of a path, each by its own products and sums."""
         if path not in self._shares:
             below, mass = self._share(path[:-1])
-            order, rank = self._order(path[:-1]), self._rank(path, len(path) - 1)
+            order, rank = self.laws.order(path[:-1]), self._rank(path, len(path) - 1)
             lower, own = below + mass * order.draft_below[rank : rank + 1], mass * order.draft[rank : rank + 1]
             self._shares[path] = lower / (lower + own), own / (lower + own)
         return self._shares[path]

@@ -1,4 +1,4 @@
-"""What ANY verifier of k chains, or of a drafted tree, can reach: the largest expected number of accepted tokens.
+"""The optimum of blocks: the most tokens per target call that ANY verifier of k chains, or of a tree, yields.
 
 Source: Sun et al. 2024 for one chain; the program of prefixes and its dual are worked out here.
 """
@@ -23,20 +23,20 @@ from spec_math.notebook import BAD, GOOD, card
 from spec_math.scheme import Tokens
 from spec_math.token_level import optimal
 from spec_math.token_level.without_replacement import draw as draw_without_replacement
-from spec_math.verdict import Bracket, Optimal
+from spec_math.verdict import Bracket
 
 
 @dataclass(frozen=True)
 class Certificate:
     """A law c of one leaf that drafts allow, and prices of prefixes: a verifier reaches `lower`, none exceeds `upper`.
 
-    Selecting a drafted leaf by c and block-verifying it accepts Σ M on average, M_s = min(c(s), M_v t(s|v)). No
-    verifier accepts more than E[largest sum of prices along a drafted chain] + (the most that stopping a walk by the
-    target can gain, 1 a prefix less its price), whatever the prices Y ≥ 0 [N].
+    Selecting a drafted leaf by c and block-verifying it yields 1 + Σ M tokens per call on average, M_s = min(c(s),
+    M_v t(s|v)). No verifier yields more than 1 + E[largest sum of prices along a drafted chain] + (the most that
+    stopping a walk by the target can gain, 1 a prefix less its price), whatever the prices Y ≥ 0 [N].
 
     >>> claim = chains_certificate(lambda _: ["1/3", "2/3"], lambda _: ["2/3", "1/3"], (), 1, 1)
     >>> claim.lower, claim.upper, claim.check()
-    (Fraction(2, 3), Fraction(2, 3), True)
+    (Fraction(5, 3), Fraction(5, 3), True)
     """
 
     tree: PrefixTree
@@ -46,13 +46,13 @@ class Certificate:
 
     @property
     def lower(self) -> Fraction:
-        """What block verification of the selected leaf accepts."""
-        return self.tree.accepted(self.selection)
+        """The tokens per call that block verification of the selected leaf yields."""
+        return 1 + self.tree.accepted(self.selection)
 
     @property
     def upper(self) -> Fraction:
-        """What no verifier exceeds, by the prices."""
-        return self.drafts.dearest(self.tree.leaf_prices(self.prices)) + self.tree.stopping(self.prices)
+        """The tokens per call that no verifier exceeds, by the prices."""
+        return 1 + self.drafts.dearest(self.tree.leaf_prices(self.prices)) + self.tree.stopping(self.prices)
 
     def check(self) -> bool:
         """Say whether the selection is allowed and the prices are prices, so that the value lies in [lower, upper]."""
@@ -70,39 +70,65 @@ class Certificate:
     def _repr_html_(self) -> str:
         if not self.check():
             return card("Certificate that shows nothing", {}, colour=BAD)
-        facts = {"leaves": len(self.tree.leaves), "accepted tokens at least": self.lower, "at most": self.upper}
+        facts = {"leaves": len(self.tree.leaves), "tokens per call at least": self.lower, "at most": self.upper}
         return card("Certificate of a block", facts, colour=GOOD)
 
 
-def chains(target_model: Model, draft_model: Model, prefix: Sequence[int], lookahead: int, k: int) -> Optimal | Bracket:
-    """Return the most tokens that any verifier of k i.i.d. chains accepts on average, with its certificate.
+@dataclass(frozen=True)
+class OptimalLength:
+    """No verifier of these drafts yields more tokens per call of the target: `certificate` shows it.
+
+    >>> print(tokens_per_call(lambda _: ["1/3", "2/3"], lambda _: ["2/3", "1/3"], (), 1, 1))
+    Optimal: no verifier of these drafts yields more than 5/3 tokens per call
+    """
+
+    tokens_per_call: Any
+    certificate: Certificate
+
+    def __str__(self) -> str:
+        return f"Optimal: no verifier of these drafts yields more than {self.tokens_per_call} tokens per call"
+
+    def _repr_html_(self) -> str:
+        return card(
+            "Optimal", {"tokens per call": self.tokens_per_call, "certified": self.certificate.check()}, colour=GOOD
+        )
+
+
+def tokens_per_call(
+    target_model: Model, draft_model: Model, prefix: Sequence[int], lookahead: int, k: int
+) -> OptimalLength | Bracket:
+    """Return the most tokens per call that any verifier of k i.i.d. chains yields on average, with its certificate.
 
     The problem (reduced): max Σ_s M_s over 0 ≤ M_s ≤ M_v t(s|v), M of the empty prefix 1, and Σ_{s ∈ W} M_s ≤
-    P(the drafts meet W) for every antichain W. A prefix that ends the text is not counted, so that the expected number
-    of tokens per target call is 1 more than this. HiGHS solves it in floats, with leaf sets added as they are broken;
-    its vertex is then solved for in Fractions. Optimal where the two ends agree exactly, else a Bracket of Fractions.
-    Float laws are read as the dyadic numbers they hold, in proportion to their own sums.
+    P(the drafts meet W) for every antichain W. A prefix that ends the text is not counted, so that the tokens per call
+    of the target are 1 more than this. HiGHS solves it in floats, with leaf sets added as they are broken; its vertex
+    is then solved for in Fractions. Optimal where the two ends agree exactly, else a Bracket of Fractions. Float laws
+    are read as the dyadic numbers they hold, in proportion to their own sums.
 
     Raises:
-        ValueError, TypeError: lookahead or k is no count; a law or the prefix is none, named by its prefix.
+        ValueError, TypeError: lookahead or k is not a positive integer; a law is not a probability distribution or the
+            prefix is not valid, named by its prefix.
 
-    >>> chains(lambda _: ["1/3", "2/3"], lambda _: ["2/3", "1/3"], (), 2, 1).acceptance
-    Fraction(11, 9)
+    >>> tokens_per_call(lambda _: ["1/3", "2/3"], lambda _: ["2/3", "1/3"], (), 2, 1).tokens_per_call
+    Fraction(20, 9)
     """
     claim = chains_certificate(target_model, draft_model, prefix, lookahead, k)
     return _verdict(claim)
 
 
-def trees(target_model: Model, draft_model: Model, prefix: Sequence[int], widths: Sequence[int]) -> Optimal | Bracket:
-    """Return the most tokens that any verifier accepts on average of a tree drafted without replacement.
+def tokens_per_call_of_tree(
+    target_model: Model, draft_model: Model, prefix: Sequence[int], widths: Sequence[int]
+) -> OptimalLength | Bracket:
+    """Return the most tokens per call that any verifier yields on average of a tree drafted without replacement.
 
-    As `chains`; siblings are drawn without replacement, and the law of the drafted trees is enumerated.
+    As `tokens_per_call`; siblings are drawn without replacement, and the law of the drafted trees is enumerated.
 
     Raises:
-        ValueError, TypeError: widths are no counts; a law or the prefix is none, named by its prefix.
+        ValueError, TypeError: widths are not positive integers; a law is not a probability distribution or the prefix
+            is not valid, named by its prefix.
 
-    >>> trees(lambda _: ["1/3", "2/3"], lambda _: ["2/3", "1/3"], (), (2, 2)).acceptance
-    Fraction(2, 1)
+    >>> tokens_per_call_of_tree(lambda _: ["1/3", "2/3"], lambda _: ["2/3", "1/3"], (), (2, 2)).tokens_per_call
+    Fraction(3, 1)
     """
     laws, widths = Conditionals(target_model, draft_model, prefix), checked_widths(widths)
     tree = prefix_tree(laws, len(widths))
@@ -120,29 +146,30 @@ def trees(target_model: Model, draft_model: Model, prefix: Sequence[int], widths
 def chains_certificate(
     target_model: Model, draft_model: Model, prefix: Sequence[int], lookahead: int, k: int
 ) -> Certificate:
-    """Return the certificate that `chains` judges: its `lower` and `upper` enclose the optimum.
+    """Return the certificate that `tokens_per_call` judges: its `lower` and `upper` enclose the optimum.
 
     >>> chains_certificate(lambda _: ["1/3", "2/3"], lambda _: ["2/3", "1/3"], (), 1, 2).upper
-    Fraction(8, 9)
+    Fraction(17, 9)
     """
     tree = prefix_tree(Conditionals(target_model, draft_model, prefix), count(lookahead, "lookahead"))
     return certified(tree, IndependentChains(tree.draft[tree.leaves], count(k)))
 
 
 def level_bound(target_model: Model, draft_model: Model, prefix: Sequence[int], lookahead: int, k: int) -> Any:
-    """Return an upper bound without a solver: Σ over levels of the optimal transport of whole prefixes of that length.
+    """Return an upper bound of the tokens per call without a solver: 1 + Σ over levels of the transport of prefixes.
 
-    The bound lets every level be met as if the levels above it did not bind: Σ_i max P(the first i tokens of the text
-    are those of a drafted chain). One sort a level, V^lookahead prefixes.
+    The bound lets every level be met as if the levels above it did not bind: 1 + Σ_i max P(the first i tokens of the
+    text are those of a drafted chain). One sort a level, V^lookahead prefixes.
 
     Raises:
-        TypeError, ValueError: lookahead or k is no count; a law or the prefix is none, named by its prefix.
+        TypeError, ValueError: lookahead or k is not a positive integer; a law is not a probability distribution or the
+            prefix is not valid, named by its prefix.
 
     >>> level_bound(lambda _: ["1/3", "2/3"], lambda _: ["2/3", "1/3"], (), 2, 1)
-    Fraction(4, 3)
+    Fraction(7, 3)
     """
     tree = prefix_tree(Conditionals(target_model, draft_model, prefix), count(lookahead, "lookahead"))
-    total, reached = Fraction(0), [Fraction(1)]
+    total, reached = Fraction(1), [Fraction(1)]
     for node in range(1, len(tree)):
         reached.append(reached[tree.parents[node]] * tree.target[node])
     for level in range(1, lookahead + 1):
@@ -154,20 +181,20 @@ def level_bound(target_model: Model, draft_model: Model, prefix: Sequence[int], 
     return total
 
 
-def _verdict(claim: Certificate) -> Optimal | Bracket:
+def _verdict(claim: Certificate) -> OptimalLength | Bracket:
     lower, upper = claim.lower, claim.upper
-    return Optimal(lower, claim) if lower == upper else Bracket(lower, upper)
+    return OptimalLength(lower, claim) if lower == upper else Bracket(lower, upper)
 
 
 def certified(tree: PrefixTree, drafts: Drafts) -> Certificate:
     """Return a certificate for any law of drafts on a tree of prefixes: the narrowest of those found.
 
-    Units: tokens accepted per target call. Prices and selection: vectors over prefixes and leaves.
+    Units: tokens per target call. Prices and selection: vectors over prefixes and leaves.
 
     >>> tree = prefix_tree(Conditionals(lambda _: ["1/4", "3/4"], lambda _: ["1/2", "1/2"], ()), 1)
     >>> claim = certified(tree, DraftedTrees({frozenset({0, 1}): Fraction(1)}, 2))
     >>> claim.lower, claim.upper
-    (Fraction(1, 1), Fraction(1, 1))
+    (Fraction(2, 1), Fraction(2, 1))
     """
     program = LeafProgram(tree, drafts)
     program.solve()

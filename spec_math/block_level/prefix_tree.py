@@ -1,4 +1,4 @@
-"""The tree of prefixes that drafts can reach, with what a selected leaf is worth and what prices on prefixes cost."""
+"""The tree of prefixes that drafts can reach, and the values on it that the optimum's linear program needs."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def prefix_tree(laws: Conditionals, lookahead: int) -> PrefixTree:
     """Walk all prefixes of up to `lookahead` tokens that the draft can draw.
 
     Raises:
-        ValueError, TypeError: a law is none, named by its prefix.
+        ValueError, TypeError: a law is not a probability distribution, named by its prefix.
 
     >>> prefix_tree(Conditionals(lambda _: ["1/4", "3/4"], lambda _: [0, 1], ()), 2).paths
     ((), (1,), (1, 1))

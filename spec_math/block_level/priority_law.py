@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from spec_math.arrays import Array, is_exact, ones_like, zeros_like
+from spec_math.kernels import kernel
 
 
 @dataclass(frozen=True)
@@ -46,14 +46,10 @@ class PriorityLaw:
         >>> uniform(exact([1])).slopes(exact(["1/4", 1]), 2).tolist()
         [Fraction(1, 4), Fraction(5, 4)]
         """
-        lower, upper, low, high = self._cells(ends)
-        stretch = np.minimum(np.searchsorted(ends, lower, side="right"), len(ends) - 1)
-        starts = np.flatnonzero(np.concatenate([[True], stretch[1:] != stretch[:-1]]))
-        widths = upper - lower
-        means = np.add.reduceat(widths * chord(low, high, k), starts) / np.add.reduceat(widths, starts)
-        # A float mass may be too small to move the running sum: its stretch has the slope of the place it stands at.
-        place = np.searchsorted(stretch[starts], np.arange(len(ends)), side="right") - 1
-        return means[np.maximum(place, 0)]
+        means = zeros_like(ends)
+        walk = _means if is_exact(ends) else _compiled_means
+        walk((self.masses, self.low, self.high), self._above(), ends, k, means)
+        return means
 
     def given(self, weights: Array, starts: Array, stops: Array) -> PriorityLaw:
         """Return the mixture, with these weights [r], of this law given that its quantile lies in (start, stop].
@@ -76,8 +72,7 @@ class PriorityLaw:
 
     def _cells(self, cuts: Array) -> tuple[Array, Array, Array, Array]:
         """Cut the quantiles [0, 1] at the ends of the pieces and at `cuts`: quantiles and priorities at both ends."""
-        above = np.cumsum(self.masses)
-        above = above / above[-1]
+        above = self._above()
         below = np.concatenate([zeros_like(above[:1]), above[:-1]])
         inside = cuts[(cuts > 0) & (cuts < 1)]
         edges = np.unique(np.concatenate([below[:1], above, inside]))
@@ -89,9 +84,14 @@ class PriorityLaw:
         high = np.minimum(self.low[piece] + (upper - below[piece]) * pace, self.high[piece])
         return lower, upper, low, high
 
+    def _above(self) -> Array:
+        """Return the quantiles [m] at which the pieces end, the last of them 1."""
+        above = np.cumsum(self.masses)
+        return above / above[-1]
+
 
 def uniform(like: Array) -> PriorityLaw:
-    """Return the uniform law on [0, 1], in the world of an array.
+    """Return the uniform law on [0, 1], in the number type of an array.
 
     >>> from spec_math.arrays import exact
     >>> uniform(exact([1])).high.tolist()
@@ -120,6 +120,22 @@ def winner(laws: Sequence[PriorityLaw]) -> Array:
     return chances
 
 
+def mixed(parts: Sequence[tuple[Any, PriorityLaw]]) -> PriorityLaw:
+    """Return the mixture of laws, each with its weight.
+
+    >>> from fractions import Fraction
+    >>> from spec_math.arrays import exact
+    >>> law = uniform(exact([1]))
+    >>> low = law.given(exact([1]), exact([0]), exact(["1/2"]))
+    >>> mixed([(Fraction(1, 3), low), (Fraction(2, 3), law)]).masses.tolist()
+    [Fraction(2, 3), Fraction(1, 3)]
+    """
+    edges = np.unique(np.concatenate([ends for _, law in parts for ends in (law.low, law.high)]))
+    masses = np.stack([weight * _masses_between(law, edges) for weight, law in parts]).sum(0)
+    there = masses > 0
+    return _joined(masses[there], edges[:-1][there], edges[1:][there])
+
+
 def chord(low: Array, high: Array, k: int) -> Array:
     """Return Σ_{j<k} low^j high^(k−1−j): the slope of x^k from low to high, without a difference.
 
@@ -132,6 +148,43 @@ def chord(low: Array, high: Array, k: int) -> Array:
         power = power * low
         total = total * high + power
     return total
+
+
+def _means(pieces: Any, above: Any, ends: Any, k: int, means: Any) -> None:
+    """Walk up the quantiles, by pieces and stretches at once: the means of k U^(k−1) over the stretches.
+
+    A float mass may be too small to move the running sum: its stretch is a point, and has the mean of the last one
+    below it that is none, or at the bottom of the first above.
+    """
+    masses, lows, highs = pieces
+    last, one = len(ends) - 1, above[-1]
+    zero = one - one
+    piece, start, at, filled = 0, zero, zero, 0
+    for stretch in range(last + 1):
+        end = min(ends[stretch], one) if stretch < last else one
+        total, width = zero, zero
+        while at < end:
+            upper = min(end, above[piece])
+            if upper > at:
+                pace = (highs[piece] - lows[piece]) / masses[piece]
+                low = lows[piece] + (at - start) * pace
+                # Rounding must not carry a priority past the end of its piece.
+                high = min(lows[piece] + (upper - start) * pace, highs[piece])
+                slope, power = one, one
+                for _ in range(k - 1):
+                    power = power * low
+                    slope = slope * high + power
+                total, width = total + (upper - at) * slope, width + (upper - at)
+                at = upper
+            if at == above[piece] and at < one:
+                piece, start = piece + 1, at
+        if width > 0:
+            means[stretch] = total / width
+            if filled == 0:
+                means[:stretch] = means[stretch]
+            filled = stretch + 1
+        elif filled > 0:
+            means[stretch] = means[stretch - 1]
 
 
 def _masses_between(law: PriorityLaw, edges: Array) -> Array:
@@ -205,4 +258,5 @@ def _near(place: Array) -> tuple[Array, Array]:
     return high * (1 - 2.0**-50), high
 
 
-_compiled_integrate = njit(cache=True)(_integrate)
+_compiled_integrate = kernel(_integrate)
+_compiled_means = kernel(_means)

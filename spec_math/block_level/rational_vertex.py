@@ -1,4 +1,4 @@
-"""From a vertex in floats to the same vertex in Fractions: solve the equations that hold there."""
+"""From a linear program's vertex in floats to the same vertex in Fractions: solve the equations that hold there."""
 
 from __future__ import annotations
 

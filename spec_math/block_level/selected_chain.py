@@ -1,4 +1,4 @@
-"""Many drafted chains by way of one: select a chain by a rule of known law, then block-verify it against that law."""
+"""One selected chain of many: a selection rule whose law is known, then block verification against that law."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import numpy as np
 
 from spec_math.arrays import Array, count, is_exact
 from spec_math.block_level import block, chain
-from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level.conditionals import Conditionals, in_numpy
 from spec_math.chance import Coin
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
@@ -43,7 +43,19 @@ def generate(coin: Coin, selection: Selection, lookahead: int) -> Tokens:
     Fraction(1, 4)
     """
     laws = selection.laws
-    chains = [chain.draw(coin, laws, lookahead) for _ in range(selection.k)]
+    return verify(coin, selection, [chain.draw(coin, laws, lookahead) for _ in range(selection.k)])
+
+
+def verify(coin: Coin, selection: Selection, chains: Sequence[Tokens]) -> Tokens:
+    """Select one of k drafted chains, and verify it as a block against `selection.law`, as `generate` says.
+
+    >>> from spec_math.block_level.multi_path import HighestRank
+    >>> from spec_math.chance import replay
+    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
+    >>> replay(lambda coin: verify(coin, HighestRank(laws, 2), [(0,), (1,)]), [0, 0])
+    (1, 0)
+    """
+    laws = selection.laws
     tokens = selection.select(coin, chains)
     targets = [in_numpy(laws.target(tokens[:place])) for place in range(len(tokens) + (not laws.ends(tokens)))]
     drafts = [selection.law(tokens[:place]) for place in range(len(tokens))]
@@ -67,26 +79,12 @@ def expected(target_model: Model, selection: Selection, lookahead: int) -> Any:
     )
 
 
-def in_numpy(row: Array) -> Array:
-    """Return a law [V] as the selections compute with it: Fractions as they are, floats and torch as NumPy float64.
-
-    Floats are taken in proportion to their own sum, as a coin draws from them.
-
-    >>> in_numpy(np.array([0.5, 0.5], dtype=np.float32)).dtype
-    dtype('float64')
-    """
-    if is_exact(row):
-        return row
-    wide = row.astype(np.float64) if isinstance(row, np.ndarray) else row.detach().cpu().double().numpy()
-    return wide / wide.sum()
-
-
-def told_from_zero(masses: Array) -> Array:
+def clip_from_zero(masses: Array) -> Array:
     """Return masses > 0 as they are, but floats no smaller than 2^-1000: a power of a tiny mass may underflow.
 
     A chain that was drafted has a mass, however small; what is added is far below a rounding of the sum.
 
-    >>> told_from_zero(np.array([0.5, 0.0])).tolist() == [0.5, 2.0**-1000]
+    >>> clip_from_zero(np.array([0.5, 0.0])).tolist() == [0.5, 2.0**-1000]
     True
     """
     return masses if is_exact(masses) else np.maximum(masses, 2.0**-1000)

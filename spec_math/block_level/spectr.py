@@ -35,7 +35,8 @@ def generate(
     optimal plan (`by_plan`). Source: SpecTr, Alg. 3 and Appendix E, with errata e, r and s mended.
 
     Raises:
-        ValueError, TypeError: widths are no counts, a law or the prefix is none, named by its prefix.
+        ValueError, TypeError: widths are not positive integers, a law is not a probability distribution or the prefix
+            is not valid, named by its prefix.
 
     >>> from spec_math.chance import law
     >>> target, draft = (lambda prefix: ["1/4", "3/4"]), (lambda prefix: ["1/2", "1/2"])
@@ -45,7 +46,19 @@ def generate(
     """
     widths = checked_widths(widths)
     laws = Conditionals(target_model, draft_model, prefix)
-    candidates = grow(coin, laws, widths, draw_independent)
+    return verify(coin, grow(coin, laws, widths, draw_independent), laws, verifier)
+
+
+def verify(
+    coin: Coin, candidates: tuple[Node, ...], laws: Conditionals, verifier: Verifier = k_sequential.verify
+) -> Tokens:
+    """Walk down a tree of i.i.d. drafts, given the children of its root in the order drawn: Alg. 3 of `generate`.
+
+    >>> from spec_math.chance import replay
+    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
+    >>> replay(lambda coin: verify(coin, (Node(1), Node(1)), laws), [0, 0])
+    (1, 0)
+    """
     emitted: Tokens = ()
     while candidates:
         drafts = tuple(node.token for node in candidates)

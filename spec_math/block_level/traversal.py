@@ -26,7 +26,8 @@ def generate(
     Source: Weng et al. 2025, "Traversal Verification for Speculative Tree Decoding".
 
     Raises:
-        ValueError, TypeError: widths holds no counts; a law or the prefix is none, named by its prefix.
+        ValueError, TypeError: widths does not hold positive integers; a law is not a probability distribution or the
+            prefix is not valid, named by its prefix.
 
     >>> from spec_math.chance import law
     >>> target, draft = (lambda prefix: ["1/4", "1/2", "1/4"]), (lambda prefix: ["1/2", "1/2", 0])

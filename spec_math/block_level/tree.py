@@ -53,13 +53,13 @@ def checked_widths(widths: Any) -> tuple[int, ...]:
 
     Raises:
         ValueError: there is no level, or a width below 1.
-        TypeError: widths is no tuple or list, or a width is no whole number.
+        TypeError: widths is not a tuple or list, or a width is not a whole number.
 
     >>> checked_widths([2, 1])
     (2, 1)
     """
     if not isinstance(widths, tuple | list):
-        raise TypeError(f"widths must be a tuple of counts, one a level, such as (2, 1, 1); got {widths!r}")
+        raise TypeError(f"widths must be a tuple of positive integers, one a level, such as (2, 1, 1); got {widths!r}")
     levels: tuple[Any, ...] = tuple(widths)
     if not levels:
         raise ValueError("widths must name at least one level; got (): draft one token with (1,)")

@@ -27,7 +27,8 @@ def generate(
     whole support below it where that is smaller than its width. Source: Sequoia; SpecTr, Alg. 3 for the walk.
 
     Raises:
-        ValueError, TypeError: widths are no counts, a law or the prefix is none, named by its prefix.
+        ValueError, TypeError: widths are not positive integers, a law is not a probability distribution or the prefix
+            is not valid, named by its prefix.
 
     >>> from spec_math.chance import law
     >>> target, draft = (lambda prefix: ["1/4", "3/4"]), (lambda prefix: ["1/2", "1/2"])
@@ -35,7 +36,17 @@ def generate(
     {2: Fraction(1, 1)}
     """
     laws = Conditionals(target_model, draft_model, prefix)
-    siblings = grow(coin, laws, checked_widths(widths), without_replacement.draw)
+    return verify(coin, grow(coin, laws, checked_widths(widths), without_replacement.draw), laws)
+
+
+def verify(coin: Coin, siblings: tuple[Node, ...], laws: Conditionals) -> Tokens:
+    """Walk down a tree of distinct siblings, given the children of its root in the order drawn, as `generate` says.
+
+    >>> from spec_math.chance import replay
+    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
+    >>> replay(lambda coin: verify(coin, (Node(1),), laws), [0, 0])
+    (1, 0)
+    """
     emitted: Tokens = ()
     while siblings:
         tokens = tuple(node.token for node in siblings)

@@ -13,9 +13,14 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from spec_math.cli.interrupt import guard
+
 COMMANDS = (
     "compare",
     "blocks",
+    "frontier",
+    "record",
+    "lossy",
     "vocabularies",
     "explain",
     "generate",
@@ -25,6 +30,8 @@ COMMANDS = (
     "audit",
     "trace",
     "prove",
+    "certify",
+    "check",
     "vectors",
 )
 """Each is a function in a module of its name, in the order of --help."""
@@ -86,4 +93,5 @@ def main() -> None:
     >>> main.__module__
     'spec_math.cli'
     """
+    guard()
     app()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import logging
+from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +17,10 @@ from spec_math.cli.run import study
 def audit(  # noqa: PLR0913
     sampler: Annotated[
         str | None,
-        typer.Argument(metavar="MODULE:FUNCTION", help="What is audited: module:function or file.py:function."),
+        typer.Argument(
+            metavar="MODULE:FUNCTION|NAME",
+            help="What is audited: module:function, file.py:function, or a public engine by its name.",
+        ),
     ] = None,
     target: Annotated[
         str | None, typer.Option(help="The target's law, masses separated by commas; rows of a chain by ;.")
@@ -57,6 +62,30 @@ def audit(  # noqa: PLR0913
     alpha: Annotated[
         float, typer.Option(help="With --samples: the false-positive rate, however long the test runs.")
     ] = 1e-6,
+    stub: Annotated[
+        str | None, typer.Option(help="Packages that the file imports and does not use: jax,triton,lightning.")
+    ] = None,
+    replaced: Annotated[
+        list[str] | None,
+        typer.Option("--replace", metavar="'A=>B'", help="One place of the source changed before it is judged."),
+    ] = None,
+    source: Annotated[
+        Path | None, typer.Option("--source", help="With a name: your own copy of the engine's repository.")
+    ] = None,
+    suspects: Annotated[
+        Path | None, typer.Option("--suspects", metavar="FOLDER", help="List what may be a verifier; nothing is run.")
+    ] = None,
+    values: Annotated[
+        list[str] | None,
+        typer.Option("--set", metavar="NAME=VALUE", help="A parameter's value, as its module reads Python."),
+    ] = None,
+    returns: Annotated[
+        str | None,
+        typer.Option(help="What it returns, in order: tokens; count,token; count,law; tokens,token; _ is not read."),
+    ] = None,
+    temperature: Annotated[
+        str | None, typer.Option(help="The temperature that is judged: 0, 1 or a fraction 1/n.")
+    ] = None,
     total_variation: Annotated[
         float, typer.Option(help="With --samples of a function: what is looked for, and so how many are drawn.")
     ] = 0.02,
@@ -77,6 +106,12 @@ def audit(  # noqa: PLR0913
 
       spec-math audit speculative.py:step --roles p=target,q=draft
 
+      spec-math audit package/sampling.py:step --stub jax,triton --replace 'p / q=>q / p'
+
+      spec-math audit sampling.py:verify --returns count,token --set top_k=None --temperature 0
+
+      spec-math audit rotalabs-accel
+
       spec-math audit mypackage.sampling:rejection_sample --lookahead 2 --numbers torch.float32
 
       spec-math audit --samples tokens.txt --target 1/4,3/4 --out verdict.html
@@ -84,6 +119,7 @@ def audit(  # noqa: PLR0913
     [bold]Exit codes[/bold]: 0 lossless, 1 lossy, 2 bad input, 3 undecided. With --samples: 0 not rejected by as many
     tokens as find the distance asked for with probability 0.99, 1 rejected, 3 not rejected by fewer.
     """
+    _tell_of_long_ones()
     if samples is not None:
         from spec_math.render.output import ENDINGS
         from spec_math.studies.audits import samples as of_samples
@@ -91,16 +127,59 @@ def audit(  # noqa: PLR0913
         place = None if out is None else out if out.suffix in ENDINGS else out / "samples"
         kept = None if place is None else place.with_suffix(".kept.json")
         tokens = of_samples.SamplesRequest(samples, target, draft, alpha, total_variation, kept)
-        study(lambda told: of_samples.study(tokens, told), out, lambda: kept and kept.unlink(missing_ok=True))
+        study(lambda progress: of_samples.study(tokens, progress), out, lambda: kept and kept.unlink(missing_ok=True))
+    if suspects is not None:
+        from spec_math.studies.audits.suspects import study as of_suspects
+
+        study(partial(of_suspects, suspects), out)
     if sampler is None:
         raise typer.BadParameter("name what is audited, MODULE:FUNCTION, or give its tokens with --samples")
+    if ":" not in sampler:
+        engine = _engine(sampler, source, replaced or [])
+        study(engine, out)
     from spec_math.studies.audits import study as of_samplers
 
     bits = _grid(grid)
     asked = of_samplers.AuditRequest(
-        sampler, shape, roles, numbers, target, draft, k, lookahead, horizon, budget, bits, pytest
+        sampler,
+        shape,
+        roles,
+        numbers,
+        target,
+        draft,
+        k,
+        lookahead,
+        horizon,
+        budget,
+        bits,
+        pytest,
+        tuple((stub or "").split(",")) if stub else (),
+        tuple(replaced or ()),
+        temperature,
+        _stand_ins(stub or ""),
     )
-    study(lambda told: of_samplers.study(asked, _make(), told), out)
+    study(lambda progress: of_samplers.study(asked, _make(values or [], returns, temperature), progress), out)
+
+
+def _engine(name: str, source: Path | None, replaced: list[str]) -> Any:
+    """A public engine, whose records stand in torch_bridge."""
+    if find_spec("torch") is None:
+        raise typer.BadParameter(
+            "engines are judged with torch, which is not installed: pip install 'spec_math[torch]'"
+        )
+    from spec_math.audit.loading.package import edit_of
+    from torch_bridge.field.study import study as of_engines
+
+    edits = [edit_of(one) for one in replaced]
+    return partial(of_engines, name, source, edits)
+
+
+def _tell_of_long_ones() -> None:
+    """Let explorations that last say how far they are."""
+    logger = logging.getLogger("spec_math.audit.exploration")
+    if not logger.handlers:
+        logger.addHandler(logging.StreamHandler())
+        logger.setLevel(logging.INFO)
 
 
 def _grid(text: str) -> int | None:
@@ -113,12 +192,25 @@ def _grid(text: str) -> int | None:
     return int(text)
 
 
-def _make() -> Any:
+def _make(values: list[str], returns: str | None, temperature: str | None) -> Any:
     """With torch installed its randomness is followed too; no floor below may know of torch_bridge."""
     from spec_math.audit import subject_of
 
+    told = bool(values or returns or temperature)
     if find_spec("torch") is None:
+        if told:
+            raise typer.BadParameter("--set, --returns and --temperature need torch: pip install 'spec_math[torch]'")
         return subject_of
     from torch_bridge import subject
 
-    return subject.subject_of
+    return partial(subject.told_subject_of, (values, returns, temperature)) if told else subject.subject_of
+
+
+def _stand_ins(stub: str) -> Any:
+    """Return names that compute, of packages that are stood in for and not installed."""
+    packages = [one for one in stub.split(",") if one and "." not in one and find_spec(one) is None]
+    if not packages or find_spec("torch") is None:
+        return {}
+    from torch_bridge.stand_ins import given
+
+    return given(packages)

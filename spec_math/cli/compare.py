@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from spec_math.cli.options import (
-    CompressOption,
     DraftOption,
+    FilterOption,
     KOption,
     LawOption,
     OutOption,
@@ -26,12 +25,8 @@ def compare(  # noqa: PLR0913 - typer takes an argument an option
     logits: Annotated[bool, typer.Option(help="The files hold logits, not probabilities.")] = False,
     k: KOption = "1,2,4,8",
     scheme: SchemeOption = None,
+    filters: FilterOption = None,
     sweep: SweepOption = None,
-    compress: CompressOption = None,
-    names: Annotated[Path | None, typer.Option(help="JSON list of the V token names.")] = None,
-    position: Annotated[
-        int | None, typer.Option(help="Position whose bounding subset is shown; else the one of least optimum.")
-    ] = None,
     positions: Annotated[int, typer.Option(help="Positions looked at of the embedded default.")] = 2000,
     out: OutOption = None,
     seed: SeedOption = 0,
@@ -39,7 +34,8 @@ def compare(  # noqa: PLR0913 - typer takes an argument an option
     """Compare every scheme with the optimum, over many positions.
 
     Without files it compares two n-gram models on held-out words of CPython's own documentation. Whole blocks are
-    compared by spec-math blocks, drafters with another vocabulary by spec-math vocabularies.
+    compared by spec-math blocks, drafters with another vocabulary by spec-math vocabularies, and one position is looked
+    at by spec-math explain. A bare function is judged, and its acceptance estimated by running it.
 
     Exit codes: 0 every scheme is lossless, 1 one is lossy or its formula wrong, 2 bad input, 3 one is undecided.
 
@@ -49,7 +45,11 @@ def compare(  # noqa: PLR0913 - typer takes an argument an option
 
       spec-math compare --target t.npy --draft d.npy --logits --out results
 
-      spec-math compare --scheme mypackage.verifiers:mine --k 1,2,3
+      spec-math compare --scheme mypackage/verifiers.py:mine --k 1,2,3
+
+      spec-math compare --filter target.temperature=0.7,top_p=0.9 --filter draft.top_k=50
+
+      spec-math compare --sweep draft.temperature=0.2:1.0:5
     """
     from spec_math.studies.positions import study as of_positions
 
@@ -59,11 +59,9 @@ def compare(  # noqa: PLR0913 - typer takes an argument an option
         logits=logits,
         ks=k,
         schemes=tuple(scheme or ()),
+        filters=tuple(filters or ()),
         sweep=sweep,
-        compress=compress,
-        names=names,
-        position=position,
         positions=positions,
         seed=seed,
     )
-    study(lambda told: of_positions.study(asked, told), out)
+    study(lambda progress: of_positions.study(asked, progress), out)

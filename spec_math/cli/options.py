@@ -16,11 +16,16 @@ DraftOption = Annotated[
 ]
 KOption = Annotated[str, typer.Option("--k", help="Numbers of drafts, separated by commas.")]
 SchemeOption = Annotated[list[str] | None, typer.Option(help="A scheme of your own, module:name; may be repeated.")]
-SweepOption = Annotated[
-    str | None, typer.Option(help="draft-temperature=FROM:TO:STEP, such as draft-temperature=0.5:1.5:0.1.")
+FilterOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--filter",
+        help="[target.|draft.]temperature=, top_k=, top_p= or min_p=, for both sides if none is named, taken in this "
+        "order; union.top_k=N keeps the best N tokens of either law (SpecTr Fig. 5). With commas, or several times.",
+    ),
 ]
-CompressOption = Annotated[
-    int | None, typer.Option(help="Restrict to the union of both laws' best N tokens (SpecTr Fig. 5).")
+SweepOption = Annotated[
+    str | None, typer.Option(help="One of these as NAME=FROM:TO:HOW MANY, such as draft.temperature=0.5:1.5:5.")
 ]
 PositionsOption = Annotated[int, typer.Option(help="Held-out positions of the embedded default.")]
 VocabularyOption = Annotated[
@@ -41,6 +46,21 @@ DraftModelOption = Annotated[
 PrefixOption = Annotated[str, typer.Option(help="Where tables start: token indices with blanks between them.")]
 MethodOption = Annotated[str, typer.Option(help="Method of verification, some words of its name.")]
 BlockSeedOption = Annotated[int | None, typer.Option(help="Seed of everything that is sampled.")]
+ExactLawOption = Annotated[
+    str | None,
+    typer.Option("--target", help="The target's law, exact: masses with commas, a JSON list, or a file of one law."),
+]
+ExactDraftOption = Annotated[
+    list[str] | None,
+    typer.Option("--draft", help="The draft's law, likewise; given twice, each drafter drafts one token."),
+]
+DraftsOption = Annotated[
+    str, typer.Option(help="How k tokens are drafted: independent, or as a scheme does (without replacement, greedy).")
+]
+DraftLawOption = Annotated[
+    Path | None, typer.Option(help='Instead of --draft: JSON of the drafts\' law, {"0 1": "1/4", "1 1": "3/4"}.')
+]
+WeightsOption = Annotated[bool, typer.Option(help="What is given are weights: divide by their exact sum.")]
 OutOption = Annotated[
     Path | None,
     typer.Option(help="Folder for page, CSV, JSON and pictures; or one file: .html, .csv, .json or .svg."),

@@ -26,4 +26,4 @@ def overlap(
     from spec_math.studies.vocabularies import overlap as of_two
 
     asked = of_two.OverlapRequest(first, second, text)
-    study(lambda told: of_two.study(asked, told), out)
+    study(lambda progress: of_two.study(asked, progress), out)

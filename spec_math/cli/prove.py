@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from spec_math.cli.options import SchemeOption
-from spec_math.cli.run import run
-from spec_math.report.proofs import commands as proof_commands
+from spec_math.cli.options import OutOption, SchemeOption
+from spec_math.cli.run import study
 from spec_math.symbolic.trial import SEED
 
 
@@ -30,7 +28,7 @@ def prove(  # noqa: PLR0913 - typer takes an argument an option
         typer.Option(help="Seconds of processor time a theorem; 60 for --scheme without --k, else no limit."),
     ] = None,
     seed: Annotated[int, typer.Option(help="Seed of the laws that what is proved is tried on.")] = SEED,
-    out: Annotated[Path | None, typer.Option(help="JSON file for regions, verdicts and counterexamples.")] = None,
+    out: OutOption = None,
 ) -> None:
     """Prove for ALL laws on a few tokens that verifiers are lossless, and accept what their formulas say.
 
@@ -44,7 +42,9 @@ def prove(  # noqa: PLR0913 - typer takes an argument an option
 
       spec-math prove --scheme mypackage.verifiers:mine --tokens 2,3
     """
-    wanted = proof_commands.Wanted(tuple(words or ()), quick, tuple(scheme or ()), tokens, k, jobs, out, limit, seed)
-    if only_list:
-        run(lambda console, _: proof_commands.listed(wanted, console))
-    run(lambda console, progress: proof_commands.prove_all(wanted, console, progress))
+    from spec_math.studies.proofs import study as of_proofs
+
+    wanted = of_proofs.Wanted(tuple(words or ()), quick, tuple(scheme or ()), tokens, k, jobs, limit, seed)
+    study(
+        (lambda _: of_proofs.listed(wanted)) if only_list else lambda progress: of_proofs.study(wanted, progress), out
+    )

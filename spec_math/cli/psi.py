@@ -43,4 +43,4 @@ def psi(  # noqa: PLR0913 - typer takes an argument an option
     from spec_math.studies.vocabularies import psi as of_psi
 
     asked = of_psi.PsiRequest(token, vocabulary, target_vocabulary, draft, text, lookahead, shortest)
-    study(lambda told: of_psi.study(asked, told), out)
+    study(lambda progress: of_psi.study(asked, progress), out)

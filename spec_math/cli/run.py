@@ -1,7 +1,7 @@
-"""Run one command: a console for what is said, another for complaints, errors as sentences, exit codes for scripts.
+"""How a command is run: consoles for output and for errors, errors as sentences, exit codes for scripts.
 
 Exit codes: 0 lossless or done, 1 lossy, 2 bad input, 3 undecided, 70 a fault of this library, which says nothing about
-what was judged, 130 interrupted.
+what was judged, 130 interrupted, 141 whoever read the output left.
 """
 
 from __future__ import annotations
@@ -20,18 +20,19 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from spec_math.result import Result
-
-Told = Callable[[str, int], Callable[[int], None]]
-"""How work says how far it is: (what is done, its steps) -> a function that is told how many steps more are done."""
+    from spec_math.studies.progress import Progress
 
 FAULT = 70
 """The exit code of a fault of ours: Python's own, 1, would read as lossy."""
+
+NOBODY_READS = 141
+"""The exit code where a pipe was closed before all was shown, as a shell has it: 1 would read as lossy."""
 
 PIPE = 140
 """Columns where the output is no terminal and COLUMNS says nothing."""
 
 
-def study(work: Callable[[Told], Result], out: Path | None, written: Callable[[], object] | None = None) -> None:
+def study(work: Callable[[Progress], Result], out: Path | None, written: Callable[[], object] | None = None) -> None:
     """Do a study, show its result, write it where --out says, and leave with its exit code.
 
     `written` is called once all files are there.
@@ -41,7 +42,7 @@ def study(work: Callable[[Told], Result], out: Path | None, written: Callable[[]
 
     >>> from spec_math.result import Result
     >>> try:
-    ...     study(lambda told: Result("done", "Done", "Nothing was found."), None)
+    ...     study(lambda progress: Result("done", "Done", "Nothing was found."), None)
     ... except typer.Exit as left:
     ...     left.exit_code
     Done
@@ -54,7 +55,7 @@ def study(work: Callable[[Told], Result], out: Path | None, written: Callable[[]
         from spec_math.render.terminal import show
 
         check_out(out)
-        result = work(told_by(progress))
+        result = work(progress_of(progress))
         progress.stop()
         # Files first: a reader of the table may close the pipe.
         paths = write(result, out)
@@ -72,7 +73,8 @@ def run(work: Callable[[Console, Any], int]) -> None:
     """Do the work with a console and a progress bar, and leave with its exit code; bad input leaves with 2.
 
     Code that was loaded and ends the process, as a script does at its end, leaves with 2 too: its own code may be 0.
-    Numbers that contradict each other leave with 3: nothing is decided, and nothing is shown.
+    Numbers that contradict each other leave with 3: nothing is decided, and nothing is shown. Where whoever reads the
+    output has left, as head does, it leaves with 141 and says nothing.
 
     Raises:
         typer.Exit: always, with the code.
@@ -95,6 +97,8 @@ def run(work: Callable[[Console, Any], int]) -> None:
     except (typer.Exit, typer.Abort, typer.BadParameter):
         raise
     except SystemExit as error:
+        if isinstance(error.__context__, BrokenPipeError):  # rich leaves so; files are written by then
+            raise typer.Exit(NOBODY_READS) from None
         said = f"the code that was loaded ended the process (exit code {error.code}); nothing was judged"
         complaints.print(f"[bold red]error:[/bold red] {said}", soft_wrap=True)
         raise typer.Exit(2) from None
@@ -102,7 +106,7 @@ def run(work: Callable[[Console, Any], int]) -> None:
         if isinstance(error, KeyError | IndexError):  # no model says so: a fault of ours
             raise typer.Exit(_told(complaints)) from error
         complaints.print("[bold red]error:[/bold red]", end=" ")
-        complaints.print("; ".join([str(error), *getattr(error, "__notes__", [])]), markup=False, soft_wrap=True)
+        complaints.print("; ".join([_said(error), *getattr(error, "__notes__", [])]), markup=False, soft_wrap=True)
         raise typer.Exit(2) from None
     except ArithmeticError as error:
         from spec_math.invariants import BrokenInvariantError
@@ -151,6 +155,13 @@ def _interruptible(work: Callable[[Console, Any], int], console: Console, progre
             sys.unraisablehook = sys.__unraisablehook__
 
 
+def _said(error: Exception) -> str:
+    """Return what an error says; of a file that is not there its path, and not the system's number for that."""
+    if isinstance(error, FileNotFoundError) and error.filename is not None:
+        return f"{error.filename}: there is no such file"
+    return str(error)
+
+
 def _told(complaints: Console) -> int:
     import traceback
 
@@ -159,11 +170,11 @@ def _told(complaints: Console) -> int:
     return FAULT
 
 
-def told_by(progress: Any) -> Told:
+def progress_of(progress: Any) -> Progress:
     """Return the way in which work tells a progress bar how far it is.
 
     >>> from rich.progress import Progress
-    >>> told_by(Progress(disable=True))("work", 2)(1)
+    >>> progress_of(Progress(disable=True))("work", 2)(1)
     """
 
     def task(what: str, steps: int) -> Callable[[int], None]:

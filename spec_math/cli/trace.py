@@ -58,4 +58,4 @@ def trace(  # noqa: PLR0913 - typer takes an argument an option
 
     folder = out.parent if out.suffix in ENDINGS else out
     asked = of_traces.TraceRequest(tuple(paths or ()), folder / "shards", alpha, tolerance, scheduler, workers, bug)
-    study(lambda told: of_traces.study(asked, told), out)
+    study(lambda progress: of_traces.study(asked, progress), out)

@@ -5,20 +5,20 @@ from __future__ import annotations
 import json
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import Progress
-from rich.table import Table
 
 from spec_math.cli.options import SeedOption
-from spec_math.cli.run import run
-from spec_math.files.whole import check_writable
+from spec_math.cli.run import study
+
+if TYPE_CHECKING:
+    from spec_math.result import Result
+    from spec_math.studies.progress import Progress
 
 
 def vectors(
-    out: Annotated[Path, typer.Option(help="Folder for the files; it is made if it is missing.")],
+    out: Annotated[Path, typer.Option(help="Folder for the files, and a page, CSV and JSON that list them.")],
     seed: SeedOption = 0,
 ) -> None:
     """Write logits, drafted tokens, uniforms and the tokens that a verifier must emit on them, as safetensors and JSON.
@@ -31,29 +31,41 @@ def vectors(
 
       spec-math vectors --out vectors --seed 7
     """
-    run(lambda console, _progress: _write(out, seed, console, _progress))
+    if out.suffix in (".html", ".csv", ".json", ".svg"):
+        raise typer.BadParameter(f"--out names a folder for many files; got {out}")
+    # Without torch nothing is written, and no folder is made either.
+    study(lambda progress: _written(out, seed, progress), out if find_spec("torch") else None)
 
 
-def _write(out: Path, seed: int, console: Console, progress: Progress) -> int:
+def _written(out: Path, seed: int, progress: Progress) -> Result:
     if find_spec("torch") is None:
         raise ValueError(
             "conformance vectors are made of torch's own types, and torch is not installed; install the extra: "
             "pip install 'spec_math[torch]'"
         )
     # No floor below may know of torch_bridge: torch is an extra, and only the command line sees what is installed.
+    from spec_math.result import Column, Result, Row, Table, sentences
     from torch_bridge import write_vectors
 
-    check_writable(out)
-    task = progress.add_task("files", total=None)
+    step = progress("files", 1)
     written = write_vectors(out, seed)
-    progress.remove_task(task)
+    step(1)
     listed: list[dict[str, Any]] = json.loads(written[-1].read_text(encoding="utf-8"))["files"]
-    table = Table(box=None, pad_edge=False)
-    for name in ("file", "verifier", "options"):
-        table.add_column(name)
-    for file in listed:
-        given = ", ".join(f"{name} {value:g}" for name, value in file["options"].items() if value is not None)
-        table.add_row(file["file"], file["verifier"], given)
-    console.print(table)
-    console.print(f"{len(listed)} files and {written[-1].name} in {out}", markup=False)
-    return 0
+    rows = [Row((file["file"], file["verifier"], _options(file["options"]), file["bound"])) for file in listed]
+    columns = (
+        Column("file"),
+        Column("verifier"),
+        Column("options"),
+        Column("bound", "number", "probability", None, shown=False),
+    )
+    return Result(
+        "files",
+        f"Conformance vectors, seed {seed}",
+        f"Run your kernel on the {len(listed)} files of {out} and compare its tokens with those expected.",
+        (Table("files", "Files of vectors", columns, tuple(rows)),),
+        notes=sentences([f"{written[-1].name} says what is in each file."]),
+    )
+
+
+def _options(given: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {value:g}" for name, value in given.items() if value is not None)

@@ -49,4 +49,4 @@ def vocabularies(  # noqa: PLR0913 - typer takes an argument an option
     asked = of_vocabularies.Vocabularies(
         target_vocabulary, draft_vocabulary, target, draft, logits, prefix, lookahead, draft_cost, positions, seed
     )
-    study(lambda told: of_vocabularies.study(asked, told), out)
+    study(lambda progress: of_vocabularies.study(asked, progress), out)

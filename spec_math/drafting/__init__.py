@@ -1,4 +1,4 @@
-"""Drafts over another vocabulary, or part of one: each a map to a law that every verifier takes."""
+"""Draft laws over another vocabulary, or over part of one, mapped so that every verifier can take them."""
 
 from spec_math.drafting import (
     head_cost,

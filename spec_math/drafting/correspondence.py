@@ -9,10 +9,10 @@ import array_api_compat
 import numpy as np
 
 from spec_math.arrays import Array, array_namespace, is_exact
-from spec_math.arrays import law as checked
+from spec_math.arrays import as_law as checked
 from spec_math.language import Vocabulary
 from spec_math.language.overlap import pairs
-from spec_math.language.speaker import Speaker
+from spec_math.language.tokenized_model import TokenizedModel
 
 
 @lru_cache(maxsize=8)
@@ -40,7 +40,7 @@ def carried(draft: Any, target_vocabulary: Vocabulary, draft_vocabulary: Vocabul
     No mass is lost or rescaled: both together sum to 1. The second part is in the order of the draft vocabulary.
 
     Raises:
-        ValueError: the masses are no law, or not one on the draft vocabulary.
+        ValueError: the masses are not a probability distribution, or not one on the draft vocabulary.
 
     >>> shared, beyond = carried(["1/2", "1/3", "1/6"], Vocabulary(["a", "c"]), Vocabulary(["a", "b", "d"]))
     >>> shared.tolist(), beyond.tolist()
@@ -84,11 +84,11 @@ def blank(like: Array, size: int) -> Array:
     return array_namespace(like).zeros(shape, dtype=like.dtype, device=array_api_compat.device(like))
 
 
-def heard(drafter: Speaker, target_vocabulary: Vocabulary, prefix: tuple[int, ...]) -> Array:
-    """Return the drafter's law [D] after a text written in target tokens, which it reads as its own (`Speaker.read`).
+def law_after(drafter: TokenizedModel, target_vocabulary: Vocabulary, prefix: tuple[int, ...]) -> Array:
+    """Return the drafter's law [D] after a text in target tokens, which it reads as its own (`TokenizedModel.read`).
 
-    >>> drafter = Speaker({(): ["1/2", "1/2"], (1,): ["1/3", "2/3"]}.__getitem__, Vocabulary(["a", "ab"]))
-    >>> heard(drafter, Vocabulary(["a", "b"]), (0, 1)).tolist()
+    >>> drafter = TokenizedModel({(): ["1/2", "1/2"], (1,): ["1/3", "2/3"]}.__getitem__, Vocabulary(["a", "ab"]))
+    >>> law_after(drafter, Vocabulary(["a", "b"]), (0, 1)).tolist()
     [Fraction(1, 3), Fraction(2, 3)]
     """
     return drafter.law(drafter.read(target_vocabulary.spell(prefix)))

@@ -14,7 +14,7 @@ def full(size: int, dimension: int) -> int:
     """Return V·d, the multiplications of a head on the whole vocabulary.
 
     Raises:
-        TypeError, ValueError: a size is no count.
+        TypeError, ValueError: a size is not a positive integer.
 
     >>> full(1000, 64)
     64000
@@ -37,7 +37,7 @@ def speculative(size: int, dimension: int, rank: int, k: int, down: bool = True)
     down=False leaves d'·d out, as the paper does. Source: SpecVocab, Table 4.
 
     Raises:
-        TypeError, ValueError: a size is no count.
+        TypeError, ValueError: a size is not a positive integer.
 
     >>> speculative(1000, 64, 4, 50), speculative(1000, 64, 4, 50, down=False)
     (7456, 7200)

@@ -5,19 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from spec_math.arrays import Array, array_namespace, check_same_world, count, over, zeros_like
+from spec_math.arrays import Array, array_namespace, check_same_number_type, count, divide, zeros_like
 from spec_math.block_level import chain
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.chance import Coin
-from spec_math.drafting.correspondence import carried, heard, on_vocabulary, places
+from spec_math.drafting.correspondence import carried, law_after, on_vocabulary, places
 from spec_math.drafting.outcome import Outcome
-from spec_math.language import Speaker, Vocabulary
+from spec_math.language import TokenizedModel, Vocabulary
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
 
 
 class NoOverlapError(ValueError):
-    """The draft puts no mass on the target's tokens, so that its restriction to them is no law."""
+    """The draft puts no mass on the target's tokens, so that its restriction to them is no distribution."""
 
 
 def draft_law(draft: Any, target_vocabulary: Vocabulary, draft_vocabulary: Vocabulary) -> Array:
@@ -25,7 +25,7 @@ def draft_law(draft: Any, target_vocabulary: Vocabulary, draft_vocabulary: Vocab
 
     Raises:
         NoOverlapError: a ValueError; d(T) = 0, so that there is no such law.
-        ValueError, TypeError: the masses are no law on the draft vocabulary.
+        ValueError, TypeError: the masses are not a probability distribution on the draft vocabulary.
 
     Source: Timor et al., Alg. 4, line 4.
 
@@ -51,32 +51,38 @@ def acceptance(target: Any, draft: Any, target_vocabulary: Vocabulary, draft_voc
     has mass on T ∩ D (Theorem 4.1). Source: Timor et al., Table 3.
 
     Raises:
-        ValueError, TypeError: a law is none or not on its vocabulary; exact and floating laws are mixed.
+        ValueError, TypeError: a law is not a probability distribution or not on its vocabulary; exact and floating laws
+            are mixed.
 
     >>> acceptance(["1/4", "3/4"], ["1/2", "1/2"], Vocabulary(["a", "b"]), Vocabulary(["b", "c"]))
     Fraction(3, 4)
     """
     t = on_vocabulary(target, target_vocabulary, "target")
     shared, _ = carried(draft, target_vocabulary, draft_vocabulary)
-    check_same_world(t, shared)
+    check_same_number_type(t, shared)
     xp = array_namespace(t)
     totals = xp.sum(shared, axis=-1, keepdims=True)
-    return xp.sum(xp.minimum(t, over(shared, totals, zeros_like(shared))), axis=-1)
+    return xp.sum(xp.minimum(t, divide(shared, totals, zeros_like(shared))), axis=-1)
 
 
-def model(drafter: Speaker, target_vocabulary: Vocabulary) -> Model:
+def model(drafter: TokenizedModel, target_vocabulary: Vocabulary) -> Model:
     """Return the drafter as a model on the target's tokens, which every verifier of blocks takes.
 
-    It hears the text so far in its own tokens (`Speaker.read`). Where its law has no mass on T, NoOverlapError.
+    It is conditioned on the text so far in its own tokens (`TokenizedModel.read`). Where its law has no mass on T it
+    raises NoOverlapError.
 
-    >>> drafter = Speaker(lambda prefix: ["1/3", "1/3", "1/3"], Vocabulary(["a", "b", "c"]))
+    >>> drafter = TokenizedModel(lambda prefix: ["1/3", "1/3", "1/3"], Vocabulary(["a", "b", "c"]))
     >>> model(drafter, Vocabulary(["a", "b"]))((0,)).tolist()
     [Fraction(1, 2), Fraction(1, 2)]
     """
-    return lambda prefix: draft_law(heard(drafter, target_vocabulary, prefix), target_vocabulary, drafter.vocabulary)
+    return lambda prefix: draft_law(
+        law_after(drafter, target_vocabulary, prefix), target_vocabulary, drafter.vocabulary
+    )
 
 
-def generate(coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequence[int], lookahead: int) -> Tokens:
+def generate(
+    coin: Coin, target: TokenizedModel, drafter: TokenizedModel, prefix: Sequence[int], lookahead: int
+) -> Tokens:
     """Draft up to `lookahead` tokens of T ∩ D and verify them token by token; return the emitted target tokens.
 
     The law: the tokens, continued by the target, have the target's joint law. Source: Timor et al., Alg. 4.
@@ -85,23 +91,23 @@ def generate(coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequence[int
         ValueError, TypeError: as `block_level.chain.generate`; never NoOverlapError, see `run`.
 
     >>> from spec_math.chance import law
-    >>> target = Speaker(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
-    >>> drafter = Speaker(lambda prefix: ["1/2", "1/2"], Vocabulary(["b", "c"]))
+    >>> target = TokenizedModel(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
+    >>> drafter = TokenizedModel(lambda prefix: ["1/2", "1/2"], Vocabulary(["b", "c"]))
     >>> law(lambda coin: generate(coin, target, drafter, (), 1))
     {(1, 0): Fraction(3, 16), (1, 1): Fraction(9, 16), (0,): Fraction(1, 4)}
     """
     return run(coin, target, drafter, prefix, lookahead).tokens
 
 
-def run(coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequence[int], lookahead: int) -> Outcome:
+def run(coin: Coin, target: TokenizedModel, drafter: TokenizedModel, prefix: Sequence[int], lookahead: int) -> Outcome:
     """Run one block as `generate` does, and say what was drafted and accepted.
 
     Where the draft has no mass on the target's tokens drafting ends, and what has been drafted is verified; if that is
     nothing, the block is one plain sample of the target, and `fallback` says so.
 
     >>> from spec_math.chance import replay
-    >>> target = Speaker(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
-    >>> drafter = Speaker(lambda prefix: [1], Vocabulary(["c"]))
+    >>> target = TokenizedModel(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
+    >>> drafter = TokenizedModel(lambda prefix: [1], Vocabulary(["c"]))
     >>> replay(lambda coin: run(coin, target, drafter, (), 3), [0.5]).fallback[:26]
     "TLI's draft is undefined: "
     """

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import Array, count
-from spec_math.arrays import law as checked
+from spec_math.arrays import as_law as checked
 from spec_math.distribution import overlap
 from spec_math.drafting import head_cost
 from spec_math.drafting.speculative import Ranking, from_hidden
@@ -28,7 +28,8 @@ def factorised(log_probabilities: Any, dimension: int) -> tuple[Array, Array]:
     first d' of them, with the first d' coordinates of the hidden states, are the best fit of dimension d'.
 
     Raises:
-        ValueError: a log-probability is not finite, or the dimension exceeds min(n, V). TypeError: it is no count.
+        ValueError: a log-probability is not finite, or the dimension exceeds min(n, V). TypeError: it is not a positive
+            integer.
 
     >>> hidden, head = factorised(np.log([[0.25, 0.75], [0.5, 0.5]]), 1)
     >>> weights = np.exp(hidden @ head.T)
@@ -50,7 +51,7 @@ def truncated(head: Any, rank: int) -> Ranking:
     For a head from `factorised` no ranking of that rank comes closer to the logits, in the sum of squares.
 
     Raises:
-        ValueError: the rank exceeds the head's dimension. TypeError: it is no count.
+        ValueError: the rank exceeds the head's dimension. TypeError: it is not a positive integer.
 
     >>> truncated(np.eye(3), 2).down.tolist()
     [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]]
@@ -85,7 +86,7 @@ def figure_4(targets: Any, hidden: Any, head: Any, ranks: Iterable[int], ks: Ite
     At d' = d and k = V the draft is the full one. Source: SpecVocab, Figure 4 and Table 4.
 
     Raises:
-        ValueError, TypeError: a target is no law, a rank or k is none or too large.
+        ValueError, TypeError: a target is not a probability distribution, a rank or k is none or too large.
 
     >>> targets, head = np.array([[0.5, 0.5]]), np.eye(2)
     >>> figure_4(targets, np.array([[1.0, 0.0]]), head, [1], [1])[0].acceptance

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from spec_math.arrays import Array
-from spec_math.arrays import law as checked
+from spec_math.arrays import as_law as checked
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
 

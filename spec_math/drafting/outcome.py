@@ -1,4 +1,4 @@
-"""What one call of the target yields, with what had been drafted and why a method did without drafts.
+"""The outcome of one call of the target: the tokens emitted, what was drafted, and why nothing was, where nothing was.
 
 Source: Timor et al., Alg. 2 to 5, for what a run returns.
 """

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import Array, check_same_world
-from spec_math.arrays import law as checked
+from spec_math.arrays import Array, check_same_number_type
+from spec_math.arrays import as_law as checked
 from spec_math.distribution import overlap
-from spec_math.drafting.correspondence import heard, on_vocabulary, places
-from spec_math.language import GreedyTokenizer, Speaker, Vocabulary
+from spec_math.drafting.correspondence import law_after, on_vocabulary, places
+from spec_math.language import GreedyTokenizer, TokenizedModel, Vocabulary
 from spec_math.language.model import Model
-from spec_math.worlds import exact
+from spec_math.number_types import exact
 
 
 def draft_law(draft: Any, kernel: Any) -> Array:
@@ -25,14 +25,14 @@ def draft_law(draft: Any, kernel: Any) -> Array:
     Source: TokenTiming, Section 2 (Timor et al. 2025c), which writes it Mᵀd.
 
     Raises:
-        ValueError: a row of the kernel is no law, or there is no row for each draft token.
+        ValueError: a row of the kernel is not a probability distribution, or there is no row for each draft token.
         TypeError: exact and floating numbers are mixed.
 
     >>> draft_law(["1/2", "1/2"], [[1, 0], ["1/3", "2/3"]]).tolist()
     [Fraction(2, 3), Fraction(1, 3)]
     """
     d, rows = checked(draft, "draft"), checked(kernel, "kernel")
-    check_same_world(d, rows)
+    check_same_number_type(d, rows)
     if rows.ndim != 2 or rows.shape[0] != d.shape[-1]:
         raise ValueError(
             f"a kernel has one row for each draft token, [D = {d.shape[-1]}, T]; got the shape {tuple(rows.shape)}"
@@ -44,7 +44,7 @@ def acceptance(target: Any, draft: Any, kernel: Any) -> Any:
     """Return Σ_T min(t, d·M), the probability that the first draft is accepted, for laws [..., T] and [..., D].
 
     Raises:
-        ValueError, TypeError: a law or a row of the kernel is none.
+        ValueError, TypeError: a law or a row of the kernel is not a probability distribution.
 
     >>> acceptance(["1/4", "3/4"], [1], [["1/2", "1/2"]])
     Fraction(3, 4)
@@ -52,20 +52,20 @@ def acceptance(target: Any, draft: Any, kernel: Any) -> Any:
     return overlap(target, draft_law(draft, kernel))
 
 
-def model(drafter: Speaker, target_vocabulary: Vocabulary, kernel: Any) -> Model:
+def model(drafter: TokenizedModel, target_vocabulary: Vocabulary, kernel: Any) -> Model:
     """Return the drafter as a model on the target's tokens, which every verifier of blocks takes.
 
-    It hears the text so far in its own tokens (`Speaker.read`).
+    It is conditioned on the text so far in its own tokens (`TokenizedModel.read`).
 
     Raises:
         ValueError: the kernel does not lead from the drafter's vocabulary to the target's.
 
-    >>> drafter = Speaker(lambda prefix: ["1/2", "1/2"], Vocabulary(["a", "c"]))
+    >>> drafter = TokenizedModel(lambda prefix: ["1/2", "1/2"], Vocabulary(["a", "c"]))
     >>> model(drafter, Vocabulary(["a", "b"]), [[1, 0], [0, 1]])((0,)).tolist()
     [Fraction(1, 2), Fraction(1, 2)]
     """
     rows = on_vocabulary(kernel, target_vocabulary, "kernel")
-    return lambda prefix: draft_law(heard(drafter, target_vocabulary, prefix), rows)
+    return lambda prefix: draft_law(law_after(drafter, target_vocabulary, prefix), rows)
 
 
 def by_first_token(target_vocabulary: Vocabulary, draft_vocabulary: Vocabulary) -> Array:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import Array, asarray, count
-from spec_math.arrays import law as checked
+from spec_math.arrays import as_law as checked
 from spec_math.distribution import descending_rank, overlap, restricted
 from spec_math.drafting.mapped import Mapped
 from spec_math.language.model import Model
@@ -21,7 +21,7 @@ from spec_math.scheme import Tokens
 
 @dataclass(frozen=True, eq=False)
 class Ranking:
-    """The module that guesses: W_down [d', d] and W_vocab [V, d'], so that token scores are W_vocab (W_down h).
+    """The ranking module: W_down [d', d] and W_vocab [V, d'], so that token scores are W_vocab (W_down h).
 
     >>> Ranking(np.eye(2), np.array([[1.0, 0.0], [0.0, 2.0], [1.0, 1.0]])).scores(np.array([1.0, 1.0])).tolist()
     [1.0, 2.0, 2.0]
@@ -39,7 +39,7 @@ def candidates(scores: Any, k: int) -> Array:
     """Say which tokens are among the k with the highest scores [..., V], lowest index first among equals.
 
     Raises:
-        ValueError: k exceeds the vocabulary. TypeError: k is no count.
+        ValueError: k exceeds the vocabulary. TypeError: k is not a positive integer.
 
     Source: SpecVocab, Section 3.3, step 2.
 
@@ -74,7 +74,7 @@ def acceptance(target: Any, draft: Any, scores: Any, k: int) -> Any:
     """Return Σ_K min(t, d/d(K)) for the k tokens K with the highest scores, laws and scores [..., V].
 
     Raises:
-        ValueError, TypeError: as `draft_law`, or a target that is no law.
+        ValueError, TypeError: as `draft_law`, or a target that is not a probability distribution.
 
     >>> acceptance(["1/4", "1/4", "1/2"], ["1/2", "1/4", "1/4"], [3, 1, 2], 2)
     Fraction(7, 12)

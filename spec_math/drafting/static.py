@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import Array, count
-from spec_math.arrays import law as checked
+from spec_math.arrays import as_law as checked
 from spec_math.chance import sample
 from spec_math.distribution import overlap, restricted
 from spec_math.drafting.correspondence import blank
@@ -72,7 +72,8 @@ def most_frequent(tokens: Iterable[int], size: int, k: int) -> Kept:
     On the tokens of a corpus this is FR-Spec; on text that the target has written, VocabTrim (`target_samples`).
 
     Raises:
-        ValueError: k exceeds the vocabulary, a token is out of range. TypeError: a token is no index, k no count.
+        ValueError: k exceeds the vocabulary, a token is out of range. TypeError: a token is not an index, k not a
+            positive integer.
 
     Source: SpecVocab, Sections 2 and 4 (Zhao et al. 2025; Goel et al. 2025).
 
@@ -94,7 +95,8 @@ def target_samples(target_model: Model, prompts: Iterable[Tokens], length: int, 
     rng is a NumPy Generator or a random.Random. Source: VocabTrim counts these (SpecVocab, Section 2).
 
     Raises:
-        TypeError, ValueError: length is no count; a law of the target is none, named by its prefix.
+        TypeError, ValueError: length is not a positive integer; a law of the target is not a probability distribution,
+            named by its prefix.
 
     >>> import random
     >>> target_samples(lambda prefix: [0, 1], [(), (0,)], 2, random.Random(0))
@@ -157,7 +159,7 @@ def _at_most(k: Any, size: int) -> int:
 
 def _checked(kept: Sequence[int], size: int) -> Sequence[int]:
     if not len(kept):
-        raise ValueError("a draft needs at least one token to draw; the tokens kept are none")
+        raise ValueError("a draft needs at least one token to draw; no token is kept")
     wrong = [token for token in kept if not is_index(token) or not 0 <= token < size]
     if wrong:
         raise ValueError(f"the tokens kept are indices in 0..{size - 1}; got {wrong[0]!r}")

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import Array, count, laws
-from spec_math.arrays import law as checked
+from spec_math.arrays import Array, as_laws, count
+from spec_math.arrays import as_law as checked
 from spec_math.distribution import top_k
 
 ENUMERATED = 16
@@ -42,7 +42,8 @@ def free(target: Any, k: int) -> Any:
     max over K and d_K of Σ_K min(t, d_K); d_K = t/t(K) attains it.
 
     Raises:
-        ValueError: k exceeds the vocabulary, or the target is no law. TypeError: k is no count.
+        ValueError: k exceeds the vocabulary, or the target is not a probability distribution. TypeError: k is not a
+            positive integer.
 
     >>> free(["1/4", "1/4", "1/2"], 2)
     Fraction(3, 4)
@@ -58,12 +59,12 @@ def best(target: Any, draft: Any, k: int) -> Subset:
     equals. Laws [V]. O(V k log k) steps.
 
     Raises:
-        ValueError: k exceeds the vocabulary. TypeError: k is no count.
+        ValueError: k exceeds the vocabulary. TypeError: k is not a positive integer.
 
     >>> best(["1/4", "1/4", "1/2"], ["1/2", "1/4", "1/4"], 2)
     Subset(kept=(1, 2), acceptance=Fraction(3, 4), bound=Fraction(3, 4), method='enumeration')
     """
-    t, d = laws(target, draft)
+    t, d = as_laws(target, draft)
     bound = free(t, k)
     if len(t) <= ENUMERATED:
         kept = max(combinations(range(len(t)), k), key=lambda kept: _accepted(t, d, kept))
@@ -78,7 +79,7 @@ def greedily(target: Any, draft: Any, k: int) -> tuple[int, ...]:
     >>> greedily(["1/4", "1/4", "1/2"], ["1/2", "1/4", "1/4"], 2)
     (1, 2)
     """
-    t, d = laws(target, draft)
+    t, d = as_laws(target, draft)
     zero = t[0] * 0
     # The kept tokens by t/d ascending: at scale s = 1/d(K) those with t ≤ s·d count t, the others s·d.
     ratios, own, drafted = [np.empty(0, dtype=t.dtype)] * 3

@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import Array, array_namespace, check_same_world
+from spec_math.arrays import Array, array_namespace, check_same_number_type
 from spec_math.block_level import chain
 from spec_math.chance import Coin
 from spec_math.distribution import overlap
 from spec_math.drafting.correspondence import blank, carried, on_vocabulary, places
-from spec_math.language import Speaker, Vocabulary
+from spec_math.language import TokenizedModel, Vocabulary
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
 
@@ -23,7 +23,8 @@ def laws(target: Any, draft: Any, target_vocabulary: Vocabulary, draft_vocabular
     The law: t'(x) = t(x) on T and 0 beyond, d'(x) = d(x) on D and 0 beyond. Source: Timor et al., Alg. 1, line 4.
 
     Raises:
-        ValueError, TypeError: a law is none or not on its vocabulary; exact and floating laws are mixed.
+        ValueError, TypeError: a law is not a probability distribution or not on its vocabulary; exact and floating laws
+            are mixed.
 
     >>> target, draft = laws(["1/4", "3/4"], ["1/2", "1/2"], Vocabulary(["a", "b"]), Vocabulary(["b", "c"]))
     >>> [str(mass) for mass in target], [str(mass) for mass in draft]
@@ -31,7 +32,7 @@ def laws(target: Any, draft: Any, target_vocabulary: Vocabulary, draft_vocabular
     """
     t = on_vocabulary(target, target_vocabulary, "target")
     shared, beyond = carried(draft, target_vocabulary, draft_vocabulary)
-    check_same_world(t, shared)
+    check_same_number_type(t, shared)
     xp = array_namespace(t)
     return xp.concat([t, blank(t, beyond.shape[-1])], axis=-1), xp.concat([shared, beyond], axis=-1)
 
@@ -50,14 +51,15 @@ def acceptance(target: Any, draft: Any, target_vocabulary: Vocabulary, draft_voc
     return overlap(*laws(target, draft, target_vocabulary, draft_vocabulary))
 
 
-def models(target: Speaker, drafter: Speaker) -> tuple[Model, Model]:
-    """Return both speakers as models on T ∪ D, which every verifier of blocks takes.
+def models(target: TokenizedModel, drafter: TokenizedModel) -> tuple[Model, Model]:
+    """Return target and drafter as models on T ∪ D, which every verifier of blocks takes.
 
-    The drafter hears the text so far in its own tokens. The target has no law after a token it does not know: it hears
-    that token's text. No verifier keeps such a token, as its target mass is 0, so that this law is never used.
+    The drafter is conditioned on the text so far in its own tokens. The target has no law after a token it does not
+    know: it is given that token's text. No verifier keeps such a token, as its target mass is 0, so that this law
+    is never used.
 
-    >>> target = Speaker(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
-    >>> draft = models(target, Speaker(lambda prefix: ["1/2", "1/2"], Vocabulary(["b", "c"])))[1]
+    >>> target = TokenizedModel(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
+    >>> draft = models(target, TokenizedModel(lambda prefix: ["1/2", "1/2"], Vocabulary(["b", "c"])))[1]
     >>> draft(()).tolist()
     [Fraction(0, 1), Fraction(1, 2), Fraction(1, 2)]
     """
@@ -73,7 +75,9 @@ def models(target: Speaker, drafter: Speaker) -> tuple[Model, Model]:
     return _Extended(target, written), draft
 
 
-def generate(coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequence[int], lookahead: int) -> Tokens:
+def generate(
+    coin: Coin, target: TokenizedModel, drafter: TokenizedModel, prefix: Sequence[int], lookahead: int
+) -> Tokens:
     """Draft `lookahead` tokens and verify them token by token on T ∪ D; return the emitted target tokens.
 
     The law: the tokens, continued by the target, have the target's joint law. Source: Timor et al., Alg. 1.
@@ -82,8 +86,8 @@ def generate(coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequence[int
         ValueError, TypeError: as `block_level.chain.generate`.
 
     >>> from spec_math.chance import law
-    >>> target = Speaker(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
-    >>> drafter = Speaker(lambda prefix: [0, 1], Vocabulary(["b", "c"]))
+    >>> target = TokenizedModel(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
+    >>> drafter = TokenizedModel(lambda prefix: [0, 1], Vocabulary(["b", "c"]))
     >>> law(lambda coin: generate(coin, target, drafter, (), 1))
     {(0,): Fraction(1, 4), (1,): Fraction(3, 4)}
     """
@@ -93,7 +97,7 @@ def generate(coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequence[int
 class _Extended:
     """The target's laws with masses of 0 on the draft's other tokens."""
 
-    def __init__(self, target: Speaker, written: tuple[bytes, ...]) -> None:
+    def __init__(self, target: TokenizedModel, written: tuple[bytes, ...]) -> None:
         self.end = target.end
         self._target = target
         self._written = written

@@ -1,1 +1,1 @@
-"""Files on the lowest floor: one function that writes a file whole or not at all, and what is named MODULE:NAME."""
+"""Writing files whole or not at all, and loading what a user names MODULE:NAME; imports nothing of the library."""

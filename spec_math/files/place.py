@@ -49,13 +49,26 @@ def load(place: str, option: str = "a function") -> Place:
             f"{option} takes module:name, such as mypackage.verifiers:mine or verifiers.py:mine; got {place!r}"
         )
     module = _from_file(Path(name)) if name.endswith(".py") else _by_name(name)
+    return Place(value_in(module, name, attribute), module.__name__, attribute, _folder(module))
+
+
+def value_in(module: ModuleType, name: str, attribute: str) -> Any:
+    """Return the value of a name with dots in a module, which is called `name` where it is not there.
+
+    Raises:
+        ValueError: it is not there; says which functions there are.
+
+    >>> import math
+    >>> value_in(math, "math", "pi.real")
+    3.141592653589793
+    """
     found: Any = module
     for part in attribute.split("."):
         found = getattr(found, part, None)
     if found is None:
         listed = ", ".join(one for one, value in vars(module).items() if callable(value) and not one.startswith("_"))
         raise ValueError(f"{name} has no {attribute}; it has: {listed or 'no function'}")
-    return Place(found, module.__name__, attribute, _folder(module))
+    return found
 
 
 def load_function(place: str, option: str = "a function") -> Place:
@@ -66,11 +79,11 @@ def load_function(place: str, option: str = "a function") -> Place:
 
     >>> load_function("math:pi")
     Traceback (most recent call last):
-    TypeError: math:pi is no function; it is a float
+    TypeError: math:pi is not a function; it is a float
     """
     found = load(place, option)
     if not callable(found.value):
-        raise TypeError(f"{place} is no function; it is a {type(found.value).__name__}")
+        raise TypeError(f"{place} is not a function; it is a {type(found.value).__name__}")
     return found
 
 
@@ -94,7 +107,7 @@ def _from_file(path: Path) -> ModuleType:
     folder = str(path.resolve().parent)
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise ValueError(f"{path} is no file of Python")
+        raise ValueError(f"{path} is not a file of Python")
     module = importlib.util.module_from_spec(spec)
     sys.path.insert(0, folder)  # it may import its neighbours
     try:

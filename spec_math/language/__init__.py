@@ -1,10 +1,13 @@
-"""What models speak: vocabularies and their tries, tokenisers, and how two vocabularies compare."""
+"""Vocabularies and their tries, tokenisers, models, and how two vocabularies compare."""
 
 from spec_math.language.corpus import Corpus, documentation
 from spec_math.language.files import read_vocabulary
 from spec_math.language.model import Model, Table
 from spec_math.language.ngram import NGram
-from spec_math.language.speaker import Speaker
+from spec_math.language.recorded import Recorded
+from spec_math.language.source_code import standard_library
+from spec_math.language.tempered import Tempered
+from spec_math.language.tokenized_model import TokenizedModel
 from spec_math.language.tokenizer import GreedyTokenizer, Tokenizer, UntokenisableError
 from spec_math.language.vocabulary import Vocabulary
 
@@ -13,11 +16,14 @@ __all__ = [
     "GreedyTokenizer",
     "Model",
     "NGram",
-    "Speaker",
+    "Recorded",
     "Table",
+    "Tempered",
+    "TokenizedModel",
     "Tokenizer",
     "UntokenisableError",
     "Vocabulary",
     "documentation",
     "read_vocabulary",
+    "standard_library",
 ]

@@ -64,7 +64,7 @@ def learn(texts: Iterable[str | bytes], merges: int) -> Vocabulary:
     joined. A union that is a token already is joined without a new one; learning ends early when no pair is left.
 
     Raises:
-        TypeError, ValueError: merges is no count.
+        TypeError, ValueError: merges is not a positive integer.
 
     Source: Sennrich, Haddow and Birch 2016, "Neural machine translation of rare words with subword units", on bytes.
 

@@ -83,7 +83,7 @@ def windows(tokens: Any, order: int) -> tuple[np.ndarray[Any, Any], np.ndarray[A
     A context ends where its text starts: it is padded in front with -1.
 
     Raises:
-        TypeError, ValueError: order is no count, or tokens is no list of indices.
+        TypeError, ValueError: order is not a positive integer, or tokens is not a list of indices.
 
     >>> contexts, following = windows([5, 6, -1, 7], order=3)
     >>> contexts.tolist(), following.tolist()
@@ -106,7 +106,7 @@ def indices(values: Any, name: str, dimensions: int | None) -> np.ndarray[Any, A
     """Bring token indices to int64, refusing floats and bools (which a list would otherwise turn into ints).
 
     Raises:
-        TypeError: a value is no int.
+        TypeError: a value is not an int.
         ValueError: the array has another number of dimensions (None: any will do).
 
     >>> indices([[0, 1]], "contexts", 2).tolist()

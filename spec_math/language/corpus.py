@@ -53,7 +53,7 @@ def words(text: str) -> list[str]:
 
     A name keeps its digits and underscores, since code is part of the text ("None" and "none" differ there). A run
     of three or more of one mark is one word, cut to three: the rulers under headings would else be 15 % of all
-    words of the documentation, each trivially foretold from the one before.
+    words of the documentation, each trivially predicted from the one before.
 
     >>> words('The "__doc__" of 2 things...\\n**********')
     ['The', '"', '__doc__', '"', 'of', '2', 'things', '...', '***']
@@ -68,7 +68,7 @@ def split(texts: Iterable[str], held_out: int = HELD_OUT) -> Corpus:
     out does not also stand in the training part.
 
     Raises:
-        TypeError: held_out is no int (a bool is none).
+        TypeError: held_out is not an int (a bool is refused).
         ValueError: it is below 2, or there are fewer different paragraphs than that, so that one part would be empty.
 
     >>> corpus = split(["a b\\n\\nb c", "a b\\n\\na d"], held_out=3)
@@ -86,7 +86,7 @@ def split(texts: Iterable[str], held_out: int = HELD_OUT) -> Corpus:
     kept = [paragraph for at, paragraph in enumerate(paragraphs, 1) if at % held_out]
     names = (*dict.fromkeys(word for paragraph in kept for word in paragraph), UNKNOWN)
     index = {name: at for at, name in enumerate(names)}
-    return Corpus(_encoded(kept, index), _encoded(paragraphs[held_out - 1 :: held_out], index), names)
+    return Corpus(encoded(kept, index), encoded(paragraphs[held_out - 1 :: held_out], index), names)
 
 
 @cache
@@ -113,12 +113,17 @@ def documentation() -> Corpus:
     return split(topics[name] for name in sorted(topics))
 
 
-def _encoded(paragraphs: Sequence[Sequence[str]], index: dict[str, int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+def encoded(texts: Sequence[Sequence[str]], index: dict[str, int]) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """Return texts as one read-only array of tokens, `START` between them, `UNKNOWN` for words that are not indexed.
+
+    >>> encoded([["a"], ["b", "a"]], {"a": 0, UNKNOWN: 1}).tolist()
+    [0, -1, 1, 0]
+    """
     unknown = index[UNKNOWN]
     tokens: list[int] = []
-    for paragraph in paragraphs:
+    for text in texts:
         tokens.append(START)
-        tokens.extend(index.get(word, unknown) for word in paragraph)
-    encoded = np.array(tokens[1:], dtype=np.int64)
-    encoded.flags.writeable = False
-    return encoded
+        tokens.extend(index.get(word, unknown) for word in text)
+    found = np.array(tokens[1:], dtype=np.int64)
+    found.flags.writeable = False
+    return found

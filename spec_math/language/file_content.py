@@ -16,7 +16,7 @@ def content(path: Path) -> bytes:
     """
     data = path.read_bytes().removeprefix(codecs.BOM_UTF8)
     if not data:
-        raise ValueError(f"{path} is empty: no tokeniser file")
+        raise ValueError(f"{path} is empty: not a tokeniser file")
     if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
         raise ValueError(f"{path}: its byte-order mark says UTF-16; tokeniser files are UTF-8: save it as that")
     return data

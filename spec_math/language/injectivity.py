@@ -1,4 +1,4 @@
-"""Tokenisers that lose text: whether decoding what was encoded gives it back, on a corpus."""
+"""Tokenisers that lose text: whether decoding what was encoded gives the text back, on a corpus."""
 
 from __future__ import annotations
 

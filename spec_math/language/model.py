@@ -13,16 +13,36 @@ from typing import Any, cast
 
 import numpy as np
 
-from spec_math.arrays import Array, check_same_world, count, stored_law
+from spec_math.arrays import Array, asarray, check_same_number_type, count, divided_in_float64, is_exact, stored_law
 
 Model = Callable[[tuple[int, ...]], Any]
 """A callable from a tuple of token indices to a law [V]. It may carry `end`, a token after which nothing follows."""
+
+
+class InFloat64:
+    """A model with its laws stored as float64 and divided by their sums: what rounding in a coarser type hides, shows.
+
+    The law: t(y) / Σ t, [V], for the row t that the model returns. It carries the model's `end`.
+
+    >>> InFloat64(lambda prefix: np.array([0.25, 0.75], dtype=np.float16))(())
+    array([0.25, 0.75])
+    """
+
+    def __init__(self, model: Model) -> None:
+        self._model = model
+        self.end: int | None = getattr(model, "end", None)
+
+    def __call__(self, prefix: tuple[int, ...]) -> Array:
+        """Return the model's law after a prefix, [V], in float64; exact laws as they are."""
+        row = asarray(self._model(prefix))
+        return row if is_exact(row) else divided_in_float64(row)
+
 
 _FIELDS = ("rows", "context", "default", "end")
 
 
 class Table:
-    """A model written out: {prefix: law of the next token}, optionally blind beyond its last `context` tokens.
+    """A model written out: {prefix: law of the next token}, optionally of the last `context` tokens alone.
 
     The law: table(prefix) = rows[prefix], or rows[last `context` tokens of prefix] where a context length is given;
     `default` where there is no such row. All laws are [V], all exact or all floating (probabilities), and read-only.
@@ -34,7 +54,8 @@ class Table:
         end: a token after which nothing follows: a block stops with it, and no prefix may end with it.
 
     Raises:
-        ValueError: a row is no law, the laws differ in size, a key is no prefix, or is longer than the context.
+        ValueError: a row is not a probability distribution, the laws differ in size, a key is not a prefix, or is
+            longer than the context.
         TypeError: exact and floating laws are mixed. Each error names the prefix it arose at.
 
     >>> table = Table({(): ["1/3", "2/3"], (0,): [1, 0], (1,): ["1/2", "1/2"]}, context=1)
@@ -76,7 +97,8 @@ class Table:
         strings ("1/3", "0.1") or as 0 and 1 are exact, numbers with a point are floats. All but "rows" may be left out.
 
         Raises:
-            ValueError: the file is no JSON, a field is unknown, a key occurs twice or is no prefix; and as in Table.
+            ValueError: the file is not JSON, a field is unknown, a key occurs twice or is not a prefix; and as in
+                Table.
             TypeError: as in Table.
             OSError: the file cannot be read.
         """
@@ -100,7 +122,7 @@ class Table:
             raise (
                 type(error)(f"{path}: {error}")
                 if type(error) in (ValueError, TypeError)
-                else ValueError(f"{path} is no JSON: {error}")
+                else ValueError(f"{path} is not JSON: {error}")
             ) from error
 
     def __call__(self, prefix: Sequence[int]) -> Array:
@@ -123,7 +145,7 @@ def check_prefix(prefix: Sequence[int], size: int, end: int | None = None) -> tu
     """Return a prefix as a tuple of ints, after checking that its tokens are indices below `size`.
 
     Raises:
-        TypeError: a token is no int (a bool is none).
+        TypeError: a token is not an int (a bool is refused).
         ValueError: a token is outside [0, size), or the prefix ends with `end`.
 
     >>> check_prefix([0, 2], 3)
@@ -180,7 +202,7 @@ def _common_size(named: list[tuple[str, Array]]) -> int:
         if row.shape != first.shape:
             raise ValueError(f"all laws have one size; {first_name} has {first.shape[0]}, {name} has {row.shape[0]}")
         try:
-            check_same_world(first, row)
+            check_same_number_type(first, row)
         except TypeError as error:
             raise TypeError(f"{first_name} (target) against {name} (draft): {error}") from error
     return int(first.shape[0])

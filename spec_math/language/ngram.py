@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import Array, count
+from spec_math.kernels import kernel
 from spec_math.language.context_tree import START, ContextTree, check_range, indices
 from spec_math.language.model import check_prefix
 
@@ -62,7 +63,7 @@ class NGram:
         """Count the n-grams of a text of token indices below `size`; -1 among them starts a new text.
 
         Raises:
-            TypeError: order or size is no int, or a token is no int (a bool is none).
+            TypeError: order or size is not an int, or a token is not an int (a bool is refused).
             ValueError: order or size is below 1, a token is outside [0, size), or there is no token at all.
 
         >>> NGram.learn([0, -1, 1], order=2, size=2).exact(()).tolist()
@@ -79,7 +80,7 @@ class NGram:
         """Return the law [V] of the token that follows prefix, in float64.
 
         Raises:
-            TypeError, ValueError: a token of the prefix is no index below V; the message names the prefix.
+            TypeError, ValueError: a token of the prefix is not an index below V; the message names the prefix.
 
         >>> NGram.learn([0, 1, 0, 1, 1], order=2, size=2)((0,)).tolist()
         [0.1875, 0.8125]
@@ -106,7 +107,7 @@ class NGram:
         exact value, relatively.
 
         Raises:
-            TypeError, ValueError: the contexts are no such array; see `windows`.
+            TypeError, ValueError: the contexts are not such an array; see `windows`.
 
         >>> NGram.learn([0, 1, 0, 1, 1], order=2, size=2).rows([[0]]).tolist()
         [[0.1875, 0.8125]]
@@ -189,7 +190,7 @@ class NGram:
         """Return the law [V] after prefix as Fractions: the formula of the class, term by term.
 
         Raises:
-            TypeError, ValueError: a token of the prefix is no index below V; the message names the prefix.
+            TypeError, ValueError: a token of the prefix is not an index below V; the message names the prefix.
 
         >>> NGram.learn([0, 1, 0, 1, 1], order=2, size=2).exact(()).tolist()
         [Fraction(5, 8), Fraction(3, 8)]
@@ -229,17 +230,49 @@ class NGram:
 
     def _fill(self, contexts: np.ndarray[Any, Any], laws: np.ndarray[Any, Any]) -> None:
         counts = self._counts
-        nodes = counts.nodes(contexts)
-        weight, scales = self._weights(nodes)
+        nodes, scales = np.zeros((len(contexts), self.order), np.int64), np.empty(contexts.shape)
+        weight = np.ones(len(contexts))
+        _read(contexts, self.size, counts.keys, counts.total, self._back, (nodes, scales, weight))
         np.multiply(weight[:, None], self._base, out=laws)
-        flat = laws.reshape(-1)
-        for depth in range(1, self.order):
-            seen = np.flatnonzero(nodes[:, depth] >= 0)
-            node = nodes[seen, depth]
-            lengths = counts.start[node + 1] - counts.start[node]
-            ends = np.cumsum(lengths)
-            shift = counts.start[node] - (ends - lengths)
-            pairs = np.arange(int(ends[-1]) if len(ends) else 0) + np.repeat(shift, lengths)
-            places = counts.pair_token[pairs] + np.repeat(seen * self.size, lengths)
-            # A row holds a token at most once at a depth, so no two of these places coincide.
-            flat[places] += self._excess[pairs] * np.repeat(scales[seen, depth], lengths)
+        _add(nodes, scales, counts.start, counts.pair_token, self._excess, laws)
+
+
+@kernel
+def _read(contexts: Any, size: int, keys: Any, total: Any, back: Any, found: Any) -> None:
+    """Fill nodes [n, order], what one count adds at each depth from 1 on [n, order - 1], and the weights [n].
+
+    It is `ContextTree.nodes` and `NGram._weights`, row by row; nodes are 0 and weights 1 before.
+    """
+    nodes, scales, weight = found
+    for row in range(contexts.shape[0]):
+        deepest = 0
+        for depth in range(1, nodes.shape[1]):
+            wanted = nodes[row, depth - 1] * (size + 1) + contexts[row, contexts.shape[1] - depth] + 1
+            low, high = 0, keys.shape[0]
+            while low < high:
+                middle = (low + high) // 2
+                if keys[middle] < wanted:
+                    low = middle + 1
+                else:
+                    high = middle
+            if low == keys.shape[0] or keys[low] != wanted:
+                break
+            nodes[row, depth] = low + 1
+            deepest = depth
+        for depth in range(deepest, 0, -1):
+            node = nodes[row, depth]
+            scales[row, depth - 1] = weight[row] / total[node]
+            weight[row] *= back[node]
+
+
+@kernel
+def _add(nodes: Any, scales: Any, start: Any, tokens: Any, excess: Any, laws: Any) -> None:
+    """Add the counts of every context to its row: a context never seen, and all longer ones, are the node 0."""
+    for row in range(nodes.shape[0]):
+        for depth in range(1, nodes.shape[1]):
+            node = nodes[row, depth]
+            if node == 0:
+                break
+            scale = scales[row, depth - 1]
+            for pair in range(start[node], start[node + 1]):
+                laws[row, tokens[pair]] += excess[pair] * scale

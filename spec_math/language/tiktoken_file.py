@@ -82,7 +82,7 @@ def read(path: str | Path, special: Mapping[str, int] | None = None) -> Vocabula
         spelled = _line(line)
         if spelled is None or not spelled[0]:
             raise ValueError(
-                f"{place}: line {number} is no 'base64 rank' ({line[:40]!r}): truncated, or no tiktoken file"
+                f"{place}: line {number} is not 'base64 rank' ({line[:40]!r}): truncated, or not a tiktoken file"
             )
         token, rank = spelled
         if rank in tokens:

@@ -22,7 +22,7 @@ def read(path: str | Path) -> Vocabulary:
     try:
         listed = json.loads(content(place))
     except (UnicodeDecodeError, json.JSONDecodeError) as error:
-        raise ValueError(f"{place}: truncated or no JSON: {error}") from error
+        raise ValueError(f"{place}: truncated or not JSON: {error}") from error
     if not isinstance(listed, list):
         raise ValueError(f"{place}: a token list is a JSON list; this is {type(listed).__name__}")
     entries = [_entry(entry, f"{place}: token {number}") for number, entry in enumerate(cast("list[Any]", listed))]
@@ -45,5 +45,5 @@ def _entry(entry: Any, name: str) -> tuple[str | bytes, bool]:
             try:
                 return bytes.fromhex(value), False
             except ValueError as error:
-                raise ValueError(f"{name}: {value!r} is no list of bytes in hexadecimal: {error}") from error
+                raise ValueError(f"{name}: {value!r} is not a list of bytes in hexadecimal: {error}") from error
     raise ValueError(f'{name} must be a text, {{"bytes": "c3a9"}} or {{"special": "<end>"}}; got {entry!r}')

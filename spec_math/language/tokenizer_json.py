@@ -86,10 +86,10 @@ def _fields(path: Path) -> dict[str, Any]:
         raise ValueError(f"{path}: no UTF-8 at byte {error.start} of {len(data)}; a tokenizer.json is UTF-8") from error
     except json.JSONDecodeError as error:
         raise ValueError(
-            f"{path}: truncated or no JSON, at character {error.pos} of {len(error.doc)}: {error.msg}"
+            f"{path}: truncated or not JSON, at character {error.pos} of {len(error.doc)}: {error.msg}"
         ) from error
     if not isinstance(fields, dict) or "vocab" not in (cast("dict[str, Any]", fields).get("model") or {}):
-        raise ValueError(f"{path} is no tokenizer.json: it holds no 'model' with a 'vocab'")
+        raise ValueError(f"{path} is not a tokenizer.json: it holds no 'model' with a 'vocab'")
     return cast("dict[str, Any]", fields)
 
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numba import njit
+
+from spec_math.kernels import kernel
 
 Integers = np.ndarray[Any, Any]
 
-compiled: Any = njit(cache=True)
+compiled: Any = kernel
 """Compile with Numba and keep the machine code."""
 
 

@@ -119,14 +119,14 @@ class Vocabulary:
         spelled = as_bytes(token, "the token")
         if spelled not in self._index:
             named = " (it is the name of a special token)" if token in self.special.values() else ""
-            raise ValueError(f"{token!r} is no text token of this vocabulary of {len(self):,}{named}")
+            raise ValueError(f"{token!r} is not a text token of this vocabulary of {len(self):,}{named}")
         return self._index[spelled]
 
     def spell(self, indices: Iterable[int]) -> bytes:
         """Return the bytes that a sequence of tokens adds to a text; special tokens add none.
 
         Raises:
-            TypeError, ValueError: an index is no int, or out of range.
+            TypeError, ValueError: an index is not an int, or out of range.
 
         >>> Vocabulary(["a", "bc"]).spell((1, 0))
         b'bca'
@@ -137,7 +137,7 @@ class Vocabulary:
         """Return the text of a sequence of tokens, as str.
 
         Raises:
-            ValueError: the bytes are no UTF-8; the message names the first bad byte and its token.
+            ValueError: the bytes are not valid UTF-8; the message names the first bad byte and its token.
 
         >>> Vocabulary(["a", "é"]).decode((1, 0))
         'éa'
@@ -150,7 +150,7 @@ class Vocabulary:
             ends = np.cumsum([len(self.tokens[index]) for index in listed])
             place = int(np.searchsorted(ends, error.start, side="right"))
             raise ValueError(
-                f"these {len(listed)} tokens spell {len(spelled)} bytes that are no UTF-8: byte 0x"
+                f"these {len(listed)} tokens spell {len(spelled)} bytes that are not valid UTF-8: byte 0x"
                 f"{spelled[error.start]:02x} at position {error.start}, in token {listed[place]} "
                 f"{self.tokens[listed[place]]!r} ({error.reason}); use spell for the bytes"
             ) from None

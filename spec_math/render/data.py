@@ -44,6 +44,7 @@ def as_json(result: Result) -> str:
     """
     content = {
         "title": result.title,
+        "setting": result.setting,
         "finding": result.finding,
         "exit code": result.exit_code,
         "tables": [_table(table) for table in result.tables],
@@ -74,6 +75,7 @@ def from_json(text: str) -> Result:
         tuple(_read_note(note) for note in held["notes"]),
         tuple(_read_note(note) for note in held["meanings"]),
         held["exit code"],
+        setting=held.get("setting", ""),
     )
 
 

@@ -23,7 +23,11 @@ def page(results: Sequence[Result], title: str = "", extra: str = "") -> str:
     (False, True)
     """
     return _template().render(
-        title=title or results[0].title, results=results, style=style(), extra=extra, alone=len(results) == 1
+        title=title or results[0].title,
+        results=results,
+        style=style(),
+        extra=extra,
+        alone=not title and len(results) == 1,
     )
 
 

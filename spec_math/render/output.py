@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from spec_math.files.whole import check_writable, write_whole
@@ -32,7 +32,8 @@ def check_out(out: Path | None) -> None:
 def write(result: Result, out: Path | None) -> list[Path]:
     """Write a result and return the files: all of its forms into a folder, or the one that the ending of `out` names.
 
-    Further tables and pictures than the first stand beside a file under its name and theirs.
+    Further tables and pictures than the first stand beside a file under its name and theirs. What is attached keeps
+    its own name in a folder, and where one file is asked for it is that file if its ending is the same.
 
     Raises:
         OSError: a file cannot be written. ValueError: there is nothing of the form that was asked for.
@@ -45,12 +46,40 @@ def write(result: Result, out: Path | None) -> list[Path]:
     if out is None:
         return []
     if out.suffix in ENDINGS:
+        attached = [one for one in result.attachments if Path(one.name).suffix == out.suffix]
+        if attached:
+            return [write_whole(out, attached[0].text)]
         written = _write_each(result, out)
         if not written:
             what = "picture" if out.suffix == ".svg" else "table"
             raise ValueError(f"{out}: there is no {what} of {result.title!r}; its numbers and notes are in .json")
         return written
-    return [path for ending in ENDINGS for path in _write_each(result, out / f"{result.name}{ending}")]
+    paths = [path for ending in ENDINGS for path in _write_each(result, out / f"{result.name}{ending}")]
+    return [*paths, *(write_whole(out / one.name, one.text) for one in result.attachments)]
+
+
+def write_together(results: Sequence[Result], title: str, out: Path, extra: str = "") -> list[Path]:
+    """Write several results: one page under a title, with HTML of ours at its end, and in a folder all other forms too.
+
+    Raises:
+        OSError: a file cannot be written.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     found = write_together([Result("a", "A", "One."), Result("b", "B", "Two.")], "Both", Path(folder))
+    ...     [path.name for path in found]
+    ['report.html', 'a.json', 'b.json']
+    """
+    from spec_math.render.html import page
+
+    whole = page(results, title, extra)
+    if out.suffix == ".html":
+        return [write_whole(out, whole)]
+    paths = [write_whole(out / "report.html", whole)]
+    others = [ending for ending in ENDINGS if ending != ".html"]
+    for result in results:
+        paths += [path for ending in others for path in _write_each(result, out / f"{result.name}{ending}")]
+    return paths
 
 
 def _write_each(result: Result, place: Path) -> list[Path]:

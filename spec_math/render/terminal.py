@@ -31,10 +31,16 @@ def show(result: Result, console: Console) -> None:
     ['An audit', 'Nothing was found.']
     """
     console.print(Text(result.title, style="bold"))
+    if result.setting:
+        console.print(Text(result.setting))
     for table in result.tables:
         for part in fitted(table, console.width) if table.filled else []:
             console.print()
             for drawn in part:
+                # A title is as wide as the terminal, not as its table.
+                title, drawn.title = drawn.title, None
+                if title:
+                    console.print(Text(str(title)))
                 console.print(drawn)
     if result.tables:
         console.print()

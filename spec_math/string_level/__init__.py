@@ -1,4 +1,4 @@
-"""Text as the common ground of two vocabularies: ψ, segmentations, and verification at the level of strings."""
+"""Methods for two vocabularies that have text in common: ψ, segmentations, and verification at the level of strings."""
 
 from spec_math.string_level import (
     acceptance_table,

@@ -33,7 +33,7 @@ def align(xs: Sequence[str | bytes], ys: Sequence[str | bytes], window: int) -> 
     widened to |m − n|, under a `WidenedBandWarning`; `band` says beforehand how wide it has to be.
 
     Raises:
-        TypeError: the window is no int; tokens that are not all str, or all bytes.
+        TypeError: the window is not an int; tokens that are not all str, or all bytes.
         ValueError: a negative window; exactly one sequence is empty.
 
     Source: TokenTiming, Algorithm 1; its loop forgets to assign (i, j) ← (i', j'). Its places count from 1.
@@ -67,7 +67,7 @@ def band(first: int, second: int, window: int) -> int:
     """Return the least window, at least the one given, whose band holds a path between two sequences of these lengths.
 
     Raises:
-        TypeError, ValueError: the window is no int of at least 0.
+        TypeError, ValueError: the window is not an int of at least 0.
 
     >>> band(5, 2, window=1), band(5, 4, window=1)
     (3, 1)

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import Array, is_exact, law
+from spec_math.arrays import Array, as_law, is_exact
 from spec_math.language.model import Model
 from spec_math.language.trie import Integers, Trie, child, compiled
 from spec_math.language.vocabulary import Vocabulary
@@ -19,7 +19,7 @@ def first_tokens(target: Trie, vocabulary: Vocabulary, model: Model, depth: int 
     One law is asked for after each sequence of draft tokens that has mass and leaves the first token undetermined.
 
     Raises:
-        ValueError, TypeError: as `checked`; an `end` that is no draft token; laws of two worlds.
+        ValueError, TypeError: as `checked`; an `end` that is no draft token; laws of two number types.
 
     >>> from spec_math.language.trie import build
     >>> turn = {(): [1, 0], (0,): ["1/4", "3/4"]}
@@ -42,7 +42,7 @@ def first_tokens(target: Trie, vocabulary: Vocabulary, model: Model, depth: int 
             result = (row[:1] * 0).repeat(len(target.node) + 1)
             mass, draws = Fraction(1) if is_exact(row) else 1.0, row[0] * 0
         elif is_exact(row) != is_exact(result):
-            raise TypeError(f"all laws of a drafter must be of one world; after {prefix} it changes")
+            raise TypeError(f"all laws of a drafter must be of one number type; after {prefix} it changes")
         calls, draws = calls + 1, draws + mass
         row = row * mass
         place = _land((target.start, target.byte, target.longest), node, data, offset)
@@ -61,13 +61,14 @@ def checked(masses: Any, vocabulary: Vocabulary, end: int | None, name: str) -> 
     """Check one law of the drafter: a law on its vocabulary, with no mass on tokens that add no text, `end` apart.
 
     Raises:
-        ValueError: the masses are no law, of another length, or a special token other than `end` has mass.
+        ValueError: the masses are not a probability distribution, of another length, or a special token other than
+            `end` has mass.
         TypeError: the masses are a torch tensor.
 
     >>> checked(["1/2", "1/2"], Vocabulary(["a", "b"]), None, "draft").tolist()
     [Fraction(1, 2), Fraction(1, 2)]
     """
-    row = law(masses, name)
+    row = as_law(masses, name)
     if not isinstance(row, np.ndarray):
         raise TypeError(
             f"{name}: ψ walks byte tries on the CPU; pass a NumPy array or a list, not {type(row).__name__}"

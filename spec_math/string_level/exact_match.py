@@ -8,7 +8,7 @@ from typing import Any
 from spec_math.arrays import array_namespace
 from spec_math.chance import Coin
 from spec_math.drafting import Outcome
-from spec_math.language import Speaker
+from spec_math.language import TokenizedModel
 from spec_math.scheme import Tokens
 from spec_math.string_level.reading import opened
 from spec_math.string_level.realignment import candidate
@@ -25,7 +25,7 @@ def acceptance(target: Any, first_token_law: Any) -> Any:
     ψ may sum to less than 1 (`psi.first_token`): drafted text that begins with no target token is accepted nowhere.
 
     Raises:
-        ValueError, TypeError: the target is no law, ψ no sub-law on the same tokens.
+        ValueError, TypeError: the target is not a probability distribution, ψ no sub-law on the same tokens.
 
     Source: Timor et al., Table 3.
 
@@ -36,7 +36,9 @@ def acceptance(target: Any, first_token_law: Any) -> Any:
     return array_namespace(t).sum(t * found, axis=-1)
 
 
-def generate(coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequence[int], lookahead: int) -> Tokens:
+def generate(
+    coin: Coin, target: TokenizedModel, drafter: TokenizedModel, prefix: Sequence[int], lookahead: int
+) -> Tokens:
     """Draft `lookahead` draft tokens, re-tokenise their text, and emit target samples up to the first that differs.
 
     The law: the target's own, token by token, whatever was drafted: the draft decides only how many are emitted.
@@ -44,12 +46,13 @@ def generate(coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequence[int
     compares a t_{m+1} that does not exist: the sample after the whole draft counts as differing.
 
     Raises:
-        ValueError, TypeError: lookahead is no count; a law or the prefix is none, named by its prefix.
+        ValueError, TypeError: lookahead is not a positive integer; a law is not a probability distribution or the
+            prefix is not valid, named by its prefix.
 
     >>> from spec_math.chance import law
     >>> from spec_math.language import Vocabulary
-    >>> target = Speaker(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
-    >>> drafter = Speaker(lambda prefix: [1], Vocabulary(["bb"]))
+    >>> target = TokenizedModel(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
+    >>> drafter = TokenizedModel(lambda prefix: [1], Vocabulary(["bb"]))
     >>> law(lambda coin: generate(coin, target, drafter, (), 1))[0,]
     Fraction(1, 4)
     """
@@ -57,7 +60,12 @@ def generate(coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequence[int
 
 
 def run(
-    coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequence[int], lookahead: int, lookbehind: int = LOOKBEHIND
+    coin: Coin,
+    target: TokenizedModel,
+    drafter: TokenizedModel,
+    prefix: Sequence[int],
+    lookahead: int,
+    lookbehind: int = LOOKBEHIND,
 ) -> Outcome:
     """Run one block as `generate` does, and say what was drafted, in target tokens, and how much of it was accepted.
 
@@ -66,8 +74,8 @@ def run(
 
     >>> from spec_math.chance import replay
     >>> from spec_math.language import Vocabulary
-    >>> target = Speaker(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
-    >>> drafter = Speaker(lambda prefix: [1], Vocabulary(["bb"]))
+    >>> target = TokenizedModel(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
+    >>> drafter = TokenizedModel(lambda prefix: [1], Vocabulary(["bb"]))
     >>> replay(lambda coin: run(coin, target, drafter, (), 1), [0, 0.5, 0.1])
     Outcome(tokens=(1, 0), drafted=(1, 1), accepted=1, fallback=None)
     """

@@ -1,4 +1,4 @@
-"""ψ for an n-gram drafter with context: drafted texts that wait on one node after the same last tokens are one."""
+"""ψ for an n-gram drafter with context: drafted texts that continue alike are merged, so that few remain."""
 
 from __future__ import annotations
 
@@ -19,15 +19,17 @@ Waiting = tuple[Any, Any, Any]
 _CELLS = 2**22  # masses asked for at once: 32 MiB, however many tokens there are
 
 
-def first_token(target_vocabulary: Vocabulary, draft_vocabulary: Vocabulary, draft: NGram, heard: Any) -> FirstToken:
-    """Return ψ until the first target token is determined, for an n-gram drafter that has heard some draft tokens.
+def first_token(
+    target_vocabulary: Vocabulary, draft_vocabulary: Vocabulary, draft: NGram, context_tokens: Any
+) -> FirstToken:
+    """Return ψ until the first target token is determined, for an n-gram drafter after some draft tokens.
 
     The same as `psi.first_token` of that model, in fewer steps: of the draft tokens said so far an n-gram model looks
     at the last order − 1 alone, so that texts with one node and one context have one future, and their masses are
     summed. Depth by depth of the target's trie, since each draft token leads deeper. `calls` counts the contexts asked
     about, not the paths. All terms are positive: a mass passes through at most depth · (D + order) roundings.
 
-    heard: draft tokens. Float laws.
+    context_tokens: draft tokens. Float laws.
 
     Raises:
         ValueError: the model has another number of tokens than the vocabulary, or a draft token has no text.
@@ -47,7 +49,7 @@ def first_token(target_vocabulary: Vocabulary, draft_vocabulary: Vocabulary, dra
     depth, places = _walks(target_vocabulary, draft_vocabulary)
     result = np.zeros(len(trie.node) + 1)
     waiting: list[list[Waiting]] = [[] for _ in range(int(depth.max()) + 1)]
-    waiting[0].append((np.zeros(1, np.int64), draft.context(tuple(heard))[None, :], np.ones(1)))
+    waiting[0].append((np.zeros(1, np.int64), draft.context(tuple(context_tokens))[None, :], np.ones(1)))
     calls, draws = 0, 0.0
     for level in waiting:
         if not level:

@@ -50,7 +50,7 @@ def psi(target_vocabulary: Vocabulary, draft_vocabulary: Vocabulary, draft: Any,
 
     Raises:
         ValueError: as `first_token`.
-        TypeError: laws of two worlds, or a lookahead that is no int.
+        TypeError: laws of two number types, or a lookahead that is not an int.
 
     Source: Timor et al., Theorem 3.2 and Section 3.3, Lookahead, over stopped sequences (the sum over all lengths as
     printed diverges, and its 1[i > n] stops after n + 1 draws, where the text says n).
@@ -75,9 +75,9 @@ def first_token(
     tokens that leaves the first token undetermined.
 
     Raises:
-        ValueError: a law is none or of another length than the draft vocabulary, or gives mass to a special token that
-            is not `end`; a lookahead below 1.
-        TypeError: laws of two worlds, a torch tensor, a lookahead that is no int.
+        ValueError: a law is not a probability distribution or of another length than the draft vocabulary, or gives
+            mass to a special token that is not `end`; a lookahead below 1.
+        TypeError: laws of two number types, a torch tensor, a lookahead that is not an int.
 
     Source: as `psi`.
 
@@ -114,7 +114,7 @@ def longest_lookahead(target_vocabulary: Vocabulary, draft_vocabulary: Vocabular
 
 
 def most_calls(target_vocabulary: Vocabulary, draft_vocabulary: Vocabulary) -> int:
-    """Return how many laws ψ asks of a drafter with context that may say any of its tokens at any time.
+    """Return how many laws ψ asks of a drafter with context that may propose any of its tokens at any time.
 
     One after each sequence of draft tokens whose text is a proper prefix of a target token, the empty one included:
     `FirstToken.calls` of a drafter whose laws have no zeros. Exact, however many they are.

@@ -1,4 +1,4 @@
-"""What a drafter with a vocabulary of its own is conditioned on, and the draft tokens that it says."""
+"""What a drafter with a vocabulary of its own is conditioned on, and the draft tokens that it proposes."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spec_math.arrays import Array, check_same_world, count
+from spec_math.arrays import Array, check_same_number_type, count
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.chance import Coin
 from spec_math.distribution import restriction
-from spec_math.language import Speaker
+from spec_math.language import TokenizedModel
 from spec_math.scheme import Tokens
 
 
@@ -18,20 +18,20 @@ class Reading:
     """The drafter's laws after a text: a model on the draft tokens that follow it.
 
     The drafter is conditioned on the draft tokenisation of the text, or of the longest suffix that it can read
-    (`Speaker.read`), and then on its own draft tokens as they are: D(c) ⊕ d₁ ⊕ … ⊕ d_{j−1}. Tokens that add no text are
-    excluded from drafting, but for the drafter's end: each law is restricted to the others.
+    (`TokenizedModel.read`), and then on its own draft tokens as they are: D(c) ⊕ d₁ ⊕ … ⊕ d_{j−1}. Tokens that add no
+    text are excluded from drafting, but for the drafter's end: each law is restricted to the others.
 
     Source: Timor et al., Alg. 2, lines 4 to 6.
 
     >>> from spec_math.language import Vocabulary
-    >>> drafter = Speaker(lambda prefix: ["1/4", "1/4", "1/2"], Vocabulary(["a", "ab", "<pad>"], special=[2]))
+    >>> drafter = TokenizedModel(lambda prefix: ["1/4", "1/4", "1/2"], Vocabulary(["a", "ab", "<pad>"], special=[2]))
     >>> reading = Reading(drafter, b"aab")
-    >>> reading.heard, reading(()).tolist()
+    >>> reading.context_tokens, reading(()).tolist()
     ((0, 1), [Fraction(1, 2), Fraction(1, 2), Fraction(0, 1)])
     """
 
-    def __init__(self, drafter: Speaker, text: bytes) -> None:
-        self.heard = drafter.read(text)
+    def __init__(self, drafter: TokenizedModel, text: bytes) -> None:
+        self.context_tokens = drafter.read(text)
         self.end = drafter.end
         self._drafter = drafter
         self._silent = [token for token in drafter.vocabulary.special if token != drafter.end]
@@ -41,10 +41,10 @@ class Reading:
         """Return the draft law [D] after the text and the draft tokens `path`.
 
         Raises:
-            ValueError: all its mass lies on tokens that add no text; as `Speaker.law`.
+            ValueError: all its mass lies on tokens that add no text; as `TokenizedModel.law`.
         """
         if path not in self._laws:
-            self._laws[path] = self._spoken(self.heard + path)
+            self._laws[path] = self._spoken(self.context_tokens + path)
         return self._laws[path]
 
     def draw(self, coin: Coin, lookahead: int) -> Tokens:
@@ -52,7 +52,7 @@ class Reading:
 
         >>> from spec_math.chance import replay
         >>> from spec_math.language import Vocabulary
-        >>> drafter = Speaker(lambda prefix: ["1/2", "1/2"], Vocabulary(["a", "b"]))
+        >>> drafter = TokenizedModel(lambda prefix: ["1/2", "1/2"], Vocabulary(["a", "b"]))
         >>> replay(lambda coin: Reading(drafter, b"").draw(coin, 2), [0.1, 0.7])
         (0, 1)
         """
@@ -82,16 +82,16 @@ class Reading:
             ) from None
 
 
-def opened(target: Speaker, drafter: Speaker, prefix: Sequence[int]) -> tuple[Conditionals, Reading]:
+def opened(target: TokenizedModel, drafter: TokenizedModel, prefix: Sequence[int]) -> tuple[Conditionals, Reading]:
     """Open a block after a prefix of target tokens: the target's laws from there on, and what the drafter reads.
 
     Raises:
-        ValueError: the prefix is none, or the target's laws are not over its vocabulary.
-        TypeError: one speaker's laws are exact and the other's floating.
+        ValueError: the prefix is not valid, or the target's laws are not over its vocabulary.
+        TypeError: one model's laws are exact and the other's floating.
 
     >>> from spec_math.language import Vocabulary
-    >>> target = Speaker(lambda prefix: ["1/2", "1/2"], Vocabulary(["a", "b"]))
-    >>> opened(target, Speaker(lambda prefix: ["1"], Vocabulary(["ab"])), (0, 1))[1].heard
+    >>> target = TokenizedModel(lambda prefix: ["1/2", "1/2"], Vocabulary(["a", "b"]))
+    >>> opened(target, TokenizedModel(lambda prefix: ["1"], Vocabulary(["ab"])), (0, 1))[1].context_tokens
     (0,)
     """
     laws = Conditionals(target.model, target.model, prefix)
@@ -101,5 +101,5 @@ def opened(target: Speaker, drafter: Speaker, prefix: Sequence[int]) -> tuple[Co
             f"has {laws.size}"
         )
     reading = Reading(drafter, target.vocabulary.spell(laws.prefix))
-    check_same_world(laws.target(), reading(()))
+    check_same_number_type(laws.target(), reading(()))
     return laws, reading

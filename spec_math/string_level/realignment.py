@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spec_math.language import Speaker, UntokenisableError
+from spec_math.language import TokenizedModel, UntokenisableError
 from spec_math.scheme import Tokens
 
 
-def candidate(target: Speaker, prefix: Tokens, drafted: bytes, lookbehind: int) -> Tokens:
+def candidate(target: TokenizedModel, prefix: Tokens, drafted: bytes, lookbehind: int) -> Tokens:
     """Return the target tokens that a drafted text is taken for, after a prefix of target tokens.
 
     T(drafted), where the target's tokeniser gives that text back. Of a text that longest-prefix tokenisation fails on,
@@ -18,7 +18,7 @@ def candidate(target: Speaker, prefix: Tokens, drafted: bytes, lookbehind: int) 
     Source: Timor et al., Alg. 2, line 7, and Section 3.2.
 
     >>> from spec_math.language import Vocabulary
-    >>> target = Speaker(lambda prefix: [], Vocabulary(["a", "b", "ab"]))
+    >>> target = TokenizedModel(lambda prefix: [], Vocabulary(["a", "b", "ab"]))
     >>> candidate(target, (0,), b"baba", 10), candidate(target, (0,), b"bac", 10)
     ((1, 2, 0), (1, 0))
     """

@@ -9,7 +9,7 @@ from spec_math.arrays import array_namespace, count, positive_part
 from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio, normalised
 from spec_math.drafting import Outcome
-from spec_math.language import GreedyTokenizer, Speaker, UntokenisableError, Vocabulary
+from spec_math.language import GreedyTokenizer, TokenizedModel, UntokenisableError, Vocabulary
 from spec_math.scheme import Emission, Tokens
 from spec_math.string_level.exact_match import nothing_drafted
 from spec_math.string_level.psi import psi
@@ -23,7 +23,7 @@ def acceptance(target: Any, first_token_law: Any) -> Any:
     At least `exact_match.acceptance` of the same ψ. ψ may sum to less than 1: what is missing is rejected.
 
     Raises:
-        ValueError, TypeError: the target is no law, ψ no sub-law on the same tokens.
+        ValueError, TypeError: the target is not a probability distribution, ψ no sub-law on the same tokens.
 
     Source: Timor et al., Table 3.
 
@@ -44,7 +44,7 @@ def emit(coin: Coin, token: int | None, target: Any, first_token_law: Any) -> Em
     Source: Timor et al., Alg. 3, lines 6 to 8, Theorem 3.2.
 
     Raises:
-        ValueError: ψ has no mass on the token; the target is no law, ψ no sub-law.
+        ValueError: ψ has no mass on the token; the target is not a probability distribution, ψ no sub-law.
 
     >>> from spec_math.chance import law
     >>> law(lambda coin: emit(coin, None, ["1/4", "3/4"], ["1/2", "1/4"]))
@@ -62,7 +62,9 @@ def emit(coin: Coin, token: int | None, target: Any, first_token_law: Any) -> Em
     return Emission(coin.draw(normalised(positive_part(t - found), t)), accepted=False)
 
 
-def generate(coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequence[int], lookahead: int) -> Tokens:
+def generate(
+    coin: Coin, target: TokenizedModel, drafter: TokenizedModel, prefix: Sequence[int], lookahead: int
+) -> Tokens:
     """Draft until the first target token is determined, verify it, and add one token of the target if it is accepted.
 
     At most `lookahead` draft tokens are drawn, and ψ is that of this lookahead. The law: the tokens, continued by the
@@ -72,28 +74,29 @@ def generate(coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequence[int
     the row after the drafted token comes from the same call, and adds a token for nothing, as in Algorithms 2 and 5.
 
     Raises:
-        ValueError, TypeError: lookahead is no count; a law or the prefix is none, named by its prefix.
+        ValueError, TypeError: lookahead is not a positive integer; a law is not a probability distribution or the
+            prefix is not valid, named by its prefix.
 
     Source: Timor et al., Alg. 3. Its T(·) is longest-prefix tokenisation, whatever the target's own way of reading.
 
     >>> from spec_math.chance import law
-    >>> target = Speaker(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
-    >>> drafter = Speaker(lambda prefix: [1], Vocabulary(["bb"]))
+    >>> target = TokenizedModel(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
+    >>> drafter = TokenizedModel(lambda prefix: [1], Vocabulary(["bb"]))
     >>> law(lambda coin: generate(coin, target, drafter, (), 1))
     {(1, 0): Fraction(3, 16), (1, 1): Fraction(9, 16), (0,): Fraction(1, 4)}
     """
     return run(coin, target, drafter, prefix, lookahead).tokens
 
 
-def run(coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequence[int], lookahead: int) -> Outcome:
+def run(coin: Coin, target: TokenizedModel, drafter: TokenizedModel, prefix: Sequence[int], lookahead: int) -> Outcome:
     """Run one block as `generate` does, and say what was drafted and whether it was accepted.
 
     Where the drafted text begins with no target token it counts as rejected, the token emitted is one of the residual,
     and `fallback` says why nothing was drafted.
 
     >>> from spec_math.chance import replay
-    >>> target = Speaker(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
-    >>> drafter = Speaker(lambda prefix: [1], Vocabulary(["bb"]))
+    >>> target = TokenizedModel(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
+    >>> drafter = TokenizedModel(lambda prefix: [1], Vocabulary(["bb"]))
     >>> replay(lambda coin: run(coin, target, drafter, (), 1), [0, 0.5, 0.1])
     Outcome(tokens=(1, 0), drafted=(1,), accepted=1, fallback=None)
     """
@@ -116,10 +119,10 @@ def draw(coin: Coin, reading: Reading, target_vocabulary: Vocabulary, lookahead:
     The law of the first token of that text is `psi` of the same lookahead.
 
     Raises:
-        TypeError, ValueError: lookahead is no count.
+        TypeError, ValueError: lookahead is not a positive integer.
 
     >>> from spec_math.chance import law
-    >>> drafter = Speaker(lambda prefix: ["1/2", "1/2"], Vocabulary(["a", "b"]))
+    >>> drafter = TokenizedModel(lambda prefix: ["1/2", "1/2"], Vocabulary(["a", "b"]))
     >>> law(lambda coin: draw(coin, Reading(drafter, b""), Vocabulary(["b", "ab"]), 2))
     {b'aa': Fraction(1, 4), b'ab': Fraction(1, 4), b'b': Fraction(1, 2)}
     """

@@ -16,7 +16,7 @@ def rates(texts: Iterable[str], order: int = 3) -> list[Fraction]:
     Source: TokenTiming, Alg. 5. Its prose speaks of all n-grams, repeated ones each time (`shares`): another number.
 
     Raises:
-        ValueError, TypeError: order is no count.
+        ValueError, TypeError: order is not a positive integer.
 
     >>> [str(rate) for rate in rates(["a b a b", "a c"], order=2)]
     ['200/3', '100/3']

@@ -20,10 +20,11 @@ class RetokenisedLaw:
     {target tokens: mass}, over all D^lookahead sequences of draft tokens with mass; a drafter's end stops one early.
 
     Raises:
-        ValueError: there are more sequences than `MOST`; lookahead is below 1. TypeError: lookahead is no count.
+        ValueError: there are more sequences than `MOST`; lookahead is below 1. TypeError: lookahead is not a positive
+            integer.
 
-    >>> from spec_math.language import GreedyTokenizer, Speaker, Vocabulary
-    >>> drafter = Speaker(lambda prefix: ["1/2", "1/2"], Vocabulary(["a", "b"]))
+    >>> from spec_math.language import GreedyTokenizer, TokenizedModel, Vocabulary
+    >>> drafter = TokenizedModel(lambda prefix: ["1/2", "1/2"], Vocabulary(["a", "b"]))
     >>> law = RetokenisedLaw(Reading(drafter, b""), GreedyTokenizer(Vocabulary(["b", "a", "ab"])).encode, 2)
     >>> {tokens: str(mass) for tokens, mass in law.masses.items()}
     {(1, 1): '1/4', (2,): '1/4', (0, 1): '1/4', (0, 0): '1/4'}
@@ -45,8 +46,8 @@ class RetokenisedLaw:
     def after(self, tokens: Tokens, size: int) -> Array:
         """Return the law [size] of the next target token given the first ones, a sub-law: the text may end instead.
 
-        >>> from spec_math.language import GreedyTokenizer, Speaker, Vocabulary
-        >>> drafter = Speaker(lambda prefix: ["1/2", "1/2"], Vocabulary(["a", "b"]))
+        >>> from spec_math.language import GreedyTokenizer, TokenizedModel, Vocabulary
+        >>> drafter = TokenizedModel(lambda prefix: ["1/2", "1/2"], Vocabulary(["a", "b"]))
         >>> law = RetokenisedLaw(Reading(drafter, b""), GreedyTokenizer(Vocabulary(["b", "a", "ab"])).encode, 2)
         >>> [str(mass) for mass in law.after((), 3)], [str(mass) for mass in law.after((2,), 3)]
         (['1/2', '1/4', '1/4'], ['0', '0', '0'])

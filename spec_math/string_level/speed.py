@@ -13,7 +13,7 @@ from spec_math.arrays import Array, count
 from spec_math.block_level.cost import speed_up
 from spec_math.chance import Coin, law
 from spec_math.drafting.mapped import Mapped
-from spec_math.language import Speaker
+from spec_math.language import TokenizedModel
 from spec_math.scheme import Tokens
 from spec_math.string_level.methods import METHODS, Method
 
@@ -39,7 +39,12 @@ class Speed:
 
 
 def measure(
-    method: Method, target: Speaker, drafter: Speaker, prefix: Sequence[int], lookahead: int, draft_cost: Any
+    method: Method,
+    target: TokenizedModel,
+    drafter: TokenizedModel,
+    prefix: Sequence[int],
+    lookahead: int,
+    draft_cost: Any,
 ) -> Speed:
     """Compute what one block of a method after a prefix yields and costs, by walking every path of it.
 
@@ -51,8 +56,8 @@ def measure(
 
     >>> from fractions import Fraction
     >>> from spec_math.language import Vocabulary
-    >>> target = Speaker(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
-    >>> drafter = Speaker(lambda prefix: [1], Vocabulary(["bb"]))
+    >>> target = TokenizedModel(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
+    >>> drafter = TokenizedModel(lambda prefix: [1], Vocabulary(["bb"]))
     >>> slem = measure(METHODS[2], target, drafter, (), 1, Fraction(1, 8))
     >>> slem.tokens_per_call, slem.drafter_calls, slem.speed_up
     (Fraction(37, 16), Fraction(1, 1), Fraction(37, 18))
@@ -67,7 +72,7 @@ def measure(
             asked.add(context)
             return row
 
-        counted = Speaker(Mapped(drafter.model, noted), drafter.vocabulary, drafter.encode)
+        counted = TokenizedModel(Mapped(drafter.model, noted), drafter.vocabulary, drafter.encode)
         return len(method.generate(coin, target, counted, prefix, lookahead)), len(asked)
 
     blocks = law(block)
@@ -79,8 +84,8 @@ def measure(
 
 
 def compare(
-    target: Speaker,
-    drafter: Speaker,
+    target: TokenizedModel,
+    drafter: TokenizedModel,
     prefix: Sequence[int],
     lookaheads: Iterable[int],
     draft_cost: Any,
@@ -88,15 +93,15 @@ def compare(
 ) -> list[Speed]:
     """Measure every method at its best lookahead, the fastest first; the shortest lookahead among equals.
 
-    What Timor et al., Table 4, advises in words, computed for one pair of speakers after one prefix.
+    What Timor et al., Table 4, advises in words, computed for one pair of tokenized models after one prefix.
 
     Raises:
         ValueError: there is no lookahead; as `measure`.
 
     >>> from fractions import Fraction
     >>> from spec_math.language import Vocabulary
-    >>> target = Speaker(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
-    >>> drafter = Speaker(lambda prefix: [1], Vocabulary(["bb"]))
+    >>> target = TokenizedModel(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
+    >>> drafter = TokenizedModel(lambda prefix: [1], Vocabulary(["bb"]))
     >>> found = compare(target, drafter, (), [1, 2], Fraction(1, 8))
     >>> [(speed.method, speed.lookahead) for speed in found][:2], found[-1].method, found[-1].speed_up
     ([('SLEM', 2), ('TokenTiming as printed', 2)], 'TLI', Fraction(8, 9))

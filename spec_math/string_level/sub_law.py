@@ -1,18 +1,19 @@
-"""A law with mass missing: ψ leaves out the texts that begin with no target token, and counts them as rejected."""
+"""Sub-laws: masses that sum to at most 1. ψ is one, where some drafted texts begin with no target token."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from spec_math.arrays import SUM_BOUND, Array, array_namespace, asarray, check_same_world, is_exact, storage
-from spec_math.arrays import law as checked
+from spec_math.arrays import SUM_BOUND, Array, array_namespace, asarray, check_same_number_type, is_exact, storage
+from spec_math.arrays import as_law as checked
 
 
 def with_target(target: Any, first_token_law: Any) -> tuple[Array, Array]:
     """Check a target law [..., T] and a sub-law on the same tokens, such as ψ: masses >= 0 that sum to at most 1.
 
     Raises:
-        ValueError: the target is no law, a mass is negative, the sum exceeds 1, or the shapes differ.
+        ValueError: the target is not a probability distribution, a mass is negative, the sum exceeds 1, or the shapes
+            differ.
         TypeError: exact and floating masses are mixed.
 
     >>> with_target(["1/4", "3/4"], ["1/2", "1/4"])[1].tolist()
@@ -22,7 +23,7 @@ def with_target(target: Any, first_token_law: Any) -> tuple[Array, Array]:
     ValueError: first-token law: masses must sum to at most 1; a row sums to 5/4 (1/4 too much)
     """
     t, found = checked(target, "target"), asarray(first_token_law)
-    check_same_world(t, found)
+    check_same_number_type(t, found)
     if t.shape != found.shape:
         raise ValueError(
             f"a first-token law is in the order of the target's tokens, of the target's shape {tuple(t.shape)}; got "

@@ -10,11 +10,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from spec_math.arrays import Array, array_namespace, laws, positive_part
+from spec_math.arrays import Array, array_namespace, as_laws, positive_part
 from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio
 from spec_math.drafting import Outcome
-from spec_math.language import Speaker
+from spec_math.language import TokenizedModel
 from spec_math.scheme import Tokens
 from spec_math.string_level.alignment import align, band
 from spec_math.string_level.exact_match import nothing_drafted
@@ -39,11 +39,14 @@ WINDOW = 8
 """The band |i − j| ≤ w of the paper's experiments (Section 5.2.3, Appendix K)."""
 
 
-def generate(coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequence[int], lookahead: int) -> Tokens:
+def generate(
+    coin: Coin, target: TokenizedModel, drafter: TokenizedModel, prefix: Sequence[int], lookahead: int
+) -> Tokens:
     """Run one iteration of Algorithm 2's loop as printed, and return the emitted target tokens.
 
     Lossy, in two ways: after a rejection line 19 draws from the target and not from a residual, and the probabilities
-    that line 10 maps onto target tokens are no law of these tokens. Prefix and result in target tokens.
+    that line 10 maps onto target tokens are not a probability distribution of these tokens. Prefix and result in target
+    tokens.
 
     Read where the print is not enough: lines 4 and 5 decode the drafted tokens and encode the text; p(t_j) is the
     drafter's probability of the last draft token aligned with t_j; ties of the alignment go in the printed order; a
@@ -51,14 +54,16 @@ def generate(coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequence[int
     before the failure are verified; nothing follows the target's end.
 
     Raises:
-        ValueError, TypeError: lookahead is no count; a law or the prefix is none, named by its prefix.
+        ValueError, TypeError: lookahead is not a positive integer; a law is not a probability distribution or the
+            prefix is not valid, named by its prefix.
 
     Source: TokenTiming, Alg. 2, lines 3 to 20.
 
     >>> from spec_math.chance import law
     >>> from spec_math.language import Vocabulary
     >>> words = Vocabulary(["a", "b"])
-    >>> target, drafter = (Speaker(lambda prefix, row=row: row, words) for row in (["1/4", "3/4"], ["1/2", "1/2"]))
+    >>> rows = ["1/4", "3/4"], ["1/2", "1/2"]
+    >>> target, drafter = (TokenizedModel(lambda prefix, row=row: row, words) for row in rows)
     >>> emitted = law(lambda coin: generate(coin, target, drafter, (), 1)[0])
     >>> {token: str(mass) for token, mass in emitted.items()}
     {0: '5/16', 1: '11/16'}
@@ -67,7 +72,12 @@ def generate(coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequence[int
 
 
 def run(
-    coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequence[int], lookahead: int, window: int = WINDOW
+    coin: Coin,
+    target: TokenizedModel,
+    drafter: TokenizedModel,
+    prefix: Sequence[int],
+    lookahead: int,
+    window: int = WINDOW,
 ) -> Outcome:
     """Run one block as `generate` does, in a band of any width, and say what was drafted and accepted.
 
@@ -75,8 +85,8 @@ def run(
 
     >>> from spec_math.chance import replay
     >>> from spec_math.language import Vocabulary
-    >>> target = Speaker(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
-    >>> drafter = Speaker(lambda prefix: [1], Vocabulary(["bb"]))
+    >>> target = TokenizedModel(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
+    >>> drafter = TokenizedModel(lambda prefix: [1], Vocabulary(["bb"]))
     >>> replay(lambda coin: run(coin, target, drafter, (), 1), [0, 0.5, 0.9, 0.1])
     Outcome(tokens=(1, 0), drafted=(1, 1), accepted=1, fallback=None)
     """
@@ -95,14 +105,16 @@ def run(
     return Outcome((*tokens, coin.draw(laws.target(tokens))), drafted, len(tokens), fallback)
 
 
-def proposal(target: Speaker, reading: Reading, said: Tokens, drafted: Tokens, window: int = WINDOW) -> list[Any]:
+def proposal(
+    target: TokenizedModel, reading: Reading, said: Tokens, drafted: Tokens, window: int = WINDOW
+) -> list[Any]:
     """Return p(t_j), what the algorithm takes for the drafter's probability of each re-tokenised token.
 
     said: draft tokens after the text that is read; drafted: their text in target tokens. Source: Alg. 2, lines 8 to 10.
 
     >>> from spec_math.language import Vocabulary
-    >>> target = Speaker(lambda prefix: ["1/2", "1/2"], Vocabulary(["a", "b"]))
-    >>> drafter = Speaker(lambda prefix: ["1/3", "2/3"], Vocabulary(["ab", "b"]))
+    >>> target = TokenizedModel(lambda prefix: ["1/2", "1/2"], Vocabulary(["a", "b"]))
+    >>> drafter = TokenizedModel(lambda prefix: ["1/3", "2/3"], Vocabulary(["ab", "b"]))
     >>> proposal(target, Reading(drafter, b""), (0, 1), (0, 1, 1))
     [Fraction(1, 3), Fraction(2, 3), Fraction(2, 3)]
     """
@@ -133,12 +145,12 @@ def first_token_law(target: Any, draft: Any) -> Array:
     It is the target's if and only if d/t is the same wherever t has mass.
 
     Raises:
-        ValueError, TypeError: a law is none; exact and floating laws are mixed.
+        ValueError, TypeError: a law is not a probability distribution; exact and floating laws are mixed.
 
     >>> [str(mass) for mass in first_token_law(["1/4", "3/4"], ["1/2", "1/2"])]
     ['5/16', '11/16']
     """
-    t, d = laws(target, draft)
+    t, d = as_laws(target, draft)
     xp = array_namespace(t)
     return xp.minimum(t, d) + xp.sum(positive_part(t - d), axis=-1, keepdims=True) * t
 
@@ -154,7 +166,7 @@ def bias(target: Any, draft: Any) -> Any:
     >>> bias(["1/4", "3/4"], ["1/2", "1/2"])
     Fraction(1, 16)
     """
-    t, d = laws(target, draft)
+    t, d = as_laws(target, draft)
     xp = array_namespace(t)
     kept = xp.minimum(t, d)
     return xp.sum(positive_part(xp.sum(kept, axis=-1, keepdims=True) * t - kept), axis=-1)

@@ -10,7 +10,7 @@ import numpy as np
 from spec_math.arrays import Array, count, positive_part
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.drafting.correspondence import blank
-from spec_math.language import Speaker
+from spec_math.language import TokenizedModel
 from spec_math.scheme import Tokens
 from spec_math.string_level.given_draft import ratios
 from spec_math.string_level.reading import Reading, opened
@@ -25,12 +25,12 @@ class First(NamedTuple):
     chance: Any
 
 
-def first(target: Speaker, laws: Conditionals, reading: Reading, said: Tokens) -> First:
+def first(target: TokenizedModel, laws: Conditionals, reading: Reading, said: Tokens) -> First:
     """Return the first target token of given draft tokens, and min(1, t/p) of it with its mapped probability p.
 
     >>> from spec_math.language import Vocabulary
-    >>> target = Speaker(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
-    >>> drafter = Speaker(lambda prefix: ["1/2", "1/2"], Vocabulary(["a", "b"]))
+    >>> target = TokenizedModel(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
+    >>> drafter = TokenizedModel(lambda prefix: ["1/2", "1/2"], Vocabulary(["a", "b"]))
     >>> first(target, *opened(target, drafter, ()), (0,))
     First(token=0, chance=Fraction(1, 2))
     """
@@ -41,8 +41,8 @@ def first(target: Speaker, laws: Conditionals, reading: Reading, said: Tokens) -
 
 
 def total_variation(
-    target: Speaker,
-    drafter: Speaker,
+    target: TokenizedModel,
+    drafter: TokenizedModel,
     prefix: Sequence[int],
     lookahead: int,
     readable: Callable[[bytes], bool] = lambda _: True,
@@ -54,8 +54,8 @@ def total_variation(
     with a target token, so that its drafts need not be walked: nothing of them is accepted.
 
     >>> from spec_math.language import Vocabulary
-    >>> target = Speaker(lambda prefix: ["7/10", "1/10", "1/10", "1/10"], Vocabulary(["aa", "ab", "ba", "bb"]))
-    >>> drafter = Speaker(lambda prefix: ["1/2", "1/2"], Vocabulary(["a", "b"]))
+    >>> target = TokenizedModel(lambda prefix: ["7/10", "1/10", "1/10", "1/10"], Vocabulary(["aa", "ab", "ba", "bb"]))
+    >>> drafter = TokenizedModel(lambda prefix: ["1/2", "1/2"], Vocabulary(["a", "b"]))
     >>> total_variation(target, drafter, (), 2)   # (67, 11, 11, 11)/100 against (7, 1, 1, 1)/10
     Fraction(3, 100)
     """

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from spec_math.chance import Coin
 from spec_math.drafting import Outcome
-from spec_math.language import Speaker
+from spec_math.language import TokenizedModel
 from spec_math.scheme import Emission, Tokens
 from spec_math.string_level.reading import opened
 from spec_math.string_level.realignment import candidate
@@ -15,7 +15,9 @@ from spec_math.string_level.retokenised_law import RetokenisedLaw
 from spec_math.token_level import one_hot
 
 
-def deterministic(coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequence[int], lookahead: int) -> Tokens:
+def deterministic(
+    coin: Coin, target: TokenizedModel, drafter: TokenizedModel, prefix: Sequence[int], lookahead: int
+) -> Tokens:
     """Verify each re-tokenised token x as a deterministic draft: accept with chance t(x), else draw from t without x.
 
     The law: the tokens, continued by the target, have the target's joint law, as x never saw the verifier's coins. The
@@ -24,12 +26,13 @@ def deterministic(coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequenc
     in TokenTiming is one-hot"), with the residual that belongs to them.
 
     Raises:
-        ValueError, TypeError: lookahead is no count; a law or the prefix is none, named by its prefix.
+        ValueError, TypeError: lookahead is not a positive integer; a law is not a probability distribution or the
+            prefix is not valid, named by its prefix.
 
     >>> from spec_math.chance import law
     >>> from spec_math.language import Vocabulary
-    >>> target = Speaker(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
-    >>> drafter = Speaker(lambda prefix: [1], Vocabulary(["bb"]))
+    >>> target = TokenizedModel(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
+    >>> drafter = TokenizedModel(lambda prefix: [1], Vocabulary(["bb"]))
     >>> law(lambda coin: deterministic(coin, target, drafter, (), 1))[0,]
     Fraction(1, 4)
     """
@@ -44,7 +47,9 @@ def deterministic(coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequenc
     return (*tokens, coin.draw(laws.target(tokens)))
 
 
-def conditional(coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequence[int], lookahead: int) -> Tokens:
+def conditional(
+    coin: Coin, target: TokenizedModel, drafter: TokenizedModel, prefix: Sequence[int], lookahead: int
+) -> Tokens:
     """Verify each re-tokenised token by rejection against its own law given the re-tokenised tokens before it.
 
     That law is summed over every sequence of draft tokens (`RetokenisedLaw`), exponentially many in the lookahead; the
@@ -56,21 +61,23 @@ def conditional(coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequence[
 
     >>> from spec_math.chance import law
     >>> from spec_math.language import Vocabulary
-    >>> target = Speaker(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
-    >>> drafter = Speaker(lambda prefix: [1], Vocabulary(["bb"]))
+    >>> target = TokenizedModel(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
+    >>> drafter = TokenizedModel(lambda prefix: [1], Vocabulary(["bb"]))
     >>> law(lambda coin: conditional(coin, target, drafter, (), 1))[0,]
     Fraction(1, 4)
     """
     return run_conditional(coin, target, drafter, prefix, lookahead).tokens
 
 
-def run_conditional(coin: Coin, target: Speaker, drafter: Speaker, prefix: Sequence[int], lookahead: int) -> Outcome:
+def run_conditional(
+    coin: Coin, target: TokenizedModel, drafter: TokenizedModel, prefix: Sequence[int], lookahead: int
+) -> Outcome:
     """Run one block as `conditional` does, and say what was drafted and accepted.
 
     >>> from spec_math.chance import replay
     >>> from spec_math.language import Vocabulary
-    >>> target = Speaker(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
-    >>> drafter = Speaker(lambda prefix: [1], Vocabulary(["bb"]))
+    >>> target = TokenizedModel(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
+    >>> drafter = TokenizedModel(lambda prefix: [1], Vocabulary(["bb"]))
     >>> replay(lambda coin: run_conditional(coin, target, drafter, (), 1), [0, 0.5, 0.9, 0.1])
     Outcome(tokens=(1, 0), drafted=(1, 1), accepted=1, fallback=None)
     """

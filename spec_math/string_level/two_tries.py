@@ -1,4 +1,4 @@
-"""ψ for a drafter without context: all target tokens in one pass over two tries, mass flowing to deeper nodes only."""
+"""ψ for a drafter without context: all target tokens in one pass over the tries of both vocabularies."""
 
 from __future__ import annotations
 
@@ -56,8 +56,9 @@ def reached(target: Trie, draft: Trie) -> Any:
     [False, True, False]
     """
     most = most_tokens(target, draft)
-    # One mass for each node that draft tokens spell, and one for each draft token: what it adds up to is no law, and
-    # only what stays 0 is looked at. Single steps from every node, so nothing grows or vanishes with depth.
+    # One mass for each node that draft tokens spell, and one for each draft token: what it adds up to is not a
+    # probability distribution, and only what stays 0 is looked at. Single steps from every node, so nothing grows or
+    # vanishes with depth.
     mass = (most >= 0).astype(np.float64)
     drafted, spread = _weighed(draft, np.ones(len(draft.node)))
     result = np.zeros(len(target.node) + 1)

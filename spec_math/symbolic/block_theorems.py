@@ -1,4 +1,4 @@
-"""What is proved of blocks: lossless, for models that know the whole context, with the length that formulas say."""
+"""Theorems about blocks, for all laws: lossless with any context, with the expected length of the formulas."""
 
 from __future__ import annotations
 

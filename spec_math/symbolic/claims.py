@@ -1,4 +1,4 @@
-"""What a theorem claims apart from losslessness: that what a program does is what a formula says."""
+"""Claims of theorems other than losslessness: that what a program does is what a formula gives."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from spec_math.worlds import as_text
+from spec_math.number_types import as_text
 
 
 @dataclass(frozen=True)

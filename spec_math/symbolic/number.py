@@ -13,10 +13,10 @@ from typing import Any, NoReturn, Protocol
 
 import numpy as np
 
+from spec_math.number_types import Symbol, as_text
 from spec_math.symbolic import signs
 from spec_math.symbolic.polynomial import DegreeError
 from spec_math.symbolic.rational_function import Field, RationalFunction
-from spec_math.worlds import Symbol, as_text
 
 HIGHEST = 100
 """The highest power that is multiplied out."""
@@ -258,7 +258,7 @@ class Number(Symbol, _Fraction):
 
     def __str__(self) -> str:
         if self.region.running:
-            self._refuse("the text", "show it by worlds.as_text, and do not decide by texts")
+            self._refuse("the text", "show it by number_types.as_text, and do not decide by texts")
         return self.as_text()
 
     __repr__ = __str__

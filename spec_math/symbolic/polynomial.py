@@ -44,7 +44,7 @@ class Polynomial:
 
     @property
     def constant(self) -> int | None:
-        """The number that this polynomial is, None where it is none."""
+        """The number that this polynomial equals, None where it is not constant."""
         if not self.terms:
             return 0
         return self.terms[0] if len(self.terms) == 1 and 0 in self.terms else None

@@ -73,7 +73,7 @@ def prove(
     compares are then one rational function. What is proved is then tried on rational laws with zeros and ties, `seed`
     chooses which; one that is false there is no longer proved. One that fails is searched for rational laws on which
     the statement, run with Fractions, is false; there is no other way to be refuted. A program that asks a symbol for
-    what only single masses have is refuted or left open. `watch` is told the regions judged and waiting; `limit` is in
+    what only single masses have is refuted or left open. `watch` gets the regions judged and waiting; `limit` is in
     seconds of processor time, for the proof and again for the trial, after which the theorem is left open.
 
     >>> from spec_math import check_lossless

@@ -23,7 +23,7 @@ class RationalFunction:
 
     @property
     def constant(self) -> Fraction | None:
-        """The number that this function is, None where it is none."""
+        """The number that this function equals, None where it is not constant."""
         if self.bottom:
             return None
         value = self.top.constant

@@ -54,7 +54,7 @@ class Space:
         self._ends = None if limit is None else process_time() + limit
 
     def look_at_the_clock(self) -> None:
-        """Raise where the time is used up."""
+        """Raise `Spent` where the time limit is used up."""
         if self._ends is not None and process_time() > self._ends:
             raise Spent
 
@@ -109,7 +109,7 @@ class Region:
         return self._known.get(value.top.primitive()[1]) == signs.ZERO
 
     def impossible(self) -> bool:
-        """Take a long last look: is the region proved to hold no laws? For those that nothing else settles."""
+        """Ask the solver with a longer limit whether the region holds no laws, where nothing else has settled it."""
         if len(self.alive) or self.witnesses:
             return False
         gone = self.space.solver.ask(self.conditions.items(), LAST_LOOK).impossible

@@ -1,4 +1,4 @@
-"""z3, asked one thing: can these polynomials have these signs at once? A "no" is a proof, anything else is a maybe."""
+"""The solver z3, asked one question: can these polynomials have these signs at once? Its "no" is a proof."""
 
 from __future__ import annotations
 

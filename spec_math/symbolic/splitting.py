@@ -47,7 +47,7 @@ def regions(theorem: Theorem) -> Iterator[Judged]:
 
 
 def judged(theorem: Theorem, root: Region, watch: Callable[[int, int], None] | None = None) -> Iterator[Judged]:
-    """Split a region as `regions` does; `watch` is told how many regions are judged, and how many wait.
+    """Split a region as `regions` does; `watch` is called with how many regions are judged, and how many wait.
 
     Raises:
         Spent: the time of the region's space is used up.

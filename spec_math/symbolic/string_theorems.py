@@ -1,4 +1,4 @@
-"""What is proved of drafters with a vocabulary of their own: lossless on fixed small vocabularies, for all laws."""
+"""Theorems about drafters with another vocabulary: lossless on fixed small vocabularies, for all laws."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Callable, Sequence
 from spec_math.arrays import Array
 from spec_math.block_level.lossless import check_lossless_block
 from spec_math.chance import Coin
-from spec_math.language import Speaker, Vocabulary
+from spec_math.language import TokenizedModel, Vocabulary
 from spec_math.scheme import Tokens
 from spec_math.symbolic.block_theorems import Rows
 from spec_math.symbolic.theorem import Theorem
 from spec_math.verdict import Verdict
 
-Generate = Callable[[Coin, Speaker, Speaker, Sequence[int], int], Tokens]
+Generate = Callable[[Coin, TokenizedModel, TokenizedModel, Sequence[int], int], Tokens]
 """A generator of one block: (coin, target, drafter, prefix, lookahead) -> the emitted target tokens."""
 
 Vocabularies = tuple[tuple[str, ...], tuple[str, ...]]
@@ -42,7 +42,7 @@ def lossless(
     def statement(*rows: Array) -> Verdict:
         split = sizes[0] + 1
         target, drafter = (
-            Speaker(_by_last_token(own), vocabulary)
+            TokenizedModel(_by_last_token(own), vocabulary)
             for own, vocabulary in zip((rows[:split], rows[split:]), spelled, strict=True)
         )
         return check_lossless_block(

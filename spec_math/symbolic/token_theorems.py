@@ -1,97 +1,59 @@
-"""What is proved of the verifiers of one position: lossless, with the acceptance that their formulas say, optimal."""
+"""Theorems about verifiers of one position, for all laws: lossless, with the acceptance of their formulas, optimal."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable
 from itertools import combinations
 from typing import Any
 
 from spec_math.arrays import Array
 from spec_math.chance import Coin
-from spec_math.coupling import joint
-from spec_math.scheme import Scheme, Tokens
+from spec_math.coupling import Coupling, joint
+from spec_math.scheme import Emission, Scheme, Tokens
 from spec_math.symbolic.claims import Fails, Holds, equal
 from spec_math.symbolic.theorem import Theorem
-from spec_math.token_level import SCHEMES, draft_law, k_sequential
+from spec_math.token_level import draft_law
 from spec_math.verdict import Verdict, check_lossless
-
-BY_NAME = {scheme.name: scheme for scheme in SCHEMES}
 
 
 def lossless(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float = 1.0) -> Theorem:
     """Return the theorem that a scheme emits the target's law, whatever target and draft are.
 
-    >>> lossless(SCHEMES[0], 3).scope
-    'all laws on 3 tokens, 1 draft'
+    Of a scheme with a parameter: at every value that it takes. Source: of K-SEQ's γ, SpecTr, Theorem 2.
+
+    >>> from spec_math import SCHEMES
+    >>> lossless(SCHEMES[0], 3).scope, lossless(SCHEMES[3], 2, 3).scalars
+    ('all laws on 3 tokens, 1 draft', ('γ',))
     """
 
-    def statement(target: Array, draft: Array) -> Verdict:
-        return check_lossless(scheme, target, draft, drafts)
-
-    return Theorem(f"{scheme.name}: lossless", _scope(tokens, drafts), statement, _pair(tokens), seconds=seconds)
-
-
-def lossless_k_sequential(tokens: int, drafts: int, seconds: float = 1.0) -> Theorem:
-    """Return the theorem that K-SEQ is lossless at every γ ≥ 1 with f(γ) ≤ 0, among them γ*. Source: SpecTr, Theorem 2.
-
-    >>> lossless_k_sequential(2, 3).scalars
-    ('γ',)
-    """
-
-    def statement(target: Array, draft: Array, gamma: Any) -> Verdict | None:
-        if k_sequential.f(target, draft, drafts, gamma) > 0:
+    def statement(target: Array, draft: Array, *value: Any) -> Verdict | None:
+        if not _allowed(scheme, target, draft, drafts, value):
             return None
+        return check_lossless(_at(scheme, value) if value else scheme, target, draft, drafts)
 
-        def verify(coin: Coin, drafted: Tokens, t: Array, d: Array) -> int:
-            return k_sequential.verify(coin, drafted, t, d, gamma)
-
-        return check_lossless(verify, target, draft, drafts)
-
-    scope = f"{_scope(tokens, drafts)}, every γ with f(γ) ≤ 0"
-    return Theorem("K-SEQ: lossless", scope, statement, _pair(tokens), ("γ",), seconds)
-
-
-def formula_k_sequential(tokens: int, drafts: int, seconds: float = 1.0) -> Theorem:
-    """Return the theorem that K-SEQ accepts with 1 − (1 − β)^k, and that its closed form of membership holds.
-
-    >>> formula_k_sequential(2, 2).name
-    'K-SEQ: as its formula says'
-    """
-
-    def statement(target: Array, draft: Array, gamma: Any) -> Holds | Fails | None:
-        if k_sequential.f(target, draft, drafts, gamma) > 0:
-            return None
-        found = joint(
-            lambda coin: k_sequential.draw(coin, draft, drafts),
-            lambda coin, drafted: k_sequential.emit(coin, drafted, target, draft, gamma),
-        )
-        accepted = k_sequential.acceptance(target, draft, drafts, gamma)
-        member = k_sequential.membership(target, draft, drafts, gamma)
-        return equal({"acceptance": (found.acceptance(), accepted), "membership": (found.membership(), member)})
-
-    scope = f"{_scope(tokens, drafts)}, every γ with f(γ) ≤ 0"
-    return Theorem("K-SEQ: as its formula says", scope, statement, _pair(tokens), ("γ",), seconds)
+    return _theorem(scheme, "lossless", statement, tokens, drafts, seconds)
 
 
 def as_its_formula(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float = 1.0) -> Theorem:
-    """Return the theorem that a scheme accepts, and emits a draft, with the probabilities of its closed forms.
+    """Return the theorem that a scheme accepts, and its tests do, with the probabilities of its closed forms.
 
+    >>> from spec_math import SCHEMES
     >>> as_its_formula(SCHEMES[0], 2).name
     'maximal coupling: as its formula says'
     """
 
-    def statement(target: Array, draft: Array) -> Holds | Fails:
-        found = _joint(scheme, target, draft, drafts)
+    def statement(target: Array, draft: Array, *value: Any) -> Holds | Fails | None:
+        if not _allowed(scheme, target, draft, drafts, value):
+            return None
+        found = _joint(scheme, target, draft, drafts, value)
         return equal(
             {
-                "acceptance": (found.acceptance(), scheme.acceptance(target, draft, drafts)),
-                "membership": (found.membership(), scheme.membership(target, draft, drafts)),
+                "acceptance": (found.acceptance(), scheme.acceptance(target, draft, drafts, *value)),
+                "test acceptance": (found.test_acceptance(), scheme.test_acceptance(target, draft, drafts, *value)),
             }
         )
 
-    return Theorem(
-        f"{scheme.name}: as its formula says", _scope(tokens, drafts), statement, _pair(tokens), seconds=seconds
-    )
+    return _theorem(scheme, "as its formula says", statement, tokens, drafts, seconds)
 
 
 def optimal(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float = 1.0) -> Theorem:
@@ -100,6 +62,7 @@ def optimal(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float = 1.0) 
     The bound is min-cut, min over all sets H of tokens of 1 − P(S ⊆ H) + t(H), S the drafted set: all 2^n sets are
     enumerated, prefix rule and plan are not asked. Source: SpecTr, Eq. 4.
 
+    >>> from spec_math import SCHEMES
     >>> optimal(SCHEMES[0], 2).name
     'maximal coupling: optimal for its drafts'
     """
@@ -112,25 +75,39 @@ def optimal(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float = 1.0) 
             for chosen in combinations(range(tokens), size)
         ]
         least = min(cuts)  # first: it splits the laws by polynomials of a lower degree than the scheme does
-        return equal({"membership": (_joint(scheme, target, draft, drafts).membership(), least)})
+        return equal({"acceptance": (_joint(scheme, target, draft, drafts).acceptance(), least)})
 
-    return Theorem(
-        f"{scheme.name}: optimal for its drafts", _scope(tokens, drafts), statement, _pair(tokens), seconds=seconds
-    )
+    return _theorem(scheme, "optimal for its drafts", statement, tokens, drafts, seconds)
 
 
-def _joint(scheme: Scheme, target: Array, draft: Array, drafts: int) -> Any:
-    emit = scheme.emit
+def _theorem(
+    scheme: Scheme, said: str, statement: Callable[..., Any], tokens: int, drafts: int, seconds: float
+) -> Theorem:
+    scope = f"all laws on {tokens} tokens, {drafts} draft{'s' if drafts > 1 else ''}"
+    laws = {"t": tokens, "d": tokens}
+    if scheme.parameter is None or said.startswith("optimal"):
+        return Theorem(f"{scheme.name}: {said}", scope, statement, laws, seconds=seconds)
+    about = scheme.parameter
+    return Theorem(f"{scheme.short_name}: {said}", f"{scope}, {about.scope}", statement, laws, (about.name,), seconds)
+
+
+def _allowed(scheme: Scheme, target: Array, draft: Array, drafts: int, value: tuple[Any, ...]) -> bool:
+    return scheme.parameter is None or scheme.parameter.allowed(target, draft, drafts, *value)
+
+
+def _at(scheme: Scheme, value: tuple[Any, ...]) -> Callable[[Coin, Tokens, Array, Array], int]:
+    """The verifier of a scheme at one value of its parameter, on i.i.d. drafts."""
+
+    def verify(coin: Coin, tokens: Tokens, target: Array, draft: Array) -> int:
+        return scheme.verify(coin, tokens, target, draft, *value)
+
+    return verify
+
+
+def _joint(scheme: Scheme, target: Array, draft: Array, drafts: int, value: tuple[Any, ...] = ()) -> Coupling:
+    emit: Callable[..., Emission] | None = scheme.emit
     if emit is None:
         raise ValueError(f"{scheme.name} does not say which drafts its tests accept: a Scheme with emit is needed")
     return joint(
-        lambda coin: scheme.draw(coin, draft, drafts), lambda coin, drafted: emit(coin, drafted, target, draft)
+        lambda coin: scheme.draw(coin, draft, drafts), lambda coin, drafted: emit(coin, drafted, target, draft, *value)
     )
-
-
-def _pair(tokens: int) -> Mapping[str, int]:
-    return {"t": tokens, "d": tokens}
-
-
-def _scope(tokens: int, drafts: int) -> str:
-    return f"all laws on {tokens} tokens, {drafts} draft{'s' if drafts > 1 else ''}"

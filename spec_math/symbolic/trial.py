@@ -1,4 +1,4 @@
-"""Rational laws on which a proved theorem is tried: zeros and ties of every kind, and the faces of its regions.
+"""Rational laws on which a proved theorem is tried as well: zeros and ties of every kind, and borders of its regions.
 
 They are drawn apart from the grid that splits regions, so that a program that symbols do not follow is caught twice.
 

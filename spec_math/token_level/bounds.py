@@ -10,7 +10,7 @@ from itertools import combinations_with_replacement
 from math import comb, factorial, prod
 from typing import Any
 
-from spec_math.arrays import count, is_exact, laws
+from spec_math.arrays import as_laws, count, is_exact
 from spec_math.scheme import Scheme, is_index
 from spec_math.token_level.draft_law import drawn
 from spec_math.token_level.transport import acceptance_of, solve
@@ -24,10 +24,11 @@ def theorem_1_at(target: Any, draft: Any, k: int, subset: Iterable[int]) -> Any:
     """Return the right side of SpecTr's Theorem 1 at one subset Ω0 of the tokens, a bound on every verifier.
 
     Σ_{y∈Ω0} min(t(y), 1 − (1 − d(y))^k) + Σ_x min(Π d(x_i), t(S(x) outside Ω0)), over all tuples x of k i.i.d. drafts.
-    Laws [V] of one world. Source: SpecTr, Theorem 1.
+    Laws [V] of one number type. Source: SpecTr, Theorem 1.
 
     Raises:
-        TypeError, ValueError: k is no count, a token of the subset outside the vocabulary; as `arrays.laws`.
+        TypeError, ValueError: k is not a positive integer, a token of the subset outside the vocabulary; as
+            `arrays.as_laws`.
 
     >>> theorem_1_at(["2/5", "3/5"], ["3/4", "1/4"], 2, {0, 1})
     Fraction(67, 80)
@@ -45,7 +46,7 @@ def theorem_1(target: Any, draft: Any, k: int) -> Any:
 
     The paper has it as a bound; it is the optimum itself, and stays so without the empty or without the full subset,
     but not without both. By brute force over 2^V subsets, so for small V: it is here to be held against the optimum,
-    which `optimal.acceptance` computes in O(V log V). Laws [V] of one world.
+    which `optimal.acceptance` computes in O(V log V). Laws [V] of one number type.
 
     Raises:
         ValueError: more than 2·10^6 terms; as `theorem_1_at`.
@@ -62,11 +63,11 @@ def theorem_1(target: Any, draft: Any, k: int) -> Any:
 def bracket(scheme: Scheme, target: Any, draft: Any, k: int = 1) -> Optimal | Bracket:
     """Say how much more any verifier of a scheme's own drafts could accept: Optimal with its certificate, or Bracket.
 
-    The bracket is [the scheme's membership, the optimum of the law of its drafts]; the scheme is Optimal where the two
-    are equal as Fractions. Floats give a Bracket, each end with its own rounding. Laws [V] of one world.
+    The bracket is [the scheme's acceptance, the optimum of the law of its drafts]; the scheme is Optimal where the two
+    are equal as Fractions. Floats give a Bracket, each end with its own rounding. Laws [V] of one number type.
 
     Raises:
-        ValueError: an exact membership exceeds the optimum, which no lossless verifier can; as `draft_law.drawn`.
+        ValueError: an exact acceptance exceeds the optimum, which no lossless verifier can; as `draft_law.drawn`.
 
     >>> from spec_math.token_level import SCHEMES
     >>> best, recursive = SCHEMES[0], SCHEMES[4]
@@ -75,15 +76,15 @@ def bracket(scheme: Scheme, target: Any, draft: Any, k: int = 1) -> Optimal | Br
     >>> bracket(recursive, ["1/3", "2/3"], ["1/2", "1/2"], 2)
     Bracket(lower=Fraction(11, 12), upper=Fraction(1, 1))
     """
-    t, d = laws(target, draft)
-    reached, drafts = scheme.membership(t, d, k), drawn(scheme.draw, d, k)
+    t, d = as_laws(target, draft)
+    reached, drafts = scheme.acceptance(t, d, k), drawn(scheme.draw, d, k)
     if not is_exact(t):
         return Bracket(reached, acceptance_of(t, drafts))
     certificate = solve(t, drafts)
     if reached > certificate.acceptance:
         raise ValueError(
             f"{scheme.name} is said to emit a draft with probability {reached}, and no lossless verifier of its drafts "
-            f"exceeds {certificate.acceptance}; run check_lossless on it, and check its membership"
+            f"exceeds {certificate.acceptance}; run check_lossless on it, and check its acceptance"
         )
     if reached == certificate.acceptance:
         return Optimal(reached, certificate)
@@ -91,7 +92,7 @@ def bracket(scheme: Scheme, target: Any, draft: Any, k: int = 1) -> Optimal | Br
 
 
 def _checked(target: Any, draft: Any, k: int, over_subsets: bool) -> tuple[list[Any], list[Any], int]:
-    t, d = laws(target, draft)
+    t, d = as_laws(target, draft)
     if t.ndim != 1:
         raise ValueError(f"Theorem 1 is about one position, laws of shape [V]; got {tuple(t.shape)}")
     k = count(k)

@@ -73,10 +73,17 @@ class Certificate:
 
         Raises:
             OSError: the folder cannot be written to.
-            ValueError: a number has more digits than Python writes (4300 unless told).
+            ValueError: a number has more digits than Python writes (4300 by default).
         """
-        written = json.dumps(_to_json(self), indent=1, ensure_ascii=False)
-        write_whole(path, written + "\n")
+        write_whole(path, self.as_json())
+
+    def as_json(self) -> str:
+        """Return what `save` writes.
+
+        Raises:
+            ValueError: a number has more digits than Python writes (4300 by default).
+        """
+        return json.dumps(_to_json(self), indent=1, ensure_ascii=False) + "\n"
 
 
 def load(path: str | os.PathLike[str]) -> Certificate:
@@ -221,4 +228,4 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is no number here")
+    raise ValueError(f"{name} is not a number here")

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, TypeVar, cast
 
 import numpy as np
 
-from spec_math.arrays import Array, check_same_world, count, is_exact, law
+from spec_math.arrays import Array, as_law, check_same_number_type, count, is_exact
 from spec_math.chance import Coin, paths
 from spec_math.scheme import Tokens, is_index
 
@@ -29,7 +29,8 @@ def iid(draft: Any, k: int) -> dict[Tokens, Any]:
     """Return the law of k i.i.d. drafts, P(x) = Π d(x_i), for a draft law [V].
 
     Raises:
-        TypeError, ValueError: k is no count, draft is no law, or there are more than 2·10^6 tuples.
+        TypeError, ValueError: k is not a positive integer, draft is not a probability distribution, or there are more
+            than 2·10^6 tuples.
 
     >>> iid(["1/4", "3/4"], 2)[0, 1]
     Fraction(3, 16)
@@ -43,7 +44,7 @@ def independent(drafts: Sequence[Any]) -> dict[Tokens, Any]:
     Two drafters that each propose one token are `independent([first, second])`.
 
     Raises:
-        TypeError, ValueError: no law given, laws of two sizes or two worlds, or more than 2·10^6 tuples.
+        TypeError, ValueError: no law given, laws of two sizes or two number types, or more than 2·10^6 tuples.
 
     >>> independent([["1/2", "1/2"], [1, 0]])
     {(0, 0): Fraction(1, 2), (1, 0): Fraction(1, 2)}
@@ -73,17 +74,18 @@ def drawn(draw: Callable[[Coin, Any, int], Tokens], draft: Any, k: int) -> dict[
     Without replacement, greedy, SpecHub: the program that drafts is the definition. Draft [V].
 
     Raises:
-        TypeError, ValueError: k is no count, draft is no law, or the program has more than 2·10^6 paths.
+        TypeError, ValueError: k is not a positive integer, draft is not a probability distribution, or the program has
+            more than 2·10^6 paths.
 
     >>> from spec_math.token_level import without_replacement
     >>> drawn(without_replacement.draw, ["1/2", "1/4", "1/4"], 2)[0, 1]
     Fraction(1, 4)
     """
-    masses, k = law(draft, "draft"), count(k)
+    masses, k = as_law(draft, "draft"), count(k)
     if masses.ndim != 1:
         raise ValueError(f"the law of drafts is that of one position, a draft [V]; got {tuple(masses.shape)}")
     result: dict[Tokens, Any] = {}
-    # A draw that tosses no coin is certain, and so in the world of the draft: a float beside other floats.
+    # A draw that tosses no coin is certain, and so in the number type of the draft: a float beside other floats.
     one = masses[0] * 0 + 1
     for walked, path in enumerate(paths(lambda coin: draw(coin, masses, k))):
         if walked == OUTCOMES:
@@ -130,12 +132,12 @@ def common_denominator(masses: Iterable[Any]) -> int | None:
 def checked(draft_law: Any, target: Array) -> dict[Drafts, Any]:
     """Check a law of drafts {tuple or frozenset of tokens: mass} against a checked target [V]; mass 0 is left out.
 
-    Masses may be int, Fraction or str (exact), or floats; they must be of the target's world and sum to 1. The empty
-    tuple is allowed: nothing was drafted.
+    Masses may be int, Fraction or str (exact), or floats; they must be of the target's number type and sum to 1. The
+    empty tuple is allowed: nothing was drafted.
 
     Raises:
-        TypeError: no mapping, keys that are neither all tuples nor all frozensets of indices, another world.
-        ValueError: a token outside the vocabulary, masses that are no law.
+        TypeError: no mapping, keys that are neither all tuples nor all frozensets of indices, another number type.
+        ValueError: a token outside the vocabulary, masses that are not a probability distribution.
 
     >>> from spec_math.arrays import exact
     >>> checked({(0,): "1/4", (1,): "3/4"}, exact(["1/2", "1/2"]))
@@ -155,7 +157,7 @@ def checked(draft_law: Any, target: Array) -> dict[Drafts, Any]:
     keys = [_indices(key, len(target)) for key in listed]
     masses = _checked_masses(list(listed.values()))
     if is_exact(target) != is_exact(masses):
-        check_same_world(target, masses)
+        check_same_number_type(target, masses)
     return {key: mass for key, mass in zip(keys, masses.tolist(), strict=True) if mass != 0}
 
 
@@ -189,7 +191,7 @@ def sizes(vocabulary: int, k: int) -> Sizes:
     Source: SpecTr, Eq. 4 and Lemma 2.
 
     Raises:
-        TypeError, ValueError: V or k is no count.
+        TypeError, ValueError: V or k is not a positive integer.
 
     >>> print(sizes(16, 3))
     V = 16, k = 3: 4,096 tuples, 65,536 variables; 696 sets, 11,136 variables, 1,936 of them with the token in the set
@@ -201,11 +203,11 @@ def sizes(vocabulary: int, k: int) -> Sizes:
 
 
 def _extended(drafts: Sequence[Any], start: Key, extend: Callable[[Key, int], Key]) -> dict[Key, Any]:
-    rows = [law(draft, f"draft {place}") for place, draft in enumerate(drafts)]
+    rows = [as_law(draft, f"draft {place}") for place, draft in enumerate(drafts)]
     if not rows:
         raise ValueError("independent drafts need at least one draft law; got none")
     for row in rows:
-        check_same_world(rows[0], row)
+        check_same_number_type(rows[0], row)
         if row.ndim != 1 or row.shape != rows[0].shape:
             raise ValueError(f"draft laws must have one shape [V]; got {tuple(rows[0].shape)} and {tuple(row.shape)}")
     result: dict[Key, Any] = {start: None}
@@ -236,8 +238,8 @@ def _checked_masses(masses: list[Any]) -> Array:
     if not masses:
         raise ValueError("draft law: a law needs at least one outcome; got none")
     if all(type(mass) is Fraction for mass in masses):
-        return law(np.array(masses, dtype=object), "draft law")
-    return law(masses, "draft law")
+        return as_law(np.array(masses, dtype=object), "draft law")
+    return as_law(masses, "draft law")
 
 
 def _too_many(what: str, noun: str, size: str) -> str:

@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
-from spec_math.token_level.ratio_buckets import BUCKETS, EDGES, FLOAT, bucket_of, buckets_of, excess_of, gather, ranged
+from spec_math.kernels import kernel
+from spec_math.token_level.ratio_buckets import BUCKETS, EDGES, FLOAT, bucket_of, excess_of
 
 GROUP = 16
 """Buckets that the search for the optimum excludes together."""
@@ -25,63 +25,7 @@ STEPS = 400
 """More steps than K-SEQ's γ* ever takes: a third of them halve a bracket of [1, 2^63] down to 2^-40 of its end."""
 
 
-class ExcessProfile:
-    """A target and a draft [V], gathered by ratio; both may still be divided by their sums, which is done here.
-
-    The sums are taken in float64, so that exponentials of logits can be handed over as they are. `gather` takes in the
-    next pair in the same memory: fresh pages would cost more than the sorting.
-
-    >>> profile = ExcessProfile(2)
-    >>> profile.gather(np.array([1.0, 3.0]), np.array([1.0, 1.0]))
-    >>> profile.excess(1.0)
-    0.25
-    """
-
-    def __init__(self, size: int) -> None:
-        self.arrays = buckets_of(size)
-
-    def gather(self, target: FLOAT, draft: FLOAT) -> None:
-        """Gather a target and a draft [V] by their ratio.
-
-        >>> ExcessProfile(2).gather(np.array([1.0, 3.0]), np.array([1.0, 1.0]))
-        """
-        target, draft, total_t, total_d, _ = ranged(target, draft)
-        gather(target, draft, total_t, total_d, self.arrays)
-
-    def excess(self, scale: float) -> float:
-        """Return E(scale) = Σ (t − scale·d)+.
-
-        >>> profile = ExcessProfile(2)
-        >>> profile.gather(np.array([0.25, 0.75]), np.array([0.5, 0.5]))
-        >>> profile.excess(0.5)
-        0.5
-        """
-        return excess_of(float(scale), self.arrays)
-
-    def gamma_star(self, k: int) -> float:
-        """Return K-SEQ's γ*: the upper end of a bracket of relative width 2^-40.
-
-        >>> profile = ExcessProfile(4)
-        >>> profile.gather(np.array([0.5, 0.5, 0.0, 0.0]), np.full(4, 0.25))
-        >>> round(profile.gamma_star(2), 11)
-        1.5
-        """
-        return gamma_of(k, self.arrays)
-
-    def optimum(self, k: int) -> float:
-        """Return the optimum of k i.i.d. drafts, 1 − max_i [P_i^k − T_i] over prefixes of the ratio order.
-
-        A bucket is opened and sorted only where its ends do not already exclude it.
-
-        >>> profile = ExcessProfile(2)
-        >>> profile.gather(np.array([0.4, 0.6]), np.array([0.75, 0.25]))
-        >>> round(profile.optimum(2), 6)
-        0.8375
-        """
-        return optimum_of(k, self.arrays, ends_below(self.arrays))
-
-
-@numba.njit(cache=True)
+@kernel
 def none_of(chance: float, k: int) -> float:
     """Return (1 − chance)^k, the probability that none of k tests accepts.
 
@@ -92,7 +36,7 @@ def none_of(chance: float, k: int) -> float:
     return (1.0 - chance) ** k if k <= STEPWISE else np.exp(k * np.log1p(-min(chance, 1.0)))
 
 
-@numba.njit(cache=True)
+@kernel
 def f_at(left: float, k: int, gamma: float) -> float:
     """Return K-SEQ's f(γ) from the excess left = E(γ): E − (1 − (1 − E)/γ)^k.
 
@@ -102,13 +46,14 @@ def f_at(left: float, k: int, gamma: float) -> float:
     return left - none_of((1.0 - left) / gamma, k)
 
 
-@numba.njit(cache=True)
+@kernel
 def gamma_of(k: int, arrays: Any) -> float:
     """Return K-SEQ's γ* of a gathered pair.
 
-    >>> profile = ExcessProfile(1)
-    >>> profile.gather(np.array([1.0]), np.array([1.0]))
-    >>> gamma_of(2, profile.arrays)
+    >>> from spec_math.token_level.ratio_buckets import buckets_of, gather
+    >>> arrays = buckets_of(1)
+    >>> gather(np.array([1.0]), np.array([1.0]), 1.0, 1.0, arrays)
+    >>> gamma_of(2, arrays)
     1.0
     """
     above = arrays[2]
@@ -121,7 +66,8 @@ def gamma_of(k: int, arrays: Any) -> float:
         b = (below + beyond) // 2
         value = f_at(above[b, 0] - EDGES[b] * above[b, 1], k, EDGES[b])
         below, beyond = (b, beyond) if value > 0.0 else (below, b)
-    low, high = max(EDGES[below] * (1.0 - 2.0**-20), 1.0), min(EDGES[beyond] * (1.0 + 2.0**-20), float(k))
+    low: Any = max(EDGES[below] * (1.0 - 2.0**-20), 1.0)
+    high: Any = min(EDGES[beyond] * (1.0 + 2.0**-20), float(k))
     left = f_at(excess_of(low, arrays), k, low)
     right = f_at(excess_of(high, arrays), k, high)
     middle, value = high, right
@@ -145,13 +91,14 @@ def gamma_of(k: int, arrays: Any) -> float:
     return high
 
 
-@numba.njit(cache=True)
+@kernel
 def ends_below(arrays: Any) -> Any:
     """Return T and P at the lower edge of every bucket: sums from below, so that small prefixes keep their digits.
 
-    >>> profile = ExcessProfile(1)
-    >>> profile.gather(np.array([1.0]), np.array([1.0]))
-    >>> ends_below(profile.arrays)[-1].tolist()
+    >>> from spec_math.token_level.ratio_buckets import buckets_of, gather
+    >>> arrays = buckets_of(1)
+    >>> gather(np.array([1.0]), np.array([1.0]), 1.0, 1.0, arrays)
+    >>> ends_below(arrays)[-1].tolist()
     [1.0, 1.0]
     """
     above = arrays[2]
@@ -165,41 +112,68 @@ def ends_below(arrays: Any) -> Any:
     return ends
 
 
-@numba.njit(cache=True)
 def optimum_of(k: int, arrays: Any, ends: Any) -> float:
     """Return the optimum of k i.i.d. drafts of a gathered pair.
 
-    >>> profile = ExcessProfile(1)
-    >>> profile.gather(np.array([1.0]), np.array([1.0]))
-    >>> optimum_of(2, profile.arrays, ends_below(profile.arrays))
+    >>> from spec_math.token_level.ratio_buckets import buckets_of, gather
+    >>> arrays = buckets_of(1)
+    >>> gather(np.array([1.0]), np.array([1.0]), 1.0, 1.0, arrays)
+    >>> optimum_of(2, arrays, ends_below(arrays))
     1.0
     """
-    above = arrays[2]
-    best = 0.0
-    for first in range(0, BUCKETS, GROUP):
-        best = max(best, _power(ends[first, 1], above[first, 1], k) - ends[first, 0])
-    # First the edges inside groups that may hold the best prefix, then what lies inside buckets: by then the best is
-    # nearly known, and few buckets have to be opened and sorted.
-    for opened in (False, True):
-        for first in range(0, BUCKETS, GROUP):
-            if _reach(k, first, min(first + GROUP, BUCKETS), above, ends) > best:
-                best = _best_of_group(k, first, opened, best, arrays, ends)
+    _, starts, above, pairs = arrays
+    best: float = _best_edge(k, above, ends)
+    # By now the best is nearly known, and few buckets have to be opened and sorted.
+    b = _next_to_open(k, 0, best, arrays, ends)
+    while b < BUCKETS:
+        inside = pairs[starts[b] : starts[b + 1]]
+        found: float = _best_inside(k, inside, by_ratio(inside)[0], ends[b, 0], ends[b, 1], above[b + 1, 1])
+        best = max(best, found)
+        b = _next_to_open(k, b + 1, best, arrays, ends)
     return 1.0 - best
 
 
-@numba.njit(cache=True)
-def _best_of_group(k: int, first: int, opened: bool, best: float, arrays: Any, ends: Any) -> float:
-    _, starts, above, pairs = arrays
-    for b in range(first, min(first + GROUP, BUCKETS)):
-        if not opened:
-            best = max(best, _power(ends[b, 1], above[b, 1], k) - ends[b, 0])
-        elif starts[b + 1] - starts[b] > 1 and _reach(k, b, b + 1, above, ends) > best:
-            inside = pairs[starts[b] : starts[b + 1]]
-            best = max(best, _best_inside(k, inside, ends[b, 0], ends[b, 1], above[b + 1, 1]))
+def by_ratio(pairs: FLOAT) -> tuple[Any, FLOAT]:
+    """Return the order of pairs (t, d) [n, 2] by t/d ascending, and the ratios in that order; without draft it is ∞.
+
+    >>> [found.tolist() for found in by_ratio(np.array([[0.5, 0.0], [0.5, 1.0]]))]
+    [[1, 0], [0.5, inf]]
+    """
+    with np.errstate(divide="ignore", over="ignore"):
+        ratios = np.where(pairs[:, 1] > 0.0, pairs[:, 0] / np.maximum(pairs[:, 1], 5e-324), np.inf)
+    order = np.argsort(ratios)
+    return order, ratios[order]
+
+
+@kernel
+def _best_edge(k: int, above: Any, ends: Any) -> float:
+    """Return the largest P^k − T at an edge of a bucket: first between groups, then inside those that may hold it."""
+    best = 0.0
+    for first in range(0, BUCKETS, GROUP):
+        best = max(best, _power(ends[first, 1], above[first, 1], k) - ends[first, 0])
+    for first in range(0, BUCKETS, GROUP):
+        last = min(first + GROUP, BUCKETS)
+        if _reach(k, first, last, above, ends) > best:
+            for b in range(first, last):
+                best = max(best, _power(ends[b, 1], above[b, 1], k) - ends[b, 0])
     return best
 
 
-@numba.njit(cache=True)
+@kernel
+def _next_to_open(k: int, b: int, best: float, arrays: Any, ends: Any) -> int:
+    """Return the first bucket from b on that may hold a better prefix strictly inside; BUCKETS where none does."""
+    _, starts, above, _ = arrays
+    while b < BUCKETS:
+        if b % GROUP == 0 and not _reach(k, b, min(b + GROUP, BUCKETS), above, ends) > best:
+            b += GROUP
+        elif starts[b + 1] - starts[b] > 1 and _reach(k, b, b + 1, above, ends) > best:
+            return b
+        else:
+            b += 1
+    return BUCKETS
+
+
+@kernel
 def _reach(k: int, first: int, last: int, above: Any, ends: Any) -> float:
     """Bound x^k − T over prefixes that end strictly inside buckets first..last−1.
 
@@ -214,14 +188,12 @@ def _reach(k: int, first: int, last: int, above: Any, ends: Any) -> float:
     return power * MARGIN - ends[first, 0] - low * share
 
 
-@numba.njit(cache=True)
-def _best_inside(k: int, pairs: Any, t: float, d: float, beyond: float) -> float:
+@kernel
+def _best_inside(k: int, pairs: Any, order: Any, t: float, d: float, beyond: float) -> float:
     """Return the largest P^k − T over the prefixes that end inside a bucket, from T and P at its lower edge.
 
     `beyond` is the draft mass of all later buckets: 1 − P is summed from above, as P is from below.
     """
-    ratios = np.where(pairs[:, 1] > 0.0, pairs[:, 0] / np.maximum(pairs[:, 1], 5e-324), np.inf)
-    order = np.argsort(ratios)
     outside = np.empty(len(order))
     for place in range(len(order) - 1, -1, -1):
         outside[place] = beyond
@@ -234,7 +206,7 @@ def _best_inside(k: int, pairs: Any, t: float, d: float, beyond: float) -> float
     return best
 
 
-@numba.njit(cache=True)
+@kernel
 def _power(x: float, rest: float, k: int) -> float:
     """Return x^k for x in [0, 1], whose 1 − x is `rest`."""
     if k <= STEPWISE:
@@ -242,7 +214,7 @@ def _power(x: float, rest: float, k: int) -> float:
     return np.exp(k * (np.log1p(-rest) if rest < 0.5 else np.log(x)))
 
 
-@numba.njit(cache=True)
+@kernel
 def _product(x: float, k: int) -> float:
     result = 1.0
     while k > 0:

@@ -1,11 +1,12 @@
-"""The draft's best tokens, and what greedy drafts, which always hold them, leave to the one token that is drawn."""
+"""The draft's likeliest tokens, which greedy drafts always hold, and what is left for the one token that is drawn."""
 
 from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
+
+from spec_math.kernels import kernel
 
 GROUPS = 512
 """The draft's best tokens are looked for in the classes of indices modulo GROUPS whose maximum is high enough."""
@@ -17,7 +18,6 @@ FAR = 2.0**200
 """A draft with a smaller share than 1/FAR outside its favourites is gone through token by token."""
 
 
-@numba.njit(cache=True)
 def find(draft: Any, tokens: Any) -> float:
     """Fill the best tokens in descending order, lowest index first among equals; return the mass of all others.
 
@@ -28,39 +28,48 @@ def find(draft: Any, tokens: Any) -> float:
     >>> find(np.array([0.25, 0.5, 0.25]), tokens), tokens.tolist()
     (0.25, [1, 0])
     """
+    if len(tokens) > SORTED:
+        tokens[:] = np.argsort(-draft, kind="stable")[: len(tokens)]
+    else:
+        _find(draft, tokens, np.empty(len(tokens)))
+    return _sum_without(draft, np.sort(tokens))
+
+
+@kernel
+def _find(draft: Any, tokens: Any, best: Any) -> None:
     size, wanted = draft.shape[0], tokens.shape[0]
-    if wanted > SORTED:
-        tokens[:] = np.argsort(-draft, kind="mergesort")[:wanted]
-        return _sum_without(draft, tokens)
     groups = min(GROUPS, size)
     largest = np.zeros(groups)
     for first in range(0, size, groups):
         _raise(largest, draft[first : first + groups])
-    best = np.full(wanted, -1.0)
-    tokens[:] = 0
+    _forget(best, tokens)
     for g in range(groups):
         if largest[g] > best[wanted - 1]:
             _insert(largest[g], g, best, tokens)
     # The wanted-th best is at least the wanted-th largest of the classes.
     least = best[wanted - 1]
-    best[:] = -1.0
-    tokens[:] = 0
+    _forget(best, tokens)
     for g in range(groups):
         if largest[g] >= least:
             for i in range(g, size, groups):
                 if draft[i] >= least:
                     _insert(draft[i], i, best, tokens)
-    return _sum_without(draft, tokens)
 
 
-@numba.njit(cache=True)
+@kernel
+def _forget(best: Any, tokens: Any) -> None:
+    for j in range(best.shape[0]):
+        best[j], tokens[j] = -1.0, 0
+
+
+@kernel
 def _raise(largest: Any, masses: Any) -> None:
     # Not max(): its rule for NaN would keep the loop from being vector instructions.
     for g in range(masses.shape[0]):
         largest[g] = masses[g] if masses[g] > largest[g] else largest[g]
 
 
-@numba.njit(cache=True)
+@kernel
 def _insert(mass: float, token: int, best: Any, tokens: Any) -> None:
     j = best.shape[0] - 1
     if mass < best[j] or (mass == best[j] and token > tokens[j]):
@@ -71,10 +80,9 @@ def _insert(mass: float, token: int, best: Any, tokens: Any) -> None:
     best[j], tokens[j] = mass, token
 
 
-@numba.njit(cache=True)
-def _sum_without(draft: Any, tokens: Any) -> float:
-    """Sum the masses of all other tokens, not as a difference: a peaked draft leaves next to nothing."""
-    ordered = np.sort(tokens)
+@kernel
+def _sum_without(draft: Any, ordered: Any) -> float:
+    """Sum the masses of all tokens but these, not as a difference: a peaked draft leaves next to nothing."""
     total, first = 0.0, 0
     for token in ordered:
         total += _sum(draft[first:token])
@@ -82,7 +90,7 @@ def _sum_without(draft: Any, tokens: Any) -> float:
     return total + _sum(draft[first:])
 
 
-@numba.njit(cache=True, fastmath={"reassoc"})
+@kernel(fastmath={"reassoc"})
 def _sum(masses: Any) -> float:
     total = 0.0
     for i in range(masses.shape[0]):
@@ -90,7 +98,7 @@ def _sum(masses: Any) -> float:
     return total
 
 
-@numba.njit(cache=True)
+@kernel
 def outside_top(
     k: int, target: Any, draft: Any, favourites: Any, rest: float, total_t: float
 ) -> tuple[float, int, float, float]:
@@ -120,15 +128,19 @@ def outside_top(
     return outside, fixed, top, clipped
 
 
-@numba.njit(cache=True)
 def drawn(target: Any, draft: Any, top: Any, total_t: float, outside: float) -> float:
     """Return Σ min(t, d/d(not Top)) outside Top, token by token: for a draft with next to nothing outside.
 
     >>> drawn(np.array([0.25, 0.75]), np.array([1.0, 5e-324]), np.array([0]), 1.0, 5e-324)
     0.75
     """
+    return _drawn(target, draft, np.append(np.sort(top), len(draft)), total_t, outside)
+
+
+@kernel
+def _drawn(target: Any, draft: Any, ends: Any, total_t: float, outside: float) -> float:
     total, first = 0.0, 0
-    for last in np.append(np.sort(top), draft.shape[0]):
+    for last in ends:
         for token in range(first, last):
             total += min(target[token] / total_t, draft[token] / outside)
         first = last + 1

@@ -9,11 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import Array, array_namespace, count, laws, over, zeros_like
-from spec_math.arrays import law as checked
+from spec_math.arrays import Array, array_namespace, as_laws, count, divide, zeros_like
+from spec_math.arrays import as_law as checked
 from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio, descending_rank, residual_of
-from spec_math.scheme import Emission, Tokens, drafted
+from spec_math.scheme import Emission, Optimum, Proven, Scheme, Tokens, drafted, token_of
+from spec_math.token_level import decide_rejection
+from spec_math.token_level.streamed import Chunk
 from spec_math.token_level.without_replacement import without
 
 
@@ -23,7 +25,7 @@ def draw(coin: Coin, draft: Any, k: int) -> Tokens:
     d' is the draft law without those tokens. Where the draft has at most k tokens they are all drafted.
 
     Raises:
-        TypeError, ValueError: k is no count, or draft is no law.
+        TypeError, ValueError: k is not a positive integer, or draft is not a probability distribution.
 
     >>> from spec_math.chance import replay
     >>> replay(lambda coin: draw(coin, ["1/4", "1/2", "1/4"], 2), [0.6])
@@ -43,13 +45,13 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
     the optimum for these drafts. Laws [V]; k is the length of the tuple, whose last entry is the drawn one.
 
     Raises:
-        ValueError: the draft has no mass on a token, or a law is none.
+        ValueError: the draft has no mass on a token, or a law is not a probability distribution.
 
     >>> from spec_math.chance import law
     >>> law(lambda coin: emit(coin, (1, 2), ["1/4", "1/2", "1/4"], ["1/4", "1/2", "1/4"]))[Emission(1, False)]
     Fraction(1, 2)
     """
-    t, d = laws(target, draft)
+    t, d = as_laws(target, draft)
     *top, x = drafted(tokens, d)
     if x in top:
         raise ValueError(f"the drawn draft is never one of the fixed ones; got {x} after {tuple(top)}")
@@ -59,48 +61,69 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
     return Emission(coin.draw(residual_of(t, rest)), accepted=False)
 
 
-def verify(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
-    """Return the token that `emit` emits.
-
-    >>> from spec_math.chance import law
-    >>> law(lambda coin: verify(coin, (0,), [0, 1], [1, 0]))
-    {1: Fraction(1, 1)}
-    """
-    return emit(coin, tokens, target, draft).token
+verify = token_of(emit)
+"""The verifier: it returns the token that `emit` emits."""
 
 
 def acceptance(target: Any, draft: Any, k: int) -> Any:
-    """Return Σ min(t, d') outside Top, the probability that the test of the drawn draft accepts, for laws [..., V].
-
-    >>> acceptance(["1/4", "1/2", "1/4"], ["1/4", "1/2", "1/4"], 2)
-    Fraction(1, 2)
-    """
-    return _split(target, draft, k)[1]
-
-
-def membership(target: Any, draft: Any, k: int) -> Any:
     """Return t(Top) + Σ min(t, d') outside Top, the probability that the emitted token is a draft, for laws [..., V].
 
     It is the optimum over all verifiers of these drafts.
 
-    >>> membership(["1/4", "1/2", "1/4"], ["1/4", "1/2", "1/4"], 2)
+    >>> acceptance(["1/4", "1/2", "1/4"], ["1/4", "1/2", "1/4"], 2)
     Fraction(1, 1)
     """
     fixed, drawn = _split(target, draft, k)
     return fixed + drawn
 
 
+def test_acceptance(target: Any, draft: Any, k: int) -> Any:
+    """Return Σ min(t, d') outside Top, the probability that the test of the drawn draft accepts, for laws [..., V].
+
+    >>> test_acceptance(["1/4", "1/2", "1/4"], ["1/4", "1/2", "1/4"], 2)
+    Fraction(1, 2)
+    """
+    return _split(target, draft, k)[1]
+
+
 def _split(target: Any, draft: Any, k: int) -> tuple[Any, Any]:
-    t, d = laws(target, draft)
+    t, d = as_laws(target, draft)
     xp = array_namespace(t)
     wanted = (d > 0).sum(-1)
     wanted = np.minimum(wanted, count(k)) if isinstance(d, np.ndarray) else wanted.clamp(max=count(k))
     top = _top(d, wanted[..., None] - 1)
     rest = xp.where(top, zeros_like(d), d)
-    rest = over(rest, xp.sum(rest, axis=-1, keepdims=True), zeros_like(d))
+    rest = divide(rest, xp.sum(rest, axis=-1, keepdims=True), zeros_like(d))
     fixed = xp.sum(xp.where(top, t, zeros_like(t)), axis=-1)
     return fixed, xp.sum(xp.minimum(t, rest), axis=-1)
 
 
 def _top(d: Array, size: Any) -> Array:
     return descending_rank(d) < size
+
+
+OPTIMUM = Optimum("greedy drafts", acceptance, None, Chunk.greedy)
+"""The optimum of Top and one draw outside it: every best H contains Top.
+
+It is t(Top) plus the overlap of the target with the law of the draw, which the scheme reaches."""
+
+SCHEME = Scheme(
+    "greedy drafts",
+    draw,
+    verify,
+    acceptance,
+    test_acceptance,
+    emit,
+    decide=decide_rejection.decide_greedy,
+    coins=lambda _: 2,
+    distinct=True,
+    optimum=OPTIMUM,
+    streamed=Chunk.greedy,
+    monotone=True,
+    proven=Proven(
+        lossless=((2, 2, 0.1), (3, 2, 0.4), (3, 3, 0.2), (4, 3, 3.5)),
+        formulas=((2, 2, 0.1), (3, 2, 0.8), (3, 3, 0.4)),
+        optimal=((2, 2, 0.1), (3, 2, 0.9), (3, 3, 0.3)),
+    ),
+    pages=("theorems/greedy", "how_to/choose_a_multi_draft_method"),
+)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from spec_math.arrays import law as checked
-from spec_math.arrays import laws, positive_part
+from spec_math.arrays import as_law as checked
+from spec_math.arrays import as_laws, positive_part
 from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio, normalised
-from spec_math.scheme import Emission, Tokens, drafted
-from spec_math.token_level import greedy
+from spec_math.scheme import Emission, Optimum, Proven, Scheme, Tokens, drafted, token_of
+from spec_math.token_level import decide_hub, greedy
+from spec_math.token_level.streamed import Chunk
 from spec_math.token_level.without_replacement import without
 
 
@@ -19,7 +20,7 @@ def draw(coin: Coin, draft: Any, k: int = 2) -> Tokens:  # noqa: ARG001 - SpecHu
     Where the draft is one-hot the tuple is (a,). Draft [V].
 
     Raises:
-        ValueError: draft is no law.
+        ValueError: draft is not a probability distribution.
 
     >>> from spec_math.chance import law
     >>> law(lambda coin: draw(coin, ["1/2", "1/4", "1/4"]))[0, 2]
@@ -43,13 +44,13 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
     Laws [V]. Source: SpecHub.
 
     Raises:
-        ValueError: the tuple is none that SpecHub drafts, or a law is none.
+        ValueError: the tuple is none that SpecHub drafts, or a law is not a probability distribution.
 
     >>> from spec_math.chance import law
     >>> law(lambda coin: emit(coin, (1, 0), ["1/2", "1/4", "1/4"], ["1/2", "1/4", "1/4"]))
     {Emission(token=1, accepted=True): Fraction(1, 1)}
     """
-    t, d = laws(target, draft)
+    t, d = as_laws(target, draft)
     pair = drafted(tokens, d)
     hub = int(d.argmax())
     if len(pair) != min(2, int((d > 0).sum())) or hub not in pair or len(set(pair)) < len(pair):
@@ -69,14 +70,8 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
     return Emission(coin.draw(normalised(lacking, t)), accepted=False)
 
 
-def verify(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
-    """Return the token that `emit` emits.
-
-    >>> from spec_math.chance import law
-    >>> law(lambda coin: verify(coin, (0,), [0, 1], [1, 0]))
-    {1: Fraction(1, 1)}
-    """
-    return emit(coin, tokens, target, draft).token
+verify = token_of(emit)
+"""The verifier: it returns the token that `emit` emits."""
 
 
 def acceptance(target: Any, draft: Any, k: int = 2) -> Any:  # noqa: ARG001
@@ -85,13 +80,28 @@ def acceptance(target: Any, draft: Any, k: int = 2) -> Any:  # noqa: ARG001
     >>> acceptance(["1/4", "1/2", "1/4"], ["1/2", "1/4", "1/4"])
     Fraction(1, 1)
     """
-    return greedy.membership(target, draft, 2)
+    return greedy.acceptance(target, draft, 2)
 
 
-def membership(target: Any, draft: Any, k: int = 2) -> Any:
-    """Return the probability [...] that an emitted token is among the drafts: the acceptance.
+OPTIMUM = Optimum("SpecHub's drafts", acceptance, None, Chunk.hub)
+"""The optimum of SpecHub's sets, which have the law of two greedy drafts."""
 
-    >>> membership(["1/4", "1/2", "1/4"], ["1/2", "1/4", "1/4"])
-    Fraction(1, 1)
-    """
-    return acceptance(target, draft, k)
+SCHEME = Scheme(
+    "SpecHub",
+    draw,
+    verify,
+    acceptance,
+    emit=emit,
+    decide=decide_hub.decide_hub,
+    coins=lambda _: 3,
+    distinct=True,
+    drafts=2,
+    optimum=OPTIMUM,
+    streamed=Chunk.hub,
+    proven=Proven(
+        lossless=((2, 2, 0.1), (3, 2, 1.0)),
+        formulas=((2, 2, 0.1), (3, 2, 4.3)),
+        optimal=((2, 2, 0.1), (3, 2, 1.3)),
+    ),
+    pages=("theorems/hub", "how_to/choose_a_multi_draft_method"),
+)

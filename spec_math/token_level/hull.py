@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
 from spec_math.arrays import is_exact
+from spec_math.kernels import kernel
 from spec_math.token_level.prefix_law import PrefixLaw
 from spec_math.token_level.ratio_order import RatioOrder
 from spec_math.token_level.selection import gains, in_units, selection_ratios
@@ -76,4 +76,4 @@ def _knots(values: Any, widths: Any) -> Any:
     return knots[: size + 1]
 
 
-_fast_knots = njit(cache=True)(_knots)
+_fast_knots = kernel(_knots)

@@ -1,4 +1,4 @@
-"""Nested pools: a convex selection law as a finite mixture of pool rules, one pool set per death of a knot."""
+"""Nested pools: a convex selection law as a finite mixture of pool rules, one for each kink of it that vanishes."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from numba import njit
 from numba.extending import register_jitable
 
 from spec_math.arrays import Array, is_exact
+from spec_math.kernels import kernel
 from spec_math.token_level.selection import in_units, unit_of
 
 GRID = 2.0**53
@@ -34,7 +34,7 @@ class KnotMixture:
 
     @property
     def one(self) -> Any:
-        """The number 1 of the mixture's world."""
+        """The number 1 of the mixture's number type."""
         return Fraction(1) if is_exact(self.selection) else self.selection.dtype.type(1)
 
     def pool(self, component: int, place: int) -> tuple[int, int]:
@@ -252,7 +252,7 @@ def _sum(x: Any, x_rest: Any, y: Any, y_rest: Any) -> Any:
     return result, rest - (result - total)
 
 
-@njit(cache=True)
+@kernel
 def _pool(latest: Any, component: int, place: int) -> tuple[int, int]:
     """Find the nearest living knots at or before `place` and after it, by climbing the tree and coming down again."""
     size = len(latest) // 2
@@ -272,5 +272,5 @@ def _pool(latest: Any, component: int, place: int) -> tuple[int, int]:
     return low - size, high - size
 
 
-_fast_deaths = njit(cache=True)(_deaths)
-_fast_settled = njit(cache=True)(_settled)
+_fast_deaths = kernel(_deaths)
+_fast_settled = kernel(_settled)

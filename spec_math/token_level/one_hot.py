@@ -9,18 +9,20 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import Array, array_namespace, laws, ones_like, zeros_like
-from spec_math.arrays import law as checked
+from spec_math.arrays import Array, array_namespace, as_laws, ones_like, zeros_like
+from spec_math.arrays import as_law as checked
 from spec_math.chance import Coin
 from spec_math.distribution import residual_of
-from spec_math.scheme import Emission, Tokens, is_index, the_token
+from spec_math.scheme import Emission, Optimum, Proven, Scheme, Tokens, is_index, the_token, token_of
+from spec_math.token_level import decide_rejection
+from spec_math.token_level.streamed import Chunk
 
 
 def draw(coin: Coin, draft: Any, k: int = 1) -> Tokens:  # noqa: ARG001 - no randomness, and one draft
     """Draft the first maximum of the draft law [V].
 
     Raises:
-        TypeError, ValueError: draft is no law.
+        TypeError, ValueError: draft is not a probability distribution.
 
     >>> draw(None, ["1/4", "3/4"])
     (1,)
@@ -34,7 +36,7 @@ def emit(coin: Coin, token: Any, target: Any, draft: Any = None) -> Emission:  #
     The law: lossless for any way of choosing x that does not see these coins. Target [V].
 
     Raises:
-        ValueError: the token lies outside the vocabulary, or the target is no law.
+        ValueError: the token lies outside the vocabulary, or the target is not a probability distribution.
 
     >>> from spec_math.chance import law
     >>> law(lambda coin: emit(coin, 0, ["1/4", "3/4"]))[Emission(1, False)]
@@ -49,26 +51,20 @@ def emit(coin: Coin, token: Any, target: Any, draft: Any = None) -> Emission:  #
     return Emission(coin.draw(residual_of(t, _one_hot(t, x))), accepted=False)
 
 
-def verify(coin: Coin, token: Any, target: Any, draft: Any = None) -> int:
-    """Return the token that `emit` emits.
-
-    >>> from spec_math.chance import law
-    >>> law(lambda coin: verify(coin, 0, ["1/4", "3/4"])) == {0: 1 / 4, 1: 3 / 4}
-    True
-    """
-    return emit(coin, token, target, draft).token
+verify = token_of(emit)
+"""The verifier: it returns the token that `emit` emits."""
 
 
 def acceptance(target: Any, draft: Any, k: int = 1) -> Any:  # noqa: ARG001
-    """Return t(first maximum of d), the probability that the test accepts, for laws [..., V].
+    """Return t(first maximum of d), the acceptance of laws [..., V]; the residual leaves the draft out.
 
     Raises:
-        TypeError, ValueError: as `arrays.laws`.
+        TypeError, ValueError: as `arrays.as_laws`.
 
     >>> acceptance(["1/4", "3/4"], ["2/3", "1/3"])
     Fraction(1, 4)
     """
-    t, d = laws(target, draft)
+    t, d = as_laws(target, draft)
     if isinstance(t, np.ndarray):
         # A sum of one mass, as indexing would leave a 0-dimensional object array where a Fraction is wanted.
         return np.take_along_axis(t, np.argmax(d, axis=-1)[..., None], -1).sum(axis=-1)
@@ -76,16 +72,29 @@ def acceptance(target: Any, draft: Any, k: int = 1) -> Any:  # noqa: ARG001
     return xp.take_along_axis(t, xp.argmax(d, axis=-1, keepdims=True), axis=-1)[..., 0]
 
 
-def membership(target: Any, draft: Any, k: int = 1) -> Any:
-    """Return the probability [...] that an emitted token is the draft: the acceptance, as the residual leaves x out.
-
-    >>> membership(["1/4", "3/4"], ["2/3", "1/3"])
-    Fraction(1, 4)
-    """
-    return acceptance(target, draft, k)
-
-
 def _one_hot(t: Array, x: int) -> Array:
     hot = zeros_like(t)
     hot[x] = ones_like(t[:1])[0]
     return hot
+
+
+OPTIMUM = Optimum("the draft's favourite", acceptance, None, Chunk.favourite)
+"""The optimum of a certain draft x: P(S ⊆ H) = 1 where x lies in H, so that H = {x} is best and it is t(x)."""
+
+SCHEME = Scheme(
+    "one-hot draft",
+    draw,
+    verify,
+    acceptance,
+    emit=emit,
+    decide=decide_rejection.decide_one_hot,
+    coins=lambda _: 2,
+    drafts=1,
+    optimum=OPTIMUM,
+    streamed=Chunk.favourite,
+    proven=Proven(
+        lossless=((2, 1, 0.1), (3, 1, 0.1), (4, 1, 0.1)),
+        formulas=((3, 1, 0.1),),
+    ),
+    pages=("theorems/one_hot",),
+)

@@ -16,11 +16,11 @@ from collections.abc import Callable, Iterable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
-from spec_math.arrays import Array, count, is_exact, laws, world
+from spec_math.arrays import Array, as_laws, count, is_exact, number_type
 from spec_math.common_denominator import Counts
+from spec_math.kernels import kernel
 from spec_math.token_level.plan import Plan as Plan
 from spec_math.token_level.plan import emit as emit
 from spec_math.token_level.plan import plan as plan
@@ -47,12 +47,12 @@ def acceptance(target: Any, draft: Any, k: int) -> Any:
 
     The problem: max over couplings of the drafts with Y ~ target of P(Y ∈ S), which is min_i [1 − P_i^k + T_i] over the
     prefixes of the ratio order, P_i and T_i their draft and target mass (SpecTr, Eq. 4; min-cut).
-    Laws [..., V] of one world, or two `Counts`; a probability [...]. Exact on Fractions and Counts. On float64 within a
-    relative (8k + 30)·2^-53, or 60·2^-53 for k > 32, of the value for the two laws in proportion to their own sums.
-    Torch laws are moved to NumPy float64; the result is a float64 tensor on their device, without a gradient.
+    Laws [..., V] of one number type, or two `Counts`; a probability [...]. Exact on Fractions and Counts. On float64
+    within a relative (8k + 30)·2^-53, or 60·2^-53 for k > 32, of the value for the two laws in proportion to their own
+    sums. Torch laws are moved to NumPy float64; the result is a float64 tensor on their device, without a gradient.
 
     Raises:
-        TypeError, ValueError: k is no count; as `arrays.laws`.
+        TypeError, ValueError: k is not a positive integer; as `arrays.as_laws`.
 
     >>> acceptance(["2/5", "3/5"], ["3/4", "1/4"], 2)
     Fraction(67, 80)
@@ -75,12 +75,12 @@ def acceptances(target: Any, draft: Any, ks: Iterable[int]) -> tuple[Any, ...]:
 def acceptance_without_replacement(target: Any, draft: Any, k: int) -> Any:
     """Return the largest P(Y ∈ S) that any verifier of k drafts without replacement can reach.
 
-    Where k exceeds the draft's support, S is the whole support. Laws [..., V] of one world, or two `Counts`; a
+    Where k exceeds the draft's support, S is the whole support. Laws [..., V] of one number type, or two `Counts`; a
     probability [...], never below `acceptance`. Exact on Fractions, by recursion over drawn sets. On float64 to the
     accuracy of `prefix_law.without_replacement`; O(V log V) for k = 2. Torch as `acceptance`.
 
     Raises:
-        TypeError, ValueError: as `arrays.laws` and `prefix_law.without_replacement`.
+        TypeError, ValueError: as `arrays.as_laws` and `prefix_law.without_replacement`.
 
     >>> acceptance_without_replacement(["2/5", "3/5"], ["3/4", "1/4"], 2)
     Fraction(1, 1)
@@ -189,7 +189,7 @@ def _without_replacement(target: Any, draft: Any, ks: tuple[int, ...]) -> list[_
     return found
 
 
-@numba.njit(cache=True)
+@kernel
 def _search(below: Any, above: Any, target_below: Any, ks: Any, values: Any, places: Any) -> None:
     """Find for each k, ascending, the least 1 − P^k + T over the prefixes: sums of terms ≥ 0, no difference.
 
@@ -215,7 +215,7 @@ def _search(below: Any, above: Any, target_below: Any, ks: Any, values: Any, pla
 def _values(target: Any, draft: Any, best: Callable[[Any, Any], list[_Best]], size: int) -> tuple[Any, ...]:
     if isinstance(target, Counts) or isinstance(draft, Counts):
         return tuple(found.value for found in best(*_counts(target, draft)))
-    t, d, like = _numpy(*laws(target, draft))
+    t, d, like = _numpy(*as_laws(target, draft))
     if t.ndim == 1 and like is None:
         return tuple(found.value for found in best(t, d))
     shape = t.shape[:-1]
@@ -232,7 +232,7 @@ def _masks(target: Any, draft: Any, best: Callable[[Any, Any], _Best]) -> Array:
         mask = np.zeros(len(counts[0]), dtype=bool)
         mask[best(*counts).subset] = True
         return mask
-    t, d, like = _numpy(*laws(target, draft))
+    t, d, like = _numpy(*as_laws(target, draft))
     masks = np.zeros(t.shape, dtype=bool)
     for row, x, y in zip(_rows(masks), _rows(t), _rows(d), strict=True):
         row[best(x, y).subset] = True
@@ -245,7 +245,7 @@ def _rows(values: Array) -> Array:
 
 def _numpy(target: Array, draft: Array) -> tuple[Array, Array, Any]:
     """Move torch laws to NumPy float64, with a float64 tensor of theirs to make results from."""
-    if world(target) != "torch":
+    if number_type(target) != "torch":
         return target, draft, None
     wide = target.detach().double(), draft.detach().double()
     return wide[0].cpu().numpy(), wide[1].cpu().numpy(), wide[0]

@@ -11,12 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import Array, count, is_exact, laws, ones_like, over, positive_part, world, zeros_like
+from spec_math.arrays import Array, as_laws, count, divide, is_exact, number_type, ones_like, positive_part, zeros_like
 from spec_math.chance import Coin, Cumulative
 from spec_math.distribution import normalised
 from spec_math.notebook import card, law_table
-from spec_math.scheme import Emission, Tokens, drafted
+from spec_math.scheme import Emission, Tokens, drafted, token_of
 from spec_math.token_level import pool_lemma, prefix_law
+from spec_math.token_level.clock_moments import Moments, moments
 from spec_math.token_level.knot_mixture import KnotMixture, knot_mixture
 from spec_math.token_level.prefix_law import PrefixLaw
 from spec_math.token_level.ratio_order import RatioOrder, ratio_order
@@ -60,6 +61,11 @@ class Plan:
         return places
 
     @cached_property
+    def race(self) -> Moments | None:
+        """What a check of three or more drafts without replacement asks of float draft masses."""
+        return None if self.independent or is_exact(self.order.draft) else moments(self.order.draft, self.drafts)
+
+    @cached_property
     def draft(self) -> Array:
         """The draft law [V]."""
         masses = zeros_like(self.selection)
@@ -83,7 +89,7 @@ def plan(target: Any, draft: Any, k: int) -> Plan:
     laws are those that a coin draws from these masses, in proportion to their own sums (torch laws are moved to NumPy).
 
     Raises:
-        TypeError, ValueError: k is no count; laws of more than one position; as `arrays.laws`.
+        TypeError, ValueError: k is not a positive integer; laws of more than one position; as `arrays.as_laws`.
 
     >>> prepared = plan(["2/5", "3/5"], ["3/4", "1/4"], 2)
     >>> prepared.acceptance, prepared.selection.tolist()
@@ -131,27 +137,27 @@ def emit(coin: Coin, tokens: Any, plan: Plan) -> Emission:
     if len(listed) != plan.drafts or (not plan.independent and len(set(listed)) < len(listed)):
         kind = "i.i.d. drafts" if plan.independent else "distinct drafts"
         raise ValueError(f"this plan is for {plan.drafts} {kind}; got {listed}")
-    token = _put_forward(coin, listed, plan)
+    token = put_forward(coin, listed, plan)
     if coin.flip(plan.kept[token]):
         return Emission(token, accepted=True)
     return Emission(coin.draw(plan.residual), accepted=False)
 
 
-def verify(coin: Coin, tokens: Any, plan: Plan) -> int:
-    """Return the token that `emit` emits.
+verify = token_of(emit)
+"""The verifier: it returns the token that `emit` emits."""
+
+
+def put_forward(coin: Coin, listed: Tokens, plan: Plan) -> int:
+    """Put one draft forward: a draw from `plan.selection`, over the drafts and the coin; drafts as they were drawn.
 
     >>> from spec_math.chance import law
-    >>> law(lambda coin: verify(coin, (0, 0), plan([0, 1], [1, 0], 2)))
-    {1: Fraction(1, 1)}
+    >>> law(lambda coin: put_forward(coin, (0, 1), plan(["1/4", "3/4"], ["1/2", "1/2"], 2)))[1]
+    Fraction(1, 1)
     """
-    return emit(coin, tokens, plan).token
-
-
-def _put_forward(coin: Coin, listed: Tokens, plan: Plan) -> int:
     places = [int(plan.places[token]) for token in listed]
     pool = plan.pools.pool(coin.draw(plan.components), max(places))
     if not plan.independent:
-        return int(plan.order.tokens[pool_lemma.choose(coin, places, plan.order, pool)])
+        return int(plan.order.tokens[pool_lemma.choose(coin, places, plan.order, pool, plan.race)])
     hits = [token for token, place in zip(listed, places, strict=True) if place >= pool[0]]
     share = plan.pools.one / len(hits)
     return hits[coin.draw([share] * len(hits))]
@@ -167,14 +173,14 @@ def _prepared(t: Array, order: RatioOrder, law: PrefixLaw, k: int, independent: 
     kept = zeros_like(t)
     # A draft that is never put forward, or whose float mass underflows, passes if the target has it.
     sure = np.where(order.target > 0, ones_like(accepted), zeros_like(accepted))
-    kept[order.tokens] = over(accepted, pools.selection, sure)
+    kept[order.tokens] = divide(accepted, pools.selection, sure)
     residual = Cumulative(normalised(positive_part(target - selection), target))
     return Plan(k, independent, order, pools, selection, kept, accepted.sum(), residual)
 
 
 def _one_position(target: Any, draft: Any) -> tuple[Array, Array]:
-    t, d = laws(target, draft)
-    if world(t) == "torch":
+    t, d = as_laws(target, draft)
+    if number_type(t) == "torch":
         t, d = (x.detach().double().cpu().numpy() for x in (t, d))
     if t.ndim != 1:
         raise ValueError(f"a plan is that of one position, laws of shape [V]; got {tuple(t.shape)}")

@@ -1,4 +1,4 @@
-"""The choice inside a pool for drafts without replacement: which draft to put forward so that its law is d's own."""
+"""Which draft of a pool to put forward where drafts are distinct, so that it has the draft's law within the pool."""
 
 from __future__ import annotations
 
@@ -9,16 +9,20 @@ import numpy as np
 
 from spec_math.arrays import Array, is_exact
 from spec_math.chance import Coin
+from spec_math.token_level.clock_moments import Moments
 from spec_math.token_level.prefix_law import outside_without_replacement
 from spec_math.token_level.ratio_order import RatioOrder, ratio_order, running_sums
 
 
-def choose(coin: Coin, places: Sequence[int], order: RatioOrder, pool: tuple[int, int]) -> int:
+def choose(
+    coin: Coin, places: Sequence[int], order: RatioOrder, pool: tuple[int, int], race: Moments | None = None
+) -> int:
     """Choose the place of one draft in the pool [low, high), given that no draft lies above it and one in it.
 
     The law: with x successive draws without replacement and E that event, P(choice = y, E) = d(y)·P(E)/d(pool) for
     every y in the pool. The drafts are gone through backwards with a current choice z; an earlier draft y in the pool
-    replaces it unless a coin of chance `keep` keeps z. `places` are the drafts' places in the ratio order, as drawn.
+    replaces it unless a coin of chance `keep` keeps z. `places` are the drafts' places in the ratio order, as drawn;
+    `race` is what a plan keeps of its drafts, without which every chance passes over the whole vocabulary.
 
     >>> from spec_math.arrays import exact
     >>> from spec_math.chance import law
@@ -31,12 +35,20 @@ def choose(coin: Coin, places: Sequence[int], order: RatioOrder, pool: tuple[int
         place = places[drawn]
         if place < pool[0]:
             continue
-        if choice < 0 or not coin.flip(keep(order, places[:drawn], (place, choice), len(places) - 1 - drawn, pool)):
+        left = len(places) - 1 - drawn
+        if choice < 0 or not coin.flip(keep(order, places[:drawn], (place, choice), left, pool, race)):
             choice = place
     return choice
 
 
-def keep(order: RatioOrder, before: Sequence[int], pair: tuple[int, int], left: int, pool: tuple[int, int]) -> Any:
+def keep(
+    order: RatioOrder,
+    before: Sequence[int],
+    pair: tuple[int, int],
+    left: int,
+    pool: tuple[int, int],
+    race: Moments | None = None,
+) -> Any:
     """Return the chance that the later draft z is kept against the earlier y, pair = (y, z), both in the pool.
 
     The law: (u_y − u_z)+ · (D − d_y) / (D·v_y), where R are the drafts `before` y, D = d(pool∖R), and for the `left`
@@ -60,11 +72,16 @@ def keep(order: RatioOrder, before: Sequence[int], pair: tuple[int, int], left: 
         others = _mass(order, 0, len(order), (*before, z))
         chance = order.draft_above[high] / others * ((order.draft[z] - order.draft[y]) / inside)
     else:
-        hit_y, above_y = _reached(order, (*before, y), left, pool)
-        _, above_z = _reached(order, (*before, z), left, pool)
+        rest, above = _mass(order, low, high, (*before, y)), order.draft_above[high]
+        if race is None:
+            hit_y, above_y = _reached(order, (*before, y), left, pool)
+            _, above_z = _reached(order, (*before, z), left, pool)
+        else:
+            hit_y = race.outside(rest + above, low, (*before, y), left)
+            above_y, above_z = (race.outside(above, high, (*before, w), left) for w in pair)
         if above_z <= above_y or hit_y <= above_y:
             return nothing
-        chance = (above_z - above_y) / (hit_y - above_y) * (_mass(order, low, high, (*before, y)) / inside)
+        chance = (above_z - above_y) / (hit_y - above_y) * (rest / inside)
     # The lemma proves that it is at most 1; a float may round above.
     return chance if is_exact(order.draft) else min(1.0, float(chance))
 

@@ -7,17 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import asarray, is_exact
+from spec_math.arrays import Array, asarray, is_exact
 from spec_math.chance import Coin
-from spec_math.scheme import Emission, Scheme, draw_independent
-from spec_math.token_level import optima, optimal, plan, without_replacement
+from spec_math.number_types import remembering
+from spec_math.scheme import Emission, Proven, Scheme, draw_independent, token_of
+from spec_math.token_level import decide_plan, optima, optimal, plan, without_replacement
 from spec_math.token_level.plan import Plan
 from spec_math.token_level.streamed import Chunk
-from spec_math.worlds import remembering
 
 
 def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
@@ -26,7 +27,7 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
     A plan for exact laws is kept for the next call.
 
     Raises:
-        ValueError: the draft has no mass on a token, or a law is none.
+        ValueError: the draft has no mass on a token, or a law is not a probability distribution.
 
     >>> from spec_math.chance import law
     >>> law(lambda coin: emit(coin, (0, 1), ["2/5", "3/5"], ["3/4", "1/4"]))[Emission(1, True)]
@@ -35,21 +36,15 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
     return plan.emit(coin, tokens, _plan(target, draft, len(tokens), replaced=True))
 
 
-def verify(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
-    """Return the token that `emit` emits.
-
-    >>> from spec_math.chance import law
-    >>> law(lambda coin: verify(coin, (0,), [0, 1], [1, 0]))
-    {1: Fraction(1, 1)}
-    """
-    return emit(coin, tokens, target, draft).token
+verify = token_of(emit)
+"""The verifier of i.i.d. drafts: it returns the token that `emit` emits."""
 
 
 def emit_without_replacement(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
     """Verify drafts drawn without replacement optimally, as many as the tuple holds; laws [V].
 
     Raises:
-        ValueError: a token is drafted twice or has no draft mass, or a law is none.
+        ValueError: a token is drafted twice or has no draft mass, or a law is not a probability distribution.
 
     >>> from spec_math.chance import law
     >>> law(lambda coin: emit_without_replacement(coin, (0, 1), ["2/5", "3/5"], ["3/4", "1/4"]).accepted)
@@ -58,14 +53,8 @@ def emit_without_replacement(coin: Coin, tokens: Any, target: Any, draft: Any) -
     return plan.emit(coin, tokens, _plan(target, draft, len(tokens), replaced=False))
 
 
-def verify_without_replacement(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
-    """Return the token that `emit_without_replacement` emits.
-
-    >>> from spec_math.chance import law
-    >>> law(lambda coin: verify_without_replacement(coin, (0,), [0, 1], [1, 0]))
-    {1: Fraction(1, 1)}
-    """
-    return emit_without_replacement(coin, tokens, target, draft).token
+verify_without_replacement = token_of(emit_without_replacement)
+"""The verifier of drafts without replacement: it returns the token that `emit_without_replacement` emits."""
 
 
 INDEPENDENT = Scheme(
@@ -73,23 +62,39 @@ INDEPENDENT = Scheme(
     draw_independent,
     verify,
     optimal.acceptance,
-    optimal.acceptance,
-    emit,
+    emit=emit,
     optimum=optima.INDEPENDENT,
     streamed=Chunk.optimum,
     monotone=True,
+    decide=decide_plan.decide_plan,
+    coins=lambda _: 4,
+    proven=Proven(
+        lossless=((2, 1, 0.3), (2, 2, 0.3), (2, 3, 0.3), (3, 1, 0.9), (3, 2, 6.6)),
+        optimal=((2, 2, 0.4), (2, 3, 0.3), (3, 2, 11.4)),
+    ),
+    pages=("theorems/pooled_priority", "how_to/choose_a_multi_draft_method"),
 )
 WITHOUT_REPLACEMENT = Scheme(
     "optimal plan without replacement",
     without_replacement.draw,
     verify_without_replacement,
     optimal.acceptance_without_replacement,
-    optimal.acceptance_without_replacement,
-    emit_without_replacement,
+    emit=emit_without_replacement,
     short_name="plan, no replacement",
     optimum=optima.WITHOUT_REPLACEMENT,
     monotone=True,
+    coins=lambda k: k + 2,
+    distinct=True,
+    proven=Proven(
+        lossless=((2, 2, 0.2), (3, 2, 13.0), (3, 3, 1.0)),
+        optimal=((2, 2, 0.3), (3, 2, 17.0), (3, 3, 0.9)),
+    ),
+    pages=("theorems/pooled_priority", "how_to/choose_a_multi_draft_method"),
 )
+
+
+REMEMBERED = 256
+"""Plans of float laws of up to so many tokens are kept, as exact ones are."""
 
 
 def _plan(target: Any, draft: Any, k: int, replaced: bool) -> Plan:
@@ -97,7 +102,18 @@ def _plan(target: Any, draft: Any, k: int, replaced: bool) -> Plan:
     t, d = asarray(target), asarray(draft)
     if is_exact(t) and is_exact(d) and t.ndim == 1:
         return _exact_plan(make, tuple(t), tuple(d), k)
+    if _is_kept(t) and _is_kept(d):
+        return _float_plan(make, t.tobytes(), d.tobytes(), k)
     return make(t, d, k)
+
+
+def _is_kept(law: Array) -> bool:
+    return isinstance(law, np.ndarray) and law.dtype == np.float64 and law.ndim == 1 and len(law) <= REMEMBERED
+
+
+@lru_cache(1024)
+def _float_plan(make: Callable[..., Plan], t: bytes, d: bytes, k: int) -> Plan:
+    return make(np.frombuffer(t), np.frombuffer(d), k)
 
 
 @remembering(1024)

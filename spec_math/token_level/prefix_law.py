@@ -37,7 +37,7 @@ def independent(order: RatioOrder, k: int) -> PrefixLaw:
     In floats every entry is within a relative (10k + 12)·2^-53, down to 2^-1000.
 
     Raises:
-        TypeError, ValueError: k is no count.
+        TypeError, ValueError: k is not a positive integer.
 
     >>> from spec_math.arrays import exact
     >>> from spec_math.token_level.ratio_order import ratio_order
@@ -74,8 +74,8 @@ def without_replacement(order: RatioOrder, k: int) -> PrefixLaw:
     exponential clocks, to the bound that `exponential_clocks` derives.
 
     Raises:
-        TypeError, ValueError: k is no count; the exact recursion would need more than 10^6 terms; in floats k > 64,
-            and the draft has more tokens than that.
+        TypeError, ValueError: k is not a positive integer; the exact recursion would need more than 10^6 terms; in
+            floats k > 64, and the draft has more tokens than that.
 
     >>> from spec_math.arrays import exact
     >>> from spec_math.token_level.ratio_order import ratio_order

@@ -15,16 +15,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
+
+from spec_math.kernels import kernel
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
 
 LOW, HIGH, STEPS = -8, 8, 64
-"""Ratios in [2^LOW, 2^HIGH) fall in STEPS buckets an octave; smaller ones in the first, larger ones in the last.
-
-Cached kernels of other files hold these numbers: after a change, delete the caches (`make test` does).
-"""
+"""Ratios in [2^LOW, 2^HIGH) fall in STEPS buckets an octave; smaller ones in the first, larger ones in the last."""
 
 BUCKETS = (HIGH - LOW) * STEPS + 2
 BLOCK = 2048
@@ -59,14 +57,14 @@ def buckets_of(size: int) -> tuple[Any, ...]:
     )
 
 
-@numba.njit(cache=True)
 def ranged(target: Any, draft: Any) -> Any:
     """Return a target and a draft [V] with their sums and Σ t·d before division, scaled where these would leave range.
 
     Scaling is by a power of two: exact, but for masses that are less than 2^-1000 of their row's sum.
 
     Raises:
-        ValueError: a row without a positive, finite mass, so that there is no law in proportion to it.
+        ValueError: a row without a positive, finite mass, so that there is not a probability distribution in proportion
+            to it.
 
     >>> ranged(np.array([1.0, 3.0]), np.array([1.0, 1.0]))[2:]
     (4.0, 2.0, 4.0)
@@ -84,20 +82,15 @@ def ranged(target: Any, draft: Any) -> Any:
     return target, draft, total_t, total_d, product
 
 
-@numba.njit(cache=True)
 def _scaled(masses: Any) -> Any:
     """Divide masses by a power of two, so that the largest lies in [1/2, 1)."""
-    largest = masses.max()
-    if not 0.0 < largest < np.inf:
+    largest = float(masses.max())
+    if not 0.0 < largest < math.inf:
         raise ValueError("masses in proportion to which there is a law have a positive, finite largest one")
-    exponent = math.frexp(largest)[1]
-    scaled = np.empty_like(masses)
-    for i in range(masses.shape[0]):
-        scaled[i] = math.ldexp(masses[i], -exponent)
-    return scaled
+    return np.ldexp(masses, -math.frexp(largest)[1])
 
 
-@numba.njit(cache=True)
+@kernel
 def gather(target: Any, draft: Any, total_t: float, total_d: float, arrays: Any) -> None:
     """Fill the buckets from a target and a draft [V] with these sums, as `ranged` returns them.
 
@@ -113,7 +106,7 @@ def gather(target: Any, draft: Any, total_t: float, total_d: float, arrays: Any)
     _sum_from_above(pairs, starts, above)
 
 
-@numba.njit(cache=True, fastmath={"reassoc", "contract"})
+@kernel(fastmath={"reassoc", "contract"})
 def _sums(target: Any, draft: Any) -> tuple[float, float, float]:
     total_t, total_d, product = 0.0, 0.0, 0.0
     for i in range(target.shape[0]):
@@ -123,7 +116,7 @@ def _sums(target: Any, draft: Any) -> tuple[float, float, float]:
     return total_t, total_d, product
 
 
-@numba.njit(cache=True)
+@kernel
 def _keys(target: Any, draft: Any, over_t: float, over_d: float, keys: Any) -> None:
     ratios = np.empty(BLOCK)
     bits = ratios.view(np.int64)
@@ -134,19 +127,19 @@ def _keys(target: Any, draft: Any, over_t: float, over_d: float, keys: Any) -> N
 
 
 # Loops of their own over whole arrays: only so do they become vector instructions.
-@numba.njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _ratios(target: Any, draft: Any, over_t: float, over_d: float, ratios: Any) -> None:
     for i in range(target.shape[0]):
         ratios[i] = (target[i] * over_t) / (draft[i] * over_d)
 
 
-@numba.njit(cache=True)
+@kernel
 def _keys_of_bits(bits: Any, keys: Any) -> None:
     for i in range(keys.shape[0]):
         keys[i] = min(max((bits[i] >> _SHIFT) - _FIRST, np.int64(0)), np.int64(BUCKETS - 1))
 
 
-@numba.njit(cache=True)
+@kernel
 def _count(keys: Any, starts: Any) -> None:
     # Four tables, so that equal keys in a row need not wait for each other.
     counts = np.zeros((4, BUCKETS), dtype=np.int32)
@@ -165,7 +158,7 @@ def _count(keys: Any, starts: Any) -> None:
     starts[BUCKETS] = total
 
 
-@numba.njit(cache=True)
+@kernel
 def _scatter(keys: Any, starts: Any, target: Any, draft: Any, over_t: float, over_d: float, pairs: Any) -> None:
     places = starts.copy()
     for i in range(keys.shape[0]):
@@ -176,7 +169,7 @@ def _scatter(keys: Any, starts: Any, target: Any, draft: Any, over_t: float, ove
         pairs[at, 1] = draft[i] * over_d
 
 
-@numba.njit(cache=True)
+@kernel
 def _sum_from_above(pairs: Any, starts: Any, above: Any) -> None:
     high_t, high_d = 0.0, 0.0
     above[BUCKETS, 0], above[BUCKETS, 1] = 0.0, 0.0
@@ -187,7 +180,7 @@ def _sum_from_above(pairs: Any, starts: Any, above: Any) -> None:
         above[b, 0], above[b, 1] = high_t, high_d
 
 
-@numba.njit(cache=True)
+@kernel
 def bucket_of(ratio: float) -> int:
     """Return the bucket of a ratio.
 
@@ -199,7 +192,7 @@ def bucket_of(ratio: float) -> int:
     return min(max((cell.view(np.int64)[0] >> _SHIFT) - _FIRST, 0), BUCKETS - 1)
 
 
-@numba.njit(cache=True)
+@kernel
 def excess_of(scale: float, arrays: Any) -> float:
     """Return E(scale) of a gathered pair.
 

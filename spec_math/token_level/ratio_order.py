@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numba
 import numpy as np
 
 from spec_math.arrays import Array, is_exact
 from spec_math.common_denominator import Counts
-from spec_math.worlds import Symbol
+from spec_math.kernels import kernel
+from spec_math.number_types import Symbol
 
 _DIGIT = 11
 """Bits that one pass of the radix sort looks at: 2^11 counters stay in the first-level cache."""
@@ -47,9 +47,9 @@ class RatioOrder:
 def ratio_order(target: Array, draft: Array) -> RatioOrder:
     """Sort one pair of laws [V] by t/d: exactly on Fractions; on NumPy float64 in linear time, by radix.
 
-    The laws are checked already (`arrays.laws`). A float law sums to 1 only up to the rounding of its storage, so its
-    masses are taken in proportion to their own sum. Each float mass and sum is then within a relative 6·2^-53 of that
-    of the exact proportional law, for V ≤ 2^24, and the order is that of the ratios rounded to float64.
+    The laws are checked already (`arrays.as_laws`). A float law sums to 1 only up to the rounding of its storage, so
+    its masses are taken in proportion to their own sum. Each float mass and sum is then within a relative 6·2^-53 of
+    that of the exact proportional law, for V ≤ 2^24, and the order is that of the ratios rounded to float64.
 
     >>> from spec_math.arrays import exact
     >>> order = ratio_order(exact(["1/2", "1/4", "1/4"]), exact(["1/4", "3/4", 0]))
@@ -134,7 +134,7 @@ def _rounded(top: int, bottom: int) -> float:
         return float("inf")  # a run of its own, put in order exactly
 
 
-@numba.njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def _keys(target: Any, draft: Any, keys: Any, tokens: Any) -> int:
     """Write for each token with d > 0 the bits of t/d, its exponent widened so that no ratio over- or underflows."""
     ratios = np.empty(len(target))
@@ -154,7 +154,7 @@ def _keys(target: Any, draft: Any, keys: Any, tokens: Any) -> int:
     return size
 
 
-@numba.njit(cache=True)
+@kernel
 def _sorted(keys: Any, tokens: Any) -> Any:
     """Sort tokens by key, least significant digit first; each pass is stable, and there are six at most."""
     if len(keys) == 0:
@@ -180,7 +180,7 @@ def _sorted(keys: Any, tokens: Any) -> Any:
     return tokens
 
 
-@numba.njit(cache=True)
+@kernel
 def _scatter(keys: Any, tokens: Any, shift: Any, places: Any, new_keys: Any, new_tokens: Any) -> None:
     mask, start = np.uint64(len(places) - 1), 0
     for value in range(len(places)):
@@ -193,7 +193,7 @@ def _scatter(keys: Any, tokens: Any, shift: Any, places: Any, new_keys: Any, new
         new_keys[place], new_tokens[place] = key, tokens[i]
 
 
-@numba.njit(cache=True)
+@kernel
 def _cumulate(target: Any, draft: Any, tokens: Any, masses: Any, below: Any, above: Any) -> None:
     """Gather, and sum from both ends, in units of each law's own total.
 
@@ -224,7 +224,7 @@ def _cumulate(target: Any, draft: Any, tokens: Any, masses: Any, below: Any, abo
         below[0, size] = 1.0
 
 
-@numba.njit(cache=True)
+@kernel
 def _running_sums(values: Any, sums: Any) -> None:
     total = (0.0, 0.0)
     sums[0] = 0.0
@@ -233,7 +233,7 @@ def _running_sums(values: Any, sums: Any) -> None:
         sums[i + 1] = total[0]
 
 
-@numba.njit(cache=True, inline="always")
+@kernel(inline="always")
 def _plus(total: Any, term: float) -> Any:
     """Add a term to a sum with its compensation (Kahan)."""
     corrected = term - total[1]

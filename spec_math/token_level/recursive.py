@@ -9,10 +9,12 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from spec_math.arrays import count, laws
+from spec_math.arrays import as_laws, count
 from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio, excess, residual_of
-from spec_math.scheme import Emission, drafted, draw_independent
+from spec_math.scheme import Emission, Proven, Scheme, drafted, draw_independent, token_of
+from spec_math.token_level import decide_rejection, optima
+from spec_math.token_level.streamed import Chunk
 
 draw = draw_independent
 
@@ -24,13 +26,13 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
     where r = d no test rejects. Source: SpecInfer's multi-step rule, SpecTr section 2 repeated.
 
     Raises:
-        ValueError: the draft has no mass on a token, or a law is none.
+        ValueError: the draft has no mass on a token, or a law is not a probability distribution.
 
     >>> from spec_math.chance import law
     >>> law(lambda coin: emit(coin, (0, 0), ["1/4", "3/4"], ["1/2", "1/2"]))[Emission(0, True)]
     Fraction(1, 2)
     """
-    t, d = laws(target, draft)
+    t, d = as_laws(target, draft)
     r = t
     for x in drafted(tokens, d):
         if coin.flip(capped_ratio(r[x], d[x])):
@@ -39,29 +41,23 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
     return Emission(coin.draw(r), accepted=False)
 
 
-def verify(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
-    """Return the token that `emit` emits.
-
-    >>> from spec_math.chance import law
-    >>> law(lambda coin: verify(coin, (0, 0), [0, 1], [1, 0]))
-    {1: Fraction(1, 1)}
-    """
-    return emit(coin, tokens, target, draft).token
+verify = token_of(emit)
+"""The verifier: it returns the token that `emit` emits."""
 
 
 def acceptance(target: Any, draft: Any, k: int) -> Any:
-    """Return the probability that one of k tests accepts, 1 − Π (1 − Σ min(r_i, d)), for laws [..., V].
+    """Return the acceptance, 1 − Π (1 − Σ min(r_i, d)), for laws [..., V]: as a rejected x has r(x) = 0, by a test.
 
     Every residual is r_i ∝ (t − λ_i d)+, with λ_1 = 0 and λ_{i+1} = λ_i + E(λ_i), E the `excess`; the product
     telescopes to E(λ_{k+1}).
 
     Raises:
-        TypeError, ValueError: k is no count; as `arrays.laws`.
+        TypeError, ValueError: k is not a positive integer; as `arrays.as_laws`.
 
     >>> acceptance(["1/4", "3/4"], ["1/2", "1/2"], 2)
     Fraction(7, 8)
     """
-    t, d = laws(target, draft)
+    t, d = as_laws(target, draft)
     return acceptance_by(partial(excess, t, d), k, 1 - excess(t, d, 0))
 
 
@@ -79,7 +75,7 @@ def rejections_by(excess_at: Callable[[Any], Any], k: int, start: Any = 0) -> li
     """Return the probabilities that the first 1, 2, …, k tests all reject, E(λ_2), …, E(λ_{k+1}), from the excess.
 
     Raises:
-        TypeError, ValueError: k is no count.
+        TypeError, ValueError: k is not a positive integer.
 
     >>> from spec_math.arrays import exact
     >>> rejections_by(partial(excess, exact(["1/4", "3/4"]), exact(["1/2", "1/2"])), 2)
@@ -93,10 +89,20 @@ def rejections_by(excess_at: Callable[[Any], Any], k: int, start: Any = 0) -> li
     return rejections
 
 
-def membership(target: Any, draft: Any, k: int) -> Any:
-    """Return the probability [...] that the emitted token is a draft: the acceptance, as a rejected x has r(x) = 0.
-
-    >>> membership(["1/4", "3/4"], ["1/2", "1/2"], 2)
-    Fraction(7, 8)
-    """
-    return acceptance(target, draft, k)
+SCHEME = Scheme(
+    "recursive rejection",
+    draw,
+    verify,
+    acceptance,
+    emit=emit,
+    decide=decide_rejection.decide_recursive,
+    coins=lambda k: k + 1,
+    optimum=optima.INDEPENDENT,
+    streamed=Chunk.recursive,
+    monotone=True,
+    proven=Proven(
+        lossless=((2, 2, 0.1), (2, 3, 0.1), (3, 2, 0.3), (3, 3, 0.6), (4, 2, 3.4)),
+        formulas=((2, 3, 0.1), (3, 2, 0.4), (3, 3, 1.1)),
+    ),
+    pages=("theorems/recursive", "how_to/choose_a_multi_draft_method"),
+)

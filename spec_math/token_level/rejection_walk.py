@@ -11,20 +11,20 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
 
-from spec_math.token_level.ratio_buckets import bucket_of, excess_of
+from spec_math.kernels import kernel
+from spec_math.token_level.excess_profile import by_ratio
+from spec_math.token_level.ratio_buckets import FLOAT, bucket_of, excess_of
 
 STEPWISE = 64
 """Up to this k the tests are gone through one by one, which needs no sort."""
 
 
-@numba.njit(cache=True)
 def rejections(ks: Any, arrays: Any, found: Any) -> None:
     """Fill the probabilities that the first k tests all reject, for ascending ks, from a gathered pair.
 
-    It is `recursive.rejections_by`, compiled.
+    It is `recursive.rejections_by` over buckets.
 
     >>> from spec_math.token_level.ratio_buckets import buckets_of, gather
     >>> arrays, found = buckets_of(2), np.empty(3)
@@ -36,7 +36,9 @@ def rejections(ks: Any, arrays: Any, found: Any) -> None:
     scale, left, done = 0.0, 1.0, 0
     for which in range(len(ks)):
         if ks[which] > STEPWISE:
-            _walk(ks[which:], arrays, found[which:])
+            ratios, masses = _from_one_on(arrays)
+            for later in range(which, len(ks)):
+                found[later] = _after(ks[later], ratios, masses)
             return
         while done < ks[which]:
             scale += left
@@ -45,28 +47,17 @@ def rejections(ks: Any, arrays: Any, found: Any) -> None:
         found[which] = left
 
 
-@numba.njit(cache=True)
-def _walk(ks: Any, arrays: Any, found: Any) -> None:
-    ratios, masses = _from_one_on(arrays)
-    for which in range(len(ks)):
-        found[which] = _after(ks[which], ratios, masses)
-
-
-@numba.njit(cache=True)
-def _from_one_on(arrays: Any) -> Any:
+def _from_one_on(arrays: Any) -> tuple[FLOAT, FLOAT]:
     """Return the ratios from the bucket of 1 on, ascending, and the masses [n + 1, 2] of the tokens from each on."""
     _, starts, _, pairs = arrays
     pairs = pairs[starts[bucket_of(1.0)] :]
-    ratios = np.where(pairs[:, 1] > 0.0, pairs[:, 0] / np.maximum(pairs[:, 1], 5e-324), np.inf)
-    order = np.argsort(ratios)
+    order, ratios = by_ratio(pairs)
     masses = np.zeros((len(order) + 1, 2))
-    for place in range(len(order) - 1, -1, -1):
-        for side in range(2):
-            masses[place, side] = masses[place + 1, side] + pairs[order[place], side]
-    return ratios[order], masses
+    np.cumsum(pairs[order[::-1]], axis=0, out=masses[len(order) - 1 :: -1] if len(order) else masses[:0])
+    return ratios, masses
 
 
-@numba.njit(cache=True)
+@kernel
 def _after(k: int, ratios: Any, masses: Any) -> float:
     """Return E(λ_{k+1}) from λ_2 = 1 on."""
     scale, tests, place = 1.0, k - 1, 0

@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from typing import Any
 
-from spec_math.arrays import array_namespace, laws
-from spec_math.arrays import law as checked
+from spec_math.arrays import array_namespace, as_laws
+from spec_math.arrays import as_law as checked
 from spec_math.chance import Coin
-from spec_math.scheme import Emission, the_token
+from spec_math.scheme import Emission, Proven, Scheme, the_token, token_of
+from spec_math.token_level import decide_rejection, optima
 from spec_math.token_level.single import draw as draw
+from spec_math.token_level.streamed import Chunk
 
 
 def emit(coin: Coin, token: Any, target: Any, draft: Any = None) -> Emission:  # noqa: ARG001
@@ -20,7 +22,7 @@ def emit(coin: Coin, token: Any, target: Any, draft: Any = None) -> Emission:  #
     The law: the target's, whatever the draft is, as the draft never enters. Target [V].
 
     Raises:
-        ValueError: the target is no law.
+        ValueError: the target is not a probability distribution.
 
     >>> from spec_math.chance import law
     >>> law(lambda coin: emit(coin, 0, ["1/4", "3/4"]))[Emission(0, True)]
@@ -30,33 +32,37 @@ def emit(coin: Coin, token: Any, target: Any, draft: Any = None) -> Emission:  #
     return Emission(y, accepted=y == the_token(token))
 
 
-def verify(coin: Coin, token: Any, target: Any, draft: Any = None) -> int:
-    """Return the token that `emit` emits.
-
-    >>> from spec_math.chance import law
-    >>> law(lambda coin: verify(coin, 0, ["1/4", "3/4"])) == {0: 1 / 4, 1: 3 / 4}
-    True
-    """
-    return emit(coin, token, target, draft).token
+verify = token_of(emit)
+"""The verifier: it returns the token that `emit` emits."""
 
 
 def acceptance(target: Any, draft: Any, k: int = 1) -> Any:  # noqa: ARG001
-    """Return Σ t·d, the probability that draw and draft are one token, for laws [..., V].
+    """Return Σ t·d, the acceptance of laws [..., V]: draw and draft are one token.
 
     Raises:
-        TypeError, ValueError: as `arrays.laws`.
+        TypeError, ValueError: as `arrays.as_laws`.
 
     >>> acceptance(["1/4", "3/4"], ["1/3", "2/3"])
     Fraction(7, 12)
     """
-    t, d = laws(target, draft)
+    t, d = as_laws(target, draft)
     return array_namespace(t).sum(t * d, axis=-1)
 
 
-def membership(target: Any, draft: Any, k: int = 1) -> Any:
-    """Return the probability [...] that an emitted token is the draft: the acceptance.
-
-    >>> membership(["1/4", "3/4"], ["1/3", "2/3"])
-    Fraction(7, 12)
-    """
-    return acceptance(target, draft, k)
+SCHEME = Scheme(
+    "sample and match",
+    draw,
+    verify,
+    acceptance,
+    emit=emit,
+    decide=decide_rejection.decide_match,
+    coins=lambda _: 1,
+    drafts=1,
+    optimum=optima.ONE,
+    streamed=Chunk.match,
+    proven=Proven(
+        lossless=((2, 1, 0.1), (3, 1, 0.1), (4, 1, 0.1)),
+        formulas=((3, 1, 0.1),),
+    ),
+    pages=("theorems/sample_and_match",),
+)

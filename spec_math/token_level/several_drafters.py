@@ -1,7 +1,7 @@
 """The optimum of independent drafts from different drafters, at any vocabulary size, between certified bounds.
 
-P(S ⊆ H) = Π d_j(H) is no function of one mass, and no order of the tokens serves every problem. But for weights w > 0
-with Π w_j = 1 the product is at most ((Σ w_j d_j(H))/k)^k, equal where all w_j d_j(H) are. For each w that is the
+P(S ⊆ H) = Π d_j(H) is not a function of one mass, and no order of the tokens serves every problem. But for weights w >
+0 with Π w_j = 1 the product is at most ((Σ w_j d_j(H))/k)^k, equal where all w_j d_j(H) are. For each w that is the
 problem of k i.i.d. drafts from the mixture Σ w_j d_j / k, solved by a prefix, and its value U is convex in log w.
 """
 
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import Array, is_exact, law, laws, stored_law
+from spec_math.arrays import Array, as_law, as_laws, is_exact, stored_law
 from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio, overlap, residual, residual_of
 from spec_math.scheme import Emission, Tokens, drafted
@@ -33,13 +33,13 @@ FARTHEST = 300.0
 def optimum(target: Any, drafts: Sequence[Any]) -> Bracket:
     """Return a bracket of the optimum of one draft from each of k different laws, 1 − max_H [Π d_j(H) − t(H)].
 
-    Laws [V] of one world. The upper end is certified by a subset H, the lower one by weights w, as above; on floats
-    each is off by at most (V + 8k) unit roundoffs. The bracket closes, up to rounding, where some w has a best prefix
-    whose w_j d_j(H) are equal; such a w need not exist, and then the bracket stays open: `transport.acceptance_of` is
-    exact on small vocabularies.
+    Laws [V] of one number type. The upper end is certified by a subset H, the lower one by weights w, as above; on
+    floats each is off by at most (V + 8k) unit roundoffs. The bracket closes, up to rounding, where some w has a best
+    prefix whose w_j d_j(H) are equal; such a w need not exist, and then the bracket stays open:
+    `transport.acceptance_of` is exact on small vocabularies.
 
     Raises:
-        TypeError, ValueError: no draft, or as `arrays.laws`.
+        TypeError, ValueError: no draft, or as `arrays.as_laws`.
 
     >>> found = optimum(["2/5", "3/5"], [["3/4", "1/4"], ["3/4", "1/4"]])
     >>> found.lower, found.upper
@@ -47,7 +47,7 @@ def optimum(target: Any, drafts: Sequence[Any]) -> Bracket:
     """
     if not drafts:
         raise ValueError("at least one draft is needed; got none")
-    pairs = [laws(target, draft) for draft in drafts]
+    pairs = [as_laws(target, draft) for draft in drafts]
     search = _Search(pairs[0][0], [d for _, d in pairs])
     return Bracket(1 - search.bound, 1 - search.value)
 
@@ -111,7 +111,7 @@ def draw(coin: Coin, drafts: Sequence[Any]) -> Tokens:
     >>> replay(lambda coin: draw(coin, [["1/2", "1/2"], [0, 1]]), [0.1, 0.1])
     (0, 1)
     """
-    return tuple(coin.draw(law(draft, "draft")) for draft in drafts)
+    return tuple(coin.draw(as_law(draft, "draft")) for draft in drafts)
 
 
 def emit(coin: Coin, tokens: Any, target: Any, drafts: Sequence[Any]) -> Emission:
@@ -130,7 +130,7 @@ def emit(coin: Coin, tokens: Any, target: Any, drafts: Sequence[Any]) -> Emissio
         raise ValueError(f"one token from each of {len(drafts)} drafters is needed; got {len(tokens)}")
     r = stored_law(target, "target")
     for token, draft in zip(tokens, drafts, strict=True):
-        r, d = laws(r, draft)
+        r, d = as_laws(r, draft)
         (x,) = drafted((token,), d)
         if coin.flip(capped_ratio(r[x], d[x])):
             return Emission(x, accepted=True)
@@ -180,7 +180,7 @@ def _logarithm(mass: Any) -> float:
 
 
 def _weights(logs: list[float], t: Array) -> list[Any]:
-    """Return weights with these logarithms, in the world of t, with a product of at least 1: a bound stays one."""
+    """Return weights with these logarithms, in the number type of t, of a product of at least 1 (a bound stays one)."""
     if not is_exact(t):
         # All logarithms by one factor: their sum stays 0.
         farthest = max(FARTHEST, *map(abs, logs))

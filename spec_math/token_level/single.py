@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from spec_math.arrays import law as checked
-from spec_math.arrays import laws
+from spec_math.arrays import as_law as checked
+from spec_math.arrays import as_laws
 from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio, overlap, residual_of
-from spec_math.scheme import Emission, Tokens, drafted, the_token
+from spec_math.scheme import Emission, Proven, Scheme, Tokens, drafted, the_token, token_of
+from spec_math.token_level import decide_rejection, optima
+from spec_math.token_level.streamed import Chunk
 
 
 def draw(coin: Coin, draft: Any, k: int = 1) -> Tokens:  # noqa: ARG001 - a one-draft scheme ignores k
     """Draw one token from the draft law [V].
 
     Raises:
-        TypeError, ValueError: draft is no law.
+        TypeError, ValueError: draft is not a probability distribution.
 
     >>> from spec_math.chance import replay
     >>> replay(lambda coin: draw(coin, ["1/2", "1/2"]), [0.7])
@@ -27,36 +29,30 @@ def draw(coin: Coin, draft: Any, k: int = 1) -> Tokens:  # noqa: ARG001 - a one-
 def emit(coin: Coin, token: Any, target: Any, draft: Any) -> Emission:
     """Accept the draft x with chance min(1, t(x)/d(x)), else draw from the residual (t − d)+ / Σ(t − d)+.
 
-    The law: the emitted token has the target's law. Laws [V] of one world. Source: SpecTr, Alg. 1 (with its line 7
-    read as the else-branch it must be, erratum b).
+    The law: the emitted token has the target's law. Laws [V] of one number type. Source: SpecTr, Alg. 1 (with its line
+    7 read as the else-branch it must be, erratum b).
 
     Raises:
-        ValueError: the draft has no mass on the token, or a law is none.
+        ValueError: the draft has no mass on the token, or a law is not a probability distribution.
 
     >>> from spec_math.chance import law
     >>> laws = ["1/4", "3/4"], ["1/2", "1/2"]
     >>> law(lambda coin: emit(coin, 0, *laws))[Emission(1, False)]
     Fraction(1, 2)
     """
-    t, d = laws(target, draft)
+    t, d = as_laws(target, draft)
     (x,) = drafted((the_token(token),), d)
     if coin.flip(capped_ratio(t[x], d[x])):
         return Emission(x, accepted=True)
     return Emission(coin.draw(residual_of(t, d)), accepted=False)
 
 
-def verify(coin: Coin, token: Any, target: Any, draft: Any) -> int:
-    """Return the token that `emit` emits.
-
-    >>> from spec_math.chance import law
-    >>> law(lambda coin: verify(coin, coin.draw([1, 0]), ["1/4", "3/4"], [1, 0])) == {0: 1 / 4, 1: 3 / 4}
-    True
-    """
-    return emit(coin, token, target, draft).token
+verify = token_of(emit)
+"""The verifier: it returns the token that `emit` emits."""
 
 
 def acceptance(target: Any, draft: Any, k: int = 1) -> Any:  # noqa: ARG001
-    """Return Σ min(t, d), the probability that the test accepts, for laws [..., V]. No coupling accepts more.
+    """Return Σ min(t, d), the acceptance of laws [..., V]: a rejected draft has no residual mass.
 
     >>> acceptance(["1/4", "3/4"], ["1/2", "1/2"])
     Fraction(3, 4)
@@ -64,10 +60,21 @@ def acceptance(target: Any, draft: Any, k: int = 1) -> Any:  # noqa: ARG001
     return overlap(target, draft)
 
 
-def membership(target: Any, draft: Any, k: int = 1) -> Any:
-    """Return the probability [...] that the token is the draft: the acceptance, as a rejected draft has no residual.
-
-    >>> membership(["1/4", "3/4"], ["1/2", "1/2"])
-    Fraction(3, 4)
-    """
-    return acceptance(target, draft, k)
+SCHEME = Scheme(
+    "maximal coupling",
+    draw,
+    verify,
+    acceptance,
+    emit=emit,
+    decide=decide_rejection.decide_recursive,
+    coins=lambda _: 2,
+    drafts=1,
+    optimum=optima.ONE,
+    streamed=Chunk.overlap,
+    proven=Proven(
+        lossless=((2, 1, 0.1), (3, 1, 0.1), (4, 1, 0.5), (5, 1, 3.5)),
+        formulas=((2, 1, 0.1), (3, 1, 0.2), (4, 1, 1.4)),
+        optimal=((2, 1, 0.2), (3, 1, 0.2)),
+    ),
+    pages=("theorems/single", "how_to/choose_a_multi_draft_method"),
+)

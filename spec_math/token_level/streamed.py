@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numba
 import numpy as np
 
 from spec_math.token_level.excess_profile import STEPWISE, ends_below, gamma_of, none_of, optimum_of
@@ -13,7 +10,7 @@ from spec_math.token_level.ratio_buckets import FLOAT, buckets_of, excess_of, ga
 from spec_math.token_level.rejection_walk import rejections
 
 BOTH = tuple[FLOAT, FLOAT]
-"""Acceptance and membership [n]."""
+"""Acceptance and test acceptance [n]."""
 
 
 def rounding(size: int, k: int) -> float:
@@ -51,7 +48,7 @@ class Chunk:
         self._buckets = buckets_of(size)
         self._numbers = np.array(self.ks)
         self._favourites = np.empty(min(max(self.ks), size), dtype=np.int64)
-        self._overall, self._by_k = np.empty((capacity, 3)), np.empty((5, capacity, len(self.ks)))
+        self._overall, self._by_k = np.empty((capacity, 3)), np.empty((capacity, 5, len(self.ks)))
 
     def take(self, targets: FLOAT, drafts: FLOAT) -> None:
         """Take in the next positions.
@@ -67,8 +64,8 @@ class Chunk:
         first, last = self.rows, self.rows + len(targets)
         if last > len(self._overall):
             raise ValueError(f"a chunk of {len(self._overall)} positions cannot take {last}; clear it first")
-        answers = self._overall[first:last], self._by_k[:, first:last]
-        _ask(targets, drafts, self._numbers, self._favourites, self._buckets, answers)
+        for row, target, draft in zip(range(first, last), targets, drafts, strict=True):
+            self._ask(target, draft, self._overall[row], self._by_k[row])
         self.rows = last
 
     def clear(self) -> None:
@@ -83,7 +80,7 @@ class Chunk:
         self.rows = 0
 
     def overlap(self, k: int) -> BOTH:  # noqa: ARG002 - one draft
-        """Return (acceptance, membership) [n] of maximal coupling, and so do all below for their schemes.
+        """Return (acceptance, test acceptance) [n] of maximal coupling, and so do all below for their schemes.
 
         >>> chunk = Chunk(2, (1,))
         >>> chunk.take(np.array([[1.0, 3.0]]), np.array([[1.0, 1.0]]))
@@ -133,14 +130,14 @@ class Chunk:
         return _both(self._at(1, k))
 
     def greedy(self, k: int) -> BOTH:
-        """Return what greedy drafts accept with the drawn draft's test, and with t(Top) added.
+        """Return what greedy drafts accept: t(Top) added to the drawn draft's test, and that test alone.
 
         >>> chunk = Chunk(2, (2,))
         >>> chunk.take(np.array([[0.25, 0.75]]), np.array([[0.75, 0.25]]))
         >>> [found.tolist() for found in chunk.greedy(2)]
-        [[0.75], [1.0]]
+        [[1.0], [0.75]]
         """
-        return self._at(3, k), self._at(3, k) + self._at(2, k)
+        return self._at(3, k) + self._at(2, k), self._at(3, k)
 
     def hub(self, k: int) -> BOTH:  # noqa: ARG002 - two drafts
         """Return SpecHub's: its sets are those of two greedy drafts.
@@ -150,7 +147,7 @@ class Chunk:
         >>> chunk.hub(1)[0].tolist()
         [1.0]
         """
-        return _both(self.greedy(2)[1])
+        return _both(self.greedy(2)[0])
 
     def recursive(self, k: int) -> BOTH:
         """Return recursive rejection's.
@@ -163,32 +160,30 @@ class Chunk:
         return _both(1 - self._at(4, k))
 
     def _at(self, which: int, k: int) -> FLOAT:
-        return self._by_k[which, : self.rows, self.ks.index(k)]
+        return self._by_k[: self.rows, which, self.ks.index(k)]
+
+    # Few small kernels, one by one: a kernel of the whole would take longer to compile than thousands of rows take.
+    def _ask(self, target: FLOAT, draft: FLOAT, overall: FLOAT, by_k: FLOAT) -> None:
+        favourites, arrays = self._favourites, self._buckets
+        target, draft, total_t, total_d, product = ranged(target, draft)
+        gather(target, draft, total_t, total_d, arrays)
+        rest = find(draft, favourites)
+        overall[0] = 1.0 - excess_of(1.0, arrays)
+        overall[1] = target[favourites[0]] / total_t
+        overall[2] = product / total_t / total_d
+        rejections(self._numbers, arrays, by_k[4])
+        ends = ends_below(arrays)
+        for j, k in enumerate(self.ks):
+            gamma = gamma_of(k, arrays)
+            by_k[0, j] = 1.0 - none_of((1.0 - excess_of(gamma, arrays)) / gamma, k)
+            # With one draft the optimum is the overlap.
+            by_k[1, j] = overall[0] if k == 1 else optimum_of(k, arrays, ends)
+            outside, fixed, by_k[2, j], clipped = outside_top(k, target, draft, favourites, rest, total_t)
+            if total_d < FAR * outside:
+                by_k[3, j] = 1.0 - excess_of(total_d / outside, arrays) - clipped
+            else:
+                by_k[3, j] = drawn(target, draft, favourites[:fixed], total_t, outside)
 
 
 def _both(values: FLOAT) -> BOTH:
     return values, values
-
-
-@numba.njit(cache=True)
-def _ask(targets: Any, drafts: Any, ks: Any, favourites: Any, arrays: Any, answers: Any) -> None:
-    overall, by_k = answers
-    for row in range(targets.shape[0]):
-        target, draft, total_t, total_d, product = ranged(targets[row], drafts[row])
-        gather(target, draft, total_t, total_d, arrays)
-        rest = find(draft, favourites)
-        overall[row, 0] = 1.0 - excess_of(1.0, arrays)
-        overall[row, 1] = target[favourites[0]] / total_t
-        overall[row, 2] = product / total_t / total_d
-        rejections(ks, arrays, by_k[4, row])
-        ends = ends_below(arrays)
-        for j, k in enumerate(ks):
-            gamma = gamma_of(k, arrays)
-            by_k[0, row, j] = 1.0 - none_of((1.0 - excess_of(gamma, arrays)) / gamma, k)
-            # With one draft the optimum is the overlap.
-            by_k[1, row, j] = overall[row, 0] if k == 1 else optimum_of(k, arrays, ends)
-            outside, fixed, by_k[2, row, j], clipped = outside_top(k, target, draft, favourites, rest, total_t)
-            if total_d < FAR * outside:
-                by_k[3, row, j] = 1.0 - excess_of(total_d / outside, arrays) - clipped
-            else:
-                by_k[3, row, j] = drawn(target, draft, favourites[:fixed], total_t, outside)

@@ -14,9 +14,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from spec_math.arrays import Array, is_exact, world
+from spec_math.arrays import Array, is_exact, number_type
+from spec_math.arrays import as_law as checked_law
 from spec_math.arrays import exact as exactly
-from spec_math.arrays import law as checked_law
 from spec_math.chance import Coin, Cumulative
 from spec_math.coupling import Coupling
 from spec_math.scheme import Tokens, is_index
@@ -37,7 +37,7 @@ def solve(target: Any, draft_law: Mapping[Any, Any]) -> Certificate:
     Target [V]; draft_law {tuple or frozenset of tokens: mass}, exact; the coupling's keys are those of draft_law.
 
     Raises:
-        TypeError: the laws are floats, or of two worlds. ValueError: either is no law.
+        TypeError: the laws are floats, or of two number types. ValueError: either is not a probability distribution.
 
     Source: SpecTr, Eq. 4 and Lemma 2, on sets; maximum flow = minimum cut.
 
@@ -48,7 +48,7 @@ def solve(target: Any, draft_law: Mapping[Any, Any]) -> Certificate:
     t, drafts = _checked_laws(target, draft_law)
     if not is_exact(t):
         raise TypeError(
-            f"a certificate is exact, and these laws are {world(t)}; write strings, ints or Fractions, or "
+            f"a certificate is exact, and these laws are {number_type(t)}; write strings, ints or Fractions, or "
             "proportional_to(exact(weights)); acceptance_of and linear_program take floats"
         )
     masses = sets(drafts)
@@ -95,7 +95,7 @@ def linear_program(target: Any, draft_law: Mapping[Any, Any], reduced: bool = Tr
 
     Raises:
         ArithmeticError: the solver fails, or its own primal and dual solutions leave the optimum open by more.
-        TypeError, ValueError: either is no law.
+        TypeError, ValueError: either is not a probability distribution.
 
     >>> round(linear_program(["1/4", "3/4"], {(0, 1): "1/2", (0, 0): "1/2"}), 9)
     0.75
@@ -116,7 +116,7 @@ def linear_program(target: Any, draft_law: Mapping[Any, Any], reduced: bool = Tr
     if found.x is None:
         raise ArithmeticError(f"the linear program was not solved: {found.message}")
     value, prices = float(cost @ found.x), found.eqlin.marginals
-    # HiGHS's tolerances (1e-7 unless told, 1e-10 here) bound residuals one by one, not the value; the value is bounded
+    # HiGHS's tolerances (1e-7 by default, 1e-10 here) bound residuals one by one, not the value; the value is bounded
     # by its two solutions. Weak duality: with δ = max(Aᵀprices − cost)+, every coupling costs at least
     # prices·sides − δ, its mass being 1. And from x a coupling is made: leave out its negative parts (N in all; the
     # cost rises by N at most, each of the two marginals moves by N), cut rows and then columns down to their sides,
@@ -132,7 +132,9 @@ def linear_program(target: Any, draft_law: Mapping[Any, Any], reduced: bool = Tr
     return 1 - value
 
 
-def disintegrated(coupling: Certificate | Coupling | Mapping[Any, Any]) -> Callable[[Coin, Tokens, Any, Any], int]:
+def verifier_from_coupling(
+    coupling: Certificate | Coupling | Mapping[Any, Any],
+) -> Callable[[Coin, Tokens, Any, Any], int]:
     """Turn any coupling {(tokens, emitted): mass} into the verifier that draws from its conditional law π(y | tokens).
 
     The law: the emitted token has the coupling's own emitted law, so the verifier is lossless for the drafts and the
@@ -142,7 +144,7 @@ def disintegrated(coupling: Certificate | Coupling | Mapping[Any, Any]) -> Calla
         TypeError: a mass is no Fraction. ValueError: a mass is negative, or the masses do not sum to 1.
 
     >>> from spec_math.chance import law
-    >>> verify = disintegrated(solve(["1/4", "3/4"], {(0,): "1/2", (1,): "1/2"}))
+    >>> verify = verifier_from_coupling(solve(["1/4", "3/4"], {(0,): "1/2", (1,): "1/2"}))
     >>> law(lambda coin: verify(coin, (0,), ["1/4", "3/4"], ["1/2", "1/2"]))
     {0: Fraction(1, 2), 1: Fraction(1, 2)}
     """

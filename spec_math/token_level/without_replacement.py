@@ -8,22 +8,23 @@ from __future__ import annotations
 from math import log
 from typing import Any
 
-import numba
 import numpy as np
 
-from spec_math.arrays import Array, array_namespace, count, is_exact, laws, positive_part
-from spec_math.arrays import law as checked
+from spec_math.arrays import Array, array_namespace, as_laws, count, is_exact, positive_part
+from spec_math.arrays import as_law as checked
 from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio, residual_of, restriction
+from spec_math.kernels import kernel
 from spec_math.mean import Mean, of_independent
-from spec_math.scheme import Emission, Tokens, drafted
+from spec_math.scheme import Emission, Proven, Scheme, Tokens, drafted, token_of
+from spec_math.token_level import decide_rejection, optima
 
 
 def draw(coin: Coin, draft: Any, k: int) -> Tokens:
     """Draw k distinct tokens one after another from the draft law [V]; the whole support where it has fewer than k.
 
     Raises:
-        TypeError, ValueError: k is no count, or draft is no law.
+        TypeError, ValueError: k is not a positive integer, or draft is not a probability distribution.
 
     >>> from spec_math.chance import replay
     >>> replay(lambda coin: draw(coin, ["1/2", "1/2", 0], 3), [0.7, 0.7])
@@ -43,13 +44,13 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
     with chance min(1, r(x)/d_i(x)), else r becomes (r − d_i)+ / Σ. Laws [V].
 
     Raises:
-        ValueError: a token is drafted twice or has no draft mass, or a law is none.
+        ValueError: a token is drafted twice or has no draft mass, or a law is not a probability distribution.
 
     >>> from spec_math.chance import law
     >>> law(lambda coin: emit(coin, (0, 1), ["1/4", "3/4"], ["1/2", "1/2"]))
     {Emission(token=0, accepted=True): Fraction(1, 2), Emission(token=1, accepted=True): Fraction(1, 2)}
     """
-    t, d = laws(target, draft)
+    t, d = as_laws(target, draft)
     distinct = drafted(tokens, d)
     if len(set(distinct)) < len(distinct):
         raise ValueError(f"drafts without replacement are distinct; got {distinct}")
@@ -62,29 +63,23 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
     return Emission(coin.draw(r), accepted=False)
 
 
-def verify(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
-    """Return the token that `emit` emits.
-
-    >>> from spec_math.chance import law
-    >>> law(lambda coin: verify(coin, (0,), [0, 1], [1, 0]))
-    {1: Fraction(1, 1)}
-    """
-    return emit(coin, tokens, target, draft).token
+verify = token_of(emit)
+"""The verifier: it returns the token that `emit` emits."""
 
 
 def acceptance(target: Any, draft: Any, k: int) -> Any:
-    """Return the probability that one of the tests accepts, by recursion over the rejected drafts: O(V^(k−1)) terms.
+    """Return the acceptance, by recursion over the rejected drafts: O(V^(k−1)) terms. A rejected x has r(x) = 0.
 
     Laws [..., V]. With r the residual and d_i the current draft, a path is rejected on with Π (d_i − r)+(x_i), and the
     last draft's rejection is the excess Σ (r − d_k)+. Beyond 2·10^6 terms use `estimate`.
 
     Raises:
-        ValueError: the recursion would need more than 2·10^6 terms; as `arrays.laws`.
+        ValueError: the recursion would need more than 2·10^6 terms; as `arrays.as_laws`.
 
     >>> acceptance(["1/4", "3/4"], ["1/2", "1/2"], 2)
     Fraction(1, 1)
     """
-    return _acceptance(*laws(target, draft), count(k))
+    return _acceptance(*as_laws(target, draft), count(k))
 
 
 def _acceptance(t: Array, d: Array, k: int) -> Any:
@@ -103,15 +98,6 @@ def _acceptance(t: Array, d: Array, k: int) -> Any:
 TERMS = 2_000_000
 
 
-def membership(target: Any, draft: Any, k: int) -> Any:
-    """Return the probability [...] that the emitted token is a draft: the acceptance, as a rejected x has r(x) = 0.
-
-    >>> membership(["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], 2)
-    Fraction(7, 8)
-    """
-    return acceptance(target, draft, k)
-
-
 def estimate(target: Any, draft: Any, k: int, paths: int, rng: Any) -> Mean:
     """Estimate the acceptance from `paths` ≥ 2 sampled rejections, for float laws [V], with an interval of 99 %.
 
@@ -119,14 +105,14 @@ def estimate(target: Any, draft: Any, k: int, paths: int, rng: Any) -> Mean:
     product of those sums is an unbiased estimate of the rejection, a number in [0, 1]. rng is a NumPy Generator.
 
     Raises:
-        TypeError, ValueError: k or paths is no count, or there is one path alone, which shows no spread; as
-            `arrays.laws`.
+        TypeError, ValueError: k or paths is not a positive integer, or there is one path alone, which shows no spread;
+            as `arrays.as_laws`.
 
     >>> found = estimate([0.5, 0.25, 0.25], [0.25, 0.5, 0.25], 2, 8, np.random.default_rng(0))
     >>> found.value, found.low < 0.875 < found.high
     (0.875, True)
     """
-    t, d = laws(target, draft)
+    t, d = as_laws(target, draft)
     if is_exact(t):
         raise TypeError("an estimate is a float: hand over float laws, or call acceptance for the exact value")
     steps = min(count(k), int((d > 0).sum()))
@@ -164,7 +150,7 @@ def _tokens(chosen: Array) -> list[int]:
     return [token for token, kept in enumerate(chosen.tolist()) if kept]
 
 
-@numba.njit(cache=True)
+@kernel
 def _sampled_rejections(t: Any, d: Any, uniforms: Any) -> Any:
     paths, steps = uniforms.shape
     result = np.ones(paths)
@@ -183,7 +169,7 @@ def _sampled_rejections(t: Any, d: Any, uniforms: Any) -> Any:
     return result
 
 
-@numba.njit(cache=True)
+@kernel
 def _reject(r: Any, current: Any, gain: float, wanted: float) -> None:
     """Choose the rejected draft x with mass ∝ (d − r)+ and update residual and draft law in place."""
     x, walked = -1, 0.0
@@ -200,3 +186,24 @@ def _reject(r: Any, current: Any, gain: float, wanted: float) -> None:
     current[x] = 0.0
     for i in range(len(r)):
         current[i] /= left
+
+
+SCHEME = Scheme(
+    "recursive rejection without replacement",
+    draw,
+    verify,
+    acceptance,
+    emit=emit,
+    decide=decide_rejection.decide_without_replacement,
+    coins=lambda k: k + 1,
+    distinct=True,
+    short_name="recursive, no replacement",
+    optimum=optima.WITHOUT_REPLACEMENT,
+    estimate=estimate,
+    monotone=True,
+    proven=Proven(
+        lossless=((2, 2, 0.1), (3, 2, 0.2), (3, 3, 0.2), (4, 2, 4.8)),
+        formulas=((2, 2, 0.1), (3, 2, 0.4), (3, 3, 0.4)),
+    ),
+    pages=("theorems/without_replacement", "how_to/choose_a_multi_draft_method"),
+)

@@ -77,7 +77,7 @@ def law(
 
     Raises:
         EngineError: the kernel does not accept as a function of one cut a coin, or a prefix it emits was not drafted.
-        ValueError, TypeError: the laws are none.
+        ValueError, TypeError: the laws are not probability distributions.
 
     """
     chances = _drafted(draft, lookahead)

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import torch
 
-from spec_math.arrays import law
+from spec_math.arrays import as_law
 from spec_math.language.model import Model
 
 Text = tuple[int, ...]
@@ -41,7 +41,7 @@ def drafted_tree(
     """
     if not paths or not all(paths):
         raise ValueError(f"a drafted tree needs paths of at least one token each; got {list(paths)}")
-    size = len(law(target(()), "target"))
+    size = len(as_law(target(()), "target"))
     strays = [token for path in paths for token in path if not 0 <= token < size]
     if strays:
         raise ValueError(f"the token {strays[0]} of a drafted path is outside 0..{size - 1}")
@@ -57,5 +57,5 @@ def drafted_tree(
 
 
 def _row(target: Model, prefix: Text, dtype: torch.dtype) -> torch.Tensor:
-    masses: Any = np.asarray(law(target(prefix), "target"), dtype=np.float64)
+    masses: Any = np.asarray(as_law(target(prefix), "target"), dtype=np.float64)
     return torch.tensor(masses).log().to(dtype)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from spec_math.arrays import law as checked
+from spec_math.arrays import as_law as checked
 from spec_math.audit import Explored, ExploreError, Partial
 from torch_bridge.engines.installed import engine_part, missing
 from torch_bridge.explore import explore
@@ -42,7 +42,7 @@ def step_law(
 
     Raises:
         ModuleNotFoundError: transformers is not installed.
-        ValueError: rows are no laws, or their shapes do not fit.
+        ValueError: rows are not probability distributions, or their shapes do not fit.
 
     >>> law = step_law([[0.5, 0.5], [0.25, 0.75]], [[0.25, 0.75]])
     >>> round(sum(mass for tokens, mass in law.items() if tokens[0] == 0), 6)

@@ -42,6 +42,11 @@ def root(package: str) -> Path:
     """The folder that holds an engine's package; skips where it or Triton is not there."""
     if not find_spec("triton"):
         pytest.skip("triton is not installed; make test-engines runs these tests")
+    return unpacked(package)
+
+
+def unpacked(package: str) -> Path:
+    """The folder that holds an engine's package; skips where it is not there."""
     if not (FOLDER / package).is_dir():
         pytest.skip(f"no sources of {package} under {FOLDER.name}; make test-engines fetches them")
     return FOLDER
@@ -50,7 +55,7 @@ def root(package: str) -> Path:
 def changed(folder: Path, copy: Path, file: str, changes: Mapping[str, str]) -> Path:
     """A copy of a package's files in which one file reads differently wherever it said what is changed."""
     package = folder / file.partition("/")[0]
-    for path in package.rglob("*.py"):
+    for path in (*package.rglob("*.py"), *package.rglob("*.cuh")):
         there = copy / path.relative_to(folder)
         there.parent.mkdir(parents=True, exist_ok=True)
         there.write_text(path.read_text(encoding="utf-8"), encoding="utf-8")

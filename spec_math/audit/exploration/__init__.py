@@ -1,1 +1,1 @@
-"""A function run down every path of its randomness: its exact law."""
+"""Exact laws of unmodified code: a function is run along every path of its random numbers."""

@@ -1,4 +1,4 @@
-"""Where objects lie in memory, and the salt of the hashes of texts: numbers that change from process to process."""
+"""Memory addresses and hashes of texts, which change between processes: what explored code does with them is noted."""
 
 from __future__ import annotations
 

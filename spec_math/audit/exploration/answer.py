@@ -1,4 +1,4 @@
-"""What a sampler answered on a path, read as the tokens that it emits: what is not one, and what may be misread.
+"""Reading what a sampler returned as emitted tokens: malformed answers, and answers that may mean something else.
 
 Source: worked out here, after what public samplers return.
 """

@@ -1,4 +1,4 @@
-"""One random number of an explored run: what is known of it so far, and the fork that each question to it makes.
+"""One random number of an explored run: the interval that it is known to lie in, and the fork at each comparison.
 
 Source: worked out here.
 """
@@ -39,10 +39,15 @@ LARGEST_GUARD = Fraction(1, 1000)
 """The largest number that may be added to keep a logarithm finite, and left out."""
 
 
+MOST = 256
+"""The most numbers of a grid that are gone through one by one."""
+
+
 class Forks(Protocol):
     """What an atom needs of the tape."""
 
     exact: bool
+    ordinary: dict[Any, Any] | None
 
     def flip(self, asked: str, p: Fraction) -> bool:
         """Fork in two."""
@@ -65,7 +70,8 @@ class Atom:
     """A uniform number U, known to lie in [low, high): in [0, 1), or on the grid {0, …, 2^bits − 1} of integers.
 
     Each answer narrows the interval, so that a number compared twice is conditioned on the first answer. An atom may
-    instead be the noise of an exponential clock; it is one or the other. `races` are the races it has taken part in.
+    instead be the noise of an exponential clock; it is one or the other. `races` are the races it has taken part in;
+    `number` makes a number of the code's own type of it.
     """
 
     def __init__(self, tape: Forks, name: str, bits: int | None) -> None:
@@ -75,6 +81,8 @@ class Atom:
         self.low = Fraction(0)
         self.high = Fraction(1 if bits is None else 1 << bits)
         self.races: list[Any] = []
+        self.number: Callable[[Any], Any] | None = None
+        self._turned: bool | None = None
         self._kind = ""
         self._guard: Fraction | None = None
 
@@ -83,6 +91,17 @@ class Atom:
         if self._kind and self._kind != kind:
             raise ExploreError(f"{self.name} is used both as a uniform and as the noise of a race; explore follows one")
         self._kind = kind
+
+    @property
+    def turned(self) -> bool:
+        """Whether the number was used as 1 − U, the number that log(1 − u) is made of."""
+        return bool(self._turned)
+
+    def face(self, turned: bool) -> None:
+        """Use the number as U, or as 1 − U, and refuse the other use."""
+        if self._turned not in (None, turned):
+            raise ExploreError(f"{self.name} is used both by itself and in log(1 − u); explore follows one")
+        self._turned = turned
 
     def settle(self, guard: Fraction) -> None:
         """Take part in a race as a number off by a guard, the same in every race, or the races would not be one's."""
@@ -108,6 +127,23 @@ class Atom:
             middle = (low + high) // 2
             low, high = (middle + 1, high) if holds(middle) else (low, middle)
         return self.below(Fraction(low), asked)
+
+    def value(self) -> int:
+        """Return the number k of a coarse grid, forking into all of them.
+
+        Raises:
+            ExploreError: there is no grid, or it has too many numbers to go through.
+        """
+        self.become("uniform")
+        low, high = int(self.low), int(self.high)
+        if self.bits is None or high - low > MOST:
+            raise ExploreError(
+                f"two random numbers meet in one expression, {self.name} and another; explore goes through the numbers "
+                f"of a grid that is stated and has {MOST} of them at most, such as grid=4 (--grid 4)"
+            )
+        k = low + self.tape.draw(f"the value of {self.name}", [Fraction(1, high - low)] * (high - low))
+        self.low, self.high = Fraction(k), Fraction(k + 1)
+        return k
 
     def cell(self, sums: Sequence[Fraction], asked: str) -> int:
         """Return the first i with sums[i] > U·sums[-1], forking into all of them at once.

@@ -1,4 +1,4 @@
-"""Kernels that take their uniforms as arguments: exact thresholds on the grid k/2^b, by bisecting on the integer k.
+"""Exact thresholds of kernels that take uniforms as arguments, found by bisection on the grid k/2^b.
 
 Source: worked out here.
 """
@@ -24,7 +24,7 @@ def thresholds(decide: Callable[[Fraction], Hashable], bits: int) -> list[tuple[
 
     Raises:
         NotMonotoneError: an answer was met in two places with another in between.
-        TypeError, ValueError: bits is no count.
+        TypeError, ValueError: bits is not a positive integer.
 
     >>> thresholds(lambda u: u < Fraction(1, 3), 4)
     [(Fraction(0, 1), True), (Fraction(3, 8), False)]

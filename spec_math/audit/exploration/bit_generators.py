@@ -1,4 +1,4 @@
-"""NumPy's bit generators in a run: seeded as they would be, and watched, so that no bits are drawn from them unseen."""
+"""NumPy's bit generators during an exploration: seeded as usual, and watched for draws that are not followed."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class Bits:
         return self._tape.stretch(("numpy", state))
 
     def check(self) -> None:
-        """Note what was drawn from behind the tape's back."""
+        """Note the bit generators that were drawn from although the tape was not asked."""
         for bits, state in self._left.values():
             if frozen(bits) != state:
                 self._behind(bits)
@@ -59,7 +59,7 @@ class Bits:
         return twin
 
     def stands_for(self, twin: Any, bits: Any) -> None:
-        """Let a twin begin each run where a bit generator stands, which itself stands still."""
+        """Let a twin start each run in a bit generator's state, while that generator itself does not move."""
         if frozen(twin) != frozen(bits):
             twin.state = bits.state
         self._twins.append((twin, bits))

@@ -1,29 +1,32 @@
-"""Exponential clocks: noise that is raced, by argmin(E/w) or argmax(w/E) or Gumbel-argmax, to draw token i ∝ w_i."""
+"""Exponential clocks: random numbers raced by argmin(E/w), argmax(w/E) or Gumbel-argmax, which pick i ∝ w_i."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import exp
+from math import ceil, exp, inf
 from numbers import Rational
 from typing import Any
 
 from spec_math.audit.exploration.atom import LARGEST_GUARD, Atom, ExploreError
+from spec_math.audit.exploration.ordinary import ring
 from spec_math.audit.exploration.races import joint
+
+LONGEST = 700
+"""The largest number whose exponential a float holds."""
 
 
 class Clock:
     """A number made of an exponential clock: with T = E/rate its ring, T, 1/T, −T, or s·log T for a factor s.
 
-    It may be scaled by positive numbers, turned over, taken the logarithm of, and then shifted; and it may be raced
-    against others by argmin and argmax. Clocks are ideal, on every grid. `guard` bounds the total variation by which
-    numbers added to keep a logarithm finite, as in log(u + 1e-10), change it; they are left out, and told.
+    It may be scaled by positive numbers, turned over, taken the logarithm of, and then shifted; compared with numbers;
+    and raced against others by argmin and argmax. Clocks are ideal, on every grid. `guard` bounds the total variation
+    by which numbers added to keep a logarithm finite, as in log(u + 1e-10), change it; they are left out, and noted.
     """
 
     __slots__ = ("atom", "factor", "guard", "is_log", "power", "rate", "sign")
 
     def __init__(self, atom: Atom, guard: Fraction = Fraction(0)) -> None:
-        atom.become("clock")
         self.atom, self.guard = atom, guard
         self.rate: Any = Fraction(1)
         self.power, self.sign = 1, 1
@@ -34,17 +37,19 @@ class Clock:
         """Whether the number grows with the time of the ring."""
         return (self.factor if self.is_log else self.power * self.sign) > 0
 
-    def __mul__(self, other: Any) -> Clock:
+    def __mul__(self, other: Any) -> Any:
         c = self._number(other)
+        if c == 0 and self.never is None and (self.is_log or self.power > 0):
+            return 0 * other  # a ring comes after a finite time, almost surely
         if self.is_log:
             return self._log(self.rate, self.factor * c)
         if c < 0:
             return -(self * -other)
-        # T·c rings at rate/c; c/T is the reciprocal of a ring at rate·c. With c = 0 it never wins either race.
-        rate = self.rate * c if self.power < 0 else self.rate / c if c else Fraction(0)
+        # T·c rings at rate/c; c/T is the reciprocal of a ring at rate·c. With c = 0 it never wins.
+        rate = self.rate * c if self.power < 0 or not c else self.rate / c
         return self._changed(rate=rate)
 
-    def __rmul__(self, other: Any) -> Clock:
+    def __rmul__(self, other: Any) -> Any:
         return self.__mul__(other)
 
     def __truediv__(self, other: Any) -> Clock:
@@ -55,7 +60,7 @@ class Clock:
             return self._changed(rate=Fraction(0))  # T/0 is infinite: it never rings
         return self * (1 / c)
 
-    def __rtruediv__(self, other: Any) -> Clock:
+    def __rtruediv__(self, other: Any) -> Any:
         if self.is_log:
             raise ExploreError(
                 f"the logarithm of the clock of {self.atom.name} is divided by; explore does not know it"
@@ -87,6 +92,66 @@ class Clock:
 
     def __rsub__(self, other: Any) -> Clock:
         return -self + other
+
+    def __lt__(self, other: Any) -> bool:
+        return self._below(other)
+
+    def __le__(self, other: Any) -> bool:
+        return self._below(other)
+
+    def __gt__(self, other: Any) -> bool:
+        return not self._below(other) and other == other
+
+    def __ge__(self, other: Any) -> bool:
+        return not self._below(other) and other == other
+
+    __hash__ = object.__hash__
+
+    def __eq__(self, other: object) -> bool:
+        """Return False for a number, which the time of a ring equals with probability 0."""
+        if self is other or not hasattr(other, "__float__") or isinstance(other, Clock):
+            return self is other
+        return self.never is not None and self.never == other
+
+    @property
+    def never(self) -> float | None:
+        """The value where the clock never rings: its time is infinite. None where it rings."""
+        if self.rate != 0:
+            return None
+        if self.is_log:
+            return inf if self.factor > 0 else -inf
+        return self.sign * (inf if self.power > 0 else 0.0)
+
+    def _below(self, other: Any) -> bool:
+        """Compare with a number: T < t where the uniform that the clock is made of, e^{−T}, is above e^{−t·rate}."""
+        if isinstance(other, Clock) or not hasattr(other, "__float__"):
+            raise ExploreError(
+                f"two random numbers meet in one comparison, {self!r} and {other!r}; explore follows one"
+            )
+        plain = float(other)
+        if plain != plain:
+            return False
+        if self.never is not None:
+            return self.never < plain
+        # The question as "T' < time" (early) or "T' > time", with T' = T/rate.
+        early, time = True, plain
+        if self.is_log:
+            early, scaled = self.factor > 0, plain / float(self.factor)
+            time = exp(scaled) if scaled < LONGEST else inf
+        else:
+            early, time = self.sign > 0, plain * self.sign
+            if self.power < 0:
+                if time <= 0:
+                    return not early
+                early, time = not early, 1 / time
+        if time <= 0 or time == inf:
+            return early == (time == inf)
+        self.atom.settle(self.guard)
+        cut = Fraction(exp(-time * float(self.rate)))
+        self.atom.tape.meet(cut)
+        cut = cut if self.atom.bits is None else Fraction(ceil(cut * (1 << self.atom.bits)))
+        late = self.atom.below(cut, f"{self!r} {'<' if early else '>'} {plain}")
+        return late != early
 
     def log(self) -> Clock:
         """Return the logarithm of T or of 1/T."""
@@ -127,7 +192,7 @@ class Clock:
             return Fraction(int(value.numerator), int(value.denominator))
         plain: Any = value.item() if hasattr(value, "item") else value
         if not isinstance(plain, int | float):
-            raise ExploreError(f"{self!r} meets {value!r}, which is no number")
+            raise ExploreError(f"{self!r} meets {value!r}, which is not a number")
         try:
             number = Fraction(plain)
         except (ValueError, OverflowError):
@@ -135,6 +200,17 @@ class Clock:
         if isinstance(plain, float):
             self.atom.tape.meet(number)
         return number
+
+
+def exponential(atom: Atom) -> Any:
+    """Return what code gets that draws an exponential of rate 1: an object that stands for it, or a number.
+
+    >>> from spec_math.audit.exploration.tape import Tape
+    >>> exponential(Atom(Tape(), "e", None))
+    <clock of e>
+    """
+    ordinary = atom.tape.ordinary
+    return Clock(atom) if ordinary is None else ring(atom, ordinary[atom])
 
 
 def race(entries: Sequence[Any], smallest: bool) -> int:
@@ -150,10 +226,13 @@ def race(entries: Sequence[Any], smallest: bool) -> int:
     >>> explore(lambda: int(np.argmin(np.random.default_rng().exponential(size=2) / np.array([1, 3], dtype=object))))
     {0: Fraction(1, 4), 1: Fraction(3, 4)}
     """
+    if any(hasattr(entry, "as_noise") for entry in entries):
+        entries = [entry.as_noise() if hasattr(entry, "as_noise") else _logarithm(entry) for entry in entries]
     clocks = [entry for entry in entries if isinstance(entry, Clock)]
     plain = [entry for entry in entries if not isinstance(entry, Clock)]
     # A token of mass 0 may have left a plain number, 0/E = 0 or E/0 = inf, which no ring loses to.
-    if not clocks or any(not _never_wins(number, smallest) for number in plain):
+    inverse = all(not clock.is_log and clock.power * clock.sign < 0 < clock.sign for clock in clocks)
+    if not clocks or any(not _never_wins(number, smallest, inverse) for number in plain):
         raise ExploreError("argmin and argmax are followed over exponential or Gumbel noise only")
     if any(clock.rings_late != smallest for clock in clocks):
         raise ExploreError(
@@ -163,6 +242,7 @@ def race(entries: Sequence[Any], smallest: bool) -> int:
     if len(kinds) > 1:
         raise ExploreError("the numbers of one race are made in different ways; explore follows one")
     for clock in clocks:
+        clock.atom.become("clock")
         clock.atom.settle(clock.guard)
     rates = {clock.atom: Fraction(clock.rate) for clock in clocks}
     if len(rates) < len(clocks):
@@ -173,8 +253,18 @@ def race(entries: Sequence[Any], smallest: bool) -> int:
     return next(i for i, entry in enumerate(entries) if isinstance(entry, Clock) and entry.atom is winner)
 
 
-def _never_wins(number: Any, smallest: bool) -> bool:
-    return number == float("inf") if smallest else number in (0, float("-inf"))
+def _logarithm(entry: Any) -> Any:
+    """A number beside uniforms: 0 is what a token of mass 0 has in u ** (1/w)."""
+    if isinstance(entry, Clock) or entry != 0:
+        raise ExploreError("argmin and argmax are followed over exponential or Gumbel noise, or over uniforms, only")
+    return -inf
+
+
+def _never_wins(number: Any, smallest: bool, inverse: bool) -> bool:
+    """Whether a number loses to every ring: 0 does to w/E alone, and not to −E, nor to the logarithm of either."""
+    if smallest:
+        return number == float("inf")
+    return number == float("-inf") or (inverse and number == 0)
 
 
 def _winner(rates: dict[Atom, Fraction]) -> Atom:

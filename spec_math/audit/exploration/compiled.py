@@ -1,4 +1,4 @@
-"""Compiled callables that cannot be entered: numba's parallel functions, and torch where Python alone is followed."""
+"""Compiled callables that cannot be followed: numba's parallel functions, and torch where Python alone is followed."""
 
 from __future__ import annotations
 

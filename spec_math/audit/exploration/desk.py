@@ -1,4 +1,4 @@
-"""The tape that is asked now: what stands in for others is made once for a process, and asks whoever explores."""
+"""The current tape: stand-ins are made once for a process, and pass each question on to the tape of the current run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What decides from outside: the operating system's entropy and devices, C's own generators, other processes.
+"""Sources of randomness outside the process, which are noted: the system's entropy and devices, C's generators.
 
 Nothing of it can be followed: what is asked for is handed on, and noted on the tape as not seen.
 """

@@ -1,17 +1,18 @@
-"""The exact law of unmodified code: run it down every path of its randomness, and add up what each path returns.
+"""`explore`: the exact law of unmodified code, by running it along every path of its randomness.
 
 Source: worked out here; enumeration by replay is folklore.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from spec_math.arrays import count
 from spec_math.audit.exploration.atom import ExploreError
+from spec_math.audit.exploration.estimate import Estimate
 from spec_math.audit.exploration.followed import SOURCES, Followed, Source
 from spec_math.audit.exploration.tape import Tape
 from spec_math.chance import Coin, paths
@@ -64,18 +65,23 @@ def explore(
 ) -> Explored | Partial:
     """Compute the exact law of what a function returns, by running it down every path of its randomness.
 
+    Every five seconds it tells the logger spec_math.audit.exploration, at the level INFO, how far it is and about how
+    many paths there are.
+
     The law: {outcome: probability} over Python's `random`, NumPy's generators, new and old, made inside the function
     or found in its module, its closure or its object. A uniform is an object that knows only comparisons with numbers
     (after scaling and shifting by numbers): each comparison forks, and conditions those that follow. Exponential and
     Gumbel noise is raced by argmin and argmax, any number of times. A generator seeded anew repeats itself, whatever
     the seed; the seed itself is taken for random. Outcomes must be hashable.
+    Paths are walked on ordinary numbers too, which must do what the objects did.
 
     Args:
         fn: a function of its draws alone; state that leaks between runs is an error.
         budget: the most paths to walk; where there are more, the result is a `Partial`.
         grid: None for ideal uniforms; b for uniforms k/2^b; `OWN_GRID` for each source's own.
         sources: the libraries whose randomness is followed.
-        repeats: how many more times each path is walked; the first path, the last and every sixteenth are in any case.
+        repeats: how many more times each path is walked; the first path, the last and every sixteenth are in any case,
+            and the first 64 and every sixteenth on ordinary numbers too.
 
     Raises:
         ExploreError: the code does with a random number what has no exact law here, or draws from a generator that
@@ -93,9 +99,13 @@ def explore(
     masses: dict[Any, Fraction] = {}
     ignored = Fraction(0)
     walked = 0
+    estimate, whole = Estimate(), Fraction(0)
     with run.exploring():
-        for path in paths(run):
+        for path in _told(paths(run), tape):
             walked += 1
+            whole += path.mass
+            with tape.unnoted():
+                estimate.at(walked, float(whole))
             masses[path.outcome] = masses.get(path.outcome, Fraction(0)) + path.mass
             ignored += path.mass * tape.ignored
             if walked == budget:
@@ -106,6 +116,20 @@ def explore(
     if unexplored:
         return Partial(dict(shown), unexplored if tape.exact else float(unexplored), walked, tape.exact)
     return Explored(shown, walked, tape.exact, float(ignored))
+
+
+def _told(walked: Iterator[Any], tape: Tape) -> Iterator[Any]:
+    """Go through paths; a bare TypeError on one says that exploring may be its cause."""
+    try:
+        yield from walked
+    except TypeError as error:
+        if tape.drawn:
+            error.add_note(
+                "while this was explored an object stood for each random number: exploring is the cause where code "
+                "that runs by itself meets it; compare random numbers with numbers, keep them out of number arrays, "
+                "or hand them in as arguments and take law_by_bisection"
+            )
+        raise
 
 
 def as_generator(sampler: Callable[[tuple[int, ...]], Any], **options: Any) -> Callable[[Coin, tuple[int, ...]], Any]:

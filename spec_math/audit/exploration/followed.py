@@ -1,9 +1,10 @@
-"""Unmodified code as a program against a coin: while it runs, its random numbers are questions to that coin."""
+"""Unmodified code as a program against a coin: each random number that it draws becomes a question to the coin."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Generator, Hashable, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
+from fractions import Fraction
 from threading import active_count
 from typing import Any, cast
 
@@ -12,10 +13,11 @@ from spec_math.audit.exploration.atom import ExploreError, UnseenRandomnessError
 from spec_math.audit.exploration.compiled import compiled_noted
 from spec_math.audit.exploration.entropy import entropy_noted
 from spec_math.audit.exploration.numpy_source import numpy_source
+from spec_math.audit.exploration.ordinary import NARROW, numbers_for, width_for
 from spec_math.audit.exploration.python_source import python_source
 from spec_math.audit.exploration.stand_ins import places
 from spec_math.audit.exploration.still import Still
-from spec_math.audit.exploration.tape import CURE, LeakError, Tape
+from spec_math.audit.exploration.tape import CURE, OTHERWISE, LeakError, Tape
 from spec_math.audit.exploration.threads_watched import threads_noted
 from spec_math.audit.exploration.time_read import clocks_noted
 from spec_math.chance import ChanceError, Coin
@@ -33,6 +35,12 @@ Path = tuple[tuple[Any, ...], list[tuple[str, Hashable]], Any]
 
 EVERY = 16
 """One path in so many is walked once more at once."""
+
+FIRST = 64
+"""So many paths are walked on ordinary numbers too, and then one in EVERY."""
+
+THOROUGH = 8
+"""So many paths are walked on three choices of them."""
 
 
 class Followed:
@@ -61,12 +69,13 @@ class Followed:
         self._first: Path | None = None
         self._last: Path | None = None
         self.repeats = 0
+        self.on_ordinary = True
         self._paths = 0
         self._still: Still | None = None
         self._runs = 0
 
     def __call__(self, coin: Coin, *arguments: Any) -> Any:
-        """Run the function once, down the path that the coin decides, and once more every sixteenth time."""
+        """Run the function down the path that the coin decides, and often once more, on ordinary numbers first."""
         try:
             outcome = self._run(coin, arguments)
         except (ExploreError, ChanceError):
@@ -75,6 +84,8 @@ class Followed:
             self._fail_again(arguments, error)
             raise
         self._paths += 1
+        if self._paths <= FIRST or self._paths % EVERY == 0:
+            self._on_ordinary(arguments, outcome, width_for(self.tape.exact, self.tape.digits))
         for _ in range(self.repeats or self._paths % EVERY == 0):
             self._repeat((arguments, list(self.tape.log), outcome))
         if self._first is None:
@@ -97,6 +108,8 @@ class Followed:
             self.tape.finish()
         except (Exception, SystemExit) as error:
             _check_seen(self.tape, error)
+            if ExploreError.made:
+                raise ExploreError.made[0] from error
             raise
         finally:
             self.tape.end()
@@ -160,13 +173,43 @@ class Followed:
         try:
             outcome = self._run(_Repeating(log[bool(arguments) :]), arguments)
         except (Exception, SystemExit) as again:
-            if isinstance(again, ExploreError) or type(again) is type(error):
+            if isinstance(again, ExploreError):
+                return
+            if type(again) is type(error):
+                self._on_ordinary(arguments, type(error), NARROW)
                 return
             outcome = f"{type(again).__name__}: {again}"
         raise LeakError(
             f"state leaks between runs: with the same {len(log)} answer(s), the function raised "
             f"{type(error).__name__}: {error} and then returned or raised {outcome!r}; {CURE}"
         ) from error
+
+    def _on_ordinary(self, arguments: tuple[Any, ...], outcome: Any, width: Fraction) -> None:
+        """Walk the path on ordinary numbers, which must return the same, or fail in the same way."""
+        if self.tape.fresh or not self.on_ordinary:
+            return
+        thorough = self._paths <= THOROUGH or isinstance(outcome, type)
+        for seed in range(self._paths, self._paths + (3 if thorough else 1)):
+            numbers = numbers_for(self.tape.atoms(), seed, width)
+            if numbers is not None:
+                self._compare(arguments, outcome, numbers)
+
+    def _compare(self, arguments: tuple[Any, ...], outcome: Any, numbers: dict[Any, Any]) -> None:
+        with self.tape.on_ordinary(numbers):
+            try:
+                found = self._run(_Repeating([]), arguments)
+            except ExploreError as refused:
+                found = refused
+            except (Exception, SystemExit) as error:
+                found = type(error)
+        if found is ZeroDivisionError:  # E/0 is infinite among floats, and an error among Fractions
+            return
+        if found != outcome:
+            for _ in range(0 if isinstance(outcome, type) else 2):  # what leaks may return every other time
+                self._repeat((arguments, list(self.tape.log), outcome))
+            if isinstance(found, ExploreError):
+                raise found
+            raise ExploreError(f"{OTHERWISE}; it returned or raised {found!r}, and not {outcome!r}")
 
     def _repeat(self, path: Path) -> None:
         arguments, log, outcome = path
@@ -180,7 +223,13 @@ class Followed:
 
 
 def _check_seen(tape: Tape, error: BaseException | None) -> None:
-    """Refuse a run that drew from what is not followed."""
+    """Refuse a run that drew from what is not followed, or that broke on what stands for a random number."""
+    if isinstance(error, TypeError) and any(kind in str(error) for kind in ("Uniform", "Clock", "Noise")):
+        raise ExploreError(
+            f"the code does with a random number what explore cannot follow ({type(error).__name__}: {error}); "
+            "exploring is the cause: an object stands for each random number, and this use of it is not followed; "
+            "compare it with a number, or hand random numbers in as arguments and take law_by_bisection"
+        ) from error
     unseen = tuple(tape.unseen)
     if unseen:
         raise UnseenRandomnessError(

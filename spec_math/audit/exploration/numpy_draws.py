@@ -1,4 +1,4 @@
-"""What NumPy's generators draw, old and new, as questions to a tape: one meaning for both kinds of generator."""
+"""Draws of NumPy's generators, old and new, translated into questions to a tape."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from typing import Any
 import numpy as np
 
 from spec_math.audit.exploration.atom import ExploreError
-from spec_math.audit.exploration.clock import Clock, race
+from spec_math.audit.exploration.clock import Clock, exponential, race
+from spec_math.audit.exploration.numpy_forms import as_formed, shape_of
 from spec_math.audit.exploration.tape import Stretch, Tape
-from spec_math.audit.exploration.uniform import Uniform, rational
+from spec_math.audit.exploration.uniform import Uniform, rational, uniform
 
 BITS = {"float64": 53, "float32": 24}
 """Generator.random(dtype) is k/2^bits; the old generator's numbers are k/2^53."""
@@ -55,52 +56,65 @@ class Draws:
         place, shape = self._place(size)
         place.steady = True
 
-        def one(index: int) -> Uniform:
+        def one(index: int) -> Any:
             atom = self._tape.atom((place, index), BITS[name], "numpy uniform")
-            return Uniform(atom, lambda k: kind(k / 2 ** (atom.bits or 0)))
+            return uniform(atom, lambda k: kind(k / 2 ** (atom.bits or 0)))
 
         return shaped(one, shape)
 
     def clocks(self, size: Any) -> Any:
         """Draw exponentials of rate 1."""
         place, shape = self._place(size)
-        return shaped(lambda index: Clock(self._tape.atom((place, index), 53, "numpy exponential")), shape)
+        return shaped(lambda index: exponential(self._tape.atom((place, index), 53, "numpy exponential")), shape)
 
-    def exponentials(self, scale: Any, size: Any) -> Any:
-        """Draw exponentials of a mean."""
-        noise = self.clocks(size)
+    def exponentials(self, scale: Any, form: Any) -> Any:
+        """Draw exponentials of a mean, in the form in which NumPy returns them."""
+        noise = self.clocks(shape_of(form))
         return noise if isinstance(scale, int | float) and scale == 1 else noise * scale
 
-    def gumbels(self, loc: Any, scale: Any, size: Any) -> Any:
-        """Draw Gumbel noise, −log of exponentials."""
-        return loc + scale * -np.log(self.clocks(size))
+    def gumbels(self, loc: Any, scale: Any, form: Any) -> Any:
+        """Draw Gumbel noise, −log of exponentials, in the form in which NumPy returns it."""
+        return loc + scale * -np.log(self.clocks(shape_of(form)))
 
-    def integers(self, low: Any, high: Any, size: Any, endpoint: Any = False) -> Any:
-        """Draw whole numbers, each as likely."""
-        values = range(whole(low)) if high is None else range(whole(low), whole(high))
-        values = range(values.start, values.stop + bool(endpoint))
-        if not values:
-            raise ValueError(f"low must lie below high; got {values}")
-        return self._drawn(_even(len(values)), f"a number below {len(values)}", size, list(values))
+    def integers(self, low: Any, high: Any, form: Any, endpoint: Any = False) -> Any:
+        """Draw whole numbers, each as likely, in the form in which NumPy returns them."""
+        bounds = (0, low) if high is None else (low, high)
+        place, shape = self._place(shape_of(form))
+        lows, highs = (np.broadcast_to(one, shape).ravel().tolist() for one in bounds)
 
-    def choices(self, a: Any, size: Any, replace: bool, p: Any, keeps_order: bool) -> Any:
+        def one(index: int) -> int:
+            values = range(int(lows[index]), int(highs[index]) + bool(endpoint))
+            return values[self._tape.below((place, index), len(values))]
+
+        return as_formed([one(index) for index in range(volume(shape))], form)
+
+    def choices(self, a: Any, form: Any, replace: bool, p: Any, keeps_order: bool) -> Any:
         """Choose entries, with replacement, or without as one draw after another from what is left."""
-        values = list(range(whole(a))) if isinstance(a, int | np.integer) else list(a)
+        if isinstance(a, int | float | np.number):
+            return as_formed(self._chosen(int(a), shape_of(form), replace, p, keeps_order), form)
+        among = np.asarray(a)
+        inner = np.shape(form)[: np.ndim(form) - (among.ndim - 1)]
+        alone = not inner and (among.ndim > 1 or shape_of(form) is None)
+        chosen = self._chosen(len(among), None if alone else inner, replace, p, keeps_order)
+        return among[chosen[0]] if alone else among[np.array(chosen, dtype=np.int64).reshape(inner)]
+
+    def _chosen(self, size_of_all: int, size: Any, replace: bool, p: Any, keeps_order: bool) -> list[int]:
+        values = list(range(size_of_all))
         if not replace and volume(size) > 1:
             if p is None and not keeps_order:
                 raise ExploreError("explore does not know the order of choice(replace=False, shuffle=False)")
             return self._without_replacement(values, size, p)
-        if p is None:
-            return self._drawn(_even(len(values)), "a choice", size, values)
         place, shape = self._place(size)
+        if p is None:
+            masses = _even(len(values))
+            return [self._once((place, index), "a choice", masses) for index in range(volume(shape))]
 
-        def one(index: int) -> Any:
+        def one(index: int) -> int:
             atom = self._tape.atom((place, index), BITS["float64"], "numpy uniform")
             sums = list(accumulate(rational(mass, atom) for mass in p))
-            _check_sum(sums[-1], p)
-            return values[atom.cell(sums, f"choice by {atom.name}")]
+            return atom.cell(sums, f"choice by {atom.name}")
 
-        return shaped(one, shape)
+        return [one(index) for index in range(volume(shape))]
 
     def multinomials(self, n: Any, pvals: Any, size: Any) -> Any:
         """Draw counts of n tokens from each row of laws."""
@@ -118,7 +132,7 @@ class Draws:
                 counts[self._once((place, row, turn), kind, masses)] += 1
         return drawn.reshape(*shape, flat.shape[-1])
 
-    def _without_replacement(self, values: list[Any], size: Any, p: Any) -> Any:
+    def _without_replacement(self, values: list[int], size: Any, p: Any) -> list[int]:
         place, shape = self._place(size)
         left = _even(len(values)) if p is None else self._masses(p)
         chosen: list[int] = []
@@ -129,11 +143,7 @@ class Draws:
             masses = [mass / rest for mass in left]
             chosen.append(self._once((place, turn), f"a choice of {masses}", masses))
             left[chosen[-1]] = Fraction(0)
-        return np.array([values[token] for token in chosen]).reshape(shape)
-
-    def _drawn(self, masses: list[Fraction], kind: str, size: Any, values: list[Any]) -> Any:
-        place, shape = self._place(size)
-        return shaped(lambda index: values[self._once((place, index), kind, masses)], shape)
+        return chosen
 
     def _once(self, key: Any, kind: str, masses: list[Fraction]) -> int:
         return self._tape.once(key, kind, lambda: self._tape.draw(kind, masses))
@@ -141,7 +151,6 @@ class Draws:
     def _masses(self, weights: Any) -> list[Fraction]:
         listed = self._rationals(list(weights))
         total = sum(listed, Fraction(0))
-        _check_sum(total, weights)
         return [mass / total for mass in listed]
 
     def _rest_last(self, weights: list[Any]) -> list[Fraction]:
@@ -188,11 +197,3 @@ def volume(size: Any) -> int:
 
 def _even(size: int) -> list[Fraction]:
     return [Fraction(1, size)] * size
-
-
-def _check_sum(total: Fraction, p: Any) -> None:
-    """NumPy allows a law to be off by the square root of its type's roundoff, and divides by its sum."""
-    own = p.dtype if isinstance(p, np.ndarray) and p.dtype.kind == "f" else np.dtype(np.float64)
-    unit = max(float(np.finfo(own.name).eps), float(np.finfo(np.float64).eps))
-    if abs(total - 1) > unit**0.5:
-        raise ValueError(f"probabilities do not sum to 1: these sum to {float(total)}")

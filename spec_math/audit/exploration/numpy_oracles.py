@@ -1,4 +1,4 @@
-"""NumPy's generators, new and old, whose numbers are asked of the tape and whose states move on as they would."""
+"""Stand-ins for NumPy's generators: their numbers come from the tape, and their states advance as usual."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import numpy as np
 from spec_math.audit.exploration.atom import ExploreError
 from spec_math.audit.exploration.desk import DESK
 from spec_math.audit.exploration.numpy_draws import Draws
+from spec_math.audit.exploration.numpy_forms import formed, shape_of
 from spec_math.audit.exploration.tape import Stretch, Tape
 
 FOLLOWED = ("random", "uniform", "integers", "choice", "multinomial", "exponential", "standard_exponential", "gumbel")
@@ -77,35 +78,43 @@ def _oracle() -> type[np.random.Generator]:
             self, size: Any = None, dtype: Any = np.float64, out: Any = None
         ) -> Any:
             _refuse_out(out)
-            return self._draws().uniforms(size, np.dtype(dtype).name)
+            form = formed(self, "random", size, dtype)
+            return self._draws().uniforms(shape_of(form), np.dtype(dtype).name)
 
         def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
-            return low + (high - low) * self.random(size)
+            form = formed(self, "uniform", low, high, size)
+            low, high = (np.array(one) if isinstance(one, list | tuple) else one for one in (low, high))
+            return low + (high - low) * self._draws().uniforms(shape_of(form))
 
-        def integers(
-            self, low: Any, high: Any = None, size: Any = None, *_: Any, endpoint: Any = False, **__: Any
+        def integers(  # pyright: ignore[reportIncompatibleMethodOverride]
+            self, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: Any = False
         ) -> Any:
-            return self._draws().integers(low, high, size, endpoint)
+            form = formed(self, "integers", low, high, size, dtype, endpoint)
+            return self._draws().integers(low, high, form, endpoint)
 
         def choice(
             self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
         ) -> Any:
             if axis != 0:
                 raise ExploreError("explore follows choice along the first axis")
-            return self._draws().choices(a, size, replace, p, shuffle)
+            form = formed(self, "choice", a, size, replace, p, axis, shuffle)
+            return self._draws().choices(a, form, replace, p, shuffle)
 
         def multinomial(self, n: Any, pvals: Any, size: Any = None) -> Any:
+            formed(self, "multinomial", n, pvals, size)
             return self._draws().multinomials(n, pvals, size)
 
         def exponential(self, scale: Any = 1, size: Any = None) -> Any:
-            return self._draws().exponentials(scale, size)
+            return self._draws().exponentials(scale, formed(self, "exponential", scale, size))
 
-        def standard_exponential(self, size: Any = None, *_: Any, out: Any = None, **__: Any) -> Any:
+        def standard_exponential(  # pyright: ignore[reportIncompatibleMethodOverride]
+            self, size: Any = None, dtype: Any = np.float64, method: Any = "zig", out: Any = None
+        ) -> Any:
             _refuse_out(out)
-            return self._draws().clocks(size)
+            return self._draws().clocks(shape_of(formed(self, "standard_exponential", size, dtype, method)))
 
         def gumbel(self, loc: Any = 0, scale: Any = 1, size: Any = None) -> Any:
-            return self._draws().gumbels(loc, scale, size)
+            return self._draws().gumbels(loc, scale, formed(self, "gumbel", loc, scale, size))
 
         def _draws(self) -> Draws:
             return Draws(_asked(self), self._place)
@@ -143,28 +152,32 @@ def _old_oracle() -> type[Any]:
         random = ranf = sample = random_sample
 
         def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
-            return low + (high - low) * self.random_sample(size)
+            form = formed(self, "uniform", low, high, size)
+            low, high = (np.array(one) if isinstance(one, list | tuple) else one for one in (low, high))
+            return low + (high - low) * self._draws().uniforms(shape_of(form))
 
-        def randint(self, low: Any, high: Any = None, size: Any = None, *_: Any, **__: Any) -> Any:
-            return self._draws().integers(low, high, size)
+        def randint(self, low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> Any:
+            return self._draws().integers(low, high, formed(self, "randint", low, high, size, dtype))
 
         def random_integers(self, low: Any, high: Any = None, size: Any = None) -> Any:
-            return self.randint(*((1, low + 1) if high is None else (low, high + 1)), size)
+            form = formed(self, "random_integers", low, high, size)
+            return self._draws().integers(1 if high is None else low, low if high is None else high, form, True)
 
         def choice(self, a: Any, size: Any = None, replace: bool = True, p: Any = None) -> Any:
-            return self._draws().choices(a, size, replace, p, True)
+            return self._draws().choices(a, formed(self, "choice", a, size, replace, p), replace, p, True)
 
         def multinomial(self, n: Any, pvals: Any, size: Any = None) -> Any:
+            formed(self, "multinomial", n, pvals, size)
             return self._draws().multinomials(n, pvals, size)
 
         def exponential(self, scale: Any = 1, size: Any = None) -> Any:
-            return self._draws().exponentials(scale, size)
+            return self._draws().exponentials(scale, formed(self, "exponential", scale, size))
 
         def standard_exponential(self, size: Any = None) -> Any:
-            return self._draws().clocks(size)
+            return self._draws().clocks(shape_of(formed(self, "standard_exponential", size)))
 
         def gumbel(self, loc: Any = 0, scale: Any = 1, size: Any = None) -> Any:
-            return self._draws().gumbels(loc, scale, size)
+            return self._draws().gumbels(loc, scale, formed(self, "gumbel", loc, scale, size))
 
         def _draws(self) -> Draws:
             return Draws(_asked(self), self._place)

@@ -1,4 +1,4 @@
-"""NumPy's generators as questions to a tape: those made during a run, and the old global one behind np.random."""
+"""NumPy's randomness on a tape: generators made during a run, and the global one behind np.random."""
 
 from __future__ import annotations
 
@@ -21,6 +21,16 @@ _BITS, _MAKE = np.random.BitGenerator, np.random.default_rng
 _HIDDEN: Any = np.random.mtrand._rand  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
 """The generator behind the functions of np.random."""
 _HIDDEN_KIND = type(_HIDDEN._bit_generator)
+
+
+class _Apart(np.random.MT19937):
+    """Bits for the draws of threads that are not the explored code's: they may move."""
+
+    of_a_run = True
+
+
+_OF_OTHERS = OLD(_Apart())
+"""What the functions of np.random draw from in such threads."""
 
 
 @contextmanager
@@ -72,7 +82,8 @@ def _module_function(name: str) -> Any:
     """A function of np.random, by a twin of the generator behind the module."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        return getattr(_followed(DESK.tape, _HIDDEN), name)(*args, **kwargs)
+        generator = _OF_OTHERS if DESK.foreign() else _followed(DESK.tape, _HIDDEN)
+        return getattr(generator, name)(*args, **kwargs)
 
     function.__name__ = name
     return function

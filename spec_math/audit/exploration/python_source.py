@@ -1,23 +1,22 @@
-"""Python's `random` as questions to a tape: the class and its subclasses, the module's functions, every generator."""
+"""Python's `random` on a tape: the class and its subclasses, the module's functions, every generator."""
 
 from __future__ import annotations
 
 import random
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
-from fractions import Fraction
-from itertools import accumulate
 from types import MethodType
 from typing import Any
 
 from spec_math.audit.exploration.atom import ExploreError
-from spec_math.audit.exploration.clock import Clock
+from spec_math.audit.exploration.clock import exponential
 from spec_math.audit.exploration.desk import DESK, kept
+from spec_math.audit.exploration.python_forms import check, check_weights, looked_up
 from spec_math.audit.exploration.replaced import patched, replaced
 from spec_math.audit.exploration.stand_ins import Place, everywhere, held, owner, standing_in
 from spec_math.audit.exploration.states import words
 from spec_math.audit.exploration.tape import Tape
-from spec_math.audit.exploration.uniform import Uniform, rational
+from spec_math.audit.exploration.uniform import uniform as uniform_of
 
 BITS = 53
 """random.random() is k/2^53."""
@@ -107,7 +106,7 @@ class _Touched:
 
 
 def behind(generator: Any) -> str:
-    """Name a generator of Python's that moved although the tape asked nothing of it.
+    """Name a Python generator whose state changed although the tape was not asked.
 
     >>> behind(random.Random(0)).startswith("a Random")
     True
@@ -176,6 +175,9 @@ class _State:
     def __deepcopy__(self, _: Any) -> _State:
         return self
 
+    def __reduce__(self) -> Any:
+        raise ExploreError("explore does not follow a state of random that is written down; copy the generator")
+
 
 def _methods(tape: Tape) -> dict[str, Any]:
     """The methods of random.Random, asking the tape; the state moves on as it would."""
@@ -190,51 +192,47 @@ def _methods(tape: Tape) -> dict[str, Any]:
         return touched(self).place()
 
     def uniform_number(self: Any) -> Any:
-        return Uniform(tape.atom(place(self), BITS, "python uniform"))
+        return uniform_of(tape.atom(place(self), BITS, "python uniform"))
 
     def uniform(self: Any, a: Any, b: Any) -> Any:
         return a + (b - a) * self.random()
 
-    def randrange(self: Any, start: int, stop: int | None = None, step: int = 1) -> int:
-        values = range(start) if stop is None else range(start, stop, step)
-        if not values:
-            raise ValueError(f"empty range for randrange({start}, {stop}, {step})")
-        size = len(values)
-        masses = [Fraction(1, size)] * size
-        kind = f"a number below {size}"
-        return values[tape.once(place(self), kind, lambda: tape.draw(kind, masses))]
+    def randrange(self: Any, start: Any, stop: Any = None, step: Any = 1) -> int:
+        check("randrange", *((start,) if stop is None and step == 1 else (start, stop, step)))
+        values = range(int(start)) if stop is None else range(int(start), int(stop), int(step))
+        return values[tape.below(place(self), len(values))]
 
     def randint(self: Any, a: int, b: int) -> int:
         return self.randrange(a, b + 1)
 
     def choice(self: Any, seq: Any) -> Any:
+        if not len(seq):
+            check("choice", seq)
         return seq[self.randrange(len(seq))]
 
     def choices(self: Any, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1) -> Any:
-        if weights is not None and cum_weights is not None:
-            raise TypeError("cannot specify both weights and cumulative weights")
-        each = [1] * len(population) if weights is None else weights
-        chosen: list[Any] = []
-        for _ in range(k):
-            atom = tape.atom(place(self), BITS, "python uniform")
-            sums = [rational(mass, atom) for mass in cum_weights] if cum_weights is not None else None
-            sums = sums or list(accumulate(rational(mass, atom) for mass in each))
-            chosen.append(population[atom.cell(sums, f"choices by {atom.name}")])
-        return chosen
+        each = None if weights is None else list(weights)
+        totals = None if cum_weights is None else list(cum_weights)
+        check_weights(population, each, totals)
+        masses = totals if totals is not None else [1] * len(population) if each is None else each
+        atoms = (tape.atom(place(self), BITS, "python uniform") for _ in range(k))
+        return [population[looked_up(atom, masses, totals is not None)] for atom in atoms]
 
     def sample(self: Any, population: Any, k: int, *, counts: Any = None) -> list[Any]:
+        check("sample", population, k, counts=counts)
         if counts is not None:
             raise ExploreError("explore follows random.sample without counts=")
-        if not 0 <= k <= len(population):
-            raise ValueError(f"a sample of {k} is larger than its population of {len(population)}, or negative")
         left = list(population)
         return [left.pop(self.randrange(len(left))) for _ in range(k)]
 
     def shuffle(self: Any, x: Any) -> None:
-        x[:] = self.sample(x, len(x))
+        for i in reversed(range(1, len(x))):  # as Python does it: entries that are views of others are lost
+            j = self.randrange(i + 1)
+            x[i], x[j] = x[j], x[i]
 
     def expovariate(self: Any, lambd: Any = 1) -> Any:
-        return Clock(tape.atom(place(self), BITS, "python uniform")) / lambd
+        check("expovariate", float(lambd))
+        return exponential(tape.atom(place(self), BITS, "python uniform")) / lambd
 
     plain_seed: Any = random.Random.seed
     plain_set: Any = random.Random.setstate
@@ -275,12 +273,17 @@ def _watching_subclasses(tape: Tape) -> Callable[..., None]:
 
 _DERIVED = ("randrange", "randint", "choice", "choices", "sample", "shuffle", "expovariate")
 """Methods that draw by random() and getrandbits(), which a subclass may have made its own."""
+_BY_BITS = ("randrange", "randint", "choice", "sample", "shuffle")
+"""Those that draw by getrandbits()."""
 
 
 def _derived(tape: Tape, methods: dict[str, Any], name: str) -> Any:
     plain, core = methods[name], methods["random"]
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        changed = type(self) is not random.Random and type(self).getrandbits is not methods["getrandbits"]
+        if changed and name in _BY_BITS:
+            tape.note(f"{type(self).__name__}.{name}, by a getrandbits() of its own")
         if type(self) is not random.Random and type(self).random is not core:
             tape.note(f"{type(self).__name__}.{name}, by a random() of its own")
         return plain(self, *args, **kwargs)

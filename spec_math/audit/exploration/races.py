@@ -1,4 +1,4 @@
-"""Races on one noise: the joint law of who wins several races of the same exponential clocks at different rates."""
+"""The joint law of the winners of several races of the same exponential clocks, run at different rates."""
 
 from __future__ import annotations
 

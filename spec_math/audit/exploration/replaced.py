@@ -1,4 +1,4 @@
-"""Names of modules, methods of classes and places of code that stand for others while a run lasts."""
+"""Temporary replacements of module names, methods and other places in code, while a run lasts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a function finds in its module, its closure or its object, and what stands there in its place during a run."""
+"""What a function finds in its module, its closure or its object, and the stand-ins put there during a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""States of generators as values that can be compared, read in about a microsecond each."""
+"""States of random generators as values that can be compared, each read in about a microsecond."""
 
 from __future__ import annotations
 

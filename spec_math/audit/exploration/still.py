@@ -1,4 +1,4 @@
-"""Generators that stand still: the states of all that a process has, before a function is explored and after it.
+"""A check that generators did not move: their states before and after an exploration, for all of the process.
 
 A function that is followed moves none of them: its numbers are questions to a tape. What moves one was not seen.
 """

@@ -1,21 +1,17 @@
-"""The choice tape: every random number that somebody's code asks for, and what it asks of it, on one path at a time.
+"""The tape of choices: the random numbers that explored code asks for and the answers given, one path at a time.
 
 Source: worked out here.
 """
 
 from __future__ import annotations
 
-import gc
-import random
-import sys
 from collections.abc import Callable, Generator, Hashable, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from fractions import Fraction
 from threading import get_ident
 from typing import Any
 
-import numpy as np
-
+from spec_math.audit.exploration.alive import generators_alive
 from spec_math.audit.exploration.atom import Atom, ExploreError
 from spec_math.audit.exploration.desk import DESK
 from spec_math.audit.exploration.stand_ins import Place
@@ -23,42 +19,7 @@ from spec_math.chance import Coin
 
 
 class LeakError(ExploreError):
-    """The explored function is no function of its draws: what it did on one run changed what it asks on the next."""
-
-
-def generators_alive() -> list[Any]:
-    """Return the generators of Python and NumPy that are alive, looking at every object: some tens of milliseconds.
-
-    Where the collector has not aged any object since the last look, those that are younger are looked at alone. What
-    was found then is kept, and so are the generators themselves.
-
-    >>> held = random.Random(0)
-    >>> any(one is held for one in generators_alive()), any(one is held for one in generators_alive())
-    (True, True)
-    """
-    aged = tuple(one["collections"] for one in gc.get_stats()[1:])
-    known: list[Any] = _looked.get(aged, [])
-    # Objects are aged in another way from 3.14 on.
-    young = known and sys.version_info < (3, 14)
-    objects = [*gc.get_objects(0), *gc.get_objects(1)] if young else gc.get_objects()
-    wanted = _Wanted()
-    # By type: to ask some objects for their class, as isinstance does, has effects.
-    found = {id(one): one for one in (*known, *(one for one in objects if wanted[type(one)]))}
-    _looked.clear()
-    _looked[tuple(one["collections"] for one in gc.get_stats()[1:])] = list(found.values())
-    return list(found.values())
-
-
-_looked: dict[tuple[int, ...], list[Any]] = {}
-
-
-class _Wanted(dict[type[Any], bool]):
-    """Whether generators of a type may be drawn from unseen; those that explore made itself ask their own tape."""
-
-    def __missing__(self, kind: type[Any]) -> bool:
-        found = issubclass(kind, (random.Random, np.random.BitGenerator)) and not hasattr(kind, "of_a_run")
-        self[kind] = found
-        return found
+    """The explored function is not a function of its draws: what it did on one run changed what it asks on the next."""
 
 
 class Stretch:
@@ -120,6 +81,7 @@ class Tape:
         self._stands: set[str] = set()
         self.following: set[int] = set()
         self._thread = get_ident()
+        self.ordinary: dict[Any, Any] | None = None
 
     def note(self, source: str) -> None:
         """Note a source that was drawn from unseen on this path: it has no law here."""
@@ -170,7 +132,9 @@ class Tape:
     def begin(self, coin: Coin) -> None:
         """Start a path: no number has been drawn, and the coin decides each fork."""
         DESK.tape = self
-        self._coin, self.log, self._numbers, self._made = coin, [], {}, 0
+        self._coin, self.log, self._made = coin, [], 0
+        if self.ordinary is None:
+            self._numbers = {}
         self._stretches = {}
         self.ignored = Fraction(0)
         self.unseen, self.seeds, self.threads, self._thread = {}, {}, set(), get_ident()
@@ -178,6 +142,8 @@ class Tape:
     def finish(self) -> None:
         """End a path, and check that it did not stop short of a fork that an earlier path met."""
         before = self._before
+        if self.ordinary is not None:
+            return
         if before is not None and len(self.log) < len(before) and before[: len(self.log)] == self.log:
             raise LeakError(
                 f"state leaks between runs: with the same {len(self.log)} answer(s), this run ended where the run "
@@ -188,6 +154,21 @@ class Tape:
     def end(self) -> None:
         """Leave the run: what it made, such as a generator kept by the code, asks this tape no more."""
         self._coin = None
+
+    def atoms(self) -> list[Atom]:
+        """Return the uniform numbers of the path that was walked."""
+        return [number for _, number in self._numbers.values() if isinstance(number, Atom)]
+
+    @contextmanager
+    def on_ordinary(self, numbers: dict[Any, Any]) -> Generator[None]:
+        """Hand out ordinary numbers while the block lasts, each where the path that was walked had that draw."""
+        kept = self.log, self.ignored, self._made, self.exact, self._before, self.digits
+        self.ordinary, self.digits = numbers, set()
+        try:
+            yield
+        finally:
+            self.log, self.ignored, self._made, self.exact, self._before, self.digits = kept
+            self.ordinary = None
 
     def expect(self, log: list[tuple[str, Hashable]]) -> None:
         """Compare the next path with a given one, in place of the one before it."""
@@ -223,6 +204,17 @@ class Tape:
         self.log.append((asked, answer))
         return answer
 
+    def below(self, key: Hashable, size: int) -> int:
+        """Return a number below a size drawn from a place, each as likely.
+
+        Raises:
+            ExploreError: there are too many to fork into.
+        """
+        if size > MOST_VALUES:
+            raise ExploreError(f"explore follows whole numbers of at most {MOST_VALUES:,} values; these are {size:,}")
+        kind = f"a number below {size}"
+        return self.once(key, kind, lambda: self.draw(kind, [Fraction(1, size)] * size))
+
     def draw(self, asked: str, masses: Sequence[Fraction]) -> int:
         """Fork into the indices of positive mass; the masses sum to 1."""
         certain = [index for index, mass in enumerate(masses) if mass == 1]
@@ -257,6 +249,8 @@ class Tape:
             key, kind = key[0].key(key[1:], kind)
         key = (key, self._made) if self.fresh else key
         known = self._numbers.get(key)
+        if known is None and self.ordinary is not None:
+            raise ExploreError(OTHERWISE)
         if known is None:
             known = kind, make(self._made)
             self._numbers[key] = known
@@ -267,10 +261,12 @@ class Tape:
                 f"{kind}; what the two share depends on the generator's inside, which explore does not follow"
             )
         else:
-            self.reused = True
+            self.reused = self.reused or self.ordinary is None
         return known[1]
 
     def _asked_coin(self) -> Coin:
+        if self.ordinary is not None:
+            raise ExploreError(OTHERWISE)
         if self._coin is None:
             raise ExploreError(
                 "a random number, or a generator, was used outside the run that made it; make it within the function"
@@ -295,5 +291,13 @@ class Tape:
 
 OWN_GRID = -1
 """The grid that each source of uniforms really has: k/2^53 in Python and NumPy's float64, k/2^24 in float32."""
+
+MOST_VALUES = 100_000
+"""The most values that a whole number is drawn from, as many as there are paths unless told."""
+
+OTHERWISE = (
+    "on ordinary numbers the function does something else than on the objects that stand for them while it is "
+    "explored: it asks for their type or their text, catches the error of a use that is not followed, or loses them"
+)
 
 CURE = "call the function once before exploring it if it only warms up, else make its state anew inside it"

@@ -1,4 +1,4 @@
-"""Threads that the explored code starts, or hands work to: what they draw is noted, and what they compute is not."""
+"""Threads that explored code starts or uses: what they draw is noted, as it cannot be followed."""
 
 from __future__ import annotations
 

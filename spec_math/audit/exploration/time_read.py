@@ -1,4 +1,4 @@
-"""Clocks that are read during a run: a reading may be added up and kept, as a timing is, but decides nothing unseen."""
+"""Clocks that are read during a run: a reading may be kept as a timing, but a decision that rests on it is noted."""
 
 from __future__ import annotations
 

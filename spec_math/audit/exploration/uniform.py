@@ -1,24 +1,26 @@
-"""A uniform random number on which only order is allowed: a comparison reveals its threshold, and forks."""
+"""A uniform random number that may be compared and nothing else: each comparison forks the run at its threshold."""
 
 from __future__ import annotations
 
 import operator
 from collections.abc import Callable
 from fractions import Fraction
-from math import isfinite, isnan
+from math import inf, isfinite, isnan
 from numbers import Rational
 from typing import Any
 
+from spec_math.audit.exploration import bend
 from spec_math.audit.exploration.atom import LARGEST_GUARD, Atom, ExploreError
+from spec_math.audit.exploration.bend import Bend
 from spec_math.audit.exploration.clock import Clock
 
 
 class Uniform:
-    """scale · U + shift for an atom U: to be compared with numbers, and scaled and shifted by them.
+    """scale · U + shift for an atom U, perhaps bent after that: to be compared with numbers, and scaled and shifted.
 
     On the ideal coin the threshold of a comparison is solved for exactly. On a grid the code's own arithmetic is done
     for k/2^bits at the integers k that a bisection visits, rounding and all; `number` makes k/2^bits of k, and
-    `steps` is the arithmetic, each step monotone.
+    `steps` is the arithmetic, each step monotone. `bends` are what comes after a power: see `bend`.
 
     >>> from spec_math.audit.exploration.explore import explore
     >>> import random
@@ -26,7 +28,7 @@ class Uniform:
     True
     """
 
-    __slots__ = ("atom", "number", "scale", "shift", "steps")
+    __slots__ = ("atom", "bends", "number", "scale", "shift", "steps")
     __hash__ = None  # type: ignore[assignment]
 
     def __init__(self, atom: Atom, number: Callable[[int], Any] | None = None) -> None:
@@ -34,6 +36,7 @@ class Uniform:
         self.number: Callable[[int], Any] = number or self._double
         self.scale, self.shift = Fraction(1), Fraction(0)
         self.steps: tuple[Callable[[Any], Any], ...] = ()
+        self.bends: tuple[Bend, ...] = ()
 
     def __lt__(self, other: Any) -> bool:
         return self._compared(other, operator.lt)
@@ -48,13 +51,18 @@ class Uniform:
         return not self._compared(other, operator.lt) and not _is_nan(other)
 
     def __eq__(self, other: object) -> bool:
-        raise ExploreError(f"{self.atom.name} is compared by ==; only <, <=, > and >= have a threshold")
+        """Return False for a number, which an ideal uniform equals with probability 0."""
+        if isinstance(other, Uniform | Clock) or self.atom.bits is not None or not hasattr(other, "__float__"):
+            raise ExploreError(f"{self.atom.name} is compared by ==; only <, <=, > and >= have a threshold")
+        return False
 
     def __mul__(self, other: Any) -> Any:
         if isinstance(other, int | float | Rational) and other == 0:
             return other * 0
+        if isinstance(other, Uniform) and self.atom.bits is not None:
+            return other * self.exactly()
         c = self._constant(other)
-        return self._after(lambda x: x * other, c * self.scale, c * self.shift)
+        return self._after(lambda x: x * other, ("scale", c))
 
     def __rmul__(self, other: Any) -> Any:
         return self.__mul__(other)
@@ -63,26 +71,45 @@ class Uniform:
         c = self._constant(other)
         if c == 0:
             raise ExploreError(f"{self.atom.name} is divided by 0")
-        return self._after(lambda x: x / other, self.scale / c, self.shift / c)
+        return self._after(lambda x: x / other, ("scale", 1 / c))
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self**-1 * other
+
+    def __pow__(self, exponent: Any) -> Any:
+        """Return a power of a number that is not negative."""
+        if not bend.positive(self.scale, self.shift, self.bends):
+            raise ExploreError(f"a power of {self.atom.name} is taken where it may be negative")
+        if exponent == inf and (self.scale, self.shift, self.bends) == (1, 0, ()):
+            return 0.0  # almost surely, as a token of mass 0 has it in u ** (1 / p)
+        a = self._constant(exponent)
+        if a == 0:
+            raise ExploreError(f"{self.atom.name} is taken to the power 0")
+        return self._after(lambda x: x**exponent if x or a > 0 else inf, ("power", a))
+
+    def exactly(self) -> Any:
+        """Return the number itself, on a grid that is coarse enough to go through all of it."""
+        self.atom.face(False)
+        return self._at(self.atom.value())
 
     def __add__(self, other: Any) -> Uniform:
-        return self._after(lambda x: x + other, self.scale, self.shift + self._constant(other))
+        return self._after(lambda x: x + other, ("shift", self._constant(other)))
 
     def __radd__(self, other: Any) -> Uniform:
         return self.__add__(other)
 
     def __sub__(self, other: Any) -> Uniform:
-        return self._after(lambda x: x - other, self.scale, self.shift - self._constant(other))
+        return self._after(lambda x: x - other, ("shift", -self._constant(other)))
 
     def __rsub__(self, other: Any) -> Uniform:
-        return self._after(lambda x: other - x, -self.scale, self._constant(other) - self.shift)
+        return (-self)._after(lambda x: other + x, ("shift", self._constant(other)))
 
     def __neg__(self) -> Uniform:
-        return self._after(operator.neg, -self.scale, -self.shift)
+        return self._after(operator.neg, ("scale", Fraction(-1)))
 
     def __trunc__(self) -> int:
         """Return the whole part, as `int(u * n)` asks for it; u must not be negative."""
-        if self.scale < 0 or self.shift < 0:
+        if self.scale < 0 or self.shift < 0 or self.bends:
             raise ExploreError(f"the whole part of {self.atom.name} is taken where it may be negative")
         whole = 0
         while not self < whole + 1:
@@ -94,21 +121,36 @@ class Uniform:
     def log(self) -> Clock:
         """Return log U or log(1 − U), perhaps + ε inside: minus the time of an exponential clock of rate 1.
 
-        U + ε is off from U by ε in total variation; a small ε is left out, and told.
+        U + ε is off from U by ε in total variation; a small ε is left out, and noted.
         """
         guard = self.shift if self.scale == 1 else self.shift - 1
-        if abs(self.scale) != 1 or not 0 <= guard <= LARGEST_GUARD:
+        if self.bends or abs(self.scale) != 1 or not 0 <= guard <= LARGEST_GUARD:
             raise ExploreError(f"the logarithm of {self.atom.name} is taken after it was scaled; explore knows log u")
+        self.atom.face(self.scale < 0)
         return -Clock(self.atom, guard)
 
     def log1p(self) -> Clock:
         """Return log(1 + this), as of −U."""
         return (1 + self).log()
 
+    def as_noise(self) -> Clock:
+        """Return a number that grows with this one, made of its clock: log u^a = −a·T, to be raced against others.
+
+        Raises:
+            ExploreError: this is not u, or u to a positive power.
+        """
+        power = Fraction(1)
+        for kind, c in self.bends:
+            power = power * c if kind == "power" else Fraction(0)
+        if (self.scale, self.shift) != (1, 0) or power <= 0:
+            raise ExploreError(f"argmin and argmax are followed over noise and over u^(1/w) only; this is {self!r}")
+        self.atom.face(False)
+        return -Clock(self.atom) * power
+
     def kept_above(self, least: Any) -> Uniform:
-        """Return max(this, least) for a least that is 0 or small, as this: the chance that it differs is told."""
+        """Return max(this, least) for a least that is 0 or small, as this; the chance that it differs is noted."""
         bound, atom = self._constant(least), self.atom
-        if (self.scale, self.shift) != (1, 0) or bound > LARGEST_GUARD:
+        if self.bends or (self.scale, self.shift) != (1, 0) or bound > LARGEST_GUARD:
             raise ExploreError(f"{atom.name} is kept above {least}; explore follows small bounds alone")
         low, high = (edge / (1 if atom.bits is None else 1 << atom.bits) for edge in (atom.low, atom.high))
         atom.tape.ignore(max(Fraction(0), min(bound, high) - low) / (high - low))
@@ -121,13 +163,22 @@ class Uniform:
         raise ExploreError(f"{self.atom.name} is asked whether it is zero; compare it instead")
 
     def __repr__(self) -> str:
+        if self.bends:
+            return f"<{bend.shown(f'{self.scale} · {self.atom.name} + {self.shift}', self.bends)}>"
         if (self.scale, self.shift) == (1, 0):
             return f"<{self.atom.name}>"
         return f"<{self.scale} · {self.atom.name} + {self.shift}>"
 
-    def _after(self, step: Callable[[Any], Any], scale: Fraction, shift: Fraction) -> Uniform:
+    def _after(self, step: Callable[[Any], Any], bent: Bend) -> Uniform:
         result = Uniform(self.atom, self.number)
-        result.scale, result.shift, result.steps = scale, shift, (*self.steps, step)
+        result.steps = (*self.steps, step)
+        kind, c = bent
+        if self.bends or kind == "power":
+            result.scale, result.shift, result.bends = self.scale, self.shift, (*self.bends, bent)
+        elif kind == "scale":
+            result.scale, result.shift = c * self.scale, c * self.shift
+        else:
+            result.scale, result.shift = self.scale, self.shift + c
         return result
 
     def _constant(self, value: Any) -> Fraction:
@@ -143,10 +194,17 @@ class Uniform:
             return other > 0
         threshold = self._constant(other)
         asked = f"{self!r} {'<' if relation is operator.lt else '<='} {_shown(other)}"
-        rising = self.scale > 0
+        rising = bend.rising(self.bends) == (self.scale > 0)
         if self.atom.bits is None:
-            below = self.atom.below((threshold - self.shift) / self.scale, asked)
+            straight = bend.unbent(threshold, self.bends, self.atom.tape)
+            if isinstance(straight, bool):
+                return straight
+            if self.scale == 0 and not self.bends:  # a product with a zero that only the number at hand knows of
+                return bool(relation(self.shift, straight))
+            self.atom.face(False)
+            below = self.atom.below((straight - self.shift) / self.scale, asked)
             return below if rising else not below
+        self.atom.face(False)
         # Rising: true up to a cut. Falling: false up to a cut.
         below = self.atom.below_first_failure(lambda k: bool(relation(self._at(k), other)) == rising, asked)
         return below if rising else not below
@@ -156,13 +214,28 @@ class Uniform:
 
     def _is(self, other: Uniform) -> bool:
         """Whether both are one number, as a sort compares an entry with itself."""
-        return (self.atom, self.scale, self.shift) == (other.atom, other.scale, other.shift)
+        return (self.atom, self.scale, self.shift, self.bends) == (other.atom, other.scale, other.shift, other.bends)
 
     def _at(self, k: int) -> Any:
         value = self.number(k)
         for step in self.steps:
             value = step(value)
         return value
+
+
+def uniform(atom: Atom, number: Callable[[Any], Any] | None = None) -> Any:
+    """Return what code gets that draws a uniform: an object that stands for it, or an ordinary number of its type.
+
+    >>> from spec_math.audit.exploration.tape import Tape
+    >>> uniform(Atom(Tape(), "u", None))
+    <u>
+    """
+    found = Uniform(atom, number)
+    atom.number = found.number
+    ordinary = atom.tape.ordinary
+    if ordinary is None:
+        return found
+    return found.number(1 - ordinary[atom] if atom.turned else ordinary[atom])
 
 
 def rational(value: Any, atom: Atom) -> Fraction:
@@ -176,14 +249,17 @@ def rational(value: Any, atom: Atom) -> Fraction:
     Fraction(1, 2)
     """
     if isinstance(value, Uniform | Clock):
-        raise ExploreError(f"two random numbers meet in one expression, {atom.name} and {value!r}; explore follows one")
+        raise ExploreError(
+            f"two random numbers meet in one expression, {atom.name} and {value!r}; explore follows one, and products "
+            "only on a stated grid of few numbers, such as grid=4"
+        )
     if isinstance(value, Rational):
         return Fraction(int(value.numerator), int(value.denominator))
     plain: Any = value.item() if hasattr(value, "item") else value
     if isinstance(plain, int):
         return Fraction(plain)
     if not isinstance(plain, float) or not isfinite(plain):
-        raise ExploreError(f"{atom.name} meets {value!r}, which is no finite number")
+        raise ExploreError(f"{atom.name} meets {value!r}, which is not a finite number")
     number = Fraction(plain)
     atom.tape.meet(number)
     return number

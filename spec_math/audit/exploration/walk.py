@@ -1,4 +1,4 @@
-"""The exact law of what a sampler emits on a case: every path of the drafts, of its coins, of its random numbers."""
+"""Every path of a sampler on one case: its drafts, its coins and its random numbers, with the law that it emits."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from typing import Any
 from spec_math.audit.case import Case
 from spec_math.audit.exploration.answer import Answers, Fault, Text, broken, plain
 from spec_math.audit.exploration.atom import ExploreError, UnseenRandomnessError
+from spec_math.audit.exploration.estimate import Estimate
 from spec_math.audit.exploration.followed import Followed
 from spec_math.audit.exploration.tape import CURE, LeakError, Tape
 from spec_math.audit.subject import Subject
@@ -46,10 +47,12 @@ class Walk:
     digits: frozenset[int] = frozenset()
 
 
-def walk(subject: Subject, case: Case, tape: Tape, budget: int, told: Callable[[int], None] = lambda _: None) -> Walk:
+def walk(
+    subject: Subject, case: Case, tape: Tape, budget: int, progress: Callable[[int], None] = lambda _: None
+) -> Walk:
     """Walk a sampler down every path on a case, up to a budget of paths; stop at the first that breaks.
 
-    The tape is what followed code asks, on the subject's grid. `told` hears of each path.
+    The tape is what followed code asks, on the subject's grid. `progress` is called with the number of paths.
 
     Raises:
         ExploreError: the code's randomness cannot be followed; LeakError: the code does not repeat itself.
@@ -61,9 +64,12 @@ def walk(subject: Subject, case: Case, tape: Tape, budget: int, told: Callable[[
     {(0,): Fraction(1, 2), (1,): Fraction(1, 2)}
     """
 
-    def quietly(walked: int) -> None:
-        with tape.unnoted():  # whoever is told may look at the clock
-            told(walked)
+    estimate = Estimate()
+
+    def quietly(walked: int, mass: Any) -> None:
+        with tape.unnoted():  # whoever is called may look at the clock
+            progress(walked)
+            estimate.at(walked, float(mass))
 
     run = _Run(subject, case, tape)
     found = Walk()
@@ -76,7 +82,9 @@ def walk(subject: Subject, case: Case, tape: Tape, budget: int, told: Callable[[
         whole()
     elif subject.shape == "verifier":
         # All of its paths are one run, in which nothing else may be drawn.
-        _ = Followed(whole, subject.sources, tape, subject.fn)(_NoCoin())
+        all_paths = Followed(whole, subject.sources, tape, subject.fn)
+        all_paths.on_ordinary = False
+        _ = all_paths(_NoCoin())
     else:
         with run.exploring():
             whole()
@@ -85,15 +93,15 @@ def walk(subject: Subject, case: Case, tape: Tape, budget: int, told: Callable[[
     found.exact = run.exact and found.exact
     found.reused = tape.reused
     found.digits = frozenset(tape.digits)
-    found.misread = run.answers.misread(case.lookahead) if case.lookahead else ""
+    found.misread = run.answers.misread(case.lookahead) if case.lookahead and not subject.text else ""
     return found
 
 
-def _take_all(run: _Run, found: Walk, budget: int, told: Callable[[int], None]) -> None:
+def _take_all(run: _Run, found: Walk, budget: int, progress: Callable[[int, Any], None]) -> None:
     total: Any = Fraction(0)
     for path in paths(run):
         found.paths += 1
-        told(found.paths)
+        progress(found.paths, total)
         if path.outcome is CUT:
             found.cut = True
             break
@@ -121,6 +129,7 @@ class _Run:
     def __init__(self, subject: Subject, case: Case, tape: Tape) -> None:
         self.case, self._subject = case, subject
         self._followed = Followed(self._called, subject.sources, tape, subject.fn)
+        self._followed.repeats = subject.repeats
         self._drafts: list[str] = []
         self._coins: list[str] = []
         self._tokens: Text = ()
@@ -203,7 +212,7 @@ def _text(outcome: Any) -> Any:
 
 def _raise_if_not_followed(error: BaseException) -> None:
     """An error about the very objects that stand for random numbers is explore's limit, not the sampler's fault."""
-    if isinstance(error, ChanceError) and "no function of its coin" in str(error):
+    if isinstance(error, ChanceError) and "not a function of its coin" in str(error):
         raise LeakError(f"state leaks between runs: {error}; {CURE}") from error
     if any(kind in str(error) for kind in ("Uniform", "Clock", "Noise")):
         raise ExploreError(

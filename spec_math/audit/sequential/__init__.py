@@ -1,1 +1,1 @@
-"""Tests of black boxes that may be looked at after every draw."""
+"""Sequential tests of black boxes, which stay valid when looked at after every draw."""

@@ -1,4 +1,4 @@
-"""The bug bank: what the zoo's bugs emit at one position, as closed forms in the target and the draft.
+"""The law that each known bug emits at one position, in closed form of the target and the draft.
 
 Source: the zoo, which names the issues of engines.
 """
@@ -11,33 +11,39 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spec_math.arrays import Array, exact, is_exact, laws, ones_like, over, positive_part, proportional_to
+from spec_math.arrays import Array, as_laws, divide, exact, is_exact, ones_like, positive_part, proportional_to
 from spec_math.audit.sequential.dirichlet import drawn_law
 from spec_math.distribution import normalised, residual_of, temperature, top_k
 
 
 class Bug(NamedTuple):
-    """A bug of the zoo by its name there, what it does, and the law [V] that it emits for a target and a draft [V]."""
+    """A bug of the zoo by its name there, what it does, and the law [V] that it emits for a target and a draft [V].
+
+    `of_target` says that the law is one of the target alone; `sums`, that a few sums over the vocabulary give its
+    likelihood ratio at a token.
+    """
 
     name: str
     cause: str
     emitted: Callable[[Array, Array], Array]
+    of_target: bool = False
+    sums: bool = False
 
 
 def bank(target: Any, draft: Any = None) -> dict[str, Array]:
-    """Return what each bug would emit, by name: laws [V] of the target's world, those that equal the target left out.
+    """Return what each bug would emit, by name: laws [V] of the target's number type, without those that equal it.
 
     Without a draft, the bugs that need none. Floats are divided by their sums first, as drawing from them does.
 
     Raises:
-        TypeError, ValueError: as `arrays.laws`.
+        TypeError, ValueError: as `arrays.as_laws`.
 
     >>> bank(["1/4", "3/4"], ["1/2", "1/2"])["M11"].tolist()
     [Fraction(5, 16), Fraction(11, 16)]
     >>> sorted(bank(["1/4", "3/4"]))
     ['M19', 'M22']
     """
-    t, d = (drawn_law(law) for law in laws(target, target if draft is None else draft))
+    t, d = (drawn_law(law) for law in as_laws(target, target if draft is None else draft))
     found = {bug.name: bug.emitted(t, d) for bug in (WITHOUT_DRAFT if draft is None else BUGS)}
     return {name: law for name, law in found.items() if not bool((law == t).all())}
 
@@ -49,7 +55,7 @@ def ratio(t: Array, d: Array) -> Array:
     >>> ratio(exact(["1/4", "3/4"]), exact([1, 0])).tolist()
     [Fraction(1, 4), Fraction(1, 1)]
     """
-    return np.minimum(over(t, d, ones_like(t)), ones_like(t))
+    return np.minimum(divide(t, d, ones_like(t)), ones_like(t))
 
 
 def verified(t: Array, d: Array, drafted: Array, chance: Array) -> Array:
@@ -67,7 +73,7 @@ def verified(t: Array, d: Array, drafted: Array, chance: Array) -> Array:
 
 
 def hot(token: Any, like: Array) -> Array:
-    """Return the one-hot law of a token, in the world of `like`.
+    """Return the one-hot law of a token, in the number type of `like`.
 
     >>> from spec_math.arrays import exact
     >>> hot(1, exact(["1/2", "1/2"])).tolist()
@@ -105,7 +111,7 @@ def _redrawn(t: Array, d: Array) -> Array:
 def _at_the_drafted(t: Array, d: Array) -> Array:
     # A draft x is rejected with mass r_x = (d − t)+(x), and then t without x is drawn from: t(y)/(1 − t(x)), y ≠ x.
     rejected = positive_part(d - t)
-    passed = over(rejected, 1 - t, t - t)
+    passed = divide(rejected, 1 - t, t - t)
     return np.minimum(t, d) + t * (passed.sum() - passed)
 
 
@@ -143,7 +149,7 @@ def _without_the_favourite(t: Array, d: Array) -> Array:
 
 
 def _lenient(t: Array, d: Array) -> Array:
-    return verified(t, d, d, np.minimum(2 * over(t, d, ones_like(t)), ones_like(t)))
+    return verified(t, d, d, np.minimum(2 * divide(t, d, ones_like(t)), ones_like(t)))
 
 
 def _constant(t: Array, d: Array) -> Array:
@@ -157,20 +163,20 @@ def _discarded(t: Array, d: Array) -> Array:
 
 
 BUGS: tuple[Bug, ...] = (
-    Bug("M2", "a greedy draft verified against the softmax", _greedy_draft),
+    Bug("M2", "a greedy draft verified against the softmax", _greedy_draft, sums=True),
     Bug("M3", "drafted after top-3, reported before", _filtered_draft),
     Bug("M4", "drafted at temperature 1/2, reported at 1", _colder_draft),
-    Bug("M7", "the draft is emitted unverified", _unverified),
-    Bug("M11", "a rejection redraws from the target", _redrawn),
+    Bug("M7", "the draft is emitted unverified", _unverified, sums=True),
+    Bug("M11", "a rejection redraws from the target", _redrawn, sums=True),
     Bug("M12", "the draft is subtracted at the drafted token only", _at_the_drafted),
     Bug("M13", "the residual is drawn without noise", _likeliest_left),
-    Bug("M14", "acceptance t(x)/max t", _over_the_largest),
-    Bug("M16", "a match or the ratio test is enough", _either),
-    Bug("M19", "a temperature of 1/2 is not applied to the target", _temperature_ignored),
-    Bug("M22", "the target's likeliest token", _likeliest),
+    Bug("M14", "acceptance t(x)/max t", _over_the_largest, sums=True),
+    Bug("M16", "a match or the ratio test is enough", _either, sums=True),
+    Bug("M19", "a temperature of 1/2 is not applied to the target", _temperature_ignored, of_target=True),
+    Bug("M22", "the target's likeliest token", _likeliest, of_target=True),
     Bug("M25", "sample and match, a mismatch is redrawn", _matched_or_redrawn),
     Bug("M26", "the target is zeroed at a greedy draft", _without_the_favourite),
-    Bug("M48", "a lenience of 1/2 on the ratio", _lenient),
+    Bug("M48", "a lenience of 1/2 on the ratio", _lenient, sums=True),
     Bug("M48, constant", "a constant threshold of 0.3 in place of the coin", _constant),
     Bug("M49", "drafts below 3/20 discarded without renormalising", _discarded),
 )
@@ -178,4 +184,14 @@ BUGS: tuple[Bug, ...] = (
 
 M8, M10 and M15 emit what M7 does at one position; M6 what M2 does where laws go by position alone."""
 
-WITHOUT_DRAFT: tuple[Bug, ...] = tuple(bug for bug in BUGS if bug.name in ("M19", "M22"))
+
+def in_words(name: str) -> str:
+    """Return what a suspect of a test does, its number after it; a suspect that is no known bug by its own name.
+
+    >>> in_words("M11"), in_words("d/t to 1")
+    ('a rejection redraws from the target (M11)', 'd/t to 1')
+    """
+    return next((f"{bug.cause} ({name})" for bug in BUGS if bug.name == name), name)
+
+
+WITHOUT_DRAFT: tuple[Bug, ...] = tuple(bug for bug in BUGS if bug.of_target)

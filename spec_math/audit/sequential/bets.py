@@ -6,12 +6,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 
 from spec_math.arrays import Array
 from spec_math.audit.sequential.features import CONTEXT_BUGS, FEATURES
 from spec_math.audit.sequential.looking import fold, rescale
+from spec_math.kernels import kernel
 
 STAKES: tuple[float, ...] = tuple(2.0**-power for power in range(10))
 """λ·(1 + τ), halved from 1 on. A gap g in a feature's mean is best met by λ near g over the feature's variance; at a
@@ -33,7 +33,7 @@ def bet(stake: Any, sign: int, gap: Any, tolerance: Any) -> Any:
     return 1 + stake * (sign * gap - tolerance)
 
 
-_bet = numba.njit(bet)
+_bet = kernel(bet)
 
 
 def names(bank: bool) -> list[str]:
@@ -58,7 +58,7 @@ def log_weights(bank: bool) -> Array:
     return -np.log(np.repeat([2.0 * bettors, 2.0 * len(CONTEXT_BUGS)], [bettors, len(CONTEXT_BUGS)]))
 
 
-@numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nnan", "nsz"})
+@kernel(error_model="numpy", fastmath={"reassoc", "contract", "nnan", "nsz"})
 def play(
     gaps: Any, ratios: Any, stakes: Any, tolerance: float, weights: Any, logs: Any, threshold: float, stop: bool
 ) -> tuple[float, int]:

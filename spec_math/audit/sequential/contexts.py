@@ -1,4 +1,4 @@
-"""A test for draws that each have a target and a draft of their own: a text, a batch of requests, a recorded trace.
+"""Sequential test of draws that each have their own target and draft: a text, a batch of requests, a recorded trace.
 
 Source: betting on bounded features, e-processes as in Ville 1939 and Shafer and Vovk 2019; the features are worked out
 here.
@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import Array, is_exact, laws
+from spec_math.arrays import Array, as_laws, is_exact
 from spec_math.audit.sequential import bets
-from spec_math.audit.sequential.evidence import Promise, log_mean
+from spec_math.audit.sequential.bank import in_words
+from spec_math.audit.sequential.evidence import Guarantee, log_mean
 from spec_math.audit.sequential.features import CONTEXT_BUGS, FEATURES
 from spec_math.audit.sequential.row_features import IMPOSSIBLE, NO_MASS, NOT_FINITE, features_at
 from spec_math.audit.sequential.running_test import RunningTest
@@ -70,20 +71,20 @@ class ContextsTest(RunningTest):
         """Take in one draw with its laws [V], and look; without a draft (a bonus token) the target stands for it.
 
         Raises:
-            TypeError, ValueError: a law is none, or the token no index of it.
+            TypeError, ValueError: a law is not a probability distribution, or the token no index of it.
         """
         if not is_index(token):
             raise TypeError(f"a token is an index; got {token!r} of type {type(token).__name__}")
-        rows = [np.asarray(law)[None] for law in laws(target, target if draft is None else draft)]
+        rows = [np.asarray(law)[None] for law in as_laws(target, target if draft is None else draft)]
         self.update_many([token], *rows)
 
     def update_many(self, tokens: Any, targets: Any, drafts: Any) -> None:
         """Take in draws [n] with their laws [n, V] in the order they were made, and look after each.
 
         Raises:
-            TypeError, ValueError: a law is none, or a token no index of it.
+            TypeError, ValueError: a law is not a probability distribution, or a token no index of it.
         """
-        t, d = laws(targets, drafts)
+        t, d = as_laws(targets, drafts)
         if is_exact(t):
             t, d = t.astype(float), d.astype(float)
         self.take(tokens, np.asarray(t), np.asarray(d))
@@ -149,22 +150,22 @@ class ContextsTest(RunningTest):
         return math.inf if self.impossible else log_mean(self.log_wealths, self._weights)
 
     def refuted(self) -> Lossy:
-        """Return the richest bettor, or how many tokens came up that cannot."""
+        """Return the verdict of an alarm: the bet that won most, or how many tokens came up that cannot."""
         if self.impossible:
             return Lossy(f"{self.impossible:,} tokens were drawn that their targets have no mass on")
         name, wealth = self.suspects()[0]
         within = f" to within a total variation of {self.tolerance:g}" if self.tolerance else ""
         return Lossy(
             f"the evidence against the targets{within} reached e^{self.log_peak:.2f} after {self.alarm:,} draws, past "
-            f"the alarm at 1/{self.alpha:g}; the richest bettor is {name!r}, with e^{wealth:.2f}"
+            f"the alarm at 1/{self.alpha:g}; most of it comes from the bet on {in_words(name)!r}, e^{wealth:.2f}"
         )
 
     def suspects(self) -> list[tuple[str, float]]:
-        """Return the bettors with the log of their wealth, the richest first."""
+        """Return each bet by its name with the log of its wealth, the largest first."""
         return sorted(zip(self.names, self.log_wealths.tolist(), strict=True), key=lambda pair: -pair[1])
 
-    def promise(self, samples: int | None = None, power: float = 0.99) -> Promise:
-        """Return what the test promises for that many draws, those so far if not told.
+    def promise(self, samples: int | None = None, power: float = 0.99) -> Guarantee:
+        """Return what the test promises for that many draws, by default those so far.
 
         What is `detectable` here is a feature's gap: how far its mean is off on average, beyond the tolerance, which is
         at most the total variation. `sample_size.gap_detected` has the proof.
@@ -174,7 +175,7 @@ class ContextsTest(RunningTest):
         bettors = len(self._weights) if self.tolerance else 2 * (len(self._weights) - len(CONTEXT_BUGS))
         found = gap_detected(n, self.alpha, power, bettors, self.tolerance) if n else None
         beyond = " beyond the tolerance" if self.tolerance else ""
-        return Promise(self.alpha, found, n, power, BLIND, f"a gap in a feature's mean at every draw{beyond}")
+        return Guarantee(self.alpha, found, n, power, BLIND, f"a gap in a feature's mean at every draw{beyond}")
 
     def __str__(self) -> str:
         return f"test of draws that have their own laws: {self.promise()}"

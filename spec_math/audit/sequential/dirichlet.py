@@ -1,4 +1,4 @@
-"""The mixture that learns a law while it tests another: Dirichlet priors around the target, from loose to tight."""
+"""Dirichlet mixture evidence: alternatives learnt from the draws while they are tested, from loose to tight priors."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-import numba
 import numpy as np
 
 from spec_math.arrays import Array, is_exact
-from spec_math.arrays import law as checked
+from spec_math.arrays import as_law as checked
+from spec_math.kernels import kernel
 
 KAPPAS: tuple[int, ...] = tuple(round(10 ** (halves / 2)) for halves in range(2, 21))
 """Concentrations of the priors κt, two a decade. On few tokens a prior is best where κ is about half the draws that an
@@ -40,7 +40,7 @@ def evidence(target: Any, tokens: Sequence[int], kappas: Sequence[int] = KAPPAS)
     multinomial coefficient: its mean over the sequences of the target is 1. math.inf once a token of mass 0 is drawn.
 
     Raises:
-        TypeError, ValueError: the target is no law.
+        TypeError, ValueError: the target is not a probability distribution.
 
     >>> evidence(["1/4", "3/4"], (0, 0), kappas=[2])
     Fraction(2, 1)
@@ -73,7 +73,7 @@ def log_evidences(shares: Any, counts: Any, kappas: Any = KAPPAS) -> Array:
     return _log_evidences(law[met], drawn[met].astype(float), np.asarray(kappas, dtype=float))
 
 
-@numba.njit(cache=True)
+@kernel
 def _log_evidences(shares: Any, counts: Any, kappas: Any) -> Any:
     result = np.empty(kappas.shape[0])
     for k in range(kappas.shape[0]):
@@ -84,7 +84,7 @@ def _log_evidences(shares: Any, counts: Any, kappas: Any) -> Any:
     return result
 
 
-@numba.njit(cache=True)
+@kernel
 def _rising(a: float, c: float) -> float:
     """Return log Γ(a+c)/Γ(a) − c·log a: 0 at c = 0 and c = 1, where a difference of two log Γ would leave rounding."""
     if c <= 1:
@@ -99,7 +99,7 @@ def _rising(a: float, c: float) -> float:
     return (a + c - 0.5) * math.log1p(c / a) - c + _stirling(a + c) - _stirling(a)
 
 
-@numba.njit(cache=True)
+@kernel
 def _stirling(a: float) -> float:
     """Return log Γ(a) − (a − 1/2)·log a + a − log √2π for a ≥ 16; the first term left out is below 2e-14."""
     square = 1.0 / (a * a)

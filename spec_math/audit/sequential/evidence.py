@@ -1,4 +1,4 @@
-"""What a sequential test says: evidence in logs, a promise that can be checked, and a verdict that may be looked at.
+"""What a sequential test reports: log evidence, its guarantee, and a verdict that may be asked for at any time.
 
 Source: e-processes as in Ville 1939 and Shafer and Vovk 2019.
 """
@@ -14,22 +14,22 @@ import numpy as np
 
 
 @dataclass(frozen=True)
-class Promise:
-    """What a test promises: how often it alarms in vain, what it finds with how many draws, and what it cannot see.
+class Guarantee:
+    """The guarantee of a test: its false-positive rate, what it finds with how many draws, and what it cannot see.
 
     `false_alarms` bounds the probability of an alarm at any time at all on a right sampler, however often one looks.
     A sampler whose law is `detectable` or more away in total variation is found within `samples` draws with probability
     `power`; None where that distance exceeds 1, so that so few draws promise nothing. `of` names the distance where it
     is another.
 
-    Made by `Unrefuted.promise`.
+    Made by `NotRejected.promise`.
     """
 
     false_alarms: float
     detectable: float | None
     samples: int
     power: float
-    blind: tuple[str, ...]
+    undetectable: tuple[str, ...]
     of: str = "a total variation"
 
     def __str__(self) -> str:
@@ -38,7 +38,7 @@ class Promise:
             if self.detectable is None
             else f"finds {self.of} of {self.detectable:.3g} or more with probability {self.power:g}"
         )
-        unseen = "".join(f"\n  does not see {case}" for case in self.blind)
+        unseen = "".join(f"\n  does not see {case}" for case in self.undetectable)
         return (
             f"alarms on a right sampler with probability {self.false_alarms:g} at most, at any time; "
             f"within {self.samples:,} draws it {found}{unseen}"
@@ -46,7 +46,7 @@ class Promise:
 
 
 @dataclass(frozen=True)
-class Unrefuted:
+class NotRejected:
     """No alarm: the draws so far do not refute the claim. That is no proof of it; `promise` says what it is worth.
 
     Made by `RunningTest.verdict`.
@@ -54,25 +54,25 @@ class Unrefuted:
 
     samples: int
     log_evidence: float
-    promised: Callable[[int], Promise] = field(repr=False)
+    promised: Callable[[int], Guarantee] = field(repr=False)
 
     def __bool__(self) -> bool:
         return True
 
     @property
-    def promise(self) -> Promise:
+    def promise(self) -> Guarantee:
         """What the test promises for the draws so far; worked out when asked for, as one may look after each draw."""
         return self.promised(self.samples)
 
     def __str__(self) -> str:
-        return f"Unrefuted after {self.samples:,} draws: {self.promise}"
+        return f"NotRejected after {self.samples:,} draws: {self.promise}"
 
 
 def level(alpha: Any, name: str = "alpha, the rate of false alarms,") -> float:
     """Return a false-alarm rate, or another probability, as a float: a number in (0, 1).
 
     Raises:
-        ValueError: it is none.
+        ValueError: it is outside (0, 1).
 
     >>> level(0.05)
     0.05
@@ -127,7 +127,7 @@ def drawn_tokens(tokens: Any, size: int) -> Any:
     """Return drawn tokens as an array of indices [n]; each must lie in 0..size − 1.
 
     Raises:
-        TypeError: they are no indices.
+        TypeError: they are not indices.
         ValueError: one lies outside.
 
     >>> drawn_tokens([0, 1], 2).tolist()

@@ -1,4 +1,4 @@
-"""What to bet on where every draw has its own laws: bounded features of a token, from its target and draft alone."""
+"""Bounded features of a token that a test can bet on, computed from its target and draft rows alone."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from spec_math.arrays import Array, is_exact, ones_like, over
+from spec_math.arrays import Array, divide, is_exact, ones_like
 from spec_math.audit.sequential.bank import BUGS
 from spec_math.distribution import descending_rank
 
@@ -29,7 +29,7 @@ def _where(true: Array, like: Array) -> Array:
 
 def _clipped(top: Array, bottom: Array, clip: int) -> Array:
     full = ones_like(top) * (Fraction(clip) if is_exact(top) else float(clip))
-    return np.minimum(over(top, bottom, full), full) / clip
+    return np.minimum(divide(top, bottom, full), full) / clip
 
 
 def _above(t: Array, d: Array) -> Array:
@@ -71,7 +71,7 @@ FEATURES: tuple[Feature, ...] = (
 )
 """The bet on "d/t to 1" at full stake, 1 + min(1, d/t) − Σ min(t, d), is the likelihood ratio of M11 itself."""
 
-CONTEXT_BUGS = tuple(bug for bug in BUGS if bug.name in ("M2", "M7", "M11", "M14", "M16", "M48"))
+CONTEXT_BUGS = tuple(bug for bug in BUGS if bug.sums)
 """Bugs whose likelihood ratio at a token needs a few sums over the vocabulary: cheap enough for every draw."""
 
 
@@ -98,4 +98,4 @@ def likelihood_ratios(target: Array, draft: Array) -> Array:
     [Fraction(2, 1), Fraction(2, 3)]
     """
     emitted = [bug.emitted(target, draft) for bug in CONTEXT_BUGS]
-    return np.array([over(law, target, target - target) for law in emitted])
+    return np.array([divide(law, target, target - target) for law in emitted])

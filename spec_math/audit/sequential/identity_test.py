@@ -1,4 +1,4 @@
-"""Is the law of a sampler that can only be sampled this one? Evidence that may be looked at after every draw.
+"""Sequential identity test: do a sampler's draws have this law? It may be looked at after every draw.
 
 Source: e-processes as in Ville 1939 and Shafer and Vovk 2019; the mixture is worked out here.
 """
@@ -14,7 +14,7 @@ import numpy as np
 from spec_math.arrays import Array
 from spec_math.audit.sequential.bank import bank
 from spec_math.audit.sequential.dirichlet import KAPPAS, log_evidences, shares_of
-from spec_math.audit.sequential.evidence import Promise, drawn_tokens, log_mean
+from spec_math.audit.sequential.evidence import Guarantee, drawn_tokens, log_mean
 from spec_math.audit.sequential.looking import Running, Setting, advance, nothing_seen
 from spec_math.audit.sequential.one_law import OneLawTest
 from spec_math.audit.sequential.sample_size import sequential_detectable_tv
@@ -43,13 +43,13 @@ def identity_test(
     Args:
         target: the law [V]; floats are tested as what drawing from them gives, masses over their sum.
         alpha: the rate of false alarms.
-        draft: the draft law [V] that speaks for the bugs of verifiers; None leaves those out.
+        draft: the draft law [V], from which the laws of verifiers' known bugs are computed; None leaves those out.
         alternatives: further laws [V] to look for, by name.
         pools: a pool [V] for each token, 0, 1, …, from what is known before the draws (`pooling.pools`): the mixture
             then learns the law of pools alone. Tokens of mass 0 are never pooled with others.
 
     Raises:
-        TypeError, ValueError: a law is none, shapes differ, alpha lies outside (0, 1).
+        TypeError, ValueError: a law is not a probability distribution, shapes differ, alpha lies outside (0, 1).
 
     >>> test = identity_test(["1/4", "3/4"], 0.01, ["3/4", "1/4"])
     >>> for token in [0, 1, 0, 0] * 10:
@@ -90,7 +90,7 @@ class IdentityTest(OneLawTest):
         """Take in draws [n] in the order they were made, and look after each one.
 
         Raises:
-            TypeError, ValueError: a token is no index of the law.
+            TypeError, ValueError: a token is not an index of the law.
         """
         drawn = drawn_tokens(tokens, len(self.target))
         peak, first = advance(drawn, self.setting, self._running, self.samples, self.threshold, False)
@@ -165,13 +165,13 @@ class IdentityTest(OneLawTest):
         found = self._from_counts()[len(KAPPAS) :]
         return sorted(zip(self.names, found.tolist(), strict=True), key=lambda pair: -pair[1])
 
-    def promise(self, samples: int | None = None, power: float = 0.99) -> Promise:
-        """Return what the test promises for that many draws, those so far if not told."""
+    def promise(self, samples: int | None = None, power: float = 0.99) -> Guarantee:
+        """Return what the test promises for that many draws, by default those so far."""
         n = self.samples if samples is None else samples
         size = int((self._shares > 0).sum())
         found = sequential_detectable_tv(n, self.alpha, power, size, bool(self.names)) if n and size > 1 else None
         unseen = BLIND if len(self._shares) == len(self.target) else (*BLIND, _POOLED.format(size))
-        return Promise(self.alpha, found, n, power, unseen)
+        return Guarantee(self.alpha, found, n, power, unseen)
 
     def __str__(self) -> str:
         return f"identity test of a law on {len(self.target):,} tokens: {self.promise()}"

@@ -1,14 +1,14 @@
-"""The identity test's evidence after each draw, in one compiled loop: all that is looked at is Ville's to bound."""
+"""The identity test's evidence after each draw, in one compiled loop; Ville's inequality covers all the looks."""
 
 from __future__ import annotations
 
 import math
 from typing import Any, NamedTuple
 
-import numba
 import numpy as np
 
 from spec_math.audit.sequential.dirichlet import step as _formula
+from spec_math.kernels import kernel
 
 
 class Setting(NamedTuple):
@@ -44,13 +44,13 @@ def nothing_seen(setting: Setting) -> Running:
     return Running(*whole, np.zeros(len(setting.weights)))
 
 
-_step = numba.njit(_formula)
+_step = kernel(_formula)
 
 _FAR = 2.0**64
 """Products are kept on the ordinary scale between 1/_FAR and _FAR of where their logs were last taken."""
 
 
-@numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract", "nnan", "nsz"})
+@kernel(error_model="numpy", fastmath={"reassoc", "contract", "nnan", "nsz"})
 def advance(tokens: Any, setting: Any, running: Any, samples: int, threshold: float, stop: bool) -> tuple[float, int]:
     """Take in tokens [n] one by one, and return the largest log evidence met and the first draw at the threshold or -1.
 
@@ -108,7 +108,7 @@ def advance(tokens: Any, setting: Any, running: Any, samples: int, threshold: fl
     return peak, first
 
 
-@numba.njit(cache=True)
+@kernel
 def rescale(weights: Any, logs: Any, scaled: Any) -> float:
     """Write weight · exp(log) [N], the largest made 1, and return the log of the largest.
 
@@ -122,7 +122,7 @@ def rescale(weights: Any, logs: Any, scaled: Any) -> float:
     return top
 
 
-@numba.njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def fold(logs: Any, products: Any) -> None:
     """Move products [N] into their logs [N], and make them 1.
 

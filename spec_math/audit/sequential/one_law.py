@@ -1,4 +1,4 @@
-"""A running test whose draws all have one law: what its tests share beside the alarm.
+"""What the sequential tests share whose draws all have one target law.
 
 Source: worked out here.
 """
@@ -45,7 +45,7 @@ class OneLawTest(RunningTest):
         """Take in one draw and look.
 
         Raises:
-            TypeError, ValueError: the token is no index of the law.
+            TypeError, ValueError: the token is not an index of the law.
         """
         if not is_index(token):
             raise TypeError(f"a token is an index; got {token!r} of type {type(token).__name__}")

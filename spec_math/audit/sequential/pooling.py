@@ -1,4 +1,4 @@
-"""Pools of tokens for large vocabularies, drawn up from the target and the draft before any token is seen.
+"""Pools of tokens for large vocabularies, chosen from the target and the draft before any token is seen.
 
 Source: worked out here.
 """
@@ -24,7 +24,8 @@ def pools(target: Any, draft: Any = None, groups: int = 32) -> Array:
     `pooled_variation`. As pools are settled before the draws, its false-alarm rate is what it was.
 
     Raises:
-        TypeError, ValueError: a law is none, the shapes differ, or groups is no count of at least 2.
+        TypeError, ValueError: a law is not a probability distribution, the shapes differ, or groups is not an integer
+            of at least 2.
 
     >>> pools(["1/2", "1/8", "1/8", "1/8", "1/8"], ["1/4", "1/4", "1/4", "1/8", "1/8"], groups=3).tolist()
     [0, 1, 1, 2, 2]
@@ -56,7 +57,7 @@ def pooled_variation(target: Any, law: Any, labels: Any) -> float:
     """Return the total variation of a law from the target that pools [V] leave to be seen.
 
     Raises:
-        TypeError, ValueError: a law is none, or the shapes differ.
+        TypeError, ValueError: a law is not a probability distribution, or the shapes differ.
 
     >>> pooled_variation(["1/2", "1/4", "1/4"], ["1/4", "1/2", "1/4"], [0, 1, 1])
     0.25

@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 
 from spec_math.audit.sequential.features import CLIP, CONTEXT_BUGS, FEATURES
+from spec_math.kernels import kernel
 
 FEATURE_COUNT = len(FEATURES)
 BUG_COUNT = len(CONTEXT_BUGS)
@@ -18,7 +18,7 @@ CONSTANT, NOT_FINITE, NO_MASS, IMPOSSIBLE = 0, 1, 2, 3
 _clip = float(CLIP)
 
 
-@numba.njit(cache=True, error_model="numpy")
+@kernel(error_model="numpy")
 def features_at(target: Any, draft: Any, token: int, bets: Any, ratios: Any) -> int:
     """Write the centred features [F] and the bugs' likelihood ratios [B] of a token; return what the rows are.
 
@@ -74,7 +74,7 @@ def features_at(target: Any, draft: Any, token: int, bets: Any, ratios: Any) -> 
     return CONSTANT
 
 
-@numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@kernel(error_model="numpy", fastmath={"reassoc", "contract"})
 def _sums(target: Any, draft: Any) -> tuple[float, float]:
     sum_t, sum_d, worst = 0.0, 0.0, 0.0
     for i in range(target.shape[0]):
@@ -86,7 +86,7 @@ def _sums(target: Any, draft: Any) -> tuple[float, float]:
     return sum_t, sum_d
 
 
-@numba.njit(cache=True)
+@kernel
 def _best(row: Any, best: Any) -> int:
     """Write the indices of the largest four masses, in descending order, lowest index first among equals."""
     found = 0
@@ -104,7 +104,7 @@ def _best(row: Any, best: Any) -> int:
     return found
 
 
-@numba.njit(cache=True)
+@kernel
 def _first_best(row: Any) -> int:
     best = 0
     for i in range(row.shape[0]):
@@ -113,7 +113,7 @@ def _first_best(row: Any) -> int:
     return best
 
 
-@numba.njit(cache=True, error_model="numpy", fastmath={"reassoc", "contract"})
+@kernel(error_model="numpy", fastmath={"reassoc", "contract"})
 def _moments(target: Any, draft: Any, scale_t: float, scale_d: float) -> Any:
     common, excess, product, product_common, twice = 0.0, 0.0, 0.0, 0.0, 0.0
     above, quotient, quotient_4, deficit = 0.0, 0.0, 0.0, 0.0

@@ -1,4 +1,4 @@
-"""What the tests of this room share: draws are counted, the highest evidence is kept, and an alarm stays.
+"""What all sequential tests share: counting draws, keeping the highest evidence, and an alarm that stays.
 
 Source: e-processes as in Ville 1939.
 """
@@ -9,7 +9,7 @@ import math
 from abc import ABC, abstractmethod
 from typing import Any
 
-from spec_math.audit.sequential.evidence import Promise, Unrefuted, level, ordinary
+from spec_math.audit.sequential.evidence import Guarantee, NotRejected, level, ordinary
 from spec_math.verdict import Lossy
 
 
@@ -40,8 +40,8 @@ class RunningTest(ABC):
         """The log of the evidence now."""
 
     @abstractmethod
-    def promise(self, samples: int | None = None, power: float = 0.99) -> Promise:
-        """Return what the test promises for that many draws, those so far if not told."""
+    def promise(self, samples: int | None = None, power: float = 0.99) -> Guarantee:
+        """Return what the test promises for that many draws, by default those so far."""
 
     @abstractmethod
     def refuted(self) -> Lossy:
@@ -58,9 +58,9 @@ class RunningTest(ABC):
         return ordinary(self.log_evidence)
 
     @property
-    def verdict(self) -> Lossy | Unrefuted:
-        """`Lossy` once the evidence has reached 1/alpha at a look, and ever after; else `Unrefuted`."""
-        return Unrefuted(self.samples, self.log_evidence, self.promise) if self.alarm is None else self.refuted()
+    def verdict(self) -> Lossy | NotRejected:
+        """`Lossy` once the evidence has reached 1/alpha at a look, and ever after; else `NotRejected`."""
+        return NotRejected(self.samples, self.log_evidence, self.promise) if self.alarm is None else self.refuted()
 
     def looked(self, draws: int, peak: float, first: int) -> None:
         """Note draws that were looked at one by one: the highest log evidence, and the place of the first alarm, or −1.

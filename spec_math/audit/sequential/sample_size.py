@@ -1,4 +1,4 @@
-"""How many draws find which total variation: planning figures for a test of fixed size and for the one that may stop.
+"""Sample sizes: how many draws find which total variation, for a test of fixed size and for the sequential one.
 
 In the direction that is hardest to see, a law at total variation δ has χ² distance 4δ² from the target: by Cauchy's
 inequality (Σ|a − t|)² ≤ Σ (a − t)²/t · Σ t, with equality where |a − t| is proportional to t.
@@ -28,7 +28,7 @@ def sample_size(total_variation: Any, alpha: Any, power: Any, size: int) -> int:
     limit of chi-square, for the direction that is hardest to see. A test that is looked at on the way needs its own.
 
     Raises:
-        TypeError, ValueError: size is no count of at least 2, the others do not lie in (0, 1).
+        TypeError, ValueError: size is not an integer of at least 2, the others do not lie in (0, 1).
 
     >>> sample_size(0.01, 1e-6, 0.99, 32)
     244705
@@ -40,7 +40,7 @@ def detectable_tv(samples: int, alpha: Any, power: Any, size: int) -> float:
     """Return the total variation that `sample_size` would ask just these samples for: its inverse; over 1, nothing is.
 
     Raises:
-        TypeError, ValueError: as `sample_size`; or samples is no count.
+        TypeError, ValueError: as `sample_size`; or samples is not a positive integer.
 
     >>> sample_size(detectable_tv(244705, 1e-6, 0.99, 32), 1e-6, 0.99, 32)
     244705
@@ -170,7 +170,7 @@ def gap_detected(samples: int, alpha: Any, power: Any, bettors: int, tolerance: 
     all bettors is at least this one's over their number. The least g for which some stake reaches 1/alpha is returned.
 
     Raises:
-        TypeError, ValueError: as `sample_size`; or samples is no count.
+        TypeError, ValueError: as `sample_size`; or samples is not a positive integer.
 
     >>> gap_detected(10, 1e-6, 0.99, 100) is None
     True

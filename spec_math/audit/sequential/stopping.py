@@ -1,4 +1,4 @@
-"""When a test alarms, by simulation: many runs of the identity test on draws from a law, looked at after each draw.
+"""Stopping times of the identity test, by simulation of many runs on draws from a law.
 
 Source: worked out here.
 """
@@ -8,36 +8,36 @@ from __future__ import annotations
 import math
 from typing import Any
 
-import numba
 import numpy as np
 
 from spec_math.arrays import Array, count
 from spec_math.audit.sequential.dirichlet import shares_of
 from spec_math.audit.sequential.identity_test import IdentityTest
 from spec_math.audit.sequential.looking import advance, nothing_seen
+from spec_math.kernels import kernel
 
 
-def stopping_times(test: IdentityTest, law: Any, runs: int, most: int, seed: int = 0) -> Array:
+def stopping_times(test: IdentityTest, law: Any, runs: int, most: int, rng: Any) -> Array:
     """Return the draw at which each of many runs of a test alarms [runs], 0 where `most` draws bring none.
 
     The law: each run draws independently from a law [V] and looks after each draw; the test itself is left as it is.
-    With the target's own law the share of alarms is the rate of false ones.
+    With the target's own law the share of alarms is the rate of false ones. rng is a NumPy Generator.
 
     Raises:
-        TypeError, ValueError: runs or most is no count, the law is none or of another shape than the target.
+        TypeError, ValueError: runs or most is not a positive integer, law is not a probability distribution, or has
+            another shape than the target.
 
     >>> from spec_math.audit.sequential.identity_test import identity_test
     >>> test = identity_test(["1/2", "1/2"], 0.01)
-    >>> (stopping_times(test, ["1/10", "9/10"], 100, 1_000) > 0).all().item()
+    >>> (stopping_times(test, ["1/10", "9/10"], 100, 1_000, np.random.default_rng(0)) > 0).all().item()
     True
     """
     masses = shares_of(law, "law")
     if masses.shape != test.target.shape:
         raise ValueError(f"the law must have the target's shape {test.target.shape}; got {masses.shape}")
     times = np.zeros(count(runs, "runs"), dtype=np.int64)
-    generator = np.random.default_rng(seed)
     table, state = alias_table(masses), nothing_seen(test.setting)
-    simulate(advance, generator, table, test.setting, state, -math.log(test.alpha), count(most, "most"), times)
+    simulate(rng, table, test.setting, state, -math.log(test.alpha), count(most, "most"), times)
     return times
 
 
@@ -64,9 +64,8 @@ def alias_table(masses: Any) -> tuple[Array, Array]:
     return shares, alias
 
 
-@numba.njit
+@kernel
 def simulate(  # noqa: PLR0913 - numba kernels take their arrays one by one
-    looker: Any,
     generator: Any,
     table: Any,
     setting: Any,
@@ -75,12 +74,12 @@ def simulate(  # noqa: PLR0913 - numba kernels take their arrays one by one
     most: int,
     times: Any,
 ) -> None:
-    """Write the stopping time of each run [runs]; `looker` is `looking.advance` or what is to be held against it.
+    """Write the stopping time of each run [runs].
 
     >>> from spec_math.audit.sequential.identity_test import identity_test
     >>> setting = identity_test(["1/2", "1/2"], 0.01).setting
     >>> times, rng = np.zeros(3, dtype=np.int64), np.random.default_rng(0)
-    >>> simulate(advance, rng, alias_table(np.array([0.0, 1.0])), setting, nothing_seen(setting), 4.6, 1_000, times)
+    >>> simulate(rng, alias_table(np.array([0.0, 1.0])), setting, nothing_seen(setting), 4.6, 1_000, times)
     >>> bool((times > 0).all())
     True
     """
@@ -98,7 +97,7 @@ def simulate(  # noqa: PLR0913 - numba kernels take their arrays one by one
                 place = generator.random() * shares.shape[0]
                 cell = int(place)
                 chunk[i] = cell if place - cell < shares[cell] else alias[cell]
-            _, first = looker(chunk[:length], setting, running, samples, threshold, True)
+            _, first = advance(chunk[:length], setting, running, samples, threshold, True)
             if first >= 0:
                 times[run] = samples + first + 1
                 break

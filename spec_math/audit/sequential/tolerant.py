@@ -1,4 +1,4 @@
-"""Is the law of a sampler within a stated total variation of this one? What half precision costs may be forgiven.
+"""Sequential test with a tolerance: is a sampler's law within a stated total variation of the target's?
 
 Source: e-processes as in Ville 1939 and Shafer and Vovk 2019; the bets are worked out here.
 """
@@ -15,7 +15,7 @@ from spec_math.arrays import Array
 from spec_math.audit.sequential import bets
 from spec_math.audit.sequential.bank import bank
 from spec_math.audit.sequential.dirichlet import shares_of
-from spec_math.audit.sequential.evidence import Promise, drawn_tokens, level, log_mean
+from spec_math.audit.sequential.evidence import Guarantee, drawn_tokens, level, log_mean
 from spec_math.audit.sequential.one_law import OneLawTest
 from spec_math.audit.sequential.sample_size import gap_detected
 from spec_math.verdict import Lossy
@@ -43,7 +43,8 @@ def tolerant_test(
     and stakes reaches 1/alpha with probability alpha at most, even where the law changes within the tolerance.
 
     Raises:
-        TypeError, ValueError: a law is none, shapes differ, alpha or the tolerance lies outside (0, 1).
+        TypeError, ValueError: a law is not a probability distribution, shapes differ, alpha or the tolerance lies
+            outside (0, 1).
 
     >>> test = tolerant_test(["1/4", "3/4"], 0.01, 0.1)
     >>> test.update_many([0, 1, 1] * 300)
@@ -86,7 +87,7 @@ class TolerantTest(OneLawTest):
         """Take in draws [n] in the order they were made, and look after each.
 
         Raises:
-            TypeError, ValueError: a token is no index of the law.
+            TypeError, ValueError: a token is not an index of the law.
         """
         drawn = drawn_tokens(tokens, len(self.target))
         while drawn.size:
@@ -144,11 +145,11 @@ class TolerantTest(OneLawTest):
         return log_mean(self.log_wealths, self._weights)
 
     def refuted(self) -> Lossy:
-        """Return the richest set of tokens, and the token whose share is furthest off."""
+        """Return the verdict of an alarm: the set whose bet won most, and the token whose share is furthest off."""
         token, share = self.furthest_off()
         return Lossy(
             f"the evidence against every law within {self.tolerance:g} of the target reached e^{self.log_peak:.2f} "
-            f"after {self.alarm:,} draws, past the alarm at 1/{self.alpha:g}; the richest bets are on the set "
+            f"after {self.alarm:,} draws, past the alarm at 1/{self.alpha:g}; the bets that won most are on the set "
             f"{self.suspects()[0][0]!r}",
             token=token,
             emitted=share,
@@ -156,16 +157,16 @@ class TolerantTest(OneLawTest):
         )
 
     def suspects(self) -> list[tuple[str, float]]:
-        """Return the sets of tokens with the log of the largest wealth made on each, the richest first."""
+        """Return the sets of tokens with the log of the largest wealth made on each, the largest first."""
         best = self.log_wealths.reshape(len(self.names), -1).max(axis=1)
         return sorted(zip(self.names, best.tolist(), strict=True), key=lambda pair: -pair[1])
 
-    def promise(self, samples: int | None = None, power: float = 0.99) -> Promise:
-        """Return what the test promises for that many draws, those so far if not told."""
+    def promise(self, samples: int | None = None, power: float = 0.99) -> Guarantee:
+        """Return what the test promises for that many draws, by default those so far."""
         n = self.samples if samples is None else samples
         found = gap_detected(n, self.alpha, power, len(self._weights), self.tolerance) if n else None
         of = "an excess over the tolerance on one of its fixed sets"
-        return Promise(self.alpha, found, n, power, BLIND, of)
+        return Guarantee(self.alpha, found, n, power, BLIND, of)
 
     def __str__(self) -> str:
         return f"test of a law on {len(self.target):,} tokens to within {self.tolerance:g}: {self.promise()}"

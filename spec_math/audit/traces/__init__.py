@@ -1,4 +1,4 @@
-"""Recorded speculation: a schema, a writer that an engine can call, a streaming audit, evidence that adds up."""
+"""Recorded speculative decoding: a file schema, a writer for engines, and a streaming audit of many shards."""
 
 from spec_math.audit.traces.recorder import Engine, by_position, record
 from spec_math.audit.traces.result import Evidence, ShardResult, Summary, merge

@@ -1,4 +1,4 @@
-"""Wealth of bets on bounded features: evidence that stays valid at any time, and adds up over shards.
+"""Bets on bounded features of recorded tokens: evidence that is valid at any time, and adds up over shards.
 
 The null: given all that came before a row, and that it is reached, the emitted token's law is within τ of the target's
 in total variation. With S = f(token) − E f for a feature f in [0, 1], each of
@@ -21,8 +21,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import numba
 import numpy as np
+
+from spec_math.kernels import kernel
 
 STAKES = np.array([63 / 64 * 2.0**-step for step in range(13)])
 """Shares of the wealth that are bet: a mean of size m and variance v is found at rate m²/2v by the stake m/v."""
@@ -54,7 +55,7 @@ def log_evidence(log_wealth: np.ndarray[Any, Any]) -> float:
     return top + float(np.log(np.mean(np.exp(log_wealth - top))))
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def _bet(s: Any, tolerance: float, stakes: Any, checks: Any, found: Any) -> None:
     count, features = s.shape
     wealth, logs = np.ones((features, len(stakes), 2)), np.zeros((features, len(stakes), 2))

@@ -1,4 +1,4 @@
-"""Logits as they are stored, made into float32: half precision exactly, float64 after its largest is taken off."""
+"""Stored logits read as float32: half precision exactly, float64 after the row's largest is subtracted."""
 
 from __future__ import annotations
 

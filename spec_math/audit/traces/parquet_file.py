@@ -47,7 +47,7 @@ def opened(path: Path) -> tuple[Header, Ids, Callable[[], Iterator[tuple[Any, An
     """Return a Parquet shard's header, its integer columns, and the stream of its logits.
 
     Raises:
-        TraceError: it is no trace, or truncated.
+        TraceError: it is not a trace, or truncated.
         ModuleNotFoundError: pyarrow is not installed.
     """
     pyarrow, parquet = arrow()

@@ -1,4 +1,4 @@
-"""Recording a trace from models on this machine: for trying the audit, with a right verifier or a wrong one."""
+"""Recording a trace from models on this machine, to try the audit with a right verifier or a wrong one."""
 
 from __future__ import annotations
 

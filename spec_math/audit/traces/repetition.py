@@ -1,4 +1,4 @@
-"""Where a text goes round in circles: the tokens that complete a stretch which stood in the same text before.
+"""Repetition loops in a text: the tokens that complete a stretch that occurred in the same text before.
 
 A model that loops is easy to draft for, so that speculation looks fast on text that nobody wants.
 """

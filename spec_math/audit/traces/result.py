@@ -1,4 +1,4 @@
-"""What one shard says, as sums: so that shards add up, in any order, on any machine."""
+"""The result of auditing one shard, as sums: results of shards add up, in any order, on any machine."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class ShardResult:
     by_entropy: Table
     by_repetition: Table
     loop: tuple[int, int]
-    foretold: bool
+    predicted: bool
     verification: str
     size: int
     examples: tuple[str, ...]
@@ -55,7 +55,7 @@ class ShardResult:
         notes = {
             "counts": self.counts,
             "loop": self.loop,
-            "foretold": self.foretold,
+            "predicted": self.predicted,
             "verification": self.verification,
             "size": self.size,
             "examples": self.examples,
@@ -144,7 +144,7 @@ def merge(results: Sequence[ShardResult], skipped: Sequence[tuple[str, str]] = (
     if not results:
         raise ValueError("no shard could be audited")
     counts = {name: sum(result.counts[name] for result in results) for name in COUNTS}
-    foretold = [result.accepted for result in results if result.foretold]
+    predicted = [result.accepted for result in results if result.predicted]
     loop = max((result.loop for result in results), key=lambda found: found[0])
     return Summary(
         shards=len(results),
@@ -152,7 +152,7 @@ def merge(results: Sequence[ShardResult], skipped: Sequence[tuple[str, str]] = (
         counts=counts,
         emitted=_followed(results, counts["impossible tokens"]),
         drafted=_at_end([result.drafted for result in results], counts["impossible drafts"]),
-        accepted=_at_end(foretold, 0) if foretold else None,
+        accepted=_at_end(predicted, 0) if predicted else None,
         by_depth=_padded([result.by_depth for result in results]),
         by_place=_padded([result.by_place for result in results]),
         by_entropy=_padded([result.by_entropy for result in results]),

@@ -1,4 +1,4 @@
-"""What one row's logits say, in two passes at the speed of vector instructions: sums under both laws, and bets.
+"""Compiled pass over one row of logits: sums under the target's and the draft's law, and bets.
 
 A bet is f(token) − E f for a feature f in [0, 1] of (token, target, draft). E f is a sum over V, f one look-up.
 
@@ -13,10 +13,11 @@ from __future__ import annotations
 from math import log
 from typing import Any
 
-import numba
 import numpy as np
 from numba.core import types
 from numba.extending import intrinsic
+
+from spec_math.kernels import kernel
 
 EMITTED = (
     "target above draft",
@@ -60,7 +61,7 @@ def rounding(size: int) -> float:
     return (2 * log(max(size, 1)) + 12) * 2.0**-24
 
 
-@numba.njit(nogil=True, cache=True)
+@kernel(nogil=True)
 def measure(
     targets: Any, drafts: Any, tokens: Any, scratch: Any, bets: Any, draft_bets: Any, facts: Any, flags: Any
 ) -> None:
@@ -153,7 +154,7 @@ _bits: Any = intrinsic(_to_bits)
 _from_bits: Any = intrinsic(_to_float)
 
 
-@numba.njit(cache=True)
+@kernel
 def _exp(x: Any) -> Any:
     """Return exp(x) for x ≤ 0: 2^n times a polynomial on |r| ≤ ln 2 / 2 (Cephes' expf); NaN stays NaN.
 
@@ -168,7 +169,7 @@ def _exp(x: Any) -> Any:
     return p * _from_bits(np.int32((_bits(shifted) << np.int32(23)) + np.int32(0x3F800000)))
 
 
-@numba.njit(cache=True)
+@kernel
 def _largest(logits: Any) -> Any:
     """Return the largest logit, NaN passed over: its row's sum will be NaN."""
     lanes = np.full(min(_LANES, logits.shape[0]), _NOTHING, dtype=np.float32)
@@ -180,14 +181,14 @@ def _largest(logits: Any) -> Any:
     return top
 
 
-@numba.njit(cache=True)
+@kernel
 def _raise(lanes: Any, logits: Any) -> None:
     # Element by element: only so does the loop become vector instructions.
     for i in range(logits.shape[0]):
         lanes[i] = logits[i] if logits[i] > lanes[i] else lanes[i]
 
 
-@numba.njit(cache=True, fastmath={"reassoc", "contract"})
+@kernel(fastmath={"reassoc", "contract"})
 def _exponentials(logits: Any, top: Any, e: Any) -> tuple[float, float]:
     total, moment = 0.0, 0.0
     for i in range(logits.shape[0]):
@@ -200,7 +201,7 @@ def _exponentials(logits: Any, top: Any, e: Any) -> tuple[float, float]:
     return total, moment
 
 
-@numba.njit(cache=True, fastmath={"reassoc", "contract"})
+@kernel(fastmath={"reassoc", "contract"})
 def _of_target(t: Any, over: Any) -> tuple[float, float, float]:
     squares, near, ties = 0.0, 0.0, 0.0
     for i in range(t.shape[0]):
@@ -211,7 +212,7 @@ def _of_target(t: Any, over: Any) -> tuple[float, float, float]:
     return squares, near, ties
 
 
-@numba.njit(cache=True, fastmath={"reassoc", "contract"}, error_model="numpy")
+@kernel(fastmath={"reassoc", "contract"}, error_model="numpy")
 def _of_both(t: Any, d: Any, over: Any, over_d: Any) -> tuple[float, float, float, float, float, float]:
     overlap, above, product, clipped, squares, ties = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(t.shape[0]):

@@ -1,4 +1,4 @@
-"""Audit many shards side by side: in threads of this process, or on the workers of a Dask cluster.
+"""Audit of many shards side by side: in threads of this process, or on the workers of a Dask cluster.
 
 A shard is one task, and its result is sums. A worker that is lost costs its shard again and nothing else; a shard that
 cannot be read is tried again, then named and left out. Leaving it out keeps the evidence valid, since whether a file
@@ -34,10 +34,10 @@ KEPT = "audited before"
 Done = Callable[[Path, ShardResult | None, str], None]
 
 
-def unheard(shard: Path, result: ShardResult | None, reason: str) -> None:
-    """Tell nobody.
+def no_progress(shard: Path, result: ShardResult | None, reason: str) -> None:
+    """Report no progress.
 
-    >>> unheard(Path("a"), None, "")
+    >>> no_progress(Path("a"), None, "")
     """
 
 
@@ -101,7 +101,7 @@ def audit_shards(
     executor: Executor,
     tolerance: float = TOLERANCE,
     store: Store | None = None,
-    done: Done = unheard,
+    done: Done = no_progress,
 ) -> Summary:
     """Audit shards on an executor and add up what they say, in the order of the shards whatever comes first.
 
@@ -172,7 +172,7 @@ def _kept(shard: Path, store: Store | None) -> ShardResult | None:
 
 
 def _outcome(future: Future[ShardResult]) -> tuple[ShardResult | None, str, bool]:
-    """Return the result, or why there is none, and whether another try is in vain."""
+    """Return the result, or the reason for its absence, and whether another try is pointless."""
     try:
         return future.result(), "", False
     except (TraceError, ModuleNotFoundError) as error:

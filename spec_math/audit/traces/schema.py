@@ -1,4 +1,4 @@
-"""What a recorded trace holds: the columns, the metadata, and the rules that a shard keeps. Version 1.
+"""Schema of a recorded trace, version 1: its columns, its metadata, and the rules that a shard keeps.
 
 A row is one emitted token. The rows of one target call (a block) follow each other, depth 0 first.
 
@@ -24,7 +24,7 @@ Rows without a draft may hold anything in draft_logits.
 
 Every lossless verifier, of blocks too, emits a token of its target's law at each row that it reaches (see `bets`). The
 first three verify position by position: whether they reach a row says nothing about the draft there, and how often they
-accept is foretold. Of "block" and "other" the drafts are judged at depth 0 alone, and no acceptance is foretold.
+accept is predicted. Of "block" and "other" the drafts are judged at depth 0 alone, and no acceptance is predicted.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ class Header:
 
     @property
     def by_position(self) -> bool:
-        """Whether drafts are verified one by one, so that acceptance is foretold and drafts are drawn at every row."""
+        """Whether drafts are verified one by one, so that acceptance is predicted and drafts are drawn at every row."""
         return self.verification in BY_POSITION
 
 

@@ -1,4 +1,4 @@
-"""Audit one shard: stream its logits once, and return what it says as sums."""
+"""Audit of one shard: its logits are streamed once, and the result is returned as sums."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def audit_shard(path: str | Path, tolerance: float = TOLERANCE, checks: int = CH
     """Audit a recorded shard, in memory for a few rows of logits and some 350 bytes a row.
 
     Raises:
-        TraceError: the shard is no trace, truncated, or broken: its name, the reason and the cure.
+        TraceError: the shard is not a trace, truncated, or broken: its name, the reason and the cure.
         OSError: it cannot be read just now.
     """
     return audit_opened(open_shard(path), tolerance, checks)
@@ -44,7 +44,7 @@ def audit_opened(shard: Shard, tolerance: float = TOLERANCE, checks: int = CHECK
     settled before their token was drawn, so that the evidence stays valid.
 
     Raises:
-        TraceError: the tolerance is no total variation; the shard ends early.
+        TraceError: the tolerance is not a total variation; the shard ends early.
 
     >>> from spec_math.audit.traces.recorder import toy_shard
     >>> audit_opened(toy_shard()).counts["rows"]
@@ -63,8 +63,8 @@ def audit_opened(shard: Shard, tolerance: float = TOLERANCE, checks: int = CHECK
     drafted = log_wealths(drawn, slack, np.array([len(drawn)]))[-1]
     expected = facts[:, 1] if found.verification == "sample and match" else facts[:, 0]
     accepted = ids["accepted"] != 0
-    foretold = found.by_position
-    surprise = (accepted - expected.astype(np.float64))[with_draft if foretold else slice(0, 0)]
+    predicted = found.by_position
+    surprise = (accepted - expected.astype(np.float64))[with_draft if predicted else slice(0, 0)]
     wealth = log_wealths(surprise[:, None], slack, np.array([len(surprise)]))[-1]
     columns = _columns(with_draft, accepted, expected, facts[:, 0], bets, flags)
     repeated = repeats(ids["emitted"], ids["request"])
@@ -88,7 +88,7 @@ def audit_opened(shard: Shard, tolerance: float = TOLERANCE, checks: int = CHECK
         accepted=wealth,
         **{name: tally.tabulate(group, size, columns) for name, (group, size) in groups.items()},
         loop=longest_run(repeated, ids["request"]),
-        foretold=foretold,
+        predicted=predicted,
         verification=found.verification,
         size=found.size,
         examples=tuple(_examples(shard, told)),
@@ -138,8 +138,8 @@ def _told(shard: Shard, flags: Any) -> dict[str, Any]:
 def _examples(shard: Shard, told: dict[str, Any]) -> list[str]:
     size = shard.header.size
     sentences = {
-        "bad target rows": "the target logits are no law (NaN, +inf or all −inf); the row was left out",
-        "bad draft rows": "the draft logits are no law; bets that need the draft were left out",
+        "bad target rows": "the target logits are no distribution (NaN, +inf or all −inf); the row was left out",
+        "bad draft rows": "the draft logits are not a probability distribution; bets that need the draft were left out",
         "impossible tokens": "the token {emitted} was emitted, to which the target gives no mass (V = {size})",
         "impossible drafts": "the token {drafted} was drafted, to which the draft gives no mass (V = {size})",
         "contradictions": "the draft {drafted} is said to be accepted, and {emitted} was emitted",

@@ -49,7 +49,7 @@ def open_shard(path: str | Path) -> Shard:
     """Open a shard and check everything but its logits: schema, columns, length of the file, blocks.
 
     Raises:
-        TraceError: it is no trace, of another version, truncated, or its rows form no blocks.
+        TraceError: it is not a trace, of another version, truncated, or its rows form no blocks.
         OSError: it cannot be read; another try may help.
     """
     place = Path(path)
@@ -141,6 +141,6 @@ def _safetensors_header(path: Path) -> tuple[dict[str, Any], dict[str, str], int
             raise TraceError(f"{path}: unreadable header ({error}); write it anew") from error
     if 8 + size + last > length:
         raise TraceError(
-            f"{path}: truncated: its header speaks of {8 + size + last:,} bytes, and it has {length:,}; write it anew"
+            f"{path}: truncated: its header announces {8 + size + last:,} bytes, and it has {length:,}; write it anew"
         )
     return content, notes, 8 + size

@@ -1,4 +1,4 @@
-"""Results of shards kept in a folder, so that what was audited once is not audited again."""
+"""Audit results of shards kept in a folder, so that no shard is audited twice."""
 
 from __future__ import annotations
 

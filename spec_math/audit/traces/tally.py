@@ -1,4 +1,4 @@
-"""Acceptance and deviation added up by group: by depth in the block, place in the text, entropy, and repetition."""
+"""Acceptance and deviation by group: by depth in the block, place in the text, entropy, and repetition."""
 
 from __future__ import annotations
 

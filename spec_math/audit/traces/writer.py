@@ -25,7 +25,7 @@ def write_shard(
     request, position, depth [n]. Tokens are indices, −1 in `drafted` where none was.
 
     Raises:
-        TraceError: the columns are no trace; the file is not written.
+        TraceError: the columns are not a trace; the file is not written.
 
     >>> import tempfile
     >>> columns = {name: np.zeros(1, np.int64) for name in INTEGERS} | {"target_logits": np.zeros((1, 3), np.float32)}

@@ -1,4 +1,4 @@
-"""The zoo: known bugs of real samplers as small programs, with the contract that each breaks and its exact distance."""
+"""Known bugs of real samplers as small programs, with the contract that each breaks and its exact distance."""
 
 from spec_math.audit.zoo import acceptance, blocks, controls, drafts, edges, replay, residuals, rounds, rows, trees
 from spec_math.audit.zoo import unmodelled as _unmodelled

@@ -1,4 +1,4 @@
-"""Bugs of the test: a draft is kept with another chance than min(1, t/d)."""
+"""Bugs of the acceptance test: a draft is kept with a probability other than min(1, t/d)."""
 
 from __future__ import annotations
 
@@ -141,7 +141,15 @@ SPECIMENS = (
         target=top_three,
         note="along one chain, on the target after top-3; in the engine the token before may be another sequence's",
     ),
-    _broken("M38", _zero_raises, "token 0 is taken for a failure", "feifeibear, sample()", (None, None)),
+    Specimen(
+        "M38",
+        "token 0 is taken for a failure",
+        "feifeibear, sample()",
+        "verifier",
+        engine(sampled, _zero_raises),
+        sampled,
+        emits_tokens=False,
+    ),
     _broken(
         "M48", by_ratio(_lenient), "a lenience of 1/2 on the ratio", "lucidrains; lossy by design", (".064", ".137")
     ),

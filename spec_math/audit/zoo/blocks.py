@@ -1,4 +1,4 @@
-"""Bugs of block verification: a chain is accepted as a whole, by thresholds and residuals of its own."""
+"""Bugs of block verification: wrong thresholds or residuals where a chain is verified as a whole."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Right ways that look wrong, which no check may flag."""
+"""Correct samplers that look wrong: the controls that no check may flag."""
 
 from __future__ import annotations
 

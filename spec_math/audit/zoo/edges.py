@@ -86,6 +86,7 @@ SPECIMENS = (
         engine(sampled, _padding),
         sampled,
         note="the bonus row is the one that is NaN",
+        emits_tokens=False,
     ),
     Specimen(
         "M42",

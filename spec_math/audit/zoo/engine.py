@@ -1,4 +1,4 @@
-"""An engine's step in two halves, a drafter and a verifier, so that a specimen replaces the half that it breaks."""
+"""A toy engine's step in two halves, a drafter and a verifier; each known bug replaces the half that it breaks."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bugs of randomness: numbers that should be independent are used twice, written as plain code and explored."""
+"""Bugs of reused randomness: numbers that should be independent are used twice, in plain code that is explored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bugs that take several rounds to show: what one step leaves behind goes into the next."""
+"""Bugs that need several rounds to show: what one step leaves behind changes the next."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Bugs of the rows: a position is verified, or the last token drawn, with a law of another place or processing."""
+"""Bugs of the rows: a position or the last token uses the law of another position, or of another processing."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A specimen: a bug of a real engine as a small program, the contract that it breaks, and the check that finds it.
+"""The record of one known bug: a small program, the contract that it breaks, and the check that finds it.
 
 Source: issues and pull requests of engines, as each specimen names them.
 """
@@ -27,7 +27,8 @@ class Specimen:
     another law than it reports; in "replay" random numbers are used twice, and with fresh ones (`fresh`) all is well.
     None marks what breaks nothing. `printed` holds the total variation of the first token and of three tokens as the
     corpus prints them; `note` says which reading was taken where the cause leaves one open. An entry without `generate`
-    is not modelled, and `note` says why.
+    is not modelled, and `note` says why. An entry that may raise, or emit what is no token, has no law of tokens:
+    `emits_tokens` is False.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Specimen:
     printed: tuple[str | None, str | None] = (None, None)
     note: str = ""
     rounds: int = 1
+    emits_tokens: bool = True
 
     @property
     def modelled(self) -> bool:

@@ -1,4 +1,4 @@
-"""The toy that every specimen runs on: five tokens, three target rows, two drafted tokens, laws by position alone."""
+"""The toy case that every known bug runs on: five tokens, three target rows, two drafted tokens, laws by position."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Entries of the corpus whose cause is not told closely enough to be run, or is no law of one sampler."""
+"""Known bugs that are not modelled: the cause is not described closely enough to be run, or is no sampler's law."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ SPECIMENS = (
         "wrong indexing of the ratio, and a drafter that does not sample",
         "transformers PR #28166",
         "verifier",
-        note="which entries are divided is not told, and a greedy draft alone is M2",
+        note="which entries are divided is not stated, and a greedy draft alone is M2",
     ),
     Specimen(
         "M47",

@@ -14,12 +14,12 @@ from typing import Any
 import numpy as np
 
 from spec_math.audit import IdentityTest, identity_test, sequential_sample_size
+from spec_math.audit.sequential.bank import in_words
 from spec_math.files.place import load_function
 from spec_math.files.whole import write_whole
-from spec_math.report.arguments import masses_of
-from spec_math.report.law_files import open_laws
 from spec_math.result import Column, Curve, Note, Panel, Picture, Result, Row, Table
-from spec_math.studies.progress import Told, absolute
+from spec_math.studies.arguments import law_of
+from spec_math.studies.progress import Progress, absolute
 from spec_math.verdict import Lossy
 
 BATCH, POWER = 4096, 0.99
@@ -69,7 +69,7 @@ class _Run:
                 self.curve = [(draws, value) for draws, value in held["curve"]]
 
 
-def study(request: SamplesRequest, told: Told) -> Result:
+def study(request: SamplesRequest, progress: Progress) -> Result:
     """Test samples against a law and say what was found; the exit code is 0 not rejected, 1 rejected, 3 too few to say.
 
     Not rejected is not lossless: it says that a distance of `total_variation` or more would have been found with
@@ -89,15 +89,15 @@ def study(request: SamplesRequest, told: Told) -> Result:
     """
     if request.target is None:
         raise ValueError("--samples needs --target, the law that the tokens should have")
-    target = _law(request.target)
-    draft = None if request.draft is None else _law(request.draft)
+    target = law_of(request.target)
+    draft = None if request.draft is None else law_of(request.draft)
     test = identity_test(target, request.alpha, draft)
     size = int((test.target > 0).sum())
     needed = sequential_sample_size(request.total_variation, request.alpha, POWER, max(size, 2), bool(test.names))
     run = _Run(test, _question(request), request.kept, needed)
     run.go_on()
     try:
-        _followed(request, run, needed, told)
+        _followed(request, run, needed, progress)
     except KeyboardInterrupt:
         run.keep()
         later = "; the same command goes on from there" if run.kept else "; with --out it would have been kept"
@@ -109,7 +109,7 @@ def _result(request: SamplesRequest, run: _Run) -> Result:
     test = run.test
     rejected = isinstance(test.verdict, Lossy)
     said = f"{test.samples:,} tokens seen. {_concluded(request, rejected, test.samples, run.needed)} {test.verdict}"
-    suspects = ", ".join(f"{name} (e^{ratio:.1f})" for name, ratio in test.suspects()[:3] if ratio > 0)
+    suspects = "; ".join(f"{in_words(name)}, e^{ratio:.1f}" for name, ratio in test.suspects()[:3] if ratio > 0)
     notes = [Note(suspects, "looks like")] if rejected and suspects else []
     return Result(
         "samples",
@@ -165,10 +165,10 @@ def _concluded(request: SamplesRequest, rejected: bool, seen: int, needed: int) 
     )
 
 
-def _followed(request: SamplesRequest, run: _Run, needed: int, told: Told) -> None:
+def _followed(request: SamplesRequest, run: _Run, needed: int, progress: Progress) -> None:
     test = run.test
     total, batches = _batches(request.samples, test.samples, needed)
-    done = absolute(told("testing tokens", total))
+    done = absolute(progress("testing tokens", total))
     for number, tokens in enumerate(batches, 1):
         test.update_many(tokens)
         run.curve.append((test.samples, test.log_evidence))
@@ -215,15 +215,6 @@ def _tokens(path: Path) -> Any:
     if found.ndim != 1 or (found.size and found.dtype.kind not in "iu"):
         raise ValueError(f"{path}: tokens are whole numbers, shape [n]; got {found.dtype} of {found.shape}")
     return found
-
-
-def _law(text: str) -> Any:
-    if Path(text.partition(":")[0]).suffix not in (".npy", ".npz", ".safetensors"):
-        return masses_of(text)
-    file = open_laws(text)
-    if file.shape[0] != 1:
-        raise ValueError(f"{text}: one law [V] is tested; this file holds {file.shape[0]:,} of them")
-    return np.array(next(file.chunks(1))[0], dtype=np.float64)
 
 
 def _question(request: SamplesRequest) -> str:

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from spec_math.arrays import count
 from spec_math.audit import Judgement, Likeness, Subject, judge_counts, likenesses, smallest
 from spec_math.audit.case import Case, chain, default, position
 from spec_math.audit.likeness import comparable
+from spec_math.audit.loading.place import load_sampler
 from spec_math.audit.smallest import TRIED
-from spec_math.files.place import load_function
 from spec_math.files.whole import check_writable, write_whole
-from spec_math.report.arguments import masses_of
 from spec_math.result import Note, Result
+from spec_math.studies.arguments import masses_of
 from spec_math.studies.audits.case import pytest_file
 from spec_math.studies.audits.table import result_of
-from spec_math.studies.progress import Told, absolute
+from spec_math.studies.progress import Progress, absolute
 from spec_math.verdict import Lossy
 
 
@@ -37,13 +39,17 @@ class AuditRequest:
     budget: int = 100_000
     grid: int | None = None
     test: Path | None = None
+    stubs: tuple[str, ...] = ()
+    replaced: tuple[str, ...] = ()
+    temperature: str | None = None
+    given: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
 
 
 Make = Callable[..., Subject]
 """Makes a subject of a function, a shape, numbers, a grid and roles: `audit.subject_of`, or torch's."""
 
 
-def study(request: AuditRequest, make: Make, told: Told) -> Result:
+def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
     """Judge a sampler; the exit code is 0 where it is lossless, 1 where it is lossy, 3 where undecided.
 
     With `test` the smallest failing case is written as a file of pytest.
@@ -58,17 +64,23 @@ def study(request: AuditRequest, make: Make, told: Told) -> Result:
     """
     if request.test is not None:
         check_writable(request.test.parent)
-    place = load_function(request.place, "audit")
+    place = load_sampler(request.place, request.stubs, request.replaced, request.given)
     subject = make(place.value, request.shape, request.numbers, request.grid, request.roles)
+    if subject.chain and not request.lookahead and request.target is None:
+        request = replace(request, lookahead=2)
     case = case_of(request)
     budget = count(request.budget, "--budget")
-    found = judge_counts(subject, case, request.k, budget, absolute(told("paths", budget)))
-    near, smaller = _studied(found.last, request, told)
-    test = "" if smaller is None else pytest_file(smaller, place, (request.test or Path("x")).resolve().parent)
+    found = judge_counts(subject, case, request.k, budget, absolute(progress("paths", budget)))
+    near, smaller = _studied(found.last, request, progress)
+    # A function that is called as it is has no call that a test could write down.
+    beside = (request.test or Path("x")).resolve().parent
+    test = "" if smaller is None or found.last.subject.said else pytest_file(smaller, place, beside)
     result = result_of(found, f"{place.module}.{place.attribute}", near, smaller, test)
     if request.test is None:
         return result
     said = "no test was written: nothing was found to fail"
+    if smaller is not None:
+        said = "no test was written: the function is called as it is, by this command"
     if test:
         write_whole(request.test, test)
         said = f"test: {request.test} (fails until {place.attribute} is repaired)"
@@ -87,7 +99,29 @@ def case_of(request: AuditRequest) -> Case:
     if request.lookahead < 0:
         raise ValueError(f"--lookahead counts the drafts of a chain, 0 for one position; got {request.lookahead}")
     if (request.target is None) != (request.draft is None):
-        raise ValueError("--target and --draft are given both or not at all; without them the zoo's toy is taken")
+        raise ValueError("--target and --draft come together; without them a case of five tokens is taken")
+    return replace(_laws_of(request), heat=heat_of(request.temperature or "1"))
+
+
+def heat_of(text: str) -> Fraction:
+    """Read a temperature: 0, 1, or a fraction at which masses stay rational.
+
+    Raises:
+        ValueError: it is neither 0 nor 1/n.
+
+    >>> heat_of("1/2"), heat_of("0.5")
+    (Fraction(1, 2), Fraction(1, 2))
+    """
+    try:
+        found = Fraction(text)
+    except (ValueError, ZeroDivisionError):
+        found = Fraction(-1)
+    if found < 0 or (found and (1 / found).denominator != 1):
+        raise ValueError(f"--temperature takes 0 or 1/n, at which masses stay rational; got {text!r}")
+    return found
+
+
+def _laws_of(request: AuditRequest) -> Case:
     if request.target is None or request.draft is None:
         return default(request.lookahead, request.k or 1, request.horizon)
     target, draft = ([masses_of(row) for row in text.split(";")] for text in (request.target, request.draft))
@@ -109,10 +143,15 @@ def _rows(rows: list[list[str]], size: int, option: str) -> list[list[str]]:
     return rows * size if len(rows) == 1 else rows
 
 
-def _studied(found: Judgement, request: AuditRequest, told: Told) -> tuple[list[Likeness], Judgement | None]:
+SLOW = 300, 60
+"""The paths and the small cases that a function called as it is is given after its verdict: its paths are slow."""
+
+
+def _studied(found: Judgement, request: AuditRequest, progress: Progress) -> tuple[list[Likeness], Judgement | None]:
     """Look for the bugs that a failing sampler looks like, and for its smallest failing case."""
     if not isinstance(found.verdict, Lossy):
         return [], None
-    known = absolute(told("known bugs", len(comparable())))
-    near = likenesses(found.subject, found.case.lookahead, request.budget, known)
-    return near, smallest(found, min(request.budget, 5_000), told=absolute(told("smaller cases", TRIED)))
+    paths, tried = SLOW if found.subject.said else (request.budget, TRIED)
+    known = absolute(progress("known bugs", len(comparable())))
+    near = [] if found.case.heat != 1 else likenesses(found.subject, found.case.lookahead, paths, known)
+    return near, smallest(found, min(paths, 5_000), tried, absolute(progress("smaller cases", tried)))

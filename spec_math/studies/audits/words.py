@@ -68,7 +68,7 @@ def _numbers(judged: Sequence[Judgement]) -> str:
 
 
 def _laws(case: Case) -> str:
-    which = "the zoo's toy" if is_toy(case) else "the laws given"
+    which = "the built-in laws" if is_toy(case) else "the laws given"
     return f"{which} ({_counted(case.size, 'token')})"
 
 
@@ -77,7 +77,7 @@ def _counted(number: int, what: str) -> str:
 
 
 def is_toy(case: Case) -> bool:
-    """Say whether a case has the laws of the zoo's toy.
+    """Say whether a case has the built-in laws: those of the toy that known bugs run on.
 
     >>> is_toy(default(2))
     True
@@ -116,7 +116,7 @@ def sentences(found: Judgement, likenesses: Sequence[Likeness]) -> list[tuple[st
     for one in likenesses:
         bug = one.specimen
         near = "emits the same law on the toy" if one.same else f"{number(one.distance)} from it on the toy"
-        told.append(("looks like", f"{bug.name}, {bug.cause} ({near}; {bug.reference}; breaks the {bug.contract})"))
+        told.append(("looks like", f"{bug.cause} ({bug.name}; {near}; {bug.reference}; breaks the {bug.contract})"))
     if found.way:
         told.append(("path", "; ".join(found.way)))
     return told
@@ -191,7 +191,7 @@ def laws_of(found: Judgement) -> str:
     'Target (1/4, 3/4), draft (1/2, 1/2), k = 1.'
     """
     if is_toy(found.case):
-        return f"The laws are those of the zoo's toy, {_drafted(found.case)}."
+        return f"The laws are the built-in ones, {_drafted(found.case)}."
     target, draft = (
         "; ".join(f"({', '.join(map(_mass, row))})" for row in rows) for rows in (found.case.target, found.case.draft)
     )

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from math import perm
 from typing import Any
 
 import numpy as np
 
 from spec_math.arrays import is_exact
-from spec_math.block_level import cost, optimum
-from spec_math.block_level.methods import AS_A_BLOCK, METHODS, TOKEN_BY_TOKEN, Method, paths
+from spec_math.block_level import cost
+from spec_math.block_level.method import CHAINS, Drafts, Method, paths
+from spec_math.block_level.methods import AS_A_BLOCK, METHODS, TOKEN_BY_TOKEN
 from spec_math.block_level.monte_carlo import Sampled, Setting, ceilings, of_every_prefix, sample
+from spec_math.block_level.optimum import OptimalLength
 from spec_math.language import NGram, Table
 from spec_math.language.model import Model
 from spec_math.mean import Mean, known
 from spec_math.scheme import Tokens
 from spec_math.studies.blocks.models import BlockModels
-from spec_math.verdict import Bracket, Optimal
+from spec_math.studies.progress import Progress
+from spec_math.verdict import Bracket
 
 EXACT_TERMS = 20_000
 """An expected length is added up exactly where it has at most so many terms: seconds at most."""
-
-LEAVES = 100
-"""The optimum is solved for where the draft reaches at most so many texts of L tokens."""
-
-INDEPENDENT = "i.i.d. chains"
 
 REPEATS = 40
 """Chains drafted after every prefix, for the methods of one chain and the ceilings on n-gram models."""
@@ -40,7 +36,7 @@ class Entry:
     there is one. `speed_up` is that over plain decoding by SpecTr's latencies, where these are stated for K and L.
     """
 
-    method: str
+    method: Method
     k: int
     lookahead: int
     tokens: Mean
@@ -61,7 +57,7 @@ class Ceiling:
     Exact with its Fraction, or the mean of `monte_carlo.ceilings`, for k > 1 further above what can be reached.
     """
 
-    drafts: str
+    drafts: Drafts
     k: int
     lookahead: int
     tokens: Mean
@@ -81,15 +77,10 @@ class BlockComparison:
     entries: list[Entry]
     ceilings: list[Ceiling]
 
-    def entry(self, method: str, k: int, lookahead: int) -> Entry | None:
+    def entry(self, method: Method, k: int, lookahead: int) -> Entry | None:
         """Return the entry of a method for K paths of L tokens; for K = 1 that of the method it is for one chain."""
-        name = next((one.alone for one in METHODS if one.name == method and k == 1), method)
-        keyed = (name, k, lookahead)
+        keyed = (method.alone or method if k == 1 else method, k, lookahead)
         return next((e for e in self.entries if (e.method, e.k, e.lookahead) == keyed), None)
-
-
-Progress = Callable[[str, int], Callable[[int], None]]
-"""(what is done, how many steps it has) -> a function that is told how many steps more are done."""
 
 
 @dataclass(frozen=True)
@@ -111,23 +102,23 @@ def compare_blocks(request: BlockRequest, progress: Progress) -> BlockComparison
     or over all prefixes) plus the mean difference to it on the same drafts.
 
     Raises:
-        ValueError, TypeError: a law is none, named by its prefix; too few samples.
+        ValueError, TypeError: a law is not a probability distribution, named by its prefix; too few samples.
 
     >>> table = Table({(): ["1/4", "3/4"]}, context=0)
     >>> models = BlockModels(table, Table({(): ["1/2", "1/2"]}, context=0), ((),), 2, "tables")
     >>> found = compare_blocks(BlockRequest(models, (1, 2), (2,), 100), lambda what, steps: lambda done: None)
-    >>> found.entry("chain priorities", 2, 2).exact, found.ceilings[1].exact
+    >>> found.entry(METHODS[-1], 2, 2).exact, found.ceilings[1].exact
     (Fraction(23, 8), Fraction(23, 8))
     """
     exactly = _exact_entries(request, progress)
     missing = [
         method
         for method in METHODS
-        if any((method.name, k, size) not in exactly for k in _ks_of(method, request.ks) for size in request.lookaheads)
+        if any((method, k, size) not in exactly for k in _ks_of(method, request.ks) for size in request.lookaheads)
     ]
     sampled = _sampled_entries(request, missing, progress, exactly) if missing else {}
     order = [
-        (method.name, k, size)
+        (method, k, size)
         for size in request.lookaheads
         for k in request.ks
         for method in METHODS
@@ -160,10 +151,10 @@ def speed_up(tokens: float, k: int, lookahead: int) -> float | None:
     return float(cost.speed_up(tokens, float(latency)))
 
 
-def fastest(result: BlockComparison, method: str) -> Entry | None:
+def fastest(result: BlockComparison, method: Method) -> Entry | None:
     """Return the K and L of a method with the largest speed-up, the first among equals; None where none is stated.
 
-    >>> fastest(BlockComparison("", 2, (1,), (4,), 0, [], []), "chain priorities") is None
+    >>> fastest(BlockComparison("", 2, (1,), (4,), 0, [], []), TOKEN_BY_TOKEN) is None
     True
     """
     found = [e for e in result.entries if e.method == method and e.speed_up is not None]
@@ -172,14 +163,14 @@ def fastest(result: BlockComparison, method: str) -> Entry | None:
 
 def _ks_of(method: Method, ks: tuple[int, ...]) -> tuple[int, ...]:
     """Return the numbers of paths that a method stands in the table for: 1 for those of one chain, and they alone."""
-    return tuple(k for k in ks if (k == 1) == (method.drafts == "one"))
+    return tuple(k for k in ks if (k == 1) == method.one_chain)
 
 
-def _entry(method: str, k: int, lookahead: int, means: tuple[Mean, Mean], exact: Any = None) -> Entry:
+def _entry(method: Method, k: int, lookahead: int, means: tuple[Mean, Mean], exact: Any = None) -> Entry:
     return Entry(method, k, lookahead, *means, speed_up(means[0].value, k, lookahead), exact)
 
 
-Keyed = dict[tuple[str, int, int], Entry]
+Keyed = dict[tuple[Method, int, int], Entry]
 
 
 def _exact_entries(request: BlockRequest, progress: Progress) -> Keyed:
@@ -192,42 +183,48 @@ def _exact_entries(request: BlockRequest, progress: Progress) -> Keyed:
         if isinstance(models.target, Table) and method.terms(models.size, size, k) <= EXACT_TERMS
     ]
     found: Keyed = {}
-    told = progress("adding up exactly", len(wanted))
+    step = progress("adding up exactly", len(wanted))
     triple = models.target, models.draft, models.prefixes[0]
     for method, k, size in wanted:
-        value, plain = method.expected(*triple, size, k), METHODS[0].expected(*triple, size, 1)
+        value, plain = method.expected(*triple, size, k), TOKEN_BY_TOKEN.expected(*triple, size, 1)
         means = known(value), known(value - plain)
-        found[method.name, k, size] = _entry(method.name, k, size, means, value)
-        told(1)
+        found[method, k, size] = _entry(method, k, size, means, value)
+        step(1)
     return found
 
 
 def _sampled_entries(request: BlockRequest, methods: list[Method], progress: Progress, exactly: Keyed) -> Keyed:
     models, lookaheads = request.models, request.lookaheads
     setting = Setting(_floats(models.target), _floats(models.draft), models.prefixes, request.ks, max(lookaheads))
-    lines = sample(setting, request.samples, request.seed, progress("sampling blocks", request.samples), methods)
+    rng = np.random.default_rng(request.seed)
+    lines = sample(setting, request.samples, rng, progress("sampling blocks", request.samples), methods)
     plain = {
         size: exactly[TOKEN_BY_TOKEN, 1, size].tokens for size in lookaheads if (TOKEN_BY_TOKEN, 1, size) in exactly
     }
     blocks: dict[int, tuple[Mean, Mean]] = {}
     if isinstance(models.target, NGram) and isinstance(models.draft, NGram):
-        one = of_every_prefix(setting, REPEATS, request.seed)
+        one = of_every_prefix(setting, REPEATS, _another(request.seed))
         plain = {size: one.token_by_token[size - 1] for size in lookaheads}
         blocks = {size: (one.as_a_block[size - 1], one.gain[size - 1]) for size in lookaheads}
     return {
-        (line.method.name, line.k, size): _of_sampled(line, size, plain.get(size), blocks.get(size))
+        (line.method, line.k, size): _of_sampled(line, size, plain.get(size), blocks.get(size))
         for line in lines
         for size in lookaheads
     }
 
 
+def _another(seed: int) -> Any:
+    """Return a stream of its own: gains sampled with the same seed are added to these means as independent."""
+    return np.random.default_rng([seed, 1])
+
+
 def _of_sampled(line: Sampled, size: int, plain: Mean | None, block: tuple[Mean, Mean] | None) -> Entry:
     # Plain chains yield no more than themselves, whatever was drawn.
-    gain = known(0) if line.method.name == TOKEN_BY_TOKEN else line.gain(size)
-    if line.method.name == AS_A_BLOCK and block is not None:
+    gain = known(0) if line.method is TOKEN_BY_TOKEN else line.gain(size)
+    if line.method is AS_A_BLOCK and block is not None:
         return _entry(AS_A_BLOCK, 1, size, block)
-    tokens = line.tokens(size) if plain is None else plain if line.method.name == TOKEN_BY_TOKEN else plain + gain
-    return _entry(line.method.name, line.k, size, (tokens, gain))
+    tokens = line.tokens(size) if plain is None else plain if line.method is TOKEN_BY_TOKEN else plain + gain
+    return _entry(line.method, line.k, size, (tokens, gain))
 
 
 class _Floats:
@@ -242,37 +239,44 @@ class _Floats:
 
 
 def _floats(model: Model) -> Model:
-    if isinstance(model, Table) and is_exact([*model.rows.values(), model.default][0]):
-        return _Floats(model)
-    return model
+    return _Floats(model) if isinstance(model, Table) and _is_exact(model) else model
+
+
+def _is_exact(table: Table) -> bool:
+    return is_exact([*table.rows.values(), table.default][0])
 
 
 def _ceilings(request: BlockRequest, progress: Progress) -> list[Ceiling]:
     models = request.models
     if isinstance(models.target, NGram) and isinstance(models.draft, NGram):
         setting = Setting(models.target, models.draft, models.prefixes, request.ks, max(request.lookaheads))
-        means = ceilings(setting, REPEATS, request.seed)
+        means = ceilings(setting, REPEATS, _another(request.seed))
         return [
-            Ceiling(INDEPENDENT, k, size, means[k][size - 1], reached=k == 1)
+            Ceiling(CHAINS, k, size, means[k][size - 1], reached=k == 1)
             for size in request.lookaheads
             for k in request.ks
         ]
     if not isinstance(models.target, Table):
         return []
     triple = models.target, models.draft, models.prefixes[0]
-    wanted = [(k, size) for size in request.lookaheads for k in request.ks if models.size**size <= LEAVES]
-    told = progress("solving for the optimum", len(wanted))
+    exact = _is_exact(models.target)
+    wanted = [
+        (drafts, k, size)
+        for size in request.lookaheads
+        for k in request.ks
+        for drafts in dict.fromkeys(method.drafts for method in METHODS)
+        if drafts.solvable(models.size, size, k) and (exact or not drafts.exact)
+    ]
+    step = progress("solving for the optimum", len(wanted))
     found: list[Ceiling] = []
-    for k, size in wanted:
-        found.append(_ceiling(INDEPENDENT, k, size, optimum.chains(*triple, size, k)))
-        drawn = min(k, models.size)
-        if k > 1 and perm(models.size, drawn) * models.size ** (drawn * (size - 1)) <= EXACT_TERMS // 10:
-            found.append(_ceiling("distinct first tokens", k, size, optimum.trees(*triple, paths(size, k))))
-        told(1)
+    for drafts, k, size in wanted:
+        if drafts.optimum is not None:
+            found.append(_ceiling(drafts, k, size, drafts.optimum(*triple, size, k)))
+        step(1)
     return found
 
 
-def _ceiling(drafts: str, k: int, lookahead: int, verdict: Optimal | Bracket) -> Ceiling:
-    accepted = verdict.acceptance if isinstance(verdict, Optimal) else verdict.upper
-    reached = isinstance(verdict, Optimal)
-    return Ceiling(drafts, k, lookahead, known(1 + accepted), reached, 1 + accepted)
+def _ceiling(drafts: Drafts, k: int, lookahead: int, verdict: OptimalLength | Bracket) -> Ceiling:
+    reached = isinstance(verdict, OptimalLength)
+    most = verdict.tokens_per_call if isinstance(verdict, OptimalLength) else verdict.upper
+    return Ceiling(drafts, k, lookahead, known(most), reached, most)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from spec_math.block_level.methods import METHODS, Method
 from spec_math.invariants import Watch, hoeffding
 from spec_math.mean import Mean
-from spec_math.studies.blocks.comparison import EXACT_TERMS, INDEPENDENT, BlockComparison, Ceiling, Entry
+from spec_math.studies.blocks.comparison import EXACT_TERMS, BlockComparison, Ceiling, Entry
 
 LENGTH = "a call yields at least one token, and no more than the lookahead and one"
 ABOVE_BOUND = "no method exceeds the bound of its own drafts"
@@ -24,26 +23,23 @@ def watch(found: BlockComparison) -> Watch:
     {}
     """
     result = Watch()
-    kinds = {method.name: method for method in METHODS}
     for entry in found.entries:
-        slack = _slack(entry.tokens, entry.exact, entry.lookahead, kinds[entry.method].largest(entry.k))
-        name = f"{entry.method}, L = {entry.lookahead}"
+        slack = _slack(entry.tokens, entry.exact, entry.lookahead, entry.method.largest(entry.k))
+        name = f"{entry.method.name}, L = {entry.lookahead}"
         value = entry.tokens.value if entry.exact is None else entry.exact
         result.at_most(LENGTH, name, (1, value), slack, k=entry.k)
         result.at_most(LENGTH, name, (value, entry.lookahead + 1), slack, k=entry.k)
         for ceiling in found.ceilings:
-            if _bounds(ceiling, entry, kinds[entry.method]):
+            if _bounds(ceiling, entry):
                 most = ceiling.tokens.value if ceiling.exact is None else ceiling.exact
                 more = _slack(ceiling.tokens, ceiling.exact, entry.lookahead, 1)
                 result.at_most(ABOVE_BOUND, name, (value, most), slack + more, k=entry.k)
     return result
 
 
-def _bounds(ceiling: Ceiling, entry: Entry, method: Method) -> bool:
-    """Say whether a bound is that of a method's drafts: one chain is i.i.d. chains, one of them."""
-    if (ceiling.k, ceiling.lookahead) != (entry.k, entry.lookahead):
-        return False
-    return (ceiling.drafts == INDEPENDENT) == (method.drafts != "distinct")
+def _bounds(ceiling: Ceiling, entry: Entry) -> bool:
+    """Say whether a bound is that of a method's drafts."""
+    return (ceiling.drafts, ceiling.k, ceiling.lookahead) == (entry.method.drafts, entry.k, entry.lookahead)
 
 
 def _slack(mean: Mean, exact: object, lookahead: int, largest: int) -> float:

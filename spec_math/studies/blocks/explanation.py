@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
+from spec_math.chance import Toss
 from spec_math.studies.blocks.models import BlockModels
-from spec_math.studies.blocks.run import BlockRun, Stop, Toss
+from spec_math.studies.blocks.run import BlockRun, Stop
 
 
 def lines(found: BlockRun, models: BlockModels) -> Iterator[str]:
@@ -62,9 +63,9 @@ def _coin(toss: Toss, models: BlockModels, last: bool) -> str:
     if toss.chance is None:
         drawn = models.text((toss.answer,)) if last else f"choice {toss.answer}, counted from 0"
         return f"  drawn with u = {toss.uniform:.4f}: {drawn}"
-    full = round(10 * toss.chance)
+    full = round(10 * float(toss.chance))
     bar = "█" * full + "▁" * (10 - full)
-    return f"  accept if u = {toss.uniform:.4f} < {toss.chance:.4f}?  {bar}  {'yes' if toss.answer else 'no'}"
+    return f"  accept if u = {toss.uniform:.4f} < {float(toss.chance):.4f}?  {bar}  {'yes' if toss.answer else 'no'}"
 
 
 def _plural(noun: str, number: int) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.block_level.methods import Method
+from spec_math.block_level.method import Method
 from spec_math.result import Word
 from spec_math.studies.blocks.models import BlockModels
 from spec_math.studies.blocks.run import BlockRun, run, start

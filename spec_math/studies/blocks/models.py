@@ -10,8 +10,8 @@ from spec_math.block_level.conditionals import Conditionals
 from spec_math.language import Table
 from spec_math.language.context_tree import windows
 from spec_math.language.model import Model
-from spec_math.report import default
 from spec_math.scheme import Tokens
+from spec_math.studies import default
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ def from_tables(target: Path, draft: Path, prefix: str = "") -> BlockModels:
     """Read two tables (`language.Table.load`), to start from one prefix: token indices with blanks between them.
 
     Raises:
-        ValueError, TypeError, OSError: a file is no table, the two do not fit, or the prefix is none of them; errors
+        ValueError, TypeError, OSError: a file is not a table, the two do not fit, or the prefix is none of them; errors
             name the file or the prefix.
 
     >>> from_tables(Path("none.json"), Path("none.json"))

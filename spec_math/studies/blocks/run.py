@@ -11,19 +11,10 @@ import numpy as np
 from spec_math.arrays import Array
 from spec_math.block_level import spectr
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.methods import Method, paths
-from spec_math.chance import Coin, replay
+from spec_math.block_level.method import Method, paths
+from spec_math.chance import Coin, Recording, Toss, replay
 from spec_math.scheme import Tokens
 from spec_math.studies.blocks.models import BlockModels
-
-
-@dataclass(frozen=True)
-class Toss:
-    """One coin of verification: a test of chance `chance` (None for a draw), its uniform, and what it answered."""
-
-    uniform: float
-    chance: float | None
-    answer: int
 
 
 @dataclass(frozen=True)
@@ -81,7 +72,7 @@ def run(method: Method, models: BlockModels, prefix: Tokens, size: tuple[int, in
     """
     lookahead, k = size
     used: list[float] = []
-    coin = _Recording(_kept(rng, used))
+    coin = Recording(_kept(rng, used))
     nodes: list[tuple[Tokens, int, int]] = []
 
     verifier = method.verifier
@@ -143,26 +134,6 @@ def start(models: BlockModels, rng: Any) -> Tokens:
     (1, 2)
     """
     return models.prefixes[int(rng.integers(len(models.prefixes)))]
-
-
-class _Recording:
-    """A coin that keeps what it was asked and answered."""
-
-    def __init__(self, uniforms: Iterator[float]) -> None:
-        self._uniforms = uniforms
-        self.tosses: list[Toss] = []
-
-    def flip(self, p: Any) -> bool:
-        uniform = next(self._uniforms)
-        answer = replay(lambda coin: coin.flip(p), [uniform])
-        self.tosses.append(Toss(uniform, float(p), int(answer)))
-        return answer
-
-    def draw(self, masses: Any) -> int:
-        uniform = next(self._uniforms)
-        answer = replay(lambda coin: coin.draw(masses), [uniform])
-        self.tosses.append(Toss(uniform, None, answer))
-        return answer
 
 
 class _Given:

@@ -8,17 +8,20 @@ from pathlib import Path
 import numpy as np
 
 from spec_math.arrays import count
-from spec_math.block_level.methods import Method, named
-from spec_math.report.arguments import parsed_ks
+from spec_math.block_level.method import Method
+from spec_math.block_level.methods import named
 from spec_math.result import Note, Result, sentences
+from spec_math.studies.arguments import parsed_ks
 from spec_math.studies.blocks.comparison import BlockRequest, compare_blocks
 from spec_math.studies.blocks.explanation import lines
 from spec_math.studies.blocks.generated_text import LEGEND, marked, reached
 from spec_math.studies.blocks.generated_text import generate as generate_text
 from spec_math.studies.blocks.models import BlockModels, embedded, from_tables
+from spec_math.studies.blocks.own_methods import judge, load_method, with_own
+from spec_math.studies.blocks.own_methods import run as run_method
 from spec_math.studies.blocks.run import run, shaped, start
 from spec_math.studies.blocks.table import result_of
-from spec_math.studies.progress import Told
+from spec_math.studies.progress import Progress
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,7 @@ class Blocks:
     lookaheads: str = "4,8"
     samples: int = 800
     seed: int = 0
+    methods: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -73,7 +77,7 @@ def models_of(target: Path | None, draft: Path | None, prefix: str) -> BlockMode
     return from_tables(target, draft, prefix)
 
 
-def study(request: Blocks, told: Told) -> Result:
+def study(request: Blocks, progress: Progress) -> Result:
     """Compare all methods on K paths.
 
     Raises:
@@ -86,8 +90,13 @@ def study(request: Blocks, told: Told) -> Result:
     ks = parsed_ks(request.ks)
     lookaheads = parsed_ks(request.lookaheads, "--lookahead", "4,8")
     samples = count(request.samples, "--samples")
+    own = [load_method(place) for place in request.methods]
     models = models_of(request.target, request.draft, request.prefix)
-    return result_of(compare_blocks(BlockRequest(models, ks, lookaheads, samples, request.seed), told))
+    asked = BlockRequest(models, ks, lookaheads, samples, request.seed)
+    verdicts = [judge(method) for method in own]
+    found = compare_blocks(asked, progress)
+    runs = [run_method(method, asked, found, progress) for method in own]
+    return with_own(result_of(found), list(zip(own, verdicts, runs, strict=True)))
 
 
 def explain(request: BlockExample) -> Result:
@@ -108,7 +117,7 @@ def explain(request: BlockExample) -> Result:
     else:
         found, seed = shaped(method, models, size, FIGURE_4, FIRST_LIKE_FIGURE_4)
         like = ", shaped like SpecTr's Figure 4"
-    paths = f"{size[1]} paths of {size[0]} tokens" if method.drafts != "one" else f"{size[0]} tokens"
+    paths = f"{size[1]} paths of {size[0]} tokens" if not method.one_chain else f"{size[0]} tokens"
     *steps, last = lines(found, models)
     notes = Note(models.source), Note("\n".join(steps), code=True)
     return Result("block", f"{method.name}: {paths}, seed {seed}{like}", f"{last}.", notes=notes)
@@ -128,7 +137,7 @@ def generate(request: BlockExample, tokens: int) -> Result:
     method, size, models = _read(request)
     seed = request.seed or 0
     found = generate_text(method, models, size, wanted, seed)
-    paths = f"K = {size[1]}, " if method.drafts != "one" else ""
+    paths = f"K = {size[1]}, " if not method.one_chain else ""
     title = f"{method.name}, {paths}L = {size[0]}, seed {seed}"
     notes = (Note("", words=marked(found, models)), Note("", words=LEGEND), *sentences([models.source]))
     return Result("text", title, f"{title}: {reached(found)}.", notes=notes)

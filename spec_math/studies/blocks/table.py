@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from spec_math.block_level.method import CHAINS
 from spec_math.block_level.methods import METHODS
 from spec_math.mean import known
 from spec_math.result import Column, Curve, Panel, Picture, Result, Row, Table, curve, sentences
 from spec_math.studies.blocks import contradictions
-from spec_math.studies.blocks.comparison import INDEPENDENT, BlockComparison, Ceiling, Entry, fastest
+from spec_math.studies.blocks.comparison import BlockComparison, Ceiling, Entry, fastest
 
 COLUMNS = (
     Column("method"),
@@ -19,6 +20,7 @@ COLUMNS = (
     Column("speed-up", "number", "times plain decoding", digits=2),
     Column("how"),
     Column("fraction", "fraction", "tokens per call of the target", shown=False),
+    Column("page", shown=False),
 )
 
 LONGEST_FRACTION = 60
@@ -56,7 +58,7 @@ def finding(found: BlockComparison) -> str:
     """
     if not found.entries:
         return "No method was compared."
-    timed = [best for method in METHODS if (best := fastest(found, method.name)) is not None]
+    timed = [best for method in METHODS if (best := fastest(found, method)) is not None]
     if timed:
         best = max(timed, key=lambda entry: entry.speed_up or 0.0)
         said = f"{best.speed_up:.2f} times as fast as plain decoding by the latencies of SpecTr's Tables 1 and 3"
@@ -66,7 +68,7 @@ def finding(found: BlockComparison) -> str:
     sizes = f"L = {best.lookahead}" if best.k == 1 else f"K = {best.k} and L = {best.lookahead}"
     low, high = best.tokens.interval
     within = f" ({low:.2f} to {high:.2f})" if low < high else ""
-    return f"Take {best.method} with {sizes}: {best.tokens.value:.3f}{within} tokens per call, {said}."
+    return f"Take {best.method.name} with {sizes}: {best.tokens.value:.3f}{within} tokens per call, {said}."
 
 
 def picture(found: BlockComparison) -> Picture:
@@ -101,11 +103,11 @@ def picture(found: BlockComparison) -> Picture:
 def _curves(found: BlockComparison, lookahead: int) -> list[Curve]:
     curves: list[Curve] = []
     for method in METHODS:
-        entries = {k: found.entry(method.name, k, lookahead) for k in found.ks}
+        entries = {k: found.entry(method, k, lookahead) for k in found.ks}
         curves.append(curve(method.name, {k: entry.tokens for k, entry in entries.items() if entry is not None}))
-    ceilings = {c.k: c.tokens for c in found.ceilings if c.lookahead == lookahead and c.drafts == INDEPENDENT}
+    ceilings = {c.k: c.tokens for c in found.ceilings if c.lookahead == lookahead and c.drafts is CHAINS}
     if ceilings:
-        curves.append(curve("no verifier of i.i.d. chains exceeds", ceilings, "bound"))
+        curves.append(curve(f"no verifier of {CHAINS.name} exceeds", ceilings, "bound"))
     return [one for one in curves if one.x]
 
 
@@ -115,11 +117,11 @@ def fastest_sentences(found: BlockComparison) -> list[str]:
     >>> fastest_sentences(BlockComparison("two tables", 2, (1,), (4,), 0, [], []))
     []
     """
-    held = [best for method in METHODS if (best := fastest(found, method.name)) is not None]
+    held = [best for method in METHODS if (best := fastest(found, method)) is not None]
     if not held:
         return []
     ranked = sorted(held, key=lambda entry: -(entry.speed_up or 0.0))
-    said = "; ".join(f"{e.method} {e.speed_up:.2f} (K = {e.k}, L = {e.lookahead})" for e in ranked)
+    said = "; ".join(f"{e.method.name} {e.speed_up:.2f} (K = {e.k}, L = {e.lookahead})" for e in ranked)
     return [
         f"Speed-up over plain decoding by the latencies of SpecTr's Tables 1 and 3, drafting included, each method at "
         f"its best K and L: {said}."
@@ -151,14 +153,15 @@ def _notes(found: BlockComparison) -> list[str]:
 def _row(entry: Entry) -> Row:
     gain = None if entry.gain == known(0) else entry.gain
     how = "Monte Carlo" if entry.sampled else "exact"
-    cells = entry.method, entry.k, entry.lookahead, entry.tokens, gain, entry.speed_up, how, _short(entry.exact)
+    values = entry.tokens, gain, entry.speed_up, how, _short(entry.exact)
+    cells = entry.method.name, entry.k, entry.lookahead, *values, entry.method.page
     return Row(cells, group=_group(entry.k, entry.lookahead))
 
 
 def _ceiling_row(ceiling: Ceiling) -> Row:
     how = f"{'optimum' if ceiling.reached else 'upper bound'}{', Monte Carlo' * bool(ceiling.tokens.samples)}"
-    name = f"any verifier, {ceiling.drafts}"
-    cells = name, ceiling.k, ceiling.lookahead, ceiling.tokens, None, None, how, _short(ceiling.exact)
+    name = f"any verifier, {ceiling.drafts.name}"
+    cells = name, ceiling.k, ceiling.lookahead, ceiling.tokens, None, None, how, _short(ceiling.exact), ""
     return Row(cells, "best", _group(ceiling.k, ceiling.lookahead))
 
 

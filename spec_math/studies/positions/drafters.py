@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 
 from spec_math.distribution import overlap
-from spec_math.mean import Mean
-from spec_math.report.comparison import SAMPLED_MASSES
-from spec_math.report.law_files import LawFileError
-from spec_math.report.positions import FLOAT, Positions
-from spec_math.report.tally import Tally
+from spec_math.files.law_files import LawFileError
 from spec_math.result import Column, Result, Row, Table, sentences
+from spec_math.studies.positions.comparison import SAMPLED_MASSES
+from spec_math.studies.positions.stream import FLOAT, Positions
+from spec_math.studies.positions.tally import Tally
 from spec_math.token_level import optimal, several_drafters
 
 
@@ -39,7 +38,7 @@ def compare_drafters(
     Raises:
         LawFileError: the streams differ in positions or vocabulary.
 
-    >>> from spec_math.report.positions import from_rows
+    >>> from spec_math.studies.positions.stream import from_rows
     >>> half = lambda start, stop: np.full((stop - start, 2), 0.5)
     >>> streams = [from_rows(half, half, (3, 2))] * 2
     >>> compare_drafters(streams, ("a", "b"), lambda done: None).rows["a then b"].mean
@@ -67,11 +66,11 @@ def result_of_drafters(found: DraftersComparison) -> Result:
     >>> result_of_drafters(DraftersComparison(("a", "b"))).table("drafters").rows
     ()
     """
-    rows = [Row((name, _mean(tally), None)) for name, tally in found.rows.items()]
+    rows = [Row((name, tally.estimate, None)) for name, tally in found.rows.items()]
     finding = "No position was looked at."
     if found.sampled:
         low, high = found.bracket
-        rows.append(Row((f"optimum of {' and '.join(found.labels)}", _mean(high), low.mean), "best"))
+        rows.append(Row((f"optimum of {' and '.join(found.labels)}", high.estimate, low.estimate), "best"))
         best = max(found.rows, key=lambda name: found.rows[name].mean)
         finding = (
             f"Take {best}: it keeps {found.rows[best].mean:.3f}; no verifier of both keeps more than {high.mean:.3f}."
@@ -79,15 +78,11 @@ def result_of_drafters(found: DraftersComparison) -> Result:
     title = f"One draft from each drafter, at {found.sampled:,} evenly spaced positions"
     columns = (
         Column("drafts"),
-        Column("membership", "mean", "probability"),
-        Column("at least", "number", "probability"),
+        Column("acceptance", "mean", "probability"),
+        Column("at least", "mean", "probability"),
     )
-    notes = sentences(["The optimum lies between 'at least' and its membership, which is an upper end."])
+    notes = sentences(["The optimum lies between 'at least' and its acceptance, which is an upper end."])
     return Result("drafters", title, finding, (Table("drafters", title, columns, tuple(rows)),), notes=notes)
-
-
-def _mean(tally: Tally) -> Mean:
-    return Mean(tally.mean, tally.error, tally.count)
 
 
 def _sampled(

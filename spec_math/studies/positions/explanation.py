@@ -6,9 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from spec_math.arrays import laws
-from spec_math.chance import Cumulative, replay
+from spec_math.arrays import as_laws
+from spec_math.chance import Recording, Toss
 from spec_math.scheme import Scheme
+
+SHOWN = 16
+"""The most masses of a law that a sentence lists."""
 
 
 @dataclass(frozen=True)
@@ -43,31 +46,21 @@ def explain(scheme: Scheme, target: Any, draft: Any, k: int, uniforms: Iterator[
     >>> found.drafts, found.verifying[0].asked, found.emitted
     ((0,), '0.7 < 1/2', 1)
     """
-    t, d = laws(target, draft)
-    drafting, verifying = _Recording(uniforms), _Recording(uniforms)
+    t, d = as_laws(target, draft)
+    drafting, verifying = Recording(uniforms), Recording(uniforms)
     drafts = scheme.draw(drafting, d, k)
     emitted = scheme.verify(verifying, drafts, t, d)
-    return Explanation(tuple(drafting.steps), tuple(verifying.steps), drafts, emitted)
+    drawn, tested = (tuple(map(_step, coin.tosses)) for coin in (drafting, verifying))
+    return Explanation(drawn, tested, drafts, emitted)
 
 
-class _Recording:
-    def __init__(self, uniforms: Iterator[float]) -> None:
-        self._uniforms = uniforms
-        self.steps: list[Step] = []
-
-    def flip(self, p: Any) -> bool:
-        uniform = next(self._uniforms)
-        answer = replay(lambda coin: coin.flip(p), [uniform])
-        self.steps.append(Step("flip", f"{uniform:.4g} < {_number(p)}", uniform, answer, (float(p),)))
-        return answer
-
-    def draw(self, masses: Any) -> int:
-        listed = masses.masses if isinstance(masses, Cumulative) else list(masses)
-        uniform = next(self._uniforms)
-        answer = replay(lambda coin: coin.draw(masses), [uniform])
-        asked = f"draw from ({', '.join(_number(mass) for mass in listed)})"
-        self.steps.append(Step("draw", asked, uniform, answer, tuple(float(mass) for mass in listed)))
-        return answer
+def _step(toss: Toss) -> Step:
+    if toss.chance is not None:
+        asked = f"{toss.uniform:.4g} < {_number(toss.chance)}"
+        return Step("flip", asked, toss.uniform, bool(toss.answer), (float(toss.chance),))
+    more = f", … {len(toss.masses) - SHOWN:,} more" if len(toss.masses) > SHOWN else ""
+    asked = f"draw from ({', '.join(_number(mass) for mass in toss.masses[:SHOWN])}{more})"
+    return Step("draw", asked, toss.uniform, toss.answer, tuple(float(mass) for mass in toss.masses))
 
 
 def shown(value: Any) -> str:

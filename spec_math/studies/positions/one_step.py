@@ -1,27 +1,37 @@
-"""One verification of a scheme, coin by coin, with what it does over all coins."""
+"""One verification of a scheme, coin by coin, with what it does over all coins and what bounds any verifier."""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import count, law
-from spec_math.report.arguments import masses_of, named_scheme
+from spec_math.arrays import as_law, count
 from spec_math.result import Column, Note, Result, Row, Table
+from spec_math.studies.arguments import law_of, names_of
+from spec_math.studies.positions.bounding_subset import bounding_sentence
 from spec_math.studies.positions.explanation import Step, shown
 from spec_math.studies.positions.explanation import explain as explain_run
+from spec_math.studies.positions.schemes import named_scheme
+from spec_math.token_level.optima import INDEPENDENT, ONE
+
+SHOWN = 24
+"""The most tokens of the two laws that are shown, those of the largest masses."""
 
 
 @dataclass(frozen=True)
 class OneStep:
-    """A scheme by the beginning of its name or module:name, two laws as masses with commas, and the coins' seed."""
+    """A scheme by the beginning of its name or module:name, two laws as `law_of` reads them, and the coins' seed."""
 
     scheme: str = "K-SEQ"
     target: str = "1/2,1/4,1/8,1/8"
     draft: str = "1/8,1/4,1/4,3/8"
     k: int = 2
     seed: int = 0
+    names: Path | None = None
 
 
 def explain(request: OneStep) -> Result:
@@ -34,30 +44,48 @@ def explain(request: OneStep) -> Result:
     0
     """
     chosen = named_scheme(request.scheme)
-    t, d = law(masses_of(request.target), "target"), law(masses_of(request.draft), "draft")
+    t, d = as_law(law_of(request.target), "target"), as_law(law_of(request.draft), "draft")
     k = count(request.k)
+    names = None if request.names is None else names_of(request.names, len(t))
     found = explain_run(chosen, t, d, k, iter(np.random.default_rng(request.seed).random, None))
+    tokens = _largest(t, d)
     bars = [
-        f"{name if token == 0 else '':7} token {token}  {_bar(float(mass))} {mass}"
-        for name, masses in (("target", t), ("draft", d))
-        for token, mass in enumerate(masses)
+        f"{side if token == tokens[0] else '':7} token {_named(token, names)}  {_bar(float(masses[token]))} "
+        f"{masses[token]}"
+        for side, masses in (("target", t), ("draft", d))
+        for token in tokens
     ]
     notes = [Note("\n".join(bars), "laws", code=True)]
     for title, steps in (("drafting", found.drafting), ("verifying", found.verifying)):
         notes.append(Note("\n".join(f"  {step_sentence(step)}" for step in steps), title, code=True))
-    for label, formula in (("membership", chosen.membership), ("acceptance", chosen.acceptance)):
-        notes.append(Note(f"over all coins: {label} {shown(formula(t, d, k))}"))
+    accepted, tested = (form(t, d, k) for form in (chosen.acceptance, chosen.test_acceptance))
+    of_which = f", of which a test accepts {shown(tested)}" if shown(tested) != shown(accepted) else ""
+    notes.append(Note(f"over all coins: acceptance {shown(accepted)}{of_which}"))
+    advice = ""
     if chosen.optimum is not None:
-        best = shown(chosen.optimum(t, d, k))
-        notes.append(Note(f"no verifier of the same drafts ({chosen.optimum.drafts}) has more than {best}"))
-    columns = Column("token", "count"), Column("target", "number", digits=6), Column("draft", "number", digits=6)
-    rows = tuple(Row((token, float(x), float(y))) for token, (x, y) in enumerate(zip(t, d, strict=True)))
+        best = chosen.optimum(t, d, k)
+        notes.append(Note(f"no verifier of the same drafts ({chosen.optimum.drafts}) has more than {shown(best)}"))
+        advice = (
+            f" Over all coins {chosen.name} keeps {float(accepted):.3f}, and no verifier of these drafts more than "
+            f"{float(best):.3f}."
+        )
+    # A subset that bounds i.i.d. drafts says nothing of drafts of another kind.
+    if chosen.optimum is INDEPENDENT or chosen.optimum is ONE:
+        notes.append(Note(f"Why: {bounding_sentence(t, d, chosen.drafts or k, names)}"))
+    columns = (
+        Column("token", "text" if names else "count"),
+        Column("target", "number", digits=6),
+        Column("draft", "number", digits=6),
+    )
+    rows = tuple(Row((names[token] if names else token, float(t[token]), float(d[token]))) for token in tokens)
+    title = "The two laws" if len(tokens) == len(t) else f"The two laws at {len(tokens)} of {len(t):,} tokens"
     kept = "one of the drafts" if found.emitted in found.drafts else "none of the drafts"
+    drafted = ", ".join(_named(token, names) for token in found.drafts)
     return Result(
         "step",
         f"{chosen.name}: target ({request.target}), draft ({request.draft}), k = {k}, seed {request.seed}",
-        f"Drafted {found.drafts}, emitted token {found.emitted}: {kept}.",
-        (Table("laws", "The two laws", columns, rows),),
+        f"Drafted {drafted}, emitted token {_named(found.emitted, names)}: {kept}.{advice}",
+        (Table("laws", title, columns, rows),),
         notes=tuple(notes),
     )
 
@@ -71,6 +99,16 @@ def step_sentence(step: Step) -> str:
     if step.kind == "flip":
         return f"accept if {step.asked}?  {_bar(step.masses[0], 10)}  {'yes' if step.answer else 'no'}"
     return f"{step.asked} with u = {step.uniform:.4f}: token {step.answer}"
+
+
+def _largest(target: Any, draft: Any) -> list[int]:
+    """Return the tokens that are shown, in their order."""
+    most = np.maximum(target.astype(float), draft.astype(float))
+    return sorted(np.argsort(-most, kind="stable")[:SHOWN].tolist())
+
+
+def _named(token: int, names: Sequence[str] | None) -> str:
+    return str(token) if names is None else f"{token} {names[token]!r}"
 
 
 def _bar(mass: float, width: int = 24) -> str:

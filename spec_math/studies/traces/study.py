@@ -15,7 +15,7 @@ from spec_math.audit.traces.run import KEPT, audit_shards, cluster, find_shards,
 from spec_math.audit.traces.shard_audit import TOLERANCE
 from spec_math.audit.traces.store import Store
 from spec_math.result import Note, Result
-from spec_math.studies.progress import Told
+from spec_math.studies.progress import Progress
 from spec_math.studies.traces.default import VARIANTS, write_default
 from spec_math.studies.traces.table import result_of
 
@@ -33,7 +33,7 @@ class TraceRequest:
     bug: str | None = None
 
 
-def study(request: TraceRequest, told: Told) -> Result:
+def study(request: TraceRequest, progress: Progress) -> Result:
     """Audit recorded speculation.
 
     Raises:
@@ -47,15 +47,15 @@ def study(request: TraceRequest, told: Told) -> Result:
     if request.paths:
         shards = find_shards(request.paths)
         source = f"{len(shards):,} shard(s) from {', '.join(map(str, request.paths))}"
-        return _audited(request, shards, source, told)
+        return _audited(request, shards, source, progress)
     with tempfile.TemporaryDirectory() as folder:
         bug = request.bug or "none"
-        step = told("recording the default", 1)
+        step = progress("recording the default", 1)
         shards = write_default(Path(folder), bug)
         step(1)
         source = f"two n-gram models of CPython's documentation; {VARIANTS[bug].wrong or 'a right verifier'}"
         # The default is recorded anew each time, so that nothing of it is worth keeping.
-        return _audited(replace(request, kept=Path(folder) / "kept"), shards, source, told)
+        return _audited(replace(request, kept=Path(folder) / "kept"), shards, source, progress)
 
 
 def _check(request: TraceRequest) -> None:
@@ -71,8 +71,8 @@ def _check(request: TraceRequest) -> None:
         raise ValueError(f"--workers must be at least 1; got {request.workers}")
 
 
-def _audited(request: TraceRequest, shards: Sequence[Path], source: str, told: Told) -> Result:
-    step = told("auditing shards", len(shards))
+def _audited(request: TraceRequest, shards: Sequence[Path], source: str, progress: Progress) -> Result:
+    step = progress("auditing shards", len(shards))
     seen = {"kept": 0, "before": 0}
 
     def done(_: Path, result: ShardResult | None, reason: str) -> None:

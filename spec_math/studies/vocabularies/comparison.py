@@ -6,6 +6,17 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from spec_math.mean import Mean
+from spec_math.string_level.methods import SLEM, SLRS, TLI, TOKEN_TIMING, UNION, Method
+
+
+def called(method: Method, alike: bool) -> str:
+    """Return what a line is called: its method, and that every draft token is taken to have one law, where it is.
+
+    >>> from spec_math.string_level import METHODS
+    >>> called(METHODS[0], True).removeprefix(METHODS[0].name)
+    ', every draft token from this law'
+    """
+    return f"{method.name}, every draft token from this law" if alike else method.name
 
 
 @dataclass(frozen=True)
@@ -14,18 +25,22 @@ class MethodLine:
 
     acceptance: the chance that the first drafted target token is accepted (Table 3). tokens: target tokens per call of
     the target. calls: drafter calls in it. speed_up: tokens / (1 + calls · draft cost). None where nothing says so.
-    exact: acceptance, tokens and speed-up as fractions, where they are.
+    exact: acceptance, tokens and speed-up as fractions, where they are. alike: each draft token is from this law.
     """
 
-    method: str
-    needs: str
-    lossless: bool
+    method: Method
     acceptance: Mean | None
     lookahead: int | None = None
     tokens: Mean | None = None
     calls: float | None = None
     speed_up: float | None = None
     exact: tuple[str, ...] = ()
+    alike: bool = False
+
+    @property
+    def name(self) -> str:
+        """What the line is called."""
+        return called(self.method, self.alike)
 
 
 class Bias(NamedTuple):
@@ -65,9 +80,9 @@ class DrafterLines:
     lines: tuple[MethodLine, ...]
     biases: tuple[Bias, ...] = ()
 
-    def line(self, method: str) -> MethodLine | None:
+    def line(self, method: Method, alike: bool = False) -> MethodLine | None:
         """Return the line of a method, None if it has none."""
-        return next((line for line in self.lines if line.method == method), None)
+        return next((line for line in self.lines if (line.method, line.alike) == (method, alike)), None)
 
 
 @dataclass(frozen=True)
@@ -104,45 +119,44 @@ def advice(found: DrafterLines, surest: Mean) -> list[str]:
             f"token{'s' if bias.lookahead > 1 else ''}"
             for bias in seen
         )
-        said.append(
-            f"TokenTiming as printed is no choice: its first token is off the target by {ways} (total variation)."
-        )
+        said.append(f"{TOKEN_TIMING.name} is no choice: its first token is off the target by {ways} (total variation).")
     return said
 
 
 def _of_overlap(found: DrafterLines) -> str:
     if not found.shared:
-        return "TLI and union need shared tokens: there is none, so neither drafts at all."
-    tli, union = found.line("TLI"), found.line("union")
+        return f"{TLI.name} and {UNION.name} need shared tokens: there is none, so neither drafts at all."
+    tli, union = found.line(TLI), found.line(UNION)
     gain = ""
     if tli and union and tli.acceptance and union.acceptance:
-        gain = f"; TLI accepts {tli.acceptance.value:.4f}, union {union.acceptance.value:.4f}, never more (Theorem 4.1)"
+        least, most = union.acceptance.value, tli.acceptance.value
+        gain = f"; {TLI.name} accepts {most:.4f}, {UNION.name} {least:.4f}, never more (Theorem 4.1)"
     tokens = f"{found.shared:,} tokens are" if found.shared > 1 else "one token is"
     return (
-        f"TLI needs a large overlap: {tokens} shared, and the draft has "
+        f"{TLI.name} needs a large overlap: {tokens} shared, and the draft has "
         f"{found.shared_mass.value:.4f} of its mass on them{gain}."
     )
 
 
 def _of_samples(found: DrafterLines, surest: Mean) -> list[str]:
-    slem = found.line("SLEM")
+    slem = found.line(SLEM)
     if slem is None or slem.acceptance is None:
         return []
     return [
-        f"SLEM needs a target that is sure of itself: it accepts {slem.acceptance.value:.4f}, and no drafter makes "
-        f"that more than the target's largest mass, {surest.value:.4f}."
+        f"{SLEM.name} needs a target that is sure of itself: it accepts {slem.acceptance.value:.4f}, and no drafter "
+        f"makes that more than the target's largest mass, {surest.value:.4f}."
     ]
 
 
 def _of_psi(found: DrafterLines) -> list[str]:
-    slrs = found.line("SLRS")
+    slrs = found.line(SLRS)
     if slrs is None or slrs.acceptance is None:
         return []
     calls = slrs.calls if slrs.calls is not None else float(found.psi_calls)
     cut = f" ({found.psi_calls:,} until the first target token is determined)" if calls < found.psi_calls else ""
     pays = f"; it pays if a drafter call costs less than {slrs.acceptance.value / calls:.3g} of a target call"
     return [
-        f"SLRS needs short tokens: it accepts {slrs.acceptance.value:.4f}, but ψ takes {calls:,.6g} drafter "
+        f"{SLRS.name} needs short tokens: it accepts {slrs.acceptance.value:.4f}, but ψ takes {calls:,.6g} drafter "
         f"call{'s' * (calls != 1)} a token{cut}{pays if slrs.acceptance.value > 0 else ''}."
     ]
 
@@ -151,18 +165,20 @@ def choice(found: DrafterLines) -> str:
     """Say which method to take with one drafter, and how fast it is; nothing where no speed-up is known.
 
     >>> nothing = Mean(0.0, 0.0, 0)
-    >>> choice(DrafterLines("bytes", 256, 0, nothing, nothing, 9, (MethodLine("SLEM", "", True, None, speed_up=1.5),)))
+    >>> choice(DrafterLines("bytes", 256, 0, nothing, nothing, 9, (MethodLine(SLEM, None, speed_up=1.5),)))
     'Take SLEM: 1.500 times as fast as plain decoding.'
     """
-    # The union never yields more than TLI; where both are equal Table 4 says to take TLI.
-    known = [line for line in found.lines if line.lossless and line.speed_up is not None and line.method != "union"]
+    # The union never yields more than TLI; where both are equal Table 4 says to take TLI: it is dominated.
+    known = [
+        line for line in found.lines if line.method.lossless and line.speed_up is not None and not line.method.dominated
+    ]
     if not known:
         return ""
     best = max(known, key=lambda line: line.speed_up or 0.0)
     if (best.speed_up or 0.0) <= 1:
         return (
-            f"Take none: the best method, {best.method}, reaches {best.speed_up:.3f}, and without drafts it is 1. The "
+            f"Take none: the best method, {best.name}, reaches {best.speed_up:.3f}, and without drafts it is 1. The "
             "drafter is not accurate enough for what it costs."
         )
     drafted = f" with {best.lookahead} draft token{'s' * (best.lookahead > 1)}" if best.lookahead else ""
-    return f"Take {best.method}{drafted}: {best.speed_up:.3f} times as fast as plain decoding."
+    return f"Take {best.name}{drafted}: {best.speed_up:.3f} times as fast as plain decoding."

@@ -1,4 +1,4 @@
-"""The embedded default over several vocabularies: one target that speaks words, and drafters that need not."""
+"""The embedded default with several vocabularies: a target over words, and drafters over words, byte pairs or bytes."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ import numpy as np
 
 from spec_math.arrays import Array, count
 from spec_math.distribution import restriction
-from spec_math.language import NGram, Speaker, Vocabulary
+from spec_math.language import NGram, TokenizedModel, Vocabulary
 from spec_math.language.byte_pairs import BytePairs, learn
-from spec_math.report.default import DRAFT_ORDER, models
 from spec_math.scheme import Tokens
 from spec_math.string_level import merged_paths
+from spec_math.studies.default import DRAFT_ORDER, models
 
 MERGES, PAIRS_ORDER, BYTES_ORDER = 256, 3, 6
 """The byte-pair drafter has the 256 bytes and as many pairs again; n-gram orders of both drafters, in their tokens."""
@@ -28,54 +28,69 @@ class Drafter:
     """
 
     name: str
-    speaker: Speaker
+    tokenized: TokenizedModel
     model: NGram
     shortest: int = 1
 
     def first_token_law(self, target: Vocabulary, text: bytes) -> tuple[Array, Any]:
         """Return ψ after a text, and the mass of the drafted texts that begin with no target token."""
-        heard = self.speaker.read(text)
-        if self.speaker.vocabulary is target:
+        heard = self.tokenized.read(text)
+        if self.tokenized.vocabulary is target:
             # A word is a token of its own, whatever follows: the next one begins with a blank, which no token holds
             # further on. So ψ is the law of the first draft token, without the one that has no text.
-            row = self.speaker.law(heard)
+            row = self.tokenized.law(heard)
             said = np.array([bool(token) for token in target])
             return restriction(row, said), 0.0
-        found = merged_paths.first_token(target, self.speaker.vocabulary, self.model, heard)
+        found = merged_paths.first_token(target, self.tokenized.vocabulary, self.model, heard)
         return found.law, found.untokenisable
 
 
 @cache
-def target() -> Speaker:
-    """Return the default's target as a speaker: each word with the blank before it, the unknown one without text.
+def target() -> TokenizedModel:
+    """Return the default's target as a tokenized: each word with the blank before it, the unknown one without text.
 
-    >>> speaker = target()
-    >>> speaker.vocabulary.spell(speaker.read(" a list of")), len(speaker.vocabulary.special)
+    >>> tokenized = target()
+    >>> tokenized.vocabulary.spell(tokenized.read(" a list of")), len(tokenized.vocabulary.special)
     (b' a list of', 1)
     """
     found = models()
     words = Vocabulary([*(f" {name}" for name in found.corpus.names)], special=[found.corpus.size - 1])
-    return Speaker(found.target, words)
+    return TokenizedModel(found.target, words)
+
+
+@cache
+def byte_pairs() -> BytePairs:
+    """Return the byte pairs that one of the drafters drafts, learnt from the target's text.
+
+    >>> len(byte_pairs().vocabulary)
+    512
+    """
+    return BytePairs(learn(_texts(), MERGES))
+
+
+def _texts() -> list[bytes]:
+    """Return the paragraphs of the target's text."""
+    words = target().vocabulary
+    return [words.spell(paragraph) for paragraph in paragraphs(models().corpus.training)]
 
 
 @cache
 def drafters() -> tuple[Drafter, ...]:
     """Return the drafters, all learnt from the target's text: words, byte pairs, and bytes.
 
-    >>> [(drafter.name, len(drafter.speaker.vocabulary)) for drafter in drafters()[1:]]
+    >>> [(drafter.name, len(drafter.tokenized.vocabulary)) for drafter in drafters()[1:]]
     [('byte pairs', 512), ('bytes', 256)]
     """
     found, words = models(), target().vocabulary
-    texts = [words.spell(paragraph) for paragraph in paragraphs(found.corpus.training)]
-    pairs = BytePairs(learn(texts, MERGES))
+    texts, pairs = _texts(), byte_pairs()
     letters = Vocabulary([bytes([byte]) for byte in range(256)])
-    same = Drafter(f"words (order {DRAFT_ORDER})", Speaker(found.draft, words), found.draft)
+    same = Drafter(f"words (order {DRAFT_ORDER})", TokenizedModel(found.draft, words), found.draft)
     spelled = (
         ("byte pairs", pairs.vocabulary, pairs.encode, (PAIRS_ORDER, 1)),
         ("bytes", letters, tuple[int, ...], (BYTES_ORDER, 2)),
     )
     return same, *(
-        Drafter(name, Speaker(model, vocabulary, encode), model, shortest)
+        Drafter(name, TokenizedModel(model, vocabulary, encode), model, shortest)
         for name, vocabulary, encode, (order, shortest) in spelled
         for model in [NGram.learn(_joined([encode(text) for text in texts]), order, len(vocabulary))]
     )
@@ -96,7 +111,7 @@ def prefixes(positions: int) -> list[Tokens]:
     """Return at most so many evenly spaced held-out positions, each by the words before it in its paragraph.
 
     Raises:
-        TypeError, ValueError: positions is no count.
+        TypeError, ValueError: positions is not a positive integer.
 
     >>> len(prefixes(2))
     2

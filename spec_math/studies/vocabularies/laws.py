@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,20 +10,16 @@ from typing import Any
 import numpy as np
 
 from spec_math.distribution import restriction
-from spec_math.drafting import intersection, union
 from spec_math.drafting.correspondence import carried, places
+from spec_math.files.law_files import LawFile, LawFileError, open_laws
 from spec_math.language import Vocabulary
 from spec_math.language.files import read_vocabulary
 from spec_math.mean import of_positions
-from spec_math.report.law_files import LawFile, LawFileError, open_laws
-from spec_math.report.positions import from_files
-from spec_math.string_level import exact_match, rejection
-from spec_math.string_level.methods import METHODS
+from spec_math.string_level.methods import METHODS, First, Method
 from spec_math.string_level.psi import first_token, most_calls
+from spec_math.studies.positions.stream import from_files
+from spec_math.studies.progress import Progress
 from spec_math.studies.vocabularies.comparison import DrafterLines, MethodLine, VocabularyComparison
-
-ALIKE = ", every draft token from this law"
-"""What a method is called where the drafter is taken to have no context after the position."""
 
 
 @dataclass(frozen=True)
@@ -38,7 +34,7 @@ class Laws:
     positions: int = 40
 
 
-def compare(files: Laws, draft_cost: float, told: Callable[[str, int], Callable[[int], None]]) -> VocabularyComparison:
+def compare(files: Laws, draft_cost: float, progress: Progress) -> VocabularyComparison:
     """Compare union, TLI, SLEM and SLRS at evenly spaced positions of two files.
 
     ψ is that of one draft token, which needs no law but the one in the file; and, as lines of their own, that of a
@@ -52,14 +48,14 @@ def compare(files: Laws, draft_cost: float, told: Callable[[str, int], Callable[
     >>> files = Laws("t.npy", "d.npy", Path("a"), Path("b"))
     >>> compare(files, 0.05, lambda what, steps: lambda done: None)
     Traceback (most recent call last):
-    spec_math.report.law_files.LawFileError: t.npy: there is no such file
+    spec_math.files.law_files.LawFileError: t.npy: there is no such file
     """
     sides = open_laws(files.target), open_laws(files.draft)
     words = read_vocabulary(files.target_vocabulary), read_vocabulary(files.draft_vocabulary)
     _fit(sides, words, (files.target_vocabulary, files.draft_vocabulary))
     chosen = np.linspace(0, sides[0].shape[0] - 1, min(files.positions, sides[0].shape[0])).round().astype(int)
-    step = told("comparing two vocabularies", len(chosen))
-    found: list[dict[str, float]] = []
+    step = progress("comparing two vocabularies", len(chosen))
+    found: list[dict[Key, float]] = []
     for rows in _rows(sides, files.logits, set(chosen.tolist())):
         found.append(_at(*rows, *words))
         step(1)
@@ -105,40 +101,41 @@ def _rows(sides: tuple[LawFile, LawFile], logits: bool, chosen: set[int]) -> Ite
                 yield target, draft
 
 
-def _at(target: Any, draft: Any, words: Vocabulary, other: Vocabulary) -> dict[str, float]:
-    both = target, draft, words, other
+Key = tuple[Method, bool] | str
+"""A method and whether each draft token is taken to be from this law, or another fact of a position."""
+
+
+def _at(target: Any, draft: Any, words: Vocabulary, other: Vocabulary) -> dict[Key, float]:
     said = draft if not other.special else restriction(draft, np.array([bool(token) for token in other]))
-    found = {
-        "union": union.acceptance(*both),
-        "TLI": intersection.acceptance(*both),
+    found: dict[Key, Any] = {
         "shared": carried(draft, words, other)[0].sum(),
         "surest": target.max(),
     }
-    for kind, lookahead in (("", 1), (ALIKE, None)):
+    for alike, lookahead in ((False, 1), (True, None)):
         psi = first_token(words, other, said, lookahead)
-        found[f"SLEM{kind}"] = exact_match.acceptance(target, psi.law)
-        found[f"SLRS{kind}"] = rejection.acceptance(target, psi.law)
+        first = First(target, draft, words, other, psi.law)
+        for method in METHODS:
+            if method.accepts is not None and method.like is None and (method.models is None or not alike):
+                found[method, alike] = method.accepts(first)
         found["untokenisable"] = psi.untokenisable
     return {name: float(value) for name, value in found.items()}
 
 
-def _lines(found: list[dict[str, float]], draft_cost: float) -> Iterator[MethodLine]:
-    for kind, lookahead in (("", 1), (ALIKE, None)):
+def _lines(found: list[dict[Key, float]], draft_cost: float) -> Iterator[MethodLine]:
+    for alike, lookahead in ((False, 1), (True, None)):
         for method in METHODS:
-            name = f"{method.name}{kind}"
-            if name not in found[0]:
+            if (method, alike) not in found[0]:
                 continue
-            acceptance = of_positions([position[name] for position in found])
-            # One draft token that is accepted or not: 1 + acceptance; SLEM reads it as several target tokens.
-            known = lookahead == 1 and method.name != "SLEM"
-            tokens = of_positions([1 + position[name] for position in found]) if known else None
+            acceptance = of_positions([position[method, alike] for position in found])
+            # One draft token that is accepted or not: 1 + acceptance, unless it is read as several target tokens.
+            known = lookahead == 1 and method.retokenised is None
+            tokens = of_positions([1 + position[method, alike] for position in found]) if known else None
             yield MethodLine(
-                name,
-                method.needs,
-                method.lossless,
+                method,
                 acceptance,
                 lookahead,
                 tokens,
                 float(lookahead) if known and lookahead else None,
                 tokens.value / (1 + draft_cost) if tokens else None,
+                alike=alike,
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from spec_math.chance import law
-from spec_math.drafting import intersection, union
 from spec_math.drafting.correspondence import carried, places
-from spec_math.language import Speaker, Table
+from spec_math.language import Table, TokenizedModel
 from spec_math.language.files import read_vocabulary
 from spec_math.mean import known
 from spec_math.scheme import Tokens
-from spec_math.string_level import exact_match, rejection, speed, timing, timing_bias
-from spec_math.string_level.methods import METHODS
+from spec_math.string_level import speed, timing, timing_bias
+from spec_math.string_level.methods import METHODS, First, Method
 from spec_math.string_level.psi import first_token, most_calls
 from spec_math.string_level.reading import opened
+from spec_math.studies.progress import Progress, no_progress
 from spec_math.studies.vocabularies.comparison import Bias, DrafterLines, MethodLine, VocabularyComparison
 
 
@@ -38,23 +38,15 @@ class Tables:
 MOST = 5_000
 """The most sequences of draft tokens that are added up."""
 
-Told = Callable[[str, int], Callable[[int], None]]
-"""A way to say how far work is: from what is done and its steps to what is called after each step."""
-
-
-def _unseen(_: str, __: int) -> Callable[[int], None]:
-    """Show no progress."""
-    return lambda _: None
-
 
 def compare(
-    files: Tables, lookaheads: Sequence[int], draft_cost: Fraction, told: Told = _unseen
+    files: Tables, lookaheads: Sequence[int], draft_cost: Fraction, progress: Progress = no_progress
 ) -> VocabularyComparison:
     """Compare all methods on two tables after one prefix, each at its best lookahead; exact on Fractions.
 
     Raises:
-        ValueError, TypeError, OSError: a file is none, a table does not fit its vocabulary, the prefix is none; too
-            many sequences of draft tokens to add up.
+        ValueError, TypeError, OSError: a file is none, a table does not fit its vocabulary, the prefix is not valid;
+            too many sequences of draft tokens to add up.
 
     >>> none = Path("none.json")
     >>> compare(Tables(none, none, none, none), (1,), Fraction(1, 20))
@@ -62,50 +54,53 @@ def compare(
     FileNotFoundError: [Errno 2] No such file or directory: 'none.json'
     """
     target, drafter = (
-        Speaker(Table.load(model), read_vocabulary(vocabulary))
+        TokenizedModel(Table.load(model), read_vocabulary(vocabulary))
         for model, vocabulary in (
             (files.target_model, files.target_vocabulary),
             (files.draft_model, files.draft_vocabulary),
         )
     )
     source = f"{files.target_model} and {files.draft_model}"
-    result = of_speakers(target, drafter, _tokens(files.prefix), (lookaheads, draft_cost), told)
+    result = of_tokenized_models(target, drafter, _tokens(files.prefix), (lookaheads, draft_cost), progress)
     return replace(result, source=f"{source}{result.source.removeprefix(TWO)}")
 
 
 TWO = "two models"
 
 
-def of_speakers(
-    target: Speaker, drafter: Speaker, prefix: Tokens, plan: tuple[Sequence[int], Any], told: Told = _unseen
+def of_tokenized_models(
+    target: TokenizedModel,
+    drafter: TokenizedModel,
+    prefix: Tokens,
+    plan: tuple[Sequence[int], Any],
+    progress: Progress = no_progress,
 ) -> VocabularyComparison:
-    """Compare all methods on two speakers after a prefix of target tokens; plan: the lookaheads, and the draft cost.
+    """Compare all methods on two tokenized models after a prefix of target tokens; plan: lookaheads and draft cost.
 
     Raises:
         ValueError: there are more than `MOST` sequences of draft tokens; as `speed.compare`. TypeError: as it.
 
     >>> from spec_math.language import Vocabulary
-    >>> target = Speaker(Table({}, default=["1/4", "3/4"]), Vocabulary(["a", "b"]))
-    >>> drafter = Speaker(Table({}, default=["1"]), Vocabulary(["bb"]))
-    >>> found = of_speakers(target, drafter, (), ((1, 2), Fraction(1, 8))).drafters[0]
-    >>> found.line("SLEM").exact
+    >>> target = TokenizedModel(Table({}, default=["1/4", "3/4"]), Vocabulary(["a", "b"]))
+    >>> drafter = TokenizedModel(Table({}, default=["1"]), Vocabulary(["bb"]))
+    >>> found = of_tokenized_models(target, drafter, (), ((1, 2), Fraction(1, 8))).drafters[0]
+    >>> from spec_math.string_level.methods import SLEM
+    >>> found.line(SLEM).exact
     ('3/4', '781/256', '781/320')
     """
     lookaheads, draft_cost = plan
     _affordable(len(drafter.vocabulary), max(lookaheads))
     laws, reading = opened(target, drafter, prefix)
-    row, draft = laws.target(), drafter.law(reading.heard)
+    row, draft = laws.target(), drafter.law(reading.context_tokens)
     lines: list[MethodLine] = []
-    step = told("adding up every path", len(METHODS))
+    step = progress("adding up every path", len(METHODS))
     for method in METHODS:
         (found,) = speed.compare(target, drafter, prefix, lookaheads, draft_cost, (method,))
         step(1)
-        accepted = _accepted(found.method, (target, drafter, prefix), found.lookahead)
+        accepted = _accepted(method, (target, drafter, prefix), found.lookahead)
         lines.append(
             MethodLine(
-                found.method,
-                found.needs,
-                found.lossless,
+                method,
                 known(accepted),
                 found.lookahead,
                 known(found.tokens_per_call),
@@ -150,23 +145,16 @@ def _affordable(size: int, lookahead: int) -> None:
     )
 
 
-def _accepted(method: str, speakers: tuple[Speaker, Speaker, Tokens], lookahead: int) -> Any:
+def _accepted(method: Method, tokenized_models: tuple[TokenizedModel, TokenizedModel, Tokens], lookahead: int) -> Any:
     """Return the chance that the first drafted target token is accepted: Table 3, and its like for TokenTiming."""
-    target, drafter, prefix = speakers
-    laws, reading = opened(target, drafter, prefix)
-    row, draft = laws.target(), drafter.law(reading.heard)
-    both = target.vocabulary, drafter.vocabulary
-    if method == "union":
-        return union.acceptance(row, draft, *both)
-    if method == "TLI":
-        return intersection.acceptance(row, draft, *both)
-    if method == "TokenTiming as printed":
+    target, drafter, prefix = tokenized_models
+    if method.accepts is None:
         outcomes = law(lambda coin: timing.run(coin, target, drafter, prefix, lookahead))
         return sum(mass for outcome, mass in outcomes.items() if outcome.accepted)
+    laws, reading = opened(target, drafter, prefix)
+    both = target.vocabulary, drafter.vocabulary
     psi = first_token(*both, reading, lookahead).law
-    # The conditional variant proposes its first token with the law ψ, as SLRS does; the deterministic one is SLEM's.
-    formula = rejection if method in ("SLRS", "TokenTiming, conditional") else exact_match
-    return formula.acceptance(row, psi)
+    return method.accepts(First(laws.target(), drafter.law(reading.context_tokens), *both, psi))
 
 
 def _fractions(*values: Any) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from spec_math.language.expressibility import expressibility
 from spec_math.language.files import read_tokenizer, read_vocabulary
 from spec_math.language.overlap import Overlap, by_bytes, by_keys, in_texts
 from spec_math.result import Column, Curve, Panel, Picture, Result, Row, Table, sentences
-from spec_math.studies.progress import Told
+from spec_math.studies.progress import Progress
 
 COLUMNS = (
     Column("compared"),
@@ -32,7 +32,7 @@ class OverlapRequest:
     text: Path | None = None
 
 
-def study(request: OverlapRequest, told: Told) -> Result:
+def study(request: OverlapRequest, progress: Progress) -> Result:
     """Compare two vocabularies.
 
     Raises:
@@ -43,7 +43,7 @@ def study(request: OverlapRequest, told: Told) -> Result:
     FileNotFoundError: [Errno 2] No such file or directory: 'a.json'
     """
     first, second, text = request.first, request.second, request.text
-    a, b = read_all([first, second], told)
+    a, b = read_all([first, second], progress)
     found = _overlaps(a, b)
     notes: list[str] = []
     if text is not None:
@@ -76,7 +76,7 @@ def study(request: OverlapRequest, told: Told) -> Result:
     )
 
 
-def read_all(places: Sequence[Path], told: Told) -> list[Vocabulary]:
+def read_all(places: Sequence[Path], progress: Progress) -> list[Vocabulary]:
     """Read vocabularies one after another, and say so.
 
     Raises:
@@ -85,7 +85,7 @@ def read_all(places: Sequence[Path], told: Told) -> list[Vocabulary]:
     >>> read_all([], lambda what, steps: lambda done: None)
     []
     """
-    step = told("reading vocabularies", len(places))
+    step = progress("reading vocabularies", len(places))
     found: list[Vocabulary] = []
     for place in places:
         found.append(read_vocabulary(place))

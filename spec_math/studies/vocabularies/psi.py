@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from spec_math.distribution import restriction
+from spec_math.files.law_files import LawFileError, open_laws
 from spec_math.language import Vocabulary
 from spec_math.language.files import read_tokenizer
-from spec_math.report.law_files import LawFileError, open_laws
-from spec_math.report.positions import from_files
 from spec_math.result import Column, Note, Picture, Result, Row, Table, sentences
 from spec_math.string_level import segmentation
 from spec_math.string_level.psi import first_token, longest_lookahead, most_calls
-from spec_math.studies.progress import Told
+from spec_math.studies.positions.stream import from_files
+from spec_math.studies.progress import Progress
 from spec_math.studies.vocabularies import segmentation_counts
 from spec_math.studies.vocabularies.overlap import read_all, text_of
 from spec_math.studies.vocabularies.segmentation_pictures import by_length, histogram, tree
@@ -55,7 +55,7 @@ class PsiRequest:
     shortest: int | None = None
 
 
-def study(request: PsiRequest, told: Told) -> Result:
+def study(request: PsiRequest, progress: Progress) -> Result:
     """Count in how many ways the drafter can spell a text and the calls that takes, draw the tree, and perhaps find ψ.
 
     Without a text: the segmentations of every token of the vocabulary, as in Timor et al., Table 5.
@@ -68,7 +68,7 @@ def study(request: PsiRequest, told: Told) -> Result:
     FileNotFoundError: [Errno 2] No such file or directory: 'none.json'
     """
     places = [place for place in (request.vocabulary, request.target_vocabulary) if place is not None]
-    drafter, *others = read_all(places, told)
+    drafter, *others = read_all(places, progress)
     drawing = request.draft, request.corpus, request.lookahead
     if request.text is None:
         if others or any(option is not None for option in drawing):

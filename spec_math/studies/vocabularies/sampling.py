@@ -2,38 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from spec_math import array_draw
 from spec_math.arrays import count
-from spec_math.block_level import array_draw
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.drafted_chains import drafted_masses
 from spec_math.chance import sample
-from spec_math.drafting import intersection, union
 from spec_math.drafting.correspondence import carried, places
-from spec_math.language import GreedyTokenizer, Speaker, UntokenisableError
+from spec_math.language import GreedyTokenizer, TokenizedModel, UntokenisableError
 from spec_math.mean import Mean, known, of_positions, of_strata
-from spec_math.report.default import models as embedded
 from spec_math.scheme import Tokens
-from spec_math.string_level import exact_match, given_draft, rejection, timing_bias
-from spec_math.string_level.methods import METHODS
+from spec_math.string_level import given_draft, timing_bias
+from spec_math.string_level.methods import METHODS, TOKEN_TIMING, Draft, First, Method
 from spec_math.string_level.psi import most_calls
 from spec_math.string_level.reading import Reading, opened
-from spec_math.string_level.realignment import candidate
 from spec_math.string_level.timing import bias as bias_over_one_vocabulary
-from spec_math.string_level.timing import proposal
+from spec_math.studies.default import models as embedded
+from spec_math.studies.progress import Progress
 from spec_math.studies.vocabularies.comparison import Bias, DrafterLines, MethodLine, VocabularyComparison
 from spec_math.studies.vocabularies.default import Drafter, drafters, prefixes
 from spec_math.studies.vocabularies.default import target as embedded_target
-
-PRINTED = "TokenTiming as printed"
-
-Told = Callable[[str, int], Callable[[int], None]]
-"""A way to say how far work is: from what is done and its steps to what is called after each step."""
 
 
 @dataclass(frozen=True)
@@ -51,8 +44,8 @@ class Sampling:
 class _Position:
     """One drafter at one position: Table 3, and mean tokens by method and lookahead."""
 
-    acceptance: dict[str, float]
-    tokens: dict[tuple[str, int], float]
+    acceptance: dict[Method, float]
+    tokens: dict[tuple[Method, int], float]
     shared_mass: float
     untokenisable: float
     surest: float
@@ -60,38 +53,38 @@ class _Position:
     excess: tuple[list[float], float]
 
 
-def compare(request: Sampling, told: Told) -> VocabularyComparison:
+def compare(request: Sampling, progress: Progress) -> VocabularyComparison:
     """Compare all methods with every embedded drafter, at evenly spaced held-out positions.
 
     Acceptances are exact at each position up to rounding; tokens per call are means over drafts; errors are those of
     the mean over positions. A method's lookahead is the one of the highest speed-up, chosen on the same samples.
 
     Raises:
-        TypeError, ValueError: positions, drafts or a lookahead is no count.
+        TypeError, ValueError: positions, drafts or a lookahead is not a positive integer.
 
     >>> compare(Sampling(drafts=0), lambda what, steps: lambda done: None)
     Traceback (most recent call last):
     ValueError: drafts must be at least 1; got 0
     """
     count(request.drafts, "drafts")
-    speaker, starts = embedded_target(), prefixes(request.positions)
+    tokenized, starts = embedded_target(), prefixes(request.positions)
     rng = np.random.default_rng(request.seed)
     lines: list[DrafterLines] = []
     surest = of_positions([0.0])
     for drafter in drafters():
-        step = told(f"drafting in {drafter.name}", len(starts))
+        step = progress(f"drafting in {drafter.name}", len(starts))
         found: list[_Position] = []
         for prefix in starts:
-            found.append(_at(speaker, drafter, prefix, request, rng))
+            found.append(_at(tokenized, drafter, prefix, request, rng))
             step(1)
         surest = of_positions([position.surest for position in found])
-        lines.append(_lines(speaker, drafter, found, request))
+        lines.append(_lines(tokenized, drafter, found, request))
     source = (
-        f"an n-gram model of CPython's documentation that speaks {len(speaker.vocabulary):,} words, and drafters "
+        f"an n-gram model of CPython's documentation that speaks {len(tokenized.vocabulary):,} words, and drafters "
         f"learnt from the same text, at {len(starts)} held-out words"
     )
     return VocabularyComparison(
-        source, len(speaker.vocabulary), len(starts), request.draft_cost, tuple(lines), surest, "Monte Carlo"
+        source, len(tokenized.vocabulary), len(starts), request.draft_cost, tuple(lines), surest, "Monte Carlo"
     )
 
 
@@ -117,39 +110,38 @@ def tokens_of_chain(laws: Conditionals, lookaheads: Sequence[int], rng: Any) -> 
     return [sums[min(lookahead, len(sums) - 1)] for lookahead in lookaheads]
 
 
-def _at(speaker: Speaker, drafter: Drafter, prefix: Tokens, request: Sampling, rng: Any) -> _Position:
-    other = drafter.speaker.vocabulary
-    laws, reading = opened(speaker, drafter.speaker, prefix)
+def _at(tokenized: TokenizedModel, drafter: Drafter, prefix: Tokens, request: Sampling, rng: Any) -> _Position:
+    other = drafter.tokenized.vocabulary
+    laws, reading = opened(tokenized, drafter.tokenized, prefix)
     row = laws.target()
-    draft = drafter.speaker.law(reading.heard)
-    psi, untokenisable = drafter.first_token_law(speaker.vocabulary, speaker.vocabulary.spell(prefix))
-    both = row, draft, speaker.vocabulary, other
+    draft = drafter.tokenized.law(reading.context_tokens)
+    psi, untokenisable = drafter.first_token_law(tokenized.vocabulary, tokenized.vocabulary.spell(prefix))
+    first = First(row, draft, tokenized.vocabulary, other, psi)
     acceptance = {
-        "union": union.acceptance(*both),
-        "TLI": intersection.acceptance(*both),
-        "SLEM": exact_match.acceptance(row, psi),
-        "SLRS": rejection.acceptance(row, psi),
+        method: method.accepts(first) for method in METHODS if method.accepts is not None and method.like is None
     }
     drafts = [sample(lambda coin: reading.draw(coin, max(request.lookaheads)), rng) for _ in range(request.drafts)]
-    tokens, firsts = _retokenised(speaker, (laws, reading), drafts, request.lookaheads)
+    tokens, firsts = _retokenised(tokenized, (laws, reading), drafts, request.lookaheads)
     tokens |= {
         (method, lookahead): value
-        for method, values in _in_a_row(speaker, drafter, prefix, request, rng).items()
+        for method, values in _in_a_row(tokenized, drafter, prefix, request, rng).items()
         for lookahead, value in zip(request.lookaheads, values, strict=True)
     }
-    tokens["SLRS", 1] = 1 + acceptance["SLRS"]
-    acceptance[PRINTED] = float(np.mean([first.chance for first in firsts]))
-    one = bias_over_one_vocabulary(row, draft) if other is speaker.vocabulary else None
+    for method, accepted in acceptance.items():
+        if method.one_token:
+            tokens[method, 1] = 1 + accepted
+    acceptance[TOKEN_TIMING] = float(np.mean([first.chance for first in firsts]))
+    one = bias_over_one_vocabulary(row, draft) if other is tokenized.vocabulary else None
     exact = one
     if exact is None:
-        starts = GreedyTokenizer(speaker.vocabulary)
+        starts = GreedyTokenizer(tokenized.vocabulary)
         exact = timing_bias.total_variation(
-            speaker, drafter.speaker, prefix, drafter.shortest, lambda text: _begins(starts, text)
+            tokenized, drafter.tokenized, prefix, drafter.shortest, lambda text: _begins(starts, text)
         )
     return _Position(
         acceptance,
         tokens,
-        float(carried(draft, speaker.vocabulary, other)[0].sum()),
+        float(carried(draft, tokenized.vocabulary, other)[0].sum()),
         float(untokenisable),
         float(row.max()),
         float(exact),
@@ -172,45 +164,42 @@ def _begins(tokenizer: GreedyTokenizer, text: bytes) -> bool:
 
 
 def _retokenised(
-    speaker: Speaker, opening: tuple[Conditionals, Reading], drafts: list[Tokens], lookaheads: tuple[int, ...]
-) -> tuple[dict[tuple[str, int], float], list[timing_bias.First]]:
-    """Return the mean tokens of SLEM and TokenTiming by lookahead, and the first tokens of the longest drafts."""
+    tokenized: TokenizedModel, opening: tuple[Conditionals, Reading], drafts: list[Tokens], lookaheads: tuple[int, ...]
+) -> tuple[dict[tuple[Method, int], float], list[timing_bias.First]]:
+    """Return the mean tokens of SLEM and TokenTiming by lookahead, and TokenTiming's first of the longest drafts."""
     laws, reading = opening
-    values: dict[tuple[str, int], list[float]] = {}
+    values: dict[tuple[Method, int], list[float]] = {}
     firsts: list[timing_bias.First] = []
     for said in drafts:
         for lookahead in lookaheads:
-            text = reading.text(said[:lookahead])
-            matched = candidate(speaker, laws.prefix, text, exact_match.LOOKBEHIND)
-            drafted = candidate(speaker, laws.prefix, text, 0)
-            chances = given_draft.ratios(laws, drafted, proposal(speaker, reading, said[:lookahead], drafted))
-            for method, tokens, row in (
-                ("SLEM", matched, given_draft.masses(laws, matched)),
-                (PRINTED, drafted, chances),
-            ):
-                values.setdefault((method, lookahead), []).append(float(given_draft.emitted(laws, tokens, row)))
-            if lookahead == max(lookaheads):
-                firsts.append(timing_bias.First(drafted[0], chances[0]) if drafted else timing_bias.First(None, 0.0))
+            for method in METHODS:
+                if method.retokenised is None:
+                    continue
+                tokens, chances = method.retokenised(Draft(tokenized, laws, reading, said[:lookahead]))
+                values.setdefault((method, lookahead), []).append(float(given_draft.emitted(laws, tokens, chances)))
+                if method is TOKEN_TIMING and lookahead == max(lookaheads):
+                    firsts.append(timing_bias.First(tokens[0], chances[0]) if tokens else timing_bias.First(None, 0.0))
     return {key: float(np.mean(row)) for key, row in values.items()}, firsts
 
 
 def _in_a_row(
-    speaker: Speaker, drafter: Drafter, prefix: Tokens, request: Sampling, rng: Any
-) -> dict[str, list[float]]:
+    tokenized: TokenizedModel, drafter: Drafter, prefix: Tokens, request: Sampling, rng: Any
+) -> dict[Method, list[float]]:
     """Return the mean tokens of union and TLI by lookahead, where there are shared tokens."""
-    if drafter.speaker.vocabulary is speaker.vocabulary:
+    if drafter.tokenized.vocabulary is tokenized.vocabulary:
         # Both are the verifier for one vocabulary, and n-gram models say single masses.
         models = (embedded().target, drafter.model)
         contexts = np.repeat(models[0].context(prefix)[None], request.drafts, axis=0)
         t, d = drafted_masses(models, contexts, max(request.lookaheads), rng)
         kept = np.cumprod(np.minimum(1.0, t / d), axis=1)
         values = [float(1 + kept[:, :lookahead].sum(axis=1).mean()) for lookahead in request.lookaheads]
-        return {"union": values, "TLI": values}
-    if not _shared(speaker, drafter):
+        return {method: values for method in METHODS if method.models is not None}
+    if not _shared(tokenized, drafter):
         return {}
     pairs = {
-        "union": Conditionals(*union.models(speaker, drafter.speaker), prefix),
-        "TLI": Conditionals(speaker.model, intersection.model(drafter.speaker, speaker.vocabulary), prefix),
+        method: Conditionals(*method.models(tokenized, drafter.tokenized), prefix)
+        for method in METHODS
+        if method.models is not None
     }
     return {
         method: np.mean(
@@ -220,34 +209,32 @@ def _in_a_row(
     }
 
 
-def _shared(speaker: Speaker, drafter: Drafter) -> int:
-    found = places(speaker.vocabulary, drafter.speaker.vocabulary)
+def _shared(tokenized: TokenizedModel, drafter: Drafter) -> int:
+    found = places(tokenized.vocabulary, drafter.tokenized.vocabulary)
     return len(np.unique(found[found >= 0]))
 
 
-def _lines(speaker: Speaker, drafter: Drafter, found: list[_Position], request: Sampling) -> DrafterLines:
-    calls = most_calls(speaker.vocabulary, drafter.speaker.vocabulary)
+def _lines(tokenized: TokenizedModel, drafter: Drafter, found: list[_Position], request: Sampling) -> DrafterLines:
+    calls = most_calls(tokenized.vocabulary, drafter.tokenized.vocabulary)
     lines: list[MethodLine] = []
     for method in METHODS:
-        if method.name not in found[0].acceptance:
+        if method not in found[0].acceptance:
             continue
-        acceptance = of_positions([position.acceptance[method.name] for position in found])
+        acceptance = of_positions([position.acceptance[method] for position in found])
         choices = [
-            _choice(method.name, lookahead, found, float(calls) if method.name == "SLRS" else lookahead, request)
-            for name, lookahead in found[0].tokens
-            if name == method.name
+            _choice(method, lookahead, found, float(calls) if method.one_token else lookahead, request)
+            for other, lookahead in found[0].tokens
+            if other is method
         ]
         choices += [] if choices else [(1.0, None, None, None)]
         speed_up, lookahead, tokens, spent = max(choices, key=lambda choice: choice[0])
-        lookahead = None if method.name == "SLRS" else lookahead
+        lookahead = None if method.one_token else lookahead
         known = None if tokens is None else speed_up
-        lines.append(
-            MethodLine(method.name, method.needs, method.lossless, acceptance, lookahead, tokens, spent, known)
-        )
+        lines.append(MethodLine(method, acceptance, lookahead, tokens, spent, known))
     return DrafterLines(
         drafter.name,
-        len(drafter.speaker.vocabulary),
-        _shared(speaker, drafter),
+        len(drafter.tokenized.vocabulary),
+        _shared(tokenized, drafter),
         of_positions([position.shared_mass for position in found]),
         of_positions([position.untokenisable for position in found]),
         calls,
@@ -259,8 +246,8 @@ def _lines(speaker: Speaker, drafter: Drafter, found: list[_Position], request: 
     )
 
 
-def _choice(name: str, lookahead: int, found: list[_Position], calls: float, request: Sampling) -> Any:
-    tokens = of_positions([position.tokens[name, lookahead] for position in found])
+def _choice(method: Method, lookahead: int, found: list[_Position], calls: float, request: Sampling) -> Any:
+    tokens = of_positions([position.tokens[method, lookahead] for position in found])
     return tokens.value / (1 + calls * request.draft_cost), lookahead, tokens, calls
 
 

@@ -43,7 +43,7 @@ def counts(vocabulary: Vocabulary, shortest: int | None = None) -> Counts:
     Tokens that only repeat the bytes of another are counted like it.
 
     Raises:
-        ValueError: there are fewer text tokens. TypeError: shortest is no count.
+        ValueError: there are fewer text tokens. TypeError: shortest is not a positive integer.
 
     Source: Timor et al., Appendix C, with the 150,000 shortest of 151,646.
 

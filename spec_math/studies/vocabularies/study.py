@@ -7,9 +7,9 @@ from fractions import Fraction
 from pathlib import Path
 
 from spec_math.arrays import count
-from spec_math.report.arguments import parsed_ks
 from spec_math.result import Result
-from spec_math.studies.progress import Told
+from spec_math.studies.arguments import parsed_ks
+from spec_math.studies.progress import Progress
 from spec_math.studies.vocabularies import laws as vocabulary_laws
 from spec_math.studies.vocabularies import models as vocabulary_models
 from spec_math.studies.vocabularies import sampling as vocabulary_sampling
@@ -36,7 +36,7 @@ class Vocabularies:
     seed: int = 0
 
 
-def study(request: Vocabularies, told: Told) -> Result:
+def study(request: Vocabularies, progress: Progress) -> Result:
     """Compare union, TLI, SLEM, SLRS and TokenTiming, and say which one to take.
 
     Raises:
@@ -46,10 +46,10 @@ def study(request: Vocabularies, told: Told) -> Result:
     Traceback (most recent call last):
     ValueError: files need both vocabularies, the target's and the drafter's
     """
-    return result_of(compared(request, told))
+    return result_of(compared(request, progress))
 
 
-def compared(request: Vocabularies, told: Told) -> VocabularyComparison:
+def compared(request: Vocabularies, progress: Progress) -> VocabularyComparison:
     """Return the comparison as `study` shows it.
 
     Raises:
@@ -63,7 +63,7 @@ def compared(request: Vocabularies, told: Told) -> VocabularyComparison:
     words, other = request.target_vocabulary, request.draft_vocabulary
     target, draft = request.target, request.draft
     if not (target or draft or words or other):
-        return _embedded(request, cost, told)
+        return _embedded(request, cost, progress)
     if words is None or other is None:
         raise ValueError("files need both vocabularies, the target's and the drafter's")
     if target is None or draft is None:
@@ -74,21 +74,21 @@ def compared(request: Vocabularies, told: Told) -> VocabularyComparison:
         raise ValueError(f"--target and --draft are both files of laws or both tables; got {target} and {draft}")
     if tables[0]:
         files = vocabulary_models.Tables(Path(target), Path(draft), words, other, request.prefix)
-        return vocabulary_models.compare(files, _lookaheads(request, TABLES), cost, told)
+        return vocabulary_models.compare(files, _lookaheads(request, TABLES), cost, progress)
     if request.lookaheads is not None or request.prefix:
         raise ValueError("--lookahead and --prefix are for tables; files of laws say nothing of further draft tokens")
     most = vocabulary_laws.Laws.positions if request.positions is None else count(request.positions, "--positions")
     laws = vocabulary_laws.Laws(target, draft, words, other, request.logits, most)
-    return vocabulary_laws.compare(laws, float(cost), told)
+    return vocabulary_laws.compare(laws, float(cost), progress)
 
 
-def _embedded(request: Vocabularies, cost: Fraction, told: Told) -> VocabularyComparison:
+def _embedded(request: Vocabularies, cost: Fraction, progress: Progress) -> VocabularyComparison:
     if request.prefix:
         raise ValueError("--prefix is for models from files; the embedded default starts at its held-out words")
     positions = vocabulary_sampling.Sampling.positions if request.positions is None else request.positions
     lookaheads = _lookaheads(request, EMBEDDED)
     sampling = vocabulary_sampling.Sampling(positions, lookaheads=lookaheads, draft_cost=float(cost), seed=request.seed)
-    return vocabulary_sampling.compare(sampling, told)
+    return vocabulary_sampling.compare(sampling, progress)
 
 
 def _lookaheads(request: Vocabularies, usual: tuple[int, ...]) -> tuple[int, ...]:

@@ -6,12 +6,13 @@ from fractions import Fraction
 
 from spec_math.mean import Mean
 from spec_math.result import Cell, Column, Curve, Note, Panel, Picture, Result, Row, Table, sentences
-from spec_math.string_level.methods import METHODS
+from spec_math.string_level.methods import METHODS, TOKEN_TIMING, Method
 from spec_math.studies.vocabularies.comparison import (
     DrafterLines,
     MethodLine,
     VocabularyComparison,
     advice,
+    called,
     choice,
 )
 
@@ -28,6 +29,7 @@ METHOD_COLUMNS = (
     Column("tokens, exact", "fraction", shown=False),
     Column("speed-up, exact", "fraction", shown=False),
     Column("Table 4 asks for"),
+    Column("page", shown=False),
 )
 DRAFTER_COLUMNS = (
     Column("drafter"),
@@ -80,16 +82,18 @@ def picture(found: VocabularyComparison) -> Picture:
     2
     """
     names = tuple(drafter.name for drafter in found.drafters)
-    listed = list(dict.fromkeys(line.method for drafter in found.drafters for line in drafter.lines))
-    known = [method.name for method in METHODS if method.name in listed]
-    methods = [*known, *(name for name in listed if name not in known)]
+    listed = dict.fromkeys((line.method, line.alike) for drafter in found.drafters for line in drafter.lines)
+    known = [(method, False) for method in METHODS if (method, False) in listed]
+    methods = [*known, *(one for one in listed if one not in known)]
 
     def bars(y: str, means: dict[str, list[Mean | None]], *further: Curve) -> Panel:
         curves = tuple(_bar(label, values) for label, values in means.items())
         return Panel((*curves, *further), "", y, bars=True, ticks=names)
 
-    accepted = {name: [_of(drafter, name, "acceptance") for drafter in found.drafters] for name in methods}
-    tokens = {name: [_of(drafter, name, "tokens") for drafter in found.drafters] for name in methods}
+    accepted, tokens = (
+        {called(one, alike): [_of(drafter, one, alike, what) for drafter in found.drafters] for one, alike in methods}
+        for what in ("acceptance", "tokens")
+    )
     panels = [
         bars("accepts the first draft", accepted),
         bars("target tokens per target call", tokens, Curve("no gain", (0.0,), (1.0,), style="guide")),
@@ -99,7 +103,7 @@ def picture(found: VocabularyComparison) -> Picture:
             label: [next((bias.value for bias in d.biases if bias.exact is exact), None) for d in found.drafters]
             for label, exact in (("its bias, exact", True), ("its bias, at least", False))
         }
-        panels.append(bars("TokenTiming as printed: bias of the first token", biases))
+        panels.append(bars(f"{TOKEN_TIMING.name}: bias of the first token", biases))
     return Picture(
         "vocabularies",
         "Drafters with vocabularies of their own",
@@ -118,8 +122,8 @@ def _bar(label: str, values: list[Mean | None]) -> Curve:
     return Curve(label, tuple(place for place, _ in held), drawn, low, high)
 
 
-def _of(drafter: DrafterLines, method: str, what: str) -> Mean | None:
-    line = drafter.line(method)
+def _of(drafter: DrafterLines, method: Method, alike: bool, what: str) -> Mean | None:
+    line = drafter.line(method, alike)
     return None if line is None else getattr(line, what)
 
 
@@ -132,18 +136,19 @@ def _row(drafter: DrafterLines, line: MethodLine) -> Row:
     exact: list[Cell] = [Fraction(value) for value in line.exact] or [None, None, None]
     cells: tuple[Cell, ...] = (
         drafter.name,
-        line.method,
-        line.lossless,
+        line.name,
+        line.method.lossless,
         line.acceptance,
         line.lookahead,
         line.tokens,
         line.calls,
         line.speed_up,
         *exact,
-        line.needs.partition(":")[0].partition(";")[0],
+        line.method.needs.partition(":")[0].partition(";")[0],
+        line.method.page,
     )
     about = f"{drafter.name}: {drafter.size:,} tokens, {drafter.shared:,} of them the target's"
-    return Row(cells, "" if line.lossless else "wrong", about)
+    return Row(cells, "" if line.method.lossless else "wrong", about)
 
 
 def _drafters(found: VocabularyComparison) -> Table:

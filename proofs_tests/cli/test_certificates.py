@@ -1,0 +1,132 @@
+"""spec-math certify and check: a certificate goes out, comes back, and is judged again; no forgery passes."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner, Result
+
+from proofs_tests import certificate_forgeries as cases
+from spec_math.cli import app
+from spec_math.token_level import certificate, optimal
+
+BERNOULLI = ("--target", "2/5,3/5", "--draft", "3/4,1/4")
+
+
+def run(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments], env={"COLUMNS": "400"})
+
+
+def written(folder: Path, claim: cases.Data) -> Path:
+    place = folder / "claim.json"
+    assert place.write_text(json.dumps(claim), encoding="utf-8") > 0
+    return place
+
+
+def test_a_certificate_goes_out_and_comes_back(tmp_path: Path) -> None:
+    out = run("certify", *BERNOULLI, "--k", 2, "--out", tmp_path)
+    assert out.exit_code == 0, out.output
+    assert "keeps one more often than 67/80 = 0.837500" in out.output
+    assert sorted(path.name for path in tmp_path.iterdir()) == [
+        "certificate.json",
+        "optimum-coupling.csv",
+        "optimum.csv",
+        "optimum.html",
+        "optimum.json",
+        "optimum.svg",
+    ]
+    back = run("check", tmp_path / "certificate.json", *BERNOULLI, "--k", 2, "--out", tmp_path / "again")
+    assert back.exit_code == 0, back.output
+    assert "It holds: no verifier of its drafts keeps one more often than 67/80" in back.output
+    assert len(list((tmp_path / "again").iterdir())) == 5
+    kept = certificate.load(tmp_path / "certificate.json").acceptance
+    assert kept == optimal.acceptance(["2/5", "3/5"], ["3/4", "1/4"], 2)
+
+
+def test_one_file_is_the_certificate(tmp_path: Path) -> None:
+    assert run("certify", *BERNOULLI, "--out", tmp_path / "mine.json").exit_code == 0
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.json"]
+    unasked = run("check", tmp_path / "mine.json")
+    assert unasked.exit_code == 0
+    assert "Whether it is about your laws was not asked" in unasked.output
+
+
+@pytest.mark.parametrize(
+    ("other", "words"),
+    [
+        (("--target", "1/2,1/2"), "another target"),
+        (("--draft", "3/4,1/4", "--k", 3), "another law of the drafts"),
+        (("--draft", "3/4,1/4", "--k", 2, "--drafts", "greedy"), "another law of the drafts"),
+    ],
+)
+def test_a_true_certificate_about_other_laws_is_rejected(other: tuple[object, ...], words: str, tmp_path: Path) -> None:
+    place = written(tmp_path, cases.true()["two drafts"])
+    result = run("check", place, *other)
+    assert result.exit_code == 1
+    assert words in result.output
+
+
+@pytest.mark.parametrize("name", cases.ONE_FAULT)
+def test_a_forgery_is_rejected(name: str, tmp_path: Path) -> None:
+    result = run("check", written(tmp_path, cases.ONE_FAULT[name]))
+    # What is listed twice cannot be read as a claim.
+    assert result.exit_code == (2 if name == "a draft listed twice" else 1), result.output
+    assert "Rejected: " in result.output or "holds no certificate" in result.output
+
+
+def test_true_certificates_are_accepted_and_no_forgery_is(tmp_path: Path) -> None:
+    """Without the command line around it, every one of them."""
+    assert all(certificate.load(written(tmp_path, claim)).check() for claim in cases.true().values())
+    passed: list[str] = []
+    for name, claim in cases.forged():
+        try:
+            passed += [name] * certificate.load(written(tmp_path, claim)).check()
+        except ValueError as error:
+            assert "holds no certificate" in str(error)
+    assert passed == []
+
+
+@pytest.mark.parametrize("text", ["", "{}", "[1, 2]", '{"format": NaN}', "\x00", "9" * 5000])
+def test_what_is_no_certificate_is_bad_input(text: str, tmp_path: Path) -> None:
+    place = tmp_path / "a.json"
+    assert place.write_text(text, encoding="utf-8") == len(text)
+    result = run("check", place)
+    assert result.exit_code == 2
+    assert "holds no certificate" in result.output
+
+
+def test_laws_come_from_files_from_several_drafters_and_as_a_table(tmp_path: Path) -> None:
+    assert (tmp_path / "t.json").write_text("[0.4, 0.6]") > 0
+    np.save(tmp_path / "d.npy", np.array([[3, 1]], dtype=np.float32))
+    both = run("certify", "--target", tmp_path / "t.json", "--draft", "3/4,1/4", "--draft", "3/4,1/4")
+    assert both.exit_code == 0
+    assert "67/80" in both.output
+    weights = run("certify", "--target", "2,3", "--draft", tmp_path / "d.npy", "--weights", "--k", 2)
+    assert "67/80" in weights.output
+    assert (tmp_path / "law.json").write_text('{"0 0": "9/16", "0 1": "3/16", "1 0": "3/16", "1 1": "1/16"}') > 0
+    table = run("certify", "--target", "2/5,3/5", "--draft-law", tmp_path / "law.json")
+    assert "67/80" in table.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--draft", "1/2,1/2"), "whose optimum is asked for"),
+        (("--target", "1/2,1/2"), "which drafts are verified"),
+        (("--target", "2,3", "--draft", "1/2,1/2"), "--weights"),
+        (("--target", "1/2,1/2", "--draft", "1"), "2 and 1 tokens"),
+        ((*BERNOULLI, "--k", 0), "--k must be at least 1"),
+        ((*BERNOULLI, "--drafts", "nothing"), "no scheme begins with 'nothing'"),
+        ((*BERNOULLI, "--draft", "1/2,1/2", "--k", 3), "leave out --k"),
+        (("--target", "no.json", "--draft", "1/2,1/2"), "no.json"),
+        ((*BERNOULLI, "--draft-law", "law.json"), "leave out --draft"),
+    ],
+)
+def test_bad_input_is_a_sentence(arguments: tuple[object, ...], words: str) -> None:
+    result = run("certify", *arguments)
+    assert result.exit_code == 2
+    assert words in result.output
+    assert "Traceback" not in result.output

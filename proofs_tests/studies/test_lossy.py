@@ -1,0 +1,184 @@
+"""The study of lossy rules: its numbers are those of the rules, and none is above the frontier."""
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from spec_math.cli import app
+from spec_math.lossy import RULES, ensemble
+from spec_math.studies import overview
+from spec_math.studies.blocks.models import embedded
+from spec_math.studies.lossy.growth import growth_table
+from spec_math.studies.lossy.measure import Point, points_of
+from spec_math.studies.lossy.study import LossyRequest, laws_of, measured, named, study
+from spec_math.studies.lossy.table import Source, advice, finding, nearest, result_of
+
+
+def untold(_what, _steps):
+    return lambda _done: None
+
+
+def pairs(number=3, size=6, seed=0):
+    rng = np.random.default_rng(seed)
+    return [tuple(rng.dirichlet(np.ones(size), size=2)) for _ in range(number)]
+
+
+@pytest.fixture
+def files(tmp_path):
+    laws = pairs(5)
+    for place, name in enumerate(("t", "d")):
+        np.save(tmp_path / f"{name}.npy", np.array([pair[place] for pair in laws]))
+        np.save(tmp_path / f"{name}_logits.npy", np.log(np.array([pair[place] for pair in laws])))
+    return tmp_path
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["lossy", *map(str, arguments)])
+
+
+@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+def test_no_point_is_above_the_frontier(rule):
+    for point in points_of(rule, pairs(), 2):
+        # Sums of six masses and their quotients: far below 1e-12, and 1e-9 for what mentored decoding brackets.
+        assert point.gap >= -1e-9
+        assert all(tested <= accepted + 1e-12 for tested, accepted in zip(point.tested, point.acceptance, strict=True))
+
+
+def test_a_point_above_the_frontier_has_a_negative_gap():
+    """Control: an acceptance that is made up shows."""
+    point = Point(RULES[0], "1", [0.9], [0.9], [0.5], [0.6], [0.1])
+    assert round(point.gap, 12) == -0.3
+
+
+def test_the_numbers_are_the_means_of_the_rules_own():
+    laws = pairs()
+    point = points_of(RULES[0], laws, 1)[4]
+    assert point.value == "1/2"
+    assert point.acceptance == [float(ensemble.acceptance(t, d, 1, "1/2")) for t, d in laws]
+    assert np.allclose(point.total_variation, [np.maximum(d - t, 0).sum() / 2 for t, d in laws], atol=1e-12)
+    assert abs(point.gain - point.spent) < 1e-12
+
+
+def test_a_rule_is_shown_near_the_bias_that_is_asked_for():
+    points = points_of(RULES[0], pairs(), 1)
+    shown = nearest(points, RULES[0], 0.1)
+    assert abs(shown.spent - 0.1) == min(abs(point.spent - 0.1) for point in points if point.spent > 0)
+
+
+def test_a_rule_that_gains_all_that_is_possible_is_not_called_poor():
+    """Where little is left to gain a unit of bias buys little, whatever the rule; the control gains a fifth of that."""
+    whole = Point(RULES[0], "1/2", [1.0], [1.0], [0.9], [1.0], [0.3])
+    poor = Point(RULES[1], "1/2", [0.92], [0.92], [0.9], [1.0], [0.3])
+    told = " ".join(advice([whole, poor], RULES[:2]))
+    assert f"A poor bargain: {RULES[1].name} gain" in told
+    assert RULES[0].name not in told.partition("gain less than half")[0]
+
+
+def test_notes_are_about_the_rules_that_were_asked_for():
+    laws = [("a pair", [([0.25, 0.75], [0.5, 0.5])])]
+    one, all_of_them = (
+        " ".join(str(sentence) for sentence in measured(laws, LossyRequest(rules=names), untold).notes)
+        for names in (("ensemble",), ())
+    )
+    assert "One draft, sampled, for each rule." in one
+    assert "greedy decoding" not in one
+    for rule in RULES:
+        assert (rule.name in all_of_them) >= (rule.several or rule.greedy)
+
+
+def test_finding_and_advice_name_the_good_and_the_poor():
+    rules = [rule for rule in RULES if rule.name in ("ensemble", "typical acceptance")]
+    good = Point(rules[0], "1/2", [0.6], [0.6], [0.5], [0.6], [0.1])
+    poor = Point(rules[1], "1/2", [0.4], [0.4], [0.5], [0.6], [0.1])
+    said = finding([good, poor], rules, 0.1)
+    assert said == (
+        "At a total variation of 0.1 a token, ensemble buys the most: 1.00 of acceptance for a unit of bias; typical "
+        "acceptance accepts less than a lossless rule could."
+    )
+    told = " ".join(advice([good, poor], rules))
+    assert "A full bargain in total variation: ensemble;" in told
+    assert "Worse than lossless: typical acceptance" in told
+
+
+def test_texts_of_four_tokens_are_shown_beside_their_bounds():
+    (table,) = growth_table([rule for rule in RULES if not rule.several])
+    for row in table.rows:
+        one, _, four, coupled, uniform = row.cells[2:7]
+        assert one <= four
+        assert coupled is None or four <= coupled <= uniform
+    assert [row.cells[0] for row in table.rows][-2:] == ["FLy, blocks of two drafts", "MTAD, the same"]
+
+
+def test_a_rule_that_spends_nothing_is_shown_and_buys_nothing():
+    same = [(np.array([0.5, 0.5]), np.array([0.5, 0.5]))]
+    result = result_of([(Source("same", 1, 2), points_of(RULES[0], same, 1))], RULES[:1], 1, 0.1, 10)
+    assert result.finding == "No rule spends any total variation here."
+
+
+def test_the_command_writes_page_tables_and_picture(files):
+    result = run("--target", files / "t.npy", "--draft", files / "d.npy", "--out", files / "out")
+    assert result.exit_code == 0, result.output
+    assert "typical acceptance" in result.output
+    written = {path.name for path in (files / "out").iterdir()}
+    assert {"lossy.html", "lossy.json", "lossy.csv"} <= written
+    assert any(name.endswith(".svg") for name in written)
+    held = json.loads((files / "out" / "lossy.json").read_text(encoding="utf-8"))
+    assert held["name"] == "lossy"
+
+
+def test_logits_and_laws_give_the_same_numbers(files):
+    laws = study(LossyRequest(str(files / "t.npy"), str(files / "d.npy"), rules=("ensemble",)), untold)
+    logits = study(
+        LossyRequest(str(files / "t_logits.npy"), str(files / "d_logits.npy"), True, rules=("ensemble",)), untold
+    )
+    found = [[row.cells[4].value for row in result.table("lossy").rows] for result in (laws, logits)]
+    assert np.abs(np.array(found[0]) - np.array(found[1])).max() < 1e-12
+
+
+def test_both_embedded_defaults_are_looked_at():
+    result = study(LossyRequest(rules=("ensemble", "fuzzy"), positions=2), untold)
+    assert [picture.name for picture in result.pictures] == ["documentation", "source-code"]
+    assert {row.cells[0] for row in result.table("lossy").rows} == {"documentation", "source code"}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--rule", "nothing"], "no rule begins with 'nothing'; there are: ensemble, lenience"),
+        (["--bias", "2"], "--bias must lie in [0, 1]; got 2"),
+        (["--k", "0"], "--k must be at least 1; got 0"),
+        (["--length", "0"], "--length must be at least 1; got 0"),
+        (["--positions", "0"], "--positions must be at least 1; got 0"),
+        (["--target", "t.npy"], "--target and --draft come together; only one was given"),
+    ],
+)
+def test_bad_input_is_a_sentence_and_ends_with_2(arguments, said):
+    result = run(*arguments)
+    assert result.exit_code == 2
+    assert said in " ".join(result.output.split())
+
+
+def test_rules_are_named_by_their_beginnings():
+    assert [rule.name for rule in named(["TYP", "two"])] == ["typical acceptance", "two thresholds"]
+    assert named([]) == RULES
+
+
+def test_the_report_shows_the_rules_that_are_lossy_by_design():
+    shown = overview.lossy(3, untold)
+    assert shown.finding.startswith("Of rules that are lossy by design: ")
+    assert sorted(row.cells[0] for row in shown.table("at-documentation").rows) == sorted(rule.name for rule in RULES)
+    assert [picture.name for picture in shown.pictures] == ["documentation"]
+    curves = {curve.label: curve for panel in shown.pictures[0].panels for curve in panel.curves}
+    assert set(curves) >= {rule.name for rule in RULES}
+    # The ensemble of weight w is (1 − w)·TV(t, d) away: each point of its curve, from the laws themselves.
+    pairs_of_laws = laws_of(embedded(), 3)
+    assert len(pairs_of_laws) == 3
+    apart = np.mean([np.abs(t - d).sum() / 2 for t, d in pairs_of_laws])
+    expected = [(1 - float(Fraction(weight))) * apart for weight in RULES[0].swept]
+    assert np.allclose(curves["ensemble"].x, expected, rtol=0, atol=1e-11)
+    assert apart > 0.01
+    with pytest.raises(ValueError, match="--positions must be at least 1"):
+        overview.lossy(0, untold)

@@ -1,0 +1,35 @@
+"""The parts of the report on the embedded default: none is left out; the costly one stands in large reports alone."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from spec_math.result import Result
+from spec_math.studies import overview
+from spec_math.studies.progress import no_progress
+
+PARTS = ("one_position", "blocks", "frontier", "vocabularies", "lossy")
+
+
+@pytest.mark.parametrize(("positions", "left_out"), [(overview.FRONTIER_FROM, set[str]()), (20, {"frontier"})])
+def test_every_part_stands_in_the_report(positions: int, left_out: set[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in PARTS:
+
+        def part(*_: Any, name: str = name) -> Result:
+            return Result(name, name, f"The part on {name}.")
+
+        monkeypatch.setattr(overview, name, part)
+    found = overview.results(overview.ReportRequest(positions=positions), no_progress)
+    assert [one.name for one in found] == [name for name in PARTS if name not in left_out]
+
+
+def test_the_parts_are_all_that_there_are() -> None:
+    """The control: a part that is written and stands nowhere is seen."""
+    takes_positions = {
+        name
+        for name, held in vars(overview).items()
+        if getattr(held, "__module__", "") == overview.__name__ and "positions" in getattr(held, "__annotations__", {})
+    }
+    assert takes_positions - {"ReportRequest"} == set(PARTS)

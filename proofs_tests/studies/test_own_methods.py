@@ -1,0 +1,117 @@
+"""Methods of a user's own on blocks: judged, run or added up, and in the table, the picture and the finding."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from spec_math.block_level import chain, chain_priorities
+from spec_math.cli import app
+from spec_math.language import Table
+from spec_math.studies.blocks.own_methods import judge, load_method
+
+MINE = """
+from spec_math.block_level import chain
+from spec_math.block_level.multi_path import HighestRank
+
+def right(coin, target_model, draft_model, prefix, lookahead):
+    return chain.generate(coin, target_model, draft_model, prefix, lookahead)
+
+def wrong(coin, target_model, draft_model, prefix, lookahead, k):
+    return chain.generate(coin, draft_model, draft_model, prefix, lookahead)
+
+def rule(laws, k):
+    return HighestRank(laws, k)
+
+def refused(coin, prefix, tokens):
+    return tokens
+
+def breaks(coin, target_model, draft_model, prefix, lookahead):
+    raise RuntimeError("no draft")
+
+def endless(coin, target_model, draft_model, prefix, lookahead):
+    return (0,) * 9
+"""
+TARGET, DRAFT = {"": ["1/4", "3/4"]}, {"": ["1/2", "1/2"]}
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name, text in (
+        ("mine.py", MINE),
+        ("t.json", json.dumps({"rows": TARGET, "context": 0})),
+        ("d.json", json.dumps({"rows": DRAFT, "context": 0})),
+    ):
+        assert (tmp_path / name).write_text(text) > 0
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def blocks(*arguments: str) -> Result:
+    models = ("--target", "t.json", "--draft", "d.json", "--k", "1,2", "--lookahead", "2", "--out", "out")
+    return CliRunner().invoke(app, ["blocks", *models, *arguments], env={"COLUMNS": "300"})
+
+
+def row(name: str, k: int) -> dict[str, object]:
+    rows = json.loads(Path("out/blocks.json").read_text())["tables"][0]["rows"]
+    return next(one for one in rows if (one["method"], one["K"]) == (name, k))
+
+
+def test_a_generator_and_a_selection_stand_in_the_table_exactly(folder: Path) -> None:  # noqa: ARG001
+    found = blocks("--method", "mine.py:right", "--method", "mine.py:rule")
+    assert found.exit_code == 0, found.output
+    target, draft = (Table({(): rows[""]}, context=0) for rows in (TARGET, DRAFT))
+    assert row("mine.py:right", 1)["tokens per call"] == float(chain.expected(target, draft, (), 2))
+    assert row("mine.py:right", 1)["how"] == "exact"
+    best = chain_priorities.expected(target, draft, (), 2, 2)
+    ranked = row("mine.py:rule", 2)["tokens per call"]
+    assert row("greedy multi-path", 2)["tokens per call"] == ranked
+    assert isinstance(ranked, float)
+    assert ranked <= float(best)
+    assert "mine.py:rule is lossless and yields" in found.output
+    assert Path("out/blocks.svg").read_text().count("mine.py:rule") >= 1
+
+
+def test_a_lossy_generator_is_told_and_the_exit_code_says_so(folder: Path) -> None:  # noqa: ARG001
+    found = blocks("--method", "mine.py:wrong")
+    assert found.exit_code == 1, found.output
+    assert "mine.py:wrong is LOSSY" in found.output
+    assert "emitted with probability" in found.output
+
+
+def test_what_is_too_long_to_be_added_up_is_run(folder: Path) -> None:  # noqa: ARG001
+    found = blocks("--method", "mine.py:right", "--lookahead", "12", "--k", "1", "--samples", "300")
+    assert found.exit_code == 0, found.output
+    mine = row("mine.py:right", 1)
+    assert mine["how"] == "run 300 times"
+    # Token by token each of 12 drafts is kept with chance 3/4.
+    truth = float(sum(Fraction(3, 4) ** i for i in range(13)))
+    assert mine["tokens per call low"] <= truth <= mine["tokens per call high"]  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("place", "words"),
+    [
+        ("mine.py:refused", "this one takes (coin, prefix, tokens)"),
+        ("mine.py:nothing", "has no nothing"),
+        ("chain", "--method takes module:name"),
+    ],
+)
+def test_what_is_no_method_is_refused(folder: Path, place: str, words: str) -> None:  # noqa: ARG001
+    found = blocks("--method", place)
+    assert found.exit_code == 2
+    assert words in found.output
+
+
+def test_a_generator_that_breaks_is_judged_and_not_run_silently(folder: Path) -> None:  # noqa: ARG001
+    assert not judge(load_method("mine.py:endless"))
+    found = blocks("--method", "mine.py:endless", "--lookahead", "8", "--k", "1")
+    assert found.exit_code == 1
+    assert "mine.py:endless is LOSSY" in found.output
+    found = blocks("--method", "mine.py:breaks", "--lookahead", "12", "--k", "1")
+    assert found.exit_code == 2
+    assert "mine.py:breaks failed at K = 1, L = 12: no draft" in found.output

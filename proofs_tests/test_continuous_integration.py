@@ -1,0 +1,56 @@
+"""CI fails where the tests or the engines' tests fail, wherever each runs, and passes where no engine can be had."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+SCRIPT = Path(__file__).parents[1] / ".ci" / "run"
+EVERYTHING = [".venv/tests", ".venv-engines/engines", "test", "test-engines"]
+LEFT_OUT = "make test-engines was left out"
+
+
+def run(folder: Path, failing: str, script: str) -> tuple[int, str, list[str]]:
+    """Run a script in a folder of its own, with a `make` that notes its target and fails for one of them."""
+    make, ci = folder / "make", folder / "project" / ".ci" / "run"
+    make.write_text(f'#!/bin/sh\necho "$1" >> "{folder}/made"\n[ "$1" != "{failing}" ] || exit 2\n')
+    ci.parent.mkdir(parents=True)
+    ci.write_text(script)
+    for file in (make, ci):
+        file.chmod(0o755)
+    path = f"{folder}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run([ci], env={**os.environ, "PATH": path}, capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout, (folder / "made").read_text().split()
+
+
+@pytest.mark.parametrize(
+    ("failing", "code", "made"),
+    [
+        ("nothing", 0, EVERYTHING),
+        ("test", 2, EVERYTHING),
+        ("test-engines", 2, EVERYTHING),
+        (".venv-engines/engines", 0, [".venv/tests", ".venv-engines/engines", "test"]),
+        (".venv/tests", 2, [".venv/tests"]),
+    ],
+)
+def test_either_failure_fails_the_run(tmp_path: Path, failing: str, code: int, made: list[str]) -> None:
+    found, said, targets = run(tmp_path, failing, SCRIPT.read_text())
+    assert found == code
+    assert sorted(targets) == sorted(made)
+    assert (LEFT_OUT in said) == (failing == ".venv-engines/engines")
+
+
+@pytest.mark.parametrize(
+    ("failing", "kept", "lost"),
+    [
+        ("test-engines", 'wait "$engines" || failed=$?', 'wait "$engines" || true'),
+        ("test", "make test || failed=$?", "make test || true"),
+    ],
+)
+def test_a_run_that_loses_an_exit_code_would_pass(tmp_path: Path, failing: str, kept: str, lost: str) -> None:
+    script = SCRIPT.read_text()
+    assert kept in script
+    assert run(tmp_path, failing, script.replace(kept, lost))[0] == 0

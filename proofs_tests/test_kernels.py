@@ -1,0 +1,142 @@
+"""Compiled functions are kept on disk, and are compiled anew when anything that is built into them has changed."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pkgutil
+import runpy
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numba
+import numpy as np
+import pytest
+from numba.core.dispatcher import Dispatcher
+
+import spec_math
+from spec_math.kernels import kernel, stamp
+
+FACTOR = 2
+TABLE = np.array([1.0, 2.0])
+ROOT = Path(spec_math.__file__).parent.parent
+
+MODULE = """
+{header}
+from constant_of_another_file import FACTOR
+
+@{decorator}
+def scaled(x):
+    return FACTOR * x
+
+found = scaled(10), "kept" if scaled.stats.cache_hits else "compiled"
+"""
+
+
+def found_with(factor: int, header: str, decorator: str, folder: Path) -> tuple[int, str]:
+    """Import both files as a new process would, with nothing in memory."""
+    (folder / "main.py").write_text(MODULE.format(header=header, decorator=decorator), encoding="utf-8")
+    os.utime(folder / "main.py", (0, 0))
+    constant = ModuleType("constant_of_another_file")
+    vars(constant)["FACTOR"] = factor
+    sys.modules[constant.__name__] = constant
+    return runpy.run_path(str(folder / "main.py"))["found"]
+
+
+def test_a_constant_of_another_file_is_seen_when_it_changes(tmp_path: Path) -> None:
+    found = [found_with(x, "from spec_math.kernels import kernel", "kernel", tmp_path) for x in (2, 2, 3)]
+    assert found == [(20, "compiled"), (20, "kept"), (30, "compiled")]
+
+
+def test_numbas_own_key_does_not_see_it(tmp_path: Path) -> None:
+    found = [found_with(x, "import numba", "numba.njit(cache=True)", tmp_path) for x in (2, 3)]
+    assert found == [(20, "compiled"), (20, "kept")]
+
+
+@kernel
+def inner(x: Any) -> Any:
+    return x * FACTOR
+
+
+def helper(x: Any) -> Any:
+    return x + TABLE[0]
+
+
+@kernel
+def outer(x: Any) -> Any:
+    return inner(x) + helper(x)
+
+
+def change_of_a_number(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(sys.modules[__name__], "FACTOR", 3)
+
+
+def change_of_its_type(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(sys.modules[__name__], "FACTOR", 2.0)
+
+
+def change_of_an_array(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(sys.modules[__name__], "TABLE", np.array([1.0, 3.0]))
+
+
+def change_of_a_function(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(sys.modules[__name__], "helper", lambda x: x - TABLE[0])
+
+
+def change_of_a_kernel(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(sys.modules[__name__], "inner", kernel(lambda x: x))
+
+
+def change_of_an_option(patch: pytest.MonkeyPatch) -> None:
+    patch.setattr(sys.modules[__name__], "inner", kernel(inner.py_func, error_model="numpy"))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        change_of_a_number,
+        change_of_its_type,
+        change_of_an_array,
+        change_of_a_function,
+        change_of_a_kernel,
+        change_of_an_option,
+    ],
+)
+def test_the_stamp_sees_what_is_called_and_read(change: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    before = stamp(outer)
+    change(monkeypatch)
+    assert stamp(outer) != before
+
+
+def test_the_stamp_is_that_of_another_process_too() -> None:
+    command = f"import {__name__} as m; print(m.stamp(m.outer))"
+    found = subprocess.run([sys.executable, "-c", command], cwd=ROOT, capture_output=True, text=True, check=True)
+    assert found.stdout.strip() == stamp(outer)
+
+
+def test_what_is_not_known_to_be_followed_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    for unknown in (object(), {"a": 1}, sys.modules["spec_math.kernels"]):
+        monkeypatch.setattr(sys.modules[__name__], "FACTOR", unknown)
+        with pytest.raises(TypeError, match="a kernel"):
+            stamp(outer)
+
+
+def kernels() -> Iterator[Any]:
+    for module in pkgutil.walk_packages(spec_math.__path__, "spec_math."):
+        names = vars(importlib.import_module(module.name))
+        yield from (value for value in names.values() if isinstance(value, Dispatcher))
+
+
+def test_every_kernel_of_the_library_has_a_stamp() -> None:
+    found = {stamp(each) for each in kernels()}
+    assert len(found) > 60
+
+
+def test_nothing_is_kept_under_numbas_own_key() -> None:
+    # A kernel that takes kernels is not kept at all: it is compiled for each of them.
+    kept = [each for each in kernels() if type(each._cache) is numba.core.caching.FunctionCache]
+    assert not kept

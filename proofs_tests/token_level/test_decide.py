@@ -1,0 +1,199 @@
+"""The array formulas decide what the replayed programs decide on the same uniforms: everywhere on Fractions, and on
+floats wherever no uniform lies on a threshold."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from spec_math import SCHEMES
+from spec_math.array_coin import ArrayCoin
+from spec_math.arrays import exact
+from spec_math.chance import Coin, replay
+from spec_math.scheme import Emission, Scheme
+from spec_math.token_level import decide_rejection, optima, several_drafters
+from spec_math.token_level.array_drafts import Decide
+
+FORMS = [scheme for scheme in SCHEMES if scheme.decide is not None]
+schemes = pytest.mark.parametrize("scheme", FORMS, ids=lambda scheme: scheme.name)
+
+
+def weights(rng: np.random.Generator, shape: tuple[int, ...], kind: str) -> Any:
+    """Whole numbers: small ones, with zeros and ties, or far apart; every row has some mass."""
+    found = rng.integers(0, 4, shape)
+    if kind == "far":
+        found = 3 ** rng.integers(0, 12, shape) * (rng.random(shape) < 0.8)
+    if kind == "one-hot":
+        found = np.zeros(shape, dtype=np.int64)
+    place = rng.integers(shape[-1], size=shape[:-1])
+    np.put_along_axis(found, place[..., None], 1 + rng.integers(0, 3, (*shape[:-1], 1)), -1)
+    return found
+
+
+def coins(scheme: Scheme, k: int) -> int:
+    assert scheme.coins is not None
+    return scheme.coins(k)
+
+
+def laws(found: Any) -> Any:
+    """Whole numbers divided by their sums, as Fractions."""
+    return exact(found.astype(object)) / found.sum(-1, keepdims=True).astype(object)
+
+
+def batch(scheme: Scheme, k: int, seed: int, rows: int = 40, size: int = 4) -> tuple[Any, Any, Any, Any]:
+    """Targets, drafts, ragged tokens and uniforms, of Fractions: zeros, ties, one-hot and equal laws."""
+    rng = np.random.default_rng([seed, k, size])
+    t = weights(rng, (rows, size), "near" if seed % 2 else "far")
+    d = weights(rng, (rows, size), ("near", "far", "one-hot")[seed % 3])
+    same = rng.random(rows) < 0.1
+    d[same] = t[same]
+    target, draft = laws(t), laws(d)
+    tokens = np.full((rows, scheme.drafts or k), -1)
+    for row in range(rows):
+        drawn = scheme.draw(Drawing(rng), draft[row], k if row % 5 else max(1, k - 1))
+        tokens[row, : len(drawn)] = drawn
+        if row % 11 == 7:
+            tokens[row] = -1
+    uniforms = exact(rng.integers(0, 12, (rows, coins(scheme, k)))) / 12
+    return target, draft, tokens, uniforms
+
+
+class Drawing:
+    """A coin that draws drafts."""
+
+    def __init__(self, rng: np.random.Generator) -> None:
+        self.rng = rng
+
+    def flip(self, p: Any) -> bool:
+        return bool(self.rng.random() < p)
+
+    def draw(self, masses: Any) -> int:
+        floats = np.array(masses, dtype=np.float64)
+        return int(self.rng.choice(len(floats), p=floats / floats.sum()))
+
+
+class Watching:
+    """A coin that replays a row, and keeps the least distance of a uniform from a threshold, times nothing."""
+
+    def __init__(self, uniforms: Any) -> None:
+        self.uniforms, self.used, self.distance = list(uniforms), 0, 1.0
+
+    def _next(self) -> Any:
+        self.used += 1
+        return self.uniforms[self.used - 1]
+
+    def flip(self, p: Any) -> bool:
+        uniform = self._next()
+        self.distance = min(self.distance, abs(float(uniform) - float(p)))
+        return replay(lambda coin: coin.flip(p), [uniform])
+
+    def draw(self, masses: Any) -> int:
+        uniform = self._next()
+        listed = np.array(getattr(masses, "masses", masses), dtype=np.float64)
+        borders = np.cumsum(listed)[listed > 0] / listed.sum()
+        self.distance = min(self.distance, float(np.abs(borders - float(uniform)).min()))
+        return replay(lambda coin: coin.draw(masses), [uniform])
+
+
+def emitted(scheme: Scheme, coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
+    listed = tuple(int(token) for token in tokens if token >= 0)
+    if not listed:
+        return Emission(coin.draw(target), accepted=False)
+    assert scheme.emit is not None
+    return scheme.emit(coin, listed, target, draft)
+
+
+def differing(decide: Any, scheme: Scheme, given: tuple[Any, Any, Any, Any], bound: float = -1.0) -> int:
+    """Rows that lie further than the bound from a threshold, and where formula and program part or use other coins."""
+    target, draft, tokens, uniforms = given
+    coin = ArrayCoin(uniforms)
+    token, accepted = decide(coin, tokens, target, draft)
+    wrong = 0
+    for row in range(len(tokens)):
+        watching = Watching(uniforms[row])
+        want = emitted(scheme, watching, tokens[row], target[row], draft[row])
+        same = (int(token[row]), bool(accepted[row]), int(coin.column[row])) == (*want, watching.used)
+        wrong += watching.distance > bound and not same
+    return wrong
+
+
+def floats(given: tuple[Any, Any, Any, Any], seed: int) -> tuple[Any, Any, Any, Any]:
+    """The same laws as floats, on uniforms of their own."""
+    target, draft, tokens, uniforms = given
+    rng = np.random.default_rng(seed)
+    return target.astype(np.float64), draft.astype(np.float64), tokens, rng.random(uniforms.shape)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3])
+@schemes
+def test_array_forms_are_the_replayed_programs_on_fractions(scheme: Scheme, k: int) -> None:
+    """Everywhere, on thresholds too."""
+    for seed in range(6):
+        assert differing(scheme.decide, scheme, batch(scheme, k, seed)) == 0
+
+
+@schemes
+def test_array_forms_are_the_replayed_programs_on_floats(scheme: Scheme) -> None:
+    excused = 2.0**-36
+    for k in (1, 2, 4):
+        for seed in range(3):
+            given = floats(batch(scheme, k, seed, rows=60, size=7), seed)
+            assert differing(scheme.decide, scheme, given, excused) == 0
+
+
+def test_drafters_of_their_own_are_tested_in_turn() -> None:
+    rng = np.random.default_rng(0)
+    for k in (1, 2, 3):
+        target, drafts = weights(rng, (60, 3), "near"), weights(rng, (60, k, 3), "far")
+        target, drafts = laws(target), laws(drafts)
+        tokens = np.array([several_drafters.draw(Drawing(rng), list(row)) for row in drafts])
+        uniforms = exact(rng.integers(0, 12, (60, k + 1))) / 12
+        token, _ = decide_rejection.decide_recursive(ArrayCoin(uniforms), tokens, target, drafts)
+        for row in range(60):
+            given = tuple(tokens[row].tolist()), target[row], list(drafts[row])
+            want = replay(lambda coin, a=given: several_drafters.emit(coin, *a), uniforms[row].tolist())
+            assert int(token[row]) == want.token
+
+
+# Wrong versions, each of which the comparison above must find.
+
+
+def _shifted(decide: Decide, coin: ArrayCoin, tokens: Any, target: Any, draft: Any) -> Any:
+    return decide(ArrayCoin(np.roll(coin.uniforms, 1, axis=1)), tokens, target, draft)
+
+
+def _of_another_row(decide: Decide, coin: ArrayCoin, tokens: Any, target: Any, draft: Any) -> Any:
+    return decide(coin, tokens, np.roll(target, 1, axis=0), draft)
+
+
+def _copies_once(decide: Any, coin: ArrayCoin, tokens: Any, target: Any, draft: Any) -> Any:
+    once = tokens.copy()
+    for row in once:
+        kept = list(dict.fromkeys(token for token in row.tolist() if token >= 0))
+        row[:] = kept + [-1] * (len(row) - len(kept))
+    return decide(coin, once, target, draft)
+
+
+def _one_draft_less(decide: Decide, coin: ArrayCoin, tokens: Any, target: Any, draft: Any) -> Any:
+    fewer = tokens.copy()
+    fewer[:, -1] = -1
+    return decide(coin, fewer, target, draft)
+
+
+WRONG: list[Callable[..., Any]] = [_shifted, _of_another_row, _one_draft_less]
+
+
+@schemes
+def test_wrong_array_forms_are_found(scheme: Scheme) -> None:
+    for wrong in WRONG:
+        found = sum(differing(partial(wrong, scheme.decide), scheme, batch(scheme, 3, seed)) for seed in range(3))
+        assert found or (wrong is _shifted and coins(scheme, 3) == 1), wrong.__name__
+    if scheme.drafts is None and scheme.optimum is optima.INDEPENDENT:
+        found = sum(
+            differing(partial(_copies_once, scheme.decide), scheme, batch(scheme, 3, seed)) for seed in range(3)
+        )
+        assert found > 0

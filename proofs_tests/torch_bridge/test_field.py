@@ -1,0 +1,243 @@
+"""The field's protocol on small packages of our own: verdicts, controls, mends, the page and the archives."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+import zipfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is an optional extra")
+
+from torch_bridge.engines.engine import PLAIN, Archive, Defect, Edit, Engine, Options, Step, processed  # noqa: E402
+from torch_bridge.engines.engine_law import bound_of, engine_law, loaded, verdict_on  # noqa: E402
+from torch_bridge.field import functions, recorded, worker  # noqa: E402
+from torch_bridge.field.archive import ArchiveError, unpacked  # noqa: E402
+from torch_bridge.field.cases import CONTEXT, SMALL, FieldCase, choices  # noqa: E402
+from torch_bridge.field.engines import ENGINES, named  # noqa: E402
+from torch_bridge.field.judging import in_fractions, judged_case, judged_engine  # noqa: E402
+from torch_bridge.field.page import PAGE, first_lines, page  # noqa: E402
+from torch_bridge.field.worker import judged_apart  # noqa: E402
+
+SAMPLER = """
+import torch
+import kernels_of_nobody
+from .ratios import ratio
+
+def step(draft, target, ids, gamma, temperature):
+    text, kept = ids, []
+    for _ in range(gamma):
+        law = (draft(text).logits[0, -1] / temperature).softmax(-1)
+        token = torch.multinomial(law, 1)
+        kept.append((token, law))
+        text = torch.cat([text, token[None]], dim=1)
+    rows = (target(text).logits[0, -gamma - 1:] / temperature).softmax(-1)
+    out = []
+    for place, (token, law) in enumerate(kept):
+        if torch.rand(1) < ratio(rows[place][token], law[token]):
+            out.append(int(token))
+            continue
+        left = (rows[place] - law).clamp(min=0)
+        return [*out, int(torch.multinomial(left / left.sum(), 1))]
+    return [*out, int(torch.multinomial(rows[gamma], 1))]
+"""
+
+
+def run(module: Any, step: Step) -> Sequence[int]:
+    target, draft = step.models()
+    return module.step(draft, target, step.ids(), step.lookahead, step.options.temperature)
+
+
+CONTROL = Edit("(rows[place] - law)", "(rows[place] - 0 * law)")
+ENGINE = Engine(
+    name="toy",
+    archive=None,
+    module="toysampler.sampler",
+    function="step",
+    rule="chain",
+    run=run,
+    control=CONTROL,
+    options=("temperature > 0",),
+    stubs=("kernels_of_nobody",),
+    most=2,
+)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Iterator[Path]:
+    folder = tmp_path / "toysampler"
+    folder.mkdir()
+    (folder / "__init__.py").write_text("from .nowhere import everything\n")
+    (folder / "ratios.py").write_text("def ratio(p, q):\n    return p / q\n")
+    (folder / "sampler.py").write_text(SAMPLER)
+    yield tmp_path
+    for name in [name for name in sys.modules if name.partition(".")[0] == "toysampler"]:
+        del sys.modules[name]
+
+
+def test_a_right_sampler_is_lossless_on_laws_with_context_and_zeros_over_two_rounds(root: Path) -> None:
+    module = loaded(ENGINE, root)
+    for case in (FieldCase(CONTEXT, 2), FieldCase(CONTEXT, 1, Options(0.5)), FieldCase(CONTEXT, 1, PLAIN, 2)):
+        assert judged_case(ENGINE, module, case)["verdict"] == "lossless", str(case)
+
+
+def test_the_control_is_rejected_with_the_distance_of_the_formula(root: Path) -> None:
+    found = judged_case(ENGINE, loaded(ENGINE, root, (CONTROL,)), FieldCase(SMALL[1], 1))
+    # target (1/2, 1/2), draft (3/4, 1/4): rejected with 1/4, redrawn from the target, so that 1/8 goes astray.
+    assert (found["verdict"], found["first token"]) == ("lossy", "1/8")
+
+
+def test_a_mend_is_judged_on_the_cases_that_failed(root: Path) -> None:
+    broken = ENGINE.run
+    place = root / "toysampler" / "sampler.py"
+    place.write_text(SAMPLER.replace("(rows[place] - law)", "(rows[place] - 0 * law)"))
+    mend = Defect("The residual is the target.", (Edit("0 * law", "law"),))
+    other = Edit("torch.rand(1) < ratio(rows[place][token], law[token])", "True")
+    engine = Engine(
+        "toy", None, ENGINE.module, "step", "chain", broken, other, (), ENGINE.stubs, defects=(mend,), most=1
+    )
+    found = judged_engine(engine, root)
+    assert (found["verdict"], found["control"]["verdict"]) == ("lossy", "lossy")
+    assert found["smallest"][0]["case"] == "target (1/2, 1/2), draft (3/4, 1/4), γ = 1, T 1"
+    assert found["mended"] == {"verdict": "lossless", "cases": []}
+    assert "**lossy**" in page({"toy": found | {"package": "toy", "version": "1", "judged": "a day"}})
+
+
+def test_what_an_engine_raises_is_said_and_no_law(root: Path) -> None:
+    module = loaded(ENGINE, root, (Edit("left / left.sum()", "left / 0"),))
+    found = judged_case(ENGINE, module, FieldCase(SMALL[1], 1))
+    assert found["verdict"] == "raises"
+
+
+def test_a_stand_in_that_is_used_leaves_the_case_undecided(root: Path) -> None:
+    module = loaded(ENGINE, root, (Edit("out = []", "out = kernels_of_nobody.fused(rows)"),))
+    found = judged_case(ENGINE, module, FieldCase(SMALL[1], 1))
+    assert found["verdict"] == "undecided"
+    assert "kernels_of_nobody" in found["reason"]
+
+
+def test_the_law_under_options_is_that_of_the_library(root: Path) -> None:
+    del root
+    law = processed(lambda _: [0.5, 0.375, 0.125], Options(0.5, 2, None))(())
+    assert law.tolist() == pytest.approx([0.64, 0.36, 0.0], abs=1e-15)
+
+
+def test_a_partial_law_and_a_stray_token_are_left_open(root: Path) -> None:
+    module = loaded(ENGINE, root)
+    laws = SMALL[1].models
+    partial = engine_law(ENGINE, module, laws, 1, budget=2)
+    assert verdict_on(ENGINE, module, partial, laws, PLAIN, 2).reason.name == "BUDGET"
+    module = loaded(ENGINE, root, (Edit("out = []", "out = [7]"),))
+    assert judged_case(ENGINE, module, FieldCase(SMALL[1], 1))["verdict"] == "undecided"
+
+
+def test_an_engine_is_judged_in_a_process_of_its_own(tmp_path: Path) -> None:
+    folder = tmp_path / "specdec"
+    folder.mkdir()
+    (folder / "decoder.py").write_text(
+        "import torch\n"
+        "try:\n"
+        "    import socket\n"
+        "    socket.create_connection(('192.0.2.1', 9), timeout=1)\n"
+        "    raise SystemExit('there is a network')\n"
+        "except OSError as error:\n"
+        "    assert 'without a network' in str(error)\n"
+        "class SpecDecoder:\n"
+        "    def generate_small(self, ids, n):\n"
+        "        return n, ids\n"
+        "    def verify(self, ids, n, _):\n"
+        "        big_probs, small_probs = torch.softmax(self.big_model(ids).logits[0, -1], -1), 0.0\n"
+        "        return [int(torch.multinomial(torch.clamp(big_probs-small_probs, 0)[None].pow(1), 1))]\n"
+    )
+    engine = named("specdec")[0]
+    found = judged_apart(engine, tmp_path)
+    assert found["verdict"] == "lossless"
+    assert found["control"]["verdict"] == "not rejected"  # the control does nothing to this code, and that is said
+
+
+def test_an_archive_is_pinned_by_its_hash(tmp_path: Path) -> None:
+    file = tmp_path / "archives" / "toy-1-py3-none-any.whl"
+    file.parent.mkdir()
+    with zipfile.ZipFile(file, "w") as whole:
+        whole.writestr("toysampler/sampler.py", SAMPLER)
+        whole.writestr("toysampler/weights.bin", "large")
+    right = hashlib.sha256(file.read_bytes()).hexdigest()
+    with pytest.raises(ArchiveError, match="is pinned for toy 1"):
+        unpacked(Archive("toy", "1", file.name, "0" * 64), tmp_path)
+    folder = unpacked(Archive("toy", "1", file.name, right), tmp_path)
+    assert sorted(one.name for one in folder.rglob("*.*")) == [".whole", "sampler.py"]
+
+
+def test_the_page_is_what_is_recorded_byte_by_byte() -> None:
+    assert PAGE.read_text(encoding="utf-8") == page(recorded.read())
+
+
+def test_the_readme_shows_the_first_lines_of_the_table() -> None:
+    readme = (PAGE.parent.parent / "README.md").read_text(encoding="utf-8")
+    assert "\n".join(first_lines(recorded.read())) in readme
+
+
+def test_every_engine_that_is_recorded_is_known_and_has_a_control_that_was_rejected() -> None:
+    known = {engine.name for engine in ENGINES}
+    for name, found in recorded.read().items():
+        assert name in known
+        assert found["control"]["verdict"] == "lossy", name
+        assert found["control"]["edit"][0] != found["control"]["edit"][1]
+
+
+def test_names_of_engines_are_their_own() -> None:
+    assert len({engine.name for engine in ENGINES}) == len(ENGINES)
+    with pytest.raises(ValueError, match="there is no engine"):
+        named("nobody's")
+    assert all(choices(engine)[0] == PLAIN for engine in ENGINES)
+
+
+def test_a_distance_is_written_as_the_fraction_that_it_is_within_its_bound() -> None:
+    assert in_fractions(1 / 3 + 1e-7, 1e-6) == "1/3"
+    assert in_fractions(1 / 3 + 1e-4, 1e-6) == "0.333433"
+
+
+def test_the_thirty_functions_say_what_became_of_each_as_it_is() -> None:
+    listed = functions.listed()
+    assert len({(one["package"], one["function"]) for one in listed}) == 30
+    assert all(one["found"] in ("lossless", "lossy", "refused") for one in listed)
+    assert all(one["found"] == "lossless" or one["reason"] for one in listed)
+    assert sum(one["found"] != "refused" for one in listed) >= 20
+
+
+def test_the_page_of_the_thirty_functions_is_what_is_recorded() -> None:
+    written = functions.PAGE.read_text(encoding="utf-8")
+    assert written == functions.page(functions.listed())
+    assert written != functions.page([one | {"found": "lossless"} for one in functions.listed()])
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [("import time; time.sleep(60)", "was stopped after 0.5 s"), ("raise SystemExit(3)", "ended with 3 and no answer")],
+)
+def test_a_process_that_hangs_or_fails_is_an_error(
+    code: str, said: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """One that hangs says nothing, and reading what it says would wait for ever."""
+    monkeypatch.setattr(worker, "WORKER", (sys.executable, "-c", code))
+    monkeypatch.setattr(worker, "SECONDS", 0.5 if "sleep" in code else 60)
+    with pytest.raises(worker.WorkerError, match=said):
+        judged_apart(ENGINES[0], tmp_path)
+
+
+def test_the_bound_of_rounding_knows_the_rarest_token_of_every_text() -> None:
+    """It once looked at some two hundred texts: a sound engine could have been lossy for a rare token behind them."""
+
+    def target(prefix: Sequence[int]) -> list[float]:
+        return [2.0**-100, 0.25, 0.25, 0.25, 0.25] if tuple(prefix) == (4, 4, 4, 4) else [0.2] * 5
+
+    def flat(_: Sequence[int]) -> list[float]:
+        return [0.2] * 5
+
+    engine = ENGINES[0]
+    assert bound_of(engine, (target, flat), Options(), 5) > 2 * bound_of(engine, (flat, flat), Options(), 5)
+    assert bound_of(engine, (target, flat), Options(), 4) == bound_of(engine, (flat, flat), Options(), 4)

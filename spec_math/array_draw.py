@@ -1,0 +1,99 @@
+"""One token from each of many rows of masses, each by a uniform of its own: the coin's draw as an array formula."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import array_api_compat
+
+from spec_math.arrays import Array, array_namespace, is_exact, zeros_like
+
+UNIT = 2.0**-53
+
+
+def drawn(masses: Array, uniforms: Array) -> Array:
+    """Return for each row the first i with v_0 + … + v_i > u · Σv, a token of mass > 0; −1 where a row has no mass.
+
+    Masses [B, V] that need not sum to 1, uniforms [B] in [0, 1); tokens [B]. Sums are taken in float64, and in any
+    order: where an order of summing makes running sums fall, or rounding leaves none above u · Σv, it is still a token
+    that has mass, the last one at worst. Exact on Fractions.
+
+    >>> from spec_math.arrays import exact
+    >>> drawn(exact([["1/4", 0, "3/4"], [0, 0, 0]]), exact(["1/4", "1/4"])).tolist()
+    [2, -1]
+    """
+    xp = array_namespace(masses)
+    sums = _sums(masses)
+    places = xp.arange(masses.shape[-1], device=array_api_compat.device(masses))
+    there = masses > 0
+    hit = there & (sums > uniforms[:, None] * sums[:, -1:])
+    beyond = masses.shape[-1]
+    first = xp.min(xp.where(hit, places, beyond), axis=-1)
+    last = xp.max(xp.where(there, places, -1), axis=-1)
+    return xp.where(first < beyond, first, last)
+
+
+def distance(masses: Array, uniforms: Array) -> Array:
+    """Return for each row how far its uniform lies from the nearest border between two tokens, |u − Σ_{j≤i} v_j / Σv|.
+
+    Masses [B, V], uniforms [B]; distances [B] on the scale of the uniform, 1 where a row has no mass.
+
+    >>> from spec_math.arrays import exact
+    >>> distance(exact([["1/4", "3/4"]]), exact(["1/2"])).tolist()
+    [Fraction(1, 4)]
+    """
+    xp = array_namespace(masses)
+    sums = _sums(masses)
+    one = 1 + 0 * sums
+    # A sum of 0 is no border: it is 0 in any arithmetic.
+    borders = xp.where(sums > 0, sums, -one) / xp.where(sums[:, -1:] > 0, sums[:, -1:], one)
+    return _least(abs(uniforms[:, None] - borders))
+
+
+def rounding(size: int) -> float:
+    """Return the distance beyond which float64 decides as a replayed program does, whatever the order of its sums.
+
+    With u = 2^-53 and V masses: a running sum, its total and their product with the uniform are within a relative
+    (2V − 1)u of those of the given masses; a program also divides each mass by their sum, so that it is within
+    (2V + 1)u. Borders are at most 1, so that all is decided alike at a distance of more than (4V + 2)u as computed
+    here. A chance ρ/(ρ + 1 − w) moves by a quarter of the relative error of ρ at most, which is less. 6u more cover the
+    squares of these errors for V ≤ 2^26.
+
+    >>> rounding(4) == 24 * 2.0**-53
+    True
+    """
+    return (4 * size + 8) * UNIT
+
+
+def running_sums(masses: Array) -> Array:
+    """Return the masses [B, V + 1] of the first i tokens, i = 0..V, in float64 where they float.
+
+    >>> from spec_math.arrays import exact
+    >>> running_sums(exact([["1/4", "3/4"]])).tolist()
+    [[Fraction(0, 1), Fraction(1, 4), Fraction(1, 1)]]
+    """
+    sums = _sums(masses)
+    return array_namespace(sums).concat([zeros_like(sums[:, :1]), sums], axis=-1)
+
+
+def wide(values: Array) -> Array:
+    """Return floating arrays in float64, exact ones as they are.
+
+    >>> import numpy as np
+    >>> wide(np.array([0.5], dtype=np.float32)).dtype.name
+    'float64'
+    """
+    return values if is_exact(values) else array_namespace(values).astype(values, _float64(values), copy=False)
+
+
+def _float64(values: Array) -> Any:
+    return array_namespace(values).float64
+
+
+def _sums(masses: Array) -> Array:
+    xp = array_namespace(masses)
+    return xp.cumsum(masses, axis=-1) if is_exact(masses) else xp.cumulative_sum(wide(masses), axis=-1)
+
+
+def _least(values: Array) -> Array:
+    return values.min(axis=-1) if is_exact(values) else array_namespace(values).min(values, axis=-1)

@@ -1,0 +1,133 @@
+"""Traversal verification on a batch: every tree is walked depth first, each node entered once and left once.
+
+Source: Weng et al. 2025, Alg. 2.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from spec_math.array_coin import ArrayCoin
+from spec_math.arrays import Array, array_namespace, divide, positive_part, zeros_like
+from spec_math.block_level.array_tree import ArrayTree, Rows, Walked, first_of, path_to, places
+from spec_math.token_level.array_drafts import drawn_or_target, mass_of, ratio, times, without_tokens
+
+
+class Tour(NamedTuple):
+    """When each node [B, N] is entered and left on a way round its tree, in 0..2N − 1, and how deep it lies, from 1.
+
+    Children are gone through by their index. Padding in place of nodes is never met.
+    """
+
+    enters: Array
+    leaves: Array
+    level: Array
+
+
+def tour(tree: ArrayTree) -> Tour:
+    """Return the way round each tree, from its parents alone.
+
+    >>> import numpy as np
+    >>> found = tour(ArrayTree(np.array([[5, 6, 7]]), np.array([[-1, 0, -1]]), depth=2, width=2))
+    >>> found.enters.tolist(), found.leaves.tolist(), found.level.tolist()
+    ([[0, 1, 4]], [[3, 2, 5]], [[1, 2, 1]])
+    """
+    xp = array_namespace(tree.tokens)
+    there = tree.tokens >= 0
+    index = places(tree.tokens, tree.tokens.shape[1])
+    above = xp.where(there, tree.parents, -2)
+    # within[b, a, v]: a is v or lies above it.
+    within = (index[:, None] == index[None, :])[None] & there[:, None, :]
+    upward = tree.parents
+    for _ in range(tree.depth - 1):
+        within = within | ((index[None, :, None] == upward[:, None, :]) & (there & (upward >= 0))[:, None, :])
+        found = xp.take_along_axis(tree.parents, xp.where(upward < 0, 0, upward), axis=1)
+        upward = xp.where(upward < 0, -1, found)
+    numbers = xp.astype(within, xp.int64)
+    level, size = xp.sum(numbers, axis=1), xp.sum(numbers, axis=2)
+    earlier = (above[:, :, None] == above[:, None, :]) & (index[:, None] < index[None, :])[None]
+    earlier = earlier & there[:, :, None] & there[:, None, :]
+    # Everything below earlier siblings of a node, or of one above it, has been left when it is entered.
+    mass = xp.sum(xp.where(earlier, size[:, :, None], 0), axis=1)
+    done = xp.sum(xp.where(within, mass[:, :, None], 0), axis=1)
+    enters = 2 * done + level - 1
+    leaves = enters + 2 * size - 1
+    return Tour(xp.where(there, enters, -1), xp.where(there, leaves, -1), xp.where(there, level, 0))
+
+
+def decide_traversal(coin: ArrayCoin, tree: ArrayTree, rows: Rows) -> Walked:
+    """Judge trees of distinct siblings from their leaves upwards, as `traversal.verify` does.
+
+    A node's target and draft, changed by the children rejected below it, are held once for each level.
+
+    >>> import numpy as np
+    >>> from spec_math.arrays import exact
+    >>> from spec_math.block_level.array_tree import GivenRows
+    >>> laws = GivenRows(exact([[["1/4", "3/4"], ["1/2", "1/2"]]]), exact([[["1/2", "1/2"], ["1/2", "1/2"]]]))
+    >>> tree = ArrayTree(np.array([[0]]), np.array([[-1]]), depth=1, width=1)
+    >>> decide_traversal(ArrayCoin(exact([["3/5", 0]])), tree, laws)
+    Walked(nodes=array([[-1]]), follows=array([1]))
+    """
+    xp = array_namespace(tree.tokens)
+    way, batch = tour(tree), len(tree.tokens)
+    number = tree.tokens.shape[1]
+    slots = places(tree.tokens, number + 1)
+    here = places(tree.tokens, batch)
+    weight = xp.ones_like(tree.root() * 1) * coin.one[:, None]
+    touched = xp.zeros_like(tree.root())
+    states = _States(tree, rows)
+    going, best = coin.going, xp.full_like(tree.tokens[:, 0], -1)
+    for moment in range(2 * number):
+        entered, left = way.enters == moment, way.leaves == moment
+        node = first_of(entered | left)
+        some = going & xp.any(entered | left, axis=1)
+        leaving = some & xp.any(left, axis=1)
+        token, parent = tree.tokens[here, node], tree.parents[here, node] + 1
+        level = way.level[here, node] - 1
+        accepts = coin.flip(weight[here, node + 1], leaving)
+        best, going = xp.where(accepts, node, best), going & ~accepts
+        rejected = leaving & ~accepts
+        t, d = states.at(parent, level, touched[here, parent])
+        total, drawn = coin.total(t), coin.total(d)
+        own = weight[here, parent]
+        # A node whose drafts are used up has no draft mass left, and no child either.
+        lacking = positive_part(times(t, divide(own * drawn, total, own)) - d)
+        rest = divide(coin.total(lacking), drawn, drawn)
+        share = divide(rest, rest + (1 - own), own)
+        states.put(level, rejected, xp.where((rest > 0)[:, None], lacking, t), without_tokens(d, token[:, None]))
+        reached = xp.minimum(coin.one, ratio(own * mass_of(t, token) * drawn, total * mass_of(d, token)))
+        at_parent = (slots == parent[:, None]) & rejected[:, None]
+        at_node = (slots == node[:, None] + 1) & (some & ~leaving)[:, None]
+        touched = touched | at_parent
+        weight = xp.where(at_parent, share[:, None], xp.where(at_node, reached[:, None], weight))
+    level = xp.where(best >= 0, way.level[here, xp.where(best < 0, 0, best)], 0)
+    target, _ = states.at(best + 1, level, touched[here, best + 1])
+    ended = (best >= 0) & tree.ends(tree.tokens[here, xp.where(best < 0, 0, best)])
+    follows = drawn_or_target(coin, target, coin.total(target), target, ~ended)
+    return Walked(path_to(tree, best, level), xp.where(ended, -1, follows))
+
+
+class _States:
+    """What is left of target and draft at one node of each level, [D + 1, B, V] each, where a child was rejected."""
+
+    def __init__(self, tree: ArrayTree, rows: Rows) -> None:
+        self.rows = rows
+        like = rows.target(tree.tokens[:, 0] * 0)
+        self._requests = places(tree.tokens, len(tree.tokens))
+        levels = [zeros_like(like)] * (tree.depth + 1)
+        self._held = [array_namespace(like).stack(levels) for _ in range(2)]
+
+    def at(self, slot: Array, level: Array, touched: Array) -> tuple[Array, Array]:
+        """Return target and draft [B, V] of the nodes at the slots [B] as they stand now."""
+        xp = array_namespace(level)
+        target, draft = (
+            xp.where(touched[:, None], held[level, self._requests], row)
+            for held, row in zip(self._held, (self.rows.target(slot), self.rows.draft(slot)), strict=True)
+        )
+        return target, draft
+
+    def put(self, level: Array, where: Array, target: Array, draft: Array) -> None:
+        """Keep what is left at the levels [B] of the requests `where` [B]."""
+        xp = array_namespace(level)
+        for held, row in zip(self._held, (target, draft), strict=True):
+            held[level, self._requests] = xp.where(where[:, None], row, held[level, self._requests])

@@ -1,0 +1,178 @@
+"""The tokens of a position by their ratio t/d, as cells: each token a cell of its own, or rounded to a fixed grid.
+
+Source: worked out here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spec_math.array_draw import wide
+from spec_math.arrays import Array, array_namespace, divide, is_exact, positive_part, zeros_like
+from spec_math.block_level.array_sums import sums_at
+from spec_math.block_level.decide_selected import put_back
+from spec_math.token_level.decide_plan import ratios, stable_order
+
+BITS = 4
+"""The grid has 2^4 points from 0 to 1, and as many from each 2^i − 1 to the next."""
+OCTAVES = 5
+"""It ends at 2^5 − 1."""
+
+
+class Cells(NamedTuple):
+    """Tokens grouped by t/d: M cells by ratio ascending; a token lies in one, or in two neighbours with shares.
+
+    `key` [R, M] are the ratios, `target` and `draft` [R, M] the masses, of laws that sum to 1; `never` [R] is the
+    target mass in no cell, which no draft can bring; `scale` [R] is what t/d of the rows as given is multiplied by. A
+    token x lies in `cell` [R, V] with 1 − share, and in the next one with `share` [R, V]; which cell it is where d = 0
+    does not matter.
+    """
+
+    key: Array
+    target: Array
+    draft: Array
+    never: Array
+    scale: Array
+    cell: Array
+    share: Array
+
+    def mean(self, values: Array) -> Array:
+        """Return for each token [R, V] the mean of values [R, M] over its cells."""
+        xp = array_namespace(values)
+        own, following = self.at(values, self.cell), self.at(values, xp.minimum(self.cell + 1, self._last()))
+        return own + (following - own) * self.share
+
+    @staticmethod
+    def at(values: Array, cell: Array) -> Array:
+        """Return the values [R, n] of the cells [R, n]."""
+        return array_namespace(values).take_along_axis(values, cell, axis=-1)
+
+    def _last(self) -> Any:
+        return array_namespace(self.cell).full_like(self.cell, self.key.shape[-1] - 1)
+
+
+CellsOf = Callable[[Array, Array], Cells]
+"""(target [R, V], draft [R, V]), in proportion to their sums -> the cells."""
+
+
+def by_ratio(target: Array, draft: Array) -> Cells:
+    """Give each token a cell of its own, sorted by t/d, the lower index first among equals; those with d = 0 go last.
+
+    >>> from spec_math.arrays import exact
+    >>> by_ratio(exact([["1/2", "1/4", "1/4"]]), exact([["1/4", "3/4", 0]])).key.tolist()
+    [[Fraction(1, 3), Fraction(2, 1), Fraction(2, 1)]]
+    """
+    xp = array_namespace(target)
+    whole, drawn = total(target), total(draft)
+    order = stable_order(ratios(target, draft))
+    t, d = (xp.take_along_axis(wide(rows), order, axis=-1) for rows in (target, draft))
+    t, d = t / whole[:, None], d / drawn[:, None]
+    among = d > 0
+    never = xp.where(among, zeros_like(t), t).sum(-1)
+    t = xp.where(among, t, zeros_like(t))
+    key = divide(t, d, zeros_like(t))
+    # Tokens that cannot be drafted are cells of no mass at the upper end.
+    key = xp.where(among, key, key.max(-1, keepdims=True) if isinstance(key, np.ndarray) else key.amax(-1, True))
+    places = xp.broadcast_to(xp.arange(order.shape[-1], **_device(order))[None, :], order.shape)
+    return Cells(key, t, d, never, drawn / whole, put_back(order, places), zeros_like(t))
+
+
+def rounded(target: Array, draft: Array) -> Cells:
+    """Round each token's t/d at random to one of the two points of a fixed grid around it, so that its mean stays.
+
+    The law: a token x lies at e_j with 1 − share, at e_{j+1} with share, where t/d = (1 − share) e_j + share e_{j+1}.
+    The cells have exactly the ratios of the grid, their masses are Σ_x d(x) P(j | x) and e_j times that: no token is
+    sorted. Target mass above the last point is never brought. Whatever the shares are in floats, what is made of the
+    cells is lossless: masses and shares agree.
+
+    >>> from spec_math.arrays import exact
+    >>> cells = rounded(exact([["17/64", "47/64"]]), exact([["1/2", "1/2"]]))
+    >>> cells.share.tolist(), [str(e) for e, mass in zip(cells.key[0], cells.draft[0]) if mass > 0]
+    ([[Fraction(1, 2), Fraction(3, 4)]], ['1/2', '9/16', '11/8', '3/2'])
+    """
+    xp = array_namespace(target)
+    points = _points(draft)
+    whole = total(target)
+    scale = total(draft) / whole
+    factor = _like(scale, draft)[:, None]
+    cell, share = _position(_ratio(target, draft, factor, points[-1]), points)
+    masses, upper = wide(draft), wide(draft * share)
+    size, none = len(points) - 1, zeros_like(whole)[:, None]
+    mass = xp.concat([sums_at(masses - upper, cell, size), none], axis=-1)
+    mass = mass + xp.concat([none, sums_at(upper, cell, size)], axis=-1)
+    mass = mass / mass.sum(-1)[:, None]
+    key = zeros_like(mass) + wide(points)
+    never = total(positive_part(target - draft * (points[-1] / factor))) / whole
+    return Cells(key, mass * key, mass, never, scale, cell, share)
+
+
+def grid() -> tuple[Fraction, ...]:
+    """Return the points of the grid: 2^i (1 + j/16) − 1, sixteen for each i = 0..4, and the last one, 31.
+
+    >>> [str(point) for point in grid()[14:20]], len(grid())
+    (['7/8', '15/16', '1', '9/8', '5/4', '11/8'], 81)
+    """
+    each = 1 << BITS
+    return tuple(Fraction(2) ** (i // each) * (1 + Fraction(i % each, each)) - 1 for i in range(OCTAVES * each + 1))
+
+
+def total(masses: Array) -> Array:
+    """Return the sums [R] of masses [R, V], in float64 where they float.
+
+    >>> total(np.array([[0.5, 0.25]], dtype=np.float32)).dtype.name
+    'float64'
+    """
+    return wide(masses.sum(-1))
+
+
+def _points(like: Array) -> Any:
+    if isinstance(like, np.ndarray):
+        points = np.array(grid(), dtype=object)
+        return points if is_exact(like) else points.astype(like.dtype)
+    each = 1 << BITS
+    place = array_namespace(like).arange(OCTAVES * each + 1, device=like.device)
+    return 2.0 ** (place // each).to(like.dtype) * (1 + (place % each).to(like.dtype) / each) - 1
+
+
+def _ratio(target: Array, draft: Array, factor: Array, top: Any) -> Array:
+    """Return t/d [R, V] times a factor [R, 1]; where that is above `top`, or only d is 0, no less than it.
+
+    In floats no smaller a d is divided by than the smallest normal number.
+    """
+    if is_exact(draft):
+        return divide(target * factor, draft, zeros_like(target) + top)
+    if not isinstance(draft, np.ndarray):
+        return (target / draft.clamp(min=array_namespace(draft).finfo(draft.dtype).tiny)).mul_(factor)
+    with np.errstate(over="ignore"):
+        return target / np.maximum(draft, np.finfo(draft.dtype).tiny) * factor
+
+
+def _position(ratio: Array, points: Array) -> tuple[Array, Array]:
+    """Return for ratios [R, V] the point below, the last one but one at most, and how far they lie to the next, 0 to 1.
+
+    In floats both stand in the bits of 1 + t/d: its octave and the first `BITS` of its fraction are the point. A ratio
+    beyond the last point is taken to be next below it.
+    """
+    xp = array_namespace(ratio)
+    if is_exact(ratio):
+        ratio = xp.minimum(ratio, zeros_like(ratio) + points[-1])
+        cell = np.searchsorted(points[1:-1], ratio, side="right")
+        return cell, (ratio - points[cell]) / (points[cell + 1] - points[cell])
+    single = ratio.dtype == xp.float32
+    fraction, bias, kind = (23, 127, xp.int32) if single else (52, 1023, xp.int64)
+    below = 2.0**OCTAVES * (1 - 2.0 ** (-1 - fraction))
+    bits, shift = xp.clip(ratio + 1, 1, below).view(kind), fraction - BITS
+    cell = xp.astype(bits >> shift, xp.int64) - (bias << BITS)
+    return cell, xp.astype(bits & ((1 << shift) - 1), ratio.dtype) * 2.0**-shift
+
+
+def _like(values: Array, rows: Array) -> Array:
+    return values if is_exact(rows) else array_namespace(rows).astype(values, rows.dtype, copy=False)
+
+
+def _device(like: Array) -> dict[str, Any]:
+    return {} if isinstance(like, np.ndarray) else {"device": like.device}

@@ -1,0 +1,172 @@
+"""Rules that verify a drafted tree given as arrays: each with its array formula, its coins, and the trees it takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+
+from spec_math.array_coin import ArrayCoin
+from spec_math.block_level import (
+    block,
+    chain,
+    rounded_priorities,
+    selected_chain,
+    spectr,
+    target_only,
+    traversal,
+    without_replacement,
+)
+from spec_math.block_level.array_tree import ArrayTree, Rows, Walked
+from spec_math.block_level.chain_priorities import Priorities
+from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level.decide_priorities import decide_chain_priorities, decide_rounded_priorities
+from spec_math.block_level.decide_selected import decide_block, decide_multi_path
+from spec_math.block_level.decide_traversal import decide_traversal
+from spec_math.block_level.decide_walk import decide_target_only, decide_walk
+from spec_math.block_level.multi_path import HighestRank
+from spec_math.block_level.tree import Node
+from spec_math.chance import Coin
+from spec_math.scheme import Tokens
+from spec_math.token_level import k_sequential, recursive
+from spec_math.token_level.decide_k_sequential import decide_k_sequential
+from spec_math.token_level.decide_plan import decide_plan
+from spec_math.token_level.decide_rejection import decide_recursive, decide_without_replacement
+
+DecideTree = Callable[[ArrayCoin, ArrayTree, Rows], Walked]
+"""(coin, tree, rows) -> what a batch of trees accepts, and what follows."""
+
+Program = Callable[[Coin, tuple[Node, ...], Conditionals], Tokens]
+"""(coin, children of the root, laws) -> the emitted tokens: the same rule against a coin, for one tree."""
+
+SIBLINGS = ("any", "distinct", "one")
+"""How the drafts after a node may agree: i.i.d. ones may, distinct ones not, or there is one alone."""
+
+
+@dataclass(frozen=True)
+class TreeRule:
+    """A rule of verification for drafted trees.
+
+    `program` is the rule against a coin, `decide` its array formula, None where there is none; `coins(n)` bounds the
+    coins of any path on n drafts. `siblings` is one of `SIBLINGS`. `chains` says that the tree must be k i.i.d. chains
+    that each go on to their end, however their common beginnings are shared. `reads_draft` says that the draft's laws
+    matter. `largest` is the largest vocabulary that the array formula is worth it for, None where any is.
+
+    >>> TARGET_ONLY.coins(4), TARGET_ONLY.siblings
+    (5, 'distinct')
+    """
+
+    name: str
+    program: Program
+    decide: DecideTree | None
+    coins: Callable[[int], int]
+    siblings: str = "any"
+    chains: bool = False
+    reads_draft: bool = True
+    largest: int | None = None
+
+
+def leaves(nodes: tuple[Node, ...], path: Tokens = ()) -> list[Tokens]:
+    """Return the paths to the leaves of a drafted tree, as often as they were drafted.
+
+    >>> leaves((Node(1, (Node(0),)), Node(1)))
+    [(1, 0), (1,)]
+    """
+    found: list[Tokens] = []
+    for node in nodes:
+        longer = (*path, node.token)
+        found += leaves(node.children, longer) if node.children else [longer]
+    return found
+
+
+def _walk(verifier: spectr.Verifier) -> Program:
+    return lambda coin, nodes, laws: spectr.verify(coin, nodes, laws, verifier)
+
+
+def _of_one(verify: Callable[..., Tokens]) -> Program:
+    def program(coin: Coin, nodes: tuple[Node, ...], laws: Conditionals) -> Tokens:
+        if not nodes:
+            return (coin.draw(laws.target()),)
+        (tokens,) = leaves(nodes)
+        targets = [laws.target(tokens[:place]) for place in range(len(tokens) + (not laws.ends(tokens)))]
+        return verify(coin, tokens, targets, [laws.draft(tokens[:place]) for place in range(len(tokens))])
+
+    return program
+
+
+def _selecting(rule: Callable[[Conditionals, int], selected_chain.Selection]) -> Program:
+    def program(coin: Coin, nodes: tuple[Node, ...], laws: Conditionals) -> Tokens:
+        chains = leaves(nodes)
+        return selected_chain.verify(coin, rule(laws, len(chains)), chains) if chains else (coin.draw(laws.target()),)
+
+    return program
+
+
+def _one_each(n: int) -> int:
+    """One coin a draft, and the final draw."""
+    return n + 1
+
+
+TOKEN_BY_TOKEN = TreeRule(
+    "one chain, token by token", _of_one(chain.verify), partial(decide_walk, decide_recursive), _one_each, "one"
+)
+AS_A_BLOCK = TreeRule("one chain, as a block", _of_one(block.verify), decide_block, _one_each, "one")
+# A token drawn after all tests have failed may agree with a draft: a draw may be added at every level.
+RECURSIVE = TreeRule(
+    "recursive rejection at every node",
+    _walk(recursive.verify),
+    partial(decide_walk, decide_recursive),
+    lambda n: 2 * n + 1,
+)
+K_SEQUENTIAL = TreeRule(
+    "K-SEQ at every node", _walk(k_sequential.verify), partial(decide_walk, decide_k_sequential), lambda n: 2 * n + 1
+)
+PLAN = TreeRule(
+    "optimal plan at every node", _walk(spectr.by_plan), partial(decide_walk, decide_plan), lambda n: 4 * n + 1
+)
+DISTINCT = TreeRule(
+    "recursive rejection, distinct drafts",
+    without_replacement.verify,
+    partial(decide_walk, decide_without_replacement, tested=True),
+    _one_each,
+    "distinct",
+)
+TARGET_ONLY = TreeRule(
+    "target only",
+    target_only.verify,
+    partial(decide_walk, decide_target_only, tested=True),
+    _one_each,
+    "distinct",
+    reads_draft=False,
+)
+TRAVERSAL = TreeRule("traversal", traversal.verify, decide_traversal, _one_each, "distinct")
+MULTI_PATH = TreeRule("greedy multi-path", _selecting(HighestRank), decide_multi_path, _one_each, chains=True)
+PRIORITIES = TreeRule(
+    "chain priorities",
+    _selecting(Priorities),
+    decide_chain_priorities,
+    lambda n: n + 2,
+    chains=True,
+    largest=256,
+)
+ROUNDED_PRIORITIES = TreeRule(
+    "chain priorities on rounded ratios",
+    _selecting(rounded_priorities.selection),
+    decide_rounded_priorities,
+    lambda n: n + 2,
+    chains=True,
+)
+
+TREE_RULES = (
+    TARGET_ONLY,
+    TOKEN_BY_TOKEN,
+    AS_A_BLOCK,
+    RECURSIVE,
+    K_SEQUENTIAL,
+    PLAN,
+    DISTINCT,
+    TRAVERSAL,
+    MULTI_PATH,
+    PRIORITIES,
+    ROUNDED_PRIORITIES,
+)

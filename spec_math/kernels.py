@@ -1,0 +1,137 @@
+"""Compiled functions kept on disk, and compiled anew exactly when something that they were compiled from has changed.
+
+numba keeps what it compiled beside the source, and looks at that one file to see whether it is still right. But numbers
+and functions of other files are built in too. Here the key is all of it: the code of the kernel and of every function
+that it calls, their options, and every number and array that they read.
+"""
+
+from __future__ import annotations
+
+import dis
+import hashlib
+from collections.abc import Callable, Iterator
+from functools import partial
+from types import BuiltinFunctionType, CodeType, FunctionType, ModuleType
+from typing import Any
+
+import numba
+import numpy as np
+from numba.core.caching import FunctionCache
+from numba.core.dispatcher import Dispatcher
+from numba.core.sigutils import normalize_signature
+from numba.extending import intrinsic
+
+
+def _nothing(_context: Any) -> None: ...
+
+
+_INTRINSIC: Any = type(intrinsic(_nothing))
+
+
+def kernel(function: Callable[..., Any] | None = None, **options: Any) -> Any:
+    """Compile a function when it is first called, and keep it on disk: `numba.njit` with a key that is right.
+
+    Options are those of `numba.njit`. With numba's compiling switched off it is the function itself.
+
+    >>> @kernel
+    ... def double(x):
+    ...     return 2 * x
+    >>> double(3)
+    6
+    """
+    if function is None:
+        return partial(kernel, **options)
+    compiled: Any = numba.njit(**options)(function)
+    # What is typed in at a prompt has no file to be kept beside.
+    if isinstance(compiled, Dispatcher) and not function.__code__.co_filename.startswith("<"):
+        vars(compiled)["_cache"] = _Kept(compiled)
+    return compiled
+
+
+def stamp(compiled: Any) -> str:
+    """Return a hash of all that a kernel is compiled from: code, options, and what they read, of whatever file.
+
+    Raises:
+        TypeError: it reads something of which it is not known how it is compiled in.
+
+    >>> stamp(kernel(lambda x: x + 1)) == stamp(kernel(lambda x: x + 1)) != stamp(kernel(lambda x: x + 2))
+    True
+    """
+    text = "\n".join(_described(compiled, set()))
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+class _Kept(FunctionCache):
+    """numba's cache of one function, whose entries hold for one `stamp` and not for one state of one file."""
+
+    def __init__(self, compiled: Any) -> None:
+        super().__init__(compiled.py_func)
+        self.compiled, self.stamped = compiled, False
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        # Not before the first call: what a kernel reads may stand below it.
+        if not self.stamped:
+            self._cache_file._source_stamp = stamp(self.compiled)  # pyright: ignore[reportPrivateUsage]
+            self.stamped = True
+        found: Any = super().load_overload(sig, target_context)
+        # Two processes that keep two signatures at the same moment may give both the same file.
+        return None if found is None or found.signature.args != normalize_signature(sig)[0] else found
+
+
+def _described(value: Any, seen: set[int]) -> Iterator[str]:
+    if id(value) in seen:
+        return
+    if isinstance(value, Dispatcher):
+        seen.add(id(value))
+        yield f"kernel {sorted((name, _plain(option)) for name, option in value.targetoptions.items())}"
+        yield from _described(value.py_func, seen)
+    elif isinstance(value, _INTRINSIC):
+        yield from _described(value._defn, seen)  # pyright: ignore[reportPrivateUsage]
+    elif isinstance(value, FunctionType):
+        seen.add(id(value))
+        yield from _code(value.__code__)
+        yield from _described(value.__defaults__, seen)
+        for cell in value.__closure__ or ():
+            yield from _described(cell.cell_contents, seen)
+        for name in _names(value.__code__):
+            if name in value.__globals__:
+                yield name
+                yield from _described(value.__globals__[name], seen)
+    elif isinstance(value, np.ndarray):
+        yield f"{value.dtype} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
+    elif isinstance(value, tuple):
+        yield f"tuple of {len(value)}"
+        for part in value:
+            yield from _described(part, seen)
+    elif isinstance(value, bool | int | float | complex | str | bytes | np.generic | None):
+        yield f"{type(value).__name__} {value!r}"
+    elif isinstance(value, ModuleType):
+        if value.__name__.startswith("spec_math"):
+            raise TypeError(f"a kernel takes names out of {value.__name__}, not the module itself")
+        yield f"module {value.__name__}"
+    elif isinstance(value, type | BuiltinFunctionType | np.ufunc):
+        yield f"{type(value).__name__} {value.__name__}"
+    else:
+        raise TypeError(f"a kernel reads {value!r}, and it is not known how this is compiled in")
+
+
+def _code(code: CodeType) -> Iterator[str]:
+    yield f"{code.co_code.hex()} {code.co_names} {code.co_varnames}"
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _code(constant)
+        else:
+            yield f"{type(constant).__name__} {constant!r}"
+
+
+def _names(code: CodeType) -> Iterator[str]:
+    """Global names that are read; `co_names` holds attributes too, which may be called as some global is."""
+    yield from sorted({str(step.argval) for step in dis.get_instructions(code) if step.opname == "LOAD_GLOBAL"})
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            yield from _names(constant)
+
+
+def _plain(option: Any) -> Any:
+    """A set has no order of its own."""
+    return sorted(option) if isinstance(option, set | frozenset) else option

@@ -1,0 +1,93 @@
+"""A model at a temperature: an n-gram model, or any other, whose every law is sharpened or flattened alike.
+
+Source: our own; what serving systems do to logits before they sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from spec_math.arrays import Array
+from spec_math.distribution import temperature
+from spec_math.language.model import Model
+from spec_math.language.ngram import NGram
+from spec_math.language.recorded import Recorded
+
+FLOAT = np.ndarray[Any, np.dtype[np.float64]]
+
+
+class Tempered:
+    """The model whose law after each prefix is ∝ mass^(1/T): T below 1 is sharper, T = 0 certain of the first maximum.
+
+    Exact laws need 1/T to be a whole number. The end token is the model's own.
+
+    Raises:
+        ValueError: T is negative or not finite, when a law is asked for.
+
+    >>> from fractions import Fraction
+    >>> Tempered(lambda prefix: ["1/4", "3/4"], Fraction(1, 2))(()).tolist()
+    [Fraction(1, 10), Fraction(9, 10)]
+    """
+
+    def __init__(self, model: Model, value: Any) -> None:
+        self.model, self.value = model, value
+        self.end: int | None = getattr(model, "end", None)
+
+    def __call__(self, prefix: Sequence[int]) -> Array:
+        """Return the law [V] after a prefix."""
+        return temperature(self.model(tuple(prefix)), self.value)
+
+
+class TemperedNGram(Tempered):
+    """An n-gram model at a temperature, with the laws after many contexts at once.
+
+    >>> model = TemperedNGram(NGram.learn([0, 1, 0, 1, 1], order=2, size=2), 0.5)
+    >>> model.rows([[0]]).tolist() == [model((0,)).tolist()]
+    True
+    """
+
+    def __init__(self, model: NGram, value: Any) -> None:
+        super().__init__(model, value)
+        self.ngram = model
+        self.order, self.size = model.order, model.size
+
+    def context(self, prefix: Sequence[int]) -> np.ndarray[Any, Any]:
+        """Return the last order − 1 tokens of a prefix, padded in front with −1."""
+        return self.ngram.context(prefix)
+
+    def rows(self, contexts: Any) -> FLOAT:
+        """Return the laws [n, V] at contexts [n, order − 1]."""
+        return temperature(self.ngram.rows(contexts), self.value)
+
+
+class TemperedRecorded(Tempered):
+    """A recorded model at a temperature, asked for many laws at once.
+
+    >>> TemperedRecorded.__name__
+    'TemperedRecorded'
+    """
+
+    def __init__(self, model: Recorded, value: Any) -> None:
+        super().__init__(model, value)
+        self.recorded = model
+
+    def rows_after(self, prefixes: Sequence[tuple[int, ...]]) -> list[FLOAT]:
+        """Return the laws [V] after many prefixes."""
+        return [temperature(row, self.value) for row in self.recorded.rows_after(prefixes)]
+
+
+def heated(model: Model, value: Any) -> Model:
+    """Return a model at a temperature: itself at 1, and with rows of many contexts where it has them.
+
+    >>> model = NGram.learn([0, 1], order=2, size=2)
+    >>> heated(model, 1) is model, type(heated(model, 0.5)).__name__
+    (True, 'TemperedNGram')
+    """
+    if value == 1:
+        return model
+    if isinstance(model, Recorded):
+        return TemperedRecorded(model, value)
+    return TemperedNGram(model, value) if isinstance(model, NGram) else Tempered(model, value)

@@ -1,0 +1,197 @@
+"""The optimum under a budget: how often can a rule emit a draft that may stray so far from the target's law?
+
+The problem, for a target t, drafts with law P and sets S(x), and a budget ε of total variation:
+
+    maximise   Σ π(x, y) over y ∈ S(x)
+    subject to Σ_y π(x, y) = P(x),   e(y) = Σ_x π(x, y),   Σ (e − t)+ ≤ ε,   π ≥ 0.
+
+Its value is min(1, α* + ε), where α* is the optimum of the lossless: a unit of bias buys a unit of acceptance, and
+never more. From above: e(H) ≤ t(H) + ε for every set H of tokens, so that every cut of the lossless problem is a cut
+here with ε added. From below: take a lossless coupling that is optimal, and wherever it emits a token that was not
+drafted, emit a drafted one instead with probability ε/(1 − α*); no more mass than ε moves. Where there is no draft at
+all with probability p, 1 − p stands in the place of 1.
+
+Source: SpecTr, Eq. 4, for the lossless problem; the theorem and both proofs are worked out here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from spec_math.arrays import Array, array_namespace, as_law, asarray, is_exact, number_type
+from spec_math.chance import Coin
+from spec_math.lossy import frontier
+from spec_math.lossy.budget_certificate import BudgetCertificate
+from spec_math.lossy.options import share
+from spec_math.scheme import Emission, token_of
+from spec_math.token_level import optimal, transport
+from spec_math.token_level import plan as plans
+from spec_math.token_level.draft_law import checked
+from spec_math.token_level.plan import Plan
+
+Verify = Callable[[Coin, Any, Any, Any], int]
+"""verify(coin, tokens, target, draft) -> the emitted token."""
+
+
+def acceptance(target: Any, draft: Any, k: int, total_variation: Any) -> Any:
+    """Return the largest P(Y ∈ S) of any rule of k i.i.d. drafts whose law is within so much of the target's.
+
+    The value: min(1, α* + ε), ε the total variation in [0, 1]. Laws [..., V] of one number type, or two `Counts`; a
+    probability [...]. O(V log V), and exact, or as accurate as `token_level.optimal.acceptance`.
+
+    Raises:
+        TypeError, ValueError: the total variation is no number in [0, 1]; as `token_level.optimal.acceptance`.
+
+    >>> acceptance(["2/5", "3/5"], ["3/4", "1/4"], 2, "1/20"), acceptance(["2/5", "3/5"], ["3/4", "1/4"], 2, "1/2")
+    (Fraction(71, 80), Fraction(1, 1))
+    """
+    spent = share(total_variation, "total_variation")
+    return _at_most_one(optimal.acceptance(target, draft, k), spent)
+
+
+def acceptance_of(target: Any, draft_law: Mapping[Any, Any], total_variation: Any) -> Any:
+    """Return the largest P(Y ∈ S) of any rule of these drafts whose law is within so much of the target's.
+
+    Target [V]; draft_law {tuple or frozenset of tokens: mass}, exact or floats, as `transport.acceptance_of`.
+
+    Raises:
+        TypeError, ValueError: the total variation is no number in [0, 1]; as `transport.acceptance_of`.
+
+    >>> acceptance_of(["1/4", "3/4"], {(0, 1): "1/2", (0, 0): "1/2"}, "1/8")
+    Fraction(7, 8)
+    """
+    spent = share(total_variation, "total_variation")
+    lossless = transport.acceptance_of(target, draft_law)
+    undrafted = sum(mass for tokens, mass in checked(draft_law, as_law(target, "target")).items() if not tokens)
+    return min(_at_most_one(lossless, spent), 1 - undrafted)
+
+
+def solve(target: Any, draft_law: Mapping[Any, Any], total_variation: Any) -> BudgetCertificate:
+    """Return a rule that reaches the optimum under the budget, as a coupling, with the cut that none exceeds.
+
+    Target [V]; draft_law {tuple or frozenset of tokens: mass}; all exact.
+
+    Raises:
+        TypeError: the laws are floats, or of two number types. ValueError: either is not a probability distribution.
+
+    >>> certificate = solve(["1/4", "3/4"], {(0, 0): "1/2", (0, 1): "1/2"}, "1/8")
+    >>> certificate.acceptance, certificate.check()
+    (Fraction(7, 8), True)
+    """
+    spent = share(total_variation, "total_variation")
+    lossless = transport.solve(target, draft_law)
+    undrafted = sum((mass for tokens, mass in lossless.draft_law.items() if not tokens), Fraction(0))
+    lacking = 1 - undrafted - lossless.acceptance
+    moved = min(Fraction(1), spent / lacking) if lacking else Fraction(0)
+    coupling: dict[tuple[Any, int], Fraction] = {}
+
+    def add(tokens: Any, token: int, mass: Fraction) -> None:
+        if mass:
+            coupling[tokens, token] = coupling.get((tokens, token), Fraction(0)) + mass
+
+    for (tokens, token), mass in lossless.coupling.items():
+        if token in tokens or not tokens:
+            add(tokens, token, mass)
+        else:
+            add(tokens, token, (1 - moved) * mass)
+            add(tokens, min(tokens), moved * mass)
+    return BudgetCertificate(
+        target=lossless.target,
+        draft_law=lossless.draft_law,
+        total_variation=spent,
+        acceptance=sum((mass for (tokens, token), mass in coupling.items() if token in tokens), Fraction(0)),
+        coupling=coupling,
+        subset=lossless.subset,
+    )
+
+
+def law(target: Any, draft: Any, k: int, total_variation: Any) -> Array:
+    """Return the law [V] that an optimal rule under the budget emits: the best of them in every other distance too.
+
+    Of all laws from which k i.i.d. drafts can be accepted so often it has the least Kullback-Leibler divergence to and
+    from the target, and the least largest likelihood ratio (`frontier.law`). Target and draft [V].
+
+    Raises:
+        TypeError, ValueError: as `acceptance`; laws of more than one position.
+
+    >>> law(["2/5", "3/5"], ["3/4", "1/4"], 2, "1/20").tolist()
+    [Fraction(9, 20), Fraction(11, 20)]
+    """
+    t, d = frontier.one_position(target, draft)
+    return frontier.law(t, d, k, acceptance(t, d, k, total_variation))
+
+
+def plan(target: Any, draft: Any, k: int, total_variation: Any) -> Plan:
+    """Prepare the optimal rule of k i.i.d. drafts under the budget: O(V log V), for laws [V].
+
+    It is the plan of `token_level.plan` with the law of the budget in the target's place: `plan.emit` runs it, and its
+    `acceptance` is the optimum, on floats less a rounding error.
+
+    Raises:
+        TypeError, ValueError: as `acceptance`; laws of more than one position.
+
+    >>> plan(["2/5", "3/5"], ["3/4", "1/4"], 2, "1/20").acceptance
+    Fraction(71, 80)
+    """
+    t, d = frontier.one_position(target, draft)
+    return plans.plan(law(t, d, k, total_variation), d, k)
+
+
+def relaxed(verify: Verify, share_moved: Any) -> Verify:
+    """Turn any lossless verifier into one that emits its first draft in a share of the cases in which it emits none.
+
+    The law: within share·(1 − α) of the target in total variation, accepted with α + share·(1 − α), α the verifier's
+    own acceptance. With an optimal verifier and the share ε/(1 − α*) that is the optimum under the budget ε.
+
+    Raises:
+        TypeError, ValueError: the share lies outside [0, 1].
+
+    >>> from spec_math.chance import law
+    >>> from spec_math.token_level import single
+    >>> laws = ["1/4", "3/4"], ["1/2", "1/2"]
+    >>> law(lambda coin: relaxed(single.verify, "1/2")(coin, (0,), *laws))
+    {0: Fraction(3, 4), 1: Fraction(1, 4)}
+    """
+    moved = share(share_moved, "share_moved")
+
+    def verifier(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
+        token = verify(coin, tokens, target, draft)
+        return tokens[0] if token not in tokens and coin.flip(moved) else token
+
+    return verifier
+
+
+def emit(coin: Coin, tokens: Any, target: Any, draft: Any, total_variation: Any) -> Emission:
+    """Verify k i.i.d. drafts, k the length of the tuple, by the optimal plan for the law of the budget.
+
+    The law: `law(target, draft, k, total_variation)`, and a draft is accepted with `acceptance(…)`. Laws [V].
+
+    Raises:
+        TypeError, ValueError: as `acceptance`; a drafted token that the draft cannot draw.
+
+    >>> from spec_math.chance import law
+    >>> law(lambda coin: emit(coin, (0,), ["1/4", "3/4"], ["1/2", "1/2"], "1/8"))[Emission(0, True)]
+    Fraction(3, 4)
+    """
+    t, d = frontier.one_position(target, draft)
+    return frontier.emit(coin, tokens, t, d, acceptance(t, d, len(tokens), total_variation))
+
+
+verify = token_of(emit)
+"""The verifier: it returns the token that `emit` emits."""
+
+
+def _at_most_one(lossless: Any, spent: Fraction) -> Any:
+    if isinstance(lossless, Fraction):
+        return min(Fraction(1), lossless + spent)
+    values = asarray(lossless) if not hasattr(lossless, "dtype") else lossless
+    if number_type(values) != "torch" and is_exact(values):
+        return np.minimum(values + spent, np.full(values.shape, Fraction(1), dtype=object))
+    # A float sum that rounds to above 1 is 1.
+    raised = values + float(spent)
+    found = array_namespace(raised).minimum(raised, raised * 0 + 1)
+    return float(found) if isinstance(lossless, float) and found.ndim == 0 else found

@@ -1,1 +1,0 @@
-"""Proofs for every law, as a table."""

@@ -1,0 +1,83 @@
+"""What is written on the command line, read: counts, sweeps, laws, and names of tokens."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from spec_math.arrays import count
+from spec_math.files.law_files import open_laws
+
+
+def parsed_ks(text: str, option: str = "--k", example: str = "1,2,4,8") -> tuple[int, ...]:
+    """Read counts separated by commas, each a whole number of at least 1, in ascending order: numbers of drafts.
+
+    >>> parsed_ks("4,1")
+    (1, 4)
+    """
+    try:
+        ks = [int(part) for part in text.split(",")]
+    except ValueError:
+        raise ValueError(f"{option} takes whole numbers separated by commas, such as {example}; got {text!r}") from None
+    return tuple(sorted({count(k, option) for k in ks}))
+
+
+def names_of(path: Path, size: int) -> list[str]:
+    """Read the JSON list of V token names.
+
+    >>> names_of(Path("names.json"), 2)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ValueError: --names names.json: not a readable JSON file (...
+    """
+    try:
+        names = json.loads(path.read_text(encoding="utf-8-sig"))
+    except (OSError, ValueError) as error:
+        raise ValueError(f"--names {path}: not a readable JSON file ({error})") from error
+    if not isinstance(names, list) or len(names) != size:
+        held = f"{len(names)} entries" if isinstance(names, list) else "no list"
+        raise ValueError(f"--names {path}: a JSON list of the {size} token names is needed; it holds {held}")
+    return [str(name) for name in names]
+
+
+def law_of(text: str) -> Any:
+    """Read one law: masses with commas, a JSON list in a file, or a file of laws, with @POSITION where it has several.
+
+    Decimals of a text or of JSON are read as they are written, so that 0.1 is a tenth; floats of a file keep the type
+    that they are stored in. logits:PATH is the softmax of what the file holds.
+
+    Raises:
+        ValueError, OSError: there is no such file or position, several and none named, or no list of masses.
+
+    >>> law_of("1/4, 3/4")
+    ['1/4', '3/4']
+    """
+    place = text.removeprefix("logits:")
+    if place.endswith(".json"):
+        listed = json.loads(Path(place).read_text(encoding="utf-8-sig"), parse_float=str)
+        if not isinstance(listed, list):
+            raise ValueError(f"{text}: a law is a JSON list of masses; it holds {type(listed).__name__}")
+        return cast("list[Any]", listed)
+    if not any(ending in place for ending in (".npy", ".npz", ".safetensors")):
+        return masses_of(text)
+    path, at, number = place.rpartition("@")
+    named = bool(at) and number.isdecimal() and not Path(place).is_file()
+    file = open_laws(path if named else place)
+    if not named and file.shape[0] != 1:
+        raise ValueError(f"{text}: one law is asked for; the file holds {file.shape[0]:,}, name one: {place}@0")
+    row = file.row(int(number) if named else 0)
+    if place == text:
+        return row
+    raised = np.exp(row.astype(np.float64) - float(row.max()))
+    return raised / raised.sum()
+
+
+def masses_of(text: str) -> list[str]:
+    """Split a law written as masses separated by commas.
+
+    >>> masses_of("1/4, 3/4")
+    ['1/4', '3/4']
+    """
+    return [part.strip() for part in text.split(",")]

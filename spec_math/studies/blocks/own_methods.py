@@ -1,0 +1,211 @@
+"""A user's own generator of blocks, or selection of a chain: judged on small models, and run on those compared."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+import numpy as np
+
+from spec_math.block_level import length, selected_chain
+from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level.lossless import check_lossless_block
+from spec_math.block_level.method import Generate
+from spec_math.block_level.methods import TOKEN_BY_TOKEN
+from spec_math.chance import Coin, sample
+from spec_math.files.place import load_function
+from spec_math.language import Table
+from spec_math.mean import Mean, known, of_independent
+from spec_math.result import Result, Row, curve, sentences
+from spec_math.studies.blocks.comparison import BlockComparison, BlockRequest
+from spec_math.studies.blocks.standard_models import models as standard_models
+from spec_math.studies.progress import Progress
+from spec_math.verdict import Lossless, Lossy, Verdict
+
+PATHS = 2_000
+"""A block of a table is added up over every path where V^(K · L + 1) is at most so much; else it is run."""
+
+JUDGED = 2
+"""The lookahead, and the number of paths, that a method is judged with."""
+
+
+@dataclass(frozen=True)
+class OwnMethod:
+    """A method at MODULE:FUNCTION; with `one` path whatever K is."""
+
+    name: str
+    generate: Generate
+    one: bool
+
+
+@dataclass(frozen=True)
+class OwnLine:
+    """What one K and L gave: tokens per call, exact or of so many runs, and how many more than a plain chain."""
+
+    k: int
+    lookahead: int
+    tokens: Mean
+    gain: Mean | None
+
+
+def load_method(place: str) -> OwnMethod:
+    """Load a method of one's own: generate(coin, target_model, draft_model, prefix, lookahead[, k]) or rule(laws, k).
+
+    A rule makes the selection of `block_level.selected_chain`, which is then verified as a block.
+
+    Raises:
+        ValueError, TypeError: there is no such function, or it takes other arguments.
+
+    >>> load_method("spec_math.block_level.chain:generate").one
+    True
+    """
+    found = cast("Callable[..., Any]", load_function(place, "--method").value)
+    taken = [
+        one
+        for one in inspect.signature(found).parameters.values()
+        if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) and one.default is one.empty
+    ]
+    if len(taken) == 2:
+        return OwnMethod(
+            place,
+            lambda coin, target, draft, prefix, lookahead, k: selected_chain.generate(
+                coin, found(Conditionals(target, draft, prefix), k), lookahead
+            ),
+            one=False,
+        )
+    if len(taken) == 5:
+        return OwnMethod(
+            place,
+            lambda coin, target, draft, prefix, lookahead, _: found(coin, target, draft, prefix, lookahead),
+            one=True,
+        )
+    if len(taken) == 6:
+        return OwnMethod(place, found, one=False)
+    raise TypeError(
+        f"--method {place}: a function (coin, target_model, draft_model, prefix, lookahead), with k behind it for "
+        "several paths, or a rule (laws, k) that selects a chain; this one takes "
+        f"({', '.join(one.name for one in taken)})"
+    )
+
+
+def judge(method: OwnMethod) -> Verdict:
+    """Judge a method exactly on the standard models, with two paths of two tokens; the first fault ends it.
+
+    >>> bool(judge(load_method("spec_math.block_level.chain:generate")))
+    True
+    """
+    left: Verdict = Lossless(0)
+    for target, draft in standard_models():
+
+        def block(coin: Coin, prefix: tuple[int, ...], target: Any = target, draft: Any = draft) -> Any:
+            return method.generate(coin, target, draft, prefix, JUDGED, JUDGED)
+
+        verdict = check_lossless_block(block, target, JUDGED + 1)
+        if isinstance(verdict, Lossy):
+            return verdict
+        left = left if isinstance(verdict, Lossless) else verdict
+    return left
+
+
+def run(method: OwnMethod, request: BlockRequest, found: BlockComparison, progress: Progress) -> list[OwnLine]:
+    """Return what a method yields for each K and L: added up where the models are small, else by running it.
+
+    >>> table = Table({(): ["1/4", "3/4"]}, context=0)
+    >>> from spec_math.studies.blocks.models import BlockModels
+    >>> from spec_math.studies.progress import no_progress
+    >>> models = BlockModels(table, Table({(): ["1/2", "1/2"]}, context=0), ((),), 2, "tables")
+    >>> request = BlockRequest(models, (1,), (2,), 100)
+    >>> nothing = BlockComparison("", 2, (1,), (2,), 0, [], [])
+    >>> run(load_method("spec_math.block_level.chain:generate"), request, nothing, no_progress)[0].tokens.value
+    2.3125
+    """
+    ks = [1] if method.one else list(request.ks)
+    step = progress(f"running {method.name}", len(ks) * len(request.lookaheads))
+    lines: list[OwnLine] = []
+    for size in request.lookaheads:
+        plain = found.entry(TOKEN_BY_TOKEN, 1, size)
+        for k in ks:
+            try:
+                tokens = _tokens(method, request, size, k)
+            except Exception as error:  # whatever somebody's function raises
+                raise ValueError(f"{method.name} failed at K = {k}, L = {size}: {error}") from error
+            lines.append(OwnLine(k, size, tokens, None if plain is None else tokens + _negative(plain.tokens)))
+            step(1)
+    return lines
+
+
+def with_own(result: Result, found: Sequence[tuple[OwnMethod, Verdict, Sequence[OwnLine]]]) -> Result:
+    """Return a result of blocks with rows, curves and a sentence for each method of one's own.
+
+    >>> with_own(Result("blocks", "", "Take a block."), ()).finding
+    'Take a block.'
+    """
+    for method, verdict, lines in found:
+        mark = "wrong" if isinstance(verdict, Lossy) else ""
+        (table,) = result.tables
+        rows = list(table.rows)
+        for line in lines:
+            how = f"run {line.tokens.samples:,} times" if line.tokens.samples else "exact"
+            group = f"K = {line.k}, L = {line.lookahead}"
+            cells = method.name, line.k, line.lookahead, line.tokens, line.gain, None, how, None, ""
+            place = next((at for at, row in enumerate(rows) if row.group == group and row.mark == "best"), None)
+            place = place if place is not None else _behind(rows, group)
+            rows.insert(place, Row(cells, mark, group))
+        said = "lossless" if verdict else "LOSSY" if isinstance(verdict, Lossy) else "undecided"
+        best = max(lines, key=lambda line: line.tokens.value)
+        own = f"{method.name} is {said} and yields {best.tokens.value:.3f} with K = {best.k} and L = {best.lookahead}."
+        code = 1 if isinstance(verdict, Lossy) else 0 if verdict else 3
+        judged = f"{method.name}, on {len(standard_models())} pairs of small models: {verdict}"
+        result = replace(
+            result,
+            tables=(replace(table, rows=tuple(rows)),),
+            pictures=tuple(_with_curves(picture, method, lines) for picture in result.pictures),
+            notes=(*result.notes, *sentences([judged])),
+            finding=f"{result.finding} {own}",
+            exit_code=1 if 1 in (code, result.exit_code) else max(code, result.exit_code),
+        )
+    return result
+
+
+def _tokens(method: OwnMethod, request: BlockRequest, lookahead: int, k: int) -> Mean:
+    models = request.models
+
+    def block(coin: Coin, prefix: tuple[int, ...]) -> Any:
+        return method.generate(coin, models.target, models.draft, prefix, lookahead, k)
+
+    if isinstance(models.target, Table) and models.size ** (k * lookahead + 1) <= PATHS:
+        return known(length.expected(block, models.prefixes[0]))
+    rng = np.random.default_rng(request.seed)
+    sizes: list[float] = []
+    for _ in range(max(2, request.samples)):
+        prefix = models.prefixes[int(rng.integers(len(models.prefixes)))]
+        size = len(sample(lambda coin, prefix=prefix: block(coin, prefix), rng))
+        if not 1 <= size <= lookahead + 1:
+            raise ValueError(
+                f"{method.name} emitted {size} tokens; a lookahead of {lookahead} allows 1 to {lookahead + 1}"
+            )
+        sizes.append(size)
+    return of_independent(np.array(sizes), 1, lookahead + 1)
+
+
+def _negative(mean: Mean) -> Mean:
+    low, high = mean.low, mean.high
+    if low is None or high is None:
+        return replace(mean, value=-mean.value)
+    return replace(mean, value=-mean.value, low=-high, high=-low)
+
+
+def _behind(rows: Sequence[Row], group: str) -> int:
+    places = [at for at, row in enumerate(rows) if row.group == group]
+    return places[-1] + 1 if places else len(rows)
+
+
+def _with_curves(picture: Any, method: OwnMethod, lines: Sequence[OwnLine]) -> Any:
+    sizes = list(dict.fromkeys(line.lookahead for line in lines))
+    panels = list(picture.panels)
+    for at, size in enumerate(sizes):
+        means = {line.k: line.tokens for line in lines if line.lookahead == size}
+        panels[at] = replace(panels[at], curves=(*panels[at].curves, curve(method.name, means)))
+    return replace(picture, panels=tuple(panels))

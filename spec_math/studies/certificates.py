@@ -1,0 +1,237 @@
+"""The optimal acceptance of given laws with its certificate, and a certificate of anybody's, read and judged."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+
+from spec_math.arrays import Array, as_law, count, exact, proportional_to
+from spec_math.result import Attachment, Column, Curve, Note, Panel, Picture, Result, Row, Table
+from spec_math.studies.arguments import law_of
+from spec_math.studies.positions.schemes import named_scheme
+from spec_math.token_level import SCHEMES, draft_law, optima, transport
+from spec_math.token_level import certificate as certificates
+from spec_math.token_level.certificate import Certificate
+
+BARS = 40
+"""The most tokens that the picture shows side by side."""
+
+TERMS = 5_000
+"""Schemes stand beside the certificate where V^k is at most so much."""
+
+INDEPENDENT = "independent"
+"""Drafts that nobody else's program draws: k of one draft law, or one of each of several."""
+
+
+@dataclass(frozen=True)
+class LawsRequest:
+    """A target and its drafts, as written on the command line; None where nothing is said of them.
+
+    A law: masses with commas, a JSON list of them, or a file of laws with one position. `drafts`: one law, of which k
+    are drawn, or one a drafter. `kind`: "independent", or the beginning of a scheme's name that draws them its way.
+    `table`: a JSON file {"0 1": mass} with the law of the drafts itself. With `weights`, masses are divided by their
+    exact sum.
+    """
+
+    target: str | None = None
+    drafts: tuple[str, ...] = ()
+    k: int | None = None
+    kind: str = INDEPENDENT
+    table: Path | None = None
+    weights: bool = False
+
+
+def certify(request: LawsRequest) -> Result:
+    """Return the optimal acceptance with the certificate that shows it to anybody, attached as certificate.json.
+
+    Raises:
+        ValueError, TypeError, OSError: laws are missing, are no probability distributions, or no exact ones.
+
+    >>> certify(LawsRequest("2/5,3/5", ("3/4,1/4",), 2)).finding  # doctest: +ELLIPSIS
+    'No verifier of these drafts keeps one more often than 67/80 = 0.837500, and the certified coupling does. ...
+    """
+    if request.target is None:
+        raise ValueError("certify needs --target and --draft (or --draft-law): whose optimum is asked for?")
+    target = _law(request.target, "--target", request.weights)
+    drafts = _drafts(request, len(target))
+    if drafts is None:
+        raise ValueError("certify needs --draft, or --draft-law: which drafts are verified?")
+    found = transport.solve(target, drafts)
+    fault = found.fault(target, drafts)
+    if fault is not None:  # nothing leaves unjudged
+        raise ArithmeticError(f"the certificate that was found does not hold: {fault}")
+    result = _shown(found, "optimum", f"The optimal acceptance of {_described(request)}")
+    attached = (Attachment("certificate.json", found.as_json()),)
+    beside = _schemes(request, target)
+    planned = request.table is None and len(request.drafts) == 1 and INDEPENDENT.startswith(request.kind)
+    return replace(
+        result,
+        finding=_certified(found, planned) + (f" {beside}" if beside else ""),
+        attachments=attached,
+    )
+
+
+def check(place: Path, request: LawsRequest) -> Result:
+    """Read a certificate and judge it with sums of fractions alone; the exit code is 1 where it shows nothing.
+
+    Laws that are given must be those of the certificate: a claim can be true and about other laws.
+
+    Raises:
+        ValueError, OSError: the file is no certificate, or a law that was given is no probability distribution.
+
+    >>> import tempfile
+    >>> (attached,) = certify(LawsRequest("2/5,3/5", ("3/4,1/4",), 2)).attachments
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     written = (Path(folder) / attached.name).write_text(attached.text)
+    ...     check(Path(folder) / attached.name, LawsRequest("2/5,3/5")).exit_code
+    0
+    """
+    read = certificates.load(place)
+    target = None if request.target is None else _law(request.target, "--target", request.weights)
+    drafts = _drafts(request, len(read.target))
+    fault = read.fault(target, drafts)
+    title = f"Does the certificate {place} hold?"
+    if fault is not None:
+        return Result("certificate", title, f"Rejected: {fault}.", exit_code=1)
+    found = f"It holds: no verifier of its drafts keeps one more often than {_number(read.acceptance)}."
+    if target is None or drafts is None:
+        found += " Whether it is about your laws was not asked: give --target and --draft."
+    return replace(_shown(read, "certificate", title), finding=found)
+
+
+def _law(text: str, option: str, weights: bool) -> Array:
+    read = law_of(text)
+    # Floats of a file are what they are, exactly, whichever type they are stored in.
+    values = read.astype(float).tolist() if isinstance(read, np.ndarray) else read
+    if weights:
+        return proportional_to(exact(values))
+    try:
+        return as_law(exact(values), option)
+    except ValueError as error:
+        error.add_note("give --weights to have masses divided by their exact sum")
+        raise
+
+
+def _drafts(request: LawsRequest, size: int) -> Mapping[Any, Any] | None:
+    """Return the law of the drafts that the request names, or None where it names none."""
+    if request.table is not None:
+        if request.drafts:
+            raise ValueError("--draft-law says all about the drafts; leave out --draft")
+        return _table(request.table, request.weights)
+    if not request.drafts:
+        return None
+    laws = [_law(text, "--draft", request.weights) for text in request.drafts]
+    for law in laws:
+        if len(law) != size:
+            raise ValueError(f"target and drafts share one vocabulary; got {size} and {len(law)} tokens")
+    if len(laws) > 1:
+        if request.k not in (None, len(laws)) or request.kind != INDEPENDENT:
+            raise ValueError(f"one draft from each of {len(laws)} drafters: leave out --k and --drafts")
+        return draft_law.independent_sets(laws)
+    k = count(1 if request.k is None else request.k, "--k")
+    if INDEPENDENT.startswith(request.kind):
+        return draft_law.independent_sets(laws * k)
+    return draft_law.sets(draft_law.drawn(named_scheme(request.kind).draw, laws[0], k))
+
+
+def _table(place: Path, weights: bool) -> dict[tuple[int, ...], Any]:
+    held = json.loads(place.read_text(encoding="utf-8-sig"), parse_float=str)
+    if not isinstance(held, dict):
+        raise ValueError(f'{place}: a law of drafts is a JSON object such as {{"0 1": "1/4", "1 1": "3/4"}}')
+    table = cast("dict[str, Any]", held)
+    try:
+        keys = [tuple(int(token) for token in key.split()) for key in table]
+    except ValueError:
+        raise ValueError(f"{place}: drafts are token indices with blanks between them, such as '0 1'") from None
+    if len(set(keys)) < len(keys):
+        raise ValueError(f"{place}: some drafts are listed twice")
+    values = exact(list(table.values()))
+    return dict(zip(keys, (proportional_to(values) if weights else values).tolist(), strict=True))
+
+
+def _described(request: LawsRequest) -> str:
+    if request.table is not None:
+        return f"the drafts of {request.table}"
+    if len(request.drafts) > 1:
+        return f"one draft from each of {len(request.drafts)} drafters"
+    k = request.k or 1
+    drafts = f"{k} draft{'s' * (k > 1)}"
+    return drafts if request.kind == INDEPENDENT else f"{drafts} as {named_scheme(request.kind).name} draws them"
+
+
+def _certified(found: Certificate, planned: bool) -> str:
+    advice = " Take the optimal plan, which reaches it." if planned else " Draw from the coupling, which reaches it."
+    most = f"No verifier of these drafts keeps one more often than {_number(found.acceptance)}, "
+    return f"{most}and the certified coupling does.{advice}"
+
+
+def _schemes(request: LawsRequest, target: Array) -> str:
+    """Say what the schemes of the same drafts keep, where they are quickly added up."""
+    if request.table is not None or len(request.drafts) != 1 or len(target) ** (request.k or 1) > TERMS:
+        return ""
+    draft, k = _law(request.drafts[0], "--draft", request.weights), request.k or 1
+    kind = optima.INDEPENDENT if INDEPENDENT.startswith(request.kind) else named_scheme(request.kind).optimum
+    same = [scheme for scheme in SCHEMES if scheme.optimum is kind and scheme.drafts in (None, k)]
+    kept = [f"{scheme.name} {float(scheme.acceptance(target, draft, k)):.3f}" for scheme in same]
+    return f"Of schemes with these drafts, {'; '.join(kept)}." if kept else ""
+
+
+def _number(value: Fraction) -> str:
+    text = str(value)
+    return f"{text} = {float(value):.6f}" if len(text) <= 24 and value.denominator > 1 else f"{float(value):.6f}"
+
+
+def _shown(found: Certificate, name: str, title: str) -> Result:
+    size = len(found.target)
+    kept = [Fraction(0)] * size
+    for (tokens, token), mass in found.coupling.items():
+        kept[token] += mass if token in tokens else 0
+    columns = (
+        Column("token", "count"),
+        Column("target", "fraction", "probability", 6),
+        Column("emitted as a draft", "fraction", "probability", 6),
+        Column("in the subset", "flag"),
+    )
+    rows = tuple(Row((token, found.target[token], kept[token], token in found.subset)) for token in range(size))
+    joint = tuple(
+        Row((" ".join(map(str, sorted(tokens))), token, mass, token in tokens))
+        for (tokens, token), mass in found.coupling.items()
+    )
+    coupled = (
+        Column("drafts", shown=False),
+        Column("emitted", "count", shown=False),
+        Column("mass", "fraction", "probability", shown=False),
+        Column("kept", "flag", shown=False),
+    )
+    tables = Table("tokens", "Each token's mass, and how much of it is emitted as a draft", columns, rows)
+    places = tuple(map(float, range(size)))
+    curves = tuple(
+        Curve(label, places, tuple(map(float, masses)))
+        for label, masses in (("target", found.target), ("emitted as a draft", kept))
+    )
+    panel = Panel(curves, "token", "probability", bars=True, ticks=tuple(map(str, range(size))))
+    caption = "What the coupling emits of each token, and how much of it was drafted."
+    subset = sorted(found.subset)
+    inside = sum((mass for tokens, mass in found.draft_law.items() if found.subset.issuperset(tokens)), Fraction(0))
+    held = sum((found.target[token] for token in subset), Fraction(0))
+    listed = ", ".join(map(str, subset[:BARS])) + (", …" if len(subset) > BARS else "")
+    bound = (
+        f"All drafts fall among the tokens {listed} with probability {_number(inside)}, and the target has "
+        f"{_number(held)} there: the difference is lost by every verifier."
+        if subset
+        else "No subset of tokens stands in the way: every draft can be kept."
+    )
+    return Result(
+        name,
+        title,
+        "",
+        (tables, Table("coupling", "The joint law of drafts and emitted token", coupled, joint)),
+        (Picture(name, title, caption, (panel,)),) if size <= BARS else (),
+        (Note(bound),),
+    )

@@ -1,0 +1,141 @@
+"""All methods under budgets of verified nodes: the best shape of each, what it yields, and what its drafts allow.
+
+Source: our own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from spec_math.block_level.method import Drafts, Method
+from spec_math.mean import Mean, of_independent
+from spec_math.studies.frontier import branching, ceilings, contenders, further
+from spec_math.studies.frontier.contenders import Contender, Shape
+from spec_math.studies.frontier.costs import Costs
+from spec_math.studies.frontier.regime import Regime
+from spec_math.studies.frontier.ways import Way
+from spec_math.studies.progress import Progress
+
+CONFIDENCE = 0.99
+LEAST = 12
+"""The fewest samples: a third of them chooses shapes, and what is left of the slowest method must still have two."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A method with the shape that was best for it, on samples that did not choose the shape.
+
+    `bound` is what no verifier of these very drafts exceeds, in tokens per call; None where it is not known. The
+    speed-up is that of the tokens, or of the bound where the sampled tokens lie above it.
+    """
+
+    method: Method | Way
+    shape: Shape
+    tokens: Mean
+    speed_up: float
+    bound: Mean | None
+
+    @property
+    def share(self) -> float | None:
+        """Tokens per call over the bound."""
+        return None if self.bound is None else self.tokens.value / self.bound.value
+
+
+@dataclass(frozen=True)
+class Frontier:
+    """What one regime gives: for each budget the best shape of each method by tokens, and the fastest of all budgets.
+
+    `ceilings` has for each budget, by kind of drafts, the largest bound of any shape.
+    """
+
+    regime: Regime
+    by_budget: dict[int, list[Point]]
+    fastest: list[Point]
+    ceilings: dict[int, dict[Drafts, Mean]]
+
+    def point(self, method: Method | Way, budget: int) -> Point | None:
+        """Return what a method yields under a budget, if any of its shapes fits."""
+        return next((point for point in self.by_budget[budget] if point.method is method), None)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """Under which budgets, at which costs, from how many samples."""
+
+    budgets: tuple[int, ...]
+    costs: Costs
+    samples: int
+    seed: int = 0
+
+
+def compare(regime: Regime, asked: Asked, progress: Progress) -> Frontier:
+    """Sample every method in every shape, choose each one's shape on a third of the samples, and judge it on the rest.
+
+    Raises:
+        ValueError: fewer than 12 samples, or budgets that are not positive integers.
+
+    >>> compare.__name__
+    'compare'
+    """
+    if asked.samples < LEAST:
+        raise ValueError(f"--samples must be at least {LEAST}: a third chooses shapes; got {asked.samples}")
+    chosen, best = contenders.of_trees(regime, asked.budgets, asked.samples, asked.seed, progress)
+    drawn = contenders.of_chains(regime, asked.samples, asked.seed, progress)
+    drawn += further.of_beams(regime, asked.samples, asked.seed, progress)
+    for others in (further.of_plans, further.of_noise, further.of_stems, branching.of_branching):
+        drawn += others(regime, asked.samples, asked.seed, progress)
+    bounds = [*ceilings.of_drafts(regime, asked.samples, asked.seed, progress), *best]
+    found = [*drawn, *chosen]
+    methods = list(dict.fromkeys(one.method for one in found))
+    by_budget: dict[int, list[Point]] = {}
+    for budget in asked.budgets:
+        fitting = [one for one in found if one.shape.nodes <= budget]
+        by_budget[budget] = [
+            _point(max(own, key=_chosen_by_tokens), bounds, asked.costs)
+            for method in methods
+            if (own := [one for one in fitting if one.method is method])
+        ]
+    within = [one for one in found if one.shape.nodes <= max(asked.budgets)]
+    fastest = [
+        _point(max(own, key=lambda one: _speed(one, _chosen_by_tokens(one), asked.costs)), bounds, asked.costs)
+        for method in methods
+        if (own := [one for one in within if one.method is method])
+    ]
+    fastest.sort(key=lambda point: -point.speed_up)
+    tops = {budget: _tops(bounds, budget) for budget in asked.budgets}
+    return Frontier(regime, by_budget, fastest, tops)
+
+
+def _point(one: Contender, bounds: Sequence[Contender], costs: Costs) -> Point:
+    tokens = _mean(one, len(one.tokens) // 3)
+    bound = next((other for other in bounds if (other.drafts, other.shape) == (one.drafts, one.shape)), None)
+    if bound is None:
+        return Point(one.method, one.shape, tokens, _speed(one, tokens.value, costs), None)
+    # From the same prefixes as the tokens, so that what is left of the bound is not a matter of where texts start.
+    step = max(1, len(bound.tokens) // len(one.tokens))
+    most = _mean(replace(bound, tokens=bound.tokens[::step][: len(one.tokens)]), len(one.tokens) // 3)
+    # A sample above what no verifier exceeds is luck, and must not make a method the fastest.
+    return Point(one.method, one.shape, tokens, _speed(one, min(tokens.value, most.value), costs), most)
+
+
+def _mean(one: Contender, start: int) -> Mean:
+    return of_independent(one.tokens[start:], 1, one.most, CONFIDENCE)
+
+
+def _chosen_by_tokens(one: Contender) -> float:
+    return float(one.tokens[: max(1, len(one.tokens) // 3)].mean())
+
+
+def _speed(one: Contender, tokens: float, costs: Costs) -> float:
+    return costs.speed_up(tokens, one.shape.nodes, one.shape.levels, one.shape.widest)
+
+
+def _tops(bounds: Sequence[Contender], budget: int) -> dict[Drafts, Mean]:
+    found: dict[Drafts, Mean] = {}
+    for kind in dict.fromkeys(one.drafts for one in bounds):
+        fitting = [one for one in bounds if one.drafts is kind and one.shape.nodes <= budget]
+        if fitting:
+            best = max(fitting, key=lambda one: float(one.tokens.mean()))
+            found[kind] = _mean(best, len(best.tokens) // 3)
+    return found

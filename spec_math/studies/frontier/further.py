@@ -1,0 +1,188 @@
+"""Methods that draft in ways of their own: stochastic beams, distinct first tokens, stems, shared noise.
+
+Source: our own; the rules are those of `block_level` and of `token_level.shared_noise`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from spec_math.block_level import given_drafts, planned_tree, stochastic_beam, traversal
+from spec_math.block_level.chain_priorities import Priorities
+from spec_math.block_level.drafted_chains import GatheredLaws, extended, with_distinct_roots
+from spec_math.block_level.planned_tree import Plans
+from spec_math.block_level.tree import Node
+from spec_math.chance import sample
+from spec_math.scheme import Tokens
+from spec_math.studies.frontier import contenders
+from spec_math.studies.frontier.contenders import Contender, Shape, chains, starts
+from spec_math.studies.frontier.regime import Regime
+from spec_math.studies.frontier.ways import BEAMS, BEAMS_TRAVERSED, DELAYED, NOISE, PLANNED, Way
+from spec_math.studies.progress import Progress
+from spec_math.token_level import shared_noise
+
+PLANNED_KS, PLANNED_PART = (2, 4), 3
+"""A plan for k ≥ 3 distinct drafts takes a second at large vocabularies: the k tried, one prefix in how many."""
+
+STEM_KS = (4,)
+"""Numbers of chains below a stem that are tried: priorities are dear at large vocabularies."""
+
+
+def of_beams(regime: Regime, samples: int, seed: int, progress: Progress) -> list[Contender]:
+    """Return stochastic beams of width K of `KS`, cut at every lookahead, by recursive rejection and by traversal.
+
+    Recursive rejection is averaged over its coins, traversal runs once on the same beams.
+
+    >>> of_beams.__name__
+    'of_beams'
+    """
+    rng = np.random.default_rng([seed, 4])
+    step = progress(f"{regime.title}: beams", samples)
+    ks, longest = contenders.KS, contenders.LONGEST
+    found: dict[int, list[Any]] = {k: [] for k in ks}
+    traversed: dict[int, list[Any]] = {k: [] for k in ks}
+    for prefix in starts(regime, samples, seed):
+        laws = GatheredLaws(regime.models.target, regime.models.draft, prefix)
+        for k in ks:
+            tree = stochastic_beam.sampled(laws, longest, k, rng)
+            laws.gather(inner(tree, ()))
+            found[k].append(stochastic_beam.chances(laws, tree, longest))
+            traversed[k].append(accepted(laws, tree, longest, rng))
+        step(1)
+    return [*_cut(BEAMS, found), *_cut(BEAMS_TRAVERSED, traversed)]
+
+
+def accepted(laws: GatheredLaws, tree: tuple[Node, ...], lookahead: int, rng: Any) -> list[float]:
+    """Run traversal on a drafted tree: for each level 1 where a token of it is accepted that does not end the text.
+
+    The laws after its leaves are asked for where traversal draws from them.
+
+    >>> laws = GatheredLaws(lambda prefix: [1.0], lambda prefix: [1.0], ())
+    >>> accepted(laws, (Node(0),), 2, np.random.default_rng(0))
+    [1.0, 0.0]
+    """
+    laws.gather(_leaves(tree, ()))
+    emitted = sample(lambda coin: traversal.verify(coin, tree, laws), rng)
+    # The last token is the target's own, or ends the text: it is no accepted token that something follows.
+    return [float(place < len(emitted) - 1) for place in range(lookahead)]
+
+
+def of_noise(regime: Regime, samples: int, seed: int, progress: Progress) -> list[Contender]:
+    """Return shared noise for one chain and for K of `KS`, cut at every lookahead; one race a sample.
+
+    Chains go on as long as they agree with what is emitted, and only those race on.
+
+    >>> of_noise.__name__
+    'of_noise'
+    """
+    rng = np.random.default_rng([seed, 6])
+    step = progress(f"{regime.title}: {NOISE.name}", samples)
+    longest = contenders.LONGEST
+    found: dict[int, list[Any]] = {k: [] for k in (1, *contenders.KS)}
+    for prefix in starts(regime, samples, seed):
+        laws = GatheredLaws(regime.models.target, regime.models.draft, prefix)
+        for k, rows in found.items():
+            alive, path, right = k, (), [0.0] * longest
+            for place in range(longest):
+                laws.gather([path])
+                noise = rng.exponential(size=(alive, regime.models.size))
+                drafts, token = shared_noise.race(noise, laws.target(path), laws.draft(path))
+                alive, path = drafts.count(token), (*path, token)
+                if not alive or laws.ends(path):
+                    break
+                right[place] = 1.0
+            rows.append(right)
+        step(1)
+    return _cut(NOISE, found)
+
+
+def of_stems(regime: Regime, samples: int, seed: int, progress: Progress) -> list[Contender]:
+    """Return chain priorities below a drafted stem, for each stem and K of `STEM_KS`, cut at every lookahead.
+
+    >>> of_stems.__name__
+    'of_stems'
+    """
+    rng = np.random.default_rng([seed, 7])
+    longest = contenders.LONGEST
+    shapes = [(stem, k) for stem in DELAYED if stem < longest for k in STEM_KS]
+    found: dict[tuple[int, int], list[Any]] = {shape: [] for shape in shapes}
+    step = progress(f"{regime.title}: stems", samples)
+    for prefix in starts(regime, samples, seed):
+        laws = GatheredLaws(regime.models.target, regime.models.draft, prefix)
+        for (stem, k), rows in found.items():
+            trunk = extended(laws, [()], stem, rng)
+            drafted = extended(laws, trunk * k, longest, rng)
+            rows.append(given_drafts.selected(laws, drafted, longest, Priorities(laws, k, stem)))
+        step(1)
+    return [
+        Contender(DELAYED[stem], stemmed(stem, k, size), _tokens(rows, size), 1.0 + size)
+        for (stem, k), rows in found.items()
+        for size in range(stem + 1, longest + 1)
+    ]
+
+
+def stemmed(stem: int, k: int, lookahead: int) -> Shape:
+    """Return the shape of a stem with k chains below it, `lookahead` tokens in all.
+
+    >>> str(stemmed(1, 4, 3)), stemmed(1, 4, 3).nodes
+    ('a stem of 1, then 4 chains of 2', 9)
+    """
+    return Shape(stem + k * (lookahead - stem), lookahead, k, k, stem)
+
+
+def of_plans(regime: Regime, samples: int, seed: int, progress: Progress) -> list[Contender]:
+    """Return planned trees on K chains with distinct first tokens, cut at every lookahead.
+
+    >>> of_plans.__name__
+    'of_plans'
+    """
+    rng = np.random.default_rng([seed, 5])
+    fewer = max(6, samples // PLANNED_PART)
+    step = progress(f"{regime.title}: {PLANNED.name}", fewer)
+    longest = contenders.LONGEST
+    ks = [k for k in PLANNED_KS if k in contenders.KS]
+    found: dict[int, list[Any]] = {k: [] for k in ks}
+    for prefix in starts(regime, samples, seed)[:: max(1, samples // fewer)][:fewer]:
+        laws = GatheredLaws(regime.models.target, regime.models.draft, prefix)
+        for k in ks:
+            free = extended(laws, [()] * k, longest, rng)
+            drafted = with_distinct_roots(laws, free, k, longest, rng)
+            laws.gather([chain[:place] for chain in drafted for place in range(len(chain))])
+            plans = Plans(laws, (k, *[1] * (longest - 1)))
+            found[k].append(planned_tree.chances(plans, drafted))
+        step(1)
+    return _cut(PLANNED, found)
+
+
+def _cut(way: Way, found: dict[int, list[Any]]) -> list[Contender]:
+    return [
+        Contender(way, chains(k, size), _tokens(rows, size), 1.0 + size)
+        for k, rows in found.items()
+        for size in range(1, contenders.LONGEST + 1)
+    ]
+
+
+def _tokens(rows: Sequence[Any], size: int) -> contenders.FLOAT:
+    """Return tokens per call [n] of samples of the numbers of `given_drafts`, cut at a lookahead."""
+    return 1 + np.array(rows, dtype=np.float64)[:, :size].sum(axis=1)
+
+
+def inner(tree: tuple[Node, ...], path: Tokens) -> list[Tokens]:
+    """Return the paths below which something is drafted.
+
+    >>> inner((Node(0, (Node(1),)),), ())
+    [(), (0,)]
+    """
+    if not tree:
+        return []
+    return [path, *(found for node in tree for found in inner(node.children, (*path, node.token)))]
+
+
+def _leaves(tree: tuple[Node, ...], path: Tokens) -> list[Tokens]:
+    """Return the paths below which nothing is drafted."""
+    if not tree:
+        return [path]
+    return [found for node in tree for found in _leaves(node.children, (*path, node.token))]

@@ -1,0 +1,123 @@
+"""Batches of drafted tokens as arrays [B, k], −1 for no token, and what array formulas of verifiers ask of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from spec_math.array_coin import ArrayCoin
+from spec_math.array_draw import wide
+from spec_math.arrays import Array, array_namespace, divide, is_exact, positive_part, zeros_like
+
+
+class Emitted(NamedTuple):
+    """The token that each request of a batch emits, [B], and whether a test accepted a draft, [B]."""
+
+    token: Array
+    accepted: Array
+
+
+Decide = Callable[[ArrayCoin, Array, Array, Array], Emitted]
+"""(coin, tokens [B, k], target [B, V], draft [B, V]) -> what a verifier of one position emits.
+
+Tokens are −1 behind the last one of a request; a request without drafts draws from its target. Masses are in proportion
+to their own sums. Fractions, NumPy or torch; no value is looked at on the host, and no shape depends on one. A flip and
+a draw take uniforms in the order in which the program does.
+"""
+
+
+def sizes(tokens: Array) -> Array:
+    """Return how many drafts each request [B, k] has.
+
+    >>> import numpy as np
+    >>> sizes(np.array([[3, 3], [3, -1], [-1, -1]])).tolist()
+    [2, 1, 0]
+    """
+    return array_namespace(tokens).sum(tokens >= 0, axis=1)
+
+
+def mass_of(rows: Array, token: Array) -> Array:
+    """Return the masses [B] of one token each in rows [B, V], wide; 0 where the token is −1.
+
+    >>> from spec_math.arrays import exact
+    >>> import numpy as np
+    >>> mass_of(exact([["1/4", "3/4"], [1, 0]]), np.array([1, -1])).tolist()
+    [Fraction(3, 4), Fraction(0, 1)]
+    """
+    xp = array_namespace(rows)
+    there = token >= 0
+    found = wide(xp.take_along_axis(rows, xp.where(there, token, 0)[:, None], axis=-1)[:, 0])
+    return xp.where(there, found, zeros_like(found))
+
+
+def times(rows: Array, factor: Array) -> Array:
+    """Return rows [B, V] times a factor [B] each, in the type of the rows.
+
+    >>> from spec_math.arrays import exact
+    >>> times(exact([["1/4", "3/4"]]), exact([2])).tolist()
+    [[Fraction(1, 2), Fraction(3, 2)]]
+    """
+    return rows * _of_type(factor, rows)[:, None]
+
+
+def left_over(rows: Array, taken: Array, factor: Array) -> Array:
+    """Return (rows − factor·taken)+ of rows [B, V] and a factor [B] each, in the type of the rows.
+
+    >>> from spec_math.arrays import exact
+    >>> left_over(exact([["1/4", "3/4"]]), exact([["1/2", "1/2"]]), exact([1])).tolist()
+    [[Fraction(0, 1), Fraction(1, 4)]]
+    """
+    if isinstance(rows, np.ndarray):
+        return positive_part(rows - times(taken, factor))
+    # One pass and one array in place of three.
+    return rows.addcmul(taken, _of_type(factor, rows)[:, None], value=-1).clamp_(min=0)
+
+
+def without_tokens(rows: Array, tokens: Array) -> Array:
+    """Return rows [B, V] with mass 0 on the tokens [B, m], of which −1 is none.
+
+    >>> from spec_math.arrays import exact
+    >>> import numpy as np
+    >>> without_tokens(exact([["1/4", "1/4", "1/2"]]), np.array([[2, -1]])).tolist()
+    [[Fraction(1, 4), Fraction(1, 4), Fraction(0, 1)]]
+    """
+    xp = array_namespace(rows)
+    # A column without a token repeats the first; a row without any keeps the mass of token 0.
+    some = tokens[:, :1] >= 0
+    at = xp.where(some, xp.where(tokens < 0, tokens[:, :1], tokens), 0)
+    nothing = xp.take_along_axis(rows, at, axis=-1)
+    nothing = xp.where(some, zeros_like(nothing), nothing)
+    if isinstance(rows, np.ndarray):
+        found = rows.copy()
+        np.put_along_axis(found, at, nothing, -1)
+        return found
+    return rows.scatter(-1, at, nothing)
+
+
+def drawn_or_target(coin: ArrayCoin, masses: Array, total: Array, target: Array, where: Array) -> Array:
+    """Draw from masses [B, V] of this total [B], and from the target where nothing is left.
+
+    >>> from spec_math.arrays import exact
+    >>> import numpy as np
+    >>> coin, left, target = ArrayCoin(exact([[0]])), exact([[0, 0]]), exact([["1/4", "3/4"]])
+    >>> drawn_or_target(coin, left, exact([0]), target, np.array([True])).tolist()
+    [0]
+    """
+    return coin.draw(array_namespace(masses).where((total > 0)[:, None], masses, target), where)
+
+
+def ratio(top: Array, bottom: Array) -> Array:
+    """Return top/bottom [B], and 2 where the bottom is 0: a chance that always accepts.
+
+    >>> from spec_math.arrays import exact
+    >>> ratio(exact([1, 0]), exact([2, 0])).tolist()
+    [Fraction(1, 2), Fraction(2, 1)]
+    """
+    two = zeros_like(bottom) + 2
+    return divide(top, bottom, two)
+
+
+def _of_type(factor: Array, rows: Array) -> Any:
+    return factor if is_exact(rows) else array_namespace(rows).astype(factor, rows.dtype, copy=False)

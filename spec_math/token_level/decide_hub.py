@@ -1,0 +1,54 @@
+"""SpecHub on a batch: of two drafts one is the draft's favourite, and takes what the other leaves.
+
+Source: Sun et al. 2024 (SpecHub).
+"""
+
+from __future__ import annotations
+
+from spec_math.array_coin import ArrayCoin
+from spec_math.arrays import Array, array_namespace, positive_part
+from spec_math.token_level.array_drafts import (
+    Emitted,
+    drawn_or_target,
+    left_over,
+    mass_of,
+    ratio,
+    without_tokens,
+)
+
+
+def decide_hub(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> Emitted:
+    """Accept the draft that is no favourite up to its target mass, else the favourite a, as `hub.emit` does.
+
+    Tokens [B, 2]: (x, a), (a, x), or (a, −1) where the draft is certain.
+
+    >>> from spec_math.arrays import exact
+    >>> import numpy as np
+    >>> coin = ArrayCoin(exact([["1/2", "1/2", 0]]))
+    >>> laws = exact([["1/2", "1/4", "1/4"]]), exact([["1/2", "1/4", "1/4"]])
+    >>> decide_hub(coin, np.array([[1, 0]]), *laws).token.tolist()
+    [1]
+    """
+    xp = array_namespace(target)
+    mass, drawn = coin.total(target), coin.total(draft)
+    some = tokens[:, 0] >= 0
+    hub = draft.argmax(axis=-1)
+    first = tokens[:, 0] != hub
+    x = xp.where(first, tokens[:, 0], tokens[:, 1])
+    pair = some & (x >= 0)
+    others = without_tokens(draft, hub[:, None])
+    left_out, weight = coin.total(others), mass_of(draft, hub) / drawn
+    t, d = mass_of(target, x) / mass, mass_of(draft, x) / drawn
+    # In (a, x) the mass of x in its pairs is d(a)·d(x)/(1 − d(a)).
+    second = ratio(positive_part(t - d) * left_out, weight * mass_of(draft, x))
+    passes = coin.flip(xp.where(first, ratio(t, d), second), pair, xp.where(first, xp.ones_like(t), weight))
+    taken = xp.where(pair, ratio(mass, left_out), mass * 0)
+    lacking = left_over(target, others, taken)
+    left = coin.total(lacking)
+    tried = some & ~passes
+    sure = tried & (left == 0)
+    stays = sure | coin.flip(ratio(mass_of(target, hub), left), tried & ~sure, left)
+    rest = without_tokens(lacking, hub[:, None])
+    accepted = passes | stays
+    follows = drawn_or_target(coin, xp.where(some[:, None], rest, target), coin.total(rest), target, ~accepted)
+    return Emitted(xp.where(passes, x, xp.where(stays, hub, follows)), accepted)

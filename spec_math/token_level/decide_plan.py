@@ -1,0 +1,250 @@
+"""The optimal plan of i.i.d. drafts on a batch: one sort a request, and the pool at a uniform by tangents.
+
+Source: SpecTr, Eq. 3, for the problem; the construction is worked out here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, NamedTuple
+
+import array_api_compat
+import numpy as np
+
+from spec_math.array_coin import ArrayCoin
+from spec_math.array_draw import running_sums, wide
+from spec_math.arrays import Array, array_namespace, divide, is_exact
+from spec_math.token_level import hull_edge
+from spec_math.token_level.array_drafts import Emitted, drawn_or_target, left_over, mass_of, sizes
+
+BISECTIONS = 24
+"""Halvings that find a place among up to 2^24 − 1 tokens."""
+
+
+class Curves(NamedTuple):
+    """The tokens of each request by t/d ascending, and three functions of their prefixes i = 0..V, [B, V + 1] each.
+
+    `tokens` [B, V], those without draft mass last; `drafted` [B] is the number of the others. `place` is the draft mass
+    P_i of a prefix, `inside` g_i = P_i^k, `selected` C_i its mass under the selection law c = d·clip(t/d, low, high),
+    `low` and `high` [B] on the scale of normalised laws.
+    """
+
+    tokens: Array
+    drafted: Array
+    place: Array
+    inside: Array
+    selected: Array
+    low: Array
+    high: Array
+
+
+def decide_plan(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> Emitted:
+    """Put forward one of the drafts [B, k] in the highest pool hit, and keep it or not, as `plan.emit` does.
+
+    The coins: component, choice in the pool, test, residual. The pools at the component's uniform u are the edges of
+    the lower convex hull of (P_i, C_i − u·g_i) (`hull.pools`); only the one above the highest draft is looked for. On
+    floats the token put forward has the law c up to the rounding of these sums.
+
+    >>> from spec_math.arrays import exact
+    >>> coin = ArrayCoin(exact([["1/2", 0, "1/2", 0]]))
+    >>> decide_plan(coin, np.array([[0, 1]]), exact([["2/5", "3/5"]]), exact([["3/4", "1/4"]])).token.tolist()
+    [1]
+    """
+    xp = array_namespace(target)
+    some = tokens[:, 0] >= 0
+    mass, drawn = coin.total(target), coin.total(draft)
+    key = ratios(target, draft)
+    curves = selection(key, target, draft, sizes(tokens), tokens.shape[1])
+    best = highest(key, tokens)
+    place = xp.argmax(xp.astype(curves.tokens == best[:, None], xp.int8), axis=-1)
+    low, _ = edge(curves, coin.take(some), place)
+    # Drafts from the pool's first token on are hits: none lies above the pool of the highest.
+    first = _taken(curves.tokens, low)
+    hits = (tokens >= 0) & ~before(key, tokens, first[:, None])
+    token = _taken(tokens, _chosen(coin, hits, some))
+    t, d = mass_of(target, token) / mass, mass_of(draft, token) / drawn
+    own = xp.minimum(xp.maximum(t, curves.low * d), curves.high * d)
+    accepted = coin.flip(divide(t, own, t), some)
+    left = left_over(target, draft, curves.high * mass / drawn)
+    total = xp.where(some, coin.total(left), mass - mass)
+    follows = drawn_or_target(coin, left, total, target, ~accepted)
+    return Emitted(xp.where(accepted, token, follows), accepted)
+
+
+def ratios(target: Array, draft: Array) -> Array:
+    """Return the keys [B, V] that put tokens in order: t/d, and infinity for tokens without draft mass, which go last.
+
+    A ratio beyond all floats counts as the largest one.
+
+    >>> ratios(np.array([[0.5, 0.5]]), np.array([[1.0, 0.0]])).tolist()
+    [[0.5, inf]]
+    """
+    xp = array_namespace(target)
+    t, d = wide(target), wide(draft)
+    if is_exact(t):
+        return xp.where(d > 0, divide(t, d, t), np.inf)
+    largest = xp.finfo(t.dtype).max
+    if not isinstance(t, np.ndarray):  # in place: choosing element by element takes torch longer than all else here
+        return (t / d).clamp_(max=largest).masked_fill_(d <= 0, xp.inf)
+    with np.errstate(over="ignore"):
+        found = divide(t, d, t)
+    return xp.where(d > 0, xp.where(found > largest, largest, found), xp.inf)
+
+
+def selection(key: Array, target: Array, draft: Array, size: Array, most: int) -> Curves:
+    """Sort the tokens and work out the selection law, as `selection.selection_ratios` does.
+
+    For `size` [B] drafts each, of which no request has more than `most`.
+
+    >>> from spec_math.arrays import exact
+    >>> laws = exact([["2/5", "3/5"]]), exact([["3/4", "1/4"]])
+    >>> curves = selection(ratios(*laws), *laws, np.array([2]), 2)
+    >>> curves.selected.tolist()
+    [[Fraction(0, 1), Fraction(9, 16), Fraction(1, 1)]]
+    """
+    xp = array_namespace(target)
+    order = stable_order(key)
+    t, d = (_gathered(wide(masses), order) for masses in (target, draft))
+    drafted = xp.sum(d > 0, axis=-1)
+    t_below, d_below, t_above, d_above = _normalised(t), _normalised(d), _normalised(t, True), _normalised(d, True)
+    inside = _powers(d_below, size, most)
+    short = inside - t_below
+    worst = short.argmax(-1)
+    lost = _taken(short, worst)
+    scale = xp.sum(d, axis=-1) / xp.sum(t, axis=-1)
+
+    def reach(at: Array) -> Array:
+        return _taken(key, _taken(order, at)) * scale
+
+    # Only tokens before the worst prefix are raised, and only tokens behind it lowered, whatever the sums round to.
+    raised = _first_failing(
+        lambda at: reach(at) * _taken(d_below, at) < _taken(t_below, at) + lost,
+        worst - worst,
+        xp.minimum(worst, drafted),
+    )
+    kept = _first_failing(
+        lambda at: reach(at) * _taken(d_above, at + 1) <= _taken(t_above, at + 1) - lost, worst, drafted
+    )
+    least = divide(_taken(t_below, raised) + lost, _taken(d_below, raised), lost)
+    before = xp.where(raised > 0, raised - 1, raised)
+    low = xp.where(raised > 0, xp.maximum(least, reach(before)), lost - lost)
+    most = divide(_taken(t_above, kept) - lost, _taken(d_above, kept), lost)
+    last = xp.where(kept > 0, kept - 1, kept)
+    floor = xp.where(kept > 0, xp.maximum(reach(last), low), most)
+    high = xp.where(kept < drafted, xp.maximum(most, floor), floor)
+    prefixes = xp.arange(key.shape[-1] + 1, device=array_api_compat.device(key))
+    # The prefix of all tokens that can be drafted, and those behind it, have all mass: 1 − high·0.
+    stays = xp.minimum(kept, drafted - 1)
+    selected = xp.where(prefixes <= stays[:, None], t_below + lost[:, None], 1 - high[:, None] * d_above)
+    selected = xp.where(prefixes < raised[:, None], low[:, None] * d_below, selected)
+    return Curves(order, drafted, d_below, inside, selected, low, high)
+
+
+def edge(curves: Curves, u: Array, place: Array) -> tuple[Array, Array]:
+    """Return the ends (a, b) [B] of the edge of the lower convex hull of (P, C − u·g) above `place` [B], a ≤ place < b.
+
+    See `hull_edge.lower_edge`.
+
+    >>> from spec_math.arrays import exact
+    >>> laws = exact([["1/2", "1/2"]]), exact([["1/2", "1/2"]])
+    >>> edge(selection(ratios(*laws), *laws, np.array([2]), 2), exact(["1/2"]), np.array([1]))
+    (array([0]), array([2]))
+    """
+    return hull_edge.lower_edge(curves.place, curves.selected - u[:, None] * curves.inside, curves.drafted, place)
+
+
+def _chosen(coin: ArrayCoin, hits: Array, where: Array) -> Array:
+    """Choose one of the hits [B, k], each index with the same chance."""
+    xp = array_namespace(hits)
+    one = coin.one
+    shares = xp.where(hits, one[:, None], (one - one)[:, None])
+    number = xp.sum(shares, axis=-1, keepdims=True)
+    chosen = coin.draw(divide(shares, number, shares), where)
+    return xp.where(chosen < 0, chosen * 0, chosen)
+
+
+def highest(key: Array, tokens: Array) -> Array:
+    """Return the draft [B] of [B, k] whose place in the order is the highest; any token where there are none.
+
+    >>> highest(np.array([[0.5, 0.25, 0.5]]), np.array([[0, 1, 2]])).tolist()
+    [2]
+    """
+    xp = array_namespace(tokens)
+    best = tokens[:, 0]
+    for column in range(1, tokens.shape[1]):
+        token = tokens[:, column]
+        best = xp.where((token >= 0) & before(key, best[:, None], token[:, None])[:, 0], token, best)
+    return xp.where(best < 0, best * 0, best)
+
+
+def before(key: Array, first: Array, second: Array) -> Array:
+    """Say where token `first` comes before `second` in the order, [B, m] each: by key, then by index.
+
+    >>> before(np.array([[0.5, 0.5]]), np.array([[0]]), np.array([[1]])).tolist()
+    [[True]]
+    """
+    xp = array_namespace(key)
+    ours, theirs = (xp.take_along_axis(key, xp.where(token < 0, 0, token), axis=-1) for token in (first, second))
+    return (ours < theirs) | ((ours == theirs) & (first < second))
+
+
+def _normalised(masses: Array, from_above: bool = False) -> Array:
+    """Return the masses [B, V + 1] of prefixes, or of all tokens behind them, divided by the mass of all tokens."""
+    xp = array_namespace(masses)
+    sums = xp.flip(running_sums(xp.flip(masses, axis=-1)), axis=-1) if from_above else running_sums(masses)
+    whole = sums[:, :1] if from_above else sums[:, -1:]
+    return sums / xp.where(whole > 0, whole, whole + 1)
+
+
+def _first_failing(holds: Callable[[Array], Array], low: Array, high: Array) -> Array:
+    """Return the first of low..high − 1 [B] for which a condition that only ever ends fails, or high: by bisection."""
+    xp = array_namespace(low)
+    for _ in range(BISECTIONS):
+        middle = (low + high) // 2
+        going = low < high
+        passes = holds(xp.where(going, middle, low - low))
+        low, high = xp.where(going & passes, middle + 1, low), xp.where(going & ~passes, middle, high)
+    return low
+
+
+def _gathered(rows: Array, order: Array) -> Array:
+    """Gather [B, V] from rows; torch's own way along an axis wraps every index first."""
+    return np.take_along_axis(rows, order, axis=-1) if isinstance(rows, np.ndarray) else rows.gather(-1, order)
+
+
+def _powers(below: Array, size: Array, most: int) -> Array:
+    """Return P^k for each request's own k, at most `most`: products, which take a tenth of the time of powers."""
+    xp, found = array_namespace(below), below
+    for place in range(1, most):
+        found = xp.where((place < size)[:, None], found * below, found)
+    return found
+
+
+def stable_order(key: Array) -> Array:
+    """Return the tokens [B, V] by their keys [B, V] ascending, the lower index first among equals.
+
+    >>> stable_order(np.array([[0.5, 0.25, 0.5]])).tolist()
+    [[1, 0, 2]]
+    """
+    if isinstance(key, np.ndarray):
+        return _argsort(key)
+    if hull_edge.on_host(key):
+        return array_namespace(key).from_numpy(_argsort(key.numpy()))
+    return array_namespace(key).argsort(key, axis=-1, stable=True)
+
+
+def _argsort(key: Any) -> Any:
+    """Sort without care for ties, in a fifth of the time; then put each run of equal keys in order by index."""
+    order = np.argsort(key, axis=-1)
+    inside = np.take_along_axis(key, order, axis=-1)
+    fresh = inside[:, 1:] != inside[:, :-1]
+    tied = np.flatnonzero(~fresh.all(axis=-1))
+    runs = np.zeros((len(tied), key.shape[-1]), dtype=np.int64)
+    np.cumsum(fresh[tied], axis=-1, out=runs[:, 1:])
+    runs *= key.shape[-1]
+    order[tied] = np.sort(runs + order[tied], axis=-1) - runs
+    return order
+
+
+def _taken(rows: Array, at: Array) -> Any:
+    return array_namespace(rows).take_along_axis(rows, at[:, None], axis=-1)[:, 0]

@@ -1,0 +1,142 @@
+"""Rejection on a batch: drafts are tested in turn against what the earlier ones left of the target.
+
+One formula for maximal coupling, recursive rejection with and without replacement, greedy drafts and drafters of their
+own: only the draft law of each test differs.
+
+Source: SpecInfer, multi-step speculative sampling; Sequoia, for drafts without replacement.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from spec_math.array_coin import ArrayCoin
+from spec_math.arrays import Array, array_namespace, positive_part, zeros_like
+from spec_math.token_level.array_drafts import (
+    Emitted,
+    drawn_or_target,
+    left_over,
+    mass_of,
+    ratio,
+    sizes,
+    without_tokens,
+)
+
+
+def decide_recursive(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> Emitted:
+    """Test the drafts [B, k] in turn as `recursive.emit` does, against draft rows [B, V], or [B, k, V] of k drafters.
+
+    The law: r starts as t; x is accepted with chance min(1, r(x)/d(x)), else r becomes (r − d)+ / Σ. Here r keeps its
+    own sum R: with draws from d in proportion to D = Σ d the chance is r(x)·D/(R·d(x)), and r becomes (r − (R/D)·d)+.
+
+    >>> from spec_math.arrays import exact
+    >>> import numpy as np
+    >>> coin = ArrayCoin(exact([["3/5", "1/5", 0]]))
+    >>> decide_recursive(coin, np.array([[0, 1]]), exact([["1/4", "3/4"]]), exact([["1/2", "1/2"]])).token.tolist()
+    [1]
+    """
+    if draft.ndim == 3:
+        return _tested(coin, tokens, target, lambda place: draft[:, place])
+    return _tested_alike(coin, tokens, target, draft)
+
+
+def decide_without_replacement(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> Emitted:
+    """Test distinct drafts [B, k] in turn as `without_replacement.emit` does: d loses each token that is rejected.
+
+    >>> from spec_math.arrays import exact
+    >>> import numpy as np
+    >>> coin = ArrayCoin(exact([["3/5", "1/5", 0]]))
+    >>> laws = exact([["1/4", "3/4"]]), exact([["1/2", "1/2"]])
+    >>> decide_without_replacement(coin, np.array([[0, 1]]), *laws).accepted.tolist()
+    [True]
+    """
+    return _tested(coin, tokens, target, lambda place: without_tokens(draft, tokens[:, :place]))
+
+
+def decide_greedy(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> Emitted:
+    """Test the last draft of each request alone, as `greedy.emit` does: the draft law is without the others.
+
+    >>> from spec_math.arrays import exact
+    >>> import numpy as np
+    >>> coin = ArrayCoin(exact([["2/5", 0]]))
+    >>> laws = exact([["1/4", "1/2", "1/4"]]), exact([["1/4", "1/2", "1/4"]])
+    >>> decide_greedy(coin, np.array([[1, 2]]), *laws).token.tolist()
+    [2]
+    """
+    xp = array_namespace(tokens)
+    last = sizes(tokens) - 1
+    places = xp.cumulative_sum(xp.ones_like(tokens), axis=1) - 1
+    fixed = xp.where(places < last[:, None], tokens, -1)
+    drawn = xp.take_along_axis(tokens, xp.where(last < 0, 0, last)[:, None], axis=1)
+    rest = without_tokens(draft, fixed)
+    return _tested(coin, drawn, target, lambda _: rest)
+
+
+def decide_one_hot(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> Emitted:  # noqa: ARG001
+    """Accept the one draft x [B, 1] with chance t(x), else draw from t without x, as `one_hot.emit` does.
+
+    >>> from spec_math.arrays import exact
+    >>> import numpy as np
+    >>> coin = ArrayCoin(exact([["1/4", 0]]))
+    >>> decide_one_hot(coin, np.array([[0]]), exact([["1/4", "3/4"]]), exact([[1, 0]])).token.tolist()
+    [1]
+    """
+    xp = array_namespace(target)
+    token = tokens[:, 0]
+    there = token >= 0
+    accepted = coin.flip(ratio(mass_of(target, token), coin.total(target)), where=there)
+    rest = without_tokens(target, tokens[:, :1])
+    follows = drawn_or_target(coin, rest, coin.total(rest), target, ~accepted)
+    return Emitted(xp.where(accepted, token, follows), accepted)
+
+
+def decide_match(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> Emitted:  # noqa: ARG001
+    """Draw from the target, and accept the one draft [B, 1] that is the same token, as `sample_and_match.emit` does.
+
+    >>> from spec_math.arrays import exact
+    >>> import numpy as np
+    >>> coin = ArrayCoin(exact([["1/2"]]))
+    >>> decide_match(coin, np.array([[1]]), exact([["1/4", "3/4"]]), exact([[1, 0]])).accepted.tolist()
+    [True]
+    """
+    token = coin.draw(target)
+    return Emitted(token, (token == tokens[:, 0]) & coin.going)
+
+
+def _tested(coin: ArrayCoin, tokens: Array, target: Array, law: Callable[[int], Array]) -> Emitted:
+    xp = array_namespace(target)
+    left, total = target, coin.total(target)
+    emitted, accepted = tokens[:, 0], tokens[:, 0] < -1
+    for place in range(tokens.shape[1]):
+        token, draft = tokens[:, place], law(place)
+        there = (token >= 0) & ~accepted
+        drawn = coin.total(draft)
+        # r = d leaves nothing: no test rejects there but by a rounding, and the target stands in for the residual.
+        passes = coin.flip(ratio(mass_of(left, token) * drawn, total * mass_of(draft, token)), there, total)
+        rest = left_over(left, draft, ratio(total, drawn))
+        sum_of_rest = coin.total(rest)
+        rejected = there & ~passes & (sum_of_rest > 0)
+        left, total = xp.where(rejected[:, None], rest, left), xp.where(rejected, sum_of_rest, total)
+        emitted, accepted = xp.where(passes, token, emitted), accepted | passes
+    return Emitted(xp.where(accepted, emitted, coin.draw(left, ~accepted)), accepted)
+
+
+def _tested_alike(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> Emitted:
+    """Test drafts of one law: what is left after some rejections is (t − λd)+, and λ is a number of each request."""
+    xp = array_namespace(target)
+    drawn = coin.total(draft)
+    total = coin.total(target)
+    scale = zeros_like(total)
+    emitted, accepted = tokens[:, 0], tokens[:, 0] < -1
+    for place in range(tokens.shape[1]):
+        token = tokens[:, place]
+        there = (token >= 0) & ~accepted
+        t, d = mass_of(target, token), mass_of(draft, token)
+        passes = coin.flip(ratio(positive_part(t - scale * d) * drawn, total * d), there, total)
+        emitted, accepted = xp.where(passes, token, emitted), accepted | passes
+        further = scale + ratio(total, drawn)
+        rest = coin.total(left_over(target, draft, further))
+        rejected = there & ~passes & (rest > 0)
+        scale, total = xp.where(rejected, further, scale), xp.where(rejected, rest, total)
+    left = left_over(target, draft, scale)
+    return Emitted(xp.where(accepted, emitted, coin.draw(left, ~accepted)), accepted)

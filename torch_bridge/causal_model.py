@@ -1,0 +1,86 @@
+"""A causal model of transformers, asked for the laws after many prefixes at once.
+
+Source: transformers' own interface (`AutoModelForCausalLM`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+
+BATCH = 32
+"""Prefixes that go through the model together."""
+
+
+class CausalModel:
+    """A model that turns prefixes into laws [n, V], in float64, by the softmax of its logits at each prefix's end.
+
+    Raises:
+        ValueError: an empty prefix: a causal model speaks after at least one token.
+
+    >>> CausalModel.__name__
+    'CausalModel'
+    """
+
+    def __init__(self, model: Any) -> None:
+        self.model = model.eval()
+        self.size = int(model.config.get_text_config().vocab_size)
+
+    def __call__(self, prefixes: Sequence[tuple[int, ...]]) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Return the laws [n, V] after prefixes of any lengths, padded behind, which a causal model ignores."""
+        if not all(prefixes):
+            raise ValueError("a causal model speaks after at least one token; got an empty prefix")
+        # Prefixes of like lengths go together, so that little is padded.
+        order = sorted(range(len(prefixes)), key=lambda at: len(prefixes[at]))
+        found = np.empty((len(prefixes), self.size))
+        for start in range(0, len(order), BATCH):
+            places = order[start : start + BATCH]
+            found[places] = self._rows([prefixes[at] for at in places])
+        return found
+
+    def _rows(self, prefixes: list[tuple[int, ...]]) -> Any:
+        longest = max(map(len, prefixes))
+        padded = torch.tensor([[*prefix, *[0] * (longest - len(prefix))] for prefix in prefixes])
+        with torch.no_grad():
+            logits = self.model(input_ids=padded.to(self.model.device)).logits
+        ends = torch.tensor([len(prefix) - 1 for prefix in prefixes], device=logits.device)
+        rows = logits[torch.arange(len(prefixes), device=logits.device), ends, : self.size]
+        return torch.softmax(rows.double(), dim=-1).cpu().numpy()
+
+
+def load(name: str) -> CausalModel:
+    """Load a model by its name or folder, on the accelerator where there is one.
+
+    Raises:
+        ModuleNotFoundError: transformers is not installed.
+        OSError: there is no such model.
+
+    >>> load.__name__
+    'load'
+    """
+    from transformers import AutoModelForCausalLM
+
+    model: Any = AutoModelForCausalLM.from_pretrained(name, torch_dtype="auto")
+    return CausalModel(model.to("cuda" if torch.cuda.is_available() else "cpu"))
+
+
+def windows(name: str, text: Path, number: int, longest: int = 128) -> tuple[tuple[int, ...], ...]:
+    """Cut a text into `number` evenly spaced prefixes of at most `longest` tokens, by the tokeniser of a model.
+
+    Raises:
+        ValueError: the text has fewer than 2 tokens.
+
+    >>> windows.__name__
+    'windows'
+    """
+    from transformers import AutoTokenizer
+
+    tokens: list[int] = AutoTokenizer.from_pretrained(name)(text.read_text(encoding="utf-8"))["input_ids"]
+    if len(tokens) < 2:
+        raise ValueError(f"{text}: prefixes are cut from at least 2 tokens; the text has {len(tokens)}")
+    ends = np.unique(np.linspace(1, len(tokens) - 1, number).round().astype(int)).tolist()
+    return tuple(tuple(tokens[max(0, end - longest) : end]) for end in ends)

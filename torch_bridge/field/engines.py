@@ -1,0 +1,76 @@
+"""All engines whose sources can be downloaded, by name."""
+
+from __future__ import annotations
+
+from torch_bridge.engines import (
+    dflash,
+    eagle_copies,
+    feifeibear,
+    flashspec,
+    gpt_fast,
+    jaymody,
+    litgpt,
+    lmdeploy,
+    lmdeploy_sampler,
+    lucidrains,
+    mtplx,
+    openvino_genai,
+    romsto,
+    rotalabs_accel,
+    sequential_speculative_decoding,
+    sequoia,
+    specdec,
+    tensorrt_llm,
+    tightwad,
+    tpu_inference,
+    tpu_inference_sampler,
+    triforce,
+    vllm_ascend,
+    vllm_ascend_batch,
+    vllm_rbln,
+)
+from torch_bridge.engines.engine import Engine
+
+ENGINES: tuple[Engine, ...] = (
+    *sequential_speculative_decoding.ENGINES,
+    *tightwad.ENGINES,
+    *specdec.ENGINES,
+    *litgpt.ENGINES,
+    *flashspec.ENGINES,
+    *dflash.ENGINES,
+    *rotalabs_accel.ENGINES,
+    *lmdeploy.ENGINES,
+    *lmdeploy_sampler.ENGINES,
+    *lucidrains.ENGINES,
+    *vllm_ascend.ENGINES,
+    *vllm_ascend_batch.ENGINES,
+    *vllm_rbln.ENGINES,
+    *mtplx.ENGINES,
+    *feifeibear.ENGINES,
+    *romsto.ENGINES,
+    *jaymody.ENGINES,
+    *tpu_inference.ENGINES,
+    *tpu_inference_sampler.ENGINES,
+    *eagle_copies.ENGINES,
+    *gpt_fast.ENGINES,
+    *openvino_genai.ENGINES,
+    *tensorrt_llm.ENGINES,
+    *triforce.ENGINES,
+    *sequoia.ENGINES,
+)
+
+
+def named(name: str) -> tuple[Engine, ...]:
+    """Return the engines of a name, or of a package: `rotalabs-accel` has two.
+
+    Raises:
+        ValueError: there is none; says which there are.
+
+    >>> [engine.rule for engine in named("specdec")]
+    ['chain']
+    """
+    found = tuple(one for one in ENGINES if name in (one.name, one.archive.package if one.archive else one.repository))
+    if not found:
+        known = ", ".join(one.name for one in ENGINES)
+        raise ValueError(f"there is no engine {name!r}; audit takes module:name, file.py:name, or one of {known}")
+    return found

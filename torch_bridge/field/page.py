@@ -1,0 +1,139 @@
+"""The page of the field, docs/field.md, from what is recorded: the same text from the same data, byte by byte."""
+
+# ruff: noqa: E501 - the page is Markdown
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from torch_bridge.field.judging import Found
+
+PAGE = Path(__file__).parent.parent.parent / "docs" / "field.md"
+
+HEAD = """# The field, judged
+
+Public samplers, run as they were published: each row is one function of the version named, loaded out of its package with
+stand-ins for what it imports and does not use, and walked down every path of its random numbers. Nothing is sampled. The law
+of the tokens emitted is compared with the target's, under the options that the function applies itself.
+
+A function is one part of its project, and may be called there in a way that the row does not show; options are named where
+they matter. Versions change: what is said holds for the version that was run. `spec-math audit NAME` runs a row anew, and
+`make field` all of them.
+
+"""
+
+TAIL = """
+## What was run on each
+
+Drafts are sampled from the draft's law unless the rule says otherwise. Every engine is judged on laws of three tokens that
+depend on the last token, with zeros, for one to three drafts, and for one and two at the temperatures 1, ½ and 0 with no
+filter, top-k 2 and top-p 0.8, as far as the function applies them itself; and over two rounds. For each there is a control: one place of its
+source changed, which must be found lossy. A distance is a total variation, of the first token and of the first tokens; it is
+exact up to the rounding that the verdict states, and written as the fraction that it is within that. Code that is lossy or raises
+is mended before its control is tried. Sequoia and TriForce, whose rounds take many paths, are judged over two rounds on laws of two
+tokens alone, and in float32 where Sequoia's own type is half precision.
+
+## What could not be had
+
+- *TensorRT-LLM*: the package index has an installer without sources, and a copy of the whole repository is too large for this
+  work: what was judged are the three functions that draw and verify, copied out of one file at the commit that is named.
+- *openvino-genai* is compiled: its rule was written down after its source, in `torch_bridge/restated`, and the row is about what is
+  written there, from a text's second step on. Its wheel can be installed and its tokens judged by `--samples`; this was not done.
+- *vllm-ascend* 0.23.0.post1 has no archive for the Python that is used here; what is said holds for 0.18.0.
+
+For each defect there is a report ready to be sent:
+
+```{toctree}
+:glob:
+:maxdepth: 1
+
+field_reports/*
+```
+
+An engine is added by one file, [as the how-to shows](how_to/add_an_engine.md).
+"""
+
+WORDS = {"lossless": "lossless", "lossy": "**lossy**", "raises": "**raises**", "undecided": "undecided"}
+
+
+def page(recorded: Mapping[str, Found]) -> str:
+    """Return the page of what is recorded.
+
+    >>> page({}).startswith("# The field, judged")
+    True
+    """
+    rows = [_row(found) for found in recorded.values()]
+    table = ["| engine | version | rule | verdict | first token | distance | smallest failing case |", "|" + "---|" * 7]
+    parts = [HEAD + "\n".join([*table, *rows]) + "\n"]
+    parts += [_details(found) for found in recorded.values() if found["verdict"] != "lossless"]
+    undone = [found for found in recorded.values() if found["control"]["verdict"] != "lossy"]
+    if undone:
+        parts.append(f"\nNo control of these was rejected: {', '.join(one['name'] for one in undone)}.\n")
+    return "".join(parts) + TAIL
+
+
+def first_lines(recorded: Mapping[str, Found], many: int = 5) -> list[str]:
+    """Return the first rows of the table, with its head, for the README.
+
+    >>> len(first_lines({}))
+    2
+    """
+    table = page(recorded).partition("\n| engine")[2].partition("\n\n")[0].splitlines()
+    return [f"| engine{table[0]}", *table[1 : many + 2]]
+
+
+def pinned(found: Found) -> str:
+    """Return what was judged: a package and its version, or a repository and its commit."""
+    if "package" in found:
+        return f"{found['package']} {found['version']}"
+    if "restated" in found:
+        return f"{found['restated']}, restated"
+    return f"{found['repository']} {found['commit'][:7]}"
+
+
+def _row(found: Found) -> str:
+    small = next((one for one in found["smallest"] if one["verdict"] == "lossy"), {})
+    cells = [
+        found["name"],
+        pinned(found),
+        found["rule"],
+        WORDS[found["verdict"]],
+        small.get("first token", ""),
+        small.get("distance", ""),
+        small.get("case", ""),
+    ]
+    return "| " + " | ".join(cells) + " |"
+
+
+def _details(found: Found) -> str:
+    lines = [f"\n## {found['name']}\n", f"`{found['function']}`, {pinned(found)}, judged on {found['judged']}.\n"]
+    for one in found["smallest"]:
+        what = one.get("reason") or f"distance {one['distance']}, first token {one['first token']}"
+        lines.append(f"- {WORDS[one['verdict']]} at {one['case']}: {what}.")
+    open_ = [one for one in found["cases"] if one["verdict"] == "undecided"]
+    if open_:
+        lines.append(
+            f"- undecided at {len(open_)} of {len(found['cases'])} cases, first at {open_[0]['case']}: {open_[0]['reason']}."
+        )
+    if found.get("grid"):
+        lines.append(
+            f"- Its uniforms are multiplied, and so gone through one by one as k/2^{found['grid']}: distances are those on that grid, "
+            "and the verdict forgives what it can be off by."
+        )
+    lines += [f"- Why: {one['cause']}" for one in found["defects"]]
+    edits = [edit for one in found["defects"] for edit in one["mend"]]
+    if edits:
+        rest = found["mended"]["cases"]
+        said = (
+            "With these places changed the same code is lossless on all cases"
+            if not rest
+            else (
+                f"With these places changed it is left {', '.join(sorted({one['verdict'] for one in rest}))} at {len(rest)} of "
+                f"{len(found['cases'])} cases, first at {rest[0]['case']}"
+            )
+        )
+        lines += ["", f"{said}:", "", "```"]
+        lines += [f"{old.strip()}\n    => {new.strip()}" for old, new in edits]
+        lines += ["```"]
+    return "\n".join(lines) + "\n"

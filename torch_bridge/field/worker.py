@@ -1,0 +1,80 @@
+"""A process of its own that judges one engine without a network, and writes what it found."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from threading import Event, Timer
+from typing import Any
+
+from torch_bridge.engines.engine import Edit, Engine
+from torch_bridge.field.engines import ENGINES
+from torch_bridge.field.judging import Found, Told, judged_engine
+
+SECONDS = 900
+"""A quarter of an hour."""
+
+WORKER = (sys.executable, "-m", "torch_bridge.field.worker")
+"""How the process is started; what is asked follows."""
+
+
+class WorkerError(RuntimeError):
+    """The process of an engine ended without an answer."""
+
+
+def judged_apart(engine: Engine, root: Path, told: Told = lambda _: None, edits: tuple[Edit, ...] = ()) -> Found:
+    """Judge an engine in a process of its own, which opens no connection; `edits` change its source first.
+
+    Raises:
+        WorkerError: the process failed, or took more than a quarter of an hour.
+    """
+    asked = {"name": engine.name, "root": str(root), "edits": [list(edit) for edit in edits]}
+    late = Event()
+    with subprocess.Popen([*WORKER, json.dumps(asked)], stdout=subprocess.PIPE, text=True) as process:
+
+        def stop() -> None:
+            late.set()
+            process.kill()
+
+        # A process that hangs says nothing: the time runs beside the reading of what it says.
+        timer = Timer(SECONDS, stop)
+        timer.start()
+        found: Any = None
+        try:
+            for line in process.stdout or ():
+                if line.startswith("{"):
+                    found = json.loads(line)
+                else:
+                    told(line.strip())
+            code = process.wait()
+        finally:
+            timer.cancel()
+    if late.is_set():
+        raise WorkerError(f"the process of {engine.name} was stopped after {SECONDS:g} s without an answer")
+    if code or found is None:
+        raise WorkerError(f"the process of {engine.name} ended with {code} and no answer")
+    return found
+
+
+def _refuse(event: str, _arguments: tuple[Any, ...]) -> None:
+    if event in ("socket.connect", "socket.bind", "socket.getaddrinfo", "socket.sendto", "socket.gethostbyname"):
+        raise OSError(f"an engine is judged without a network; {event} was asked for")
+
+
+def main() -> None:
+    """Judge what the command line asks for, and write the answer as one line of JSON."""
+    asked = json.loads(sys.argv[1])
+    engine = next(one for one in ENGINES if one.name == asked["name"])
+    edits = tuple(Edit(*edit) for edit in asked["edits"])
+    if edits:
+        engine = replace(engine, edits=edits, defects=())
+    sys.addaudithook(_refuse)
+    found = judged_engine(engine, Path(asked["root"]), lambda said: print(said, flush=True))  # noqa: T201
+    print(json.dumps(found), flush=True)  # noqa: T201
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,143 @@
+"""jax.numpy and jax.random on NumPy, as much as published samplers use; a key seeds a generator of its own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+
+Key = tuple[int, ...]
+
+
+def split(key: Key, many: int = 2) -> list[Key]:
+    """Return new keys, each its own.
+
+    >>> split((0,))
+    [(0, 0), (0, 1)]
+    """
+    return [(*key, place) for place in range(many)]
+
+
+def uniform(key: Key, shape: Any = (), dtype: Any = float, minval: Any = 0.0, maxval: Any = 1.0) -> Any:
+    """Draw uniforms; the same key draws the same ones, in calls of one shape.
+
+    >>> bool((uniform((1,), (2,)) == uniform((1,), (2,))).all())
+    True
+    """
+    del dtype  # ideal
+    found = _generator(key, shape).random(shape)
+    return found if (minval, maxval) == (0.0, 1.0) else minval + (maxval - minval) * found
+
+
+def _generator(key: Key, shape: Any) -> Any:
+    """A key's generator. What calls of two shapes share depends on the version of jax: explore refuses them."""
+    certain = [1.0] + [0.0] * int(np.prod(shape))
+    np.random.default_rng((*key, _SHAPES)).multinomial(1, certain)
+    return np.random.default_rng(key)
+
+
+_SHAPES = 1 << 31
+"""No key is split into so many."""
+
+
+def exponential(key: Key, shape: Any = (), dtype: Any = float) -> Any:
+    """Draw exponentials of rate 1.
+
+    >>> exponential((1,), (2,)).shape
+    (2,)
+    """
+    del dtype
+    return _generator(key, shape).exponential(size=shape)
+
+
+def segment_min(data: Any, segment_ids: Any, num_segments: int, *, indices_are_sorted: bool = False) -> Any:
+    """Return the least whole number of each segment; the largest for one that is empty. Others' segments are left out.
+
+    That the segments come in order is a promise of the caller's, which changes no answer.
+
+    Raises:
+        TypeError: the data are not whole numbers.
+
+    >>> segment_min(np.array([3, 1, 2]), np.array([0, 0, 2]), 3).tolist()
+    [1, 2147483647, 2]
+    """
+    del indices_are_sorted
+    data, ids = np.asarray(data), np.asarray(segment_ids)
+    if data.dtype.kind not in "iub":
+        raise TypeError(f"segment_min stands in for whole numbers alone; these are {data.dtype}")
+    found = np.full(num_segments, np.iinfo(np.int32).max, dtype=np.int64)
+    there = (ids >= 0) & (ids < num_segments)
+    np.minimum.at(found, ids[there], data[there].astype(np.int64))
+    return found
+
+
+def repeat(values: Any, repeats: Any, axis: int | None = None, total_repeat_length: int | None = None) -> Any:
+    """Repeat entries along an axis, or of a flat list; cut, or filled with the last one, to a length.
+
+    >>> repeat(np.array([7, 8]), np.array([2, 1]), total_repeat_length=3).tolist()
+    [7, 7, 8]
+    """
+    found = np.repeat(values, repeats, axis)
+    if total_repeat_length is None or len(found) == total_repeat_length:
+        return found
+    if found.ndim > 1:
+        raise NotImplementedError("repeat stands in for lists where a length is asked for")
+    return np.pad(found, (0, max(0, total_repeat_length - len(found))), mode="edge")[:total_repeat_length]
+
+
+def one_hot(tokens: Any, size: int, dtype: Any = np.float32) -> Any:
+    """Return one-hot rows; a token that is none has a row of zeros.
+
+    >>> one_hot(np.array([1, -1]), 2, bool).tolist()
+    [[False, True], [False, False]]
+    """
+    return (np.asarray(tokens)[..., None] == np.arange(size)).astype(dtype)
+
+
+def softmax(values: Any, axis: int = -1) -> Any:
+    """Return the softmax along an axis.
+
+    >>> softmax(np.zeros(2)).tolist()
+    [0.5, 0.5]
+    """
+    shifted = np.exp(values - np.max(values, axis=axis, keepdims=True))
+    return shifted / shifted.sum(axis=axis, keepdims=True)
+
+
+def jit(fn: Callable[..., Any] | None = None, **_: Any) -> Any:
+    """Return a function as it is, or a decorator that does.
+
+    >>> jit(abs) is abs, jit(static_argnums=0)(abs) is abs
+    (True, True)
+    """
+    return fn if fn is not None else jit
+
+
+class _Numpy:
+    """NumPy's functions where jax.numpy has no other."""
+
+    repeat = staticmethod(repeat)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(np, name)
+
+
+RANDOM = {"split": split, "uniform": uniform, "exponential": exponential, "PRNGKey": tuple, "key": tuple}
+NN, OPS = {"one_hot": one_hot, "softmax": softmax}, {"segment_min": segment_min}
+GIVEN: dict[str, dict[str, Any]] = {
+    "jax": {
+        "numpy": _Numpy(),
+        "random": SimpleNamespace(**RANDOM),
+        "nn": SimpleNamespace(**NN),
+        "ops": SimpleNamespace(**OPS),
+        "jit": jit,
+        "Array": np.ndarray,
+    },
+    "jax.numpy": {"ndarray": np.ndarray},
+    "jax.random": RANDOM,
+    "jax.nn": NN,
+    "jax.ops": OPS,
+}
+"""What is given in the place of the modules of jax while a file is loaded."""

@@ -1,0 +1,184 @@
+"""Table models: what samplers call as a model, made of a law after each prefix, in the usual forms.
+
+Source: worked out here, after the signatures of public samplers.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from types import SimpleNamespace
+from typing import Any, Literal
+
+import numpy as np
+import torch
+
+from spec_math.arrays import asarray
+from spec_math.language.model import Model
+
+Form = Literal["object", "tensor", "tuple", "pair", "masses"]
+"""What a call returns: an object with .logits and .past_key_values, the logits alone, (logits, cache), (logits, cache)
+with a cache that is a pair of a tensor [B, 1, n, 1] and nothing, or masses in NumPy."""
+
+IDS = ("input_ids", "idx", "ids", "x", "tokens", "inputs", "input")
+CACHES = ("past_key_values", "past_key_value", "cache", "past", "kv_cache", "layer_past")
+
+
+def logits_of(law: Any, dtype: torch.dtype = torch.float32) -> torch.Tensor:
+    """Return the logarithms of a law [..., V], -inf where it has no mass.
+
+    >>> logits_of([0, 1]).tolist()
+    [-inf, 0.0]
+    """
+    return torch.tensor(np.asarray(asarray(law), dtype=np.float64)).log().to(dtype)
+
+
+class TableCache:
+    """What a table model has seen, tokens [B, n], as a cache that is cropped, sliced or handed on.
+
+    It answers get_seq_length() and crop(n); as layers of keys and values [B, 1, n, 1] it holds the tokens themselves,
+    so that whatever is cut off the tensors is cut off the text.
+
+    >>> cache = TableCache(torch.tensor([[3, 1, 2]]))
+    >>> cache.crop(2)
+    >>> cache.get_seq_length(), cache[0][0].flatten().tolist()
+    (2, [3.0, 1.0])
+    """
+
+    def __init__(self, ids: torch.Tensor) -> None:
+        self.ids = ids
+
+    def get_seq_length(self, layer: int = 0) -> int:
+        """Return how many tokens were seen."""
+        del layer
+        return int(self.ids.shape[1])
+
+    def crop(self, most: int) -> None:
+        """Keep the first tokens, or with a negative number leave out the last."""
+        self.ids = self.ids[:, :most]
+
+    @property
+    def layers(self) -> tuple[tuple[torch.Tensor, torch.Tensor], ...]:
+        """The one layer, its keys and its values [B, 1, n, 1]."""
+        kept = self.ids.float()[:, None, :, None]
+        return ((kept, kept.clone()),)
+
+    def __getitem__(self, layer: int) -> tuple[torch.Tensor, torch.Tensor]:
+        return self.layers[layer]
+
+    def __iter__(self) -> Iterator[tuple[torch.Tensor, torch.Tensor]]:
+        return iter(self.layers)
+
+    def __len__(self) -> int:
+        return 1
+
+
+class TableModel:
+    """A model whose logits after each text are the logarithms of a law of what follows its prompt.
+
+    Tokens [B, n] or [n] come first or under a usual name; a cache, likewise, is what an earlier call returned, cut as
+    the caller likes; `input_pos` says where tokens stand in a text that the model keeps, which begins with the prompt.
+    Rows inside the prompt hold the first law moved by one token, which is not to be used.
+
+    Made by `table_models`, anew for each run, for it may keep a text.
+    """
+
+    def __init__(self, law: Model, prompt: Sequence[int], form: Form = "object", dtype: Any = torch.float32) -> None:
+        self.law, self.prompt, self.form = law, tuple(prompt), form
+        self.dtype, self.device, self.training = dtype, torch.device("cpu"), False
+        self.vocab_size = len(asarray(law(())))
+        self.config = SimpleNamespace(vocab_size=self.vocab_size, eos_token_id=None, is_encoder_decoder=False)
+        self.max_seq_length = self.max_seq_len = 1 << 20
+        self._kept = list(prompt)
+
+    def __call__(self, *args: Any, **named: Any) -> Any:
+        """Return the logits [B, n, V] of the token after each of the given ones, in the model's form."""
+        ids: Any = args[0] if args else next(named[one] for one in IDS if named.get(one) is not None)
+        one_row = not isinstance(ids, torch.Tensor) or ids.dim() == 1
+        rows = torch.as_tensor(ids, dtype=torch.int64).reshape(1, -1) if one_row else ids.long()
+        places = named.get("input_pos")
+        cache = next((named[one] for one in CACHES if named.get(one) is not None), None)
+        if places is not None:
+            seen, texts = self._at(rows, places.reshape(-1).tolist())
+        else:
+            before = _tokens_of(cache, len(rows))
+            if len(self.prompt) <= rows.shape[1] > before.shape[1] and torch.equal(rows[:, : before.shape[1]], before):
+                before = before[:, :0]  # the whole text is handed over beside its cache
+            seen = torch.cat([before, rows], dim=1)
+            texts = [[tuple(row[: n + 1]) for n in range(before.shape[1], len(row))] for row in seen.tolist()]
+        logits = torch.stack([torch.stack([self._logits(text) for text in row]) for row in texts])
+        logits = logits[0] if one_row else logits
+        held = TableCache(seen)
+        if self.form == "tensor":
+            return logits
+        if self.form == "masses":
+            return logits.exp().numpy()
+        if self.form == "pair":
+            return logits, (held.layers[0][0], None)
+        return (logits, held) if self.form == "tuple" else TableOutput(logits, held)
+
+    forward = __call__
+
+    def _at(self, rows: torch.Tensor, places: list[int]) -> tuple[torch.Tensor, list[list[tuple[int, ...]]]]:
+        """Write tokens at their places into the kept text, and return it with what stands up to each of them."""
+        for place, token in zip(places, rows[0].tolist(), strict=True):
+            if place > len(self._kept):
+                raise ValueError(f"input_pos {place} leaves a gap after the {len(self._kept)} tokens that are kept")
+            self._kept[place : place + 1] = [token]
+        return torch.tensor([self._kept]), [[tuple(self._kept[: place + 1]) for place in places]]
+
+    def _logits(self, text: tuple[int, ...]) -> torch.Tensor:
+        many = len(self.prompt)
+        if len(text) < many:
+            return logits_of(self.law(()), self.dtype).roll(1)
+        return logits_of(self.law(text[many:]), self.dtype)
+
+    def eval(self) -> TableModel:
+        """Return the model itself."""
+        return self
+
+    def to(self, *_: Any, **__: Any) -> TableModel:
+        """Return the model itself."""
+        return self
+
+    def modules(self) -> Iterator[Any]:
+        """Return the model as its only part."""
+        return iter((self,))
+
+    def parameters(self) -> Iterator[torch.Tensor]:
+        """Return one number, from which callers read the device and the type."""
+        return iter((torch.zeros(1, dtype=self.dtype),))
+
+
+class TableOutput:
+    """An answer with .logits and .past_key_values, which can be indexed as a tuple of the two."""
+
+    def __init__(self, logits: torch.Tensor, cache: TableCache) -> None:
+        self.logits, self.past_key_values = logits, cache
+
+    def __getitem__(self, place: Any) -> Any:
+        if isinstance(place, str):
+            return getattr(self, place)
+        return (self.logits, self.past_key_values)[place]
+
+
+def table_models(
+    target: Model, draft: Model, prompt: Sequence[int], form: Form = "object", dtype: torch.dtype = torch.float32
+) -> tuple[TableModel, TableModel]:
+    """Return table models of the target and of the draft, which go on after a prompt.
+
+    >>> model, _ = table_models(lambda text: [0.5, 0.5] if text else [1, 0], lambda text: [1, 0], [1, 0, 1])
+    >>> model(torch.tensor([[1, 0, 1, 0]])).logits[0, -2:].softmax(-1).tolist()
+    [[1.0, 0.0], [0.5, 0.5]]
+    """
+    return TableModel(target, prompt, form, dtype), TableModel(draft, prompt, form, dtype)
+
+
+def _tokens_of(cache: Any, rows: int) -> torch.Tensor:
+    """Return the tokens [B, n] that a cache holds, whatever was cut off it."""
+    if cache is None:
+        return torch.zeros(rows, 0, dtype=torch.int64)
+    if isinstance(cache, TableCache):
+        return cache.ids
+    while not isinstance(cache, torch.Tensor):
+        cache = cache[0]
+    return cache[:, 0, :, 0].round().long()

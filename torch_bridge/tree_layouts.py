@@ -1,0 +1,123 @@
+"""Drafted trees in other layouts as tokens and parents: chains side by side, links of engines, paths of engines.
+
+Source: SGLang's retrieve_index, retrieve_next_token and retrieve_next_sibling; EAGLE's retrieve_indices.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+
+
+class DraftedTrees(NamedTuple):
+    """Trees of N nodes: `tokens` [B, N], −1 for none, `parents` [B, N], −1 the root, `copies` [B, N]."""
+
+    tokens: Any
+    parents: Any
+    copies: Any
+
+
+def chain_tree(chains: Any, shared: bool = False) -> DraftedTrees:
+    """Lay out k drafted chains [B, K, L] of each request, −1 behind the end of one, as a tree of K·L nodes.
+
+    Chain j has the nodes jL, …, jL + L − 1, so that the target sees every draft on a path of its own. With `shared`
+    what chains begin with in common has nodes in the first of them alone, the others have none there (token −1), and
+    `copies` says how many chains go through a node: fewer rows for the target to work out. No value is looked at on
+    the host.
+
+    Raises:
+        TypeError, ValueError: chains are no whole numbers [B, K, L].
+
+    >>> chains = torch.tensor([[[5, 6], [5, 7]]])
+    >>> chain_tree(chains).parents.tolist()
+    [[-1, 0, -1, 2]]
+    >>> [each.tolist() for each in chain_tree(chains, shared=True)]
+    [[[5, 6, -1, 7]], [[-1, 0, -1, 0]], [[2, 1, 0, 1]]]
+    """
+    if not isinstance(chains, torch.Tensor) or chains.is_floating_point() or chains.ndim != 3 or not chains.numel():
+        raise ValueError(f"chains must be a tensor of whole numbers [B, K, L]; got {_shown(chains)}")
+    requests, many, length = chains.shape
+    place = torch.arange(many * length, device=chains.device)
+    inner = (place % length > 0).expand(requests, -1)
+    if not shared:
+        parents = torch.where(inner, place - 1, -1)
+        tokens = chains.reshape(requests, -1)
+        return DraftedTrees(tokens, parents, (tokens >= 0).long())
+    # same[b, i, j, l]: the chains i and j agree up to their token l, which both have.
+    same = (chains[:, :, None] == chains[:, None]) & (chains >= 0)[:, None]
+    same = same.long().cumprod(dim=-1)
+    first = same.argmax(dim=2)  # [B, K, L]: the first chain that begins alike
+    own = torch.arange(many, device=chains.device)[:, None]
+    tokens = torch.where(first == own, chains, -1).reshape(requests, -1)
+    copies = torch.where(tokens >= 0, same.sum(dim=1).reshape(requests, -1), 0)
+    level = torch.arange(length, device=chains.device)
+    node = first * length + level
+    above = torch.cat([torch.full_like(node[..., :1], -1), node[..., :-1]], dim=-1).reshape(requests, -1)
+    return DraftedTrees(tokens, torch.where(tokens >= 0, above, -1), copies)
+
+
+def tree_of_links(candidates: Any, next_token: Any, next_sibling: Any) -> DraftedTrees:
+    """Return the trees that SGLang's kernels take: candidates [B, N + 1], the root first, and two links of each slot.
+
+    next_token [B, N + 1] is a slot's first child, next_sibling [B, N + 1] the next one of its own siblings, −1 where
+    there is none. Slot i + 1 is node i. Children are then taken by their index, as the builder of these links orders
+    them. A slot that no link leads to is no node. No value is looked at on the host.
+
+    Raises:
+        ValueError: the shapes differ.
+
+    >>> links = torch.tensor([[1, -1, 3, -1]]), torch.tensor([[-1, 2, -1, -1]])
+    >>> [each.tolist() for each in tree_of_links(torch.tensor([[9, 5, 6, 7]]), *links)]
+    [[[5, 6, 7]], [[-1, -1, 1]], [[1, 1, 1]]]
+    """
+    shapes = [tuple(each.shape) for each in (candidates, next_token, next_sibling)]
+    if len(set(shapes)) > 1 or len(shapes[0]) != 2 or shapes[0][1] < 2:
+        raise ValueError(
+            f"candidates, next_token and next_sibling must be [B, N + 1] each, the root first; got {shapes}"
+        )
+    slots = candidates.shape[1]
+    here = torch.arange(slots, device=candidates.device).expand(len(candidates), -1)
+    above = torch.full((len(candidates), slots + 1), -2, dtype=torch.int64, device=candidates.device)
+    # A link to nowhere is written beyond the end.
+    above = above.scatter(1, torch.where(next_token < 0, slots, next_token.long()), here)
+    before = torch.full_like(above, -1).scatter(1, torch.where(next_sibling < 0, slots, next_sibling.long()), here)
+    above, before = above[:, :slots], before[:, :slots]
+    for _ in range(slots):  # each round settles the next sibling of every settled child
+        known = above.gather(1, before.clamp(min=0))
+        above = torch.where((before >= 0) & (above < -1), known, above)
+    there = above[:, 1:] >= 0
+    tokens = torch.where(there, candidates[:, 1:].long(), -1)
+    return DraftedTrees(tokens, torch.where(there, above[:, 1:] - 1, -1), there.long())
+
+
+def tree_of_paths(candidates: Any, retrieve_indices: Any) -> DraftedTrees:
+    """Return the trees that EAGLE and Medusa lay out as paths of slots, retrieve_indices [B, paths, depth + 1].
+
+    candidates [B, N + 1] are the tokens of the slots, the root's, slot 0, first; every path starts there, and −1 stands
+    behind its end. No value is looked at on the host.
+
+    Raises:
+        ValueError: the shapes do not fit.
+
+    >>> paths = torch.tensor([[[0, 1, 3], [0, 2, -1]]])
+    >>> tree_of_paths(torch.tensor([[9, 5, 6, 7]]), paths).parents.tolist()
+    [[-1, -1, 0]]
+    """
+    if candidates.ndim != 2 or retrieve_indices.ndim != 3 or len(candidates) != len(retrieve_indices):
+        raise ValueError(
+            "candidates and retrieve_indices must be [B, N + 1] and [B, paths, depth + 1]; got "
+            f"{tuple(candidates.shape)} and {tuple(retrieve_indices.shape)}"
+        )
+    slots = candidates.shape[1]
+    child = retrieve_indices[:, :, 1:].flatten(1).long()
+    parent = retrieve_indices[:, :, :-1].flatten(1).long()
+    above = torch.full((len(candidates), slots + 1), -2, dtype=torch.int64, device=candidates.device)
+    above = above.scatter(1, torch.where(child < 0, slots, child), parent)[:, 1:slots]
+    there = above >= 0
+    tokens = torch.where(there, candidates[:, 1:].long(), -1)
+    return DraftedTrees(tokens, torch.where(there, above - 1, -1), there.long())
+
+
+def _shown(chains: Any) -> str:
+    return f"{chains.dtype} {tuple(chains.shape)}" if isinstance(chains, torch.Tensor) else type(chains).__name__

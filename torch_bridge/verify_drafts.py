@@ -1,0 +1,130 @@
+"""Every verifier of one position on logits: whole ragged batches, no wait for the device, a few requests at a time.
+
+Source: the rules' own, see `spec_math.token_level`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any, NamedTuple
+
+import torch
+
+from spec_math.chance import Coin
+from spec_math.scheme import Scheme
+from spec_math.token_level import decide_rejection
+from torch_bridge import drafts_validation
+from torch_bridge.blocked_draw import batch_coin
+from torch_bridge.options import DEFAULT, Options, restricted
+from torch_bridge.softmax_rows import weigh, working
+from torch_bridge.tensor_coin import TensorCoin
+from torch_bridge.threshold import laws
+from torch_bridge.verify import CHUNK_BYTES, ELSEWHERE
+
+WITHOUT_DRAFT_LAW = (decide_rejection.decide_one_hot, decide_rejection.decide_match)
+"""Rules that never look at the draft's law."""
+
+
+class Selected(NamedTuple):
+    """The token that each request emits, [B], and whether a test accepted a draft, [B]."""
+
+    emitted: Any
+    accepted: Any
+
+
+def columns(scheme: Scheme, k: int) -> int:
+    """Return C, how many uniforms a request needs: the coins of the longest path of the program on k drafts.
+
+    Raises:
+        TypeError, ValueError: k is not a positive integer; the scheme does not say how many coins it tosses.
+
+    >>> from spec_math import SCHEMES
+    >>> [columns(scheme, 4) for scheme in SCHEMES]
+    [2, 2, 1, 5, 5, 5, 2, 3, 4, 6]
+    """
+    return drafts_validation.columns_of(scheme, k)
+
+
+def verify_drafts(
+    scheme: Scheme, target_logits: Any, draft_logits: Any, tokens: Any, uniforms: Any, options: Options = DEFAULT
+) -> Selected:
+    """Verify k drafts of one position in each request of a batch, from logits, as `scheme.emit` does from its laws.
+
+    The law: that of the scheme: the emitted token has the target's law. Logits [B, V] of one floating type and device,
+    drafts [B, k, V] for `k` drafters of their own under recursive rejection; tokens [B, k] in the order drawn, −1
+    behind the last of a request that has fewer, or none (a scheme of one draft looks at the first column); uniforms
+    [B, C] in [0, 1), C = `columns(scheme, k)`: a request takes from its row one uniform for each coin of the program,
+    from the left. Without drafts it draws from its target. Nothing waits for the device but `options.check`; a scheme
+    without an array formula (`scheme.decide`) is replayed in float64 on the CPU, one request after another.
+
+    Raises:
+        TypeError, ValueError: shapes, types or devices do not fit; with `options.check` also a row without a law, a
+            token out of range or without draft mass, one drafted twice where drafts are distinct, a uniform outside
+            [0, 1).
+
+    Source: the scheme's own.
+
+    >>> from spec_math import SCHEMES
+    >>> target, draft = torch.tensor([[0.0, 0.0, -torch.inf]]), torch.tensor([[0.0, -torch.inf, 0.0]])
+    >>> given = target, draft, torch.tensor([[2, 2]]), torch.full((1, 4), 0.5, dtype=torch.float64)
+    >>> [verify_drafts(scheme, *given).emitted.tolist() for scheme in SCHEMES if scheme.short_name == "optimal plan"]
+    [[1]]
+    """
+    drafts_validation.check_shapes(scheme, target_logits, draft_logits, tokens, uniforms)
+    if options.check:
+        reads = scheme.decide not in WITHOUT_DRAFT_LAW
+        drafts_validation.check_values(
+            scheme, target_logits, draft_logits if reads else None, tokens, uniforms, options
+        )
+    if scheme.decide is None:
+        return _replayed(scheme, target_logits, draft_logits, tokens, uniforms, options)
+    tokens = _of_width(tokens, scheme.drafts or tokens.shape[1])
+    parts: list[Any] = []
+    for here in chunks(target_logits, draft_logits, options):
+        own = options.at(here)
+        target = weigh(restricted(target_logits[here], own), own)
+        draft = target if scheme.decide in WITHOUT_DRAFT_LAW else weigh(restricted(draft_logits[here], own), own)
+        parts.append(scheme.decide(batch_coin(uniforms[here]), tokens[here].long(), target, draft))
+    return Selected(*(torch.cat(each) for each in zip(*parts, strict=True)))
+
+
+def chunks(target_logits: Any, draft_logits: Any, options: Options) -> Iterator[slice]:
+    """Yield the requests of a batch, as many at a time as `options.chunk_bytes` holds the laws of.
+
+    >>> list(chunks(torch.zeros(3, 4), torch.zeros(3, 4), Options(chunk_bytes=64)))
+    [slice(0, 2, None), slice(2, 4, None)]
+    """
+    requests, rows = len(target_logits), target_logits[0].numel() + draft_logits[0].numel()
+    most = options.chunk_bytes or CHUNK_BYTES.get(target_logits.device.type, ELSEWHERE)
+    size = max(1, most // (rows * working(target_logits.dtype).itemsize))
+    for start in range(0, requests, size):
+        yield slice(start, start + size)
+
+
+def _of_width(tokens: Any, width: int) -> Any:
+    """Return the first columns of tokens [B, k]; −1, for none, where there are fewer."""
+    missing = width - tokens.shape[1]
+    return tokens[:, :width] if missing <= 0 else torch.nn.functional.pad(tokens, (0, missing), value=-1)
+
+
+def _replayed(
+    scheme: Scheme, target_logits: Any, draft_logits: Any, tokens: Any, uniforms: Any, options: Options
+) -> Selected:
+    targets, drafts = (laws(logits, options).cpu().numpy() for logits in (target_logits, draft_logits))
+    rows = zip(targets, drafts, tokens.tolist(), uniforms.double().cpu(), strict=True)
+    found = [_emit(scheme, TensorCoin(row[3]), *row[:3]) for row in rows]
+    emitted, accepted = zip(*found, strict=True)
+    return Selected(
+        torch.tensor(emitted, device=tokens.device), torch.tensor(accepted, dtype=torch.bool, device=tokens.device)
+    )
+
+
+def _emit(scheme: Scheme, coin: Coin, target: Any, draft: Any, padded: list[int]) -> tuple[int, bool]:
+    listed = tuple(token for token in padded if token >= 0)
+    if not listed:
+        return coin.draw(target / target.sum()), False
+    if scheme.emit is None:
+        token = scheme.verify(coin, listed, target, draft)
+        return token, token in listed
+    emission = scheme.emit(coin, listed, target, draft)
+    return emission.token, emission.accepted

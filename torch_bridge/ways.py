@@ -1,0 +1,235 @@
+"""The ways in which a public sampler may be meant to be called, and what each gives to its parameters.
+
+Source: worked out here, after the signatures of public samplers.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import product
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import torch
+
+from spec_math.audit.subject import names
+from torch_bridge.parameters import Taken
+from torch_bridge.records import made, record_of
+from torch_bridge.signature import Signature
+from torch_bridge.toy_models import Form
+
+FORMS: tuple[Form, ...] = ("object", "tensor", "tuple", "pair")
+TYPES = (torch.float64, torch.float32)
+NEW = {"max_new_tokens", "max_gen_len", "n_tokens_to_generate", "num_tokens", "max_tokens", "N"}
+"""Lengths that are of new tokens by their name; `seq_len` is of the whole text, and others may be both."""
+WHOLE = {"seq_len", "max_seq_len", "max_returned_tokens"}
+
+
+LISTED = re.compile(r"(typing\.)?[Ll]ist\[(int|(torch\.)?Tensor)\b")
+"""How a list of tokens, or of tensors, is annotated."""
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way to call a function: how models answer, how laws are laid out, and in which type.
+
+    `cut` leaves out the target's law after all drafts; `masses` gives of the draft's laws those of the drafted tokens;
+    `last` gives the prompt's last token, the rest being in the cache; `flat` a prompt without a batch dimension;
+    `whole` a length of the whole text; `drawn` a token of the target's law in a record, in place of its likeliest.
+    """
+
+    form: Form = "object"
+    batch: bool = False
+    dtype: torch.dtype = torch.float64
+    listed: bool = False
+    cut: bool = False
+    masses: bool = False
+    last: bool = False
+    flat: bool = False
+    whole: bool = False
+    drawn: bool = False
+    numpy: bool = False
+
+
+def ways_of(found: Signature) -> list[Way]:
+    """Return the ways in which a function may be meant to be called, the likeliest first.
+
+    >>> from torch_bridge.signature import read
+    >>> def step(draft_model, target_model, input_ids, gamma): ...
+    >>> len(ways_of(read(step, {})))
+    16
+    """
+    numpy = names(found.fn, "numpy") and not names(found.fn, "torch")
+    options: dict[str, Sequence[Any]] = {"dtype": TYPES}
+    if found.has("target model"):
+        options |= {"form": ("masses",) if numpy else FORMS}
+        options |= {"last": (True,) if found.has("cache") and found.given_drafts else (False,)}
+        if found.has("length"):
+            length = found.name_of("length")
+            options |= {"whole": (length in WHOLE,) if length in NEW | WHOLE else (False, True)}
+        if found.has("prompt"):
+            flat = (True,) if numpy else (False, True)
+            options |= {"listed": (True,)} if "ist[" in found.annotation(found.name_of("prompt")) else {"flat": flat}
+    if found.has("target records"):
+        options |= {"drawn": (False, True)}
+    elif found.given_drafts and not found.single:
+        layers = (False,) if numpy else (True, False)
+        options |= {"batch": layers}
+        if found.has("draft") and not found.has("draft mass"):
+            options |= {"masses": (False, True)}
+        if not found.has("target model", "candidates"):
+            options |= {"cut": (True,) if found.has("bonus") else (False, True)}
+    return [Way(numpy=numpy, **dict(zip(options, one, strict=True))) for one in product(*options.values())]
+
+
+@dataclass(frozen=True)
+class Round:
+    """One round of a case: laws [L + 1, V] and [L, V] by position, the drafted tokens, the prompt, a temperature."""
+
+    target: torch.Tensor
+    draft: torch.Tensor
+    tokens: tuple[int, ...]
+    prompt: tuple[int, ...]
+    heat: Fraction
+
+    @property
+    def judged(self) -> torch.Tensor:
+        """The target's laws [L + 1, V] at the temperature."""
+        if self.heat == 0:
+            return torch.nn.functional.one_hot(self.target.argmax(-1), self.target.shape[-1]).to(self.target.dtype)
+        if self.heat == 1:
+            return self.target
+        powers = self.target ** (1 / float(self.heat))
+        return powers / powers.sum(-1, keepdim=True)
+
+
+def value_of(name: str, kind: Taken, found: Signature, way: Way, one: Round) -> Any:
+    """Return what a way gives to a parameter; models and their caches are made elsewhere."""
+    value = _GIVEN[kind](one, way, found, name)
+    if way.numpy and isinstance(value, torch.Tensor):
+        return value.numpy()
+    return value
+
+
+def _laid(rows: torch.Tensor, way: Way, found: Signature) -> Any:
+    # Copies: a function that writes into its arguments must not spoil the next path.
+    if found.single:
+        return rows[0].clone()
+    if rows.is_floating_point() and LISTED.match(found.annotation(found.name_of("draft"))):
+        return [row[None].clone() for row in rows]
+    return rows[None].clone() if way.batch else rows.clone()
+
+
+def _drafts(one: Round, way: Way, found: Signature, _: str) -> Any:
+    tokens = torch.tensor(list(one.tokens), dtype=torch.int64)
+    if not found.single and LISTED.match(found.annotation(found.name_of("tokens"))):
+        return list(one.tokens)
+    return _laid(tokens, way, found)
+
+
+def _draft_laws(one: Round, way: Way, found: Signature, _: str) -> Any:
+    if way.masses:
+        return _laid(_of_drafts(one.draft, one), way, found)
+    return _laid(one.draft, way, found)
+
+
+def _of_drafts(rows: torch.Tensor, one: Round) -> torch.Tensor:
+    return torch.stack([rows[place, token] for place, token in enumerate(one.tokens)])
+
+
+def _count(one: Round, _: Way, found: Signature, name: str) -> Any:
+    said, many = found.annotation(name), len(one.draft)
+    if "ist[int" in said:
+        return [many]
+    return torch.tensor([many]) if "Tensor" in said or "rray" in said else many
+
+
+def _prompt(one: Round, way: Way, _f: Signature, _n: str) -> Any:
+    ids = one.prompt[-1:] if way.last else one.prompt
+    if way.listed:
+        return list(ids)
+    return torch.tensor(ids) if way.flat else torch.tensor([ids])
+
+
+def _candidates(one: Round, _w: Way, _f: Signature, _n: str) -> torch.Tensor:
+    return torch.tensor([[one.prompt[-1], *one.tokens]])
+
+
+def _metadata(one: Round, _w: Way, _f: Signature, _n: str) -> Any:
+    greedy, heat = one.heat == 0, torch.tensor([float(one.heat)])
+    return SimpleNamespace(
+        all_greedy=greedy, all_random=not greedy, temperature=heat, generators={}, top_k=None, top_p=None
+    )
+
+
+def _processor(one: Round, _w: Way, _f: Signature, _n: str) -> Any:
+    if one.heat == 0:
+        return None
+
+    def divided(_: Any, scores: torch.Tensor) -> torch.Tensor:
+        return scores / float(one.heat)
+
+    return divided
+
+
+def _bonus(one: Round, way: Way, _f: Signature, _n: str) -> Any:
+    law = one.judged[-1]
+    if way.numpy:
+        return np.array([np.random.default_rng().choice(len(law), p=law.numpy())])
+    return torch.multinomial(law, 1)
+
+
+def _records(side: str) -> Callable[..., Any]:
+    def given(one: Round, way: Way, found: Signature, name: str) -> Any:
+        record = record_of(found.fn, name)
+        if record is None:  # the signature was read otherwise
+            return None
+        if side == "draft":
+            return [made(record, token, one.draft[place].tolist(), None) for place, token in enumerate(one.tokens)]
+        rows: list[Any] = []
+        for place, law in enumerate(one.target):
+            token = int(torch.multinomial(one.judged[place], 1)) if way.drawn else int(law.argmax())
+            drafted = one.tokens[place] if place < len(one.tokens) else None
+            rows.append(made(record, token, law.tolist(), drafted))
+        return rows
+
+    return given
+
+
+Given = Callable[[Round, Way, Signature, str], Any]
+
+_GIVEN: dict[Taken, Given] = {
+    "prompt": _prompt,
+    "token": lambda one, _w, _f, _n: torch.tensor(one.prompt[-1:]),
+    "places": lambda one, _w, _f, _n: torch.tensor([len(one.prompt) - 1]),
+    "places end": lambda one, _w, _f, _n: len(one.prompt),
+    "lookahead": _count,
+    "length": lambda one, way, _f, _n: len(one.target) + 1 + (len(one.prompt) if way.whole else 0),
+    "temperature": lambda one, _w, _f, _n: float(one.heat),
+    "sampling": lambda one, _w, _f, _n: one.heat != 0,
+    "greedy": lambda one, _w, _f, _n: one.heat == 0,
+    "target": lambda one, way, found, _n: _laid(one.target[:-1] if way.cut else one.target, way, found),
+    "target logs": lambda one, way, found, _n: _laid((one.target[:-1] if way.cut else one.target).log(), way, found),
+    "draft": _draft_laws,
+    "draft logs": lambda one, way, found, _n: _laid(one.draft.log(), way, found),
+    "target mass": lambda one, _w, _f, _n: _of_drafts(one.target, one)[0],
+    "draft mass": lambda one, _w, _f, _n: _of_drafts(one.draft, one)[0],
+    "tokens": _drafts,
+    "bonus": _bonus,
+    "end": lambda _o, _w, _f, _n: 1 << 20,
+    "none": lambda _o, _w, _f, _n: None,
+    "cumulative": lambda one, _w, _f, _n: torch.tensor([len(one.draft)]),
+    "key": lambda _o, _w, _f, _n: (0,),
+    "metadata": _metadata,
+    "processor": _processor,
+    "candidates": _candidates,
+    "candidate logits": lambda one, _w, _f, _n: one.target.log()[None],
+    "draft records": _records("draft"),
+    "target records": _records("target"),
+}
+
+__all__ = ["FORMS", "Round", "Way", "value_of", "ways_of"]
