@@ -11,9 +11,11 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from threading import Timer
+from threading import enumerate as threads
 
 import pytest
 
+from spec_math.studies.proofs import workers
 from spec_math.symbolic import signs
 from spec_math.symbolic.polynomial import Ring
 from spec_math.symbolic.solver import Solver
@@ -183,3 +185,13 @@ def test_an_interrupt_that_z3_takes_for_itself_is_an_interrupt() -> None:
             Solver(ring).ask(hard, patience=10**9)
     assert time.monotonic() - begun < SOON
     timer.join()
+
+
+def test_a_pool_that_is_left_early_leaves_no_thread_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Such a thread closes a pipe that Python's exit writes to: when both come at once, a traceback is printed.
+    monkeypatch.setattr(workers, "LONGEST_WAIT", START)
+    before = set(threads())
+    items = workers.side_by_side(time.sleep, [0.0, 600.0, 600.0], 2)
+    assert next(items) == (0.0, None)
+    items.close()
+    assert set(threads()) <= before

@@ -16,6 +16,9 @@ from typing import TypeVar
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
+LONGEST_WAIT = 1.0
+"""Seconds until a pool whose processes were killed is left to itself."""
+
 
 def side_by_side(
     work: Callable[[Item], Result], items: Iterable[Item], at_once: int
@@ -38,8 +41,18 @@ def side_by_side(
     except BaseException:
         for process in set(multiprocessing.active_children()) - before:
             process.kill()
-        workers.shutdown(wait=False, cancel_futures=True)
+        _shut_down(workers)
         raise
+
+
+def _shut_down(workers: ProcessPoolExecutor) -> None:
+    """Wait for the pool's own thread, which closes pipes that Python's exit would else write to at the same moment.
+
+    The wait is bounded: on some versions of Python that thread hangs when its processes were killed.
+    """
+    end = Thread(target=workers.shutdown, kwargs={"cancel_futures": True}, daemon=True)
+    end.start()
+    end.join(LONGEST_WAIT)
 
 
 @contextmanager
