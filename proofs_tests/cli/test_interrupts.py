@@ -60,8 +60,8 @@ def processor_seconds(process: int) -> float:
     return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
 
-def interrupted(process: subprocess.Popen[str]) -> tuple[float, str]:
-    """Interrupt a process and return the processor seconds that it went on for, and what it said."""
+def interrupted(process: subprocess.Popen[str]) -> tuple[float, str, str]:
+    """Interrupt a process and return the processor seconds that it went on for, what it printed and what it said."""
     try:
         before = spent = processor_seconds(process.pid)
         process.send_signal(signal.SIGINT)
@@ -70,7 +70,7 @@ def interrupted(process: subprocess.Popen[str]) -> tuple[float, str]:
             spent = processor_seconds(process.pid)
             time.sleep(0.02)
         # Workers hold the pipes until they have seen that the command is gone: on a busy machine that takes longer.
-        return spent - before, process.communicate(timeout=LATE)[1]
+        return spent - before, *process.communicate(timeout=LATE)
     finally:
         process.kill()
 
@@ -108,13 +108,24 @@ def test_ctrl_c_ends_every_command_within_two_seconds(name: str, at_work: bool, 
         waited_for(process, tmp_path / "at-work" if at_work else None)
         if process.poll() is not None:
             return  # done before it could be interrupted
-        used, said = interrupted(process)
+        used, printed, said = interrupted(process)
     assert used < SOON, said
-    # Before the command line is there, Python itself is what is interrupted; and it may be done just before.
-    assert process.returncode in (INTERRUPTED, -signal.SIGINT, *((0, 2) if used < 0.2 else ())), said
+    # Before the command line is there, Python itself is what is interrupted.
+    if process.returncode not in (INTERRUPTED, -signal.SIGINT):
+        assert (process.returncode, printed) == undisturbed(name, tmp_path), said  # all of it was done by then
     if at_work:
         assert "Traceback" not in said
     assert not list(tmp_path.rglob(".*")), "what is written in part stays"
+
+
+def undisturbed(name: str, folder: Path) -> tuple[int, str]:
+    """Return the exit code of a command that nobody interrupts, and what it prints."""
+    with start(COMMAND, name, *LONG.get(name, ()), folder=folder) as process:
+        try:
+            printed, _ = process.communicate(timeout=LATE)
+        finally:
+            process.kill()
+    return process.returncode, printed
 
 
 SWALLOWING = """
@@ -135,7 +146,7 @@ def test_an_interrupt_that_is_swallowed_ends_the_process_all_the_same(tmp_path: 
         assert process.stdout is not None
         assert process.stdout.readline() == "ready\n"
         began = time.monotonic()
-        _, said = interrupted(process)
+        _, _, said = interrupted(process)
         assert process.returncode == INTERRUPTED
         assert said == "interrupted\n"
         assert time.monotonic() - began > GRACE
