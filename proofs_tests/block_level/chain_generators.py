@@ -1,8 +1,10 @@
-"""The generator that the tests of chain priorities judge."""
+"""The generator that the tests of chain priorities judge, and the optimum of one position by all sets of tokens."""
 
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
+from spec_math.arrays import Array
 from spec_math.block_level import selected_chain
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals
@@ -42,3 +44,9 @@ def reached(law: PriorityLaw, at: Fraction) -> Fraction:
     """P(U ≤ at)."""
     pieces = zip(law.masses, law.low, law.high, strict=True)
     return sum((mass * min(max((at - low) / (high - low), 0), 1) for mass, low, high in pieces), Fraction(0))
+
+
+def optimal_acceptance(target: Array, draft: Array, k: int) -> Fraction:
+    """1 − max over all sets H of tokens of d(H)^k − t(H)."""
+    masks = product([False, True], repeat=len(target))
+    return 1 - max(sum(draft[list(mask)], Fraction(0)) ** k - sum(target[list(mask)], Fraction(0)) for mask in masks)

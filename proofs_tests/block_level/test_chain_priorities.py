@@ -3,8 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from itertools import product
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -12,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofs_tests.block_level.chain_generators import Path, drafted_chains, generator, reached
+from proofs_tests.block_level.chain_generators import Path, generator, optimal_acceptance
 from proofs_tests.block_level.models import Rows, model_pairs
 from proofs_tests.strategies import pairs
 from spec_math import check_lossless_block
@@ -20,7 +18,7 @@ from spec_math.arrays import Array, exact
 from spec_math.block_level import block, chain_priorities, length
 from spec_math.block_level.chain_priorities import Priorities, nested, prefix_law
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.priority_law import uniform, winner
+from spec_math.block_level.priority_law import uniform
 from spec_math.token_level.knot_mixture import knot_mixture
 from spec_math.token_level.ratio_order import ratio_order
 from spec_math.token_level.selection import selection_ratios
@@ -70,12 +68,6 @@ def test_chain_priorities_of_one_level_reach_the_optimal_coupling(pair: tuple[Ar
     assert reached == 1 + optimal_acceptance(target, draft, k)
 
 
-def optimal_acceptance(target: Array, draft: Array, k: int) -> Fraction:
-    """1 − max over all sets H of tokens of d(H)^k − t(H)."""
-    masks = product([False, True], repeat=len(target))
-    return 1 - max(sum(draft[list(mask)], Fraction(0)) ** k - sum(target[list(mask)], Fraction(0)) for mask in masks)
-
-
 @settings(max_examples=40)
 @given(st.data(), st.sampled_from(SHAPES))
 def test_chain_priorities_expect_the_mean_of_their_law(data: st.DataObject, shape: tuple[int, int, int]) -> None:
@@ -83,36 +75,6 @@ def test_chain_priorities_expect_the_mean_of_their_law(data: st.DataObject, shap
     target, draft = data.draw(model_pairs(size))
     walked = length.expected(generator(target, draft, lookahead, k), ())
     assert chain_priorities.expected(target, draft, (), lookahead, k) == walked
-
-
-@settings(max_examples=40)
-@given(st.data(), st.sampled_from([(2, 2, 2), (2, 2, 3), (3, 2, 2), (2, 3, 2)]))
-def test_chain_priorities_select_the_law_that_they_state(data: st.DataObject, shape: tuple[int, int, int]) -> None:
-    size, lookahead, k = shape
-    target, draft = data.draw(model_pairs(size))
-    rule = Priorities(Conditionals(target, draft, ()), k)
-    chains = drafted_chains(draft, lookahead)
-    selected = dict.fromkeys(chains, Fraction(0))
-    for drafts in product(chains, repeat=k):
-        mass = prod((chains[chain] for chain in drafts), start=Fraction(1))
-        for chain, chance in zip(drafts, winner([rule.priority(chain) for chain in drafts]), strict=True):
-            selected[chain] += mass * chance
-    for chain, mass in selected.items():
-        assert prod((rule.law(chain[:at])[chain[at]] for at in range(len(chain))), start=Fraction(1)) == mass
-
-
-@settings(max_examples=40)
-@given(st.data(), st.sampled_from([(2, 3), (3, 2), (4, 2)]), st.integers(1, 3))
-def test_priorities_below_a_node_average_to_its_own(data: st.DataObject, shape: tuple[int, int], k: int) -> None:
-    """Σ_s d(s|v) F_s = F_v at every node: what makes leaf and priority i.i.d. with a uniform priority."""
-    size, lookahead = shape
-    target, draft = data.draw(model_pairs(size, end=False))
-    rule = Priorities(Conditionals(target, draft, ()), k)
-    for path in [path for depth in range(lookahead) for path in drafted_chains(draft, depth)]:
-        children = {s: rule.priority((*path, s)) for s, mass in enumerate(draft(path)) if mass > 0}
-        for at in {end for law in children.values() for end in (*law.low, *law.high)}:
-            below = sum((draft(path)[s] * reached(law, at) for s, law in children.items()), Fraction(0))
-            assert below == reached(rule.priority(path), at)
 
 
 @given(pairs(), st.integers(1, 4))

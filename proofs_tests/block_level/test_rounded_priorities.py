@@ -1,8 +1,5 @@
 """Chain priorities on rounded ratios: lossless, with the law that they state, and near the optimum of one position."""
 
-from fractions import Fraction
-from itertools import product
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -10,15 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proofs_tests.block_level.chain_generators import generator, optimal_acceptance
 from proofs_tests.block_level.models import Rows, model_pairs
-from proofs_tests.block_level.test_chain_priorities import drafted_chains, generator, optimal_acceptance, reached
 from proofs_tests.strategies import pairs
 from spec_math import check_lossless_block
 from spec_math.arrays import Array, exact
 from spec_math.block_level import chain_priorities, length, rounded_priorities
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.priority_law import winner
 from spec_math.block_level.ratio_cells import by_ratio, grid, rounded
 from spec_math.block_level.rounded_priorities import selection
 
@@ -42,37 +38,6 @@ def test_generate_and_expected_are_those_of_the_selection(models: tuple[Rows, Ro
     assert ours == length.law(generator(*models, 2, 2, selection), ())
     walked = length.expected(generator(*models, 2, 2, selection), ())
     assert rounded_priorities.expected(*models, (), 2, 2) == walked
-
-
-@settings(max_examples=30)
-@given(st.data(), st.sampled_from([(2, 2, 2), (2, 2, 3), (3, 2, 2)]))
-def test_rounded_priorities_select_the_law_that_they_state(data: st.DataObject, shape: tuple[int, int, int]) -> None:
-    size, lookahead, k = shape
-    target, draft = data.draw(model_pairs(size))
-    rule = selection(Conditionals(target, draft, ()), k)
-    chains = drafted_chains(draft, lookahead)
-    selected = dict.fromkeys(chains, Fraction(0))
-    for drafts in product(chains, repeat=k):
-        mass = prod((chains[chain] for chain in drafts), start=Fraction(1))
-        for chain, chance in zip(drafts, winner([rule.priority(chain) for chain in drafts]), strict=True):
-            selected[chain] += mass * chance
-    for chain, mass in selected.items():
-        assert prod((rule.law(chain[:at])[chain[at]] for at in range(len(chain))), start=Fraction(1)) == mass
-
-
-@settings(max_examples=30)
-@given(st.data(), st.sampled_from([(2, 3), (3, 2), (4, 2)]), st.integers(1, 3))
-def test_rounded_priorities_below_a_node_average_to_its_own(
-    data: st.DataObject, shape: tuple[int, int], k: int
-) -> None:
-    size, lookahead = shape
-    target, draft = data.draw(model_pairs(size, end=False))
-    rule = selection(Conditionals(target, draft, ()), k)
-    for path in [path for depth in range(lookahead) for path in drafted_chains(draft, depth)]:
-        children = {s: rule.priority((*path, s)) for s, mass in enumerate(draft(path)) if mass > 0}
-        for at in {end for law in children.values() for end in (*law.low, *law.high)}:
-            below = sum((draft(path)[s] * reached(law, at) for s, law in children.items()), Fraction(0))
-            assert below == reached(rule.priority(path), at)
 
 
 class _OneCellEach(Priorities):
