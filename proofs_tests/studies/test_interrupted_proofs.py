@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from pathlib import Path
 from threading import Timer
 from threading import enumerate as threads
@@ -191,7 +191,6 @@ def test_a_pool_that_is_left_early_leaves_no_thread_of_its_own(monkeypatch: pyte
     # Such a thread closes a pipe that Python's exit writes to: when both come at once, a traceback is printed.
     monkeypatch.setattr(workers, "LONGEST_WAIT", START)
     before = set(threads())
-    items = workers.side_by_side(time.sleep, [0.0, 600.0, 600.0], 2)
-    assert next(items) == (0.0, None)
-    items.close()
+    with closing(workers.side_by_side(time.sleep, [0.0, 600.0, 600.0], 2)) as items:
+        assert next(items) == (0.0, None)
     assert set(threads()) <= before
