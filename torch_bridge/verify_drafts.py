@@ -83,8 +83,9 @@ def verify_drafts(
     for here in chunks(target_logits, draft_logits, options):
         own = options.at(here)
         target = weigh(restricted(target_logits[here], own), own)
-        draft = target if scheme.decide in WITHOUT_DRAFT_LAW else weigh(restricted(draft_logits[here], own), own)
-        parts.append(scheme.decide(batch_coin(uniforms[here]), tokens[here].long(), target, draft))
+        drafted = tokens[here].long()
+        draft = target if scheme.decide in WITHOUT_DRAFT_LAW else _in_use(draft_logits[here], drafted, own)
+        parts.append(scheme.decide(batch_coin(uniforms[here]), drafted, target, draft))
     return Selected(*(torch.cat(each) for each in zip(*parts, strict=True)))
 
 
@@ -99,6 +100,12 @@ def chunks(target_logits: Any, draft_logits: Any, options: Options) -> Iterator[
     size = max(1, most // (rows * working(target_logits.dtype).itemsize))
     for start in range(0, requests, size):
         yield slice(start, start + size)
+
+
+def _in_use(draft_logits: Any, tokens: Any, options: Options) -> Any:
+    """Return the draft's weights [b, V] or [b, k, V]; a row that nothing was drafted from may hold anything: ones."""
+    unused = tokens < 0 if draft_logits.ndim == 3 else tokens[:, 0] < 0
+    return weigh(restricted(draft_logits, options), options).masked_fill_(unused[..., None], 1)
 
 
 def _of_width(tokens: Any, width: int) -> Any:

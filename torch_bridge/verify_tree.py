@@ -89,7 +89,7 @@ def verify_tree(  # noqa: PLR0913 - a tree is two arrays more than a chain
         here = slice(start, start + size)
         own = None if copies is None else copies[here].long()
         tree = ArrayTree(tokens[here].long(), parents[here].long(), depth, width, options.end, own)
-        laws = LogitRows(target_logits[here], draft_logits[here] if rule.reads_draft else None, options.at(here))
+        laws = LogitRows(target_logits[here], draft_logits[here] if rule.reads_draft else None, options.at(here), tree)
         walked = rule.decide(batch_coin(uniforms[here]), tree, laws)
         parts.append((*emitted(tree, walked), walked.nodes))
     return TreeVerified(*(torch.cat(each) for each in zip(*parts, strict=True)))
@@ -111,12 +111,19 @@ def tree_columns(method: Method | TreeRule, n: int) -> int:
 class LogitRows:
     """The laws of a batch of trees from their logits [B, N + 1, V], worked out for the rows that are asked for.
 
-    >>> LogitRows(torch.zeros(1, 2, 2), None, DEFAULT).target(torch.tensor([1])).tolist()
+    Formulas ask for a row of every request, also where they decide nothing by it. A row after no node or after an end,
+    and the draft's rows of a tree without nodes, may hold anything: their masses are all 1.
+
+    >>> tree = ArrayTree(torch.tensor([[0]]), torch.tensor([[-1]]), depth=1, width=1)
+    >>> LogitRows(torch.zeros(1, 2, 2), None, DEFAULT, tree).target(torch.tensor([1])).tolist()
     [[0.5, 0.5]]
     """
 
-    def __init__(self, targets: Any, drafts: Any, options: Options) -> None:
+    def __init__(self, targets: Any, drafts: Any, options: Options, tree: ArrayTree) -> None:
         self._targets, self._drafts, self._options = targets, drafts, options
+        goes_on = (tree.tokens >= 0) & ~tree.ends(tree.tokens)
+        some = (tree.tokens >= 0).any(dim=1, keepdim=True)
+        self._unused = {True: ~torch.cat([torch.ones_like(some), goes_on], 1), False: ~torch.cat([some, goes_on], 1)}
 
     def target(self, slot: Any) -> Any:
         """Return the target's masses [B, V] at the slots [B]."""
@@ -131,7 +138,8 @@ class LogitRows:
         options, allowed = self._options, self._options.allowed
         if allowed is not None and allowed.ndim == 3:
             options = replace(options, allowed=allowed[requests, slot])
-        return weigh(restricted(logits[requests, slot], options), options)
+        unused = self._unused[logits is self._targets][requests, slot]
+        return weigh(restricted(logits[requests, slot], options), options).masked_fill_(unused[:, None], 1)
 
 
 def _is_replayed(rule: TreeRule, logits: Any, options: Options) -> bool:

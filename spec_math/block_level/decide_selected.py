@@ -75,7 +75,8 @@ def verified(selects: Selects, coin: ArrayCoin, tree: ArrayTree, rows: Rows) -> 
         further = going & xp.any(members, axis=1)
         slot = first_of(group)
         target = rows.target(slot)
-        draft = rows.draft(slot) if level < tree.depth else target
+        # Where nothing is drafted a draft law may be anything, and the target stands in.
+        draft = xp.where(further[:, None], rows.draft(slot), target) if level < tree.depth else target
         token, law = selects(tree.tokens_of(tree.listed(members)), target, draft)
         t, s = coin.total(target), coin.total(law)
         left = positive_part(times(target, weight * s / t) - law)

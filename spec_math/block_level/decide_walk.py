@@ -34,8 +34,9 @@ def decide_walk(at_node: Decide, coin: ArrayCoin, tree: ArrayTree, rows: Rows, t
         members = tree.children(group)
         slot = first_of(group)
         target = rows.target(slot)
-        # Nothing is drafted below the last level, and no draft law is looked at.
-        draft = rows.draft(slot) if level < tree.depth else target
+        # Where nothing is drafted, as below the last level, a draft law may be anything, and the target stands in.
+        further = xp.any(members, axis=1)[:, None]
+        draft = xp.where(further, rows.draft(slot), target) if level < tree.depth else target
         token, accepted = at_node(coin, tree.tokens_of(tree.listed(members)), target, draft)
         agreeing = members & (tree.tokens == token[:, None]) & going[:, None]
         met = xp.any(agreeing, axis=1)
