@@ -3,6 +3,7 @@
 # ruff: noqa: ARG005 - samplers have the arguments of their shape
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -17,6 +18,7 @@ from spec_math.audit import check_sampler, judge, likenesses, subject_of
 from spec_math.audit.case import Case, chain, default, position
 from spec_math.audit.zoo import toy
 from spec_math.block_level import emitted_law
+from spec_math.distribution import residual_of
 from spec_math.verdict import Lossy, Reason, Undecided
 
 F = Fraction
@@ -211,3 +213,40 @@ def test_single_precision_is_forgiven_its_own_rounding_and_no_more() -> None:
         return x if np.random.rand() < 1.1 * target[x] / draft[x] else np.random.choice(5, p=left / left.sum())  # noqa: NPY002
 
     assert not judged(lenient, numbers="float32").verdict
+
+
+def reversed_step(coin: Any, x: int, t: Any, d: Any) -> int:
+    return x if coin.flip(min(1, d[x] / t[x])) else coin.draw(residual_of(t, d))
+
+
+def again(coin: Any, drafts: Any, t: Any, d: Any) -> int:
+    for x in drafts:
+        if coin.flip(min(1, t[x] / d[x])):
+            return x
+    return coin.draw(residual_of(t, d))
+
+
+def test_a_sampler_with_one_of_them_is_named_by_it() -> None:
+    """The second shows with two drafts alone, which are asked for; min(t, d) + ρt is the law of M11 as well.
+
+    With ρ = Σ(t − d)+ and the residual r, t = min(t, d) + ρr: two tries and a draw from r give (1 + ρ)·min(t, d) + ρ²r.
+    """
+    one = likenesses(
+        subject_of(lambda coin, tokens, target, draft: reversed_step(coin, tokens[0], target, draft)), 0, 9
+    )
+    assert [found.specimen.name for found in one if found.same] == ["M59"]
+    subject = subject_of(lambda coin, tokens, target, draft: again(coin, tokens, target, draft))
+    assert likenesses(subject, 0, 1000) == []
+    two = likenesses(subject, 0, 1000, asked=default(k=2))
+    assert [found.specimen.name for found in two if found.same] == ["M11", "M60"]
+
+
+def hot(coin: Any, _tokens: Any, target: Any, _draft: Any) -> int:
+    return coin.draw(target)
+
+
+def test_a_sampler_at_a_temperature_is_compared_with_what_others_do_at_it() -> None:
+    """It emits the toy's own law where temperature 1/2 is asked for, as M19 does in its drafted tokens."""
+    cold = replace(default(), heat=F(1, 2))
+    found = likenesses(subject_of(hot), 0, 1000, asked=cold)
+    assert [one.specimen.name for one in found] == ["M19"]

@@ -6,19 +6,23 @@ Source: the zoo, which names the issues of engines.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from spec_math.audit.case import default
+from spec_math.audit.case import Case, default
 from spec_math.audit.exploration.walk import Text
 from spec_math.audit.judgement import Judgement, judge
 from spec_math.audit.subject import Subject
 from spec_math.audit.zoo import ZOO, Specimen, toy
 from spec_math.block_level.emitted import emitted_law
+from spec_math.verdict import Lossless
 
 CLOSE = 3
 """How many bugs are named."""
+PLAIN = Fraction(1)
+"""The temperature of the toy's own target."""
 
 
 @dataclass(frozen=True)
@@ -37,13 +41,16 @@ class Likeness:
         return float(self.distance) < 1e-7
 
 
-def comparable() -> tuple[Specimen, ...]:
-    """Return the bugs whose law on the toy can be compared: modelled ones of the toy's own target that emit tokens.
+def comparable(heat: Fraction = PLAIN) -> tuple[Specimen, ...]:
+    """Return the bugs whose law on the toy can be compared, modelled ones that emit tokens, at one temperature.
+
+    At temperature 1 they are those of the toy's own target.
 
     >>> len(comparable()) > 25
     True
     """
-    return tuple(one for one in ZOO if one.contract and one.target is toy.target and one.emits_tokens)
+    known = (one for one in ZOO if one.contract and one.emits_tokens and one.heat == heat)
+    return tuple(one for one in known if heat != PLAIN or one.target is toy.target)
 
 
 @cache
@@ -54,12 +61,17 @@ def _law(specimen: Specimen) -> dict[Text, Any]:
 
 
 def likenesses(
-    subject: Subject, lookahead: int, budget: int, progress: Callable[[int], None] = lambda _: None
+    subject: Subject,
+    lookahead: int,
+    budget: int,
+    progress: Callable[[int], None] = lambda _: None,
+    asked: Case | None = None,
 ) -> list[Likeness]:
     """Return the known bugs nearest to a sampler that fails on the toy, nearest first; none where it passes or breaks.
 
     A sampler of one position is compared in its first token, one of chains in the joint law of three tokens. A bug
-    farther from the sampler than the sampler is from the target is left out.
+    farther from the sampler than the sampler is from the target is left out. Of a case that was `asked` for, the
+    temperature is taken, and its number of drafts where a single one shows nothing.
 
     >>> from spec_math.audit.subject import subject_of
     >>> [one.specimen.name for one in likenesses(subject_of(lambda tokens, target, draft: tokens[0]), 0, 1000)]
@@ -67,17 +79,24 @@ def likenesses(
     """
     if subject.fixed:
         return []
-    found = judge(subject, default(toy.LOOKAHEAD if lookahead else 0), budget)
+    heat, drafts = (asked.heat, asked.k) if asked else (PLAIN, 1)
+    found = _judged(subject, lookahead, 1, heat, budget)
+    if drafts > 1 and not lookahead and isinstance(found.verdict, Lossless):
+        found = _judged(subject, lookahead, drafts, heat, budget)
     if found.kind != "law" or found.walk.unexplored:
         return []
     near: list[Likeness] = []
-    for number, specimen in enumerate(comparable()):
+    for number, specimen in enumerate(comparable(heat)):
         progress(number + 1)
         distance = _distance(found, _law(specimen))
         if distance < found.joint:
             near.append(Likeness(specimen, distance))
     near.sort(key=lambda one: one.distance)
     return ([one for one in near if one.same] or near)[:CLOSE]
+
+
+def _judged(subject: Subject, lookahead: int, drafts: int, heat: Fraction, budget: int) -> Judgement:
+    return judge(subject, replace(default(toy.LOOKAHEAD if lookahead else 0, drafts), heat=heat), budget)
 
 
 def _distance(found: Judgement, law: dict[Text, Any]) -> Any:

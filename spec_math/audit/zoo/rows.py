@@ -93,7 +93,9 @@ def _broken(name: str, generate: Generate, cause: str, reference: str, target: R
     """Return a specimen; `told` is what the corpus prints and the reading taken, where there is either."""
     printed: Any = next((one for one in told if isinstance(one, tuple)), (None, None))
     note = next((one for one in told if isinstance(one, str)), "")
-    return Specimen(name, cause, reference, "verifier", generate, sampled, target=target, printed=printed, note=note)
+    heat = Fraction(1, 2) if target is cold else Fraction(1)
+    how: dict[str, Any] = {"target": target, "printed": printed, "note": note, "heat": heat}
+    return Specimen(name, cause, reference, "verifier", generate, sampled, **how)
 
 
 SPECIMENS = (

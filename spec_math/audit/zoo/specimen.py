@@ -6,12 +6,14 @@ Source: issues and pull requests of engines, as each specimen names them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 from typing import Any, Literal
 
 from spec_math.audit.drafter import check_drafter_program
 from spec_math.audit.zoo import toy
 from spec_math.audit.zoo.engine import Drafter, Generate, Rows, Text
+from spec_math.audit.zoo.small_case import SmallCase
 from spec_math.block_level.emitted import emitted_law, target_law
 from spec_math.block_level.lossless import check_lossless_block
 from spec_math.verdict import Lossy, Verdict
@@ -28,7 +30,8 @@ class Specimen:
     None marks what breaks nothing. `printed` holds the total variation of the first token and of three tokens as the
     corpus prints them; `note` says which reading was taken where the cause leaves one open. An entry without `generate`
     is not modelled, and `note` says why. An entry that may raise, or emit what is no token, has no law of tokens:
-    `emits_tokens` is False.
+    `emits_tokens` is False. `repair` is what usually mends it, `smallest` the smallest case on which it is known to
+    show, and `heat` the temperature that a request asks for, where `target` is the toy's law at it.
     """
 
     name: str
@@ -43,6 +46,9 @@ class Specimen:
     note: str = ""
     rounds: int = 1
     emits_tokens: bool = True
+    repair: str = ""
+    smallest: SmallCase | None = field(default=None, compare=False)
+    heat: Fraction = Fraction(1)
 
     @property
     def modelled(self) -> bool:

@@ -152,6 +152,6 @@ def _studied(found: Judgement, request: AuditRequest, progress: Progress) -> tup
     if not isinstance(found.verdict, Lossy):
         return [], None
     paths, tried = SLOW if found.subject.said else (request.budget, TRIED)
-    known = absolute(progress("known bugs", len(comparable())))
-    near = [] if found.case.heat != 1 else likenesses(found.subject, found.case.lookahead, paths, known)
+    known = absolute(progress("known bugs", len(comparable(found.case.heat))))
+    near = likenesses(found.subject, found.case.lookahead, paths, known, found.case)
     return near, smallest(found, min(paths, 5_000), tried, absolute(progress("smaller cases", tried)))

@@ -116,7 +116,9 @@ def sentences(found: Judgement, likenesses: Sequence[Likeness]) -> list[tuple[st
     for one in likenesses:
         bug = one.specimen
         near = "emits the same law on the toy" if one.same else f"{number(one.distance)} from it on the toy"
-        told.append(("looks like", f"{bug.cause} ({bug.name}; {near}; {bug.reference}; breaks the {bug.contract})"))
+        about = "; ".join(part for part in (bug.name, near, bug.reference, f"breaks the {bug.contract}") if part)
+        repair = f"; usual repair: {bug.repair}" if bug.repair else ""
+        told.append(("looks like", f"{bug.cause} ({about}){repair}"))
     if found.way:
         told.append(("path", "; ".join(found.way)))
     return told
