@@ -119,6 +119,17 @@ const spec = (() => {
     ["a bug: the target as residual", 1, independent, verifyWrongly],
   ];
 
+  // Rules that change the law on purpose, at one strictness: 1 is lossless, and what is smaller keeps more drafts.
+  const lossyAt = (strictness) => [
+    ["ensemble", 1, independent, (coin, [x], target, draft) =>
+      (coin.flip((draft[x] - strictness * draft[x] + strictness * target[x]) / draft[x]) ? x
+        : coin.draw(residual(target, draft)))],
+    ["lenience", 1, independent, (coin, [x], target, draft) => {
+      const scaled = draft.map((mass) => strictness * mass);
+      return coin.flip(target[x] / scaled[x]) ? x : coin.draw(residual(target, scaled));
+    }],
+  ];
+
   const subset = (tokens) => tokens.reduce((mask, token) => mask | (1 << token), 0);
 
   // The joint law of (set of drafts, emitted token): rows by set, as bits.
@@ -209,12 +220,12 @@ const spec = (() => {
   };
 
   // Every number that is shown: one list for the table, the picture and the tests.
-  const numbers = (target, draft, k) => {
-    const schemes = SCHEMES.map((scheme) => {
+  const numbers = (target, draft, k, strictness) => {
+    const measured = (scheme) => {
       const rows = coupling(scheme, target, draft, k);
       return { name: scheme[0], drafts: scheme[1] || k, acceptance: acceptance(rows), rows,
         totalVariation: totalVariation(rows, target) };
-    });
+    };
     const optima = [["optimum, independent drafts", independent], ["optimum, without replacement", successive]].map(
       ([name, draw]) => {
         const sets = setsOf(draw, draft, k);
@@ -223,7 +234,11 @@ const spec = (() => {
         return { name, drafts: k, acceptance: value, bounding, rows, totalVariation: totalVariation(rows, target),
           best: draw === independent };
       });
-    return [...schemes, ...optima];
+    // A unit of total variation buys at most a unit of acceptance.
+    const single = optimum(target, setsOf(independent, draft, 1)).value;
+    const lossy = lossyAt(strictness).map(measured);
+    for (const rule of lossy) rule.possible = Math.min(1, single + rule.totalVariation);
+    return [...SCHEMES.map(measured), ...optima, ...lossy];
   };
   return { numbers, acceptance };
 })();

@@ -9,7 +9,7 @@ const playground = (() => {
     "a sure draft": [[0.35, 0.25, 0.2, 0.15, 0.05], [1, 0, 0, 0, 0]],
   };
   const root = document.getElementById("playground");
-  const state = { target: [], draft: [], k: 2, shown: null };
+  const state = { target: [], draft: [], k: 2, strictness: 0.8, shown: null };
   const make = (tag, attributes = {}, text = "") => {
     const node = document.createElement(tag);
     Object.entries(attributes).forEach(([name, value]) => node.setAttribute(name, value));
@@ -65,6 +65,10 @@ const playground = (() => {
     const slider = make("input", { id: "drafts", type: "range", min: "1", max: "4", value: state.k });
     slider.addEventListener("input", () => { state.k = Number(slider.value); refresh(); });
     controls.append(label, slider, make("output", { id: "k" }));
+    const strict = make("input", { id: "strictness", type: "range", min: "0.05", max: "1", step: "0.05", value: state.strictness });
+    strict.addEventListener("input", () => { state.strictness = Number(strict.value); refresh(); });
+    controls.append(make("label", { for: "strictness" }, "strictness of lossy rules "), strict,
+      make("output", { id: "strict" }));
     Object.entries(PRESETS).forEach(([name, [target, draft]]) => {
       const button = make("button", { type: "button" }, name);
       button.addEventListener("click", () => { state.target = [...target]; state.draft = [...draft]; refresh(); });
@@ -87,10 +91,12 @@ const playground = (() => {
       const lossy = scheme.totalVariation > 1e-9;
       const row = make("div", { class: `scheme${lossy ? " lossy" : ""}${chosen ? " chosen" : ""}`, role: "radio",
         tabindex: chosen ? "0" : "-1", "aria-checked": String(chosen) });
-      const verdict = lossy ? `lossy: off by ${percent(scheme.totalVariation)}` : percent(scheme.acceptance);
+      const verdict = !lossy ? percent(scheme.acceptance) : scheme.possible === undefined
+        ? `lossy: off by ${percent(scheme.totalVariation)}`
+        : `${percent(scheme.acceptance)}, off by ${percent(scheme.totalVariation)}`;
       const meter = make("span", { class: "meter" });
       meter.append(make("i", { style: `width:${100 * scheme.acceptance}%` }),
-        make("s", { style: `left:${100 * best}%` }));
+        make("s", { style: `left:${100 * (scheme.possible ?? best)}%` }));
       const other = scheme.drafts === state.k ? "" : scheme.drafts === 1 ? " (one draft)" : ` (${scheme.drafts} drafts)`;
       row.append(make("span", {}, scheme.name + other), meter, make("output", {}, verdict));
       const choose = (at) => { state.shown = (at + found.length) % found.length; refresh(); };
@@ -135,7 +141,8 @@ const playground = (() => {
       });
     }
     document.getElementById("k").textContent = state.k;
-    const found = spec.numbers(state.target, state.draft, state.k);
+    document.getElementById("strict").textContent = state.strictness.toFixed(2);
+    const found = spec.numbers(state.target, state.draft, state.k, state.strictness);
     const best = found.find((scheme) => scheme.best);
     state.shown ??= found.indexOf(best);
     const drafts = state.k === 1 ? "one draft" : `${state.k} independent drafts`;
@@ -150,5 +157,5 @@ const playground = (() => {
   [state.target, state.draft] = Object.values(PRESETS)[0].map((law) => [...law]);
   build();
   refresh();
-  return { state, numbers: () => spec.numbers(state.target, state.draft, state.k), setMass };
+  return { state, numbers: () => spec.numbers(state.target, state.draft, state.k, state.strictness), setMass };
 })();
