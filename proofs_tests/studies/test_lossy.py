@@ -8,7 +8,7 @@ import pytest
 from typer.testing import CliRunner
 
 from spec_math.cli import app
-from spec_math.lossy import RULES, ensemble
+from spec_math.lossy import OF_LOGITS, RULES, ensemble, margin
 from spec_math.studies import overview
 from spec_math.studies.blocks.models import embedded
 from spec_math.studies.lossy.growth import growth_table
@@ -39,12 +39,36 @@ def run(*arguments):
     return CliRunner().invoke(app, ["lossy", *map(str, arguments)])
 
 
-@pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
+@pytest.mark.parametrize("rule", (*RULES, *OF_LOGITS), ids=lambda rule: rule.name)
 def test_no_point_is_above_the_frontier(rule):
-    for point in points_of(rule, pairs(), 2):
+    for point in points_of(rule, pairs(), 2, [3.0, -3.0, 20.0]):
         # Sums of six masses and their quotients: far below 1e-12, and 1e-9 for what mentored decoding brackets.
         assert point.gap >= -1e-9
         assert all(tested <= accepted + 1e-12 for tested, accepted in zip(point.tested, point.acceptance, strict=True))
+
+
+def test_mars_is_measured_on_files_of_logits_with_their_own_constant(files):
+    """Where 5 is added to all logits no law changes, and MARS does; without logits it is refused by name."""
+    np.save(files / "raised.npy", np.load(files / "t_logits.npy") + 5)
+    found = {}
+    for target in ("t_logits", "raised"):
+        paths = str(files / f"{target}.npy"), str(files / "d_logits.npy")
+        rows = study(LossyRequest(*paths, logits=True, k=1, rules=("MARS", "ensemble")), untold).tables[0].rows
+        found[target] = {(row.cells[1], row.cells[3]): row.cells[7].value for row in rows}
+    one, other = found["t_logits"], found["raised"]
+    laws = [(np.load(files / "t.npy")[row], np.load(files / "d.npy")[row]) for row in range(5)]
+    for ratio in ("19/20", "1/2"):
+        for offset, shown in ((0.0, one), (5.0, other)):
+            # ln Σ exp z is the constant itself, as the laws sum to 1: to roundings of six logarithms.
+            options = [margin.Options(ratio, round(offset + float(np.log(t.sum())), 12)) for t, _ in laws]
+            emitted = [margin.law(t, d, 1, option) for (t, d), option in zip(laws, options, strict=True)]
+            far = np.mean([np.abs(law - t).sum() / 2 for law, (t, _) in zip(emitted, laws, strict=True)])
+            assert abs(shown["MARS", ratio] - far) < 1e-12
+    assert one["MARS", "1/2"] != other["MARS", "1/2"]
+    assert one["ensemble", "1/2"] == pytest.approx(other["ensemble", "1/2"], abs=1e-12)
+    refused = run("--rule", "MARS", "--target", files / "t.npy", "--draft", files / "d.npy")
+    assert refused.exit_code == 2
+    assert "MARS is a rule of logits" in " ".join(refused.output.split())
 
 
 def test_a_point_above_the_frontier_has_a_negative_gap():

@@ -24,8 +24,8 @@ def lossy(  # noqa: PLR0913 - typer takes an argument an option
     """Say what lossy rules gain, how far they are from the target, and what any rule could gain at that distance.
 
     Typical acceptance, lenience, ensembles, Cactus, mentored decoding, fuzzy, cascades, relaxed thresholds: each over
-    its parameter, beside the frontier min(1, α* + total variation). Without files it looks at both embedded pairs of
-    models, prose and source code.
+    its parameter, beside the frontier min(1, α* + total variation); MARS too where --logits are given. Without files
+    it looks at both embedded pairs of models, prose and source code.
 
     [bold]Examples[/bold]
 

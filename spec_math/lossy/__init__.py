@@ -43,7 +43,11 @@ RULES: tuple[Rule, ...] = (
 )
 """The published rules of one position, in the order of the tables."""
 
+OF_LOGITS: tuple[Rule, ...] = (margin.RULE,)
+"""Published rules of one position that need the target's logits, not its law alone."""
+
 __all__ = [
+    "OF_LOGITS",
     "RULES",
     "Rule",
     "block_budget",

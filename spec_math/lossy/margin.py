@@ -5,8 +5,9 @@ first draft among the two favourites is emitted, and a token of the target if no
 turn is accepted with min(1, p(x)/d(x)), p being the target without the rejected drafts, and a token of p comes last.
 
 A law does not say its logits: z = ln t + c with c = ln Σ exp z, and a constant added to all logits, which changes no
-law, changes the ratio. So c is an option here and the rule is not among `RULES`, which are functions of two laws. Nor
-is the other branch lossless: drafts that the drafter chose, as its likeliest tokens, are tested as if it drew them.
+law, changes the ratio. So c is an option here, and the rule is not among `RULES`, which are functions of two laws, but
+among `OF_LOGITS`. Nor is the other branch lossless: drafts that the drafter chose, as its likeliest tokens, are tested
+as if it drew them.
 
 Source: Song et al. 2026 (2601.15498), and its public code (5SSjw/MARS, `evaluate_posterior` of mars/model/utils.py).
 """
@@ -26,6 +27,7 @@ from spec_math.lossy.frontier import one_position
 from spec_math.lossy.logarithm import sign
 from spec_math.lossy.one_draft import ones
 from spec_math.lossy.options import number, options_of, share
+from spec_math.lossy.rule import Rule
 from spec_math.lossy.thresholds import draw
 from spec_math.scheme import Emission, drafted, token_of
 
@@ -141,3 +143,18 @@ def acceptance(target: Any, draft: Any, k: int = 1, options: Any = None) -> Any:
 
 def _favourites(t: Array) -> list[int]:
     return np.flatnonzero(descending_rank(t) < 2).tolist()
+
+
+RULE = Rule(
+    "MARS",
+    Options,
+    emit,
+    law,
+    acceptance,
+    ("1", "199/200", "99/100", "49/50", "19/20", "9/10", "4/5", "1/2"),
+    "ratio of the two largest logits",
+    draw=draw,
+    several=True,
+    chosen=True,
+    of_logits=True,
+)

@@ -18,7 +18,8 @@ class Rule:
     `acceptance(…)` the probability that the emitted token was drafted and `test_acceptance(…)` that its test accepted a
     draft. `options` is the class of its options and `swept` the values of the first of them, from lossless or strict to
     loose. `several` says that it takes k drafts; where `chosen` its drafter proposes its k likeliest tokens, not k
-    draws. `greedy` marks a rule made for greedy decoding. Source: each rule's own file.
+    draws. `greedy` marks a rule made for greedy decoding. Where `of_logits` its options take a second number, the
+    logarithm of Σ exp z over the target's logits z, which no law says. Source: each rule's own file.
 
     >>> from spec_math.lossy import RULES
     >>> RULES[0].name, RULES[0].acceptance(["1/4", "3/4"], ["1/2", "1/2"], 1, "1/2")
@@ -37,6 +38,7 @@ class Rule:
     several: bool = False
     chosen: bool = False
     greedy: bool = False
+    of_logits: bool = False
 
     def verify(self, coin: Coin, tokens: Any, target: Any, draft: Any, options: Any = None) -> int:
         """Return the token that `emit` emits."""

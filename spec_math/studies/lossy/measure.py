@@ -66,8 +66,15 @@ def mean(values: Sequence[float]) -> float:
     return sum(values) / len(values) if values else float("nan")
 
 
-def points_of(rule: Rule, laws: Sequence[tuple[Any, Any]], k: int) -> list[Point]:
+def points_of(
+    rule: Rule, laws: Sequence[tuple[Any, Any]], k: int, offsets: Sequence[float] | None = None
+) -> list[Point]:
     """Measure a rule at each value of its sweep, on pairs of laws [V].
+
+    A rule of logits takes ln Σ exp z of the target's logits from `offsets`, one a pair.
+
+    Raises:
+        ValueError: a rule of logits has no offsets.
 
     >>> from spec_math.lossy import RULES
     >>> [round(point.gain, 3) for point in points_of(RULES[0], [([0.25, 0.75], [0.5, 0.5])], 1)[::4]]
@@ -75,10 +82,14 @@ def points_of(rule: Rule, laws: Sequence[tuple[Any, Any]], k: int) -> list[Point
     """
     drafts = rule.drafts(k)
     points = [Point(rule, value) for value in rule.swept]
-    for target, draft in laws:
+    if rule.of_logits and offsets is None:
+        raise ValueError(f"{rule.name} is a rule of logits: laws do not say what it needs; give files with --logits")
+    known: Sequence[float | None] = offsets if rule.of_logits and offsets is not None else [None] * len(laws)
+    for (target, draft), offset in zip(laws, known, strict=True):
         best = lossless(rule, target, draft, drafts)
         for point in points:
-            _add(point, rule, (target, draft, drafts), best)
+            options = rule.options(point.value) if offset is None else rule.options(point.value, offset)
+            _add(point, (target, draft, drafts, options), best)
     return points
 
 
@@ -101,13 +112,13 @@ _NO_COIN: Any = None
 """A drafter that chooses its tokens asks for no coin."""
 
 
-def _add(point: Point, rule: Rule, case: tuple[Any, Any, int], best: float) -> None:
-    options = rule.options(point.value)
-    law = np.asarray(rule.law(*case, options))
+def _add(point: Point, case: tuple[Any, Any, int, Any], best: float) -> None:
+    rule = point.rule
+    law = np.asarray(rule.law(*case))
     far = distances(law / law.sum(), case[0])
     spent = float(far.total_variation)
-    point.acceptance.append(float(rule.acceptance(*case, options)))
-    point.tested.append(float((rule.test_acceptance or rule.acceptance)(*case, options)))
+    point.acceptance.append(float(rule.acceptance(*case)))
+    point.tested.append(float((rule.test_acceptance or rule.acceptance)(*case)))
     point.lossless.append(best)
     point.possible.append(min(1.0, best + spent))
     point.total_variation.append(spent)

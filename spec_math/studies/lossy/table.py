@@ -214,6 +214,12 @@ def _notes(sources: Sequence[tuple[Source, Sequence[Point]]], rules: Sequence[Ru
         for rule in rules
         if rule.greedy
     ]
+    greedy += [
+        f"{rule.name} compares logits, so that a constant added to all of them, which changes no law, changes what it "
+        "emits; its strictest value is not lossless, as it tests chosen drafts as if they were drawn."
+        for rule in rules
+        if rule.of_logits
+    ]
     looked = "; ".join(f"{source.name}: {source.positions} positions, V = {source.size:,}" for source, _ in sources)
     return [
         f"{looked}. Means over positions, in float64; the laws are closed forms, held equal to the enumerated rules.",
