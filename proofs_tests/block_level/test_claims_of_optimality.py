@@ -8,10 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from fractions import Fraction
+from itertools import product
+from math import prod
 from typing import Any
 
 from proofs_tests.block_level.models import weighted
-from spec_math.block_level import block, hierarchical, length, optimum, planned_tree, stochastic_beam, traversal
+from spec_math.block_level import length, optimum, planned_tree, stochastic_beam, traversal, univer
 from spec_math.block_level.method import CHAINS
 from spec_math.block_level.methods import METHODS
 from spec_math.verdict import Bracket
@@ -24,8 +26,13 @@ def most(verdict: Any) -> Fraction:
 
 
 def test_rules_for_independent_chains_against_the_optimum_of_any_verifier() -> None:
-    """Papers claim the optimum for i.i.d. drafts: no rule here has it on all pairs, chain priorities most often."""
+    """Papers claim the optimum for i.i.d. drafts: no rule here has it on all pairs, chain priorities most often.
+
+    The length that a public note gives for SpecTr-GBV, Σ t(s) (1 − (1 − min(1, d(s)/t(s)))^K) over all texts s, is not
+    the optimum either: it is missed, or it is more than any verifier that leaves the target's law alone accepts.
+    """
     below: Counter[str] = Counter()
+    stated: Counter[str] = Counter()
     rules = [method for method in METHODS if method.drafts is CHAINS and not method.one_chain]
     for number in range(PAIRS):
         pair = weighted(f"t{number}"), weighted(f"d{number}")
@@ -34,7 +41,24 @@ def test_rules_for_independent_chains_against_the_optimum_of_any_verifier() -> N
             held = method.expected(*pair, (), 2, 2)
             assert held <= best
             below[method.name] += held < best
+        given = stated_length(*pair, 2, 2)
+        stated["below"] += given < best
+        stated["above"] += given > best
     assert below == COUNTS
+    assert stated == {"below": 206, "above": 53}
+
+
+def stated_length(target: Any, draft: Any, lookahead: int, k: int) -> Fraction:
+    """Return 1 and the length that is given for SpecTr-GBV, on two tokens."""
+    total = Fraction(1)
+    for text in (text for n in range(1, lookahead + 1) for text in product(range(2), repeat=n)):
+        t, d = (
+            prod((model(text[:at])[token] for at, token in enumerate(text)), start=Fraction(1))
+            for model in (target, draft)
+        )
+        if t:
+            total += t * (1 - (1 - min(Fraction(1), d / t)) ** k)
+    return total
 
 
 COUNTS = {
@@ -46,30 +70,37 @@ COUNTS = {
 }
 
 
-def test_hierarchical_verification_accepts_as_much_as_a_block() -> None:
-    """HSD claims to accept more than a block, which is the optimum of one chain: it accepts as much on all of them."""
-    for number in range(PAIRS):
-        pair = weighted(f"t{number}"), weighted(f"d{number}")
-        walked = length.expected(lambda coin, prefix, pair=pair: hierarchical.generate(coin, *pair, prefix, 2), ())
-        assert walked == block.expected(*pair, (), 2)
-
-
 def test_rules_for_distinct_first_tokens_against_the_optimum_of_the_tree() -> None:
-    """Plans scaled by what was kept, as UniVer's abstract has it, and traversal: widths (2, 1), both tokens drafted."""
+    """Traversal, UniVer, whose trees these are too, and planned trees: widths (2, 1), both first tokens drafted.
+
+    UniVer claims the optimum of a framework of its own, with the acceptance of a prefix as a factor; of all verifiers
+    it is below the best on more than half.
+    """
     below: Counter[str] = Counter()
     for number in range(PAIRS):
         pair = weighted(f"t{number}"), weighted(f"d{number}")
         best = most(optimum.tokens_per_call_of_tree(*pair, (), (2, 1)))
         planned = planned_tree.expected(*pair, (), (2, 1))
         walked = length.expected(lambda coin, prefix, pair=pair: traversal.generate(coin, *pair, prefix, (2, 1)), ())
-        assert max(planned, walked) <= best
+        united = univer.expected(*pair, (), (2, 1))
+        assert max(planned, walked, united) <= best
         below["planned"] += planned < best
         below["traversal"] += walked < best
+        below["UniVer"] += united < best
+        below["UniVer behind traversal"] += united < walked
+        below["UniVer behind planned"] += united < planned
+        below["planned behind UniVer"] += planned < united
+        below["traversal behind UniVer"] += walked < united
         below["planned behind traversal"] += planned < walked
         below["traversal behind planned"] += walked < planned
     assert below == {
         "planned": 202,
         "traversal": 189,
+        "UniVer": 174,
+        "UniVer behind traversal": 17,
+        "traversal behind UniVer": 96,
+        "planned behind UniVer": 167,
+        "UniVer behind planned": 0,
         "planned behind traversal": 161,
         "traversal behind planned": 0,
     }

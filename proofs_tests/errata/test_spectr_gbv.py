@@ -8,12 +8,18 @@ t (1 − min(1, d/t)^K). Read as printed there; the paper's own text could not b
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
+from math import prod
+from random import Random
 from typing import Any
 
 import pytest
 
 from spec_math import check_lossless
+from spec_math.arrays import exact, proportional_to
+from spec_math.block_level.optimum import OptimalLength, tokens_per_call
 from spec_math.chance import Coin
+from spec_math.token_level import optimal
 from spec_math.verdict import Lossy
 
 TARGET, DRAFT = ["1/4", "3/4"], ["1/2", "1/2"]
@@ -43,3 +49,37 @@ def test_spectr_gbv_as_published_in_code_is_lossy_for_two_chains_of_one_token(sa
     assert (verdict.token, verdict.emitted) == (0, Fraction(25, 108))
     assert check_lossless(rule(same_power), target=TARGET, draft=DRAFT, k=1)
     assert check_lossless(rule(same_power), target=DRAFT, draft=DRAFT, k=2)
+
+
+def stated(target: Any, draft: Any, k: int, lookahead: int) -> Fraction:
+    """Return 1 + Σ t(s) (1 − (1 − min(1, d(s)/t(s)))^K), as a public note gives the paper's theorem; constant laws."""
+    total = Fraction(1)
+    for text in (text for n in range(1, lookahead + 1) for text in product(range(len(target)), repeat=n)):
+        t, d = (prod((law[token] for token in text), start=Fraction(1)) for law in (target, draft))
+        total += t * (1 - (1 - min(Fraction(1), d / t)) ** k)
+    return total
+
+
+def test_the_stated_length_of_spectr_gbv_is_not_the_optimum() -> None:
+    """Two chains of one token: below what the optimal coupling accepts. One chain of two: above every block verifier.
+
+    The second is the length of a game in which what was rejected changes the target of the tokens that follow.
+    """
+    t, d = exact(TARGET), exact(DRAFT)
+    assert stated(t, d, 2, 1) == 1 + Fraction(11, 12)
+    assert 1 + optimal.acceptance(t, d, 2) == 2
+    t, d = exact(["1/3", "2/3"]), exact(["2/3", "1/3"])
+    assert stated(t, d, 1, 2) == Fraction(7, 3)
+    verdict = tokens_per_call(lambda _: t, lambda _: d, (), 2, 1)
+    assert isinstance(verdict, OptimalLength)
+    assert verdict.tokens_per_call == Fraction(20, 9)
+
+
+def test_the_stated_length_of_one_position_is_never_above_the_optimum_and_below_it_on_299_of_300() -> None:
+    random, below = Random(0), 0
+    for _ in range(300):
+        t, d = (proportional_to([random.randint(1, 9) for _ in range(3)]) for _ in range(2))
+        best = 1 + optimal.acceptance(t, d, 2)
+        assert stated(t, d, 2, 1) <= best
+        below += stated(t, d, 2, 1) < best
+    assert below == 299

@@ -19,6 +19,7 @@ from spec_math.block_level import (
     target_only,
     traversal,
     tree_monte_carlo,
+    univer,
     without_replacement,
 )
 from spec_math.block_level.conditionals import Conditionals
@@ -48,5 +49,6 @@ __all__ = [
     "target_only",
     "traversal",
     "tree_monte_carlo",
+    "univer",
     "without_replacement",
 ]

@@ -5,7 +5,7 @@ Source: Sun et al. 2024 for one chain; the program of prefixes and its dual are 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -17,6 +17,7 @@ from spec_math.block_level.drafted_leaves import DraftedTrees, Drafts, Independe
 from spec_math.block_level.leaf_program import LeafProgram
 from spec_math.block_level.prefix_tree import PrefixTree, prefix_tree
 from spec_math.block_level.tree import Node, checked_widths, grow
+from spec_math.chance import Coin
 from spec_math.chance import law as law_of
 from spec_math.language.model import Model
 from spec_math.notebook import BAD, GOOD, card
@@ -117,11 +118,15 @@ def tokens_per_call(
 
 
 def tokens_per_call_of_tree(
-    target_model: Model, draft_model: Model, prefix: Sequence[int], widths: Sequence[int]
+    target_model: Model,
+    draft_model: Model,
+    prefix: Sequence[int],
+    widths: Sequence[int],
+    draw: Callable[[Coin, Any, int], Tokens] = draw_without_replacement,
 ) -> OptimalLength | Bracket:
     """Return the most tokens per call that any verifier yields on average of a tree drafted without replacement.
 
-    As `tokens_per_call`; siblings are drawn without replacement, and the law of the drafted trees is enumerated.
+    As `tokens_per_call`; siblings are drawn by `draw`, and the law of the drafted trees is enumerated.
 
     Raises:
         ValueError, TypeError: widths are not positive integers; a law is not a probability distribution or the prefix
@@ -139,7 +144,7 @@ def tokens_per_call_of_tree(
             return frozenset({index[path]})
         return frozenset().union(*(leaves(node.children, (*path, node.token)) for node in nodes))
 
-    masses = law_of(lambda coin: leaves(grow(coin, laws, widths, draw_without_replacement), ()))
+    masses = law_of(lambda coin: leaves(grow(coin, laws, widths, draw), ()))
     return _verdict(certified(tree, DraftedTrees(masses, len(tree.leaves))))
 
 

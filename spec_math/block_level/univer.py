@@ -1,0 +1,179 @@
+"""UniVer on a tree: the draft's favourites and one drawn token at every node, judged from the leaves upwards.
+
+Source: Weng, Hu and Yairi 2026, "UniVer" (arXiv 2605.04543), as a public kernel of a serving engine has it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from spec_math.arrays import Array, as_laws, positive_part
+from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level.selected_chain import in_numpy
+from spec_math.block_level.tree import Node, checked_widths, grow
+from spec_math.chance import Coin
+from spec_math.chance import law as law_of
+from spec_math.distribution import capped_ratio, normalised
+from spec_math.language.model import Model
+from spec_math.scheme import Tokens
+from spec_math.token_level import greedy
+from spec_math.token_level.without_replacement import without
+
+
+def generate(
+    coin: Coin, target_model: Model, draft_model: Model, prefix: Sequence[int], widths: Sequence[int]
+) -> Tokens:
+    """Draft a tree of greedy drafts, and emit the path of the first node that is accepted with one token more.
+
+    The law: the tokens, continued by the target, have the target's joint law. Below a node of level i stand the
+    widths[i] − 1 tokens that the draft likes best, and one drawn from the rest of its law (`token_level.greedy.draw`);
+    none below the end token. Widths (1, 1, …) are block verification.
+
+    Raises:
+        ValueError, TypeError: widths does not hold positive integers; a law is not a probability distribution or the
+            prefix is not valid, named by its prefix.
+
+    >>> from spec_math.chance import law
+    >>> target, draft = (lambda prefix: ["1/4", "1/2", "1/4"]), (lambda prefix: ["1/2", "1/2", 0])
+    >>> law(lambda coin: len(generate(coin, target, draft, (), (2,)))) == {2: 3 / 4, 1: 1 / 4}
+    True
+    """
+    laws = Conditionals(target_model, draft_model, prefix)
+    return verify(coin, grow(coin, laws, checked_widths(widths), greedy.draw), laws)
+
+
+def verify(coin: Coin, tree: tuple[Node, ...], laws: Conditionals) -> Tokens:
+    """Judge a tree of greedy drafts, given the children of its root, the drawn one last among its siblings.
+
+    A node that is tried carries the chance w that its path is kept or goes on, 1 at the root; `shares` says how it
+    falls to its children and to itself. Children are tried in turn, each with its share of what those before it left;
+    then the node itself, which emits a token of (w t − d')+ that is no favourite. A leaf is accepted with chance w.
+
+    >>> from spec_math.chance import law
+    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
+    >>> law(lambda coin: verify(coin, (Node(0),), laws))[1,]
+    Fraction(1, 2)
+    """
+    return _tried(coin, laws, (), tree, in_numpy(laws.target()).sum() * 0 + 1)
+
+
+def _tried(coin: Coin, laws: Conditionals, path: Tokens, children: tuple[Node, ...], weight: Any) -> Tokens:
+    """Try the tree below a node: return what is emitted, nothing where all of it is rejected."""
+    if laws.ends(path):
+        return path if coin.flip(weight) else ()
+    t = in_numpy(laws.target(path))
+    if not children:
+        return (*path, coin.draw(t)) if not path or coin.flip(weight) else ()
+    tokens = tuple(child.token for child in children)
+    drawn = in_numpy(laws.draft(path))
+    given = shares(tokens, t, drawn, weight)
+    before = weight - weight
+    for child, share in zip(children, given, strict=True):
+        block = _tried(coin, laws, (*path, child.token), child.children, _of_the_rest(share, before))
+        if block:
+            return block
+        before = before + share
+    over = _beyond(tokens, t, drawn, weight)
+    nothing = _part((1 - given[-1]) * (1 - weight), over.sum() + 1 - weight)
+    # The root, of weight 1, takes whatever comes to it, and no coin is tossed.
+    if not path or coin.flip(1 - _of_the_rest(nothing, before)):
+        over[list(tokens[:-1])] = over[0] * 0
+        return (*path, coin.draw(normalised(over, t)))
+    return ()
+
+
+def shares(tokens: Tokens, target: Any, draft: Any, weight: Any) -> list[Any]:
+    """Return the chance that each drafted child, in their order, is kept or goes on: of a node's weight w, laws [V].
+
+    The law: with d' the draft without its favourites, all tokens but the last, and Z = Σ (w t − d')+ + 1 − w, the drawn
+    token u has a = min(1, w t(u)/d'(u)), a favourite x has w t(x) (1 − a)/Z. Over the draw of u these are
+    min(d', w t) and w t(x). What remains is the node's own, and with (1 − a)(1 − w)/Z nothing is accepted.
+
+    Raises:
+        ValueError, TypeError: a law is not a probability distribution.
+
+    >>> [str(share) for share in shares((0, 2), ["1/4", "1/2", "1/4"], ["1/2", "1/4", "1/4"], 1)]
+    ['1/2', '1/2']
+    """
+    t, d = as_laws(target, draft)
+    *top, u = tokens
+    accepted = capped_ratio(weight * t[u], without(d, top)[u])
+    over = _beyond(tokens, t, d, weight)
+    left = over.sum() + 1 - weight
+    return [*(_part(over[x] * (1 - accepted), left) for x in top), accepted]
+
+
+def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], widths: Sequence[int]) -> Any:
+    """Return the expected number of tokens per target call by walking the drafts, coins averaged out, for toy models.
+
+    The law: F(v, w) = Σ_u d'(u) Σ_j (p_j + (1 − Σ_{i<j} p_i) F(v x_j, p_j / (1 − Σ_{i<j} p_i))) over the drawn token u
+    and the children x_j with their shares p_j; the length is 1 + F(root, 1). A token that ends the text counts nothing.
+    Units: tokens per call.
+
+    Raises:
+        ValueError, TypeError: as `generate`.
+
+    >>> expected(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], (), (2, 2))
+    Fraction(3, 1)
+    """
+    laws, levels = Conditionals(target_model, draft_model, prefix), checked_widths(widths)
+
+    def below(path: Tokens, weight: Any) -> Any:
+        total = weight - weight
+        if len(path) == len(levels) or laws.ends(path):
+            return total
+        t, d = in_numpy(laws.target(path)), in_numpy(laws.draft(path))
+        for tokens, mass in law_of(lambda coin: greedy.draw(coin, d, levels[len(path)])).items():
+            before = weight - weight
+            for token, share in zip(tokens, shares(tokens, t, d, weight), strict=True):
+                longer = (*path, token)
+                counted = share if not laws.ends(longer) else share - share
+                total = total + mass * (counted + (1 - before) * below(longer, _of_the_rest(share, before)))
+                before = before + share
+        return total
+
+    one = in_numpy(laws.target()).sum() * 0 + 1
+    return one + below((), one)
+
+
+def chances(laws: Conditionals, tree: tuple[Node, ...], lookahead: int) -> list[Any]:
+    """Return a_1..a_L of a drafted tree, the chances that at least 1, 2, … tokens are accepted, as `given_drafts` does.
+
+    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
+    >>> chances(laws, (Node(0), Node(1)), 1)
+    [Fraction(1, 1)]
+    """
+    one = in_numpy(laws.target()).sum() * 0 + 1
+    total = [one - one] * lookahead
+
+    def walk(path: Tokens, siblings: tuple[Node, ...], tried: Any, weight: Any) -> None:
+        if not siblings:
+            return
+        tokens = tuple(node.token for node in siblings)
+        before = one - one
+        given = shares(tokens, in_numpy(laws.target(path)), in_numpy(laws.draft(path)), weight)
+        for node, share in zip(siblings, given, strict=True):
+            longer = (*path, node.token)
+            if share > 0 and not laws.ends(longer):
+                total[len(path)] = total[len(path)] + tried * share
+                walk(longer, node.children, tried * (1 - before), _of_the_rest(share, before))
+            before = before + share
+
+    walk((), tree, one, one)
+    return total
+
+
+def _beyond(tokens: Tokens, target: Array, draft: Array, weight: Any) -> Array:
+    """Return (w t − d')+ [V], d' the draft without all of these tokens but the last."""
+    return positive_part(weight * target - without(draft, tokens[:-1]))
+
+
+def _of_the_rest(share: Any, before: Any) -> Any:
+    """Return share / (1 − before), at most 1; 0 where nothing is left, as nothing is tried there."""
+    return capped_ratio(share, 1 - before) if before < 1 else share - share
+
+
+def _part(top: Any, bottom: Any) -> Any:
+    """Return top / bottom, 0 where both are 0: the weight is 1 and the drawn token is always accepted."""
+    return top / bottom if bottom > 0 else top - top
