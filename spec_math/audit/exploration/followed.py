@@ -126,11 +126,14 @@ class Followed:
         Raises:
             UnseenRandomnessError: one has moved.
         """
-        with self.tape.exploring():
-            yield
-        if self._still is not None and active_count() == 1:
-            for name in self._still.moved():
-                self.tape.note(name)
+        try:
+            with self.tape.exploring():
+                yield
+            if self._still is not None and active_count() == 1:
+                for name in self._still.moved():
+                    self.tape.note(name)
+        finally:
+            self._still = None  # what it holds is the process's, and would be taken for alive until this is collected
         _check_seen(self.tape, None)
 
     def _watched(self, arguments: tuple[Any, ...], alive: list[Any]) -> Any:

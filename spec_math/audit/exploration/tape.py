@@ -111,7 +111,7 @@ class Tape:
                 yield
             finally:
                 self._stands.clear()
-        self._open = self._alive = None
+                self._open = self._alive = None
 
     def standing(self, name: str, make: Callable[[], AbstractContextManager[None]]) -> AbstractContextManager[None]:
         """Return what to enter for a run, so that something stands in for others: nothing where it stands already."""

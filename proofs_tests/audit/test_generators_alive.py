@@ -1,0 +1,105 @@
+"""The generators alive that an audit looks for: all that anybody holds, and none of those that were let go."""
+
+from __future__ import annotations
+
+import gc
+import random
+import weakref
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+
+from spec_math.audit import check_sampler
+from spec_math.audit.exploration import still
+from spec_math.audit.exploration.alive import generators_alive
+
+
+class Cyclic(random.Random):
+    """A generator that holds itself: only the collector can end it."""
+
+    def __init__(self, seed: int) -> None:
+        super().__init__(seed)
+        self.itself = self
+
+
+MAKES = (random.Random, Cyclic, np.random.default_rng, np.random.PCG64, np.random.MT19937, np.random.RandomState)
+
+
+def of_all_objects() -> set[int]:
+    """The same by looking at every object, each time, through classes as isinstance sees them."""
+    kinds = random.Random, np.random.BitGenerator
+    return {id(one) for one in gc.get_objects() if issubclass(type(one), kinds) and not hasattr(one, "of_a_run")}
+
+
+@pytest.fixture(params=[(700, 10, 10), (0, 10, 10)], ids=["as Python does", "never"])
+def _collected(request: Any) -> Iterator[None]:
+    before = gc.get_threshold()
+    gc.set_threshold(*request.param)
+    yield
+    gc.set_threshold(*before)
+
+
+@pytest.mark.usefixtures("_collected")
+def test_each_look_finds_what_a_look_at_every_object_finds() -> None:
+    """Generators come and go, in every order with looks and collections of each generation."""
+    order, held = random.Random(0), list[Any]()
+    for step in range(50):
+        held.append(order.choice(MAKES)(step))
+        if order.random() < 0.5:
+            del held[order.randrange(len(held))]
+        if order.random() < 0.1:
+            gc.collect(order.randrange(3))
+        if order.random() < 0.3:
+            assert {id(one) for one in generators_alive()} == of_all_objects()
+    gc.freeze()
+    assert {id(one) for one in generators_alive()} == of_all_objects()
+
+
+@pytest.mark.usefixtures("_collected")
+@pytest.mark.parametrize("make", MAKES)
+def test_those_that_nobody_holds_any_more_are_let_go(make: Any) -> None:
+    """Each look held what it found until the next one, which found it alive for that reason: for ever."""
+    gc.collect()
+    before = len(generators_alive())
+    for seed in range(3):
+        held = make(seed)
+        assert len(generators_alive()) > before
+        del held
+        if make is Cyclic:
+            gc.collect()
+    assert len(generators_alive()) == before
+
+
+def test_a_collection_of_older_objects_ends_garbage_that_a_look_had_found() -> None:
+    held = Cyclic(0)
+    seen = weakref.ref(held)
+    assert any(one is held for one in generators_alive())
+    del held
+    gc.collect(0)
+    gc.collect()
+    assert seen() is None
+
+
+def test_an_audit_reads_no_more_states_after_many_audits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The states that are read are counted; each audit but the first stands beside generators of its own."""
+    read: list[Any] = []
+    words, frozen = still.words, still.frozen
+    monkeypatch.setattr(still, "words", lambda one: (read.append(one), words(one))[1])
+    monkeypatch.setattr(still, "frozen", lambda one: (read.append(one), frozen(one))[1])
+
+    def states_read_beside(made: int) -> int:
+        beside = [make(seed) for make in (random.Random, np.random.default_rng) for seed in range(made)]
+        read.clear()
+        assert check_sampler(first_draft, ["1/2", "1/2"], ["1/2", "1/2"], k=1)
+        del beside[:]
+        return len(read)
+
+    def first_draft(tokens: Any, target: Any, draft: Any) -> Any:  # noqa: ARG001
+        return tokens[0]
+
+    gc.collect()
+    alone, beside = states_read_beside(0), [states_read_beside(5) for _ in range(8)]
+    assert set(beside) == {beside[0]}
+    assert states_read_beside(0) == alone < beside[0]
