@@ -3,6 +3,7 @@
 from torch_bridge.explore import explore
 from torch_bridge.float_step import FloatStep, float_step
 from torch_bridge.indexed_logits import indexed_logits
+from torch_bridge.mapped_logits import MappedLogits
 from torch_bridge.options import Options
 from torch_bridge.same_tokens import assert_same_tokens
 from torch_bridge.subject import check_sampler
@@ -15,6 +16,7 @@ from torch_bridge.verify_tree import tree_columns, verify_tree
 
 __all__ = [
     "FloatStep",
+    "MappedLogits",
     "Options",
     "assert_same_tokens",
     "chain_tree",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
@@ -44,15 +44,22 @@ def columns_of(rule: TreeRule, n: int) -> int:
     return rule.coins(count(n, "n"))
 
 
-def check_shapes(  # noqa: PLR0913
-    rule: TreeRule,
-    target_logits: Any,
-    draft_logits: Any,
-    tokens: Any,
-    parents: Any,
-    uniforms: Any,
-    copies: Any = None,
-) -> None:
+class Trees(NamedTuple):
+    """What `verify_tree` is given: logits [B, N + 1, V], tokens and parents [B, N], uniforms [B, C], copies or None.
+
+    >>> Trees(None, None, [[0]], [[-1]], [[0.5, 0.5]]).copies is None
+    True
+    """
+
+    target_logits: Any
+    draft_logits: Any
+    tokens: Any
+    parents: Any
+    uniforms: Any
+    copies: Any = None
+
+
+def check_shapes(rule: TreeRule, given: Trees) -> None:
     """Check types, devices and the shapes [B, N + 1, V] twice, [B, N] twice, [B, C]; no value is looked at.
 
     Raises:
@@ -60,8 +67,9 @@ def check_shapes(  # noqa: PLR0913
 
     >>> from spec_math.block_level import tree_rules
     >>> rows, tokens = torch.zeros(1, 2, 3), torch.tensor([[0]])
-    >>> check_shapes(tree_rules.TRAVERSAL, rows, rows, tokens, tokens - 1, torch.zeros(1, 2))
+    >>> check_shapes(tree_rules.TRAVERSAL, Trees(rows, rows, tokens, tokens - 1, torch.zeros(1, 2)))
     """
+    target_logits, draft_logits, tokens, parents, uniforms, copies = given
     input_validation.check_tensors(target_logits, draft_logits, tokens, uniforms)
     for name, array in (("parents", parents), ("copies", copies)):
         if array is None and name == "copies":
@@ -93,16 +101,7 @@ def check_shapes(  # noqa: PLR0913
         )
 
 
-def check_values(  # noqa: PLR0913
-    rule: TreeRule,
-    target_logits: Any,
-    draft_logits: Any,
-    tokens: Any,
-    parents: Any,
-    uniforms: Any,
-    options: Options,
-    copies: Any = None,
-) -> None:
+def check_values(rule: TreeRule, given: Trees, options: Options) -> None:
     """Check that parents are trees that the rule takes, that rows are laws and drafts can have been drawn from them.
 
     It waits for the device.
@@ -112,21 +111,22 @@ def check_values(  # noqa: PLR0913
 
     >>> from spec_math.block_level import tree_rules
     >>> rows, tokens, parents = torch.zeros(1, 3, 2), torch.tensor([[0, 0]]), torch.tensor([[-1, -1]])
-    >>> check_values(tree_rules.TRAVERSAL, rows, rows, tokens, parents, torch.zeros(1, 3), Options())
+    >>> check_values(tree_rules.TRAVERSAL, Trees(rows, rows, tokens, parents, torch.zeros(1, 3)), Options())
     Traceback (most recent call last):
     ValueError: the drafts after a node are distinct for 'traversal'; in request 0 nodes 0 and 1 carry token 0 after ...
     """
+    target_logits, draft_logits, tokens, parents, uniforms, copies = given
     check_nodes(tokens, parents, target_logits.shape[-1])
     input_validation.check_uniforms(uniforms)
-    _check_kind(rule, tokens, parents, options, copies)
+    check_kind(rule, tokens, parents, options, copies)
     there = tokens >= 0
-    inner = _inner(tokens, parents)
+    drafted = slots_with_children(tokens, parents)
     ended = there & (tokens == options.end) if options.end is not None else torch.zeros_like(there)
     root = torch.ones_like(there[:, :1])
     input_validation.check_rows(target_logits, "target_logits", torch.cat([root, there & ~ended], dim=1))
     if rule.reads_draft:
-        input_validation.check_rows(draft_logits, "draft_logits", inner)
-        _check_drafted(draft_logits, tokens, parents, options)
+        input_validation.check_rows(draft_logits, "draft_logits", drafted)
+        check_drafted(draft_logits, tokens, parents, options)
 
 
 def check_nodes(tokens: Any, parents: Any, vocabulary: int) -> None:
@@ -183,7 +183,15 @@ def sizes(tokens: Any, parents: Any, copies: Any = None) -> tuple[int, int]:
     return depth, width
 
 
-def _check_kind(rule: TreeRule, tokens: Any, parents: Any, options: Options, copies: Any) -> None:
+def check_kind(rule: TreeRule, tokens: Any, parents: Any, options: Options, copies: Any = None) -> None:
+    """Check that trees [B, N] are of the kind that a rule takes: one chain, distinct siblings, chains of one length.
+
+    Raises:
+        ValueError: naming the first request and nodes where it is not so.
+
+    >>> from spec_math.block_level import tree_rules
+    >>> check_kind(tree_rules.RECURSIVE, torch.tensor([[0, 0]]), torch.tensor([[-1, -1]]), Options())
+    """
     there = tokens >= 0
     index = torch.arange(tokens.shape[1], device=tokens.device)
     siblings = there[:, :, None] & there[:, None] & (parents[:, :, None] == parents[:, None])
@@ -235,7 +243,14 @@ def _check_chains(rule: TreeRule, tokens: Any, parents: Any, options: Options, c
         )
 
 
-def _check_drafted(draft_logits: Any, tokens: Any, parents: Any, options: Options) -> None:
+def check_drafted(draft_logits: Any, tokens: Any, parents: Any, options: Options) -> None:
+    """Check that the draft's laws [B, N + 1, V], restricted, have mass on the tokens [B, N] drafted after them.
+
+    Raises:
+        ValueError: naming the first node that cannot have been drafted.
+
+    >>> check_drafted(torch.zeros(1, 2, 2), torch.tensor([[1]]), torch.tensor([[-1]]), Options())
+    """
     there = tokens >= 0
     for request in range(len(tokens)):
         own = options.at(slice(request, request + 1))
@@ -258,8 +273,12 @@ def _flat(allowed: Any) -> Any:
     return None if allowed is None or allowed.ndim == 3 else allowed
 
 
-def _inner(tokens: Any, parents: Any) -> Any:
-    """Say which slots [B, N + 1] have children."""
+def slots_with_children(tokens: Any, parents: Any) -> Any:
+    """Say which slots [B, N + 1] have children; slot 0 is the root, slot i + 1 node i.
+
+    >>> slots_with_children(torch.tensor([[7, -1]]), torch.tensor([[-1, 0]])).tolist()
+    [[True, False, False]]
+    """
     slots = torch.zeros(len(tokens), tokens.shape[1] + 1, dtype=torch.int64, device=tokens.device)
     return slots.scatter_add_(1, parents.long() + 1, (tokens >= 0).long()) > 0
 

@@ -13,8 +13,9 @@ import torch
 from spec_math.chance import Coin
 from spec_math.scheme import Scheme
 from spec_math.token_level import decide_rejection
-from torch_bridge import drafts_validation
+from torch_bridge import drafts_validation, mapped_validation, verify_mapped
 from torch_bridge.blocked_draw import batch_coin
+from torch_bridge.mapped_logits import MappedLogits
 from torch_bridge.options import DEFAULT, Options, restricted
 from torch_bridge.softmax_rows import weigh, working
 from torch_bridge.tensor_coin import TensorCoin
@@ -56,6 +57,8 @@ def verify_drafts(
     [B, C] in [0, 1), C = `columns(scheme, k)`: a request takes from its row one uniform for each coin of the program,
     from the left. Without drafts it draws from its target. Nothing waits for the device but `options.check`; a scheme
     without an array formula (`scheme.decide`) is replayed in float64 on the CPU, one request after another.
+    draft_logits may be `MappedLogits`, of another vocabulary or of part of one: tokens are then the draft's, emitted
+    ones the target's, and uniforms have one column more.
 
     Raises:
         TypeError, ValueError: shapes, types or devices do not fit; with `options.check` also a row without a law, a
@@ -70,6 +73,10 @@ def verify_drafts(
     >>> [verify_drafts(scheme, *given).emitted.tolist() for scheme in SCHEMES if scheme.short_name == "optimal plan"]
     [[1]]
     """
+    if isinstance(draft_logits, MappedLogits):
+        mapped_validation.check_drafts(scheme, target_logits, draft_logits, tokens, uniforms, options)
+        tokens = _of_width(tokens, scheme.drafts or tokens.shape[1])
+        return Selected(*verify_mapped.decide_drafts(scheme, target_logits, draft_logits, tokens, uniforms, options))
     drafts_validation.check_shapes(scheme, target_logits, draft_logits, tokens, uniforms)
     if options.check:
         reads = scheme.decide not in WITHOUT_DRAFT_LAW

@@ -13,8 +13,9 @@ import torch
 from spec_math.block_level.array_tree import ArrayTree, emitted, places
 from spec_math.block_level.method import Method
 from spec_math.block_level.tree_rules import TreeRule
-from torch_bridge import tree_programs, tree_validation
+from torch_bridge import mapped_validation, tree_programs, tree_validation, verify_mapped
 from torch_bridge.blocked_draw import batch_coin
+from torch_bridge.mapped_logits import MappedLogits
 from torch_bridge.options import DEFAULT, Options, restricted
 from torch_bridge.softmax_rows import weigh, working
 from torch_bridge.verify import CHUNK_BYTES, ELSEWHERE
@@ -60,6 +61,9 @@ def verify_tree(  # noqa: PLR0913 - a tree is two arrays more than a chain
     tokens are worked out in float64 on the CPU, one request after another, and do, as is one request alone with
     `options.check`; on rounded ratios they do not.
 
+    draft_logits may be `MappedLogits`: of another vocabulary, or of part of one. Tokens are then the draft's, and
+    emitted ones the target's; uniforms have one column more.
+
     Raises:
         TypeError, ValueError: shapes, types or devices do not fit; with `options.check` also parents that are no tree,
             a draft that the method does not take, a row without a law, a uniform outside [0, 1), naming request and
@@ -74,14 +78,20 @@ def verify_tree(  # noqa: PLR0913 - a tree is two arrays more than a chain
     ([[0, 0, -1]], [[0, -1]])
     """
     rule = tree_validation.rule_of(method)
-    given = target_logits, draft_logits, tokens, parents, uniforms
-    tree_validation.check_shapes(rule, *given, copies)
+    if isinstance(draft_logits, MappedLogits):
+        tree = tokens, parents, copies
+        mapped_validation.check_trees(rule, target_logits, draft_logits, tree, uniforms, options)
+        sizes = _sizes(*tree, options)
+        own = ArrayTree(tokens, parents, *sizes, options.end, copies)
+        return TreeVerified(*verify_mapped.decide_trees(rule, target_logits, draft_logits, own, uniforms, options))
+    given = tree_validation.Trees(target_logits, draft_logits, tokens, parents, uniforms, copies)
+    tree_validation.check_shapes(rule, given)
     if options.check:
-        tree_validation.check_values(rule, *given, options, copies)
+        tree_validation.check_values(rule, given, options)
     depth, width = _sizes(tokens, parents, copies, options)
     options = replace(options, depth=depth, width=width)
     if rule.decide is None or _is_replayed(rule, target_logits, options):
-        return TreeVerified(*tree_programs.replayed(rule, given, options, copies))
+        return TreeVerified(*tree_programs.replayed(rule, given[:5], options, copies))
     rows = HELD * target_logits.shape[-1] * working(target_logits.dtype).itemsize
     size = max(1, (options.chunk_bytes or CHUNK_BYTES.get(tokens.device.type, ELSEWHERE)) // rows)
     parts: list[Any] = []

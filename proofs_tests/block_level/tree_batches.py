@@ -100,6 +100,21 @@ def batch(rule: tree_rules.TreeRule, parents: list[Any], seed: int, end: int | N
     return Batch(targets, drafts, tokens, arrays, uniforms, models, end)
 
 
+def noisy(given: Batch, seed: int) -> Batch:
+    """The same trees with float laws in which no ratio t/d is met twice, on uniforms of their own."""
+    rng = np.random.default_rng(seed)
+    rows = [[row.astype(np.float64) * rng.uniform(0.5, 1.5, SIZE) for row in model.rows] for model in given.models]
+    models = tuple(Rows(tuple(row / row.sum() for row in each), given.end) for each in rows)
+    laws = [each.astype(np.float64) for each in (given.targets, given.drafts)]
+    for row in range(len(given.tokens)):
+        for node, path in _paths(given, row).items():
+            if given.end is None or path[-1:] != (given.end,):
+                for law, model in zip(laws, models, strict=True):
+                    law[row, node + 1] = model(path)
+    uniforms = rng.random(given.uniforms.shape)
+    return given._replace(targets=laws[0], drafts=laws[1], uniforms=uniforms, models=(models[0], models[1]))
+
+
 def depth(given: Batch) -> int:
     """The number of levels of the deepest tree."""
     deepest = 1

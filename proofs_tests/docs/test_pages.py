@@ -24,6 +24,7 @@ PAGE_OF = {
     "plan": "pooled_priority",
     "timing_repaired": "timing",
     "rounded_priorities": "chain_priorities",
+    "merged": "intersection",
 }
 TEST_OF = {"pooled_priority": "plan"}
 

@@ -1,0 +1,127 @@
+"""Verification from draft logits over another vocabulary: what `verify_drafts` and `verify_tree` do on `MappedLogits`.
+
+Source: worked out here, see `spec_math.drafting.merged`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import torch
+
+from spec_math.block_level.array_tree import ArrayTree, Rows, emitted
+from spec_math.block_level.tree_rules import TreeRule
+from spec_math.drafting.merged import decide_merged
+from spec_math.drafting.merged_tree import decide_merged_tree, placed_tree
+from spec_math.scheme import Scheme
+from torch_bridge.blocked_draw import batch_coin
+from torch_bridge.mapped_logits import MappedLogits
+from torch_bridge.options import Options, restricted
+from torch_bridge.softmax_rows import weigh, working
+from torch_bridge.verify import CHUNK_BYTES, ELSEWHERE
+
+HELD = 6
+"""About how many rows of a request are held at a time."""
+
+
+def decide_drafts(
+    scheme: Scheme, target_logits: Any, draft: MappedLogits, tokens: Any, uniforms: Any, options: Options
+) -> tuple[Any, Any]:
+    """Return what each request emits [B], the target's tokens, and whether a test accepted a draft [B].
+
+    Arguments as `verify_drafts`, checked; tokens [B, k] are the draft's.
+
+    Raises:
+        ValueError: the scheme has no array formula.
+
+    >>> from spec_math import SCHEMES
+    >>> target, draft = torch.zeros(1, 3), MappedLogits(torch.zeros(1, 1), torch.tensor([2]))
+    >>> uniforms = torch.tensor([[0.5, 0.5, 0.75]], dtype=torch.float64)
+    >>> [each.tolist() for each in decide_drafts(SCHEMES[0], target, draft, torch.tensor([[0]]), uniforms, Options())]
+    [[1], [False]]
+    """
+    if scheme.decide is None:
+        raise ValueError(
+            f"the scheme {scheme.name!r} has no array formula, which drafts over another vocabulary need: verify them "
+            "with another of SCHEMES"
+        )
+    parts: list[Any] = []
+    for here in _chunks(target_logits, draft, options):
+        own, rows = options.at(here), draft.at(here)
+        drafted = tokens[here].long()
+        target = weigh(restricted(target_logits[here], own), own)
+        masses = weigh(restricted(rows.logits, rows.options(own)), rows.options(own))
+        # The draft's row of a request without drafts may hold anything.
+        masses = masses.masked_fill_((drafted[:, 0] < 0)[:, None], 1)
+        places = rows.places.long().expand(len(drafted), -1)
+        parts.append(decide_merged(scheme.decide, batch_coin(uniforms[here]), drafted, (target, masses), places))
+    emitted, accepted = (torch.cat(each) for each in zip(*parts, strict=True))
+    return emitted, accepted
+
+
+def decide_trees(
+    rule: TreeRule, target_logits: Any, draft: MappedLogits, tree: ArrayTree, uniforms: Any, options: Options
+) -> tuple[Any, Any, Any]:
+    """Return emitted [B, D + 1], count [B] and accepted_nodes [B, D] of trees of the draft's tokens, checked already.
+
+    Raises:
+        ValueError: the rule has no array formula.
+
+    >>> from spec_math.block_level.tree_rules import TOKEN_BY_TOKEN
+    >>> target, draft = torch.zeros(1, 2, 3), MappedLogits(torch.zeros(1, 2, 1), torch.tensor([2]))
+    >>> tree, uniforms = ArrayTree(torch.tensor([[0]]), torch.tensor([[-1]]), 1, 1), torch.full((1, 3), 0.25).double()
+    >>> [each.tolist() for each in decide_trees(TOKEN_BY_TOKEN, target, draft, tree, uniforms, Options())]
+    [[[2, 2]], [2], [[0]]]
+    """
+    if rule.decide is None:
+        raise ValueError(f"the rule {rule.name!r} has no array formula, which drafts over another vocabulary need")
+    parts: list[Any] = []
+    for here in _chunks(target_logits, draft, options):
+        copies = None if tree.copies is None else tree.copies[here].long()
+        own = ArrayTree(tree.tokens[here].long(), tree.parents[here].long(), tree.depth, tree.width, tree.end, copies)
+        rows = _Rows(target_logits[here], draft.at(here), options.at(here), own)
+        found = decide_merged_tree(rule.decide, batch_coin(uniforms[here]), own, rows, rows.places)
+        parts.append((*emitted(*found), found[1].nodes))
+    joined = [torch.cat(each) for each in zip(*parts, strict=True)]
+    return joined[0], joined[1], joined[2]
+
+
+def _chunks(target_logits: Any, draft: MappedLogits, options: Options) -> Iterator[slice]:
+    requests, row = len(target_logits), target_logits.shape[-1] + draft.logits.shape[-1]
+    most = options.chunk_bytes or CHUNK_BYTES.get(target_logits.device.type, ELSEWHERE)
+    size = max(1, most // (HELD * row * working(target_logits.dtype).itemsize))
+    for start in range(0, requests, size):
+        yield slice(start, start + size)
+
+
+class _Rows(Rows):
+    """The laws of a batch of trees, the target's [B, V] and the draft's [B, D], for the rows that are asked for."""
+
+    def __init__(self, targets: Any, draft: MappedLogits, options: Options, tree: ArrayTree) -> None:
+        self.places = draft.places.long()
+        self._logits = targets, draft.logits
+        self._options = options, draft.options(options)
+        there = tree.tokens >= 0
+        placed = placed_tree(tree, self.places)
+        some = there.any(dim=1, keepdim=True)
+        # Rows after no node, after an end, or after a token that the target lacks may hold anything.
+        goes_on = there & (placed.tokens >= 0) & ~placed.ends(placed.tokens)
+        self._unused = ~torch.cat([torch.ones_like(some), goes_on], 1), ~torch.cat([some, goes_on], 1)
+
+    def target(self, slot: Any) -> Any:
+        """Return the target's masses [B, V] at the slots [B]."""
+        return self._row(0, slot)
+
+    def draft(self, slot: Any) -> Any:
+        """Return the draft's masses [B, D] there."""
+        return self._row(1, slot)
+
+    def _row(self, role: int, slot: Any) -> Any:
+        requests = torch.arange(len(slot), device=slot.device)
+        options, allowed = self._options[role], self._options[role].allowed
+        if allowed is not None and allowed.ndim == 3:
+            options = replace(options, allowed=allowed[requests, slot])
+        masses = weigh(restricted(self._logits[role][requests, slot], options), options)
+        return masses.masked_fill_(self._unused[role][requests, slot][:, None], 1)
