@@ -43,4 +43,4 @@ def test_a_floor_that_is_missing_or_imports_another_is_found() -> None:
     """The control."""
     text = PAGE.read_text(encoding="utf-8")
     assert written(text.replace("| `drafting` |", "| `draft` |")) != found()
-    assert written(text.replace("`language`, `block_level` |", "`block_level` |")) != found()
+    assert written(text.replace("`block_level`, `drafting` |", "`drafting` |")) != found()
