@@ -21,7 +21,7 @@ FLOORS = [
     {"arrays", "float_allowance", "verdict_values", "result"},
     {"masses", "array_draw"},
     {"chance", "distribution", "roots", "common_denominator", "array_coin"},
-    {"scheme", "every_path"},
+    {"scheme", "every_path", "beside_the_coin"},
     {"coupling", "verdict"},
     {"language"},
     {"token_level"},

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from spec_math.distribution import overlap, residual, total_variation
     from spec_math.scheme import Emission, Scheme
     from spec_math.token_level import SCHEMES
-    from spec_math.verdict import Lossless, Lossy, check_lossless
+    from spec_math.verdict import Lossless, Lossy, Undecided, check_lossless
 
 _MODULES = {
     "arrays": ("exact", "proportional_to"),
@@ -22,7 +22,7 @@ _MODULES = {
     "distribution": ("overlap", "residual", "total_variation"),
     "scheme": ("Emission", "Scheme"),
     "token_level": ("SCHEMES",),
-    "verdict": ("Lossless", "Lossy", "check_lossless"),
+    "verdict": ("Lossless", "Lossy", "Undecided", "check_lossless"),
 }
 _PLACES = {name: module for module, names in _MODULES.items() for name in names}
 
@@ -34,6 +34,7 @@ __all__ = [
     "Lossless",
     "Lossy",
     "Scheme",
+    "Undecided",
     "check_lossless",
     "check_lossless_block",
     "exact",

@@ -51,9 +51,11 @@ AT_MOST_HALF = 1e-2
 
 @dataclass(frozen=True)
 class Allowance:
-    """What rounding explains in total variation, what is forgiven at most, and how exactly the judge itself added up.
+    """What rounding explains in total variation, what is forgiven at most, and how exactly the law itself is known.
 
-    All three are total variations. The one of an exact program is `Allowance()`.
+    All four are total variations. `measured` is what the judge may be off by in adding up; `left_out` what the law that
+    was found may be off by, as small numbers beside a logarithm were left out: it is in doubt, and not forgiven. The
+    allowance of an exact program is `Allowance()`.
 
     >>> Allowance(0.5).forgiven, Allowance(1e-9).forgiven
     (0.0001, 1e-09)
@@ -62,11 +64,17 @@ class Allowance:
     rounding: float = 0.0
     at_most: float = AT_MOST
     measured: float = 0.0
+    left_out: float = 0.0
+
+    @property
+    def explained(self) -> float:
+        """The distance up to which a right program may be found: beyond it is another law."""
+        return self.rounding + self.left_out + self.measured
 
     @property
     def forgiven(self) -> float:
-        """The bound of a verdict: what rounding explains, or the cap where that is less."""
-        return min(self.rounding + 2 * self.measured, self.at_most)
+        """The bound of a verdict: what rounding and what was left out explain, or the cap where that is less."""
+        return min(self.rounding + self.left_out + 2 * self.measured, self.at_most)
 
 
 class Level(NamedTuple):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import Array, as_laws, asarray, count, divided_in_float64, is_exact, storage, sum_gap
+from spec_math.beside_the_coin import standing_still
 from spec_math.chance import Coin
 from spec_math.every_path import BUDGET, NOT_REPEATED, Walked, repeats, walk
 from spec_math.float_allowance import UNIT, Allowance, adding_up, cap, rounding, unit_of
@@ -57,7 +58,8 @@ def judged(
 
     The law: Σ |emitted − wanted| / 2 ≤ bound. `bound` is what rounding explains, 0 where all is exact. What it exceeds
     the cap by is not forgiven: beyond the cap, and within what rounding explains, nothing is decided. `unexplored` is
-    the mass of the paths that were not walked: then Σ (emitted − wanted)+ and that much more bracket the distance.
+    the mass of the paths that were not walked: then Σ (emitted − wanted)+ and that much more bracket the distance. What
+    was left out of the law that was found (`Allowance.left_out`) may hide as much: it counts against Lossless too.
     An outcome that is an int is a token of the counterexample, a tuple a text.
 
     >>> judged({0: 0.5, 1: 0.5}, {0: 0.25, 1: 0.75}).total_variation
@@ -75,17 +77,25 @@ def judged(
     else:
         gaps = {outcome: abs(gap) for outcome, gap in more.items()}
         distance = sum(gaps.values(), zero) / 2
-    if not distance <= allowed.rounding + allowed.measured:
+    if not distance <= allowed.explained:
         outcome = max(outcomes, key=gaps.__getitem__)
         ours, theirs = emitted.get(outcome, zero), wanted.get(outcome, zero)
         return _differing(outcome, (ours, theirs, distance), allowed, bool(unexplored))
-    if distance + unexplored <= (allowed.forgiven - allowed.measured if allowed.measured else allowed.forgiven):
+    most = distance + unexplored + allowed.left_out if allowed.left_out else distance + unexplored
+    if most <= (allowed.forgiven - allowed.measured if allowed.measured else allowed.forgiven):
         return Lossless(paths, allowed.forgiven)
     if unexplored:
         return Undecided(
             Reason.BUDGET,
             f"{paths:,} paths left {float(unexplored):.3g} of the mass unexplored, and what they emit decides nothing; "
             "raise budget, or judge a smaller case",
+        )
+    if allowed.left_out:
+        return Undecided(
+            Reason.ROUNDING,
+            f"the total variation is {float(distance):.3g} without the small numbers that keep a logarithm finite, and "
+            f"they change the law by up to {allowed.left_out:.3g}; a verdict forgives {allowed.at_most:.3g} at most; "
+            "make them smaller",
         )
     return Undecided(
         Reason.ROUNDING,
@@ -138,7 +148,8 @@ def check_lossless(
 
     Negative masses, masses that are not a probability distribution, an exception on some paths, a token out of range
     are Lossy, with the path. Where every path raises, where rounding could explain a difference beyond what is
-    forgiven, or more than `budget` paths would have to be walked, the verdict is Undecided.
+    forgiven, where a default generator of Python, NumPy or torch moves, or more than `budget` paths would have to be
+    walked, the verdict is Undecided.
 
     Raises:
         TypeError, ValueError: target or draft is not a probability distribution, k or budget no count, at_most no total
@@ -159,8 +170,9 @@ def check_lossless(
     asked = _Question(verifier, stored, types, cap(types, at_most), count(budget, "budget"))
     fixed = verifier.drafts if isinstance(verifier, Scheme) else None
     if k is not None or fixed is not None:
-        return asked.answered(count(k) if k is not None else count(fixed), fixed)
-    return asked.merged()
+        number = count(k) if k is not None else count(fixed)
+        return standing_still(lambda: asked.answered(number, fixed))
+    return standing_still(asked.merged)
 
 
 @dataclass(frozen=True)

@@ -85,8 +85,8 @@ def _judged(masses: Mapping[Reported, Any], paths: int, ignored: float = 0.0) ->
     wanted = {(token, row): share * mass for row, share in shares.items() for token, mass in enumerate(row)}
     if not wanted:
         return Undecided(Reason.NOT_JUDGED, "it never drafts a token")
-    lost = ignored + sum(float(share) * _rounding(row, types[row]) for row, share in shares.items())
-    verdict = judged(emitted, wanted, Allowance(lost, cap(types.values())), paths)
+    lost = sum(float(share) * _rounding(row, types[row]) for row, share in shares.items())
+    verdict = judged(emitted, wanted, Allowance(lost, cap(types.values()), left_out=ignored), paths)
     if not isinstance(verdict, Lossy):
         return verdict
     outcome = max(wanted, key=lambda one: abs(emitted.get(one, 0) - wanted[one]))

@@ -248,14 +248,14 @@ def _allowance(subject: Subject, case: Case, found: Walk) -> Allowance:
 
     A path's random numbers, the drafts included, are its coins. The laws are stored to a relative u, the unit roundoff
     of their type, so that both together are off by 2u in sum; the case itself is exact, and its masses are Fractions.
-    Guards of logarithms add what was counted on the way.
+    What guards of logarithms change was counted on the way.
     """
     unit = subject.numbers.unit or (0.0 if found.exact else UNIT["float64"])
-    explained = evenly(found.deepest, case.size, unit, 2 * unit) + float(found.ignored)
+    explained = evenly(found.deepest, case.size, unit, 2 * unit)
     stored = subject.numbers.name.replace(".", " ").split()[-1]
     floats = isinstance(next(iter(found.masses.values()), 0), float)
     measured = adding_up(found.paths, found.deepest, case.size) if floats else 0.0
-    return Allowance(explained, cap([stored], subject.at_most), measured)
+    return Allowance(explained, cap([stored], subject.at_most), measured, float(found.ignored))
 
 
 def _coarser(subject: Subject, case: Case, found: Walk, joint: Any) -> Undecided | None:

@@ -12,6 +12,7 @@ from itertools import zip_longest
 from typing import Any
 
 from spec_math.arrays import count, is_exact, storage
+from spec_math.beside_the_coin import standing_still
 from spec_math.block_level.conditionals import opening
 from spec_math.block_level.emitted import (
     EmissionError,
@@ -44,8 +45,9 @@ def check_lossless_block(
     Fractions the verdict is exact; with floats it forgives what `float_allowance` derives, as `check_lossless` does. A
     generator that breaks (masses that are not a probability distribution, no token, a token out of range, tokens after
     the end, an exception on some paths) is Lossy, with its reason and path; else `tokens` is the text furthest off.
-    Where all paths raise, rounding could explain a difference that is not forgiven, or a million paths decide nothing,
-    it is Undecided; `asked_in_float64` asks again where that was rounding in a type coarser than float64.
+    Where all paths raise, a default generator of Python, NumPy or torch moves, rounding could explain a difference that
+    is not forgiven, or a million paths decide nothing, it is Undecided; `asked_in_float64` asks again where that was
+    rounding in a type coarser than float64.
 
     Raises:
         TypeError, ValueError: the target's laws are not probability distributions, horizon or rounds is not a positive
@@ -58,6 +60,18 @@ def check_lossless_block(
     >>> verdict.tokens, verdict.emitted, verdict.target
     ((0, 0), Fraction(1, 4), Fraction(1, 16))
     """
+    return standing_still(lambda: _judged(generate, target_model, (horizon, rounds), prefix, at_most))
+
+
+def _judged(
+    generate: Generate,
+    target_model: Model,
+    asked: tuple[int, int],
+    prefix: Sequence[int],
+    at_most: float | None,
+) -> Verdict:
+    """Judge so many tokens of so many blocks."""
+    horizon, rounds = asked
     start, first = opening(target_model, prefix)
     gaps: list[float] = []
     wanted = continued({(): Fraction(1)}, target_model, count(horizon, "horizon"), start, gaps)

@@ -76,9 +76,8 @@ def verdict_on(
         cut[text[:horizon]] = cut.get(text[:horizon], 0.0) + float(mass)
     emitted = {text: float(mass) for text, mass in continued(cut, wanted, horizon).items()}
     goal = {text: float(mass) for text, mass in target_law(wanted, horizon).items()}
-    return judged(
-        emitted, goal, Allowance(bound_of(engine, laws, options, horizon) + float(found.ignored)), found.paths
-    )
+    allowed = Allowance(bound_of(engine, laws, options, horizon), left_out=float(found.ignored))
+    return judged(emitted, goal, allowed, found.paths)
 
 
 def bound_of(engine: Engine, laws: tuple[Model, Model], options: Options, horizon: int) -> float:
