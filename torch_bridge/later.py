@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import torch
 
+from spec_math.audit.exploration.pieces import Race
+from torch_bridge.answers import Answers
 from torch_bridge.tagged import mapped, tensors_in
 
 FIRST = -(1 << 62)
@@ -46,8 +48,9 @@ class Later:
     def __init__(self) -> None:
         self._draws: list[Callable[[], int]] = []
         self._known: dict[int, int] = {}
+        self.answers = Answers(self.waits_in, self.equals)
 
-    def put(self, draws: list[Callable[[], int]], dtype: torch.dtype) -> torch.Tensor:
+    def put(self, draws: Sequence[Callable[[], int]], dtype: torch.dtype) -> torch.Tensor:
         """Return tokens [n] that are drawn when they are looked at."""
         first = FIRST + len(self._draws)
         self._draws += draws
@@ -71,6 +74,7 @@ class Later:
 
     def looked_at(self, tensor: torch.Tensor) -> torch.Tensor:
         """Return a tensor with all of its tokens drawn."""
+        self.answers.fill(tensor)
         if not self._any_in(tensor):
             return tensor
         flat = tensor.detach().reshape(-1).tolist()
@@ -80,6 +84,19 @@ class Later:
     def forgotten(self, unwritten: torch.Tensor) -> torch.Tensor:
         """Return memory that nothing has been written to, with 0 in place of tokens that were left there."""
         return unwritten.fill_(0) if self._any_in(unwritten) else unwritten
+
+    def waits_in(self, tensor: torch.Tensor) -> bool:
+        """Whether a tensor holds tokens that nobody has looked at."""
+        return bool(self._draws) and self._any_in(tensor)
+
+    def equals(self, number: int, token: int) -> bool:
+        """Whether what stands in a tensor is this token: of a race, nothing more is asked."""
+        if not FIRST <= number < LAST:
+            return number == token
+        draw = self._draws[number - FIRST]
+        if number - FIRST in self._known or not isinstance(draw, Race):
+            return self._value(number) == token
+        return draw.is_won_by(token)
 
     def _value(self, number: int) -> int:
         place = number - FIRST

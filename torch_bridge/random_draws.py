@@ -12,6 +12,7 @@ import torch
 
 from spec_math.audit import ExploreError
 from spec_math.audit.exploration.clock import Clock, exponential, race
+from spec_math.audit.exploration.pieces import Race
 from spec_math.audit.exploration.tape import Stretch, Tape
 from spec_math.audit.exploration.uniform import uniform
 from torch_bridge.later import Later
@@ -226,11 +227,11 @@ class Draws:
             raise ValueError(f"bernoulli needs chances in [0, 1]; got {float(chance)}")
         return bool(self._once(place, index, f"a flip of {chance}", [1 - chance, chance]))
 
-    def _token(self, place: tuple[Stretch, int], masses: list[Fraction]) -> Callable[[], int]:
+    def _token(self, place: tuple[Stretch, int], masses: list[Fraction]) -> Race:
         """Return a draw of one token, whose noise is drawn now, and raced when somebody looks at the token."""
         state, row = place
         clocks = [self._clock(state, row * len(masses) + token) for token in range(len(masses))]
-        return lambda: race([clock / rate for clock, rate in zip(clocks, masses, strict=True)], smallest=True)
+        return Race(lambda: [clock / rate for clock, rate in zip(clocks, masses, strict=True)])
 
     def _tokens(self, place: tuple[Stretch, int], masses: list[Fraction], size: int, replaced: bool) -> list[int]:
         state, row = place

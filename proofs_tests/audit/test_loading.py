@@ -139,3 +139,20 @@ def test_a_file_is_named_with_its_function(tmp_path: Path, name: str, said: str)
     with pytest.raises(ValueError, match=said):
         load_sampler(f"{place}{name or ':'}")
     assert load_sampler(f"{place}:step").value(1, 2) == 0
+
+
+def test_a_neighbour_of_another_package_is_replaced_too_and_is_as_it_was_afterwards(tmp_path: Path) -> None:
+    """It was loaded before, and stayed: a mend of it did nothing, and one that did something would have stayed."""
+    for name, text in {
+        "toyfirst/step.py": "from toysecond.law import mass\n",
+        "toysecond/law.py": "mass = 1\n",
+    }.items():
+        (tmp_path / name).parent.mkdir()
+        (tmp_path / name).write_text(text)
+    edits = Loading(replaced={"toysecond.law": [("mass = 1", "mass = 2")]})
+    try:
+        found = [load_module(tmp_path, "toyfirst.step", how).mass for how in (None, edits, None, edits)]
+    finally:
+        for name in [name for name in sys.modules if name.partition(".")[0] in ("toyfirst", "toysecond")]:
+            del sys.modules[name]
+    assert found == [1, 2, 1, 2]

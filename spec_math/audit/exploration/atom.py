@@ -70,8 +70,9 @@ class Atom:
     """A uniform number U, known to lie in [low, high): in [0, 1), or on the grid {0, …, 2^bits − 1} of integers.
 
     Each answer narrows the interval, so that a number compared twice is conditioned on the first answer. An atom may
-    instead be the noise of an exponential clock; it is one or the other. `races` are the races it has taken part in;
-    `number` makes a number of the code's own type of it.
+    instead be the noise of an exponential clock; it is one or the other. `races` are the races it has taken part in,
+    `unsettled` is one that was asked about and has no winner yet, which it draws when it is called; `number` makes a
+    number of the code's own type of it.
     """
 
     def __init__(self, tape: Forks, name: str, bits: int | None) -> None:
@@ -81,6 +82,7 @@ class Atom:
         self.low = Fraction(0)
         self.high = Fraction(1 if bits is None else 1 << bits)
         self.races: list[Any] = []
+        self.unsettled: Any = None
         self.number: Callable[[Any], Any] | None = None
         self._turned: bool | None = None
         self._kind = ""

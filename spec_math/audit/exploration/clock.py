@@ -269,6 +269,9 @@ def _never_wins(number: Any, smallest: bool, inverse: bool) -> bool:
 
 def _winner(rates: dict[Atom, Fraction]) -> Atom:
     tape = next(iter(rates)).tape
+    for atom in rates:
+        if atom.unsettled is not None:
+            atom.unsettled()
     past = _entangled(rates)
     for known, winner in past:
         if _proportional(known, rates):

@@ -9,7 +9,7 @@ import ast
 import importlib
 import importlib.util
 import sys
-from collections.abc import Generator, Mapping, Sequence
+from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.machinery import SourceFileLoader
@@ -57,6 +57,9 @@ class Loading:
 _LOADED: dict[str, ModuleType] = {}
 """The modules that were loaded here and left in sys.modules."""
 
+_EDITED: set[str] = set()
+"""Packages that were edited as the neighbours of a module that was loaded."""
+
 
 def load_module(root: Path, name: str, how: Loading | None = None) -> ModuleType:
     """Import the module `name` that lies under `root`; the __init__ files above it are run when they are asked.
@@ -78,7 +81,10 @@ def load_module(root: Path, name: str, how: Loading | None = None) -> ModuleType
     package = name.partition(".")[0]
     if package in OURS and not how.replaced:
         return importlib.import_module(name)
-    before = {one: sys.modules.pop(one) for one in _of(package)}
+    # An edited neighbour of another package is loaded anew as well, now and whenever it may be left over.
+    _EDITED.update({one.partition(".")[0] for one in how.replaced} - {package, *OURS})
+    anew = {package, *_EDITED}
+    before = {one: sys.modules.pop(one) for one in _of(anew)}
     mine = {one: module for one, module in before.items() if _LOADED.get(one) is not module}
     parts = name.split(".")
     sys.path.insert(0, str(root))
@@ -100,15 +106,15 @@ def load_module(root: Path, name: str, how: Loading | None = None) -> ModuleType
         raise ImportError(f"{name} cannot be imported: {error}{hint}", name=error.name) from error
     finally:
         sys.path.remove(str(root))
-        for one in mine and _of(package):
+        for one in _of({one.partition(".")[0] for one in mine}):
             del sys.modules[one]
         sys.modules.update(mine)
-        _LOADED.update({one: sys.modules[one] for one in _of(package) if one not in mine})
+        _LOADED.update({one: sys.modules[one] for one in _of(anew) if one not in mine})
     return found
 
 
-def _of(package: str) -> list[str]:
-    return [one for one in sys.modules if one == package or one.startswith(f"{package}.")]
+def _of(packages: Collection[str]) -> list[str]:
+    return [one for one in sys.modules if one.partition(".")[0] in packages]
 
 
 def _executed(root: Path, name: str, edits: Mapping[str, Sequence[tuple[str, str]]]) -> ModuleType:
