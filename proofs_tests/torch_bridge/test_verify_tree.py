@@ -148,8 +148,7 @@ def continued(block: tuple[int, ...], target: Rows, horizon: int) -> list[tuple[
 
 
 FOLLOWED = [rule for rule in TREE_RULES if rule not in (tree_rules.PLAN, tree_rules.K_SEQUENTIAL, tree_rules.RECURSIVE)]
-"""The others repeat at every node what test_verify_drafts explores at one: `explore` takes minutes, and of the plan's
-component it knows nothing."""
+"""Of the others `explore` takes minutes, and of the plan's component it knows nothing: see test_laws_on_a_grid."""
 
 
 def gap(verify: Any, rule: TreeRule) -> float:
