@@ -159,7 +159,8 @@ def curve(label: str, means: Mapping[int, Mean], style: Style = "line") -> Curve
 class Panel:
     """Curves over common axes, which have these names; as bars they stand side by side at each x.
 
-    `ticks` are the names of x = 0, 1, …, or with `log_x` the x that are labelled; `limits` of y, else what fits.
+    `ticks` are the names of x = 0, 1, …, or with `log_x` the x that are labelled; `limits` of y, else what fits. Where
+    the curves stand `apart`, each is drawn a little beside its x, so that intervals do not hide each other.
 
     >>> Panel((Curve("a", (0.0,), (1.0,)),), "drafter", "acceptance", bars=True, ticks=("bytes",)).log_x
     False
@@ -174,6 +175,7 @@ class Panel:
     log_y: bool = False
     ticks: tuple[str, ...] = ()
     limits: tuple[float, float] | None = None
+    apart: bool = False
 
 
 class Node(NamedTuple):
@@ -199,6 +201,8 @@ class Tree:
 class Picture:
     """A picture as numbers: a name for files, a title, what to see in it, and its panels side by side, or a tree.
 
+    Panels stand in one row, or `across` of them in each.
+
     >>> Picture("k", "Against k", "More drafts accept more.", (Panel((), "k", "acceptance"),)).name
     'k'
     """
@@ -207,6 +211,7 @@ class Picture:
     title: str
     caption: str
     panels: tuple[Panel, ...] | Tree
+    across: int = 0
 
 
 class Word(NamedTuple):

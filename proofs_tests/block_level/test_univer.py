@@ -72,8 +72,10 @@ def test_chances_of_drafted_trees_average_to_the_length(
     target, draft = data.draw(model_pairs(size, small=True))
     laws = Conditionals(target, draft, ())
     trees = law(lambda coin: grow(coin, laws, widths, greedy.draw))
-    mean = sum(mass * sum(univer.chances(laws, tree, len(widths))) for tree, mass in trees.items())
-    assert 1 + mean == univer.expected(target, draft, (), widths)
+    found = [(univer.chances(laws, tree, len(widths)), mass) for tree, mass in trees.items()]
+    assert 1 + sum(mass * sum(row) for row, mass in found) == univer.expected(target, draft, (), widths)
+    # Given a tree they are its own probabilities: a share is what a child has on average over the drafts below it.
+    assert all(1 >= row[0] >= row[-1] >= 0 for row, _ in found)
 
 
 @settings(max_examples=20)

@@ -65,3 +65,27 @@ def test_a_label_has_one_look_in_all_panels_and_others_have_others() -> None:
     bounds = figure._looks(panel("i.i.d.", "without replacement", style="bound"), known)
     assert {bound.colour for bound in bounds} == {"black"}
     assert bounds[0].dash != bounds[1].dash
+
+
+def test_panels_stand_in_rows_and_curves_apart() -> None:
+    """Four panels, two in a row, are drawn otherwise than in one row; apart, a point stands beside its x."""
+    lines = tuple(Curve(name, (4.0, 8.0), (1.0, 2.0), (0.5, 1.5), (1.5, 2.5)) for name in "abc")
+    panel = Panel(lines, "x", "y", log_x=True, ticks=("4", "8"))
+    apart = Panel(lines, "x", "y", log_x=True, ticks=("4", "8"), apart=True)
+    one, two = (svg_of(Picture("p", "P", "C", (panel,) * 4, across)) for across in (0, 2))
+    assert one != two
+    assert svg_of(Picture("p", "P", "C", (apart,))) != svg_of(Picture("p", "P", "C", (panel,)))
+    assert figure._places(panel) == [0.0, 0.0, 0.0]
+    left, middle, right = figure._places(apart)
+    assert left == -right < middle == 0
+    assert figure._beside(lines[0], right, log_x=True) == [4 * 2**right, 8 * 2**right]
+    assert figure._beside(lines[0], right, log_x=False) == [4 + right, 8 + right]
+
+
+def test_bounds_have_a_dash_a_label_and_keep_it() -> None:
+    known: dict[tuple[str, int], figure.Look] = {}
+    labels = [f"bound {place}" for place in range(len(figure.BOUNDS))]
+    panels = [Panel((Curve(label, (0.0,), (1.0,), style="bound"),), "x", "y") for label in labels]
+    dashes = [figure._looks(panel, known)[0].dash for panel in panels]
+    assert dashes == list(figure.BOUNDS)
+    assert [figure._looks(panel, known)[0].dash for panel in panels] == dashes

@@ -75,7 +75,7 @@ def _tried(coin: Coin, laws: Conditionals, path: Tokens, children: tuple[Node, .
             return block
         before = before + share
     over = _beyond(tokens, t, drawn, weight)
-    nothing = _part((1 - given[-1]) * (1 - weight), over.sum() + 1 - weight)
+    nothing = _given_up(tokens, t, drawn, weight, given[-1])
     # The root, of weight 1, takes whatever comes to it, and no coin is tossed.
     if not path or coin.flip(1 - _of_the_rest(nothing, before)):
         over[list(tokens[:-1])] = over[0] * 0
@@ -140,6 +140,8 @@ def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], wid
 def chances(laws: Conditionals, tree: tuple[Node, ...], lookahead: int) -> list[Any]:
     """Return a_1..a_L of a drafted tree, the chances that at least 1, 2, … tokens are accepted, as `given_drafts` does.
 
+    Given the whole tree, a child is tried where nothing below those before it was accepted, whatever their shares say.
+
     >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
     >>> chances(laws, (Node(0), Node(1)), 1)
     [Fraction(1, 1)]
@@ -147,26 +149,34 @@ def chances(laws: Conditionals, tree: tuple[Node, ...], lookahead: int) -> list[
     one = in_numpy(laws.target()).sum() * 0 + 1
     total = [one - one] * lookahead
 
-    def walk(path: Tokens, siblings: tuple[Node, ...], tried: Any, weight: Any) -> None:
+    def accepted(path: Tokens, siblings: tuple[Node, ...], tried: Any, weight: Any) -> Any:
+        """Add up what is accepted below a node, and return the chance that it is or something below it, once tried."""
         if not siblings:
-            return
+            return weight
         tokens = tuple(node.token for node in siblings)
-        before = one - one
-        given = shares(tokens, in_numpy(laws.target(path)), in_numpy(laws.draft(path)), weight)
+        t, d = in_numpy(laws.target(path)), in_numpy(laws.draft(path))
+        given = shares(tokens, t, d, weight)
+        before, free = one - one, one
         for node, share in zip(siblings, given, strict=True):
             longer = (*path, node.token)
-            if share > 0 and not laws.ends(longer):
-                total[len(path)] = total[len(path)] + tried * share
-                walk(longer, node.children, tried * (1 - before), _of_the_rest(share, before))
-            before = before + share
+            kept = accepted(longer, node.children, tried * free, _of_the_rest(share, before))
+            if not laws.ends(longer):
+                total[len(path)] = total[len(path)] + tried * free * kept
+            before, free = before + share, free * (1 - kept)
+        return 1 - free * _of_the_rest(_given_up(tokens, t, d, weight, given[-1]), before)
 
-    walk((), tree, one, one)
+    _ = accepted((), tree, one, one)
     return total
 
 
 def _beyond(tokens: Tokens, target: Array, draft: Array, weight: Any) -> Array:
     """Return (w t − d')+ [V], d' the draft without all of these tokens but the last."""
     return positive_part(weight * target - without(draft, tokens[:-1]))
+
+
+def _given_up(tokens: Tokens, target: Array, draft: Array, weight: Any, accepted: Any) -> Any:
+    """Return (1 − a)(1 − w)/Z, the chance that nothing is accepted."""
+    return _part((1 - accepted) * (1 - weight), _beyond(tokens, target, draft, weight).sum() + 1 - weight)
 
 
 def _of_the_rest(share: Any, before: Any) -> Any:

@@ -14,6 +14,12 @@ from spec_math.result import Curve, Panel, Picture, Tree
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#8C510A", "#999999", "#6A3D9A")
 MARKERS = "osD^vP*Xdh<>p8"
 DASHES: tuple[Any, ...] = ("-", "--", "-.", (0, (1, 1)), (0, (5, 1, 1, 1, 1, 1)))
+BOUNDS: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (9, 3)), (0, (3, 1, 1, 1)), (0, (1, 3)))
+"""The dashes of what nothing exceeds, one a label."""
+
+APART = 0.045
+"""How far curves stand from each other that stand apart: of an octave where x is a logarithm, else of 1."""
+
 GOLDEN = 0.618033988749895
 BARS = 0.84
 """The width of a group of bars, of 1."""
@@ -54,7 +60,9 @@ def svg_of(picture: Picture) -> str:
     bars = any(panel.bars for panel in picture.panels)
     across = sum(max(1.0, 0.25 * len(panel.curves) * len(panel.ticks) / 5) if bars else 1.0 for panel in picture.panels)
     alone = len(picture.panels) == 1
-    figure, axes = panels(len(picture.panels), min(14.0, 8.2 if alone else 4.4 * across), 4.8)
+    rows = -(-len(picture.panels) // picture.across) if picture.across else 1
+    width = 8.2 if alone else 4.4 * (picture.across or across)
+    figure, axes = panels(len(picture.panels), min(14.0, width), 2.5 * rows + 2.3, picture.across)
     known: dict[tuple[str, int], Look] = {}
     for place, (panel, drawn) in enumerate(zip(picture.panels, axes, strict=True)):
         _panel(panel, drawn, _looks(panel, known), shaded=not place)
@@ -73,8 +81,8 @@ def curves(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], x: str,
     return svg_of(Picture("curves", title, "", (Panel(drawn, x, y),)))
 
 
-def panels(number: int, width: float, height: float) -> tuple[Any, list[Any]]:
-    """Return a figure with so many panels side by side, in the style of all pictures.
+def panels(number: int, width: float, height: float, across: int = 0) -> tuple[Any, list[Any]]:
+    """Return a figure with so many panels, all side by side or `across` in a row, in the style of all pictures.
 
     >>> len(panels(2, 8.0, 4.0)[1])
     2
@@ -82,7 +90,11 @@ def panels(number: int, width: float, height: float) -> tuple[Any, list[Any]]:
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
-    axes: list[Any] = list(figure.subplots(1, number, squeeze=False)[0])
+    across = across or number
+    grid: list[Any] = list(figure.subplots(-(-number // across), across, squeeze=False).flat)
+    axes = grid[:number]
+    for empty in grid[number:]:
+        empty.set_axis_off()
     for panel in axes:
         panel.grid(color="0.9", linewidth=0.6)
         panel.set_axisbelow(True)
@@ -107,21 +119,23 @@ def svg(figure: Any) -> str:
 
 
 def _looks(panel: Panel, known: dict[tuple[str, int], Look]) -> list[Look]:
-    """Return the look of each curve: by its place in the picture, and one in all panels where it stands in several."""
+    """Return the look of each curve: by its place in the picture, and one in all panels where it stands in several.
+
+    Bounds are black; `known` holds them under −1.
+    """
     seen: dict[str, int] = {}
     found: list[Look] = []
     for one in panel.curves:
         key = one.label, seen.get(one.label, 0)
         seen[one.label] = key[1] + 1
         if one.style in ("bound", "ceiling"):
-            dash = DASHES[
-                sum(other.style in ("bound", "ceiling") for other in panel.curves[: len(found)]) % len(DASHES)
-            ]
-            found.append(Look("black", "", dash))
+            bounds = [known[other] for other in known if other[1] < 0]
+            known.setdefault((one.label, -1), Look("black", "", BOUNDS[len(bounds) % len(BOUNDS)]))
+            found.append(known[one.label, -1])
         elif one.style == "guide":
             found.append(Look("0.35", "", ":"))
         else:
-            known.setdefault(key, look(len(known)))
+            known.setdefault(key, look(sum(place >= 0 for _, place in known)))
             found.append(known[key])
     return found
 
@@ -148,6 +162,7 @@ def _panel(panel: Panel, axes: Any, looks: list[Look], shaded: bool) -> None:
 
 
 def _lines(panel: Panel, axes: Any, looks: list[Look]) -> None:
+    moved = iter(_places(panel))
     for one, own in zip(panel.curves, looks, strict=True):
         if one.style in ("bound", "ceiling", "guide"):
             width = 1.0 if one.style == "guide" else 2.2
@@ -157,7 +172,17 @@ def _lines(panel: Panel, axes: Any, looks: list[Look]) -> None:
         style["linestyle"] = own.dash if one.style == "line" else "none"
         if len(one.x) > 60:
             del style["marker"]
-        axes.errorbar(one.x, one.y, yerr=_reach(one), label=one.label, **style)
+        axes.errorbar(_beside(one, next(moved), panel.log_x), one.y, yerr=_reach(one), label=one.label, **style)
+
+
+def _places(panel: Panel) -> list[float]:
+    """Return how far each line stands from its x, the middle one at it; 0 unless the panel's curves stand apart."""
+    lines = sum(one.style in ("line", "points") for one in panel.curves)
+    return [APART * panel.apart * (place - (lines - 1) / 2) for place in range(lines)]
+
+
+def _beside(one: Curve, far: float, log_x: bool) -> list[float]:
+    return [x * 2**far if log_x else x + far for x in one.x]
 
 
 def _bars(panel: Panel, axes: Any, looks: list[Look]) -> None:
@@ -188,7 +213,7 @@ def _legend(figure: Any, axes: Sequence[Any], drawn: Sequence[Panel]) -> None:
     if len(found) > 1:
         columns = 1 if len(drawn) == 1 else min(len(found), 3)
         where = "outside right center" if len(drawn) == 1 else "outside lower center"
-        figure.legend(found.values(), found.keys(), fontsize=8, loc=where, ncols=columns, frameon=False)
+        figure.legend(found.values(), found.keys(), fontsize=8, loc=where, ncols=columns, frameon=False, handlelength=4)
 
 
 def _tree(tree: Tree, title: str) -> str:

@@ -54,31 +54,54 @@ def _runner_up(best: Point, points: Sequence[Point]) -> str:
     other = next((point for point in points[1:]), None)
     if other is None:
         return "nothing else was compared"
-    apart = other.speed_up * (1 + 2 * other.tokens.error / other.tokens.value) < best.speed_up * (
-        1 - 2 * best.tokens.error / best.tokens.value
-    )
     return (
         f"next is {other.method.name} with {other.shape}, {other.speed_up:.2f} times, "
-        f"{'two standard errors apart' if apart else 'which these samples do not tell apart'}"
+        f"{'two standard errors apart' if _apart(best, other) else 'which these samples do not tell apart'}"
+    )
+
+
+def _apart(best: Point, other: Point) -> bool:
+    """Say whether the speed-ups of two methods are more than two standard errors of either apart."""
+    return other.speed_up * (1 + 2 * other.tokens.error / other.tokens.value) < best.speed_up * (
+        1 - 2 * best.tokens.error / best.tokens.value
     )
 
 
 def _crossing(found: Sequence[Frontier]) -> list[str]:
-    """Say from which temperature on trees are faster than drawn chains, or the reverse."""
+    """Say at which temperatures chosen trees are faster than drawn drafts, and where these samples tell them apart."""
     ordered = sorted(found, key=lambda one: -one.regime.temperature)
-    kinds = [one.fastest[0].method.drafts is TREES for one in ordered]
-    changes = [place for place in range(1, len(kinds)) if kinds[place] != kinds[place - 1]]
     if len(ordered) < 2:
         return []
-    name = ordered[0].regime.name
+    name, heats = ordered[0].regime.name, [one.regime.temperature for one in ordered]
+    trees = [one.fastest[0].method.drafts is TREES for one in ordered]
+    changes = [place for place in range(1, len(trees)) if trees[place] != trees[place - 1]]
     if not changes:
-        kind = "a chosen tree" if kinds[0] else "drawn chains"
-        span = f"{ordered[-1].regime.temperature:g} to {ordered[0].regime.temperature:g}"
-        return [f"{name}: {kind} at every temperature from {span}."]
-    place = changes[0]
-    point = ordered[place].fastest[0]
-    above, below = ordered[place - 1].regime.temperature, ordered[place].regime.temperature
-    return [
-        f"{name}: somewhere between the temperatures {above:g} and {below:g} the answer changes: from {below:g} "
-        f"downwards take {point.method.name} with {point.shape}."
-    ]
+        said = f"{_kind(trees[0])} at every temperature from {heats[-1]:g} to {heats[0]:g}"
+    else:
+        said = "; ".join(
+            f"somewhere between the temperatures {heats[place - 1]:g} and {heats[place]:g} the answer changes: from "
+            f"{heats[place]:g} downwards take {ordered[place].fastest[0].method.name} with "
+            f"{ordered[place].fastest[0].shape}"
+            for place in changes
+        )
+    return [f"{name}: {said}. {_told_apart(ordered)}"]
+
+
+def _kind(trees: bool) -> str:
+    return "a chosen tree" if trees else "drawn drafts"
+
+
+def _told_apart(ordered: Sequence[Frontier]) -> str:
+    """Say at which temperatures the best chosen tree and the best drawn drafts are two standard errors apart."""
+    sure: dict[bool, list[str]] = {True: [], False: []}
+    for one in ordered:
+        best = one.fastest[0]
+        other = next(
+            (point for point in one.fastest if (point.method.drafts is TREES) != (best.method.drafts is TREES)), None
+        )
+        if other is not None:
+            sure[_apart(best, other)].append(f"{one.regime.temperature:g}")
+    told, open_ = " and ".join(sure[True]), " and ".join(sure[False])
+    parts = [f"two standard errors apart at {told}"] if told else []
+    parts += [f"not told apart by these samples at {open_}"] if open_ else []
+    return f"Chosen trees and drawn drafts are {', and '.join(parts)}." if parts else "Only one of them was compared."

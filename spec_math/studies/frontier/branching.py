@@ -1,6 +1,6 @@
-"""Trees with two distinct drafts at every node: recursive rejection, traversal, and the optimal plan on the same trees.
+"""Trees with two distinct drafts at every node: recursive rejection, traversal, the optimal plan, UniVer on its own.
 
-Source: our own; the rules are those of `block_level.stochastic_beam`, `traversal` and `planned_tree`.
+Source: our own; the rules are those of `block_level.stochastic_beam`, `traversal`, `planned_tree` and `univer`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from spec_math import array_draw
-from spec_math.block_level import stochastic_beam
+from spec_math.block_level import stochastic_beam, univer
 from spec_math.block_level.drafted_chains import GatheredLaws
 from spec_math.block_level.likeliest_tree import as_tree
 from spec_math.block_level.planned_tree import Plans
@@ -21,7 +21,7 @@ from spec_math.studies.frontier import contenders
 from spec_math.studies.frontier.contenders import Contender, Shape, starts
 from spec_math.studies.frontier.further import accepted, inner
 from spec_math.studies.frontier.regime import Regime
-from spec_math.studies.frontier.ways import BRANCHED_PLAN, BRANCHED_REJECTION, BRANCHED_TRAVERSAL
+from spec_math.studies.frontier.ways import BRANCHED_PLAN, BRANCHED_REJECTION, BRANCHED_TRAVERSAL, UNIVER
 from spec_math.studies.progress import Progress
 
 DEEPEST = 5
@@ -29,9 +29,10 @@ DEEPEST = 5
 
 
 def of_branching(regime: Regime, samples: int, seed: int, progress: Progress) -> list[Contender]:
-    """Return three verifiers on trees that branch in two at every node, cut at every depth.
+    """Return four verifiers on trees that branch in two at every node, cut at every depth.
 
-    Recursive rejection is averaged over its coins; traversal and the choice of the plan run once.
+    Recursive rejection and UniVer are averaged over their coins; traversal and the choice of the plan run once. The
+    trees of UniVer hold the likeliest token below every node, and one that is drawn from the rest.
 
     >>> of_branching.__name__
     'of_branching'
@@ -39,6 +40,7 @@ def of_branching(regime: Regime, samples: int, seed: int, progress: Progress) ->
     rng = np.random.default_rng([seed, 8])
     depth = deepest()
     rows: dict[Any, list[Any]] = {BRANCHED_REJECTION: [], BRANCHED_TRAVERSAL: [], BRANCHED_PLAN: []}
+    rows[UNIVER] = []
     step = progress(f"{regime.title}: branching trees", samples)
     for prefix in starts(regime, samples, seed):
         laws = GatheredLaws(regime.models.target, regime.models.draft, prefix)
@@ -47,6 +49,9 @@ def of_branching(regime: Regime, samples: int, seed: int, progress: Progress) ->
         rows[BRANCHED_REJECTION].append(stochastic_beam.chances(laws, tree, depth))
         rows[BRANCHED_TRAVERSAL].append(accepted(laws, tree, depth, rng))
         rows[BRANCHED_PLAN].append(_planned(laws, tree, depth, rng))
+        favoured = grown(laws, depth, rng, likeliest=True)
+        laws.gather(inner(favoured, ()))
+        rows[UNIVER].append(univer.chances(laws, favoured, depth))
         step(1)
     return [
         Contender(way, branched(size), 1 + np.array(found, dtype=np.float64)[:, :size].sum(axis=1), 1.0 + size)
@@ -73,8 +78,10 @@ def branched(depth: int) -> Shape:
     return Shape(2 ** (depth + 1) - 2, depth, 2**depth)
 
 
-def grown(laws: GatheredLaws, depth: int, rng: Any) -> tuple[Node, ...]:
+def grown(laws: GatheredLaws, depth: int, rng: Any, likeliest: bool = False) -> tuple[Node, ...]:
     """Draft two distinct tokens below every node, level by level, one where the draft has no other; float laws.
+
+    With `likeliest` the first is the draft's likeliest token, the lowest among equals, and only the second is drawn.
 
     >>> laws = GatheredLaws(lambda prefix: [1.0, 0.0], lambda prefix: [1.0, 0.0], ())
     >>> grown(laws, 1, np.random.default_rng(0))
@@ -88,7 +95,7 @@ def grown(laws: GatheredLaws, depth: int, rng: Any) -> tuple[Node, ...]:
             break
         laws.gather(growing)
         rows = np.stack([np.asarray(laws.draft(path), dtype=np.float64) for path in growing])
-        first = array_draw.drawn(rows, rng.random(len(rows)))
+        first = rows.argmax(axis=1) if likeliest else array_draw.drawn(rows, rng.random(len(rows)))
         rows[np.arange(len(rows)), first] = 0
         second = array_draw.drawn(rows, rng.random(len(rows)))
         level = [

@@ -7,7 +7,8 @@ in [0, 1]. For one chain it is what block verification reaches. P(s is drafted) 
 
 - 1 − (1 − d(s))^K for i.i.d. chains; below a stem d(stem) (1 − (1 − d(rest))^K);
 - P(s_1 among K draws without replacement) d(s | s_1) for distinct first tokens;
-- Π P(s_i among two draws without replacement) for two distinct drafts at every node;
+- Π P(s_i among two draws without replacement) for two distinct drafts at every node; of the likeliest and one drawn
+  token Π 1 where s_i is the likeliest, d(s_i) over what is not the likeliest elsewhere;
 - for a stochastic beam at most what `raced` returns.
 
 Source: our own; no verifier need reach all of these at once.
@@ -28,7 +29,7 @@ from spec_math.studies.frontier import branching, further
 from spec_math.studies.frontier.contenders import KS, LONGEST, Contender, Shape, chains, starts
 from spec_math.studies.frontier.inclusion import inclusion, of_two, raced
 from spec_math.studies.frontier.regime import Regime
-from spec_math.studies.frontier.ways import BRANCHING, SEQUENCES, STEMS, Way
+from spec_math.studies.frontier.ways import BRANCHING, FAVOURED, SEQUENCES, STEMS, Way
 from spec_math.studies.progress import Progress
 
 FLOAT = np.ndarray[Any, np.dtype[Any]]
@@ -36,7 +37,7 @@ FLOAT = np.ndarray[Any, np.dtype[Any]]
 TEXTS = 4
 """Texts that the target writes after each sampled prefix."""
 
-KINDS = CHAINS, DISTINCT, SEQUENCES, *STEMS.values(), BRANCHING
+KINDS = CHAINS, DISTINCT, SEQUENCES, *STEMS.values(), BRANCHING, FAVOURED
 
 BOUNDS = {kind: Way("no verifier exceeds", kind) for kind in KINDS}
 """What bounds all verifiers of a kind of drafts."""
@@ -79,7 +80,7 @@ def _shape(kind: Kind, size: int) -> Shape | None:
     stem = next((stem for stem, known in STEMS.items() if known is drafts), 0)
     if stem:
         return further.stemmed(stem, k, size) if size > stem else None
-    if drafts is BRANCHING:
+    if drafts in (BRANCHING, FAVOURED):
         return branching.branched(size) if size <= branching.deepest() else None
     return chains(k, size)
 
@@ -112,6 +113,8 @@ def _terms(laws: GatheredLaws, text: Tokens, roots: dict[int, list[float]]) -> d
             met[kind, k] = np.concatenate([drafted[:stem], own * _met(rest, k)])
     pairs = [of_two(np.asarray(laws.draft(text[:at]), dtype=np.float64), token) for at, token in enumerate(text)]
     met[BRANCHING, 2] = np.cumprod(pairs)
+    favoured = [_or_likeliest(laws.draft(text[:at]), token) for at, token in enumerate(text)]
+    met[FAVOURED, 2] = np.cumprod(favoured)
     found: dict[Kind, FLOAT] = {}
     for kind, chances in met.items():
         found[kind] = np.zeros(LONGEST)
@@ -119,6 +122,16 @@ def _terms(laws: GatheredLaws, text: Tokens, roots: dict[int, list[float]]) -> d
         held = np.minimum.accumulate(np.minimum(1.0, chances / written))[: len(text) - laws.ends(text)]
         found[kind][: len(held)] = held
     return found
+
+
+def _or_likeliest(draft: Any, token: int) -> float:
+    """Return the chance that a token is the draft's likeliest, or the one drawn from the rest."""
+    row = np.asarray(draft, dtype=np.float64)
+    best = int(row.argmax())
+    if token == best:
+        return 1.0
+    rest = float(np.delete(row, best).sum())
+    return float(row[token]) / rest if rest > 0 else 0.0
 
 
 def _masses(laws: GatheredLaws, text: Tokens) -> FLOAT:

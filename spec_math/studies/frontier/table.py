@@ -7,14 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spec_math.block_level.method import CHAINS
-from spec_math.result import Column, Curve, Panel, Picture, Result, Row, Table, curve, sentences
+from spec_math.result import Column, Result, Row, Table, sentences
 from spec_math.studies.frontier.advice import advice
 from spec_math.studies.frontier.comparison import Asked, Frontier
-from spec_math.studies.frontier.ways import TREES
-
-KINDS = CHAINS, TREES
-"""Kinds of drafts whose bound is drawn."""
+from spec_math.studies.frontier.pictures import pictures
 
 
 def result_of(found: Sequence[Frontier], asked: Asked) -> Result:
@@ -54,10 +50,10 @@ def result_of(found: Sequence[Frontier], asked: Asked) -> Result:
     first = found[0]
     finding = f"{first.regime.facts}. {advice(found[:1])[0]}"
     names = list(dict.fromkeys(one.regime.name for one in found))
-    pictures = tuple(picture([one for one in found if one.regime.name == name], asked) for name in names)
+    drawn = [one for name in names for one in pictures([own for own in found if own.regime.name == name], asked)]
     title = "Which drafts, which tree, which verifier"
     tables = table, bounds(found, asked.budgets)
-    return Result("frontier", title, finding, tables, pictures, sentences(_notes(found, asked)))
+    return Result("frontier", title, finding, tables, tuple(drawn), sentences(_notes(found, asked)))
 
 
 def bounds(found: Sequence[Frontier], budgets: Sequence[int]) -> Table:
@@ -73,48 +69,6 @@ def bounds(found: Sequence[Frontier], budgets: Sequence[int]) -> Table:
         for kind in dict.fromkeys(kind for n in budgets for kind in one.ceilings[n])
     ]
     return Table("bounds", "What no verifier of a kind of drafts exceeds", columns, tuple(rows))
-
-
-def picture(found: Sequence[Frontier], asked: Asked) -> Picture:
-    """Return tokens per call against the node budget, a panel for each temperature of one pair of models.
-
-    >>> picture.__name__
-    'picture'
-    """
-    name = found[0].regime.name
-    panels = tuple(
-        Panel(
-            tuple(_curves(one, asked.budgets)),
-            "verified nodes a call",
-            "tokens per target call",
-            f"temperature {one.regime.temperature:g}: top-1 {one.regime.facts.target_top:.2f}, "
-            f"{one.regime.facts.target_bits:.1f} bits",
-            log_x=True,
-            ticks=tuple(map(str, asked.budgets)),
-            limits=(0.9, 1.1 * max(y for drawn in _curves(one, asked.budgets) for y in drawn.y)),
-        )
-        for one in found
-    )
-    return Picture(
-        name.replace(" ", "-"),
-        f"Tokens per call under a node budget: {name}",
-        f"{found[0].regime.models.source}. Each method in its best shape for the budget, chosen on other samples; bars "
-        "are 99 % intervals, cut where they leave the picture. Black lines, sampled too: what no verifier of i.i.d. "
-        "chains, and no chosen tree, exceeds.",
-        panels,
-    )
-
-
-def _curves(one: Frontier, budgets: Sequence[int]) -> list[Curve]:
-    curves: list[Curve] = []
-    for method in dict.fromkeys(point.method for points in one.by_budget.values() for point in points):
-        means = {n: held.tokens for n in budgets if (held := one.point(method, n)) is not None}
-        curves.append(curve(method.name, means))
-    for kind in KINDS:
-        means = {n: one.ceilings[n][kind] for n in budgets if kind in one.ceilings[n]}
-        if means:
-            curves.append(curve(f"nothing exceeds: {kind.name}", means, "bound"))
-    return curves
 
 
 def _notes(found: Sequence[Frontier], asked: Asked) -> list[str]:

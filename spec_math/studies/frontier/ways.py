@@ -30,6 +30,7 @@ class Way:
 
 TREES, SEQUENCES = Drafts("chosen trees"), Drafts("stochastic beams")
 BRANCHING = Drafts("two distinct drafts at every node")
+FAVOURED = Drafts("the likeliest and one drawn at every node")
 STEMS = {stem: Drafts(f"i.i.d. chains below a stem of {stem}") for stem in (1,)}
 """Chains that share their first so many tokens, a kind for each length of the stem."""
 
@@ -47,6 +48,7 @@ DELAYED = {
 BRANCHED_REJECTION = Way("recursive rejection, two distinct a node", BRANCHING, pages=("theorems/without_replacement",))
 BRANCHED_TRAVERSAL = Way("traversal, two distinct a node", BRANCHING, pages=("theorems/traversal",))
 BRANCHED_PLAN = Way("optimal plan, two distinct a node", BRANCHING, pages=("theorems/planned_tree",))
+UNIVER = Way("UniVer, the likeliest and one drawn a node", FAVOURED, pages=("theorems/univer",))
 
 WAYS: tuple[Way, ...] = (
     CHOSEN,
@@ -60,5 +62,6 @@ WAYS: tuple[Way, ...] = (
     BRANCHED_REJECTION,
     BRANCHED_TRAVERSAL,
     BRANCHED_PLAN,
+    UNIVER,
 )
 """All that can be compared with the methods, and the best tree, which bounds the chosen ones."""

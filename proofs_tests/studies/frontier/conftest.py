@@ -1,0 +1,31 @@
+"""The toy regime, and short blocks of few chains, so that all of them can be enumerated."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from proofs_tests.studies.frontier.toy_models import TABLES
+from spec_math.studies.blocks.models import BlockModels
+from spec_math.studies.frontier import ceilings, contenders, further
+from spec_math.studies.frontier.regime import Regime, at
+
+
+@pytest.fixture(scope="module")
+def toy() -> Regime:
+    return at("toy", BlockModels(*TABLES, ((),), 3, "toy tables"), 1)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _short() -> Any:
+    """Short blocks of few chains, so that all of them can be enumerated."""
+    patch = pytest.MonkeyPatch()
+    for module in (contenders, ceilings):
+        patch.setattr(module, "KS", (2, 3))
+        patch.setattr(module, "LONGEST", 2)
+    patch.setattr(contenders, "DEPTHS", (1, 3))
+    patch.setattr(contenders, "SLOW", {})
+    patch.setattr(further, "STEM_KS", (2,))
+    yield
+    patch.undo()

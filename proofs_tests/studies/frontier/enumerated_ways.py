@@ -1,0 +1,51 @@
+"""Tokens per call of the ways of the frontier, by enumeration of each one's own program: an oracle."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from typing import Any
+
+from proofs_tests.studies.frontier.toy_models import TABLES
+from spec_math.block_level import delayed, length, planned_tree, spectr, stochastic_beam, traversal, univer
+from spec_math.block_level import without_replacement as rejection
+from spec_math.studies.frontier.contenders import Shape
+from spec_math.studies.frontier.ways import (
+    BEAMS,
+    BEAMS_TRAVERSED,
+    BRANCHED_PLAN,
+    BRANCHED_REJECTION,
+    BRANCHED_TRAVERSAL,
+    NOISE,
+    PLANNED,
+    UNIVER,
+    Way,
+)
+from spec_math.token_level import shared_noise
+
+
+@cache
+def walked(way: Way, shape: Shape) -> Fraction:
+    """Tokens per call by enumeration of the way's own program."""
+    k, size = shape.k, shape.levels
+    widths = (k, *[1] * (size - 1))
+
+    def by(program: Callable[[Any, Any], Any]) -> Any:
+        return length.expected(program, ())
+
+    programs: dict[Way, Callable[[], Any]] = {
+        BEAMS: lambda: stochastic_beam.expected(*TABLES, (), size, k),
+        BEAMS_TRAVERSED: lambda: by(
+            lambda coin, start: stochastic_beam.generate(coin, *TABLES, start, size, k, traversal.verify)
+        ),
+        PLANNED: lambda: planned_tree.expected(*TABLES, (), widths),
+        NOISE: lambda: spectr.expected(*TABLES, (), widths, shared_noise.verify),
+        BRANCHED_REJECTION: lambda: rejection.expected(*TABLES, (), (2,) * size),
+        BRANCHED_TRAVERSAL: lambda: by(lambda coin, start: traversal.generate(coin, *TABLES, start, (2,) * size)),
+        BRANCHED_PLAN: lambda: planned_tree.expected(*TABLES, (), (2,) * size),
+        UNIVER: lambda: univer.expected(*TABLES, (), (2,) * size),
+    }
+    if shape.stem:
+        return delayed.expected(*TABLES, (), (shape.stem, size - shape.stem), k)
+    return programs[way]()

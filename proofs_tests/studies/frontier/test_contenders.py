@@ -1,0 +1,72 @@
+"""What each method yields in each shape: sampled figures hold what enumeration says."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from proofs_tests.studies.frontier.enumerated_ways import walked
+from proofs_tests.studies.frontier.toy_models import TABLES, quiet
+from spec_math.block_level import target_only
+from spec_math.block_level.likeliest_tree import of_draft, of_target
+from spec_math.block_level.method import Method
+from spec_math.mean import of_independent
+from spec_math.studies.frontier import branching, contenders, further
+from spec_math.studies.frontier.contenders import chains
+from spec_math.studies.frontier.regime import Regime
+from spec_math.studies.frontier.ways import BEST_TREE, CHOSEN, SEQUENCES, TREES, WAYS, Way
+
+
+def test_trees_are_worth_what_the_closed_form_says(toy: Regime) -> None:
+    """One prefix: every sample is the exact length, for the drafter's trees and for the best ones."""
+    chosen, best = contenders.of_trees(toy, (1, 3, 6), 4, 0, quiet)
+    wanted = {CHOSEN: of_draft, BEST_TREE: of_target}
+    checked = 0
+    for one in (*chosen, *best):
+        if one.method not in wanted:
+            continue
+        depth = next(depth for depth in (1, 3) if min(depth, one.shape.nodes) == one.shape.levels)
+        tokens = target_only.expected(*TABLES, (), wanted[one.method](one.shape.nodes, depth))
+        assert np.abs(one.tokens - float(tokens)).max() < 2.0**-45
+        checked += 1
+    assert checked == 10
+
+
+def test_the_static_tree_is_no_better_than_the_best_one(toy: Regime) -> None:
+    chosen, best = contenders.of_trees(toy, (2, 4), 4, 0, quiet)
+    tops = {one.shape: one.tokens for one in best}
+    assert all((one.tokens <= tops[one.shape] + 2.0**-45).all() for one in chosen)
+
+
+def test_chains_are_worth_what_enumeration_says(toy: Regime) -> None:
+    for one in contenders.of_chains(toy, 100, 0, quiet):
+        assert isinstance(one.method, Method)
+        tokens = float(one.method.expected(*TABLES, (), one.shape.levels, one.shape.k))
+        low, high = of_independent(one.tokens, 1, one.most, 0.99).interval
+        assert low <= tokens <= high, one.method.name
+
+
+def test_further_ways_are_worth_what_enumeration_says(toy: Regime) -> None:
+    found = [
+        one
+        for of, samples in (
+            (further.of_beams, 200),
+            (further.of_plans, 300),
+            (further.of_noise, 600),
+            (further.of_stems, 300),
+            (branching.of_branching, 300),
+        )
+        for one in of(toy, samples, 0, quiet)
+    ]
+    drawn = [way for way in WAYS if way.drafts is not TREES]
+    assert {one.method for one in found} == set(drawn)
+    for one in found:
+        if one.drafts is SEQUENCES and (one.shape.k, one.shape.levels) == (3, 2):
+            continue  # seconds of enumeration
+        assert isinstance(one.method, Way)
+        tokens = float(walked(one.method, one.shape))
+        low, high = of_independent(one.tokens, 1, one.most, 0.99).interval
+        assert low <= tokens <= high, (one.method.name, one.shape)
+
+
+def test_nodes_are_counted_once() -> None:
+    assert (further.stemmed(2, 4, 5).nodes, branching.branched(3).nodes, chains(4, 5).nodes) == (14, 14, 20)

@@ -1,0 +1,58 @@
+"""How often a text is drafted: by draws without replacement, and at most by a stochastic beam."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import product
+
+import numpy as np
+import pytest
+
+from proofs_tests.studies.frontier.drafted_texts import inner_and_leaves
+from proofs_tests.studies.frontier.toy_models import TABLES
+from spec_math.arrays import exact
+from spec_math.block_level import stochastic_beam
+from spec_math.chance import law
+from spec_math.studies.frontier import further, inclusion
+from spec_math.token_level import without_replacement
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 4])
+def test_inclusion_is_that_of_enumeration(k: int) -> None:
+    draft = exact(["1/2", "1/5", "1/5", "1/10"])
+    for token in range(4):
+        drawn = float(law(lambda coin, token=token: token in without_replacement.draw(coin, draft, k)).get(True, 0))
+        assert abs(inclusion.inclusion(draft.astype(float), token, (k,))[0] - drawn) < 2.0**-40
+        if k == 2:
+            assert abs(inclusion.of_two(draft.astype(float), token) - drawn) < 2.0**-48
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_text_is_in_a_beam_no_more_often_than_raced(k: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Against the beam's own program; merging clocks only raises it, and one level alone is exact."""
+    laws = further.GatheredLaws(*TABLES, ())
+    met = law(lambda coin: stochastic_beam.grow(coin, laws, 2, k)) if k == 2 else {}
+    for text in product(range(3), repeat=2):
+        raced = inclusion.raced(laws, text, (k,))[0]
+        held = sum((p for nodes, p in met.items() if text in inner_and_leaves(nodes)), Fraction(0))
+        assert raced[1] >= float(held) - 2.0**-40
+        first = law(lambda coin, text=text: text[0] in without_replacement.draw(coin, TABLES[1](()), k))
+        assert abs(raced[0] - float(first.get(True, 0))) < 2.0**-40
+    # The control: a race against fewer clocks than there are is above what is raced against all.
+    whole = inclusion.raced(laws, (0, 1), (2,))[0]
+    monkeypatch.setattr(inclusion, "LIGHT", 0.3)
+    assert inclusion.raced(laws, (0, 1), (2,))[0][1] > whole[1]
+
+
+def test_clocks_that_ring_as_one_only_raise_a_chance(monkeypatch: pytest.MonkeyPatch) -> None:
+    """One level of 200 tokens: above the exact chance, and the more so the more of them are merged."""
+    draft = np.random.default_rng(0).dirichlet(np.full(200, 0.3))
+    laws = further.GatheredLaws(lambda _: draft, lambda _: draft, ())
+    rows = [inclusion.inclusion(draft, token, (2, 8)) for token in (0, 50, 199)]
+    for groups in (inclusion.GROUPS, 4):
+        monkeypatch.setattr(inclusion, "GROUPS", groups)
+        merged = [inclusion.raced(laws, (token,), (2, 8))[:, 0].tolist() for token in (0, 50, 199)]
+        assert all(
+            low < high for own, more in zip(rows, merged, strict=True) for low, high in zip(own, more, strict=True)
+        )
+        rows = merged

@@ -1,0 +1,77 @@
+"""A recording that is killed goes on from what it had written, and progress bars reach their ends, recording or not."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from proofs_tests.studies import test_recording
+from proofs_tests.studies.test_recording import ASKED, Live, pair, quiet
+from spec_math.render.data import as_json
+from spec_math.studies.frontier.recording import study
+
+short = test_recording._short
+"""Short blocks of few chains, here and in the process that is killed."""
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from proofs_tests.studies import test_recording as recording
+from spec_math.language import recorded
+
+class Killed(recording.Live):
+    def __call__(self, prefixes):
+        if self.asked + len(prefixes) > 20:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return super().__call__(prefixes)
+
+recorded.SHARD = int(sys.argv[2])
+recording.Live = Killed
+next(recording._short.__wrapped__())
+recording.study(Path(sys.argv[1]), recording.pair(), recording.ASKED, recording.quiet)
+"""
+
+
+def killed(folder: Path, shard: int) -> int:
+    """Record in a process that the system kills in the middle: nothing of it runs any more, not even `finally`."""
+    command = [sys.executable, "-c", KILLED, str(folder), str(shard)]
+    return subprocess.run(command, check=False, timeout=300).returncode
+
+
+@pytest.mark.parametrize(("shard", "kept"), [(4, True), (512, False)])
+def test_a_killed_recording_goes_on_from_the_shards_that_it_had_written(tmp_path: Path, shard: int, kept: bool) -> None:
+    """With shards of 4 laws most of 20 are there; the control: with shards of 512 none are, and all are asked anew."""
+    assert killed(tmp_path / "killed", shard) == -signal.SIGKILL
+    went_on, fresh = pair(), pair()
+    whole = study(tmp_path / "fresh", fresh, ASKED, quiet)
+    after = study(tmp_path / "killed", went_on, ASKED, quiet)
+    assert as_json(after).replace(str(tmp_path / "killed"), "") == as_json(whole).replace(str(tmp_path / "fresh"), "")
+    assert isinstance(went_on.target, Live)
+    assert isinstance(fresh.target, Live)
+    assert (0 < went_on.target.asked < fresh.target.asked) == kept
+    assert [path for path in (tmp_path / "killed").iterdir() if path.suffix not in (".npz", ".json")] == []
+
+
+def test_every_progress_bar_of_a_recording_reaches_its_end(tmp_path: Path) -> None:
+    wanted: Counter[str] = Counter()
+    done: Counter[str] = Counter()
+
+    def counted(what: str, steps: int) -> Callable[[int], None]:
+        wanted[what] += steps
+
+        def more(number: int) -> None:
+            done[what] += number
+
+        return more
+
+    _ = study(tmp_path, pair(), ASKED, counted)
+    assert done == wanted
+    kinds = {what.rpartition(": ")[2] for what in wanted}
+    assert {"chains", "trees", "bounds", "beams", "branching trees", "stems", "shared noise"} <= kinds
+    assert all("temperature" in what for what in wanted)
