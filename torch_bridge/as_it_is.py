@@ -33,7 +33,7 @@ DEEPEST, WIDEST = 7, 16
 """Laws are handed over as logits: their masses are at least e^−7, on 16 tokens at most."""
 
 LOGITS = 4 * DEEPEST + WIDEST + 5
-"""A mass of a softmax of logits is off by a factor 1 ± (4D + V + 5)·u, as `engines.judged.float32_bound` derives."""
+"""A mass of a softmax of logits is off by a factor 1 ± (4D + V + 5)·u, as `engines.judged.token_bound` derives."""
 
 
 Given = tuple[torch.Tensor, torch.Tensor, Sequence[int]]

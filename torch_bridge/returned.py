@@ -12,7 +12,6 @@ from typing import Any, cast
 import numpy as np
 import torch
 
-from spec_math.arrays import asarray
 from spec_math.audit.exploration.atom import ExploreError
 from torch_bridge.told import Part
 
@@ -155,8 +154,7 @@ def _tokens_in(raw: Any) -> list[int]:
     """Return the tokens of an answer: the first tensor or list of whole numbers in it, of one row."""
     first = raw[0] if isinstance(raw, tuple) and raw and not isinstance(raw[0], int) else raw
     if isinstance(first, np.ndarray):
-        rows: Any = asarray(first)
-        first = rows[0].tolist() if rows.ndim == 2 and len(rows) == 1 else rows.tolist()
+        first = first[0].tolist() if first.ndim == 2 and len(first) == 1 else first.tolist()
     if isinstance(first, torch.Tensor):
         if first.is_floating_point() or first.dim() not in (1, 2) or (first.dim() == 2 and len(first) != 1):
             raise ExploreError(

@@ -100,6 +100,20 @@ def test_one_place_of_a_source_is_replaced_in_the_module_and_in_its_neighbours(r
     assert load_module(root, "toypack.steps.verify", Loading(("jaxish",), replaced=edits)).step(2, 3).accepted == [-6]
 
 
+def test_one_place_of_a_package_s_own_file_is_replaced_where_its_neighbours_import_it(root: Path) -> None:
+    """toypack.ratio as a package: its __init__.py is changed, and modules of it are still found."""
+    (root / "toypack" / "ratio").mkdir()
+    (root / "toypack" / "ratio.py").rename(root / "toypack" / "ratio" / "own.py")
+    (root / "toypack" / "ratio" / "__init__.py").write_text(
+        "from toypack.ratio.own import ratio as kept\nratio = kept\n"
+    )
+    edits = {"toypack.ratio": [("ratio = kept", "ratio = lambda p, q: -kept(p, q)")]}
+    assert load_module(root, "toypack.steps.verify", Loading(("jaxish",))).step(2, 1).accepted == [2]
+    for name in [name for name in sys.modules if name.startswith("toypack")]:
+        del sys.modules[name]
+    assert load_module(root, "toypack.steps.verify", Loading(("jaxish",), replaced=edits)).step(2, 1).accepted == [-2]
+
+
 @pytest.mark.parametrize("old", ["ratio", "not there"])
 def test_a_replacement_is_of_one_place(root: Path, old: str) -> None:
     with pytest.raises(ValueError, match="a replacement is of one place"):

@@ -6,6 +6,7 @@ import hashlib
 import sys
 import zipfile
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is an optional extra")
 
+from spec_math.verdict import Lossy  # noqa: E402
 from torch_bridge.engines.engine import PLAIN, Archive, Defect, Edit, Engine, Options, Step, processed  # noqa: E402
 from torch_bridge.engines.engine_law import bound_of, engine_law, loaded, verdict_on  # noqa: E402
 from torch_bridge.field import functions, recorded, worker  # noqa: E402
@@ -126,13 +128,40 @@ def test_the_law_under_options_is_that_of_the_library(root: Path) -> None:
     assert law.tolist() == pytest.approx([0.64, 0.36, 0.0], abs=1e-15)
 
 
-def test_a_partial_law_and_a_stray_token_are_left_open(root: Path) -> None:
+def test_a_partial_law_is_left_open(root: Path) -> None:
     module = loaded(ENGINE, root)
     laws = SMALL[1].models
     partial = engine_law(ENGINE, module, laws, 1, budget=2)
     assert verdict_on(ENGINE, module, partial, laws, PLAIN, 2).reason.name == "BUDGET"
-    module = loaded(ENGINE, root, (Edit("out = []", "out = [7]"),))
-    assert judged_case(ENGINE, module, FieldCase(SMALL[1], 1))["verdict"] == "undecided"
+
+
+STRAY = Edit("return [*out, int(torch.multinomial(left / left.sum(), 1))]", "return [*out, 7]")
+
+
+def test_a_token_out_of_range_is_lossy_with_its_reason_and_path(root: Path) -> None:
+    """As of every other judge: the draft 0 is rejected with 1/4, and 7 is emitted, which is no token of two."""
+    module = loaded(ENGINE, root, (STRAY,))
+    laws = SMALL[1].models
+    found = engine_law(ENGINE, module, laws, 1)
+    verdict = verdict_on(ENGINE, module, found, laws, PLAIN, 2)
+    assert isinstance(verdict, Lossy)
+    assert verdict.tokens == (7,)
+    assert float(verdict.emitted) == pytest.approx(0.25, abs=1e-6)
+    assert "7 is no token: there are 2" in verdict.reason
+    assert len(verdict.path) == 2  # the draft and its coin
+    assert verdict.path[0].endswith(": 0")
+    told = judged_case(ENGINE, module, FieldCase(SMALL[1], 1))
+    assert told == {"verdict": "lossy", "paths": found.paths, "reason": verdict.reason}
+
+
+def test_an_engine_that_emits_what_is_no_token_is_shown_as_lossy(root: Path) -> None:
+    place = root / "toysampler" / "sampler.py"
+    place.write_text(SAMPLER.replace(STRAY.old, STRAY.new))
+    short = replace(ENGINE, most=1, options=(), control=Edit("torch.rand(1) < ", "True or "))
+    found = judged_engine(short, root)
+    assert found["verdict"] == "lossy"
+    shown = page({"toy": found | {"package": "toy", "version": "1", "judged": "a day"}})
+    assert "7 is no token" in shown
 
 
 def test_an_engine_is_judged_in_a_process_of_its_own(tmp_path: Path) -> None:
@@ -146,6 +175,8 @@ def test_an_engine_is_judged_in_a_process_of_its_own(tmp_path: Path) -> None:
         "    raise SystemExit('there is a network')\n"
         "except OSError as error:\n"
         "    assert 'without a network' in str(error)\n"
+        "print('{')\n"
+        'print(\'{"verdict": "lossy"}\')\n'
         "class SpecDecoder:\n"
         "    def generate_small(self, ids, n):\n"
         "        return n, ids\n"
@@ -154,9 +185,11 @@ def test_an_engine_is_judged_in_a_process_of_its_own(tmp_path: Path) -> None:
         "        return [int(torch.multinomial(torch.clamp(big_probs-small_probs, 0)[None].pow(1), 1))]\n"
     )
     engine = named("specdec")[0]
-    found = judged_apart(engine, tmp_path)
+    said: list[str] = []
+    found = judged_apart(engine, tmp_path, said.append)
     assert found["verdict"] == "lossless"
     assert found["control"]["verdict"] == "not rejected"  # the control does nothing to this code, and that is said
+    assert {"{", '{"verdict": "lossy"}'} <= {*said}  # what the engine's own code prints is no answer
 
 
 def test_an_archive_is_pinned_by_its_hash(tmp_path: Path) -> None:

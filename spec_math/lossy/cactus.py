@@ -21,7 +21,8 @@ import numpy as np
 from spec_math.arrays import Array, is_exact, positive_part
 from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio, normalised
-from spec_math.lossy.one_draft import as_number, drafted_position, position
+from spec_math.lossy.frontier import one_position
+from spec_math.lossy.one_draft import as_number, drafted_position
 from spec_math.lossy.options import at_least, options_of
 from spec_math.lossy.rule import Rule
 from spec_math.scheme import Emission, token_of
@@ -113,7 +114,7 @@ def law(target: Any, draft: Any, k: int = 1, options: Any = None) -> Array:  # n
     >>> law(["1/5", "4/5"], ["1/2", "1/2"], 1, "1/8").tolist()
     [Fraction(2, 5), Fraction(3, 5)]
     """
-    t, d = position(target, draft)
+    t, d = one_position(target, draft)
     high = raised(t, options_of(Options, options))
     found = np.minimum(d, high)
     rejected = np.flatnonzero(d > high)
@@ -152,7 +153,7 @@ def acceptance(target: Any, draft: Any, k: int = 1, options: Any = None) -> Any:
     >>> acceptance(["1/5", "4/5"], ["1/2", "1/2"], 1, "1/8")
     Fraction(9, 10)
     """
-    t, d = position(target, draft)
+    t, d = one_position(target, draft)
     return np.minimum(d, raised(t, options_of(Options, options))).sum() + as_number(Fraction(0), t)
 
 

@@ -23,7 +23,8 @@ import numpy as np
 from spec_math.arrays import Array
 from spec_math.chance import Coin
 from spec_math.distribution import overlap
-from spec_math.lossy.one_draft import as_number, drafted_position, ones, position
+from spec_math.lossy.frontier import one_position
+from spec_math.lossy.one_draft import as_number, drafted_position, ones
 from spec_math.lossy.options import options_of, share
 from spec_math.lossy.rule import Rule
 from spec_math.scheme import Emission, token_of
@@ -58,7 +59,7 @@ def law(target: Any, draft: Any, k: int = 1, options: Any = None) -> Array:  # n
     >>> law(["1/4", "3/4"], ["1/2", "1/2"], 1, {"alpha": "1/2", "rule": "token"}).tolist()
     [Fraction(1, 8), Fraction(7, 8)]
     """
-    t, d = position(target, draft)
+    t, d = one_position(target, draft)
     chosen = options_of(Options, options)
     alpha = as_number(chosen.alpha, t)
     if chosen.rule == "token":
@@ -99,7 +100,7 @@ def acceptance(target: Any, draft: Any, k: int = 1, options: Any = None) -> Any:
     >>> acceptance(["1/4", "3/4"], ["1/2", "1/2"], 1, {"alpha": "1/2", "rule": "token"})
     Fraction(5, 8)
     """
-    t, d = position(target, draft)
+    t, d = one_position(target, draft)
     return np.minimum(law(t, d, 1, options), d).sum()
 
 

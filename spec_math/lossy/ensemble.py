@@ -16,7 +16,8 @@ from typing import Any
 from spec_math.arrays import Array
 from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio, overlap, residual_of
-from spec_math.lossy.one_draft import as_number, drafted_position, position
+from spec_math.lossy.frontier import one_position
+from spec_math.lossy.one_draft import as_number, drafted_position
 from spec_math.lossy.options import options_of, share
 from spec_math.lossy.rule import Rule
 from spec_math.scheme import Emission, token_of
@@ -66,7 +67,7 @@ def law(target: Any, draft: Any, k: int = 1, options: Any = None) -> Array:  # n
     >>> law(["1/4", "3/4"], ["1/2", "1/2"], 1, "1/2").tolist()
     [Fraction(3, 8), Fraction(5, 8)]
     """
-    t, d = position(target, draft)
+    t, d = one_position(target, draft)
     w = as_number(options_of(Options, options).weight, t)
     return w * t + (1 - w) * d
 
@@ -80,7 +81,7 @@ def acceptance(target: Any, draft: Any, k: int = 1, options: Any = None) -> Any:
     >>> acceptance(["1/4", "3/4"], ["1/2", "1/2"], 1, "1/2")
     Fraction(7, 8)
     """
-    t, d = position(target, draft)
+    t, d = one_position(target, draft)
     w = as_number(options_of(Options, options).weight, t)
     return 1 - w * (1 - overlap(t, d))
 

@@ -16,8 +16,9 @@ from spec_math.arrays import Array, is_exact
 from spec_math.chance import Coin
 from spec_math.distribution import overlap
 from spec_math.lossy.distances import divergence
+from spec_math.lossy.frontier import one_position
 from spec_math.lossy.logarithm import sign
-from spec_math.lossy.one_draft import drafted_position, position
+from spec_math.lossy.one_draft import drafted_position
 from spec_math.lossy.options import at_least, options_of
 from spec_math.lossy.rule import Rule
 from spec_math.scheme import Emission, token_of
@@ -89,7 +90,7 @@ def law(target: Any, draft: Any, k: int = 1, options: Any = None) -> Array:  # n
     >>> law(["1/4", "3/4"], ["1/2", "1/2"], 1, "1/8").tolist()
     [Fraction(1, 4), Fraction(3, 4)]
     """
-    t, d = position(target, draft)
+    t, d = one_position(target, draft)
     return d if close(t, d, options_of(Options, options)) else t
 
 
@@ -102,7 +103,7 @@ def test_acceptance(target: Any, draft: Any, k: int = 1, options: Any = None) ->
     >>> test_acceptance(["1/4", "3/4"], ["1/2", "1/2"], 1, "1/8")
     Fraction(0, 1)
     """
-    t, d = position(target, draft)
+    t, d = one_position(target, draft)
     return d[0] * 0 + (1 if close(t, d, options_of(Options, options)) else 0)
 
 
@@ -115,7 +116,7 @@ def acceptance(target: Any, draft: Any, k: int = 1, options: Any = None) -> Any:
     >>> acceptance(["1/4", "3/4"], ["1/2", "1/2"], 1, "1/8")
     Fraction(1, 2)
     """
-    t, d = position(target, draft)
+    t, d = one_position(target, draft)
     return d.sum() if close(t, d, options_of(Options, options)) else (t * d).sum()
 
 

@@ -19,7 +19,8 @@ import numpy as np
 from spec_math.arrays import Array, positive_part
 from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio, normalised
-from spec_math.lossy.one_draft import as_number, drafted_position, position
+from spec_math.lossy.frontier import one_position
+from spec_math.lossy.one_draft import as_number, drafted_position
 from spec_math.lossy.options import options_of, share
 from spec_math.lossy.rule import Rule
 from spec_math.scheme import Emission, token_of
@@ -76,7 +77,7 @@ def law(target: Any, draft: Any, k: int = 1, options: Any = None) -> Array:  # n
     >>> law(["1/4", "3/4"], ["1/2", "1/2"], 1, "3/4").tolist()
     [Fraction(1, 3), Fraction(2, 3)]
     """
-    t, d = position(target, draft)
+    t, d = one_position(target, draft)
     chosen = options_of(Options, options)
     accepted = np.minimum(d, t / as_number(chosen.lenience, t))
     return accepted + (1 - accepted.sum()) * _after(t, d, chosen)
@@ -91,7 +92,7 @@ def acceptance(target: Any, draft: Any, k: int = 1, options: Any = None) -> Any:
     >>> acceptance(["1/4", "3/4"], ["1/2", "1/2"], 1, "3/4")
     Fraction(5, 6)
     """
-    t, d = position(target, draft)
+    t, d = one_position(target, draft)
     return np.minimum(d, t / as_number(options_of(Options, options).lenience, t)).sum()
 
 

@@ -15,23 +15,11 @@ from spec_math.lossy.frontier import one_position
 from spec_math.scheme import drafted, the_token
 
 
-def position(target: Any, draft: Any) -> tuple[Array, Array]:
-    """Check two laws [V] of one position, and return them on NumPy.
-
-    Raises:
-        TypeError, ValueError: as `frontier.one_position`.
-
-    >>> position(["1/4", "3/4"], ["1/2", "1/2"])[0].tolist()
-    [Fraction(1, 4), Fraction(3, 4)]
-    """
-    return one_position(target, draft)
-
-
 def drafted_position(tokens: Any, target: Any, draft: Any) -> tuple[Array, Array, int]:
     """Check two laws [V] and the one token drafted from the second.
 
     Raises:
-        TypeError, ValueError: more than one draft, or one that the draft cannot draw; as `position`.
+        TypeError, ValueError: more than one draft, or one that the draft cannot draw; as `frontier.one_position`.
 
     >>> drafted_position((1,), ["1/4", "3/4"], ["1/2", "1/2"])[2]
     1

@@ -18,7 +18,8 @@ import numpy as np
 from spec_math.arrays import Array, count
 from spec_math.chance import Coin
 from spec_math.distribution import descending_rank
-from spec_math.lossy.one_draft import as_number, drafted_position, mixed, ones, position
+from spec_math.lossy.frontier import one_position
+from spec_math.lossy.one_draft import as_number, drafted_position, mixed, ones
 from spec_math.lossy.options import options_of, share
 from spec_math.lossy.rule import Rule
 from spec_math.scheme import Emission, token_of
@@ -79,7 +80,7 @@ def law(target: Any, draft: Any, k: int = 1, options: Any = None) -> Array:  # n
     >>> law(["1/2", "3/8", "1/8"], ["1/4", "1/4", "1/2"], 1, "1/8").tolist()
     [Fraction(3, 4), Fraction(1, 4), Fraction(0, 1)]
     """
-    t, d = position(target, draft)
+    t, d = one_position(target, draft)
     favourite = ones(np.arange(len(t)) == int(np.argmax(t)), t)
     return mixed(d, ones(accepted(t, options_of(Options, options)), t), favourite)
 
@@ -93,7 +94,7 @@ def acceptance(target: Any, draft: Any, k: int = 1, options: Any = None) -> Any:
     >>> acceptance(["1/2", "3/8", "1/8"], ["1/4", "1/4", "1/2"], 1, "1/8")
     Fraction(1, 2)
     """
-    t, d = position(target, draft)
+    t, d = one_position(target, draft)
     return (d * ones(accepted(t, options_of(Options, options)), t)).sum()
 
 

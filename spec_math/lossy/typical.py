@@ -17,8 +17,9 @@ import numpy as np
 
 from spec_math.arrays import Array, is_exact
 from spec_math.chance import Coin
+from spec_math.lossy.frontier import one_position
 from spec_math.lossy.logarithm import sign
-from spec_math.lossy.one_draft import among, drafted_position, mixed, ones, position
+from spec_math.lossy.one_draft import among, drafted_position, mixed, ones
 from spec_math.lossy.options import options_of, share
 from spec_math.lossy.rule import Rule
 from spec_math.scheme import Emission, token_of
@@ -99,7 +100,7 @@ def law(target: Any, draft: Any, k: int = 1, options: Any = None) -> Array:  # n
     >>> law(["7/8", "1/8"], ["1/2", "1/2"], 1, {"threshold": "1/2", "alpha": "1/2"}).tolist()
     [Fraction(15, 16), Fraction(1, 16)]
     """
-    t, d = position(target, draft)
+    t, d = one_position(target, draft)
     chosen = options_of(Options, options)
     return mixed(d, ones(accepted(t, chosen), t), _after(t, chosen))
 
@@ -113,7 +114,7 @@ def test_acceptance(target: Any, draft: Any, k: int = 1, options: Any = None) ->
     >>> test_acceptance(["7/8", "1/8"], ["1/2", "1/2"], 1, {"threshold": "1/2", "alpha": "1/2"})
     Fraction(1, 2)
     """
-    t, d = position(target, draft)
+    t, d = one_position(target, draft)
     return (d * ones(accepted(t, options_of(Options, options)), t)).sum()
 
 
@@ -126,7 +127,7 @@ def acceptance(target: Any, draft: Any, k: int = 1, options: Any = None) -> Any:
     >>> acceptance(["7/8", "1/8"], ["1/2", "1/2"], 1, {"threshold": "1/2", "alpha": "1/2"})
     Fraction(9, 16)
     """
-    t, d = position(target, draft)
+    t, d = one_position(target, draft)
     chosen = options_of(Options, options)
     return among(d, ones(accepted(t, chosen), t), _after(t, chosen))
 

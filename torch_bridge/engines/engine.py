@@ -10,6 +10,7 @@ import numpy as np
 import torch
 
 from spec_math.arrays import asarray
+from spec_math.distribution import temperature, top_k, top_p
 from spec_math.language.model import Model
 from torch_bridge.toy_models import Form, TableModel, logits_of, table_models
 
@@ -116,8 +117,7 @@ PROMPT: Text = (1, 0, 1)
 def processed(model: Model, options: Options) -> Model:
     """Return a model under the options, in the order of most libraries: temperature, top-k, top-p; float64.
 
-    At temperature 0 all mass is on the first maximum. top_p keeps the smallest set of the likeliest tokens whose mass
-    reaches it.
+    Each filter is that of `spec_math.distribution`; a top_k beyond the vocabulary keeps all of it.
 
     >>> processed(lambda text: [0.5, 0.25, 0.25], Options(top_p=0.5))(()).tolist()
     [1.0, 0.0, 0.0]
@@ -126,20 +126,9 @@ def processed(model: Model, options: Options) -> Model:
         return model
 
     def law(text: Text) -> Any:
-        masses = np.asarray(asarray(model(text)), dtype=np.float64)
-        if options.temperature == 0:
-            return np.eye(len(masses))[masses.argmax()]
-        masses = masses ** (1 / options.temperature)
-        masses = masses / masses.sum()
-        order = np.argsort(-masses, kind="stable")
-        keep = np.ones(len(masses), dtype=bool)
-        if options.top_k is not None:
-            keep[order[options.top_k :]] = False
-        masses = np.where(keep, masses, 0.0) / masses[keep].sum()
-        if options.top_p is not None:
-            before = np.cumsum(masses[order]) - masses[order]
-            keep[order[before >= options.top_p]] = False
-        return np.where(keep, masses, 0.0) / masses[keep].sum()
+        masses = temperature(np.asarray(asarray(model(text)), dtype=np.float64), options.temperature)
+        masses = masses if options.top_k is None else top_k(masses, min(options.top_k, len(masses)))
+        return masses if options.top_p is None else top_p(masses, options.top_p)
 
     return law
 

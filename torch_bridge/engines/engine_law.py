@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from math import log
 from typing import Any
 
 import numpy as np
 
 from spec_math.arrays import asarray
 from spec_math.audit import Explored, Partial
+from spec_math.audit.exploration.followed import SOURCES
+from spec_math.audit.exploration.way import way_to
 from spec_math.audit.loading.package import Loading, load_module
-from spec_math.block_level.emitted import continued, target_law
 from spec_math.language.model import Model
-from spec_math.verdict import Allowance, Reason, Undecided, Verdict, judged
+from spec_math.verdict import Allowance, Reason, Undecided, Verdict
 from torch_bridge.engines.engine import PLAIN, Edit, Engine, Options, Step, Text, processed
+from torch_bridge.engines.judged import first_stray, judged, token_bound
 from torch_bridge.explore import explore
+from torch_bridge.random_source import torch_source
 
 
 def loaded(engine: Engine, root: Any, edits: tuple[Edit, ...] = ()) -> Any:
@@ -29,9 +31,15 @@ def loaded(engine: Engine, root: Any, edits: tuple[Edit, ...] = ()) -> Any:
     return load_module(root, engine.module, Loading(engine.stubs, engine.given, by_module))
 
 
+class Emitted(Explored):
+    """The exact law of what an engine emits; `stray` is the path to the first text that holds what is no token."""
+
+    stray: tuple[str, ...] = ()
+
+
 def engine_law(
     engine: Engine, module: Any, laws: tuple[Model, Model], lookahead: int, options: Options = PLAIN, **how: Any
-) -> Explored | Partial:
+) -> Emitted | Partial:
     """Compute the exact law {tokens: probability} of what an engine emits in some rounds, on two models of laws.
 
     Every path of the engine's own code is walked, by `explore`; a round goes on after the tokens of the one before.
@@ -55,7 +63,24 @@ def engine_law(
             step = step.after([int(token) for token in engine.run(module, step)])
         return step.text
 
-    return explore(run, budget, grid)
+    found = explore(run, budget, grid)
+    if isinstance(found, Partial):
+        return found
+    law = Emitted(found, found.paths, found.exact, found.ignored)
+    stray = first_stray(law, len(asarray(laws[0](()))))
+    if stray is not None:
+        law.stray = way_to(run, stray.__eq__, budget, grid, (*SOURCES, torch_source))
+    return law
+
+
+def wanted_of(engine: Engine, module: Any, target: Model, options: Options) -> Model:
+    """Return the target's model as the options make it: by the engine's own rule where its record has one.
+
+    >>> from torch_bridge.engines.specdec import ENGINES
+    >>> wanted_of(ENGINES[0], None, lambda text: [0.5, 0.5], PLAIN)(())
+    [0.5, 0.5]
+    """
+    return processed(target, options) if engine.law is None else engine.law(module, target, options)
 
 
 def verdict_on(
@@ -67,26 +92,15 @@ def verdict_on(
     """
     if isinstance(found, Partial):
         return Undecided(Reason.BUDGET, f"{found.paths:,} paths left {float(found.unexplored):.3g} of the mass")
-    wanted = processed(laws[0], options) if engine.law is None else engine.law(module, laws[0], options)
-    strays = sorted({token for text in found for token in text if not 0 <= token < len(asarray(wanted(())))})
-    if strays:
-        return Undecided(Reason.NOT_JUDGED, f"it emits {strays[0]}, which is no token")
-    cut: dict[Text, Any] = {}
-    for text, mass in found.items():
-        cut[text[:horizon]] = cut.get(text[:horizon], 0.0) + float(mass)
-    emitted = {text: float(mass) for text, mass in continued(cut, wanted, horizon).items()}
-    goal = {text: float(mass) for text, mass in target_law(wanted, horizon).items()}
+    wanted = wanted_of(engine, module, laws[0], options)
     allowed = Allowance(bound_of(engine, laws, options, horizon), left_out=float(found.ignored))
-    return judged(emitted, goal, allowed, found.paths)
+    return judged(found, wanted, horizon, allowed)
 
 
 def bound_of(engine: Engine, laws: tuple[Model, Model], options: Options, horizon: int) -> float:
     """Return the total variation that rounding explains, over the tokens of a text.
 
-    As `judged.float32_bound`, whose logits log t are off by D·u: divided by a temperature T they are off by 2·D/T·u,
-    and their difference to the largest by D/T·u more, which count in the sum as well: a mass is off by a factor 1 ± e
-    with e = (6·D/T + V + 5)·u. Filters divide once more by a sum, (V + 2)·u. Together (6·D/T + 5·V + 16)·u a token, and
-    twice that leaves room for the rest.
+    That of `judged.token_bound` for the row with the smallest mass, at the temperature, once a token.
     """
     least, size = 1.0, 2
     for text in _texts(laws[0], horizon):
@@ -94,8 +108,7 @@ def bound_of(engine: Engine, laws: tuple[Model, Model], options: Options, horizo
         least, size = min(least, float(masses[masses > 0].min())), len(masses)
     # On a grid of k/2^b each coin is off by 2^-b at most; the token after the drafts is drawn by ideal noise.
     coarse = 0.0 if engine.grid is None else (horizon - 1) * 2.0**-engine.grid
-    depth = -log(least) / (options.temperature or 1.0)
-    return 2 * (6 * depth + 5 * size + 16) * engine.unit * horizon + coarse
+    return token_bound(least, size, engine.unit, options.temperature or 1.0) * horizon + coarse
 
 
 def _texts(model: Model, horizon: int) -> list[Text]:

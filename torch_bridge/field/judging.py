@@ -11,9 +11,9 @@ from typing import Any
 from spec_math.audit import ExploreError, Partial
 from spec_math.block_level.emitted import continued, target_law
 from spec_math.verdict import Lossless, Lossy, Undecided, Verdict
-from torch_bridge.engines.engine import Edit, Engine, processed
-from torch_bridge.engines.engine_law import bound_of, engine_law, loaded, verdict_on
-from torch_bridge.engines.judged import total_variation
+from torch_bridge.engines.engine import Edit, Engine
+from torch_bridge.engines.engine_law import bound_of, engine_law, loaded, verdict_on, wanted_of
+from torch_bridge.engines.judged import shortened, total_variation
 from torch_bridge.field.cases import FieldCase, small, sweep
 
 BUDGET = 20_000
@@ -74,10 +74,12 @@ def judged_case(engine: Engine, module: Any, case: FieldCase) -> Found:
     if isinstance(verdict, Undecided):
         return said | {"reason": verdict.explanation}
     if isinstance(verdict, Lossy) and not isinstance(found, Partial):
-        wanted = processed(laws[0], case.options) if engine.law is None else engine.law(module, laws[0], case.options)
+        if verdict.total_variation is None:
+            return said | {"reason": verdict.reason}
+        wanted = wanted_of(engine, module, laws[0], case.options)
         bound = bound_of(replace(engine, grid=None), laws, case.options, horizon)
         for name, length in (("first token", 1), ("distance", horizon)):
-            emitted = continued(_cut(dict(found), length), wanted, length)
+            emitted = continued(shortened(found, length), wanted, length)
             off = total_variation(emitted, target_law(wanted, length))
             said[name] = in_fractions(off, bound)
     return said
@@ -94,13 +96,6 @@ def in_fractions(value: float, bound: float) -> str:
         return str(near)
     near = Fraction(value).limit_denominator(1024)
     return str(near) if abs(float(near) - value) <= min(bound, 1e-7) else f"{value:.6f}"
-
-
-def _cut(law: dict[Any, Any], length: int) -> dict[Any, float]:
-    result: dict[Any, float] = {}
-    for text, mass in law.items():
-        result[text[:length]] = result.get(text[:length], 0.0) + float(mass)
-    return result
 
 
 def _word(verdict: Verdict) -> str:

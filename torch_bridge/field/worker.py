@@ -7,6 +7,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from secrets import token_hex
 from threading import Event, Timer
 from typing import Any
 
@@ -31,7 +32,9 @@ def judged_apart(engine: Engine, root: Path, told: Told = lambda _: None, edits:
     Raises:
         WorkerError: the process failed, or took more than a quarter of an hour.
     """
-    asked = {"name": engine.name, "root": str(root), "edits": [list(edit) for edit in edits]}
+    # The engine's own code may write whatever it likes: its answer is the line that bears a mark made for this run.
+    mark = token_hex(16)
+    asked = {"name": engine.name, "root": str(root), "edits": [list(edit) for edit in edits], "mark": mark}
     late = Event()
     with subprocess.Popen([*WORKER, json.dumps(asked)], stdout=subprocess.PIPE, text=True) as process:
 
@@ -45,8 +48,8 @@ def judged_apart(engine: Engine, root: Path, told: Told = lambda _: None, edits:
         found: Any = None
         try:
             for line in process.stdout or ():
-                if line.startswith("{"):
-                    found = json.loads(line)
+                if line.startswith(mark):
+                    found = json.loads(line.removeprefix(mark))
                 else:
                     told(line.strip())
             code = process.wait()
@@ -65,7 +68,7 @@ def _refuse(event: str, _arguments: tuple[Any, ...]) -> None:
 
 
 def main() -> None:
-    """Judge what the command line asks for, and write the answer as one line of JSON."""
+    """Judge what the command line asks for, and write the answer as one line of JSON behind its mark."""
     asked = json.loads(sys.argv[1])
     engine = next(one for one in ENGINES if one.name == asked["name"])
     edits = tuple(Edit(*edit) for edit in asked["edits"])
@@ -73,7 +76,7 @@ def main() -> None:
         engine = replace(engine, edits=edits, defects=())
     sys.addaudithook(_refuse)
     found = judged_engine(engine, Path(asked["root"]), lambda said: print(said, flush=True))  # noqa: T201
-    print(json.dumps(found), flush=True)  # noqa: T201
+    print(asked["mark"] + json.dumps(found), flush=True)  # noqa: T201
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from spec_math.audit.exploration.atom import ExploreError, UnseenRandomnessError
 from spec_math.audit.exploration.estimate import Estimate
 from spec_math.audit.exploration.followed import Followed
 from spec_math.audit.exploration.tape import CURE, LeakError, Tape
+from spec_math.audit.exploration.way import in_words
 from spec_math.audit.subject import Subject
 from spec_math.chance import ChanceError, Coin, paths
 
@@ -179,9 +180,7 @@ class _Run:
 
     def steps(self) -> tuple[str, ...]:
         """Return the path so far, in words."""
-        log = [(question.partition(" with masses ")[0], answer) for question, answer in self._followed.tape.log]
-        asked = [f"{question}: {answer}" for question, answer in log if answer != ""]
-        return (*self._drafts, *self._coins, *asked)
+        return (*self._drafts, *self._coins, *in_words(self._followed.tape.log))
 
     def exploring(self) -> AbstractContextManager[None]:
         """What lasts while all paths of followed code are walked."""

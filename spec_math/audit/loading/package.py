@@ -118,11 +118,7 @@ def _of(packages: Collection[str]) -> list[str]:
 
 
 def _executed(root: Path, name: str, edits: Mapping[str, Sequence[tuple[str, str]]]) -> ModuleType:
-    place = root.joinpath(*name.split("."))
-    file = next((one for one in (place.with_suffix(".py"), place / "__init__.py") if one.is_file()), None)
-    if file is None:
-        raise ImportError(f"there is no {place.with_suffix('.py')}")
-    where = [str(place)] if file.name == "__init__.py" else None
+    file, where = _file_of(root, name)
     loader = _Replacing(name, str(file), edits.get(name, ()))
     spec = importlib.util.spec_from_file_location(name, file, loader=loader, submodule_search_locations=where)
     if spec is None or spec.loader is None:
@@ -135,6 +131,15 @@ def _executed(root: Path, name: str, edits: Mapping[str, Sequence[tuple[str, str
         del sys.modules[name]
         raise
     return module
+
+
+def _file_of(root: Path, name: str) -> tuple[Path, list[str] | None]:
+    """Return the file of a module, and for a package the folder that its modules lie in."""
+    place = root.joinpath(*name.split("."))
+    file = next((one for one in (place.with_suffix(".py"), place / "__init__.py") if one.is_file()), None)
+    if file is None:
+        raise ImportError(f"there is no {place.with_suffix('.py')}")
+    return file, [str(place)] if file.name == "__init__.py" else None
 
 
 class _Replacing(SourceFileLoader):
@@ -217,8 +222,9 @@ def _replacing(root: Path, edits: Mapping[str, Sequence[tuple[str, str]]]) -> Ge
         def find_spec(name: str, _path: Any = None, _target: Any = None) -> Any:
             if name not in edits:
                 return None
-            file = root.joinpath(*name.split(".")).with_suffix(".py")
-            return importlib.util.spec_from_file_location(name, file, loader=_Replacing(name, str(file), edits[name]))
+            file, inside = _file_of(root, name)
+            loader = _Replacing(name, str(file), edits[name])
+            return importlib.util.spec_from_file_location(name, file, loader=loader, submodule_search_locations=inside)
 
     sys.meta_path.insert(0, Finder)  # type: ignore[arg-type]
     try:
