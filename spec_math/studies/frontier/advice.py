@@ -101,7 +101,11 @@ def _told_apart(ordered: Sequence[Frontier]) -> str:
         )
         if other is not None:
             sure[_apart(best, other)].append(f"{one.regime.temperature:g}")
-    told, open_ = " and ".join(sure[True]), " and ".join(sure[False])
+    told, open_ = _listed(sure[True]), _listed(sure[False])
     parts = [f"two standard errors apart at {told}"] if told else []
     parts += [f"not told apart by these samples at {open_}"] if open_ else []
     return f"Chosen trees and drawn drafts are {', and '.join(parts)}." if parts else "Only one of them was compared."
+
+
+def _listed(words: Sequence[str]) -> str:
+    return " and ".join([*([", ".join(words[:-1])] if words[1:] else []), *words[-1:]])
