@@ -11,7 +11,7 @@ import pytest
 from proofs_tests.audit import samplers
 from spec_math.audit import judge, smallest, subject_of
 from spec_math.audit.case import Case, default, position
-from spec_math.audit.smallest import small_cases
+from spec_math.audit.smallest import TRIED, small_cases
 
 F = Fraction
 
@@ -64,3 +64,19 @@ def test_where_no_small_case_fails_the_given_one_is_made_smaller() -> None:
 def test_binary_numbers_are_shrunk_to_masses_that_they_hold() -> None:
     case = reduced(samplers.whole_greedy, default()).case
     assert all(mass.denominator in (2, 4, 8, 16) for mass in (*case.target[0], *case.draft[0]))
+
+
+def test_cases_of_fewer_drafts_wait_where_the_given_laws_do_not_fail_for_them() -> None:
+    """All that were tried had one draft, for which the sampler is right: there are more such cases than are tried."""
+
+    def second_of_two(tokens: Any, target: Any, draft: Any) -> Any:
+        return samplers.step(tokens, target, draft) if len(tokens) == 1 else tokens[1]
+
+    subject, two = subject_of(second_of_two), default(k=2)
+    assert judge(subject, default(), 10_000).verdict
+    assert sum(case.k == 1 for case in small_cases(two, subject)) > TRIED
+    tried: list[int] = []
+    found = smallest(judge(subject, two, 10_000), 2_000, progress=tried.append)
+    assert not found.verdict
+    assert (found.case.size, found.case.k) == (2, 2)
+    assert len(tried) < 20

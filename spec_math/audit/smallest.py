@@ -5,7 +5,7 @@ Source: shrinking, as property tests do it; the moves are worked out here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from fractions import Fraction
 from itertools import islice, product
@@ -28,8 +28,9 @@ def smallest(
 ) -> Judgement:
     """Return the judgement of the smallest failing case that is found for a sampler that fails on a case.
 
-    Small cases are tried in order of their drafts, tokens and denominators; where none of the first `tried` fails in
-    the same way, the given case is made smaller while it fails: fewer drafts, fewer tokens, coarser masses.
+    Small cases are tried in order of their drafts, tokens and denominators, those of as many drafts first for which the
+    given laws fail; where none of the first `tried` fails in the same way, the given case is made smaller while it
+    fails: fewer drafts, fewer tokens, coarser masses.
 
     >>> from spec_math.audit.case import position
     >>> from spec_math.audit.subject import subject_of
@@ -47,7 +48,9 @@ def smallest(
         tried = judge(quick, case, budget, alive=alive)
         return tried if quick is subject or tried.kind != wanted else judge(subject, case, budget, alive=alive)
 
-    for number, case in enumerate(islice(small_cases(found.case, subject), tried)):
+    # A sampler that is right for one draft is wrong for it nowhere: its small cases would be all that are tried.
+    sizes = sorted(_sizes(found.case), key=lambda one: not _fails_of(judging, found, one))
+    for number, case in enumerate(islice(_small_cases(found.case, subject, sizes), tried)):
         progress(number + 1)
         fails = _failing(judging, case, wanted)
         if fails is not None:
@@ -72,8 +75,28 @@ def small_cases(given: Case, subject: Subject) -> Iterator[Case]:
     >>> first.size, first.target == first.draft
     (2, True)
     """
+    yield from _small_cases(given, subject, _sizes(given))
+
+
+def _sizes(given: Case) -> list[tuple[int, int]]:
+    """List the lengths and numbers of drafts up to those of a case."""
     lengths = range(1, given.lookahead + 1) if given.lookahead else (0,)
-    for lookahead, k in product(lengths, range(1, given.k + 1)):
+    return list(product(lengths, range(1, given.k + 1)))
+
+
+def _fails_of(judging: Callable[[Case], Judgement], found: Judgement, sizes: tuple[int, int]) -> bool:
+    """Say whether the sampler fails in the same way on the laws that it was found to fail on, with fewer drafts."""
+    case = found.case
+    if sizes == (case.lookahead, case.k):
+        return True
+    lookahead, k = sizes
+    fewer = replace(case, target=case.target[: lookahead + 1], draft=case.draft[: max(lookahead, 1)], k=k)
+    fewer = replace(fewer, lookahead=lookahead, horizon=min(case.horizon, lookahead + 1))
+    return _failing(judging, fewer, found.kind) is not None
+
+
+def _small_cases(given: Case, subject: Subject, sizes: Iterable[tuple[int, int]]) -> Iterator[Case]:
+    for lookahead, k in sizes:
         for size in range(2, min(given.size, 4) + 1):
             for denominator in _denominators(subject):
                 laws = list(_laws(size, denominator))
