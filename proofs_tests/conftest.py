@@ -13,6 +13,10 @@ settings.register_profile(
 settings.register_profile("mutants", settings.get_profile("proofs"), phases=(Phase.explicit, Phase.generate))
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "proofs"))
 
+# Processes of tests run side by side, one a core, on small arrays: threads of torch and of BLAS would wait for each
+# other, spinning. It is read when these libraries are loaded, here and in commands that tests run.
+_ = os.environ.setdefault("OMP_NUM_THREADS", "1")
+
 # A process of tests holds millions of objects: looking through them for what is garbage every 700 objects, and, where
 # that has aged any, anew for random generators in every audit, would take longer than many tests.
 gc.set_threshold(50_000, 20, 10)

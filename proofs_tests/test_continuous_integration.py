@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -54,3 +55,12 @@ def test_a_run_that_loses_an_exit_code_would_pass(tmp_path: Path, failing: str, 
     script = SCRIPT.read_text()
     assert kept in script
     assert run(tmp_path, failing, script.replace(kept, lost))[0] == 0
+
+
+def test_a_process_of_tests_computes_in_the_threads_that_it_was_given() -> None:
+    """One, unless whoever runs the tests says otherwise; commands that are run by tests inherit it."""
+    torch = pytest.importorskip("torch")
+    assert torch.get_num_threads() == int(os.environ["OMP_NUM_THREADS"])
+    code = "import torch; print(torch.get_num_threads())"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert said.strip() == os.environ["OMP_NUM_THREADS"]

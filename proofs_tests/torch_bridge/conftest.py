@@ -1,26 +1,10 @@
-"""Small tensors on one thread: several test processes share the cores, and the threads would wait for each other."""
+"""The law that functions are explored with, as a tensor."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from importlib.util import find_spec
 from typing import Any
 
 import pytest
-
-
-@pytest.fixture(autouse=True, scope="session")
-def one_thread() -> Iterator[None]:
-    """Run torch on one thread while these tests run."""
-    if not find_spec("torch"):
-        yield
-        return
-    import torch
-
-    threads = torch.get_num_threads()
-    torch.set_num_threads(1)
-    yield
-    torch.set_num_threads(threads)
 
 
 @pytest.fixture
