@@ -119,7 +119,7 @@ def test_laws_come_from_files_from_several_drafters_and_as_a_table(tmp_path: Pat
         (("--target", "2,3", "--draft", "1/2,1/2"), "--weights"),
         (("--target", "1/2,1/2", "--draft", "1"), "2 and 1 tokens"),
         ((*BERNOULLI, "--k", 0), "--k must be at least 1"),
-        ((*BERNOULLI, "--drafts", "nothing"), "no scheme begins with 'nothing'"),
+        ((*BERNOULLI, "--drafts", "nothing"), "--drafts nothing names no one way"),
         ((*BERNOULLI, "--draft", "1/2,1/2", "--k", 3), "leave out --k"),
         (("--target", "no.json", "--draft", "1/2,1/2"), "no.json"),
         ((*BERNOULLI, "--draft-law", "law.json"), "leave out --draft"),
@@ -130,3 +130,74 @@ def test_bad_input_is_a_sentence(arguments: tuple[object, ...], words: str) -> N
     assert result.exit_code == 2
     assert words in result.output
     assert "Traceback" not in result.output
+
+
+@pytest.mark.parametrize(
+    ("kind", "k", "title", "value"),
+    [
+        ("independent", 2, "The optimal acceptance of 2 drafts", "67/80"),
+        ("indep", 2, "The optimal acceptance of 2 drafts", "67/80"),
+        ("maximal coupling", None, "of 1 draft as maximal coupling draws it", "13/20"),
+        ("SpecHub", None, "of 2 drafts as SpecHub draws them", "1.000000"),
+        ("without replacement", 2, "of 2 drafts as recursive rejection without replacement draws them", "1.000000"),
+    ],
+)
+def test_one_way_of_drawing_is_in_the_title_and_in_the_value(kind: str, k: int | None, title: str, value: str) -> None:
+    found = run("certify", *BERNOULLI, "--drafts", kind, *(() if k is None else ("--k", k)))
+    assert found.exit_code == 0, found.output
+    assert title in found.output
+    assert f"keeps one more often than {value}" in found.output
+    assert ("as " in found.output.splitlines()[0]) == (" as " in title)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("--drafts", "", "--k", 2), "--drafts says how drafts are drawn"),
+        (("--drafts", "maximal coupling", "--k", 2), "draws 1 draft whatever is asked for; got --k 2"),
+        (("--drafts", "SpecHub", "--k", 7), "draws 2 drafts whatever is asked for; got --k 7"),
+        (("--drafts", "plan", "--k", 2), "names no one way to draw drafts; there are: independent, maximal"),
+        (("--k", 100_000_000_000), "--k must be at most 10,000"),
+    ],
+)
+def test_a_way_of_drawing_that_is_none_is_bad_input(arguments: tuple[object, ...], words: str) -> None:
+    found = run("certify", *BERNOULLI, *arguments)
+    assert found.exit_code == 2
+    assert words in " ".join(found.output.split())
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"0": "1", "0": "1"}', "occurs twice"),
+        ('{"0": [1]}', "a mass is a number such as 0.25"),
+        ('{"0": true}', "a mass is a number such as 0.25"),
+        ("[" * 5000 + "]" * 5000, "nested too deeply"),
+        ("", "Expecting value"),
+    ],
+)
+def test_a_law_of_drafts_that_is_none_is_named(text: str, words: str, tmp_path: Path) -> None:
+    place = tmp_path / "drafts.json"
+    assert place.write_text(text, encoding="utf-8") == len(text)
+    found = run("certify", "--target", "1/2,1/2", "--draft-law", place)
+    assert found.exit_code == 2
+    assert words in found.output
+    assert "drafts.json" in found.output
+
+
+def test_drafts_that_are_none_are_told(tmp_path: Path) -> None:
+    place = tmp_path / "drafts.json"
+    assert place.write_text('{"": "1/4", "0": "3/4"}', encoding="utf-8") > 0
+    found = run("certify", "--target", "1/2,1/2", "--draft-law", place)
+    assert found.exit_code == 0
+    assert "one more often than 1/2" in found.output
+
+
+def test_a_number_of_drafts_without_a_draft_and_a_folder_are_bad_input(tmp_path: Path) -> None:
+    assert run("certify", *BERNOULLI, "--k", 2, "--out", tmp_path / "mine.json").exit_code == 0
+    alone = run("check", tmp_path / "mine.json", "--k", 3)
+    assert alone.exit_code == 2
+    assert "give --draft too, or leave out --k" in alone.output
+    folder = run("check", tmp_path)
+    assert folder.exit_code == 2
+    assert "this is a folder, and a file is needed" in folder.output

@@ -159,6 +159,10 @@ def _said(error: Exception) -> str:
     """Return what an error says; of a file that is not there its path, and not the system's number for that."""
     if isinstance(error, FileNotFoundError) and error.filename is not None:
         return f"{error.filename}: there is no such file"
+    if isinstance(error, IsADirectoryError) and error.filename is not None:
+        return f"{error.filename}: this is a folder, and a file is needed"
+    if isinstance(error, NotADirectoryError) and error.filename is not None:
+        return f"{error.filename}: what stands before the last name is no folder"
     return str(error)
 
 

@@ -5,7 +5,6 @@ Source: our own; the JSON form is described at `Table.load`.
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from numbers import Integral
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from spec_math.arrays import Array, asarray, check_same_number_type, count, divided_in_float64, is_exact, stored_law
+from spec_math.files.json_text import parsed
 
 Model = Callable[[tuple[int, ...]], Any]
 """A callable from a tuple of token indices to a law [V]. It may carry `end`, a token after which nothing follows."""
@@ -104,7 +104,7 @@ class Table:
         """
         try:
             text = Path(path).read_text(encoding="utf-8-sig")
-            given = json.loads(text, object_pairs_hook=_without_repeats, parse_constant=_refuse_constant)
+            given = parsed(text)
             if not isinstance(given, dict) or not isinstance(cast("Any", given).get("rows"), dict):
                 raise ValueError('a table is a JSON object with the field "rows", itself an object {prefix: law}')
             fields = cast("dict[str, Any]", given)
@@ -213,15 +213,3 @@ def _parsed(written: str) -> tuple[int, ...]:
     if not all(part.isascii() and part.isdigit() for part in parts):
         raise ValueError(f'prefix {written!r}: a key lists token indices with blanks between them, as "0 12 3"')
     return tuple(int(part) for part in parts)
-
-
-def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    result = dict(pairs)
-    if len(result) < len(pairs):
-        names = [name for name, _ in pairs]
-        raise ValueError(f"{next(name for name in names if names.count(name) > 1)!r} occurs twice in one object")
-    return result
-
-
-def _refuse_constant(name: str) -> Any:
-    raise ValueError(f"masses must be finite; the file has {name}")

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, cast
 
+from spec_math.files.json_text import parsed
 from spec_math.language.file_content import content
 from spec_math.language.vocabulary import Vocabulary
 
@@ -20,8 +20,8 @@ def read(path: str | Path) -> Vocabulary:
     """
     place = Path(path)
     try:
-        listed = json.loads(content(place))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        listed = parsed(content(place))
+    except ValueError as error:
         raise ValueError(f"{place}: truncated or not JSON: {error}") from error
     if not isinstance(listed, list):
         raise ValueError(f"{place}: a token list is a JSON list; this is {type(listed).__name__}")

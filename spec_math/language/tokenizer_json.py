@@ -88,6 +88,8 @@ def _fields(path: Path) -> dict[str, Any]:
         raise ValueError(
             f"{path}: truncated or not JSON, at character {error.pos} of {len(error.doc)}: {error.msg}"
         ) from error
+    except RecursionError:
+        raise ValueError(f"{path}: its lists are nested too deeply to be read") from None
     if not isinstance(fields, dict) or "vocab" not in (cast("dict[str, Any]", fields).get("model") or {}):
         raise ValueError(f"{path} is not a tokenizer.json: it holds no 'model' with a 'vocab'")
     return cast("dict[str, Any]", fields)

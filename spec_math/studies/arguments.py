@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
 from spec_math.arrays import count
+from spec_math.files.json_text import read_json
 from spec_math.files.law_files import open_laws
+
+LARGEST = 1_000_000
+"""The largest number of drafts that is looked at."""
 
 
 def parsed_ks(text: str, option: str = "--k", example: str = "1,2,4,8") -> tuple[int, ...]:
@@ -22,6 +25,8 @@ def parsed_ks(text: str, option: str = "--k", example: str = "1,2,4,8") -> tuple
         ks = [int(part) for part in text.split(",")]
     except ValueError:
         raise ValueError(f"{option} takes whole numbers separated by commas, such as {example}; got {text!r}") from None
+    if max(ks) > LARGEST:
+        raise ValueError(f"{option} takes numbers up to {LARGEST:,}; got {max(ks)}")
     return tuple(sorted({count(k, option) for k in ks}))
 
 
@@ -33,7 +38,7 @@ def names_of(path: Path, size: int) -> list[str]:
     ValueError: --names names.json: not a readable JSON file (...
     """
     try:
-        names = json.loads(path.read_text(encoding="utf-8-sig"))
+        names = read_json(path)
     except (OSError, ValueError) as error:
         raise ValueError(f"--names {path}: not a readable JSON file ({error})") from error
     if not isinstance(names, list) or len(names) != size:
@@ -56,7 +61,7 @@ def law_of(text: str) -> Any:
     """
     place = text.removeprefix("logits:")
     if place.endswith(".json"):
-        listed = json.loads(Path(place).read_text(encoding="utf-8-sig"), parse_float=str)
+        listed = read_json(Path(place), parse_float=str)
         if not isinstance(listed, list):
             raise ValueError(f"{text}: a law is a JSON list of masses; it holds {type(listed).__name__}")
         return cast("list[Any]", listed)

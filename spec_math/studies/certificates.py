@@ -12,7 +12,9 @@ from typing import Any, cast
 import numpy as np
 
 from spec_math.arrays import Array, as_law, count, exact, proportional_to
+from spec_math.files.json_text import read_json
 from spec_math.result import Attachment, Column, Curve, Note, Panel, Picture, Result, Row, Table
+from spec_math.scheme import Scheme
 from spec_math.studies.arguments import law_of
 from spec_math.studies.positions.schemes import named_scheme
 from spec_math.token_level import SCHEMES, draft_law, optima, transport
@@ -21,6 +23,9 @@ from spec_math.token_level.certificate import Certificate
 
 BARS = 40
 """The most tokens that the picture shows side by side."""
+
+MOST = 10_000
+"""The most drafts of a certificate."""
 
 TERMS = 5_000
 """Schemes stand beside the certificate where V^k is at most so much."""
@@ -69,7 +74,7 @@ def certify(request: LawsRequest) -> Result:
     result = _shown(found, "optimum", f"The optimal acceptance of {_described(request)}")
     attached = (Attachment("certificate.json", found.as_json()),)
     beside = _schemes(request, target)
-    planned = request.table is None and len(request.drafts) == 1 and INDEPENDENT.startswith(request.kind)
+    planned = request.table is None and len(request.drafts) == 1 and _drawing(request) is None
     return replace(
         result,
         finding=_certified(found, planned) + (f" {beside}" if beside else ""),
@@ -93,6 +98,8 @@ def check(place: Path, request: LawsRequest) -> Result:
     0
     """
     read = certificates.load(place)
+    if not request.drafts and request.k is not None:
+        raise ValueError("--k says how many drafts of --draft there are; give --draft too, or leave out --k")
     target = None if request.target is None else _law(request.target, "--target", request.weights)
     drafts = _drafts(request, len(read.target))
     fault = read.fault(target, drafts)
@@ -131,17 +138,48 @@ def _drafts(request: LawsRequest, size: int) -> Mapping[Any, Any] | None:
         if len(law) != size:
             raise ValueError(f"target and drafts share one vocabulary; got {size} and {len(law)} tokens")
     if len(laws) > 1:
-        if request.k not in (None, len(laws)) or request.kind != INDEPENDENT:
+        if request.k not in (None, len(laws)) or _drawing(request) is not None:
             raise ValueError(f"one draft from each of {len(laws)} drafters: leave out --k and --drafts")
         return draft_law.independent_sets(laws)
-    k = count(1 if request.k is None else request.k, "--k")
-    if INDEPENDENT.startswith(request.kind):
+    k, scheme = _drawn(request), _drawing(request)
+    if scheme is None:
         return draft_law.independent_sets(laws * k)
-    return draft_law.sets(draft_law.drawn(named_scheme(request.kind).draw, laws[0], k))
+    return draft_law.sets(draft_law.drawn(scheme.draw, laws[0], k))
+
+
+def _drawing(request: LawsRequest) -> Scheme | None:
+    """Return the scheme that draws the drafts, or None where they are independent."""
+    kind = request.kind.strip().lower()
+    if not kind:
+        raise ValueError(f"--drafts says how drafts are drawn: {INDEPENDENT}, or a scheme; got {request.kind!r}")
+    if INDEPENDENT.startswith(kind):
+        return None
+    if ":" not in kind and not any(scheme.name.lower().startswith(kind) for scheme in SCHEMES):
+        inside = [scheme for scheme in SCHEMES if kind in scheme.name.lower()]
+        if len({scheme.draw for scheme in inside}) == 1:
+            return inside[0]
+        there = ", ".join([INDEPENDENT, *(scheme.name for scheme in SCHEMES)])
+        raise ValueError(f"--drafts {request.kind} names no one way to draw drafts; there are: {there}")
+    return named_scheme(request.kind.strip())
+
+
+def _drawn(request: LawsRequest) -> int:
+    """Return how many drafts are drawn: as many as were asked for, or as the scheme draws whatever is asked for."""
+    scheme = _drawing(request)
+    if scheme is None or scheme.drafts is None:
+        k = count(1 if request.k is None else request.k, "--k")
+    else:
+        k = scheme.drafts
+        if request.k not in (None, k):
+            drawn = f"{k} draft{'s' * (k > 1)}"
+            raise ValueError(f"{scheme.name} draws {drawn} whatever is asked for; got --k {request.k}: leave it out")
+    if k > MOST:
+        raise ValueError(f"--k must be at most {MOST:,} for an exact certificate; got {k:,}")
+    return k
 
 
 def _table(place: Path, weights: bool) -> dict[tuple[int, ...], Any]:
-    held = json.loads(place.read_text(encoding="utf-8-sig"), parse_float=str)
+    held = read_json(place, parse_float=str)
     if not isinstance(held, dict):
         raise ValueError(f'{place}: a law of drafts is a JSON object such as {{"0 1": "1/4", "1 1": "3/4"}}')
     table = cast("dict[str, Any]", held)
@@ -151,6 +189,9 @@ def _table(place: Path, weights: bool) -> dict[tuple[int, ...], Any]:
         raise ValueError(f"{place}: drafts are token indices with blanks between them, such as '0 1'") from None
     if len(set(keys)) < len(keys):
         raise ValueError(f"{place}: some drafts are listed twice")
+    wrong = next((mass for mass in table.values() if isinstance(mass, bool) or not isinstance(mass, int | str)), None)
+    if wrong is not None:
+        raise ValueError(f'{place}: a mass is a number such as 0.25 or "1/4"; got {json.dumps(wrong)[:BARS]}')
     values = exact(list(table.values()))
     return dict(zip(keys, (proportional_to(values) if weights else values).tolist(), strict=True))
 
@@ -160,9 +201,9 @@ def _described(request: LawsRequest) -> str:
         return f"the drafts of {request.table}"
     if len(request.drafts) > 1:
         return f"one draft from each of {len(request.drafts)} drafters"
-    k = request.k or 1
+    k, scheme = _drawn(request), _drawing(request)
     drafts = f"{k} draft{'s' * (k > 1)}"
-    return drafts if request.kind == INDEPENDENT else f"{drafts} as {named_scheme(request.kind).name} draws them"
+    return drafts if scheme is None else f"{drafts} as {scheme.name} draws {'them' if k > 1 else 'it'}"
 
 
 def _certified(found: Certificate, planned: bool) -> str:
@@ -173,10 +214,10 @@ def _certified(found: Certificate, planned: bool) -> str:
 
 def _schemes(request: LawsRequest, target: Array) -> str:
     """Say what the schemes of the same drafts keep, where they are quickly added up."""
-    if request.table is not None or len(request.drafts) != 1 or len(target) ** (request.k or 1) > TERMS:
+    if request.table is not None or len(request.drafts) != 1 or len(target) ** _drawn(request) > TERMS:
         return ""
-    draft, k = _law(request.drafts[0], "--draft", request.weights), request.k or 1
-    kind = optima.INDEPENDENT if INDEPENDENT.startswith(request.kind) else named_scheme(request.kind).optimum
+    draft, k, scheme = _law(request.drafts[0], "--draft", request.weights), _drawn(request), _drawing(request)
+    kind = optima.INDEPENDENT if scheme is None else scheme.optimum
     same = [scheme for scheme in SCHEMES if scheme.optimum is kind and scheme.drafts in (None, k)]
     kept = [f"{scheme.name} {float(scheme.acceptance(target, draft, k)):.3f}" for scheme in same]
     return f"Of schemes with these drafts, {'; '.join(kept)}." if kept else ""
@@ -225,7 +266,8 @@ def _shown(found: Certificate, name: str, title: str) -> Result:
         f"All drafts fall among the tokens {listed} with probability {_number(inside)}, and the target has "
         f"{_number(held)} there: the difference is lost by every verifier."
         if subset
-        else "No subset of tokens stands in the way: every draft can be kept."
+        else "No subset of tokens stands in the way: whatever is drafted can be kept."
+        + (f" Nothing is drafted with probability {_number(inside)}." if inside else "")
     )
     return Result(
         name,

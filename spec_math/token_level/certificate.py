@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from spec_math.arrays import exact
+from spec_math.files.json_text import parsed
 from spec_math.files.whole import write_whole
 from spec_math.notebook import BAD, GOOD, card, joint_table
 from spec_math.token_level.draft_law import Drafts, checked, sets
@@ -95,9 +96,8 @@ def load(path: str | os.PathLike[str]) -> Certificate:
     """
     place = Path(path)
     try:
-        data = json.loads(place.read_text(encoding="utf-8-sig"), object_pairs_hook=_unique, parse_constant=_no_constant)
-        return _from_json(data)
-    except (ValueError, RecursionError) as error:
+        return _from_json(parsed(place.read_text(encoding="utf-8-sig")))
+    except ValueError as error:
         raise ValueError(f"{place} holds no certificate: {error}") from error
 
 
@@ -219,13 +219,3 @@ def _number(value: Any) -> Fraction:
     if not isinstance(value, str) or NUMBER.fullmatch(value) is None:
         raise ValueError(f'a number must be a string such as "3/16"; got {value!r:.80}')
     return Fraction(value)
-
-
-def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    if len({name for name, _ in pairs}) < len(pairs):
-        raise ValueError("an entry is given twice")
-    return dict(pairs)
-
-
-def _no_constant(name: str) -> Any:
-    raise ValueError(f"{name} is not a number here")

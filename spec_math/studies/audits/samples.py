@@ -15,6 +15,7 @@ import numpy as np
 
 from spec_math.audit import IdentityTest, identity_test, sequential_sample_size
 from spec_math.audit.sequential.bank import in_words
+from spec_math.files.json_text import read_json
 from spec_math.files.place import load_function
 from spec_math.files.whole import write_whole
 from spec_math.result import Column, Curve, Note, Panel, Picture, Result, Row, Table
@@ -205,7 +206,7 @@ def _tokens(path: Path) -> Any:
     if path.suffix == ".npy":
         found = np.load(path, mmap_mode="r", allow_pickle=False)
     elif path.suffix == ".json":
-        found = np.array(json.loads(path.read_text(encoding="utf-8-sig")))
+        found = np.array(read_json(path))
     else:
         words = path.read_text(encoding="utf-8-sig").replace(",", " ").split()
         wrong = next((word for word in words if not word.isdecimal()), None)
