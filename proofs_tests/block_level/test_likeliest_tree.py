@@ -155,7 +155,7 @@ def program(rates: list[Fraction], nodes: int, depth: int) -> Fraction:
 
 def test_sequoias_program_is_solved_by_the_greedy_tree() -> None:
     random = Random(0)
-    for _ in range(60):
+    for _ in range(300):
         rates = sorted(proportional_to([random.randint(1, 9) for _ in range(4)])[:3], reverse=True)
         nodes, depth = random.randint(1, 7), random.randint(1, 4)
         shape = paths(by_ranks(rates, nodes, depth))
