@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from itertools import product
-from math import log
+from math import log, sqrt
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from torch_bridge.field import recorded  # noqa: E402
 from torch_bridge.field.cases import SMALL, FieldCase  # noqa: E402
 from torch_bridge.field.engines import ENGINES  # noqa: E402
 from torch_bridge.field.judging import judged_case  # noqa: E402
+from torch_bridge.field.page import PAGE  # noqa: E402
 from torch_bridge.field.reports import REPORTS, file_name, report, reportable, write_reports  # noqa: E402
 from torch_bridge.stand_ins import jax  # noqa: E402
 
@@ -81,6 +83,19 @@ def test_the_rule_of_openvino_as_written_down_has_the_law_of_its_formula() -> No
     assert judged_case(engine, mended, FieldCase(case, 1))["verdict"] == "lossless"
     control = loaded(engine, recorded.ROOT, (*engine.defects[0].mend, engine.control))
     assert judged_case(engine, control, FieldCase(case, 1))["verdict"] == "lossy"
+
+
+def test_the_wheel_of_openvino_drew_as_the_rule_that_is_written_down() -> None:
+    """Hoeffding: a share of n draws is off by more than √(log(2/α)/2n) with a chance below α."""
+    wheel, alone = (
+        (int(kept.replace(",", "")), int(texts.replace(",", "")))
+        for kept, texts in re.findall(r"is 0 in ([\d,]+) of ([\d,]+)", PAGE.read_text(encoding="utf-8"))
+    )
+    law = 0.75 + 0.25 * 0.75 * (67 / 101) / 4
+    for (zeros, texts), mass, other in ((wheel, law, 0.25), (alone, 0.25, law)):
+        off = sqrt(log(2 / 1e-6) / (2 * texts))
+        assert abs(zeros / texts - mass) < off
+        assert abs(zeros / texts - other) > off  # the control: neither is the other's law
 
 
 def test_a_uniform_times_a_zero_of_a_tensor_is_compared_as_zero() -> None:

@@ -24,22 +24,33 @@ def _run(module: Any, step: Step) -> Sequence[int]:
     return module.speculative_decoding(draft, target, token, place, last + 1, step.lookahead, **sampling).tolist()
 
 
+def _text(module: Any, step: Step) -> Sequence[int]:
+    target, draft = step.models("tensor")
+    length = len(step.prompt) + step.lookahead + 1
+    lengths = {"max_returned_tokens": length, "speculative_k": step.lookahead}
+    return module.generate(draft, target, step.ids()[0], **lengths, include_prompt=False)[0].tolist()
+
+
+ARCHIVE = Archive(
+    "litgpt",
+    "0.5.13",
+    "litgpt-0.5.13-py3-none-any.whl",
+    "da044b76c52cd44fc0564f6177ed6cf186dde24f711ce8e71e1fd9e9da5f02b2",
+)
+MODULE = "litgpt.generate.speculative_decoding"
+STUBS = ("lightning", "lightning_utilities", "jsonargparse", "safetensors")
+CONTROL = Edit("torch.clamp(adjusted_distribution, 0.0)", "torch.clamp(target_probs[idx], 0.0)")
 ENGINES = (
     Engine(
         name="litgpt",
-        archive=Archive(
-            "litgpt",
-            "0.5.13",
-            "litgpt-0.5.13-py3-none-any.whl",
-            "da044b76c52cd44fc0564f6177ed6cf186dde24f711ce8e71e1fd9e9da5f02b2",
-        ),
-        module="litgpt.generate.speculative_decoding",
+        archive=ARCHIVE,
+        module=MODULE,
         function="speculative_decoding",
         rule="chain",
         run=_run,
-        control=Edit("torch.clamp(adjusted_distribution, 0.0)", "torch.clamp(target_probs[idx], 0.0)"),
+        control=CONTROL,
         options=("temperature", "top_k", "top_p"),
-        stubs=("lightning", "lightning_utilities", "jsonargparse", "safetensors"),
+        stubs=STUBS,
         defects=(
             Defect(
                 "At temperature 0 the draft is an argmax, and what is compared are softmax masses.",
@@ -60,6 +71,24 @@ ENGINES = (
                     ),
                 ),
                 Options(top_p=0.8),
+            ),
+        ),
+    ),
+    Engine(
+        name="litgpt text",
+        archive=ARCHIVE,
+        module=MODULE,
+        function="generate",
+        rule="chain",
+        run=_text,
+        control=CONTROL,
+        stubs=STUBS,
+        most=2,
+        slow=True,
+        defects=(
+            Defect(
+                "The first token, which is drawn with the prompt, is read by the models but left out of the text.",
+                (Edit("    tokens = []\n    total_generated", "    tokens = [token[0]]\n    total_generated"),),
             ),
         ),
     ),

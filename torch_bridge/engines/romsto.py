@@ -1,17 +1,19 @@
-"""Speculative-Decoding of romsto: a text of a fixed length, its samplers objects of their own."""
+"""Speculative-Decoding of romsto: a text of a fixed length, its samplers objects of their own, greedy by default."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-from torch_bridge.engines.engine import Edit, Engine, Step
+from torch_bridge.engines.engine import Defect, Edit, Engine, Options, Step
 
 
 def _run(module: Any, step: Step) -> Sequence[int]:
     target, draft = step.models()
     sampler = module.LogitsProcessor.__subclasses__()
-    chosen = next(one for one in sampler if one.__name__ == "MultinomialProcessor")(step.options.temperature)
+    heat = step.options.temperature
+    named = {one.__name__: one for one in sampler}
+    chosen = named["MultinomialProcessor"](heat) if heat else named["GreedyProcessor"]()
     sizes = {"gamma": step.lookahead, "max_gen_len": step.lookahead + 1, "eos_tokens_id": 1 << 20}
     found, _ = module.speculative_generate(
         list(step.prompt), draft, target, logits_processor=chosen, first_target=False, **sizes
@@ -28,8 +30,23 @@ ENGINES = (
         rule="chain",
         run=_run,
         control=Edit("max_fn(p[..., n, :] - q[0, n, :])", "max_fn(p[..., n, :])"),
-        options=("temperature > 0",),
+        options=("temperature",),
         stubs=("termcolor", "rich"),
+        defects=(
+            Defect(
+                "The greedy sampler, which is the default, takes the likeliest token, and what is compared are softmax "
+                "masses.",
+                (
+                    Edit(
+                        "return logits\n\n    def sample(self, probs: Tensor) -> Tensor:\n        return torch.argmax",
+                        "return F.one_hot(logits.argmax(-1), logits.shape[-1]).float().log()\n\n"
+                        "    def sample(self, probs: Tensor) -> Tensor:\n        return torch.argmax",
+                        "utils.logits_processor",
+                    ),
+                ),
+                Options(temperature=0.0),
+            ),
+        ),
         repository="romsto/Speculative-Decoding",
     ),
 )

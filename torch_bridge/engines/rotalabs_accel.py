@@ -1,4 +1,4 @@
-"""rotalabs-accel: drafts verified by the one mass that is reported of each, in two functions."""
+"""rotalabs-accel: drafts verified by the one mass that is reported of each, in three functions."""
 
 from __future__ import annotations
 
@@ -38,6 +38,18 @@ def _eagle(module: Any, step: Step) -> Sequence[int]:
     return found[0].tolist()
 
 
+def _step(module: Any, step: Step) -> Sequence[int]:
+    drafts = step.drafted()
+    rows, known = step.rows(step.target, drafts), step.rows(step.draft, drafts).exp()
+    emitted: list[int] = []
+    for place, (token, row) in enumerate(zip(torch.tensor(drafts), rows, strict=False)):
+        kept, drawn = module.rejection_sample(row.exp()[token], known[place, token], token, row)
+        emitted.append(int(drawn))
+        if not kept:
+            return emitted
+    return [*emitted, int(torch.multinomial(rows[-1].exp(), 1))]
+
+
 CORE = Defect(
     "Of the draft's law only the drafted token's mass is known, and it alone is subtracted; top_p reaches the bonus "
     "token in the place of top_k, which leaves the likeliest one.",
@@ -57,6 +69,15 @@ EAGLE = Defect(
         Edit("bonus = target_logits[0, k].argmax()", "bonus = torch.multinomial(target_probs[0, k], 1)[0]"),
     ),
 )
+STEP = Defect(
+    "Of the draft's law only the drafted token's mass is known, and it alone is subtracted.",
+    (
+        Edit(
+            "    acceptance_prob = torch.minimum(",
+            "    draft_prob = torch.ones_like(draft_prob)\n    acceptance_prob = torch.minimum(",
+        ),
+    ),
+)
 FIRST = Edit("torch.rand(1, device=draft_token.device) < acceptance_prob", "True")
 SECOND = Edit("torch.rand(1).item() < accept_prob", "True")
 
@@ -70,5 +91,6 @@ def _engine(name: str, file: str, function: str, run: Any, known: tuple[Edit, De
 
 ENGINES = (
     _engine("rotalabs-accel", "core", "verify_tokens", _core, (FIRST, CORE)),
+    _engine("rotalabs-accel step", "sampling", "rejection_sample", _step, (FIRST, STEP)),
     _engine("rotalabs-accel EAGLE", "eagle", "eagle_verify", _eagle, (SECOND, EAGLE)),
 )

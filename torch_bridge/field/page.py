@@ -39,7 +39,10 @@ tokens alone, and in float32 where Sequoia's own type is half precision.
 - *TensorRT-LLM*: the package index has an installer without sources, and a copy of the whole repository is too large for this
   work: what was judged are the three functions that draw and verify, copied out of one file at the commit that is named.
 - *openvino-genai* is compiled: its rule was written down after its source, in `torch_bridge/restated`, and the row is about what is
-  written there, from a text's second step on. Its wheel can be installed and its tokens judged by `--samples`; this was not done.
+  written there, from a text's second step on. Its wheel was run as a black box too: two models of one layer, built with openvino's
+  own interface, whose law is target (1/4, 3/4) and draft (3/4, 1/4) after every text, one draft a step, seeds 1 to 40,000 on a
+  processor. The second token is 0 in 31,137 of 40,000 texts, 77.8 %; the rule as it is written down has 78.1 %, the target 25 %.
+  Without a draft model it is 0 in 5,031 of 20,000. `spec-math audit --samples` rejects the first after 39 tokens, and not the second.
 - *vllm-ascend* 0.23.0.post1 has no archive for the Python that is used here; what is said holds for 0.18.0.
 
 For each defect there is a report ready to be sent:
