@@ -151,6 +151,16 @@ def test_a_favourite_is_tried_before_the_drawn_token() -> None:
     assert univer.expected(target, other, (), (2, 1)) == 3
 
 
+@pytest.mark.parametrize("equal", [False, True])
+def test_floats_are_those_of_the_fractions(equal: bool) -> None:
+    """Sums of some hundred products of numbers below 1, each off by a few roundings: within 2^-40. Equal models too."""
+    models = (TARGET, TARGET) if equal else (TARGET, DRAFT)
+    rounded = [Rows(tuple(row.astype(float) for row in model.rows)) for model in models]
+    wanted = univer.expected(*models, (), (2, 2))
+    assert abs(univer.expected(*rounded, (), (2, 2)) - float(wanted)) < 2.0**-40
+    assert (wanted == 3) == equal
+
+
 # Controls, on two unequal models of three tokens with full support.
 TARGET = Rows((exact(["1/4", "1/4", "1/2"]), exact(["1/6", "1/2", "1/3"]), exact(["3/5", "1/5", "1/5"])))
 DRAFT = Rows((exact(["1/2", "1/3", "1/6"]), exact(["1/5", "3/5", "1/5"]), exact(["1/5", "1/5", "3/5"])))
