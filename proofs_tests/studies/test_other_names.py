@@ -23,8 +23,8 @@ from spec_math.studies.blocks import comparison as of_blocks
 from spec_math.studies.blocks import table as block_table
 from spec_math.studies.blocks.models import BlockModels
 from spec_math.studies.frontier import ceilings, contenders
+from spec_math.studies.frontier import pictures as frontier_pictures
 from spec_math.studies.frontier import study as frontier_study
-from spec_math.studies.frontier import table as frontier_table
 from spec_math.studies.frontier.study import FrontierRequest, compared
 from spec_math.studies.frontier.ways import WAYS
 from spec_math.studies.lossy import table as lossy_table
@@ -168,15 +168,18 @@ def test_the_comparison_sees_a_look_up_by_name(monkeypatch: pytest.MonkeyPatch) 
 def test_the_comparison_sees_an_order_or_a_look_up_by_name_on_the_frontier(monkeypatch: pytest.MonkeyPatch) -> None:
     """The controls: curves in the order of names, and a way that is found by its name."""
 
-    def by_name(one: Any, budgets: Any) -> Any:
-        return sorted(curves(one, budgets), key=lambda drawn: drawn.label)
+    def by_name(one: Any, kind: Any, asked: Any) -> Any:
+        return sorted(curves(one, kind, asked), key=lambda drawn: drawn.label)
 
     def without_a_name(found: Any, asked: Any) -> Any:
         kept = [[point for point in one.fastest if "beam" not in point.method.name] for one in found]
         return honest([replace(one, fastest=own) for one, own in zip(found, kept, strict=True)], asked)
 
-    curves, honest = frontier_table._curves, frontier_study.result_of  # pyright: ignore[reportPrivateUsage]
-    for module, name, wrong in ((frontier_table, "_curves", by_name), (frontier_study, "result_of", without_a_name)):
+    curves, honest = frontier_pictures._methods, frontier_study.result_of  # pyright: ignore[reportPrivateUsage]
+    for module, name, wrong in (
+        (frontier_pictures, "_methods", by_name),
+        (frontier_study, "result_of", without_a_name),
+    ):
         with monkeypatch.context() as patch:
             patch.setattr(module, name, wrong)
             ours = frontier()
