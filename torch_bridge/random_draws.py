@@ -12,8 +12,9 @@ import torch
 
 from spec_math.audit import ExploreError
 from spec_math.audit.exploration.clock import Clock, exponential, race
+from spec_math.audit.exploration.ordinary import ring
 from spec_math.audit.exploration.pieces import Race
-from spec_math.audit.exploration.tape import Stretch, Tape
+from spec_math.audit.exploration.tape import OTHERWISE, Stretch, Tape
 from spec_math.audit.exploration.uniform import uniform
 from torch_bridge.later import Later
 from torch_bridge.tagged import Tags, mapped
@@ -90,7 +91,7 @@ class Draws:
         place = self._drawing(kwargs)
         drawn = func(*args, **kwargs)
         _on_the_cpu(drawn)
-        return self._tags.put(drawn, [self._uniform(place, index, drawn.dtype) for index in range(drawn.numel())])
+        return self._tags.put(drawn, [self._uniform(place, index, drawn) for index in range(drawn.numel())])
 
     def uniform_in_place(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
         """Tensor.uniform_."""
@@ -100,7 +101,7 @@ class Draws:
         place = self._drawing(kwargs)
         func(*args, **kwargs)
         _on_the_cpu(tensor)
-        numbers = [self._uniform(place, index, tensor.dtype) for index in range(tensor.numel())]
+        numbers = [self._uniform(place, index, tensor) for index in range(tensor.numel())]
         if (low, high) != (0, 1):
             numbers = [number * (high - low) + low for number in numbers]
         return tensor.copy_(self._tags.put(tensor, numbers))
@@ -111,7 +112,8 @@ class Draws:
         place = self._drawing(kwargs)
         func(*args, **kwargs)
         _on_the_cpu(tensor)
-        clocks = [exponential(self._clock(place, index).atom) for index in range(tensor.numel())]
+        kind = f"an exponential of {_laid_out(tensor)}"
+        clocks = [exponential(self._clock(place, index, kind).atom) for index in range(tensor.numel())]
         return tensor.copy_(self._tags.put(tensor, clocks if rate == 1 else [clock / rate for clock in clocks]))
 
     def multinomials(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
@@ -127,13 +129,16 @@ class Draws:
         rows = weights.detach().double().reshape(-1, weights.shape[-1]).tolist()
         for mass in {mass for masses in rows for mass in masses}:
             self._tape.meet(Fraction(mass))
-        size = int(drawn.shape[-1])
+        size, laws = int(drawn.shape[-1]), [[Fraction(mass) for mass in masses] for masses in rows]
         if size == 1 and drawn.dtype == torch.int64:
-            draws = [self._token((place, row), [Fraction(mass) for mass in masses]) for row, masses in enumerate(rows)]
-            return self._later.put(draws, drawn.dtype).reshape(drawn.shape)
+            draws = [self._token((place, row), law, weights) for row, law in enumerate(laws)]
+            if self._tape.ordinary is None:
+                return self._later.put(draws, drawn.dtype).reshape(drawn.shape)
+            # Nothing is left for later among ordinary numbers, so that a token that got out unseen shows here.
+            return torch.tensor([self._plainly(one) for one in draws], dtype=drawn.dtype).reshape(drawn.shape)
         tokens = [
-            self._tokens((place, row), [Fraction(mass) for mass in masses], size, replaced)
-            for row, masses in enumerate(rows)
+            self._tokens((place, row), law, size, None if replaced and size > 1 else weights)
+            for row, law in enumerate(laws)
         ]
         return torch.tensor(tokens, dtype=drawn.dtype).reshape(drawn.shape)
 
@@ -175,7 +180,9 @@ class Draws:
         _on_the_cpu(drawn)
         self._tape.exact = False
         listed = torch.as_tensor(chances, dtype=torch.float64).expand(drawn.shape).reshape(-1).tolist()
-        values = [self._flip(place, index, Fraction(chance)) for index, chance in enumerate(listed)]
+        way = f"{func.__name__} of {_laid_out(drawn)}"
+        way += f" by chances of {_laid_out(chances)}" if isinstance(chances, torch.Tensor) else ""
+        values = [self._flip((place, index), way, Fraction(chance)) for index, chance in enumerate(listed)]
         for chance in listed:
             self._tape.meet(Fraction(chance))
         result = torch.tensor(values).to(drawn.dtype).reshape(drawn.shape)
@@ -192,9 +199,10 @@ class Draws:
         _on_the_cpu(drawn)
         dim = int(named.get("dim", -1))
         rows = logits.detach().movedim(dim, -1)
+        kind, width = f"gumbel_softmax of {_laid_out(logits)} along {dim}", rows.shape[-1]
         winners = [
             race(
-                [logit - self._clock(place, row * rows.shape[-1] + token).log() for token, logit in enumerate(masses)],
+                [logit - self._clock(place, row * width + token, kind).log() for token, logit in enumerate(masses)],
                 smallest=False,
             )
             for row, masses in enumerate(rows.double().reshape(-1, rows.shape[-1]).tolist())
@@ -212,40 +220,70 @@ class Draws:
         self._drawn = generator, stretch
         return stretch
 
-    def _uniform(self, place: Stretch, index: int, dtype: torch.dtype) -> Any:
-        atom = self._tape.atom((place, index), BITS[dtype], "torch uniform")
+    def _uniform(self, place: Stretch, index: int, like: torch.Tensor) -> Any:
+        dtype = like.dtype
+        kind = f"a uniform of {BITS[dtype]} bits{_order(like)}"
+        atom = self._tape.atom((place, index), BITS[dtype], "torch uniform", kind)
         return uniform(atom, lambda k: uniform_value(k, atom.bits or 0, dtype))
 
-    def _clock(self, place: Stretch, index: int) -> Clock:
-        return Clock(self._tape.atom((place, index), 53, "torch exponential"))
+    def _clock(self, place: Stretch, index: int, kind: str) -> Clock:
+        return Clock(self._tape.atom((place, index), 53, "torch exponential", kind))
+
+    def _noise(self, place: tuple[Stretch, int], size: int, weights: torch.Tensor) -> list[Clock]:
+        """Return the noise of a row of multinomial, which torch draws by exponential_ of a tensor like the weights."""
+        state, row = place
+        kind = f"an exponential of {_laid_out(weights)}"
+        return [self._clock(state, row * size + token, kind) for token in range(size)]
 
     def _once(self, place: Stretch, index: int, kind: str, law: list[Fraction]) -> int:
         return self._tape.once((place, index), kind, lambda: self._tape.draw(kind, law))
 
-    def _flip(self, place: Stretch, index: int, chance: Fraction) -> bool:
+    def _flip(self, place: tuple[Stretch, int], way: str, chance: Fraction) -> bool:
         if not 0 <= chance <= 1:
             raise ValueError(f"bernoulli needs chances in [0, 1]; got {float(chance)}")
-        return bool(self._once(place, index, f"a flip of {chance}", [1 - chance, chance]))
+        return bool(self._once(*place, f"a flip of {chance}, {way}", [1 - chance, chance]))
 
-    def _token(self, place: tuple[Stretch, int], masses: list[Fraction]) -> Race:
+    def _token(self, place: tuple[Stretch, int], masses: list[Fraction], weights: torch.Tensor) -> Race:
         """Return a draw of one token, whose noise is drawn now, and raced when somebody looks at the token."""
-        state, row = place
-        clocks = [self._clock(state, row * len(masses) + token) for token in range(len(masses))]
+        clocks = self._noise(place, len(masses), weights)
         return Race(lambda: [clock / rate for clock, rate in zip(clocks, masses, strict=True)])
 
-    def _tokens(self, place: tuple[Stretch, int], masses: list[Fraction], size: int, replaced: bool) -> list[int]:
+    def _plainly(self, draw: Race) -> int:
+        """Return the token that ordinary numbers draw; where nobody has asked which it is, any that may win will do."""
+        clocks, numbers = draw.entered(), self._tape.ordinary or {}
+        if any(clock.atom not in numbers for clock in clocks):
+            raise ExploreError(OTHERWISE)
+        found, left = [numbers[clock.atom] for clock in clocks], draw.may_win()
+        if not any(clock.atom.races for clock in clocks):
+            return left[int(sum(found) * (1 << 20)) % len(left)]
+        return min(left, key=lambda token: ring(clocks[token].atom, found[token]) / float(clocks[token].rate))
+
+    def _tokens(
+        self, place: tuple[Stretch, int], masses: list[Fraction], size: int, weights: torch.Tensor | None
+    ) -> list[int]:
+        """Return several tokens of a row: a race among those left, or with replacement where no weights are given."""
         state, row = place
-        if size > 1 and replaced:
+        if weights is None:
             total = sum(masses)
             law = [mass / total for mass in masses]
-            kind = f"a multinomial of {len(law)} tokens"
+            kind = f"multinomial with replacement, of {size} by {', '.join(map(str, law))}"
             return [self._once(state, row * size + turn, kind, law) for turn in range(size)]
-        clocks = [self._clock(state, row * len(masses) + token) for token in range(len(masses))]
+        clocks = self._noise(place, len(masses), weights)
         tokens: list[int] = []
         for _ in range(size):
             rates = [mass if token not in tokens else Fraction(0) for token, mass in enumerate(masses)]
             tokens.append(race([clock / rate for clock, rate in zip(clocks, rates, strict=True)], smallest=True))
         return tokens
+
+
+def _laid_out(tensor: torch.Tensor) -> str:
+    """Name the type of a tensor's numbers, and their order."""
+    return f"{tensor.dtype}{_order(tensor)}"
+
+
+def _order(tensor: torch.Tensor) -> str:
+    """Name the order of a tensor's numbers in memory, along which torch draws them, where it is not the usual one."""
+    return "" if tensor.is_contiguous() else f" by strides {tensor.stride()}"
 
 
 def _state(generator: torch.Generator) -> tuple[str, bytes]:

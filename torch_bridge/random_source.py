@@ -81,7 +81,8 @@ class _Following(TorchFunctionMode):
         draw = DRAWS.get(name) if getattr(func, "__module__", "") != "torch.nn.init" else None
         if draw is not None:
             with self.draws.passing():
-                return _written_out(draw(self.draws, func, args, kwargs), kwargs.get("out"))
+                drawn, out = draw(self.draws, func, args, kwargs), kwargs.get("out")
+                return drawn if out is None else self.later.written_out(drawn, out)
         read = {key: value for key, value in kwargs.items() if key != "out"}  # what out holds is written over, unread
         if self._tags.none or not any(self._tags.any_in(x) for x in tensors_in([args, read])):
             return _passed(self.draws, func, name, args, kwargs)
@@ -120,11 +121,6 @@ class _Following(TorchFunctionMode):
         if name in ("item", "tolist", "__float__", "__bool__"):
             return self._uses.shown(name, args[0])
         raise ExploreError(f"explore does not follow torch's {name} of a random number")
-
-
-def _written_out(drawn: torch.Tensor, out: torch.Tensor | None) -> torch.Tensor:
-    """What a draw is told to write, it writes: torch has checked the type, and made room."""
-    return drawn if out is None else out.copy_(drawn)
 
 
 def _in_order(args: Any, kwargs: Any) -> tuple[Any, Any]:

@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from spec_math.audit import ExploreError
 from spec_math.audit.exploration.compiled import seeds_noted
 from spec_math.audit.exploration.entropy import noting
 from spec_math.audit.exploration.replaced import patched, replaced
@@ -16,6 +17,7 @@ from spec_math.audit.exploration.tape import Tape
 from torch_bridge.random_draws import Draws
 
 _GENERATOR: Any = torch.Generator
+_DISABLING: Any = torch._C.DisableTorchFunction  # pyright: ignore[reportPrivateUsage]
 _SCRIPTED: tuple[Any, ...] = (torch.jit.ScriptFunction, torch._C.ScriptMethod)  # pyright: ignore[reportPrivateUsage]
 
 
@@ -43,14 +45,32 @@ def _standing(tape: Tape) -> Generator[None]:
     functions = {name: noting(tape, f"torch.{name}", getattr(torch, name)) for name in ("seed", "initial_seed")}
     seeding = {name: _leaving(tape, getattr(torch, name)) for name in _SEEDING}
     plain = [getattr(torch, name) for name in _SEEDING]
-    bound = everywhere("torch seeds", lambda value: any(value is one for one in plain))
-    there = [place for place in bound if place[0] is not vars(torch)]
-    values = [seeding[held(place).__name__] for place in there]
-    with patched(methods), standing_in(there, values), replaced(torch, functions | seeding):
+    own = vars(torch), vars(torch._C), globals()  # pyright: ignore[reportPrivateUsage]
+    seeing = {_DISABLING.__name__: _refusing(tape)}
+    bound = everywhere("torch seeds", lambda value: any(value is one for one in (*plain, _DISABLING)))
+    there = [place for place in bound if all(place[0] is not one for one in own)]
+    values = [(seeding | seeing)[held(place).__name__] for place in there]
+    with (
+        patched(methods),
+        standing_in(there, values),
+        replaced(torch, functions | seeding),
+        replaced(torch._C, seeing),  # pyright: ignore[reportPrivateUsage]
+    ):
         yield
 
 
 _SEEDING = ("manual_seed", "set_rng_state")
+
+
+def _refusing(tape: Tape) -> Any:
+    """What lets torch's calls pass unseen: random numbers in tensors would be read as they stand there."""
+
+    def disabling() -> Any:
+        if tape.foreign():
+            return _DISABLING()
+        raise ExploreError("explore does not follow code under torch._C.DisableTorchFunction(), where no call is seen")
+
+    return disabling
 
 
 def _leaving(tape: Tape, plain: Any) -> Any:

@@ -45,10 +45,13 @@ class Noise(np.ndarray[Any, Any]):
 
 
 class Draws:
-    """The draws of a generator; `place` names where its next numbers come from, and moves on as NumPy would."""
+    """The draws of a generator; `place` names where its next numbers come from, and moves on as NumPy would.
 
-    def __init__(self, tape: Tape, place: Callable[[Any], tuple[Stretch, tuple[int, ...]]]) -> None:
-        self._tape, self._place = tape, place
+    `of` is the name of its class: from the same bits the old class makes other noise, and whole numbers, than the new.
+    """
+
+    def __init__(self, tape: Tape, place: Callable[[Any], tuple[Stretch, tuple[int, ...]]], of: str) -> None:
+        self._tape, self._place, self._of = tape, place, of
 
     def uniforms(self, size: Any, name: str = "float64") -> Any:
         """Draw uniforms of a type."""
@@ -62,10 +65,11 @@ class Draws:
 
         return shaped(one, shape)
 
-    def clocks(self, size: Any) -> Any:
-        """Draw exponentials of rate 1."""
+    def clocks(self, size: Any, way: str = "exponential") -> Any:
+        """Draw exponentials of rate 1, which NumPy makes of its bits in a way that has this name."""
         place, shape = self._place(size)
-        return shaped(lambda index: exponential(self._tape.atom((place, index), 53, "numpy exponential")), shape)
+        kind = f"{self._of}.{way}"
+        return shaped(lambda index: exponential(self._tape.atom((place, index), 53, "numpy exponential", kind)), shape)
 
     def exponentials(self, scale: Any, form: Any) -> Any:
         """Draw exponentials of a mean, in the form in which NumPy returns them."""
@@ -74,17 +78,18 @@ class Draws:
 
     def gumbels(self, loc: Any, scale: Any, form: Any) -> Any:
         """Draw Gumbel noise, −log of exponentials, in the form in which NumPy returns it."""
-        return loc + scale * -np.log(self.clocks(shape_of(form)))
+        return loc + scale * -np.log(self.clocks(shape_of(form), "gumbel"))
 
     def integers(self, low: Any, high: Any, form: Any, endpoint: Any = False) -> Any:
         """Draw whole numbers, each as likely, in the form in which NumPy returns them."""
         bounds = (0, low) if high is None else (low, high)
         place, shape = self._place(shape_of(form))
         lows, highs = (np.broadcast_to(one, shape).ravel().tolist() for one in bounds)
+        how = f", of {self._of}'s {np.asarray(form).dtype}"
 
         def one(index: int) -> int:
             values = range(int(lows[index]), int(highs[index]) + bool(endpoint))
-            return values[self._tape.below((place, index), len(values))]
+            return values[self._tape.below((place, index), len(values), how)]
 
         return as_formed([one(index) for index in range(volume(shape))], form)
 
@@ -106,8 +111,8 @@ class Draws:
             return self._without_replacement(values, size, p)
         place, shape = self._place(size)
         if p is None:
-            masses = _even(len(values))
-            return [self._once((place, index), "a choice", masses) for index in range(volume(shape))]
+            masses, kind = _even(len(values)), f"{self._of}.choice out of {len(values)}"
+            return [self._once((place, index), kind, masses) for index in range(volume(shape))]
 
         def one(index: int) -> int:
             atom = self._tape.atom((place, index), BITS["float64"], "numpy uniform")
@@ -127,7 +132,7 @@ class Draws:
         drawn = np.zeros((volume(shape), flat.shape[-1]), dtype=np.int64)
         for row, counts in enumerate(drawn):
             masses = self._rest_last(list(flat[row % len(flat)]))
-            kind = f"a multinomial of {masses}"
+            kind = f"{self._of}.multinomial of {count} by {masses}"
             for turn in range(count):
                 counts[self._once((place, row, turn), kind, masses)] += 1
         return drawn.reshape(*shape, flat.shape[-1])
@@ -135,13 +140,15 @@ class Draws:
     def _without_replacement(self, values: list[int], size: Any, p: Any) -> list[int]:
         place, shape = self._place(size)
         left = _even(len(values)) if p is None else self._masses(p)
+        even = "" if p is None else " by masses"
+        kind = f"{self._of}.choice of {volume(shape)} without replacement{even}, of which"
         chosen: list[int] = []
         for turn in range(volume(shape)):
             rest = sum(left, Fraction(0))
             if rest == 0:
                 raise ValueError(f"choice without replacement of {volume(shape)} entries, of which {turn} have mass")
             masses = [mass / rest for mass in left]
-            chosen.append(self._once((place, turn), f"a choice of {masses}", masses))
+            chosen.append(self._once((place, turn), f"{kind} one by {masses}", masses))
             left[chosen[-1]] = Fraction(0)
         return chosen
 

@@ -111,13 +111,15 @@ def _oracle() -> type[np.random.Generator]:
             self, size: Any = None, dtype: Any = np.float64, method: Any = "zig", out: Any = None
         ) -> Any:
             _refuse_out(out)
-            return self._draws().clocks(shape_of(formed(self, "standard_exponential", size, dtype, method)))
+            form = formed(self, "standard_exponential", size, dtype, method)
+            way = "exponential" if (np.dtype(dtype), method) == (np.float64, "zig") else f"exponential {dtype} {method}"
+            return self._draws().clocks(shape_of(form), way)
 
         def gumbel(self, loc: Any = 0, scale: Any = 1, size: Any = None) -> Any:
             return self._draws().gumbels(loc, scale, formed(self, "gumbel", loc, scale, size))
 
         def _draws(self) -> Draws:
-            return Draws(_asked(self), self._place)
+            return Draws(_asked(self), self._place, "Generator")
 
         def _place(self, size: Any) -> tuple[Stretch, tuple[int, ...]]:
             return _stretch(self.bit_generator, lambda: np.shape(super(Oracle, self).random(size)))
@@ -180,7 +182,7 @@ def _old_oracle() -> type[Any]:
             return self._draws().gumbels(loc, scale, formed(self, "gumbel", loc, scale, size))
 
         def _draws(self) -> Draws:
-            return Draws(_asked(self), self._place)
+            return Draws(_asked(self), self._place, "RandomState")
 
         def _place(self, size: Any) -> tuple[Stretch, tuple[int, ...]]:
             return _stretch(self._bit_generator, lambda: np.shape(super(OldOracle, self).random_sample(size)))

@@ -66,6 +66,11 @@ class Race:
             clock.atom.unsettled = self
         return False
 
+    def may_win(self) -> list[int]:
+        """Return the clocks that may ring first, by what has been answered: those of some rate that have not lost."""
+        asked = self._asked_before() or self
+        return [index for index, rate in enumerate(asked._left()) if rate]
+
     def _asked_before(self) -> Race | None:
         """The race of the same clocks that was asked about, if there is one: noise may be drawn a second time."""
         entered = self.entered()

@@ -34,15 +34,16 @@ def check(name: str, *args: Any, **kwargs: Any) -> None:
     getattr(_ASIDE, name)(*args, **kwargs)
 
 
-def check_weights(population: Any, weights: Sequence[Any] | None, totals: Sequence[Any] | None) -> None:
-    """Refuse what random.choices refuses, where no weight is itself a random number.
+def check_weights(population: Any, weights: Sequence[Any] | None, totals: Any) -> None:
+    """Refuse what random.choices refuses, where no weight is itself a random number; `totals` are what it was given.
 
     Raises:
         TypeError, ValueError: as Python does.
 
     >>> check_weights([0, 1], [1, 2], None)
     """
-    if not any(isinstance(one, Uniform | Clock) for one in (*(weights or ()), *(totals or ()))):
+    sums = totals if isinstance(totals, Sequence) else ()  # Python refuses an iterator, and none of it is taken here
+    if not any(isinstance(one, Uniform | Clock) for one in (*(weights or ()), *sums)):
         _ASIDE.choices(population, weights, cum_weights=totals)
 
 

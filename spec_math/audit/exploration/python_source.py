@@ -212,27 +212,28 @@ def _methods(tape: Tape) -> dict[str, Any]:
 
     def choices(self: Any, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1) -> Any:
         each = None if weights is None else list(weights)
-        totals = None if cum_weights is None else list(cum_weights)
-        check_weights(population, each, totals)
-        masses = totals if totals is not None else [1] * len(population) if each is None else each
+        check_weights(population, each, cum_weights)
+        masses = cum_weights if cum_weights is not None else [1] * len(population) if each is None else each
         atoms = (tape.atom(place(self), BITS, "python uniform") for _ in range(k))
-        return [population[looked_up(atom, masses, totals is not None)] for atom in atoms]
+        return [population[looked_up(atom, masses, cum_weights is not None)] for atom in atoms]
 
     def sample(self: Any, population: Any, k: int, *, counts: Any = None) -> list[Any]:
         check("sample", population, k, counts=counts)
         if counts is not None:
             raise ExploreError("explore follows random.sample without counts=")
         left = list(population)
-        return [left.pop(self.randrange(len(left))) for _ in range(k)]
+        how = f", of random.sample of {k} out of {len(left)}"  # Python swaps entries, or draws again, by these sizes
+        return [left.pop(tape.below(place(self), len(left), how)) for _ in range(k)]
 
     def shuffle(self: Any, x: Any) -> None:
         for i in reversed(range(1, len(x))):  # as Python does it: entries that are views of others are lost
             j = self.randrange(i + 1)
             x[i], x[j] = x[j], x[i]
 
-    def expovariate(self: Any, lambd: Any = 1) -> Any:
-        check("expovariate", float(lambd))
-        return exponential(tape.atom(place(self), BITS, "python uniform")) / lambd
+    def expovariate(self: Any, *args: Any, **kwargs: Any) -> Any:
+        check("expovariate", *args, **kwargs)
+        (lambd,) = (*args, *kwargs.values()) or (1,)
+        return exponential(tape.atom(place(self), BITS, "python exponential", "random.expovariate")) / lambd
 
     plain_seed: Any = random.Random.seed
     plain_set: Any = random.Random.setstate

@@ -204,15 +204,15 @@ class Tape:
         self.log.append((asked, answer))
         return answer
 
-    def below(self, key: Hashable, size: int) -> int:
-        """Return a number below a size drawn from a place, each as likely.
+    def below(self, key: Hashable, size: int, how: str = "") -> int:
+        """Return a number below a size drawn from a place, each as likely; `how` names what else decides it.
 
         Raises:
             ExploreError: there are too many to fork into.
         """
         if size > MOST_VALUES:
             raise ExploreError(f"explore follows whole numbers of at most {MOST_VALUES:,} values; these are {size:,}")
-        kind = f"a number below {size}"
+        kind = f"a number below {size}{how}"
         return self.once(key, kind, lambda: self.draw(kind, [Fraction(1, size)] * size))
 
     def draw(self, asked: str, masses: Sequence[Fraction]) -> int:
@@ -227,10 +227,14 @@ class Tape:
         self.log.append((asked, answer))
         return answer
 
-    def atom(self, key: Hashable, bits: int, name: str) -> Atom:
-        """Return the uniform number drawn from a place, the same one whenever the place is."""
+    def atom(self, key: Hashable, bits: int, name: str, kind: str = "") -> Atom:
+        """Return the uniform number drawn from a place, the same one whenever the place is, and the kind.
+
+        Noise that a library makes of its bits in a way of its own is of another kind than the uniforms of those bits.
+        """
         grid = bits if self.grid == OWN_GRID else self.grid
-        return self._number(key, f"a uniform of {bits} bits", lambda count: Atom(self, f"{name} {count}", grid))
+        kind = kind or f"a uniform of {bits} bits"
+        return self._number(key, kind, lambda count: Atom(self, f"{name} {count}", grid))
 
     def stretch(self, state: Hashable) -> Stretch:
         """Name where numbers come from that are drawn in a state of a generator: after those of which seed, how far."""
