@@ -23,6 +23,7 @@ from torch_bridge.field.cases import CONTEXT, SMALL, FieldCase, choices  # noqa:
 from torch_bridge.field.engines import ENGINES, named  # noqa: E402
 from torch_bridge.field.judging import in_fractions, judged_case, judged_engine  # noqa: E402
 from torch_bridge.field.page import PAGE, first_lines, page  # noqa: E402
+from torch_bridge.field.reports import reportable  # noqa: E402
 from torch_bridge.field.worker import judged_apart  # noqa: E402
 
 SAMPLER = """
@@ -246,6 +247,16 @@ def test_the_page_of_the_thirty_functions_is_what_is_recorded() -> None:
     written = functions.PAGE.read_text(encoding="utf-8")
     assert written == functions.page(functions.listed())
     assert written != functions.page([one | {"found": "lossless"} for one in functions.listed()])
+
+
+def test_what_is_lossy_by_design_is_said_to_be_and_is_not_reported() -> None:
+    """The control: the same record with a cause that is no design is reported."""
+    found = recorded.read()["Medusa"]
+    assert "| **lossy**, by design |" in page({"Medusa": found})
+    assert not reportable(found)
+    defect = found | {"defects": [{"cause": "a threshold", "mend": []}]}
+    assert "by design" not in page({"Medusa": defect})
+    assert reportable(defect)
 
 
 @pytest.mark.parametrize(

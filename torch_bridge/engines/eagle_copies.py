@@ -12,14 +12,23 @@ from torch_bridge.engines.drafted_tree import drafted_tree
 from torch_bridge.engines.engine import Archive, Edit, Engine, Step, Text
 
 
-def _run(module: Any, step: Step) -> Sequence[int]:
+def likeliest_paths(step: Step) -> list[Text]:
+    """Return two drafted paths: the draft's two likeliest first tokens, each continued by its likeliest ones.
+
+    >>> likeliest_paths(Step(lambda text: [0.5, 0.5], lambda text: [0.25, 0.75], 2))
+    [(1, 1), (0, 1)]
+    """
     paths: list[Text] = []
     for first in np.argsort(-np.array(step.draft(step.text)), kind="stable")[:2].tolist():
         path: Text = (first,)
         while len(path) < step.lookahead:
             path = (*path, int(np.argmax(step.draft((*step.text, *path)))))
         paths.append(path)
-    tree = drafted_tree(lambda text: step.target((*step.text, *text)), paths, torch.float32)
+    return paths
+
+
+def _run(module: Any, step: Step) -> Sequence[int]:
+    tree = drafted_tree(lambda text: step.target((*step.text, *text)), likeliest_paths(step), torch.float32)
     best, kept, last = module.evaluate_posterior(tree.logits, tree.candidates, _unchanged)
     token = last if last.numel() == 1 and not last.is_floating_point() else torch.multinomial(last, 1)
     return [*tree.candidates[int(best), 1 : int(kept) + 1].tolist(), int(token)]

@@ -55,7 +55,7 @@ class Edit(NamedTuple):
 class Defect:
     """What an engine's law is off by, why in one sentence, and the edits under which the same code is lossless.
 
-    `options` and `lookahead` say where it shows. An engine that is lossy by design has no mend.
+    `options` and `lookahead` say where it shows. A rule that is lossy `by_design` has no mend, and no report is made.
     """
 
     cause: str
@@ -63,6 +63,7 @@ class Defect:
     options: Options = PLAIN
     lookahead: int = 1
     rounds: int = 1
+    by_design: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Medusa's `evaluate_posterior`, out of the user's own file: the exact law of what it emits from a drafted tree."""
+"""Medusa's `evaluate_posterior`: the exact law of what it emits from a drafted tree, out of the user's own file too."""
 
 from __future__ import annotations
 
@@ -10,7 +10,9 @@ import torch
 
 from spec_math.audit import Explored, ExploreError, Partial
 from spec_math.language.model import Model
-from torch_bridge.engines.drafted_tree import Text, drafted_tree
+from torch_bridge.engines.drafted_tree import DraftedTree, Text, drafted_tree
+from torch_bridge.engines.eagle_copies import likeliest_paths
+from torch_bridge.engines.engine import Defect, Edit, Engine, Step
 from torch_bridge.explore import explore
 
 ARGUMENTS = ("logits", "candidates", "temperature", "posterior_threshold", "posterior_alpha")
@@ -56,14 +58,43 @@ def posterior_law(
     tree = drafted_tree(target, paths, fill=0)
     how = {"posterior_threshold": 0.09, "posterior_alpha": 0.3, **options}
 
-    def run() -> Text:
-        candidates = tree.candidates.clone()
-        best, accepted = evaluate_posterior(tree.logits.clone(), candidates, temperature=temperature, **how)
-        length = int(accepted)
-        masses = (tree.logits[int(best), length] / temperature).softmax(-1)
-        return (*candidates[int(best), 1 : length + 1].tolist(), int(torch.multinomial(masses, 1).item()))
-
-    found = explore(run)
+    found = explore(lambda: _emitted(evaluate_posterior, tree, temperature, how))
     if isinstance(found, Partial):
         raise ExploreError(f"{found.paths} paths left {found.unexplored} of the mass unexplored; draft a smaller tree")
     return found
+
+
+def _emitted(evaluate_posterior: Callable[..., Any], tree: DraftedTree, heat: float, how: dict[str, Any]) -> Text:
+    candidates = tree.candidates.clone()
+    best, accepted = evaluate_posterior(tree.logits.clone(), candidates, temperature=heat, **how)
+    length = int(accepted)
+    last = tree.logits[int(best), length]
+    token = torch.multinomial((last / heat).softmax(-1), 1) if heat else last.argmax()
+    return (*candidates[int(best), 1 : length + 1].tolist(), int(token.item()))
+
+
+def _run(module: Any, step: Step) -> Sequence[int]:
+    tree = drafted_tree(lambda text: step.target((*step.text, *text)), likeliest_paths(step), torch.float32, fill=0)
+    return _emitted(module.evaluate_posterior, tree, step.options.temperature, {})
+
+
+BY_DESIGN = Defect(
+    "Typical acceptance, the default, is lossy by design: a draft is kept where the target's mass of it exceeds a "
+    "threshold that falls with the entropy, and no coin decides it.",
+    by_design=True,
+)
+ENGINES = (
+    Engine(
+        name="Medusa",
+        archive=None,
+        module="medusa.model.utils",
+        function="evaluate_posterior",
+        rule="tree, typical",
+        run=_run,
+        control=Edit("candidates_prob > threshold", "candidates_prob > -1"),
+        options=("temperature",),
+        stubs=("transformers",),
+        defects=(BY_DESIGN,),
+        repository="FasterDecoding/Medusa",
+    ),
+)

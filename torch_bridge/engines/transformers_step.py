@@ -11,6 +11,7 @@ import torch
 from spec_math.arrays import as_law as checked
 from spec_math.audit import Explored, ExploreError, Partial
 from torch_bridge.engines.installed import engine_part, missing
+from torch_bridge.engines.transformers import emitted
 from torch_bridge.explore import explore
 
 _UTILS = "transformers.generation.utils"
@@ -60,7 +61,7 @@ def step_law(
     def run() -> tuple[int, ...]:
         drafts = torch.multinomial(drafted_from, 1)[:, 0]
         # Copies: a step that writes into its logits must not spoil the next path.
-        return _emitted(verify, drafts, target_logits.clone(), draft_logits.clone(), weight)
+        return emitted(verify, drafts, target_logits.clone(), draft_logits.clone(), weight)
 
     found = explore(run, grid=grid)
     if isinstance(found, Partial):
@@ -82,15 +83,7 @@ def verify_step(tokens: Any, target: torch.Tensor, draft: torch.Tensor) -> tuple
     (1, 0)
     """
     step = engine_part(_UTILS, "_speculative_sampling")._speculative_sampling
-    return _emitted(step, torch.as_tensor(tokens), target.log(), draft.log(), None)
-
-
-def _emitted(
-    step: Callable[..., Any], drafts: torch.Tensor, target_logits: Any, draft_logits: Any, weight: float | None
-) -> tuple[int, ...]:
-    ids = torch.cat([torch.zeros(1, dtype=torch.long), drafts])[None]
-    emitted, _ = step(ids, draft_logits[None], len(drafts), target_logits[None], assistant_ensemble_weight=weight)
-    return tuple(emitted[0].tolist())
+    return emitted(step, torch.as_tensor(tokens), target.log(), draft.log())
 
 
 def ensemble(target: Any, draft: Any, weight: Any) -> Any:

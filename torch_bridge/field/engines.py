@@ -13,6 +13,7 @@ from torch_bridge.engines import (
     lmdeploy,
     lmdeploy_sampler,
     lucidrains,
+    medusa,
     mtplx,
     openvino_genai,
     romsto,
@@ -26,6 +27,7 @@ from torch_bridge.engines import (
     tightwad_proxy,
     tpu_inference,
     tpu_inference_sampler,
+    transformers,
     triforce,
     vllm_ascend,
     vllm_ascend_batch,
@@ -61,6 +63,8 @@ ENGINES: tuple[Engine, ...] = (
     *tensorrt_llm.ENGINES,
     *triforce.ENGINES,
     *sequoia.ENGINES,
+    *transformers.ENGINES,
+    *medusa.ENGINES,
 )
 
 

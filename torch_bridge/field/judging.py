@@ -47,7 +47,9 @@ def judged_engine(engine: Engine, root: Path, told: Told = lambda _: None) -> Fo
         "control": _control(engine, root),
         "grid": engine.grid,
         "defects": [
-            {"cause": one.cause, "mend": [[edit.old, edit.new] for edit in one.mend]} for one in engine.defects
+            {"cause": one.cause, "mend": [[edit.old, edit.new] for edit in one.mend]}
+            | ({"by design": True} if one.by_design else {})
+            for one in engine.defects
         ],
     }
     mends = _mends(engine)

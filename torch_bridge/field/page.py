@@ -95,13 +95,22 @@ def pinned(found: Found) -> str:
     return f"{found['repository']} {found['commit'][:7]}"
 
 
+def by_design(found: Found) -> bool:
+    """Return whether all that was found of an engine is by its design; and where no cause is known.
+
+    >>> by_design({"defects": [{"cause": "a threshold", "mend": [], "by design": True}]})
+    True
+    """
+    return all(one.get("by design") for one in found.get("defects", ()))
+
+
 def _row(found: Found) -> str:
     small = next((one for one in found["smallest"] if one["verdict"] == "lossy"), {})
     cells = [
         found["name"],
         pinned(found),
         found["rule"],
-        WORDS[found["verdict"]],
+        WORDS[found["verdict"]] + (", by design" if found["defects"] and by_design(found) else ""),
         small.get("first token", ""),
         small.get("distance", ""),
         small.get("case", ""),

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from spec_math.files.whole import write_whole
 from torch_bridge.field.judging import Found
-from torch_bridge.field.page import pinned
+from torch_bridge.field.page import by_design, pinned
 
 REPORTS = Path(__file__).parent.parent.parent / "docs" / "field_reports"
 
@@ -75,12 +75,12 @@ HOW = (
 
 
 def reportable(found: Found) -> bool:
-    """Return whether an engine was found to have a defect, whose cause is known.
+    """Return whether an engine was found to have a defect, whose cause is known and not its design.
 
     >>> reportable({"verdict": "lossless"})
     False
     """
-    return found["verdict"] in ("lossy", "raises") and bool(found.get("smallest")) and bool(found.get("defects"))
+    return found["verdict"] in ("lossy", "raises") and bool(found.get("smallest")) and not by_design(found)
 
 
 def newest(found: Found) -> str:
