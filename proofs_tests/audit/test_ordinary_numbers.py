@@ -163,6 +163,19 @@ FOLLOWED: dict[str, tuple[Case, dict[Any, Any]]] = {
     "choice of rows": (lambda: tuple(g().choice([(0, 1), (2, 3)]).tolist()), {(0, 1): F(1, 2), (2, 3): F(1, 2)}),
     "choice without replacement": (lambda: tuple(g().choice(3, 2, replace=False).tolist()), PAIRS),
     "multinomial": (lambda: int(g().multinomial(1, P).argmax()), BY_P),
+    "multinomial of one draw in a list": (lambda: int(g().multinomial([1], P)[0].argmax()), BY_P),
+    "multinomial of none and of one": (
+        lambda: tuple(g().multinomial([0, 1], P).reshape(-1).tolist()),
+        {(0, 0, 0, *(int(token == one) for one in BY_P)): mass for token, mass in BY_P.items()},
+    ),
+    "multinomial of two laws, of a size": (
+        lambda: tuple(g().multinomial(1, [[1, 0], [0.5, 0.5]], size=2).argmax(axis=1).tolist()),
+        {(0, 0): F(1, 2), (0, 1): F(1, 2)},
+    ),
+    "multinomial of a number and laws in a table": (
+        lambda: int(g().multinomial(1, [[0.25, 0.75]], size=(2, 1))[:, 0, 1].sum()),
+        {0: F(1, 16), 1: F(6, 16), 2: F(9, 16)},
+    ),
     "a child of a generator": (lambda: bool(g().spawn(1)[0].random() < 0.25), QUARTER),
 }
 """The function, and its law by hand."""
@@ -279,6 +292,7 @@ RAISING: dict[str, tuple[Case, type[Exception]]] = {
     "choice of nothing, of NumPy's": (lambda: int(g().choice([])), ValueError),
     "integers beyond a type": (lambda: int(g().integers(0, 300, dtype=np.uint8)), ValueError),
     "random of half precision": (lambda: bool(g().random(dtype=np.float16) < 1), TypeError),
+    "multinomial of a list, of the old one": (lambda: int(np.random.multinomial([1, 1], P)[0]), TypeError),  # type: ignore[arg-type]  # noqa: NPY002
     "multinomial of a negative mass": (lambda: int(g().multinomial(1, [-0.5, 1.5])[0]), ValueError),
 }
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from fractions import Fraction
 from itertools import accumulate
-from operator import index as whole
 from typing import Any
 
 import numpy as np
@@ -121,21 +120,18 @@ class Draws:
 
         return [one(index) for index in range(volume(shape))]
 
-    def multinomials(self, n: Any, pvals: Any, size: Any) -> Any:
-        """Draw counts of n tokens from each row of laws."""
-        rows = np.asarray(pvals, dtype=object)
-        count = whole(n)
-        place, shape = self._place(size if rows.ndim == 1 else rows.shape[:-1])
-        if rows.ndim > 1 and size is not None and np.shape(np.empty(size)) != shape:
-            raise ExploreError("explore follows multinomial of several laws without size=, once each")
-        flat = rows.reshape(-1, rows.shape[-1])
-        drawn = np.zeros((volume(shape), flat.shape[-1]), dtype=np.int64)
+    def multinomials(self, n: Any, pvals: Any, form: Any) -> Any:
+        """Draw counts of n tokens from each row of laws, in the shape in which NumPy returns them."""
+        place, shape = self._place(form.shape[:-1])
+        rows = np.broadcast_to(np.asarray(pvals, dtype=object), form.shape).reshape(-1, form.shape[-1])
+        many = np.broadcast_to(n, shape).reshape(-1).tolist()
+        drawn = np.zeros(rows.shape, dtype=np.int64)
         for row, counts in enumerate(drawn):
-            masses = self._rest_last(list(flat[row % len(flat)]))
-            kind = f"{self._of}.multinomial of {count} by {masses}"
-            for turn in range(count):
+            masses = self._rest_last(list(rows[row]))
+            kind = f"{self._of}.multinomial of {many[row]} by {masses}"
+            for turn in range(int(many[row])):
                 counts[self._once((place, row, turn), kind, masses)] += 1
-        return drawn.reshape(*shape, flat.shape[-1])
+        return drawn.reshape(form.shape)
 
     def _without_replacement(self, values: list[int], size: Any, p: Any) -> list[int]:
         place, shape = self._place(size)

@@ -101,8 +101,7 @@ def _oracle() -> type[np.random.Generator]:
             return self._draws().choices(a, form, replace, p, shuffle)
 
         def multinomial(self, n: Any, pvals: Any, size: Any = None) -> Any:
-            formed(self, "multinomial", n, pvals, size)
-            return self._draws().multinomials(n, pvals, size)
+            return self._draws().multinomials(n, pvals, formed(self, "multinomial", n, pvals, size))
 
         def exponential(self, scale: Any = 1, size: Any = None) -> Any:
             return self._draws().exponentials(scale, formed(self, "exponential", scale, size))
@@ -169,8 +168,7 @@ def _old_oracle() -> type[Any]:
             return self._draws().choices(a, formed(self, "choice", a, size, replace, p), replace, p, True)
 
         def multinomial(self, n: Any, pvals: Any, size: Any = None) -> Any:
-            formed(self, "multinomial", n, pvals, size)
-            return self._draws().multinomials(n, pvals, size)
+            return self._draws().multinomials(n, pvals, formed(self, "multinomial", n, pvals, size))
 
         def exponential(self, scale: Any = 1, size: Any = None) -> Any:
             return self._draws().exponentials(scale, formed(self, "exponential", scale, size))
