@@ -1,16 +1,19 @@
 """What every verifier of one position, and of trees, costs on logits: against the softmax of its rows, and a loop.
 
-Run from the project's folder: python -m benchmarks.torch_rules
-One thread, in its own time, best of 20 interleaved runs (of 5 for loops and trees): B = 64 requests, k = 4 drafts, V =
-32,000 tokens, by storage type. The floor of a rule is the chunked softmax of the rows that it reads, plus 1.3 times
-`np.argsort` of one row a request where it must order the tokens. Peak memory is what a call allocates beyond its input,
-by torch's own profiler. Trees: K = 8 chains of L = 4 on 8 requests.
+Run from the project's folder: python -m benchmarks.torch_rules [repeats]
+One thread, in its own time, 20 interleaved runs (one of a loop, three of trees): B = 64 requests, k = 4 drafts, V =
+32,000 tokens, by storage type. A rule is allowed 6 times the chunked softmax of the rows that it reads, and 1.3 times
+`np.argsort` of one row a request besides where it must order the tokens. What is shown is the median ratio to that,
+pair by pair, so that other work on the machine meets both. Peak memory is what torch allocates in a call beyond its
+input, by its own profiler. Trees: K = 8 chains of L = 4 on 8 requests; what is promised of them is in
+`torch_priorities`.
 """
 
 from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Sequence
+from statistics import median
 from time import thread_time
 from typing import Any
 
@@ -30,7 +33,7 @@ from torch_bridge.threshold import laws
 from torch_bridge.verify import CHUNK_BYTES
 from torch_bridge.verify_drafts import WITHOUT_DRAFT_LAW
 
-REQUESTS, K, SIZE = 64, 4, 32_000
+REQUESTS, K, SIZE, REPEATS = 64, 4, 32_000, 20
 HOT = Options(check=False)
 ORDERED = ("optimal plan",)
 
@@ -83,7 +86,7 @@ def peak(work: Callable[[], Any]) -> float:
     return most / 2**20
 
 
-def positions(dtype: Any) -> list[Row]:
+def positions(dtype: Any, repeats: int = REPEATS) -> list[Row]:
     """Measure each verifier of one position on one storage type."""
     rows: list[Row] = []
     for scheme in (scheme for scheme in SCHEMES if scheme.decide):
@@ -96,15 +99,16 @@ def positions(dtype: Any) -> list[Row]:
             lambda reads=reads: softmax(reads),
             lambda keys=keys: np.argsort(keys, axis=-1),
         ]
-        ours, floor, sort = (
-            min(each) for each in interleaved(works[: 3 if ordered else 2], 5, thread_time) + [[0.0]][: not ordered]
-        )
+        times = interleaved(works[: 3 if ordered else 2], repeats, thread_time)
+        times += [[0.0] * repeats] * (3 - len(times))
         (looped,) = interleaved([lambda given=given, scheme=scheme: loop(scheme, given)], 1, thread_time)
-        allowed = 6 * floor + 1.3 * sort
+        ratios = [each / (6 * soft + 1.3 * sorts) for each, soft, sorts in zip(*times, strict=True)]
+        ours, floor, sort = (min(each) for each in times)
         case = f"{scheme.short_name}, {str(dtype).removeprefix('torch.')}"
         memory = peak(works[0])
         against = f"6 × softmax {floor * 1e3:.3g} ms" + (f" + 1.3 × argsort {sort * 1e3:.3g} ms" if ordered else "")
-        rows.append(Row(case, ours / allowed, 1, "×", f"{ours * 1e3:.3g} ms, {memory:.0f} MiB held", against))
+        spread = f"{min(ratios):.2f}..{max(ratios):.2f}; best {ours * 1e3:.3g} ms, {memory:.0f} MiB held"
+        rows.append(Row(case, median(ratios), 1, "×", spread, against))
         promised = 3 if ordered else 1
         rows.append(
             Row(
@@ -131,7 +135,7 @@ def trees(requests: int = 8, k: int = 8, lookahead: int = 4) -> list[Row]:
     chains[:, :, 0] = root
     tree = chain_tree(chains)
     options = Options(check=False, depth=lookahead, width=k)
-    rules = [tree_rules.K_SEQUENTIAL, tree_rules.PLAN, tree_rules.MULTI_PATH, tree_rules.PRIORITIES]
+    rules = [tree_rules.K_SEQUENTIAL, tree_rules.PLAN, tree_rules.MULTI_PATH, tree_rules.ROUNDED_PRIORITIES]
     uniforms = torch.rand(requests, max(tree_columns(rule, number) for rule in rules), dtype=torch.float64)
     works: list[Callable[[], Any]] = [
         lambda rule=rule: verify_tree(rule, targets, drafts, tree.tokens, tree.parents, uniforms, options)
@@ -146,7 +150,7 @@ def trees(requests: int = 8, k: int = 8, lookahead: int = 4) -> list[Row]:
         Row(
             f"{rule.name}, B = {requests}, K = {k}, L = {lookahead}",
             ours / (floor + sort),
-            2 if rule is tree_rules.PRIORITIES else float("inf"),
+            float("inf"),
             "×",
             f"{ours * 1e3:.3g} ms",
             against,
@@ -155,15 +159,16 @@ def trees(requests: int = 8, k: int = 8, lookahead: int = 4) -> list[Row]:
     ]
 
 
-def rows(dtypes: Sequence[Any] = (torch.float32, torch.bfloat16)) -> list[Row]:
+def rows(repeats: int = REPEATS, dtypes: Sequence[Any] = (torch.float32, torch.bfloat16, torch.float16)) -> list[Row]:
     """Measure all of it on one thread."""
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        return [row for dtype in dtypes for row in positions(dtype)] + trees()
+        return [row for dtype in dtypes for row in positions(dtype, repeats)] + trees()
     finally:
         torch.set_num_threads(threads)
 
 
 if __name__ == "__main__":
-    sys.exit(not show(rows(), f"Every rule on logits, one thread, B = {REQUESTS}, k = {K}, V = {SIZE:,}"))
+    runs = int(sys.argv[1]) if len(sys.argv) > 1 else REPEATS
+    sys.exit(not show(rows(runs), f"Every rule on logits, one thread, B = {REQUESTS}, k = {K}, V = {SIZE:,}"))

@@ -34,7 +34,7 @@ class ArrayCoin:
         total: Callable[[Array], Array] | None = None,
     ) -> None:
         self.uniforms, self.measure = uniforms, measure
-        self._drawn = drawn
+        self.drawn = drawn
         self.total: Callable[[Array], Array] = total or _total
         xp = array_namespace(uniforms)
         self.one = ones_like(uniforms[:, 0])
@@ -62,7 +62,7 @@ class ArrayCoin:
             xp = array_namespace(self.uniforms)
             far = array_draw.distance(masses, uniform) * self.total(masses)
             self.margin = xp.where(tossed, xp.minimum(self.margin, far), self.margin)
-        return self._drawn(masses, uniform)
+        return self.drawn(masses, uniform)
 
     def take(self, where: Array | None = None) -> Array:
         """Return the next uniforms [B] themselves, consumed within `where` [B] alone."""

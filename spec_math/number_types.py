@@ -183,6 +183,10 @@ def asarray(values: Any) -> Array:
     return exact(values)
 
 
+_NAMESPACES: dict[type, Any] = {}
+"""The namespaces of the types of arrays that were met: that of an array is the same for all of its type."""
+
+
 def array_namespace(x: Array) -> Any:
     """Return the array API namespace of x (NumPy's serves object arrays of Fractions too).
 
@@ -190,7 +194,12 @@ def array_namespace(x: Array) -> Any:
     'array_api_compat.numpy'
     """
     # Asking which library an array is of takes longer than most of what is done with a small one.
-    return _numpy_namespace() if type(x) is np.ndarray else array_api_compat.array_namespace(x)
+    kind = type(x)
+    if kind is np.ndarray:
+        return _numpy_namespace()
+    if kind not in _NAMESPACES:
+        _NAMESPACES[kind] = array_api_compat.array_namespace(x)
+    return _NAMESPACES[kind]
 
 
 def is_exact(x: Array) -> bool:

@@ -12,7 +12,7 @@ import torch
 
 from spec_math.chance import Coin
 from spec_math.scheme import Scheme
-from spec_math.token_level import decide_rejection
+from spec_math.token_level import decide_plan, decide_rejection
 from torch_bridge import drafts_validation, mapped_validation, verify_mapped
 from torch_bridge.blocked_draw import batch_coin
 from torch_bridge.mapped_logits import MappedLogits
@@ -24,6 +24,10 @@ from torch_bridge.verify import CHUNK_BYTES, ELSEWHERE
 
 WITHOUT_DRAFT_LAW = (decide_rejection.decide_one_hot, decide_rejection.decide_match)
 """Rules that never look at the draft's law."""
+
+
+ORDERS, ORDERED = decide_plan.decide_plan, 4
+"""The rule that orders the tokens, and how many arrays it holds for each of a law: their sums, in float64."""
 
 
 class Selected(NamedTuple):
@@ -87,7 +91,7 @@ def verify_drafts(
         return _replayed(scheme, target_logits, draft_logits, tokens, uniforms, options)
     tokens = _of_width(tokens, scheme.drafts or tokens.shape[1])
     parts: list[Any] = []
-    for here in chunks(target_logits, draft_logits, options):
+    for here in chunks(target_logits, draft_logits, options, ORDERED if scheme.decide is ORDERS else 1):
         own = options.at(here)
         target = weigh(restricted(target_logits[here], own), own)
         drafted = tokens[here].long()
@@ -96,15 +100,15 @@ def verify_drafts(
     return Selected(*(torch.cat(each) for each in zip(*parts, strict=True)))
 
 
-def chunks(target_logits: Any, draft_logits: Any, options: Options) -> Iterator[slice]:
-    """Yield the requests of a batch, as many at a time as `options.chunk_bytes` holds the laws of.
+def chunks(target_logits: Any, draft_logits: Any, options: Options, held: int = 1) -> Iterator[slice]:
+    """Yield the requests of a batch, as many at a time as `options.chunk_bytes` holds the laws of, `held` times each.
 
     >>> list(chunks(torch.zeros(3, 4), torch.zeros(3, 4), Options(chunk_bytes=64)))
     [slice(0, 2, None), slice(2, 4, None)]
     """
     requests, rows = len(target_logits), target_logits[0].numel() + draft_logits[0].numel()
     most = options.chunk_bytes or CHUNK_BYTES.get(target_logits.device.type, ELSEWHERE)
-    size = max(1, most // (rows * working(target_logits.dtype).itemsize))
+    size = max(1, most // (held * rows * working(target_logits.dtype).itemsize))
     for start in range(0, requests, size):
         yield slice(start, start + size)
 

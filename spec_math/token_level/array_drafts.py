@@ -10,6 +10,7 @@ import numpy as np
 from spec_math.array_coin import ArrayCoin
 from spec_math.array_draw import wide
 from spec_math.arrays import Array, array_namespace, divide, is_exact, positive_part, zeros_like
+from spec_math.token_level import hull_edge
 
 
 class Emitted(NamedTuple):
@@ -26,6 +27,9 @@ Tokens are −1 behind the last one of a request; a request without drafts draws
 to their own sums. Fractions, NumPy or torch; no value is looked at on the host, and no shape depends on one. A flip and
 a draw take uniforms in the order in which the program does.
 """
+
+MassesOf = Callable[[Any], Array]
+"""(rows: an index of some requests [b], or a slice) -> their masses [b, V]."""
 
 
 def sizes(tokens: Array) -> Array:
@@ -62,8 +66,10 @@ def times(rows: Array, factor: Array) -> Array:
     return rows * _of_type(factor, rows)[:, None]
 
 
-def left_over(rows: Array, taken: Array, factor: Array) -> Array:
+def left_over(rows: Array, taken: Array, factor: Array, into: Array | None = None) -> Array:
     """Return (rows − factor·taken)+ of rows [B, V] and a factor [B] each, in the type of the rows.
+
+    It is written `into` a tensor like the rows, where one is given: memory that was used before is at hand.
 
     >>> from spec_math.arrays import exact
     >>> left_over(exact([["1/4", "3/4"]]), exact([["1/2", "1/2"]]), exact([1])).tolist()
@@ -72,7 +78,8 @@ def left_over(rows: Array, taken: Array, factor: Array) -> Array:
     if isinstance(rows, np.ndarray):
         return positive_part(rows - times(taken, factor))
     # One pass and one array in place of three.
-    return rows.addcmul(taken, _of_type(factor, rows)[:, None], value=-1).clamp_(min=0)
+    xp = array_namespace(rows)
+    return xp.addcmul(rows, taken, _of_type(factor, rows)[:, None], value=-1, out=into).clamp_(min=0)
 
 
 def without_tokens(rows: Array, tokens: Array) -> Array:
@@ -96,6 +103,27 @@ def without_tokens(rows: Array, tokens: Array) -> Array:
     return rows.scatter(-1, at, nothing)
 
 
+def with_mass(rows: Array, token: Array, mass: Array, own: bool = False) -> Array:
+    """Return rows [B, V] with a mass [B] on one token [B] of each; none changes where that is −1.
+
+    The rows themselves are written into where they are the caller's `own`.
+
+    >>> from spec_math.arrays import exact
+    >>> import numpy as np
+    >>> with_mass(exact([["1/4", "3/4"], [0, 1]]), np.array([1, -1]), exact(["1/2", 0])).tolist()
+    [[Fraction(1, 4), Fraction(1, 2)], [Fraction(0, 1), Fraction(1, 1)]]
+    """
+    xp = array_namespace(rows)
+    there = token >= 0
+    at = xp.where(there, token, 0)[:, None]
+    masses = xp.where(there[:, None], _of_type(mass, rows)[:, None], xp.take_along_axis(rows, at, axis=-1))
+    if not isinstance(rows, np.ndarray):
+        return rows.scatter_(-1, at, masses) if own else rows.scatter(-1, at, masses)
+    found = rows if own else rows.copy()
+    np.put_along_axis(found, at, masses, -1)
+    return found
+
+
 def drawn_or_target(coin: ArrayCoin, masses: Array, total: Array, target: Array, where: Array) -> Array:
     """Draw from masses [B, V] of this total [B], and from the target where nothing is left.
 
@@ -105,7 +133,33 @@ def drawn_or_target(coin: ArrayCoin, masses: Array, total: Array, target: Array,
     >>> drawn_or_target(coin, left, exact([0]), target, np.array([True])).tolist()
     [0]
     """
-    return coin.draw(array_namespace(masses).where((total > 0)[:, None], masses, target), where)
+    return drawn_rows(coin, lambda rows: masses[rows], target, where & (total > 0), where)
+
+
+def drawn_rows(coin: ArrayCoin, masses_of: MassesOf, target: Array, left: Array, where: Array) -> Array:
+    """Draw within `where` [B]: from masses worked out for the requests of `left` [B] alone, else from the target.
+
+    `masses_of(rows)` are those of some requests, [b, V]. On the host only the requests that draw are worked on; on a
+    device, where no shape may depend on a value, all of them are. Tokens outside `where` mean nothing.
+
+    >>> import numpy as np
+    >>> rows, coin = np.array([[0.0, 0.5], [0.5, 0.0]]), ArrayCoin(np.zeros((2, 1)))
+    >>> yes, no = np.array([True, True]), np.array([True, False])
+    >>> drawn_rows(coin, lambda some: rows[some], rows[:, ::-1], no, yes).tolist()
+    [1, 1]
+    """
+    xp = array_namespace(target)
+    if coin.measure or not hull_edge.on_host(target):
+        everyone = slice(None)
+        return coin.draw(xp.where(left[:, None], masses_of(everyone), target), where)
+    found = xp.astype(where, xp.int64) * 0 if not is_exact(target) else (where * 0).astype(int)
+    uniforms = coin.take(where)
+    some, others = (xp.nonzero(where & among)[0] for among in (left, ~left))
+    if len(some):
+        found[some] = coin.drawn(masses_of(some), uniforms[some])
+    if len(others):
+        found[others] = coin.drawn(target[others], uniforms[others])
+    return found
 
 
 def ratio(top: Array, bottom: Array) -> Array:

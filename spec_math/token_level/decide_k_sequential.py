@@ -1,23 +1,26 @@
-"""K-SEQ on a batch: γ* of every request at once, by tangents of a convex function, and the tests at it.
+"""K-SEQ on a batch: γ* of every request at once, by lines below a convex function, and the tests at it.
 
 Source: SpecTr, Alg. 2; the search is worked out here.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from spec_math.array_coin import ArrayCoin
 from spec_math.arrays import Array, array_namespace, divide, is_exact, ones_like, positive_part, zeros_like
 from spec_math.token_level import hull_edge
-from spec_math.token_level.array_drafts import Emitted, drawn_or_target, left_over, mass_of, ratio, sizes, times
+from spec_math.token_level.array_drafts import Emitted, drawn_rows, left_over, mass_of, ratio, sizes, times
 from spec_math.token_level.least_gamma import gamma_star
 
-TANGENTS, INNER = 8, 8
-"""Tangents of the excess, each a pass over the laws, and Newton's steps on each tangent, which are numbers [B]."""
+LINES, INNER = 12, 8
+"""Lines below the excess, each a pass over the laws, and Newton's steps on each line, which are numbers [B]."""
 
-SLACK = 2.0**-40
-"""How far above 0 rounding may leave f(γ), times the overlap γβ, in float64; 8 units of a narrower type."""
+SLACK, NEAR = 2.0**-40, 2.0**-46
+"""How far above 0 rounding may leave f(γ), times the overlap γβ, in float64, and the gap to γ*, times γ, at which the
+search ends; 8 and 4 units of a narrower type."""
 
 
 def decide_k_sequential(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> Emitted:
@@ -34,10 +37,9 @@ def decide_k_sequential(coin: ArrayCoin, tokens: Array, target: Array, draft: Ar
     xp = array_namespace(target)
     size = sizes(tokens)
     mass, drawn = coin.total(target), coin.total(draft)
-    gamma = gammas(coin, size, target, draft)
-    # t/γ on the scale of the draft's own sum.
-    passed = xp.minimum(draft, times(target, drawn / (mass * gamma)))
-    beta = coin.total(passed) / drawn
+    gamma, excess = _searched(coin, size, target, draft)
+    # γβ = Σ min(t, γd) = 1 − E(γ), of which β only enters sums of numbers near 1.
+    beta = (1 - excess) / gamma
     emitted, accepted = tokens[:, 0], tokens[:, 0] < -1
     for place in range(tokens.shape[1]):
         token = tokens[:, place]
@@ -48,48 +50,83 @@ def decide_k_sequential(coin: ArrayCoin, tokens: Array, target: Array, draft: Ar
     for place in range(tokens.shape[1]):
         tests = tests + xp.where(place < size, power, zeros_like(power))
         power = power * (1 - beta)
-    left = left_over(target, passed, tests * mass / drawn)
-    follows = drawn_or_target(coin, left, coin.total(left), target, ~accepted)
+    # t/γ on the scale of the draft's own sum.
+    scale, factor = drawn / (mass * gamma), tests * mass / drawn
+
+    def left(rows: Any) -> Array:
+        passed = xp.minimum(draft[rows], times(target[rows], scale[rows]))
+        found = left_over(target[rows], passed, factor[rows])
+        # Nothing is left but by a rounding: the target stands in.
+        return xp.where((coin.total(found) > 0)[:, None], found, target[rows])
+
+    follows = drawn_rows(coin, left, target, coin.going, ~accepted)
     return Emitted(xp.where(accepted, emitted, follows), accepted)
 
 
 def gammas(coin: ArrayCoin, size: Array, target: Array, draft: Array) -> Array:
     """Return γ* [B] of `size` [B] drafts each: the least γ in [1, size] with f(γ) ≤ 0; 1 where there is none.
 
-    The excess E(γ) = Σ (t − γd)+ is convex and piecewise a line A − Bγ, and f(γ) = E − (1 − (1 − E)/γ)^k rises with E.
-    So a tangent in place of E has its root no later than γ*: tangent upon tangent climbs to γ* from below and ends
-    there, once no ratio t/d lies between two of them. On a tangent f, as a function of x = 1/γ, is concave and rises,
-    so that Newton's steps climb to its root from below: to γ from above. Where the steps did not suffice, the last of
-    them goes along the chord to γ = k, above the excess, and ends at or above γ*: lossless all the same. On
-    Fractions it is `k_sequential.gamma_star`, row by row.
+    The excess E(γ) = Σ (t − γd)+ is convex, and f(γ) = E − (1 − (1 − E)/γ)^k rises with E. So a line that is nowhere
+    above E from γ on has its root no later than γ*: the tangent at 1, and then the line through the last two places,
+    continued, climb to γ* from below. On a line f, as a function of x = 1/γ, is concave and rises, so that Newton's
+    steps climb to its root from below: to γ from above. As E falls, the root for E(γ) held fast lies at or above γ*:
+    the search has ended where that is next to γ. Where the lines did not suffice, the last of them goes along the chord
+    to γ = k, above the excess, and ends at or above γ*: lossless all the same. On Fractions it is
+    `k_sequential.gamma_star`, row by row.
 
     >>> coin = ArrayCoin(np.array([[0.5]]))
     >>> laws = np.array([[0.5, 0.5, 0.0, 0.0]]), np.array([[0.25, 0.25, 0.25, 0.25]])
     >>> gammas(coin, np.array([2]), *laws).tolist()
     [1.5]
     """
+    return _searched(coin, size, target, draft)[0]
+
+
+def _searched(coin: ArrayCoin, size: Array, target: Array, draft: Array) -> tuple[Array, Array]:
+    """Return γ* [B] and the excess E(γ*) [B] there."""
     xp = array_namespace(target)
+    mass, drawn = coin.total(target), coin.total(draft)
+
+    scratch = None if isinstance(target, np.ndarray) else xp.empty_like(target)
+
+    def left_at(gamma: Array) -> Array:
+        return left_over(target, draft, gamma * mass / drawn, scratch)
+
+    def excess_at(gamma: Array) -> Array:
+        return coin.total(left_at(gamma)) / mass
+
     if is_exact(target):
         found = [gamma_star(t, d, max(1, int(k))) for t, d, k in zip(target, draft, size, strict=True)]
-        return np.array(found, dtype=object)
-    mass, drawn = coin.total(target), coin.total(draft)
+        gamma = np.array(found, dtype=object)
+        return gamma, excess_at(gamma)
     most = xp.astype(xp.where(size < 1, 1, size), mass.dtype)
-    gamma = ones_like(most)
-    least = 4 * float(xp.finfo(target.dtype).eps)
-    slack, host = max(SLACK, 2 * least), hull_edge.on_host(target)
-    for _ in range(TANGENTS):
-        left = left_over(target, draft, gamma * mass / drawn)
+    gamma = before = ones_like(most)
+    near = max(NEAR, 4 * float(xp.finfo(target.dtype).eps))
+    slack, host = max(SLACK, 8 * float(xp.finfo(target.dtype).eps)), hull_edge.on_host(target)
+    slope = higher = none = zeros_like(most)
+    for line in range(LINES):
+        left = left_at(gamma)
         excess = coin.total(left) / mass
-        slope = coin.total(_where_left(draft, left)) / drawn
-        further = _on_a_tangent(excess, slope, gamma, most)
-        # A further tangent would move nothing but by its rounding, and f is 0 up to its own.
-        near = (further - gamma <= least * gamma) & (_f(excess, gamma, most) <= slack * (1 - excess))
-        gamma = further
-        if host and bool(near.all()):
-            return gamma
-    excess, last = (coin.total(left_over(target, draft, scale * mass / drawn)) / mass for scale in (gamma, most))
-    chord = _on_a_tangent(excess, divide(excess - last, most - gamma, excess - excess), gamma, most)
-    return xp.where(_f(excess, gamma, most) <= slack * (1 - excess), gamma, chord)
+        if host and _has_ended(excess, gamma, most, near, slack):
+            return gamma, excess
+        if line:  # of two slopes that differ by their rounding the lower one, as slopes of lines fall
+            further = gamma > before
+            found = divide(higher - excess, xp.where(further, gamma - before, none), slope)
+            slope = xp.maximum(none, xp.minimum(slope, found))
+        else:
+            slope = coin.total(_where_left(draft, left)) / drawn
+        before, higher, gamma = gamma, excess, _further(excess, slope, gamma, most)
+    excess, last = excess_at(gamma), excess_at(most)
+    chord = _on_a_line(excess, divide(excess - last, most - gamma, excess - excess), gamma, most)
+    gamma = xp.where(_f(excess, gamma, most) <= slack * (1 - excess), gamma, chord)
+    return gamma, excess_at(gamma)
+
+
+def _has_ended(excess: Array, gamma: Array, k: Array, near: float, slack: float) -> bool:
+    """Say whether γ* lies next to every γ: between it and the root for an excess that does not fall any more."""
+    if not bool((_f(excess, gamma, k) <= slack * (1 - excess)).all()):
+        return False
+    return bool((_further(excess, excess - excess, gamma, k) - gamma <= near * gamma).all())
 
 
 def _where_left(draft: Array, left: Array) -> Array:
@@ -97,8 +134,16 @@ def _where_left(draft: Array, left: Array) -> Array:
     return draft * np.sign(left) if isinstance(left, np.ndarray) else left.sign_().mul_(draft)
 
 
-def _on_a_tangent(excess: Array, slope: Array, gamma: Array, k: Array) -> Array:
-    """Return the root of f above γ, or γ itself where f ≤ 0, with the tangent E(γ) − slope·(γ' − γ) for E."""
+def _further(excess: Array, slope: Array, gamma: Array, k: Array) -> Array:
+    """Return the root on a line; on the host in NumPy, which takes a third of the time for a few numbers."""
+    if isinstance(gamma, np.ndarray) or not hull_edge.on_host(gamma):
+        return _on_a_line(excess, slope, gamma, k)
+    found = _on_a_line(*(each.numpy() for each in (excess, slope, gamma, k)))
+    return array_namespace(gamma).from_numpy(found)
+
+
+def _on_a_line(excess: Array, slope: Array, gamma: Array, k: Array) -> Array:
+    """Return the root of f above γ, or γ itself where f ≤ 0, with the line E(γ) − slope·(γ' − γ) for E."""
     xp = array_namespace(gamma)
     going = _f(excess, gamma, k) > 0
     rest = 1 - (excess + slope * gamma)

@@ -10,15 +10,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
+
 from spec_math.array_coin import ArrayCoin
 from spec_math.arrays import Array, array_namespace, positive_part, zeros_like
 from spec_math.token_level.array_drafts import (
     Emitted,
+    MassesOf,
     drawn_or_target,
+    drawn_rows,
     left_over,
     mass_of,
     ratio,
     sizes,
+    with_mass,
     without_tokens,
 )
 
@@ -50,7 +55,7 @@ def decide_without_replacement(coin: ArrayCoin, tokens: Array, target: Array, dr
     >>> decide_without_replacement(coin, np.array([[0, 1]]), *laws).accepted.tolist()
     [True]
     """
-    return _tested(coin, tokens, target, lambda place: without_tokens(draft, tokens[:, :place]))
+    return _tested_alike(coin, tokens, target, draft, distinct=True)
 
 
 def decide_greedy(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> Emitted:
@@ -69,7 +74,7 @@ def decide_greedy(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -
     fixed = xp.where(places < last[:, None], tokens, -1)
     drawn = xp.take_along_axis(tokens, xp.where(last < 0, 0, last)[:, None], axis=1)
     rest = without_tokens(draft, fixed)
-    return _tested(coin, drawn, target, lambda _: rest)
+    return _tested_alike(coin, drawn, target, rest)
 
 
 def decide_one_hot(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> Emitted:  # noqa: ARG001
@@ -118,16 +123,22 @@ def _tested(coin: ArrayCoin, tokens: Array, target: Array, law: Callable[[int], 
         rejected = there & ~passes & (sum_of_rest > 0)
         left, total = xp.where(rejected[:, None], rest, left), xp.where(rejected, sum_of_rest, total)
         emitted, accepted = xp.where(passes, token, emitted), accepted | passes
-    return Emitted(xp.where(accepted, emitted, coin.draw(left, ~accepted)), accepted)
+    return _or_drawn(coin, emitted, accepted, left, lambda rows: left[rows])
 
 
-def _tested_alike(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> Emitted:
-    """Test drafts of one law: what is left after some rejections is (t − λd)+, and λ is a number of each request."""
+def _tested_alike(coin: ArrayCoin, tokens: Array, target: Array, draft: Array, distinct: bool = False) -> Emitted:
+    """Test drafts of one law: what is left after some rejections is (t − λd)+, and λ is a number of each request.
+
+    Where drafts are `distinct`, the law of the next one is d without those before. A token before it keeps what it had
+    when d lost it, for ever: it stands there as target mass, with no draft mass. On all others one λ serves still, as
+    ((t − λd)+ − κd)+ = (t − (λ + κ)d)+.
+    """
     xp = array_namespace(target)
     drawn = coin.total(draft)
     total = coin.total(target)
     scale = zeros_like(total)
     emitted, accepted = tokens[:, 0], tokens[:, 0] < -1
+    scratch = None if isinstance(target, np.ndarray) else xp.empty_like(target)
     for place in range(tokens.shape[1]):
         token = tokens[:, place]
         there = (token >= 0) & ~accepted
@@ -135,8 +146,17 @@ def _tested_alike(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -
         passes = coin.flip(ratio(positive_part(t - scale * d) * drawn, total * d), there, total)
         emitted, accepted = xp.where(passes, token, emitted), accepted | passes
         further = scale + ratio(total, drawn)
-        rest = coin.total(left_over(target, draft, further))
+        rest = coin.total(left_over(target, draft, further, scratch))
         rejected = there & ~passes & (rest > 0)
         scale, total = xp.where(rejected, further, scale), xp.where(rejected, rest, total)
-    left = left_over(target, draft, scale)
-    return Emitted(xp.where(accepted, emitted, coin.draw(left, ~accepted)), accepted)
+        if distinct:
+            target = with_mass(target, token, positive_part(t - scale * d), place > 0)
+            draft = with_mass(draft, token, zeros_like(d), place > 0)
+            drawn = coin.total(draft)
+    return _or_drawn(coin, emitted, accepted, target, lambda rows: left_over(target[rows], draft[rows], scale[rows]))
+
+
+def _or_drawn(coin: ArrayCoin, emitted: Array, accepted: Array, target: Array, left: MassesOf) -> Emitted:
+    """Emit the accepted tokens [B], and elsewhere one drawn from what is left of every request."""
+    xp = array_namespace(target)
+    return Emitted(xp.where(accepted, emitted, drawn_rows(coin, left, target, coin.going, ~accepted)), accepted)

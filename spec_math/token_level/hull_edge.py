@@ -30,18 +30,16 @@ def lower_edge(place: Array, heights: Array, last: Array, at: Array) -> tuple[Ar
     the point furthest below it: none, and the chord is the edge; else m is a vertex of the hull, and takes the place of
     a or of b. Where chords do not narrow the stretch fast, every second line is parallel to the curve at the middle of
     the stretch. On Fractions lines are drawn until one is the edge; on floats `STEPS` of them, and what has no edge
-    then is bisected (`bisected`): 88 reductions at most, whatever the law. On the host only the requests without an
-    edge go on; on a device all of them do, as nothing may wait for it.
+    then is bisected (`bisected`): 88 reductions at most, whatever the law. On the host each request goes on by itself,
+    over its own stretch alone; on a device all of them go on together, as nothing may wait for it.
 
     >>> places, heights = np.array([[0.0, 0.5, 0.75, 1.0]]), np.array([[0.0, -0.5, -0.5, 0.0]])
     >>> lower_edge(places, heights, np.array([3]), np.array([1]))
     (array([1]), array([2]))
     """
-    xp = array_namespace(place)
-    a, b = xp.zeros_like(at), last
     if is_exact(heights):
-        return _by_chords(place, heights, b, at)
-    return _by_lines(place, heights, (a, b, last), at, 0)
+        return _by_chords(place, heights, last, at)
+    return (_row_by_row if on_host(heights) else _by_lines)(place, heights, last, at)
 
 
 def bisected(place: Array, heights: Array, last: Array, at: Array) -> tuple[Array, Array]:
@@ -83,33 +81,81 @@ def on_host(values: Array) -> bool:
     return values.device.type == "cpu" and not torch.compiler.is_compiling()
 
 
-def _by_lines(place: Array, heights: Array, ends: tuple[Array, Array, Array], at: Array, first: int) -> Any:
-    """Draw the lines from number `first` on, between the ends (a, b) found so far; the third end is the last point."""
+def in_numpy(*arrays: Array) -> tuple[Any, ...]:
+    """Return tensors in the host's memory as NumPy arrays of the same memory, and all others as they are.
+
+    >>> in_numpy(np.zeros(1))
+    (array([0.]),)
+    """
+    return tuple(each if isinstance(each, np.ndarray) or not on_host(each) else each.numpy() for each in arrays)
+
+
+def out_of_numpy(like: Array, *arrays: Array) -> tuple[Any, ...]:
+    """Return NumPy arrays as arrays of the kind of `like`, the same memory; all others as they are.
+
+    >>> out_of_numpy(np.zeros(1), np.ones(1))
+    (array([1.]),)
+    """
+    if isinstance(like, np.ndarray):
+        return arrays
+    xp = array_namespace(like)
+    return tuple(xp.from_numpy(each) if isinstance(each, np.ndarray) else each for each in arrays)
+
+
+def _by_lines(place: Array, heights: Array, last: Array, at: Array) -> tuple[Array, Array]:
+    """Draw the lines of all requests together: on a device, where nothing may wait for what they find."""
     xp = array_namespace(place)
-    a, b, last = ends
-    host, done = on_host(heights), at < 0
-    for step in range(first, STEPS):
-        chord = step % 2 == 0 or step < STEPS // 3
+    a, b, done = xp.zeros_like(at), last, at < 0
+    for step in range(STEPS):
+        chord = _is_chord(step)
         slope = _slope(place, heights, a, b) if chord else _middle_slope(place, heights, a, b)
         lowest, found = _below(place, heights, slope, (a, b))
         found = found & ~done
         left = found & (lowest <= at)
         a, b = xp.where(left, lowest, a), xp.where(found & ~left, lowest, b)
         done = done | ~found if chord else done
-        rest = xp.nonzero(~done)[0] if host else at
-        if len(rest) == 0:
-            return a, b
-        if 2 * len(rest) <= len(at):  # only those go on
-            rows = (each[rest] for each in (place, heights, a, b, last, at))
-            shorter, lower, *found_ends, to = rows
-            a[rest], b[rest] = _by_lines(shorter, lower, tuple(found_ends), to, step + 1)
-            return a, b
-    if not host:
-        low, high = bisected(place, heights, last, at)
-        return xp.where(done, a, low), xp.where(done, b, high)
-    rest = xp.nonzero(~done)[0]
-    a[rest], b[rest] = bisected(*(each[rest] for each in (place, heights, last, at)))
+    low, high = bisected(place, heights, last, at)
+    return xp.where(done, a, low), xp.where(done, b, high)
+
+
+def _row_by_row(place: Array, heights: Array, last: Array, at: Array) -> tuple[Array, Array]:
+    """Draw the lines of each request in its own time, over what is left of its stretch; then bisect what has no edge.
+
+    The lowest point between two vertices of the hull, along any line, is a vertex of the hull or one of the two: what
+    lies outside of the stretch need not be looked at again.
+    """
+    xp = array_namespace(place)
+    a, b = xp.zeros_like(at), xp.zeros_like(at) - 1
+    ends = in_numpy(a, b)
+    for row, (xs, ys, end, here) in enumerate(zip(*in_numpy(place, heights, last, at), strict=True)):
+        found = _edge_of(xs, ys, int(end), int(here))
+        if found is not None:
+            ends[0][row], ends[1][row] = found
+    rest = xp.nonzero(b < 0)[0]
+    if len(rest):
+        a[rest], b[rest] = bisected(*(each[rest] for each in (place, heights, last, at)))
     return a, b
+
+
+def _edge_of(place: Any, heights: Any, last: int, at: int) -> tuple[int, int] | None:
+    """Return the edge of one curve [n + 1], or None where `STEPS` lines do not find it."""
+    a, b = 0, last
+    for step in range(STEPS):
+        chord = _is_chord(step)
+        p = a if chord else (a + b) // 2
+        q = b if chord else min(p + 1, b)
+        width, rise = place[q] - place[p], heights[q] - heights[p]
+        slope = rise / width if width else 0.0 * rise
+        lowest = a + int((heights[a : b + 1] - slope * place[a : b + 1]).argmin())
+        if a < lowest < b:
+            a, b = (lowest, b) if lowest <= at else (a, lowest)
+        elif chord:
+            return a, b
+    return None
+
+
+def _is_chord(step: int) -> bool:
+    return step % 2 == 0 or step < STEPS // 3
 
 
 def _by_chords(place: Array, heights: Array, last: Array, at: Array) -> tuple[Array, Array]:
