@@ -4,7 +4,7 @@ Run from the project's folder: python -m benchmarks.torch_priorities [requests]
 One thread, in its own time, float32, V = 32,000, K = 8 chains of L = 4, B = 64 unless another number is asked for: five
 interleaved runs, one of the loop on two requests. The rows visited are those of both models that a chain goes on from,
 and those of the target behind the last tokens of one chain. The loop replays the exact program on laws in NumPy. Peak
-memory is what torch allocates in a call beyond its input, by its own profiler.
+memory is as in `torch_rules`.
 """
 
 from __future__ import annotations

@@ -15,7 +15,14 @@ from spec_math.array_coin import ArrayCoin
 from spec_math.arrays import exact
 from spec_math.chance import Coin, replay
 from spec_math.scheme import Emission, Scheme
-from spec_math.token_level import decide_rejection, optima, several_drafters
+from spec_math.token_level import (
+    array_drafts,
+    decide_k_sequential,
+    decide_rejection,
+    hull_edge,
+    optima,
+    several_drafters,
+)
 from spec_math.token_level.array_drafts import Decide
 
 FORMS = [scheme for scheme in SCHEMES if scheme.decide is not None]
@@ -157,6 +164,42 @@ def test_drafters_of_their_own_are_tested_in_turn() -> None:
             given = tuple(tokens[row].tolist()), target[row], list(drafts[row])
             want = replay(lambda coin, a=given: several_drafters.emit(coin, *a), uniforms[row].tolist())
             assert int(token[row]) == want.token
+
+
+def test_distinct_drafts_are_not_tested_as_independent_ones() -> None:
+    """A token rejected keeps for ever what it had when the draft law lost it; one that goes on losing is found."""
+    scheme = next(each for each in FORMS if each.decide is decide_rejection.decide_without_replacement)
+    for wrong in (decide_rejection.decide_recursive, _loses_on):
+        assert sum(differing(wrong, scheme, batch(scheme, 3, seed)) for seed in range(3)) > 0, wrong.__name__
+
+
+def _loses_on(coin: ArrayCoin, tokens: Any, target: Any, draft: Any) -> Any:
+    seen = [array_drafts.without_tokens(draft, tokens[:, : max(0, place - 1)]) for place in range(tokens.shape[1])]
+    return decide_rejection.decide_recursive(coin, tokens, target, np.stack(seen, axis=1))
+
+
+def test_gamma_on_floats_is_gamma_star_of_its_fractions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """To 2^-40, which is what f is decided to where it is flat; on the host and as a device does. Control: γ = 1."""
+    rng = np.random.default_rng(5)
+    t, d = weights(rng, (40, 6), "near"), weights(rng, (40, 6), "far")
+    target, draft, size = laws(t), laws(d), rng.integers(1, 6, 40)
+    true = decide_k_sequential.gammas(ArrayCoin(exact([[0]] * 40)), size, target, draft).astype(float)
+    floats = size, target.astype(float), draft.astype(float)
+    coin = ArrayCoin(np.zeros((40, 1)))
+    assert np.abs(decide_k_sequential.gammas(coin, *floats) / true - 1).max() < 2.0**-40
+    with monkeypatch.context() as patch:
+        patch.setattr(decide_k_sequential, "_has_ended", _at_once)
+        assert np.abs(decide_k_sequential.gammas(coin, *floats) / true - 1).max() > 0.1
+    monkeypatch.setattr(hull_edge, "on_host", _never)
+    assert np.abs(decide_k_sequential.gammas(coin, *floats) / true - 1).max() < 2.0**-40
+
+
+def _at_once(*_: Any) -> bool:
+    return True
+
+
+def _never(_: Any) -> bool:
+    return False
 
 
 # Wrong versions, each of which the comparison above must find.

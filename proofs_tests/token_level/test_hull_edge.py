@@ -8,6 +8,7 @@ import pytest
 
 from spec_math import exact
 from spec_math.token_level import decide_plan, hull_edge
+from spec_math.token_level.stable_order import stable_order
 
 LONG = 300
 
@@ -149,8 +150,20 @@ def test_the_fast_order_is_the_stable_one():
     rows += [np.where(rng.random(3_000) < 0.3, np.inf, rng.integers(0, 500, 3_000))]
     key = np.array(rows)
     stable = np.argsort(key, axis=-1, kind="stable")
-    assert (decide_plan.stable_order(key) == stable).all()
+    assert (stable_order(key) == stable).all()
     assert (np.argsort(key, axis=-1) != stable).any()
     torch = pytest.importorskip("torch")
-    assert (decide_plan.stable_order(torch.from_numpy(key)).numpy() == stable).all()
-    assert (decide_plan.stable_order(key[1:2]) == stable[1:2]).all()
+    assert (stable_order(torch.from_numpy(key)).numpy() == stable).all()
+    assert (stable_order(key[1:2]) == stable[1:2]).all()
+    narrow = key.astype(np.float32)
+    assert (stable_order(narrow) == np.argsort(narrow, axis=-1, kind="stable")).all()
+
+
+def test_keys_that_differ_in_their_last_bits_alone_stand_in_order():
+    """Control: the bits in front of the index alone leave them by their index."""
+    rng = np.random.default_rng(1)
+    key = 1 + rng.permuted(np.tile(np.arange(3_000), (2, 1)), axis=-1) * 2.0**-52
+    key[1, ::2] += rng.random(1_500)
+    assert (stable_order(key) == np.argsort(key, axis=-1, kind="stable")).all()
+    cut = (key.view(np.int64) >> 12) << 12
+    assert (np.argsort(cut, axis=-1, kind="stable") != np.argsort(key, axis=-1)).any(axis=-1).all()

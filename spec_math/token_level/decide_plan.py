@@ -16,6 +16,7 @@ from spec_math.array_draw import running_sums, wide
 from spec_math.arrays import Array, array_namespace, divide, is_exact
 from spec_math.token_level import hull_edge
 from spec_math.token_level.array_drafts import Emitted, drawn_rows, left_over, mass_of, sizes
+from spec_math.token_level.stable_order import stable_order
 
 BISECTIONS = 24
 """Halvings that find a place among up to 2^24 − 1 tokens."""
@@ -237,7 +238,8 @@ def _normalised(masses: Array, from_above: bool = False) -> Array:
     rows = masses.flip(-1) if from_above else masses
     sums = rows.new_empty((len(rows), rows.shape[-1] + 1), dtype=xp.float64)
     sums[:, 0] = 0
-    _ = xp.cumsum(rows, dim=-1, dtype=xp.float64, out=sums[:, 1:])
+    sums[:, 1:] = rows
+    _ = sums.cumsum_(dim=-1)
     whole = sums[:, -1:].clone()
     found = sums.div_(whole.masked_fill_(whole == 0, 1)).numpy()
     return found[:, ::-1] if from_above else found
@@ -278,44 +280,7 @@ def _powers(below: Array, size: Array, most: int) -> Array:
     return found
 
 
-def stable_order(key: Array) -> Array:
-    """Return the tokens [B, V] by their keys [B, V] ascending, the lower index first among equals.
-
-    >>> stable_order(np.array([[0.5, 0.25, 0.5]])).tolist()
-    [[1, 0, 2]]
-    """
-    if isinstance(key, np.ndarray):
-        return _argsort(key)
-    if hull_edge.on_host(key):
-        return array_namespace(key).from_numpy(_argsort(key.numpy()))
-    return array_namespace(key).argsort(key, axis=-1, stable=True)
-
-
-def _argsort(key: Any) -> Any:
-    """Sort keys ≥ 0 as whole numbers that carry their index behind the bits of the key, in two thirds of the time.
-
-    Of floats ≥ 0 the bits stand in the order of the numbers. Keys of 32 bits fit in whole. Those of 64 lose their last
-    bits to the index: rows in which keys that differ only there came out in another order are sorted once more.
-    """
-    if is_exact(key):
-        return np.argsort(key, axis=-1, kind="stable")
-    size, single = key.shape[-1], key.dtype == np.float32
-    behind = 32 if single else max(1, (size - 1).bit_length())
-    if single:
-        packed = key.view(np.int32).astype(np.int64)
-        packed <<= behind
-    else:
-        packed = key.view(np.int64) >> behind
-        packed <<= behind
-    packed |= np.arange(size)
-    packed.sort(axis=-1)
-    packed &= (1 << behind) - 1
-    if not single:
-        inside = np.take_along_axis(key, packed, axis=-1)
-        wrong = np.flatnonzero((inside[:, 1:] < inside[:, :-1]).any(axis=-1))
-        packed[wrong] = np.argsort(key[wrong], axis=-1, kind="stable")
-    return packed
-
-
 def _taken(rows: Array, at: Array) -> Any:
+    if isinstance(rows, np.ndarray):
+        return rows[np.arange(len(at)), at]
     return array_namespace(rows).take_along_axis(rows, at[:, None], axis=-1)[:, 0]
