@@ -17,5 +17,5 @@ def positive(masses: Any) -> dict[int, Any]:
     return {token: mass for token, mass in enumerate(masses) if mass}
 
 
-HIDDEN: Any = [np.random.default_rng(1), random.Random(1), random.random, np.random.rand, np.random.RandomState(1)]
-"""In a list, NumPy's generators are not found, and seen only by what was drawn from them."""
+HIDDEN: Any = (np.random.default_rng(1), random.Random(1), random.random, np.random.rand, np.random.RandomState(1))
+"""In a tuple, NumPy's generators are not found, and seen only by what was drawn from them."""

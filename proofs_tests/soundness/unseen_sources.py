@@ -133,7 +133,31 @@ _HELD: list[Any] = [
     np.random.PCG64(),
 ]
 
+
+class _Device:
+    """An object whose dictionary holds what it reads from."""
+
+    def __init__(self) -> None:
+        self.sources: dict[str, Any] = {"reads": [urandom]}
+
+    def number(self) -> float:
+        return _fraction(self.sources["reads"][0](6))
+
+
+_NESTED: dict[str, Any] = {"clock": time.time_ns, "more": {"date": datetime.datetime}, "listed": [os.getrandom]}
+
 REFUSED: dict[str, Source] = {
+    "os.urandom as a default": lambda read=urandom: _fraction(read(6)),
+    "a timer as a default of a keyword": lambda *, read=time.perf_counter_ns: read() // 10 % 1000 / 1000,
+    "hash as a default": lambda mixed=hash: mixed("abc") % 997 / 997,
+    "id as a default": lambda address=id: address(object()) // 16 % 997 / 997,
+    "a clock in a dictionary": lambda: _NESTED["clock"]() // 100 % 1000 / 1000,
+    "the date in a dictionary in a dictionary": lambda: _NESTED["more"]["date"].now().microsecond / 1e6,
+    "os.getrandom in a list in a dictionary": lambda: _fraction(_NESTED["listed"][0](6)),
+    "os.urandom in an object's dictionary": _Device().number,
+    "a dictionary as a default": lambda held={"read": urandom}: _fraction(held["read"](6)),
+    "the hash of a tuple with a text in it": lambda: hash((1, ("abc", 2))) % 997 / 997,
+    "the hash of a frozen set of texts": lambda: hash(frozenset(["abc"])) % 997 / 997,
     "secrets.randbelow": lambda: secrets.randbelow(10**6) / 10**6,
     "secrets.randbits": lambda: secrets.randbits(30) / 2**30,
     "secrets.token_bytes": lambda: _fraction(secrets.token_bytes(4)),
@@ -178,10 +202,6 @@ REFUSED: dict[str, Source] = {
     "C's drand48": lambda: _C.drand48(),
     "scipy's rvs": lambda: stats.uniform.rvs(),
     "a state's numbers": lambda: random.getstate()[1][0] % 1000 / 1000,
-    "Python's own method in a list": lambda: _HELD[0](),
-    "NumPy's generator in a list": lambda: _HELD[1].random(),
-    "NumPy's old function in a list": lambda: _HELD[2](),
-    "NumPy's old generator in a list": lambda: _HELD[3].random_sample(),
     "an address": lambda: id(object()) // 16 % 1000 / 1000,
     "an address as a text": lambda: int(f"{id(object())}"[-4:-1]) / 1000,
     "the hash of an object": lambda: hash(object()) % 1000 / 1000,
@@ -192,6 +212,10 @@ REFUSED: dict[str, Source] = {
 _PLAIN, _PASSED = Plain(0), Passed(0)
 
 FOLLOWED: dict[str, Source] = {
+    "Python's own method in a list": lambda: _HELD[0](),
+    "NumPy's generator in a list": lambda: _HELD[1].random(),
+    "NumPy's old function in a list": lambda: _HELD[2](),
+    "NumPy's old generator in a list": lambda: _HELD[3].random_sample(),
     "a subclass that overrides nothing": lambda: Plain().random(),
     "one made before the run": lambda: _PLAIN.random(),
     "one that hands on": lambda: _PASSED.random(),

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
-from spec_math.audit.exploration.stand_ins import Place, standing_in
+from spec_math.audit.exploration.stand_ins import Place, held, standing_in
 from spec_math.audit.exploration.tape import Tape
 
 
@@ -77,9 +77,9 @@ def _standing(tape: Tape) -> Generator[None]:
         return id(value) if tape.foreign() else address_of(value, tape.note)
 
     def noted_hash(value: Any) -> int:
-        kind: Any = type(value)
-        if not tape.foreign() and _changes(kind):
-            tape.note(f"hash() of a {kind.__name__}, another in each process")
+        found = None if tape.foreign() else _changing(value)
+        if found is not None:
+            tape.note(f"hash() of a {found.__name__}, another in each process")
         return hash(value)
 
     spaces = {id(space): space for space, _ in tape.places if isinstance(space, dict) and "__builtins__" in space}
@@ -90,9 +90,19 @@ def _standing(tape: Tape) -> Generator[None]:
             if name not in space:
                 where.append((space, name))
                 values.append(stand_in)
+    for place in tape.places:
+        if held(place) is id or held(place) is hash:
+            where.append(place)
+            values.append(noted_id if held(place) is id else noted_hash)
     with standing_in(where, values):
         yield
 
 
-def _changes(kind: type[Any]) -> bool:
-    return kind in (str, bytes) or kind.__hash__ is object.__hash__
+def _changing(value: Any) -> type[Any] | None:
+    """Return the type of what makes a hash another in each process: the value's own, or that of something in it."""
+    kind: Any = type(value)
+    if kind in (str, bytes) or kind.__hash__ is object.__hash__:
+        return kind
+    if kind.__hash__ in (tuple.__hash__, frozenset.__hash__):
+        return next((found for found in map(_changing, value) if found is not None), None)
+    return None

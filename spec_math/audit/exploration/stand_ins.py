@@ -1,4 +1,4 @@
-"""What a function finds in its module, its closure or its object, and the stand-ins put there during a run."""
+"""What a function finds in its module, its closure, its defaults or its object, and stand-ins put there in a run."""
 
 from __future__ import annotations
 
@@ -7,35 +7,112 @@ import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from types import BuiltinMethodType, FunctionType, MethodType
+from types import BuiltinMethodType, FunctionType, MethodType, ModuleType
 from typing import Any
 
 from spec_math.audit.exploration.replaced import standing
 
 ABSENT = object()
 Place = tuple[Any, str]
-"""A dictionary and a key, or a cell of a closure and its one attribute."""
+"""A dictionary and a key, or a cell of a closure, a default or an entry of a list, and its one attribute."""
+
+LARGEST = 1_000
+"""Dictionaries and lists with more entries are not looked through for what a function may call."""
+
+
+class Entry:
+    """An entry of a list, or of the defaults of a function's arguments, as a place with a value.
+
+    >>> listed = [1, 2]
+    >>> Entry(listed, 1).value = 3
+    >>> listed
+    [1, 3]
+    """
+
+    __slots__ = ("_number", "_owner")
+
+    def __init__(self, owner: Any, number: int) -> None:
+        self._owner, self._number = owner, number
+
+    @property
+    def value(self) -> Any:
+        """What stands there."""
+        row = self._row()
+        return row[self._number] if self._number < len(row) else None
+
+    @value.setter
+    def value(self, value: Any) -> None:
+        row = list(self._row())
+        if self._number < len(row):
+            row[self._number] = value
+            if isinstance(self._owner, list):
+                self._owner[self._number] = value
+            else:
+                self._owner.__defaults__ = tuple(row)
+
+    def _row(self) -> Any:
+        return self._owner if isinstance(self._owner, list) else self._owner.__defaults__ or ()
 
 
 def places(fn: Callable[..., Any]) -> list[Place]:
     """Return the places in which a function finds what it did not make: of its module, its closure, its object.
+
+    The defaults of its arguments, and the dictionaries and lists that it finds so, are such places too.
 
     >>> ("places" in [key for _, key in places(places)])
     True
     """
     spaces: dict[int, dict[str, Any]] = {}
     cells: dict[int, Any] = {}
+    inside: list[Place] = []
     ahead, seen = [fn], {id(fn)}
     while ahead:
-        for one in _parts(ahead.pop()):
-            spaces |= {id(space): space for space in _spaces(one)}
-            mine = [cell for cell in getattr(one, "__closure__", None) or () if cell is not None]
-            cells |= {id(cell): cell for cell in mine}
-            found = [held((cell, "cell_contents")) for cell in mine] + _named(one)
-            ahead += [value for value in found if id(value) not in seen and _may_be_entered(value)]
+        one = ahead.pop()
+        if type(one) in (dict, list):
+            mine = _entries(one)
+            inside += mine
+            found = [held(place) for place in mine]
+            ahead += [value for value in found if id(value) not in seen and _leads_on(value)]
+            seen |= {id(value) for value in found}
+            continue
+        for part in _parts(one):
+            spaces |= {id(space): space for space in _spaces(part)}
+            around = [cell for cell in getattr(part, "__closure__", None) or () if cell is not None]
+            cells |= {id(cell): cell for cell in around}
+            defaults = _defaults(part)
+            inside += defaults
+            found = [held((cell, "cell_contents")) for cell in around] + _named(part) + [held(one) for one in defaults]
+            found += _attributes(part)
+            ahead += [value for value in found if id(value) not in seen and _leads_on(value)]
             seen |= {id(value) for value in found}
     listed: list[Place] = [(space, key) for space in spaces.values() for key in space]
-    return listed + [(cell, "cell_contents") for cell in cells.values()]
+    return listed + [(cell, "cell_contents") for cell in cells.values()] + inside
+
+
+def _entries(value: Any) -> list[Place]:
+    if type(value) is dict:
+        return [(value, key) for key in value]  # pyright: ignore[reportUnknownVariableType]
+    return [(Entry(value, number), "value") for number in range(len(value))]
+
+
+def _defaults(one: Any) -> list[Place]:
+    """The places of what a function takes where an argument is not given."""
+    if type(one) is not FunctionType:
+        return []
+    named: list[Place] = [(one.__kwdefaults__, key) for key in one.__kwdefaults__ or ()]
+    return named + [(Entry(one, number), "value") for number in range(len(one.__defaults__ or ()))]
+
+
+def _attributes(one: Any) -> list[Any]:
+    """What an object holds that can be called, or whose method is: its dictionaries and lists may hold sources."""
+    if inspect.isroutine(one) or isinstance(one, type | ModuleType) or not hasattr(one, "__dict__"):
+        return []
+    return list(vars(one).values())
+
+
+def _leads_on(value: Any) -> bool:
+    """Whether a function may be entered, or a dictionary or a list may hold what it calls."""
+    return len(value) <= LARGEST if type(value) in (dict, list) else _may_be_entered(value)
 
 
 def _spaces(one: Any) -> list[dict[str, Any]]:
