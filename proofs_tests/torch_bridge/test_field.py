@@ -7,6 +7,7 @@ import sys
 import zipfile
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -15,11 +16,12 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is an optional extra")
 
 from spec_math.verdict import Lossy  # noqa: E402
+from torch_bridge.engines import engine as engine_record  # noqa: E402
 from torch_bridge.engines.engine import PLAIN, Archive, Defect, Edit, Engine, Options, Step, processed  # noqa: E402
 from torch_bridge.engines.engine_law import bound_of, engine_law, loaded, verdict_on  # noqa: E402
 from torch_bridge.field import functions, recorded, worker  # noqa: E402
 from torch_bridge.field.archive import ArchiveError, unpacked  # noqa: E402
-from torch_bridge.field.cases import CONTEXT, SMALL, FieldCase, choices  # noqa: E402
+from torch_bridge.field.cases import COINS, CONTEXT, SMALL, FieldCase, choices  # noqa: E402
 from torch_bridge.field.engines import ENGINES, named  # noqa: E402
 from torch_bridge.field.judging import in_fractions, judged_case, judged_engine  # noqa: E402
 from torch_bridge.field.page import PAGE, first_lines, page  # noqa: E402
@@ -285,3 +287,22 @@ def test_the_bound_of_rounding_knows_the_rarest_token_of_every_text() -> None:
     engine = ENGINES[0]
     assert bound_of(engine, (target, flat), Options(), 5) > 2 * bound_of(engine, (flat, flat), Options(), 5)
     assert bound_of(engine, (target, flat), Options(), 4) == bound_of(engine, (flat, flat), Options(), 4)
+
+
+@pytest.mark.parametrize("text", [(), (1,), (1, 0)])
+def test_drafts_handed_over_beside_a_cache_are_read_after_it(text: tuple[int, ...], monkeypatch: Any) -> None:
+    """The last token and the drafts once looked like a prompt of as many tokens, and a right sampler lossy for it."""
+
+    def misread() -> list[tuple[int, ...]]:
+        wrong: list[tuple[int, ...]] = []
+        for drafts in product((0, 1), repeat=3):
+            step = Step(*COINS.models, 3, text=text)
+            target, _ = step.models()
+            cache = target(step.ids()[:, :-1]).past_key_values
+            rows = target(torch.tensor([[step.prompt[-1], *drafts]]), past_key_values=cache).logits[0]
+            wrong += [] if rows.equal(step.rows(step.target, drafts)) else [drafts]
+        return wrong
+
+    assert misread() == []
+    monkeypatch.setattr(engine_record, "PROMPT", (1, 0, 1))  # the control
+    assert misread() or len(text) > 1

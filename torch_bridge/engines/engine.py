@@ -111,8 +111,9 @@ class Step:
         return replace(self, text=(*self.text, *emitted))
 
 
-PROMPT: Text = (1, 0, 1)
-"""What stands before the first text."""
+PROMPT: Text = (1, 0, 0, 0, 0)
+"""What stands before the first text: longer than the tokens of a round, which beside a cache could else be taken for a
+text that begins with it and is handed over whole."""
 
 
 def processed(model: Model, options: Options) -> Model:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from spec_math.language.model import Model
-from torch_bridge.engines.engine import Defect, Edit, Engine, Step
+from torch_bridge.engines.engine import PROMPT, Defect, Edit, Engine, Step
 from torch_bridge.toy_models import table_models
 
 
@@ -19,7 +19,7 @@ def _runs(name: str, seeded: bool) -> Callable[[Any, Step], Sequence[int]]:
     def run(module: Any, step: Step) -> Sequence[int]:
         seed = 1 + len(step.text) if seeded else None  # another one for each call: a text is made by one call
         prompt = [token + 1 for token in step.prompt]
-        target, draft = table_models(_shifted(step.target), _shifted(step.draft), prompt[:3])
+        target, draft = table_models(_shifted(step.target), _shifted(step.draft), prompt[: len(PROMPT)])
         heat, ids = step.options.temperature, step.ids() + 1
         found = getattr(module, name)(ids, draft, target, 1, step.lookahead, temperature=heat, random_seed=seed)
         return [token - 1 for token in found[0, len(prompt) :].tolist()]
