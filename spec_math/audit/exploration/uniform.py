@@ -14,6 +14,9 @@ from spec_math.audit.exploration.atom import LARGEST_GUARD, Atom, ExploreError
 from spec_math.audit.exploration.bend import Bend
 from spec_math.audit.exploration.clock import Clock
 
+LARGEST_SHIFT = 2**20
+"""What is added to a uniform at most, in units of its scale: beyond it the sum's rounding moves laws by over 1e-10."""
+
 
 class Uniform:
     """scale · U + shift for an atom U, perhaps bent after that: to be compared with numbers, and scaled and shifted.
@@ -179,6 +182,11 @@ class Uniform:
             result.scale, result.shift = c * self.scale, c * self.shift
         else:
             result.scale, result.shift = self.scale, self.shift + c
+            if abs(result.shift) > LARGEST_SHIFT * abs(result.scale):
+                raise ExploreError(
+                    f"{self.atom.name} is added to {float(result.shift):.3g}, beside which floats hold few of its "
+                    "digits; explore computes with ideal numbers: compare it before it is added"
+                )
         return result
 
     def _constant(self, value: Any) -> Fraction:
