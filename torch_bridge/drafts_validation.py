@@ -9,7 +9,7 @@ import torch
 from spec_math.arrays import count
 from spec_math.scheme import Scheme
 from spec_math.token_level import decide_hub, decide_rejection
-from torch_bridge import input_validation
+from torch_bridge import draft_weights, input_validation
 from torch_bridge.options import Options, restricted
 
 OWN_DRAFTERS = decide_rejection.decide_recursive
@@ -99,6 +99,7 @@ def check_values(
     input_validation.check_rows(draft_logits, "draft_logits", tokens >= 0 if own else tokens[:, 0] >= 0)
     rows = draft_logits if own else draft_logits[:, None].expand(-1, tokens.shape[1], -1)
     input_validation.check_drafted(rows, tokens, options)
+    draft_weights.check_weights(draft_logits, tokens, scheme.distinct, options)
     if scheme.decide is decide_hub.decide_hub:
         _check_hub(restricted(draft_logits, options), tokens)
 

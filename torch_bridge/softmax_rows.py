@@ -60,6 +60,28 @@ def weigh(logits: Any, options: Options, into: Any = None) -> Any:
     return torch.softmax(into.mul_(1 / divisor), dim=-1, out=into)
 
 
+def weigh_rest(kept: Any, tokens: Any, options: Options) -> Any:
+    """Return the softmax of rows [B, V] already restricted, without the tokens [B, m], −1 behind the last of each row.
+
+    The largest logit that is LEFT is taken off, so that what is left of a sharp law does not underflow. Where nothing
+    is left the row is 0.
+
+    >>> logits = torch.tensor([[0.0, -900.0, -900.0]])
+    >>> weigh_rest(logits, torch.tensor([[0]]), Options()).tolist()
+    [[0.0, 0.5, 0.5]]
+    >>> weigh(logits, Options()).tolist()
+    [[1.0, 0.0, 0.0]]
+    """
+    if tokens.shape[-1]:
+        # A column without a token repeats the first; a row without any keeps the logit of token 0.
+        some = tokens[:, :1] >= 0
+        at = torch.where(some, torch.where(tokens < 0, tokens[:, :1], tokens), 0)
+        kept = kept.scatter(-1, at, kept.gather(-1, at).masked_fill(some, -torch.inf))
+    rows = weigh(kept, options)
+    # The softmax of a row of −inf is NaN everywhere.
+    return rows.masked_fill_(rows[:, :1].isnan(), 0)
+
+
 def rows_of(logits: Any, tokens: Any, options: Options, into: Any = None) -> Rows:
     """Weigh rows of logits [..., V] and keep what coins need, for one token [...] of each; weights go `into` a tensor.
 

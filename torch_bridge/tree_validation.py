@@ -9,7 +9,7 @@ import torch
 from spec_math.arrays import count
 from spec_math.block_level.method import Method
 from spec_math.block_level.tree_rules import TreeRule
-from torch_bridge import input_validation
+from torch_bridge import draft_weights, input_validation
 from torch_bridge.options import Options, restricted
 
 NAMES = ("target_logits", "draft_logits", "tokens", "parents", "uniforms")
@@ -126,7 +126,7 @@ def check_values(rule: TreeRule, given: Trees, options: Options) -> None:
     input_validation.check_rows(target_logits, "target_logits", torch.cat([root, there & ~ended], dim=1))
     if rule.reads_draft:
         input_validation.check_rows(draft_logits, "draft_logits", drafted)
-        check_drafted(draft_logits, tokens, parents, options)
+        check_drafted(draft_logits, tokens, parents, options, rule.siblings == "distinct")
 
 
 def check_nodes(tokens: Any, parents: Any, vocabulary: int) -> None:
@@ -243,13 +243,15 @@ def _check_chains(rule: TreeRule, tokens: Any, parents: Any, options: Options, c
         )
 
 
-def check_drafted(draft_logits: Any, tokens: Any, parents: Any, options: Options) -> None:
+def check_drafted(draft_logits: Any, tokens: Any, parents: Any, options: Options, distinct: bool) -> None:
     """Check that the draft's laws [B, N + 1, V], restricted, have mass on the tokens [B, N] drafted after them.
 
-    Raises:
-        ValueError: naming the first node that cannot have been drafted.
+    Where siblings are `distinct`, earlier ones are taken off the law that a token was drafted from.
 
-    >>> check_drafted(torch.zeros(1, 2, 2), torch.tensor([[1]]), torch.tensor([[-1]]), Options())
+    Raises:
+        ValueError: naming the first node that cannot have been drafted, or weighs too little for that.
+
+    >>> check_drafted(torch.zeros(1, 2, 2), torch.tensor([[1]]), torch.tensor([[-1]]), Options(), distinct=True)
     """
     there = tokens >= 0
     for request in range(len(tokens)):
@@ -267,6 +269,12 @@ def check_drafted(draft_logits: Any, tokens: Any, parents: Any, options: Options
                 f"the draft puts no mass on token {int(token[node])} of node {node} in request {request}; give the "
                 "logits and options that the drafts were drawn with"
             )
+        gaps = draft_weights.gaps(kept[None], slot[None], tokens[request : request + 1].long(), distinct, own)[0]
+        light = gaps < draft_weights.least_gap(kept.dtype, kept.shape[-1])
+        if bool(light.any()):
+            node = int(light.nonzero()[0])
+            name = f"in request {request} node {node} has token {int(token[node])}"
+            raise ValueError(draft_weights.too_light(name, float(gaps[node]), kept.dtype, kept.shape[-1]))
 
 
 def _flat(allowed: Any) -> Any:

@@ -12,19 +12,16 @@ import torch
 
 from spec_math.chance import Coin
 from spec_math.scheme import Scheme
-from spec_math.token_level import decide_plan, decide_rejection
+from spec_math.token_level import decide_plan
 from torch_bridge import drafts_validation, mapped_validation, verify_mapped
 from torch_bridge.blocked_draw import batch_coin
+from torch_bridge.draft_rows import WITHOUT_DRAFT_LAW, draft_rows
 from torch_bridge.mapped_logits import MappedLogits
 from torch_bridge.options import DEFAULT, Options, restricted
 from torch_bridge.softmax_rows import weigh, working
 from torch_bridge.tensor_coin import TensorCoin
 from torch_bridge.threshold import laws
 from torch_bridge.verify import CHUNK_BYTES, ELSEWHERE
-
-WITHOUT_DRAFT_LAW = (decide_rejection.decide_one_hot, decide_rejection.decide_match)
-"""Rules that never look at the draft's law."""
-
 
 ORDERS, ORDERED = decide_plan.decide_plan, 4
 """The rule that orders the tokens, and how many arrays it holds for each of a law: their sums, in float64."""
@@ -61,6 +58,8 @@ def verify_drafts(
     [B, C] in [0, 1), C = `columns(scheme, k)`: a request takes from its row one uniform for each coin of the program,
     from the left. Without drafts it draws from its target. Nothing waits for the device but `options.check`; a scheme
     without an array formula (`scheme.decide`) is replayed in float64 on the CPU, one request after another.
+    A draft whose weight among those left is 0 in the working type was not drafted: with `options.check` it is refused,
+    as is one that may have lost digits, and else passed over, so that the law is the target's all the same.
     draft_logits may be `MappedLogits`, of another vocabulary or of part of one: tokens are then the draft's, emitted
     ones the target's, and uniforms have one column more.
 
@@ -95,7 +94,8 @@ def verify_drafts(
         own = options.at(here)
         target = weigh(restricted(target_logits[here], own), own)
         drafted = tokens[here].long()
-        draft = target if scheme.decide in WITHOUT_DRAFT_LAW else _in_use(draft_logits[here], drafted, own)
+        reads = scheme.decide not in WITHOUT_DRAFT_LAW
+        draft = draft_rows(scheme.decide, draft_logits[here], drafted, own) if reads else target
         parts.append(scheme.decide(batch_coin(uniforms[here]), drafted, target, draft))
     return Selected(*(torch.cat(each) for each in zip(*parts, strict=True)))
 
@@ -111,12 +111,6 @@ def chunks(target_logits: Any, draft_logits: Any, options: Options, held: int = 
     size = max(1, most // (held * rows * working(target_logits.dtype).itemsize))
     for start in range(0, requests, size):
         yield slice(start, start + size)
-
-
-def _in_use(draft_logits: Any, tokens: Any, options: Options) -> Any:
-    """Return the draft's weights [b, V] or [b, k, V]; a row that nothing was drafted from may hold anything: ones."""
-    unused = tokens < 0 if draft_logits.ndim == 3 else tokens[:, 0] < 0
-    return weigh(restricted(draft_logits, options), options).masked_fill_(unused[..., None], 1)
 
 
 def _of_width(tokens: Any, width: int) -> Any:

@@ -17,9 +17,10 @@ from spec_math.drafting.merged import decide_merged
 from spec_math.drafting.merged_tree import decide_merged_tree, placed_tree
 from spec_math.scheme import Scheme
 from torch_bridge.blocked_draw import batch_coin
+from torch_bridge.draft_rows import draft_rows
 from torch_bridge.mapped_logits import MappedLogits
 from torch_bridge.options import Options, restricted
-from torch_bridge.softmax_rows import weigh, working
+from torch_bridge.softmax_rows import weigh, weigh_rest, working
 from torch_bridge.verify import CHUNK_BYTES, ELSEWHERE
 
 HELD = 6
@@ -52,9 +53,7 @@ def decide_drafts(
         own, rows = options.at(here), draft.at(here)
         drafted = tokens[here].long()
         target = weigh(restricted(target_logits[here], own), own)
-        masses = weigh(restricted(rows.logits, rows.options(own)), rows.options(own))
-        # The draft's row of a request without drafts may hold anything.
-        masses = masses.masked_fill_((drafted[:, 0] < 0)[:, None], 1)
+        masses = draft_rows(scheme.decide, rows.logits, drafted, rows.options(own))
         places = rows.places.long().expand(len(drafted), -1)
         parts.append(decide_merged(scheme.decide, batch_coin(uniforms[here]), drafted, (target, masses), places))
     emitted, accepted = (torch.cat(each) for each in zip(*parts, strict=True))
@@ -114,14 +113,15 @@ class _Rows(Rows):
         """Return the target's masses [B, V] at the slots [B]."""
         return self._row(0, slot)
 
-    def draft(self, slot: Any) -> Any:
-        """Return the draft's masses [B, D] there."""
-        return self._row(1, slot)
+    def draft(self, slot: Any, without: Any = None) -> Any:
+        """Return the draft's masses [B, D] there; without some tokens [B, m] they are weighed anew."""
+        return self._row(1, slot, without)
 
-    def _row(self, role: int, slot: Any) -> Any:
+    def _row(self, role: int, slot: Any, without: Any = None) -> Any:
         requests = torch.arange(len(slot), device=slot.device)
         options, allowed = self._options[role], self._options[role].allowed
         if allowed is not None and allowed.ndim == 3:
             options = replace(options, allowed=allowed[requests, slot])
-        masses = weigh(restricted(self._logits[role][requests, slot], options), options)
+        kept = restricted(self._logits[role][requests, slot], options)
+        masses = weigh(kept, options) if without is None else weigh_rest(kept, without, options)
         return masses.masked_fill_(self._unused[role][requests, slot][:, None], 1)

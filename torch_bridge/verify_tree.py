@@ -17,7 +17,7 @@ from torch_bridge import mapped_validation, tree_programs, tree_validation, veri
 from torch_bridge.blocked_draw import batch_coin
 from torch_bridge.mapped_logits import MappedLogits
 from torch_bridge.options import DEFAULT, Options, restricted
-from torch_bridge.softmax_rows import weigh, working
+from torch_bridge.softmax_rows import weigh, weigh_rest, working
 from torch_bridge.verify import CHUNK_BYTES, ELSEWHERE
 
 HELD = 6
@@ -139,17 +139,22 @@ class LogitRows:
         """Return the target's masses [B, V] at the slots [B]."""
         return self._row(self._targets, slot)
 
-    def draft(self, slot: Any) -> Any:
-        """Return the draft's masses [B, V] at the slots [B]; the target's where the draft is not read."""
-        return self._row(self._targets if self._drafts is None else self._drafts, slot)
+    def draft(self, slot: Any, without: Any = None) -> Any:
+        """Return the draft's masses [B, V] at the slots [B]; the target's where the draft is not read.
 
-    def _row(self, logits: Any, slot: Any) -> Any:
+        Without some tokens [B, m] they are weighed anew, so that what is left does not underflow.
+        """
+        return self._row(self._targets if self._drafts is None else self._drafts, slot, without)
+
+    def _row(self, logits: Any, slot: Any, without: Any = None) -> Any:
         requests = places(slot, len(slot))
         options, allowed = self._options, self._options.allowed
         if allowed is not None and allowed.ndim == 3:
             options = replace(options, allowed=allowed[requests, slot])
         unused = self._unused[logits is self._targets][requests, slot]
-        return weigh(restricted(logits[requests, slot], options), options).masked_fill_(unused[:, None], 1)
+        kept = restricted(logits[requests, slot], options)
+        rows = weigh(kept, options) if without is None else weigh_rest(kept, without, options)
+        return rows.masked_fill_(unused[:, None], 1)
 
 
 def _is_replayed(rule: TreeRule, logits: Any, options: Options) -> bool:

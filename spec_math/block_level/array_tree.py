@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import array_api_compat
 
 from spec_math.arrays import Array, array_namespace
+from spec_math.token_level.array_drafts import without_tokens
 
 
 class Rows(Protocol):
@@ -17,8 +18,11 @@ class Rows(Protocol):
         """Return the target's masses [B, V] after the node slot − 1 of each request, after the root for slot [B] 0."""
         ...
 
-    def draft(self, slot: Array) -> Array:
-        """Return the draft's masses [B, V] there."""
+    def draft(self, slot: Array, without: Array | None = None) -> Array:
+        """Return the draft's masses [B, V] there, or what is left without the tokens [B, m], −1 behind the last.
+
+        Each row is in proportion to its own sum, and so is what is left of it.
+        """
         ...
 
 
@@ -50,9 +54,10 @@ class GivenRows:
         """Return the target's masses [B, V] at the slots [B]."""
         return self.targets[places(slot, len(slot)), slot]
 
-    def draft(self, slot: Array) -> Array:
-        """Return the draft's masses [B, V] at the slots [B]."""
-        return self.drafts[places(slot, len(slot)), slot]
+    def draft(self, slot: Array, without: Array | None = None) -> Array:
+        """Return the draft's masses [B, V] at the slots [B], 0 on the tokens [B, m]."""
+        rows = self.drafts[places(slot, len(slot)), slot]
+        return rows if without is None else without_tokens(rows, without)
 
 
 @dataclass(frozen=True, eq=False)

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from spec_math.array_coin import ArrayCoin
 from spec_math.arrays import Array, array_namespace, divide, positive_part, zeros_like
 from spec_math.block_level.array_tree import ArrayTree, Rows, Walked, first_of, path_to, places
-from spec_math.token_level.array_drafts import drawn_or_target, mass_of, ratio, times, without_tokens
+from spec_math.token_level.array_drafts import drawn_or_target, mass_of, ratio, times
 
 
 class Tour(NamedTuple):
@@ -58,7 +58,8 @@ def tour(tree: ArrayTree) -> Tour:
 def decide_traversal(coin: ArrayCoin, tree: ArrayTree, rows: Rows) -> Walked:
     """Judge trees of distinct siblings from their leaves upwards, as `traversal.verify` does.
 
-    A node's target and draft, changed by the children rejected below it, are held once for each level.
+    A node's target, changed by the children rejected below it, is held once for each level; its draft is what is left
+    of its law without them. A child without draft mass was not drafted: it is passed over with all that is below it.
 
     >>> import numpy as np
     >>> from spec_math.arrays import exact
@@ -87,47 +88,45 @@ def decide_traversal(coin: ArrayCoin, tree: ArrayTree, rows: Rows) -> Walked:
         accepts = coin.flip(weight[here, node + 1], leaving)
         best, going = xp.where(accepts, node, best), going & ~accepts
         rejected = leaving & ~accepts
-        t, d = states.at(parent, level, touched[here, parent])
+        t = states.at(parent, level, touched[here, parent])
+        gone = (tree.tokens >= 0) & (way.leaves < moment) & (tree.parents + 1 == parent[:, None])
+        d = rows.draft(parent, tree.tokens_of(tree.listed(gone)))
+        mass = mass_of(d, token)
+        rejected = rejected & (mass > 0)
         total, drawn = coin.total(t), coin.total(d)
         own = weight[here, parent]
         # A node whose drafts are used up has no draft mass left, and no child either.
         lacking = positive_part(times(t, divide(own * drawn, total, own)) - d)
         rest = divide(coin.total(lacking), drawn, drawn)
         share = divide(rest, rest + (1 - own), own)
-        states.put(level, rejected, xp.where((rest > 0)[:, None], lacking, t), without_tokens(d, token[:, None]))
-        reached = xp.minimum(coin.one, ratio(own * mass_of(t, token) * drawn, total * mass_of(d, token)))
+        states.put(level, rejected, xp.where((rest > 0)[:, None], lacking, t))
+        reached = xp.minimum(coin.one, ratio(own * mass_of(t, token) * drawn, total * mass))
         at_parent = (slots == parent[:, None]) & rejected[:, None]
         at_node = (slots == node[:, None] + 1) & (some & ~leaving)[:, None]
         touched = touched | at_parent
         weight = xp.where(at_parent, share[:, None], xp.where(at_node, reached[:, None], weight))
     level = xp.where(best >= 0, way.level[here, xp.where(best < 0, 0, best)], 0)
-    target, _ = states.at(best + 1, level, touched[here, best + 1])
+    target = states.at(best + 1, level, touched[here, best + 1])
     ended = (best >= 0) & tree.ends(tree.tokens[here, xp.where(best < 0, 0, best)])
     follows = drawn_or_target(coin, target, coin.total(target), target, ~ended)
     return Walked(path_to(tree, best, level), xp.where(ended, -1, follows))
 
 
 class _States:
-    """What is left of target and draft at one node of each level, [D + 1, B, V] each, where a child was rejected."""
+    """What is left of the target at one node of each level, [D + 1, B, V], where a child was rejected."""
 
     def __init__(self, tree: ArrayTree, rows: Rows) -> None:
         self.rows = rows
         like = rows.target(tree.tokens[:, 0] * 0)
         self._requests = places(tree.tokens, len(tree.tokens))
-        levels = [zeros_like(like)] * (tree.depth + 1)
-        self._held = [array_namespace(like).stack(levels) for _ in range(2)]
+        self._held = array_namespace(like).stack([zeros_like(like)] * (tree.depth + 1))
 
-    def at(self, slot: Array, level: Array, touched: Array) -> tuple[Array, Array]:
-        """Return target and draft [B, V] of the nodes at the slots [B] as they stand now."""
-        xp = array_namespace(level)
-        target, draft = (
-            xp.where(touched[:, None], held[level, self._requests], row)
-            for held, row in zip(self._held, (self.rows.target(slot), self.rows.draft(slot)), strict=True)
-        )
-        return target, draft
+    def at(self, slot: Array, level: Array, touched: Array) -> Array:
+        """Return the target [B, V] of the nodes at the slots [B] as it stands now."""
+        held = self._held[level, self._requests]
+        return array_namespace(level).where(touched[:, None], held, self.rows.target(slot))
 
-    def put(self, level: Array, where: Array, target: Array, draft: Array) -> None:
+    def put(self, level: Array, where: Array, target: Array) -> None:
         """Keep what is left at the levels [B] of the requests `where` [B]."""
-        xp = array_namespace(level)
-        for held, row in zip(self._held, (target, draft), strict=True):
-            held[level, self._requests] = xp.where(where[:, None], row, held[level, self._requests])
+        held = self._held[level, self._requests]
+        self._held[level, self._requests] = array_namespace(level).where(where[:, None], target, held)

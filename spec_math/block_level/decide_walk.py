@@ -5,6 +5,8 @@ Source: SpecTr, Alg. 3, for the walk with all copies; Sequoia, for distinct sibl
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 from spec_math.array_coin import ArrayCoin
 from spec_math.arrays import Array, array_namespace, zeros_like
 from spec_math.block_level.array_tree import ArrayTree, Rows, Walked, first_of, path_to
@@ -15,7 +17,7 @@ def decide_walk(at_node: Decide, coin: ArrayCoin, tree: ArrayTree, rows: Rows, t
     """Walk down while the emitted token is among the drafts, as `spectr.verify` does, with all drafts below its copies.
 
     The drafts of a node are those after all its copies, by index. With `tested` the walk goes on where a test accepted
-    a draft, as `without_replacement.verify` does.
+    a draft, as `without_replacement.verify` does, and the verifier of distinct drafts is given a `Remaining`.
 
     >>> from spec_math.arrays import exact
     >>> from spec_math.block_level.array_tree import GivenRows
@@ -36,7 +38,9 @@ def decide_walk(at_node: Decide, coin: ArrayCoin, tree: ArrayTree, rows: Rows, t
         target = rows.target(slot)
         # Where nothing is drafted, as below the last level, a draft law may be anything, and the target stands in.
         further = xp.any(members, axis=1)[:, None]
-        draft = xp.where(further, rows.draft(slot), target) if level < tree.depth else target
+        draft: Any = target
+        if level < tree.depth:
+            draft = _Left(rows, slot, further, target) if tested else xp.where(further, rows.draft(slot), target)
         token, accepted = at_node(coin, tree.tokens_of(tree.listed(members)), target, draft)
         agreeing = members & (tree.tokens == token[:, None]) & going[:, None]
         met = xp.any(agreeing, axis=1)
@@ -47,6 +51,19 @@ def decide_walk(at_node: Decide, coin: ArrayCoin, tree: ArrayTree, rows: Rows, t
         group = xp.concat([xp.zeros_like(agreeing[:, :1]), agreeing], axis=1)
     coin.going = coin.one > 0
     return Walked(path_to(tree, last, size), follows)
+
+
+class _Left(NamedTuple):
+    """What is left of the draft's rows at the slots [B] without some tokens; the target where nothing is drafted."""
+
+    rows: Rows
+    slot: Array
+    further: Array
+    target: Array
+
+    def __call__(self, tokens: Array) -> Array:
+        found = self.rows.draft(self.slot, tokens)
+        return array_namespace(found).where(self.further, found, self.target)
 
 
 def decide_target_only(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> Emitted:  # noqa: ARG001

@@ -6,6 +6,7 @@ Source: worked out here; union and intersection: Timor et al., Alg. 1 and 4.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from spec_math.array_coin import ArrayCoin
@@ -13,7 +14,7 @@ from spec_math.arrays import Array, array_namespace, is_exact, zeros_like
 from spec_math.block_level.array_tree import places as numbers
 from spec_math.chance import Coin
 from spec_math.scheme import Emission, Tokens
-from spec_math.token_level.array_drafts import Decide, Emitted
+from spec_math.token_level.array_drafts import Decide, Emitted, Remaining
 
 Total = Callable[[Array], Array]
 """The sums [B] of masses [B, V]."""
@@ -57,8 +58,9 @@ def padded(draft: Array) -> Array:
 def decide_merged(decide: Decide, coin: ArrayCoin, tokens: Array, rows: tuple[Array, Array], places: Array) -> Emitted:
     """Decide with a verifier of one position on drafts over another vocabulary, as `emit` does.
 
-    tokens [B, k] are the draft's, rows the target [B, V] and the draft [B, D]; places as `merged_target`. Emitted are
-    the target's tokens; where the verifier emits one that the draft lacks, one more coin says which.
+    tokens [B, k] are the draft's, rows the target [B, V] and the draft [B, D], or a `Remaining` of it; places as
+    `merged_target`. Emitted are the target's tokens; where the verifier emits one that the draft lacks, one more coin
+    says which.
 
     >>> from spec_math.arrays import exact
     >>> from spec_math.token_level.decide_rejection import decide_recursive
@@ -68,8 +70,13 @@ def decide_merged(decide: Decide, coin: ArrayCoin, tokens: Array, rows: tuple[Ar
     [1]
     """
     target, rest = merged_target(rows[0], places, coin.total)
-    found = decide(coin, tokens, target, padded(rows[1]))
+    draft = partial(_padded_left, rows[1]) if callable(rows[1]) else padded(rows[1])
+    found = decide(coin, tokens, target, draft)
     return Emitted(unmerged(coin, found.token, rest, places), found.accepted)
+
+
+def _padded_left(left: Remaining, tokens: Array) -> Array:
+    return padded(left(tokens))
 
 
 def unmerged(coin: ArrayCoin, token: Array, rest: Array, places: Array) -> Array:

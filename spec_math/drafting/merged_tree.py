@@ -84,9 +84,9 @@ class MergedRows:
         """Return the target's masses [B, D + 1] at the slots [B]."""
         return self.both(slot)[0]
 
-    def draft(self, slot: Array) -> Array:
-        """Return the draft's masses [B, D + 1] there, the last one 0."""
-        return padded(self._rows.draft(slot))
+    def draft(self, slot: Array, without: Array | None = None) -> Array:
+        """Return the draft's masses [B, D + 1] there, or what is left without the tokens [B, m]; the last one is 0."""
+        return padded(self._rows.draft(slot, without))
 
     def both(self, slot: Array) -> tuple[Array, Array]:
         """Return the target's masses there, and those [B, V] of the tokens that the draft lacks."""

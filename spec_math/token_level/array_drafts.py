@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,7 +26,15 @@ Decide = Callable[[ArrayCoin, Array, Array, Array], Emitted]
 
 Tokens are −1 behind the last one of a request; a request without drafts draws from its target. Masses are in proportion
 to their own sums. Fractions, NumPy or torch; no value is looked at on the host, and no shape depends on one. A flip and
-a draw take uniforms in the order in which the program does.
+a draw take uniforms in the order in which the program does. Formulas of distinct drafts also take a `Remaining` for the
+draft. A token without draft mass was not drafted: no test of it passes, and it is passed over where nothing waits.
+"""
+
+Remaining = Callable[[Array], Array]
+"""(tokens [B, m], −1 behind the last) -> what is left of a batch of draft laws without them, [B, V].
+
+Each row is in proportion to its own sum alone. Where a law is worked out anew without the tokens, what is left of a
+sharp one keeps its digits; what is left of masses that are held may have underflowed.
 """
 
 MassesOf = Callable[[Any], Array]
@@ -124,6 +133,17 @@ def with_mass(rows: Array, token: Array, mass: Array, own: bool = False) -> Arra
     return found
 
 
+def remaining(draft: Array | Remaining) -> Remaining:
+    """Return what is left of draft laws without some tokens: of rows [B, V] that are held, or as it is worked out.
+
+    >>> from spec_math.arrays import exact
+    >>> import numpy as np
+    >>> remaining(exact([["1/4", "1/4", "1/2"]]))(np.array([[2]])).tolist()
+    [[Fraction(1, 4), Fraction(1, 4), Fraction(0, 1)]]
+    """
+    return draft if callable(draft) else partial(without_tokens, draft)
+
+
 def drawn_or_target(coin: ArrayCoin, masses: Array, total: Array, target: Array, where: Array) -> Array:
     """Draw from masses [B, V] of this total [B], and from the target where nothing is left.
 
@@ -163,14 +183,13 @@ def drawn_rows(coin: ArrayCoin, masses_of: MassesOf, target: Array, left: Array,
 
 
 def ratio(top: Array, bottom: Array) -> Array:
-    """Return top/bottom [B], and 2 where the bottom is 0: a chance that always accepts.
+    """Return top/bottom [B], and 0 where the bottom is 0: what has no draft mass was not drafted, and is not accepted.
 
     >>> from spec_math.arrays import exact
-    >>> ratio(exact([1, 0]), exact([2, 0])).tolist()
-    [Fraction(1, 2), Fraction(2, 1)]
+    >>> ratio(exact([1, 1]), exact([2, 0])).tolist()
+    [Fraction(1, 2), Fraction(0, 1)]
     """
-    two = zeros_like(bottom) + 2
-    return divide(top, bottom, two)
+    return divide(top, bottom, zeros_like(bottom))
 
 
 def _of_type(factor: Array, rows: Array) -> Any:

@@ -13,6 +13,7 @@ from spec_math.token_level.array_drafts import (
     left_over,
     mass_of,
     ratio,
+    remaining,
     without_tokens,
 )
 
@@ -20,7 +21,7 @@ from spec_math.token_level.array_drafts import (
 def decide_hub(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> Emitted:
     """Accept the draft that is no favourite up to its target mass, else the favourite a, as `hub.emit` does.
 
-    Tokens [B, 2]: (x, a), (a, x), or (a, −1) where the draft is certain.
+    Tokens [B, 2]: (x, a), (a, x), or (a, −1) where the draft is certain. The draft: rows [B, V], or a `Remaining`.
 
     >>> from spec_math.arrays import exact
     >>> import numpy as np
@@ -30,17 +31,19 @@ def decide_hub(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> E
     [1]
     """
     xp = array_namespace(target)
-    mass, drawn = coin.total(target), coin.total(draft)
+    without = remaining(draft)
+    whole = without(xp.full_like(tokens[:, :1], -1))
+    mass, drawn = coin.total(target), coin.total(whole)
     some = tokens[:, 0] >= 0
-    hub = draft.argmax(axis=-1)
+    hub = whole.argmax(axis=-1)
     first = tokens[:, 0] != hub
     x = xp.where(first, tokens[:, 0], tokens[:, 1])
-    pair = some & (x >= 0)
-    others = without_tokens(draft, hub[:, None])
-    left_out, weight = coin.total(others), mass_of(draft, hub) / drawn
-    t, d = mass_of(target, x) / mass, mass_of(draft, x) / drawn
+    others = without(hub[:, None])
+    left_out, weight = coin.total(others), mass_of(whole, hub) / drawn
+    t, d, share = mass_of(target, x) / mass, mass_of(whole, x) / drawn, mass_of(others, x)
+    pair = some & (xp.where(first, d, share) > 0)
     # In (a, x) the mass of x in its pairs is d(a)·d(x)/(1 − d(a)).
-    second = ratio(positive_part(t - d) * left_out, weight * mass_of(draft, x))
+    second = ratio(positive_part(t - d) * left_out, weight * share)
     passes = coin.flip(xp.where(first, ratio(t, d), second), pair, xp.where(first, xp.ones_like(t), weight))
     taken = xp.where(pair, ratio(mass, left_out), mass * 0)
     lacking = left_over(target, others, taken)

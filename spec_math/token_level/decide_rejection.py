@@ -22,6 +22,7 @@ from spec_math.token_level.array_drafts import (
     left_over,
     mass_of,
     ratio,
+    remaining,
     sizes,
     with_mass,
     without_tokens,
@@ -48,6 +49,8 @@ def decide_recursive(coin: ArrayCoin, tokens: Array, target: Array, draft: Array
 def decide_without_replacement(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> Emitted:
     """Test distinct drafts [B, k] in turn as `without_replacement.emit` does: d loses each token that is rejected.
 
+    The draft: rows [B, V], or a `Remaining`.
+
     >>> from spec_math.arrays import exact
     >>> import numpy as np
     >>> coin = ArrayCoin(exact([["3/5", "1/5", 0]]))
@@ -55,11 +58,16 @@ def decide_without_replacement(coin: ArrayCoin, tokens: Array, target: Array, dr
     >>> decide_without_replacement(coin, np.array([[0, 1]]), *laws).accepted.tolist()
     [True]
     """
-    return _tested_alike(coin, tokens, target, draft, distinct=True)
+    if not callable(draft):
+        return _tested_alike(coin, tokens, target, draft, distinct=True)
+    # What is left is on a scale of its own at every test, and no one λ serves.
+    return _tested(coin, tokens, target, lambda place: draft(tokens[:, :place]))
 
 
 def decide_greedy(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> Emitted:
     """Test the last draft of each request alone, as `greedy.emit` does: the draft law is without the others.
+
+    The draft: rows [B, V], or a `Remaining`.
 
     >>> from spec_math.arrays import exact
     >>> import numpy as np
@@ -73,8 +81,7 @@ def decide_greedy(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -
     places = xp.cumulative_sum(xp.ones_like(tokens), axis=1) - 1
     fixed = xp.where(places < last[:, None], tokens, -1)
     drawn = xp.take_along_axis(tokens, xp.where(last < 0, 0, last)[:, None], axis=1)
-    rest = without_tokens(draft, fixed)
-    return _tested_alike(coin, drawn, target, rest)
+    return _tested_alike(coin, drawn, target, remaining(draft)(fixed))
 
 
 def decide_one_hot(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> Emitted:  # noqa: ARG001
@@ -114,10 +121,10 @@ def _tested(coin: ArrayCoin, tokens: Array, target: Array, law: Callable[[int], 
     emitted, accepted = tokens[:, 0], tokens[:, 0] < -1
     for place in range(tokens.shape[1]):
         token, draft = tokens[:, place], law(place)
-        there = (token >= 0) & ~accepted
-        drawn = coin.total(draft)
+        drawn, mass = coin.total(draft), mass_of(draft, token)
+        there = (mass > 0) & ~accepted
         # r = d leaves nothing: no test rejects there but by a rounding, and the target stands in for the residual.
-        passes = coin.flip(ratio(mass_of(left, token) * drawn, total * mass_of(draft, token)), there, total)
+        passes = coin.flip(ratio(mass_of(left, token) * drawn, total * mass), there, total)
         rest = left_over(left, draft, ratio(total, drawn))
         sum_of_rest = coin.total(rest)
         rejected = there & ~passes & (sum_of_rest > 0)
@@ -141,8 +148,8 @@ def _tested_alike(coin: ArrayCoin, tokens: Array, target: Array, draft: Array, d
     scratch = None if isinstance(target, np.ndarray) else xp.empty_like(target)
     for place in range(tokens.shape[1]):
         token = tokens[:, place]
-        there = (token >= 0) & ~accepted
         t, d = mass_of(target, token), mass_of(draft, token)
+        there = (d > 0) & ~accepted
         passes = coin.flip(ratio(positive_part(t - scale * d) * drawn, total * d), there, total)
         emitted, accepted = xp.where(passes, token, emitted), accepted | passes
         further = scale + ratio(total, drawn)
