@@ -8,6 +8,7 @@ from typing import Any
 
 import torch
 
+from spec_math.audit.exploration.replaced import paused
 from spec_math.audit.loading.package import Loading, load_module
 from torch_bridge.engines.engine import Defect, Edit, Engine, Options, Step
 from torch_bridge.engines.lmdeploy import ABSENT, ARCHIVE, MODULE
@@ -21,7 +22,8 @@ def _verification(module: Any) -> Any:
     """Return the verification of the default backend, out of the same package, and let drawing be torch's own."""
     if not hasattr(module, "verification"):
         root = Path(module.__file__).parents[3]
-        module.verification = load_module(root, MODULE, Loading(ABSENT)).DefaultRejectionSamplingImpl()
+        with paused():  # what is imported draws from what is real
+            module.verification = load_module(root, MODULE, Loading(ABSENT)).DefaultRejectionSamplingImpl()
         module.FusedLogitsProcessor.__init__.__globals__["_multinomial_sampling"] = _drawn
     return module.verification
 
