@@ -12,7 +12,7 @@ import numpy as np
 from spec_math.arrays import Array, array_namespace, as_laws, count, divide, zeros_like
 from spec_math.arrays import as_law as checked
 from spec_math.chance import Coin
-from spec_math.distribution import capped_ratio, descending_rank, residual_of
+from spec_math.distribution import as_probability, capped_ratio, descending_rank, residual_of
 from spec_math.scheme import Emission, Optimum, Proven, Scheme, Tokens, drafted, token_of
 from spec_math.token_level import decide_rejection
 from spec_math.token_level.streamed import Chunk
@@ -73,8 +73,8 @@ def acceptance(target: Any, draft: Any, k: int) -> Any:
     >>> acceptance(["1/4", "1/2", "1/4"], ["1/4", "1/2", "1/4"], 2)
     Fraction(1, 1)
     """
-    fixed, drawn = _split(target, draft, k)
-    return fixed + drawn
+    t, d = as_laws(target, draft)
+    return as_probability(sum(_split(t, d, k)), t, d, k)
 
 
 def test_acceptance(target: Any, draft: Any, k: int) -> Any:
@@ -83,11 +83,11 @@ def test_acceptance(target: Any, draft: Any, k: int) -> Any:
     >>> test_acceptance(["1/4", "1/2", "1/4"], ["1/4", "1/2", "1/4"], 2)
     Fraction(1, 2)
     """
-    return _split(target, draft, k)[1]
-
-
-def _split(target: Any, draft: Any, k: int) -> tuple[Any, Any]:
     t, d = as_laws(target, draft)
+    return as_probability(_split(t, d, k)[1], t, d, k)
+
+
+def _split(t: Array, d: Array, k: int) -> tuple[Any, Any]:
     xp = array_namespace(t)
     wanted = (d > 0).sum(-1)
     wanted = np.minimum(wanted, count(k)) if isinstance(d, np.ndarray) else wanted.clamp(max=count(k))

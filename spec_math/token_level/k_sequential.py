@@ -10,7 +10,7 @@ import numpy as np
 
 from spec_math.arrays import Array, array_namespace, as_laws, count, divide, is_exact, ones_like
 from spec_math.chance import Coin
-from spec_math.distribution import capped_ratio, excess
+from spec_math.distribution import as_probability, capped_ratio, excess
 from spec_math.number_types import remembering
 from spec_math.scheme import Emission, Parameter, Proven, Scheme, drafted, draw_independent, token_of
 from spec_math.token_level import decide_k_sequential, optima
@@ -75,7 +75,8 @@ def acceptance(target: Any, draft: Any, k: int, gamma: Any = None) -> Any:
     # p_res·(1 − β)^k needs no division: it is the target mass that the tests leave over.
     left = _left_over(t, passed, k)
     among = divide(d - passed, 1 - passes, ones_like(passes))
-    return 1 - none_of(passes[..., 0], k) + xp.sum(left * (1 - none_of(among, k)), axis=-1)
+    found = 1 - none_of(passes[..., 0], k) + xp.sum(left * (1 - none_of(among, k)), axis=-1)
+    return as_probability(found, t, d, k)
 
 
 def test_acceptance(target: Any, draft: Any, k: int, gamma: Any = None) -> Any:
@@ -91,7 +92,7 @@ def test_acceptance(target: Any, draft: Any, k: int, gamma: Any = None) -> Any:
     k = count(k)
     gamma = least(t, d, k) if gamma is None else _valid(t, d, k, gamma)
     xp = array_namespace(t)
-    return 1 - none_of(xp.sum(xp.minimum(d, t / column(gamma)), axis=-1), k)
+    return as_probability(1 - none_of(xp.sum(xp.minimum(d, t / column(gamma)), axis=-1), k), t, d, k)
 
 
 def is_valid(target: Any, draft: Any, k: int, gamma: Any) -> Any:

@@ -12,7 +12,7 @@ import numpy as np
 from spec_math.arrays import Array, array_namespace, as_laws, ones_like, zeros_like
 from spec_math.arrays import as_law as checked
 from spec_math.chance import Coin
-from spec_math.distribution import residual_of
+from spec_math.distribution import as_probability, residual_of
 from spec_math.scheme import Emission, Optimum, Proven, Scheme, Tokens, is_index, the_token, token_of
 from spec_math.token_level import decide_rejection
 from spec_math.token_level.streamed import Chunk
@@ -67,9 +67,9 @@ def acceptance(target: Any, draft: Any, k: int = 1) -> Any:  # noqa: ARG001
     t, d = as_laws(target, draft)
     if isinstance(t, np.ndarray):
         # A sum of one mass, as indexing would leave a 0-dimensional object array where a Fraction is wanted.
-        return np.take_along_axis(t, np.argmax(d, axis=-1)[..., None], -1).sum(axis=-1)
+        return as_probability(np.take_along_axis(t, np.argmax(d, axis=-1)[..., None], -1).sum(axis=-1), t, d)
     xp = array_namespace(t)
-    return xp.take_along_axis(t, xp.argmax(d, axis=-1, keepdims=True), axis=-1)[..., 0]
+    return as_probability(xp.take_along_axis(t, xp.argmax(d, axis=-1, keepdims=True), axis=-1)[..., 0], t, d)
 
 
 def _one_hot(t: Array, x: int) -> Array:

@@ -11,7 +11,7 @@ from typing import Any
 
 from spec_math.arrays import as_laws, count
 from spec_math.chance import Coin
-from spec_math.distribution import capped_ratio, excess, residual_of
+from spec_math.distribution import as_probability, capped_ratio, excess, residual_of
 from spec_math.scheme import Emission, Proven, Scheme, drafted, draw_independent, token_of
 from spec_math.token_level import decide_rejection, optima
 from spec_math.token_level.streamed import Chunk
@@ -58,7 +58,7 @@ def acceptance(target: Any, draft: Any, k: int) -> Any:
     Fraction(7, 8)
     """
     t, d = as_laws(target, draft)
-    return acceptance_by(partial(excess, t, d), k, 1 - excess(t, d, 0))
+    return as_probability(acceptance_by(partial(excess, t, d), k, 1 - excess(t, d, 0)), t, d, k)
 
 
 def acceptance_by(excess_at: Callable[[Any], Any], k: int, start: Any = 0) -> Any:

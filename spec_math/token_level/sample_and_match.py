@@ -10,6 +10,7 @@ from typing import Any
 from spec_math.arrays import array_namespace, as_laws
 from spec_math.arrays import as_law as checked
 from spec_math.chance import Coin
+from spec_math.distribution import as_probability
 from spec_math.scheme import Emission, Proven, Scheme, the_token, token_of
 from spec_math.token_level import decide_rejection, optima
 from spec_math.token_level.single import draw as draw
@@ -46,7 +47,7 @@ def acceptance(target: Any, draft: Any, k: int = 1) -> Any:  # noqa: ARG001
     Fraction(7, 12)
     """
     t, d = as_laws(target, draft)
-    return array_namespace(t).sum(t * d, axis=-1)
+    return as_probability(array_namespace(t).sum(t * d, axis=-1), t, d)
 
 
 SCHEME = Scheme(

@@ -13,7 +13,7 @@ import numpy as np
 from spec_math.arrays import Array, array_namespace, as_laws, count, is_exact, positive_part
 from spec_math.arrays import as_law as checked
 from spec_math.chance import Coin
-from spec_math.distribution import capped_ratio, residual_of, restriction
+from spec_math.distribution import as_probability, capped_ratio, residual_of, restriction
 from spec_math.kernels import kernel
 from spec_math.mean import Mean, of_independent
 from spec_math.scheme import Emission, Proven, Scheme, Tokens, drafted, token_of
@@ -92,7 +92,7 @@ def _acceptance(t: Array, d: Array, k: int) -> Any:
             f"the acceptance of {steps} drafts without replacement at V = {len(t)} is a sum of {len(t)}^{steps - 1} "
             f"terms, more than {TERMS:.0e}; call without_replacement.estimate, which gives a value with an interval"
         )
-    return 1 - _rejected(t, d, steps)
+    return as_probability(1 - _rejected(t, d, steps), t, d, steps)
 
 
 TERMS = 2_000_000

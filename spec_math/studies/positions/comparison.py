@@ -7,6 +7,7 @@ from itertools import pairwise
 
 import numpy as np
 
+from spec_math.distribution import cut
 from spec_math.invariants import (
     ABOVE_OPTIMUM,
     MONOTONE,
@@ -164,7 +165,7 @@ def _add_streamed(line: Line, chunk: Chunk, result: Comparison, first: int) -> N
         kind = scheme.optimum
         if kind is not None and kind.streamed is not None:
             best = accepted if kind.streamed is scheme.streamed else kind.streamed(chunk, k)[0]
-            line.gaps[k].add(best - accepted)
+            line.gaps[k].add(cut(best - accepted, bound))
             watch.at_most(ABOVE_OPTIMUM, scheme, (accepted, best), bound, first, k)
     if scheme.monotone:
         _watch_order(line, found, result, first)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from spec_math.distribution import cut
 from spec_math.invariants import (
     ABOVE_OPTIMUM,
     MONOTONE,
@@ -105,7 +106,8 @@ def _add(result: Comparison, line: Line, scheme: Scheme, k: int, given: Any) -> 
     result.watch.at_most(PROBABILITY, scheme, (0.0, tested), bound, *place)
     result.watch.at_most(TEST_ABOVE_ACCEPTANCE, scheme, (tested, accepted), bound, *place)
     if scheme.optimum is not None and k in known:
-        line.gaps[k].add(np.array([known[k] - accepted]), runs=runs)
+        gap = np.array([known[k] - accepted])
+        line.gaps[k].add(cut(gap, bound) if exact else gap, runs=runs)
         if exact:
             result.watch.at_most(ABOVE_OPTIMUM, scheme, (accepted, known[k]), bound, *place)
 
