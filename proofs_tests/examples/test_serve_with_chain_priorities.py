@@ -6,6 +6,7 @@ That it yields more tokens a call than one chain is the example's own check, whi
 from __future__ import annotations
 
 import importlib.util
+import runpy
 from pathlib import Path
 from typing import Any
 
@@ -93,3 +94,18 @@ def test_the_cache_that_is_kept_is_that_of_the_text(loop: Any) -> None:
         for kept, wanted in zip(cache, whole, strict=True):
             assert kept.shape == wanted.shape
             assert float((kept - wanted).abs().max()) < 1e-12
+
+
+def test_an_example_that_drafts_one_chain_twice_does_not_end_in_its_check(tmp_path: Path) -> None:
+    """The control of the example's own check, on fewer texts."""
+    text = PATH.read_text(encoding="utf-8")
+    for right, wrong in (
+        ('("chain priorities", (4, 3))', '("chain priorities", (1, 3))'),
+        ("texts: int = 40", "texts: int = 6"),
+    ):
+        assert text.count(right) == 1
+        text = text.replace(right, wrong)
+    broken = tmp_path / PATH.name
+    assert broken.write_text(text, encoding="utf-8") > 0
+    with pytest.raises(SystemExit, match="four chains should yield more"):
+        runpy.run_path(str(broken), run_name="__main__")
