@@ -173,6 +173,7 @@ NO_NUMBERS = {
     "number_type",
     "descending_rank",
     # of floats alone
+    "cut",
     "divided_in_float64",
     "sum_gap",
     "estimate",
@@ -196,7 +197,7 @@ NO_NUMBERS = {
     "acceptance_by",
     "rejections_by",
 }
-ONE_POSITION = {"without", "f_of_excess", "scaled", "column"}
+ONE_POSITION = {"without", "f_of_excess", "scaled", "column", "as_probability"}
 ONE_POSITION_MODULES = (bounds, draft_law, several_drafters, transport)
 
 MODULES = (
