@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 
+import pytest
 from hypothesis import HealthCheck, Phase, settings
 
 settings.register_profile(
@@ -29,6 +30,15 @@ def pytest_runtest_setup() -> None:
     """A width or colours that one test, or what it explores, leaves in the environment are not another test's."""
     for name in ("COLUMNS", "LINES", "FORCE_COLOR", "NO_COLOR"):
         _ = os.environ.pop(name, None)
+
+
+@pytest.fixture
+def coarse_grid(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ratios are rounded to 0, 1/2, 1, 2 and 3: some lie beyond, and the Fractions of other points are not computed."""
+    from spec_math.block_level import ratio_cells
+
+    monkeypatch.setattr(ratio_cells, "BITS", 1)
+    monkeypatch.setattr(ratio_cells, "OCTAVES", 2)
 
 
 # A shell starts what it runs in the background with interrupts ignored, and so would be the commands that tests start

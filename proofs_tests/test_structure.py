@@ -9,33 +9,12 @@ from textwrap import dedent
 
 import pytest
 
+from proofs_tests.floors import HEIGHT, imported
 from spec_math import SCHEMES
 
 ROOT = Path(__file__).parent.parent
 LONGEST = 320
 
-# From the ground up. A module imports from lower floors, or from its own package; those that share a floor do not know
-# of each other. `spec_math/__init__.py` is the roof.
-FLOORS = [
-    {"number_types", "kernels", "notebook", "files", "mean", "invariants"},
-    {"arrays", "float_allowance", "verdict_values", "result"},
-    {"masses", "array_draw"},
-    {"chance", "distribution", "roots", "common_denominator", "array_coin"},
-    {"scheme", "every_path", "beside_the_coin"},
-    {"coupling", "verdict"},
-    {"language"},
-    {"token_level"},
-    {"block_level"},
-    {"drafting"},
-    {"string_level"},
-    {"lossy"},
-    {"symbolic"},
-    {"audit"},
-    {"render"},
-    {"studies"},
-    {"cli", "testing"},
-]
-HEIGHT = {name: height for height, floor in enumerate(FLOORS) for name in floor}
 
 COMPARING = {"allclose", "array_equal", "array_equiv", "isclose", "is_close", "equal", "close"}
 
@@ -57,17 +36,6 @@ everywhere = pytest.mark.parametrize("path", CHECKED, ids=name_of)
 
 def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
-
-
-def imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
-    """Line and full name of everything imported, at the top or inside functions."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.ImportFrom):
-            yield from ((node.lineno, f"{node.module or ''}.{alias.name}") for alias in node.names)
-            if node.level:
-                yield node.lineno, "a relative import"
-        elif isinstance(node, ast.Import):
-            yield from ((node.lineno, alias.name) for alias in node.names)
 
 
 def part(name: str) -> str:
@@ -144,9 +112,15 @@ def test_imports_run_downhill(path: Path) -> None:
         assert uphill(parsed(path), own) == []
 
 
-def test_no_file_waits_for_itself() -> None:
+@pytest.mark.parametrize("folder", ["spec_math", "torch_bridge", "proofs_tests"])
+def test_no_file_waits_for_itself(folder: str) -> None:
     """Within a package too, no circle of imports."""
-    files = {".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in LIBRARY}
+    paths = [path for path in CHECKED if path.relative_to(ROOT).parts[0] == folder]
+    assert waiting({".".join(path.relative_to(ROOT).with_suffix("").parts): path for path in paths}) == []
+
+
+def waiting(files: dict[str, Path]) -> list[str]:
+    """The modules that stand in a circle of imports, or need one that does."""
     needs = {
         module: {target for _, name in imported(parsed(path)) if (target := _file(name, files)) and target != module}
         for module, path in files.items()
@@ -155,7 +129,39 @@ def test_no_file_waits_for_itself() -> None:
     settled: set[str] = set()
     while ready := {module for module, wanted in needs.items() if module not in settled and wanted <= settled}:
         settled |= ready
-    assert sorted(set(needs) - settled) == []
+    return sorted(set(needs) - settled)
+
+
+def test_a_circle_of_imports_is_found(tmp_path: Path) -> None:
+    """The control: two files that import each other, one of them inside a function, and one that needs neither."""
+    sources = {"p.a": "from p.b import x", "p.b": "def f():\n    import p.a", "p.c": "from p.d import y", "p.d": ""}
+    files = {name: tmp_path / f"{name}.py" for name in sources}
+    assert all(files[name].write_text(text) >= 0 for name, text in sources.items())
+    assert waiting(files) == ["p.a", "p.b"]
+
+
+def from_tests(tree: ast.Module) -> list[str]:
+    """Modules of tests that are imported: what two tests share stands in a module that is none."""
+    found = (name.split(".") for _, name in imported(tree) if name.startswith("proofs_tests."))
+    return [".".join(parts) for parts in found if any(part.startswith("test_") for part in parts[:-1])] + [
+        name for _, name in imported(tree) if name in TESTS
+    ]
+
+
+TESTS = {".".join(path.relative_to(ROOT).with_suffix("").parts) for path in CHECKED if path.name.startswith("test_")}
+
+
+@everywhere
+def test_nothing_is_imported_from_a_test(path: Path) -> None:
+    assert from_tests(parsed(path)) == []
+
+
+def test_an_import_from_a_test_is_found() -> None:
+    """The control."""
+    wrong = "from proofs_tests.test_structure import parsed\nfrom proofs_tests import test_structure\n"
+    right = "from proofs_tests.floors import FLOORS\nfrom spec_math.token_level.k_sequential import test_acceptance\n"
+    assert len(from_tests(ast.parse(wrong))) == 2
+    assert from_tests(ast.parse(right)) == []
 
 
 def _file(name: str, files: dict[str, Path]) -> str | None:

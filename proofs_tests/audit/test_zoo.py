@@ -7,6 +7,7 @@ from fractions import Fraction
 
 import pytest
 
+from proofs_tests.audit.specimens import by_name, name_of
 from spec_math import check_lossless_block
 from spec_math.audit import ZOO, Specimen, diagnose, distances
 from spec_math.audit.zoo import rounds, toy
@@ -24,14 +25,6 @@ DISAGREEING = {
     ("M34", 0): "0.003435",
 }
 """Where no reading of the description gives the printed digits: our value."""
-
-
-def name_of(specimen: Specimen) -> str:
-    return specimen.name
-
-
-def by_name(name: str) -> Specimen:
-    return next(specimen for specimen in ZOO if specimen.name == name)
 
 
 def shown(value: Fraction, printed: str) -> str:

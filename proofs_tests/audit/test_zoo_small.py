@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from proofs_tests.audit.test_zoo import by_name, name_of
+from proofs_tests.audit.specimens import by_name, name_of
 from spec_math import check_lossless_block
 from spec_math.audit import ZOO, Specimen, distances, subject_of
 from spec_math.audit.case import default

@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 from proofs_tests.strategies import laws
 from spec_math.arrays import Array, proportional_to
 
+SHAPES = [(2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (3, 3)]
+"""Sizes of vocabulary and lookaheads that tests enumerate."""
+
 
 @dataclass(frozen=True, eq=False)
 class Rows:

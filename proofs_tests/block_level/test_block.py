@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofs_tests.block_level.linear_program import upper_bound
-from proofs_tests.block_level.models import Rows, model_pairs
-from proofs_tests.block_level.test_chain import SHAPES
+from proofs_tests.block_level.models import SHAPES, Rows, model_pairs
 from spec_math import check_lossless_block, law
 from spec_math.arrays import exact
 from spec_math.block_level import block, chain, length

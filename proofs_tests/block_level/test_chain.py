@@ -6,13 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofs_tests.block_level.models import Rows, model_pairs
+from proofs_tests.block_level.models import SHAPES, Rows, model_pairs
 from spec_math import check_lossless_block, law, overlap, replay
 from spec_math.arrays import exact
 from spec_math.block_level import chain, length
-
-SHAPES = [(2, 1), (2, 2), (2, 3), (3, 1), (3, 2), (3, 3)]
-"""Sizes of vocabulary and lookaheads."""
 
 
 @pytest.mark.parametrize(("size", "lookahead"), SHAPES)

@@ -11,7 +11,7 @@ from fractions import Fraction
 from typing import Any
 
 from proofs_tests.block_level.models import weighted
-from proofs_tests.block_level.test_likeliest_tree import trees, worth
+from proofs_tests.block_level.tree_worth import trees, worth
 from spec_math.block_level.likeliest_tree import of_draft, of_ranks, of_target
 from spec_math.block_level.target_only import expected
 

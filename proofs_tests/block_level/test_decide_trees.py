@@ -11,37 +11,19 @@ import numpy as np
 import pytest
 
 from proofs_tests.block_level import tree_batches
-from proofs_tests.block_level.tree_batches import Batch, batch, chains, parent_arrays, random_parents
-from proofs_tests.token_level.test_decide import Watching
+from proofs_tests.block_level.tree_batches import Batch, batch, parent_arrays
+from proofs_tests.block_level.tree_shapes import floats, shapes
+from proofs_tests.token_level.replayed_rows import Watching
 from spec_math.array_coin import ArrayCoin
-from spec_math.block_level import array_tree, ratio_cells, tree_rules
+from spec_math.block_level import array_tree, tree_rules
 from spec_math.block_level.array_tree import ArrayTree, GivenRows
 from spec_math.block_level.tree_rules import TreeRule
 
 FORMS = [rule for rule in tree_rules.TREE_RULES if rule.decide is not None]
-PRIORITIES = (tree_rules.PRIORITIES, tree_rules.ROUNDED_PRIORITIES)
 rules = pytest.mark.parametrize("rule", FORMS, ids=lambda rule: rule.name)
 
 
 pytestmark = pytest.mark.usefixtures("coarse_grid")
-
-
-@pytest.fixture
-def coarse_grid(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ratios are rounded to 0, 1/2, 1, 2 and 3: some lie beyond, and the Fractions of other points are not computed."""
-    monkeypatch.setattr(ratio_cells, "BITS", 1)
-    monkeypatch.setattr(ratio_cells, "OCTAVES", 2)
-
-
-def shapes(rule: TreeRule, rng: np.random.Generator, many: int, largest: int) -> list[Any]:
-    """Parents that the rule takes: chains side by side where it selects one, else any."""
-    if rule in PRIORITIES:  # their Fractions are long
-        return [chains(2, 3), *(chains(int(rng.integers(1, 5)), int(rng.integers(1, 3))) for _ in range(many // 6))]
-    if rule.chains:
-        return [chains(int(rng.integers(1, 5)), int(rng.integers(1, 4))) for _ in range(many)]
-    if rule.siblings == "one":
-        return [chains(1, int(rng.integers(1, largest + 1))) for _ in range(many)]
-    return [random_parents(rng, int(rng.integers(1, largest + 1))) for _ in range(many)]
 
 
 def differing(decide: Any, rule: TreeRule, given: Batch, bound: float = -1.0) -> int:
@@ -61,16 +43,6 @@ def differing(decide: Any, rule: TreeRule, given: Batch, bound: float = -1.0) ->
         assert [given.parents[row, node] for node in nodes] == [-1, *nodes][: len(nodes)]
         assert tuple(given.tokens[row, nodes]) == found[: len(nodes)]
     return wrong
-
-
-def floats(given: Batch, seed: int) -> Batch:
-    """The same trees with laws of floats, on uniforms of their own."""
-    models = tuple(
-        tree_batches.Rows(tuple(row.astype(np.float64) for row in model.rows), model.end) for model in given.models
-    )
-    wide = [each.astype(np.float64) for each in (given.targets, given.drafts)]
-    uniforms = np.random.default_rng(seed).random(given.uniforms.shape)
-    return given._replace(targets=wide[0], drafts=wide[1], uniforms=uniforms, models=models)
 
 
 @pytest.mark.parametrize("end", [None, 3])

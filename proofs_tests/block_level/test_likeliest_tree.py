@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from fractions import Fraction
 from functools import cache
 from math import prod
@@ -14,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofs_tests.block_level.models import Rows, model_pairs
+from proofs_tests.block_level.tree_worth import trees, worth
 from spec_math.arrays import exact, proportional_to
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.likeliest_tree import (
@@ -29,23 +29,6 @@ from spec_math.block_level.likeliest_tree import (
 from spec_math.block_level.target_only import expected
 from spec_math.block_level.tree import Node
 
-Paths = frozenset[tuple[int, ...]]
-
-
-def trees(size: int, nodes: int, depth: int, end: int | None = None) -> Iterator[Paths]:
-    """All trees of at most `nodes` nodes, as sets of paths: grown a node at a time from the empty one."""
-    found: set[Paths] = {frozenset()}
-    for _ in range(nodes):
-        grown = {
-            tree | {(*path, token)}
-            for tree in found
-            for path in (*tree, ())
-            for token in range(size)
-            if len(path) < depth and (not path or path[-1] != end)
-        }
-        found |= grown
-    yield from found
-
 
 def paths(tree: tuple[Node, ...], above: tuple[int, ...] = ()) -> set[tuple[int, ...]]:
     found: set[tuple[int, ...]] = set()
@@ -53,17 +36,6 @@ def paths(tree: tuple[Node, ...], above: tuple[int, ...] = ()) -> set[tuple[int,
         path = (*above, node.token)
         found |= {path} | paths(node.children, path)
     return found
-
-
-def worth(tree: Any, model: Any, end: int | None = None) -> Fraction:
-    """1 + Σ over the paths of a tree of their probability, multiplied out one by one."""
-    total = Fraction(1)
-    for path in tree:
-        mass = Fraction(1)
-        for place, token in enumerate(path):
-            mass *= model(path[:place])[token]
-        total += mass if path[-1] != end else 0
-    return total
 
 
 @settings(max_examples=30)

@@ -6,7 +6,7 @@ import ast
 from pathlib import Path
 
 from proofs_tests.docs.book import DOCS, ROOT, code
-from proofs_tests.test_structure import FLOORS, imported
+from proofs_tests.floors import FLOORS, imported
 
 PAGE = DOCS / "architecture.md"
 LIBRARY = ROOT / "spec_math"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from proofs_tests.drafting.test_union import DRAFTER, TARGET, vocabulary_pairs
+from proofs_tests.drafting.vocabulary_pairs import DRAFTER, TARGET, vocabulary_pairs
 from proofs_tests.tokenized_models import speaker, speaker_pairs
 from spec_math import Lossless, Lossy, check_lossless_block, law
 from spec_math.arrays import exact

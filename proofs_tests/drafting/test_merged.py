@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from proofs_tests.token_level.test_decide import Drawing, Watching, coins, laws, weights
+from proofs_tests.drafting.merged_batches import batch, forms
+from proofs_tests.token_level.replayed_rows import Watching, laws, weights
 from spec_math import SCHEMES, law
 from spec_math.array_coin import ArrayCoin
 from spec_math.arrays import exact
@@ -19,9 +20,6 @@ from spec_math.scheme import Emission, Scheme
 from spec_math.token_level import optimal
 
 schemes = pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: scheme.name)
-forms = pytest.mark.parametrize(
-    "scheme", [scheme for scheme in SCHEMES if scheme.decide is not None], ids=lambda scheme: scheme.name
-)
 TARGET, DRAFT = exact(["1/5", "1/2", "1/5", "1/10"]), exact(["1/2", "1/4", "1/4"])
 PLACES = np.array([2, -1, 0])
 """The draft's second token is none of the target's, and the target's tokens 1 and 3 are none of the draft's."""
@@ -115,20 +113,6 @@ def _accepting(wrong: Any, coin: Any, verifier: Any, tokens: Any, given: Any, pl
         left = np.maximum(row - merged.padded(given[1] * (places >= 0)), 0)
         return Emission(merged.placed(coin, coin.draw(left / left.sum()), rest, places), accepted=False)
     return wrong(coin, verifier, tokens, given, places)
-
-
-def batch(scheme: Scheme, k: int, seed: int, rows: int = 40) -> tuple[Any, ...]:
-    """Targets [B, 5], drafts [B, 4], tokens, uniforms, and maps [B, 4] of each request: of Fractions."""
-    rng = np.random.default_rng([seed, k])
-    target, draft = laws(weights(rng, (rows, 5), "near")), laws(weights(rng, (rows, 4), ("near", "far")[seed % 2]))
-    tokens = np.full((rows, scheme.drafts or k), -1)
-    places = np.array([rng.permutation(5)[:4] for _ in range(rows)])
-    places[rng.random(places.shape) < 0.3] = -1
-    for row in range(rows):
-        drawn = scheme.draw(Drawing(rng), draft[row], k)
-        tokens[row, : len(drawn)] = drawn if row % 9 else -1
-    uniforms = exact(rng.integers(0, 12, (rows, coins(scheme, k) + 1))) / 12
-    return target, draft, tokens, uniforms, places
 
 
 def differing(decide: Any, scheme: Scheme, given: tuple[Any, ...], bound: float = -1.0) -> int:

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofs_tests.block_level.models import model_pairs
-from proofs_tests.drafting.test_static import busy
+from proofs_tests.drafting.positive_drafts import busy
 from spec_math import Lossless, Lossy, check_lossless_block, exact
 from spec_math.block_level import block, chain, spectr
 from spec_math.drafting import speculative, static

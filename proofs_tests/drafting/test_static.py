@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofs_tests.block_level.models import Rows, model_pairs
+from proofs_tests.drafting.positive_drafts import busy
 from proofs_tests.strategies import pairs
 from proofs_tests.tokenized_models import speaker_pairs
 from spec_math import Lossless, Lossy, check_lossless, check_lossless_block, law
@@ -22,14 +23,6 @@ from spec_math.language import documentation
 from spec_math.token_level import recursive, single
 
 TARGET, DRAFT = exact(["1/10", "1/5", "3/10", "2/5"]), exact(["2/5", "3/10", "1/5", "1/10"])
-
-
-def busy(models):
-    """Give every token of the draft some mass, so that each subset has some."""
-    target, draft = models
-    size = len(target.rows[0])
-    rows = tuple((row + Fraction(1, size)) / 2 for row in draft.rows)
-    return target, type(draft)(rows, draft.end)
 
 
 @settings(max_examples=25)

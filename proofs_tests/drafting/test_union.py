@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proofs_tests.drafting.vocabulary_pairs import DRAFTER, TARGET, vocabulary_pairs
 from proofs_tests.real_vocabularies import real
-from proofs_tests.strategies import laws, vocabularies
 from proofs_tests.tokenized_models import speaker, speaker_pairs
 from spec_math import Lossless, Lossy, check_lossless_block, law
 from spec_math.block_level import block, chain, spectr, without_replacement
@@ -19,13 +19,6 @@ from spec_math.drafting import intersection, union
 from spec_math.language import Table, TokenizedModel, Vocabulary
 
 HALF = Fraction(1, 2)
-
-
-@st.composite
-def vocabulary_pairs(draw: st.DrawFn) -> tuple[Any, Any, list[str], list[str]]:
-    """A target law, a draft law and their tokens."""
-    target, draft = draw(vocabularies("ab", most=4)), draw(vocabularies("abc", most=4))
-    return draw(laws(len(target))), draw(laws(len(draft))), target, draft
 
 
 def table_3(target: Any, draft: Any, targets: list[str], drafts: list[str]) -> Fraction:
@@ -150,9 +143,6 @@ def test_bad_laws_are_named():
 
 
 # Controls: the judge meets wrong ways of joining two vocabularies.
-
-TARGET = speaker(["a", "b", "aa"], ["1/2", "1/4", "1/4"], ["1/5", "2/5", "2/5"], ["1/10", "1/2", "2/5"])
-DRAFTER = speaker(["aa", "a", "c"], ["1/2", "1/4", "1/4"], ["1/3", "1/3", "1/3"], ["1/5", "1/5", "3/5"])
 
 
 def drops_what_the_target_lacks(coin, prefix):

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 
-from proofs_tests.drafting.test_union import vocabulary_pairs
+from proofs_tests.drafting.vocabulary_pairs import vocabulary_pairs
 from proofs_tests.tokenized_models import speaker
 from spec_math import Lossless, Lossy, check_lossless_block, law, overlap
 from spec_math.arrays import exact

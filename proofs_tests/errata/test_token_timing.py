@@ -8,7 +8,7 @@ from itertools import product
 import pytest
 from hypothesis import given
 
-from proofs_tests.language.test_injectivity import Collapsing
+from proofs_tests.language.collapsing import Collapsing
 from proofs_tests.strategies import pairs
 from proofs_tests.tokenized_models import speaker
 from spec_math import Lossless, Lossy, check_lossless_block, exact, law, residual, total_variation

@@ -7,7 +7,7 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofs_tests.language.test_tokenizer import by_strings
+from proofs_tests.language.longest_prefixes import by_strings
 from proofs_tests.strategies import vocabularies
 from spec_math.language import Vocabulary
 from spec_math.language.expressibility import (

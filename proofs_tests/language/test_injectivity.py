@@ -9,6 +9,7 @@ from pydoc_data.topics import topics
 
 import pytest
 
+from proofs_tests.language.collapsing import Collapsing
 from proofs_tests.real_vocabularies import real, stored
 from spec_math.language import GreedyTokenizer, Vocabulary
 from spec_math.language.injectivity import not_recovered
@@ -21,19 +22,6 @@ needs_tokenizers = pytest.mark.skipif(
 TEXTS = [topics[name] for name in sorted(topics)]
 PARAGRAPHS = [part for text in TEXTS for part in text.split("\n\n") if part.strip()]
 """The default text, whole topics and its paragraphs: of each text the first 100 characters are taken."""
-
-
-class Collapsing:
-    """Reads runs of spaces as one space, as some normalisers do."""
-
-    def __init__(self):
-        self.vocabulary = Vocabulary([bytes([byte]) for byte in range(256)])
-
-    def encode(self, text):
-        return GreedyTokenizer(self.vocabulary).encode(" ".join(text.split(" ")).replace("  ", " "))
-
-    def decode(self, tokens):
-        return self.vocabulary.decode(tokens)
 
 
 def test_longest_prefixes_of_all_bytes_lose_nothing():

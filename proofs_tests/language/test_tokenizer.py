@@ -8,20 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proofs_tests.language.longest_prefixes import by_strings
 from proofs_tests.strategies import vocabularies
 from spec_math.language import GreedyTokenizer, UntokenisableError, Vocabulary
-
-
-def by_strings(text: str, words: list[str]) -> list[str] | None:
-    """Timor et al., Section 3: the longest prefix that is a token, again and again."""
-    read: list[str] = []
-    while text:
-        prefixes = [word for word in words if text.startswith(word)]
-        if not prefixes:
-            return None
-        read.append(max(prefixes, key=len))
-        text = text[len(read[-1]) :]
-    return read
 
 
 @given(vocabularies(), st.text("ab", max_size=8))

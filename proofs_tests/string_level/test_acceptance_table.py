@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofs_tests.drafting.test_union import vocabulary_pairs
+from proofs_tests.drafting.vocabulary_pairs import vocabulary_pairs
 from proofs_tests.strategies import pairs
 from proofs_tests.tokenized_models import speaker, speaker_pairs
 from spec_math import law, overlap

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from proofs_tests.drafting.test_union import vocabulary_pairs
+from proofs_tests.drafting.vocabulary_pairs import vocabulary_pairs
 from proofs_tests.strategies import laws
-from proofs_tests.string_level.test_realignment import STRIPPING
+from proofs_tests.string_level.stripping import STRIPPING
 from proofs_tests.tokenized_models import speaker, speaker_pairs
 from spec_math import Lossless, Lossy, check_lossless_block, law, overlap
 from spec_math.arrays import SUM_BOUND, exact

@@ -6,18 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofs_tests.strategies import vocabularies
+from proofs_tests.string_level.stripping import STRIPPING, WORDS, stripped
 from spec_math.language import GreedyTokenizer, TokenizedModel, Vocabulary
 from spec_math.string_level.realignment import beyond, candidate
-
-WORDS = Vocabulary(["a", " a", "b", " b"])
-
-
-def stripped(text: bytes) -> tuple[int, ...]:
-    """A tokeniser that drops blanks at the start of a text, as some normalisers do."""
-    return GreedyTokenizer(WORDS).encode(text.lstrip())
-
-
-STRIPPING = TokenizedModel(lambda _: [], WORDS, stripped)
 
 
 @given(vocabularies(most=4), st.text("ab", max_size=6), st.integers(0, 3))

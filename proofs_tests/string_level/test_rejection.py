@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofs_tests.drafting.test_union import vocabulary_pairs
+from proofs_tests.drafting.vocabulary_pairs import vocabulary_pairs
 from proofs_tests.strategies import pairs, vocabularies
 from proofs_tests.tokenized_models import speaker, speaker_pairs
 from spec_math import Lossless, Lossy, check_lossless_block, law

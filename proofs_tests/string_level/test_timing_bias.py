@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from proofs_tests.strategies import pairs
-from proofs_tests.string_level.test_realignment import STRIPPING
+from proofs_tests.string_level.stripping import STRIPPING
 from proofs_tests.tokenized_models import speaker, speaker_pairs
 from spec_math import law, sample, total_variation
 from spec_math.language import TokenizedModel, Vocabulary

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofs_tests.block_level.models import Rows
-from proofs_tests.string_level.test_realignment import STRIPPING
+from proofs_tests.string_level.stripping import STRIPPING
 from proofs_tests.tokenized_models import speaker, speaker_pairs
 from spec_math import Lossless, Lossy, check_lossless_block, law
 from spec_math.arrays import exact

@@ -6,35 +6,39 @@ import signal
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from proofs_tests.studies import test_recording
-from proofs_tests.studies.test_recording import ASKED, Live, pair, quiet
+from proofs_tests.studies.live_models import ASKED, Live, pair, quiet, short_blocks
 from spec_math.render.data import as_json
 from spec_math.studies.frontier.recording import study
 
-short = test_recording._short
-"""Short blocks of few chains, here and in the process that is killed."""
+
+@pytest.fixture(scope="module", autouse=True)
+def _short() -> Iterator[None]:
+    with short_blocks():
+        yield
+
 
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from proofs_tests.studies import test_recording as recording
+from proofs_tests.studies import live_models
+from spec_math.studies.frontier.recording import study
 from spec_math.language import recorded
 
-class Killed(recording.Live):
+class Killed(live_models.Live):
     def __call__(self, prefixes):
         if self.asked + len(prefixes) > 20:
             os.kill(os.getpid(), signal.SIGKILL)
         return super().__call__(prefixes)
 
 recorded.SHARD = int(sys.argv[2])
-recording.Live = Killed
-next(recording._short.__wrapped__())
-recording.study(Path(sys.argv[1]), recording.pair(), recording.ASKED, recording.quiet)
+live_models.Live = Killed
+with live_models.short_blocks():
+    study(Path(sys.argv[1]), live_models.pair(), live_models.ASKED, live_models.quiet)
 """
 
 

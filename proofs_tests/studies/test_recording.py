@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -11,57 +11,20 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
+from proofs_tests.studies.live_models import ASKED, SIZE, Live, pair, quiet, short_blocks
 from spec_math.block_level import chain
 from spec_math.cli import app
 from spec_math.language import Recorded
 from spec_math.language.tempered import heated
 from spec_math.render.data import as_json
-from spec_math.studies.frontier import ceilings, contenders, further
-from spec_math.studies.frontier.recording import Header, LivePair, study
+from spec_math.studies.frontier.recording import study
 from spec_math.studies.frontier.study import FrontierRequest
-
-SIZE = 12
-ASKED = FrontierRequest(budgets="2,4", temperatures="1,0.5", samples=12)
-
-
-def unseen(done: int) -> None:
-    """Show nothing."""
-
-
-def quiet(what: str, steps: int) -> Any:  # noqa: ARG001
-    return unseen
 
 
 @pytest.fixture(scope="module", autouse=True)
-def _short() -> Any:
-    patch = pytest.MonkeyPatch()
-    for module in (contenders, ceilings):
-        patch.setattr(module, "KS", (2,))
-        patch.setattr(module, "LONGEST", 2)
-    patch.setattr(contenders, "DEPTHS", (2,))
-    patch.setattr(further, "STEM_KS", (2,))
-    patch.setattr(contenders, "SLOW", {})
-    yield
-    patch.undo()
-
-
-class Live:
-    """A model of random laws that depend on the last token, which counts what it is asked and may stop working."""
-
-    def __init__(self, seed: int, most: int = 10**9) -> None:
-        self.rows = np.random.default_rng(seed).dirichlet(np.full(SIZE, 0.3), size=SIZE)
-        self.asked, self.most = 0, most
-
-    def __call__(self, prefixes: Sequence[tuple[int, ...]]) -> Any:
-        self.asked += len(prefixes)
-        if self.asked > self.most:
-            raise KeyboardInterrupt
-        return np.stack([self.rows[prefix[-1]] for prefix in prefixes])
-
-
-def pair(keep: int = SIZE, most: int = 10**9) -> LivePair:
-    header = Header("big", "small", SIZE, keep, ((0,), (1, 2), (3,)))
-    return LivePair(header, Live(0, most), Live(1))
+def _short() -> Iterator[None]:
+    with short_blocks():
+        yield
 
 
 def test_a_kept_law_is_within_its_rest_and_rounding(tmp_path: Path) -> None:

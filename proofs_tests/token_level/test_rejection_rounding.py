@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from proofs_tests.token_level.test_decide import Drawing, coins, emitted
+from proofs_tests.token_level.replayed_rows import Drawing, coins, emitted
 from spec_math import SCHEMES
 from spec_math.array_coin import ArrayCoin
 from spec_math.chance import replay

@@ -11,15 +11,14 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from proofs_tests.block_level.test_decide_trees import PRIORITIES, coarse_grid  # noqa: E402
 from proofs_tests.block_level.tree_batches import Batch, batch, chains, noisy, parent_arrays  # noqa: E402
-from proofs_tests.torch_bridge.test_verify_tree import differing, rules, tensors  # noqa: E402
+from proofs_tests.block_level.tree_shapes import PRIORITIES  # noqa: E402
+from proofs_tests.torch_bridge.trees_on_logits import differing, rules, tensors  # noqa: E402
 from spec_math.block_level import tree_rules  # noqa: E402
 from spec_math.block_level.tree_rules import TREE_RULES, TreeRule  # noqa: E402
 from torch_bridge import tree_columns, verify_tree  # noqa: E402
 from torch_bridge.options import Options  # noqa: E402
 
-__all__ = ["coarse_grid"]
 pytestmark = pytest.mark.usefixtures("coarse_grid")
 NEAR = 2.0**-43
 """Uniforms nearer to a threshold of the program are left out: none of these batches has one."""

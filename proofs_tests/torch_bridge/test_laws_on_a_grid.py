@@ -17,7 +17,7 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from proofs_tests.torch_bridge.test_verify_tree import arrays  # noqa: E402
+from proofs_tests.torch_bridge.trees_on_logits import arrays  # noqa: E402
 from spec_math import SCHEMES, law  # noqa: E402
 from spec_math.arrays import exact  # noqa: E402
 from spec_math.block_level import tree_rules  # noqa: E402

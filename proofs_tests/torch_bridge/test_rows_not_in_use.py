@@ -9,8 +9,8 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from proofs_tests.torch_bridge import batches  # noqa: E402
-from proofs_tests.torch_bridge.test_verify_drafts import batch, schemes  # noqa: E402
-from proofs_tests.torch_bridge.test_verify_tree import drafted, rules, tensors  # noqa: E402
+from proofs_tests.torch_bridge.draft_batches import batch, schemes  # noqa: E402
+from proofs_tests.torch_bridge.trees_on_logits import drafted, rules, tensors  # noqa: E402
 from spec_math.block_level.tree_rules import TreeRule  # noqa: E402
 from spec_math.scheme import Scheme  # noqa: E402
 from torch_bridge import verify_block, verify_drafts, verify_token, verify_tree  # noqa: E402

@@ -5,66 +5,24 @@ from __future__ import annotations
 from itertools import pairwise, product
 from typing import Any
 
-import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch")
 
-from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
-from proofs_tests.token_level.test_decide import Drawing, Watching, emitted  # noqa: E402
+from proofs_tests.token_level.replayed_rows import Watching, emitted  # noqa: E402
 from proofs_tests.torch_bridge.batches import law_of  # noqa: E402
+from proofs_tests.torch_bridge.draft_batches import batch, schemes  # noqa: E402
+from proofs_tests.torch_bridge.no_wait import NoWait  # noqa: E402
 from spec_math import SCHEMES, law  # noqa: E402
 from spec_math.scheme import Scheme  # noqa: E402
-from spec_math.token_level import decide_k_sequential, decide_plan, hull_edge  # noqa: E402
+from spec_math.token_level import decide_k_sequential, decide_plan  # noqa: E402
 from torch_bridge import columns, explore, verify_drafts  # noqa: E402
 from torch_bridge.options import DEFAULT, Options  # noqa: E402
 
-schemes = pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: scheme.short_name)
 on_device = pytest.mark.parametrize(
     "scheme", [scheme for scheme in SCHEMES if scheme.decide], ids=lambda scheme: scheme.short_name
 )
-
-
-class NoWait(TorchDispatchMode):
-    """Refuses what looks at a value on the host, and takes the steps that a device does."""
-
-    def __enter__(self) -> Any:
-        self._on_host, hull_edge.on_host = hull_edge.on_host, lambda _: False
-        return super().__enter__()
-
-    def __exit__(self, *raised: Any) -> None:
-        hull_edge.on_host = self._on_host
-        super().__exit__(*raised)
-
-    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        name = str(func)
-        if any(word in name for word in ("_local_scalar_dense", "nonzero", "masked_select", "unique", "equal.default")):
-            raise AssertionError(f"{name} waits for the device")
-        return func(*args, **(kwargs or {}))
-
-
-def batch(
-    scheme: Scheme, shape: tuple[int, int, int], dtype: Any, options: Options = DEFAULT, seed: int = 0
-) -> tuple[Any, Any, Any, Any]:
-    """Logits near, equal to and far from each other, with masked tokens; ragged drafts; uniforms."""
-    rows, k, size = shape
-    rng = np.random.default_rng([*shape, seed])
-    target = 2 * rng.standard_normal((rows, size))
-    draft = target + rng.choice([0, 1e-3, 1, 3], (rows, 1)) * rng.standard_normal((rows, size))
-    for logits in (target, draft):
-        logits[:, 1:][rng.random((rows, size - 1)) < 0.15] = -np.inf
-    sharp = rng.random(rows) < 0.1
-    draft[sharp, 1:] = -np.inf
-    targets, drafts = (torch.from_numpy(logits).to(dtype) for logits in (target, draft))
-    width = max(scheme.drafts or 1, k if scheme.drafts is None else 1)
-    tokens = np.full((rows, width), -1)
-    for row in range(rows):
-        if row % 9 != 4:
-            drawn = scheme.draw(Drawing(rng), law_of(drafts[row], options), int(rng.integers(1, k + 1)))
-            tokens[row, : len(drawn)] = drawn
-    uniforms = torch.from_numpy(rng.random((rows, columns(scheme, k))))
-    return targets, drafts, torch.from_numpy(tokens), uniforms
 
 
 def differing(scheme: Scheme, given: Any, found: Any, bound: float, options: Options = DEFAULT) -> tuple[int, int]:

@@ -10,13 +10,12 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
-from proofs_tests.block_level.test_decide_trees import coarse_grid  # noqa: E402
 from proofs_tests.block_level.tree_batches import noisy  # noqa: E402
-from proofs_tests.drafting import test_merged_tree  # noqa: E402
-from proofs_tests.drafting.test_merged import batch, forms  # noqa: E402
-from proofs_tests.token_level.test_decide import Watching  # noqa: E402
-from proofs_tests.torch_bridge.test_verify_drafts import NoWait  # noqa: E402
-from proofs_tests.torch_bridge.test_verify_tree import rules, tensors  # noqa: E402
+from proofs_tests.drafting import merged_trees  # noqa: E402
+from proofs_tests.drafting.merged_batches import batch, forms  # noqa: E402
+from proofs_tests.token_level.replayed_rows import Watching  # noqa: E402
+from proofs_tests.torch_bridge.no_wait import NoWait  # noqa: E402
+from proofs_tests.torch_bridge.trees_on_logits import rules, tensors  # noqa: E402
 from spec_math import SCHEMES, law  # noqa: E402
 from spec_math.block_level import tree_rules  # noqa: E402
 from spec_math.block_level.tree_rules import TreeRule  # noqa: E402
@@ -25,7 +24,6 @@ from spec_math.scheme import Scheme  # noqa: E402
 from torch_bridge import MappedLogits, columns, explore, verify_drafts, verify_tree  # noqa: E402
 from torch_bridge.options import Options  # noqa: E402
 
-__all__ = ["coarse_grid"]
 RECURSIVE = next(scheme for scheme in SCHEMES if scheme.name == "recursive rejection")
 NEAR = 2.0**-40
 """Uniforms nearer to a threshold decide nothing here: rows of 5 masses are off by less than 2^-48."""
@@ -58,14 +56,14 @@ def test_drafts_over_another_vocabulary_are_decided_as_by_the_replayed_program(s
 @rules
 def test_trees_over_another_vocabulary_are_decided_as_by_the_replayed_program(rule: TreeRule) -> None:
     for seed in range(2):
-        given, places = test_merged_tree.drafted(rule, seed, largest=16)
+        given, places = merged_trees.drafted(rule, seed, largest=16)
         given = noisy(given, seed)
         target, draft, tokens, parents, uniforms = tensors(given)
         rows = MappedLogits(draft, torch.from_numpy(places), shared=False)
         found = verify_tree(rule, target, rows, tokens, parents, uniforms, Options(end=3))
         for row, (emitted, count) in enumerate(zip(found.emitted.tolist(), found.count.tolist(), strict=True)):
             coin = Watching(given.uniforms[row])
-            want = test_merged_tree.replayed(rule, given, row, places, coin)
+            want = merged_trees.replayed(rule, given, row, places, coin)
             assert tuple(emitted[:count]) == want or coin.distance <= NEAR
 
 

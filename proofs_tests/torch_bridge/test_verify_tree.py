@@ -11,49 +11,20 @@ torch = pytest.importorskip("torch")
 
 from proofs_tests.block_level import tree_batches  # noqa: E402
 from proofs_tests.block_level.models import Rows  # noqa: E402
-from proofs_tests.block_level.test_decide_trees import PRIORITIES, coarse_grid, floats, shapes  # noqa: E402
-from proofs_tests.block_level.tree_batches import Batch, batch  # noqa: E402
-from proofs_tests.token_level.test_decide import Watching  # noqa: E402
-from proofs_tests.torch_bridge.test_verify_drafts import NoWait  # noqa: E402
+from proofs_tests.block_level.tree_shapes import PRIORITIES  # noqa: E402
+from proofs_tests.torch_bridge.no_wait import NoWait  # noqa: E402
+from proofs_tests.torch_bridge.trees_on_logits import arrays, differing, drafted, rules, tensors  # noqa: E402
 from spec_math import law  # noqa: E402
 from spec_math.block_level import tree_rules  # noqa: E402
 from spec_math.block_level.conditionals import Conditionals  # noqa: E402
-from spec_math.block_level.tree import Node, grow  # noqa: E402
+from spec_math.block_level.tree import grow  # noqa: E402
 from spec_math.block_level.tree_rules import TREE_RULES, TreeRule  # noqa: E402
 from spec_math.scheme import draw_independent  # noqa: E402
 from spec_math.token_level import without_replacement  # noqa: E402
 from torch_bridge import explore, tree_columns, verify_tree  # noqa: E402
 from torch_bridge.options import Options  # noqa: E402
 
-__all__ = ["coarse_grid"]
-rules = pytest.mark.parametrize("rule", TREE_RULES, ids=lambda rule: rule.name)
 on_device = pytest.mark.parametrize("rule", [rule for rule in TREE_RULES if rule.decide], ids=lambda rule: rule.name)
-
-
-def tensors(given: Batch, dtype: Any = torch.float64) -> tuple[Any, ...]:
-    """target_logits, draft_logits, tokens, parents and uniforms of a batch of float laws."""
-    logits = [torch.from_numpy(np.asarray(each, dtype=np.float64)).log().to(dtype) for each in given[:2]]
-    return (*logits, *(torch.from_numpy(np.asarray(each)) for each in given[2:5]))
-
-
-def drafted(rule: TreeRule, seed: int, many: int = 20, largest: int = 12, end: int | None = 3) -> Batch:
-    parents = shapes(rule, np.random.default_rng(seed), many, largest)
-    return floats(batch(rule, parents, seed, end), seed)
-
-
-def differing(rule: TreeRule, given: Batch, found: Any, bound: float) -> tuple[int, int]:
-    wrong = excused = 0
-    for row, (emitted, count) in enumerate(zip(found.emitted.tolist(), found.count.tolist(), strict=True)):
-        coin = Watching(given.uniforms[row])
-        want = tree_batches.replayed(rule, given, row, coin)
-        if coin.distance <= bound:
-            excused += 1
-        else:
-            wrong += tuple(emitted[:count]) != want or set(emitted[count:]) - {-1} != set()
-        nodes = [node for node in found.accepted_nodes[row].tolist() if node >= 0]
-        assert [int(given.parents[row, node]) for node in nodes] == [-1, *nodes][: len(nodes)]
-        assert given.tokens[row, nodes].tolist() == emitted[: len(nodes)]
-    return wrong, excused
 
 
 @rules
@@ -101,15 +72,6 @@ def test_chunks_of_trees_are_verified_as_the_whole(rule: TreeRule) -> None:
     given = tensors(drafted(rule, 3, many=9))
     whole, parts = (verify_tree(rule, *given, Options(end=3, chunk_bytes=size)) for size in (10**7, 400))
     assert all(a.tolist() == b.tolist() for a, b in zip(whole, parts, strict=True))
-
-
-def arrays(nodes: tuple[Node, ...], above: int = -1, start: int = 0) -> list[tuple[int, int]]:
-    """The nodes of a drafted tree with their parents, each before its children."""
-    found: list[tuple[int, int]] = []
-    for node in nodes:
-        found.append((node.token, above))
-        found += arrays(node.children, start + len(found) - 1, start + len(found))
-    return found
 
 
 def verified_law(verify: Any, rule: TreeRule, models: tuple[Rows, Rows], widths: tuple[int, ...]) -> dict[Any, float]:

@@ -2,7 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
+
+import pytest
+
+
+@pytest.fixture
+def quiet() -> Iterator[None]:
+    """Transformers says nothing but errors."""
+    from transformers.utils import logging
+
+    before = logging.get_verbosity()
+    logging.set_verbosity_error()
+    yield
+    logging.set_verbosity(before)
 
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:

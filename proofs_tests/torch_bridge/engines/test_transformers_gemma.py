@@ -12,7 +12,7 @@ pytest.importorskip("transformers", reason="transformers is not installed: pip i
 
 import torch
 
-from proofs_tests.torch_bridge.engines.test_transformers_step import DRAFT, TARGET, known, target
+from proofs_tests.torch_bridge.engines.step_cases import DRAFT, TARGET, known, target
 from spec_math.audit import check_drafter
 from spec_math.audit.exploration.explore import SOURCES
 from spec_math.block_level.emitted import continued

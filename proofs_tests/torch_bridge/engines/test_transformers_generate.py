@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from functools import cache
 from typing import Any
 from unittest import mock
 
-import numpy as np
 import pytest
 
 pytest.importorskip("torch", reason="torch is an optional extra")
@@ -15,6 +12,7 @@ pytest.importorskip("transformers", reason="transformers is not installed: pip i
 
 import torch
 
+from proofs_tests.torch_bridge.engines.float_cost import TOKENS, allowed, pair
 from proofs_tests.torch_bridge.engines.llamas import PROMPT, llama
 from spec_math.audit import ExploreError, LeakError
 from spec_math.block_level.emitted import emitted_law, target_law
@@ -22,45 +20,13 @@ from spec_math.distribution import residual_of, temperature, top_k
 from torch_bridge import explore
 from torch_bridge.engines.edited import edited
 from torch_bridge.engines.installed import engine_part
-from torch_bridge.engines.judged import FLOAT32, float32_bound, judged, total_variation
+from torch_bridge.engines.judged import FLOAT32, judged, total_variation
 from torch_bridge.engines.transformers_drafts import check_drafts
 from torch_bridge.engines.transformers_generate import Rows, generate_law
 
+pytestmark = pytest.mark.usefixtures("quiet")
+
 UTILS = engine_part("transformers.generation.utils", "_speculative_sampling")
-TOKENS = 3
-
-
-@cache
-def pair(size: int, layers: int = 1) -> tuple[Any, Any]:
-    """A target and an assistant of other weights."""
-    return llama(size, 0, layers), llama(size, 1)
-
-
-@cache
-def allowed(size: int, layers: int = 1) -> float:
-    """The total variation that float32 may cost over three tokens: in the verifier, and in the logits it is given.
-
-    A forward pass in float32 is off by what it differs from one in float64; one with a cache adds in another order, so
-    that as much again is allowed. A logit off by δ moves each mass by a factor e^±2δ, a total variation of at most 2δ.
-    """
-    model = pair(size, layers)[0]
-    precise = llama(size, 0, layers).double()
-    texts = [text for length in range(TOKENS) for text in np.ndindex(*[size] * length)]
-    with torch.no_grad():
-        ids = [torch.tensor([[*PROMPT, *text]]) for text in texts]
-        off = max(float((model(one).logits - precise(one).logits).abs().max()) for one in ids)
-    rows = [Rows(model, PROMPT)(text).tolist() for text in texts]
-    return TOKENS * (max(float32_bound([row]) for row in rows) + 2 * 2 * off)
-
-
-@pytest.fixture(autouse=True)
-def quiet() -> Iterator[None]:
-    from transformers.utils import logging
-
-    before = logging.get_verbosity()
-    logging.set_verbosity_error()
-    yield
-    logging.set_verbosity(before)
 
 
 def test_what_float32_may_cost_is_small() -> None:

@@ -14,26 +14,17 @@ pytest.importorskip("transformers", reason="transformers is not installed: pip i
 
 import torch
 
-from spec_math.audit import OWN_GRID, ZOO, Specimen, diagnose
+from proofs_tests.torch_bridge.engines.step_cases import DRAFT, TARGET, known, target
+from spec_math.audit import OWN_GRID, Specimen, diagnose
 from spec_math.audit.likeness import likenesses
-from spec_math.audit.zoo import toy
-from spec_math.block_level.emitted import continued, emitted_law
+from spec_math.block_level.emitted import continued
 from torch_bridge.engines.edited import edited
 from torch_bridge.engines.installed import engine_part
 from torch_bridge.engines.judged import FLOAT32, float32_bound, judged, total_variation
 from torch_bridge.engines.transformers_step import ensemble, step_law, verify_step
 from torch_bridge.subject import subject_of
 
-TARGET = np.array([[float(mass) for mass in row] for row in toy.TARGET])
-DRAFT = np.array([[float(mass) for mass in row] for row in toy.DRAFT])
-TARGET, DRAFT = (rows / rows.sum(-1, keepdims=True) for rows in (TARGET, DRAFT))
-
-
 UTILS = "transformers.generation.utils"
-
-
-def target(prefix: Any) -> Any:
-    return TARGET[len(prefix) % 3]
 
 
 def shipped() -> Any:
@@ -49,14 +40,6 @@ def law_of(old: str = "", new: str = "", weight: float | None = None) -> Any:
 def specimen(law: Any) -> Specimen:
     """The step as an entry of the zoo: in float64 its verdicts allow for next to no rounding."""
     return Specimen("step", "", "", None, lambda coin, _: list(law)[coin.draw(list(law.values()))], target=target)
-
-
-@cache
-def known(name: str) -> Any:
-    """A specimen's law of three tokens."""
-    entry = next(entry for entry in ZOO if entry.name == name)
-    assert entry.generate is not None
-    return {text: float(mass) for text, mass in emitted_law(entry.generate, toy.target, 3).items()}
 
 
 def test_speculative_sampling_emits_the_target_within_a_millionth() -> None:

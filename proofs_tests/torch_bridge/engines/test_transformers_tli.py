@@ -16,13 +16,15 @@ pytest.importorskip("transformers", reason="transformers is not installed: pip i
 
 import torch
 
+from proofs_tests.torch_bridge.engines.float_cost import allowed
 from proofs_tests.torch_bridge.engines.llamas import PROMPT, llama, words
-from proofs_tests.torch_bridge.engines.test_transformers_generate import allowed, quiet  # noqa: F401
 from torch_bridge.engines.edited import edited
 from torch_bridge.engines.installed import engine_part
 from torch_bridge.engines.judged import judged
 from torch_bridge.engines.transformers_drafts import check_drafts
 from torch_bridge.engines.transformers_generate import Rows, generate_law, generate_run
+
+pytestmark = pytest.mark.usefixtures("quiet")
 
 DRAFTING = engine_part("transformers.generation.candidate_generator", "AssistantToTargetTranslator")
 TOKENS = 3

@@ -1,0 +1,31 @@
+"""What a device would wait for is refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+torch = pytest.importorskip("torch")
+
+from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
+
+from spec_math.token_level import hull_edge  # noqa: E402
+
+
+class NoWait(TorchDispatchMode):
+    """Refuses what looks at a value on the host, and takes the steps that a device does."""
+
+    def __enter__(self) -> Any:
+        self._on_host, hull_edge.on_host = hull_edge.on_host, lambda _: False
+        return super().__enter__()
+
+    def __exit__(self, *raised: Any) -> None:
+        hull_edge.on_host = self._on_host
+        super().__exit__(*raised)
+
+    def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
+        name = str(func)
+        if any(word in name for word in ("_local_scalar_dense", "nonzero", "masked_select", "unique", "equal.default")):
+            raise AssertionError(f"{name} waits for the device")
+        return func(*args, **(kwargs or {}))
