@@ -295,3 +295,19 @@ def test_outcomes_of_probability_zero_are_not_walked(masses: Any) -> None:
 def test_a_long_law_is_shortened_in_its_path() -> None:
     (path,) = paths(lambda coin: coin.draw([0] * 99 + [1]))
     assert path.choices == ("draw(0, 0, 0, 0, 0, 0, 0, 0, … 100 in all) = 99",)
+
+
+def test_a_walk_puts_no_choice_into_words_until_it_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Most walks never ask, and the words of a path take longer than the path."""
+    worded: list[Any] = []
+
+    def noted(number: Any) -> str:
+        worded.append(number)
+        return str(number)
+
+    monkeypatch.setattr("spec_math.path.as_text", noted)
+    assert law(lambda coin: coin.flip(Fraction(1, 3))) == {True: Fraction(1, 3), False: Fraction(2, 3)}
+    walked = list(paths(lambda coin: coin.flip(Fraction(1, 3))))
+    assert worded == []
+    assert walked[0].choices == ("flip(1/3) = True",)
+    assert worded == [Fraction(1, 3)]

@@ -14,6 +14,7 @@ from typing import Any, Protocol, TypeVar
 
 from spec_math.masses import ChanceError, Cumulative, as_list, in_short, over_sum, possible, probability, weighed
 from spec_math.number_types import as_text
+from spec_math.path import Choice, Path, in_words
 
 __all__ = [
     "LONGEST",
@@ -60,15 +61,6 @@ class EndlessError(ChanceError):
     """One path of a program asks for more coins than are walked."""
 
 
-@dataclass(frozen=True)
-class Path:
-    """One way through a program: what it returned, with what probability, and each choice made on the way."""
-
-    outcome: Any
-    mass: Any
-    choices: tuple[str, ...]
-
-
 def law(program: Callable[[Coin], Outcome]) -> dict[Outcome, Any]:
     """Compute the law of a program's outcome by walking every path: {outcome: probability}.
 
@@ -81,8 +73,8 @@ def law(program: Callable[[Coin], Outcome]) -> dict[Outcome, Any]:
     Fraction(1, 6)
     """
     result: dict[Outcome, Any] = {}
-    for path in paths(program):
-        result[path.outcome] = result[path.outcome] + path.mass if path.outcome in result else path.mass
+    for outcome, coin in _walked(program):
+        result[outcome] = result[outcome] + coin.mass if outcome in result else coin.mass
     return result
 
 
@@ -94,6 +86,12 @@ def paths(program: Callable[[Coin], Any]) -> Iterator[Path]:
     >>> [path.choices for path in paths(lambda coin: coin.flip(Fraction(1, 2)))]
     [('flip(1/2) = True',), ('flip(1/2) = False',)]
     """
+    for outcome, coin in _walked(program):
+        yield Path(outcome, coin.mass, coin.taken)
+
+
+def _walked(program: Callable[[Coin], Any]) -> Iterator[tuple[Any, Enumerating]]:
+    """Walk a program's paths: what each returned, and the coin as it then stands. Choices are not put into words."""
     coin = Enumerating()
     while True:
         coin.rewind()
@@ -102,7 +100,7 @@ def paths(program: Callable[[Coin], Any]) -> Iterator[Path]:
         except Exception as error:
             error.add_note(f"on the path: {', '.join(coin.choices()) or 'no choice yet'}")
             raise
-        yield Path(outcome, coin.mass, coin.choices())
+        yield outcome, coin
         if not coin.advance():
             return
 
@@ -221,7 +219,7 @@ class Enumerating:
     """
 
     def __init__(self, types: Collection[str] = (), closed: bool = False) -> None:
-        self._tape: list[tuple[str, Any, list[tuple[Any, Any]], int]] = []
+        self._tape: list[Choice] = []
         self._place = 0
         self._types, self._closed = types, closed
         self._stored: set[str] = set()
@@ -245,13 +243,14 @@ class Enumerating:
         self._place = 0
         self.mass = self._masses[0]
 
+    @property
+    def taken(self) -> tuple[Choice, ...]:
+        """The choices of the path so far, as they stand on the tape."""
+        return tuple(self._tape[: self._place])
+
     def choices(self) -> tuple[str, ...]:
         """Return the path so far, in words."""
-        said: list[str] = []
-        for kind, question, options, at in self._tape[: self._place]:
-            shown = in_short(question) if kind == "draw" else as_text(question)
-            said.append(f"{kind}({shown}) = {options[at][0]}")
-        return tuple(said)
+        return in_words(self.taken)
 
     def advance(self) -> bool:
         """Turn to the next path; say whether there is one."""
