@@ -179,7 +179,7 @@ def fewer(draft: Any, k: int, time: float) -> float:
 def _slopes(draft: Any, k: int, nodes: Any, weights: Any, slopes: Any) -> None:
     lanes = len(nodes)
     products, densities = np.zeros((k, lanes)), np.zeros((k - 1, lanes))
-    products[0] = np.exp(-nodes)
+    _decay(nodes, products[0])
     odds, rates, terms = np.empty(lanes), np.empty(lanes), np.empty(_LANES)
     for i in range(len(draft)):
         mass = draft[i]
@@ -211,10 +211,10 @@ def _add_token(mass: float, token: Any, weights: Any, products: Any, densities: 
 def _outsides(draft: Any, above: Any, ks: Any, nodes: Any, weights: Any, found: Any) -> None:
     lanes, most = len(nodes), ks[-1]
     products = np.zeros((most, lanes))
-    products[0] = np.exp(-nodes)
+    _decay(nodes, products[0])
     odds, rates, few, terms = np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(_LANES)
     for i in range(len(draft) + 1):
-        few[:] = products[0]
+        _copy(products[0], few)
         counted = 1
         for m in range(len(ks)):
             for j in range(counted, ks[m]):
@@ -251,6 +251,20 @@ def _odds(mass: float, nodes: Any, rates: Any, odds: Any) -> None:
     for lane in range(lanes):
         rates[lane] *= nodes[lane]
         odds[lane] = mass * rates[lane]
+
+
+# A row that is set to a row is a loop of its own: numba compiles the error for rows of two lengths, which puts numbers
+# into words, for seconds.
+@kernel
+def _decay(nodes: Any, products: Any) -> None:
+    for lane in range(len(nodes)):
+        products[lane] = np.exp(-nodes[lane])
+
+
+@kernel
+def _copy(products: Any, few: Any) -> None:
+    for lane in range(len(products)):
+        few[lane] = products[lane]
 
 
 @kernel
