@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isnan
+from math import isnan, nan
 
 import numpy as np
 import pytest
@@ -123,6 +123,17 @@ def test_estimates_add_with_what_they_may_miss():
     # What promises nothing promises nothing in a sum.
     assert isnan((one + Mean(1.0, 3.0, 10)).interval[0])
     assert (one + Mean(1.0, 3.0, 10)).confidence == 0.0
+
+
+def test_a_sentence_and_another_unit_keep_the_error_and_its_digits():
+    mean = Mean(3.765, 0.25, 100, 3.33, 4.02, 0.99)
+    assert str(mean) == "3.77 (3.33 to 4.02)"
+    half = mean.scaled_to(1.8825)
+    assert (half.value, half.error, half.interval, half.confidence) == (1.8825, 0.125, (1.665, 2.01), 0.99)
+    # Ten times the unit is one digit less; the control: another error has other digits.
+    assert mean.scaled_to(37.65).digits == 1
+    assert Mean(3.765, 0.25, 100, 3.764, 3.766, 0.99).digits == 4
+    assert str(Mean(0.5, nan, 1)) == "0.500"
 
 
 def test_an_estimate_has_the_standard_error_of_the_mean():

@@ -7,7 +7,7 @@ known to lie in a range, such as 1 to L + 1 tokens a call, and nothing else is k
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import hypot, log, nan, sqrt
+from math import floor, hypot, inf, isfinite, log, log10, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -16,6 +16,9 @@ FLOAT = np.ndarray[Any, np.dtype[np.float64]]
 
 STAKE = 0.75
 """The largest share of the wealth that one bet of `of_independent` may lose; any share below 1 is valid."""
+
+MOST_DIGITS = 8
+"""Digits after the point that a mean is written with at the most."""
 
 _ROUNDING = 2.0**-20
 """More than a log wealth below 100 is off by after 10^6 bets, each off by 2^-53 of it and added with as much."""
@@ -54,6 +57,46 @@ class Mean:
             return low, high
         reach = 2 * self.error if self.error == self.error else 0.0
         return self.value - reach, self.value + reach
+
+    @property
+    def digits(self) -> int | None:
+        """How many digits after the point its error deserves; None of an exact value, and where no error is known.
+
+        They go to the second significant digit of half the interval, or of the standard error where none is promised.
+
+        >>> Mean(3.765, 0.25, 100, 3.33, 4.02, 0.99).digits, Mean(0.8653, 0.0213, 40).digits, known(0.25).digits
+        (2, 3, None)
+        """
+        low, high = self.interval
+        half = (high - low) / 2 if self.samples and 0 < high - low < inf else self.error
+        if not isfinite(half) or half <= 0:
+            return None
+        return max(0, 1 - floor(log10(half)))
+
+    def __str__(self) -> str:
+        """Write it as sentences do: with the digits that it deserves, and its interval where one is promised.
+
+        >>> str(Mean(3.765, 0.25, 100, 3.33, 4.02, 0.99)), str(Mean(0.8653, 0.0213, 40)), str(known(0.25))
+        ('3.77 (3.33 to 4.02)', '0.865 ± 0.021', '0.250')
+        """
+        digits = 3 if self.digits is None else min(MOST_DIGITS, self.digits)
+        low, high = self.interval
+        if self.samples and low < high:
+            return f"{self.value:,.{digits}f} ({low:,.{digits}f} to {high:,.{digits}f})"
+        spread = f" ± {self.error:,.{digits}f}" if self.digits is not None else ""
+        return f"{self.value:,.{digits}f}{spread}"
+
+    def scaled_to(self, value: float) -> Mean:
+        """Return the mean in another unit, in which its value is `value`: its error and its interval with it.
+
+        Both values are positive.
+
+        >>> Mean(2.0, 0.25, 100, 1.5, 2.5, 0.99).scaled_to(1.0)
+        Mean(value=1.0, error=0.125, samples=100, low=0.75, high=1.25, confidence=0.99)
+        """
+        factor = value / self.value
+        low, high = (None if end is None else end * factor for end in (self.low, self.high))
+        return Mean(value, self.error * factor, self.samples, low, high, self.confidence)
 
     def __add__(self, other: Mean) -> Mean:
         """Add a mean: intervals add end by end, and what each may miss adds up, whether they are independent or not.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -191,5 +192,9 @@ def test_a_mean_is_shown_with_its_interval() -> None:
     result = result_of(BlockComparison("toy", 3, (2,), (2,), 50, [entry], []))
     console = Console(file=io.StringIO(), width=100)
     show(result, console)
-    assert console.file.getvalue().count("2.00 (1.75 to 2.50)") == 2  # type: ignore[attr-defined]
+    assert console.file.getvalue().count("2.00 (1.75 to 2.50)") == 3  # type: ignore[attr-defined]
+    # Twice in the table and once in the finding; a speed-up is as sure as the tokens that it is counted from.
+    timed = replace(entry, speed_up=1.0)
+    (row,) = result_of(BlockComparison("toy", 3, (2,), (2,), 50, [timed], [])).table("blocks").records()
+    assert row["speed-up"] == Mean(1.0, 0.05, 50, 0.875, 1.25, 0.99)
     assert start(pair(), np.random.default_rng(0)) == ()

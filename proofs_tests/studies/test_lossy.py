@@ -86,6 +86,23 @@ def test_the_numbers_are_the_means_of_the_rules_own():
     assert abs(point.gain - point.spent) < 1e-12
 
 
+def test_every_mean_over_positions_is_shown_with_its_spread():
+    """In both tables; that of a difference is that of the differences, position by position."""
+    laws = pairs()
+    points = points_of(RULES[0], laws, 1)
+    result = result_of([(Source("few", len(laws), 6), points)], RULES[:1], 1, 0.1, 10)
+    (shown,) = result.tables[1].records()
+    point = next(one for one in points if one.value == shown["at"])
+    gains = [accepted - best for accepted, best in zip(point.acceptance, point.lossless, strict=True)]
+    spread = np.std(gains, ddof=1) / len(gains) ** 0.5
+    assert shown["gain"].samples == len(laws)
+    assert abs(shown["gain"].error - spread) < 1e-15
+    apart = (np.var(point.acceptance, ddof=1) + np.var(point.lossless, ddof=1)) ** 0.5 / len(gains) ** 0.5
+    assert spread < apart / 2  # the control: as if both were independent
+    for name in ("total variation", "KL(e|t)", "acceptance", "possible gain"):
+        assert shown[name].error > 0, name
+
+
 def test_a_rule_is_shown_near_the_bias_that_is_asked_for():
     points = points_of(RULES[0], pairs(), 1)
     shown = nearest(points, RULES[0], 0.1)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import floor, inf, isfinite, log10
+from math import inf, isfinite
 
-from spec_math.mean import Mean
+from spec_math.mean import MOST_DIGITS, Mean
 from spec_math.result import Cell, Column
 
 MISSING = "—"
-MOST_DIGITS = 8
 LONGEST_FRACTION = 24
 
 
@@ -56,13 +55,13 @@ def number(value: float | Fraction, digits: int | None = 4) -> str:
 def _mean(mean: Mean, digits: int | None) -> str:
     low, high = mean.interval
     if mean.samples and 0 < high - low < inf:
-        deserved = min(MOST_DIGITS, max(0, 1 - floor(log10((high - low) / 2))))
+        deserved = min(MOST_DIGITS, mean.digits or 0)
         return f"{mean.value:,.{deserved}f} ({low:,.{deserved}f} to {high:,.{deserved}f})"
     if not (mean.samples or mean.error) or not isfinite(mean.error):
         return number(mean.value, digits)
     if mean.error == 0:
         return f"{number(mean.value, digits)} ± 0"
-    deserved = max(0, 1 - floor(log10(mean.error)))
+    deserved = mean.digits or 0
     if deserved > MOST_DIGITS:
         return f"{mean.value:,.{MOST_DIGITS}f} ± {mean.error:.1e}"
     return f"{mean.value:,.{deserved}f} ± {mean.error:,.{deserved}f}"

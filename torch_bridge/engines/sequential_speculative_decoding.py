@@ -62,8 +62,6 @@ def _engine(rule: str, file: str, name: str, control: Edit, defects: tuple[Defec
 BONUS = Edit("sample_from_probs(target_probs_bonus)", "draft_tokens[0]")
 ENGINES = (
     _engine("chain", "standard_sd", "standard_speculative_step", Edit("torch.max(p - q,", "torch.max(p,")),
-    _engine(
-        "naive HSD", "naive_hsd", "naive_hsd_step", Edit("sample_from_probs(target_probs_bonus)", "draft_tokens[0]")
-    ),
+    _engine("naive HSD", "naive_hsd", "naive_hsd_step", BONUS),
     _engine("capped HSD", "capped_hsd", "capped_hsd_step", Edit("acceptance_rate > u", "u < 2"), (CAPPED, ZEROS)),
 )

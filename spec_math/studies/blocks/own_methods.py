@@ -155,7 +155,8 @@ def with_own(result: Result, found: Sequence[tuple[OwnMethod, Verdict, Sequence[
             rows.insert(place, Row(cells, mark, group))
         said = "lossless" if verdict else "LOSSY" if isinstance(verdict, Lossy) else "undecided"
         best = max(lines, key=lambda line: line.tokens.value)
-        own = f"{method.name} is {said} and yields {best.tokens.value:.3f} with K = {best.k} and L = {best.lookahead}."
+        sizes = f"K = {best.k} and L = {best.lookahead}"
+        own = f"{method.name} is {said} and yields {best.tokens} tokens per call with {sizes}."
         code = 1 if isinstance(verdict, Lossy) else 0 if verdict else 3
         judged = f"{method.name}, on {len(standard_models())} pairs of small models: {verdict}"
         result = replace(

@@ -17,7 +17,7 @@ COLUMNS = (
     Column("L", "count", "draft tokens a path", shown=False),
     Column("tokens per call", "mean", "tokens per call of the target"),
     Column("more than one plain chain", "mean", "tokens per call of the target", heading="more than plain"),
-    Column("speed-up", "number", "times plain decoding", digits=2),
+    Column("speed-up", "mean", "times plain decoding", digits=2),
     Column("how"),
     Column("fraction", "fraction", "tokens per call of the target", shown=False),
     Column("page", shown=False),
@@ -66,9 +66,7 @@ def finding(found: BlockComparison) -> str:
         best = max(found.entries, key=lambda entry: entry.tokens.value)
         said = "no latency is stated for these K and L"
     sizes = f"L = {best.lookahead}" if best.k == 1 else f"K = {best.k} and L = {best.lookahead}"
-    low, high = best.tokens.interval
-    within = f" ({low:.2f} to {high:.2f})" if low < high else ""
-    return f"Take {best.method.name} with {sizes}: {best.tokens.value:.3f}{within} tokens per call, {said}."
+    return f"Take {best.method.name} with {sizes}: {best.tokens} tokens per call, {said}."
 
 
 def picture(found: BlockComparison) -> Picture:
@@ -153,7 +151,8 @@ def _notes(found: BlockComparison) -> list[str]:
 def _row(entry: Entry) -> Row:
     gain = None if entry.gain == known(0) else entry.gain
     how = "Monte Carlo" if entry.sampled else "exact"
-    values = entry.tokens, gain, entry.speed_up, how, _short(entry.exact)
+    faster = None if entry.speed_up is None else entry.tokens.scaled_to(entry.speed_up)
+    values = entry.tokens, gain, faster, how, _short(entry.exact)
     cells = entry.method.name, entry.k, entry.lookahead, *values, entry.method.page
     return Row(cells, group=_group(entry.k, entry.lookahead))
 

@@ -30,10 +30,9 @@ def of_regime(found: Frontier) -> str:
     'of_regime'
     """
     best = found.fastest[0]
-    low, high = best.tokens.interval
     return (
-        f"{found.regime.title}: draft {best.shape}, verify with {best.method.name}: {best.tokens.value:.2f} tokens "
-        f"a call ({low:.2f} to {high:.2f} with {best.tokens.confidence:.0%}), {best.speed_up:.2f} times plain "
+        f"{found.regime.title}: draft {best.shape}, verify with {best.method.name}: {best.tokens} tokens a "
+        f"call, with {best.tokens.confidence:.0%}, and {best.speed_up:.2f} times plain "
         f"decoding at these costs; {_bound(best)}; {_runner_up(best, found.fastest)}."
     )
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.lossy import Rule, budget
+from spec_math.lossy import Rule
 from spec_math.lossy.distances import distances
 from spec_math.token_level import optimal
 
@@ -126,12 +126,3 @@ def _add(point: Point, case: tuple[Any, Any, int, Any], best: float) -> None:
     point.to_target.append(float(far.to_target) if far.to_target.high < inf else inf)
     point.largest_ratio.append(float(far.largest_ratio))
     point.forbidden.append(float(far.forbidden))
-
-
-def budgeted(laws: Sequence[tuple[Any, Any]], spent: float) -> float:
-    """Return the acceptance of one draft of the optimal rule that spends so much total variation at each position.
-
-    >>> budgeted([([0.25, 0.75], [0.5, 0.5])], 0.125)
-    0.875
-    """
-    return mean([float(budget.acceptance(target, draft, 1, spent)) for target, draft in laws])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 
 from spec_math.lossy import Rule
-from spec_math.mean import of_positions
+from spec_math.mean import Mean, of_positions
 from spec_math.result import Column, Curve, Note, Panel, Picture, Result, Row, Table, sentences
 from spec_math.studies.lossy.measure import Point, mean
 
@@ -23,22 +23,22 @@ COLUMNS = (
     Column("test acceptance", "mean", "probability"),
     Column("lossless optimum", "mean", "probability"),
     Column("total variation", "mean", "probability"),
-    Column("possible", "number", "probability"),
-    Column("gap", "number", "probability"),
-    Column("KL(e|t)", "number", "nats"),
-    Column("KL(t|e)", "number", "nats"),
+    Column("possible", "mean", "probability"),
+    Column("gap", "mean", "probability"),
+    Column("KL(e|t)", "mean", "nats"),
+    Column("KL(t|e)", "mean", "nats"),
     Column("largest ratio", "number", digits=3),
-    Column("forbidden mass", "number", "probability"),
+    Column("forbidden mass", "mean", "probability"),
 )
 
 SHORT = (
     Column("rule"),
     Column("at"),
-    Column("total variation", "number", "probability", heading="TV"),
-    Column("KL(e|t)", "number", "nats", digits=3),
-    Column("acceptance", "number", "probability"),
-    Column("gain", "number", "probability"),
-    Column("possible gain", "number", "probability", heading="possible"),
+    Column("total variation", "mean", "probability", heading="TV"),
+    Column("KL(e|t)", "mean", "nats", digits=3),
+    Column("acceptance", "mean", "probability"),
+    Column("gain", "mean", "probability"),
+    Column("possible gain", "mean", "probability", heading="possible"),
     Column("gain per bias", "number", digits=2, heading="gain/TV"),
     Column("text bound", "number", "probability", digits=2, heading="TV of a text"),
 )
@@ -141,12 +141,17 @@ def finding(chosen: Sequence[Point], rules: Sequence[Rule], bias: float) -> str:
     worst = next(name for name, value in bought if value == least)
     losing = [name for name, value in bought if value < 0]
     verb = "buys" if len(best) == 1 else "buy"
-    said = f"At a total variation of {bias:g} a token, {' and '.join(best)} {verb} the most"
+    said = f"At a total variation of {bias:g} a token, {_listed(best)} {verb} the most"
     said += f": {most:.2f} of acceptance for a unit of bias"
     if losing:
         verb = "accepts" if len(losing) == 1 else "accept"
-        return f"{said}; {' and '.join(losing)} {verb} less than a lossless rule could."
+        return f"{said}; {_listed(losing)} {verb} less than a lossless rule could."
     return f"{said}; {worst} buys {least:.2f}." if worst not in best else f"{said}."
+
+
+def _listed(names: Sequence[str]) -> str:
+    """Return names as a sentence lists them."""
+    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
 def advice(chosen: Sequence[Point], rules: Sequence[Rule]) -> list[str]:
@@ -222,7 +227,8 @@ def _notes(sources: Sequence[tuple[Source, Sequence[Point]]], rules: Sequence[Ru
     ]
     looked = "; ".join(f"{source.name}: {source.positions} positions, V = {source.size:,}" for source, _ in sources)
     return [
-        f"{looked}. Means over positions, in float64; the laws are closed forms, held equal to the enumerated rules.",
+        f"{looked}. Means over positions, in float64, ± a standard error over them; the laws are closed forms, held "
+        "equal to the enumerated rules.",
         f"One draft, sampled, for each rule{but}.",
         *greedy,
     ]
@@ -233,10 +239,12 @@ def _long(sources: Sequence[tuple[Source, Sequence[Point]]]) -> Table:
     for source, points in sources:
         for point in points:
             rule = point.rule
-            measured = point.acceptance, point.tested, point.lossless, point.total_variation
-            means = [of_positions(values) for values in measured]
-            numbers = (mean(point.possible), point.gap, *_finite(point))
-            rows.append(Row((source.name, rule.name, rule.parameter, point.value, *means, *numbers)))
+            measured = point.acceptance, point.tested, point.lossless, point.total_variation, point.possible
+            means = [*map(of_positions, measured), _less(point.possible, point.acceptance)]
+            ratio = max(point.largest_ratio)
+            far = _finite(point.from_target), _finite(point.to_target), ratio if isfinite(ratio) else None
+            cells = rule.name, rule.parameter, point.value, *means, *far, _finite(point.forbidden)
+            rows.append(Row((source.name, *cells)))
     columns = tuple(Column(c.name, c.kind, c.unit, c.digits, shown=False) for c in COLUMNS)
     return Table("lossy", "Every rule at every value", columns, tuple(rows))
 
@@ -245,10 +253,9 @@ def _short(source: Source, chosen: Sequence[Point], bias: float, length: int) ->
     rows: list[Row] = []
     order = sorted(chosen, key=lambda point: -(per_bias(point) or 0.0))
     for point in order:
-        bound = min(1.0, length * point.spent)
-        divergence = _finite(point)[0]
-        gains = point.gain, mean(point.possible) - mean(point.lossless), per_bias(point)
-        rows.append(Row((point.rule.name, point.value, point.spent, divergence, mean(point.acceptance), *gains, bound)))
+        gains = _less(point.acceptance, point.lossless), _less(point.possible, point.lossless), per_bias(point)
+        means = of_positions(point.total_variation), _finite(point.from_target), of_positions(point.acceptance)
+        rows.append(Row((point.rule.name, point.value, *means, *gains, min(1.0, length * point.spent))))
     where = source.name.replace(" ", "-").replace("/", "-") if len(source.name) < 30 else "files"
     title = f"{source.name}: each rule at its value nearest to a total variation of {bias:g}; texts of {length} tokens"
     return Table(f"at-{where}", title, SHORT, tuple(rows))
@@ -284,6 +291,10 @@ def _curve(points: Sequence[Point], rule: Rule) -> Curve:
     return Curve(rule.name, tuple(point.spent for point in own), tuple(mean(point.acceptance) for point in own))
 
 
-def _finite(point: Point) -> list[float | None]:
-    values = mean(point.from_target), mean(point.to_target), max(point.largest_ratio), mean(point.forbidden)
-    return [value if isfinite(value) else None for value in values]
+def _finite(values: Sequence[float]) -> Mean | None:
+    return of_positions(values) if isfinite(mean(values)) else None
+
+
+def _less(values: Sequence[float], others: Sequence[float]) -> Mean:
+    """Return the mean of the differences, position by position: its error is that of what both share no more."""
+    return of_positions([value - other for value, other in zip(values, others, strict=True)])

@@ -129,12 +129,11 @@ def _of_overlap(found: DrafterLines) -> str:
     tli, union = found.line(TLI), found.line(UNION)
     gain = ""
     if tli and union and tli.acceptance and union.acceptance:
-        least, most = union.acceptance.value, tli.acceptance.value
-        gain = f"; {TLI.name} accepts {most:.4f}, {UNION.name} {least:.4f}, never more (Theorem 4.1)"
+        gain = f"; {TLI.name} accepts {tli.acceptance}, {UNION.name} {union.acceptance}, never more (Theorem 4.1)"
     tokens = f"{found.shared:,} tokens are" if found.shared > 1 else "one token is"
     return (
         f"{TLI.name} needs a large overlap: {tokens} shared, and the draft has "
-        f"{found.shared_mass.value:.4f} of its mass on them{gain}."
+        f"{found.shared_mass} of its mass on them{gain}."
     )
 
 
@@ -143,8 +142,8 @@ def _of_samples(found: DrafterLines, surest: Mean) -> list[str]:
     if slem is None or slem.acceptance is None:
         return []
     return [
-        f"{SLEM.name} needs a target that is sure of itself: it accepts {slem.acceptance.value:.4f}, and no drafter "
-        f"makes that more than the target's largest mass, {surest.value:.4f}."
+        f"{SLEM.name} needs a target that is sure of itself: it accepts {slem.acceptance}, and no drafter "
+        f"makes that more than the target's largest mass, {surest}."
     ]
 
 
@@ -156,7 +155,7 @@ def _of_psi(found: DrafterLines) -> list[str]:
     cut = f" ({found.psi_calls:,} until the first target token is determined)" if calls < found.psi_calls else ""
     pays = f"; it pays if a drafter call costs less than {slrs.acceptance.value / calls:.3g} of a target call"
     return [
-        f"{SLRS.name} needs short tokens: it accepts {slrs.acceptance.value:.4f}, but ψ takes {calls:,.6g} drafter "
+        f"{SLRS.name} needs short tokens: it accepts {slrs.acceptance}, but ψ takes {calls:,.6g} drafter "
         f"call{'s' * (calls != 1)} a token{cut}{pays if slrs.acceptance.value > 0 else ''}."
     ]
 

@@ -24,7 +24,7 @@ METHOD_COLUMNS = (
     Column("lookahead", "count", "draft tokens", heading="draft tokens"),
     Column("tokens per call", "mean", "tokens per call of the target"),
     Column("drafter calls", "number", "per call of the target", digits=None),
-    Column("speed-up", "number", "times plain decoding", digits=3),
+    Column("speed-up", "mean", "times plain decoding", digits=3),
     Column("acceptance, exact", "fraction", shown=False),
     Column("tokens, exact", "fraction", shown=False),
     Column("speed-up, exact", "fraction", shown=False),
@@ -142,13 +142,18 @@ def _row(drafter: DrafterLines, line: MethodLine) -> Row:
         line.lookahead,
         line.tokens,
         line.calls,
-        line.speed_up,
+        _faster(line),
         *exact,
         line.method.needs.partition(":")[0].partition(";")[0],
         line.method.page,
     )
     about = f"{drafter.name}: {drafter.size:,} tokens, {drafter.shared:,} of them the target's"
     return Row(cells, "" if line.method.lossless else "wrong", about)
+
+
+def _faster(line: MethodLine) -> Mean | None:
+    """Return the speed-up with the error of the tokens; how often the drafter is called is taken as known."""
+    return None if line.speed_up is None or line.tokens is None else line.tokens.scaled_to(line.speed_up)
 
 
 def _drafters(found: VocabularyComparison) -> Table:
