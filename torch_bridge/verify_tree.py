@@ -59,7 +59,7 @@ def verify_tree(  # noqa: PLR0913 - a tree is two arrays more than a chain
     depth of the deepest tree where that may be looked at (`options.check`), or N. Rows without a node, or that no walk
     visits, may hold anything. Nothing waits for the device but `options.check`; chain priorities of more than 256
     tokens are worked out in float64 on the CPU, one request after another, and do, as is one request alone with
-    `options.check`; on rounded ratios they do not.
+    `options.check`; on rounded ratios they do not. So is a rule that is a program alone (`rule.decide` is None).
 
     draft_logits may be `MappedLogits`: of another vocabulary, or of part of one. Tokens are then the draft's, and
     emitted ones the target's; uniforms have one column more.

@@ -27,7 +27,7 @@ from spec_math.block_level.multi_path import HighestRank
 from spec_math.block_level.tree import Node
 from spec_math.chance import Coin
 from spec_math.scheme import Tokens
-from spec_math.token_level import k_sequential, recursive
+from spec_math.token_level import k_sequential, pooled_priority, recursive
 
 SIZE = 4
 
@@ -184,6 +184,26 @@ def _walk(verifier: Any) -> Callable[..., Tokens]:
     return program
 
 
+def _siblings(emit: Any) -> Callable[..., Tokens]:
+    """A walk that goes on at the child that was accepted."""
+
+    def program(coin: Coin, given: Batch, row: int, laws: Conditionals) -> Tokens:
+        tokens, parents = given.tokens[row].tolist(), given.parents[row].tolist()
+        path, node = (), -1
+        while True:
+            below = [place for place, parent in enumerate(parents) if tokens[place] >= 0 and parent == node]
+            if not below:
+                return (*path, coin.draw(laws.target(path)))
+            drafts = tuple(tokens[place] for place in below)
+            token, accepted = emit(coin, drafts, laws.target(path), laws.draft(path))
+            path = (*path, token)
+            if not accepted or laws.ends(path):
+                return path
+            node = below[drafts.index(token)]
+
+    return program
+
+
 def _of_one(verify: Any) -> Callable[..., Tokens]:
     def program(coin: Coin, given: Batch, row: int, laws: Conditionals) -> Tokens:
         tokens = max(_paths(given, row).values(), key=len)
@@ -213,6 +233,7 @@ PROGRAMS: dict[tree_rules.TreeRule, Callable[..., Tokens]] = {
     tree_rules.K_SEQUENTIAL: _walk(k_sequential.verify),
     tree_rules.PLAN: _walk(spectr.by_plan),
     tree_rules.DISTINCT: lambda coin, given, row, laws: distinct.verify(coin, _nodes(given, row), laws),
+    tree_rules.PLAN_OF_DISTINCT: _siblings(pooled_priority.emit_without_replacement),
     tree_rules.TRAVERSAL: lambda coin, given, row, laws: traversal.verify(coin, _nodes(given, row), laws),
     tree_rules.MULTI_PATH: _selected(HighestRank),
     tree_rules.PRIORITIES: _selected(Priorities),

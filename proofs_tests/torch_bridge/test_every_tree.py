@@ -16,6 +16,7 @@ from proofs_tests.block_level.tree_shapes import PRIORITIES  # noqa: E402
 from proofs_tests.torch_bridge.trees_on_logits import differing, rules, tensors  # noqa: E402
 from spec_math.block_level import tree_rules  # noqa: E402
 from spec_math.block_level.tree_rules import TREE_RULES, TreeRule  # noqa: E402
+from spec_math.token_level import decide_k_sequential, decide_plan, hull_edge  # noqa: E402
 from torch_bridge import tree_columns, verify_tree  # noqa: E402
 from torch_bridge.options import Options  # noqa: E402
 
@@ -77,24 +78,53 @@ def test_wrong_functions_of_small_trees_are_found(rule: TreeRule, wrong: Any) ->
     options = Options(check=False, depth=6, width=6)
     try:
         found = differing(rule, trees, wrong(rule, *tensors(trees), options), NEAR)[0]
-    except AssertionError:  # the accepted nodes are no path of the tree
+    except (AssertionError, ValueError):  # the accepted nodes are no path of the tree, or the tree is none
         found = 1
     assert found > 0
 
 
-@pytest.mark.filterwarnings("ignore:Dynamo detected a call")
-@pytest.mark.parametrize("rule", [tree_rules.TARGET_ONLY], ids=lambda rule: rule.name)
-def test_a_step_on_trees_is_one_graph_to_the_compiler(rule: TreeRule) -> None:
-    """`torch.compile` traces the whole step: no value breaks the graph. Its code is not generated here."""
+LONG = (tree_rules.K_SEQUENTIAL, tree_rules.PLAN, tree_rules.ROUNDED_PRIORITIES)
+"""Rules of so many operations that the compiler takes ten seconds and more for a level."""
+
+
+@pytest.fixture
+def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer rounds of the same loops, enough for eight tokens: the compiler takes seconds in place of minutes."""
+    monkeypatch.setattr(hull_edge, "STEPS", 8)
+    monkeypatch.setattr(hull_edge, "BITS", 2)
+    monkeypatch.setattr(decide_plan, "BISECTIONS", 4)
+    monkeypatch.setattr(decide_k_sequential, "LINES", 5)
+    monkeypatch.setattr(decide_k_sequential, "INNER", 3)
+
+
+def captured(rule: TreeRule, levels: int) -> tuple[Any, Any]:
+    """What a step emits that torch.compile has traced as one graph, and what it emits as it is."""
     generator = torch.Generator().manual_seed(0)
     target, draft = torch.randn(2, 2, 3, 8, generator=generator).unbind()
-    tokens, parents = torch.tensor([[1, 2]] * 2), torch.tensor([[-1, 0]] * 2)
+    tokens, parents = torch.tensor([[1, 2]] * 2), torch.tensor([[-1, levels - 2]] * 2)
     uniforms = torch.rand(2, tree_columns(rule, 2), dtype=torch.float64, generator=generator)
 
     def step(target: Any, draft: Any, tokens: Any, parents: Any, uniforms: Any) -> Any:
-        options = Options(check=False, depth=2, width=1)
+        options = Options(check=False, depth=levels, width=3 - levels)
         return tuple(verify_tree(rule, target, draft, tokens, parents, uniforms, options))
 
+    torch._dynamo.reset()
     compiled = torch.compile(step, backend="eager", fullgraph=True)
     found, wanted = (each(target, draft, tokens, parents, uniforms) for each in (compiled, step))
-    assert [part.tolist() for part in found] == [part.tolist() for part in wanted]
+    return [part.tolist() for part in found], [part.tolist() for part in wanted]
+
+
+@pytest.mark.filterwarnings("ignore:Dynamo detected a call")
+@pytest.mark.usefixtures("few_steps")
+@pytest.mark.parametrize("rule", [rule for rule in TREE_RULES if rule.decide], ids=lambda rule: rule.name)
+def test_a_step_on_trees_is_one_graph_to_the_compiler(rule: TreeRule) -> None:
+    """`torch.compile` traces the whole step: no value breaks the graph. Its code is not generated here."""
+    found, wanted = captured(rule, 1 if rule in LONG else 2)
+    assert found == wanted
+
+
+@pytest.mark.filterwarnings("ignore:Dynamo detected a call")
+def test_a_program_alone_is_no_graph_to_the_compiler() -> None:
+    """The control: what looks at values is refused."""
+    with pytest.raises(torch._dynamo.exc.TorchDynamoException):
+        _ = captured(tree_rules.PLAN_OF_DISTINCT, 1)

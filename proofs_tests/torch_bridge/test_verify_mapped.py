@@ -15,10 +15,10 @@ from proofs_tests.drafting import merged_trees  # noqa: E402
 from proofs_tests.drafting.merged_batches import batch, forms  # noqa: E402
 from proofs_tests.token_level.replayed_rows import Watching  # noqa: E402
 from proofs_tests.torch_bridge.no_wait import NoWait  # noqa: E402
-from proofs_tests.torch_bridge.trees_on_logits import rules, tensors  # noqa: E402
+from proofs_tests.torch_bridge.trees_on_logits import tensors  # noqa: E402
 from spec_math import SCHEMES, law  # noqa: E402
 from spec_math.block_level import tree_rules  # noqa: E402
-from spec_math.block_level.tree_rules import TreeRule  # noqa: E402
+from spec_math.block_level.tree_rules import TREE_RULES, TreeRule  # noqa: E402
 from spec_math.drafting.merged import emit  # noqa: E402
 from spec_math.scheme import Scheme  # noqa: E402
 from torch_bridge import MappedLogits, columns, explore, verify_drafts, verify_tree  # noqa: E402
@@ -53,7 +53,7 @@ def test_drafts_over_another_vocabulary_are_decided_as_by_the_replayed_program(s
 
 
 @pytest.mark.usefixtures("coarse_grid")
-@rules
+@pytest.mark.parametrize("rule", [rule for rule in TREE_RULES if rule.decide], ids=lambda rule: rule.name)
 def test_trees_over_another_vocabulary_are_decided_as_by_the_replayed_program(rule: TreeRule) -> None:
     for seed in range(2):
         given, places = merged_trees.drafted(rule, seed, largest=16)
@@ -170,6 +170,16 @@ def test_bad_maps_are_refused_with_their_place(change: dict[str, Any], message: 
     draft = MappedLogits(torch.zeros(2, 2), places)
     with pytest.raises(ValueError, match=message):
         _ = verify_drafts(RECURSIVE, torch.zeros(2, 4), draft, tokens, uniforms)
+
+
+def test_rules_that_are_programs_alone_say_so() -> None:
+    target, tokens = torch.zeros(1, 2, 4), torch.tensor([[0]])
+    draft, one = MappedLogits(torch.zeros(1, 2, 2), torch.tensor([2, 0])), torch.zeros(1, 4)
+    with pytest.raises(ValueError, match="'optimal plan, distinct drafts' has no array formula"):
+        _ = verify_tree(tree_rules.PLAN_OF_DISTINCT, target, draft, tokens, tokens - 1, one)
+    (scheme,) = (scheme for scheme in SCHEMES if scheme.decide is None)
+    with pytest.raises(ValueError, match="'optimal plan without replacement' has no array formula"):
+        _ = verify_drafts(scheme, target[:, 0], draft._replace(logits=draft.logits[:, 0]), tokens, one)
 
 
 def test_bad_maps_of_trees_are_refused_with_their_place() -> None:

@@ -60,7 +60,8 @@ def decide_priorities(cells_of: CellsOf, coin: ArrayCoin, tree: ArrayTree, rows:
     chains = listed(tree)
     xp, batch, many = array_namespace(tree.tokens), len(tree.tokens), tree.width
     root = places(tree.tokens, batch * many) // many
-    law, weight, heights = everywhere(coin.one), coin.one, list[Array]()
+    law, weight = everywhere(coin.one), coin.one
+    heights: list[Array] = []
     for level in range(tree.depth):
         cells, drafted = _looked_at(cells_of, tree, rows, chains, level)
         # What all chains begin with is worked out once.

@@ -28,7 +28,7 @@ from spec_math.block_level.multi_path import HighestRank
 from spec_math.block_level.tree import Node
 from spec_math.chance import Coin
 from spec_math.scheme import Tokens
-from spec_math.token_level import k_sequential, recursive
+from spec_math.token_level import k_sequential, pooled_priority, recursive
 from spec_math.token_level.decide_k_sequential import decide_k_sequential
 from spec_math.token_level.decide_plan import decide_plan
 from spec_math.token_level.decide_rejection import decide_recursive, decide_without_replacement
@@ -131,6 +131,14 @@ DISTINCT = TreeRule(
     _one_each,
     "distinct",
 )
+PLAN_OF_DISTINCT = TreeRule(
+    "optimal plan, distinct drafts",
+    partial(without_replacement.verify, emit=pooled_priority.emit_without_replacement),
+    None,
+    # A node of k drafts: the component, k − 1 choices in the pool, the test, and the residual where that fails.
+    lambda n: 2 * n + 1,
+    "distinct",
+)
 TARGET_ONLY = TreeRule(
     "target only",
     target_only.verify,
@@ -165,6 +173,7 @@ TREE_RULES = (
     K_SEQUENTIAL,
     PLAN,
     DISTINCT,
+    PLAN_OF_DISTINCT,
     TRAVERSAL,
     MULTI_PATH,
     PRIORITIES,

@@ -1,13 +1,14 @@
-"""A tree whose siblings are drawn without replacement, verified by recursive rejection at each node (Sequoia).
+"""A tree whose siblings are drawn without replacement, verified node by node: by rejection (Sequoia), or by the plan.
 
-Source: Sequoia, Chen et al. 2024; SpecTr, Alg. 3, for the walk.
+Source: Sequoia, Chen et al. 2024; SpecTr, Alg. 3, for the walk; the plan is worked out here.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
+from spec_math.arrays import Array
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.tree import Node, checked_widths, grow
 from spec_math.chance import Coin
@@ -16,15 +17,24 @@ from spec_math.language.model import Model
 from spec_math.scheme import Emission, Tokens
 from spec_math.token_level import without_replacement
 
+Emit = Callable[[Coin, Tokens, Array, Array], Emission]
+"""A verifier of one position on any number of distinct drafts: emit(coin, tokens, target, draft)."""
+
 
 def generate(
-    coin: Coin, target_model: Model, draft_model: Model, prefix: Sequence[int], widths: Sequence[int]
+    coin: Coin,
+    target_model: Model,
+    draft_model: Model,
+    prefix: Sequence[int],
+    widths: Sequence[int],
+    emit: Emit = without_replacement.emit,
 ) -> Tokens:
     """Draft a tree of distinct siblings, widths[i] below each node of level i, and walk down it while one is accepted.
 
     The law: the tokens, continued by the target, have the target's joint law. Each rejected sibling leaves the draft
     law, and the target law becomes its residual; an accepted one starts afresh with both laws after it. A node has its
     whole support below it where that is smaller than its width. Source: Sequoia; SpecTr, Alg. 3 for the walk.
+    `emit` verifies any number of distinct drafts; the optimal plan is `pooled_priority.emit_without_replacement`.
 
     Raises:
         ValueError, TypeError: widths are not positive integers, a law is not a probability distribution or the prefix
@@ -36,10 +46,10 @@ def generate(
     {2: Fraction(1, 1)}
     """
     laws = Conditionals(target_model, draft_model, prefix)
-    return verify(coin, grow(coin, laws, checked_widths(widths), without_replacement.draw), laws)
+    return verify(coin, grow(coin, laws, checked_widths(widths), without_replacement.draw), laws, emit)
 
 
-def verify(coin: Coin, siblings: tuple[Node, ...], laws: Conditionals) -> Tokens:
+def verify(coin: Coin, siblings: tuple[Node, ...], laws: Conditionals, emit: Emit = without_replacement.emit) -> Tokens:
     """Walk down a tree of distinct siblings, given the children of its root in the order drawn, as `generate` says.
 
     >>> from spec_math.chance import replay
@@ -50,7 +60,7 @@ def verify(coin: Coin, siblings: tuple[Node, ...], laws: Conditionals) -> Tokens
     emitted: Tokens = ()
     while siblings:
         tokens = tuple(node.token for node in siblings)
-        emission = without_replacement.emit(coin, tokens, laws.target(emitted), laws.draft(emitted))
+        emission = emit(coin, tokens, laws.target(emitted), laws.draft(emitted))
         emitted = (*emitted, emission.token)
         if not emission.accepted or laws.ends(emitted):
             return emitted
