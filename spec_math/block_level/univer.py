@@ -11,6 +11,7 @@ from typing import Any
 from spec_math.arrays import Array, as_laws, positive_part
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.selected_chain import in_numpy
+from spec_math.block_level.sibling_order import Order, as_drafted
 from spec_math.block_level.tree import Node, checked_widths, grow
 from spec_math.chance import Coin
 from spec_math.chance import law as law_of
@@ -22,13 +23,18 @@ from spec_math.token_level.without_replacement import without
 
 
 def generate(
-    coin: Coin, target_model: Model, draft_model: Model, prefix: Sequence[int], widths: Sequence[int]
+    coin: Coin,
+    target_model: Model,
+    draft_model: Model,
+    prefix: Sequence[int],
+    widths: Sequence[int],
+    order: Order = as_drafted,
 ) -> Tokens:
     """Draft a tree of greedy drafts, and emit the path of the first node that is accepted with one token more.
 
     The law: the tokens, continued by the target, have the target's joint law. Below a node of level i stand the
     widths[i] − 1 tokens that the draft likes best, and one drawn from the rest of its law (`token_level.greedy.draw`);
-    none below the end token. Widths (1, 1, …) are block verification.
+    none below the end token. Widths (1, 1, …) are block verification. `order` says which child is tried first.
 
     Raises:
         ValueError, TypeError: widths does not hold positive integers; a law is not a probability distribution or the
@@ -40,14 +46,14 @@ def generate(
     True
     """
     laws = Conditionals(target_model, draft_model, prefix)
-    return verify(coin, grow(coin, laws, checked_widths(widths), greedy.draw), laws)
+    return verify(coin, grow(coin, laws, checked_widths(widths), greedy.draw), laws, order)
 
 
-def verify(coin: Coin, tree: tuple[Node, ...], laws: Conditionals) -> Tokens:
+def verify(coin: Coin, tree: tuple[Node, ...], laws: Conditionals, order: Order = as_drafted) -> Tokens:
     """Judge a tree of greedy drafts, given the children of its root, the drawn one last among its siblings.
 
     A node that is tried carries the chance w that its path is kept or goes on, 1 at the root; `shares` says how it
-    falls to its children and to itself. Children are tried in turn, each with its share of what those before it left;
+    falls to its children and to itself. Children are tried in `order`, each with its share of what those before left;
     then the node itself, which emits a token of (w t − d')+ that is no favourite. A leaf is accepted with chance w.
 
     >>> from spec_math.chance import law
@@ -55,11 +61,12 @@ def verify(coin: Coin, tree: tuple[Node, ...], laws: Conditionals) -> Tokens:
     >>> law(lambda coin: verify(coin, (Node(0),), laws))[1,]
     Fraction(1, 2)
     """
-    return _tried(coin, laws, (), tree, in_numpy(laws.target()).sum() * 0 + 1)
+    return _tried(coin, laws, (), Node(-1, tree), (in_numpy(laws.target()).sum() * 0 + 1, order))
 
 
-def _tried(coin: Coin, laws: Conditionals, path: Tokens, children: tuple[Node, ...], weight: Any) -> Tokens:
-    """Try the tree below a node: return what is emitted, nothing where all of it is rejected."""
+def _tried(coin: Coin, laws: Conditionals, path: Tokens, node: Node, given: tuple[Any, Order]) -> Tokens:
+    """Try the tree below a node of a given weight: return what is emitted, nothing where all of it is rejected."""
+    children, (weight, order) = node.children, given
     if laws.ends(path):
         return path if coin.flip(weight) else ()
     t = in_numpy(laws.target(path))
@@ -67,15 +74,16 @@ def _tried(coin: Coin, laws: Conditionals, path: Tokens, children: tuple[Node, .
         return (*path, coin.draw(t)) if not path or coin.flip(weight) else ()
     tokens = tuple(child.token for child in children)
     drawn = in_numpy(laws.draft(path))
-    given = shares(tokens, t, drawn, weight)
+    parts = shares(tokens, t, drawn, weight)
     before = weight - weight
-    for child, share in zip(children, given, strict=True):
-        block = _tried(coin, laws, (*path, child.token), child.children, _of_the_rest(share, before))
+    for place in order(laws, _longer(path, tokens), parts, [len(child.children) for child in children]):
+        child = children[place]
+        block = _tried(coin, laws, (*path, child.token), child, (_of_the_rest(parts[place], before), order))
         if block:
             return block
-        before = before + share
+        before = before + parts[place]
     over = _beyond(tokens, t, drawn, weight)
-    nothing = _given_up(tokens, t, drawn, weight, given[-1])
+    nothing = _given_up(tokens, t, drawn, weight, parts[-1])
     # The root, of weight 1, takes whatever comes to it, and no coin is tossed.
     if not path or coin.flip(1 - _of_the_rest(nothing, before)):
         over[list(tokens[:-1])] = over[0] * 0
@@ -104,11 +112,17 @@ def shares(tokens: Tokens, target: Any, draft: Any, weight: Any) -> list[Any]:
     return [*(_part(over[x] * (1 - accepted), left) for x in top), accepted]
 
 
-def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], widths: Sequence[int]) -> Any:
+def expected(
+    target_model: Model,
+    draft_model: Model,
+    prefix: Sequence[int],
+    widths: Sequence[int],
+    order: Order = as_drafted,
+) -> Any:
     """Return the expected number of tokens per target call by walking the drafts, coins averaged out, for toy models.
 
     The law: F(v, w) = Σ_u d'(u) Σ_j (p_j + (1 − Σ_{i<j} p_i) F(v x_j, p_j / (1 − Σ_{i<j} p_i))) over the drawn token u
-    and the children x_j with their shares p_j; the length is 1 + F(root, 1). A token that ends the text counts nothing.
+    and the children x_j, in `order`, with their shares p_j; the length is 1 + F(root, 1). An end token counts nothing.
     Units: tokens per call.
 
     Raises:
@@ -125,9 +139,9 @@ def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], wid
             return total
         t, d = in_numpy(laws.target(path)), in_numpy(laws.draft(path))
         for tokens, mass in law_of(lambda coin: greedy.draw(coin, d, levels[len(path)])).items():
-            before = weight - weight
-            for token, share in zip(tokens, shares(tokens, t, d, weight), strict=True):
-                longer = (*path, token)
+            before, parts, paths = weight - weight, shares(tokens, t, d, weight), _longer(path, tokens)
+            for place in order(laws, paths, parts, [_drafted_below(laws, longer, levels) for longer in paths]):
+                longer, share = paths[place], parts[place]
                 counted = share if not laws.ends(longer) else share - share
                 total = total + mass * (counted + (1 - before) * below(longer, _of_the_rest(share, before)))
                 before = before + share
@@ -137,7 +151,7 @@ def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], wid
     return one + below((), one)
 
 
-def chances(laws: Conditionals, tree: tuple[Node, ...], lookahead: int) -> list[Any]:
+def chances(laws: Conditionals, tree: tuple[Node, ...], lookahead: int, order: Order = as_drafted) -> list[Any]:
     """Return a_1..a_L of a drafted tree, the chances that at least 1, 2, … tokens are accepted, as `given_drafts` does.
 
     Given the whole tree, a child is tried where nothing below those before it was accepted, whatever their shares say.
@@ -155,10 +169,10 @@ def chances(laws: Conditionals, tree: tuple[Node, ...], lookahead: int) -> list[
             return weight
         tokens = tuple(node.token for node in siblings)
         t, d = in_numpy(laws.target(path)), in_numpy(laws.draft(path))
-        given = shares(tokens, t, d, weight)
+        given, paths = shares(tokens, t, d, weight), _longer(path, tokens)
         before, free = one - one, one
-        for node, share in zip(siblings, given, strict=True):
-            longer = (*path, node.token)
+        for place in order(laws, paths, given, [len(node.children) for node in siblings]):
+            node, share, longer = siblings[place], given[place], paths[place]
             kept = accepted(longer, node.children, tried * free, _of_the_rest(share, before))
             if not laws.ends(longer):
                 total[len(path)] = total[len(path)] + tried * free * kept
@@ -167,6 +181,17 @@ def chances(laws: Conditionals, tree: tuple[Node, ...], lookahead: int) -> list[
 
     _ = accepted((), tree, one, one)
     return total
+
+
+def _longer(path: Tokens, tokens: Tokens) -> list[Tokens]:
+    return [(*path, token) for token in tokens]
+
+
+def _drafted_below(laws: Conditionals, path: Tokens, widths: tuple[int, ...]) -> int:
+    """Return how many drafts follow a node."""
+    if len(path) == len(widths) or laws.ends(path):
+        return 0
+    return min(widths[len(path)], int((in_numpy(laws.draft(path)) > 0).sum()))
 
 
 def _beyond(tokens: Tokens, target: Array, draft: Array, weight: Any) -> Array:
