@@ -11,8 +11,9 @@ from proofs_tests.controls import CONTROLS, Control
 from proofs_tests.oracles import forked, independent_drafts
 from spec_math import Lossy, Scheme, check_lossless
 from spec_math.block_level import chain
+from spec_math.distribution import overlap
 from spec_math.string_level import timing
-from spec_math.symbolic import Proof, Theorem, prove, string_theorems
+from spec_math.symbolic import Proof, Theorem, noise_theorems, prove, string_theorems
 from spec_math.symbolic.block_theorems import lossless_twice
 
 pytest.importorskip("z3")
@@ -111,3 +112,15 @@ def test_a_block_whose_bonus_token_comes_from_the_draft_is_refuted_with_its_cont
     counterexample = found.counterexample
     assert list(counterexample.parameters) == ["t", "t_0", "t_1", "d", "d_0", "d_1"]  # type: ignore[union-attr]
     assert len(counterexample.verdict.tokens) == 2  # type: ignore[union-attr]
+
+
+def test_a_bound_of_shared_noise_that_is_too_high_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control: an acceptance of half the overlap is below (1 − TV)/(1 + TV) wherever TV is below 1."""
+    theorem = noise_theorems.at_least(2, 1)
+    assert prove(theorem)
+
+    def half(target: Any, draft: Any, k: int) -> Any:  # noqa: ARG001
+        return overlap(target, draft) / 2
+
+    monkeypatch.setattr(noise_theorems.shared_noise, "least", half)
+    assert prove(theorem).verdict == "refuted"

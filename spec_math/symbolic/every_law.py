@@ -14,7 +14,7 @@ from spec_math.block_level.methods import METHODS
 from spec_math.chance import Coin
 from spec_math.language.model import Model
 from spec_math.scheme import Proven, Scheme, Tokens
-from spec_math.symbolic import block_theorems, string_theorems, token_theorems, tree_theorems
+from spec_math.symbolic import block_theorems, noise_theorems, string_theorems, token_theorems, tree_theorems
 from spec_math.symbolic.block_theorems import Block
 from spec_math.symbolic.theorem import Theorem
 from spec_math.token_level import SCHEMES
@@ -118,6 +118,7 @@ def theorems() -> tuple[Theorem, ...]:
         *(theorem for scheme in SCHEMES for theorem in _of_one_position(scheme)),
         *(theorem for method in METHODS for theorem in _of_blocks(method)),
         *tree_theorems.theorems(),
+        *noise_theorems.theorems(),
         *(theorem for method in string_level.METHODS for theorem in _of_strings(method)),
     )
 

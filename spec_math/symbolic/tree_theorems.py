@@ -1,17 +1,28 @@
-"""Theorems about chosen trees, beams and blocks from their end, for all laws: lossless with any context.
+"""Theorems about trees, beams, and blocks verified otherwise, for all laws: lossless with any context, and lengths.
 
-Source: the theorem pages `target_only`, `stochastic_beam` and `hierarchical` of the book.
+Source: the theorem pages `target_only`, `stochastic_beam`, `hierarchical`, `univer`, `tree_monte_carlo`, `planned_tree`
+and `jacobi` of the book.
 """
 
 from __future__ import annotations
 
-from spec_math.block_level import hierarchical, stochastic_beam, target_only
+from typing import Any
+
+from spec_math.block_level import (
+    hierarchical,
+    jacobi,
+    planned_tree,
+    stochastic_beam,
+    target_only,
+    tree_monte_carlo,
+    univer,
+)
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.tree import Node
 from spec_math.chance import Coin
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
-from spec_math.symbolic.block_theorems import Block, lossless
+from spec_math.symbolic.block_theorems import Block, length_as_its_formula, lossless
 from spec_math.symbolic.theorem import Theorem
 
 TREES = (
@@ -37,6 +48,15 @@ def theorems() -> tuple[Theorem, ...]:
         *chosen,
         lossless("stochastic beam, 2 sequences", _beam, 2, 1),
         lossless("hierarchical verification", _hierarchical, 2, 2, seconds=12.0),
+        lossless("tree Monte Carlo", _tree_monte_carlo, 2, 2, seconds=6.0),
+        lossless("UniVer, 2 drafts", _united(2), 2, 1),
+        length_as_its_formula("UniVer, 2 drafts", _united(2), _length_of_united, 1),
+        lossless("UniVer, a tree (2, 1)", _united(2, 1), 2, 2, seconds=29.0),
+        lossless("UniVer, a tree (2, 1)", _united(2, 1), 2, 2, 1, seconds=5.0),
+        lossless("UniVer, a tree (1, 2)", _united(1, 2), 2, 2, seconds=18.0),
+        lossless("planned tree, 2 drafts", _planned, 2, 1),
+        lossless("speculative Jacobi, windows of 1", _jacobi(1, keep=False), 2, 1),
+        lossless("speculative Jacobi, windows of 2, continued", _jacobi(2, keep=True), 2, 1, seconds=8.0),
     )
 
 
@@ -53,3 +73,31 @@ def _beam(coin: Coin, target: Model, draft: Model, prefix: Tokens) -> Tokens:
 
 def _hierarchical(coin: Coin, target: Model, draft: Model, prefix: Tokens) -> Tokens:
     return hierarchical.generate(coin, target, draft, prefix, 2)
+
+
+def _tree_monte_carlo(coin: Coin, target: Model, draft: Model, prefix: Tokens) -> Tokens:
+    return tree_monte_carlo.generate(coin, target, draft, prefix, 2)
+
+
+def _united(*widths: int) -> Block:
+    def generate(coin: Coin, target: Model, draft: Model, prefix: Tokens) -> Tokens:
+        return univer.generate(coin, target, draft, prefix, widths)
+
+    return generate
+
+
+def _length_of_united(target: Model, draft: Model, prefix: Tokens, lookahead: int) -> Any:
+    return univer.expected(target, draft, prefix, (2,) * lookahead)
+
+
+def _planned(coin: Coin, target: Model, draft: Model, prefix: Tokens) -> Tokens:
+    return planned_tree.generate(coin, target, draft, prefix, (2,))
+
+
+def _jacobi(window: int, keep: bool) -> Block:
+    """Two tokens of the target's own; no drafter is asked."""
+
+    def generate(coin: Coin, target: Model, draft: Model, prefix: Tokens) -> Tokens:  # noqa: ARG001
+        return jacobi.generate(coin, target, prefix, 2, window, keep)[0]
+
+    return generate
