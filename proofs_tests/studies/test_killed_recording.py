@@ -35,23 +35,28 @@ class Killed(live_models.Live):
             os.kill(os.getpid(), signal.SIGKILL)
         return super().__call__(prefixes)
 
-recorded.SHARD = int(sys.argv[2])
+recorded.SHARD, recorded.SECONDS = int(sys.argv[2]), float(sys.argv[3])
 live_models.Live = Killed
 with live_models.short_blocks():
     study(Path(sys.argv[1]), live_models.pair(), live_models.ASKED, live_models.quiet)
 """
 
 
-def killed(folder: Path, shard: int) -> int:
+def killed(folder: Path, shard: int, seconds: float) -> int:
     """Record in a process that the system kills in the middle: nothing of it runs any more, not even `finally`."""
-    command = [sys.executable, "-c", KILLED, str(folder), str(shard)]
+    command = [sys.executable, "-c", KILLED, str(folder), str(shard), str(seconds)]
     return subprocess.run(command, check=False, timeout=300).returncode
 
 
-@pytest.mark.parametrize(("shard", "kept"), [(4, True), (512, False)])
-def test_a_killed_recording_goes_on_from_the_shards_that_it_had_written(tmp_path: Path, shard: int, kept: bool) -> None:
-    """With shards of 4 laws most of 20 are there; the control: with shards of 512 none are, and all are asked anew."""
-    assert killed(tmp_path / "killed", shard) == -signal.SIGKILL
+@pytest.mark.parametrize(("shard", "seconds", "kept"), [(4, 1e9, True), (512, 0.0, True), (512, 1e9, False)])
+def test_a_killed_recording_goes_on_from_what_it_had_written(
+    tmp_path: Path, shard: int, seconds: float, kept: bool
+) -> None:
+    """Written after 4 laws, or as soon as any time has passed, most of 20 are there.
+
+    The control: with shards of 512 and no time that passes none are, and all are asked anew.
+    """
+    assert killed(tmp_path / "killed", shard, seconds) == -signal.SIGKILL
     went_on, fresh = pair(), pair()
     whole = study(tmp_path / "fresh", fresh, ASKED, quiet)
     after = study(tmp_path / "killed", went_on, ASKED, quiet)

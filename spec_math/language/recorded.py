@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from time import monotonic
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,10 @@ Ask = Callable[[Sequence[tuple[int, ...]]], Any]
 """A live model asked for the laws [n, V] after many prefixes at once."""
 
 SHARD = 512
-"""Laws that are written to one file."""
+"""Laws after which they are written to a file."""
+
+SECONDS = 20.0
+"""After so long what was told is written too, so that a run that is killed loses no more than that and one answer."""
 
 
 class Recorded:
@@ -57,7 +61,7 @@ class Recorded:
         self._ask = ask
         self._kept: dict[tuple[int, ...], tuple[Any, Any]] = {}
         self._fresh: list[tuple[int, ...]] = []
-        self._shards = 0
+        self._shards, self._written = 0, monotonic()
         folder.mkdir(parents=True, exist_ok=True)
         for file in sorted(folder.glob(f"{role}-*.npz")):
             self._read(file)
@@ -86,12 +90,13 @@ class Recorded:
             for prefix, row in zip(missing, self._ask(missing), strict=True):
                 self._kept[prefix] = self._compact(np.asarray(row, dtype=np.float64))
             self._fresh += missing
-            if len(self._fresh) >= SHARD:
+            if len(self._fresh) >= SHARD or monotonic() - self._written >= SECONDS:
                 self.write()
         return [self._row(*self._kept[prefix]) for prefix in prefixes]
 
     def write(self) -> None:
         """Write down what is not in the folder yet."""
+        self._written = monotonic()
         if not self._fresh:
             return
         sizes = np.array([len(prefix) for prefix in self._fresh], dtype=np.int64)
