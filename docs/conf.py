@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import sys
 from importlib.metadata import version as version_of
 from importlib.util import find_spec
@@ -10,6 +11,9 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_extensions"))
 sys.path.insert(0, str(HERE.parent))
+
+# All pages are held as millions of nodes: to look for garbage among them every 700 nodes would take long.
+gc.set_threshold(50_000, 20, 10)
 
 project = "spec_math"
 author = "the spec_math authors"
@@ -21,7 +25,9 @@ extensions = [
     "sphinx.ext.autodoc",
     "mathml",
     "plain_docstrings",
+    "one_document",
     "reference",
+    "remembered_names",
     "gallery",
     "linked_names",
     "tests_behind_links",
@@ -37,6 +43,8 @@ EXTRAS = ("torch", "triton", "transformers", "tokenizers", "sentencepiece", "z3"
 autodoc_mock_imports = [name for name in EXTRAS if find_spec(name) is None]
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
+# Types stand in annotations; to look for them in comments, every function would be parsed.
+autodoc_use_type_comments = False
 autodoc_default_options = {"members": True, "show-inheritance": False}
 add_module_names = False
 python_use_unqualified_type_names = True
