@@ -65,6 +65,26 @@ def test_a_command_is_a_function_of_its_module_and_says_what_it_takes(name: str)
     assert any("--out" in line for line in own), "every command writes what it found"
 
 
+def panels(command: str) -> dict[str, int]:
+    """The panels of a command's help, and how many options each has."""
+    said = CliRunner().invoke(app, [command, "--help"], env={"COLUMNS": "140"}).output
+    found: dict[str, int] = {}
+    for line in said.splitlines():
+        if line.startswith("╭─ "):
+            found[line.strip("╭─╮ ")] = 0
+        elif line.startswith("│ ") and line[2:].lstrip(" *").startswith("--"):
+            found[list(found)[-1]] += 1
+    return found
+
+
+def test_many_options_stand_in_groups_of_at_most_ten() -> None:
+    assert len(panels("compare")) == 1
+    for name in MANY:
+        found = {title: options for title, options in panels(name).items() if options}
+        assert len(found) >= 4
+        assert max(found.values()) <= 10
+
+
 def test_one_console_says_everything() -> None:
     """So that NO_COLOR, pipes and COLUMNS are respected by every command, as by the one that is tried below."""
     made = {

@@ -90,7 +90,7 @@ def streams(seed: int, count: int, size: int) -> Any:
 
 @pytest.mark.parametrize(("size", "seed"), [(2, 0), (3, 1), (8, 2), (60, 3), (700, 4)])
 def test_every_gap_is_at_least_0_at_every_position(size: int, seed: int) -> None:
-    """A stream of one position at a time, so that no mean hides a negative gap."""
+    """A stream of one position at a time, so that no mean hides a negative gap; sampled ones are held on average."""
     ks = (1, 2, 4, 8)
     rng = np.random.default_rng(seed)
     for _ in range(12):
@@ -106,7 +106,7 @@ def test_every_gap_is_at_least_0_at_every_position(size: int, seed: int) -> None
                 gap = result.gap(line, k)
                 assert gap is not None
                 if summed:
-                    assert gap >= -2 * rounding(size, k), (line.name, k)
+                    assert gap >= 0, (line.name, k)
 
 
 def test_the_table_and_its_file_hold_no_negative_gap(tmp_path: Path) -> None:

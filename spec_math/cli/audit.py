@@ -13,6 +13,11 @@ import typer
 from spec_math.cli.options import OutOption
 from spec_math.cli.run import study
 
+READ = "What the function takes and returns"
+CODE = "Code that does not run as it stands"
+PATHS = "How it is explored"
+BLACK_BOX = "A black box, by its tokens"
+
 
 def audit(  # noqa: PLR0913
     sampler: Annotated[
@@ -36,19 +41,25 @@ def audit(  # noqa: PLR0913
         int | None, typer.Option(help="Tokens whose joint law is judged; lookahead + 1 by default.")
     ] = None,
     shape: Annotated[
-        str | None, typer.Option(help="verifier, tokens or laws: what the function must be read as.")
+        str | None,
+        typer.Option(help="verifier, tokens or laws: what the function must be read as.", rich_help_panel=READ),
     ] = None,
     roles: Annotated[
-        str | None, typer.Option(help="What parameters take whose names do not tell: p=target,q=draft.")
+        str | None,
+        typer.Option(help="What parameters take whose names do not tell: p=target,q=draft.", rich_help_panel=READ),
     ] = None,
     numbers: Annotated[
         str | None,
-        typer.Option(help="What laws are given as: fractions, lists, float64, float32, float16, torch.float32, …"),
+        typer.Option(
+            help="What laws are given as: fractions, lists, float64, float32, float16, torch.float32, …",
+            rich_help_panel=READ,
+        ),
     ] = None,
     grid: Annotated[
-        str, typer.Option(help="Uniforms: ideal; own, the grid that each type has; or b for k/2^b.")
+        str,
+        typer.Option(help="Uniforms: ideal; own, the grid that each type has; or b for k/2^b.", rich_help_panel=PATHS),
     ] = "ideal",
-    budget: Annotated[int, typer.Option(help="Paths that are walked at most.")] = 100_000,
+    budget: Annotated[int, typer.Option(help="Paths that are walked at most.", rich_help_panel=PATHS)] = 100_000,
     out: OutOption = None,
     pytest: Annotated[
         Path | None, typer.Option("--pytest", help="File for the smallest failing case as a test, if it fails.")
@@ -56,38 +67,64 @@ def audit(  # noqa: PLR0913
     samples: Annotated[
         str | None,
         typer.Option(
-            metavar="FILE|MODULE:FUNCTION", help="A black box: its tokens, or a function of n that returns n of them."
+            metavar="FILE|MODULE:FUNCTION",
+            help="A black box: its tokens, or a function of n that returns n of them.",
+            rich_help_panel=BLACK_BOX,
         ),
     ] = None,
     alpha: Annotated[
-        float, typer.Option(help="With --samples: the false-positive rate, however long the test runs.")
+        float,
+        typer.Option(
+            help="With --samples: the false-positive rate, however long the test runs.", rich_help_panel=BLACK_BOX
+        ),
     ] = 1e-6,
     stub: Annotated[
-        str | None, typer.Option(help="Packages that the file imports and does not use: jax,triton,lightning.")
+        str | None,
+        typer.Option(
+            help="Packages that the file imports and does not use: jax,triton,lightning.", rich_help_panel=CODE
+        ),
     ] = None,
     replaced: Annotated[
         list[str] | None,
-        typer.Option("--replace", metavar="'A=>B'", help="One place of the source changed before it is judged."),
+        typer.Option(
+            "--replace",
+            metavar="'A=>B'",
+            help="One place of the source changed before it is judged.",
+            rich_help_panel=CODE,
+        ),
     ] = None,
     source: Annotated[
-        Path | None, typer.Option("--source", help="With a name: your own copy of the engine's repository.")
+        Path | None,
+        typer.Option("--source", help="With a name: your own copy of the engine's repository.", rich_help_panel=CODE),
     ] = None,
     suspects: Annotated[
-        Path | None, typer.Option("--suspects", metavar="FOLDER", help="List what may be a verifier; nothing is run.")
+        Path | None,
+        typer.Option(
+            "--suspects", metavar="FOLDER", help="List what may be a verifier; nothing is run.", rich_help_panel=CODE
+        ),
     ] = None,
     values: Annotated[
         list[str] | None,
-        typer.Option("--set", metavar="NAME=VALUE", help="A parameter's value, as its module reads Python."),
+        typer.Option(
+            "--set", metavar="NAME=VALUE", help="A parameter's value, as its module reads Python.", rich_help_panel=READ
+        ),
     ] = None,
     returns: Annotated[
         str | None,
-        typer.Option(help="What it returns, in order: tokens; count,token; count,law; tokens,token; _ is not read."),
+        typer.Option(
+            help="What it returns, in order: tokens; count,token; count,law; tokens,token; _ is not read.",
+            rich_help_panel=READ,
+        ),
     ] = None,
     temperature: Annotated[
         str | None, typer.Option(help="The temperature that is judged: 0, 1 or a fraction 1/n.")
     ] = None,
     total_variation: Annotated[
-        float, typer.Option(help="With --samples of a function: what is looked for, and so how many are drawn.")
+        float,
+        typer.Option(
+            help="With --samples of a function: what is looked for, and so how many are drawn.",
+            rich_help_panel=BLACK_BOX,
+        ),
     ] = 0.02,
 ) -> None:
     """Judge somebody's sampler exactly: run it, as it is, down every path of its randomness.
