@@ -170,3 +170,14 @@ def test_a_neighbour_of_another_package_is_replaced_too_and_is_as_it_was_afterwa
         for name in [name for name in sys.modules if name.partition(".")[0] in ("toyfirst", "toysecond")]:
             del sys.modules[name]
     assert found == [1, 2, 1, 2]
+
+
+@pytest.mark.parametrize("edits", [[], [("return 1", "return 2")]])
+def test_annotations_are_what_the_file_says_and_not_what_the_loader_s_own_would_be(
+    edits: list[tuple[str, str]], tmp_path: Path
+) -> None:
+    file = tmp_path / "annotated_by_value.py"
+    file.write_text("def step(x: int = 0):\n    return 1\n")
+    loaded = load_module(tmp_path, "annotated_by_value", Loading(replaced={"annotated_by_value": edits}))
+    assert loaded.step() == 1 + len(edits)
+    assert loaded.step.__annotations__ == {"x": int}

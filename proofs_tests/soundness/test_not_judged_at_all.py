@@ -52,8 +52,8 @@ def of_uniforms(tokens, target, draft, uniforms):
     return x if uniforms[0] * draft[x] < target[x] else corrected(target, draft)
 
 def of_a_generator(tokens, target, draft, rng):
-    x = tokens[0]
-    return x if rng.random() * draft[x] < target[x] else corrected(target, draft)
+    x, held = tokens[0], [rng]
+    return x if held[0].random() * draft[x] < target[x] else corrected(target, draft)
 
 def of_something(tokens, target, draft, alpha):
     return right(tokens[0], target, draft)

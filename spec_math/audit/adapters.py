@@ -19,7 +19,7 @@ def adapter(kind: str, name: str, parameters: Sequence[str], wanting: str = "") 
         verify = lambda tokens, target, draft: Sampler(...).verify(tokens, target, draft)
     """
     own = [one for one in parameters if one not in ("self", "cls")]
-    said, lines = _ADAPTERS[kind](name, own, wanting)
+    said, lines = _ADAPTERS["seed" if kind == "generator" and "seed" in wanting.lower() else kind](name, own, wanting)
     return _with(f"{name}({', '.join(parameters)}): {said}", lines)
 
 
@@ -148,11 +148,20 @@ def _made_inside(value: str, said: str) -> Any:
     return lines
 
 
+def _seed(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:
+    rest = ", ".join(one for one in own if one != wanting)
+    line = f"def {name.rpartition('.')[2]}({rest}, rng): ...  # and rng is what {wanting} was made a generator of"
+    return f"{wanting} is a seed, and settles every number that is drawn; let it take a generator in its place", [line]
+
+
 def _joined(names: Sequence[str]) -> str:
     return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _with(said: str, lines: Sequence[str]) -> str:
+    # A function of the same name would call itself.
+    called = any(" verify(" in line for line in lines)
+    lines = [line.replace("verify = lambda", "sampler = lambda") if called else line for line in lines]
     return "\n    ".join([f"{said}:", *lines])
 
 
@@ -166,5 +175,6 @@ _ADAPTERS: dict[str, Any] = {
     "models": _models,
     "logits": _logs,
     "uniforms": _made_inside("np.random.random(len(tokens) + 1)", "is uniforms that the caller draws"),
+    "seed": _seed,
     "generator": _made_inside("np.random.default_rng()", "is a generator of random numbers"),
 }

@@ -12,6 +12,7 @@ from functools import partial
 from typing import Any, Literal, cast, get_args
 
 from spec_math.audit.adapters import adapter, ask_for_roles, not_taken, unreadable
+from spec_math.audit.generators import MAKERS, generator_for
 from spec_math.audit.roles import Kind, Role, kinds_of, roles_of, takes_one
 
 Shape = Literal["verifier", "tokens", "laws"]
@@ -38,7 +39,8 @@ class Call:
     """How a function is called: its parameters and the role that each takes, the first of them by position.
 
     `unclear` says what is not understood of the signature, with what the caller can do about it; the function is then
-    not called at all. `one_token` is True where the drafted tokens are given as a single token.
+    not called at all. `one_token` is True where the drafted tokens are given as a single token. `makes` are generators
+    of random numbers that are made anew for each call, each with how.
 
     Made by `call_of`.
     """
@@ -49,6 +51,7 @@ class Call:
     one_token: bool = False
     told: bool = False
     unclear: str = ""
+    makes: tuple[tuple[str, str], ...] = ()
 
     @property
     def shape(self) -> Shape:
@@ -64,11 +67,13 @@ class Call:
     def __call__(self, fn: Callable[..., Any], values: Mapping[Role, Any]) -> Any:
         """Call the function with a value for each role that it takes."""
         given = [values[role] for _, role in self.takes[: self.positional]]
-        return fn(*given, **{name: values[role] for name, role in self.takes[self.positional :]})
+        named = {name: values[role] for name, role in self.takes[self.positional :]}
+        return fn(*given, **named, **{name: MAKERS[how]() for name, how in self.makes})
 
     def __str__(self) -> str:
         shown = [name if name == role or not name else f"{name}: {MEANING[role]}" for name, role in self.takes]
         shown = [one or MEANING[role] for one, (_, role) in zip(shown, self.takes, strict=True)]
+        shown += [f"{name}: {how} of each call" for name, how in self.makes]
         return f"{self.name}({', '.join(shown)})"
 
 
@@ -116,8 +121,22 @@ def _read(fn: Callable[..., Any], name: str, told: dict[str | int, Role]) -> Cal
         role = _ROLES.get(kind)
         if role is not None and one not in given and _is_given(byname[one], role):
             given[one] = role
-    found = _complete(name, _listed(fn), list(byname.values()), (kinds, given))
-    return replace(found, told=bool(told))
+    makes = {one: how for one, how in _made(fn, list(byname.values()), kinds).items() if one not in given}
+    asked = [one for one in byname.values() if one.name not in makes]
+    found = _complete(name, _listed(fn), asked, (kinds, given))
+    # A parameter before which a generator stands is not given by its place.
+    first = next((place for place, one in enumerate(byname) if one in makes), len(byname))
+    return replace(found, told=bool(told), makes=tuple(makes.items()), positional=min(found.positional, first))
+
+
+def _made(fn: Callable[..., Any], parameters: Parameters, kinds: Mapping[str, Kind]) -> dict[str, str]:
+    """Return the required parameters that are generators of a kind that is plain, with how each is made."""
+    wanted = [
+        one.name
+        for one in parameters
+        if kinds[one.name] == "generator" and one.default is one.empty and one.kind is not one.POSITIONAL_ONLY
+    ]
+    return {name: how for name in wanted if (how := generator_for(fn, name))}
 
 
 def _complete(

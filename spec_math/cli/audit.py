@@ -172,6 +172,8 @@ def audit(  # noqa: PLR0913
     if sampler is None:
         raise typer.BadParameter("name what is audited, MODULE:FUNCTION, or give its tokens with --samples")
     if ":" not in sampler:
+        if Path(sampler).suffix == ".py":
+            raise typer.BadParameter(_functions_in(Path(sampler)))
         engine = _engine(sampler, source, replaced or [])
         study(engine, out)
     from spec_math.studies.audits import study as of_samplers
@@ -209,6 +211,17 @@ def _engine(name: str, source: Path | None, replaced: list[str]) -> Any:
 
     edits = [edit_of(one) for one in replaced]
     return partial(of_engines, name, source, edits)
+
+
+def _functions_in(file: Path) -> str:
+    """Say which functions a file has that may be meant, where it was named without one."""
+    from spec_math.audit.suspects import suspects
+
+    if not file.is_file():
+        return f"there is no file {file}; audit takes module:function, file.py:function, or the name of an engine"
+    names = [one.name for one in suspects(file)]
+    which = f"; functions in it that draw and compare: {', '.join(names)}" if names else ""
+    return f"{file} is a file; name the function that is judged, as in {file}:{names[0] if names else 'verify'}{which}"
 
 
 def _tell_of_long_ones() -> None:

@@ -1,6 +1,7 @@
 """A copy of an engine's own function with one place changed: the control that an audit has to reject, or a cure."""
 
 from __future__ import annotations
+import __future__
 
 import sys
 from inspect import getsource
@@ -27,5 +28,6 @@ def edited(original: Any, old: str, new: str) -> Any:
             f"{original.__name__} has {old!r} {found} times; an edit is of one place (another version of the engine?)"
         )
     scope = dict(vars(sys.modules[original.__module__]))
-    exec(compile(source.replace(old, new), f"<edited {original.__name__}>", "exec"), scope)
+    flags = __future__.annotations.compiler_flag if scope.get("annotations") is __future__.annotations else 0
+    exec(compile(source.replace(old, new), f"<edited {original.__name__}>", "exec", flags, True), scope)
     return scope[original.__name__]

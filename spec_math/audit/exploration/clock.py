@@ -9,6 +9,7 @@ from numbers import Rational
 from typing import Any
 
 from spec_math.audit.exploration.atom import LARGEST_GUARD, Atom, ExploreError
+from spec_math.audit.exploration.elementwise import elementwise
 from spec_math.audit.exploration.ordinary import ring
 from spec_math.audit.exploration.races import joint
 
@@ -16,6 +17,7 @@ LONGEST = 700
 """The largest number whose exponential a float holds."""
 
 
+@elementwise
 class Clock:
     """A number made of an exponential clock: with T = E/rate its ring, T, 1/T, −T, or s·log T for a factor s.
 

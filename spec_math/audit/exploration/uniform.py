@@ -13,11 +13,13 @@ from spec_math.audit.exploration import bend
 from spec_math.audit.exploration.atom import LARGEST_GUARD, Atom, ExploreError
 from spec_math.audit.exploration.bend import Bend
 from spec_math.audit.exploration.clock import Clock
+from spec_math.audit.exploration.elementwise import elementwise
 
 LARGEST_SHIFT = 2**20
 """What is added to a uniform at most, in units of its scale: beyond it the sum's rounding moves laws by over 1e-10."""
 
 
+@elementwise
 class Uniform:
     """scale · U + shift for an atom U, perhaps bent after that: to be compared with numbers, and scaled and shifted.
 

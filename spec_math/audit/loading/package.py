@@ -152,7 +152,7 @@ class _Replacing(SourceFileLoader):
     def get_code(self, fullname: str) -> Any:
         path = self.get_filename(fullname)
         source = replaced(Path(path).read_text(encoding="utf-8"), self._edits, fullname)
-        return compile(ast.fix_missing_locations(_Floats().visit(ast.parse(source))), path, "exec")
+        return compile(ast.fix_missing_locations(_Floats().visit(ast.parse(source))), path, "exec", dont_inherit=True)
 
     def exec_module(self, module: ModuleType) -> None:
         module.__dict__[FLOAT] = float_of
@@ -249,7 +249,7 @@ class _Package(ModuleType):
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         own["_run"] = True
         own["__file__"] = str(start)
-        exec(compile(start.read_text(encoding="utf-8"), str(start), "exec"), own)
+        exec(compile(start.read_text(encoding="utf-8"), str(start), "exec", dont_inherit=True), own)
         if name not in own:
             raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
         return own[name]
