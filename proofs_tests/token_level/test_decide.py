@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from proofs_tests.token_level.replayed_rows import Drawing, Watching, coins, emitted, laws, weights
+from proofs_tests.token_level.replayed_rows import Drawing, batch, coins, differing, floats, laws, weights
 from spec_math import SCHEMES
 from spec_math.array_coin import ArrayCoin
 from spec_math.arrays import exact
@@ -28,45 +28,6 @@ from spec_math.token_level.array_drafts import Decide
 
 FORMS = [scheme for scheme in SCHEMES if scheme.decide is not None]
 schemes = pytest.mark.parametrize("scheme", FORMS, ids=lambda scheme: scheme.name)
-
-
-def batch(scheme: Scheme, k: int, seed: int, rows: int = 40, size: int = 4) -> tuple[Any, Any, Any, Any]:
-    """Targets, drafts, ragged tokens and uniforms, of Fractions: zeros, ties, one-hot and equal laws."""
-    rng = np.random.default_rng([seed, k, size])
-    t = weights(rng, (rows, size), "near" if seed % 2 else "far")
-    d = weights(rng, (rows, size), ("near", "far", "one-hot")[seed % 3])
-    same = rng.random(rows) < 0.1
-    d[same] = t[same]
-    target, draft = laws(t), laws(d)
-    tokens = np.full((rows, scheme.drafts or k), -1)
-    for row in range(rows):
-        drawn = scheme.draw(Drawing(rng), draft[row], k if row % 5 else max(1, k - 1))
-        tokens[row, : len(drawn)] = drawn
-        if row % 11 == 7:
-            tokens[row] = -1
-    uniforms = exact(rng.integers(0, 12, (rows, coins(scheme, k)))) / 12
-    return target, draft, tokens, uniforms
-
-
-def differing(decide: Any, scheme: Scheme, given: tuple[Any, Any, Any, Any], bound: float = -1.0) -> int:
-    """Rows that lie further than the bound from a threshold, and where formula and program part or use other coins."""
-    target, draft, tokens, uniforms = given
-    coin = ArrayCoin(uniforms)
-    token, accepted = decide(coin, tokens, target, draft)
-    wrong = 0
-    for row in range(len(tokens)):
-        watching = Watching(uniforms[row])
-        want = emitted(scheme, watching, tokens[row], target[row], draft[row])
-        same = (int(token[row]), bool(accepted[row]), int(coin.column[row])) == (*want, watching.used)
-        wrong += watching.distance > bound and not same
-    return wrong
-
-
-def floats(given: tuple[Any, Any, Any, Any], seed: int) -> tuple[Any, Any, Any, Any]:
-    """The same laws as floats, on uniforms of their own."""
-    target, draft, tokens, uniforms = given
-    rng = np.random.default_rng(seed)
-    return target.astype(np.float64), draft.astype(np.float64), tokens, rng.random(uniforms.shape)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])

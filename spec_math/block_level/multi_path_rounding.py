@@ -1,0 +1,30 @@
+"""Within which distance of a threshold rounding may decide greedy multi-path otherwise than the program does.
+
+Source: worked out here.
+"""
+
+from __future__ import annotations
+
+from spec_math.array_draw import UNIT
+
+
+def bound(size: int, length: int, k: int) -> float:
+    """Return the margin beyond which `decide_multi_path` decides in float64 as the replayed program does.
+
+    For V = `size` tokens, k chains of up to `length` tokens, float laws that were divided by their own sums, and ratios
+    t/d that are the same floats for both, which they rank by. The margin is `ArrayCoin.margin`, measured; in units of
+    u = 2^-53 and relative errors: where the paths so far lie, a, by r_i, r_0 = 0. An end b = a + (1 − a)D of a token is
+    off by 2r + 3V + 8, as 1 − a loses what a has. The next a = b/(b + own) has own's error, a·r of what is at least a,
+    and b's: r_{i+1} ≤ 3r_i + 5V + 13. The law of the path, d·h(b, b')/h(a, 1) with sums h of k products of k − 1
+    factors, is off by σ_i = 2(k − 1)(2r_i + 3V + 8) + 4k + 4. Block verification against it: ω_{i+1} ≤ ω_i + 2σ_i + 4V
+    + 4, and a coin or the draw by 3ω_i + 6σ_i + 14V + 24. The program has no more: twice that.
+
+    >>> bound(4, 1, 2) < bound(4, 2, 2) < 2.0**-40
+    True
+    """
+    place = weight = worst = 0.0
+    for _ in range(length):
+        law = 2 * (k - 1) * (2 * place + 3 * size + 8) + 4 * k + 4
+        worst = max(worst, 3 * weight + 6 * law + 14 * size + 24)
+        place, weight = 3 * place + 5 * size + 13, weight + 2 * law + 4 * size + 4
+    return (1 + 2.0**-8) * 2 * max(worst, 3 * weight) * UNIT
