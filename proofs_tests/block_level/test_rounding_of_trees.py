@@ -24,7 +24,7 @@ pytestmark = pytest.mark.usefixtures("coarse_grid")
 def drafted(
     rule: TreeRule, parents: list[Any], seed: int, steps: Any
 ) -> tuple[Batch, list[tuple[float, tuple[int, ...]]]]:
-    """Trees of float laws with uniforms on the program's own thresholds; the least distance of one, and what is emitted."""
+    """Float trees, uniforms on the program's own thresholds; with the least distance of one, and what is emitted."""
     given, rng = noisy(batch(rule, parents, seed), seed), np.random.default_rng(seed)
     wanted: list[tuple[float, tuple[int, ...]]] = []
     for row in range(len(parents)):
