@@ -8,16 +8,40 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from itertools import count
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from proofs_tests.broken_verifiers import (
+    divides_by_zero,
+    draws_from_a_residual_that_is_no_law,
+    emits_a_float,
+    emits_a_placeholder,
+    emits_beyond_the_vocabulary,
+    emits_no_token,
+    flips_more_than_one,
+    never_ends,
+    raises,
+    remembers,
+)
+from proofs_tests.wrong_choices import (
+    accepts_any_match_of_fresh_draws,
+    chooses_among_distinct_tokens,
+    greedy_with_the_whole_draft,
+    hub_with_one_test_for_both_orders,
+    k_sequential_below_gamma_star,
+    k_sequential_below_gamma_star_clipped,
+    k_sequential_with_the_plain_residual,
+    keeps_a_stale_residual,
+    leaves_the_residual_unnormalised,
+    ratio,
+    verifies_the_likeliest_draft,
+)
 from spec_math import Scheme, exact
 from spec_math.arrays import positive_part
 from spec_math.chance import Coin
 from spec_math.distribution import normalised, residual, restricted, top_k
-from spec_math.token_level import greedy, hub, k_sequential, single, without_replacement
+from spec_math.token_level import greedy, hub, single, without_replacement
 from spec_math.verdict import Reason
 
 TARGET, DRAFT = exact(["1/10", "1/5", "3/10", "2/5"]), exact(["2/5", "3/10", "1/5", "1/10"])
@@ -38,10 +62,6 @@ class Control(NamedTuple):
 
 def scheme(draw: Callable[..., Any], verify: Callable[..., Any]) -> Scheme:
     return Scheme("control", draw, verify, single.acceptance)
-
-
-def ratio(target: Any, draft: Any, x: int) -> Any:
-    return min(1, target[x] / draft[x])
 
 
 # Wrong tests
@@ -199,148 +219,6 @@ def with_then_without(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
             return x
         r = residual(r, current)
     return coin.draw(r)
-
-
-# Wrong choices among k drafts
-
-
-def keeps_a_stale_residual(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
-    r = residual(target, draft)
-    for x in tokens:
-        if coin.flip(ratio(target, draft, x)):
-            return x
-    return coin.draw(r)
-
-
-def leaves_the_residual_unnormalised(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
-    r = target
-    for x in tokens:
-        if coin.flip(ratio(r, draft, x)):
-            return x
-        r = positive_part(r - draft)
-    return coin.draw(normalised(r, target))
-
-
-def chooses_among_distinct_tokens(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
-    distinct = sorted(set(tokens))
-    x = distinct[coin.draw([Fraction(1, len(distinct))] * len(distinct))]
-    return single.verify(coin, x, target, draft)
-
-
-def chooses_an_index(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
-    """The right choice: one draft of the k, each as likely, has the draft's law."""
-    x = tokens[coin.draw([Fraction(1, len(tokens))] * len(tokens))]
-    return single.verify(coin, x, target, draft)
-
-
-def verifies_the_likeliest_draft(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
-    return single.verify(coin, max(tokens, key=lambda x: (target[x] / draft[x], x)), target, draft)
-
-
-def accepts_any_match_of_fresh_draws(coin: Coin, tokens: Any, target: Any, _draft: Any) -> int:
-    for x in tokens:
-        y = coin.draw(target)
-        if y == x:
-            return x
-    return y
-
-
-def k_sequential_below_gamma_star(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
-    """γ = 1 and the residual as printed, which has negative masses there."""
-    for x in tokens:
-        if coin.flip(ratio(target, draft, x)):
-            return x
-    passed = np.minimum(target, draft)
-    missed = 1 - passed.sum()
-    left = target - passed * sum(missed**j for j in range(len(tokens)))
-    return coin.draw(left / left.sum())
-
-
-def k_sequential_below_gamma_star_clipped(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
-    """γ = 1, and the negative masses of the residual set to 0 in silence."""
-    for x in tokens:
-        if coin.flip(ratio(target, draft, x)):
-            return x
-    passed = np.minimum(target, draft)
-    missed = 1 - passed.sum()
-    left = positive_part(target - passed * sum(missed**j for j in range(len(tokens))))
-    return coin.draw(normalised(left, target))
-
-
-def k_sequential_with_the_plain_residual(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
-    gamma = k_sequential.gamma_star(target, draft, len(tokens))
-    for x in tokens:
-        if coin.flip(min(1, target[x] / (gamma * draft[x]))):
-            return x
-    return coin.draw(residual(target, draft))
-
-
-def greedy_with_the_whole_draft(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
-    return single.verify(coin, tokens[-1], target, draft)
-
-
-def hub_with_one_test_for_both_orders(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
-    favoured = int(np.argmax(draft))
-    x = next(token for token in tokens if token != favoured)
-    if coin.flip(ratio(target, draft, x)):
-        return x
-    rest = restricted(draft, np.arange(len(draft)) != favoured)
-    return coin.draw(residual(target, rest))
-
-
-# Verifiers that break
-
-
-def emits_no_token(_coin: Coin, _tokens: Any, _target: Any, _draft: Any) -> None:
-    return None
-
-
-def emits_a_float(_coin: Coin, tokens: Any, _target: Any, _draft: Any) -> float:
-    return float(tokens[0])
-
-
-def emits_beyond_the_vocabulary(coin: Coin, _tokens: Any, target: Any, _draft: Any) -> int:
-    return coin.draw(target) + 1
-
-
-def emits_a_placeholder(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
-    (x,) = tokens
-    return x if coin.flip(ratio(target, draft, x)) else -1
-
-
-def raises(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
-    (x,) = tokens
-    if coin.flip(ratio(target, draft, x)):
-        return x
-    raise KeyError(x)
-
-
-def divides_by_zero(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
-    (x,) = tokens
-    return x if coin.flip(min(1, target[x] / positive_part(draft - target)[x])) else 0
-
-
-def flips_more_than_one(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
-    (x,) = tokens
-    return x if coin.flip(target[x] / draft[x]) else coin.draw(residual(target, draft))
-
-
-def draws_from_a_residual_that_is_no_law(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
-    (x,) = tokens
-    return x if coin.flip(ratio(target, draft, x)) else coin.draw(positive_part(target - draft))
-
-
-_calls = count()
-
-
-def remembers(coin: Coin, tokens: Any, _target: Any, _draft: Any) -> int:
-    return tokens[0] if coin.flip(Fraction(1, next(_calls) + 2)) else 0
-
-
-def never_ends(coin: Coin, _tokens: Any, target: Any, _draft: Any) -> int:
-    while coin.flip(Fraction(1, 2)):
-        pass
-    return coin.draw(target)
 
 
 HALVES = exact(["1/2", "1/2", 0])

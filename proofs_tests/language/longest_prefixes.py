@@ -13,3 +13,8 @@ def by_strings(text: str, words: list[str]) -> list[str] | None:
         read.append(max(prefixes, key=len))
         text = text[len(read[-1]) :]
     return read
+
+
+def first_by_strings(text, words):
+    """The longest token that the text begins with, over plain strings."""
+    return max((word for word in words if text.startswith(word)), key=len, default=None)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from proofs_tests import controls
+from proofs_tests import wrong_choices
 from proofs_tests.controls import CONTROLS, Control
 from proofs_tests.oracles import forked, independent_drafts
 from spec_math import Lossy, Scheme, check_lossless
@@ -84,7 +84,10 @@ def test_what_is_right_on_all_laws_of_two_tokens_is_proved_there(control: Contro
 
 
 def test_the_right_twins_of_controls_are_proved() -> None:
-    for verifier, k, tokens in ((controls.chooses_an_index, 3, 3), (controls.chooses_among_distinct_tokens, 2, 3)):
+    for verifier, k, tokens in (
+        (wrong_choices.chooses_an_index, 3, 3),
+        (wrong_choices.chooses_among_distinct_tokens, 2, 3),
+    ):
         assert proved(Control(verifier, "right", k), tokens)
 
 

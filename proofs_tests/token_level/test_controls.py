@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 
-from proofs_tests import controls
+from proofs_tests import broken_verifiers, controls, wrong_choices
 from proofs_tests.controls import CONTROLS, DRAFT, HALVES, TARGET, UNWANTED, Control
 from proofs_tests.oracles import forked, independent_drafts
 from proofs_tests.strategies import pairs
@@ -86,7 +86,10 @@ def test_broken_verifier_is_lossy_with_its_reason_and_path(control: Control) -> 
 
 @pytest.mark.parametrize(
     ("verifier", "said"),
-    [(controls.never_ends, "of the mass unexplored"), (controls.remembers, "not a function of its coin")],
+    [
+        (broken_verifiers.never_ends, "of the mass unexplored"),
+        (broken_verifiers.remembers, "not a function of its coin"),
+    ],
 )
 def test_what_no_walk_can_decide_is_left_open_with_its_reason(
     verifier: Any, said: str, monkeypatch: pytest.MonkeyPatch
@@ -102,14 +105,14 @@ def test_what_no_walk_can_decide_is_left_open_with_its_reason(
 @pytest.mark.parametrize(
     ("verifier", "said"),
     [
-        (controls.raises, "KeyError"),
-        (controls.divides_by_zero, "ZeroDivisionError"),
-        (controls.emits_a_placeholder, "emitted the token -1, outside 0..3"),
-        (controls.emits_beyond_the_vocabulary, "emitted the token 4, outside 0..3"),
-        (controls.emits_no_token, "emitted None"),
-        (controls.flips_more_than_one, "a probability must lie in [0, 1]; got 3/2"),
-        (controls.draws_from_a_residual_that_is_no_law, "sum to 2/5 (off by 3/5)"),
-        (controls.k_sequential_below_gamma_star, "masses must be >= 0; token 0 has -1/4"),
+        (broken_verifiers.raises, "KeyError"),
+        (broken_verifiers.divides_by_zero, "ZeroDivisionError"),
+        (broken_verifiers.emits_a_placeholder, "emitted the token -1, outside 0..3"),
+        (broken_verifiers.emits_beyond_the_vocabulary, "emitted the token 4, outside 0..3"),
+        (broken_verifiers.emits_no_token, "emitted None"),
+        (broken_verifiers.flips_more_than_one, "a probability must lie in [0, 1]; got 3/2"),
+        (broken_verifiers.draws_from_a_residual_that_is_no_law, "sum to 2/5 (off by 3/5)"),
+        (wrong_choices.k_sequential_below_gamma_star, "masses must be >= 0; token 0 has -1/4"),
     ],
 )
 def test_broken_verifier_is_told_what_it_did(verifier: Any, said: str) -> None:
@@ -146,10 +149,10 @@ def test_one_shared_uniform_is_what_its_control_says() -> None:
 
 
 def test_one_draft_of_three_by_index_is_right_and_by_token_is_wrong() -> None:
-    assert check_lossless(controls.chooses_an_index, TARGET, DRAFT, 3)
-    assert not check_lossless(controls.chooses_among_distinct_tokens, TARGET, DRAFT, 3)
+    assert check_lossless(wrong_choices.chooses_an_index, TARGET, DRAFT, 3)
+    assert not check_lossless(wrong_choices.chooses_among_distinct_tokens, TARGET, DRAFT, 3)
     # Two drafts are not enough to tell: there a token is as likely by either choice.
-    assert check_lossless(controls.chooses_among_distinct_tokens, TARGET, DRAFT, 2)
+    assert check_lossless(wrong_choices.chooses_among_distinct_tokens, TARGET, DRAFT, 2)
 
 
 def test_a_wrong_residual_may_be_right_on_laws_with_one_wanting_token() -> None:
@@ -167,10 +170,10 @@ def test_no_right_verifier_is_judged_lossy_beside_its_controls(pair: Any) -> Non
 
     def right(coin: Any, tokens: Any, target: Any, draft: Any) -> int:
         (x,) = tokens
-        return x if coin.flip(controls.ratio(target, draft, x)) else coin.draw(residual(target, draft))
+        return x if coin.flip(wrong_choices.ratio(target, draft, x)) else coin.draw(residual(target, draft))
 
     assert check_lossless(right, *pair)
-    assert check_lossless(controls.chooses_an_index, *pair, 2)
+    assert check_lossless(wrong_choices.chooses_an_index, *pair, 2)
 
 
 def test_the_printed_algorithm_1_returns_the_residual_law() -> None:
@@ -199,12 +202,12 @@ def test_a_clamped_denominator_is_found_in_floats_too() -> None:
 
 def test_replaying_a_control_shows_its_token() -> None:
     """The path of a verdict can be walked again by hand: here the rejected draft 0 meets the placeholder."""
-    (control,) = [c for c in CONTROLS if c.verifier is controls.emits_a_placeholder]
+    (control,) = [c for c in CONTROLS if c.verifier is broken_verifiers.emits_a_placeholder]
     found = verdict(control)
     assert found.path[-1] == "flip(1/4) = False"
 
     def program(coin: Any) -> int:
-        return controls.emits_a_placeholder(coin, (coin.draw(DRAFT),), TARGET, DRAFT)
+        return broken_verifiers.emits_a_placeholder(coin, (coin.draw(DRAFT),), TARGET, DRAFT)
 
     assert replay(program, [Fraction(0), Fraction(1, 4)]) == -1
     assert law(program)[-1] == Fraction(2, 5)
