@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from proofs_tests.studies.test_vocabularies_by_default import small
+from proofs_tests.studies.small_vocabularies import small
 from spec_math import total_variation
 from spec_math.chance import law
 from spec_math.cli import app

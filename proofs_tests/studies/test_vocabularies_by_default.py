@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import sys
-from functools import cache
 
 import numpy as np
 import pytest
 
+from proofs_tests.studies.small_vocabularies import small
 from spec_math.block_level import chain, length
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.chance import law
@@ -19,18 +19,6 @@ from spec_math.string_level.reading import opened
 from spec_math.studies.vocabularies import default as vocabulary_default
 from spec_math.studies.vocabularies import sampling as vocabulary_sampling
 from spec_math.studies.vocabularies.default import drafters, target
-
-
-def unseen(_, __):
-    return lambda _: None
-
-
-SMALL = vocabulary_sampling.Sampling(positions=3, drafts=4, lookaheads=(1, 2))
-
-
-@cache
-def small():
-    return vocabulary_sampling.compare(SMALL, unseen)
 
 
 def test_the_embedded_drafters_speak_the_same_text():
