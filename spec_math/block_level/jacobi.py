@@ -22,14 +22,15 @@ Window = tuple[tuple[int, Array], ...]
 def generate(
     coin: Coin, target_model: Model, prefix: Sequence[int], length: int, lookahead: int, keep: bool = False
 ) -> tuple[Tokens, int]:
-    """Decode `length` tokens with a window of `lookahead` drafts, and count the calls of the target.
+    """Decode `length` tokens, or up to the end of the text, in windows of `lookahead` drafts; count the target's calls.
 
-    The law: the tokens have the target's joint law, with `keep` and without. A window starts with uniform drafts.
+    The law: the tokens have the target's joint law, with `keep` and without. A window starts with uniform drafts; none
+    stands behind a drafted token that ends the text.
     Source: Teng et al. 2024; `keep` is the adaptive continuation of Kang et al. 2026.
 
     Raises:
-        ValueError, TypeError: length or lookahead is not a positive integer; a target whose texts may end; a law is not
-            a probability distribution or the prefix is not valid, named by its prefix.
+        ValueError, TypeError: length or lookahead is not a positive integer; a law is not a probability distribution or
+            the prefix is not valid, named by its prefix.
 
     >>> from spec_math.chance import law
     >>> law(lambda coin: generate(coin, lambda prefix: ["1/4", "3/4"], (), 1, 1)[0])
@@ -37,16 +38,14 @@ def generate(
     """
     length, lookahead = count(length, "length"), count(lookahead, "lookahead")
     laws = Conditionals(target_model, target_model, prefix)
-    if laws.end is not None:
-        raise ValueError("Jacobi decoding is of a number of tokens; this target has a token that ends the text")
     text: Tokens = ()
     window: Window = ()
     calls = 0
-    while len(text) < length:
+    while len(text) < length and not laws.ends(text):
         row = laws.target(text)
         uniform = normalised(row * 0 + row.sum(), row)
         window = (*window, *((coin.draw(uniform), uniform) for _ in range(lookahead - len(window))))
-        emitted, window = verify(coin, laws, text, window, keep)
+        emitted, window = verify(coin, laws, text, _to_the_end(laws, window), keep)
         text, calls = (*text, *emitted), calls + 1
     return text[:length], calls
 
@@ -58,7 +57,7 @@ def verify(coin: Coin, laws: Conditionals, text: Tokens, window: Window, keep: b
     min(1, p_i/q_i), q_i the law that it was drawn from; the first that is not is drawn from (p_i − q_i)+ instead, and
     ends what is emitted. A later draft is drawn anew from p_i, or with `keep` kept with the same chance, else drawn
     from (p_i − q_i)+: of the law p_i either way, whatever stands before it. Where all are accepted the target adds a
-    token.
+    token, unless the text has ended; only the last draft may end it.
 
     >>> from spec_math.chance import law
     >>> laws = Conditionals(lambda _: ["1/4", "3/4"], lambda _: ["1/4", "3/4"], ())
@@ -77,7 +76,13 @@ def verify(coin: Coin, laws: Conditionals, text: Tokens, window: Window, keep: b
             after = laws.target((*text, *drafted[:behind]))
             later = (*later, (_continued(coin, window[behind], after, keep), after))
         return emitted, later
-    return (*drafted, coin.draw(laws.target((*text, *drafted)))), ()
+    return drafted if laws.ends(drafted) else (*drafted, coin.draw(laws.target((*text, *drafted)))), ()
+
+
+def _to_the_end(laws: Conditionals, window: Window) -> Window:
+    """Return the drafts up to the first that ends the text: the target has no law behind it."""
+    ending = [place for place, (token, _) in enumerate(window) if token == laws.end]
+    return window[: ending[0] + 1] if ending else window
 
 
 def _continued(coin: Coin, draft: tuple[int, Array], after: Array, keep: bool) -> int:
