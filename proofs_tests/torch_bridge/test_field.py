@@ -118,6 +118,13 @@ def test_what_an_engine_raises_is_said_and_no_law(root: Path) -> None:
     assert found["verdict"] == "raises"
 
 
+def test_what_raises_without_a_word_is_said_to(root: Path) -> None:
+    """A bare `raise RuntimeError` has no first line to show, and the judge once failed on it."""
+    module = loaded(ENGINE, root, (Edit("out = []", "raise RuntimeError"),))
+    found = judged_case(ENGINE, module, FieldCase(SMALL[1], 1))
+    assert found == {"verdict": "raises", "reason": "RuntimeError: without a message"}
+
+
 def test_a_stand_in_that_is_used_leaves_the_case_undecided(root: Path) -> None:
     module = loaded(ENGINE, root, (Edit("out = []", "out = kernels_of_nobody.fused(rows)"),))
     found = judged_case(ENGINE, module, FieldCase(SMALL[1], 1))

@@ -136,10 +136,25 @@ def processed(model: Model, options: Options) -> Model:
 
 
 @dataclass(frozen=True)
+class Bisected:
+    """An engine whose coins are arguments or can be put in: its kernel as a function of them, out of its module.
+
+    `kernel(module)` returns a `chain_kernel.Kernel`; `parts()` the names that stand in for others of its package, as of
+    `source_file.load`, which also loads the modules `beside`. Where `one_hot` it is told no laws of the draft.
+    """
+
+    kernel: Callable[[Any], Any]
+    parts: Callable[[], Mapping[str, Mapping[str, Any]]] = dict
+    beside: tuple[str, ...] = ()
+    one_hot: bool = False
+
+
+@dataclass(frozen=True)
 class Engine:
     """A public sampler: where it comes from, how a round of it is run, and what was found in it.
 
-    `run(module, step)` calls the engine's own code for one round and returns the tokens that it emits. `options` names
+    `run(module, step)` calls the engine's own code for one round and returns the tokens that it emits; it is None where
+    the record says how the code is `bisected`. `options` names
     what of `Options` the code itself applies. `stubs` are packages that it imports and does not use here, and `given`
     names of modules that are not imported. `control` is one place changed by which its law goes wrong. `unit` is the
     roundoff of the type it computes in.
@@ -150,7 +165,7 @@ class Engine:
     module: str
     function: str
     rule: str
-    run: Callable[[Any, Step], Sequence[int]]
+    run: Callable[[Any, Step], Sequence[int]] | None
     control: Edit
     options: tuple[str, ...] = ()
     stubs: tuple[str, ...] = ()
@@ -168,5 +183,7 @@ class Engine:
     slow: bool = False
     """Whether its rounds are judged on laws of two tokens alone, and one draft: a round of it takes many paths."""
     control_options: Options = PLAIN
+    bisected: Bisected | None = None
+    """How its law is had where its coins are put in and bisected, in place of `run` and its paths."""
     restated: str = ""
     """The package and version whose rule `torch_bridge.restated` writes down, where its own code cannot be run."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,8 +14,10 @@ from spec_math.audit.exploration.way import way_to
 from spec_math.audit.loading.package import Loading, load_module
 from spec_math.language.model import Model
 from spec_math.verdict import Allowance, Reason, Undecided, Verdict
-from torch_bridge.engines.engine import PLAIN, Edit, Engine, Options, Step, Text, processed
+from torch_bridge.engines import chain_kernel
+from torch_bridge.engines.engine import PLAIN, Bisected, Edit, Engine, Options, Step, Text, processed
 from torch_bridge.engines.judged import first_stray, judged, token_bound
+from torch_bridge.engines.source_file import load
 from torch_bridge.explore import explore
 from torch_bridge.random_source import torch_source
 
@@ -28,6 +31,8 @@ def loaded(engine: Engine, root: Any, edits: tuple[Edit, ...] = ()) -> Any:
     by_module: dict[str, list[tuple[str, str]]] = {}
     for edit in (*engine.edits, *edits):
         by_module.setdefault(edit.module or engine.module, []).append((edit.old, edit.new))
+    if engine.bisected is not None:
+        return load(Path(root), engine.module, engine.bisected.parts(), engine.bisected.beside, by_module)
     return load_module(root, engine.module, Loading(engine.stubs, engine.given, by_module))
 
 
@@ -56,11 +61,15 @@ def engine_law(
         ExploreError: the engine does with a random number what cannot be followed.
     """
     rounds, budget, grid = how.get("rounds", 1), how.get("budget", 100_000), how.get("grid")
+    if engine.bisected is not None:
+        return _bisected(engine.bisected, module, laws, lookahead, rounds)
+    assert engine.run is not None, f"the record of {engine.name} neither runs it nor says how it is bisected"
+    runs = engine.run
 
     def run() -> Text:
         step = Step(*laws, lookahead, options)
         for _ in range(rounds):
-            step = step.after([int(token) for token in engine.run(module, step)])
+            step = step.after([int(token) for token in runs(module, step)])
         return step.text
 
     found = explore(run, budget, grid)
@@ -71,6 +80,24 @@ def engine_law(
     if stray is not None:
         law.stray = way_to(run, stray.__eq__, budget, grid, (*SOURCES, torch_source))
     return law
+
+
+def _bisected(how: Bisected, module: Any, laws: tuple[Model, Model], lookahead: int, rounds: int) -> Emitted:
+    """Compute the law of some rounds of a kernel whose coins are bisected, each round after each text so far."""
+    found: dict[Text, Any] = {(): 1}
+    kernel = how.kernel(module)
+    for _ in range(rounds):
+        longer: dict[Text, Any] = {}
+        for text, mass in found.items():
+            after = [_after(model, text) for model in laws]
+            for more, share in chain_kernel.law(kernel, after[0], after[1], lookahead, one_hot=how.one_hot).items():
+                longer[(*text, *more)] = longer.get((*text, *more), 0) + mass * share
+        found = longer
+    return Emitted({text: float(mass) for text, mass in found.items()}, len(found), exact=False)
+
+
+def _after(model: Model, text: Text) -> Model:
+    return lambda more: model((*text, *more))
 
 
 def wanted_of(engine: Engine, module: Any, target: Model, options: Options) -> Model:

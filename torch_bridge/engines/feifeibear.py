@@ -15,14 +15,15 @@ def _shifted(model: Model) -> Model:
     return lambda text: [0.0, *model(tuple(token - 1 for token in text))]
 
 
-def _runs(name: str, seeded: bool) -> Callable[[Any, Step], Sequence[int]]:
+def _runs(name: str, seeded: bool, first: int = 1) -> Callable[[Any, Step], Sequence[int]]:
     def run(module: Any, step: Step) -> Sequence[int]:
         seed = 1 + len(step.text) if seeded else None  # another one for each call: a text is made by one call
-        prompt = [token + 1 for token in step.prompt]
-        target, draft = table_models(_shifted(step.target), _shifted(step.draft), prompt[: len(PROMPT)])
-        heat, ids = step.options.temperature, step.ids() + 1
+        prompt = [token + first for token in step.prompt]
+        models = [_shifted(model) if first else model for model in (step.target, step.draft)]
+        target, draft = table_models(models[0], models[1], prompt[: len(PROMPT)])
+        heat, ids = step.options.temperature, step.ids() + first
         found = getattr(module, name)(ids, draft, target, 1, step.lookahead, temperature=heat, random_seed=seed)
-        return [token - 1 for token in found[0, len(prompt) :].tolist()]
+        return [token - first for token in found[0, len(prompt) :].tolist()]
 
     return run
 
@@ -44,18 +45,30 @@ SEED = Defect(
 )
 
 
-def _engine(name: str, function: str, seeded: bool = False) -> Engine:
+ZERO = Defect(
+    "Where token 0 is drawn the sampler raises, as if it could not occur.",
+    (
+        Edit(
+            "    if (idx_next.item() == 0):\n        raise RuntimeError\n",
+            "",
+            "sampling.utils",
+        ),
+    ),
+)
+
+
+def _engine(name: str, function: str, seeded: bool = False, first: int = 1) -> Engine:
     return Engine(
         name,
         None,
         "sampling.speculative_sampling",
         function,
         "chain",
-        _runs(function, seeded),
+        _runs(function, seeded, first),
         Edit(CACHED, "target_model_cache._prob_history[:, n, :]"),
-        () if seeded else ("temperature > 0",),
+        () if seeded or not first else ("temperature > 0",),
         repository="feifeibear/LLMSpeculativeSampling",
-        defects=(SEED,) if seeded else (),
+        defects=(SEED,) if seeded else () if first else (ZERO,),
     )
 
 
@@ -63,4 +76,5 @@ CACHED = "target_model_cache._prob_history[:, n, :] - approx_model_cache._prob_h
 ENGINES = (
     _engine("feifeibear", "speculative_sampling"),
     _engine("feifeibear with a seed", "speculative_sampling", seeded=True),
+    _engine("feifeibear token 0", "speculative_sampling", first=0),
 )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from inspect import signature
 from typing import Any
 
@@ -73,9 +74,9 @@ def _emitted(evaluate_posterior: Callable[..., Any], tree: DraftedTree, heat: fl
     return (*candidates[int(best), 1 : length + 1].tolist(), int(token.item()))
 
 
-def _run(module: Any, step: Step) -> Sequence[int]:
+def _run(module: Any, step: Step, **how: Any) -> Sequence[int]:
     tree = drafted_tree(lambda text: step.target((*step.text, *text)), likeliest_paths(step), torch.float32, fill=0)
-    return _emitted(module.evaluate_posterior, tree, step.options.temperature, {})
+    return _emitted(module.evaluate_posterior, tree, step.options.temperature, how)
 
 
 BY_DESIGN = Defect(
@@ -83,18 +84,31 @@ BY_DESIGN = Defect(
     "threshold that falls with the entropy, and no coin decides it.",
     by_design=True,
 )
-ENGINES = (
-    Engine(
-        name="Medusa",
+SIX = Defect(
+    "Typical sampling without `fast` hands six arguments to a function of five. With five it runs, and is lossy by "
+    "design: tokens below a threshold are left out, and each path draws tokens of its own."
+)
+
+
+def _engine(name: str, run: Callable[[Any, Step], Sequence[int]], control: Edit, known: Defect) -> Engine:
+    return Engine(
+        name=name,
         archive=None,
         module="medusa.model.utils",
         function="evaluate_posterior",
         rule="tree, typical",
-        run=_run,
-        control=Edit("candidates_prob > threshold", "candidates_prob > -1"),
+        run=run,
+        control=control,
         options=("temperature",),
         stubs=("transformers",),
-        defects=(BY_DESIGN,),
+        defects=(known,),
         repository="FasterDecoding/Medusa",
-    ),
+    )
+
+
+KEEPS_ALL = Edit("candidates_prob > threshold", "candidates_prob > -1")
+FIVE = Edit("posterior_threshold, posterior_alpha, fast)\n", "posterior_threshold, posterior_alpha)\n")
+ENGINES = (
+    _engine("Medusa", _run, KEEPS_ALL, BY_DESIGN),
+    _engine("Medusa without fast", partial(_run, fast=False), FIVE, SIX),
 )

@@ -40,7 +40,11 @@ def law(path: Path, target: Model, draft: Model, lookahead: int, *, block: bool 
 def kernel(path: Path, *, block: bool = False) -> Kernel:
     """Return the kernel as a function of its coins; arguments and errors as `law`."""
     interpreted_triton()
-    module = load(path, MODULE, {})
+    return kernel_of(load(path, MODULE, {}), block=block)
+
+
+def kernel_of(module: ModuleType, *, block: bool = False) -> Kernel:
+    """Return the kernel of a loaded module as a function of its coins; errors as `law`."""
     rule = BLOCK if block else TOKEN
 
     def emit(requests: Requests, coins: Whole) -> list[Text]:

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import importlib.util
+import linecache
 import os
 import sys
-from collections.abc import Generator, Mapping
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import ModuleType
+from types import MappingProxyType, ModuleType
 from typing import Any
+
+from spec_math.audit.loading.package import replaced
 
 
 class EngineError(RuntimeError):
@@ -44,22 +47,34 @@ def interpreted_triton() -> ModuleType:
     return triton
 
 
-def load(root: Path, name: str, given: Mapping[str, Mapping[str, Any]], beside: tuple[str, ...] = ()) -> ModuleType:
+Edits = Mapping[str, Sequence[tuple[str, str]]]
+"""By module, the places (old, new) of its source to change."""
+
+
+def load(
+    root: Path,
+    name: str,
+    given: Mapping[str, Mapping[str, Any]],
+    beside: tuple[str, ...] = (),
+    edits: Edits = MappingProxyType({}),
+) -> ModuleType:
     """Run the file of one module of a package that lies under root, and return the module.
 
     `given` holds, by module, the names of the same package that the file needs while it is loaded or run; the modules
     `beside` are loaded from root in the same way; any other module of the package is stood in for, and a name of it
     raises when it is called. Nothing of this stays in sys.modules: an installed engine is neither used nor harmed.
+    `edits` change places of a source first.
 
     Raises:
         EngineError: there is no such file under root.
+        ValueError: what is to be changed does not stand in the source exactly once.
     """
     package = name.partition(".")[0]
     with _stood_in_for(package):
         for module, names in given.items():
             sys.modules[module] = _StandIn(module, names)
         for module in (*beside, name):
-            sys.modules[module] = _executed(root, module)
+            sys.modules[module] = _executed(root, module, edits.get(module, ()))
         return sys.modules[name]
 
 
@@ -121,7 +136,7 @@ def _stood_in_for(package: str) -> Generator[None]:
         sys.modules.update(kept)
 
 
-def _executed(root: Path, name: str) -> ModuleType:
+def _executed(root: Path, name: str, edits: Sequence[tuple[str, str]]) -> ModuleType:
     path = (root / Path(*name.split("."))).with_suffix(".py")
     if not path.is_file():
         raise EngineError(f"there is no {path}; give the folder that holds the package {name.partition('.')[0]!r}")
@@ -130,5 +145,12 @@ def _executed(root: Path, name: str) -> ModuleType:
         raise EngineError(f"{path} is no Python source")
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
-    spec.loader.exec_module(module)
+    if not edits:
+        spec.loader.exec_module(module)
+        return module
+    source = replaced(path.read_text(encoding="utf-8"), edits, name)
+    # Triton asks for the source of its kernels once more when they run: it is kept where inspect looks for it.
+    place = f"<{name}, changed {len(linecache.cache)}>"
+    linecache.cache[place] = (len(source), None, source.splitlines(keepends=True), place)
+    exec(compile(source, place, "exec"), vars(module))
     return module

@@ -53,7 +53,11 @@ def law(path: Path, target: Model, draft: Model, lookahead: int, *, one_hot: boo
 
 def kernel(path: Path, *, one_hot: bool = False) -> Kernel:
     """Return the sampler as a function of its coins; arguments and errors as `law`."""
-    module = load(path, MODULE, parts())
+    return kernel_of(load(path, MODULE, parts()), one_hot=one_hot)
+
+
+def kernel_of(module: ModuleType, *, one_hot: bool = False) -> Kernel:
+    """Return the sampler of a loaded module as a function of its coins; errors as `law`."""
 
     def emit(requests: Requests, coins: Whole, noise: NDArray[np.float32] | None = None) -> list[Text]:
         many, _, size = requests.targets.shape

@@ -55,7 +55,11 @@ def law(
 
 def kernel(path: Path, *, block: bool = False, one_hot: bool = False) -> Kernel:
     """Return the sampler as a function of its coins; arguments and errors as `law`."""
-    module = load(path, MODULE, parts(), BESIDE)
+    return kernel_of(load(path, MODULE, parts(), BESIDE), block=block, one_hot=one_hot)
+
+
+def kernel_of(module: ModuleType, *, block: bool = False, one_hot: bool = False) -> Kernel:
+    """Return the sampler of a loaded module as a function of its coins; errors as `law`."""
 
     def emit(requests: Requests, coins: Whole) -> list[Text]:
         return launch(module, requests, coins, block=block, one_hot=one_hot)[0]

@@ -9,19 +9,24 @@ from torch_bridge.engines import (
     flashspec,
     gpt_fast,
     jaymody,
+    kernels_by_coins,
     litgpt,
+    llama_cpp,
     lmdeploy,
     lmdeploy_sampler,
     lucidrains,
     medusa,
     mtplx,
+    neuronx,
     openvino_genai,
+    paths_that_draw,
     romsto,
     rotalabs_accel,
     rotalabs_accel_tree,
     sequential_speculative_decoding,
     sequoia,
     specdec,
+    speculative_jacobi,
     tensorrt_llm,
     tightwad,
     tightwad_proxy,
@@ -31,7 +36,9 @@ from torch_bridge.engines import (
     triforce,
     vllm_ascend,
     vllm_ascend_batch,
+    vllm_gaudi,
     vllm_rbln,
+    xllm,
 )
 from torch_bridge.engines.engine import Engine
 
@@ -65,6 +72,13 @@ ENGINES: tuple[Engine, ...] = (
     *sequoia.ENGINES,
     *transformers.ENGINES,
     *medusa.ENGINES,
+    *kernels_by_coins.ENGINES,
+    *paths_that_draw.ENGINES,
+    *speculative_jacobi.ENGINES,
+    *neuronx.ENGINES,
+    *vllm_gaudi.ENGINES,
+    *xllm.ENGINES,
+    *llama_cpp.ENGINES,
 )
 
 

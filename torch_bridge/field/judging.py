@@ -69,7 +69,8 @@ def judged_case(engine: Engine, module: Any, case: FieldCase) -> Found:
     except ExploreError as error:
         return {"verdict": "undecided", "reason": str(error).splitlines()[0]}
     except Exception as error:  # whatever an engine raises is what is said of it
-        return {"verdict": "raises", "reason": f"{type(error).__name__}: {str(error).splitlines()[0]}"}
+        first = (str(error).splitlines() or ["without a message"])[0]
+        return {"verdict": "raises", "reason": f"{type(error).__name__}: {first}"}
     horizon = case.lookahead + case.rounds
     verdict = verdict_on(engine, module, found, laws, case.options, horizon)
     said: Found = {"verdict": _word(verdict), "paths": found.paths}
