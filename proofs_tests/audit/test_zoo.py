@@ -10,8 +10,9 @@ import pytest
 from proofs_tests.audit.specimens import by_name, name_of
 from spec_math import check_lossless_block
 from spec_math.audit import ZOO, Specimen, diagnose, distances
-from spec_math.audit.zoo import rounds, toy
+from spec_math.audit.zoo import FAMILIES, rounds, toy
 from spec_math.audit.zoo.acceptance import top_three
+from spec_math.audit.zoo.repairs import REPAIRS
 from spec_math.block_level.emitted import EmissionError
 from spec_math.distribution import residual
 
@@ -77,6 +78,27 @@ def test_what_is_not_modelled_says_why() -> None:
 def test_the_corpus_is_complete() -> None:
     names = {specimen.name.partition(",")[0].partition(" ")[0] for specimen in ZOO}
     assert names == {f"M{n}" for n in range(1, 61)} | {f"C{n}" for n in range(1, 8)}
+
+
+def test_every_bug_says_its_usual_repair_and_no_right_way_does() -> None:
+    """Each in one place: in the specimen, or in the list of the others. The control: a name that is no bug's."""
+    without = [specimen.name for specimen in ZOO if not specimen.repair]
+    assert without == [specimen.name for specimen in ZOO if specimen.name.startswith("C")]
+    own = {specimen.name for family in FAMILIES for specimen in family.SPECIMENS if specimen.repair}
+    assert own.isdisjoint(REPAIRS)
+    assert {*REPAIRS, "M61"} - {specimen.name for specimen in ZOO} == {"M61"}
+
+
+@pytest.mark.parametrize("specimen", [one for one in BROKEN if one.fresh is not None], ids=name_of)
+def test_random_numbers_used_twice_are_mended_by_fresh_ones(specimen: Specimen) -> None:
+    """The code that the entry carries, repaired as it says, is lossless; as it stands it is not."""
+    assert specimen.fresh is not None
+    assert specimen.generate is not None
+    judged = [
+        check_lossless_block(one, specimen.target, toy.HORIZON, specimen.rounds)
+        for one in (specimen.fresh, specimen.generate)
+    ]
+    assert [bool(verdict) for verdict in judged] == [True, False]
 
 
 def test_an_entry_says_whether_it_emits_tokens() -> None:
