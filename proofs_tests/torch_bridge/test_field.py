@@ -9,14 +9,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import product
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
+import numpy as np
 import pytest
 
 torch = pytest.importorskip("torch", reason="torch is an optional extra")
 
 from spec_math.verdict import Lossy  # noqa: E402
 from torch_bridge.engines import engine as engine_record  # noqa: E402
+from torch_bridge.engines import jaymody  # noqa: E402
 from torch_bridge.engines.engine import PLAIN, Archive, Defect, Edit, Engine, Options, Step, processed  # noqa: E402
 from torch_bridge.engines.engine_law import bound_of, engine_law, loaded, verdict_on  # noqa: E402
 from torch_bridge.field import functions, recorded, worker  # noqa: E402
@@ -313,3 +316,19 @@ def test_drafts_handed_over_beside_a_cache_are_read_after_it(text: tuple[int, ..
     assert misread() == []
     monkeypatch.setattr(engine_record, "PROMPT", (1, 0, 1))  # the control
     assert misread() or len(text) > 1
+
+
+@pytest.mark.parametrize("prompt", [engine_record.PROMPT, (1, 0, 1)])
+def test_models_in_numpy_know_where_the_prompt_ends(prompt: tuple[int, ...], monkeypatch: Any) -> None:
+    """jaymody's adapter once counted three tokens of a prompt that had five, and a right sampler was lossy for it."""
+    for place in (engine_record, jaymody):
+        monkeypatch.setattr(place, "PROMPT", prompt)
+    seen: list[Any] = []
+
+    def speculative_sampling(ids: Any, draft: Any, target: Any, *_: int) -> Any:
+        seen.extend([draft(ids)[-1], target(np.append(ids, 1))[-1], target(np.append(ids, [1, 0]))[-2]])
+        return np.append(ids, 1)
+
+    module, models = SimpleNamespace(speculative_sampling=speculative_sampling), COINS.models
+    assert list(jaymody.ENGINES[0].run(module, Step(*models, 1))) == [1]
+    assert [row.tolist() for row in seen] == [models[1](()), models[0]((1,)), models[0]((1,))]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.language.model import Model
-from torch_bridge.engines.engine import Edit, Engine, Step, Text
+from torch_bridge.engines.engine import PROMPT, Edit, Engine, Step, Text
 
 
 def _run(module: Any, step: Step) -> Sequence[int]:
@@ -17,7 +17,7 @@ def _run(module: Any, step: Step) -> Sequence[int]:
     def rows(law: Model) -> Any:
         def answers(ids: Any) -> Any:
             text: Text = tuple(int(token) for token in ids)
-            return np.array([law(text[3 : n + 1]) for n in range(len(text))])
+            return np.array([law(text[len(PROMPT) : n + 1]) for n in range(len(text))])
 
         return answers
 
