@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
@@ -100,6 +101,20 @@ def without_example(tree: ast.Module) -> list[str]:
     ]
 
 
+def empty_examples(tree: ast.Module) -> list[str]:
+    """Functions whose only example is their own name, which every function passes."""
+    said = ((function.name, ast.get_docstring(function) or "") for function in public_functions(tree))
+    return [
+        name
+        for name, text in said
+        if ">>>" in text and not re.sub(r">>> [\w.]+\.__(?:name|module)__\n.*", "", text).count(">>>")
+    ]
+
+
+# What would end the process, take its signals, or need a model of transformers.
+NO_EXAMPLE = {"main", "guard", "load", "windows"}
+
+
 def asserts(tree: ast.Module) -> list[int]:
     return [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Assert)]
 
@@ -191,6 +206,18 @@ def test_library_code_does_not_assert(path: Path) -> None:
 @library
 def test_every_public_function_shows_an_example(path: Path) -> None:
     assert without_example(parsed(path)) == []
+
+
+@pytest.mark.parametrize("path", [path for path in CHECKED if path.parts[-2] != "proofs_tests"], ids=name_of)
+def test_no_example_is_empty(path: Path) -> None:
+    assert set(empty_examples(parsed(path))) <= NO_EXAMPLE
+
+
+def test_an_empty_example_is_found() -> None:
+    """The control."""
+    empty = 'def f():\n    """Say.\n\n    >>> f.__name__\n    \'f\'\n    """\n'
+    assert empty_examples(ast.parse(empty)) == ["f"]
+    assert empty_examples(ast.parse(empty.replace("f.__name__", "f()"))) == []
 
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: scheme.name)

@@ -244,6 +244,16 @@ class Attachment(NamedTuple):
     text: str
 
 
+def listed(names: Iterable[object]) -> str:
+    """Return names as a sentence lists them.
+
+    >>> listed(["K-SEQ"]), listed([2, 3, 4])
+    ('K-SEQ', '2, 3 and 4')
+    """
+    words = [str(name) for name in names]
+    return " and ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
 def sentences(texts: Iterable[str], head: str = "") -> tuple[Note, ...]:
     """Return sentences as notes, under one head.
 

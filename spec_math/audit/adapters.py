@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from spec_math.result import listed
+
 
 def adapter(kind: str, name: str, parameters: Sequence[str], wanting: str = "") -> str:
     """Return why a function is not called, in one sentence, and the lines that make a sampler of it.
@@ -30,7 +32,7 @@ def ask_for_roles(name: str, parameters: Sequence[str], asked: Sequence[str], fr
     step(p, q): it is not understood what p and q take; the target's law and the draft's are never guessed. Tell it \
 with roles="p=target,q=draft" (in the command: --roles p=target,q=draft), or the other way round
     """
-    said = f"{name}({', '.join(parameters)}): it is not understood what {_joined(asked)} take{'s' * (len(asked) == 1)}"
+    said = f"{name}({', '.join(parameters)}): it is not understood what {listed(asked)} take{'s' * (len(asked) == 1)}"
     if len(asked) > len(free) or (len(asked) > 1 and "draft" not in free and "target" not in free):
         shown = ", ".join("..." if one in asked else one for one in parameters)
         wrap = f"verify = lambda tokens, target, draft: {name}({shown})"
@@ -152,10 +154,6 @@ def _seed(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:
     rest = ", ".join(one for one in own if one != wanting)
     line = f"def {name.rpartition('.')[2]}({rest}, rng): ...  # and rng is what {wanting} was made a generator of"
     return f"{wanting} is a seed, and settles every number that is drawn; let it take a generator in its place", [line]
-
-
-def _joined(names: Sequence[str]) -> str:
-    return " and ".join([", ".join(names[:-1]), names[-1]] if len(names) > 1 else names)
 
 
 def _with(said: str, lines: Sequence[str]) -> str:

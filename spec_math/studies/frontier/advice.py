@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from spec_math.result import listed
 from spec_math.studies.frontier.comparison import Frontier, Point
 from spec_math.studies.frontier.ways import TREES
 
@@ -26,8 +27,13 @@ def advice(found: Sequence[Frontier]) -> list[str]:
 def of_regime(found: Frontier) -> str:
     """Say what to take in one regime: the fastest method, its shape, what is left to the bound, and the runner-up.
 
-    >>> of_regime.__name__
-    'of_regime'
+    >>> from spec_math.studies.frontier.comparison import Asked, Costs, compare
+    >>> from spec_math.studies.frontier.regime import drafting_itself
+    >>> from spec_math.studies.progress import no_progress
+    >>> asked = Asked((2,), Costs(), 12)
+    >>> found = compare(drafting_itself([0.5, 0.5]), asked, no_progress)
+    >>> of_regime(found).partition(" tokens")[0]
+    'one law, temperature 1: draft one chain of 2, verify with one chain, token by token: 3.00 (1.89 to 3.00)'
     """
     best = found.fastest[0]
     return (
@@ -100,11 +106,7 @@ def _told_apart(ordered: Sequence[Frontier]) -> str:
         )
         if other is not None:
             sure[_apart(best, other)].append(f"{one.regime.temperature:g}")
-    told, open_ = _listed(sure[True]), _listed(sure[False])
+    told, open_ = listed(sure[True]), listed(sure[False])
     parts = [f"two standard errors apart at {told}"] if told else []
     parts += [f"not told apart by these samples at {open_}"] if open_ else []
     return f"Chosen trees and drawn drafts are {', and '.join(parts)}." if parts else "Only one of them was compared."
-
-
-def _listed(words: Sequence[str]) -> str:
-    return " and ".join([*([", ".join(words[:-1])] if words[1:] else []), *words[-1:]])

@@ -34,8 +34,10 @@ def of_branching(regime: Regime, samples: int, seed: int, progress: Progress) ->
     Recursive rejection and UniVer are averaged over their coins; traversal and the choice of the plan run once. The
     trees of UniVer hold the likeliest token below every node, and one that is drawn from the rest.
 
-    >>> of_branching.__name__
-    'of_branching'
+    >>> from spec_math.studies.frontier.regime import drafting_itself
+    >>> from spec_math.studies.progress import no_progress
+    >>> of_branching(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[1].tokens.tolist()
+    [3.0, 3.0]
     """
     rng = np.random.default_rng([seed, 8])
     depth = deepest()

@@ -49,8 +49,10 @@ Kind = tuple[Drafts, int]
 def of_drafts(regime: Regime, samples: int, seed: int, progress: Progress) -> list[Contender]:
     """Return the bound of each kind of drafts for every number of chains and lookahead, as contenders.
 
-    >>> of_drafts.__name__
-    'of_drafts'
+    >>> from spec_math.studies.frontier.regime import drafting_itself
+    >>> from spec_math.studies.progress import no_progress
+    >>> of_drafts(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[1].tokens.tolist()
+    [3.0, 3.0]
     """
     models = regime.models
     rng = np.random.default_rng([seed, 3])

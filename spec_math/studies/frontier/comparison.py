@@ -81,8 +81,11 @@ def compare(regime: Regime, asked: Asked, progress: Progress) -> Frontier:
     Raises:
         ValueError: fewer than 12 samples, or budgets that are not positive integers.
 
-    >>> compare.__name__
-    'compare'
+    >>> from spec_math.studies.frontier.regime import drafting_itself
+    >>> from spec_math.studies.progress import no_progress
+    >>> found = compare(drafting_itself([0.5, 0.5]), Asked((2,), Costs(), 12), no_progress)
+    >>> found.fastest[0].tokens.value, found.fastest[0].bound.value
+    (3.0, 3.0)
     """
     if asked.samples < LEAST:
         raise ValueError(f"--samples must be at least {LEAST}: a third chooses shapes; got {asked.samples}")

@@ -88,8 +88,9 @@ class Contender:
 def starts(regime: Regime, samples: int, seed: int) -> list[Tokens]:
     """Draw the prefixes that all methods and bounds start from.
 
-    >>> starts.__name__
-    'starts'
+    >>> from spec_math.studies.frontier.regime import drafting_itself
+    >>> starts(drafting_itself([0.5, 0.5]), 2, 0)
+    [(), ()]
     """
     rng = np.random.default_rng([seed, 2])
     prefixes = regime.models.prefixes
@@ -102,8 +103,11 @@ def of_chains(regime: Regime, samples: int, seed: int, progress: Progress) -> li
     Raises:
         TypeError, ValueError: as `monte_carlo.sample`.
 
-    >>> of_chains.__name__
-    'of_chains'
+    >>> from spec_math.studies.frontier.regime import drafting_itself
+    >>> from spec_math.studies.progress import no_progress
+    >>> found = of_chains(drafting_itself([0.5, 0.5]), 8, 0, no_progress)
+    >>> str(found[1].shape), found[1].tokens[:3].tolist()
+    ('one chain of 2', [3.0, 3.0, 3.0])
     """
     models = regime.models
     step = progress(f"{regime.title}: chains", samples)
@@ -138,8 +142,11 @@ def of_trees(
     The best tree under a budget and a depth is what no chosen tree of that shape exceeds. Rates of ranks, for static
     trees, are those of the first third of the prefixes.
 
-    >>> of_trees.__name__
-    'of_trees'
+    >>> from spec_math.studies.frontier.regime import drafting_itself
+    >>> from spec_math.studies.progress import no_progress
+    >>> chosen, best = of_trees(drafting_itself([0.5, 0.5]), (2,), 2, 0, no_progress)
+    >>> [one.tokens.tolist() for one in (*chosen, *best)]
+    [[2.0, 2.0], [2.0, 2.0], [2.0, 2.0]]
     """
     models = regime.models
     prefixes = starts(regime, samples, seed)

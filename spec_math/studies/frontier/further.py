@@ -36,8 +36,10 @@ def of_beams(regime: Regime, samples: int, seed: int, progress: Progress) -> lis
 
     Recursive rejection is averaged over its coins, traversal runs once on the same beams.
 
-    >>> of_beams.__name__
-    'of_beams'
+    >>> from spec_math.studies.frontier.regime import drafting_itself
+    >>> from spec_math.studies.progress import no_progress
+    >>> of_beams(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[1].tokens.tolist()
+    [3.0, 3.0]
     """
     rng = np.random.default_rng([seed, 4])
     step = progress(f"{regime.title}: beams", samples)
@@ -75,8 +77,10 @@ def of_noise(regime: Regime, samples: int, seed: int, progress: Progress) -> lis
 
     Chains go on as long as they agree with what is emitted, and only those race on.
 
-    >>> of_noise.__name__
-    'of_noise'
+    >>> from spec_math.studies.frontier.regime import drafting_itself
+    >>> from spec_math.studies.progress import no_progress
+    >>> of_noise(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[1].tokens.tolist()
+    [3.0, 3.0]
     """
     rng = np.random.default_rng([seed, 6])
     step = progress(f"{regime.title}: {NOISE.name}", samples)
@@ -102,8 +106,10 @@ def of_noise(regime: Regime, samples: int, seed: int, progress: Progress) -> lis
 def of_stems(regime: Regime, samples: int, seed: int, progress: Progress) -> list[Contender]:
     """Return chain priorities below a drafted stem, for each stem and K of `STEM_KS`, cut at every lookahead.
 
-    >>> of_stems.__name__
-    'of_stems'
+    >>> from spec_math.studies.frontier.regime import drafting_itself
+    >>> from spec_math.studies.progress import no_progress
+    >>> of_stems(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[0].tokens.tolist()
+    [3.0, 3.0]
     """
     rng = np.random.default_rng([seed, 7])
     longest = contenders.LONGEST
@@ -136,8 +142,10 @@ def stemmed(stem: int, k: int, lookahead: int) -> Shape:
 def of_plans(regime: Regime, samples: int, seed: int, progress: Progress) -> list[Contender]:
     """Return planned trees on K chains with distinct first tokens, cut at every lookahead.
 
-    >>> of_plans.__name__
-    'of_plans'
+    >>> from spec_math.studies.frontier.regime import drafting_itself
+    >>> from spec_math.studies.progress import no_progress
+    >>> of_plans(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[1].tokens.tolist()
+    [3.0, 3.0]
     """
     rng = np.random.default_rng([seed, 5])
     fewer = max(6, samples // PLANNED_PART)

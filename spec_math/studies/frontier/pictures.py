@@ -20,8 +20,13 @@ def pictures(found: Sequence[Frontier], asked: Asked) -> tuple[Picture, Picture]
 
     The first has a panel for each temperature, the second a row of them for each kind of drafts.
 
-    >>> pictures.__name__
-    'pictures'
+    >>> from spec_math.studies.frontier.comparison import Asked, Costs, compare
+    >>> from spec_math.studies.frontier.regime import drafting_itself
+    >>> from spec_math.studies.progress import no_progress
+    >>> asked = Asked((2,), Costs(), 12)
+    >>> found = compare(drafting_itself([0.5, 0.5]), asked, no_progress)
+    >>> [picture.name for picture in pictures([found], asked)]
+    ['one-law-bounds', 'one-law']
     """
     name, source = found[0].regime.name, found[0].regime.models.source
     kinds = list(dict.fromkeys(kind for one in found for kind in kinds_of(one)))
@@ -48,8 +53,13 @@ def pictures(found: Sequence[Frontier], asked: Asked) -> tuple[Picture, Picture]
 def kinds_of(one: Frontier) -> list[Drafts]:
     """Return the kinds of drafts that are compared, in the order of their methods.
 
-    >>> kinds_of.__name__
-    'kinds_of'
+    >>> from spec_math.studies.frontier.comparison import Asked, Costs, compare
+    >>> from spec_math.studies.frontier.regime import drafting_itself
+    >>> from spec_math.studies.progress import no_progress
+    >>> asked = Asked((2,), Costs(), 12)
+    >>> found = compare(drafting_itself([0.5, 0.5]), asked, no_progress)
+    >>> kinds_of(found)[0].name
+    'i.i.d. chains'
     """
     return list(dict.fromkeys(point.method.drafts for points in one.by_budget.values() for point in points))
 

@@ -60,6 +60,16 @@ class Regime:
         return f"{self.name}, temperature {self.temperature:g}{own}"
 
 
+def drafting_itself(masses: list[float]) -> Regime:
+    """Return a model of one law that drafts for itself, so that all drafts are accepted: for examples.
+
+    >>> drafting_itself([0.5, 0.5]).facts.overlap
+    1.0
+    """
+    model = Table({(): masses}, context=0)
+    return at("one law", BlockModels(model, model, ((),), len(masses), "one law"), 1.0)
+
+
 def at(name: str, models: BlockModels, temperature: float, draft_temperature: float | None = None) -> Regime:
     """Return two models at a temperature each, the draft's that of the target where none is given.
 

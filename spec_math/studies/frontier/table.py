@@ -16,8 +16,13 @@ from spec_math.studies.frontier.pictures import pictures
 def result_of(found: Sequence[Frontier], asked: Asked) -> Result:
     """Return what was found; the finding is how sharp the first models are, and what to take for them.
 
-    >>> result_of.__name__
-    'result_of'
+    >>> from spec_math.studies.frontier.comparison import Asked, Costs, compare
+    >>> from spec_math.studies.frontier.regime import drafting_itself
+    >>> from spec_math.studies.progress import no_progress
+    >>> asked = Asked((2,), Costs(), 12)
+    >>> found = compare(drafting_itself([0.5, 0.5]), asked, no_progress)
+    >>> [table.name for table in result_of([found], asked).tables]
+    ['frontier', 'bounds']
     """
     columns = (
         Column("method"),

@@ -8,7 +8,7 @@ from math import isfinite
 
 from spec_math.lossy import Rule
 from spec_math.mean import Mean, of_positions
-from spec_math.result import Column, Curve, Note, Panel, Picture, Result, Row, Table, sentences
+from spec_math.result import Column, Curve, Note, Panel, Picture, Result, Row, Table, listed, sentences
 from spec_math.studies.lossy.measure import Point, mean
 
 LOSSLESS = 1e-9
@@ -141,17 +141,12 @@ def finding(chosen: Sequence[Point], rules: Sequence[Rule], bias: float) -> str:
     worst = next(name for name, value in bought if value == least)
     losing = [name for name, value in bought if value < 0]
     verb = "buys" if len(best) == 1 else "buy"
-    said = f"At a total variation of {bias:g} a token, {_listed(best)} {verb} the most"
+    said = f"At a total variation of {bias:g} a token, {listed(best)} {verb} the most"
     said += f": {most:.2f} of acceptance for a unit of bias"
     if losing:
         verb = "accepts" if len(losing) == 1 else "accept"
-        return f"{said}; {_listed(losing)} {verb} less than a lossless rule could."
+        return f"{said}; {listed(losing)} {verb} less than a lossless rule could."
     return f"{said}; {worst} buys {least:.2f}." if worst not in best else f"{said}."
-
-
-def _listed(names: Sequence[str]) -> str:
-    """Return names as a sentence lists them."""
-    return " and ".join([", ".join(names[:-1]), names[-1]]) if len(names) > 1 else names[0]
 
 
 def advice(chosen: Sequence[Point], rules: Sequence[Rule]) -> list[str]:

@@ -69,8 +69,10 @@ def with_sweep(
 ) -> Result:
     """Return a result with what it becomes as one filter takes several values: a table, a picture, the best of each.
 
-    >>> with_sweep.__module__
-    'spec_math.studies.positions.study'
+    >>> from spec_math.studies.progress import no_progress
+    >>> asked = CompareRequest(positions=4, ks="1", sweep="draft.temperature=0.5:1:2")
+    >>> [column.name for column in study(asked, no_progress).table("sweep").columns]
+    ['scheme', '0.5', '1']
     """
     filters, sweep = swept
     ks = parsed_ks(request.ks)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import process_time
 
+from spec_math.result import listed
 from spec_math.studies.positions.schemes import load_scheme
 from spec_math.studies.proofs.codes import code_of
 from spec_math.studies.proofs.watched import prove_watched
@@ -153,11 +154,6 @@ def _sizes(sizes: dict[int, list[int]], noun: tuple[str, str], known: tuple[int,
     for drafts, tokens in sizes.items():
         alike.setdefault(tuple(sorted(tokens)), []).append(drafts)
     return ", for ".join(
-        f"{_listed(drafts)}{noun[drafts != [1]]}{'' if tokens == known else f' on {_listed(tokens)} tokens'}"
+        f"{listed(drafts)}{noun[drafts != [1]]}{'' if tokens == known else f' on {listed(tokens)} tokens'}"
         for tokens, drafts in alike.items()
     )
-
-
-def _listed(numbers: Iterable[int]) -> str:
-    words = [str(number) for number in numbers]
-    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} and {words[-1]}"
