@@ -28,4 +28,15 @@ class NoWait(TorchDispatchMode):
         name = str(func)
         if any(word in name for word in ("_local_scalar_dense", "nonzero", "masked_select", "unique", "equal.default")):
             raise AssertionError(f"{name} waits for the device")
+        if "index" in name and any(_is_mask(each) for each in _listed(args)):
+            raise AssertionError(f"{name} of a mask waits for the device")
         return func(*args, **(kwargs or {}))
+
+
+def _listed(args: Any) -> list[Any]:
+    """The indices among the arguments of an operation."""
+    return [each for arg in args if isinstance(arg, list | tuple) for each in arg]
+
+
+def _is_mask(index: Any) -> bool:
+    return isinstance(index, torch.Tensor) and index.dtype in (torch.bool, torch.uint8)

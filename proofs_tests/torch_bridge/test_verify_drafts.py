@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import pairwise, product
 from typing import Any
 
@@ -72,9 +73,25 @@ def test_a_step_looks_at_no_value_on_the_host(scheme: Scheme) -> None:
     assert (found.emitted == verify_drafts(scheme, *given).emitted).all()
 
 
-def test_the_check_for_waits_finds_one() -> None:
+def _masked_write(ones: Any) -> None:
+    ones[ones > 0] = 2.0
+
+
+WAITS: list[Callable[[Any], Any]] = [
+    lambda ones: bool(ones > 0),
+    lambda ones: ones.sum().item(),
+    lambda ones: ones.nonzero(),
+    lambda ones: ones[ones > 0],
+    _masked_write,
+    lambda ones: ones.masked_select(ones > 0),
+    lambda ones: torch.equal(ones, ones),
+]
+
+
+@pytest.mark.parametrize("waits", WAITS)
+def test_the_check_for_waits_finds_each(waits: Callable[[Any], Any]) -> None:
     with NoWait(), pytest.raises(AssertionError, match="waits"):
-        _ = bool(torch.ones(1) > 0)
+        _ = waits(torch.ones(2)[:1])
 
 
 @on_device

@@ -167,8 +167,13 @@ def _position(ratio: Array, points: Array) -> tuple[Array, Array]:
     fraction, bias, kind = (23, 127, xp.int32) if single else (52, 1023, xp.int64)
     below = 2.0**OCTAVES * (1 - 2.0 ** (-1 - fraction))
     bits, shift = xp.clip(ratio + 1, 1, below).view(kind), fraction - BITS
-    cell = xp.astype(bits >> shift, xp.int64) - (bias << BITS)
+    # The bits of what is no number lie beyond the last octave: one request's row must not stop a batch.
+    cell = _at_most(xp.astype(bits >> shift, xp.int64) - (bias << BITS), len(points) - 2)
     return cell, xp.astype(bits & ((1 << shift) - 1), ratio.dtype) * 2.0**-shift
+
+
+def _at_most(cell: Array, last: int) -> Array:
+    return np.clip(cell, 0, last, out=cell) if isinstance(cell, np.ndarray) else cell.clamp_(0, last)
 
 
 def _like(values: Array, rows: Array) -> Array:

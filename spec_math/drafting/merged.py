@@ -6,15 +6,14 @@ Source: worked out here; union and intersection: Timor et al., Alg. 1 and 4.
 from __future__ import annotations
 
 from collections.abc import Callable
-from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 from spec_math.array_coin import ArrayCoin
 from spec_math.arrays import Array, array_namespace, is_exact, zeros_like
 from spec_math.block_level.array_tree import places as numbers
 from spec_math.chance import Coin
 from spec_math.scheme import Emission, Tokens
-from spec_math.token_level.array_drafts import Decide, Emitted, Remaining
+from spec_math.token_level.array_drafts import Decide, Emitted, Remaining, favourite
 
 Total = Callable[[Array], Array]
 """The sums [B] of masses [B, V]."""
@@ -70,13 +69,21 @@ def decide_merged(decide: Decide, coin: ArrayCoin, tokens: Array, rows: tuple[Ar
     [1]
     """
     target, rest = merged_target(rows[0], places, coin.total)
-    draft = partial(_padded_left, rows[1]) if callable(rows[1]) else padded(rows[1])
+    draft = _PaddedLeft(rows[1]) if callable(rows[1]) else padded(rows[1])
     found = decide(coin, tokens, target, draft)
     return Emitted(unmerged(coin, found.token, rest, places), found.accepted)
 
 
-def _padded_left(left: Remaining, tokens: Array) -> Array:
-    return padded(left(tokens))
+class _PaddedLeft(NamedTuple):
+    """What is left of draft laws, with a last mass of 0: the favourite is the same token."""
+
+    left: Remaining
+
+    def __call__(self, tokens: Array) -> Array:
+        return padded(self.left(tokens))
+
+    def favourite(self, whole: Array) -> Array:
+        return favourite(self.left, whole)
 
 
 def unmerged(coin: ArrayCoin, token: Array, rest: Array, places: Array) -> Array:

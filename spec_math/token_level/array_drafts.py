@@ -182,6 +182,21 @@ def drawn_rows(coin: ArrayCoin, masses_of: MassesOf, target: Array, left: Array,
     return found
 
 
+def favourite(draft: Array | Remaining, whole: Array) -> Array:
+    """Return the first maximum [B] of draft laws, given their masses `whole` [B, V].
+
+    A `Remaining` that knows its favourite by more than its masses, which may round alike, is asked: it then has a
+    method `favourite(whole)`.
+
+    >>> from spec_math.arrays import exact
+    >>> rows = exact([["1/4", "1/2", "1/4"]])
+    >>> favourite(rows, rows).tolist()
+    [1]
+    """
+    own = getattr(draft, "favourite", None)
+    return whole.argmax(axis=-1) if own is None else own(whole)
+
+
 def ratio(top: Array, bottom: Array) -> Array:
     """Return top/bottom [B], and 0 where the bottom is 0: what has no draft mass was not drafted, and is not accepted.
 

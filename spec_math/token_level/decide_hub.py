@@ -10,6 +10,7 @@ from spec_math.arrays import Array, array_namespace, positive_part
 from spec_math.token_level.array_drafts import (
     Emitted,
     drawn_or_target,
+    favourite,
     left_over,
     mass_of,
     ratio,
@@ -35,7 +36,7 @@ def decide_hub(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> E
     whole = without(xp.full_like(tokens[:, :1], -1))
     mass, drawn = coin.total(target), coin.total(whole)
     some = tokens[:, 0] >= 0
-    hub = whole.argmax(axis=-1)
+    hub = favourite(draft, whole)
     first = tokens[:, 0] != hub
     x = xp.where(first, tokens[:, 0], tokens[:, 1])
     others = without(hub[:, None])
