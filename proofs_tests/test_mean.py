@@ -134,6 +134,7 @@ def test_a_sentence_and_another_unit_keep_the_error_and_its_digits():
     assert mean.scaled_to(37.65).digits == 1
     assert Mean(3.765, 0.25, 100, 3.764, 3.766, 0.99).digits == 4
     assert str(Mean(0.5, nan, 1)) == "0.500"
+    assert str(Mean(1.0, 1.8e-17, 40)) == "1.000"
 
 
 def test_an_estimate_has_the_standard_error_of_the_mean():

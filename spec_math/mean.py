@@ -79,12 +79,13 @@ class Mean:
         >>> str(Mean(3.765, 0.25, 100, 3.33, 4.02, 0.99)), str(Mean(0.8653, 0.0213, 40)), str(known(0.25))
         ('3.77 (3.33 to 4.02)', '0.865 ± 0.021', '0.250')
         """
-        digits = 3 if self.digits is None else min(MOST_DIGITS, self.digits)
-        low, high = self.interval
+        digits, (low, high) = self.digits, self.interval
+        # A spread that even so many digits do not show is one of roundings.
+        if digits is None or digits > MOST_DIGITS:
+            return f"{self.value:,.3f}"
         if self.samples and low < high:
             return f"{self.value:,.{digits}f} ({low:,.{digits}f} to {high:,.{digits}f})"
-        spread = f" ± {self.error:,.{digits}f}" if self.digits is not None else ""
-        return f"{self.value:,.{digits}f}{spread}"
+        return f"{self.value:,.{digits}f} ± {self.error:,.{digits}f}"
 
     def scaled_to(self, value: float) -> Mean:
         """Return the mean in another unit, in which its value is `value`: its error and its interval with it.
