@@ -19,7 +19,7 @@ import pytest
 from numba.core.dispatcher import Dispatcher
 
 import spec_math
-from spec_math.kernels import kernel, stamp
+from spec_math.kernels import inner_kernel, kernel, stamp
 
 FACTOR = 2
 TABLE = np.array([1.0, 2.0])
@@ -37,9 +37,9 @@ found = scaled(10), "kept" if scaled.stats.cache_hits else "compiled"
 """
 
 
-def found_with(factor: int, header: str, decorator: str, folder: Path) -> tuple[int, str]:
+def found_with(factor: int, header: str, decorator: str, folder: Path, text: str = MODULE) -> tuple[int, str]:
     """Import both files as a new process would, with nothing in memory."""
-    (folder / "main.py").write_text(MODULE.format(header=header, decorator=decorator), encoding="utf-8")
+    (folder / "main.py").write_text(text.format(header=header, decorator=decorator), encoding="utf-8")
     os.utime(folder / "main.py", (0, 0))
     constant = ModuleType("constant_of_another_file")
     vars(constant)["FACTOR"] = factor
@@ -50,6 +50,32 @@ def found_with(factor: int, header: str, decorator: str, folder: Path) -> tuple[
 def test_a_constant_of_another_file_is_seen_when_it_changes(tmp_path: Path) -> None:
     found = [found_with(x, "from spec_math.kernels import kernel", "kernel", tmp_path) for x in (2, 2, 3)]
     assert found == [(20, "compiled"), (20, "kept"), (30, "compiled")]
+
+
+def test_a_constant_is_seen_through_a_kernel_that_kernels_alone_call(tmp_path: Path) -> None:
+    """It is not kept by itself: only within the kernel that calls it, whose key holds what it reads."""
+    header = (
+        "from spec_math.kernels import inner_kernel, kernel\n"
+        "from constant_of_another_file import FACTOR\n"
+        "@inner_kernel\ndef inside(x):\n    return FACTOR * x\n"
+    )
+    text = MODULE.replace("return FACTOR * x", "return inside(x)")
+    found = [found_with(x, header, "kernel", tmp_path, text) for x in (2, 2, 3)]
+    assert found == [(20, "compiled"), (20, "kept"), (30, "compiled")]
+
+
+def test_python_does_not_call_what_is_compiled_for_kernels_alone() -> None:
+    inside = inner_kernel(inner.py_func)
+
+    @kernel
+    def outside(x: Any) -> Any:
+        return inside(x) + 1
+
+    for _ in range(2):  # before a kernel has called it, and after
+        with pytest.raises(TypeError, match="inner is compiled for kernels alone; make it a kernel"):
+            inside(2)
+        assert outside(2) == 5
+    assert len(inside.overloads) == 1
 
 
 def test_numbas_own_key_does_not_see_it(tmp_path: Path) -> None:

@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import Array
-from spec_math.kernels import kernel
+from spec_math.kernels import inner_kernel, kernel
 from spec_math.token_level import clock_octaves, clock_odds
 
 MOST = 16
@@ -152,7 +152,7 @@ def _power_sums(draft: Any, scale: float, sums: Any) -> None:
         sums[at] = total
 
 
-@kernel
+@inner_kernel
 def _count(x: float, sign: float, total: Any) -> None:
     """Add the powers of a light token, or take them away."""
     if x <= _LIGHT:
@@ -201,7 +201,7 @@ def _outside(mass: float, high: int, gone: Any, draws: int, kept: Any, heavies: 
     return mass * found
 
 
-@kernel
+@inner_kernel
 def _ring(q: Any, rung: Any) -> None:
     for j in range(len(rung) - 1, 0, -1):
         for lane in range(len(q)):

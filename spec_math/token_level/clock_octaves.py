@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import Array
-from spec_math.kernels import kernel
+from spec_math.kernels import inner_kernel, kernel
 from spec_math.token_level.clock_odds import TAIL, fewer
 
 _NODES = 16
@@ -111,7 +111,7 @@ def _outside(draft: Any, above: Any, ks: Any, grid: Any, results: Any) -> None:
             _ring(q, e, rung)
 
 
-@kernel
+@inner_kernel
 def _product(terms: Any, weights: Any) -> float:
     total = 0.0
     for node in range(len(terms)):
@@ -150,7 +150,7 @@ def _gains(draft: Any, above: Any, k: int, grid: Any, result: Any) -> None:
         alive, alive_next = alive_next, alive
 
 
-@kernel
+@inner_kernel
 def _ring(q: Any, e: Any, rung: Any) -> None:
     """Add a token to the law of the number of rings: it has rung with chance q = 1 − e."""
     lanes = len(q)
@@ -161,7 +161,7 @@ def _ring(q: Any, e: Any, rung: Any) -> None:
         rung[lane] *= e[lane]
 
 
-@kernel
+@inner_kernel
 def _times(mass: float, nodes: Any, at: Any) -> None:
     """Fill x = mass·s at the nodes s of every interval; 0 where e^{−x} is 0, so that x e^{−x} is."""
     for b in range(0, len(at), _NODES):
@@ -172,7 +172,7 @@ def _times(mass: float, nodes: Any, at: Any) -> None:
             mass = 0.0
 
 
-@kernel
+@inner_kernel
 def _exponentials(mass: float, nodes: Any, q: Any, e: Any) -> None:
     """Fill q = 1 − e^{−mass·s} and e = e^{−mass·s} at the nodes s of every interval, by squaring from [1, 2] on.
 
@@ -198,7 +198,7 @@ def _exponentials(mass: float, nodes: Any, q: Any, e: Any) -> None:
         e[lane] = e[lane - _NODES] * e[lane - _NODES]
 
 
-@kernel
+@inner_kernel
 def _series(mass: float, nodes: Any, q: Any) -> None:
     """Fill q = 1 − e^{−x} for x = mass·node in [0, 2]: the series at x/4, doubled twice."""
     q[:] = _TAYLOR[-1]

@@ -34,7 +34,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import Array
-from spec_math.kernels import kernel
+from spec_math.kernels import inner_kernel, kernel
 
 TAIL = 2.0**-60
 """How much of the race is cut off."""
@@ -189,7 +189,7 @@ def _slopes(draft: Any, k: int, nodes: Any, weights: Any, slopes: Any) -> None:
         slopes[i] = (terms[0] + terms[1]) + (terms[2] + terms[3])
 
 
-@kernel
+@inner_kernel
 def _add_token(mass: float, token: Any, weights: Any, products: Any, densities: Any, terms: Any) -> None:
     """Sum the integrand of a token's slope, and let it join the tokens before it."""
     (odds, rates), (k, lanes) = token, products.shape
@@ -228,7 +228,7 @@ def _outsides(draft: Any, above: Any, ks: Any, nodes: Any, weights: Any, found: 
                 _join(odds, products[j - 1], products[j])
 
 
-@kernel
+@inner_kernel
 def _odds(mass: float, nodes: Any, rates: Any, odds: Any) -> None:
     """Fill the odds w = e^{mass·s} − 1, and w/mass, which no small mass underflows."""
     lanes = len(nodes)
@@ -255,31 +255,31 @@ def _odds(mass: float, nodes: Any, rates: Any, odds: Any) -> None:
 
 # A row that is set to a row is a loop of its own: numba compiles the error for rows of two lengths, which puts numbers
 # into words, for seconds.
-@kernel
+@inner_kernel
 def _decay(nodes: Any, products: Any) -> None:
     for lane in range(len(nodes)):
         products[lane] = np.exp(-nodes[lane])
 
 
-@kernel
+@inner_kernel
 def _copy(products: Any, few: Any) -> None:
     for lane in range(len(products)):
         few[lane] = products[lane]
 
 
-@kernel
+@inner_kernel
 def _join(odds: Any, fewer_odds: Any, products: Any) -> None:
     for lane in range(len(odds)):
         products[lane] += odds[lane] * fewer_odds[lane]
 
 
-@kernel
+@inner_kernel
 def _add(products: Any, few: Any) -> None:
     for lane in range(len(products)):
         few[lane] += products[lane]
 
 
-@kernel
+@inner_kernel
 def _product(few: Any, weights: Any, terms: Any) -> None:
     terms[:] = 0.0
     for at in range(0, len(weights), _LANES):

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.kernels import kernel
+from spec_math.kernels import inner_kernel, kernel
 from spec_math.token_level.ratio_buckets import BUCKETS, EDGES, FLOAT, bucket_of, excess_of
 
 GROUP = 16
@@ -173,7 +173,7 @@ def _next_to_open(k: int, b: int, best: float, arrays: Any, ends: Any) -> int:
     return BUCKETS
 
 
-@kernel
+@inner_kernel
 def _reach(k: int, first: int, last: int, above: Any, ends: Any) -> float:
     """Bound x^k − T over prefixes that end strictly inside buckets first..last−1.
 
@@ -206,7 +206,7 @@ def _best_inside(k: int, pairs: Any, order: Any, t: float, d: float, beyond: flo
     return best
 
 
-@kernel
+@inner_kernel
 def _power(x: float, rest: float, k: int) -> float:
     """Return x^k for x in [0, 1], whose 1 − x is `rest`."""
     if k <= STEPWISE:
@@ -214,7 +214,7 @@ def _power(x: float, rest: float, k: int) -> float:
     return np.exp(k * (np.log1p(-rest) if rest < 0.5 else np.log(x)))
 
 
-@kernel
+@inner_kernel
 def _product(x: float, k: int) -> float:
     result = 1.0
     while k > 0:

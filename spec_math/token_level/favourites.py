@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.kernels import kernel
+from spec_math.kernels import inner_kernel, kernel
 
 GROUPS = 512
 """The draft's best tokens are looked for in the classes of indices modulo GROUPS whose maximum is high enough."""
@@ -56,20 +56,20 @@ def _find(draft: Any, tokens: Any, best: Any) -> None:
                     _insert(draft[i], i, best, tokens)
 
 
-@kernel
+@inner_kernel
 def _forget(best: Any, tokens: Any) -> None:
     for j in range(best.shape[0]):
         best[j], tokens[j] = -1.0, 0
 
 
-@kernel
+@inner_kernel
 def _raise(largest: Any, masses: Any) -> None:
     # Not max(): its rule for NaN would keep the loop from being vector instructions.
     for g in range(masses.shape[0]):
         largest[g] = masses[g] if masses[g] > largest[g] else largest[g]
 
 
-@kernel
+@inner_kernel
 def _insert(mass: float, token: int, best: Any, tokens: Any) -> None:
     j = best.shape[0] - 1
     if mass < best[j] or (mass == best[j] and token > tokens[j]):
@@ -90,7 +90,7 @@ def _sum_without(draft: Any, ordered: Any) -> float:
     return total + _sum(draft[first:])
 
 
-@kernel(fastmath={"reassoc"})
+@inner_kernel(fastmath={"reassoc"})
 def _sum(masses: Any) -> float:
     total = 0.0
     for i in range(masses.shape[0]):

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.kernels import kernel
+from spec_math.kernels import inner_kernel, kernel
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -116,7 +116,7 @@ def _sums(target: Any, draft: Any) -> tuple[float, float, float]:
     return total_t, total_d, product
 
 
-@kernel
+@inner_kernel
 def _keys(target: Any, draft: Any, over_t: float, over_d: float, keys: Any) -> None:
     ratios = np.empty(BLOCK)
     bits = ratios.view(np.int64)
@@ -127,19 +127,19 @@ def _keys(target: Any, draft: Any, over_t: float, over_d: float, keys: Any) -> N
 
 
 # Loops of their own over whole arrays: only so do they become vector instructions.
-@kernel(error_model="numpy")
+@inner_kernel(error_model="numpy")
 def _ratios(target: Any, draft: Any, over_t: float, over_d: float, ratios: Any) -> None:
     for i in range(target.shape[0]):
         ratios[i] = (target[i] * over_t) / (draft[i] * over_d)
 
 
-@kernel
+@inner_kernel
 def _keys_of_bits(bits: Any, keys: Any) -> None:
     for i in range(keys.shape[0]):
         keys[i] = min(max((bits[i] >> _SHIFT) - _FIRST, np.int64(0)), np.int64(BUCKETS - 1))
 
 
-@kernel
+@inner_kernel
 def _count(keys: Any, starts: Any) -> None:
     # Four tables, so that equal keys in a row need not wait for each other.
     counts = np.zeros((4, BUCKETS), dtype=np.int32)
@@ -158,7 +158,7 @@ def _count(keys: Any, starts: Any) -> None:
     starts[BUCKETS] = total
 
 
-@kernel
+@inner_kernel
 def _scatter(keys: Any, starts: Any, target: Any, draft: Any, over_t: float, over_d: float, pairs: Any) -> None:
     places = starts.copy()
     for i in range(keys.shape[0]):
@@ -169,7 +169,7 @@ def _scatter(keys: Any, starts: Any, target: Any, draft: Any, over_t: float, ove
         pairs[at, 1] = draft[i] * over_d
 
 
-@kernel
+@inner_kernel
 def _sum_from_above(pairs: Any, starts: Any, above: Any) -> None:
     high_t, high_d = 0.0, 0.0
     above[BUCKETS, 0], above[BUCKETS, 1] = 0.0, 0.0

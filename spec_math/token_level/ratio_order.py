@@ -10,7 +10,7 @@ import numpy as np
 
 from spec_math.arrays import Array, is_exact
 from spec_math.common_denominator import Counts
-from spec_math.kernels import kernel
+from spec_math.kernels import inner_kernel, kernel
 from spec_math.number_types import Symbol
 
 _DIGIT = 11
@@ -180,7 +180,7 @@ def _sorted(keys: Any, tokens: Any) -> Any:
     return tokens
 
 
-@kernel
+@inner_kernel
 def _scatter(keys: Any, tokens: Any, shift: Any, places: Any, new_keys: Any, new_tokens: Any) -> None:
     mask, start = np.uint64(len(places) - 1), 0
     for value in range(len(places)):
@@ -233,7 +233,7 @@ def _running_sums(values: Any, sums: Any) -> None:
         sums[i + 1] = total[0]
 
 
-@kernel(inline="always")
+@inner_kernel(inline="always")
 def _plus(total: Any, term: float) -> Any:
     """Add a term to a sum with its compensation (Kahan)."""
     corrected = term - total[1]

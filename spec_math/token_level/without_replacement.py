@@ -14,7 +14,7 @@ from spec_math.arrays import Array, array_namespace, as_laws, count, is_exact, p
 from spec_math.arrays import as_law as checked
 from spec_math.chance import Coin
 from spec_math.distribution import as_probability, capped_ratio, residual_of, restriction
-from spec_math.kernels import kernel
+from spec_math.kernels import inner_kernel, kernel
 from spec_math.mean import Mean, of_independent
 from spec_math.scheme import Emission, Proven, Scheme, Tokens, drafted, token_of
 from spec_math.token_level import decide_rejection, optima
@@ -169,7 +169,7 @@ def _sampled_rejections(t: Any, d: Any, uniforms: Any) -> Any:
     return result
 
 
-@kernel
+@inner_kernel
 def _reject(r: Any, current: Any, gain: float, wanted: float) -> None:
     """Choose the rejected draft x with mass ∝ (d − r)+ and update residual and draft law in place."""
     x, walked = -1, 0.0

@@ -10,7 +10,7 @@ import numpy as np
 
 from spec_math.arrays import Array, is_exact
 from spec_math.arrays import as_law as checked
-from spec_math.kernels import kernel
+from spec_math.kernels import inner_kernel, kernel
 
 KAPPAS: tuple[int, ...] = tuple(round(10 ** (halves / 2)) for halves in range(2, 21))
 """Concentrations of the priors κt, two a decade. On few tokens a prior is best where κ is about half the draws that an
@@ -84,7 +84,7 @@ def _log_evidences(shares: Any, counts: Any, kappas: Any) -> Any:
     return result
 
 
-@kernel
+@inner_kernel
 def _rising(a: float, c: float) -> float:
     """Return log Γ(a+c)/Γ(a) − c·log a: 0 at c = 0 and c = 1, where a difference of two log Γ would leave rounding."""
     if c <= 1:
@@ -99,7 +99,7 @@ def _rising(a: float, c: float) -> float:
     return (a + c - 0.5) * math.log1p(c / a) - c + _stirling(a + c) - _stirling(a)
 
 
-@kernel
+@inner_kernel
 def _stirling(a: float) -> float:
     """Return log Γ(a) − (a − 1/2)·log a + a − log √2π for a ≥ 16; the first term left out is below 2e-14."""
     square = 1.0 / (a * a)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.audit.sequential.features import CLIP, CONTEXT_BUGS, FEATURES
-from spec_math.kernels import kernel
+from spec_math.kernels import inner_kernel, kernel
 
 FEATURE_COUNT = len(FEATURES)
 BUG_COUNT = len(CONTEXT_BUGS)
@@ -74,7 +74,7 @@ def features_at(target: Any, draft: Any, token: int, bets: Any, ratios: Any) -> 
     return CONSTANT
 
 
-@kernel(error_model="numpy", fastmath={"reassoc", "contract"})
+@inner_kernel(error_model="numpy", fastmath={"reassoc", "contract"})
 def _sums(target: Any, draft: Any) -> tuple[float, float]:
     sum_t, sum_d, worst = 0.0, 0.0, 0.0
     for i in range(target.shape[0]):
@@ -86,7 +86,7 @@ def _sums(target: Any, draft: Any) -> tuple[float, float]:
     return sum_t, sum_d
 
 
-@kernel
+@inner_kernel
 def _best(row: Any, best: Any) -> int:
     """Write the indices of the largest four masses, in descending order, lowest index first among equals."""
     found = 0
@@ -104,7 +104,7 @@ def _best(row: Any, best: Any) -> int:
     return found
 
 
-@kernel
+@inner_kernel
 def _first_best(row: Any) -> int:
     best = 0
     for i in range(row.shape[0]):
@@ -113,7 +113,7 @@ def _first_best(row: Any) -> int:
     return best
 
 
-@kernel(error_model="numpy", fastmath={"reassoc", "contract"})
+@inner_kernel(error_model="numpy", fastmath={"reassoc", "contract"})
 def _moments(target: Any, draft: Any, scale_t: float, scale_d: float) -> Any:
     common, excess, product, product_common, twice = 0.0, 0.0, 0.0, 0.0, 0.0
     above, quotient, quotient_4, deficit = 0.0, 0.0, 0.0, 0.0

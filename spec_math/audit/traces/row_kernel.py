@@ -17,7 +17,7 @@ import numpy as np
 from numba.core import types
 from numba.extending import intrinsic
 
-from spec_math.kernels import kernel
+from spec_math.kernels import inner_kernel, kernel
 
 EMITTED = (
     "target above draft",
@@ -154,7 +154,7 @@ _bits: Any = intrinsic(_to_bits)
 _from_bits: Any = intrinsic(_to_float)
 
 
-@kernel
+@inner_kernel
 def _exp(x: Any) -> Any:
     """Return exp(x) for x ≤ 0: 2^n times a polynomial on |r| ≤ ln 2 / 2 (Cephes' expf); NaN stays NaN.
 
@@ -169,7 +169,7 @@ def _exp(x: Any) -> Any:
     return p * _from_bits(np.int32((_bits(shifted) << np.int32(23)) + np.int32(0x3F800000)))
 
 
-@kernel
+@inner_kernel
 def _largest(logits: Any) -> Any:
     """Return the largest logit, NaN passed over: its row's sum will be NaN."""
     lanes = np.full(min(_LANES, logits.shape[0]), _NOTHING, dtype=np.float32)
@@ -181,14 +181,14 @@ def _largest(logits: Any) -> Any:
     return top
 
 
-@kernel
+@inner_kernel
 def _raise(lanes: Any, logits: Any) -> None:
     # Element by element: only so does the loop become vector instructions.
     for i in range(logits.shape[0]):
         lanes[i] = logits[i] if logits[i] > lanes[i] else lanes[i]
 
 
-@kernel(fastmath={"reassoc", "contract"})
+@inner_kernel(fastmath={"reassoc", "contract"})
 def _exponentials(logits: Any, top: Any, e: Any) -> tuple[float, float]:
     total, moment = 0.0, 0.0
     for i in range(logits.shape[0]):
@@ -201,7 +201,7 @@ def _exponentials(logits: Any, top: Any, e: Any) -> tuple[float, float]:
     return total, moment
 
 
-@kernel(fastmath={"reassoc", "contract"})
+@inner_kernel(fastmath={"reassoc", "contract"})
 def _of_target(t: Any, over: Any) -> tuple[float, float, float]:
     squares, near, ties = 0.0, 0.0, 0.0
     for i in range(t.shape[0]):
@@ -212,7 +212,7 @@ def _of_target(t: Any, over: Any) -> tuple[float, float, float]:
     return squares, near, ties
 
 
-@kernel(fastmath={"reassoc", "contract"}, error_model="numpy")
+@inner_kernel(fastmath={"reassoc", "contract"}, error_model="numpy")
 def _of_both(t: Any, d: Any, over: Any, over_d: Any) -> tuple[float, float, float, float, float, float]:
     overlap, above, product, clipped, squares, ties = 0.0, 0.0, 0.0, 0.0, 0.0, 0.0
     for i in range(t.shape[0]):
