@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -32,7 +33,7 @@ def drawn_from(masses: Any, uniforms: Any) -> Any:
     """
     if masses.shape[-1] <= BLOCK:
         return array_draw.drawn(masses, uniforms)
-    return drawn(masses, masses, torch.zeros_like(masses[:, 0], dtype=torch.bool), uniforms)
+    return _drawn(block_sums(masses).double(), uniforms.double(), masses.shape[-1], masses.gather)
 
 
 def total(masses: Any) -> Any:
@@ -55,10 +56,18 @@ def drawn(left: Any, otherwise: Any, rejected: Any, uniforms: Any) -> Any:
     >>> drawn(left, otherwise, torch.tensor([True]), torch.tensor([0.25])).tolist()
     [2]
     """
-    size = left.shape[-1]
-    rest, uniforms = block_sums(left), uniforms.double()
+    rest = block_sums(left)
     taken = rejected[:, None] & (rest.amax(dim=-1, keepdim=True) > 0)
     sums = torch.where(taken, rest, block_sums(otherwise)).double()
+
+    def masses_at(dim: int, there: Any) -> Any:
+        return torch.where(taken, left.gather(dim, there), otherwise.gather(dim, there))
+
+    return _drawn(sums, uniforms.double(), left.shape[-1], masses_at)
+
+
+def _drawn(sums: Any, uniforms: Any, size: int, masses_at: Callable[[int, Any], Any]) -> Any:
+    """Draw a block of sums [B, n], then a token of its masses, which `masses_at` gathers along the last axis."""
     block = array_draw.drawn(sums, uniforms)
     at = block.clamp(min=0)[:, None]
     running = sums.cumsum(dim=-1)
@@ -66,9 +75,7 @@ def drawn(left: Any, otherwise: Any, rejected: Any, uniforms: Any) -> Any:
     # How far into its block the uniform points, from 0 to 1: rounding may push it out, not beyond the block.
     into = (uniforms[:, None] * running[:, -1:] - (running.gather(-1, at) - share)) / share
     tokens = in_block(at, size)
-    there = tokens.clamp(max=size - 1)
-    masses = torch.where(taken, left.gather(-1, there), otherwise.gather(-1, there))
     # The last block may end early: its last token must not count again.
-    masses = masses.masked_fill(tokens >= size, 0)
+    masses = masses_at(-1, tokens.clamp(max=size - 1)).masked_fill(tokens >= size, 0)
     token = array_draw.drawn(masses, into[:, 0].clamp(0, BELOW_ONE))
     return torch.where(block < 0, block, tokens.gather(-1, token.clamp(min=0)[:, None])[:, 0])

@@ -7,8 +7,12 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from spec_math.token_level import decide_hub, decide_rejection
-from spec_math.token_level.array_drafts import Decide
+import torch
+
+from spec_math.token_level import decide_hub, decide_rejection, hull_edge
+from spec_math.token_level.array_drafts import Decide, Emitted, without_tokens
+from spec_math.token_level.left_sums import sums_left
+from torch_bridge.blocked_draw import batch_coin
 from torch_bridge.options import Options, restricted
 from torch_bridge.softmax_rows import weigh, weigh_rest
 
@@ -36,7 +40,7 @@ class Left(NamedTuple):
 
     def __call__(self, tokens: Any) -> Any:
         """Return the weights [b, V] without the tokens [b, m], −1 behind the last of each row."""
-        return weigh_rest(self.kept, tokens, self.options).masked_fill_(self.unused[:, None], 1)
+        return _with_ones(weigh_rest(self.kept, tokens, self.options), self.unused)
 
     def favourite(self, whole: Any) -> Any:  # noqa: ARG002 - weights of two logits may round alike
         """Return the first of the largest logits [b] of each row, as they are stored; 0 in a row that is not used.
@@ -52,6 +56,86 @@ class Left(NamedTuple):
         """
         return self.kept.argmax(dim=-1).masked_fill(self.unused, 0)
 
+    def at(self, requests: Any) -> Left:
+        """Return those of some requests, an index [n]."""
+        return Left(self.kept[requests], self.unused[requests], self.options.at(requests))
+
+    def held(self) -> Any:
+        """Return the weights [b, V] of the whole rows."""
+        return _with_ones(weigh(self.kept, self.options), self.unused)
+
+
+class Held(NamedTuple):
+    """The same where the weights `rows` [b, V] of whole rows keep all digits of what is left.
+
+    >>> left = Left(torch.tensor([[0.0, 0.0]]), torch.tensor([False]), Options())
+    >>> Held(left.held(), left)(torch.tensor([[1]])).tolist()
+    [[0.5, 0.0]]
+    """
+
+    rows: Any
+    left: Left
+
+    def __call__(self, tokens: Any) -> Any:
+        """Return the weights [b, V] without the tokens [b, m], −1 behind the last of each row."""
+        return without_tokens(self.rows, tokens)
+
+    def favourite(self, whole: Any) -> Any:
+        """Return the first of the largest logits [b] of each row, as they are stored; 0 in a row that is not used."""
+        return self.left.favourite(whole)
+
+
+def decided(decide: Decide, uniforms: Any, tokens: Any, target: Any, draft: Any) -> Emitted:
+    """Return what a formula decides on laws [b, V] in the working type, tokens [b, k] and uniforms [b, C].
+
+    Where it takes tokens off the draft's laws, the host asks of each request whether its row as a whole keeps what is
+    left (`lose_digits`), and weighs anew only where it does not; a device, which may not ask, does everywhere.
+
+    >>> laws, tokens, uniforms = torch.full((1, 2), 0.5), torch.tensor([[0]]), torch.zeros(1, 2)
+    >>> decided(decide_rejection.decide_recursive, uniforms, tokens, laws, laws).token.tolist()
+    [0]
+    """
+    if not isinstance(draft, Left) or not hull_edge.on_host(target):
+        return decide(batch_coin(uniforms), tokens, target, draft)
+    held = draft.held()
+    light = lose_digits(held, tokens)
+    # The favourite is that of the logits; all other rules take the weights alone.
+    of_logits = decide is decide_hub.decide_hub
+    if not light.any():
+        return decide(batch_coin(uniforms), tokens, target, Held(held, draft) if of_logits else held)
+    token, accepted = torch.empty_like(tokens[:, 0]), torch.empty_like(light)
+    for anew in (True, False):
+        at = (light == anew).nonzero()[:, 0]
+        if len(at):
+            some = draft.at(at)
+            own = some if anew else Held(held[at], some) if of_logits else held[at]
+            token[at], accepted[at] = decide(batch_coin(uniforms[at]), tokens[at], target[at], own)
+    return Emitted(token, accepted)
+
+
+def lose_digits(held: Any, tokens: Any) -> Any:
+    """Say [b] for which rows of weights [b, V] what is left without the tokens [b, k] may have lost digits.
+
+    A weight that is no normal number of its type may be off by the least of these, and V of them by V times that. Where
+    what is left weighs V/ε times that or more, ε the unit of rounding, all of them are off by ε of it at most, which is
+    one more rounding of its sum; and less is left without all of the tokens than without some. A drafted token must be
+    a normal number itself. All other weights have the digits that they have by themselves, as the sum that a softmax
+    divides by cancels in a law's ratios.
+
+    >>> lose_digits(torch.tensor([[1.0, 1e-33, 1e-33], [0.5, 0.25, 0.25]]), torch.tensor([[0], [0]])).tolist()
+    [True, False]
+    """
+    kind, there = torch.finfo(held.dtype), tokens >= 0
+    drafted = held.gather(-1, tokens.clamp(min=0))
+    found = ((drafted < kind.tiny) & there).any(dim=-1)
+    weight = (drafted.double() * there).sum(dim=-1)
+    # Weights of a softmax sum to 1 up to rounding: half of them is far above the limit.
+    heavy = weight > 0.5
+    if heavy.any():
+        rest = sums_left(batch_coin(weight[:, None]), (held, held), torch.zeros_like(weight), tokens, heavy)
+        found |= heavy & (rest < held.shape[-1] * kind.tiny / (kind.eps / 2))
+    return found
+
 
 def draft_rows(decide: Decide, draft_logits: Any, tokens: Any, options: Options) -> Any:
     """Return the draft's weights [b, V] or [b, k, V], or a `Remaining` of them, for the formula of a verifier.
@@ -66,4 +150,11 @@ def draft_rows(decide: Decide, draft_logits: Any, tokens: Any, options: Options)
     kept = restricted(draft_logits, options)
     if decide in WITHOUT_TOKENS:
         return Left(kept, unused, options)
-    return weigh(kept, options).masked_fill_(unused[..., None], 1)
+    return _with_ones(weigh(kept, options), unused)
+
+
+def _with_ones(rows: Any, unused: Any) -> Any:
+    """Fill the rows [..., V] of `unused` [...] with ones, in place; the host looks whether there are any."""
+    if hull_edge.on_host(rows) and not unused.any():
+        return rows
+    return rows.masked_fill_(unused[..., None], 1)

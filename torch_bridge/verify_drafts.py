@@ -14,8 +14,7 @@ from spec_math.chance import Coin
 from spec_math.scheme import Scheme
 from spec_math.token_level import decide_plan
 from torch_bridge import drafts_validation, mapped_validation, verify_mapped
-from torch_bridge.blocked_draw import batch_coin
-from torch_bridge.draft_rows import WITHOUT_DRAFT_LAW, draft_rows
+from torch_bridge.draft_rows import WITHOUT_DRAFT_LAW, decided, draft_rows
 from torch_bridge.mapped_logits import MappedLogits
 from torch_bridge.options import DEFAULT, Options, restricted
 from torch_bridge.softmax_rows import weigh, working
@@ -96,7 +95,7 @@ def verify_drafts(
         drafted = tokens[here].long()
         reads = scheme.decide not in WITHOUT_DRAFT_LAW
         draft = draft_rows(scheme.decide, draft_logits[here], drafted, own) if reads else target
-        parts.append(scheme.decide(batch_coin(uniforms[here]), drafted, target, draft))
+        parts.append(decided(scheme.decide, uniforms[here], drafted, target, draft))
     return Selected(*(torch.cat(each) for each in zip(*parts, strict=True)))
 
 

@@ -75,10 +75,8 @@ def times(rows: Array, factor: Array) -> Array:
     return rows * _of_type(factor, rows)[:, None]
 
 
-def left_over(rows: Array, taken: Array, factor: Array, into: Array | None = None) -> Array:
+def left_over(rows: Array, taken: Array, factor: Array) -> Array:
     """Return (rows − factor·taken)+ of rows [B, V] and a factor [B] each, in the type of the rows.
-
-    It is written `into` a tensor like the rows, where one is given: memory that was used before is at hand.
 
     >>> from spec_math.arrays import exact
     >>> left_over(exact([["1/4", "3/4"]]), exact([["1/2", "1/2"]]), exact([1])).tolist()
@@ -88,7 +86,7 @@ def left_over(rows: Array, taken: Array, factor: Array, into: Array | None = Non
         return positive_part(rows - times(taken, factor))
     # One pass and one array in place of three.
     xp = array_namespace(rows)
-    return xp.addcmul(rows, taken, _of_type(factor, rows)[:, None], value=-1, out=into).clamp_(min=0)
+    return xp.addcmul(rows, taken, _of_type(factor, rows)[:, None], value=-1).clamp_(min=0)
 
 
 def without_tokens(rows: Array, tokens: Array) -> Array:
@@ -160,7 +158,8 @@ def drawn_rows(coin: ArrayCoin, masses_of: MassesOf, target: Array, left: Array,
     """Draw within `where` [B]: from masses worked out for the requests of `left` [B] alone, else from the target.
 
     `masses_of(rows)` are those of some requests, [b, V]. On the host only the requests that draw are worked on; on a
-    device, where no shape may depend on a value, all of them are. Tokens outside `where` mean nothing.
+    device, where no shape may depend on a value, all of them are. Where masses that should be left have all rounded to
+    0, the host draws from the target. Tokens outside `where` mean nothing.
 
     >>> import numpy as np
     >>> rows, coin = np.array([[0.0, 0.5], [0.5, 0.0]]), ArrayCoin(np.zeros((2, 1)))
@@ -177,6 +176,7 @@ def drawn_rows(coin: ArrayCoin, masses_of: MassesOf, target: Array, left: Array,
     some, others = (xp.nonzero(where & among)[0] for among in (left, ~left))
     if len(some):
         found[some] = coin.drawn(masses_of(some), uniforms[some])
+        others = xp.concat([others, some[found[some] < 0]])
     if len(others):
         found[others] = coin.drawn(target[others], uniforms[others])
     return found
@@ -197,6 +197,19 @@ def favourite(draft: Array | Remaining, whole: Array) -> Array:
     return whole.argmax(axis=-1) if own is None else own(whole)
 
 
+def or_else(coin: ArrayCoin, left: Array, target: Array) -> Array:
+    """Return masses left [B, V], and the target in rows where nothing is left but by a rounding.
+
+    On the host `drawn_rows` sees such rows itself.
+
+    >>> or_else(ArrayCoin(np.zeros((2, 1))), np.array([[0.0, 0.5], [0.0, 0.0]]), np.ones((2, 2))).tolist()
+    [[0.0, 0.5], [0.0, 0.0]]
+    """
+    if not coin.measure and hull_edge.on_host(target):
+        return left
+    return array_namespace(target).where((coin.total(left) > 0)[:, None], left, target)
+
+
 def ratio(top: Array, bottom: Array) -> Array:
     """Return top/bottom [B], and 0 where the bottom is 0: what has no draft mass was not drafted, and is not accepted.
 
@@ -208,4 +221,8 @@ def ratio(top: Array, bottom: Array) -> Array:
 
 
 def _of_type(factor: Array, rows: Array) -> Any:
-    return factor if is_exact(rows) else array_namespace(rows).astype(factor, rows.dtype, copy=False)
+    if is_exact(rows) or factor.dtype == rows.dtype:
+        return factor
+    xp = array_namespace(rows)
+    # Infinity times a mass of 0 is no number.
+    return xp.astype(xp.clip(factor, None, xp.finfo(rows.dtype).max), rows.dtype)

@@ -5,11 +5,13 @@ Source: Sun et al. 2024 (SpecHub).
 
 from __future__ import annotations
 
+from typing import Any
+
 from spec_math.array_coin import ArrayCoin
 from spec_math.arrays import Array, array_namespace, positive_part
 from spec_math.token_level.array_drafts import (
     Emitted,
-    drawn_or_target,
+    drawn_rows,
     favourite,
     left_over,
     mass_of,
@@ -17,6 +19,7 @@ from spec_math.token_level.array_drafts import (
     remaining,
     without_tokens,
 )
+from spec_math.token_level.left_sums import sums_left
 
 
 def decide_hub(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> Emitted:
@@ -47,12 +50,15 @@ def decide_hub(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> E
     second = ratio(positive_part(t - d) * left_out, weight * share)
     passes = coin.flip(xp.where(first, ratio(t, d), second), pair, xp.where(first, xp.ones_like(t), weight))
     taken = xp.where(pair, ratio(mass, left_out), mass * 0)
-    lacking = left_over(target, others, taken)
-    left = coin.total(lacking)
     tried = some & ~passes
+    rest, own = sums_left(coin, (target, others), taken, hub[:, None], tried), mass_of(target, hub)
+    left = rest + own
     sure = tried & (left == 0)
-    stays = sure | coin.flip(ratio(mass_of(target, hub), left), tried & ~sure, left)
-    rest = without_tokens(lacking, hub[:, None])
+    stays = sure | coin.flip(ratio(own, left), tried & ~sure, left)
     accepted = passes | stays
-    follows = drawn_or_target(coin, xp.where(some[:, None], rest, target), coin.total(rest), target, ~accepted)
+
+    def lacking(rows: Any) -> Array:
+        return without_tokens(left_over(target[rows], others[rows], taken[rows]), hub[rows][:, None])
+
+    follows = drawn_rows(coin, lacking, target, tried & (rest > 0), ~accepted)
     return Emitted(xp.where(passes, x, xp.where(stays, hub, follows)), accepted)

@@ -1,4 +1,4 @@
-"""The optimal plan of i.i.d. drafts on a batch: one sort a request, and the pool at a uniform by tangents.
+"""The optimal plan of i.i.d. drafts on a batch: the order of the ratios, and the pool at a uniform by tangents.
 
 Source: SpecTr, Eq. 3, for the problem; the construction is worked out here.
 """
@@ -14,8 +14,9 @@ import numpy as np
 from spec_math.array_coin import ArrayCoin
 from spec_math.array_draw import running_sums, wide
 from spec_math.arrays import Array, array_namespace, divide, is_exact
-from spec_math.token_level import hull_edge
-from spec_math.token_level.array_drafts import Emitted, drawn_rows, left_over, mass_of, sizes
+from spec_math.token_level import hull_edge, part_plan
+from spec_math.token_level.array_drafts import Emitted, drawn_rows, left_over, mass_of, or_else, sizes
+from spec_math.token_level.left_sums import is_host
 from spec_math.token_level.stable_order import stable_order
 
 BISECTIONS = 24
@@ -54,12 +55,9 @@ def decide_plan(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> 
     xp = array_namespace(target)
     some = tokens[:, 0] >= 0
     mass, drawn = coin.total(target), coin.total(draft)
-    key = ratios(target, draft)
-    curves = selection(key, target, draft, sizes(tokens), tokens.shape[1])
-    best = highest(key, tokens)
-    first, lows, highs = _pool(curves, coin.take(some), best)
     # Drafts from the pool's first token on are hits: none lies above the pool of the highest.
-    hits = (tokens >= 0) & ~before(key, tokens, first[:, None])
+    below, lows, highs = _pool((target, draft), tokens, coin.take(some))
+    hits = (tokens >= 0) & ~below
     token = _taken(tokens, _chosen(coin, hits, some))
     t, d = mass_of(target, token) / mass, mass_of(draft, token) / drawn
     own = xp.minimum(xp.maximum(t, lows * d), highs * d)
@@ -67,22 +65,31 @@ def decide_plan(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> 
     factor = highs * mass / drawn
 
     def left(rows: Any) -> Array:
-        found = left_over(target[rows], draft[rows], factor[rows])
-        # Nothing is left but by a rounding: the target stands in.
-        return xp.where((coin.total(found) > 0)[:, None], found, target[rows])
+        return or_else(coin, left_over(target[rows], draft[rows], factor[rows]), target[rows])
 
     follows = drawn_rows(coin, left, target, some, ~accepted)
     return Emitted(xp.where(accepted, token, follows), accepted)
 
 
-def _pool(curves: Curves, u: Array, best: Array) -> tuple[Array, Array, Array]:
-    """Return the first token [B] of the pool at u that holds the highest draft, and the curves' `low` and `high`."""
-    chosen, uniforms = (best, u) if isinstance(best, np.ndarray) else hull_edge.in_numpy(best, u)
-    xp = array_namespace(chosen)
-    place = xp.argmax(xp.astype(curves.tokens == chosen[:, None], xp.int8), axis=-1)
-    low, _ = edge(curves, uniforms, place)
-    found = _taken(curves.tokens, low), curves.low, curves.high
-    return found if isinstance(best, np.ndarray) else hull_edge.out_of_numpy(best, *found)
+def _pool(laws: tuple[Array, Array], tokens: Array, u: Array) -> tuple[Array, Array, Array]:
+    """Return which drafts [B, k] lie below the pool at u that holds the highest, and `low` and `high` [B].
+
+    On the host no row of floats is sorted as a whole (`part_plan`).
+    """
+    xp = array_namespace(tokens)
+    if is_host(laws[0]):
+        there = xp.where(tokens < 0, 0, tokens)
+        drafted = ratios(*(wide(xp.take_along_axis(masses, there, axis=-1)) for masses in laws))
+        best = _highest(drafted, tokens)
+        given = hull_edge.in_numpy(*laws, sizes(tokens), u, best)
+        first, low, high = hull_edge.out_of_numpy(best, *part_plan.pools(*given))
+        own = ratios(*(wide(xp.take_along_axis(masses, first[:, None], axis=-1)) for masses in laws))
+        return (drafted < own) | ((drafted == own) & (tokens < first[:, None])), low, high
+    key = ratios(*laws)
+    curves = selection(key, *laws, sizes(tokens), tokens.shape[1])
+    place = xp.argmax(xp.astype(curves.tokens == highest(key, tokens)[:, None], xp.int8), axis=-1)
+    first = _taken(curves.tokens, edge(curves, u, place)[0])
+    return before(key, tokens, first[:, None]), curves.low, curves.high
 
 
 def ratios(target: Array, draft: Array) -> Array:
@@ -126,9 +133,7 @@ def selection(key: Array, target: Array, draft: Array, size: Array, most: int) -
     xp = array_namespace(key)
     drafted = xp.sum(d > 0, axis=-1)
     inside = _powers(d_below, size, most)
-    short = inside - t_below
-    worst = short.argmax(-1)
-    lost = _taken(short, worst)
+    lost = (inside - t_below).max(-1) if isinstance(inside, np.ndarray) else (inside - t_below).amax(-1)
 
     def reach(at: Array) -> Array:
         bound = wide(_taken(key, _taken(order, at)))
@@ -137,22 +142,14 @@ def selection(key: Array, target: Array, draft: Array, size: Array, most: int) -
             return bound * scale
         return divide(wide(_taken(t, at)), wide(_taken(d, at)), bound) * scale
 
-    # Only tokens before the worst prefix are raised, and only tokens behind it lowered, whatever the sums round to.
-    raised = _first_failing(
-        lambda at: reach(at) * _taken(d_below, at) < _taken(t_below, at) + lost,
-        worst - worst,
-        xp.minimum(worst, drafted),
-    )
-    kept = _first_failing(
-        lambda at: reach(at) * _taken(d_above, at + 1) <= _taken(t_above, at + 1) - lost, worst, drafted
-    )
-    least = divide(_taken(t_below, raised) + lost, _taken(d_below, raised), lost)
-    before = xp.where(raised > 0, raised - 1, raised)
-    low = xp.where(raised > 0, xp.maximum(least, reach(before)), lost - lost)
+    # Both conditions are of the sums themselves, and not of the place where most is lost, which tokens of hardly any
+    # mass can move: so what holds in front of a place bounds the ratios there, whatever the sums round to.
+    raised = _first_failing(lambda at: reach(at) * _taken(d_below, at) < _taken(t_below, at) + lost, drafted)
+    kept = _first_failing(lambda at: reach(at) * _taken(d_above, at + 1) <= _taken(t_above, at + 1) - lost, drafted)
+    low = xp.where(raised > 0, divide(_taken(t_below, raised) + lost, _taken(d_below, raised), lost), lost - lost)
     most = divide(_taken(t_above, kept) - lost, _taken(d_above, kept), lost)
-    last = xp.where(kept > 0, kept - 1, kept)
-    floor = xp.where(kept > 0, xp.maximum(reach(last), low), most)
-    high = xp.where(kept < drafted, xp.maximum(most, floor), floor)
+    largest = reach(xp.where(kept > 0, kept - 1, kept))
+    high = xp.maximum(xp.where(kept < drafted, most, xp.where(kept > 0, largest, lost)), low)
     # The prefix of all tokens that can be drafted, and those behind it, have all mass: 1 − high·0.
     stays = xp.minimum(kept, drafted - 1)
     selected = _selected((t_below, d_below, d_above), (raised, stays), lost, low, high)
@@ -210,10 +207,17 @@ def highest(key: Array, tokens: Array) -> Array:
     [2]
     """
     xp = array_namespace(tokens)
-    best = tokens[:, 0]
+    return _highest(xp.take_along_axis(key, xp.where(tokens < 0, 0, tokens), axis=-1), tokens)
+
+
+def _highest(keys: Array, tokens: Array) -> Array:
+    """Return the token [B] of [B, k] with the highest key of its own [B, k]: by key, then by index."""
+    xp = array_namespace(tokens)
+    best, most = tokens[:, 0], keys[:, 0]
     for column in range(1, tokens.shape[1]):
-        token = tokens[:, column]
-        best = xp.where((token >= 0) & before(key, best[:, None], token[:, None])[:, 0], token, best)
+        token, key = tokens[:, column], keys[:, column]
+        above = (token >= 0) & ((key > most) | ((key == most) & (token > best)))
+        best, most = xp.where(above, token, best), xp.where(above, key, most)
     return xp.where(best < 0, best * 0, best)
 
 
@@ -249,9 +253,9 @@ def _whole(masses: Array) -> Array:
     return array_namespace(masses).sum(wide(masses), axis=-1)
 
 
-def _first_failing(holds: Callable[[Array], Array], low: Array, high: Array) -> Array:
-    """Return the first of low..high − 1 [B] for which a condition that only ever ends fails, or high: by bisection."""
-    xp = array_namespace(low)
+def _first_failing(holds: Callable[[Array], Array], high: Array) -> Array:
+    """Return the first of 0..high − 1 [B] for which a condition that only ever ends fails, or high: by bisection."""
+    xp, low = array_namespace(high), high - high
     for _ in range(BISECTIONS):
         middle = (low + high) // 2
         going = low < high

@@ -9,15 +9,13 @@ Source: SpecInfer, multi-step speculative sampling; Sequoia, for drafts without 
 from __future__ import annotations
 
 from collections.abc import Callable
-
-import numpy as np
+from typing import Any
 
 from spec_math.array_coin import ArrayCoin
 from spec_math.arrays import Array, array_namespace, positive_part, zeros_like
 from spec_math.token_level.array_drafts import (
     Emitted,
     MassesOf,
-    drawn_or_target,
     drawn_rows,
     left_over,
     mass_of,
@@ -27,6 +25,7 @@ from spec_math.token_level.array_drafts import (
     with_mass,
     without_tokens,
 )
+from spec_math.token_level.left_sums import sums_left
 
 
 def decide_recursive(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> Emitted:
@@ -97,8 +96,8 @@ def decide_one_hot(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) 
     token = tokens[:, 0]
     there = token >= 0
     accepted = coin.flip(ratio(mass_of(target, token), coin.total(target)), where=there)
-    rest = without_tokens(target, tokens[:, :1])
-    follows = drawn_or_target(coin, rest, coin.total(rest), target, ~accepted)
+    rest = sums_left(coin, (target, target), zeros_like(coin.one), tokens[:, :1], there & ~accepted)
+    follows = drawn_rows(coin, lambda rows: without_tokens(target[rows], tokens[rows, :1]), target, rest > 0, ~accepted)
     return Emitted(xp.where(accepted, token, follows), accepted)
 
 
@@ -137,30 +136,38 @@ def _tested_alike(coin: ArrayCoin, tokens: Array, target: Array, draft: Array, d
     """Test drafts of one law: what is left after some rejections is (t − λd)+, and λ is a number of each request.
 
     Where drafts are `distinct`, the law of the next one is d without those before. A token before it keeps what it had
-    when d lost it, for ever: it stands there as target mass, with no draft mass. On all others one λ serves still, as
-    ((t − λd)+ − κd)+ = (t − (λ + κ)d)+.
+    when d lost it, for ever. On all others one λ serves still, as ((t − λd)+ − κd)+ = (t − (λ + κ)d)+.
     """
-    xp = array_namespace(target)
-    drawn = coin.total(draft)
-    total = coin.total(target)
+    xp, laws = array_namespace(target), (target, draft)
+    drawn, total = coin.total(draft), coin.total(target)
     scale = zeros_like(total)
     emitted, accepted = tokens[:, 0], tokens[:, 0] < -1
-    scratch = None if isinstance(target, np.ndarray) else xp.empty_like(target)
+    kept: list[tuple[Array, Array]] = []
     for place in range(tokens.shape[1]):
         token = tokens[:, place]
+        if distinct and place:
+            token = xp.where(xp.any(tokens[:, :place] == token[:, None], axis=1), -1, token)
+            drawn = sums_left(coin, (draft, draft), zeros_like(drawn), tokens[:, :place])
         t, d = mass_of(target, token), mass_of(draft, token)
         there = (d > 0) & ~accepted
         passes = coin.flip(ratio(positive_part(t - scale * d) * drawn, total * d), there, total)
         emitted, accepted = xp.where(passes, token, emitted), accepted | passes
-        further = scale + ratio(total, drawn)
-        rest = coin.total(left_over(target, draft, further, scratch))
-        rejected = there & ~passes & (rest > 0)
+        further, failed = scale + ratio(total, drawn), there & ~passes
+        rest = sums_left(coin, laws, further, tokens[:, :place] if kept else None, failed)
+        for _, mass in kept:
+            rest = rest + mass
+        rejected = failed & (rest > 0)
         scale, total = xp.where(rejected, further, scale), xp.where(rejected, rest, total)
         if distinct:
-            target = with_mass(target, token, positive_part(t - scale * d), place > 0)
-            draft = with_mass(draft, token, zeros_like(d), place > 0)
-            drawn = coin.total(draft)
-    return _or_drawn(coin, emitted, accepted, target, lambda rows: left_over(target[rows], draft[rows], scale[rows]))
+            kept.append((token, positive_part(t - scale * d)))
+
+    def left(rows: Any) -> Array:
+        found = left_over(target[rows], draft[rows], scale[rows])
+        for token, mass in kept:
+            found = with_mass(found, token[rows], mass[rows], own=True)
+        return found
+
+    return _or_drawn(coin, emitted, accepted, target, left)
 
 
 def _or_drawn(coin: ArrayCoin, emitted: Array, accepted: Array, target: Array, left: MassesOf) -> Emitted:
