@@ -62,7 +62,7 @@ def test_proofs_are_written_in_all_forms(tmp_path: Path) -> None:
 
 
 def test_a_right_verifier_of_ones_own_is_proved_for_all_its_sizes() -> None:
-    result = run("--scheme", "proofs_tests.controls:chooses_an_index", "--tokens", "2,3", "--k", "2", "--jobs", 1)
+    result = run("--scheme", "proofs_tests.wrong_choices:chooses_an_index", "--tokens", "2,3", "--k", "2", "--jobs", 1)
     assert result.exit_code == 0, result.output
     assert "2 of 2 theorems proved" in result.output
 
