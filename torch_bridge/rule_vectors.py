@@ -37,11 +37,15 @@ ABOUT = {
 
 
 class RuleFile(NamedTuple):
-    """A file of vectors: its name without the ending, the rule in words, and its arrays."""
+    """A file of vectors: its name without the ending, the rule in words, and its arrays.
+
+    `vocabulary` says how the draft's tokens are the target's, where they are not the same.
+    """
 
     name: str
     rule: str
     arrays: dict[str, Any]
+    vocabulary: str | None = None
 
 
 def rule_files(coin_of: Any, seed: int = 0) -> Iterator[RuleFile]:
@@ -56,10 +60,10 @@ def rule_files(coin_of: Any, seed: int = 0) -> Iterator[RuleFile]:
     """
     for number, scheme in enumerate(SCHEMES):
         rng = np.random.default_rng([seed, 1, number])
-        yield RuleFile(f"drafts_{_plain(scheme.name)}", scheme.name, _of_scheme(scheme, coin_of, rng))
+        yield RuleFile(f"drafts_{plain(scheme.name)}", scheme.name, _of_scheme(scheme, coin_of, rng))
     for number, rule in enumerate(TREE_RULES):
         rng = np.random.default_rng([seed, 2, number])
-        yield RuleFile(f"tree_{_plain(rule.name)}", rule.name, _of_rule(rule, coin_of, rng))
+        yield RuleFile(f"tree_{plain(rule.name)}", rule.name, _of_rule(rule, coin_of, rng))
 
 
 def _of_scheme(scheme: Scheme, coin_of: Any, rng: np.random.Generator) -> dict[str, Any]:
@@ -74,7 +78,7 @@ def _of_scheme(scheme: Scheme, coin_of: Any, rng: np.random.Generator) -> dict[s
         if row % 6 != 5:
             drawn = sample(lambda drawing, d=d, row=row: scheme.draw(drawing, d, DRAFTS - row % 2), rng)
             tokens[row, : len(drawn)] = drawn
-            token, accepted = (scheme.emit or _none)(coin, drawn, t, d)
+            token, accepted = (scheme.emit or no_program)(coin, drawn, t, d)
         else:
             token, accepted = coin.draw(t), False
         found.append((token, accepted, coin.distance))
@@ -108,14 +112,14 @@ def _of_rule(rule: TreeRule, coin_of: Any, rng: np.random.Generator) -> dict[str
         conditionals = Conditionals(_model(rows_at, 0), _model(rows_at, 1), ())
         nodes = sample(lambda drawing, c=conditionals: grow(drawing, c, widths, draw), rng) if row % 6 != 5 else ()
         paths: list[tuple[int, ...]] = [()]
-        for token, above in _listed(nodes):
+        for token, above in listed(nodes):
             tokens[row, len(paths) - 1], parents[row, len(paths) - 1] = token, above
             paths.append((*paths[above + 1], token))
         for slot, path in enumerate(paths):
             logits[:, row, slot] = rows_at(path)
         coin = coin_of(uniforms[row].tolist())
         blocks.append((rule.program(coin, nodes, conditionals), coin.distance))
-    accepted = _accepted(blocks, tokens, parents, len(widths))
+    accepted = accepted_nodes(blocks, tokens, parents, len(widths))
     tree = ArrayTree(torch.from_numpy(tokens), torch.from_numpy(parents), len(widths), 1)
     follows = torch.tensor([block[-1] for block, _ in blocks])
     expected, count = emitted(tree, Walked(accepted, follows))
@@ -132,8 +136,12 @@ def _of_rule(rule: TreeRule, coin_of: Any, rng: np.random.Generator) -> dict[str
     }
 
 
-def _accepted(blocks: list[Any], tokens: Any, parents: Any, depth: int) -> Any:
-    """Return the nodes [B, D] that each block accepted: a path of its tokens but the last, the first by index."""
+def accepted_nodes(blocks: list[Any], tokens: Any, parents: Any, depth: int) -> Any:
+    """Return the nodes [B, D] that each block accepted: a path of its tokens but the last, the first by index.
+
+    >>> accepted_nodes([((7, 8), 0.5)], torch.tensor([[6, 7]]), torch.tensor([[-1, -1]]), 1).tolist()
+    [[1]]
+    """
     found = torch.full((len(blocks), depth), -1)
     for row, (block, _) in enumerate(blocks):
         paths: dict[tuple[int, ...], list[int]] = {(): []}
@@ -147,13 +155,17 @@ def _accepted(blocks: list[Any], tokens: Any, parents: Any, depth: int) -> Any:
     return found
 
 
-def _listed(nodes: tuple[Node, ...], above: int = -1, start: int = 0) -> list[tuple[int, int]]:
-    """Return token and parent of each node of a drafted tree, a parent before its children."""
+def listed(nodes: tuple[Node, ...], above: int = -1, start: int = 0) -> list[tuple[int, int]]:
+    """Return token and parent of each node of a drafted tree, a parent before its children.
+
+    >>> listed((Node(7, (Node(8),)),))
+    [(7, -1), (8, 0)]
+    """
     found: list[tuple[int, int]] = []
     for node in nodes:
         place = start + len(found)
         found.append((node.token, above))
-        found += _listed(node.children, place, place + 1)
+        found += listed(node.children, place, place + 1)
     return found
 
 
@@ -164,10 +176,21 @@ def _model(rows_at: Any, role: int) -> Any:
     return model
 
 
-def _none(coin: Coin, *given: Any) -> Any:
+def no_program(coin: Coin | None, *given: Any) -> Any:
+    """Stand in for the program of a scheme that has none.
+
+    >>> no_program(None)
+    Traceback (most recent call last):
+    TypeError: a scheme without emit has no vectors; got None and ()
+    """
     raise TypeError(f"a scheme without emit has no vectors; got {coin} and {given}")
 
 
-def _plain(name: str) -> str:
+def plain(name: str) -> str:
+    """Return a name in letters, digits and underscores.
+
+    >>> plain("K-SEQ at γ*")
+    'k_seq_at'
+    """
     words = "".join(letter if letter.isascii() and letter.isalnum() else " " for letter in name).split()
     return "_".join(words).lower()

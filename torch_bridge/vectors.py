@@ -20,7 +20,7 @@ from spec_math.block_level import block, chain
 from spec_math.chance import Coin, Cumulative, replay
 from spec_math.files.whole import write_whole
 from spec_math.token_level import k_sequential, plan
-from torch_bridge import rule_vectors, threshold
+from torch_bridge import mapped_vectors, rule_vectors, threshold
 from torch_bridge.options import Options
 
 ABOUT = {
@@ -141,18 +141,22 @@ def write_vectors(folder: str | Path, seed: int = 0) -> list[Path]:
                 "bound": None if lookahead is None else threshold.bound(case.dtype, case.size, lookahead),
             }
         )
-    for name, rule, arrays in rule_vectors.rule_files(in_order, seed):
-        path = place / f"{name}.safetensors"
-        write_whole(path, save({key: array.contiguous() for key, array in arrays.items()}))
+    for each in (*rule_vectors.rule_files(in_order, seed), *mapped_vectors.mapped_files(in_order, seed)):
+        path = place / f"{each.name}.safetensors"
+        write_whole(path, save({key: array.contiguous() for key, array in each.arrays.items()}))
         written.append(path)
-        listed.append(
-            {"file": path.name, "verifier": name.partition("_")[0], "rule": rule, "options": {}, "bound": None}
-        )
+        own = {"file": path.name, "verifier": each.name.partition("_")[0], "rule": each.rule}
+        vocabulary = {} if each.vocabulary is None else {"vocabulary": each.vocabulary}
+        listed.append({**own, "options": {}, "bound": None, **vocabulary})
     path = place / "vectors.json"
     write_whole(
         path,
         (
-            json.dumps({"about": {**ABOUT, **rule_vectors.ABOUT}, "seed": seed, "files": listed}, indent=1) + "\n"
+            json.dumps(
+                {"about": {**ABOUT, **rule_vectors.ABOUT, **mapped_vectors.ABOUT}, "seed": seed, "files": listed},
+                indent=1,
+            )
+            + "\n"
         ).encode(),
     )
     return [*written, path]

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import struct
-from math import exp
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +11,7 @@ torch = pytest.importorskip("torch")
 
 from safetensors.torch import load_file  # noqa: E402
 
+from proofs_tests.torch_bridge.plain_reader import drawn, files, read, softmax  # noqa: E402
 from spec_math import SCHEMES  # noqa: E402
 from spec_math.block_level.tree_rules import TREE_RULES  # noqa: E402
 from torch_bridge import verify_drafts, verify_tree, write_vectors  # noqa: E402
@@ -28,11 +26,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     place = tmp_path_factory.mktemp("vectors")
     write_vectors(place, 3)
     return place
-
-
-def files(folder: Path, kind: str) -> dict[str, Path]:
-    listed = json.loads((folder / "vectors.json").read_text())["files"]
-    return {each["rule"]: folder / each["file"] for each in listed if each["verifier"] == kind}
 
 
 @pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: scheme.name)
@@ -56,37 +49,6 @@ def test_every_rule_of_a_tree_passes_its_vectors(folder: Path, rule: Any) -> Non
     assert (found.accepted_nodes == arrays["nodes"][:, : width - 1])[far].all()
     assert far.sum() > 8
     assert len(arrays["count"].unique()) > 1
-
-
-def read(path: Path) -> dict[str, Any]:
-    """A safetensors file as nested lists, by Python alone."""
-    data = path.read_bytes()
-    (size,) = struct.unpack("<Q", data[:8])
-    arrays: dict[str, Any] = {}
-    for name, about in json.loads(data[8 : 8 + size]).items():
-        if name == "__metadata__":
-            continue
-        low, high = (8 + size + place for place in about["data_offsets"])
-        letter = {"F32": "f", "F64": "d", "I64": "q"}[about["dtype"]]
-        flat: list[Any] = list(struct.unpack(f"<{(high - low) // struct.calcsize(letter)}{letter}", data[low:high]))
-        for length in about["shape"][:0:-1]:
-            flat = [flat[at : at + length] for at in range(0, len(flat), length)]
-        arrays[name] = flat
-    return arrays
-
-
-def softmax(row: list[float]) -> list[float]:
-    weights = [exp(x - max(row)) for x in row]
-    return [weight / sum(weights) for weight in weights]
-
-
-def drawn(masses: list[float], u: float) -> int:
-    running, point = 0.0, u * sum(masses)
-    for token, mass in enumerate(masses):
-        running += mass
-        if running > point:
-            return token
-    return len(masses) - 1
 
 
 def kernel(target: Any, draft: Any, tokens: Any, parents: Any, uniforms: Any, wrong: str = "") -> list[int]:

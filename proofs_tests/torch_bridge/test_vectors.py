@@ -38,8 +38,8 @@ def inputs(arrays: dict[str, Any]) -> Logits:
 
 def test_every_verifier_type_and_shape_is_there(folder: Path) -> None:
     found = listed(folder, "token", "block", "k_seq", "plan")
-    rules = listed(folder, "drafts", "tree")
-    assert len(found) == len(vectors.CASES) == len(list(folder.glob("*.safetensors"))) - len(rules)
+    rules, mapped = listed(folder, "drafts", "tree"), listed(folder, "mappeddrafts", "mappedtree")
+    assert len(found) == len(vectors.CASES) == len(list(folder.glob("*.safetensors"))) - len(rules) - len(mapped)
     assert len(rules) == len(SCHEMES) + len(TREE_RULES)
     for file, arrays in found:
         sizes = (arrays["tokens"] >= 0).sum(dim=1)
