@@ -49,7 +49,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_the_command_writes_what_its_index_lists_and_its_seed_decides(folder: Path, tmp_path: Path) -> None:
     index = json.loads((folder / "vectors.json").read_text())
     assert index["seed"] == 3
-    assert {file["verifier"] for file in index["files"]} == {"token", "block", "k_seq", "plan", "drafts", "tree"}
+    kinds = {"token", "block", "k_seq", "plan", "drafts", "tree", "mappeddrafts", "mappedtree"}
+    assert {file["verifier"] for file in index["files"]} == kinds
     assert {file["file"] for file in index["files"]} == {path.name for path in folder.glob("*.safetensors")}
     assert run("--out", tmp_path / "again", "--seed", 4).exit_code == 0
     name = index["files"][0]["file"]
