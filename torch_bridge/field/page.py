@@ -45,6 +45,40 @@ tokens alone, and in float32 where Sequoia's own type is half precision.
   Without a draft model it is 0 in 5,031 of 20,000. `spec-math audit --samples` rejects the first after 39 tokens, and not the second.
 - *vllm-ascend* 0.23.0.post1 has no archive for the Python that is used here; what is said holds for 0.18.0.
 
+## What reading suspected
+
+| suspected in the source | what became of it |
+|---|---|
+| tpu-inference: top-p before the temperature, a greedy request in a mixed batch | lossy: row *tpu-inference sampler* |
+| lmdeploy: filters on the bonus row alone; a greedy request beside | lossy: rows *lmdeploy sampler*, and the same beside a greedy request |
+| vllm-ascend: mixed batches | right: row *vllm-ascend mixed batch* |
+| litgpt: the residual goes through a filter of logits | raises at top_p below 1: row *litgpt* |
+| REST, Medusa's nucleus sampling: several tries of one token | lossy: rows *REST*, *Medusa nucleus* |
+| Medusa without `fast` raises | it does: row *Medusa without fast* |
+| feifeibear: token 0 raises | it does: row *feifeibear token 0* |
+| speculative Jacobi: the warper twice | lossy at a temperature other than 1: row *speculative Jacobi* |
+| neuronx: an empty residual becomes the uniform law | it is never drawn from: the residual is empty where the target is sure of the draft, which is then kept; row *neuronx* |
+| xLLM: the residual of one token | lossy, as it is written down: row *xLLM* |
+| llama.cpp's example: the residual by place in two lists | lossy, as it is written down, and more so because the likeliest token is tested by the ratio: row *llama.cpp example* |
+| vllm-gaudi | greedy requests alone, and right: row *vllm-gaudi* |
+
+Read, and not run:
+
+- *exllamav3* 4f8ad01, `generator/generator.py`: at each place the target's own draw is compared with the draft and emitted, so that no
+  draft changes its law. Its loop needs the whole generator.
+- *ipex-llm* de6bce2, `transformers/speculative.py`: ratio test, residual of the two laws, a draw of the target's after all drafts; the check
+  stands in the middle of a loop of 460 lines that reads the engine's own models.
+- *onnxruntime-genai* a0c04eb, `src/speculative_sampling.h`: the residual subtracts by the token's id, and proposals without a law are matched
+  with the target's own draw. It is compiled, and takes a generator and no coins.
+- *aphrodite-engine* b42eeec, `v1/sample/rejection_sampler.py`: Triton kernels of the same form as vLLM's; they were read in part alone.
+- *FlashInfer* fb28d72, `sampling.cuh`: a draft is kept where u·d(x) < t(x), with u out of (0, 1], 1 included: at u = 1 and equal laws it is
+  rejected with nothing left to draw. It is a CUDA kernel that owns its random numbers.
+- *SGLang*'s kernel for trees is compiled for the processor and walked on a grid of coins by a test of its own, on laws that the grid fits;
+  the field's laws do not.
+- *mlx-lm* and *mlx-vlm* compare the target's own draw or share its noise, as read; they need Metal. *max* was read in part alone.
+
+For vLLM and SGLang the coins of a kernel are put in and bisected, under Triton's interpreter, with the versions of `constraints-engines.txt`.
+
 For each defect there is a report ready to be sent:
 
 ```{toctree}

@@ -62,7 +62,16 @@ def report(found: Found) -> str:
             lines.append("")
         lines[-1] = "```"
         lines.append("")
-    lines += ["## How this was found", "", HOW, "", "```", f"spec-math audit {_quoted(found)}", "```", ""]
+    lines += [
+        "## How this was found",
+        "",
+        HOW_RESTATED if "restated" in found else HOW,
+        "",
+        "```",
+        f"spec-math audit {_quoted(found)}",
+        "```",
+        "",
+    ]
     return "\n".join(lines)
 
 
@@ -71,6 +80,13 @@ HOW = (
     "The function was run as it was published, down every path of its random numbers, and the law of what it emits was "
     "computed, not sampled. Projects call their functions in ways of their own: if this case cannot occur in yours, we "
     "would be glad to know, and to correct the page. The command below runs it anew."
+)
+
+HOW_RESTATED = (
+    "The rule was written down after its source, in the file named above, and not run as it was published: it is "
+    "compiled. The law of what the written rule emits was computed down every path of its random numbers, not sampled. "
+    "If we misread the source, or if this case cannot occur in your project, we would be glad to know, and to correct "
+    "the page. The command below runs the written rule anew."
 )
 
 

@@ -11,6 +11,7 @@ import pytest
 
 pytest.importorskip("torch")
 
+from proofs_tests.torch_bridge.engines.numpy_kernels import GRID, decided, numpy_kernel
 from proofs_tests.torch_bridge.engines.sources import distance, draft, target
 from spec_math.block_level import block, chain
 from spec_math.chance import law as law_of
@@ -19,24 +20,6 @@ from torch_bridge.engines.chain_kernel import BLOCK, TOKEN, Kernel, Requests, Ru
 from torch_bridge.engines.source_file import EngineError
 
 PROGRAMS = {"token": (TOKEN, chain), "block": (BLOCK, block)}
-GRID = 2**40
-
-
-def decided(rule: Rule, requests: Requests, coins: Any, grid: int) -> Any:
-    uniforms = np.concatenate([coins / grid, np.zeros((len(coins), 1))], axis=1)
-    return rule.decide(*requests, uniforms)
-
-
-def numpy_kernel(rule: Rule, grid: int = GRID, decide: Any = decided) -> Kernel:
-    def emit(requests: Requests, coins: Any) -> list[tuple[int, ...]]:
-        numbers = decide(rule, requests, coins, grid).accepted
-        return [(*row[:n], 0) for row, n in zip(requests.tokens.tolist(), numbers.tolist(), strict=True)]
-
-    def following(requests: Requests, coins: Any, _number: Any) -> list[list[Fraction]]:
-        masses = decide(rule, requests, coins, grid).masses.tolist()
-        return [[Fraction(mass) for mass in row] for row in masses]
-
-    return Kernel(rule, grid, emit, following)
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
