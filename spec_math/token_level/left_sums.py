@@ -11,7 +11,7 @@ import numpy as np
 
 from spec_math.array_coin import ArrayCoin
 from spec_math.arrays import Array, array_namespace, is_exact, zeros_like
-from spec_math.kernels import kernel
+from spec_math.kernels import inner_kernel, kernel
 from spec_math.token_level import hull_edge
 from spec_math.token_level.array_drafts import left_over, without_tokens
 
@@ -91,7 +91,7 @@ def _fill_slopes(target: Any, draft: Any, factor: Any, found: Any) -> None:
 
 
 # Sums in any order become vector instructions, in loops of their own.
-@kernel(fastmath={"reassoc", "contract"})
+@inner_kernel(fastmath={"reassoc", "contract"})
 def _left(target: Any, draft: Any, factor: float) -> float:
     total = 0.0
     for i in range(target.shape[0]):
@@ -100,7 +100,7 @@ def _left(target: Any, draft: Any, factor: float) -> float:
     return total
 
 
-@kernel(fastmath={"reassoc", "contract"})
+@inner_kernel(fastmath={"reassoc", "contract"})
 def _slope(target: Any, draft: Any, factor: float) -> float:
     total = 0.0
     for i in range(target.shape[0]):

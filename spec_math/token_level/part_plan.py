@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.kernels import kernel
+from spec_math.kernels import inner_kernel, kernel
 from spec_math.token_level.hull_edge import STEPS
 from spec_math.token_level.part_sorted import BUCKETS, EDGES, WIDER, bucket_at, gather, ratio_of, room, sort_bucket
 
@@ -57,13 +57,13 @@ def _fill(target: Any, draft: Any, sizes: Any, u: Any, best: Any, part: Any, fou
                 first[row] = part[1][a]
 
 
-@kernel
+@inner_kernel
 def _sort(b: int, given: Any) -> None:
     target, draft, totals, part = given
     sort_bucket(b, target, draft, totals, part)
 
 
-@kernel
+@inner_kernel
 def _sort_at(place: int, given: Any) -> None:
     """Sort what is about a place, so that its sums are there, and the token's before it."""
     starts = given[3][2]
@@ -73,14 +73,14 @@ def _sort_at(place: int, given: Any) -> None:
         _sort(bucket_at(place - 1, starts), given)
 
 
-@kernel
+@inner_kernel
 def _reach(place: int, given: Any) -> float:
     """Return the ratio t/d of laws of the token at a place that is sorted."""
     target, draft, totals, part = given
     return ratio_of(part[1][place], target, draft) * (totals[1] / totals[0])
 
 
-@kernel
+@inner_kernel
 def _power(base: float, exponent: int) -> float:
     found = base
     for _ in range(exponent - 1):
@@ -88,7 +88,7 @@ def _power(base: float, exponent: int) -> float:
     return found
 
 
-@kernel
+@inner_kernel
 def _most_lost(k: int, given: Any) -> float:
     """Return the largest P^k − T."""
     _, _, starts, _done, below, _ = given[3]
@@ -107,7 +107,7 @@ def _most_lost(k: int, given: Any) -> float:
     return lost
 
 
-@kernel
+@inner_kernel
 def _raised(lost: float, given: Any) -> int:
     """Return the first place whose token is not raised, or the number of those that can be drafted."""
     _, _, starts, _, below, _ = given[3]
@@ -123,7 +123,7 @@ def _raised(lost: float, given: Any) -> int:
     return starts[BUCKETS]
 
 
-@kernel
+@inner_kernel
 def _kept(lost: float, given: Any) -> int:
     """Return the first place whose token is lowered, or the number of those that can be drafted."""
     _, _, starts, _, _, above = given[3]
@@ -165,7 +165,7 @@ def selection_law(k: int, given: Any) -> tuple[int, int, float, float, float]:
     return raised, min(kept, drafted - 1), lost, low, high
 
 
-@kernel
+@inner_kernel
 def _height(place: int, u: float, k: int, law: Any, given: Any) -> float:
     """Return C − u·P^k at a place whose sums are there."""
     raised, stays, lost, low, high = law
@@ -178,7 +178,7 @@ def _height(place: int, u: float, k: int, law: Any, given: Any) -> float:
     return 1.0 - high * given[3][5][place, 1] - inside
 
 
-@kernel
+@inner_kernel
 def _edge(u: float, best: int, k: int, law: Any, given: Any) -> int:
     """Return the place at which the hull's edge above the token `best` begins; see `hull_edge.lower_edge`."""
     keys, order, starts, _, below, _ = given[3]
@@ -214,7 +214,7 @@ def _edge(u: float, best: int, k: int, law: Any, given: Any) -> int:
     return _bisected(at, shape, given)
 
 
-@kernel
+@inner_kernel
 def _bisected(at: int, shape: Any, given: Any) -> int:
     """Return the same by bisection over all slopes of float64; see `hull_edge.bisected`."""
     last = given[3][2][BUCKETS]
@@ -231,7 +231,7 @@ def _bisected(at: int, shape: Any, given: Any) -> int:
     return a
 
 
-@kernel
+@inner_kernel
 def _lowest(slope: float, a: int, b: int, shape: Any, given: Any) -> int:
     """Return the place from a to b of the lowest point along a slope; its own end where none is lower."""
     u, k, law, heights = shape

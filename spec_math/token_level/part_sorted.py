@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.kernels import kernel
+from spec_math.kernels import inner_kernel, kernel
 
 LOW, HIGH, STEPS = -16, 16, 32
 """Ratios in [2^LOW, 2^HIGH) fall in STEPS buckets an octave; smaller ones in the first, larger ones in the last."""
@@ -164,7 +164,7 @@ def bucket_at(place: int, starts: Any) -> int:
     return found - 1
 
 
-@kernel
+@inner_kernel
 def _keys(target: Any, draft: Any, keys: Any) -> None:
     ratios = np.empty(_BLOCK)
     bits = ratios.view(np.int64)
@@ -175,20 +175,20 @@ def _keys(target: Any, draft: Any, keys: Any) -> None:
 
 
 # Loops of their own over whole arrays: only so do they become vector instructions.
-@kernel(error_model="numpy")
+@inner_kernel(error_model="numpy")
 def _ratios(target: Any, draft: Any, ratios: Any) -> None:
     for i in range(target.shape[0]):
         ratios[i] = np.float64(target[i]) / np.float64(draft[i])
 
 
-@kernel
+@inner_kernel
 def _keys_of_bits(bits: Any, draft: Any, keys: Any) -> None:
     for i in range(keys.shape[0]):
         key = min(max((bits[i] >> _SHIFT) - _FIRST, np.int64(0)), np.int64(BUCKETS - 1))
         keys[i] = key if draft[i] > 0 else np.int64(BUCKETS)
 
 
-@kernel
+@inner_kernel
 def _insert(ratios: Any, tokens: Any) -> None:
     for i in range(1, len(tokens)):
         ratio, token, at = ratios[i], tokens[i], i
