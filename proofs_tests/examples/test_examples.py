@@ -11,8 +11,9 @@ from typing import NamedTuple
 import pytest
 
 ROOT = Path(__file__).parent.parent.parent
-# A checker of a file, which it is given, has tests of its own: test_check_a_certificate.py.
-EXAMPLES = sorted(path for path in (ROOT / "examples").glob("*.py") if path.stem != "check_a_certificate")
+# Scripts that are given a file have tests of their own: test_check_a_certificate.py, test_openvino_draws.py.
+ELSEWHERE = {"check_a_certificate", "openvino_draws"}
+EXAMPLES = sorted(path for path in (ROOT / "examples").glob("*.py") if path.stem not in ELSEWHERE)
 GALLERY = sorted((ROOT / "examples" / "gallery").glob("*.py"))
 NEEDS = {"serve_with_chain_priorities": "torch", "the_law_of_float16": "torch", "transformers_tli": "transformers"}
 # Each breaks what the example is about, so that its own check has to say so.

@@ -43,6 +43,7 @@ tokens alone, and in float32 where Sequoia's own type is half precision.
   own interface, whose law is target (1/4, 3/4) and draft (3/4, 1/4) after every text, one draft a step, seeds 1 to 40,000 on a
   processor. The second token is 0 in 31,137 of 40,000 texts, 77.8 %; the rule as it is written down has 78.1 %, the target 25 %.
   Without a draft model it is 0 in 5,031 of 20,000. `spec-math audit --samples` rejects the first after 39 tokens, and not the second.
+  `examples/openvino_draws.py` draws these tokens, [as the how-to shows](how_to/audit_a_black_box.md#an-engine-that-is-compiled).
 - *vllm-ascend* 0.23.0.post1 has no archive for the Python that is used here; what is said holds for 0.18.0.
 
 ## What reading suspected
