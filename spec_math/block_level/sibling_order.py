@@ -40,7 +40,7 @@ def by_what_follows(
 ) -> Sequence[int]:
     """Return an order of the children in which no exchange of two neighbours keeps more of the next level.
 
-    A child tried with s left of the node keeps s `kept_below`(p/s) of its own children, p its share, and leaves s − p:
+    A child tried with s left of the node keeps s `kept_below(p/s)` of its own children, p its share, and leaves s − p:
     what is concave there loses by a place further back. Neighbours of the drafted order change places while that gains,
     so that no order is worse by this measure than the drafted one, and of two children the better one is taken.
 
