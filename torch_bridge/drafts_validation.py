@@ -101,7 +101,7 @@ def check_values(
     input_validation.check_drafted(rows, tokens, options)
     draft_weights.check_weights(draft_logits, tokens, scheme.distinct, options)
     if scheme.decide is decide_hub.decide_hub:
-        _check_hub(restricted(draft_logits, options), tokens)
+        _check_hub(restricted(draft_logits, options), tokens, options)
 
 
 def check_number(scheme: Scheme, tokens: Any) -> None:
@@ -143,11 +143,16 @@ def check_distinct(tokens: Any) -> None:
         )
 
 
-def _check_hub(draft_logits: Any, tokens: Any) -> None:
+def _check_hub(draft_logits: Any, tokens: Any, options: Options) -> None:
     hub = draft_logits.argmax(dim=-1)
-    alone = (draft_logits > -torch.inf).sum(dim=-1) == 1
+    certain = (draft_logits > -torch.inf).sum(dim=-1) == 1
+    # Where all others weigh too little to be drawn, a drafter that draws from the softmax has the favourite alone.
+    divisor = torch.as_tensor(options.divisor, dtype=torch.float64, device=tokens.device).reshape(-1, 1)
+    gaps = (draft_logits.double() - draft_logits.amax(dim=-1, keepdim=True).double()) / divisor
+    alone = (gaps >= draft_weights.least_gap(draft_logits.dtype, draft_logits.shape[-1])).sum(dim=-1) == 1
     several = (tokens >= 0).sum(dim=-1)
-    wrong = (several > 0) & (~(tokens == hub[:, None]).any(dim=-1) | (several != torch.where(alone, 1, 2)))
+    fitting = ((several == 2) & ~certain) | ((several == 1) & (certain | alone))
+    wrong = (several > 0) & ~((tokens == hub[:, None]).any(dim=-1) & fitting)
     if bool(wrong.any()):
         request = int(wrong.nonzero()[0])
         raise ValueError(

@@ -51,6 +51,21 @@ def test_bad_drafts_are_refused_with_request_and_place(name: str, tokens: Any, c
         _ = call(name, tokens, **changed)
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64, torch.bfloat16, torch.float16])
+def test_a_favourite_beside_which_no_weight_is_left_is_drafted_alone(dtype: Any) -> None:
+    """A drafter that draws from the softmax has no second token where all other weights underflow."""
+    logits = torch.tensor([[8.0, 0.0, -1.0], [0.0, 1.0, 0.0]], dtype=dtype)
+    given = {"target_logits": logits, "draft_logits": logits}
+    cold = Options(temperature=0.01)
+    assert call("SpecHub", [[0, -1], [-1, -1]], cold, **given).emitted.tolist()[0] == 0
+    # At temperature 1 the others have weight, and the favourite alone is not what SpecHub drafts.
+    with pytest.raises(ValueError, match="that one alone where the draft is certain"):
+        _ = call("SpecHub", [[0, -1], [-1, -1]], **given)
+    # Nor is another token alone.
+    with pytest.raises(ValueError, match=r"nats|that one alone"):
+        _ = call("SpecHub", [[1, -1], [-1, -1]], cold, **given)
+
+
 def test_shapes_and_types_are_checked_without_a_look_at_values() -> None:
     blind = Options(check=False)
     with pytest.raises(ValueError, match="coins a request"):
