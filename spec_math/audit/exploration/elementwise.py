@@ -35,13 +35,7 @@ def elementwise(number: type[Number]) -> type[Number]:
 def _beside_arrays(method: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
     @wraps(method)
     def met(self: Any, other: Any) -> Any:
-        many = getattr(other, "ndim", 0)
-        if isinstance(many, int) and many > 0 and not isinstance(other, np.ndarray):
-            raise ExploreError(
-                f"{self!r} stands to the left of {many}-dimensional numbers of type {type(other).__name__}; explore "
-                "follows a random number beside one number, or beside an array of NumPy: take one entry"
-            )
-        if not many or not isinstance(other, np.ndarray):
+        if not isinstance(other, np.ndarray) or not other.ndim:
             return method(self, other)
         if self.atom.bits is not None:
             raise ExploreError(
