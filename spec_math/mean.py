@@ -7,6 +7,7 @@ known to lie in a range, such as 1 to L + 1 tokens a call, and nothing else is k
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from math import floor, hypot, inf, isfinite, log, log10, nan, sqrt
 from typing import Any
 
@@ -73,19 +74,25 @@ class Mean:
             return None
         return max(0, 1 - floor(log10(half)))
 
-    def __str__(self) -> str:
-        """Write it as sentences do: with the digits that it deserves, and its interval where one is promised.
+    def written(self, digits: int | None = 3) -> str:
+        """Write it with the digits that it deserves, and its interval or standard error; else with so many digits.
 
-        >>> str(Mean(3.765, 0.25, 100, 3.33, 4.02, 0.99)), str(Mean(0.8653, 0.0213, 40)), str(known(0.25))
-        ('3.77 (3.33 to 4.02)', '0.865 ± 0.021', '0.250')
+        >>> print(Mean(3.765, 0.25, 100, 3.33, 4.02, 0.99), Mean(0.8653, 0.0213, 40), known(0.25))
+        3.77 (3.33 to 4.02) 0.865 ± 0.021 0.250
         """
-        digits, (low, high) = self.digits, self.interval
+        low, high = self.interval
+        if self.samples and 0 < high - low < inf:
+            value, low, high = (number(one, min(MOST_DIGITS, self.digits or 0)) for one in (self.value, low, high))
+            return f"{value} ({low} to {high})"
+        deserved = self.digits or 0
         # A spread that even so many digits do not show is one of roundings.
-        if digits is None or digits > MOST_DIGITS:
-            return f"{self.value:,.3f}"
-        if self.samples and low < high:
-            return f"{self.value:,.{digits}f} ({low:,.{digits}f} to {high:,.{digits}f})"
-        return f"{self.value:,.{digits}f} ± {self.error:,.{digits}f}"
+        if not (self.samples or self.error) or not isfinite(self.error) or deserved > MOST_DIGITS:
+            return number(self.value, digits)
+        if self.error == 0:
+            return f"{number(self.value, digits)} ± 0"
+        return f"{number(self.value, deserved)} ± {number(self.error, deserved)}"
+
+    __str__ = written
 
     def scaled_to(self, value: float) -> Mean:
         """Return the mean in another unit, in which its value is `value`: its error and its interval with it.
@@ -111,6 +118,22 @@ class Mean:
         if not samples or low != low:
             return Mean(value, error, samples)
         return Mean(value, error, samples, low, high, 1 - missed)
+
+
+def number(value: float | Fraction, digits: int | None = 4) -> str:
+    """Write a number with so many digits after the point, or with six significant ones; thousands are set apart.
+
+    A number that rounds to zero is written without a sign.
+
+    >>> number(0.5), number(1234567, 0), number(float("inf")), number(1e-9, None), number(-1e-9)
+    ('0.5000', '1,234,567', 'infinite', '1e-09', '0.0000')
+    """
+    if isinstance(value, int):
+        return f"{value:,}" if not digits else f"{value:,}.{'0' * digits}"
+    held = float(value)
+    if not isfinite(held):
+        return "undefined" if held != held else "infinite" if held > 0 else "-infinite"
+    return f"{held:,.6g}" if digits is None else f"{held:z,.{digits}f}"
 
 
 def known(value: Any) -> Mean:

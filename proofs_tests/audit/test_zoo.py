@@ -10,9 +10,8 @@ import pytest
 from proofs_tests.audit.specimens import by_name, name_of
 from spec_math import check_lossless_block
 from spec_math.audit import ZOO, Specimen, diagnose, distances
-from spec_math.audit.zoo import FAMILIES, rounds, toy
+from spec_math.audit.zoo import rounds, toy
 from spec_math.audit.zoo.acceptance import top_three
-from spec_math.audit.zoo.repairs import REPAIRS
 from spec_math.block_level.emitted import EmissionError
 from spec_math.distribution import residual
 
@@ -81,12 +80,8 @@ def test_the_corpus_is_complete() -> None:
 
 
 def test_every_bug_says_its_usual_repair_and_no_right_way_does() -> None:
-    """Each in one place: in the specimen, or in the list of the others. The control: a name that is no bug's."""
     without = [specimen.name for specimen in ZOO if not specimen.repair]
     assert without == [specimen.name for specimen in ZOO if specimen.name.startswith("C")]
-    own = {specimen.name for family in FAMILIES for specimen in family.SPECIMENS if specimen.repair}
-    assert own.isdisjoint(REPAIRS)
-    assert {*REPAIRS, "M61"} - {specimen.name for specimen in ZOO} == {"M61"}
 
 
 @pytest.mark.parametrize("specimen", [one for one in BROKEN if one.fresh is not None], ids=name_of)

@@ -178,3 +178,27 @@ def test_a_folder_that_cannot_be_written_is_told_before_the_work(tmp_path: Path)
     result = run(f"{SAMPLERS}:step", "--out", tmp_path / "file" / "page.html")
     assert result.exit_code == 2
     assert "cannot be written" in result.output
+
+
+def test_a_file_without_a_function_is_told_which_it_has(tmp_path: Path) -> None:
+    """The control: a function of the same file that neither draws nor compares is not offered."""
+    file = tmp_path / "theirs.py"
+    file.write_text(
+        "import random\n\n\ndef add(a, b):\n    return a + b\n\n\n"
+        "def accept(token, target, draft):\n    return random.random() < target[token] / draft[token]\n"
+    )
+    told = run(file)
+    words = " ".join(told.stderr.replace("│", " ").split())
+    assert told.exit_code == 2
+    assert "accept" in words
+    assert "add" not in words
+
+    empty = tmp_path / "empty.py"
+    empty.write_text("ONE = 1\n")
+    told = run(empty)
+    assert told.exit_code == 2
+    assert "empty.py:verify" in "".join(told.stderr.replace("│", "").split())
+
+    told = run(tmp_path / "missing.py")
+    assert told.exit_code == 2
+    assert "there is no file" in " ".join(told.stderr.replace("│", " ").split())

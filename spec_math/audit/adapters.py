@@ -21,7 +21,7 @@ def adapter(kind: str, name: str, parameters: Sequence[str], wanting: str = "") 
         verify = lambda tokens, target, draft: Sampler(...).verify(tokens, target, draft)
     """
     own = [one for one in parameters if one not in ("self", "cls")]
-    said, lines = _ADAPTERS["seed" if kind == "generator" and "seed" in wanting.lower() else kind](name, own, wanting)
+    said, lines = _ADAPTERS[kind](name, own, wanting)
     return _with(f"{name}({', '.join(parameters)}): {said}", lines)
 
 

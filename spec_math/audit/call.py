@@ -31,7 +31,7 @@ Parameters = Sequence[inspect.Parameter]
 
 _ROLES: dict[str, Role] = {role: role for role in MEANING}
 
-_ELSEWHERE = ("self", "models", "prefix", "logits", "uniforms", "generator")
+_ELSEWHERE = ("self", "models", "prefix", "logits", "uniforms", "seed", "generator")
 
 
 @dataclass(frozen=True)

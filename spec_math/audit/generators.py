@@ -99,14 +99,20 @@ def _used(fn: Callable[..., Any], name: str, depth: int) -> set[str] | None:
             used.add(node.attr)
             known.add(id(node.value))
         for value, callee, taken in _handed_on(node, name, fn):
-            typed = _by_type(callee, taken) if callee is not None else None
-            deeper = {"generator="} if callee is None else _used(callee, taken, depth - 1) if depth else None
-            found = set(_METHODS.get(typed, {"generator="})) if typed else deeper
+            found = {"generator="} if callee is None else _used_by(callee, taken, depth)
             if found is None:
                 return None
             used |= found
             known.add(id(value))
     return used if all(id(node) in known for node in ast.walk(tree) if _is(node, name)) else None
+
+
+def _used_by(callee: Callable[..., Any], name: str, depth: int) -> set[str] | None:
+    """Return the same of a function that takes the generator under a name: what its type says comes first."""
+    typed = _by_type(callee, name)
+    if typed is None:
+        return _used(callee, name, depth - 1) if depth else None
+    return {"generator="} if typed == "torch.Generator()" else _METHODS.get(typed)
 
 
 def _handed_on(node: ast.AST, name: str, fn: Any) -> list[tuple[ast.AST, Callable[..., Any] | None, str]]:

@@ -16,7 +16,19 @@ Role = Literal["coin", "tokens", "target", "draft"]
 """What the judge can give to a parameter."""
 
 Kind = Literal[
-    "coin", "tokens", "target", "draft", "drafts", "logits", "uniforms", "generator", "models", "prefix", "self", ""
+    "coin",
+    "tokens",
+    "target",
+    "draft",
+    "drafts",
+    "logits",
+    "uniforms",
+    "seed",
+    "generator",
+    "models",
+    "prefix",
+    "self",
+    "",
 ]
 """What a name says: a role, "drafts" for tokens or laws, something that the judge does not give, or nothing."""
 
@@ -30,7 +42,8 @@ MANY = {"tokens", "ids", "drafted", "candidates", "xs"}
 ONE = {"token", "id", "candidate"}
 LOGS = {"logits", "logit", "logprobs", "logprob", "logp", "log", "logs", "scores", "score"}
 UNIFORMS = {"uniform", "uniforms", "u", "us", "noise", "coins", "rand"}
-GENERATOR = {"rng", "generator", "gen", "key", "seed", "prng", "random"}
+SEED = {"seed"}
+GENERATOR = {"rng", "generator", "gen", "key", "prng", "random"}
 MODELS = {"model", "models", "past", "cache", "kv", "tokenizer", "mask", "prompt", "hidden", "forward", "lm", "llm"}
 PREFIX = {"prefix", "context", "history"}
 
@@ -129,5 +142,6 @@ _OTHERS: dict[Kind, set[str]] = {
     "models": MODELS | {"input"},
     "prefix": PREFIX,
     "uniforms": UNIFORMS,
+    "seed": SEED,
     "generator": GENERATOR,
 }

@@ -1,7 +1,5 @@
 """Known bugs of real samplers as small programs, with the contract that each breaks and its exact distance."""
 
-from dataclasses import replace
-
 from spec_math.audit.zoo import (
     acceptance,
     blocks,
@@ -18,17 +16,12 @@ from spec_math.audit.zoo import (
     warpers,
 )
 from spec_math.audit.zoo import unmodelled as _unmodelled
-from spec_math.audit.zoo.repairs import REPAIRS
 from spec_math.audit.zoo.specimen import Diagnosis, Specimen, diagnose, distances
 
 FAMILIES = (
     *(drafts, acceptance, residuals, rows, trees, blocks, replay, edges, rounds),
     *(kept, ratios, warpers, _unmodelled, controls),
 )
-ZOO: tuple[Specimen, ...] = tuple(
-    replace(specimen, repair=specimen.repair or REPAIRS.get(specimen.name, ""))
-    for family in FAMILIES
-    for specimen in family.SPECIMENS
-)
+ZOO: tuple[Specimen, ...] = tuple(specimen for family in FAMILIES for specimen in family.SPECIMENS)
 
 __all__ = ["ZOO", "Diagnosis", "Specimen", "diagnose", "distances"]

@@ -110,18 +110,20 @@ SPECIMENS = (
         "operator precedence: all drafts count as matches",
         "transformers PR #28508",
         (".543", ".580"),
-    ),
+    ).mended_by("compare first and combine then: write the parentheses, and test a draft that must be rejected"),
     _broken(
         "M8", _zero_coin, "the acceptance coin is hard-coded 0", "vllm-ascend #13730, #13766, #13470", (".543", ".580")
-    ),
+    ).mended_by("draw a uniform for each position"),
     _broken(
         "M10",
         _first_unverified,
         "the first draft is committed unverified",
         "ohdearquant/lattice #243",
         (".543", ".543"),
-    ),
-    _broken("M14", by_ratio(_over_the_largest), "acceptance t(x)/max t", "1bit-MONSTER #637", (".089", ".108")),
+    ).mended_by("verify the first draft as the others"),
+    _broken(
+        "M14", by_ratio(_over_the_largest), "acceptance t(x)/max t", "1bit-MONSTER #637", (".089", ".108")
+    ).mended_by("accept with t(x)/d(x), the draft's mass below and not the target's largest one"),
     _broken(
         "M15",
         _unmapped,
@@ -129,8 +131,10 @@ SPECIMENS = (
         "rtp-llm #1311 (review)",
         (".543", ".543"),
         "the printed joint distance is that of the first position alone going wrong",
+    ).mended_by("read the drafted token's mass before any masking, and refuse a drafted token of mass 0"),
+    _broken("M16", _match_or_ratio, "a match or the ratio test is enough", "rtp-llm #521", (".005", ".027")).mended_by(
+        "take one rule: the ratio test with its residual, or a match with the target's own draw"
     ),
-    _broken("M16", _match_or_ratio, "a match or the ratio test is enough", "rtp-llm #521", (".005", ".027")),
     Specimen(
         "M31",
         "the target's chance of the token tested before is kept where the filtered list lacks the token",
@@ -140,7 +144,7 @@ SPECIMENS = (
         sampled,
         target=top_three,
         note="along one chain, on the target after top-3; in the engine the token before may be another sequence's",
-    ),
+    ).mended_by("set the chance to 0 before each search, so that a token that is missing has none"),
     Specimen(
         "M38",
         "token 0 is taken for a failure",
@@ -149,10 +153,10 @@ SPECIMENS = (
         engine(sampled, _zero_raises),
         sampled,
         emits_tokens=False,
-    ),
+    ).mended_by("mark a failure with what is no token, such as -1 or None"),
     _broken(
         "M48", by_ratio(_lenient), "a lenience of 1/2 on the ratio", "lucidrains; lossy by design", (".064", ".137")
-    ),
+    ).mended_by("a lenience of 1 is lossless; else state the rule as lossy, with its distance"),
     _broken(
         "M48, constant",
         by_ratio(_constant),
@@ -160,5 +164,5 @@ SPECIMENS = (
         "TensorRT-LLM; lossy by design",
         (".079", ".166"),
         "the threshold is 0.3",
-    ),
+    ).mended_by("compare the ratio with a uniform in place of the constant; else state the rule as lossy"),
 )

@@ -61,6 +61,8 @@ SPECIMENS = (
         "block verification with the running product as threshold, and the plain residual",
         "vllm-ascend #7807, #7808",
         (sampled, (".035", ".035")),
+    ).mended_by(
+        "accept a block by h = r/(r + 1 - w), r the sum of the residual (w t - d)+, and draw from that residual"
     ),
     _broken(
         "M28",
@@ -68,12 +70,12 @@ SPECIMENS = (
         "block verification with the right thresholds and the plain residual",
         "vllm-ascend #7807, one half",
         (sampled, ("0", "2.2e-4")),
-    ),
+    ).mended_by("draw from the residual of the block, (w t - d)+, w the product of capped ratios"),
     _broken(
         "M29",
         _no_draft_probabilities,
         "block verification of drafts without probabilities, by products of t(x)/1",
         "vllm-ascend #7603, #7839",
         (favourite, (None, None)),
-    ),
+    ).mended_by("report a draft without probabilities as one-hot, and verify it token by token"),
 )

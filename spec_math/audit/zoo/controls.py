@@ -81,5 +81,7 @@ SPECIMENS = (
     ),
     _right("C6", "block verification", "vLLM #46781; SGLang", (sampled, block.verify)),
     _right("C7", "a draft hotter than the target", "transformers #40976", (sampled, by_ratio()), _cold),
-    _right("M50", "the draft's cache lacks the bonus token", "vLLM #9730", (_without_the_cache, by_ratio())),
+    _right("M50", "the draft's cache lacks the bonus token", "vLLM #9730", (_without_the_cache, by_ratio())).mended_by(
+        "append the bonus token to the draft's cache before it drafts again; no law changes, only what is accepted"
+    ),
 )

@@ -70,37 +70,41 @@ SPECIMENS = (
         "two index maps disagree: the draft's law is permuted against its tokens",
         "transformers 5.23.0, AssistantToTargetTranslator with a pruned head",
         (".081", ".164"),
-    ),
+    ).mended_by("map the draft's law and its tokens by one table, in one place"),
     _broken(
         "M2",
         _greedy,
         "a greedy draft is verified against the softmax",
         "transformers #32867; jaymody/speculative-sampling #3; rtp-llm #1311",
         (".063", ".063"),
-    ),
+    ).mended_by("report a greedy draft as one-hot, or draw it from the law that is reported"),
     _broken(
         "M3",
         _filtered,
         "drafted from processed logits, the raw ones are reported",
         "transformers #47932; mlx-node #11",
         (".076", ".105"),
-    ),
+    ).mended_by("report the law that the draft was drawn from, after all processors"),
     _broken(
         "M4", _colder, "drafted at one temperature, reported at another", "mlx-node #11; vLLM #9834", (".078", ".094")
-    ),
+    ).mended_by("divide the logits by one temperature before drawing, and report the law after it"),
     _broken(
         "M5",
         _rounded,
         "sampled in bfloat16, reported in float32",
         "deepseek-ai/DeepSpec #31",
         ("2.3e-4", "3.7e-4"),
-    ),
-    _broken("M6", _beam, "a beam-searched draft is taken for a sample", "apple/ml-recurrent-drafter #6", (None, None)),
+    ).mended_by("draw from the very numbers that are reported, of one type"),
+    _broken(
+        "M6", _beam, "a beam-searched draft is taken for a sample", "apple/ml-recurrent-drafter #6", (None, None)
+    ).mended_by("report a beam's tokens as one-hot, or sample them"),
     _broken(
         "M49",
         _discarded,
         "a sampled draft of low confidence is discarded, and its law not renormalised",
         "predicted of early exits by p_min with a ratio test",
         (".098", ".112"),
+    ).mended_by(
+        "stop drafting after the token of low confidence and verify it, or renormalise the law that is reported"
     ),
 )

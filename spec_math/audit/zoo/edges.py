@@ -67,7 +67,7 @@ SPECIMENS = (
         sampled,
         target=top_three,
         note="on the target after top-3, the coin ideal but for u = 0; the corpus prints '1e-8 class'",
-    ),
+    ).mended_by("accept where u is strictly below the ratio, u in [0, 1)"),
     Specimen(
         "M40",
         "a uniform of 1 walks past the last bucket",
@@ -77,7 +77,7 @@ SPECIMENS = (
         sampled,
         target=top_three,
         note="on the target after top-3, the coin ideal but for u = 1; the corpus prints '3e-8 class'",
-    ),
+    ).mended_by("draw u in [0, 1), or end the walk at the last token that has mass"),
     Specimen(
         "M41",
         "the argmax of a row of NaN lies in the padding",
@@ -87,7 +87,7 @@ SPECIMENS = (
         sampled,
         note="the bonus row is the one that is NaN",
         emits_tokens=False,
-    ),
+    ).mended_by("leave the padding out of the argmax, and refuse a row that is no law"),
     Specimen(
         "M42",
         "a placeholder of -1 is used as an index",
@@ -95,7 +95,7 @@ SPECIMENS = (
         "verifier",
         _placeholder_as_index,
         note="one token drafted, one place padded",
-    ),
+    ).mended_by("mask placeholders before they are used as an index, and count them as rejected"),
     Specimen(
         "M43",
         "a placeholder becomes token 0",
@@ -103,5 +103,5 @@ SPECIMENS = (
         "verifier",
         _placeholder_as_zero,
         note="one token drafted, one place padded",
-    ),
+    ).mended_by("keep placeholders apart from tokens until they are cut off"),
 )

@@ -147,7 +147,7 @@ SPECIMENS = (
         "the coin that rejected draws the correction",
         "FlashInfer PR #424",
         (".013", None),
-    ),
+    ).mended_by("draw a number of its own for the correction"),
     _broken(
         "M33",
         (_siblings_coin(_same_number), _siblings_coin(_fresh_number)),
@@ -155,7 +155,7 @@ SPECIMENS = (
         "SGLang PR #7207, #7231",
         (".048", None),
         "the draft's two likeliest tokens are the siblings",
-    ),
+    ).mended_by("draw a number of its own for the final draw, or test siblings against the running sum with one coin"),
     _broken(
         "M34",
         (_gumbel(0), _gumbel(2**30)),
@@ -163,17 +163,17 @@ SPECIMENS = (
         "vLLM #47386, #54282",
         (".0035", None),
         "exactly .003435, by an integral too; the corpus has .0035 from 2e7 samples, 1e-4 of it noise",
-    ),
+    ).mended_by("draw noise of its own for the correction: another seed, offset or salt than the draft's"),
     _broken(
         "M36",
         (_reseeded(_seed), _reseeded(_do_nothing)),
         "re-seeding before every coin",
         "feifeibear, random_seed, PR #8",
-    ),
+    ).mended_by("seed once for a request, and never inside the loop"),
     _broken(
         "M37",
         (_standing_still(_restore), _standing_still(_do_nothing)),
         "a compiled sampler never advances its generator",
         "mlx-lm #1439",
-    ),
+    ).mended_by("hand the generator's state into the compiled function and out of it again"),
 )

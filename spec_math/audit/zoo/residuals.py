@@ -111,21 +111,29 @@ def _lists(name: str, drafter: Drafter, cause: str, contract: Any, printed: tupl
 
 
 SPECIMENS = (
-    _broken("M11", _from_the_target, "a rejection redraws from the target", "ShopeeLLM/Spec-RL #14", (".036", ".076")),
+    _broken(
+        "M11", _from_the_target, "a rejection redraws from the target", "ShopeeLLM/Spec-RL #14", (".036", ".076")
+    ).mended_by("after a rejection draw from (t - d)+, divided by its sum"),
     _broken(
         "M12",
         _at_the_drafted_token,
         "the draft is subtracted at the drafted token only",
         "xLLM PR #2175; EAGLE #20",
         (".031", ".056"),
-    ),
-    _broken("M13", _likeliest_left, "the residual is drawn without noise", "vLLM #9441, PR #10863", (".106", ".107")),
+    ).mended_by("keep the draft's whole law and subtract all of it"),
+    _broken(
+        "M13", _likeliest_left, "the residual is drawn without noise", "vLLM #9441, PR #10863", (".106", ".107")
+    ).mended_by("draw from the residual, with noise of its own for each request, and not its argmax"),
     _greedy(
         "M25", _matched_or_redrawn, "sample and match, a mismatch is redrawn", "Medusa, nucleus sampling, one path"
-    ),
-    _greedy("M26", _zeroed_in_place, "the target is zeroed in place before the test", "vllm-ascend #2881", fresh_rows),
+    ).mended_by("on a mismatch emit the token that the target drew for the comparison"),
+    _greedy(
+        "M26", _zeroed_in_place, "the target is zeroed in place before the test", "vllm-ascend #2881", fresh_rows
+    ).mended_by("test first, and change a copy for the residual"),
     _lists(
         "M30", _filtered_sample, "the residual is aligned by place in two filtered lists", "verifier", (".179", ".200")
-    ),
-    _lists("M30 with M2", _filtered_favourite, "the same, and the draft is greedy", "drafter", (".229", None)),
+    ).mended_by("subtract by the token's id and not by its place in the lists"),
+    _lists(
+        "M30 with M2", _filtered_favourite, "the same, and the draft is greedy", "drafter", (".229", None)
+    ).mended_by("subtract by the token's id, and report a greedy draft as one-hot"),
 )

@@ -107,7 +107,7 @@ SPECIMENS = (
         fresh=as_generator(_coins_by_position(_position_and_round)),
         target=_target,
         note="block verification on two tokens, rounds until three tokens stand; in one round it is lossless",
-    ),
+    ).mended_by("number coins by draw and not by position, or draw anew for positions that were not committed"),
     Specimen(
         "M46",
         "penalties count one token a step",
@@ -116,5 +116,5 @@ SPECIMENS = (
         _one_penalty_a_step,
         target=_penalised,
         note=f"a penalty of {Fraction(1, 2)} on tokens seen, on two tokens, rounds until three tokens stand",
-    ),
+    ).mended_by("update the penalties after each token of a step, drafts too, before the next row is processed"),
 )

@@ -106,7 +106,7 @@ SPECIMENS = (
         "vLLM #41044 (review); 1Cat-vLLM #656 (cause unconfirmed)",
         toy.target,
         (".143", ".166"),
-    ),
+    ).mended_by("gather the draft's rows by request and position, and test it on requests that differ"),
     _broken(
         "M18",
         _state_of_a_token,
@@ -114,7 +114,7 @@ SPECIMENS = (
         "vLLM #35398 (review)",
         toy.target,
         "the state is a temperature here; in the engine it was the seed too",
-    ),
+    ).mended_by("expand the tensors of requests to their tokens before they are read"),
     _broken(
         "M19",
         engine(sampled, _last_row(cold)),
@@ -123,7 +123,7 @@ SPECIMENS = (
         cold,
         (".187", ".224"),
         "the token after the drafts has the parameters, as the printed joint distance shows",
-    ),
+    ).mended_by("apply the request's parameters to every row that verifies, as to the one that is sampled"),
     _broken(
         "M20",
         engine(sampled, _last_row(toy.target), cold),
@@ -131,7 +131,7 @@ SPECIMENS = (
         "EAGLE, bf10ac5",
         cold,
         ("0", ".038"),
-    ),
+    ).mended_by("apply the logits processor to all rows, that of the bonus token too"),
     _broken(
         "M21",
         engine(sampled, _last_row(likely)),
@@ -140,7 +140,7 @@ SPECIMENS = (
         likely,
         (".066", ".128"),
         "min-p 0.2",
-    ),
+    ).mended_by("apply min-p to all rows, or to none"),
     _broken(
         "M22",
         engine(sampled, _greedy_verify),
@@ -148,7 +148,7 @@ SPECIMENS = (
         "SGLang #31214, #32922, #39253; mistral.rs #2424; LiteRT-LM #3017",
         toy.target,
         (".242", ".277"),
-    ),
+    ).mended_by("divide by the temperature and verify by the ratio; verify greedily at temperature 0 alone"),
     _broken(
         "M44",
         engine(sampled, by_ratio()),
@@ -156,7 +156,7 @@ SPECIMENS = (
         "vLLM #42638, #55005",
         cold_and_filtered,
         "with temperature 1/2 and top-3 asked for",
-    ),
+    ).mended_by("hand the expanded parameters on to the call that is wrapped"),
     _broken(
         "M45",
         engine(sampled, _last_row(toy.target), masked),
@@ -164,5 +164,5 @@ SPECIMENS = (
         "vLLM #44006, #44292, #44297, #54437",
         masked,
         "with a grammar that allows tokens 0, 1 and 2",
-    ),
+    ).mended_by("mask the bonus token's row by the grammar's state after all accepted drafts"),
 )

@@ -6,7 +6,7 @@ Source: issues and pull requests of engines, as each specimen names them.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal
 
@@ -54,6 +54,10 @@ class Specimen:
     def modelled(self) -> bool:
         """Whether the entry can be run."""
         return self.generate is not None
+
+    def mended_by(self, repair: str) -> Specimen:
+        """Return the entry with what usually mends it, in the imperative."""
+        return replace(self, repair=repair)
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,7 @@ SPECIMENS = (
         printed=("0", ".070"),
         note="two siblings a level, drafted without replacement: the joint distance is .1016 here, by hand too; the "
         "corpus measured the engine's own function on a tree that it does not state, and no near reading has its .070",
-    ),
+    ).mended_by("draw the bonus token from the target's row after the last accepted node"),
     Specimen(
         "M24",
         "an independent draw of the target for each path of a tree",
@@ -58,5 +58,5 @@ SPECIMENS = (
         _a_truth_for_each_path,
         printed=(".181", ".181"),
         note="the draft's two likeliest tokens as paths; without a match the first path's draw is emitted",
-    ),
+    ).mended_by("draw once after each prefix, whichever paths share it, and emit what was drawn"),
 )

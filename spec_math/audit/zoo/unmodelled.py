@@ -11,12 +11,12 @@ SPECIMENS = (
         "transformers PR #28166",
         "verifier",
         note="which entries are divided is not stated, and a greedy draft alone is M2",
-    ),
+    ).mended_by("gather both masses at the drafted token's id, and draw drafts from the law that is reported"),
     Specimen(
         "M47",
         "the coins of verification differ across tensor-parallel ranks",
         "vLLM #17498",
         "replay",
         note="ranks that commit different tokens have no one text whose law could be judged",
-    ),
+    ).mended_by("draw the coins on one rank and send them to the others, or seed all ranks alike"),
 )
