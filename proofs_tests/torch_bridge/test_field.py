@@ -330,5 +330,6 @@ def test_models_in_numpy_know_where_the_prompt_ends(prompt: tuple[int, ...], mon
         return np.append(ids, 1)
 
     module, models = SimpleNamespace(speculative_sampling=speculative_sampling), COINS.models
-    assert list(jaymody.ENGINES[0].run(module, Step(*models, 1))) == [1]
+    one_round: Any = jaymody.ENGINES[0].run
+    assert list(one_round(module, Step(*models, 1))) == [1]
     assert [row.tolist() for row in seen] == [models[1](()), models[0]((1,)), models[0]((1,))]

@@ -153,11 +153,10 @@ class Bisected:
 class Engine:
     """A public sampler: where it comes from, how a round of it is run, and what was found in it.
 
-    `run(module, step)` calls the engine's own code for one round and returns the tokens that it emits; it is None where
-    the record says how the code is `bisected`. `options` names
-    what of `Options` the code itself applies. `stubs` are packages that it imports and does not use here, and `given`
-    names of modules that are not imported. `control` is one place changed by which its law goes wrong. `unit` is the
-    roundoff of the type it computes in.
+    `run(module, step)` calls the engine's own code for one round and returns the tokens that it emits; or it is
+    `Bisected`, where coins are put in. `options` names what of `Options` the code itself applies. `stubs` are packages
+    that it imports and does not use here, and `given` names of modules that are not imported. `control` is one place
+    changed by which its law goes wrong. `unit` is the roundoff of the type it computes in.
     """
 
     name: str
@@ -165,7 +164,7 @@ class Engine:
     module: str
     function: str
     rule: str
-    run: Callable[[Any, Step], Sequence[int]] | None
+    run: Callable[[Any, Step], Sequence[int]] | Bisected
     control: Edit
     options: tuple[str, ...] = ()
     stubs: tuple[str, ...] = ()
@@ -183,7 +182,5 @@ class Engine:
     slow: bool = False
     """Whether its rounds are judged on laws of two tokens alone, and one draft: a round of it takes many paths."""
     control_options: Options = PLAIN
-    bisected: Bisected | None = None
-    """How its law is had where its coins are put in and bisected, in place of `run` and its paths."""
     restated: str = ""
     """The package and version whose rule `torch_bridge.restated` writes down, where its own code cannot be run."""

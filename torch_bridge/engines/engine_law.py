@@ -31,8 +31,8 @@ def loaded(engine: Engine, root: Any, edits: tuple[Edit, ...] = ()) -> Any:
     by_module: dict[str, list[tuple[str, str]]] = {}
     for edit in (*engine.edits, *edits):
         by_module.setdefault(edit.module or engine.module, []).append((edit.old, edit.new))
-    if engine.bisected is not None:
-        return load(Path(root), engine.module, engine.bisected.parts(), engine.bisected.beside, by_module)
+    if isinstance(engine.run, Bisected):
+        return load(Path(root), engine.module, engine.run.parts(), engine.run.beside, by_module)
     return load_module(root, engine.module, Loading(engine.stubs, engine.given, by_module))
 
 
@@ -47,7 +47,8 @@ def engine_law(
 ) -> Emitted | Partial:
     """Compute the exact law {tokens: probability} of what an engine emits in some rounds, on two models of laws.
 
-    Every path of the engine's own code is walked, by `explore`; a round goes on after the tokens of the one before.
+    Every path of the engine's own code is walked, by `explore`, or its coins are bisected; a round goes on after the
+    tokens of the one before.
 
     Args:
         engine: the record.
@@ -61,15 +62,14 @@ def engine_law(
         ExploreError: the engine does with a random number what cannot be followed.
     """
     rounds, budget, grid = how.get("rounds", 1), how.get("budget", 100_000), how.get("grid")
-    if engine.bisected is not None:
-        return _bisected(engine.bisected, module, laws, lookahead, rounds)
-    assert engine.run is not None, f"the record of {engine.name} neither runs it nor says how it is bisected"
-    runs = engine.run
+    one_round = engine.run
+    if isinstance(one_round, Bisected):
+        return _bisected(one_round, module, laws, lookahead, rounds)
 
     def run() -> Text:
         step = Step(*laws, lookahead, options)
         for _ in range(rounds):
-            step = step.after([int(token) for token in runs(module, step)])
+            step = step.after([int(token) for token in one_round(module, step)])
         return step.text
 
     found = explore(run, budget, grid)

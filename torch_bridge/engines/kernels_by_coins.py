@@ -46,12 +46,11 @@ def _engine(name: str, module: str, rule: str, control: Edit, how: Bisected) -> 
         module,
         "chain_speculative_sampling_triton" if own else "rejection_sample",
         rule,
-        None,
+        how,
         control,
         repository="" if own else "vllm-project/vllm",
         most=2,
         slow=True,
-        bisected=how,
     )
 
 
