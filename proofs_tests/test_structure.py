@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sized
+from functools import cache
 from pathlib import Path
 from textwrap import dedent
 
@@ -31,12 +32,14 @@ def name_of(path: Path) -> str:
     return str(path.relative_to(ROOT))
 
 
-library = pytest.mark.parametrize("path", LIBRARY, ids=name_of)
-everywhere = pytest.mark.parametrize("path", CHECKED, ids=name_of)
-
-
+@cache
 def parsed(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
+
+
+def found_in(paths: Iterable[Path], reading: Callable[[ast.Module], Sized]) -> dict[str, Sized]:
+    """What a reading finds, by the name of the file; files where it finds nothing are left out."""
+    return {name_of(path): found for path in paths if (found := reading(parsed(path)))}
 
 
 def part(name: str) -> str:
@@ -119,12 +122,11 @@ def asserts(tree: ast.Module) -> list[int]:
     return [node.lineno for node in ast.walk(tree) if isinstance(node, ast.Assert)]
 
 
-@library
-def test_imports_run_downhill(path: Path) -> None:
-    own = path.relative_to(ROOT / "spec_math").parts[0].removesuffix(".py")
-    if own != "__init__":
-        assert own in HEIGHT, f"put {own} on a floor"
-        assert uphill(parsed(path), own) == []
+def test_imports_run_downhill() -> None:
+    rooms = {path: path.relative_to(ROOT / "spec_math").parts[0].removesuffix(".py") for path in LIBRARY}
+    assert set(rooms.values()) - {"__init__"} <= set(HEIGHT), "put each on a floor"
+    found = {name_of(path): uphill(parsed(path), own) for path, own in rooms.items() if own != "__init__"}
+    assert {name: lines for name, lines in found.items() if lines} == {}
 
 
 @pytest.mark.parametrize("folder", ["spec_math", "torch_bridge", "proofs_tests"])
@@ -156,7 +158,7 @@ def test_a_circle_of_imports_is_found(tmp_path: Path) -> None:
 
 
 def from_tests(tree: ast.Module) -> list[str]:
-    """Modules of tests that are imported: what two tests share stands in a module that is none."""
+    """Modules of tests that are imported: what two tests share stands in a module without tests."""
     found = (name.split(".") for _, name in imported(tree) if name.startswith("proofs_tests."))
     return [".".join(parts) for parts in found if any(part.startswith("test_") for part in parts[:-1])] + [
         name for _, name in imported(tree) if name in TESTS
@@ -166,9 +168,8 @@ def from_tests(tree: ast.Module) -> list[str]:
 TESTS = {".".join(path.relative_to(ROOT).with_suffix("").parts) for path in CHECKED if path.name.startswith("test_")}
 
 
-@everywhere
-def test_nothing_is_imported_from_a_test(path: Path) -> None:
-    assert from_tests(parsed(path)) == []
+def test_nothing_is_imported_from_a_test() -> None:
+    assert found_in(CHECKED, from_tests) == {}
 
 
 def test_an_import_from_a_test_is_found() -> None:
@@ -187,30 +188,26 @@ def _file(name: str, files: dict[str, Path]) -> str | None:
     return None
 
 
-@everywhere
-def test_no_comparison_is_thrown_away(path: Path) -> None:
-    assert thrown_away(parsed(path)) == []
+def test_no_comparison_is_thrown_away() -> None:
+    assert found_in(CHECKED, thrown_away) == {}
 
 
-@library
-def test_no_file_is_too_long(path: Path) -> None:
-    assert len(path.read_text(encoding="utf-8").splitlines()) <= LONGEST
+def test_no_file_is_too_long() -> None:
+    lines = {name_of(path): len(path.read_text(encoding="utf-8").splitlines()) for path in LIBRARY}
+    assert {name: length for name, length in lines.items() if length > LONGEST} == {}
 
 
-@library
-def test_library_code_does_not_assert(path: Path) -> None:
+def test_library_code_does_not_assert() -> None:
     """`python -O` drops assertions, and with them the check."""
-    assert asserts(parsed(path)) == []
+    assert found_in(LIBRARY, asserts) == {}
 
 
-@library
-def test_every_public_function_shows_an_example(path: Path) -> None:
-    assert without_example(parsed(path)) == []
+def test_every_public_function_shows_an_example() -> None:
+    assert found_in(LIBRARY, without_example) == {}
 
 
-@pytest.mark.parametrize("path", [path for path in CHECKED if path.parts[-2] != "proofs_tests"], ids=name_of)
-def test_no_example_is_empty(path: Path) -> None:
-    assert set(empty_examples(parsed(path))) <= NO_EXAMPLE
+def test_no_example_is_empty() -> None:
+    assert found_in(CHECKED, lambda tree: set(empty_examples(tree)) - NO_EXAMPLE) == {}
 
 
 def test_an_empty_example_is_found() -> None:
@@ -282,3 +279,8 @@ def test_the_readings_find_what_they_look_for() -> None:
     assert len(uphill(tree, "token_level")) == 4
     assert len(uphill(tree, "cli")) == 2
     assert len(CHECKED) > len(LIBRARY) > 40
+
+
+def test_what_is_found_is_told_by_the_name_of_its_file() -> None:
+    """The control: this file asserts, and none of the library does."""
+    assert list(found_in([*LIBRARY[:3], Path(__file__)], asserts)) == ["proofs_tests/test_structure.py"]
