@@ -12,20 +12,13 @@ import numpy as np
 import torch
 
 from spec_math import SCHEMES
-from spec_math.block_level.array_tree import ArrayTree, Walked, emitted
-from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.tree import Node, grow
-from spec_math.block_level.tree_rules import TREE_RULES, TreeRule
-from spec_math.chance import Coin, sample
-from spec_math.scheme import Scheme, draw_independent
-from spec_math.token_level import without_replacement
-from torch_bridge.drafts_validation import columns_of
-from torch_bridge.options import DEFAULT
+from spec_math.block_level.array_tree import ArrayTree
+from spec_math.block_level.tree_rules import TREE_RULES
+from spec_math.chance import Coin
+from spec_math.language.model import Model
+from spec_math.scheme import Scheme, Tokens
 from torch_bridge.threshold import laws
-
-REQUESTS, SIZE, DRAFTS = 12, 20, 3
-SHAPES = {"any": (3, 1, 1), "distinct": (3, 2), "one": (1, 1, 1, 1)}
-"""The widths of drafted trees, by how siblings may agree."""
+from torch_bridge.vector_requests import REQUESTS, SIZE, Logits, Rows, positions, trees
 
 ABOUT = {
     "drafts_*.safetensors": "one position: logits [B, V], tokens [B, k], uniforms [B, C]; expected [B, 1], "
@@ -60,130 +53,52 @@ def rule_files(coin_of: Any, seed: int = 0) -> Iterator[RuleFile]:
     """
     for number, scheme in enumerate(SCHEMES):
         rng = np.random.default_rng([seed, 1, number])
-        yield RuleFile(f"drafts_{plain(scheme.name)}", scheme.name, _of_scheme(scheme, coin_of, rng))
+        targets = torch.from_numpy(2 * rng.standard_normal((REQUESTS, SIZE))).float()
+        drafts = targets + torch.from_numpy(rng.standard_normal((REQUESTS, SIZE))).float()
+        arrays = positions(scheme, (targets, drafts), _OneVocabulary(), rng, coin_of)
+        yield RuleFile(f"drafts_{plain(scheme.name)}", scheme.name, arrays)
     for number, rule in enumerate(TREE_RULES):
         rng = np.random.default_rng([seed, 2, number])
-        yield RuleFile(f"tree_{plain(rule.name)}", rule.name, _of_rule(rule, coin_of, rng))
+        yield RuleFile(f"tree_{plain(rule.name)}", rule.name, trees(rule, _OneVocabulary(), rng, coin_of))
 
 
-def _of_scheme(scheme: Scheme, coin_of: Any, rng: np.random.Generator) -> dict[str, Any]:
-    targets = torch.from_numpy(2 * rng.standard_normal((REQUESTS, SIZE))).float()
-    drafts = targets + torch.from_numpy(rng.standard_normal((REQUESTS, SIZE))).float()
-    rows = [laws(logits, DEFAULT).numpy() for logits in (targets, drafts)]
-    tokens = np.full((REQUESTS, scheme.drafts or DRAFTS), -1)
-    uniforms = rng.integers(0, 2**24, (REQUESTS, columns_of(scheme, DRAFTS))) / 2.0**24
-    found: list[tuple[int, bool, float]] = []
-    for row, (t, d) in enumerate(zip(*rows, strict=True)):
-        coin = coin_of(uniforms[row].tolist())
-        if row % 6 != 5:
-            drawn = sample(lambda drawing, d=d, row=row: scheme.draw(drawing, d, DRAFTS - row % 2), rng)
-            tokens[row, : len(drawn)] = drawn
-            token, accepted = (scheme.emit or no_program)(coin, drawn, t, d)
-        else:
-            token, accepted = coin.draw(t), False
-        found.append((token, accepted, coin.distance))
-    return {
-        "target_logits": targets,
-        "draft_logits": drafts,
-        "tokens": torch.from_numpy(tokens),
-        "uniforms": torch.from_numpy(uniforms),
-        "expected": torch.tensor([[token] for token, _, _ in found]),
-        "accepted": torch.tensor([int(accepted) for _, accepted, _ in found]),
-        "distance": torch.tensor([distance for _, _, distance in found], dtype=torch.float64),
-    }
+class _OneVocabulary:
+    """The draft's tokens are the target's."""
+
+    coins = 0
+
+    def logits(self, rng: np.random.Generator) -> Logits:
+        target = torch.from_numpy(2 * rng.standard_normal(SIZE)).float()
+        return target, target + torch.from_numpy(rng.standard_normal(SIZE)).float()
+
+    def draft_law(self, row: torch.Tensor) -> Any:
+        return laws(row).numpy()
+
+    def emit(self, coin: Coin, scheme: Scheme, drafts: Tokens, masses: tuple[Any, Any]) -> tuple[int, bool]:
+        return program(scheme)(coin, drafts, *masses) if drafts else (coin.draw(masses[0]), False)
+
+    def models(self, rows: Rows) -> tuple[Model, Model]:
+        return lambda path: laws(rows.at(path)[0]).numpy(), lambda path: laws(rows.at(path)[1]).numpy()
+
+    def last(self, coin: Coin, rows: Rows, block: Tokens) -> int:  # noqa: ARG002
+        return block[-1]
+
+    def placed(self, tree: ArrayTree) -> ArrayTree:
+        return tree
 
 
-def _of_rule(rule: TreeRule, coin_of: Any, rng: np.random.Generator) -> dict[str, Any]:
-    widths, draw = SHAPES[rule.siblings], draw_independent if rule.siblings == "any" else without_replacement.draw
-    number = sum(int(np.prod(widths[: level + 1])) for level in range(len(widths)))
-    logits = torch.zeros(2, REQUESTS, number + 1, SIZE)
-    tokens, parents = np.full((2, REQUESTS, number), -1)
-    uniforms = rng.integers(0, 2**24, (REQUESTS, rule.coins(number))) / 2.0**24
-    blocks: list[tuple[tuple[int, ...], float]] = []
-    for row in range(REQUESTS):
-        known: dict[tuple[int, ...], Any] = {}
+def program(scheme: Scheme) -> Any:
+    """Return the program of a scheme that says which token it emits and whether that is a draft.
 
-        def rows_at(path: tuple[int, ...], known: dict[tuple[int, ...], Any] = known) -> Any:
-            if path not in known:
-                target = torch.from_numpy(2 * rng.standard_normal(SIZE)).float()
-                known[path] = torch.stack([target, target + torch.from_numpy(rng.standard_normal(SIZE)).float()])
-            return known[path]
+    Raises:
+        TypeError: the scheme has none.
 
-        conditionals = Conditionals(_model(rows_at, 0), _model(rows_at, 1), ())
-        nodes = sample(lambda drawing, c=conditionals: grow(drawing, c, widths, draw), rng) if row % 6 != 5 else ()
-        paths: list[tuple[int, ...]] = [()]
-        for token, above in listed(nodes):
-            tokens[row, len(paths) - 1], parents[row, len(paths) - 1] = token, above
-            paths.append((*paths[above + 1], token))
-        for slot, path in enumerate(paths):
-            logits[:, row, slot] = rows_at(path)
-        coin = coin_of(uniforms[row].tolist())
-        blocks.append((rule.program(coin, nodes, conditionals), coin.distance))
-    accepted = accepted_nodes(blocks, tokens, parents, len(widths))
-    tree = ArrayTree(torch.from_numpy(tokens), torch.from_numpy(parents), len(widths), 1)
-    follows = torch.tensor([block[-1] for block, _ in blocks])
-    expected, count = emitted(tree, Walked(accepted, follows))
-    return {
-        "target_logits": logits[0].clone(),
-        "draft_logits": logits[1].clone(),
-        "tokens": tree.tokens,
-        "parents": tree.parents,
-        "uniforms": torch.from_numpy(uniforms),
-        "expected": expected,
-        "count": count,
-        "nodes": accepted,
-        "distance": torch.tensor([distance for _, distance in blocks], dtype=torch.float64),
-    }
-
-
-def accepted_nodes(blocks: list[Any], tokens: Any, parents: Any, depth: int) -> Any:
-    """Return the nodes [B, D] that each block accepted: a path of its tokens but the last, the first by index.
-
-    >>> accepted_nodes([((7, 8), 0.5)], torch.tensor([[6, 7]]), torch.tensor([[-1, -1]]), 1).tolist()
-    [[1]]
+    >>> program(SCHEMES[0]) == SCHEMES[0].emit
+    True
     """
-    found = torch.full((len(blocks), depth), -1)
-    for row, (block, _) in enumerate(blocks):
-        paths: dict[tuple[int, ...], list[int]] = {(): []}
-        of_node: dict[int, tuple[tuple[int, ...], list[int]]] = {-1: ((), [])}
-        for node, (token, above) in enumerate(zip(tokens[row].tolist(), parents[row].tolist(), strict=True)):
-            if token >= 0:
-                of_node[node] = (*of_node[above][0], token), [*of_node[above][1], node]
-                _ = paths.setdefault(*of_node[node])
-        nodes = paths[block[:-1]]
-        found[row, : len(nodes)] = torch.tensor(nodes, dtype=torch.int64)
-    return found
-
-
-def listed(nodes: tuple[Node, ...], above: int = -1, start: int = 0) -> list[tuple[int, int]]:
-    """Return token and parent of each node of a drafted tree, a parent before its children.
-
-    >>> listed((Node(7, (Node(8),)),))
-    [(7, -1), (8, 0)]
-    """
-    found: list[tuple[int, int]] = []
-    for node in nodes:
-        place = start + len(found)
-        found.append((node.token, above))
-        found += listed(node.children, place, place + 1)
-    return found
-
-
-def _model(rows_at: Any, role: int) -> Any:
-    def model(path: tuple[int, ...]) -> Any:
-        return laws(rows_at(path)[role]).numpy()
-
-    return model
-
-
-def no_program(coin: Coin | None, *given: Any) -> Any:
-    """Stand in for the program of a scheme that has none.
-
-    >>> no_program(None)
-    Traceback (most recent call last):
-    TypeError: a scheme without emit has no vectors; got None and ()
-    """
-    raise TypeError(f"a scheme without emit has no vectors; got {coin} and {given}")
+    if scheme.emit is None:
+        raise TypeError(f"a scheme without emit has no vectors; {scheme.name!r} has none")
+    return scheme.emit
 
 
 def plain(name: str) -> str:
