@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import subprocess
 from fractions import Fraction
 from itertools import product
 from math import log, sqrt
@@ -152,3 +153,27 @@ def test_a_mend_that_is_recorded_leaves_nothing_lossy() -> None:
     for name, found in recorded.read().items():
         words = {one["verdict"] for one in found.get("mended", {}).get("cases", [])}
         assert not words & {"lossy", "raises"}, name
+
+
+OF_A_REPOSITORY = next(engine for engine in ENGINES if engine.archive is None and not engine.restated)
+
+
+@pytest.mark.parametrize("content", [None, "", "\n"])
+def test_a_copy_without_a_commit_is_refused(tmp_path: Path, monkeypatch: Any, content: str | None) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    if content is not None:
+        (tmp_path / ".commit").write_text(content)
+    with pytest.raises(recorded.ArchiveError, match=r"no git checkout and no file \.commit in it says one: name a"):
+        recorded.source_of(OF_A_REPOSITORY, {OF_A_REPOSITORY.name: tmp_path})
+    with pytest.raises(recorded.ArchiveError, match="is no folder: name a checkout"):
+        recorded.source_of(OF_A_REPOSITORY, {OF_A_REPOSITORY.name: tmp_path / "nowhere"})
+
+
+def test_a_copy_has_the_commit_that_its_file_says_or_git(tmp_path: Path) -> None:
+    inside, apart = tmp_path / "repository" / "copy", tmp_path / "repository"
+    inside.mkdir(parents=True)
+    for command in (["init", "-q"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm.", "--allow-empty"]):
+        subprocess.run(["git", "-C", str(apart), *command], check=True)
+    (inside / ".commit").write_text("c0ffee\n")
+    found = [recorded.source_of(OF_A_REPOSITORY, {OF_A_REPOSITORY.repository: one})[1] for one in (apart, inside)]
+    assert (len(found[0]["commit"]), found[1]["commit"]) == (40, "c0ffee")

@@ -6,6 +6,7 @@ import json
 import subprocess
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from shutil import which
 
 from spec_math.files.whole import write_whole
 from torch_bridge.engines.engine import Engine
@@ -30,7 +31,7 @@ def source_of(engine: Engine, sources: Mapping[str, Path]) -> tuple[Path, Found]
     """Return the folder of an engine's source, and what pins it: the archive's hash, or the commit of somebody's copy.
 
     Raises:
-        ArchiveError: the archive cannot be had, or no copy of the repository was named.
+        ArchiveError: the archive cannot be had, no copy of the repository was named, or the copy has no commit.
     """
     if engine.archive is not None:
         kept = engine.archive
@@ -40,10 +41,22 @@ def source_of(engine: Engine, sources: Mapping[str, Path]) -> tuple[Path, Found]
     folder = sources.get(engine.repository) or sources.get(engine.name)
     if folder is None:
         raise ArchiveError(f"{engine.repository} is no package: name your copy, --source {engine.repository}=DIR")
-    asked = ["git", "-C", str(folder), "rev-parse", "HEAD"]
-    commit = subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()
+    return folder, {"repository": engine.repository, "commit": _commit(folder)}
+
+
+def _commit(folder: Path) -> str:
+    """Return the commit of a copy: what its file `.commit` holds, or what git says of the checkout."""
     marked = folder / ".commit"
-    return folder, {"repository": engine.repository, "commit": commit or marked.read_text().strip()}
+    if marked.is_file() and (commit := marked.read_text(encoding="utf-8").strip()):
+        return commit
+    asked = ["git", "-C", str(folder), "rev-parse", "HEAD"]
+    if which("git") and (commit := subprocess.run(asked, capture_output=True, text=True, check=False).stdout.strip()):
+        return commit
+    lacking = "is no git checkout and no file .commit in it says one" if folder.is_dir() else "is no folder"
+    raise ArchiveError(
+        f"a verdict on a copy of a repository is recorded with the commit; {folder} {lacking}: name a checkout, or "
+        "write the commit of the copy into its .commit"
+    )
 
 
 def with_newest(found: Found, day: str) -> Found:
