@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -60,24 +61,21 @@ def accepts_any_match_of_fresh_draws(coin: Coin, tokens: Any, target: Any, _draf
 
 def k_sequential_below_gamma_star(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
     """γ = 1 and the residual as printed, which has negative masses there."""
-    for x in tokens:
-        if coin.flip(ratio(target, draft, x)):
-            return x
-    passed = np.minimum(target, draft)
-    missed = 1 - passed.sum()
-    left = target - passed * sum(missed**j for j in range(len(tokens)))
-    return coin.draw(left / left.sum())
+    return _at_one(coin, tokens, target, draft, lambda left: left / left.sum())
 
 
 def k_sequential_below_gamma_star_clipped(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
     """γ = 1, and the negative masses of the residual set to 0 in silence."""
+    return _at_one(coin, tokens, target, draft, lambda left: normalised(positive_part(left), target))
+
+
+def _at_one(coin: Coin, tokens: Any, target: Any, draft: Any, law_of: Callable[[Any], Any]) -> int:
     for x in tokens:
         if coin.flip(ratio(target, draft, x)):
             return x
     passed = np.minimum(target, draft)
     missed = 1 - passed.sum()
-    left = positive_part(target - passed * sum(missed**j for j in range(len(tokens))))
-    return coin.draw(normalised(left, target))
+    return coin.draw(law_of(target - passed * sum(missed**j for j in range(len(tokens)))))
 
 
 def k_sequential_with_the_plain_residual(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:

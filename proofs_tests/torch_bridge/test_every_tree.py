@@ -78,7 +78,7 @@ def test_wrong_functions_of_small_trees_are_found(rule: TreeRule, wrong: Any) ->
     options = Options(check=False, depth=6, width=6)
     try:
         found = differing(rule, trees, wrong(rule, *tensors(trees), options), NEAR)[0]
-    except (AssertionError, ValueError):  # the accepted nodes are no path of the tree, or the tree is none
+    except (AssertionError, ValueError):  # the accepted nodes are no path of the tree, or it is not a tree
         found = 1
     assert found > 0
 

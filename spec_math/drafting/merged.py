@@ -148,7 +148,7 @@ def placed(coin: Coin, token: int, rest: Array, places: Any) -> int:
 
 
 def _without(target: Array, places: Array) -> Array:
-    """Return the target [B, V] with mass 0 on the places [B, D], of which −1 is none."""
+    """Return the target [B, V] with mass 0 on the places [B, D]; −1 there stands for no place."""
     xp = array_namespace(target)
     best = xp.max(places, axis=-1)[:, None]
     # An absent place repeats one that there is; a row without any keeps the mass of token 0.

@@ -90,7 +90,7 @@ def left_over(rows: Array, taken: Array, factor: Array) -> Array:
 
 
 def without_tokens(rows: Array, tokens: Array) -> Array:
-    """Return rows [B, V] with mass 0 on the tokens [B, m], of which −1 is none.
+    """Return rows [B, V] with mass 0 on the tokens [B, m]; −1 there stands for no token.
 
     >>> from spec_math.arrays import exact
     >>> import numpy as np

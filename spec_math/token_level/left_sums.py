@@ -19,7 +19,7 @@ from spec_math.token_level.array_drafts import left_over, without_tokens
 def sums_left(
     coin: ArrayCoin, laws: tuple[Array, Array], factor: Array, without: Array | None = None, where: Array | None = None
 ) -> Array:
-    """Return Σ (t − factor·d)+, [B], over all tokens but those of `without` [B, m], of which −1 is none.
+    """Return Σ (t − factor·d)+, [B], over all tokens but those of `without` [B, m]; −1 there stands for no token.
 
     `laws` are t and d, [B, V] each, the factor [B]. Outside `where` [B] the sums mean nothing. On the host floats are
     summed in float64, a row at a time and only within `where`; elsewhere as the coin sums the rows that are left.

@@ -88,7 +88,7 @@ def repeat(values: Any, repeats: Any, axis: int | None = None, total_repeat_leng
 
 
 def one_hot(tokens: Any, size: int, dtype: Any = np.float32) -> Any:
-    """Return one-hot rows; a token that is none has a row of zeros.
+    """Return one-hot rows; an index outside of them has a row of zeros.
 
     >>> one_hot(np.array([1, -1]), 2, bool).tolist()
     [[False, True], [False, False]]

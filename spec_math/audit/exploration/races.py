@@ -7,7 +7,7 @@ from fractions import Fraction
 from itertools import product
 
 Bounds = list[list[Fraction]]
-"""bounds[a][b] is the r of the condition s_a ≥ r·s_b; 0 is none."""
+"""bounds[a][b] is the r of the condition s_a ≥ r·s_b; 0 where there is no such condition."""
 
 
 def joint(rates: Sequence[Sequence[Fraction]], winners: Sequence[int]) -> Fraction:
