@@ -20,8 +20,9 @@ torch = pytest.importorskip("torch", reason="torch is an optional extra")
 from spec_math.verdict import Lossy  # noqa: E402
 from torch_bridge.engines import engine as engine_record  # noqa: E402
 from torch_bridge.engines import jaymody  # noqa: E402
-from torch_bridge.engines.engine import PLAIN, Archive, Defect, Edit, Engine, Options, Step, processed  # noqa: E402
+from torch_bridge.engines.engine import PLAIN, Defect, Edit, Engine, Options, Step, processed  # noqa: E402
 from torch_bridge.engines.engine_law import bound_of, engine_law, loaded, verdict_on  # noqa: E402
+from torch_bridge.engines.source import Archive, Repository  # noqa: E402
 from torch_bridge.field import functions, recorded, worker  # noqa: E402
 from torch_bridge.field.archive import ArchiveError, unpacked  # noqa: E402
 from torch_bridge.field.cases import COINS, CONTEXT, SMALL, FieldCase, choices  # noqa: E402
@@ -63,7 +64,7 @@ def run(module: Any, step: Step) -> Sequence[int]:
 CONTROL = Edit("(rows[place] - law)", "(rows[place] - 0 * law)")
 ENGINE = Engine(
     name="toy",
-    archive=None,
+    source=Repository("nobody/toy"),
     module="toysampler.sampler",
     function="step",
     rule="chain",
@@ -106,7 +107,7 @@ def test_a_mend_is_judged_on_the_cases_that_failed(root: Path) -> None:
     mend = Defect("The residual is the target.", (Edit("0 * law", "law"),))
     other = Edit("torch.rand(1) < ratio(rows[place][token], law[token])", "True")
     engine = Engine(
-        "toy", None, ENGINE.module, "step", "chain", broken, other, (), ENGINE.stubs, defects=(mend,), most=1
+        "toy", ENGINE.source, ENGINE.module, "step", "chain", broken, other, (), ENGINE.stubs, defects=(mend,), most=1
     )
     found = judged_engine(engine, root)
     assert (found["verdict"], found["control"]["verdict"]) == ("lossy", "lossy")

@@ -17,11 +17,12 @@ torch = pytest.importorskip("torch", reason="torch is an optional extra")
 
 from torch_bridge.engines import openvino_genai  # noqa: E402
 from torch_bridge.engines.engine_law import engine_law, loaded  # noqa: E402
+from torch_bridge.engines.source import Repository  # noqa: E402
 from torch_bridge.engines.tpu_inference_sampler import topk_mask, topp_mask  # noqa: E402
 from torch_bridge.explore import explore  # noqa: E402
 from torch_bridge.field import recorded  # noqa: E402
 from torch_bridge.field.cases import SMALL, FieldCase  # noqa: E402
-from torch_bridge.field.engines import ENGINES  # noqa: E402
+from torch_bridge.field.engines import ENGINES, named  # noqa: E402
 from torch_bridge.field.judging import judged_case  # noqa: E402
 from torch_bridge.field.page import PAGE  # noqa: E402
 from torch_bridge.field.reports import REPORTS, file_name, report, reportable, write_reports  # noqa: E402
@@ -155,7 +156,7 @@ def test_a_mend_that_is_recorded_leaves_nothing_lossy() -> None:
         assert not words & {"lossy", "raises"}, name
 
 
-OF_A_REPOSITORY = next(engine for engine in ENGINES if engine.archive is None and not engine.restated)
+OF_A_REPOSITORY = next(engine for engine in ENGINES if isinstance(engine.source, Repository))
 
 
 @pytest.mark.parametrize("content", [None, "", "\n"])
@@ -175,5 +176,11 @@ def test_a_copy_has_the_commit_that_its_file_says_or_git(tmp_path: Path) -> None
     for command in (["init", "-q"], ["-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm.", "--allow-empty"]):
         subprocess.run(["git", "-C", str(apart), *command], check=True)
     (inside / ".commit").write_text("c0ffee\n")
-    found = [recorded.source_of(OF_A_REPOSITORY, {OF_A_REPOSITORY.repository: one})[1] for one in (apart, inside)]
+    found = [recorded.source_of(OF_A_REPOSITORY, {OF_A_REPOSITORY.project: one})[1] for one in (apart, inside)]
     assert (len(found[0]["commit"]), found[1]["commit"]) == (40, "c0ffee")
+
+
+def test_engines_are_named_by_their_project_and_none_by_nothing() -> None:
+    assert {engine.name for engine in named("jd-opensource/xllm")} == {"xLLM"}
+    with pytest.raises(ValueError, match="there is no engine ''"):
+        named("")

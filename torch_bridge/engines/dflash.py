@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from torch_bridge.engines.engine import Archive, Edit, Engine, Step
+from torch_bridge.engines.engine import Edit, Engine, Step
+from torch_bridge.engines.source import Archive
 
 
 def _run(module: Any, step: Step) -> Sequence[int]:
@@ -25,7 +26,7 @@ def _run(module: Any, step: Step) -> Sequence[int]:
 ENGINES = (
     Engine(
         name="dflash",
-        archive=Archive(
+        source=Archive(
             "dflash",
             "0.1.0",
             "dflash-0.1.0-py3-none-any.whl",

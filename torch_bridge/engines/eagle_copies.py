@@ -9,7 +9,8 @@ import numpy as np
 import torch
 
 from torch_bridge.engines.drafted_tree import drafted_tree
-from torch_bridge.engines.engine import Archive, Edit, Engine, Step, Text
+from torch_bridge.engines.engine import Edit, Engine, Step, Text
+from torch_bridge.engines.source import Archive, Repository
 
 
 def likeliest_paths(step: Step) -> list[Text]:
@@ -42,7 +43,7 @@ CONTROL = Edit("r <= acp", "r <= 2 * acp")
 ENGINES = (
     Engine(
         name="AngelSlim",
-        archive=Archive(
+        source=Archive(
             "angelslim",
             "0.5.0",
             "angelslim-0.5.0-py3-none-any.whl",
@@ -57,13 +58,12 @@ ENGINES = (
     ),
     Engine(
         name="EAGLE",
-        archive=None,
+        source=Repository("SafeAILab/EAGLE"),
         module="eagle.model.utils",
         function="evaluate_posterior",
         rule="tree, one-hot",
         run=_run,
         control=CONTROL,
         stubs=("transformers",),
-        repository="SafeAILab/EAGLE",
     ),
 )

@@ -12,6 +12,7 @@ import torch
 from spec_math.arrays import asarray
 from spec_math.distribution import temperature, top_k, top_p
 from spec_math.language.model import Model
+from torch_bridge.engines.source import Archive, Repository, Restated, Source
 from torch_bridge.toy_models import Form, TableModel, logits_of, table_models
 
 Text = tuple[int, ...]
@@ -32,15 +33,6 @@ class Options:
 
 
 PLAIN = Options()
-
-
-class Archive(NamedTuple):
-    """A file of the package index, pinned: the package, its version, and the file's name and sha256."""
-
-    package: str
-    version: str
-    file: str
-    sha256: str
 
 
 class Edit(NamedTuple):
@@ -160,7 +152,7 @@ class Engine:
     """
 
     name: str
-    archive: Archive | None
+    source: Source
     module: str
     function: str
     rule: str
@@ -170,7 +162,6 @@ class Engine:
     stubs: tuple[str, ...] = ()
     given: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
     defects: tuple[Defect, ...] = ()
-    repository: str = ""
     unit: float = 2.0**-24
     law: Callable[[Any, Model, Options], Model] | None = None
     most: int = 3
@@ -182,5 +173,14 @@ class Engine:
     slow: bool = False
     """Whether its rounds are judged on laws of two tokens alone, and one draft: a round of it takes many paths."""
     control_options: Options = PLAIN
-    restated: str = ""
-    """The package and version whose rule `torch_bridge.restated` writes down, where its own code cannot be run."""
+
+    @property
+    def project(self) -> str:
+        """The package that it is from, or the repository."""
+        match self.source:
+            case Archive(package):
+                return package
+            case Repository(name):
+                return name
+            case Restated(version):
+                return version.partition(" ")[0]

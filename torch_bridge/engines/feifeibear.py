@@ -7,6 +7,7 @@ from typing import Any
 
 from spec_math.language.model import Model
 from torch_bridge.engines.engine import PROMPT, Defect, Edit, Engine, Step
+from torch_bridge.engines.source import Repository
 from torch_bridge.toy_models import table_models
 
 
@@ -60,14 +61,13 @@ ZERO = Defect(
 def _engine(name: str, function: str, seeded: bool = False, first: int = 1) -> Engine:
     return Engine(
         name,
-        None,
+        Repository("feifeibear/LLMSpeculativeSampling"),
         "sampling.speculative_sampling",
         function,
         "chain",
         _runs(function, seeded, first),
         Edit(CACHED, "target_model_cache._prob_history[:, n, :]"),
         () if seeded or not first else ("temperature > 0",),
-        repository="feifeibear/LLMSpeculativeSampling",
         defects=(SEED,) if seeded else () if first else (ZERO,),
     )
 

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from torch_bridge.engines.engine import Defect, Edit, Engine, Step
+from torch_bridge.engines.source import Repository
 from torch_bridge.toy_models import TableModel
 
 
@@ -37,7 +38,7 @@ SHAPES = Defect(
 ENGINES = (
     Engine(
         name="gpt-fast",
-        archive=None,
+        source=Repository("pytorch-labs/gpt-fast"),
         module="generate",
         function="speculative_decode",
         rule="chain",
@@ -46,6 +47,5 @@ ENGINES = (
         options=("temperature > 0", "top_k"),
         given={"model": {"Transformer": object}, "tokenizer": {}},
         defects=(SHAPES,),
-        repository="pytorch-labs/gpt-fast",
     ),
 )

@@ -9,6 +9,7 @@ import numpy as np
 
 from spec_math.language.model import Model
 from torch_bridge.engines.engine import PROMPT, Edit, Engine, Step, Text
+from torch_bridge.engines.source import Repository
 
 
 def _run(module: Any, step: Step) -> Sequence[int]:
@@ -41,13 +42,12 @@ class _Quiet:
 ENGINES = (
     Engine(
         name="jaymody",
-        archive=None,
+        source=Repository("jaymody/speculative-sampling"),
         module="main",
         function="speculative_sampling",
         rule="chain",
         run=_run,
         control=Edit("max_fn(q[i] - p[i])", "q[i]"),
         stubs=("gpt2", "utils", "fire"),
-        repository="jaymody/speculative-sampling",
     ),
 )

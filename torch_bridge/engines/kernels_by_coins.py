@@ -5,7 +5,8 @@ from __future__ import annotations
 from functools import partial
 
 from torch_bridge.engines import sglang, vllm, vllm_runner
-from torch_bridge.engines.engine import Archive, Bisected, Edit, Engine
+from torch_bridge.engines.engine import Bisected, Edit, Engine
+from torch_bridge.engines.source import Archive, Repository
 from torch_bridge.engines.source_file import interpreted_triton
 from torch_bridge.engines.vllm_parts import parts
 
@@ -42,13 +43,12 @@ def _engine(name: str, module: str, rule: str, control: Edit, how: Bisected) -> 
     own = name.startswith("SGLang")
     return Engine(
         name,
-        SGLANG if own else None,
+        SGLANG if own else Repository("vllm-project/vllm"),
         module,
         "chain_speculative_sampling_triton" if own else "rejection_sample",
         rule,
         how,
         control,
-        repository="" if own else "vllm-project/vllm",
         most=2,
         slow=True,
     )

@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from torch_bridge.engines.engine import Archive, Defect, Edit, Engine, Options, Step
+from torch_bridge.engines.engine import Defect, Edit, Engine, Options, Step
+from torch_bridge.engines.source import Archive
 
 
 def _run(module: Any, step: Step) -> Sequence[int]:
@@ -45,7 +46,7 @@ CONTROL = Edit("torch.clamp(adjusted_distribution, 0.0)", "torch.clamp(target_pr
 ENGINES = (
     Engine(
         name="litgpt",
-        archive=ARCHIVE,
+        source=ARCHIVE,
         module=MODULE,
         function="speculative_decoding",
         rule="chain",
@@ -78,7 +79,7 @@ ENGINES = (
     ),
     Engine(
         name="litgpt text",
-        archive=ARCHIVE,
+        source=ARCHIVE,
         module=MODULE,
         function="generate",
         rule="chain",

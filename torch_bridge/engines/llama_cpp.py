@@ -10,6 +10,7 @@ import numpy as np
 from spec_math.arrays import asarray
 from spec_math.language.model import Model
 from torch_bridge.engines.engine import Defect, Edit, Engine, Options, Step, Text
+from torch_bridge.engines.source import Restated
 
 
 def _listed(module: Any, model: Model, options: Options) -> Any:
@@ -49,7 +50,7 @@ BY_PLACE = Defect(
 ENGINES = (
     Engine(
         name="llama.cpp example",
-        archive=None,
+        source=Restated("ggml-org/llama.cpp 007d713"),
         module="torch_bridge.restated.llama_cpp",
         function="examples/speculative/speculative.cpp, main, restated",
         rule="likeliest, by ratio",
@@ -59,6 +60,5 @@ ENGINES = (
         law=_law,
         unit=2.0**-53,
         defects=(LIKELIEST, BY_PLACE),
-        restated="ggml-org/llama.cpp 007d713",
     ),
 )

@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from torch_bridge.engines.engine import Archive, Edit, Engine, Step
+from torch_bridge.engines.engine import Edit, Engine, Step
+from torch_bridge.engines.source import Archive
 
 ARCHIVE = Archive(
     "lmdeploy",

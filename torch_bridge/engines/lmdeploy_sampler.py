@@ -89,7 +89,7 @@ GIVEN: dict[str, dict[str, Any]] = {
 def _engine(name: str, greedy: bool) -> Engine:
     return Engine(
         name=name,
-        archive=ARCHIVE,
+        source=ARCHIVE,
         module="lmdeploy.pytorch.spec_decode.reject_sampler",
         function="RejectionSampler.forward",
         rule="one-hot",

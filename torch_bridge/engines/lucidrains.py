@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from torch_bridge.engines.engine import Archive, Edit, Engine, Step
+from torch_bridge.engines.engine import Edit, Engine, Step
+from torch_bridge.engines.source import Archive
 from torch_bridge.stand_ins.rearranged import rearrange
 
 
@@ -30,7 +31,7 @@ def _run(module: Any, step: Step) -> Sequence[int]:
 ENGINES = (
     Engine(
         name="lucidrains",
-        archive=Archive(
+        source=Archive(
             "speculative-decoding",
             "0.2.0",
             "speculative_decoding-0.2.0-py3-none-any.whl",

@@ -14,6 +14,7 @@ from spec_math.language.model import Model
 from torch_bridge.engines.drafted_tree import DraftedTree, Text, drafted_tree
 from torch_bridge.engines.eagle_copies import likeliest_paths
 from torch_bridge.engines.engine import Defect, Edit, Engine, Step
+from torch_bridge.engines.source import Repository
 from torch_bridge.explore import explore
 
 ARGUMENTS = ("logits", "candidates", "temperature", "posterior_threshold", "posterior_alpha")
@@ -93,7 +94,7 @@ SIX = Defect(
 def _engine(name: str, run: Callable[[Any, Step], Sequence[int]], control: Edit, known: Defect) -> Engine:
     return Engine(
         name=name,
-        archive=None,
+        source=Repository("FasterDecoding/Medusa"),
         module="medusa.model.utils",
         function="evaluate_posterior",
         rule="tree, typical",
@@ -102,7 +103,6 @@ def _engine(name: str, run: Callable[[Any, Step], Sequence[int]], control: Edit,
         options=("temperature",),
         stubs=("transformers",),
         defects=(known,),
-        repository="FasterDecoding/Medusa",
     )
 
 

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from torch_bridge.engines.engine import Archive, Edit, Engine, Step
+from torch_bridge.engines.engine import Edit, Engine, Step
+from torch_bridge.engines.source import Archive
 
 
 def _run(module: Any, step: Step) -> Sequence[int]:
@@ -18,7 +19,7 @@ def _run(module: Any, step: Step) -> Sequence[int]:
 ENGINES = (
     Engine(
         name="mtplx",
-        archive=Archive(
+        source=Archive(
             "mtplx",
             "2.12.2",
             "mtplx-2.12.2-py3-none-any.whl",

@@ -9,6 +9,7 @@ from typing import Any
 import torch
 
 from torch_bridge.engines.engine import Edit, Engine, Step
+from torch_bridge.engines.source import Repository
 
 OWN = "neuronx_distributed_inference"
 BESIDE = (
@@ -44,7 +45,7 @@ def _run(module: Any, step: Step) -> Sequence[int]:
 ENGINES = (
     Engine(
         name="neuronx",
-        archive=None,
+        source=Repository("aws-neuron/neuronx-distributed-inference"),
         module=f"{OWN}.models.model_base",
         function="NeuronFusedSpecModel._adjust_target_probs, _speculative_token_selection",
         rule="one-hot, likeliest",
@@ -53,6 +54,5 @@ ENGINES = (
         stubs=("neuronx_distributed", "torch_xla", "transformers", *(f"{OWN}.{name}" for name in BESIDE)),
         given={f"{OWN}.modules.generation.sampling": {"rand_like": _uniforms}},
         edits=(Edit(f"import {OWN}.modules.autobucketing as autobucketing", "autobucketing = None"),),
-        repository="aws-neuron/neuronx-distributed-inference",
     ),
 )

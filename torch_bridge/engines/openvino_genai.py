@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from torch_bridge.engines.engine import Defect, Edit, Engine, Step
+from torch_bridge.engines.source import Restated
 
 
 def _run(module: Any, step: Step) -> Sequence[int]:
@@ -21,7 +22,7 @@ REPLACED = Edit("rejected = True", "return [*emitted, drawn]")
 ENGINES = (
     Engine(
         name="openvino-genai",
-        archive=None,
+        source=Restated("openvino-genai 2026.4.1.0"),
         module="torch_bridge.restated.openvino_genai",
         function="validate_candidate, restated",
         rule="its own",
@@ -35,6 +36,5 @@ ENGINES = (
                 (KEPT, REPLACED),
             ),
         ),
-        restated="openvino-genai 2026.4.1.0",
     ),
 )

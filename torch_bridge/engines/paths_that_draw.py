@@ -10,6 +10,7 @@ import torch
 from torch_bridge.engines.drafted_tree import drafted_tree
 from torch_bridge.engines.eagle_copies import likeliest_paths
 from torch_bridge.engines.engine import Defect, Edit, Engine, Step
+from torch_bridge.engines.source import Repository
 
 ALL = 0.9999
 """The code asks for a top_p below 1; this one keeps every token of the laws that it is judged on."""
@@ -60,7 +61,7 @@ def _engine(name: str, place: tuple[str, str], stub: str, control: Edit, run: An
     module, repository = place
     return Engine(
         name,
-        None,
+        Repository(repository),
         module,
         "evaluate_posterior",
         "tree, one-hot",
@@ -69,7 +70,6 @@ def _engine(name: str, place: tuple[str, str], stub: str, control: Edit, run: An
         ("temperature", "top_p"),
         (stub,),
         defects=(TRIES,),
-        repository=repository,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from torch_bridge.engines.engine import Defect, Edit, Engine, Options, Step
+from torch_bridge.engines.source import Repository
 
 
 def _run(module: Any, step: Step) -> Sequence[int]:
@@ -24,7 +25,7 @@ def _run(module: Any, step: Step) -> Sequence[int]:
 ENGINES = (
     Engine(
         name="romsto",
-        archive=None,
+        source=Repository("romsto/Speculative-Decoding"),
         module="sampling.speculative_decoding",
         function="speculative_generate",
         rule="chain",
@@ -47,6 +48,5 @@ ENGINES = (
                 Options(temperature=0.0),
             ),
         ),
-        repository="romsto/Speculative-Decoding",
     ),
 )

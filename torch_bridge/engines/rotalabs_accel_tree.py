@@ -58,7 +58,7 @@ TRIES = Defect(
 ENGINES = (
     Engine(
         name="rotalabs-accel tree",
-        archive=ARCHIVE,
+        source=ARCHIVE,
         module="rotalabs_accel.speculative.tree",
         function="verify_tree",
         rule="tree of the likeliest",

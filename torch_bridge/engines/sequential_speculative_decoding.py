@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from torch_bridge.engines.engine import Archive, Defect, Edit, Engine, Step
+from torch_bridge.engines.engine import Defect, Edit, Engine, Step
+from torch_bridge.engines.source import Archive
 
 ARCHIVE = Archive(
     "sequential-speculative-decoding",

@@ -12,6 +12,7 @@ import torch
 
 from spec_math.language.model import Model
 from torch_bridge.engines.engine import PROMPT, Defect, Edit, Engine, Step
+from torch_bridge.engines.source import Repository
 
 FIRST = 3
 """The first token that ends no text: tokens 0 and 2 do."""
@@ -127,13 +128,12 @@ HALF = Edit("dtype = torch.float16)", "dtype = torch.float32)")
 def _engine(name: str, rule: str, **known: Any) -> Engine:
     return Engine(
         name=f"Sequoia {name}",
-        archive=None,
+        source=Repository("Infini-AI-Lab/Sequoia"),
         module=f"Tree.{name}",
         function=f"{name}.verify",
         rule=rule,
         run=_runs(name),
         given={"Engine.Engine": {}},
-        repository="Infini-AI-Lab/Sequoia",
         edits=(HALF._replace(module="Tree.Tree"), *({"SpecInferTree": (HALF,)}.get(name, ()))),
         most=2,
         slow=True,

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from torch_bridge.engines.engine import Archive, Edit, Engine, Step
+from torch_bridge.engines.engine import Edit, Engine, Step
+from torch_bridge.engines.source import Archive
 
 
 def _run(module: Any, step: Step) -> Sequence[int]:
@@ -19,7 +20,7 @@ def _run(module: Any, step: Step) -> Sequence[int]:
 ENGINES = (
     Engine(
         name="specdec",
-        archive=Archive(
+        source=Archive(
             "specdec",
             "0.2.0",
             "specdec-0.2.0-py3-none-any.whl",

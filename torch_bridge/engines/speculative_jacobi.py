@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from torch_bridge.engines.engine import Defect, Edit, Engine, Step
+from torch_bridge.engines.source import Repository
 
 
 def _run(module: Any, step: Step) -> Sequence[int]:
@@ -34,7 +35,7 @@ TWICE = Defect(
 ENGINES = (
     Engine(
         name="speculative Jacobi",
-        archive=None,
+        source=Repository("tyshiwo1/Accelerating-T2I-AR-with-SJD"),
         module="scheduler.jacobi_iteration_lumina_mgpt",
         function="SpeculativeSampler.__call__",
         rule="chain",
@@ -43,6 +44,5 @@ ENGINES = (
         options=("temperature > 0",),
         stubs=("transformers", "absl", "scheduler.logit_processor_3dim"),
         defects=(TWICE,),
-        repository="tyshiwo1/Accelerating-T2I-AR-with-SJD",
     ),
 )

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from torch_bridge.engines.engine import Edit, Engine, Step
+from torch_bridge.engines.source import Repository
 from torch_bridge.stand_ins.unpinned import Unpinned
 
 
@@ -32,7 +33,7 @@ def _run(module: Any, step: Step) -> Sequence[int]:
 ENGINES = (
     Engine(
         name="TensorRT-LLM",
-        archive=None,
+        source=Repository("NVIDIA/TensorRT-LLM"),
         module="tensorrt_llm._torch.pyexecutor.sampling_utils",
         function="get_rejected_indices, sample_rejected",
         rule="chain",
@@ -40,6 +41,5 @@ ENGINES = (
         control=Edit("new = last_target - last_draft", "new = last_target"),
         options=("temperature > 0", "top_k", "top_p"),
         given={"tensorrt_llm.bindings.executor": {}, "tensorrt_llm.sampling_params": {}},
-        repository="NVIDIA/TensorRT-LLM",
     ),
 )

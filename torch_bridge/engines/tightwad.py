@@ -8,7 +8,8 @@ from typing import Any
 
 import torch
 
-from torch_bridge.engines.engine import Archive, Defect, Edit, Engine, Step
+from torch_bridge.engines.engine import Defect, Edit, Engine, Step
+from torch_bridge.engines.source import Archive
 
 
 def _run(module: Any, step: Step) -> Sequence[int]:
@@ -31,7 +32,7 @@ MATCH = Edit("accept = random.random() < accept_prob", "accept = target.token_id
 ENGINES = (
     Engine(
         name="tightwad",
-        archive=Archive(
+        source=Archive(
             "tightwad",
             "0.5.4",
             "tightwad-0.5.4-py3-none-any.whl",

@@ -67,7 +67,7 @@ REPORTED = Defect(
 def _engine(name: str, rule: str, alternatives: bool, control: Edit, defects: tuple[Defect, ...] = ()) -> Engine:
     return Engine(
         name,
-        VERIFICATION[0].archive,
+        VERIFICATION[0].source,
         "tightwad.proxy",
         "SpeculativeProxy.verify_with_logprobs",
         rule,

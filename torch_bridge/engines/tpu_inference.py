@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from torch_bridge.engines.engine import Archive, Edit, Engine, Step
+from torch_bridge.engines.engine import Edit, Engine, Step
+from torch_bridge.engines.source import Archive
 from torch_bridge.stand_ins import jax
 
 ARCHIVE = Archive(

@@ -86,7 +86,7 @@ MASKS = {"topk_mask": topk_mask, "topp_mask": topp_mask}
 ENGINES = (
     Engine(
         name="tpu-inference sampler",
-        archive=ARCHIVE,
+        source=ARCHIVE,
         module="tpu_inference.layers.jax.sample.rejection_sampler",
         function="_compute_probs, rejection_sample",
         rule="one-hot",

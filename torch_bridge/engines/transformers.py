@@ -7,7 +7,8 @@ from typing import Any
 
 import torch
 
-from torch_bridge.engines.engine import Archive, Edit, Engine, Step
+from torch_bridge.engines.engine import Edit, Engine, Step
+from torch_bridge.engines.source import Archive
 
 BESIDE = (
     *("cache_utils", "configuration_utils", "distributed.fsdp", "distributed.tensor_parallel", "distributed.utils"),
@@ -40,7 +41,7 @@ def _run(module: Any, step: Step) -> Sequence[int]:
 ENGINES = (
     Engine(
         name="transformers",
-        archive=Archive(
+        source=Archive(
             "transformers",
             "5.23.0",
             "transformers-5.23.0-py3-none-any.whl",

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 
 from torch_bridge.engines.engine import Defect, Edit, Engine, Step
+from torch_bridge.engines.source import Repository
 
 FILL = 100
 """What the loop fills places up with that hold no token yet."""
@@ -67,7 +68,7 @@ MIDDLE = Defect(
 ENGINES = (
     Engine(
         name="TriForce",
-        archive=None,
+        source=Repository("Infini-AI-Lab/TriForce"),
         module="utils.decoding",
         function="TriForce, Middle_Spec",
         rule="two levels",
@@ -77,6 +78,5 @@ ENGINES = (
         most=2,
         slow=True,
         defects=(MIDDLE,),
-        repository="Infini-AI-Lab/TriForce",
     ),
 )

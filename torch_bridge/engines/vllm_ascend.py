@@ -8,7 +8,8 @@ from typing import Any
 
 import torch
 
-from torch_bridge.engines.engine import Archive, Defect, Edit, Engine, Step
+from torch_bridge.engines.engine import Defect, Edit, Engine, Step
+from torch_bridge.engines.source import Archive
 from torch_bridge.stand_ins.unpinned import Unpinned, uniform_probs
 
 ARCHIVE = Archive(

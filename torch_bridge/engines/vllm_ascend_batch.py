@@ -48,7 +48,7 @@ SAMPLER = {"apply_top_k_top_p": _unfiltered}
 ENGINES = (
     Engine(
         name="vllm-ascend mixed batch",
-        archive=ARCHIVE,
+        source=ARCHIVE,
         module="vllm_ascend.sample.rejection_sampler",
         function="rejection_sample",
         rule="chain",

@@ -12,6 +12,7 @@ import torch
 from spec_math.arrays import asarray
 from spec_math.language.model import Model
 from torch_bridge.engines.engine import Edit, Engine, Options, Step, Text
+from torch_bridge.engines.source import Repository
 
 VLLM = {"vllm.v1.sample": {"rejection_sampler": SimpleNamespace(PLACEHOLDER_TOKEN_ID=-1, GREEDY_TEMPERATURE=0)}}
 
@@ -36,7 +37,7 @@ def _greedy(_module: Any, target: Model, _options: Options) -> Model:
 ENGINES = (
     Engine(
         name="vllm-gaudi",
-        archive=None,
+        source=Repository("vllm-project/vllm-gaudi"),
         module="vllm_gaudi.v1.sample.hpu_rejection_sampler",
         function="rejection_sample",
         rule="match, greedy",
@@ -44,7 +45,6 @@ ENGINES = (
         control=Edit("pos < num_accepted.unsqueeze(-1)", "pos + 1 < num_accepted.unsqueeze(-1)"),
         stubs=("vllm",),
         given=VLLM,
-        repository="vllm-project/vllm-gaudi",
         law=_greedy,
     ),
 )

@@ -8,6 +8,7 @@ from typing import Any
 import torch
 
 from torch_bridge.engines.engine import Defect, Edit, Engine, Step
+from torch_bridge.engines.source import Restated
 
 
 def _run(module: Any, step: Step) -> Sequence[int]:
@@ -25,13 +26,12 @@ ONE = Defect(
 ENGINES = (
     Engine(
         name="xLLM",
-        archive=None,
+        source=Restated("jd-opensource/xllm 87e8d6e"),
         module="torch_bridge.restated.xllm",
         function="RejectionSampler::random_sample, restated",
         rule="chain",
         run=_run,
         control=Edit("< ratio[:, 0]", "< 2 * ratio[:, 0]"),
         defects=(ONE,),
-        restated="jd-opensource/xllm 87e8d6e",
     ),
 )

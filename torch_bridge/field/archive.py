@@ -12,7 +12,7 @@ import zipfile
 from functools import cache
 from pathlib import Path
 
-from torch_bridge.engines.engine import Archive
+from torch_bridge.engines.source import Archive
 
 
 class ArchiveError(RuntimeError):

@@ -83,7 +83,7 @@ ENGINES: tuple[Engine, ...] = (
 
 
 def named(name: str) -> tuple[Engine, ...]:
-    """Return the engines of a name, or of a package: `rotalabs-accel` has two.
+    """Return the engines of a name, of a package, or of a repository: `rotalabs-accel` has several.
 
     Raises:
         ValueError: there is none; says which there are.
@@ -91,7 +91,7 @@ def named(name: str) -> tuple[Engine, ...]:
     >>> [engine.rule for engine in named("specdec")]
     ['chain']
     """
-    found = tuple(one for one in ENGINES if name in (one.name, one.archive.package if one.archive else one.repository))
+    found = tuple(one for one in ENGINES if name in (one.name, one.project))
     if not found:
         known = ", ".join(one.name for one in ENGINES)
         raise ValueError(f"there is no engine {name!r}; audit takes module:name, file.py:name, or one of {known}")

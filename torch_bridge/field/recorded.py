@@ -10,6 +10,7 @@ from shutil import which
 
 from spec_math.files.whole import write_whole
 from torch_bridge.engines.engine import Engine
+from torch_bridge.engines.source import Archive, Repository, Restated
 from torch_bridge.field.archive import ArchiveError, newest, unpacked
 from torch_bridge.field.judging import Found
 from torch_bridge.field.worker import WorkerError, judged_apart
@@ -33,15 +34,16 @@ def source_of(engine: Engine, sources: Mapping[str, Path]) -> tuple[Path, Found]
     Raises:
         ArchiveError: the archive cannot be had, no copy of the repository was named, or the copy has no commit.
     """
-    if engine.archive is not None:
-        kept = engine.archive
-        return unpacked(kept), {"package": kept.package, "version": kept.version, "sha256": kept.sha256}
-    if engine.restated:
-        return ROOT, {"restated": engine.restated}
-    folder = sources.get(engine.repository) or sources.get(engine.name)
+    match engine.source:
+        case Archive() as kept:
+            return unpacked(kept), {"package": kept.package, "version": kept.version, "sha256": kept.sha256}
+        case Restated(version):
+            return ROOT, {"restated": version}
+        case Repository(name):
+            folder = sources.get(name) or sources.get(engine.name)
     if folder is None:
-        raise ArchiveError(f"{engine.repository} is no package: name your copy, --source {engine.repository}=DIR")
-    return folder, {"repository": engine.repository, "commit": _commit(folder)}
+        raise ArchiveError(f"{name} is no package: name your copy, --source {name}=DIR")
+    return folder, {"repository": name, "commit": _commit(folder)}
 
 
 def _commit(folder: Path) -> str:
