@@ -28,7 +28,6 @@ from spec_math.block_level import tree_rules
 from spec_math.chance import replay
 from spec_math.scheme import Scheme
 from torch_bridge import chain_tree, columns, tree_columns, verify_drafts, verify_tree
-from torch_bridge.draft_rows import WITHOUT_DRAFT_LAW
 from torch_bridge.options import Options
 from torch_bridge.softmax_rows import working
 from torch_bridge.threshold import laws
@@ -36,7 +35,6 @@ from torch_bridge.verify import CHUNK_BYTES
 
 REQUESTS, K, SIZE, REPEATS = 64, 4, 32_000, 20
 HOT = Options(check=False)
-ORDERED = ("optimal plan",)
 DTYPES = (torch.float32, torch.bfloat16, torch.float16, torch.float64)
 
 
@@ -97,8 +95,8 @@ def positions(dtype: Any, repeats: int = REPEATS) -> list[Row]:
     rows: list[Row] = []
     for scheme in (scheme for scheme in SCHEMES if scheme.decide):
         given = batch(scheme, dtype)
-        reads = given[:1] if scheme.decide in WITHOUT_DRAFT_LAW else given[:2]
-        ordered = scheme.name in ORDERED
+        reads = given[:2] if scheme.reads.draft else given[:1]
+        ordered = scheme.reads.order
         keys = given[0].to(working(dtype)).numpy()
         works = [
             lambda given=given, scheme=scheme: verify_drafts(scheme, *given, HOT),

@@ -112,6 +112,24 @@ class Parameter:
 
 
 @dataclass(frozen=True)
+class Reads:
+    """What the array formula of a scheme, `Scheme.decide`, asks of the laws.
+
+    `draft` says that it looks at the draft's law at all, `drafters` that it takes one [B, k, V] of each draft,
+    `favourite` that one of two drafts is the draft's likeliest token, `order` that it puts the tokens in order.
+
+    >>> from spec_math import SCHEMES
+    >>> [scheme.name for scheme in SCHEMES if not scheme.reads.draft]
+    ['one-hot draft', 'sample and match']
+    """
+
+    draft: bool = True
+    drafters: bool = False
+    favourite: bool = False
+    order: bool = False
+
+
+@dataclass(frozen=True)
 class Scheme:
     """A verifier of one position: a program against a coin, its closed forms, and the optimum of the drafts it draws.
 
@@ -121,9 +139,10 @@ class Scheme:
     of these very drafts reaches; without it no gap is known. `streamed` gives both closed forms over many positions at
     once; `estimate(target, draft, k, paths, rng)` gives them with a standard error where they have too many terms.
     `monotone` says that the acceptance is proved not to fall as k grows. `decide` is the program as an array formula
-    over a batch (`token_level.array_drafts.Decide`); `coins(k)` is how many coins the longest path of the program
-    tosses on k drafts. `distinct` says that no token is drafted twice. `proven` lists what is proved for all laws, for
-    each value of `parameter` where there is one; `pages` are pages of the book, the scheme's theorem first.
+    over a batch (`token_level.array_drafts.Decide`), `reads` what that asks of the laws; `coins(k)` is how many coins
+    the longest path of the program tosses on k drafts. `distinct` says that no token is drafted twice. `proven` lists
+    what is proved for all laws, for each value of `parameter` where there is one; `pages` are pages of the book, the
+    scheme's theorem first.
 
     >>> from spec_math import SCHEMES
     >>> SCHEMES[0].name, SCHEMES[0].acceptance(["1/4", "3/4"], ["1/2", "1/2"], 1)
@@ -143,6 +162,7 @@ class Scheme:
     estimate: Callable[[Any, Any, int, int, Any], Any] | None = None
     monotone: bool = False
     decide: Callable[..., Any] | None = None
+    reads: Reads = Reads()
     coins: Callable[[int], int] | None = None
     distinct: bool = False
     parameter: Parameter | None = None

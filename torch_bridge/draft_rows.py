@@ -9,24 +9,19 @@ from typing import Any, NamedTuple
 
 import torch
 
-from spec_math.token_level import decide_hub, decide_rejection, hull_edge
+from spec_math.scheme import Scheme
+from spec_math.token_level import hull_edge
 from spec_math.token_level.array_drafts import Decide, Emitted, without_tokens
 from spec_math.token_level.left_sums import sums_left
 from torch_bridge.blocked_draw import batch_coin
 from torch_bridge.options import Options, restricted
 from torch_bridge.softmax_rows import weigh, weigh_rest, working
 
-WITHOUT_DRAFT_LAW = (decide_rejection.decide_one_hot, decide_rejection.decide_match)
-"""Rules that never look at the draft's law."""
-
-WITHOUT_TOKENS = (decide_rejection.decide_without_replacement, decide_rejection.decide_greedy, decide_hub.decide_hub)
-"""Rules that take tokens off the draft's law: what is left is weighed anew, as it may underflow beside them."""
-
 
 class Left(NamedTuple):
     """What is left of the draft's laws [b, V] without some tokens; ones in a row that nothing was drafted from.
 
-    `kept` [b, V] are the logits, restricted.
+    `kept` [b, V] are the logits, restricted; `asked` says that the rule asks for the favourite.
 
     >>> import torch
     >>> rows = Left(torch.tensor([[0.0, -900.0, -900.0]]), torch.tensor([False]), Options())
@@ -37,6 +32,7 @@ class Left(NamedTuple):
     kept: Any
     unused: Any
     options: Options
+    asked: bool = False
 
     def __call__(self, tokens: Any) -> Any:
         """Return the weights [b, V] without the tokens [b, m], −1 behind the last of each row."""
@@ -59,7 +55,7 @@ class Left(NamedTuple):
 
     def at(self, requests: Any) -> Left:
         """Return those of some requests, an index [n]."""
-        return Left(self.kept[requests], self.unused[requests], self.options.at(requests))
+        return Left(self.kept[requests], self.unused[requests], self.options.at(requests), self.asked)
 
     def held(self) -> Any:
         """Return the weights [b, V] of the whole rows."""
@@ -92,24 +88,24 @@ def decided(decide: Decide, uniforms: Any, tokens: Any, target: Any, draft: Any)
     Where it takes tokens off the draft's laws, the host asks of each request whether its row as a whole keeps what is
     left (`lose_digits`), and weighs anew only where it does not; a device, which may not ask, does everywhere.
 
+    >>> from spec_math.token_level.decide_rejection import decide_recursive
     >>> laws, tokens, uniforms = torch.full((1, 2), 0.5), torch.tensor([[0]]), torch.zeros(1, 2)
-    >>> decided(decide_rejection.decide_recursive, uniforms, tokens, laws, laws).token.tolist()
+    >>> decided(decide_recursive, uniforms, tokens, laws, laws).token.tolist()
     [0]
     """
     if not isinstance(draft, Left) or not hull_edge.on_host(target):
         return decide(batch_coin(uniforms), tokens, target, draft)
     held = draft.held()
     light = lose_digits(held, tokens)
-    # The favourite is that of the logits; all other rules take the weights alone.
-    of_logits = decide is decide_hub.decide_hub
+    # The favourite is that of the logits; a rule that does not ask for it takes the weights alone.
     if not light.any():
-        return decide(batch_coin(uniforms), tokens, target, Held(held, draft) if of_logits else held)
+        return decide(batch_coin(uniforms), tokens, target, Held(held, draft) if draft.asked else held)
     token, accepted = torch.empty_like(tokens[:, 0]), torch.empty_like(light)
     for anew in (True, False):
         at = (light == anew).nonzero()[:, 0]
         if len(at):
             some = draft.at(at)
-            own = some if anew else Held(held[at], some) if of_logits else held[at]
+            own = some if anew else Held(held[at], some) if draft.asked else held[at]
             token[at], accepted[at] = decide(batch_coin(uniforms[at]), tokens[at], target[at], own)
     return Emitted(token, accepted)
 
@@ -138,19 +134,20 @@ def lose_digits(held: Any, tokens: Any) -> Any:
     return found
 
 
-def draft_rows(decide: Decide, draft_logits: Any, tokens: Any, options: Options) -> Any:
-    """Return the draft's weights [b, V] or [b, k, V], or a `Remaining` of them, for the formula of a verifier.
+def draft_rows(scheme: Scheme, draft_logits: Any, tokens: Any, options: Options) -> Any:
+    """Return the draft's weights [b, V] or [b, k, V], for the formula of a verifier; a `Remaining` of distinct drafts.
 
-    A row that nothing was drafted from may hold anything: its weights are ones. tokens [b, k].
+    A formula of distinct drafts takes tokens off the draft's law: what is left is weighed anew, as it may underflow
+    beside them. A row that nothing was drafted from may hold anything: its weights are ones. tokens [b, k].
 
-    >>> import torch
-    >>> draft_rows(decide_rejection.decide_recursive, torch.zeros(1, 2), torch.tensor([[0]]), Options()).tolist()
+    >>> from spec_math import SCHEMES
+    >>> draft_rows(SCHEMES[0], torch.zeros(1, 2), torch.tensor([[0]]), Options()).tolist()
     [[0.5, 0.5]]
     """
     unused = tokens < 0 if draft_logits.ndim == 3 else tokens[:, 0] < 0
     kept = restricted(draft_logits, options)
-    if decide in WITHOUT_TOKENS:
-        return Left(kept, unused, options)
+    if scheme.distinct:
+        return Left(kept, unused, options, scheme.reads.favourite)
     return _with_ones(weigh(kept, options), unused)
 
 

@@ -8,11 +8,8 @@ import torch
 
 from spec_math.arrays import count
 from spec_math.scheme import Scheme
-from spec_math.token_level import decide_hub, decide_rejection
 from torch_bridge import draft_weights, input_validation
 from torch_bridge.options import Options, restricted
-
-OWN_DRAFTERS = decide_rejection.decide_recursive
 
 
 def columns_of(scheme: Scheme, k: int) -> int:
@@ -57,7 +54,7 @@ def check_shapes(scheme: Scheme, target_logits: Any, draft_logits: Any, tokens: 
             "target_logits, draft_logits, tokens and uniforms must be [B, V], [B, V] (or [B, k, V] for k drafters of "
             f"their own), [B, k] and [B, C] with B, k, V ≥ 1; got {listed}"
         )
-    if len(shapes[1]) == 3 and scheme.decide is not OWN_DRAFTERS:
+    if len(shapes[1]) == 3 and not scheme.reads.drafters:
         raise ValueError(
             f"the scheme {scheme.name!r} takes drafts of one law; draft_logits is {shapes[1]}: drafters of their own "
             "are verified by recursive rejection"
@@ -100,7 +97,7 @@ def check_values(
     rows = draft_logits if own else draft_logits[:, None].expand(-1, tokens.shape[1], -1)
     input_validation.check_drafted(rows, tokens, options)
     draft_weights.check_weights(draft_logits, tokens, scheme.distinct, options)
-    if scheme.decide is decide_hub.decide_hub:
+    if scheme.reads.favourite:
         _check_hub(restricted(draft_logits, options), tokens, options)
 
 

@@ -12,7 +12,6 @@ from spec_math.block_level.tree_rules import TreeRule
 from spec_math.drafting.merged_tree import placed_tree
 from spec_math.scheme import Scheme
 from torch_bridge import draft_weights, drafts_validation, input_validation, tree_validation
-from torch_bridge.draft_rows import WITHOUT_DRAFT_LAW
 from torch_bridge.mapped_logits import MappedLogits, check_map, check_places
 from torch_bridge.options import Options, restricted
 
@@ -58,7 +57,7 @@ def check_drafts(
     rows = _on_shared(draft.logits, own)
     input_validation.check_rows(rows, "draft_logits, on the tokens that may be drafted", tokens[:, 0] >= 0)
     input_validation.check_drafted(draft.logits[:, None].expand(-1, k, -1), tokens, own)
-    if scheme.decide not in WITHOUT_DRAFT_LAW:
+    if scheme.reads.draft:
         draft_weights.check_weights(draft.logits, tokens, scheme.distinct, own)
 
 

@@ -12,9 +12,8 @@ import torch
 
 from spec_math.chance import Coin
 from spec_math.scheme import Scheme
-from spec_math.token_level import decide_plan
 from torch_bridge import drafts_validation, mapped_validation, verify_mapped
-from torch_bridge.draft_rows import WITHOUT_DRAFT_LAW, decided, draft_rows
+from torch_bridge.draft_rows import decided, draft_rows
 from torch_bridge.mapped_logits import MappedLogits
 from torch_bridge.options import DEFAULT, Options, restricted
 from torch_bridge.softmax_rows import weigh, working
@@ -22,8 +21,8 @@ from torch_bridge.tensor_coin import TensorCoin
 from torch_bridge.threshold import laws
 from torch_bridge.verify import CHUNK_BYTES, ELSEWHERE
 
-ORDERS, ORDERED = decide_plan.decide_plan, 4
-"""The rule that orders the tokens, and how many arrays it holds for each of a law: their sums, in float64."""
+ORDERED = 4
+"""How many arrays a rule that orders the tokens holds for each of a law: their sums, in float64."""
 
 
 class Selected(NamedTuple):
@@ -81,20 +80,17 @@ def verify_drafts(
         return Selected(*verify_mapped.decide_drafts(scheme, target_logits, draft_logits, tokens, uniforms, options))
     drafts_validation.check_shapes(scheme, target_logits, draft_logits, tokens, uniforms)
     if options.check:
-        reads = scheme.decide not in WITHOUT_DRAFT_LAW
-        drafts_validation.check_values(
-            scheme, target_logits, draft_logits if reads else None, tokens, uniforms, options
-        )
+        own_law = draft_logits if scheme.reads.draft else None
+        drafts_validation.check_values(scheme, target_logits, own_law, tokens, uniforms, options)
     if scheme.decide is None:
         return _replayed(scheme, target_logits, draft_logits, tokens, uniforms, options)
     tokens = _of_width(tokens, scheme.drafts or tokens.shape[1])
     parts: list[Any] = []
-    for here in chunks(target_logits, draft_logits, options, ORDERED if scheme.decide is ORDERS else 1):
+    for here in chunks(target_logits, draft_logits, options, ORDERED if scheme.reads.order else 1):
         own = options.at(here)
         target = weigh(restricted(target_logits[here], own), own)
         drafted = tokens[here].long()
-        reads = scheme.decide not in WITHOUT_DRAFT_LAW
-        draft = draft_rows(scheme.decide, draft_logits[here], drafted, own) if reads else target
+        draft = draft_rows(scheme, draft_logits[here], drafted, own) if scheme.reads.draft else target
         parts.append(decided(scheme.decide, uniforms[here], drafted, target, draft))
     return Selected(*(torch.cat(each) for each in zip(*parts, strict=True)))
 

@@ -53,7 +53,7 @@ def decide_drafts(
         own, rows = options.at(here), draft.at(here)
         drafted = tokens[here].long()
         target = weigh(restricted(target_logits[here], own), own)
-        masses = draft_rows(scheme.decide, rows.logits, drafted, rows.options(own))
+        masses = draft_rows(scheme, rows.logits, drafted, rows.options(own))
         places = rows.places.long().expand(len(drafted), -1)
         parts.append(decide_merged(scheme.decide, batch_coin(uniforms[here]), drafted, (target, masses), places))
     emitted, accepted = (torch.cat(each) for each in zip(*parts, strict=True))

@@ -14,7 +14,6 @@ from proofs_tests.torch_bridge.trees_on_logits import rules  # noqa: E402
 from spec_math.block_level.tree_rules import TreeRule  # noqa: E402
 from spec_math.scheme import Scheme  # noqa: E402
 from torch_bridge import columns, tree_columns, verify_drafts, verify_tree  # noqa: E402
-from torch_bridge.draft_rows import WITHOUT_DRAFT_LAW  # noqa: E402
 from torch_bridge.options import Options  # noqa: E402
 
 ROWS = torch.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, -torch.inf]])
@@ -73,7 +72,7 @@ BAD_TREES = [
 def test_every_scheme_refuses_bad_values_where_it_looks_at_them(scheme: Scheme, bad: Any) -> None:
     name, place, value, message = bad
     without_law = name == "draft" or value == 2
-    if without_law and scheme.decide in WITHOUT_DRAFT_LAW:
+    if without_law and not scheme.reads.draft:
         pytest.skip("the draft's law is not read")
     if "distinct" in message and (not scheme.distinct or scheme.drafts == 1):
         pytest.skip("its drafts may agree")

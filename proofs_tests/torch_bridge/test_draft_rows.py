@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -13,7 +14,7 @@ from torch_bridge import columns, draft_rows, verify_drafts  # noqa: E402
 from torch_bridge.options import Options  # noqa: E402
 from torch_bridge.softmax_rows import weigh  # noqa: E402
 
-DISTINCT = [scheme for scheme in SCHEMES if scheme.decide in draft_rows.WITHOUT_TOKENS]
+DISTINCT = [scheme for scheme in SCHEMES if scheme.decide is not None and scheme.distinct]
 SIZE, ROWS = 12, 400
 
 
@@ -75,3 +76,23 @@ def test_requests_of_both_kinds_in_a_batch_are_decided_as_each_by_itself(scheme:
         own: list[Any] = [each[row : row + 1] for each in (target, draft, tokens, uniforms)]
         alone = verify_drafts(scheme, *own, options=Options(check=False))
         assert (alone.emitted[0], alone.accepted[0]) == (together.emitted[row], together.accepted[row])
+
+
+@pytest.mark.parametrize(
+    "scheme", [scheme for scheme in SCHEMES if scheme.decide is not None], ids=lambda scheme: scheme.short_name
+)
+def test_what_a_formula_reads_is_said_by_its_scheme_not_by_its_name(scheme: Any) -> None:
+    """A formula inside another function once was given rows that had underflowed, and a draft's law it never reads."""
+    draft, tokens = batch(7, torch.float32)
+    if scheme.drafts == 2:
+        tokens = draft.argsort(dim=-1, descending=True)[:, :2]
+    if scheme.drafts == 1:
+        tokens = tokens[:, :1]
+    target = torch.randn(ROWS, SIZE, generator=torch.Generator().manual_seed(1))
+    uniforms = torch.rand(ROWS, columns(scheme, 2), generator=torch.Generator().manual_seed(2), dtype=torch.float64)
+    again = replace(scheme, decide=lambda *given: scheme.decide(*given))
+    given = target, draft if scheme.reads.draft else draft * float("nan"), tokens, uniforms
+    options = Options(check=not scheme.reads.draft)
+    found, other = verify_drafts(scheme, *given, options), verify_drafts(again, *given, options)
+    assert torch.equal(found.emitted, other.emitted)
+    assert torch.equal(found.accepted, other.accepted)

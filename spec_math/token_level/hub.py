@@ -8,7 +8,7 @@ from spec_math.arrays import as_law as checked
 from spec_math.arrays import as_laws, positive_part
 from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio, normalised
-from spec_math.scheme import Emission, Optimum, Proven, Scheme, Tokens, drafted, token_of
+from spec_math.scheme import Emission, Optimum, Proven, Reads, Scheme, Tokens, drafted, token_of
 from spec_math.token_level import decide_hub, greedy
 from spec_math.token_level.streamed import Chunk
 from spec_math.token_level.without_replacement import without
@@ -93,6 +93,7 @@ SCHEME = Scheme(
     acceptance,
     emit=emit,
     decide=decide_hub.decide_hub,
+    reads=Reads(favourite=True),
     coins=lambda _: 3,
     distinct=True,
     drafts=2,

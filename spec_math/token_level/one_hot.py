@@ -13,7 +13,7 @@ from spec_math.arrays import Array, array_namespace, as_laws, ones_like, zeros_l
 from spec_math.arrays import as_law as checked
 from spec_math.chance import Coin
 from spec_math.distribution import as_probability, residual_of
-from spec_math.scheme import Emission, Optimum, Proven, Scheme, Tokens, is_index, the_token, token_of
+from spec_math.scheme import Emission, Optimum, Proven, Reads, Scheme, Tokens, is_index, the_token, token_of
 from spec_math.token_level import decide_rejection
 from spec_math.token_level.streamed import Chunk
 
@@ -88,6 +88,7 @@ SCHEME = Scheme(
     acceptance,
     emit=emit,
     decide=decide_rejection.decide_one_hot,
+    reads=Reads(draft=False),
     coins=lambda _: 2,
     drafts=1,
     optimum=OPTIMUM,

@@ -15,7 +15,7 @@ import numpy as np
 from spec_math.arrays import Array, asarray, is_exact
 from spec_math.chance import Coin
 from spec_math.number_types import remembering
-from spec_math.scheme import Emission, Proven, Scheme, draw_independent, token_of
+from spec_math.scheme import Emission, Proven, Reads, Scheme, draw_independent, token_of
 from spec_math.token_level import decide_plan, optima, optimal, plan, without_replacement
 from spec_math.token_level.plan import Plan
 from spec_math.token_level.streamed import Chunk
@@ -67,6 +67,7 @@ INDEPENDENT = Scheme(
     streamed=Chunk.optimum,
     monotone=True,
     decide=decide_plan.decide_plan,
+    reads=Reads(order=True),
     coins=lambda _: 4,
     proven=Proven(
         lossless=((2, 1, 0.3), (2, 2, 0.3), (2, 3, 0.3), (3, 1, 0.9), (3, 2, 6.6)),

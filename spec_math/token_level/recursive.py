@@ -12,7 +12,7 @@ from typing import Any
 from spec_math.arrays import as_laws, count
 from spec_math.chance import Coin
 from spec_math.distribution import as_probability, capped_ratio, excess, residual_of
-from spec_math.scheme import Emission, Proven, Scheme, drafted, draw_independent, token_of
+from spec_math.scheme import Emission, Proven, Reads, Scheme, drafted, draw_independent, token_of
 from spec_math.token_level import decide_rejection, optima
 from spec_math.token_level.streamed import Chunk
 
@@ -96,6 +96,7 @@ SCHEME = Scheme(
     acceptance,
     emit=emit,
     decide=decide_rejection.decide_recursive,
+    reads=Reads(drafters=True),
     coins=lambda k: k + 1,
     optimum=optima.INDEPENDENT,
     streamed=Chunk.recursive,

@@ -11,7 +11,7 @@ from spec_math.arrays import array_namespace, as_laws
 from spec_math.arrays import as_law as checked
 from spec_math.chance import Coin
 from spec_math.distribution import as_probability
-from spec_math.scheme import Emission, Proven, Scheme, the_token, token_of
+from spec_math.scheme import Emission, Proven, Reads, Scheme, the_token, token_of
 from spec_math.token_level import decide_rejection, optima
 from spec_math.token_level.single import draw as draw
 from spec_math.token_level.streamed import Chunk
@@ -57,6 +57,7 @@ SCHEME = Scheme(
     acceptance,
     emit=emit,
     decide=decide_rejection.decide_match,
+    reads=Reads(draft=False),
     coins=lambda _: 1,
     drafts=1,
     optimum=optima.ONE,
