@@ -16,7 +16,7 @@ import spec_math
 from spec_math.cli import COMMANDS, app
 
 ROOT = Path(__file__).parent.parent.parent
-HEAVY = ("numpy", "scipy", "numba", "sympy", "matplotlib", "torch", "jinja2", "safetensors")
+HEAVY = ("numpy", "scipy", "scipy.optimize", "numba", "sympy", "matplotlib", "torch", "jinja2", "safetensors")
 MANY = {"audit"}
 """Commands that still take more than ten options; those of the audit stand in groups."""
 
@@ -38,6 +38,15 @@ def test_import_and_help_load_nothing_heavy() -> None:
     assert loaded_by(f"{helped}try: main()\nexcept SystemExit: pass") == set()
     # The control: what is used is loaded, and then seen.
     assert "numpy" in loaded_by("import spec_math\nspec_math.exact")
+
+
+def test_commands_load_no_solver_before_they_solve_anything() -> None:
+    """To load it takes a third of the time in which `prove` is loaded, which each of its workers loads too."""
+    studies = ", ".join(f"spec_math.studies.{name}.study" for name in ("audits", "blocks", "positions", "proofs"))
+    assert "scipy.optimize" not in loaded_by(f"import {studies}")
+    # The control: what solves something has loaded it.
+    solved = "spec_math.audit.sequential.sample_size import sample_size\nsample_size(0.1, 0.01, 0.5, 4)"
+    assert "scipy.optimize" in loaded_by(f"from {solved}")
 
 
 def test_names_of_the_roof_are_those_of_their_modules() -> None:

@@ -6,8 +6,6 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
-from scipy.optimize import linprog
-from scipy.sparse import csr_array
 
 from spec_math.arrays import Array, exact
 from spec_math.block_level.drafted_leaves import Drafts
@@ -64,6 +62,8 @@ class LeafProgram:
                 return
 
     def _solve_with_the_rows_there_are(self) -> float:
+        from scipy.optimize import linprog  # slow to load, and most of what imports this solves nothing
+
         solution: Any = linprog(
             [-float(gain) for gain in self._gains],
             A_ub=self._matrix(),
@@ -123,7 +123,9 @@ class LeafProgram:
         floats = self._duals[self._nodes : 2 * self._nodes]
         return [Fraction(0), *(Fraction(max(price, 0.0)).limit_denominator(10**9) for price in floats)]
 
-    def _matrix(self) -> csr_array:
+    def _matrix(self) -> Any:
+        from scipy.sparse import csr_array
+
         data = [float(a) for row, _ in self._rows for a in row.values()]
         indices = [column for row, _ in self._rows for column in row]
         ends = np.cumsum([0] + [len(row) for row, _ in self._rows])

@@ -12,8 +12,6 @@ import math
 from typing import Any
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import chdtri, chndtr
 
 from spec_math.arrays import count
 from spec_math.audit.sequential.bets import STAKES
@@ -59,6 +57,8 @@ def noncentrality(alpha: Any, power: Any, size: int) -> float:
     >>> round(noncentrality(1e-6, 0.99, 32) / 4, 2)
     24.47
     """
+    from scipy.special import chdtri
+
     wanted, freedom = level(power, "power"), _tokens(size) - 1
     if wanted <= level(alpha):
         raise ValueError(f"power must exceed alpha, which a test has without looking; got {power} and {alpha}")
@@ -126,6 +126,8 @@ def _shift(critical: float, freedom: int, power: float) -> float:
 
 def _beyond(critical: float, freedom: int, shift: float) -> float:
     """Return P(χ'²(shift) > critical): a power, so that nothing is lost in the difference to 1."""
+    from scipy.special import chndtr
+
     return float(1 - chndtr(critical, freedom, shift))
 
 
@@ -142,6 +144,8 @@ def _root(rising: Any) -> float:
 
 
 def _zero(rising: Any, low: float, high: float) -> float:
+    from scipy.optimize import brentq  # slow to load, and most of what imports this asks for no sample size
+
     found: Any = brentq(rising, low, high, xtol=1e-14)
     return float(found)
 
