@@ -20,6 +20,7 @@ from spec_math.chance import Coin
 from spec_math.distribution import normalised
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
+from spec_math.token_level.equal_ratios import Joined, joined
 from spec_math.token_level.knot_mixture import KnotMixture, knot_mixture
 from spec_math.token_level.prefix_law import PrefixLaw
 from spec_math.token_level.ratio_order import RatioOrder, ratio_order
@@ -66,10 +67,11 @@ def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], loo
 class _Refinement:
     """What a node does to the priorities of its children: their order, the selected law, the pools, and the cells.
 
-    With `cells` the order is one of cells, and not of tokens.
+    The order is one of tokens, joined where their ratios are equal, or of cells. `place` [V] is where each stands.
     """
 
     order: RatioOrder
+    place: np.ndarray[Any, Any]
     selected: Array
     pools: KnotMixture
     cells: Cells | None
@@ -77,13 +79,10 @@ class _Refinement:
     def places(self, token: int) -> list[tuple[Any, int]]:
         """Return where a token stands in the order, with which shares."""
         if self.cells is None:
-            return [(1, self._place(token))]
+            return [(1, int(self.place[token]))]
         cell, share = int(self.cells.cell[0, token]), self.cells.share[0, token]
         both = [(1 - share, cell), (share, cell + 1)]
-        return [(part, self._place(cell)) for part, cell in both if part > 0 and self.cells.draft[0, cell] > 0]
-
-    def _place(self, cell: int) -> int:
-        return int(np.flatnonzero(self.order.tokens == cell)[0])
+        return [(part, int(self.place[cell])) for part, cell in both if part > 0 and self.cells.draft[0, cell] > 0]
 
 
 class Priorities:
@@ -156,27 +155,26 @@ class Priorities:
 
     def _refinement(self, path: Tokens) -> _Refinement:
         if path not in self._refinements:
-            order, cells = self._order(path)
-            order = weighted(order, self._weight(path))
+            whole, cells = self._order(path)
+            order = weighted(whole.order, self._weight(path))
             convex = prefix_law(self.priority(path), order, self.k)
             pools = knot_mixture(order.draft, selection_ratios(order, convex), convex.slopes * order.draft)
-            size = self.laws.size if cells is None else cells.key.shape[-1] + 1
-            selected = np.full(size, zeros_like(order.target[:1])[0])
-            selected[order.tokens] = selected_chain.clip_from_zero(pools.selection)
+            selected = np.full(len(whole.place), zeros_like(order.target[:1])[0])
+            whole.spread(selected_chain.clip_from_zero(pools.selection), selected)
             if cells is not None:
                 heights = divide(selected[:-1], cells.draft[0], zeros_like(cells.draft[0]))
                 selected = selected_chain.in_numpy(self.laws.draft(path)) * cells.mean(heights[None])[0]
-            self._refinements[path] = _Refinement(order, normalised(selected, selected), pools, cells)
+            self._refinements[path] = _Refinement(order, whole.place, normalised(selected, selected), pools, cells)
         return self._refinements[path]
 
-    def _order(self, path: Tokens) -> tuple[RatioOrder, Cells | None]:
+    def _order(self, path: Tokens) -> tuple[Joined, Cells | None]:
         """Return the tokens after a path by their ratios, or their cells, the last of which is never drafted."""
         if self._cells_of is None:
-            return self.laws.order(path), None
+            return self.laws.joined(path), None
         target, draft = map(selected_chain.in_numpy, (self.laws.target(path), self.laws.draft(path)))
         cells = self._cells_of(target[None], draft[None])
         drafted = np.append(cells.draft[0], zeros_like(cells.never))
-        return ratio_order(np.append(cells.target[0], cells.never), drafted), cells
+        return joined(ratio_order(np.append(cells.target[0], cells.never), drafted), len(drafted)), cells
 
 
 def weighted(order: RatioOrder, weight: Any) -> RatioOrder:

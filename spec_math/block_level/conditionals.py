@@ -11,6 +11,7 @@ import numpy as np
 
 from spec_math.arrays import Array, check_same_number_type, is_exact, stored_law
 from spec_math.language.model import Model, check_prefix
+from spec_math.token_level.equal_ratios import Joined, joined
 from spec_math.token_level.ratio_order import RatioOrder, ratio_order
 
 
@@ -35,6 +36,7 @@ class Conditionals:
         self._models = {"target": target_model, "draft": draft_model}
         self._rows: dict[tuple[str, tuple[int, ...]], Array] = {}
         self._orders: dict[tuple[int, ...], RatioOrder] = {}
+        self._joined: dict[tuple[int, ...], Joined] = {}
         self.prefix, first = opening(target_model, prefix)
         self.size = len(first)
         self._rows["target", ()] = first
@@ -52,6 +54,12 @@ class Conditionals:
         if path not in self._orders:
             self._orders[path] = ratio_order(in_numpy(self.target(path)), in_numpy(self.draft(path)))
         return self._orders[path]
+
+    def joined(self, path: tuple[int, ...] = ()) -> Joined:
+        """Return that order with tokens of equal ratios as one: joined once, and kept."""
+        if path not in self._joined:
+            self._joined[path] = joined(self.order(path), self.size)
+        return self._joined[path]
 
     def ends(self, path: tuple[int, ...]) -> bool:
         """Say whether nothing follows a path, as it ends with the end token."""
