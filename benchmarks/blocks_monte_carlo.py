@@ -16,7 +16,7 @@ import numpy as np
 
 from benchmarks.table import Row, show
 from spec_math.block_level.array_form import verify_block, verify_chain
-from spec_math.block_level.monte_carlo import Setting, of_every_prefix
+from spec_math.block_level.monte_carlo import Setting, drafted_after_every_prefix, of_every_prefix
 from spec_math.studies import default
 from spec_math.studies.blocks.models import embedded
 
@@ -88,9 +88,8 @@ def rows(repeats: int = 7) -> list[Row]:
     """Measure every promise."""
     models, rng = embedded(), np.random.default_rng(0)
     contexts = np.stack([models.target.context(prefix) for prefix in models.prefixes])  # type: ignore[attr-defined]
-    exact = of_every_prefix(
-        Setting(models.target, models.draft, models.prefixes, (1,), LOOKAHEAD), 40, np.random.default_rng(0)
-    )
+    setting = Setting(models.target, models.draft, models.prefixes, (1,), LOOKAHEAD)
+    exact = of_every_prefix(drafted_after_every_prefix(setting, 40, np.random.default_rng(0)))
     measured: list[Row] = []
     for name, verify, known in (
         ("verify_chain", verify_chain, exact.token_by_token[-1]),

@@ -18,7 +18,7 @@ from spec_math.audit.traces.recorder import as_shard
 from spec_math.audit.traces.shard_audit import TOLERANCE, audit_opened
 from spec_math.block_level import block, chain
 from spec_math.block_level.methods import named
-from spec_math.block_level.monte_carlo import CONFIDENCE, Setting, of_every_prefix, sample
+from spec_math.block_level.monte_carlo import CONFIDENCE, Setting, drafted_after_every_prefix, of_every_prefix, sample
 from spec_math.language import NGram, Table
 from spec_math.mean import Mean, of_independent, of_strata
 from spec_math.studies.traces.groups import claims
@@ -112,7 +112,9 @@ def every_prefix(runs: int = 2_000) -> list[Row]:
     target, draft = NGram.learn(text, 3, 4), NGram.learn(text, 2, 4)
     prefixes = [(), (0,), (1, 2), (3, 3), (0, 2)]
     found = [
-        of_every_prefix(Setting(target, draft, prefixes, (1,), 3), 6, np.random.default_rng(seed))
+        of_every_prefix(
+            drafted_after_every_prefix(Setting(target, draft, prefixes, (1,), 3), 6, np.random.default_rng(seed))
+        )
         for seed in range(runs)
     ]
     truth = float(np.mean([block.expected(target, draft, prefix, 3) for prefix in prefixes]))

@@ -10,7 +10,15 @@ import numpy as np
 from proofs_tests.coverage import misses, narrowed, normal, too_many
 from spec_math.block_level import block, chain
 from spec_math.block_level.methods import named
-from spec_math.block_level.monte_carlo import CONFIDENCE, Setting, ceilings, of_every_prefix, sample
+from spec_math.block_level.monte_carlo import (
+    CONFIDENCE,
+    DraftedMasses,
+    Setting,
+    ceilings,
+    drafted_after_every_prefix,
+    of_every_prefix,
+    sample,
+)
 from spec_math.language import NGram, Table
 
 RUNS = 2_000
@@ -24,6 +32,10 @@ SAMPLES = 4
 
 
 @cache
+def drafted(setting: Setting, seed: int) -> DraftedMasses:
+    return drafted_after_every_prefix(setting, REPEATS, np.random.default_rng(seed))
+
+
 def sampled(runs, seed=0):
     setting = Setting(RARE, OFTEN, [()], (2,), 2)
     return [
@@ -81,7 +93,7 @@ def ceiling(k):
 
 def test_means_over_all_prefixes_are_covered_as_often_as_they_say():
     setting = Setting(TARGET, DRAFT, PREFIXES, (2,), LOOKAHEAD)
-    found = [of_every_prefix(setting, REPEATS, np.random.default_rng(seed)) for seed in range(RUNS)]
+    found = [of_every_prefix(drafted(setting, seed)) for seed in range(RUNS)]
     whole, plain = (
         float(np.mean([module.expected(TARGET, DRAFT, prefix, LOOKAHEAD) for prefix in PREFIXES]))
         for module in (block, chain)
@@ -96,6 +108,6 @@ def test_means_over_all_prefixes_are_covered_as_often_as_they_say():
 
 def test_ceilings_are_covered_as_often_as_they_say():
     setting = Setting(TARGET, DRAFT, PREFIXES, (2,), LOOKAHEAD)
-    found = [ceilings(setting, REPEATS, np.random.default_rng(seed))[2][LOOKAHEAD - 1] for seed in range(RUNS)]
+    found = [ceilings(drafted(setting, seed), (2,))[2][LOOKAHEAD - 1] for seed in range(RUNS)]
     assert not too_many(misses(found, ceiling(2)), RUNS, RATE)
     assert too_many(misses([narrowed(one, 1 / 8) for one in found], ceiling(2)), RUNS, RATE)

@@ -16,7 +16,13 @@ from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.drafted_chains import GatheredLaws, drafted_masses, extended, with_distinct_roots
 from spec_math.block_level.method import CHAINS, DISTINCT
 from spec_math.block_level.methods import METHODS, named
-from spec_math.block_level.monte_carlo import Setting, ceilings, of_every_prefix, sample
+from spec_math.block_level.monte_carlo import (
+    Setting,
+    ceilings,
+    drafted_after_every_prefix,
+    of_every_prefix,
+    sample,
+)
 from spec_math.chance import law
 from spec_math.language import NGram, Table
 from spec_math.token_level import without_replacement
@@ -52,7 +58,8 @@ def test_differences_are_sharper_than_values() -> None:
 def test_every_prefix_agrees_with_the_exact_mean_over_prefixes() -> None:
     target, draft = NGram.learn(TEXT, 3, 4), NGram.learn(TEXT, 2, 4)
     prefixes = [(), (0,), (1, 2), (3, 3), (0, 2)]
-    found = of_every_prefix(Setting(target, draft, prefixes, (1,), 3), 1_000, np.random.default_rng(0))
+    setting = Setting(target, draft, prefixes, (1,), 3)
+    found = of_every_prefix(drafted_after_every_prefix(setting, 1_000, np.random.default_rng(0)))
     for means, expected in zip(found[:2], (chain.expected, block.expected), strict=True):
         for lookahead in (1, 2, 3):
             exact = np.mean([expected(target, draft, prefix, lookahead) for prefix in prefixes])
@@ -76,7 +83,8 @@ def texts(model: NGram, prefix: tuple[int, ...], size: int) -> dict[tuple[int, .
 def test_ceilings_are_sums_over_texts_and_above_the_optimum() -> None:
     target, draft = NGram.learn(TEXT[:40], 3, 3 + 1), NGram.learn(TEXT[100:160], 2, 4)
     prefixes = [(0,), (1, 2)]
-    found = ceilings(Setting(target, draft, prefixes, (1, 2, 3), 2), 3_000, np.random.default_rng(0))
+    setting = Setting(target, draft, prefixes, (1, 2, 3), 2)
+    found = ceilings(drafted_after_every_prefix(setting, 3_000, np.random.default_rng(0)), setting.ks)
     for k in (1, 2, 3):
         exact = np.zeros(2)
         for prefix in prefixes:
@@ -173,7 +181,7 @@ def test_too_few_samples_and_exact_models_are_refused() -> None:
     with pytest.raises(TypeError, match="sampling takes float laws"):
         sample(Setting(exact, exact, [()], (2,), 2), 8, np.random.default_rng(0))
     with pytest.raises(TypeError, match="asked of n-gram models"):
-        of_every_prefix(setting, 2, np.random.default_rng(0))
+        drafted_after_every_prefix(setting, 2, np.random.default_rng(0))
     with pytest.raises(LookupError, match=r"no row for prefix \([01],\)"):
         sample(Setting(Table({(): [0.5, 0.5]}), Table({(): [0.5, 0.5]}), [()], (1,), 2), 8, np.random.default_rng(0))
 
@@ -243,6 +251,8 @@ def test_methods_without_replacement_share_their_chains_too() -> None:
 def test_every_prefix_is_reproducible_and_stops_at_the_lookahead() -> None:
     model, other = NGram.learn(TEXT, 3, 4), NGram.learn(TEXT, 2, 4)
     setting = Setting(model, other, [(), (0,), (1, 2), (3, 3), (0, 2)], (1,), 2)
-    first, again, another = (of_every_prefix(setting, 4, np.random.default_rng(seed)) for seed in (0, 0, 1))
+    first, again, another = (
+        of_every_prefix(drafted_after_every_prefix(setting, 4, np.random.default_rng(seed))) for seed in (0, 0, 1)
+    )
     assert first == again != another
     assert [len(means) for means in first] == [2, 2, 2]

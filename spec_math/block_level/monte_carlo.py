@@ -144,6 +144,13 @@ class _Drafted:
         return np.mean([given(group, self._lookahead) for group in groups], axis=0)
 
 
+class DraftedMasses(NamedTuple):
+    """Both models' masses of the tokens of chains that the draft drew after every prefix, [repeats, prefixes, L]."""
+
+    target: FLOAT
+    draft: FLOAT
+
+
 class OneChain(NamedTuple):
     """The two methods of one chain for lookaheads 1..L: tokens per call, and what a block yields more."""
 
@@ -152,22 +159,40 @@ class OneChain(NamedTuple):
     gain: list[Mean]
 
 
-def of_every_prefix(setting: Setting, repeats: int, rng: Any) -> OneChain:
-    """Return the two methods of one chain, for lookaheads 1..L, over ALL prefixes: `repeats` ≥ 2 chains after each.
+def drafted_after_every_prefix(setting: Setting, repeats: int, rng: Any) -> DraftedMasses:
+    """Draft `repeats` chains after ALL prefixes, for `of_every_prefix` and `ceilings`.
 
-    For two n-gram models, which are asked for single masses alone: tens of thousands of chains a second. The standard
-    error is that of drafting; which prefixes there are is not left to chance.
+    For two n-gram models, which are asked for single masses alone: tens of thousands of chains a second.
 
     Raises:
         TypeError: the models are not n-gram models.
 
     >>> model = NGram.learn([0, 1, 0, 1, 1], order=2, size=2)
-    >>> rng, prefixes = np.random.default_rng(0), [(0,), (1,)]
-    >>> found = of_every_prefix(Setting(model, model, prefixes, (1,), 2), 2, rng).as_a_block[1]
+    >>> setting = Setting(model, model, [(0,), (1,)], (1,), 3)
+    >>> drafted_after_every_prefix(setting, 4, np.random.default_rng(0)).target.shape
+    (4, 2, 3)
+    """
+    target, draft = setting.target, setting.draft
+    if not isinstance(target, NGram) or not isinstance(draft, NGram):
+        raise TypeError("single masses are asked of n-gram models; sample other models")
+    longer = max(target, draft, key=lambda model: model.order)
+    contexts = np.stack([longer.context(prefix) for prefix in setting.prefixes])
+    drawn = [drafted_masses((target, draft), contexts, setting.lookahead, rng) for _ in range(repeats)]
+    return DraftedMasses(np.stack([masses[0] for masses in drawn]), np.stack([masses[1] for masses in drawn]))
+
+
+def of_every_prefix(masses: DraftedMasses) -> OneChain:
+    """Return the two methods of one chain, for lookaheads 1..L, over all prefixes, from at least 2 chains after each.
+
+    The standard error is that of drafting; which prefixes there are is not left to chance.
+
+    >>> model = NGram.learn([0, 1, 0, 1, 1], order=2, size=2)
+    >>> setting = Setting(model, model, [(0,), (1,)], (1,), 2)
+    >>> found = of_every_prefix(drafted_after_every_prefix(setting, 2, np.random.default_rng(0))).as_a_block[1]
     >>> found.value, found.samples
     (3.0, 4)
     """
-    t, d = _drafted_masses(setting, repeats, rng)
+    t, d = masses
     plain: Any = np.cumprod(np.minimum(1.0, t / d), axis=-1)
     kept = _kept(t, d)
     # A block keeps at each place no less than token by token is accepted: w_i ≥ Π min(1, t/d).
@@ -178,26 +203,22 @@ def of_every_prefix(setting: Setting, repeats: int, rng: Any) -> OneChain:
     )
 
 
-def ceilings(setting: Setting, repeats: int, rng: Any) -> dict[int, list[Mean]]:
+def ceilings(masses: DraftedMasses, ks: Sequence[int]) -> dict[int, list[Mean]]:
     """Return what no lossless verifier of k i.i.d. chains exceeds, in tokens per call, for each k and lookaheads 1..L.
 
     The law: i drafted tokens are accepted only where the first i tokens of the text, whose law is the target's, are
     those of a drafted chain, so that P(at least i) ≤ Σ_s min(t(s), 1 − (1 − d(s))^k) over the texts s of i tokens. With
     s drafted this is the mean of min(t/d, Σ_{j<k} (1 − d)^j). No verifier need reach all of these at once. For
-    k = 1 the optimum is known: it is verification as a block. Models, prefixes and errors as `of_every_prefix`.
-
-    Raises:
-        TypeError: the models are not n-gram models.
+    k = 1 the optimum is known: it is verification as a block.
 
     >>> model = NGram.learn([0, 1, 0, 1, 1], order=2, size=2)
-    >>> rng, prefixes = np.random.default_rng(0), [(0,), (1,)]
-    >>> ceilings(Setting(model, model, prefixes, (1,), 2), 2, rng)[1][1].value
+    >>> setting = Setting(model, model, [(0,), (1,)], (1,), 2)
+    >>> ceilings(drafted_after_every_prefix(setting, 2, np.random.default_rng(0)), (1,))[1][1].value
     3.0
     """
-    masses = _drafted_masses(setting, repeats, rng)
     t, d = (np.cumprod(side, axis=-1) for side in masses)
     found: dict[int, list[Mean]] = {}
-    for k in setting.ks:
+    for k in ks:
         power = met = np.ones_like(d)
         for _ in range(k - 1):
             power = power * (1 - d)
@@ -206,17 +227,6 @@ def ceilings(setting: Setting, repeats: int, rng: Any) -> dict[int, list[Mean]]:
         # Each term is at most k; for k = 1 it is a weight.
         found[k] = [of_strata(1 + values, 1, 1 + k * size, CONFIDENCE) for size, values in _up_to_each(least)]
     return found
-
-
-def _drafted_masses(setting: Setting, repeats: int, rng: Any) -> tuple[FLOAT, FLOAT]:
-    """Draft `repeats` chains after every prefix: both models' masses, [repeats, prefixes, L]."""
-    target, draft = setting.target, setting.draft
-    if not isinstance(target, NGram) or not isinstance(draft, NGram):
-        raise TypeError("single masses are asked of n-gram models; sample other models")
-    longer = max(target, draft, key=lambda model: model.order)
-    contexts = np.stack([longer.context(prefix) for prefix in setting.prefixes])
-    drawn = [drafted_masses((target, draft), contexts, setting.lookahead, rng) for _ in range(repeats)]
-    return np.stack([masses[0] for masses in drawn]), np.stack([masses[1] for masses in drawn])
 
 
 def _kept(t: FLOAT, d: FLOAT) -> FLOAT:

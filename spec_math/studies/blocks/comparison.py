@@ -11,7 +11,15 @@ from spec_math.arrays import is_exact
 from spec_math.block_level import cost
 from spec_math.block_level.method import CHAINS, Drafts, Method, paths
 from spec_math.block_level.methods import AS_A_BLOCK, METHODS, TOKEN_BY_TOKEN
-from spec_math.block_level.monte_carlo import Sampled, Setting, ceilings, of_every_prefix, sample
+from spec_math.block_level.monte_carlo import (
+    DraftedMasses,
+    Sampled,
+    Setting,
+    ceilings,
+    drafted_after_every_prefix,
+    of_every_prefix,
+    sample,
+)
 from spec_math.block_level.optimum import OptimalLength
 from spec_math.language import NGram, Table
 from spec_math.language.model import Model
@@ -116,7 +124,8 @@ def compare_blocks(request: BlockRequest, progress: Progress) -> BlockComparison
         for method in METHODS
         if any((method, k, size) not in exactly for k in _ks_of(method, request.ks) for size in request.lookaheads)
     ]
-    sampled = _sampled_entries(request, missing, progress, exactly) if missing else {}
+    masses = _drafted(request)
+    sampled = _sampled_entries(request, missing, progress, exactly, masses) if missing else {}
     order = [
         (method, k, size)
         for size in request.lookaheads
@@ -133,7 +142,7 @@ def compare_blocks(request: BlockRequest, progress: Progress) -> BlockComparison
         request.lookaheads,
         request.samples if missing else 0,
         entries,
-        _ceilings(request, progress),
+        _ceilings(request, progress, masses),
     )
 
 
@@ -193,17 +202,31 @@ def _exact_entries(request: BlockRequest, progress: Progress) -> Keyed:
     return found
 
 
-def _sampled_entries(request: BlockRequest, methods: list[Method], progress: Progress, exactly: Keyed) -> Keyed:
-    models, lookaheads = request.models, request.lookaheads
-    setting = Setting(_floats(models.target), _floats(models.draft), models.prefixes, request.ks, max(lookaheads))
+def _setting(request: BlockRequest) -> Setting:
+    models = request.models
+    ends = models.prefixes, request.ks, max(request.lookaheads)
+    return Setting(_floats(models.target), _floats(models.draft), *ends)
+
+
+def _drafted(request: BlockRequest) -> DraftedMasses | None:
+    """Draft after every prefix, once for the methods of one chain and the ceilings; None where no n-gram is."""
+    if not isinstance(request.models.target, NGram) or not isinstance(request.models.draft, NGram):
+        return None
+    return drafted_after_every_prefix(_setting(request), REPEATS, _another(request.seed))
+
+
+def _sampled_entries(
+    request: BlockRequest, methods: list[Method], progress: Progress, exactly: Keyed, masses: DraftedMasses | None
+) -> Keyed:
+    lookaheads, setting = request.lookaheads, _setting(request)
     rng = np.random.default_rng(request.seed)
     lines = sample(setting, request.samples, rng, progress("sampling blocks", request.samples), methods)
     plain = {
         size: exactly[TOKEN_BY_TOKEN, 1, size].tokens for size in lookaheads if (TOKEN_BY_TOKEN, 1, size) in exactly
     }
     blocks: dict[int, tuple[Mean, Mean]] = {}
-    if isinstance(models.target, NGram) and isinstance(models.draft, NGram):
-        one = of_every_prefix(setting, REPEATS, _another(request.seed))
+    if masses is not None:
+        one = of_every_prefix(masses)
         plain = {size: one.token_by_token[size - 1] for size in lookaheads}
         blocks = {size: (one.as_a_block[size - 1], one.gain[size - 1]) for size in lookaheads}
     return {
@@ -246,11 +269,10 @@ def _is_exact(table: Table) -> bool:
     return is_exact([*table.rows.values(), table.default][0])
 
 
-def _ceilings(request: BlockRequest, progress: Progress) -> list[Ceiling]:
+def _ceilings(request: BlockRequest, progress: Progress, masses: DraftedMasses | None) -> list[Ceiling]:
     models = request.models
-    if isinstance(models.target, NGram) and isinstance(models.draft, NGram):
-        setting = Setting(models.target, models.draft, models.prefixes, request.ks, max(request.lookaheads))
-        means = ceilings(setting, REPEATS, _another(request.seed))
+    if masses is not None:
+        means = ceilings(masses, request.ks)
         return [
             Ceiling(CHAINS, k, size, means[k][size - 1], reached=k == 1)
             for size in request.lookaheads
