@@ -125,6 +125,8 @@ def weighed(masses: Any, types: Collection[str] = (), closed: bool = False) -> t
     listed = as_list(masses)
     if not listed:
         raise ChanceError("draw: a law needs at least one token; got none")
+    if isinstance(masses, np.ndarray) and masses.ndim == 1 and masses.dtype in _FLOATS and bool((masses >= 0).all()):
+        return _of_floats(listed, _type_of(masses), types, closed)
     if sums_to_one(listed):
         return listed, Fraction(1), ""
     for token, mass in enumerate(listed):
@@ -140,13 +142,16 @@ def weighed(masses: Any, types: Collection[str] = (), closed: bool = False) -> t
         return listed, total, ""
     stored = _type_of(masses) if hasattr(masses, "dtype") else ""
     stored = stored or _coarsest(listed)
-    floats = [float(mass) for mass in listed]
+    return _of_floats([float(mass) for mass in listed], stored, types, closed)
+
+
+def _of_floats(floats: list[float], stored: str, types: Collection[str], closed: bool) -> tuple[list[Any], Any, str]:
     total = fsum(floats)
     gap = abs(total - 1)
     explained = max(SUM_BOUND.get(name, 0.0) for name in (stored, *types))
     if not gap <= explained and (closed or not gap <= _bound_of_narrower(floats)):
         raise ChanceError(
-            f"draw: masses must sum to 1; these {len(listed)} sum to {total} (off by {gap}); a sum of "
+            f"draw: masses must sum to 1; these {len(floats)} sum to {total} (off by {gap}); a sum of "
             f"{stored} may be off by {explained:.2g}; divide them by their sum"
         )
     return floats, total, stored
@@ -194,6 +199,9 @@ def _bound_of_narrower(floats: list[float]) -> float:
     held = [SUM_BOUND[name] for name in NARROWER if all(_holds(name, mass) for mass in floats)]
     return max(held, default=0.0)
 
+
+_FLOATS = (np.float64, np.float32, np.float16)
+"""What `tolist` turns into Python's own floats."""
 
 NARROWER = ("float32", "float16", "bfloat16")
 

@@ -31,11 +31,11 @@ OFTEN = Table({(): [0.97, 0.01, 0.02], (0,): [0.8, 0.1, 0.1], (1,): [0.8, 0.1, 0
 SAMPLES = 4
 
 
-@cache
 def drafted(setting: Setting, seed: int) -> DraftedMasses:
     return drafted_after_every_prefix(setting, REPEATS, np.random.default_rng(seed))
 
 
+@cache
 def sampled(runs, seed=0):
     setting = Setting(RARE, OFTEN, [()], (2,), 2)
     return [
