@@ -42,7 +42,7 @@ class Answers:
             return self._compared(func, name, *args)
         first: Any = args[0] if args else None
         if self._open and id(first) in self._open:
-            if name in _CASTING and len(list(tensors_in([args, kwargs]))) == 1:
+            if name in _CASTING and len(tensors_in([args, kwargs])) == 1:
                 return self._kept(func(*args, **kwargs), self._open[id(first)][1])
             if name == "cumprod" and "out" not in kwargs:
                 return self._multiplied(func, args, kwargs)

@@ -146,7 +146,7 @@ def _looked_at_by(name: str, args: Any, kwargs: Any) -> Any:
     """Return the arguments whose tokens a call looks at: all but those that it moves, and what it writes over."""
     read = {key: one for key, one in kwargs.items() if key != "out"}
     if name in _MOVING:
-        tensors = list(tensors_in([args, kwargs]))
+        tensors = tensors_in([args, kwargs])
         cast = name == "copy_" and any(one.dtype != torch.int64 for one in tensors)
         floating = any(one.is_floating_point() or one.is_complex() for one in tensors)
         return [args, read] if cast or floating or "out" in kwargs or _tells_a_type([args, kwargs]) else []

@@ -54,9 +54,14 @@ class Draws:
         self._left = torch.default_generator.get_state()
         self._drawn: tuple[torch.Generator, Stretch] | None = None
 
+    @property
+    def moved(self) -> bool:
+        """Whether torch's default generator has been drawn from since it was left."""
+        return not torch.equal(torch.default_generator.get_state(), self._left)
+
     def arrive(self) -> None:
         """Note draws from torch's default generator that did not pass here."""
-        if not torch.equal(torch.default_generator.get_state(), self._left):
+        if self.moved:
             self._tape.note("torch's default generator, drawn from behind explore's back")
 
     def leave(self) -> None:

@@ -62,7 +62,7 @@ def _arriving(tags: Tags, func: Any, name: str, args: Any, kwargs: Any) -> torch
     """Return the type of the numbers that come out: of the tensor written into, or of the result on plain numbers."""
     if _writes(name):
         return args[0].dtype
-    plain = next(tensors_in([func(*mapped(args, tags.without), **mapped(kwargs, tags.without))]))
+    plain = tensors_in([func(*mapped(args, tags.without), **mapped(kwargs, tags.without))])[0]
     if name == "view" and plain.dtype != args[0].dtype:
         raise ExploreError("explore does not follow torch's view of a random number in another type")
     return plain.dtype

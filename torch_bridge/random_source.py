@@ -42,6 +42,13 @@ _NAMED = ("sorted_sequence", "input", "boundaries", "other", "exponent")
 _UNWRITTEN = {"empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"}
 """What hands out memory as it was left: a random number of an earlier use may still stand there."""
 
+_FIXED = ("shape", "dtype", "device", "layout", "ndim", "requires_grad", "is_cuda", "is_sparse", "is_leaf")
+_SIZES = (torch.Tensor.size, torch.Tensor.dim, torch.Tensor.numel)
+_ASKING: set[Any] = {*_SIZES, *(getattr(torch.Tensor, name).__get__ for name in _FIXED)}
+"""What reads nothing that a tensor holds, draws nothing, and is called more often than all the rest."""
+_BUILT_IN = {type(function) for function in _ASKING}
+"""Their types; what is of another type may have no hash."""
+
 
 @contextmanager
 def torch_source(tape: Tape) -> Generator[None]:
@@ -71,6 +78,8 @@ class _Following(TorchFunctionMode):
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         del types
         kwargs = kwargs or {}
+        if type(func) in _BUILT_IN and func in _ASKING:
+            return func(*args, **kwargs)
         name = getattr(func, "__name__", "")
         answered = self.later.answers.followed(func, name, args, kwargs)
         if answered is not None:
@@ -132,9 +141,8 @@ def _in_order(args: Any, kwargs: Any) -> tuple[Any, Any]:
 
 def _passed(draws: Draws, func: Any, name: str, args: Any, kwargs: Any) -> Any:
     """Call what draws nothing, and refuse it if it does."""
-    before = torch.default_generator.get_state()
     result = func(*args, **kwargs)
-    if kwargs.get("generator") is not None or not torch.equal(before, torch.default_generator.get_state()):
+    if kwargs.get("generator") is not None or draws.moved:
         draws.leave()
         raise ExploreError(f"explore does not follow torch's {name}; it follows {', '.join(sorted(DRAWS))}")
     return result

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
+from math import isnan
 from typing import Any, NamedTuple
 
 import torch
@@ -45,7 +46,9 @@ class Tags:
         return len(self._numbers) == 1
 
     def any_in(self, tensor: torch.Tensor) -> bool:
-        """Say whether a tensor holds random numbers."""
+        """Say whether a tensor holds random numbers: where its sum, which costs the least, is no NaN, none is in it."""
+        if self.none or tensor.dtype not in _LAYOUTS or not isnan(tensor.detach().sum().item()):
+            return False
         return bool((self.payloads(tensor) > 0).any())
 
     def payloads(self, tensor: torch.Tensor) -> torch.Tensor:
@@ -98,19 +101,28 @@ def _signed(bits: int, whole: torch.dtype) -> int:
     return bits - (1 << size) if bits >> (size - 1) else bits
 
 
-def tensors_in(values: Any) -> Iterator[torch.Tensor]:
-    """Go through the tensors among arguments, in lists and tuples too.
+def tensors_in(values: Any) -> list[torch.Tensor]:
+    """Return the tensors among arguments, in lists and tuples too.
 
-    >>> len(list(tensors_in([torch.ones(1), (torch.ones(1), 2)])))
+    >>> len(tensors_in([torch.ones(1), (torch.ones(1), 2)]))
     2
     """
     if isinstance(values, torch.Tensor):
-        yield values
-    elif isinstance(values, list | tuple):
-        for value in values:
-            yield from tensors_in(value)
-    elif isinstance(values, dict):
-        yield from tensors_in(list(values.values()))
+        return [values]
+    if isinstance(values, dict):
+        values = values.values()
+    elif not isinstance(values, list | tuple):
+        return []
+    found: list[torch.Tensor] = []
+    for value in values:
+        if isinstance(value, torch.Tensor):
+            found.append(value)
+        elif isinstance(value, _HOLDING):
+            found += tensors_in(value)
+    return found
+
+
+_HOLDING = (list, tuple, dict)
 
 
 def mapped(values: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
