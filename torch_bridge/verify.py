@@ -11,11 +11,9 @@ from spec_math.block_level import array_form
 from spec_math.block_level.array_form import Coins, Verified
 from torch_bridge import input_validation
 from torch_bridge.blocked_draw import drawn
+from torch_bridge.chunks import chunk_bytes
 from torch_bridge.options import DEFAULT, Options, restricted
 from torch_bridge.softmax_rows import Rows, block_sums, rows_of, weigh, working
-
-CHUNK_BYTES = {"cpu": 2**23}
-ELSEWHERE = 2**28
 
 LARGEST_LOG_RATIO = 700.0
 """Ratios t/d above e^700 count as e^700: any above 1 accepts, and a product with a weight stays finite."""
@@ -111,9 +109,9 @@ class _Work:
         self.batch, self.options = batch, options
         requests, lookahead, vocabulary = batch.drafts.shape
         kind = working(batch.targets.dtype)
-        most = options.chunk_bytes or CHUNK_BYTES.get(batch.targets.device.type, ELSEWHERE)
         # At least one request: its target's and draft's rows, and one for a residual.
-        rows = max(most // (vocabulary * kind.itemsize), 2 * lookahead + 1)
+        most = chunk_bytes(options, batch.targets.device) // (vocabulary * kind.itemsize)
+        rows = max(most, 2 * lookahead + 1)
         self._space = torch.empty(
             (min(rows, requests * (2 * lookahead + 1)), vocabulary), dtype=kind, device=batch.targets.device
         )

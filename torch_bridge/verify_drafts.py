@@ -5,7 +5,6 @@ Source: the rules' own, see `spec_math.token_level`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import torch
@@ -13,13 +12,13 @@ import torch
 from spec_math.chance import Coin
 from spec_math.scheme import Scheme
 from torch_bridge import drafts_validation, mapped_validation, verify_mapped
+from torch_bridge.chunks import chunks
 from torch_bridge.draft_rows import decided, draft_rows
 from torch_bridge.mapped_logits import MappedLogits
 from torch_bridge.options import DEFAULT, Options, restricted
-from torch_bridge.softmax_rows import weigh, working
+from torch_bridge.softmax_rows import weigh
 from torch_bridge.tensor_coin import TensorCoin
 from torch_bridge.threshold import laws
-from torch_bridge.verify import CHUNK_BYTES, ELSEWHERE
 
 ORDERED = 4
 """How many arrays a rule that orders the tokens holds for each of a law: their sums, in float64."""
@@ -86,26 +85,14 @@ def verify_drafts(
         return _replayed(scheme, target_logits, draft_logits, tokens, uniforms, options)
     tokens = _of_width(tokens, scheme.drafts or tokens.shape[1])
     parts: list[Any] = []
-    for here in chunks(target_logits, draft_logits, options, ORDERED if scheme.reads.order else 1):
+    masses = target_logits[0].numel() + draft_logits[0].numel()
+    for here in chunks(target_logits, masses * (ORDERED if scheme.reads.order else 1), options):
         own = options.at(here)
         target = weigh(restricted(target_logits[here], own), own)
         drafted = tokens[here].long()
         draft = draft_rows(scheme, draft_logits[here], drafted, own) if scheme.reads.draft else target
         parts.append(decided(scheme.decide, uniforms[here], drafted, target, draft))
     return Selected(*(torch.cat(each) for each in zip(*parts, strict=True)))
-
-
-def chunks(target_logits: Any, draft_logits: Any, options: Options, held: int = 1) -> Iterator[slice]:
-    """Yield the requests of a batch, as many at a time as `options.chunk_bytes` holds the laws of, `held` times each.
-
-    >>> list(chunks(torch.zeros(3, 4), torch.zeros(3, 4), Options(chunk_bytes=64)))
-    [slice(0, 2, None), slice(2, 4, None)]
-    """
-    requests, rows = len(target_logits), target_logits[0].numel() + draft_logits[0].numel()
-    most = options.chunk_bytes or CHUNK_BYTES.get(target_logits.device.type, ELSEWHERE)
-    size = max(1, most // (held * rows * working(target_logits.dtype).itemsize))
-    for start in range(0, requests, size):
-        yield slice(start, start + size)
 
 
 def _of_width(tokens: Any, width: int) -> Any:

@@ -5,26 +5,22 @@ Source: worked out here, see `spec_math.drafting.merged`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import torch
 
-from spec_math.block_level.array_tree import ArrayTree, Rows, emitted
+from spec_math.block_level.array_tree import ArrayTree, emitted
 from spec_math.block_level.tree_rules import TreeRule
 from spec_math.drafting.merged import decide_merged
 from spec_math.drafting.merged_tree import decide_merged_tree, placed_tree
 from spec_math.scheme import Scheme
 from torch_bridge.blocked_draw import batch_coin
+from torch_bridge.chunks import HELD, chunks
 from torch_bridge.draft_rows import draft_rows
+from torch_bridge.logit_rows import Law, LogitRows
 from torch_bridge.mapped_logits import MappedLogits
 from torch_bridge.options import Options, restricted
-from torch_bridge.softmax_rows import weigh, weigh_rest, working
-from torch_bridge.verify import CHUNK_BYTES, ELSEWHERE
-
-HELD = 6
-"""About how many rows of a request are held at a time."""
+from torch_bridge.softmax_rows import weigh
 
 
 def decide_drafts(
@@ -49,7 +45,7 @@ def decide_drafts(
             "with another of SCHEMES"
         )
     parts: list[Any] = []
-    for here in _chunks(target_logits, draft, options):
+    for here in chunks(target_logits, _held(target_logits, draft), options):
         own, rows = options.at(here), draft.at(here)
         drafted = tokens[here].long()
         target = weigh(restricted(target_logits[here], own), own)
@@ -77,51 +73,22 @@ def decide_trees(
     if rule.decide is None:
         raise ValueError(f"the rule {rule.name!r} has no array formula, which drafts over another vocabulary need")
     parts: list[Any] = []
-    for here in _chunks(target_logits, draft, options):
+    for here in chunks(target_logits, _held(target_logits, draft), options):
         copies = None if tree.copies is None else tree.copies[here].long()
         own = ArrayTree(tree.tokens[here].long(), tree.parents[here].long(), tree.depth, tree.width, tree.end, copies)
-        rows = _Rows(target_logits[here], draft.at(here), options.at(here), own)
-        found = decide_merged_tree(rule.decide, batch_coin(uniforms[here]), own, rows, rows.places)
+        rows, places = _rows(target_logits[here], draft.at(here), options.at(here), own)
+        found = decide_merged_tree(rule.decide, batch_coin(uniforms[here]), own, rows, places)
         parts.append((*emitted(*found), found[1].nodes))
     joined = [torch.cat(each) for each in zip(*parts, strict=True)]
     return joined[0], joined[1], joined[2]
 
 
-def _chunks(target_logits: Any, draft: MappedLogits, options: Options) -> Iterator[slice]:
-    requests, row = len(target_logits), target_logits.shape[-1] + draft.logits.shape[-1]
-    most = options.chunk_bytes or CHUNK_BYTES.get(target_logits.device.type, ELSEWHERE)
-    size = max(1, most // (HELD * row * working(target_logits.dtype).itemsize))
-    for start in range(0, requests, size):
-        yield slice(start, start + size)
+def _held(target_logits: Any, draft: MappedLogits) -> int:
+    return HELD * (target_logits.shape[-1] + draft.logits.shape[-1])
 
 
-class _Rows(Rows):
-    """The laws of a batch of trees, the target's [B, V] and the draft's [B, D], for the rows that are asked for."""
-
-    def __init__(self, targets: Any, draft: MappedLogits, options: Options, tree: ArrayTree) -> None:
-        self.places = draft.places.long()
-        self._logits = targets, draft.logits
-        self._options = options, draft.options(options)
-        there = tree.tokens >= 0
-        placed = placed_tree(tree, self.places)
-        some = there.any(dim=1, keepdim=True)
-        # Rows after no node, after an end, or after a token that the target lacks may hold anything.
-        goes_on = there & (placed.tokens >= 0) & ~placed.ends(placed.tokens)
-        self._unused = ~torch.cat([torch.ones_like(some), goes_on], 1), ~torch.cat([some, goes_on], 1)
-
-    def target(self, slot: Any) -> Any:
-        """Return the target's masses [B, V] at the slots [B]."""
-        return self._row(0, slot)
-
-    def draft(self, slot: Any, without: Any = None) -> Any:
-        """Return the draft's masses [B, D] there; without some tokens [B, m] they are weighed anew."""
-        return self._row(1, slot, without)
-
-    def _row(self, role: int, slot: Any, without: Any = None) -> Any:
-        requests = torch.arange(len(slot), device=slot.device)
-        options, allowed = self._options[role], self._options[role].allowed
-        if allowed is not None and allowed.ndim == 3:
-            options = replace(options, allowed=allowed[requests, slot])
-        kept = restricted(self._logits[role][requests, slot], options)
-        masses = weigh(kept, options) if without is None else weigh_rest(kept, without, options)
-        return masses.masked_fill_(self._unused[role][requests, slot][:, None], 1)
+def _rows(targets: Any, draft: MappedLogits, options: Options, tree: ArrayTree) -> tuple[LogitRows, Any]:
+    """Return the laws of both models, and the places; after a token that the target lacks its row may hold anything."""
+    some, places = (tree.tokens >= 0).any(dim=1, keepdim=True), draft.places.long()
+    laws = Law(targets, options), Law(draft.logits, draft.options(options))
+    return LogitRows(*laws, placed_tree(tree, places), some), places

@@ -10,18 +10,15 @@ from typing import Any, NamedTuple
 
 import torch
 
-from spec_math.block_level.array_tree import ArrayTree, emitted, places
+from spec_math.block_level.array_tree import ArrayTree, emitted
 from spec_math.block_level.method import Method
 from spec_math.block_level.tree_rules import TreeRule
 from torch_bridge import mapped_validation, tree_programs, tree_validation, verify_mapped
 from torch_bridge.blocked_draw import batch_coin
+from torch_bridge.chunks import HELD, chunks
+from torch_bridge.logit_rows import Law, LogitRows
 from torch_bridge.mapped_logits import MappedLogits
-from torch_bridge.options import DEFAULT, Options, restricted
-from torch_bridge.softmax_rows import weigh, weigh_rest, working
-from torch_bridge.verify import CHUNK_BYTES, ELSEWHERE
-
-HELD = 6
-"""About how many rows of a request are held at a time."""
+from torch_bridge.options import DEFAULT, Options
 
 
 class TreeVerified(NamedTuple):
@@ -92,14 +89,14 @@ def verify_tree(  # noqa: PLR0913 - a tree is two arrays more than a chain
     options = replace(options, depth=depth, width=width)
     if rule.decide is None or _is_replayed(rule, target_logits, options):
         return TreeVerified(*tree_programs.replayed(rule, given[:5], options, copies))
-    rows = HELD * target_logits.shape[-1] * working(target_logits.dtype).itemsize
-    size = max(1, (options.chunk_bytes or CHUNK_BYTES.get(tokens.device.type, ELSEWHERE)) // rows)
+    # A rule that does not read the draft's laws is given the target's.
+    drafts = draft_logits if rule.reads_draft else target_logits
     parts: list[Any] = []
-    for start in range(0, len(tokens), size):
-        here = slice(start, start + size)
+    for here in chunks(target_logits, HELD * target_logits.shape[-1], options):
         own = None if copies is None else copies[here].long()
         tree = ArrayTree(tokens[here].long(), parents[here].long(), depth, width, options.end, own)
-        laws = LogitRows(target_logits[here], draft_logits[here] if rule.reads_draft else None, options.at(here), tree)
+        target, draft = (Law(each[here], options.at(here)) for each in (target_logits, drafts))
+        laws = LogitRows(target, draft, tree, (tree.tokens >= 0).any(dim=1, keepdim=True))
         walked = rule.decide(batch_coin(uniforms[here]), tree, laws)
         parts.append((*emitted(tree, walked), walked.nodes))
     return TreeVerified(*(torch.cat(each) for each in zip(*parts, strict=True)))
@@ -116,45 +113,6 @@ def tree_columns(method: Method | TreeRule, n: int) -> int:
     [5, 5, 9, 9, 17, 5, 5, 5, 6]
     """
     return tree_validation.columns_of(tree_validation.rule_of(method), n)
-
-
-class LogitRows:
-    """The laws of a batch of trees from their logits [B, N + 1, V], worked out for the rows that are asked for.
-
-    Formulas ask for a row of every request, also where they decide nothing by it. A row after no node or after an end,
-    and the draft's rows of a tree without nodes, may hold anything: their masses are all 1.
-
-    >>> tree = ArrayTree(torch.tensor([[0]]), torch.tensor([[-1]]), depth=1, width=1)
-    >>> LogitRows(torch.zeros(1, 2, 2), None, DEFAULT, tree).target(torch.tensor([1])).tolist()
-    [[0.5, 0.5]]
-    """
-
-    def __init__(self, targets: Any, drafts: Any, options: Options, tree: ArrayTree) -> None:
-        self._targets, self._drafts, self._options = targets, drafts, options
-        goes_on = (tree.tokens >= 0) & ~tree.ends(tree.tokens)
-        some = (tree.tokens >= 0).any(dim=1, keepdim=True)
-        self._unused = {True: ~torch.cat([torch.ones_like(some), goes_on], 1), False: ~torch.cat([some, goes_on], 1)}
-
-    def target(self, slot: Any) -> Any:
-        """Return the target's masses [B, V] at the slots [B]."""
-        return self._row(self._targets, slot)
-
-    def draft(self, slot: Any, without: Any = None) -> Any:
-        """Return the draft's masses [B, V] at the slots [B]; the target's where the draft is not read.
-
-        Without some tokens [B, m] they are weighed anew, so that what is left does not underflow.
-        """
-        return self._row(self._targets if self._drafts is None else self._drafts, slot, without)
-
-    def _row(self, logits: Any, slot: Any, without: Any = None) -> Any:
-        requests = places(slot, len(slot))
-        options, allowed = self._options, self._options.allowed
-        if allowed is not None and allowed.ndim == 3:
-            options = replace(options, allowed=allowed[requests, slot])
-        unused = self._unused[logits is self._targets][requests, slot]
-        kept = restricted(logits[requests, slot], options)
-        rows = weigh(kept, options) if without is None else weigh_rest(kept, without, options)
-        return rows.masked_fill_(unused[:, None], 1)
 
 
 def _is_replayed(rule: TreeRule, logits: Any, options: Options) -> bool:
