@@ -85,9 +85,13 @@ def test_a_collection_of_older_objects_ends_garbage_that_a_look_had_found() -> N
 def test_an_audit_reads_no_more_states_after_many_audits(monkeypatch: pytest.MonkeyPatch) -> None:
     """The states that are read are counted; each audit but the first stands beside generators of its own."""
     read: list[Any] = []
-    words, frozen = still.words, still.frozen
-    monkeypatch.setattr(still, "words", lambda one: (read.append(one), words(one))[1])
-    monkeypatch.setattr(still, "frozen", lambda one: (read.append(one), frozen(one))[1])
+    reader = still.reader
+
+    def counted(one: Any) -> Any:
+        plain = reader(one)
+        return lambda: (read.append(one), plain())[1]
+
+    monkeypatch.setattr(still, "reader", counted)
 
     def states_read_beside(made: int) -> int:
         beside = [make(seed) for make in (random.Random, np.random.default_rng) for seed in range(made)]

@@ -30,6 +30,8 @@ _C_FUNCTIONS = {
 }
 _FILES = ("random", "hwrng", "/proc/uptime", "/proc/stat", "/proc/loadavg", "/proc/interrupts")
 _PROCESSES = ("subprocess.Popen", "os.posix_spawn", "os.system", "os.exec", "socket.connect", "socket.sendto")
+_EVENTS = {"open", "ctypes.dlsym", *_PROCESSES}
+"""What is heard of all that the interpreter tells, which is something at every import and every use of memory."""
 
 _POINTERS: Any = vars(ctypes)["_CFuncPtr"]
 
@@ -128,7 +130,7 @@ def _listen() -> None:
 
 
 def _heard(event: str, arguments: Any) -> None:
-    if not _listening or _listening[-1].foreign():
+    if event not in _EVENTS or not _listening or _listening[-1].foreign():
         return
     if event == "open" and _decides(arguments[0]):
         _listening[-1].note(f"the file {arguments[0]}")

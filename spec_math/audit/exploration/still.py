@@ -5,7 +5,6 @@ A function that is followed moves none of them: its numbers are questions to a t
 
 from __future__ import annotations
 
-import ctypes
 import random
 import sys
 from collections.abc import Callable, Mapping
@@ -14,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.audit.exploration.python_source import TWIN, behind
-from spec_math.audit.exploration.states import MT19937_BYTES, frozen, words
+from spec_math.audit.exploration.states import MT19937_BYTES, memory, reader
 
 _HIDDEN: Any = np.random.mtrand._rand  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
 _HIDDEN_BITS: Any = _HIDDEN._bit_generator
@@ -36,23 +35,33 @@ class Still:
 
     def __init__(self, alive: list[Any]) -> None:
         generators = [getattr(random, "_inst", None), _HIDDEN, *alive]
-        self._kept = [(one, name, read, read()) for one, name, read in _readers(generators)]
+        readers = _readers(generators)
+        self._places = {id(one): place for place, (one, _, _) in enumerate(readers)}
+        self._names, self._reads = [name for _, name, _ in readers], [read for _, _, read in readers]
+        self._held = [one for one, _, _ in readers]
+        self._kept = self._states()
+
+    def _states(self) -> list[Any]:
+        return [read() for read in self._reads]
 
     def again(self) -> None:
         """Take the states that the generators have now for those that they are to keep."""
-        self._kept = [(one, name, read, read()) for one, name, read, _ in self._kept]
+        self._kept = self._states()
 
     def moved(self, followed: Mapping[int, Any] | None = None) -> list[str]:
         """Name the generators whose state is another one.
 
         Those that are followed, by identity, may stand elsewhere now: theirs is the state that they were found in.
         """
-        known = followed or {}
-        return [
-            name()
-            for one, name, read, state in self._kept
-            if (known[id(one)] not in (None, state) if id(one) in known else read() != state)
-        ]
+        states = self._states()
+        places = range(len(states)) if states != self._kept else []
+        changed = {place for place in places if states[place] != self._kept[place]}
+        for number, found in (followed or {}).items():
+            place = self._places.get(number)
+            if place is not None:
+                changed.discard(place)
+                changed |= {place} if found not in (None, self._kept[place]) else set()
+        return [self._names[place]() for place in sorted(changed)]
 
 
 Reader = tuple[Any, Callable[[], str], Callable[[], Any]]
@@ -62,11 +71,11 @@ def _readers(generators: list[Any]) -> list[Reader]:
     found: list[Reader] = []
     for one in {id(one): one for one in generators}.values():
         if isinstance(one, random.Random) and not isinstance(one, random.SystemRandom) and one is not TWIN:
-            found.append((one, lambda one=one: behind(one), lambda one=one: words(one)))
+            found.append((one, lambda one=one: behind(one), reader(one)))
         elif isinstance(one, np.random.BitGenerator):
-            found.append((one, lambda one=one: _numpy_name(one), lambda one=one: frozen(one)))
+            found.append((one, lambda one=one: _numpy_name(one), reader(one)))
         elif one is _HIDDEN:
-            found.append((one, lambda: _numpy_name(_HIDDEN_BITS), lambda: frozen(_HIDDEN_BITS)))
+            found.append((one, lambda: _numpy_name(_HIDDEN_BITS), reader(_HIDDEN_BITS)))
     return [*found, *_numba(), *_torch()]
 
 
@@ -85,14 +94,14 @@ def _numba() -> list[Reader]:
     if helper is None:
         return []
 
-    def reader(place: Any) -> Callable[[], Any]:
-        return lambda: ctypes.string_at(place(), _NUMBA_BYTES)
+    def reading(place: Any) -> Callable[[], Any]:
+        return lambda: memory(place(), _NUMBA_BYTES)
 
     return [
         (
             place,
             lambda name=name: f"numba's own state of {name}, which compiled functions draw from; hand them uniforms",
-            reader(place),
+            reading(place),
         )
         for place, name in ((helper.rnd_get_np_state_ptr, "np.random"), (helper.rnd_get_py_state_ptr, "random"))
     ]
