@@ -31,10 +31,6 @@ OFTEN = Table({(): [0.97, 0.01, 0.02], (0,): [0.8, 0.1, 0.1], (1,): [0.8, 0.1, 0
 SAMPLES = 4
 
 
-def drafted(setting: Setting, seed: int) -> DraftedMasses:
-    return drafted_after_every_prefix(setting, REPEATS, np.random.default_rng(seed))
-
-
 @cache
 def sampled(runs, seed=0):
     setting = Setting(RARE, OFTEN, [()], (2,), 2)
@@ -73,6 +69,14 @@ PREFIXES = [(), (0,), (1, 2), (3, 3), (0, 2)]
 LOOKAHEAD, REPEATS = 2, 6
 
 
+@cache
+def drafted():
+    """The chains of all runs, drafted at once: each run has repeats of its own, on uniforms of its own."""
+    setting = Setting(TARGET, DRAFT, PREFIXES, (2,), LOOKAHEAD)
+    masses = drafted_after_every_prefix(setting, RUNS * REPEATS, np.random.default_rng(0))
+    return [DraftedMasses(*(side[at : at + REPEATS] for side in masses)) for at in range(0, RUNS * REPEATS, REPEATS)]
+
+
 def texts(model, prefix, size):
     """The law of the next `size` tokens, {text: mass}."""
     masses = {}
@@ -92,8 +96,7 @@ def ceiling(k):
 
 
 def test_means_over_all_prefixes_are_covered_as_often_as_they_say():
-    setting = Setting(TARGET, DRAFT, PREFIXES, (2,), LOOKAHEAD)
-    found = [of_every_prefix(drafted(setting, seed)) for seed in range(RUNS)]
+    found = [of_every_prefix(masses) for masses in drafted()]
     whole, plain = (
         float(np.mean([module.expected(TARGET, DRAFT, prefix, LOOKAHEAD) for prefix in PREFIXES]))
         for module in (block, chain)
@@ -107,7 +110,6 @@ def test_means_over_all_prefixes_are_covered_as_often_as_they_say():
 
 
 def test_ceilings_are_covered_as_often_as_they_say():
-    setting = Setting(TARGET, DRAFT, PREFIXES, (2,), LOOKAHEAD)
-    found = [ceilings(drafted(setting, seed), (2,))[2][LOOKAHEAD - 1] for seed in range(RUNS)]
+    found = [ceilings(masses, (2,))[2][LOOKAHEAD - 1] for masses in drafted()]
     assert not too_many(misses(found, ceiling(2)), RUNS, RATE)
     assert too_many(misses([narrowed(one, 1 / 8) for one in found], ceiling(2)), RUNS, RATE)

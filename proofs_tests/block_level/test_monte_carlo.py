@@ -11,12 +11,13 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spec_math.block_level import block, chain, optimum
+from spec_math.block_level import block, chain, monte_carlo, optimum
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.drafted_chains import GatheredLaws, drafted_masses, extended, with_distinct_roots
 from spec_math.block_level.method import CHAINS, DISTINCT
 from spec_math.block_level.methods import METHODS, named
 from spec_math.block_level.monte_carlo import (
+    DraftedMasses,
     Setting,
     ceilings,
     drafted_after_every_prefix,
@@ -72,6 +73,16 @@ def test_every_prefix_agrees_with_the_exact_mean_over_prefixes() -> None:
     assert found.gain[2].error < found.as_a_block[2].error
 
 
+def test_chains_drafted_at_once_are_those_drafted_repeat_by_repeat(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In parts of two repeats, and of five where the last is not full; three prefixes, so that none may be mixed up."""
+    setting = Setting(NGram.learn(TEXT, 3, 4), NGram.learn(TEXT, 2, 4), [(), (0,), (1, 2)], (1, 2), 3)
+    found: list[DraftedMasses] = []
+    for at_once in (1, 6, 15, 2**15):
+        monkeypatch.setattr(monte_carlo, "_AT_ONCE", at_once)
+        found.append(drafted_after_every_prefix(setting, 8, np.random.default_rng(3)))
+    assert all((ours == first).all() for one in found for ours, first in zip(one, found[0], strict=True))
+
+
 def texts(model: NGram, prefix: tuple[int, ...], size: int) -> dict[tuple[int, ...], float]:
     """The law of the next `size` tokens."""
     masses = {(): 1.0}
@@ -124,7 +135,7 @@ def test_masses_along_drafted_chains_are_the_models_own(orders: tuple[int, int])
     target, draft = (NGram.learn(TEXT, order, 4) for order in orders)
     longest, uniforms = max(orders) - 1, np.random.default_rng(8).random((3, 20))
     starts = [tuple(TEXT[at : at + longest].tolist()) for at in range(20)]
-    t, d = drafted_masses((target, draft), np.array(starts), 3, Given(uniforms.ravel().tolist()))
+    t, d = drafted_masses((target, draft), np.array(starts), uniforms.T)
     for row, start in enumerate(starts):
         prefix = start
         for place in range(3):

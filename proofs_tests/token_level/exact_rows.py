@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from functools import cached_property
+from heapq import nsmallest
 from itertools import accumulate
 from math import frexp
 
@@ -36,19 +38,26 @@ class ExactRow:
     def __init__(self, target, draft):
         a, b = whole_numbers(target), whole_numbers(draft)
         self.a, self.b, self.sum_a, self.sum_b = a, b, sum(a), sum(b)
-        # t and d over one denominator A·B.
-        self.t, self.d = [x * self.sum_b for x in a], [x * self.sum_a for x in b]
         self.one = self.sum_a * self.sum_b
 
     def excess(self, scale):
-        """Σ (t − λd)+."""
-        top, bottom = Fraction(scale).as_integer_ratio()
-        total = sum(max(t * bottom - d * top, 0) for t, d in zip(self.t, self.d, strict=True))
-        return Fraction(total, self.one * bottom)
+        """Σ (t − λd)+: of the tokens above λ, the ends of a prefix of the others in the order of t/d."""
+        scale = Fraction(scale)
+        keys, prefixes = self.keys, self.prefixes
+        # A key is the ratio a/b in steps of 2^-shift, rounded down: where it is that of λ, each token is looked at.
+        there = scale * self.sum_a / self.sum_b
+        wanted = (there.numerator << self.shift) // there.denominator
+        first, last = bisect_left(keys, wanted), bisect_right(keys, wanted)
+        drafted, kept = self.sum_b - prefixes[last][0], self.sum_a - prefixes[last][1]
+        for token in self.order[first:last]:
+            if self.a[token] * there.denominator > self.b[token] * there.numerator:
+                drafted, kept = drafted + self.b[token], kept + self.a[token]
+        return Fraction(kept, self.sum_a) - scale * Fraction(drafted, self.sum_b)
 
     @cached_property
     def overlap(self):
-        return Fraction(sum(map(min, self.t, self.d)), self.one)
+        least = sum(min(a * self.sum_b, b * self.sum_a) for a, b in zip(self.a, self.b, strict=True))
+        return Fraction(least, self.one)
 
     @cached_property
     def match(self):
@@ -56,8 +65,7 @@ class ExactRow:
 
     def best(self, k):
         """The k best tokens of the draft that have mass, the lowest index first among equals."""
-        order = sorted((token for token, mass in enumerate(self.b) if mass), key=lambda token: (-self.b[token], token))
-        return order[:k]
+        return nsmallest(k, (token for token, mass in enumerate(self.b) if mass), key=lambda token: -self.b[token])
 
     def recursive(self, k):
         """1 − P(k tests in a row reject): λ grows by what is left, and E(λ) is left."""
@@ -76,14 +84,30 @@ class ExactRow:
         return 1 - (1 - (1 - self.excess(gamma)) / gamma) ** k
 
     @cached_property
+    def shift(self):
+        """Ratios are rounded down to 2^-100 of the ratio of two sums: what that may exchange are as near as that."""
+        return 100 + self.sum_b.bit_length() + self.sum_a.bit_length()
+
+    @cached_property
+    def key_of(self):
+        """a/b of each token, in steps of 2^-shift; −1 where it is not drafted."""
+        shift = self.shift
+        return [(a << shift) // b if b else -1 for a, b in zip(self.a, self.b, strict=True)]
+
+    @cached_property
+    def order(self):
+        """The tokens that are drafted, by their keys."""
+        return sorted((token for token, mass in enumerate(self.b) if mass), key=self.key_of.__getitem__)
+
+    @cached_property
+    def keys(self):
+        return [self.key_of[token] for token in self.order]
+
+    @cached_property
     def prefixes(self):
         """The ends (P, T) of all prefixes in the order of t/d, as whole numbers over B and A."""
-        some = [token for token, mass in enumerate(self.b) if mass]
-        # Rounded down to 2^-100 of the ratio of two sums: what that may exchange are ratios as near to each other.
-        shift = 100 + self.sum_b.bit_length() + self.sum_a.bit_length()
-        some.sort(key=lambda token: (self.a[token] << shift) // self.b[token])
-        drafted = accumulate((self.b[token] for token in some), initial=0)
-        return list(zip(drafted, accumulate((self.a[token] for token in some), initial=0), strict=True))
+        drafted = accumulate((self.b[token] for token in self.order), initial=0)
+        return list(zip(drafted, accumulate((self.a[token] for token in self.order), initial=0), strict=True))
 
     def optimum(self, k):
         """1 − max over prefixes of P^k − T."""

@@ -82,22 +82,22 @@ def with_distinct_roots(laws: GatheredLaws, chains: Sequence[Tokens], k: int, lo
     return [*kept.values(), *extended(laws, [(root,) for root in fresh], lookahead, rng)][:k]
 
 
-def drafted_masses(models: tuple[NGram, NGram], contexts: Any, lookahead: int, rng: Any) -> tuple[Any, Any]:
-    """Draft one chain of `lookahead` tokens from each context; return both models' masses of its tokens, [n, L] each.
+def drafted_masses(models: tuple[NGram, NGram], contexts: Any, uniforms: Any) -> tuple[Any, Any]:
+    """Draft one chain of L tokens from each context; return both models' masses of its tokens, [n, L] each.
 
     Two n-gram models (target, draft), which are asked for single masses alone. Contexts [n, r] are the last r tokens of
-    the prefixes, padded in front with −1, r at least what the longer model looks back.
+    the prefixes, padded in front with −1, r at least what the longer model looks back; uniforms [n, L], one a token.
 
     >>> model = NGram.learn([0, 1, 0, 1, 1], order=2, size=2)
-    >>> t, d = drafted_masses((model, model), np.array([[0]]), 3, np.random.default_rng(0))
+    >>> t, d = drafted_masses((model, model), np.array([[0]]), np.random.default_rng(0).random((1, 3)))
     >>> t.shape, bool((t == d).all())
     ((1, 3), True)
     """
-    masses = np.empty((2, len(contexts), lookahead))
+    masses = np.empty((2, *uniforms.shape))
     known = np.asarray(contexts)
-    for place in range(lookahead):
+    for place in range(uniforms.shape[1]):
         seen = [known[:, known.shape[1] - (model.order - 1) :] for model in models]
-        tokens = models[1].draw(seen[1], rng.random(len(known)))
+        tokens = models[1].draw(seen[1], uniforms[:, place])
         for role, model in enumerate(models):
             masses[role, :, place] = model.mass(seen[role], tokens)
         known = np.concatenate([known[:, 1:], tokens[:, None]], axis=1)

@@ -177,8 +177,20 @@ def drafted_after_every_prefix(setting: Setting, repeats: int, rng: Any) -> Draf
         raise TypeError("single masses are asked of n-gram models; sample other models")
     longer = max(target, draft, key=lambda model: model.order)
     contexts = np.stack([longer.context(prefix) for prefix in setting.prefixes])
-    drawn = [drafted_masses((target, draft), contexts, setting.lookahead, rng) for _ in range(repeats)]
-    return DraftedMasses(np.stack([masses[0] for masses in drawn]), np.stack([masses[1] for masses in drawn]))
+    masses = np.empty((2, repeats, len(contexts), setting.lookahead))
+    # Many chains at once, as a call of a model costs as much as thousands of masses; not all, for the memory.
+    at_once = max(1, _AT_ONCE // len(contexts))
+    for begin in range(0, repeats, at_once):
+        part = masses[:, begin : begin + at_once]
+        size = part.shape[1]
+        uniforms = rng.random((size, setting.lookahead, len(contexts))).swapaxes(1, 2).reshape(-1, setting.lookahead)
+        drawn = drafted_masses((target, draft), np.tile(contexts, (size, 1)), uniforms)
+        part[:] = np.reshape(drawn, part.shape)
+    return DraftedMasses(masses[0], masses[1])
+
+
+_AT_ONCE = 2**15
+"""Chains that are drafted at once."""
 
 
 def of_every_prefix(masses: DraftedMasses) -> OneChain:

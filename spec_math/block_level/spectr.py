@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
 from typing import Any
 
-from spec_math.arrays import Array
+from spec_math.arrays import Array, as_laws, exact, is_exact
 from spec_math.block_level import copies
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.copies import Verifier
@@ -77,7 +79,20 @@ def by_plan(coin: Coin, tokens: Tokens, target: Array, draft: Array) -> int:
     >>> law(lambda coin: by_plan(coin, (0, 0), [0, 1], [1, 0]))
     {1: Fraction(1, 1)}
     """
-    return plan.verify(coin, tokens, plan.plan(target, draft, len(tokens)))
+    t, d = as_laws(target, draft)
+    k = len(tokens)
+    # A walk over all paths comes to a node with the same laws many times. Symbols are no numbers to look up.
+    known = all(type(mass) is Fraction for law in (t, d) for mass in law) if is_exact(t) and len(t) <= _FEW else False
+    return plan.verify(coin, tokens, _known_plan(tuple(t), tuple(d), k) if known else plan.plan(t, d, k))
+
+
+_FEW = 16
+"""Exact laws of so many tokens at most are walked over, path by path: their plans are kept."""
+
+
+@lru_cache(maxsize=64)
+def _known_plan(target: tuple[Fraction, ...], draft: tuple[Fraction, ...], k: int) -> plan.Plan:
+    return plan.plan(exact(target), exact(draft), k)
 
 
 def agreeing(candidates: tuple[Node, ...], token: int) -> tuple[Node, ...]:

@@ -190,7 +190,7 @@ def _in_a_row(
         # Both are the verifier for one vocabulary, and n-gram models say single masses.
         models = (embedded().target, drafter.model)
         contexts = np.repeat(models[0].context(prefix)[None], request.drafts, axis=0)
-        t, d = drafted_masses(models, contexts, max(request.lookaheads), rng)
+        t, d = drafted_masses(models, contexts, rng.random((max(request.lookaheads), len(contexts))).T)
         kept = np.cumprod(np.minimum(1.0, t / d), axis=1)
         values = [float(1 + kept[:, :lookahead].sum(axis=1).mean()) for lookahead in request.lookaheads]
         return {method: values for method in METHODS if method.models is not None}
