@@ -5,10 +5,11 @@ Source: the text is CPython's standard library (PSF licence); the split is our o
 
 from __future__ import annotations
 
+import os
 import re
 import sysconfig
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from functools import cache
 from pathlib import Path
 
@@ -90,11 +91,17 @@ def standard_library() -> Corpus:
     4096
     """
     root = Path(sysconfig.get_path("stdlib"))
-    files = [path for path in sorted(root.rglob("*.py")) if not _LEFT_OUT & set(path.relative_to(root).parts)]
-    texts = [path.read_text(encoding="utf-8", errors="replace") for path in files[::SHARE]]
+    texts = [path.read_text(encoding="utf-8", errors="replace") for path in sorted(_sources(root))[::SHARE]]
     if len(texts) < HELD_OUT:
         raise ModuleNotFoundError(
             f"the models of source code are learnt from Python's standard library, and {root} holds {len(texts)} of "
             "its files; use a Python that is installed with its sources, or give the models as files"
         )
     return split_files(texts, SIZE)
+
+
+def _sources(root: Path) -> Iterator[Path]:
+    """Go through the source files below a folder; what is left out, packages by the thousand, is not looked into."""
+    for folder, below, names in os.walk(root):
+        below[:] = [name for name in below if name not in _LEFT_OUT]
+        yield from (Path(folder, name) for name in names if name.endswith(".py") and name not in _LEFT_OUT)
