@@ -190,7 +190,18 @@ def temperature(masses: Any, value: Any) -> Array:
     >>> temperature(["1/4", "3/4"], Fraction(1, 2)).tolist()
     [Fraction(1, 10), Fraction(9, 10)]
     """
-    x = as_law(masses)
+    return heated_law(as_law(masses), value)
+
+
+def heated_law(x: Array, value: Any) -> Array:
+    """Return `temperature` of a law [..., V] already checked.
+
+    Raises:
+        ValueError: as `temperature`.
+
+    >>> heated_law(np.array([0.25, 0.75]), 0.5).round(12).tolist()
+    [0.1, 0.9]
+    """
     xp = array_namespace(x)
     if not value >= 0 or value == float("inf"):
         raise ValueError(f"a temperature must be finite and >= 0; got {value}")

@@ -29,17 +29,20 @@ class GatheredLaws(Conditionals):
     True
     """
 
-    def gather(self, paths: Sequence[Tokens]) -> None:
-        """Ask for both laws after each path that is not known yet."""
-        for role, model in self._models.items():
-            missing = [path for path in dict.fromkeys(paths) if (role, path) not in self._rows]
-            if missing and isinstance(model, NGram | TemperedNGram):
-                contexts = np.stack([model.context(self.prefix + path) for path in missing])
-                for path, row in zip(missing, model.rows(contexts), strict=True):
-                    self._rows[role, path] = row
-            elif missing and isinstance(model, Recorded | TemperedRecorded):
-                rows = model.rows_after([self.prefix + path for path in missing])
-                self._rows.update({(role, path): row for path, row in zip(missing, rows, strict=True)})
+    def gather(self, paths: Sequence[Tokens], role: str | None = None) -> None:
+        """Ask for both laws after each path that is not known yet, or for the "target" or the "draft" alone."""
+        for asked in ("target", "draft") if role is None else (role,):
+            self._gather(paths, asked, self._models[asked])
+
+    def _gather(self, paths: Sequence[Tokens], role: str, model: Any) -> None:
+        missing = [path for path in dict.fromkeys(paths) if (role, path) not in self._rows]
+        if missing and isinstance(model, NGram | TemperedNGram):
+            contexts = np.stack([model.context(self.prefix + path) for path in missing])
+            for path, row in zip(missing, model.rows(contexts), strict=True):
+                self._rows[role, path] = row
+        elif missing and isinstance(model, Recorded | TemperedRecorded):
+            rows = model.rows_after([self.prefix + path for path in missing])
+            self._rows.update({(role, path): row for path, row in zip(missing, rows, strict=True)})
 
 
 def extended(laws: GatheredLaws, stems: Sequence[Tokens], lookahead: int, rng: Any) -> list[Tokens]:

@@ -20,6 +20,9 @@ from spec_math.scheme import Tokens
 Masses = Callable[[Tokens], Any]
 """What a chooser believes of the token after a path: its estimate of the target's law [V] there."""
 
+Tops = Callable[[Tokens, int], list[tuple[int, Any]]]
+"""(path, number) -> so many of the likeliest tokens after the path, with their masses, the likeliest first."""
+
 Choose = Callable[[Conditionals], tuple[Node, ...]]
 """A rule that chooses the drafted tree, the children of its root, without randomness."""
 
@@ -47,12 +50,24 @@ def likeliest_paths(masses: Masses, nodes: int, depth: int, end: int | None = No
     >>> likeliest_paths(lambda path: [0.75, 0.25], 3, 2)
     [(0,), (0, 0), (1,)]
     """
+    return ranked_paths(lambda path, number: top(masses(path), number, end), nodes, depth)
+
+
+def ranked_paths(tops: Tops, nodes: int, depth: int) -> list[Tokens]:
+    """Return those paths from the likeliest tokens after each, for a caller that has ranked them already.
+
+    Raises:
+        TypeError, ValueError: nodes or depth is not a positive integer.
+
+    >>> ranked_paths(lambda path, number: [(0, 0.75), (1, 0.25)][:number], 3, 2)
+    [(0,), (0, 0), (1,)]
+    """
     nodes, depth = count(nodes, "nodes"), count(depth, "depth")
     kept: list[Tokens] = []
     heap: list[tuple[Any, int, Tokens]] = []
 
     def offer(path: Tokens, mass: Any) -> None:
-        for token, share in top(masses(path), nodes - len(kept), end):
+        for token, share in tops(path, nodes - len(kept)):
             heappush(heap, (-mass * share, len(path) + 1, (*path, token)))
 
     offer((), 1)
@@ -111,20 +126,26 @@ def by_ranks(rates: Sequence[Any], nodes: int, depth: int) -> tuple[Node, ...]:
     return likeliest(lambda _: listed, nodes, depth)
 
 
-def placed(shape: tuple[Node, ...], laws: Conditionals) -> tuple[Node, ...]:
+def placed(shape: tuple[Node, ...], laws: Conditionals, tops: Tops | None = None) -> tuple[Node, ...]:
     """Fill a shape of ranks with tokens: rank r becomes the r-th likeliest token of the draft after the path.
 
-    A rank beyond the draft's support is left out with all below it; nothing is drafted after the end token.
+    A rank beyond the draft's support is left out with all below it; nothing is drafted after the end token. `tops` are
+    the draft's likeliest tokens, the end token among them, where a caller has ranked them already.
 
     >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/4", "3/4"], ())
     >>> placed((Node(0, (Node(1),)),), laws)
     (Node(token=1, children=(Node(token=0, children=()),)),)
     """
 
+    def of_draft(path: Tokens, number: int) -> list[tuple[int, Any]]:
+        return top(laws.draft(path), number, None)
+
+    ranking = of_draft if tops is None else tops
+
     def below(path: Tokens, ranks: tuple[Node, ...]) -> tuple[Node, ...]:
         if not ranks or laws.ends(path):
             return ()
-        ranked = [token for token, _ in top(laws.draft(path), max(node.token for node in ranks) + 1, None)]
+        ranked = [token for token, _ in ranking(path, max(node.token for node in ranks) + 1)]
         chosen = [(ranked[node.token], node.children) for node in ranks if node.token < len(ranked)]
         return tuple(Node(token, below((*path, token), children)) for token, children in chosen)
 
@@ -194,10 +215,11 @@ def top(law: Any, number: int, end: int | None) -> list[tuple[int, Any]]:
     """
     row = np.asarray(law)
     keys = -row
-    places = (
-        np.argsort(keys, kind="stable") if row.dtype == object or len(row) <= 4 * number else _few(keys, number + 1)
-    )
-    found = [(int(token), law[int(token)]) for token in places[: number + 1] if row[token] > 0 and token != end]
+    places = first_places(keys, number + 1)
+    if row.dtype == np.float64:
+        pairs = zip(places.tolist(), row[places].tolist(), strict=True)
+        return [(token, mass) for token, mass in pairs if mass > 0 and token != end][:number]
+    found = [(int(token), law[int(token)]) for token in places if row[token] > 0 and token != end]
     return found[:number]
 
 
@@ -217,8 +239,14 @@ def as_tree(paths: Sequence[Tokens]) -> tuple[Node, ...]:
     return built(())
 
 
-def _few(keys: Array, number: int) -> Array:
-    """Return the places of the least `number` keys in stable order, without sorting the others."""
+def first_places(keys: Array, number: int) -> Array:
+    """Return the places of the least `number` ≥ 1 of some keys [n] in stable order; of many floats without sorting all.
+
+    >>> first_places(np.array([2.0, 1.0, 2.0, 1.0, 3.0]), 3).tolist()
+    [1, 3, 0]
+    """
+    if keys.dtype == object or len(keys) <= 4 * number:
+        return np.argsort(keys, kind="stable")[:number]
     bar = np.partition(keys, number - 1)[number - 1]
     places = np.flatnonzero(keys <= bar)
-    return places[np.argsort(keys[places], kind="stable")]
+    return places[np.argsort(keys[places], kind="stable")][:number]

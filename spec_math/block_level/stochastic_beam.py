@@ -15,7 +15,7 @@ from spec_math.block_level import length
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.drafted_chains import GatheredLaws
 from spec_math.block_level.given_drafts import first_to_pass
-from spec_math.block_level.likeliest_tree import as_tree
+from spec_math.block_level.likeliest_tree import as_tree, first_places
 from spec_math.block_level.tree import Node
 from spec_math.block_level.without_replacement import verify as verify
 from spec_math.chance import Coin
@@ -128,7 +128,7 @@ def sampled(laws: GatheredLaws, lookahead: int, k: int, rng: Any) -> tuple[Node,
             with np.errstate(divide="ignore"):  # the largest itself
                 moved = own - free + np.log1p(-np.exp(free - free.max()))
             values = own - np.maximum(0, moved) - np.log1p(np.exp(-np.abs(moved)))
-            for place in np.argsort(-values, kind="stable")[:k]:
+            for place in first_places(-values, k):
                 offered.append((float(values[place]), float(logs[place]), (*path, int(tokens[place]))))
         beam = sorted(offered, key=lambda node: -node[0])[:k]
         kept += [path for _, _, path in beam]

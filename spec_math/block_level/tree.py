@@ -64,3 +64,14 @@ def checked_widths(widths: Any) -> tuple[int, ...]:
     if not levels:
         raise ValueError("widths must name at least one level; got (): draft one token with (1,)")
     return tuple(count(width, f"width {level} of {levels}") for level, width in enumerate(levels))
+
+
+def inner(tree: tuple[Node, ...], path: Tokens) -> list[Tokens]:
+    """Return the paths below which something is drafted.
+
+    >>> inner((Node(0, (Node(1),)),), ())
+    [(), (0,)]
+    """
+    if not tree:
+        return []
+    return [path, *(found for node in tree for found in inner(node.children, (*path, node.token)))]

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import Array
-from spec_math.distribution import temperature
+from spec_math.distribution import heated_law, temperature
 from spec_math.language.model import Model
 from spec_math.language.ngram import NGram
 from spec_math.language.recorded import Recorded
@@ -60,7 +60,8 @@ class TemperedNGram(Tempered):
 
     def rows(self, contexts: Any) -> FLOAT:
         """Return the laws [n, V] at contexts [n, order − 1]."""
-        return temperature(self.ngram.rows(contexts), self.value)
+        # Rows of an n-gram model are laws by construction.
+        return heated_law(self.ngram.rows(contexts), self.value)
 
 
 class TemperedRecorded(Tempered):

@@ -14,12 +14,12 @@ from spec_math.block_level import stochastic_beam, univer
 from spec_math.block_level.drafted_chains import GatheredLaws
 from spec_math.block_level.likeliest_tree import as_tree
 from spec_math.block_level.planned_tree import Plans
-from spec_math.block_level.tree import Node
+from spec_math.block_level.tree import Node, inner
 from spec_math.chance import sample
 from spec_math.scheme import Tokens
 from spec_math.studies.frontier import contenders
 from spec_math.studies.frontier.contenders import Contender, Shape, starts
-from spec_math.studies.frontier.further import accepted, inner
+from spec_math.studies.frontier.further import accepted
 from spec_math.studies.frontier.regime import Regime
 from spec_math.studies.frontier.ways import BRANCHED_PLAN, BRANCHED_REJECTION, BRANCHED_TRAVERSAL, UNIVER
 from spec_math.studies.progress import Progress

@@ -5,18 +5,19 @@ Source: our own; the methods are those of `block_level`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from spec_math.block_level.drafted_chains import GatheredLaws
-from spec_math.block_level.likeliest_tree import by_ranks, likeliest_paths, placed, top
+from spec_math.block_level.likeliest_tree import by_ranks, placed, ranked_paths, top
 from spec_math.block_level.method import Drafts, Method
 from spec_math.block_level.methods import METHODS, PLAN_AT_EVERY_NODE
 from spec_math.block_level.monte_carlo import Setting, sample
 from spec_math.block_level.target_only import reached
+from spec_math.block_level.tree import inner
 from spec_math.scheme import Tokens
 from spec_math.studies.frontier.regime import Regime
 from spec_math.studies.frontier.ways import BEST_TREE, CHOSEN, STATIC, Way
@@ -157,13 +158,15 @@ def of_trees(
     step = progress(f"{regime.title}: trees", samples)
     for prefix in prefixes:
         laws = GatheredLaws(models.target, models.draft, prefix)
+        drafted, true = Ranked(laws, "draft", most), Ranked(laws, "target", most)
         for depth in DEPTHS:
-            for way, masses in ((CHOSEN, laws.draft), (BEST_TREE, laws.target)):
-                worth = _worth(laws, likeliest_paths(_gathered(laws, masses), most, depth, laws.end))
+            for way, ranked in ((CHOSEN, drafted), (BEST_TREE, true)):
+                worth = _worth(laws, ranked_paths(ranked.followed, most, depth))
                 for nodes in budgets:
                     found.setdefault((way, nodes, depth), []).append(float(worth[min(nodes, len(worth) - 1)]))
             for nodes in budgets:
-                tree = placed(shapes[nodes, depth], laws)
+                tree = placed(shapes[nodes, depth], laws, drafted.first)
+                laws.gather(inner(tree, ()), "target")
                 found.setdefault((STATIC, nodes, depth), []).append(1 + float(sum(reached(laws, tree))))
         step(1)
     contenders = [
@@ -179,20 +182,38 @@ def of_trees(
 def _worth(laws: GatheredLaws, paths: list[Tokens]) -> FLOAT:
     """Return the tokens per call of the first 0, 1, … of these paths as a tree, target-only."""
     masses: dict[Tokens, float] = {(): 1.0}
-    laws.gather([path[:-1] for path in paths])
+    laws.gather([path[:-1] for path in paths], "target")
     for path in paths:
         masses[path] = masses[path[:-1]] * float(laws.target(path[:-1])[path[-1]])
     return np.cumsum(list(masses.values()))
 
 
-def _gathered(laws: GatheredLaws, masses: Callable[[Tokens], Any]) -> Callable[[Tokens], Any]:
-    """Ask for one row at a time without the checks of a model that is not known to be right."""
+class Ranked:
+    """The likeliest tokens after each path, ranked once for all trees: `most` that something follows, and the end.
 
-    def row(path: Tokens) -> Any:
-        laws.gather([path])
-        return masses(path)
+    Rows are asked for one at a time, without the checks of a model that is not known to be right.
 
-    return row
+    >>> laws = GatheredLaws(lambda prefix: [0.25, 0.75], lambda prefix: [0.5, 0.5], ())
+    >>> Ranked(laws, "target", 2).first((), 1)
+    [(1, 0.75)]
+    """
+
+    def __init__(self, laws: GatheredLaws, role: str, most: int) -> None:
+        self._laws, self._role, self._most = laws, role, most
+        self._first: dict[Tokens, list[tuple[int, Any]]] = {}
+
+    def first(self, path: Tokens, number: int) -> list[tuple[int, Any]]:
+        """Return the `number` likeliest tokens after a path, `most` + 1 at most, with their masses."""
+        if path not in self._first:
+            self._laws.gather([path], self._role)
+            masses = self._laws.draft(path) if self._role == "draft" else self._laws.target(path)
+            self._first[path] = top(masses, self._most + 1, None)
+        return self._first[path][:number]
+
+    def followed(self, path: Tokens, number: int) -> list[tuple[int, Any]]:
+        """Return the `number` likeliest tokens after a path that something follows, `most` at most."""
+        listed = self.first(path, number + 1)
+        return [pair for pair in listed if pair[0] != self._laws.end][:number]
 
 
 def _rates(regime: Regime, prefixes: Sequence[Tokens], most: int) -> list[float]:

@@ -14,7 +14,7 @@ from spec_math.block_level import given_drafts, planned_tree, stochastic_beam, t
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.drafted_chains import GatheredLaws, extended, with_distinct_roots
 from spec_math.block_level.planned_tree import Plans
-from spec_math.block_level.tree import Node
+from spec_math.block_level.tree import Node, inner
 from spec_math.chance import sample
 from spec_math.scheme import Tokens
 from spec_math.studies.frontier import contenders
@@ -176,17 +176,6 @@ def _cut(way: Way, found: dict[int, list[Any]]) -> list[Contender]:
 def _tokens(rows: Sequence[Any], size: int) -> contenders.FLOAT:
     """Return tokens per call [n] of samples of the numbers of `given_drafts`, cut at a lookahead."""
     return 1 + np.array(rows, dtype=np.float64)[:, :size].sum(axis=1)
-
-
-def inner(tree: tuple[Node, ...], path: Tokens) -> list[Tokens]:
-    """Return the paths below which something is drafted.
-
-    >>> inner((Node(0, (Node(1),)),), ())
-    [(), (0,)]
-    """
-    if not tree:
-        return []
-    return [path, *(found for node in tree for found in inner(node.children, (*path, node.token)))]
 
 
 def _leaves(tree: tuple[Node, ...], path: Tokens) -> list[Tokens]:
