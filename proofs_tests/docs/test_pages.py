@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-
-import pytest
 
 from proofs_tests.docs.book import DOCS, GENERATED, ROOT, SYMBOL, TEST, TESTS, code, has_symbol, has_test, pages
 
@@ -27,8 +26,6 @@ PAGE_OF = {
     "merged": "intersection",
 }
 TEST_OF = {"pooled_priority": "plan"}
-
-every_page = pytest.mark.parametrize("page", pages(), ids=lambda page: str(page.relative_to(ROOT)))
 
 
 def prose(page: Path) -> str:
@@ -66,25 +63,31 @@ def dead_names(text: str) -> list[str]:
     ]
 
 
-@every_page
-def test_no_link_is_dead(page: Path) -> None:
-    assert dead_links(page, prose(page)) == []
+def of_pages(listed: Iterable[Path], lacking: Callable[[Path], Sequence[str]]) -> dict[str, Sequence[str]]:
+    """What pages lack, by their paths; pages that lack nothing are left out."""
+    return {str(page.relative_to(ROOT)): found for page in listed if (found := lacking(page))}
 
 
-@every_page
-def test_every_test_and_symbol_that_a_page_names_is_there(page: Path) -> None:
-    assert dead_names(prose(page)) == []
+def test_no_link_is_dead() -> None:
+    assert of_pages(pages(), lambda page: dead_links(page, prose(page))) == {}
+
+
+def test_every_test_and_symbol_that_a_page_names_is_there() -> None:
+    assert of_pages(pages(), lambda page: dead_names(prose(page))) == {}
 
 
 def theorem_pages() -> list[Path]:
     return [page for page in sorted((DOCS / "theorems").glob("*.md")) if page.stem != "index"]
 
 
-@pytest.mark.parametrize("page", theorem_pages(), ids=lambda page: page.stem)
-def test_a_theorem_page_states_proves_and_shows(page: Path) -> None:
-    listed = [title for title in HEADING.findall(prose(page)) if title in SECTIONS]
-    assert listed == SECTIONS
-    assert any(TEST.fullmatch(name) for name in code(prose(page)))
+def unshown(text: str) -> list[str]:
+    """What a page of a theorem lacks: its sections, each once and in order, and a test that it names."""
+    listed = [title for title in HEADING.findall(text) if title in SECTIONS]
+    return ["sections"] * (listed != SECTIONS) + ["a test"] * (not any(map(TEST.fullmatch, code(text))))
+
+
+def test_a_theorem_page_states_proves_and_shows() -> None:
+    assert of_pages(theorem_pages(), lambda page: unshown(prose(page))) == {}
 
 
 # Pages of theorems that no verifier runs by itself.
@@ -102,9 +105,9 @@ def wanting(text: str) -> list[str]:
     return found + ["a test of what is proved"] * (head is not None and not any(map(has_test, code(head[1]))))
 
 
-@pytest.mark.parametrize("page", theorem_pages(), ids=lambda page: page.stem)
-def test_the_page_of_an_algorithm_has_pseudocode_an_example_and_what_is_proved(page: Path) -> None:
-    assert page.stem in NO_ALGORITHM or wanting(page.read_text(encoding="utf-8")) == []
+def test_the_page_of_an_algorithm_has_pseudocode_an_example_and_what_is_proved() -> None:
+    algorithms = [page for page in theorem_pages() if page.stem not in NO_ALGORITHM]
+    assert of_pages(algorithms, lambda page: wanting(page.read_text(encoding="utf-8"))) == {}
 
 
 def test_a_page_without_them_is_found() -> None:
@@ -129,9 +132,8 @@ def stems_of_tests() -> set[str]:
     return {path.stem.removeprefix("test_") for path in TESTS.rglob("test_*.py")}
 
 
-@pytest.mark.parametrize("page", theorem_pages(), ids=lambda page: page.stem)
-def test_a_theorem_page_shares_its_stem_with_code_or_test(page: Path) -> None:
-    assert page.stem in stems_of_code() | stems_of_tests()
+def test_a_theorem_page_shares_its_stem_with_code_or_test() -> None:
+    assert {page.stem for page in theorem_pages()} - (stems_of_code() | stems_of_tests()) == set()
 
 
 def verifiers() -> list[Path]:
@@ -145,11 +147,15 @@ def verifiers() -> list[Path]:
     ]
 
 
-@pytest.mark.parametrize("path", verifiers(), ids=lambda path: f"{path.parent.name}.{path.stem}")
-def test_a_verifier_shares_its_stem_with_theorem_page_and_test(path: Path) -> None:
+def alone(path: Path) -> list[str]:
+    """What is missing beside a verifier: the page of its theorem, and its test."""
     page, test = PAGE_OF.get(path.stem, path.stem), TEST_OF.get(path.stem, path.stem)
-    assert (DOCS / "theorems" / f"{page}.md").is_file()
-    assert (TESTS / path.parent.name / f"test_{test}.py").is_file()
+    wanted = DOCS / "theorems" / f"{page}.md", TESTS / path.parent.name / f"test_{test}.py"
+    return [file.name for file in wanted if not file.is_file()]
+
+
+def test_a_verifier_shares_its_stem_with_theorem_page_and_test() -> None:
+    assert of_pages(verifiers(), alone) == {}
 
 
 def test_dead_links_names_and_sections_are_found() -> None:
@@ -166,5 +172,10 @@ def test_dead_links_names_and_sections_are_found() -> None:
         "spec_math.gone",
         "test_single.py::test_gone",
     ]
+    text = prose(DOCS / "theorems" / "single.md")
+    assert unshown(text.replace("## Needs", "## Needed")) == ["sections"]
+    assert unshown(re.sub(r"[\w./:]*test_\w+(\.py)?", "x", text)) == ["a test"]
+    assert alone(ROOT / "spec_math" / "token_level" / "nobody.py") == ["nobody.md", "test_nobody.py"]
+    assert of_pages([page], lambda page: [page.stem]) == {"docs/notation.md": ["notation"]}
     assert len(verifiers()) >= 20
     assert len(theorem_pages()) >= 25

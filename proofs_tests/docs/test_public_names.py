@@ -18,8 +18,6 @@ from importlib.util import find_spec
 from textwrap import dedent
 from typing import Any
 
-import pytest
-
 PACKAGES = [
     "spec_math",
     "spec_math.token_level",
@@ -115,9 +113,10 @@ def _with_methods(thing: Any) -> str:
     return "\n".join([thing.__doc__ or "", *methods])
 
 
-@pytest.mark.parametrize("thing", list(public()), ids=lambda thing: f"{thing.__module__}.{thing.__qualname__}")
-def test_a_public_name_is_documented(thing: Any) -> None:
-    assert wanting(thing) == []
+def test_every_public_name_is_documented() -> None:
+    named = {f"{thing.__module__}.{thing.__qualname__}": wanting(thing) for thing in public()}
+    assert {name: found for name, found in named.items() if found} == {}
+    assert len(named) > 450
 
 
 def test_what_is_not_said_is_found() -> None:
