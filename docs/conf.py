@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import logging
 import sys
 from importlib.metadata import version as version_of
 from importlib.util import find_spec
@@ -11,6 +12,9 @@ from pathlib import Path
 HERE = Path(__file__).parent
 sys.path.insert(0, str(HERE / "_extensions"))
 sys.path.insert(0, str(HERE.parent))
+
+# What autodoc says of every name to whoever looks for an error in it is put together and thrown away, and takes long.
+logging.disable(logging.DEBUG)
 
 # All pages are held as millions of nodes: to look for garbage among them every 700 nodes would take long.
 gc.set_threshold(50_000, 20, 10)

@@ -36,9 +36,14 @@ def importable(path: Path) -> bool:
 
 @pytest.fixture(scope="module")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The whole book, about 20 s; in the theme that is twice as fast to write as the one that readers see."""
+    """The whole book, in the theme that is twice as fast to write as the one that readers see.
+
+    The scripts of its gallery run in `test_examples.py` of the examples, and are not run once more.
+    """
     out = tmp_path_factory.mktemp("book")
-    built = build(DOCS, out, "-b", "html", "-D", "html_theme=basic", "-d", str(out / ".doctrees"))
+    plain = ("html_theme=basic", "gallery_drawn=0", "smartquotes=0")
+    options = [part for value in plain for part in ("-D", value)]
+    built = build(DOCS, out, "-b", "html", *options, "-d", str(out / ".doctrees"))
     assert built.returncode == 0, built.stderr
     return out
 

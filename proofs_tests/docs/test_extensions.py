@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import re
 from importlib.util import find_spec
+from pathlib import Path
 from runpy import run_path
+from types import SimpleNamespace
 from typing import Any
 from xml.etree import ElementTree
 
@@ -138,10 +141,37 @@ def test_docstrings_keep_their_signs_examples_and_formulas() -> None:
     ]
 
 
+def test_a_script_of_the_gallery_runs_where_it_has_changed_or_an_empty_picture_stands(
+    tmp_path: Path,
+) -> None:
+    gallery = run_path(str(EXTENSIONS / "gallery.py"))
+    script = tmp_path / "one.py"
+    assert script.write_text("import sys; open(sys.argv[1] + '/one.svg', 'a').write('drawn ')", encoding="utf-8")
+    page = f"![one](reference/gallery/one.svg)\n{{download}}`one.py <../{script}>`\n"
+    assert (tmp_path / "gallery.md").write_text(page, encoding="utf-8")
+    picture = tmp_path / "reference" / "gallery" / "one.svg"
+
+    def build(drawn: bool = True) -> str:
+        gallery["draw"](SimpleNamespace(srcdir=tmp_path, config=SimpleNamespace(gallery_drawn=drawn)))
+        return picture.read_text(encoding="utf-8")
+
+    assert build(drawn=False) == gallery["EMPTY"]
+    assert build().count("drawn") == 1
+    assert build().count("drawn") == 1
+    assert build(drawn=False).count("drawn") == 1
+    picture.unlink()
+    assert build(drawn=False) == gallery["EMPTY"]
+    assert build().count("drawn") == 1
+    os.utime(script, (2e9, 2e9))
+    assert build().count("drawn") == 2
+
+
 def test_every_picture_of_the_gallery_is_drawn_by_a_script_that_it_links_to() -> None:
     page = (DOCS / "gallery.md").read_text(encoding="utf-8")
-    scripts = run_path(str(EXTENSIONS / "gallery.py"))["scripts"](page)
+    gallery = run_path(str(EXTENSIONS / "gallery.py"))
+    scripts = gallery["scripts"](page)
     shown = re.findall(r"\(reference/gallery/(\w+)\.svg\)", page)
+    assert gallery["SHOWN"].findall(page) == [f"{name}.svg" for name in shown]
     stems = [script.stem.removesuffix("s") for script in scripts]
     assert all(script.is_file() for script in scripts)
     assert [name for name in shown if not name.startswith(tuple(stems))] == []
