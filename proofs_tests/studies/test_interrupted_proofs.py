@@ -115,11 +115,11 @@ def assert_ended(command: subprocess.Popen[str], workers: list[int], send: Calla
     assert "Traceback" not in complaints
 
 
-both_ways = pytest.mark.parametrize("send", [os.kill, os.killpg], ids=["to the command", "to all its processes"])
-
-
-@both_ways
-@pytest.mark.parametrize("arguments", [("--k", "1", "--tokens", "2,3"), ("--tokens", "2,3")], ids=["asked", "unasked"])
+@pytest.mark.parametrize(
+    ("arguments", "send"),
+    [(("--k", "1", "--tokens", "2,3"), os.kill), (("--tokens", "2,3"), os.killpg)],
+    ids=["asked, to the command", "unasked, to all its processes"],
+)
 def test_an_interrupt_ends_proofs_that_run_side_by_side(
     started: Callable[..., subprocess.Popen[str]], tmp_path: Path, send: Callable[[int, int], None], arguments: object
 ) -> None:
@@ -129,7 +129,7 @@ def test_an_interrupt_ends_proofs_that_run_side_by_side(
     assert_ended(command, workers, send)
 
 
-@both_ways
+@pytest.mark.parametrize("send", [os.kill, os.killpg], ids=["to the command", "to all its processes"])
 def test_an_interrupt_ends_workers_that_import(
     started: Callable[..., subprocess.Popen[str]], tmp_path: Path, send: Callable[[int, int], None]
 ) -> None:
@@ -137,12 +137,11 @@ def test_an_interrupt_ends_workers_that_import(
     assert_ended(command, met(tmp_path, "importing", 2), send)
 
 
-@both_ways
 def test_an_interrupt_ends_a_command_that_imports(
-    started: Callable[..., subprocess.Popen[str]], tmp_path: Path, send: Callable[[int, int], None]
+    started: Callable[..., subprocess.Popen[str]], tmp_path: Path
 ) -> None:
     command = started("--tokens", "2", slow_in_main=True)
-    assert_ended(command, met(tmp_path, "importing", 1), send)
+    assert_ended(command, met(tmp_path, "importing", 1), os.kill)
 
 
 def test_an_interrupt_ends_a_proof_that_has_no_worker(
