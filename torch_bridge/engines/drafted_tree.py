@@ -23,6 +23,22 @@ class DraftedTree(NamedTuple):
     candidates: torch.Tensor
     logits: torch.Tensor
 
+    def copied(self) -> DraftedTree:
+        """Return a tree of its own: a verifier that writes into its tensors must not spoil the next path.
+
+        >>> drafted_tree(lambda prefix: [0.25, 0.75], [(1,)]).copied().candidates.tolist()
+        [[0, 1]]
+        """
+        return DraftedTree(self.candidates.clone(), self.logits.clone())
+
+    def accepted(self, best: Any, length: Any) -> Text:
+        """Return the first tokens of a path, without the root.
+
+        >>> drafted_tree(lambda prefix: [0.25, 0.75], [(0, 1), (1,)]).accepted(0, torch.tensor(1))
+        (0,)
+        """
+        return tuple(self.candidates[int(best), 1 : int(length) + 1].tolist())
+
 
 def drafted_tree(
     target: Model, paths: Sequence[Text], dtype: torch.dtype = torch.float64, fill: int = NO_TOKEN

@@ -55,11 +55,10 @@ def posterior_law(
     tree = drafted_tree(target, paths, dtype)
 
     def run() -> Text:
-        # Copies: a verifier that writes into its tensors must not spoil the next path.
-        candidates = tree.candidates.clone()
-        best, accepted, masses = evaluate_posterior(tree.logits.clone(), candidates, processor or _unchanged)
+        handed = tree.copied()
+        best, accepted, masses = evaluate_posterior(handed.logits, handed.candidates, processor or _unchanged)
         length = int(accepted)
-        return (*candidates[int(best), 1 : length + 1].tolist(), int(torch.multinomial(masses, 1).item()))
+        return (*handed.accepted(best, length), int(torch.multinomial(masses, 1).item()))
 
     found = explore(run)
     if isinstance(found, Partial):

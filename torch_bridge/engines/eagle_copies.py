@@ -5,34 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
 import torch
 
-from torch_bridge.engines.drafted_tree import drafted_tree
-from torch_bridge.engines.engine import Edit, Engine, Step, Text
+from torch_bridge.engines.engine import Edit, Engine, Step
+from torch_bridge.engines.likeliest_tree import likeliest_tree
 from torch_bridge.engines.source import Archive, Repository
 
 
-def likeliest_paths(step: Step) -> list[Text]:
-    """Return two drafted paths: the draft's two likeliest first tokens, each continued by its likeliest ones.
-
-    >>> likeliest_paths(Step(lambda text: [0.5, 0.5], lambda text: [0.25, 0.75], 2))
-    [(1, 1), (0, 1)]
-    """
-    paths: list[Text] = []
-    for first in np.argsort(-np.array(step.draft(step.text)), kind="stable")[:2].tolist():
-        path: Text = (first,)
-        while len(path) < step.lookahead:
-            path = (*path, int(np.argmax(step.draft((*step.text, *path)))))
-        paths.append(path)
-    return paths
-
-
 def _run(module: Any, step: Step) -> Sequence[int]:
-    tree = drafted_tree(lambda text: step.target((*step.text, *text)), likeliest_paths(step), torch.float32)
+    tree = likeliest_tree(step)
     best, kept, last = module.evaluate_posterior(tree.logits, tree.candidates, _unchanged)
     token = last if last.numel() == 1 and not last.is_floating_point() else torch.multinomial(last, 1)
-    return [*tree.candidates[int(best), 1 : int(kept) + 1].tolist(), int(token)]
+    return [*tree.accepted(best, kept), int(token)]
 
 
 def _unchanged(_ids: Any, scores: torch.Tensor) -> torch.Tensor:

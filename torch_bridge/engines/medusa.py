@@ -12,8 +12,8 @@ import torch
 from spec_math.audit import Explored, ExploreError, Partial
 from spec_math.language.model import Model
 from torch_bridge.engines.drafted_tree import DraftedTree, Text, drafted_tree
-from torch_bridge.engines.eagle_copies import likeliest_paths
 from torch_bridge.engines.engine import Defect, Edit, Engine, Step
+from torch_bridge.engines.likeliest_tree import likeliest_tree
 from torch_bridge.engines.source import Repository
 from torch_bridge.explore import explore
 
@@ -67,17 +67,16 @@ def posterior_law(
 
 
 def _emitted(evaluate_posterior: Callable[..., Any], tree: DraftedTree, heat: float, how: dict[str, Any]) -> Text:
-    candidates = tree.candidates.clone()
-    best, accepted = evaluate_posterior(tree.logits.clone(), candidates, temperature=heat, **how)
+    handed = tree.copied()
+    best, accepted = evaluate_posterior(handed.logits, handed.candidates, temperature=heat, **how)
     length = int(accepted)
     last = tree.logits[int(best), length]
     token = torch.multinomial((last / heat).softmax(-1), 1) if heat else last.argmax()
-    return (*candidates[int(best), 1 : length + 1].tolist(), int(token.item()))
+    return (*handed.accepted(best, length), int(token.item()))
 
 
 def _run(module: Any, step: Step, **how: Any) -> Sequence[int]:
-    tree = drafted_tree(lambda text: step.target((*step.text, *text)), likeliest_paths(step), torch.float32, fill=0)
-    return _emitted(module.evaluate_posterior, tree, step.options.temperature, how)
+    return _emitted(module.evaluate_posterior, likeliest_tree(step, fill=0), step.options.temperature, how)
 
 
 BY_DESIGN = Defect(

@@ -7,9 +7,8 @@ from typing import Any
 
 import torch
 
-from torch_bridge.engines.drafted_tree import drafted_tree
-from torch_bridge.engines.eagle_copies import likeliest_paths
 from torch_bridge.engines.engine import Defect, Edit, Engine, Step
+from torch_bridge.engines.likeliest_tree import likeliest_tree
 from torch_bridge.engines.source import Repository
 
 ALL = 0.9999
@@ -18,14 +17,12 @@ ALL = 0.9999
 
 def _runs(filtered: Callable[[Any, torch.Tensor, float, float], torch.Tensor], **how: Any) -> Any:
     def run(module: Any, step: Step) -> Sequence[int]:
-        tree = drafted_tree(
-            lambda text: step.target((*step.text, *text)), likeliest_paths(step), torch.float32, fill=-2
-        )
+        tree = likeliest_tree(step, fill=-2)
         heat, top_p = step.options.temperature, step.options.top_p or ALL
         best, kept = module.evaluate_posterior(tree.logits, tree.candidates, heat, top_p=top_p, **how)
         row = tree.logits[int(best), int(kept)][None]
         last = filtered(module, row, heat, top_p) if heat else row.argmax()
-        return [*tree.candidates[int(best), 1 : int(kept) + 1].tolist(), int(last)]
+        return [*tree.accepted(best, kept), int(last)]
 
     return run
 
