@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -126,16 +127,26 @@ class PoolsForAnotherLaw(Priorities):
 
 
 class LawIntended(PoolsForAnotherLaw):
+    @cached_property
+    def intended(self) -> Priorities:
+        return Priorities(self.laws, self.k)
+
     def law(self, path: Path) -> Any:
-        return Priorities(self.laws, self.k).law(path)
+        return self.intended.law(path)
 
 
 class PowersAtEveryNode(Priorities):
     """Takes x^k below every node, as if the selected chain had all k chains below it."""
 
+    @cached_property
+    def known(self) -> dict[Path, Any]:
+        return {}
+
     def law(self, path: Path) -> Any:
-        here = Conditionals(self.laws.target, self.laws.draft, path)
-        return Priorities(here, self.k).law(())
+        if path not in self.known:
+            here = Conditionals(self.laws.target, self.laws.draft, path)
+            self.known[path] = Priorities(here, self.k).law(())
+        return self.known[path]
 
 
 class UniformAmongDistinctChains(Priorities):

@@ -15,7 +15,7 @@ from typing import Any
 from proofs_tests.block_level.models import weighted
 from spec_math.block_level import length, optimum, planned_tree, stochastic_beam, traversal, univer
 from spec_math.block_level.method import CHAINS
-from spec_math.block_level.methods import METHODS
+from spec_math.block_level.methods import METHODS, traversal_expected
 from spec_math.verdict import Bracket
 
 PAIRS = 300
@@ -81,7 +81,7 @@ def test_rules_for_distinct_first_tokens_against_the_optimum_of_the_tree() -> No
         pair = weighted(f"t{number}"), weighted(f"d{number}")
         best = most(optimum.tokens_per_call_of_tree(*pair, (), (2, 1)))
         planned = planned_tree.expected(*pair, (), (2, 1))
-        walked = length.expected(lambda coin, prefix, pair=pair: traversal.generate(coin, *pair, prefix, (2, 1)), ())
+        walked = traversal_expected(*pair, (), 2, 2)
         united = univer.expected(*pair, (), (2, 1))
         assert max(planned, walked, united) <= best
         below["planned"] += planned < best

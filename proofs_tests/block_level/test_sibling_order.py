@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from proofs_tests.block_level.models import model_pairs, weighted
 from spec_math import check_lossless_block
 from spec_math.arrays import exact
-from spec_math.block_level import length, optimum, traversal, univer
+from spec_math.block_level import length, optimum, univer
 from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level.methods import traversal_expected
 from spec_math.block_level.sibling_order import Order, as_drafted, by_what_follows
 from spec_math.block_level.tree import grow
 from spec_math.chance import Coin, law
@@ -118,7 +119,7 @@ def test_it_is_the_best_order_of_two_children_and_never_behind_traversal_on_300_
         pair = weighted(f"t{number}"), weighted(f"d{number}")
         best = optimum.tokens_per_call_of_tree(*pair, (), (2, 1))
         ours, drafted = (univer.expected(*pair, (), (2, 1), order) for order in (by_what_follows, as_drafted))
-        walked = length.expected(lambda coin, prefix, pair=pair: traversal.generate(coin, *pair, prefix, (2, 1)), ())
+        walked = traversal_expected(*pair, (), 2, 2)
         assert ours == max(drafted, univer.expected(*pair, (), (2, 1), reversed_order))
         below["the optimum"] += ours < (best.upper if isinstance(best, Bracket) else best.tokens_per_call)
         below["traversal"] += ours < walked

@@ -121,6 +121,7 @@ class Priorities:
         self._priorities: dict[Tokens, PriorityLaw] = {(): uniform(root)}
         self._weights: dict[Tokens, Any] = {(): root.sum() * 0 + 1}
         self._refinements: dict[Tokens, _Refinement] = {}
+        self._last: tuple[tuple[Tokens, ...], Array] | None = None
 
     def law(self, path: Tokens) -> Array:
         """Return the law [V] of the next token of the selected chain, given that it begins with path."""
@@ -143,7 +144,11 @@ class Priorities:
 
     def select(self, coin: Coin, chains: Sequence[Tokens]) -> Tokens:
         """Select each chain with the probability that its priority is the highest; equal chains are as good."""
-        return chains[coin.draw(winner([self.priority(tokens) for tokens in chains]))]
+        drafted = tuple(chains)
+        # A walk over all paths asks again for the same chains, once for each path of what follows.
+        if self._last is None or self._last[0] != drafted:
+            self._last = drafted, winner([self.priority(tokens) for tokens in chains])
+        return chains[coin.draw(self._last[1])]
 
     def _weight(self, path: Tokens) -> Any:
         if path not in self._weights:
