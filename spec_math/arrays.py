@@ -243,7 +243,7 @@ def _token(place: tuple[int, ...]) -> str:
 
 
 def _check_exact_sums(rows: Array, name: str) -> None:
-    for place in np.ndindex(rows.shape[:-1]):
+    for place in np.ndindex(rows.shape[:-1]) if rows.ndim > 1 else [()]:
         total = cast(Fraction, sum(rows[place], Fraction(0)))
         if total == 1:
             continue

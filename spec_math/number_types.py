@@ -121,10 +121,7 @@ def exact(values: Any) -> Array:
         values = values.detach().cpu()
         values = (values.double() if values.is_floating_point() else values).numpy()
     source = np.asarray(values, dtype=object)
-    result = np.empty(source.shape, dtype=object)
-    for place in np.ndindex(source.shape):
-        result[place] = _fraction(source[place])
-    return result
+    return np.fromiter(map(_fraction, source.flat), dtype=object, count=source.size).reshape(source.shape)
 
 
 def check_same_number_type(target: Array, draft: Array) -> None:
