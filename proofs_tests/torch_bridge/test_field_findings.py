@@ -16,6 +16,7 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is an optional extra")
 
 from torch_bridge.engines import openvino_genai  # noqa: E402
+from torch_bridge.engines.engine import Edit  # noqa: E402
 from torch_bridge.engines.engine_law import engine_law, loaded  # noqa: E402
 from torch_bridge.engines.source import Repository  # noqa: E402
 from torch_bridge.engines.tpu_inference_sampler import topk_mask, topp_mask  # noqa: E402
@@ -26,6 +27,7 @@ from torch_bridge.field.engines import ENGINES, named  # noqa: E402
 from torch_bridge.field.judging import judged_case  # noqa: E402
 from torch_bridge.field.page import PAGE  # noqa: E402
 from torch_bridge.field.reports import REPORTS, file_name, report, reportable, write_reports  # noqa: E402
+from torch_bridge.field.worker import WorkerError, judged_apart  # noqa: E402
 from torch_bridge.stand_ins import jax  # noqa: E402
 
 HALF = Fraction(1, 2)
@@ -184,3 +186,20 @@ def test_engines_are_named_by_their_project_and_none_by_nothing() -> None:
     assert {engine.name for engine in named("jd-opensource/xllm")} == {"xLLM"}
     with pytest.raises(ValueError, match="there is no engine ''"):
         named("")
+
+
+@pytest.mark.parametrize(
+    ("name", "edits", "said"),
+    [
+        ("vLLM", (), "triton|there is no"),
+        ("specdec", (), "specdec"),
+        ("xLLM", (Edit("nowhere", ""),), "nowhere"),
+    ],
+)
+def test_an_engine_that_cannot_be_loaded_is_refused_with_the_reason(
+    tmp_path: Path, name: str, edits: tuple[Edit, ...], said: str
+) -> None:
+    """The process once ended with a traceback, and the reason was lost."""
+    root = recorded.ROOT if edits else tmp_path
+    with pytest.raises(WorkerError, match=f"{name} cannot be judged here: .*({said})"):
+        judged_apart(named(name)[0], root, edits=edits)

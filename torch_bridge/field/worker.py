@@ -12,11 +12,16 @@ from threading import Event, Timer
 from typing import Any
 
 from torch_bridge.engines.engine import Edit, Engine
+from torch_bridge.engines.source_file import EngineError
 from torch_bridge.field.engines import ENGINES
 from torch_bridge.field.judging import Found, Told, judged_engine
 
 SECONDS = 900
 """A quarter of an hour."""
+
+CANNOT = "cannot be judged"
+"""The key of an answer that is a reason alone: a source is not where it was said to be, an import is missing, or a
+change does not fit the source."""
 
 WORKER = (sys.executable, "-m", "torch_bridge.field.worker")
 """How the process is started; what is asked follows."""
@@ -30,7 +35,7 @@ def judged_apart(engine: Engine, root: Path, told: Told = lambda _: None, edits:
     """Judge an engine in a process of its own, which opens no connection; `edits` change its source first.
 
     Raises:
-        WorkerError: the process failed, or took more than a quarter of an hour.
+        WorkerError: the process failed, or took more than a quarter of an hour, or what the engine needs is not there.
     """
     # The engine's own code may write whatever it likes: its answer is the line that bears a mark made for this run.
     mark = token_hex(16)
@@ -59,6 +64,8 @@ def judged_apart(engine: Engine, root: Path, told: Told = lambda _: None, edits:
         raise WorkerError(f"the process of {engine.name} was stopped after {SECONDS:g} s without an answer")
     if code or found is None:
         raise WorkerError(f"the process of {engine.name} ended with {code} and no answer")
+    if CANNOT in found:
+        raise WorkerError(f"{engine.name} cannot be judged here: {found[CANNOT]}")
     return found
 
 
@@ -75,7 +82,10 @@ def main() -> None:
     if edits:
         engine = replace(engine, edits=edits, defects=())
     sys.addaudithook(_refuse)
-    found = judged_engine(engine, Path(asked["root"]), lambda said: print(said, flush=True))  # noqa: T201
+    try:
+        found = judged_engine(engine, Path(asked["root"]), lambda said: print(said, flush=True))  # noqa: T201
+    except (EngineError, ImportError, ValueError) as error:
+        found = {CANNOT: str(error)}
     print(asked["mark"] + json.dumps(found), flush=True)  # noqa: T201
 
 
