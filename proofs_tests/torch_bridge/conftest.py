@@ -1,4 +1,4 @@
-"""The law that functions are explored with, as a tensor."""
+"""The law that functions are explored with, as a tensor, and loops as short as the compiler needs."""
 
 from __future__ import annotations
 
@@ -15,3 +15,15 @@ def p() -> Any:
     from proofs_tests.torch_bridge.explored_laws import LAW
 
     return torch.tensor(LAW)
+
+
+@pytest.fixture
+def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fewer rounds of the same loops, enough for nine tokens: the compiler takes seconds in place of minutes."""
+    from spec_math.token_level import decide_k_sequential, decide_plan, hull_edge
+
+    monkeypatch.setattr(hull_edge, "STEPS", 8)
+    monkeypatch.setattr(hull_edge, "BITS", 2)
+    monkeypatch.setattr(decide_plan, "BISECTIONS", 4)
+    monkeypatch.setattr(decide_k_sequential, "LINES", 5)
+    monkeypatch.setattr(decide_k_sequential, "INNER", 3)

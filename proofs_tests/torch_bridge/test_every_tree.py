@@ -16,7 +16,6 @@ from proofs_tests.block_level.tree_shapes import PRIORITIES  # noqa: E402
 from proofs_tests.torch_bridge.trees_on_logits import differing, rules, tensors  # noqa: E402
 from spec_math.block_level import tree_rules  # noqa: E402
 from spec_math.block_level.tree_rules import TREE_RULES, TreeRule  # noqa: E402
-from spec_math.token_level import decide_k_sequential, decide_plan, hull_edge  # noqa: E402
 from torch_bridge import tree_columns, verify_tree  # noqa: E402
 from torch_bridge.options import Options  # noqa: E402
 
@@ -85,16 +84,6 @@ def test_wrong_functions_of_small_trees_are_found(rule: TreeRule, wrong: Any) ->
 
 LONG = (tree_rules.K_SEQUENTIAL, tree_rules.PLAN, tree_rules.ROUNDED_PRIORITIES)
 """Rules of so many operations that the compiler takes ten seconds and more for a level."""
-
-
-@pytest.fixture
-def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fewer rounds of the same loops, enough for eight tokens: the compiler takes seconds in place of minutes."""
-    monkeypatch.setattr(hull_edge, "STEPS", 8)
-    monkeypatch.setattr(hull_edge, "BITS", 2)
-    monkeypatch.setattr(decide_plan, "BISECTIONS", 4)
-    monkeypatch.setattr(decide_k_sequential, "LINES", 5)
-    monkeypatch.setattr(decide_k_sequential, "INNER", 3)
 
 
 def captured(rule: TreeRule, levels: int) -> tuple[Any, Any]:

@@ -104,6 +104,7 @@ def test_tokens_that_a_grammar_forbids_are_never_emitted(rule: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore:Dynamo detected a call")
+@pytest.mark.usefixtures("few_steps")
 @pytest.mark.parametrize("scheme", [scheme for scheme in SCHEMES if scheme.decide], ids=lambda scheme: scheme.name)
 def test_a_step_is_one_graph_to_the_compiler(scheme: Any) -> None:
     """`torch.compile` traces the whole step: no value breaks the graph. Its code is not generated here."""

@@ -75,31 +75,41 @@ def test_chunks_of_trees_are_verified_as_the_whole(rule: TreeRule) -> None:
 
 
 def verified_law(verify: Any, rule: TreeRule, models: tuple[Rows, Rows], widths: tuple[int, ...]) -> dict[Any, float]:
-    """The law of the first tokens that one call of the torch function emits, continued by the target."""
+    """The law of the first tokens that one call of the torch function emits, continued by the target.
+
+    The tree is drawn in the explored call: paths are then walked again, on ordinary numbers, for all trees at once.
+    """
     laws = Conditionals(*models, ())
     draw = draw_independent if rule.siblings == "any" else without_replacement.draw
+    drawn = law(lambda coin: grow(coin, laws, widths, draw))
+    trees = [on_logits(nodes, models) for nodes in drawn]
+    masses = torch.tensor([float(mass) for mass in drawn.values()], dtype=torch.float64)
+    options = Options(check=False, depth=len(widths), width=2)
+
+    def call() -> tuple[int, ...]:
+        given = trees[int(torch.multinomial(masses, 1))]
+        uniforms = torch.rand(1, tree_columns(rule, given[2].shape[1]), dtype=torch.float64)
+        emitted, count, _ = verify(rule, *given, uniforms, options)
+        return tuple(emitted[0, : int(count)].tolist())
+
     total: dict[Any, float] = {}
-    for nodes, mass in law(lambda coin: grow(coin, laws, widths, draw)).items():
-        listed = arrays(nodes)
-        tokens, parents = (torch.tensor([each]) for each in zip(*listed, strict=True))
-        paths: list[tuple[int, ...]] = [()]
-        for token, above in listed:
-            paths.append((*paths[above + 1], token))
-        rows = [
-            torch.tensor([[[float(x) for x in model(path)] for path in paths]], dtype=torch.float64).log()
-            for model in models
-        ]
-        options = Options(check=False, depth=len(widths), width=2)
-
-        def call(given: Any = (*rows, tokens, parents), options: Options = options) -> tuple[int, ...]:
-            uniforms = torch.rand(1, tree_columns(rule, given[2].shape[1]), dtype=torch.float64)
-            emitted, count, _ = verify(rule, *given, uniforms, options)
-            return tuple(emitted[0, : int(count)].tolist())
-
-        for block, share in explore(call).items():  # type: ignore[union-attr]
-            for longer, rest in continued(block, models[0], len(widths) + 1):
-                total[longer] = total.get(longer, 0.0) + float(mass) * share * rest
+    for block, share in explore(call).items():  # type: ignore[union-attr]
+        for longer, rest in continued(block, models[0], len(widths) + 1):
+            total[longer] = total.get(longer, 0.0) + share * rest
     return total
+
+
+def on_logits(nodes: Any, models: tuple[Rows, Rows]) -> tuple[Any, ...]:
+    """The logits, tokens and parents of one drafted tree."""
+    listed = arrays(nodes)
+    tokens, parents = (torch.tensor([each]) for each in zip(*listed, strict=True))
+    paths: list[tuple[int, ...]] = [()]
+    for token, above in listed:
+        paths.append((*paths[above + 1], token))
+    laws = [
+        torch.tensor([[[float(x) for x in model(path)] for path in paths]], dtype=torch.float64) for model in models
+    ]
+    return (*(each.log() for each in laws), tokens, parents)
 
 
 def continued(block: tuple[int, ...], target: Rows, horizon: int) -> list[tuple[tuple[int, ...], float]]:
