@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.kernels import inner_kernel, kernel
+from spec_math.kernels import bits_of, inner_kernel, kernel
 
 LOW, HIGH, STEPS = -16, 16, 32
 """Ratios in [2^LOW, 2^HIGH) fall in STEPS buckets an octave; smaller ones in the first, larger ones in the last."""
@@ -167,11 +167,10 @@ def bucket_at(place: int, starts: Any) -> int:
 @inner_kernel
 def _keys(target: Any, draft: Any, keys: Any) -> None:
     ratios = np.empty(_BLOCK)
-    bits = ratios.view(np.int64)
     for first in range(0, target.shape[0], _BLOCK):
         last = min(first + _BLOCK, target.shape[0])
         _ratios(target[first:last], draft[first:last], ratios)
-        _keys_of_bits(bits, draft[first:last], keys[first:last])
+        _keys_of_ratios(ratios, draft[first:last], keys[first:last])
 
 
 # Loops of their own over whole arrays: only so do they become vector instructions.
@@ -182,9 +181,9 @@ def _ratios(target: Any, draft: Any, ratios: Any) -> None:
 
 
 @inner_kernel
-def _keys_of_bits(bits: Any, draft: Any, keys: Any) -> None:
+def _keys_of_ratios(ratios: Any, draft: Any, keys: Any) -> None:
     for i in range(keys.shape[0]):
-        key = min(max((bits[i] >> _SHIFT) - _FIRST, np.int64(0)), np.int64(BUCKETS - 1))
+        key = min(max((bits_of(ratios[i]) >> _SHIFT) - _FIRST, np.int64(0)), np.int64(BUCKETS - 1))
         keys[i] = key if draft[i] > 0 else np.int64(BUCKETS)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.kernels import inner_kernel, kernel
+from spec_math.kernels import bits_of, inner_kernel, kernel
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -119,11 +119,10 @@ def _sums(target: Any, draft: Any) -> tuple[float, float, float]:
 @inner_kernel
 def _keys(target: Any, draft: Any, over_t: float, over_d: float, keys: Any) -> None:
     ratios = np.empty(BLOCK)
-    bits = ratios.view(np.int64)
     for first in range(0, target.shape[0], BLOCK):
         last = min(first + BLOCK, target.shape[0])
         _ratios(target[first:last], draft[first:last], over_t, over_d, ratios)
-        _keys_of_bits(bits, keys[first:last])
+        _keys_of_ratios(ratios, keys[first:last])
 
 
 # Loops of their own over whole arrays: only so do they become vector instructions.
@@ -134,9 +133,9 @@ def _ratios(target: Any, draft: Any, over_t: float, over_d: float, ratios: Any) 
 
 
 @inner_kernel
-def _keys_of_bits(bits: Any, keys: Any) -> None:
+def _keys_of_ratios(ratios: Any, keys: Any) -> None:
     for i in range(keys.shape[0]):
-        keys[i] = min(max((bits[i] >> _SHIFT) - _FIRST, np.int64(0)), np.int64(BUCKETS - 1))
+        keys[i] = min(max((bits_of(ratios[i]) >> _SHIFT) - _FIRST, np.int64(0)), np.int64(BUCKETS - 1))
 
 
 @inner_kernel
@@ -187,9 +186,7 @@ def bucket_of(ratio: float) -> int:
     >>> bucket_of(1.0) - bucket_of(0.5) == STEPS
     True
     """
-    cell = np.empty(1)
-    cell[0] = ratio
-    return min(max((cell.view(np.int64)[0] >> _SHIFT) - _FIRST, 0), BUCKETS - 1)
+    return min(max((bits_of(ratio) >> _SHIFT) - _FIRST, 0), BUCKETS - 1)
 
 
 @kernel

@@ -10,7 +10,7 @@ import numpy as np
 
 from spec_math.arrays import Array, is_exact
 from spec_math.common_denominator import Counts
-from spec_math.kernels import inner_kernel, kernel
+from spec_math.kernels import bits_of, inner_kernel, kernel
 from spec_math.number_types import Symbol
 
 _DIGIT = 11
@@ -137,8 +137,6 @@ def _rounded(top: int, bottom: int) -> float:
 @kernel(error_model="numpy")
 def _keys(target: Any, draft: Any, keys: Any, tokens: Any) -> int:
     """Write for each token with d > 0 the bits of t/d, its exponent widened so that no ratio over- or underflows."""
-    ratios = np.empty(len(target))
-    bits = ratios.view(np.uint64)
     size = 0
     for token in range(len(target)):
         if draft[token] > 0:
@@ -148,8 +146,8 @@ def _keys(target: Any, draft: Any, keys: Any, tokens: Any) -> int:
                 ratio, exponent = target[token] * 2.0**600 / draft[token], 424
             elif ratio > 2.0**1020:
                 ratio, exponent = target[token] * 2.0**-600 / draft[token], 1624
-            ratios[size], tokens[size] = ratio, token
-            keys[size] = bits[size] + np.uint64(exponent << 52) if target[token] > 0 else np.uint64(0)
+            tokens[size] = token
+            keys[size] = np.uint64(bits_of(ratio)) + np.uint64(exponent << 52) if target[token] > 0 else np.uint64(0)
             size += 1
     return size
 
