@@ -93,6 +93,8 @@ def _raced(atom: Atom, share: float, hurry: float) -> Any:
 
 def _between(atom: Atom, share: float) -> Any:
     """Return the number that lies so far into an atom's interval."""
+    if atom.bits is None and atom.low == 0 and atom.high == 1:
+        return share  # as nearly all clocks are: the number that Fractions would give, digit for digit
     number = atom.low + (atom.high - atom.low) * Fraction(share)
     return float(number) if atom.bits is None else int(number)
 
