@@ -78,7 +78,7 @@ docs: .venv/docs
 test-engines: .venv-engines/engines
 	TRITON_INTERPRET=1 .venv-engines/bin/python -m pytest -q -p no:cacheprovider --durations=5 \
 		$(addprefix proofs_tests/torch_bridge/,engines/test_vllm.py engines/test_sglang.py engines/test_sglang_tree.py \
-		engines/test_lossy_rules.py test_tiled_verify.py test_indexed_kernel.py)
+		engines/test_lossy_rules.py engines/test_interpreter.py test_tiled_verify.py test_indexed_kernel.py)
 
 ENGINES_PIP = .venv-engines/bin/python -m pip --disable-pip-version-check
 VLLM_FILES = vllm/v1/sample/rejection_sampler.py vllm/v1/worker/gpu/spec_decode/rejection_sampler_utils.py \

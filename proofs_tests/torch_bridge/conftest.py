@@ -1,7 +1,8 @@
-"""The law that functions are explored with, as a tensor, and loops as short as the compiler needs."""
+"""A law as a tensor to explore with, loops as short as the compiler needs, and Triton's interpreter."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -27,3 +28,12 @@ def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(decide_plan, "BISECTIONS", 4)
     monkeypatch.setattr(decide_k_sequential, "LINES", 5)
     monkeypatch.setattr(decide_k_sequential, "INNER", 3)
+
+
+@pytest.fixture
+def interpreted() -> Iterator[None]:
+    """Kernels run under Triton's interpreter, which puts its language in place once a test."""
+    from torch_bridge.engines.interpreter import language_once
+
+    with language_once():
+        yield

@@ -19,6 +19,7 @@ from torch_bridge import indexed_kernel  # noqa: E402
 pytestmark = [
     pytest.mark.skipif(not triton.knobs.runtime.interpret, reason="kernels run on a CPU under TRITON_INTERPRET=1 only"),
     pytest.mark.filterwarnings("ignore:Conversion of an array with ndim:DeprecationWarning"),
+    pytest.mark.usefixtures("interpreted"),
 ]
 
 

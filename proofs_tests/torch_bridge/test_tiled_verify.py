@@ -22,6 +22,7 @@ from torch_bridge import tiled_verify  # noqa: E402
 pytestmark = [
     pytest.mark.skipif(not triton.knobs.runtime.interpret, reason="kernels run on a CPU under TRITON_INTERPRET=1 only"),
     pytest.mark.filterwarnings("ignore:Conversion of an array with ndim:DeprecationWarning"),
+    pytest.mark.usefixtures("interpreted"),
 ]
 
 

@@ -14,6 +14,7 @@ from spec_math.language.model import Model
 from torch_bridge.engines import chain_kernel
 from torch_bridge.engines.chain_kernel import BLOCK, TOKEN, Kernel, Requests, Text, expected
 from torch_bridge.engines.cuts import Whole, cuts_by_kind
+from torch_bridge.engines.interpreter import language_once
 from torch_bridge.engines.source_file import interpreted_triton, load
 
 GRID = 2**24
@@ -80,23 +81,24 @@ def launch(module: ModuleType, requests: Requests, coins: Whole, final: Whole, *
     accept_index = torch.full((many, slots), -1, dtype=torch.int32)
     accept_number = torch.zeros(many, dtype=torch.int32)
     places = torch.arange(many * slots).view(many, slots)
-    module.chain_speculative_sampling_triton(
-        predicts,
-        accept_index,
-        accept_number,
-        torch.cat([torch.zeros(many, 1, dtype=torch.int64), tokens], dim=1),
-        places,
-        None,
-        None,
-        _float32(coins / GRID),
-        _float32(final / GRID),
-        _float32(requests.targets),
-        _float32(requests.drafts),
-        1.0,
-        1.0,
-        True,
-        block_verification=block,
-    )
+    with language_once():
+        module.chain_speculative_sampling_triton(
+            predicts,
+            accept_index,
+            accept_number,
+            torch.cat([torch.zeros(many, 1, dtype=torch.int64), tokens], dim=1),
+            places,
+            None,
+            None,
+            _float32(coins / GRID),
+            _float32(final / GRID),
+            _float32(requests.targets),
+            _float32(requests.drafts),
+            1.0,
+            1.0,
+            True,
+            block_verification=block,
+        )
     emitted = predicts.view(many, slots).tolist()
     return [tuple(row[: number + 1]) for row, number in zip(emitted, accept_number.tolist(), strict=True)]
 

@@ -18,6 +18,7 @@ from spec_math.language.model import Model
 from torch_bridge.engines import chain_kernel
 from torch_bridge.engines.chain_kernel import TOKEN, Kernel, Requests, Text, expected
 from torch_bridge.engines.cuts import Whole, cuts_by_kind
+from torch_bridge.engines.interpreter import language_once
 from torch_bridge.engines.source_file import EngineError, load
 from torch_bridge.engines.vllm_parts import parts
 
@@ -114,7 +115,7 @@ def launch(
         logits = torch.tensor(np.log(requests.targets[:, :-1]), dtype=torch.float32).view(-1, size)
     reported = torch.tensor(requests.drafts, dtype=torch.float32).view(-1, size)
     metadata = SimpleNamespace(all_greedy=False, all_random=True, temperature=torch.ones(many), generators={})
-    with _injected(torch.from_numpy(coins / GRID).reshape(-1), torch.from_numpy(exponentials)):
+    with language_once(), _injected(torch.from_numpy(coins / GRID).reshape(-1), torch.from_numpy(exponentials)):
         emitted = module.rejection_sample(
             torch.tensor(requests.tokens, dtype=torch.int32).reshape(-1),
             [lookahead] * many,

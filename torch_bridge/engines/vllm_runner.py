@@ -18,6 +18,7 @@ from spec_math.language.model import Model
 from torch_bridge.engines import chain_kernel
 from torch_bridge.engines.chain_kernel import BLOCK, TOKEN, Kernel, Requests, Text
 from torch_bridge.engines.cuts import Whole
+from torch_bridge.engines.interpreter import language_once
 from torch_bridge.engines.source_file import EngineError, interpreted_triton, load
 from torch_bridge.engines.vllm_parts import parts, tensor
 
@@ -91,7 +92,7 @@ def launch(
         drafts = torch.tensor(np.log(requests.drafts), dtype=torch.float32)
     sampled = torch.cat([torch.zeros(many, 1, dtype=torch.int64), torch.from_numpy(requests.tokens)], dim=1)
     # Lanes behind the vocabulary hold −inf − (−inf).
-    with _injected(module, coins, slots) as seen, np.errstate(divide="ignore", invalid="ignore"):
+    with language_once(), _injected(module, coins, slots) as seen, np.errstate(divide="ignore", invalid="ignore"):
         emitted, number = module.rejection_sample(
             targets,
             None if one_hot else drafts,
