@@ -14,7 +14,7 @@ from spec_math.arrays import asarray
 from spec_math.block_level import array_form
 from spec_math.block_level.array_form import Decide
 from spec_math.language.model import Model
-from torch_bridge.engines.cuts import Whole, cuts
+from torch_bridge.engines.cuts import Whole, cuts_by_guess
 from torch_bridge.engines.source_file import EngineError
 
 Text = tuple[int, ...]
@@ -170,7 +170,7 @@ def _leading_to(numbers: Whole, lookahead: int, grid: int) -> Whole:
 
 
 def _counts(kernel: Kernel, requests: Requests) -> list[list[Fraction]]:
-    """Bisect every coin of every request, and return the chances [L + 1] of the number accepted."""
+    """Find the cut of every coin of every request, and return the chances [L + 1] of the number accepted."""
     many, lookahead = requests.tokens.shape
     request, place = np.divmod(np.arange(many * lookahead), lookahead)
     chances = expected(kernel.rule, requests, np.zeros_like(requests.tokens), kernel.grid).chances
@@ -181,7 +181,8 @@ def _counts(kernel: Kernel, requests: Requests) -> list[list[Fraction]]:
         return accepted(kernel, requests.take(request[rows]), coins) > place[rows]
 
     guesses = np.ceil(chances.astype(np.float64).ravel() * kernel.grid).astype(np.int64)
-    found = cuts(below, guesses, kernel.grid).reshape(many, lookahead)
+    # Coins of one place to which the rule gives one chance mostly have one cut; each is asked on both sides of it.
+    found = cuts_by_guess(below, guesses, kernel.grid, place).reshape(many, lookahead)
     _check_random_coins(kernel, requests, found)
     return [kernel.rule.numbers([Fraction(int(cut), kernel.grid) for cut in row]) for row in found]
 

@@ -13,6 +13,7 @@ pytest.importorskip("torch")
 
 from proofs_tests.torch_bridge.engines.numpy_kernels import GRID, decided, numpy_kernel
 from proofs_tests.torch_bridge.engines.sources import distance, draft, target
+from spec_math.audit.zoo import toy
 from spec_math.block_level import block, chain
 from spec_math.chance import law as law_of
 from torch_bridge.engines import chain_kernel
@@ -43,6 +44,26 @@ def test_coins_of_a_coarse_grid_are_counted() -> None:
     chances = [min(Fraction(1), t / d) for t, d in zip(target(()), draft(()), strict=True)]
     accepted = sum(d * Fraction(ceil(8 * c), 8) for c, d in zip(chances, draft(()), strict=True))
     assert sum(mass for text, mass in found.items() if len(text) == 2) == accepted
+
+
+@pytest.mark.parametrize("rule", [TOKEN, BLOCK], ids=["token", "block"])
+def test_a_kernel_in_float32_is_asked_few_questions(rule: Rule) -> None:
+    """Its cuts lie 2^16 coins from those of float64, and 25 chains share a few; two questions a coin are the least."""
+    asked = 0
+
+    def rounded(rule: Rule, requests: Requests, coins: Any, grid: int) -> Any:
+        nonlocal asked
+        asked += len(coins)
+        decisions = decided(rule, requests, coins, grid)
+        accepts = coins / grid < decisions.chances.astype(np.float32)
+        numbers = [np.cumprod(accepts, axis=1).sum(axis=1), (np.arange(1, 3) * accepts).max(axis=1)]
+        return decisions._replace(accepted=numbers[rule is BLOCK])
+
+    found = chain_kernel.law(numpy_kernel(rule, decide=rounded), toy.target, toy.draft, 2)
+    exact = law_of(lambda coin: {TOKEN: chain, BLOCK: block}[rule].generate(coin, toy.target, toy.draft, (), 2))
+    assert distance(found, exact) < 3 * 2.0**-24
+    coins, at_random, drawn = 50, 50, 75
+    assert asked <= 2 * coins + at_random + drawn + {TOKEN: 10, BLOCK: 30}[rule] * 2 * 17
 
 
 def test_one_hot_drafts_are_told_as_certain_and_missing_ones_are_handed_on() -> None:
