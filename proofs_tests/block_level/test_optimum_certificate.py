@@ -15,6 +15,7 @@ from spec_math import check_lossless_block
 from spec_math.arrays import Array, exact
 from spec_math.block_level import length, optimum, selected_chain
 from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level.leaf_program import LeafProgram
 from spec_math.block_level.optimum import Certificate, OptimalLength
 from spec_math.block_level.prefix_tree import prefix_tree
 from spec_math.token_level import draft_law, transport
@@ -129,3 +130,31 @@ def test_certificate_refuses_negative_prices_and_any_others_are_a_bound() -> Non
     for _ in range(50):
         prices = tuple(Fraction(int(price), 8) for price in rng.integers(0, 25, len(nothing)))
         assert replace(claim, prices=prices).upper >= Fraction(43, 18)
+
+
+def test_a_wrong_vertex_is_not_taken_for_the_optimum(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Prices in Fractions that leave a gap, and a selection that no drafts allow: the floats show it instead."""
+    models = seeded(4, 2), seeded(5, 2)
+    honest = optimum.chains_certificate(*models, (), 2, 2)
+    assert honest.lower == honest.upper
+
+    def found_with(name: str, vertex: list[Fraction] | Array) -> Certificate:
+        def wrong(_: LeafProgram) -> Any:
+            return vertex
+
+        with monkeypatch.context() as patch:
+            patch.setattr(LeafProgram, name, wrong)
+            return optimum.chains_certificate(*models, (), 2, 2)
+
+    dear = [Fraction(1)] * len(honest.tree)
+    found, free = found_with("exact_prices", dear), replace(honest, prices=tuple(dear))
+    assert found.check()
+    assert free.check()
+    assert found.upper - found.lower < Fraction(1, 10**6) < free.upper - free.lower
+    # A leaf that has more than is kept of it: the ends agree, and the masses sum to more than 1.
+    places = range(len(honest.selection))
+    raised = [tuple(mass + (at == more) for at, mass in enumerate(honest.selection)) for more in places]
+    forbidden = next(law for law in raised if replace(honest, selection=law).lower == honest.lower)
+    found = found_with("exact_selection", exact(list(forbidden)))
+    assert found.check()
+    assert found.selection != forbidden
