@@ -1,6 +1,8 @@
 # `make report` and `make test` do all the set-up on a fresh machine; `make help` lists the rest.
 PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python; do \
 	$$p -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && echo $$p && break; done)
+# Tests and audits start hundreds of processes; each would compile the library anew where bytecode is not kept.
+unexport PYTHONDONTWRITEBYTECODE
 PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
 .PHONY: help field report test test-engines test-browser lint types soundness bench docs clean
