@@ -121,9 +121,7 @@ class PoolsForAnotherLaw(Priorities):
         convex = prefix_law(self.priority(path), made.order, self.k)
         ratios = (selection_ratios(made.order, convex) + 1) / 2
         pools = knot_mixture(made.order.draft, ratios, convex.slopes * made.order.draft)
-        selected = made.selected.copy()
-        selected[made.order.tokens] = pools.selection
-        return replace(made, selected=selected, pools=pools)
+        return replace(made, pools=pools)
 
 
 class LawIntended(PoolsForAnotherLaw):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -65,24 +66,31 @@ def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], loo
 
 @dataclass(frozen=True)
 class _Refinement:
-    """What a node does to the priorities of its children: their order, the selected law, the pools, and the cells.
+    """What a node does to the priorities of its children: their order, the pools, and the cells.
 
-    The order is one of tokens, joined where their ratios are equal, or of cells. `place` [V] is where each stands.
+    The order is one of tokens, joined where their ratios are equal, or of cells, with the weighted target; `whole`
+    knows where each token stands.
     """
 
     order: RatioOrder
-    place: np.ndarray[Any, Any]
-    selected: Array
+    whole: Joined
     pools: KnotMixture
     cells: Cells | None
 
     def places(self, token: int) -> list[tuple[Any, int]]:
         """Return where a token stands in the order, with which shares."""
         if self.cells is None:
-            return [(1, int(self.place[token]))]
+            return [(1, int(self.whole.place[token]))]
         cell, share = int(self.cells.cell[0, token]), self.cells.share[0, token]
         both = [(1 - share, cell), (share, cell + 1)]
-        return [(part, int(self.place[cell])) for part, cell in both if part > 0 and self.cells.draft[0, cell] > 0]
+        places = self.whole.place
+        return [(part, int(places[cell])) for part, cell in both if part > 0 and self.cells.draft[0, cell] > 0]
+
+    @cached_property
+    def selected(self) -> Array:
+        """The law [m] by which a class of the order is selected."""
+        masses = selected_chain.clip_from_zero(self.pools.selection)
+        return normalised(masses, masses)
 
 
 class Priorities:
@@ -121,13 +129,42 @@ class Priorities:
         self._priorities: dict[Tokens, PriorityLaw] = {(): uniform(root)}
         self._weights: dict[Tokens, Any] = {(): root.sum() * 0 + 1}
         self._refinements: dict[Tokens, _Refinement] = {}
+        self._rows: dict[Tokens, Array] = {}
         self._last: tuple[tuple[Tokens, ...], Array] | None = None
 
     def law(self, path: Tokens) -> Array:
         """Return the law [V] of the next token of the selected chain, given that it begins with path."""
         if len(path) < self._stem:
             return selected_chain.in_numpy(self.laws.draft(path))
-        return self._refinement(path).selected
+        if path not in self._rows:
+            self._rows[path] = self._row(path)
+        return self._rows[path]
+
+    def mass(self, path: Tokens, token: int) -> Any:
+        """Return the mass of one token in that law, the same up to rounding, without all the others.
+
+        >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
+        >>> Priorities(laws, 2).mass((), 1)
+        Fraction(3, 4)
+        """
+        if len(path) < self._stem or self._cells_of is not None:
+            return self.law(path)[token]
+        made = self._refinement(path)
+        place = made.whole.place[token]
+        if place < 0:
+            return made.selected[0] * 0
+        if made.whole.order is made.whole.whole:
+            return made.selected[place]
+        return made.selected[place] * (_mass_of(self.laws.draft(path), token) / made.order.draft[place])
+
+    def _row(self, path: Tokens) -> Array:
+        made = self._refinement(path)
+        selected = np.full(len(made.whole.place), zeros_like(made.order.target[:1])[0])
+        made.whole.spread(selected_chain.clip_from_zero(made.pools.selection), selected)
+        if made.cells is not None:
+            heights = divide(selected[:-1], made.cells.draft[0], zeros_like(made.cells.draft[0]))
+            selected = selected_chain.in_numpy(self.laws.draft(path)) * made.cells.mean(heights[None])[0]
+        return normalised(selected, selected)
 
     def priority(self, path: Tokens) -> PriorityLaw:
         """Return the law of the priority of a chain, given that it begins with path."""
@@ -154,7 +191,7 @@ class Priorities:
         if path not in self._weights:
             before, token = path[:-1], path[-1]
             weight = self._weight(before)
-            reached = weight * selected_chain.in_numpy(self.laws.target(before))[token] / self.law(before)[token]
+            reached = weight * _mass_of(self.laws.target(before), token) / self.mass(before, token)
             self._weights[path] = min(weight * 0 + 1, reached)
         return self._weights[path]
 
@@ -164,12 +201,7 @@ class Priorities:
             order = weighted(whole.order, self._weight(path))
             convex = prefix_law(self.priority(path), order, self.k)
             pools = knot_mixture(order.draft, selection_ratios(order, convex), convex.slopes * order.draft)
-            selected = np.full(len(whole.place), zeros_like(order.target[:1])[0])
-            whole.spread(selected_chain.clip_from_zero(pools.selection), selected)
-            if cells is not None:
-                heights = divide(selected[:-1], cells.draft[0], zeros_like(cells.draft[0]))
-                selected = selected_chain.in_numpy(self.laws.draft(path)) * cells.mean(heights[None])[0]
-            self._refinements[path] = _Refinement(order, whole.place, normalised(selected, selected), pools, cells)
+            self._refinements[path] = _Refinement(order, whole, pools, cells)
         return self._refinements[path]
 
     def _order(self, path: Tokens) -> tuple[Joined, Cells | None]:
@@ -180,6 +212,13 @@ class Priorities:
         cells = self._cells_of(target[None], draft[None])
         drafted = np.append(cells.draft[0], zeros_like(cells.never))
         return joined(ratio_order(np.append(cells.target[0], cells.never), drafted), len(drafted)), cells
+
+
+def _mass_of(row: Array, token: int) -> Any:
+    """Return one mass of a law as `in_numpy` takes it: a float in proportion to the sum of all."""
+    if isinstance(row, np.ndarray) and row.dtype == np.float64:
+        return row[token] / row.sum()
+    return selected_chain.in_numpy(row)[token]
 
 
 def weighted(order: RatioOrder, weight: Any) -> RatioOrder:

@@ -11,10 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from spec_math.arrays import Array
 from spec_math.block_level.chain_priorities import nested
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.selected_chain import Selection
+from spec_math.block_level.selected_chain import SelectionWithMasses
 from spec_math.chance import Coin
 from spec_math.chance import law as law_of
 from spec_math.scheme import Emission, Tokens
@@ -45,7 +44,7 @@ def as_block(laws: Conditionals, chain: Tokens, lookahead: int) -> Chances:
     [Fraction(1, 2), Fraction(3, 4), Fraction(3, 8)]
     """
     total = _zeros(laws, lookahead)
-    for place, weight in _weights(laws, chain, None, laws.draft):
+    for place, weight in _weights(laws, chain, None, _drafted(laws)):
         total[place] += weight
     return total
 
@@ -181,13 +180,13 @@ def traversed(laws: Conditionals, chains: Sequence[Tokens], lookahead: int) -> C
     """
     total, reached = _zeros(laws, lookahead), _one(laws)
     for chain, chance in zip(chains, root_tests(laws, [chain[0] for chain in chains]), strict=True):
-        for place, weight in _weights(laws, chain, chance, laws.draft):
+        for place, weight in _weights(laws, chain, chance, _drafted(laws)):
             total[place] += reached * weight
         reached = reached * (1 - chance)
     return total
 
 
-def selected(laws: Conditionals, chains: Sequence[Tokens], lookahead: int, selection: Selection) -> Chances:
+def selected(laws: Conditionals, chains: Sequence[Tokens], lookahead: int, selection: SelectionWithMasses) -> Chances:
     """Return the chances of a selected chain that is verified as a block: the mean of its weights over the selection.
 
     >>> from spec_math.block_level.multi_path import HighestRank
@@ -197,7 +196,7 @@ def selected(laws: Conditionals, chains: Sequence[Tokens], lookahead: int, selec
     """
     total = _zeros(laws, lookahead)
     for chain, mass in law_of(lambda coin: selection.select(coin, chains)).items():
-        for place, weight in _weights(laws, chain, None, selection.law):
+        for place, weight in _weights(laws, chain, None, selection.mass):
             total[place] += mass * weight
     return total
 
@@ -235,17 +234,24 @@ def _rates(laws: Conditionals, chain: Tokens, first: Any) -> Iterator[tuple[int,
 
 
 def _weights(
-    laws: Conditionals, chain: Tokens, first: Any, drafted: Callable[[Tokens], Array]
+    laws: Conditionals, chain: Tokens, first: Any, drafted: Callable[[Tokens, int], Any]
 ) -> Iterator[tuple[int, Any]]:
-    """Yield (place, w_i), w_i = min(1, w_{i−1} t/d); the first token has the weight `first`, None for t/d too."""
+    """Yield (place, w_i), w_i = min(1, w_{i−1} t/d); the first token has the weight `first`, None for t/d too.
+
+    `drafted(path, token)` is the mass d of a token after a path.
+    """
     weight = one = _one(laws)
     for place, token in enumerate(chain):
         if place == 0 and first is not None:
             weight = first
         else:
-            weight = min(one, weight * laws.target(chain[:place])[token] / drafted(chain[:place])[token])
+            weight = min(one, weight * laws.target(chain[:place])[token] / drafted(chain[:place], token))
         if not laws.ends(chain[: place + 1]):
             yield place, weight
+
+
+def _drafted(laws: Conditionals) -> Callable[[Tokens, int], Any]:
+    return lambda path, token: laws.draft(path)[token]
 
 
 def _one(laws: Conditionals) -> Any:
