@@ -29,9 +29,9 @@ def test_what_is_sampled_with_one_seed_is_not_drawn_twice(monkeypatch: pytest.Mo
     """A plain mean and a gain are added as independent: their uniforms come from streams of their own."""
     target, draft = NGram.learn([0, 1, 1, 0, 2, 1], 2, 3), NGram.learn([0, 1, 2, 2, 1, 0], 2, 3)
     request = BlockRequest(BlockModels(target, draft, ((0,), (1,)), 3, "two"), (2,), (2,), 8, seed=7)
-    gains, plain, _ = streams_of(lambda: compare_blocks(request, no_progress), monkeypatch)
+    gains, plain = streams_of(lambda: compare_blocks(request, no_progress), monkeypatch)
     assert set(gains).isdisjoint(plain)
     # The control: one stream for both.
     monkeypatch.setattr(comparison, "_another", lambda seed: np.random.default_rng(seed))
-    gains, plain, _ = streams_of(lambda: compare_blocks(request, no_progress), monkeypatch)
+    gains, plain = streams_of(lambda: compare_blocks(request, no_progress), monkeypatch)
     assert gains == plain

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import importlib.util
 import inspect
 import os
 import sys
@@ -11,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any
+
+from spec_math.files.source import executed, module_from
 
 
 @dataclass(frozen=True)
@@ -105,18 +106,14 @@ def _from_file(path: Path) -> ModuleType:
     if not path.is_file():
         raise ValueError(f"there is no file {path}")
     folder = str(path.resolve().parent)
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    if spec is None or spec.loader is None:
-        raise ValueError(f"{path} is not a file of Python")
-    module = importlib.util.module_from_spec(spec)
+    module = module_from(path, path.stem)
     sys.path.insert(0, folder)  # it may import its neighbours
     try:
-        spec.loader.exec_module(module)
+        return executed(module)
     except Exception as error:  # whatever a module does when imported
         raise ValueError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
     finally:
         sys.path.remove(folder)
-    return module
 
 
 def _folder(module: ModuleType) -> Path | None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
 from typing import Any
+
+from spec_math.files.source import executed, module_from
 
 
 def from_file(path: str | Path, name: str) -> Any:
@@ -18,12 +19,8 @@ def from_file(path: str | Path, name: str) -> Any:
     place = Path(path).expanduser()
     if not place.is_file():
         raise FileNotFoundError(f"there is no file {place}; give the path of the engine's own source file")
-    spec = spec_from_file_location(place.stem, place)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{place} is no Python file")
-    module = module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        module = executed(module_from(place, place.stem))
     except ImportError as error:
         raise ImportError(f"{place} needs what is not installed: {error}", name=error.name) from error
     if not hasattr(module, name):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import linecache
 import os
 import sys
@@ -14,6 +13,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any
 
 from spec_math.audit.loading.package import replaced
+from spec_math.files.source import executed, module_from
 
 
 class EngineError(RuntimeError):
@@ -140,14 +140,10 @@ def _executed(root: Path, name: str, edits: Sequence[tuple[str, str]]) -> Module
     path = (root / Path(*name.split("."))).with_suffix(".py")
     if not path.is_file():
         raise EngineError(f"there is no {path}; give the folder that holds the package {name.partition('.')[0]!r}")
-    spec = importlib.util.spec_from_file_location(name, path)
-    if spec is None or spec.loader is None:
-        raise EngineError(f"{path} is no Python source")
-    module = importlib.util.module_from_spec(spec)
+    module = module_from(path, name)
     sys.modules[name] = module
     if not edits:
-        spec.loader.exec_module(module)
-        return module
+        return executed(module)
     source = replaced(path.read_text(encoding="utf-8"), edits, name)
     # Triton asks for the source of its kernels once more when they run: it is kept where inspect looks for it.
     place = f"<{name}, changed {len(linecache.cache)}>"
