@@ -32,13 +32,13 @@ from torch_bridge.options import Options  # noqa: E402
 
 Case = tuple[TreeRule, int, list[str], list[str], tuple[int, ...], int]
 CASES: list[Case] = [
-    (tree_rules.RECURSIVE, 4, ["1/4", "1/4", "1/2"], ["1/2", "1/4", "1/4"], (2,), 4),
-    (tree_rules.RECURSIVE, 4, ["1/4", "3/4"], ["1/2", "1/2"], (2, 1), 7),
-    (tree_rules.K_SEQUENTIAL, 12, ["1/12", "1/3", "7/12"], ["1/12", "1/6", "3/4"], (2,), 4),
-    (tree_rules.PLAN, 6, ["1/6", "1/3", "1/2"], ["1/2", "1/6", "1/3"], (2,), 5),
-    (tree_rules.PLAN_OF_DISTINCT, 6, ["1/6", "1/3", "1/2"], ["1/2", "1/6", "1/3"], (2,), 5),
+    (tree_rules.RECURSIVE, 4, ["1/4", "1/4", "1/2"], ["1/2", "1/4", "1/4"], (2,), 3),
+    (tree_rules.RECURSIVE, 4, ["1/4", "3/4"], ["1/2", "1/2"], (2, 1), 4),
+    (tree_rules.K_SEQUENTIAL, 12, ["1/12", "1/3", "7/12"], ["1/12", "1/6", "3/4"], (2,), 3),
+    (tree_rules.PLAN, 6, ["1/6", "1/3", "1/2"], ["1/2", "1/6", "1/3"], (2,), 4),
+    (tree_rules.PLAN_OF_DISTINCT, 6, ["1/6", "1/3", "1/2"], ["1/2", "1/6", "1/3"], (2,), 4),
 ]
-"""Rule, m, target, draft, widths of the tree, and how many coins a path tosses at most."""
+"""Rule, m, target, draft, widths of the tree, and how many coins a path tosses at most, which the program is asked."""
 cases = pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case[0].name}-{len(case[4])}")
 
 
