@@ -17,10 +17,11 @@ from proofs_tests.strategies import pairs
 from spec_math import check_lossless_block
 from spec_math.arrays import Array, exact
 from spec_math.block_level import block, chain_priorities, length
-from spec_math.block_level.chain_priorities import Priorities, nested, prefix_law
+from spec_math.block_level.chain_priorities import Priorities, prefix_law
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.priority_law import uniform
 from spec_math.token_level.knot_mixture import knot_mixture
+from spec_math.token_level.nested_pools import nested
 from spec_math.token_level.ratio_order import ratio_order
 from spec_math.token_level.selection import selection_ratios
 

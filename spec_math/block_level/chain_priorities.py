@@ -23,6 +23,7 @@ from spec_math.language.model import Model
 from spec_math.scheme import Tokens
 from spec_math.token_level.equal_ratios import Joined, joined
 from spec_math.token_level.knot_mixture import KnotMixture, knot_mixture
+from spec_math.token_level.nested_pools import nested
 from spec_math.token_level.prefix_law import PrefixLaw
 from spec_math.token_level.ratio_order import RatioOrder, ratio_order
 from spec_math.token_level.selection import selection_ratios
@@ -245,29 +246,3 @@ def prefix_law(priority: PriorityLaw, order: RatioOrder, k: int) -> PrefixLaw:
     gains, zero = slopes * order.draft, zeros_like(slopes[:1])
     inside, outside = np.concatenate([zero, np.cumsum(gains)]), np.concatenate([np.cumsum(gains[::-1])[::-1], zero])
     return PrefixLaw(inside, outside, slopes)
-
-
-def nested(pools: KnotMixture, place: int) -> tuple[Array, Array, Array]:
-    """Return the pools of the token at `place`, innermost first: weights [r], first knots [r] and last knots [r].
-
-    >>> from spec_math.arrays import exact
-    >>> pools = knot_mixture(exact(["1/4", "3/4"]), exact(["1/2", "7/6"]), exact(["1/16", "15/16"]))
-    >>> weights, low, high = nested(pools, 1)
-    >>> weights.tolist(), low.tolist(), high.tolist()
-    ([Fraction(2, 3), Fraction(1, 3)], [1, 0], [2, 2])
-    """
-    # Going away from the token, only a knot that outlives all before it ever ends a pool of it.
-    left, right = _outliving(pools.dies[place::-1]), _outliving(pools.dies[place + 1 :])
-    ages = np.unique(np.concatenate([pools.dies[place - left], pools.dies[place + 1 + right]]))
-    starts, stops = np.concatenate([[0], ages[:-1]]), ages
-    starts, stops = starts[stops > 0], stops[stops > 0]
-    sums = np.concatenate([zeros_like(pools.weights[:1]), np.cumsum(pools.weights)])
-    low = place - left[np.searchsorted(pools.dies[place - left], starts, side="right")]
-    high = place + 1 + right[np.searchsorted(pools.dies[place + 1 + right], starts, side="right")]
-    return sums[stops] - sums[starts], low, high
-
-
-def _outliving(dies: Array) -> Array:
-    """Return the places whose value is larger than all before them."""
-    best = np.maximum.accumulate(dies)
-    return np.flatnonzero(np.concatenate([[True], best[1:] > best[:-1]]))

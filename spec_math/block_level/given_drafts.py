@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from spec_math.block_level.chain_priorities import nested
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.selected_chain import SelectionWithMasses
 from spec_math.chance import Coin
 from spec_math.chance import law as law_of
 from spec_math.scheme import Emission, Tokens
 from spec_math.token_level import k_sequential, plan, recursive, without_replacement
+from spec_math.token_level.nested_pools import nested
 
 Chances = list[Any]
 """The numbers a_1..a_L."""
