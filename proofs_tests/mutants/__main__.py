@@ -78,6 +78,9 @@ def judged(floor: str, asked: argparse.Namespace, console: Console) -> dict[str,
     chosen, same = sampled(names, place, asked)
     run(chosen, place, asked.minutes, console)
     found = results(chosen, place)
+    if chosen and not found:
+        log = (place / "mutmut.log").read_text(encoding="utf-8", errors="replace")
+        raise RuntimeError(f"none of the {len(chosen)} mutants of {floor} was judged:\n{log[-2000:]}")
     counts = {kind: sum(value == kind for value in found.values()) for kind in KINDS}
     return {
         "mutants": len(names),
