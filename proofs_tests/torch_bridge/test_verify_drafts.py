@@ -67,7 +67,7 @@ def test_temperature_top_k_and_top_p_apply_to_both_laws(scheme: Scheme, options:
 
 @on_device
 def test_a_step_looks_at_no_value_on_the_host(scheme: Scheme) -> None:
-    given = batch(scheme, (20, 3, 8), torch.float32)
+    given = batch(scheme, (400, 3, 8), torch.float32)
     with NoWait():
         found = verify_drafts(scheme, *given, Options(check=False))
     assert (found.emitted == verify_drafts(scheme, *given).emitted).all()
