@@ -5,11 +5,11 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python; do \
 unexport PYTHONDONTWRITEBYTECODE
 PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: help field report test test-engines test-browser lint types soundness bench docs clean
+.PHONY: help field report test tests test-engines test-browser lint types soundness bench docs clean
 
 help:
 	@echo 'make report   set up, run the main job on the embedded default, and say where the page is'
-	@echo 'make test     set up, then linters, types and every test'
+	@echo 'make test     set up, then linters, and types beside every test'
 	@echo 'make test-engines  kernels of vLLM and SGLang in an environment on top of that of the tests, which downloads 300 MB'
 	@echo 'make test-browser  the report in headless Chromium, with mouse and keyboard'
 	@echo 'make mutants   set up, then wrong versions of the library against its tests, 40 minutes'
@@ -22,7 +22,11 @@ help:
 report: .venv/library
 	.venv/bin/spec-math report
 
-test: .venv/tests lint types
+# Types take a minute of one core: they are checked beside the tests, and either's failure is that of the whole.
+test: .venv/tests lint
+	$(MAKE) --no-print-directory --jobs 2 types tests
+
+tests: .venv/tests
 	.venv/bin/python -m pytest
 
 lint: .venv/tests
@@ -63,12 +67,17 @@ docs: .venv/docs
 	$(PIP) --editable .
 	touch $@
 
-# torch and transformers stay extras: where the pinned versions cannot be had, their tests are skipped and say so.
+# torch and transformers stay extras: where the pinned versions cannot be had, their tests are skipped and say so. One
+# installation for all, without bytecode, which Python makes of the files that are imported: of most never.
 .venv/tests: .venv/library
+	$(PIP) --no-compile --editable '.[test,torch,transformers]' || $(MAKE) --no-print-directory installed-apart
+	touch $@
+
+.PHONY: installed-apart
+installed-apart: .venv/library
 	$(PIP) --editable '.[test]'
 	$(PIP) --editable '.[torch]' || echo 'torch 2.13.0 cannot be installed here: its tests are skipped'
 	$(PIP) --editable '.[transformers]' || echo 'transformers 5.23.0 cannot be installed here: its tests are skipped'
-	touch $@
 
 .venv/docs: .venv/library
 	$(PIP) --editable '.[docs]'

@@ -1,0 +1,54 @@
+"""`make test` fails where linters, types or tests fail, and installs what it can where torch cannot be had."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+MAKEFILE = Path(__file__).parents[1] / "Makefile"
+INPUTS = ("pyproject.toml", "constraints.txt")
+TOOLS = ("python", "ruff", "pyright")
+CHECKED = ["ruff check .", "ruff format --check .", "pyright", "python -m pytest"]
+
+
+def made(folder: Path, target: str, failing: str = "nothing") -> tuple[int, list[str]]:
+    """Make a target with tools that note how they are called and fail where their call has some words in it."""
+    _ = (folder / "Makefile").write_text(MAKEFILE.read_text())
+    for name in INPUTS:
+        (folder / name).touch()
+    tools = folder / ".venv" / "bin"
+    tools.mkdir(parents=True)
+    for tool in TOOLS:
+        call = f'call="{tool} $*"; call="${{call% }}"; echo "$call" >> "{folder}/calls"\n'
+        _ = (tools / tool).write_text(f'#!/bin/sh\n{call}case "$call" in *"{failing}"*) exit 3;; esac\n')
+        (tools / tool).chmod(0o755)
+    quiet = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")}
+    done = subprocess.run(["make", target], cwd=folder, env=quiet, capture_output=True, text=True, check=False)
+    return done.returncode, (folder / "calls").read_text().splitlines()
+
+
+@pytest.mark.parametrize("failing", ["nothing", "ruff check", "ruff format", "pyright", "pytest"])
+def test_any_failure_fails_the_whole(tmp_path: Path, failing: str) -> None:
+    code, calls = made(tmp_path, "test", failing)
+    assert (code == 0) == (failing == "nothing")
+    if failing in ("nothing", "pytest"):
+        assert set(CHECKED) <= set(calls)
+
+
+@pytest.mark.parametrize(
+    ("cannot_be_had", "passes", "last"),
+    [
+        ("nothing", True, "[test,torch,transformers]"),
+        ("torch", True, ".[transformers]"),
+        ("transformers", True, ".[transformers]"),
+        ("test", False, ".[test]"),
+    ],
+)
+def test_what_can_be_had_is_installed(tmp_path: Path, cannot_be_had: str, passes: bool, last: str) -> None:
+    code, calls = made(tmp_path, ".venv/tests", cannot_be_had)
+    assert (code == 0) == passes
+    assert (tmp_path / ".venv" / "tests").exists() == passes
+    assert calls[-1].endswith(last)
