@@ -18,9 +18,10 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "proofs"))
 # other, spinning. It is read when these libraries are loaded, here and in commands that tests run.
 _ = os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# A process of tests holds millions of objects: looking through them for what is garbage every 700 objects, and, where
-# that has aged any, anew for random generators in every audit, would take longer than many tests.
-gc.set_threshold(50_000, 20, 10)
+# A process of tests holds millions of objects: looking through the young for what is garbage every 700 objects, and
+# through all of them after a hundred such looks, would take long. Every audit looks through the young for random
+# generators, so that they are not to be many.
+gc.set_threshold(10_000, 2, 500)
 
 # It drives mutmut, which is installed by `make mutants` alone.
 collect_ignore = ["mutants/judge.py"]

@@ -28,9 +28,12 @@ MAKES = (random.Random, Cyclic, np.random.default_rng, np.random.PCG64, np.rando
 
 
 def of_all_objects() -> set[int]:
-    """The same by looking at every object, each time, through classes as isinstance sees them."""
-    kinds = random.Random, np.random.BitGenerator
-    return {id(one) for one in gc.get_objects() if issubclass(type(one), kinds) and not hasattr(one, "of_a_run")}
+    """The same by looking at every object, each time, through all classes below the two."""
+    ahead, kinds = [random.Random, np.random.BitGenerator], set[type]()
+    while ahead:
+        kinds.add(kind := ahead.pop())
+        ahead += kind.__subclasses__()
+    return {id(one) for one in gc.get_objects() if type(one) in kinds and not hasattr(one, "of_a_run")}
 
 
 @pytest.fixture(params=[(700, 10, 10), (0, 10, 10)], ids=["as Python does", "never"])
@@ -43,18 +46,39 @@ def _collected(request: Any) -> Iterator[None]:
 
 @pytest.mark.usefixtures("_collected")
 def test_each_look_finds_what_a_look_at_every_object_finds() -> None:
-    """Generators come and go, in every order with looks and collections of each generation."""
+    """Generators come and go, in every order with looks and collections of each generation, seen or not."""
     order, held = random.Random(0), list[Any]()
-    for step in range(50):
+    for step in range(150):
         held.append(order.choice(MAKES)(step))
         if order.random() < 0.5:
             del held[order.randrange(len(held))]
-        if order.random() < 0.1:
-            gc.collect(order.randrange(3))
+        if order.random() < 0.3:
+            gc.collect(order.choice((0, 1, 1, 1, 2)))
+        if order.random() < 0.05:
+            gc.freeze()
+            gc.unfreeze()
+        if order.random() < 0.05:
+            gc.callbacks.clear()
         if order.random() < 0.3:
             assert {id(one) for one in generators_alive()} == of_all_objects()
     gc.freeze()
     assert {id(one) for one in generators_alive()} == of_all_objects()
+
+
+@pytest.mark.usefixtures("_collected")
+def test_only_the_first_look_is_at_old_objects(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What is made between two looks grows old meanwhile, a hundred times."""
+    gc.collect()
+    _ = generators_alive()
+    asked: list[tuple[int, ...]] = []
+    objects = gc.get_objects
+    monkeypatch.setattr(gc, "get_objects", lambda *ages: (asked.append(ages), objects(*ages))[1])
+    held: list[Any] = []
+    for seed in range(100):
+        held.append(MAKES[seed % len(MAKES)](seed))
+        gc.collect(1)
+        assert len(generators_alive()) > seed
+    assert set(asked) == {(0,), (1,)}
 
 
 @pytest.mark.usefixtures("_collected")
@@ -68,7 +92,7 @@ def test_those_that_nobody_holds_any_more_are_let_go(make: Any) -> None:
         assert len(generators_alive()) > before
         del held
         if make is Cyclic:
-            gc.collect()
+            gc.collect(1)
     assert len(generators_alive()) == before
 
 
@@ -80,6 +104,28 @@ def test_a_collection_of_older_objects_ends_garbage_that_a_look_had_found() -> N
     gc.collect(0)
     gc.collect()
     assert seen() is None
+
+
+class Seeds(np.random.bit_generator.ISeedSequence):
+    """Seeds that hold the generator which they seed: only the collector can end both."""
+
+    def __init__(self) -> None:
+        self.generator = np.random.PCG64(self)
+
+    def generate_state(self, n_words: int, dtype: Any = np.uint32) -> Any:
+        return np.ones(n_words, dtype)
+
+
+def test_a_collection_of_all_objects_ends_what_has_no_weak_references() -> None:
+    gc.collect()
+    before = len(generators_alive())
+    held = Seeds()
+    assert len(generators_alive()) == before + 1
+    del held
+    gc.collect(1)
+    assert len(generators_alive()) == before + 1
+    gc.collect()
+    assert len(generators_alive()) == before
 
 
 def test_an_audit_reads_no_more_states_after_many_audits(monkeypatch: pytest.MonkeyPatch) -> None:
