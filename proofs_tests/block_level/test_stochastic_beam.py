@@ -122,6 +122,41 @@ def test_the_beam_of_gumbel_variates_is_the_same() -> None:
         assert low <= float(mass) <= high, kept
 
 
+def of_all_variates(draft: Any, lookahead: int, k: int, rng: Any) -> set[tuple[int, ...]]:
+    """The beam as Kool et al. print it: a Gumbel variate for every token, moved so that the largest is the node's."""
+    beam: list[tuple[float, float, tuple[int, ...]]] = [(float(rng.gumbel()), 0.0, ())]
+    kept: set[tuple[int, ...]] = set()
+    for _ in range(lookahead):
+        offered: list[tuple[float, float, tuple[int, ...]]] = []
+        for own, mass, path in beam:
+            row = draft(path)
+            held = np.flatnonzero(row > 0)
+            logs = mass + np.log(row[held])
+            free = logs + rng.gumbel(size=len(held))
+            with np.errstate(divide="ignore"):
+                moved = -np.logaddexp(-own, np.log(np.exp(-free) - np.exp(-free.max())))
+            offered += [(*pair, (*path, int(token))) for *pair, token in zip(moved, logs, held, strict=True)]
+        beam = sorted(offered, reverse=True)[:k]
+        kept |= {path for _, _, path in beam}
+    return kept
+
+
+@pytest.mark.parametrize("sharpness", [0.2, 1.0, 8.0, 40.0])
+def test_a_sampled_beam_takes_the_largest_of_all_variates(sharpness: float) -> None:
+    """On the same generator, for drafts from nearly even ones to those of which one token has nearly all."""
+    random = np.random.default_rng(2)
+    for seed in range(25):
+        table = random.normal(size=(30, 30)) * sharpness
+        table[random.random((30, 30)) < 0.2] = -np.inf
+        table[:, 3] = 0.0
+        laws = np.exp(table - table.max(axis=1, keepdims=True))
+        laws /= laws.sum(axis=1, keepdims=True)
+        known = GatheredLaws(*(lambda prefix, laws=laws: laws[prefix[-1] if prefix else 0] for _ in range(2)), ())  # type: ignore[arg-type]
+        for k in (1, 2, 8, 31):
+            tree = sampled(known, 3, k, np.random.default_rng(seed))
+            assert paths(tree) == of_all_variates(known.draft, 3, k, np.random.default_rng(seed))
+
+
 @settings(max_examples=10)
 @given(model_pairs(2, small=True), st.sampled_from([(2, 2), (1, 2)]))
 def test_chances_of_a_tree_average_to_the_expected_length(models: tuple[Rows, Rows], shape: tuple[int, int]) -> None:

@@ -10,12 +10,12 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import count
+from spec_math.arrays import Array, count
 from spec_math.block_level import length
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.drafted_chains import GatheredLaws
 from spec_math.block_level.given_drafts import first_to_pass
-from spec_math.block_level.likeliest_tree import as_tree, first_places
+from spec_math.block_level.likeliest_tree import as_tree
 from spec_math.block_level.tree import Node
 from spec_math.block_level.without_replacement import verify as verify
 from spec_math.chance import Coin
@@ -101,10 +101,11 @@ def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], loo
 
 
 def sampled(laws: GatheredLaws, lookahead: int, k: int, rng: Any) -> tuple[Node, ...]:
-    """Draft the same tree on a large vocabulary, level by level, with Gumbel variates of a NumPy Generator.
+    """Draft the same tree on a large vocabulary, level by level, with uniforms of a NumPy Generator.
 
     The law: minus the logarithm of a ringing time is a Gumbel variate; those of the children of a node are drawn given
-    that the largest is the node's own. Float laws. Source: Kool et al. 2019, Section 3.
+    that the largest is the node's own. That keeps their order, so that only the first k are worked out. Float laws.
+    Source: Kool et al. 2019, Section 3.
 
     Raises:
         ValueError, TypeError: lookahead or k is not a positive integer; a law is not a probability distribution.
@@ -122,17 +123,43 @@ def sampled(laws: GatheredLaws, lookahead: int, k: int, rng: Any) -> tuple[Node,
         for own, mass, path in growing:
             draft = np.asarray(laws.draft(path), dtype=np.float64)
             tokens = np.flatnonzero(draft > 0)
-            logs = mass + np.log(draft[tokens])
-            free = logs + rng.gumbel(size=len(tokens))
+            masses, uniforms = draft[tokens], rng.random(len(tokens))
+            places = first_to_ring(masses, uniforms, k)
+            logs = mass + np.log(masses[places])
+            free = logs - np.log(_unit_clocks(uniforms[places]))
             # Moved so that the largest is the node's own: −log(e^−own + e^−free − e^−largest), which may not underflow.
             with np.errstate(divide="ignore"):  # the largest itself
                 moved = own - free + np.log1p(-np.exp(free - free.max()))
             values = own - np.maximum(0, moved) - np.log1p(np.exp(-np.abs(moved)))
-            for place in first_places(-values, k):
-                offered.append((float(values[place]), float(logs[place]), (*path, int(tokens[place]))))
+            for value, log, token in zip(values.tolist(), logs.tolist(), tokens[places].tolist(), strict=True):
+                offered.append((value, log, (*path, token)))
         beam = sorted(offered, key=lambda node: -node[0])[:k]
         kept += [path for _, _, path in beam]
     return as_tree(kept)
+
+
+def first_to_ring(masses: Array, uniforms: Array, k: int) -> Array:
+    """Return the places of the first k of n clocks to ring, in this order: clock i rings at −ln(1 − u_i)/m_i.
+
+    Masses [n] above 0 that sum to 1, uniforms [n] in [0, 1). As −ln(1 − u) ≥ u, a clock with u > m·time rings after
+    `time`, and once k of the others ring before it no logarithm is taken of it.
+
+    >>> first_to_ring(np.array([0.5, 0.25, 0.25]), np.array([0.9, 0.1, 0.2]), 2).tolist()
+    [1, 2]
+    """
+    number, time = min(k, len(masses)), 2.0 * k + 4.0
+    while True:
+        places = np.flatnonzero(uniforms <= time * masses)
+        with np.errstate(over="ignore"):  # a clock that does not ring in any time of float64
+            rings = _unit_clocks(uniforms[places]) / masses[places]
+        if np.count_nonzero(rings <= time) >= number or len(places) == len(masses):
+            return places[np.argsort(rings, kind="stable")[:number]]
+        time *= 32.0
+
+
+def _unit_clocks(uniforms: Array) -> Array:
+    """Return −ln(1 − u), of a uniform of 0 half the least of all others."""
+    return np.maximum(-np.log(1 - uniforms), 2.0**-54)
 
 
 def chances(laws: Conditionals, tree: tuple[Node, ...], lookahead: int) -> list[Any]:
