@@ -54,6 +54,37 @@ def test_merged_paths_give_the_psi_of_all_paths(case):
     assert merged.calls <= all_paths.calls
 
 
+@given(cases(), st.lists(st.lists(st.integers(0, 3), max_size=3).map(tuple), max_size=3))
+def test_all_starts_in_one_walk_are_each_alone(case, starts):
+    """Within the bound, as masses are summed in another order; what is counted, and what has no mass, is the same."""
+    target, words, model, heard = case
+    starts = [heard, *(tuple(token % len(words) for token in start) for start in starts)]
+    together = merged_paths.first_tokens(target, words, model, starts)
+    assert len(together) == len(starts)
+    for start, found in zip(starts, together, strict=True):
+        alone = walked(target, words, model, start)
+        assert (abs(found.law - alone.law) <= bound(words, model) * alone.law).all()
+        assert abs(found.untokenisable - alone.untokenisable) <= bound(words, model) * alone.untokenisable
+        assert abs(found.draws - alone.draws) <= bound(words, model) * alone.draws
+        assert found.unreachable == alone.unreachable
+        assert found.calls == merged_paths.first_token(target, words, model, start).calls
+
+
+def test_starts_that_differ_keep_contexts_of_their_own(monkeypatch):
+    """After a and after b the next token differs: one context for both starts is seen at once."""
+    target, words = Vocabulary(["aa", "ab"]), Vocabulary(["a", "b"])
+    model = NGram.learn([0, 0, 0, 0, -1, 1, 1, 1, 1], order=2, size=2)
+    starts = [(0,), (1,)]
+    after_a, after_b = (found.law for found in merged_paths.first_tokens(target, words, model, starts))
+    assert [after_a.tolist(), after_b.tolist()] == [
+        walked(target, words, model, start).law.tolist() for start in starts
+    ]
+    monkeypatch.setattr(NGram, "context", lambda *_: np.array([0]))
+    wrong = merged_paths.first_tokens(target, words, model, starts)
+    assert wrong[0].law.tolist() == wrong[1].law.tolist() == after_a.tolist() != after_b.tolist()
+    assert merged_paths.first_tokens(target, words, model, []) == []
+
+
 def test_texts_of_one_node_and_different_contexts_stay_apart(monkeypatch):
     # aab is drafted as a ⊕ a or as aa, and what follows differs; merging by the node alone loses that.
     target, words = Vocabulary(["b", "aab", "aac"]), Vocabulary(["a", "aa", "b", "c"])
@@ -63,7 +94,7 @@ def test_texts_of_one_node_and_different_contexts_stay_apart(monkeypatch):
     def by_node_alone(level):
         nodes, contexts, masses = (np.concatenate(parts) for parts in zip(*level, strict=True))
         distinct, first, inverse = np.unique(nodes, return_index=True, return_inverse=True)
-        return distinct, contexts[first], np.bincount(inverse, weights=masses)
+        return distinct, contexts[first], np.eye(len(distinct))[inverse].T @ masses
 
     right = merged_paths.first_token(target, words, model, ())
     monkeypatch.setattr(merged_paths, "_merged", by_node_alone)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+import numpy as np
 import pytest
 
 from proofs_tests.tokenized_models import speaker
 from spec_math import Lossless, Lossy, check_lossless_block, law
 from spec_math.arrays import exact
-from spec_math.language import Table, TokenizedModel, Vocabulary
+from spec_math.chance import replay
+from spec_math.language import NGram, Table, TokenizedModel, Vocabulary
 from spec_math.string_level import rejection
 from spec_math.string_level.methods import METHODS
 from spec_math.string_level.reading import Reading, opened
@@ -125,3 +127,23 @@ def test_a_law_after_another_text_than_the_one_drawn_after_is_lossy():
         return (rejection.emit(coin, token, laws.target(), drafter.law((*reading.context_tokens, 0))).token,)
 
     assert isinstance(check_lossless_block(wrong, TARGET.model, 2), Lossy)
+
+
+@pytest.mark.parametrize(("order", "special"), [(1, []), (2, [2]), (3, [1])])
+def test_texts_drawn_side_by_side_are_those_of_coins(order, special):
+    """An n-gram drafter is asked in batches, coins ask one law after another: the same tokens."""
+    rng = np.random.default_rng(order)
+    model = NGram.learn(rng.integers(0, 4, 60), order, 4)
+    drafter = TokenizedModel(model, Vocabulary(["a", "b", "c", "d"], special=special))
+    uniforms = rng.random((50, 5))
+    together = Reading(drafter, b"ada").draw_all(uniforms)
+    assert together == [replay(lambda coin: Reading(drafter, b"ada").draw(coin, 5), row) for row in uniforms]
+    assert len(set(together)) > 20
+    assert not {token for path in together for token in path} & set(special)
+
+
+def test_texts_drawn_side_by_side_end_as_those_of_coins_do():
+    drafter, asked = echo(["a", "b", "<end>"], special=[2], end=2)
+    uniforms = np.array([[Fraction(2, 3), 0], [0, Fraction(5, 6)], [0, Fraction(1, 3)]])
+    assert Reading(drafter, b"").draw_all(uniforms) == [(2,), (0, 2), (0, 1)]
+    assert asked == [(), (0,)]

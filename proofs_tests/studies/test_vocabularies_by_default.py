@@ -63,7 +63,7 @@ def test_psi_of_the_default_is_that_of_the_walk_over_paths():
 def test_words_are_drafted_with_the_law_of_one_token():
     # For words ψ is the draft law without its silent token; the walk of two tries says the same.
     words, drafter = target().vocabulary, drafters()[0]
-    found, missing = drafter.first_token_law(words, b" a list of")
+    ((found, missing),) = drafter.first_token_laws(words, [b" a list of"])
     assert missing == 0
     general = psi.psi(words, words, found)
     # Depth by depth: at most one rounding a child on each of the levels, and one a token.

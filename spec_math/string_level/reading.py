@@ -6,11 +6,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from spec_math import array_draw
 from spec_math.arrays import Array, check_same_number_type, count
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.chance import Coin
 from spec_math.distribution import restriction
-from spec_math.language import TokenizedModel
+from spec_math.language import NGram, TokenizedModel
 from spec_math.scheme import Tokens
 
 
@@ -35,6 +36,8 @@ class Reading:
         self.end = drafter.end
         self._drafter = drafter
         self._silent = [token for token in drafter.vocabulary.special if token != drafter.end]
+        self._said = np.ones(len(drafter.vocabulary), dtype=bool)
+        self._said[self._silent] = False
         self._laws: dict[Tokens, Array] = {}
 
     def __call__(self, path: Tokens) -> Array:
@@ -63,18 +66,47 @@ class Reading:
                 break
         return drafted
 
+    def draw_all(self, uniforms: Array) -> list[Tokens]:
+        """Draw n texts side by side by given uniforms [n, L] in [0, 1), as coins would; none after an end.
+
+        An n-gram drafter with floating laws is asked for the laws after all of them at once, token by token.
+
+        >>> from spec_math.language import NGram, Vocabulary
+        >>> drafter = TokenizedModel(NGram.learn([0, 1, 0, 1, 1], order=2, size=2), Vocabulary(["a", "b"]))
+        >>> Reading(drafter, b"a").draw_all(np.array([[0.1, 0.7], [0.9, 0.1]]))
+        [(0, 1), (1, 0)]
+        """
+        drafted: list[Tokens] = [()] * len(uniforms)
+        for column in np.asarray(uniforms).T:
+            growing = [at for at, path in enumerate(drafted) if not path or path[-1] != self.end]
+            if not growing:
+                break
+            self._gather([drafted[at] for at in growing])
+            tokens = array_draw.drawn(np.stack([self(drafted[at]) for at in growing]), column[growing])
+            for at, token in zip(growing, tokens.tolist(), strict=True):
+                drafted[at] = (*drafted[at], token)
+        return drafted
+
     def text(self, path: Tokens) -> bytes:
         """Return what draft tokens add to the text."""
         return self._drafter.vocabulary.spell(path)
+
+    def _gather(self, paths: Sequence[Tokens]) -> None:
+        """Ask an n-gram drafter for the laws after all paths that are not known yet: they are laws by construction."""
+        model = self._drafter.model
+        missing = [path for path in dict.fromkeys(paths) if path not in self._laws]
+        if not missing or not isinstance(model, NGram) or model.size != len(self._drafter.vocabulary):
+            return
+        known = self.context_tokens[max(0, len(self.context_tokens) - model.order + 1) :]
+        rows = model.rows(np.stack([model.context(known + path) for path in missing]))
+        self._laws.update(zip(missing, restriction(rows, self._said) if self._silent else rows, strict=True))
 
     def _spoken(self, prefix: Tokens) -> Array:
         row = self._drafter.law(prefix)
         if not any(row[token] != 0 for token in self._silent):
             return row
-        keep = np.ones(len(row), dtype=bool)
-        keep[self._silent] = False
         try:
-            return restriction(row, keep)
+            return restriction(row, self._said)
         except ValueError:
             raise ValueError(
                 f"draft law after the prefix {prefix}: all its mass lies on tokens that add no text, which are "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Any
@@ -32,17 +33,16 @@ class Drafter:
     model: NGram
     shortest: int = 1
 
-    def first_token_law(self, target: Vocabulary, text: bytes) -> tuple[Array, Any]:
-        """Return ψ after a text, and the mass of the drafted texts that begin with no target token."""
-        heard = self.tokenized.read(text)
+    def first_token_laws(self, target: Vocabulary, texts: Sequence[bytes]) -> list[tuple[Array, Any]]:
+        """Return ψ after each of some texts, and the mass of the drafted texts that begin with no target token."""
+        heard = [self.tokenized.read(text) for text in texts]
         if self.tokenized.vocabulary is target:
             # A word is a token of its own, whatever follows: the next one begins with a blank, which no token holds
             # further on. So ψ is the law of the first draft token, without the one that has no text.
-            row = self.tokenized.law(heard)
             said = np.array([bool(token) for token in target])
-            return restriction(row, said), 0.0
-        found = merged_paths.first_token(target, self.tokenized.vocabulary, self.model, heard)
-        return found.law, found.untokenisable
+            return [(restriction(self.tokenized.law(tokens), said), 0.0) for tokens in heard]
+        found = merged_paths.first_tokens(target, self.tokenized.vocabulary, self.model, heard)
+        return [(one.law, one.untokenisable) for one in found]
 
 
 @cache

@@ -12,7 +12,6 @@ from spec_math import array_draw
 from spec_math.arrays import count
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.drafted_chains import drafted_masses
-from spec_math.chance import sample
 from spec_math.drafting.correspondence import carried, places
 from spec_math.language import GreedyTokenizer, TokenizedModel, UntokenisableError
 from spec_math.mean import Mean, known, of_positions, of_strata
@@ -74,8 +73,10 @@ def compare(request: Sampling, progress: Progress) -> VocabularyComparison:
     for drafter in drafters():
         step = progress(f"drafting in {drafter.name}", len(starts))
         found: list[_Position] = []
-        for prefix in starts:
-            found.append(_at(tokenized, drafter, prefix, request, rng))
+        words = tokenized.vocabulary
+        firsts = drafter.first_token_laws(words, [words.spell(prefix) for prefix in starts])
+        for start in zip(starts, firsts, strict=True):
+            found.append(_at(tokenized, drafter, start, request, rng))
             step(1)
         surest = of_positions([position.surest for position in found])
         lines.append(_lines(tokenized, drafter, found, request))
@@ -110,17 +111,21 @@ def tokens_of_chain(laws: Conditionals, lookaheads: Sequence[int], rng: Any) -> 
     return [sums[min(lookahead, len(sums) - 1)] for lookahead in lookaheads]
 
 
-def _at(tokenized: TokenizedModel, drafter: Drafter, prefix: Tokens, request: Sampling, rng: Any) -> _Position:
+_Start = tuple[Tokens, tuple[Any, Any]]
+"""The prefix of a position, with ψ there and the mass of drafted texts that begin with no target token."""
+
+
+def _at(tokenized: TokenizedModel, drafter: Drafter, start: _Start, request: Sampling, rng: Any) -> _Position:
+    prefix, (psi, untokenisable) = start
     other = drafter.tokenized.vocabulary
     laws, reading = opened(tokenized, drafter.tokenized, prefix)
     row = laws.target()
     draft = drafter.tokenized.law(reading.context_tokens)
-    psi, untokenisable = drafter.first_token_law(tokenized.vocabulary, tokenized.vocabulary.spell(prefix))
     first = First(row, draft, tokenized.vocabulary, other, psi)
     acceptance = {
         method: method.accepts(first) for method in METHODS if method.accepts is not None and method.like is None
     }
-    drafts = [sample(lambda coin: reading.draw(coin, max(request.lookaheads)), rng) for _ in range(request.drafts)]
+    drafts = reading.draw_all(rng.random((request.drafts, max(request.lookaheads))))
     tokens, firsts = _retokenised(tokenized, (laws, reading), drafts, request.lookaheads)
     tokens |= {
         (method, lookahead): value
