@@ -11,7 +11,7 @@ from rich.console import Console
 
 from proofs_tests.soundness import table
 from proofs_tests.soundness.compare import fault_of
-from proofs_tests.soundness.hunt import described, drawn, prepared, set_aside, verdict_on
+from proofs_tests.soundness.hunt import described, drawn, prepared, verdict_on
 from proofs_tests.soundness.pieces import pieces_of, read, run_all
 
 FOLDER = Path("out/soundness")
@@ -52,7 +52,7 @@ def one_case(seed: int, name: str, console: Console) -> int:
     stream, _, number = name.partition(":")
     case = drawn(seed, stream, int(number), prepared(stream))
     console.print(described(case), markup=False)
-    with set_aside(), np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):
         verdict, truth = verdict_on(case), case.truth()
     console.print(f"the library: {verdict}", markup=False)
     console.print(

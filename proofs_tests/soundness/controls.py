@@ -15,7 +15,7 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
-from proofs_tests.soundness.hunt import LIBRARY, Judges, drawn, prepared, set_aside, tried
+from proofs_tests.soundness.hunt import LIBRARY, Judges, drawn, prepared, tried
 from proofs_tests.soundness.token_cases import Case
 from spec_math.verdict import Lossless, Lossy, Reason, Undecided
 
@@ -227,7 +227,7 @@ CONTROLS = (
 def convicted_after(control: Control, seed: int, most: int, only_relevant: bool = True) -> tuple[int, str] | None:
     """Return after how many cases an unsound judge is convicted, and by what; None where it is not."""
     torch, judged = prepared(control.stream), 0
-    with set_aside(), np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):
         for number in range(100 * most):
             case = drawn(seed, control.stream, number, torch)
             if only_relevant and not control.relevant(case):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import random
 from collections import Counter
-from collections.abc import Callable, Generator
-from contextlib import contextmanager
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from importlib import import_module
 from importlib.util import find_spec
@@ -61,21 +59,6 @@ def prepared(stream: str) -> Any:
     torch = import_module("torch")
     import_module("torch_bridge.subject")
     return torch
-
-
-@contextmanager
-def set_aside() -> Generator[None]:
-    """Keep the objects that are alive now from the collector's lists for a while.
-
-    The library looks at every object for generators that a function might draw from, which takes longer than all the
-    rest of a small case; the drawn functions make their own.
-    """
-    gc.collect()
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
 
 
 def drawn(seed: int, stream: str, number: int, torch: Any) -> AnyCase:
@@ -168,7 +151,7 @@ def explored(case: Case) -> tuple[str, str]:
 def hunted(seed: int, stream: str, numbers: range, judges: Judges = LIBRARY, torch: Any = None) -> Count:
     """Try a range of cases."""
     count = Count()
-    with set_aside(), np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):
         for number in numbers:
             case = drawn(seed, stream, number, torch)
             said, fault = tried(case, judges)

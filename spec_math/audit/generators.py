@@ -38,7 +38,9 @@ _TORCH_DRAWS = {
 _METHODS = {
     "np.random.default_rng()": {one for one in dir(np.random.Generator) if not one.startswith("_")} - _IN_TWO_WAYS,
     "random.Random()": {one for one in dir(random.Random) if not one.startswith("_")} - _IN_TWO_WAYS,
+    "torch.Generator()": {"generator="},
 }
+"""What each kind is known by: methods, or that a draw of torch's takes it as generator=."""
 
 
 def generator_for(fn: Callable[..., Any], name: str) -> str:
@@ -55,14 +57,10 @@ def generator_for(fn: Callable[..., Any], name: str) -> str:
     ''
     """
     typed = _by_type(fn, name)
-    if typed is not None:
-        return typed
-    used = _used(fn, name, 3)
-    if used is None:
-        return ""
-    if "generator=" in used:
-        return "torch.Generator()" if used == {"generator="} and "torch" in sys.modules else ""
-    return next((kind for kind, known in _METHODS.items() if used and used <= known), "")
+    if typed is None:
+        used = _used(fn, name, 3)
+        typed = next((kind for kind, known in _METHODS.items() if used and used <= known), "")
+    return "" if typed == "torch.Generator()" and "torch" not in sys.modules else typed
 
 
 def _by_type(fn: Callable[..., Any], name: str) -> str | None:
@@ -79,7 +77,7 @@ def _by_type(fn: Callable[..., Any], name: str) -> str | None:
     if named in (["Any"], ["typing.Any"]):
         return None
     if named in (["torch.Generator"], ["torch._C.Generator"]):
-        return "torch.Generator()" if "torch" in sys.modules else ""
+        return "torch.Generator()"
     return _BY_TYPE.get(named[0].rpartition(".")[2], "") if len(named) == 1 else ""
 
 
@@ -112,7 +110,7 @@ def _used_by(callee: Callable[..., Any], name: str, depth: int) -> set[str] | No
     typed = _by_type(callee, name)
     if typed is None:
         return _used(callee, name, depth - 1) if depth else None
-    return {"generator="} if typed == "torch.Generator()" else _METHODS.get(typed)
+    return _METHODS.get(typed)
 
 
 def _handed_on(node: ast.AST, name: str, fn: Any) -> list[tuple[ast.AST, Callable[..., Any] | None, str]]:

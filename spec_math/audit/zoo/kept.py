@@ -128,7 +128,7 @@ THREE = laws(["1/6", "1/3", "1/2"], ["1/2", "1/6", "1/3"])
 
 def _kept(name: str, rounds: Rounds, given: Laws, *told: Any) -> Specimen:
     """Return a specimen that runs on small laws of its own: rounds on rounds of the toy are too many paths."""
-    cause, reference, repair, distance = told
+    cause, reference, distance = told
     return Specimen(
         name,
         cause,
@@ -138,7 +138,6 @@ def _kept(name: str, rounds: Rounds, given: Laws, *told: Any) -> Specimen:
         fresh=rounds(_one_a_round, given, toy.HORIZON),
         target=given.target,
         note="on small laws of its own, rounds until three tokens stand",
-        repair=repair,
         smallest=SmallCase(partial(_two_tokens, rounds), given, 2, distance),
     )
 
@@ -151,25 +150,22 @@ SPECIMENS = (
         "verifier",
         _bonus_first(TOY),
         note="two paths, their first tokens drafted without replacement",
-        repair="move the accepted tokens first, then write the bonus token behind them",
         smallest=SmallCase(_bonus_first, THIRDS, 1, Fraction(1, 9)),
-    ),
+    ).mended_by("move the accepted tokens first, then write the bonus token behind them"),
     _kept(
         "M52",
         _chain,
         THIRDS,
         "coins are drawn once for a text, and each round tests with the same ones",
         "Sequoia, SpecTree and SpecInferTree",
-        "draw the coins anew in every round",
         Fraction(1, 9),
-    ),
+    ).mended_by("draw the coins anew in every round"),
     _kept(
         "M53",
         _tree,
         THREE,
         "coins by absolute place: a place whose draft was rejected is tried again with its coin",
         "Sequoia, SpecTree and SpecInferTree",
-        "draw the coins anew in every round, or let them depend on the round as well",
         Fraction(1, 108),
-    ),
+    ).mended_by("draw the coins anew in every round, or let them depend on the round as well"),
 )

@@ -85,13 +85,12 @@ def _verified(verify: Verify) -> Callable[[Laws], Generate]:
     return program
 
 
-def _broken(name: str, program: Callable[[Laws], Generate], told: tuple[str, str, str], *small: Any) -> Specimen:
-    """Return a specimen; `told` is its cause, where it is, and its repair; `small` laws, a horizon and a distance."""
-    cause, reference, repair = told
+def _broken(name: str, program: Callable[[Laws], Generate], told: tuple[str, str], *small: Any) -> Specimen:
+    """Return a specimen; `told` is its cause and where it is; `small` laws, a horizon and a distance."""
     given, horizon, distance = small
     smallest = SmallCase(program, given, horizon, distance)
     note = "the logarithm in its chances is a float's" if name == "M54" else ""
-    return Specimen(name, cause, reference, "verifier", program(TOY), note=note, repair=repair, smallest=smallest)
+    return Specimen(name, *told, "verifier", program(TOY), note=note, smallest=smallest)
 
 
 THIRDS = laws(["1/3", "2/3"], ["2/3", "1/3"])
@@ -103,46 +102,36 @@ SPECIMENS = (
         (
             "the coins of a block are multiplied with each other, as its ratios are",
             "vllm-ascend 0.18.0, rejection_sample from three drafts on",
-            "test each place with a coin of its own; the thresholds hold the product already",
         ),
         laws(["1/3", "2/3"], ["2/3", "1/3"], 2),
         2,
         Fraction(7, 27) * _log(2),
-    ),
+    ).mended_by("test each place with a coin of its own; the thresholds hold the product already"),
     _broken(
         "M55",
         _verified(by_ratio(rest=_scalar_subtracted)),
         (
             "the residual subtracts one number, the drafted token's mass, from every token",
             "rotalabs-accel 1.1.1, eagle_verify",
-            "keep the draft's whole law and subtract it token by token; of a greedy draft, zero its token alone",
         ),
         laws(["1/2", "1/2"], ["3/4", "1/4"]),
         1,
         Fraction(1, 4),
-    ),
+    ).mended_by("keep the draft's whole law and subtract it token by token; of a greedy draft, zero its token alone"),
     _broken(
         "M59",
         _verified(by_ratio(_reversed)),
-        (
-            "the ratio is reversed: the draft's mass over the target's",
-            "openvino-genai 2026.4, validate_candidate",
-            "divide the target's mass by the draft's",
-        ),
+        ("the ratio is reversed: the draft's mass over the target's", "openvino-genai 2026.4, validate_candidate"),
         THIRDS,
         1,
         Fraction(1, 3),
-    ),
+    ).mended_by("divide the target's mass by the draft's"),
     _broken(
         "M60",
         _same_target_again,
-        (
-            "the second draft is tested against the target again, as if the first had not been rejected",
-            "",
-            "test each further draft against what the rejected ones have left, (t - d)+ divided by its sum",
-        ),
+        ("the second draft is tested against the target again, as if the first had not been rejected", ""),
         THIRDS,
         1,
         Fraction(1, 9),
-    ),
+    ).mended_by("test each further draft against what the rejected ones have left, (t - d)+ divided by its sum"),
 )

@@ -86,22 +86,21 @@ def _likeliest(given: Laws) -> Drafter:
 Program = Callable[[Laws, Drafter], Generate]
 
 
-def _broken(name: str, program: Program, told: tuple[str, str, str], parts: Any, small: Any) -> Specimen:
+def _broken(name: str, program: Program, told: tuple[str, str], parts: Any, small: Any) -> Specimen:
     """Return a specimen.
 
-    `told` is its cause, where it is, and its repair; `parts` the temperature of the request, what it makes of a
-    target's rows, and the drafter; `small` the program on small laws, those laws, a horizon and the distance there.
+    `told` is its cause and where it is; `parts` the temperature of the request, what it makes of a target's rows, and
+    the drafter; `small` the program on small laws, those laws, a horizon and the distance there.
     """
     heat, asked, drafter = parts
     smaller, given, horizon, distance = small
     return Specimen(
         name,
-        *told[:2],
+        *told,
         "verifier" if drafter is _sampled else "drafter",
         program(TOY, drafter(TOY)),
         drafter(TOY),
         target=asked(TOY),
-        repair=told[2],
         smallest=SmallCase(lambda one: smaller(one, drafter(one)), given, horizon, distance, asked),
         heat=heat,
     )
@@ -125,31 +124,28 @@ SPECIMENS = (
         (
             "the warper is applied twice: the temperature divides logits that it has divided already",
             "tyshiwo1, speculative Jacobi decoding",
-            "apply the warpers once, where the target's law is made, and verify against that",
         ),
         (COLD, _colder(COLD), _sampled),
         (_twice, laws(THIRDS, THIRDS), 1, Fraction(12, 85)),
-    ),
+    ).mended_by("apply the warpers once, where the target's law is made, and verify against that"),
     _broken(
         "M57",
         _bonus_alone(3),
         (
             "top-k and top-p are applied to the row of the bonus token alone",
             "lmdeploy 0.18.0, RejectionSampler.forward",
-            "filter every row of the target before drafts are verified against it",
         ),
         (Fraction(1), _filtered, _sampled),
         (_bonus_alone(1), laws(["1/2", "1/2"], ["1/2", "1/2"]), 1, Fraction(1, 2)),
-    ),
+    ).mended_by("filter every row of the target before drafts are verified against it"),
     _broken(
         "M58",
         _greedy_by_ratio,
         (
             "at temperature 0 the draft is an argmax, and is tested by the ratio of softmax masses",
             "litgpt 0.5.13; romsto/Speculative-Decoding",
-            "report the draft as one-hot at temperature 0, and verify against the target's one-hot law",
         ),
         (Fraction(0), _colder(Fraction(0)), _likeliest),
         (_greedy_by_ratio, laws(THIRDS, ["2/3", "1/3"]), 1, Fraction(1, 2)),
-    ),
+    ).mended_by("report the draft as one-hot at temperature 0, and verify against the target's one-hot law"),
 )
