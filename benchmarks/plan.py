@@ -18,7 +18,7 @@ from proofs_tests.token_level.plan_stress import Case, Errors, cases
 from spec_math import replay, sample
 from spec_math.arrays import Array
 from spec_math.scheme import Tokens
-from spec_math.token_level import hull, pool_lemma, prefix_law
+from spec_math.token_level import pool_lemma
 from spec_math.token_level.clock_moments import Moments, moments
 from spec_math.token_level.plan import Plan, plan, plan_without_replacement, verify
 from spec_math.token_level.ratio_order import ratio_order
@@ -47,16 +47,6 @@ def ready(made: Plan) -> Plan:
     support = made.order.tokens[: made.drafts] if not made.independent else made.order.tokens[:1].repeat(made.drafts)
     sample(lambda coin: verify(coin, tuple(support.tolist()), made), np.random.default_rng(0))
     return made
-
-
-def hull_draw(order: Any, k: int) -> Callable[[], Any]:
-    """Return one draw in hull form from sorted laws: the pool of the highest of the drafts at one u."""
-    rng = np.random.default_rng(0)
-
-    def draw() -> Any:
-        return hull.pool(order, prefix_law.independent(order, k), rng.random(), int(rng.integers(len(order))))
-
-    return draw
 
 
 def verifications(made: Plan, draft: Array, number: int) -> Callable[[], Any]:
@@ -138,8 +128,6 @@ def speed() -> list[Row]:
             )
             for k, most in ((2, 8), (4, 12), (8, 24))
         ]
-        order = ratio_order(target, draft)
-        rows.append(ratio_row(f"one draw in hull form, k = 4, {named}", (hull_draw(order, 4), argsort), 1, ARGSORT))
         rows += [
             one_verification(f"one verification, k = {k}, {named}", plan(target, draft, k), draft, 500, 50)
             for k in (2, 4, 8)

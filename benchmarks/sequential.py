@@ -12,6 +12,7 @@ from scipy.optimize import brentq
 from scipy.stats import beta
 
 from benchmarks.table import Row
+from proofs_tests.block_level.column_coin import replay_row
 from spec_math.audit import (
     ZOO,
     IdentityTest,
@@ -29,7 +30,6 @@ from spec_math.audit.sequential.bank import BUGS
 from spec_math.audit.sequential.sample_size import noncentrality
 from spec_math.audit.zoo import toy
 from spec_math.audit.zoo.engine import by_ratio, ratio
-from spec_math.block_level.column_coin import replay_row
 from spec_math.block_level.emitted import emitted_law, target_law
 from spec_math.distribution import total_variation
 

@@ -8,9 +8,9 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from proofs_tests.block_level.column_coin import replay_row
 from spec_math import array_draw
 from spec_math.arrays import exact, proportional_to
-from spec_math.block_level.column_coin import replay_row
 
 
 def test_a_draw_beyond_all_running_sums_is_the_last_token_with_mass() -> None:

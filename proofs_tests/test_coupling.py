@@ -5,13 +5,12 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
-import pytest
 from hypothesis import given, settings
 
 from proofs_tests.oracles import independent_drafts, successive_drafts
 from proofs_tests.strategies import counts, pairs
 from spec_math import Emission, exact
-from spec_math.coupling import Coupling, from_matrix, joint
+from spec_math.coupling import Coupling, joint
 from spec_math.scheme import draw_independent
 from spec_math.token_level import k_sequential, recursive, without_replacement
 
@@ -64,12 +63,3 @@ def test_every_mass_counts_once() -> None:
     assert coupling.emitted() == {0: 2 * quarter, 1: 2 * quarter}
     assert coupling.acceptance() == 3 * quarter
     assert coupling.test_acceptance() == 2 * quarter
-
-
-def test_a_matrix_is_read_row_by_row() -> None:
-    coupling = from_matrix([(0,), (1,)], exact([["1/2", 0], ["1/4", "1/4"]]))
-    assert coupling.drafts() == {(0,): Fraction(1, 2), (1,): Fraction(1, 2)}
-    assert coupling.emitted() == {0: Fraction(3, 4), 1: Fraction(1, 4)}
-    assert coupling.acceptance() == coupling.test_acceptance() == Fraction(3, 4)
-    with pytest.raises(ValueError, match="zip"):
-        from_matrix([(0,)], exact([[1, 0], [0, 0]]))

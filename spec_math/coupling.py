@@ -9,7 +9,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from spec_math.arrays import Array
 from spec_math.chance import Coin, law
 from spec_math.notebook import card, joint_table
 from spec_math.scheme import Emission, Tokens
@@ -71,23 +70,6 @@ def joint(draw: Callable[[Coin], Tokens], emit: Callable[[Coin, Tokens], Emissio
         return tokens, emit(coin, tokens)
 
     return Coupling(law(program))
-
-
-def from_matrix(drafts: list[Tokens], matrix: Array) -> Coupling:
-    """Read a coupling from a matrix [number of drafts, V] of joint masses; a member counts as accepted.
-
-    >>> from spec_math.arrays import exact
-    >>> from_matrix([(0,), (1,)], exact([["1/2", 0], ["1/4", "1/4"]])).acceptance()
-    Fraction(3, 4)
-    """
-    return Coupling(
-        {
-            (tokens, Emission(token, token in tokens)): mass
-            for tokens, row in zip(drafts, matrix, strict=True)
-            for token, mass in enumerate(row)
-            if mass != 0
-        }
-    )
 
 
 def _total(masses: dict[tuple[Tokens, Emission], Any], counted: Callable[[Tokens, Emission], bool]) -> Any:

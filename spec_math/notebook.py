@@ -36,22 +36,18 @@ def number(value: Any) -> str:
     return f"{value:.6g}" if isinstance(value, float) else text
 
 
-def law_table(columns: Mapping[str, Sequence[Any]], names: Sequence[Any] | None = None) -> str:
+def law_table(columns: Mapping[str, Sequence[Any]]) -> str:
     """Return laws [V] side by side with a bar each, the tokens of most mass first where there are too many.
 
     >>> "width:50%" in law_table({"target": [0.5, 0.5]})
     True
     """
     size = len(next(iter(columns.values())))
-    labels = range(size) if names is None else names
     kept = list(range(size))
     if size > ROWS:
         kept = sorted(kept, key=lambda i: -max(float(masses[i]) for masses in columns.values()))[:ROWS]
     head = "".join(f"<th style='text-align:left'>{escape(name)}</th>" for name in ("token", *columns))
-    body = "".join(
-        f"<tr><th>{escape(str(labels[i]))}</th>{''.join(_barred(masses[i]) for masses in columns.values())}</tr>"
-        for i in kept
-    )
+    body = "".join(f"<tr><th>{i}</th>{''.join(_barred(masses[i]) for masses in columns.values())}</tr>" for i in kept)
     return f"<table><tr>{head}</tr>{body}</table>{_left_out(size - len(kept), 'tokens')}"
 
 

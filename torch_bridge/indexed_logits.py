@@ -6,6 +6,8 @@ from typing import Any
 
 import torch
 
+from torch_bridge.input_validation import check_whole_numbers
+
 
 def indexed_logits(head: Any, hidden: Any, tokens: Any) -> Any:
     """Return the logits [B, k] of k tokens a request: row tokens[b, j] of the head [V, d], times hidden [B, d].
@@ -39,11 +41,9 @@ def check(head: Any, hidden: Any, tokens: Any) -> None:
     shapes = tuple(head.shape), tuple(hidden.shape), tuple(tokens.shape)
     if [len(shape) for shape in shapes] != [2, 2, 2] or shapes[0][1] != shapes[1][1] or shapes[1][0] != shapes[2][0]:
         raise ValueError(f"head, hidden and tokens must be [V, d], [B, d] and [B, k]; got {shapes}")
-    if not head.is_floating_point() or head.dtype != hidden.dtype or tokens.is_floating_point():
-        raise TypeError(
-            f"head and hidden must be of one floating type, tokens whole numbers; got {head.dtype}, {hidden.dtype} and "
-            f"{tokens.dtype}"
-        )
+    check_whole_numbers("tokens", tokens)
+    if not head.is_floating_point() or head.dtype != hidden.dtype:
+        raise TypeError(f"head and hidden must be of one floating type; got {head.dtype} and {hidden.dtype}")
     if not head.device == hidden.device == tokens.device:
         raise ValueError(
             f"head, hidden and tokens must lie on one device; got {head.device}, {hidden.device} and {tokens.device}"

@@ -157,12 +157,11 @@ def check_tensors(*given: Any) -> None:
     TypeError: tokens must be whole numbers; got torch.float32
     """
     for name, array in zip(NAMES, given, strict=True):
-        if not isinstance(array, torch.Tensor):
-            raise TypeError(f"{name} must be a torch tensor; got {type(array).__name__}")
         if name == "tokens":
-            if array.is_floating_point() or array.is_complex() or array.dtype == torch.bool:
-                raise TypeError(f"tokens must be whole numbers; got {array.dtype}")
-        elif not array.is_floating_point():
+            check_whole_numbers(name, array)
+            continue
+        check_tensor(name, array)
+        if not array.is_floating_point():
             raise TypeError(f"{name} must be of a floating type; got {array.dtype}")
     target_logits, draft_logits, *_ = given
     if target_logits.dtype != draft_logits.dtype:
@@ -174,3 +173,32 @@ def check_tensors(*given: Any) -> None:
     if len(set(devices)) > 1:
         listed = ", ".join(f"{name} on {device}" for name, device in zip(NAMES, devices, strict=True))
         raise ValueError(f"all tensors of a call must lie on one device; got {listed}")
+
+
+def check_tensor(name: str, array: Any) -> None:
+    """Check that something is a tensor of torch's.
+
+    Raises:
+        TypeError: it is not.
+
+    >>> check_tensor("tokens", [0])
+    Traceback (most recent call last):
+    TypeError: tokens must be a torch tensor; got list
+    """
+    if not isinstance(array, torch.Tensor):
+        raise TypeError(f"{name} must be a torch tensor; got {type(array).__name__}")
+
+
+def check_whole_numbers(name: str, array: Any) -> None:
+    """Check that something is a tensor of whole numbers.
+
+    Raises:
+        TypeError: it is not.
+
+    >>> check_whole_numbers("tokens", torch.tensor([True]))
+    Traceback (most recent call last):
+    TypeError: tokens must be whole numbers; got torch.bool
+    """
+    check_tensor(name, array)
+    if array.is_floating_point() or array.is_complex() or array.dtype == torch.bool:
+        raise TypeError(f"{name} must be whole numbers; got {array.dtype}")

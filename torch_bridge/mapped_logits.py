@@ -77,11 +77,8 @@ def check_places(target_logits: Any, draft: MappedLogits) -> None:
     ValueError: places names the target's token of each of the draft's: [D], [B, D] or as draft_logits; got (3,) ...
     """
     places, logits = draft.places, draft.logits
-    for name, array in (("places", places), ("draft_logits", logits)):
-        if not isinstance(array, torch.Tensor):
-            raise TypeError(f"{name} must be a torch tensor; got {type(array).__name__}")
-    if places.is_floating_point() or places.is_complex() or places.dtype == torch.bool:
-        raise TypeError(f"places must be whole numbers; got {places.dtype}")
+    input_validation.check_whole_numbers("places", places)
+    input_validation.check_tensor("draft_logits", logits)
     if places.device != logits.device:
         raise ValueError(f"all tensors of a call must lie on one device; got places on {places.device}")
     shapes = logits.shape[-1:], (logits.shape[0], logits.shape[-1]), logits.shape

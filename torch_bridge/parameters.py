@@ -10,7 +10,7 @@ import re
 from collections.abc import Mapping
 from typing import Literal
 
-from spec_math.audit.roles import DRAFT, LAW, LOGS, MODELS, TARGET, kind_of
+from spec_math.audit.roles import DRAFT, LAW, LOGS, TARGET, kind_of
 
 Taken = Literal[
     "target model",
@@ -64,9 +64,7 @@ CACHE = {"past_key_values", "past", "kv_cache", "past_kv"}
 TOKS = {"toks", "tokens", "ids", "token"}
 MADE = {"gen", "generated", "proposed", "speculated", "speculative", "draft", "drafted"}
 END = {"eos_token_id", "eos_tokens_id", "pad_token_id", "stop_token_id", "eos_id", "pad_id"}
-HEAT = {"temperature", "temp"}
 SMALL = DRAFT | {"approx", "approximate", "ssm"}
-NETS = MODELS | {"net", "network"}
 
 
 BY_NAME: dict[str, Taken] = {
@@ -136,4 +134,4 @@ def takes_none(parameter: inspect.Parameter) -> bool:
     return parameter.default is None or bool(re.search(r"\bNone\b|\bOptional\b", said))
 
 
-__all__ = ["END", "HEAT", "LENGTH", "LOOKAHEAD", "NETS", "PROMPT", "SMALL", "Taken", "taken_by", "takes_none"]
+__all__ = ["END", "LENGTH", "LOOKAHEAD", "PROMPT", "SMALL", "Taken", "taken_by", "takes_none"]

@@ -71,13 +71,8 @@ def check_shapes(rule: TreeRule, given: Trees) -> None:
     """
     target_logits, draft_logits, tokens, parents, uniforms, copies = given
     input_validation.check_tensors(target_logits, draft_logits, tokens, uniforms)
-    for name, array in (("parents", parents), ("copies", copies)):
-        if array is None and name == "copies":
-            continue
-        if not isinstance(array, torch.Tensor):
-            raise TypeError(f"{name} must be a torch tensor; got {type(array).__name__}")
-        if array.is_floating_point() or array.is_complex() or array.dtype == torch.bool:
-            raise TypeError(f"{name} must be whole numbers; got {array.dtype}")
+    for name, array in (("parents", parents), ("copies", copies))[: 1 if copies is None else 2]:
+        input_validation.check_whole_numbers(name, array)
         if array.device != tokens.device:
             raise ValueError(f"all tensors of a call must lie on one device; got {name} on {array.device}")
         if array.shape != tokens.shape:

@@ -14,12 +14,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proofs_tests.block_level.column_coin import replay_row
 from proofs_tests.block_level.models import Rows, model_pairs
 from spec_math import array_draw
 from spec_math.arrays import exact, proportional_to
 from spec_math.block_level import array_form, block, chain, length
 from spec_math.block_level.array_form import decide_block, decide_chain, verify_block, verify_chain
-from spec_math.block_level.column_coin import replay_row
 from spec_math.block_level.conditionals import Conditionals
 
 RULES = [(verify_chain, decide_chain, chain.verify), (verify_block, decide_block, block.verify)]

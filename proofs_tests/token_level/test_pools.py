@@ -1,4 +1,4 @@
-"""What the plan is made of, on Fractions: its selection law, the pool rule, the hull form and the nested pools."""
+"""What the plan is made of, on Fractions: its selection law, the pool rule, the hulls and their nested pools."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ from proofs_tests.token_level.pools_oracle import (
 )
 from spec_math import exact, proportional_to
 from spec_math.distribution import residual
-from spec_math.token_level import hull as hull_form
 from spec_math.token_level.knot_mixture import KnotMixture
 from spec_math.token_level.plan import Plan
 from spec_math.token_level.selection import deficit
@@ -130,7 +129,6 @@ def test_hull_form_is_the_mixture_and_its_pools_are_nested(replaced: bool, pair:
     """Between two u where three points lie on a line the hull is constant: its law integrates exactly to c."""
     order, ratios, below, inside = parts(*pair, k, replaced)
     convex = running(ratios * order.draft)
-    prefixes = library_law(order, k, replaced)
     mixture = made(*pair, k, replaced).pools
     starts = [sum(mixture.weights[:j], Fraction(0)) for j in range(len(mixture.weights) + 1)]
     between = slope_between(order.draft, inside)
@@ -138,15 +136,14 @@ def test_hull_form_is_the_mixture_and_its_pools_are_nested(replaced: bool, pair:
     last: set[int] = set(range(len(order) + 1))
     for low, high in pairwise(corners_of_u(convex, inside, below)):
         u = (low + high) / 2
-        knots = hull_form.pools(order, prefixes, u).tolist()
-        assert knots == hull([(p, c - u * g) for p, c, g in zip(below, convex, inside, strict=True)])
+        knots = hull([(p, c - u * g) for p, c, g in zip(below, convex, inside, strict=True)])
         assert set(knots) <= last
         last = set(knots)
         component = next(j for j, start in enumerate(starts) if start > u) - 1
         assert knots == [i for i, death in enumerate(mixture.dies) if death > component]
         for a, b in pairwise(knots):
             for place in range(a, b):
-                assert mixture.pool(component, place) == hull_form.pool(order, prefixes, u, place) == (a, b)
+                assert mixture.pool(component, place) == (a, b)
                 total[place] += (high - low) * order.draft[place] * between(a, b)
     assert total == (ratios * order.draft).tolist()
 

@@ -10,8 +10,8 @@ import pytest
 
 torch = pytest.importorskip("torch")
 
+from proofs_tests.block_level.column_coin import replay_row  # noqa: E402
 from spec_math.block_level import block, chain  # noqa: E402
-from spec_math.block_level.column_coin import replay_row  # noqa: E402
 from spec_math.distribution import normalised, temperature, top_k, top_p  # noqa: E402
 from torch_bridge.options import DEFAULT, Options  # noqa: E402
 

@@ -50,7 +50,7 @@ def smallest(
 
     # A sampler that is right for one draft is wrong for it nowhere: its small cases would be all that are tried.
     sizes = sorted(_sizes(found.case), key=lambda one: not _fails_of(judging, found, one))
-    for number, case in enumerate(islice(_small_cases(found.case, subject, sizes), tried)):
+    for number, case in enumerate(islice(small_cases(found.case, subject, sizes), tried)):
         progress(number + 1)
         fails = _failing(judging, case, wanted)
         if fails is not None:
@@ -66,8 +66,10 @@ def smallest(
             return best
 
 
-def small_cases(given: Case, subject: Subject) -> Iterator[Case]:
+def small_cases(given: Case, subject: Subject, sizes: Iterable[tuple[int, int]] | None = None) -> Iterator[Case]:
     """Go through the cases smaller than a given one, smallest first; rows of chains are all alike, then in turns.
+
+    sizes: lengths with numbers of drafts, in their order; all up to those of the given case where they are None.
 
     >>> from spec_math.audit.case import default
     >>> from spec_math.audit.subject import subject_of
@@ -75,7 +77,13 @@ def small_cases(given: Case, subject: Subject) -> Iterator[Case]:
     >>> first.size, first.target == first.draft
     (2, True)
     """
-    yield from _small_cases(given, subject, _sizes(given))
+    for lookahead, k in _sizes(given) if sizes is None else sizes:
+        for size in range(2, min(given.size, 4) + 1):
+            for denominator in _denominators(subject):
+                laws = list(_laws(size, denominator))
+                for target, draft in product(laws, laws):
+                    for case in _cases(given, (lookahead, k), target, draft):
+                        yield replace(case, heat=given.heat)
 
 
 def _sizes(given: Case) -> list[tuple[int, int]]:
@@ -93,16 +101,6 @@ def _fails_of(judging: Callable[[Case], Judgement], found: Judgement, sizes: tup
     fewer = replace(case, target=case.target[: lookahead + 1], draft=case.draft[: max(lookahead, 1)], k=k)
     fewer = replace(fewer, lookahead=lookahead, horizon=min(case.horizon, lookahead + 1))
     return _failing(judging, fewer, found.kind) is not None
-
-
-def _small_cases(given: Case, subject: Subject, sizes: Iterable[tuple[int, int]]) -> Iterator[Case]:
-    for lookahead, k in sizes:
-        for size in range(2, min(given.size, 4) + 1):
-            for denominator in _denominators(subject):
-                laws = list(_laws(size, denominator))
-                for target, draft in product(laws, laws):
-                    for case in _cases(given, (lookahead, k), target, draft):
-                        yield replace(case, heat=given.heat)
 
 
 def _cases(given: Case, sizes: tuple[int, int], target: Row, draft: Row) -> Iterator[Case]:

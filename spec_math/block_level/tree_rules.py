@@ -39,18 +39,16 @@ DecideTree = Callable[[ArrayCoin, ArrayTree, Rows], Walked]
 Program = Callable[[Coin, tuple[Node, ...], Conditionals], Tokens]
 """(coin, children of the root, laws) -> the emitted tokens: the same rule against a coin, for one tree."""
 
-SIBLINGS = ("any", "distinct", "one")
-"""How the drafts after a node may agree: i.i.d. ones may, distinct ones not, or there is one alone."""
-
 
 @dataclass(frozen=True)
 class TreeRule:
     """A rule of verification for drafted trees.
 
     `program` is the rule against a coin, `decide` its array formula, None where there is none; `coins(n)` bounds the
-    coins of any path on n drafts. `siblings` is one of `SIBLINGS`. `chains` says that the tree must be k i.i.d. chains
-    that each go on to their end, however their common beginnings are shared. `reads_draft` says that the draft's laws
-    matter. `largest` is the largest vocabulary that the array formula is worth it for, None where any is.
+    coins of any path on n drafts. `siblings` says how the drafts after a node may agree: "any" as i.i.d. ones may,
+    "distinct" not, "one" that there is one alone. `chains` says that the tree must be k i.i.d. chains that each go on
+    to their end, however their common beginnings are shared. `reads_draft` says that the draft's laws matter. `largest`
+    is the largest vocabulary that the array formula is worth it for, None where any is.
 
     >>> TARGET_ONLY.coins(4), TARGET_ONLY.siblings
     (5, 'distinct')

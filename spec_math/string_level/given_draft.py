@@ -7,42 +7,7 @@ from typing import Any
 
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.distribution import capped_ratio
-from spec_math.language import TokenizedModel
 from spec_math.scheme import Tokens
-from spec_math.string_level import timing
-from spec_math.string_level.exact_match import LOOKBEHIND
-from spec_math.string_level.reading import Reading
-from spec_math.string_level.realignment import candidate
-
-
-def exact_match(target: TokenizedModel, laws: Conditionals, reading: Reading, said: Tokens) -> Any:
-    """Return the expected tokens of a SLEM block for given draft tokens: Σ over what may be emitted, no coin drawn.
-
-    laws, reading: as `reading.opened` gives them. Its mean over drafts is that of `exact_match.generate`.
-
-    >>> from spec_math.language import Vocabulary
-    >>> from spec_math.string_level.reading import opened
-    >>> target = TokenizedModel(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
-    >>> drafter = TokenizedModel(lambda prefix: ["1"], Vocabulary(["bb"]))
-    >>> exact_match(target, *opened(target, drafter, ()), (0,))   # 1 + 3/4 + 9/16
-    Fraction(37, 16)
-    """
-    drafted = candidate(target, laws.prefix, reading.text(said), LOOKBEHIND)
-    return emitted(laws, drafted, masses(laws, drafted))
-
-
-def timing_as_printed(target: TokenizedModel, laws: Conditionals, reading: Reading, said: Tokens) -> Any:
-    """Return the expected tokens of a block of TokenTiming as printed, for given draft tokens.
-
-    >>> from spec_math.language import Vocabulary
-    >>> from spec_math.string_level.reading import opened
-    >>> target = TokenizedModel(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
-    >>> drafter = TokenizedModel(lambda prefix: ["1"], Vocabulary(["bb"]))
-    >>> timing_as_printed(target, *opened(target, drafter, ()), (0,))
-    Fraction(37, 16)
-    """
-    drafted = candidate(target, laws.prefix, reading.text(said), 0)
-    return emitted(laws, drafted, ratios(laws, drafted, timing.proposal(target, reading, said, drafted)))
 
 
 def ratios(laws: Conditionals, drafted: Tokens, proposed: Sequence[Any]) -> list[Any]:

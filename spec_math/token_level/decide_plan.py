@@ -44,7 +44,7 @@ def decide_plan(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> 
     """Put forward one of the drafts [B, k] in the highest pool hit, and keep it or not, as `plan.emit` does.
 
     The coins: component, choice in the pool, test, residual. The pools at the component's uniform u are the edges of
-    the lower convex hull of (P_i, C_i − u·g_i) (`hull.pools`); only the one above the highest draft is looked for. On
+    the lower convex hull of (P_i, C_i − u·g_i); only the one above the highest draft is looked for. On
     floats the token put forward has the law c up to the rounding of these sums.
 
     >>> from spec_math.arrays import exact

@@ -111,16 +111,6 @@ def page(recorded: Mapping[str, Found]) -> str:
     return "".join(parts) + TAIL
 
 
-def first_lines(recorded: Mapping[str, Found], many: int = 5) -> list[str]:
-    """Return the first rows of the table, with its head, for the README.
-
-    >>> len(first_lines({}))
-    2
-    """
-    table = page(recorded).partition("\n| engine")[2].partition("\n\n")[0].splitlines()
-    return [f"| engine{table[0]}", *table[1 : many + 2]]
-
-
 def pinned(found: Found) -> str:
     """Return what was judged: a package and its version, or a repository and its commit."""
     if "package" in found:

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
+from proofs_tests.audit.token_features import centred
 from spec_math.arrays import proportional_to
-from spec_math.audit.sequential.features import FEATURES, centred
+from spec_math.audit.sequential.features import FEATURES
 from spec_math.audit.traces.row_kernel import (
     BAD_DRAFT,
     BAD_TARGET,
@@ -93,7 +94,7 @@ def test_bets_shared_with_the_exact_features_agree():
     """Another author's exact features: t > d, min(d/t, 1), and the acceptance deficit, 1 − min(t/d, 1)."""
     weights = [[5, 1, 2, 0, 8], [1, 2, 6, 3, 5]]  # no ties: float32 would part them
     t, d = (proportional_to(row) for row in weights)
-    rows = dict(zip([feature.name for feature in FEATURES], centred(t, d), strict=True))
+    rows = dict(zip(FEATURES, centred(t, d), strict=True))
     with np.errstate(divide="ignore"):
         targets, drafts = (np.log(np.array([row], dtype=np.float32)) for row in weights)
     for token in (0, 1, 2, 4):

@@ -42,7 +42,7 @@ def names(bank: bool) -> list[str]:
     >>> names(False)[:2]
     ['t > d up, λ = 1', 't > d up, λ = 0.5']
     """
-    found = [f"{f.name} {way}, λ = {stake:g}" for f in FEATURES for way in ("up", "down") for stake in STAKES]
+    found = [f"{name} {way}, λ = {stake:g}" for name in FEATURES for way in ("up", "down") for stake in STAKES]
     return [*found, *(bug.name for bug in CONTEXT_BUGS)] if bank else found
 
 

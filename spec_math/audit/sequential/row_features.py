@@ -7,11 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.audit.sequential.features import CLIP, CONTEXT_BUGS, FEATURES
+from spec_math.audit.sequential.features import CLIP
 from spec_math.kernels import inner_kernel, kernel
 
-FEATURE_COUNT = len(FEATURES)
-BUG_COUNT = len(CONTEXT_BUGS)
 CONSTANT, NOT_FINITE, NO_MASS, IMPOSSIBLE = 0, 1, 2, 3
 """What a row may turn out to be: fine; masses that are NaN, infinite or negative; no mass; the token has none."""
 
@@ -22,10 +20,11 @@ _clip = float(CLIP)
 def features_at(target: Any, draft: Any, token: int, bets: Any, ratios: Any) -> int:
     """Write the centred features [F] and the bugs' likelihood ratios [B] of a token; return what the rows are.
 
-    Rows [V] hold masses, not yet divided by their sums; sums are taken in float64. `bets` and `ratios` are as
-    `features.centred` and `features.likelihood_ratios` at the token, up to (V + 16)·2^-53 times a few.
+    Rows [V] hold masses, not yet divided by their sums; sums are taken in float64. `bets` are `features.FEATURES` less
+    their means under the target t, so that a bet 1 ± λ·bet has mean 1 under it; `ratios` are a/t for the law a of each
+    of `features.CONTEXT_BUGS`. Both are off by (V + 16)·2^-53 times a few.
 
-    >>> bets, ratios = np.empty(FEATURE_COUNT), np.empty(BUG_COUNT)
+    >>> bets, ratios = np.empty(7), np.empty(6)
     >>> features_at(np.array([1.0, 3.0]), np.array([1.0, 1.0]), 0, bets, ratios)
     0
     >>> bets[0].item(), ratios[1].item()
