@@ -15,6 +15,7 @@ import numpy as np
 
 from spec_math.number_types import (
     Array,
+    Symbol,
     array_namespace,
     asarray,
     check_same_number_type,
@@ -24,6 +25,7 @@ from spec_math.number_types import (
     number_type,
     ones_like,
     positive_part,
+    remembering,
     zeros_like,
 )
 
@@ -179,15 +181,30 @@ def _passes_at_once(rows: Array) -> bool:
 
 
 def sums_to_one(masses: list[Any]) -> bool:
-    """Say whether masses are Fractions ≥ 0 that sum to 1: where whole numbers of their least common denominator do.
+    """Say whether masses are Fractions or symbols ≥ 0 that sum to 1.
+
+    Of Fractions the whole numbers over their least common denominator are summed.
 
     >>> sums_to_one([Fraction(1, 2), Fraction(1, 3), Fraction(1, 6)]), sums_to_one([1])
     (True, False)
     """
-    if not masses or any(type(mass) is not Fraction or mass.numerator < 0 for mass in masses):
+    for mass in masses:
+        if type(mass) is not Fraction:
+            return isinstance(mass, Symbol) and _symbols_sum_to_one(tuple(masses))
+        if mass.numerator < 0:
+            return False
+    if not masses:
         return False
     whole = lcm(*[mass.denominator for mass in masses])
     return sum(mass.numerator * (whole // mass.denominator) for mass in masses) == whole
+
+
+@remembering(256)
+def _symbols_sum_to_one(masses: tuple[Any, ...]) -> bool:
+    if not all(type(mass) is Fraction or isinstance(mass, Symbol) for mass in masses):
+        return False
+    negative = [bool(mass < 0) for mass in masses]
+    return not any(negative) and sum(masses, Fraction(0)) == 1
 
 
 def _widened(rows: Array) -> Array:

@@ -7,17 +7,21 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofs_tests.symbolic.places import coordinates, parameters, worth
 from spec_math import SCHEMES, law
+from spec_math.arrays import as_law
 from spec_math.block_level import block
+from spec_math.number_types import as_text
 from spec_math.scheme import Scheme, draw_independent
 from spec_math.symbolic import Theorem, chosen, regions, splitting
 from spec_math.symbolic import signs as sets
 from spec_math.symbolic.block_theorems import Rows
+from spec_math.symbolic.region import Region
 from spec_math.symbolic.splitting import Judged
 from spec_math.token_level import k_sequential
 
@@ -165,6 +169,63 @@ def test_a_question_with_two_answers_is_split_even_where_somebody_catches_it() -
 
     verdicts = {judged.verdict for judged in regions(Theorem("caught", "", statement, {"t": 2}))}
     assert verdicts == {1, 2}
+
+
+def test_what_was_learnt_to_be_zero_ends_the_run_at_the_next_question_even_where_somebody_catches_it() -> None:
+    """A chance that was followed before it was known to be 0: the parts are begun anew, and follow it no more."""
+    caught: list[bool] = []
+
+    def statement(target: Any, draft: Any, other: Any) -> int:
+        if not target[0] >= draft[0] >= other[0] >= target[0] or target[0] != draft[0]:
+            return 0
+        try:
+            return 1 if target[0] > Fraction(1, 2) else 2
+        except BaseException:
+            caught.append(True)
+            return 3
+
+    theorem = Theorem("caught", "", statement, dict.fromkeys(("t", "d", "o"), 2))
+    assert {judged.verdict for judged in regions(theorem)} == {0, 1, 2}
+    assert caught
+
+
+@pytest.mark.parametrize("place", range(len(EXAMPLES)), ids=[theorem.name for theorem in EXAMPLES])
+def test_regions_are_those_of_runs_that_begin_anew_at_every_question(
+    place: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program goes on with the first part of its region where it can: the same regions in the same order."""
+    going_on = [shape(judged) for judged in split(place)]
+    monkeypatch.setattr(Region, "_goes_on", lambda *_: False)
+    assert [shape(judged) for judged in regions(EXAMPLES[place])] == going_on
+
+
+def shape(judged: Judged) -> tuple[Any, ...]:
+    """The conditions of a region, and what its program does there."""
+    conditions = {str(polynomial): wanted for polynomial, wanted in judged.region.conditions.items()}
+    masses = judged.verdict and {outcome: as_text(mass) for outcome, mass in judged.verdict.masses.items()}
+    return conditions, masses
+
+
+@pytest.mark.parametrize(
+    ("row", "holds"),
+    [
+        (lambda x: [2 * x, 1 - 2 * x], lambda x: x <= Fraction(1, 2)),
+        (lambda x: [x, x], lambda x: x == Fraction(1, 2)),
+        (lambda x: [Fraction(1, 2), x, Fraction(1, 2) - x], lambda x: x <= Fraction(1, 2)),
+    ],
+    ids=["a negative mass", "a sum that is off", "a mass that is no symbol"],
+)
+def test_a_row_of_symbols_is_a_law_where_its_masses_are(row: Any, holds: Any) -> None:
+    def statement(target: Any) -> int:
+        try:
+            return len([as_law(np.array(row(target[0]), dtype=object)) for _ in range(2)])
+        except ValueError:
+            return 0
+
+    found = list(regions(Theorem("a law", "", statement, {"t": 2})))
+    for x in [Fraction(part, 12) for part in range(13)]:
+        (judged,) = [judged for judged in found if judged.region.holds((x,))]
+        assert (judged.verdict == 2) == holds(x)
 
 
 def test_conditions_are_signs_that_polynomials_can_have() -> None:

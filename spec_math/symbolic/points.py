@@ -115,3 +115,13 @@ def evaluated(polynomial: Polynomial, point: Sequence[Fraction]) -> Fraction:
                 term *= value**power
         total += term
     return total
+
+
+def sign_at(polynomial: Polynomial, point: Sequence[Fraction]) -> int:
+    """Return the sign of a polynomial at a point, as a set of one.
+
+    >>> from spec_math.symbolic.polynomial import Ring
+    >>> sign_at(Ring(["x"]).variables[0], [Fraction(1, 3)]) == signs.POSITIVE
+    True
+    """
+    return signs.sign_of(evaluated(polynomial, point).numerator)

@@ -215,6 +215,23 @@ class Ring:
             polynomial = self.plus(self.times(parts[degree], polynomial), lowered)
         return polynomial
 
+    def with_value(self, polynomial: Polynomial, variable: int, top: Polynomial, bottom: int) -> Polynomial:
+        """Return a polynomial at variable = top/bottom, times |bottom| to the highest power of the variable.
+
+        >>> ring = Ring(["x", "y"])
+        >>> x, y = ring.variables
+        >>> str(ring.with_value(ring.times(x, x), 0, y, -3))
+        'y^2'
+        """
+        if bottom < 0:
+            top, bottom = self.scaled(top, -1), -bottom
+        parts = polynomial.coefficients(variable)
+        most = max(parts, default=0)
+        result = self.zero
+        for power, part in parts.items():
+            result = self.plus(result, self.scaled(self.times(part, self.power(top, power)), bottom ** (most - power)))
+        return result
+
     @cached_property
     def _sympy(self) -> Any:
         # Here, not above: sympy takes a third of a second to import, and only proofs need it.

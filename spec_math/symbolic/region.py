@@ -9,7 +9,7 @@ from typing import Any
 
 from spec_math.symbolic import signs
 from spec_math.symbolic.number import SymbolError
-from spec_math.symbolic.points import Point, Points, evaluated
+from spec_math.symbolic.points import Point, Points, evaluated, sign_at
 from spec_math.symbolic.polynomial import Polynomial
 from spec_math.symbolic.rational_function import Field, RationalFunction
 from spec_math.symbolic.solver import Solver
@@ -64,7 +64,8 @@ class Region:
 
     `values` are the variables as functions of those that are left, once linear equalities are solved. `alive` are the
     grid's points in the region, `witnesses` further ones; where there are none the solver decides what is possible.
-    A `strict` region follows no chance without asking whether it is 0.
+    A `strict` region follows no chance without asking whether it is 0. Where it has a list `later`, a question that
+    splits it makes it the first of the parts, on which the program goes on, and puts the others on the list.
     """
 
     def __init__(
@@ -85,6 +86,7 @@ class Region:
         self.facts = dict(conditions)
         self.strict = False
         self.open: Split | None = None
+        self.later: list[Region] | None = None
         self.running = False
         self.refused: SymbolError | None = None
         self._answers: dict[tuple[int, int], bool] = {}
@@ -93,7 +95,7 @@ class Region:
         """Say whether a function has one of the wanted signs all over the region.
 
         Raises:
-            Split: it has on one part and has not on another.
+            Split: it has on one part and has not on another, and the program cannot go on with one of them.
         """
         key = (value.index, wanted)
         found = self._answers.get(key)
@@ -121,7 +123,7 @@ class Region:
         solved = all(
             evaluated(value.top, point) / value.scale == own for value, own in zip(self.values, point, strict=True)
         )
-        return solved and all(_sign(polynomial, point) & wanted for polynomial, wanted in self.conditions.items())
+        return solved and all(sign_at(polynomial, point) & wanted for polynomial, wanted in self.conditions.items())
 
     @property
     def solved(self) -> int:
@@ -147,16 +149,27 @@ class Region:
     def split(self, polynomial: Polynomial, wanted: int) -> Region:
         """Return the part of the region where a polynomial has one of the wanted signs."""
         kept = self.alive[(self.space.points.signs(polynomial)[self.alive] & wanted) != 0]
-        witnesses = [point for point in self.witnesses if _sign(polynomial, point) & wanted]
+        witnesses = [point for point in self.witnesses if sign_at(polynomial, point) & wanted]
         conditions = {**self.conditions, polynomial: self.facts.get(polynomial, signs.ANY) & wanted}
         pivot = _pivot(polynomial) if wanted == signs.ZERO else None
         if pivot is None:
             part = Region(self.space, conditions, self.values, kept, tuple(witnesses))
             part.learn({**self.facts, **conditions})
+            part._answers = dict(self._answers)  # what is so all over the region is so on its parts
         else:
             part = self._solved(polynomial, pivot, kept, tuple(witnesses))
         part.strict = self.strict
         return part
+
+    def parts(self, split: Split) -> list[Region]:
+        """Return the parts of the region by the sets of signs of a question, without those that hold no laws."""
+        found: list[Region] = []
+        for wanted in split.parts:
+            try:
+                found.append(self.split(split.polynomial, wanted))
+            except EmptyRegion:
+                continue
+        return found
 
     def points(self) -> Iterable[Point]:
         """Return rational points of the region, those that were met on the way to it."""
@@ -171,7 +184,7 @@ class Region:
         values = tuple(self._put(value, variable, top, bottom) for value in self.values)
 
         def put(polynomial: Polynomial) -> Polynomial:
-            return self._put_into(polynomial, variable, top, bottom)
+            return self.field.ring.with_value(polynomial, variable, top, bottom)
 
         part = Region(self.space, self._put_into_all(self.conditions, put), values, alive, witnesses)
         part.learn(self._put_into_all(self.facts, put))
@@ -195,20 +208,8 @@ class Region:
     def _put(self, value: RationalFunction, variable: int, top: Polynomial, bottom: int) -> RationalFunction:
         power = max(value.top.coefficients(variable), default=0)
         scale = value.scale * abs(bottom) ** power
-        polynomial = self._put_into(value.top, variable, top, bottom)
+        polynomial = self.field.ring.with_value(value.top, variable, top, bottom)
         return self.field.of(polynomial, (), scale)
-
-    def _put_into(self, polynomial: Polynomial, variable: int, top: Polynomial, bottom: int) -> Polynomial:
-        """Return the polynomial at variable = top/bottom, times |bottom|^(its power)."""
-        ring = self.field.ring
-        if bottom < 0:
-            top, bottom = ring.scaled(top, -1), -bottom
-        parts = polynomial.coefficients(variable)
-        most = max(parts, default=0)
-        result = ring.zero
-        for power, part in parts.items():
-            result = ring.plus(result, ring.scaled(ring.times(part, ring.power(top, power)), bottom ** (most - power)))
-        return result
 
     def _decided(self, value: RationalFunction, wanted: int) -> bool:
         content, top = self._reduced(value.top).primitive()
@@ -264,17 +265,35 @@ class Region:
         feasible = [part for part in parts if part and self._feasible(polynomial, part)]
         if not feasible:
             raise EmptyRegion
-        if len(feasible) > 1:
+        if len(feasible) == 1:
+            self.facts[polynomial] = feasible[0]
+        elif not self._goes_on(Split(polynomial, feasible)):
             self.open = Split(polynomial, feasible)
             raise self.open
-        self.facts[polynomial] = feasible[0]
+
+    def _goes_on(self, split: Split) -> bool:
+        """Become the first of the parts in the middle of a run; say whether that run is the one the part would have.
+
+        It is not where the part has solved an equality, or knows of a chance that is 0 and was followed all the same.
+        """
+        if self.later is None or self.refused is not None:
+            return False
+        zero = [polynomial for polynomial, wanted in self.facts.items() if wanted == signs.ZERO]
+        first = self.facts.get(split.polynomial, signs.ANY) & split.parts[0]
+        if first == signs.ZERO or any(self._known.get(polynomial) != signs.ZERO for polynomial in zero):
+            return False
+        part, *others = self.parts(split)
+        self.later += reversed(others)
+        self.conditions, self.facts = part.conditions, part.facts
+        self.alive, self.witnesses = part.alive, part.witnesses
+        return True
 
     def _feasible(self, polynomial: Polynomial, wanted: int) -> bool:
         """Say whether a polynomial can have these signs; False is proved, True may be a guess."""
         self.space.look_at_the_clock()
         if bool((self.space.points.signs(polynomial)[self.alive] & wanted).any()):
             return True
-        if any(_sign(polynomial, point) & wanted for point in self.witnesses):
+        if any(sign_at(polynomial, point) & wanted for point in self.witnesses):
             return True
         answer = self.space.solver.ask([*self.conditions.items(), (polynomial, wanted)])
         if answer.impossible:
@@ -283,10 +302,6 @@ class Region:
         if answer.point is not None:
             self.witnesses.append(self.completed([answer.point[at] for at in range(len(self.values))]))
         return True
-
-
-def _sign(polynomial: Polynomial, point: Point) -> int:
-    return signs.sign_of(evaluated(polynomial, point).numerator)
 
 
 def _pivot(polynomial: Polynomial) -> int | None:

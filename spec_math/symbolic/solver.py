@@ -47,6 +47,7 @@ class Solver:
         self._variables: list[Any] = [z3.Real(name) for name in ring.names]
         self._written: dict[int, Any] = {}
         self._conditions: dict[tuple[int, int], Any] = {}
+        self._linear: dict[tuple[int, frozenset[tuple[int, int]]], Answer] = {}
         self.asked = 0
 
     def ask(self, conditions: Iterable[tuple[Polynomial, int]], patience: int = PATIENCE) -> Answer:
@@ -57,12 +58,19 @@ class Solver:
         listed = list(conditions)
         self.asked += 1
         linear = [pair for pair in listed if pair[0].degree() <= 1]
-        found = self._answer("QF_LRA", linear, patience)
+        found = self._of_linear(linear, patience)
         if found.impossible or len(linear) == len(listed):
             return found
         telling = [pair for pair in listed if pair[1] != signs.NONZERO]
         found = self._answer("QF_NRA", telling, patience)
         return found if found.impossible or len(telling) == len(listed) else self._answer("QF_NRA", listed, patience)
+
+    def _of_linear(self, conditions: list[tuple[Polynomial, int]], patience: int) -> Answer:
+        """Answer for linear polynomials: with one that is not, these are a region's own, asked for again and again."""
+        key = patience, frozenset((polynomial.index, wanted) for polynomial, wanted in conditions)
+        if key not in self._linear:
+            self._linear[key] = self._answer("QF_LRA", conditions, patience)
+        return self._linear[key]
 
     def _answer(self, logic: str, conditions: list[tuple[Polynomial, int]], patience: int) -> Answer:
         solver = self._z3.SolverFor(logic)

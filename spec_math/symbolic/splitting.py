@@ -61,9 +61,9 @@ def judged(theorem: Theorem, root: Region, watch: Callable[[int, int], None] | N
         root.space.look_at_the_clock()
         region = waiting.pop()
         try:
-            verdict = _followed(theorem, region)
+            verdict = _followed(theorem, region, waiting)
         except Split as split:
-            waiting += reversed(_parts(region, split))
+            waiting += reversed(region.parts(split))
             continue
         except EmptyRegion:
             continue
@@ -128,9 +128,12 @@ def counterexample(theorem: Theorem, region: Region) -> Counterexample | Undecid
     return left_open[0] if left_open else None
 
 
-def _followed(theorem: Theorem, region: Region) -> Any:
-    """Run the statement with the symbols of a region; one that asks them for what they have not is left open."""
-    region.running = True
+def _followed(theorem: Theorem, region: Region, waiting: list[Region]) -> Any:
+    """Run the statement with the symbols of a region; one that asks them for what they have not is left open.
+
+    A question with two answers may leave the region smaller, and the rest of it waiting.
+    """
+    region.running, region.later = True, waiting
     try:
         verdict = decided(theorem, [number(value, region) for value in region.values])
         if isinstance(verdict, Number):
@@ -140,19 +143,9 @@ def _followed(theorem: Theorem, region: Region) -> Any:
             raise
         verdict = None
     finally:
-        region.running = False
+        region.running, region.later = False, None
     if region.refused is not None:  # caught on its way here, perhaps: what came after it is worth nothing
         return Undecided(Reason.NOT_JUDGED, str(region.refused))
     if region.open is not None:
         raise region.open
     return verdict
-
-
-def _parts(region: Region, split: Split) -> list[Region]:
-    parts: list[Region] = []
-    for wanted in split.parts:
-        try:
-            parts.append(region.split(split.polynomial, wanted))
-        except EmptyRegion:
-            continue
-    return parts

@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from spec_math.symbolic import signs
-from spec_math.symbolic.points import Point, evaluated
+from spec_math.symbolic.points import Point, evaluated, sign_at
 from spec_math.symbolic.polynomial import Polynomial
 from spec_math.symbolic.region import Region
 from spec_math.symbolic.theorem import Theorem, arranged
@@ -100,7 +100,7 @@ def _on_face(theorem: Theorem, polynomial: Polynomial, region: Region, rng: rand
         point = region.completed(left)
         if not _of_laws(theorem, point):
             continue
-        met = sum(bool(_sign(own, point) & (wanted | signs.ZERO)) for own, wanted in region.conditions.items())
+        met = sum(bool(sign_at(own, point) & (wanted | signs.ZERO)) for own, wanted in region.conditions.items())
         if best is None or met > best[0]:
             best = met, point
         if met == len(region.conditions):
@@ -117,10 +117,6 @@ def _of_laws(theorem: Theorem, point: Point) -> bool:
     parameters = arranged(theorem, point)
     laws, scalars = parameters[: len(theorem.laws)], parameters[len(theorem.laws) :]
     return all(mass >= 0 for law in laws for mass in law) and all(scalar >= 1 for scalar in scalars)
-
-
-def _sign(polynomial: Polynomial, point: Point) -> int:
-    return signs.sign_of(evaluated(polynomial, point).numerator)
 
 
 def _point(laws: Sequence[Law], scalars: Sequence[Fraction]) -> Point:
