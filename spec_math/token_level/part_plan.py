@@ -22,6 +22,9 @@ from spec_math.token_level.part_sorted import BUCKETS, EDGES, WIDER, bucket_at, 
 _TINY = 2.0**-48
 """A bound must rule a bucket out by so much: by less, its sums in one order or another round to either answer."""
 
+_AT_ONCE = 2**18
+"""How many masses of a narrow type are widened at once."""
+
 _BITS = int(np.array([np.finfo(np.float64).max]).view(np.int64)[0])
 _LEAST = -(2**63)
 
@@ -36,8 +39,12 @@ def pools(target: Any, draft: Any, sizes: Any, u: Any, best: Any) -> tuple[Any, 
     [[1], [0.75], [1.75]]
     """
     found = np.zeros(len(best), dtype=np.int64), np.zeros(len(best)), np.zeros(len(best))
-    masses = np.ascontiguousarray(target), np.ascontiguousarray(draft)
-    _fill(*masses, sizes, u, best, room(target.shape[1]), found)
+    part, many = room(target.shape[1]), max(1, _AT_ONCE // target.shape[1])
+    for first in range(0, len(best), many):
+        rows = slice(first, first + many)
+        # One type for all that is compiled: compiling it for another takes longer than widening millions of rows.
+        masses = (np.ascontiguousarray(each[rows], dtype=np.float64) for each in (target, draft))
+        _fill(*masses, sizes[rows], u[rows], best[rows], part, tuple(each[rows] for each in found))
     return found
 
 
