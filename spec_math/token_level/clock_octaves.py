@@ -88,24 +88,25 @@ def _outside(draft: Any, above: Any, ks: Any, grid: Any, results: Any) -> None:
     rung[:lanes] = 1.0
     terms = np.empty(_NODES)
     for i in range(len(draft) + 1):
-        _exponentials(above[i], nodes, q, alive)
-        for lane in range(lanes):
-            few[lane] = rung[lane]
-        counted = 1
-        for m in range(len(ks)):
-            for j in range(counted, ks[m]):
-                for lane in range(lanes):
-                    few[lane] += rung[j * lanes + lane]
-            counted = ks[m]
-            terms[:] = 0.0
-            rate = above[i]
-            for b in range(blocks):
-                if rate > _UNDERFLOWN:
-                    break
-                for node in range(_NODES):
-                    terms[node] += rate * alive[b * _NODES + node] * few[b * _NODES + node]
-                rate *= 2.0 if b else 1.0
-            results[m, i] = _product(terms, weights)
+        if above[i] > 0.0:
+            _exponentials(above[i], nodes, q, alive)
+            for lane in range(lanes):
+                few[lane] = rung[lane]
+            counted = 1
+            for m in range(len(ks)):
+                for j in range(counted, ks[m]):
+                    for lane in range(lanes):
+                        few[lane] += rung[j * lanes + lane]
+                counted = ks[m]
+                terms[:] = 0.0
+                rate = above[i]
+                for b in range(blocks):
+                    if rate > _UNDERFLOWN:
+                        break
+                    for node in range(_NODES):
+                        terms[node] += rate * alive[b * _NODES + node] * few[b * _NODES + node]
+                    rate *= 2.0 if b else 1.0
+                results[m, i] = _product(terms, weights)
         if i < len(draft):
             _exponentials(draft[i], nodes, q, e)
             _ring(q, e, rung)

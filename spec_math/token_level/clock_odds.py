@@ -125,7 +125,7 @@ def outsides(draft: Array, above: Array, ks: Array, nodes: Array, weights: Array
     >>> outsides(*thirds, np.array([2]), *quadrature(64.0)).round(12).tolist()
     [[1.0, 1.0, 0.666666666667, 0.0]]
     """
-    found = np.empty((len(ks), len(draft) + 1))
+    found = np.zeros((len(ks), len(draft) + 1))
     _outsides(draft, above, ks, nodes, weights, found)
     return found
 
@@ -214,14 +214,15 @@ def _outsides(draft: Any, above: Any, ks: Any, nodes: Any, weights: Any, found: 
     _decay(nodes, products[0])
     odds, rates, few, terms = np.empty(lanes), np.empty(lanes), np.empty(lanes), np.empty(_LANES)
     for i in range(len(draft) + 1):
-        _copy(products[0], few)
-        counted = 1
-        for m in range(len(ks)):
-            for j in range(counted, ks[m]):
-                _add(products[j], few)
-            counted = ks[m]
-            _product(few, weights, terms)
-            found[m, i] = above[i] * ((terms[0] + terms[1]) + (terms[2] + terms[3]))
+        if above[i] > 0.0:
+            _copy(products[0], few)
+            counted = 1
+            for m in range(len(ks)):
+                for j in range(counted, ks[m]):
+                    _add(products[j], few)
+                counted = ks[m]
+                _product(few, weights, terms)
+                found[m, i] = above[i] * ((terms[0] + terms[1]) + (terms[2] + terms[3]))
         if i < len(draft):
             _odds(draft[i], nodes, rates, odds)
             for j in range(most - 1, 0, -1):

@@ -27,7 +27,7 @@ from spec_math.block_level.method import CHAINS, DISTINCT, Drafts
 from spec_math.scheme import Tokens
 from spec_math.studies.frontier import branching, further
 from spec_math.studies.frontier.contenders import KS, LONGEST, Contender, Shape, chains, starts
-from spec_math.studies.frontier.inclusion import inclusion, of_two, raced
+from spec_math.studies.frontier.inclusion import inclusion, of_two, race_of, raced
 from spec_math.studies.frontier.regime import Regime
 from spec_math.studies.frontier.ways import BRANCHING, FAVOURED, SEQUENCES, STEMS, Way
 from spec_math.studies.progress import Progress
@@ -61,9 +61,11 @@ def of_drafts(regime: Regime, samples: int, seed: int, progress: Progress) -> li
     for prefix in starts(regime, samples, seed):
         laws = GatheredLaws(models.target, models.draft, prefix)
         rows: dict[Kind, list[FLOAT]] = {}
-        roots: dict[int, list[float]] = {}
-        for text in _texts(laws, rng):
-            for kind, term in _terms(laws, text, roots).items():
+        texts, draft = _texts(laws, rng), np.asarray(laws.draft(), dtype=np.float64)
+        race = race_of(draft, KS)
+        roots = {root: inclusion(draft, root, KS, race) for root in {text[0] for text in texts}}
+        for text in texts:
+            for kind, term in _terms(laws, text, roots[text[0]]).items():
                 rows.setdefault(kind, []).append(term)
         for kind, terms in rows.items():
             found.setdefault(kind, []).append(np.mean(terms, axis=0))
@@ -98,15 +100,16 @@ def _texts(laws: GatheredLaws, rng: Any) -> list[Tokens]:
     return texts
 
 
-def _terms(laws: GatheredLaws, text: Tokens, roots: dict[int, list[float]]) -> dict[Kind, FLOAT]:
-    """Return for each kind of drafts and K the terms [L] of one text; 0 from where it ends."""
+def _terms(laws: GatheredLaws, text: Tokens, included: list[float]) -> dict[Kind, FLOAT]:
+    """Return for each kind of drafts and K the terms [L] of one text; 0 from where it ends.
+
+    `included` are the chances that its first token is among K distinct ones, K of `KS`.
+    """
     masses = _masses(laws, text)
     drafted, written = np.cumprod(masses, axis=1)
     met = {(CHAINS, k): _met(drafted, k) for k in (1, *KS)}
-    if text[0] not in roots:
-        roots[text[0]] = inclusion(np.asarray(laws.draft(), dtype=np.float64), text[0], KS)
     below = np.concatenate([[1.0], np.cumprod(masses[0, 1:])])
-    met.update({(DISTINCT, k): root * below for k, root in zip(KS, roots[text[0]], strict=True)})
+    met.update({(DISTINCT, k): root * below for k, root in zip(KS, included, strict=True)})
     met.update({(SEQUENCES, k): row for k, row in zip(KS, raced(laws, text, KS), strict=True)})
     for stem, kind in STEMS.items():
         own = drafted[:stem][-1]
@@ -132,7 +135,7 @@ def _or_likeliest(draft: Any, token: int) -> float:
     best = int(row.argmax())
     if token == best:
         return 1.0
-    rest = float(np.delete(row, best).sum())
+    rest = float(row[:best].sum() + row[best + 1 :].sum())
     return float(row[token]) / rest if rest > 0 else 0.0
 
 

@@ -12,6 +12,7 @@ import numpy as np
 from spec_math.block_level.drafted_chains import GatheredLaws
 from spec_math.scheme import Tokens
 from spec_math.token_level import exponential_clocks
+from spec_math.token_level.clock_moments import Moments, moments
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -22,8 +23,19 @@ LIGHT = 1e-12
 """What is lighter does not race: the bound grows by less than can be seen."""
 
 
-def inclusion(draft: FLOAT, token: int, ks: tuple[int, ...]) -> list[float]:
+def race_of(draft: FLOAT, ks: tuple[int, ...]) -> Moments | None:
+    """Return what `inclusion` of every token of a draft [V] shares; nothing where the law has too few tokens for it.
+
+    >>> race_of(np.full(100, 0.01), (2, 4)).rounding(4) < 1e-11
+    True
+    """
+    return moments(draft, max(ks) + 1)
+
+
+def inclusion(draft: FLOAT, token: int, ks: tuple[int, ...], race: Moments | None = None) -> list[float]:
     """Return P(token is among k draws without replacement) from a draft [V] for each k, a chance.
+
+    The law: the token is drawn where not all k draws are others. `race` is what `race_of` keeps of the draft.
 
     >>> [round(chance, 12) for chance in inclusion(np.array([0.5, 0.25, 0.25]), 0, (2, 3))]
     [0.833333333333, 1.0]
@@ -31,17 +43,20 @@ def inclusion(draft: FLOAT, token: int, ks: tuple[int, ...]) -> list[float]:
     own = float(draft[token])
     if own == 0:
         return [0.0] * len(ks)
+    if race is not None:
+        return [own if k == 1 else min(1.0, race.outside(own, len(draft), (token,), k)) for k in ks]
     others = np.delete(draft, token)
     order = np.append(others[others > 0], own)
-    above = np.append(np.cumsum(order[::-1])[::-1], 0.0)
-    found: list[float] = []
-    for k in ks:
-        if k == 1 or k >= len(order):
-            found.append(own if k == 1 else 1.0)
-            continue
-        # The token is drawn where the drawn set does not lie in all the others.
-        found.append(float(exponential_clocks.outside(order, above, k)[len(order) - 1]))
-    return [min(1.0, chance) for chance in found]
+    last = len(order) - 1
+    above = np.zeros(len(order) + 1)
+    above[last] = own
+    found = [own if k == 1 else 1.0 for k in ks]
+    inner = [place for place, k in enumerate(ks) if 1 < k < len(order)]
+    if inner:
+        chances = exponential_clocks.outsides(order, above, tuple(ks[place] for place in inner))[:, last]
+        for place, chance in zip(inner, chances.tolist(), strict=True):
+            found[place] = min(1.0, chance)
+    return found
 
 
 def of_two(draft: FLOAT, token: int) -> float:
@@ -50,10 +65,10 @@ def of_two(draft: FLOAT, token: int) -> float:
     >>> round(of_two(np.array([0.5, 0.25, 0.25]), 0), 12)
     0.833333333333
     """
-    own = float(draft[token])
-    others = np.delete(draft, token)
-    others = others[(others > 0) & (others < 1)]
-    return min(1.0, own * (1 + float((others / (1 - others)).sum())))
+    left = 1 - draft
+    odds = np.divide(draft, left, out=np.zeros_like(draft), where=left > 0)
+    odds[token] = 0.0
+    return min(1.0, float(draft[token]) * (1 + float(odds.sum())))
 
 
 def raced(laws: GatheredLaws, text: Tokens, ks: tuple[int, ...]) -> FLOAT:
@@ -80,13 +95,13 @@ def raced(laws: GatheredLaws, text: Tokens, ks: tuple[int, ...]) -> FLOAT:
         cuts.append(len(beside))
         own.append(mass)
     found = np.ones((len(ks), len(text)))
-    for row, k in zip(found, ks, strict=True):
-        if k >= len(beside):
-            continue
+    rows = [row for row, k in enumerate(ks) if k < len(beside)]
+    if rows:
         # Only the places of the text are read: there the one clock outside is its own.
         above = np.zeros(len(beside) + 1)
         above[cuts] = own
-        row[:] = np.minimum(1.0, exponential_clocks.outside(np.array(beside), above, k)[cuts])
+        chances = exponential_clocks.outsides(np.array(beside), above, tuple(ks[row] for row in rows))
+        found[rows] = np.minimum(1.0, chances[:, cuts])
     return found
 
 
@@ -95,5 +110,6 @@ def _grouped(masses: FLOAT) -> FLOAT:
     if len(masses) <= TOP + GROUPS:
         return masses
     light = np.partition(masses, len(masses) - TOP)
-    groups = np.array_split(light[:-TOP], GROUPS)
-    return np.concatenate([light[-TOP:], [group.sum() for group in groups]])
+    each, more = divmod(len(light) - TOP, GROUPS)
+    starts = [group * each + min(group, more) for group in range(GROUPS)]
+    return np.concatenate([light[-TOP:], np.add.reduceat(light[:-TOP], starts)])
