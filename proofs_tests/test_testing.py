@@ -121,6 +121,15 @@ def test_blocks_are_asserted():
     assert_lossless_block(wrong_bonus, models=[(lambda _: exact(["1/4", "3/4"]),) * 2])
 
 
+def test_a_generator_that_takes_a_lookahead_is_given_it():
+    def unverified(coin, _target, draft, prefix, lookahead):
+        return tuple(coin.draw(draft(prefix)) for _ in range(lookahead))
+
+    assert_lossless_block(block.generate, 1)
+    with pytest.raises(NotLosslessError, match="models 1 of 8, lookahead 1, 1 round"):
+        assert_lossless_block(unverified, 1)
+
+
 @pytest.mark.parametrize("scheme", SCHEMES, ids=lambda scheme: scheme.name)
 def test_every_scheme_passes(scheme):
     assert_lossless(

@@ -22,6 +22,7 @@ from spec_math.audit.sequential.bank import in_words
 from spec_math.audit.sequential.evidence import level
 from spec_math.block_level.lossless import asked_in_float64, check_lossless_block
 from spec_math.chance import Coin
+from spec_math.files.place import required
 from spec_math.language.model import InFloat64
 from spec_math.scheme import Scheme
 from spec_math.studies.blocks.standard_models import models as standard_models
@@ -89,11 +90,12 @@ def assert_lossless_block(
 ) -> None:
     """Raise unless blocks that a generator emits have the target's joint law, on every pair of models.
 
-    `generate(coin, target_model, draft_model, prefix)` emits the tokens of one block, at most lookahead + 1 of them; a
-    model is a callable from a tuple of tokens to a law [V]. The joint law of rounds · (lookahead + 1) tokens is
-    compared with the target's, every path walked: the first token alone shows little. `models` are pairs (target,
-    draft); by default 8 pairs in Fractions on 2 and 3 tokens, whose laws change with the last token, with zeros, ties,
-    equal and disjoint laws. It proves nothing for other models.
+    `generate(coin, target_model, draft_model, prefix)` emits the tokens of one block, at most lookahead + 1 of them, and
+    is handed the lookahead where it needs a fifth argument, as the library's own do. A model is a callable from a tuple
+    of tokens to a law [V]. The joint law of rounds · (lookahead + 1) tokens is compared with the target's, every path
+    walked: the first token alone shows little. `models` are pairs (target, draft); by default 8 pairs in Fractions on 2
+    and 3 tokens, whose laws change with the last token, with zeros, ties, equal and disjoint laws. It proves nothing
+    for other models.
 
     Raises:
         NotLosslessError: with the text and both its masses.
@@ -101,7 +103,7 @@ def assert_lossless_block(
         TypeError, ValueError: lookahead or rounds is not a positive integer, or a model returns no law.
 
     >>> from spec_math.block_level import chain
-    >>> assert_lossless_block(lambda coin, target, draft, prefix: chain.generate(coin, target, draft, prefix, 2))
+    >>> assert_lossless_block(chain.generate)
     >>> def twice(coin, target, draft, prefix):
     ...     return (coin.draw(target(prefix)),) * 2
     >>> assert_lossless_block(twice)  # doctest: +ELLIPSIS
@@ -110,11 +112,11 @@ def assert_lossless_block(
     """
     __tracebackhide__ = True
     horizon = count(rounds, "rounds") * (count(lookahead, "lookahead") + 1)
-    asked = [*models] or standard_models()
+    asked, last = [*models] or standard_models(), (lookahead,) if len(required(generate)) == 5 else ()
     for place, (target, draft) in enumerate(asked):
 
         def block(coin: Coin, prefix: tuple[int, ...], target: Any = target, draft: Any = draft) -> Any:
-            return generate(coin, target, draft, prefix)
+            return generate(coin, target, draft, prefix, *last)
 
         wide = InFloat64(target), InFloat64(draft)
         verdict = check_lossless_block(block, target, horizon, rounds)

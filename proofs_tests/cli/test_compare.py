@@ -173,7 +173,10 @@ def test_a_bare_verifier_at_large_size_is_judged_and_estimated_by_running_it(law
         (["--filter", "top_p=2"], "top_p must lie between 0 and 1"),
         (["--filter", "draft.temperature=-1"], "must be a temperature"),
         (["--filter", "draft.temperature"], "--filter takes"),
-        (["--target", "t.npy", "--draft", "d.npy", "--scheme", "nothing"], "--scheme takes module:name"),
+        (
+            ["--target", "t.npy", "--draft", "d.npy", "--scheme", "nothing"],
+            "--scheme takes a verifier of yours",
+        ),
         (["--target", "t.npy", "--draft", "d.npy", "--scheme", "no.such:thing"], "No module named 'no'"),
         (["--target", "t.npy", "--draft", "d.npy", "--sweep", "k=1:2:3"], "a filter is one of"),
         (["--target", "t_logits.npy", "--draft", "d_logits.npy"], "if these are logits, pass --logits"),

@@ -6,6 +6,7 @@ import importlib
 import inspect
 import os
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
@@ -86,6 +87,20 @@ def load_function(place: str, option: str = "a function") -> Place:
     if not callable(found.value):
         raise TypeError(f"{place} is not a function; it is a {type(found.value).__name__}")
     return found
+
+
+def required(fn: Callable[..., Any]) -> tuple[str, ...]:
+    """Return the names of the arguments that a function needs by their places; none where it does not say.
+
+    >>> required(lambda coin, prefix, lookahead=2: ())
+    ('coin', 'prefix')
+    """
+    try:
+        taken = inspect.signature(fn).parameters.values()
+    except (TypeError, ValueError):
+        return ()
+    placed = (one for one in taken if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD))
+    return tuple(one.name for one in placed if one.default is one.empty)
 
 
 def _by_name(name: str) -> ModuleType:

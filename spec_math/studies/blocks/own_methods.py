@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, cast
@@ -15,7 +14,7 @@ from spec_math.block_level.lossless import check_lossless_block
 from spec_math.block_level.method import Generate
 from spec_math.block_level.methods import TOKEN_BY_TOKEN
 from spec_math.chance import Coin, sample
-from spec_math.files.place import load_function
+from spec_math.files.place import load_function, required
 from spec_math.language import Table
 from spec_math.mean import Mean, known, of_independent
 from spec_math.result import Result, Row, curve, sentences
@@ -62,11 +61,7 @@ def load_method(place: str) -> OwnMethod:
     True
     """
     found = cast("Callable[..., Any]", load_function(place, "--method").value)
-    taken = [
-        one
-        for one in inspect.signature(found).parameters.values()
-        if one.kind in (one.POSITIONAL_ONLY, one.POSITIONAL_OR_KEYWORD) and one.default is one.empty
-    ]
+    taken = required(found)
     if len(taken) == 2:
         return OwnMethod(
             place,
@@ -86,7 +81,7 @@ def load_method(place: str) -> OwnMethod:
     raise TypeError(
         f"--method {place}: a function (coin, target_model, draft_model, prefix, lookahead), with k behind it for "
         "several paths, or a rule (laws, k) that selects a chain; this one takes "
-        f"({', '.join(one.name for one in taken)})"
+        f"({', '.join(taken)})"
     )
 
 

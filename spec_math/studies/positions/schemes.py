@@ -28,6 +28,11 @@ def load_scheme(place: str) -> Scheme:
     >>> load_scheme("spec_math.token_level.single:verify").name
     'spec_math.token_level.single:verify'
     """
+    if ":" not in place:
+        raise ValueError(
+            "--scheme takes a verifier of yours at module:name, such as mypackage.verifiers:mine or verifiers.py:mine; "
+            f"got {place!r}; the library's own are all looked at without it"
+        )
     found = load(place, "--scheme").value
     if isinstance(found, Scheme):
         return found
