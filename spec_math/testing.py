@@ -90,7 +90,7 @@ def assert_lossless_block(
 ) -> None:
     """Raise unless blocks that a generator emits have the target's joint law, on every pair of models.
 
-    `generate(coin, target_model, draft_model, prefix)` emits the tokens of one block, at most lookahead + 1 of them, and
+    `generate(coin, target_model, draft_model, prefix)` emits the tokens of one block, at most lookahead + 1 of them; it
     is handed the lookahead where it needs a fifth argument, as the library's own do. A model is a callable from a tuple
     of tokens to a law [V]. The joint law of rounds · (lookahead + 1) tokens is compared with the target's, every path
     walked: the first token alone shows little. `models` are pairs (target, draft); by default 8 pairs in Fractions on 2
