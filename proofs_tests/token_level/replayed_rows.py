@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -97,18 +97,41 @@ def batch(scheme: Scheme, k: int, seed: int, rows: int = 40, size: int = 4) -> t
     return target, draft, tokens, uniforms
 
 
-def differing(decide: Any, scheme: Scheme, given: tuple[Any, Any, Any, Any], bound: float = -1.0) -> int:
-    """Rows that lie further than the bound from a threshold, and where formula and program part or use other coins."""
+class Replayed(NamedTuple):
+    """What the program emits for one request, how many uniforms it uses, and how close one came to a threshold."""
+
+    outcome: tuple[int, bool, int]
+    distance: float
+
+
+def replayed(scheme: Scheme, given: tuple[Any, Any, Any, Any]) -> list[Replayed]:
+    """The program replayed on each row."""
+    found: list[Replayed] = []
+    for target, draft, tokens, uniforms in zip(*given, strict=True):
+        watching = Watching(uniforms)
+        token, accepted = emitted(scheme, watching, tokens, target, draft)
+        found.append(Replayed((token, accepted, watching.used), watching.distance))
+    return found
+
+
+def decided(decide: Any, given: tuple[Any, Any, Any, Any]) -> tuple[Any, Any, Any]:
+    """What an array formula emits for each request, whether that was accepted, and how many uniforms it used."""
     target, draft, tokens, uniforms = given
     coin = ArrayCoin(uniforms)
     token, accepted = decide(coin, tokens, target, draft)
-    wrong = 0
-    for row in range(len(tokens)):
-        watching = Watching(uniforms[row])
-        want = emitted(scheme, watching, tokens[row], target[row], draft[row])
-        same = (int(token[row]), bool(accepted[row]), int(coin.column[row])) == (*want, watching.used)
-        wrong += watching.distance > bound and not same
-    return wrong
+    return token, accepted, coin.column
+
+
+def parted(found: tuple[Any, Any, Any], wanted: list[Replayed], bound: float) -> int:
+    """Rows that lie further than the bound from a threshold, and where formula and program part or use other coins."""
+    outcomes = zip(*(each.tolist() for each in found), strict=True)
+    pairs = zip(outcomes, wanted, strict=True)
+    return sum(want.distance > bound and outcome != want.outcome for outcome, want in pairs)
+
+
+def differing(decide: Any, scheme: Scheme, given: tuple[Any, Any, Any, Any], bound: float = -1.0) -> int:
+    """The same of a formula on some rows, and of the program replayed on them."""
+    return parted(decided(decide, given), replayed(scheme, given), bound)
 
 
 def floats(given: tuple[Any, Any, Any, Any], seed: int) -> tuple[Any, Any, Any, Any]:

@@ -143,7 +143,7 @@ def test_laws_made_for_hundreds_of_chords_have_in_floats_the_edges_of_their_frac
         assert [int(end[0]) for end in found] == [int(end[0]) for end in true]
 
 
-def test_the_fast_order_is_the_stable_one():
+def test_the_fast_order_is_the_stable_one(monkeypatch):
     """Keys with many ties, with none, all alike, and infinite ones; control: the sort alone is another on ties."""
     rng = np.random.default_rng(0)
     rows = [rng.integers(0, 7, 3_000).astype(float), rng.random(3_000), np.zeros(3_000)]
@@ -157,6 +157,8 @@ def test_the_fast_order_is_the_stable_one():
     assert (stable_order(key[1:2]) == stable[1:2]).all()
     narrow = key.astype(np.float32)
     assert (stable_order(narrow) == np.argsort(narrow, axis=-1, kind="stable")).all()
+    monkeypatch.setattr(hull_edge, "on_host", lambda _: False)
+    assert (stable_order(torch.from_numpy(key)).numpy() == stable).all()
 
 
 def test_keys_that_differ_in_their_last_bits_alone_stand_in_order():

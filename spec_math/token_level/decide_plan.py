@@ -87,7 +87,7 @@ def _pool(laws: tuple[Array, Array], tokens: Array, u: Array) -> tuple[Array, Ar
         return (drafted < own) | ((drafted == own) & (tokens < first[:, None])), low, high
     key = ratios(*laws)
     curves = selection(key, *laws, sizes(tokens), tokens.shape[1])
-    place = xp.argmax(xp.astype(curves.tokens == highest(key, tokens)[:, None], xp.int8), axis=-1)
+    place = xp.argmax(xp.astype(curves.tokens == highest(key, tokens)[:, None], xp.int8), axis=1)
     first = _taken(curves.tokens, edge(curves, u, place)[0])
     return before(key, tokens, first[:, None]), curves.low, curves.high
 
@@ -128,12 +128,10 @@ def selection(key: Array, target: Array, draft: Array, size: Array, most: int) -
     t, d = (_gathered(masses, order) for masses in (target, draft))
     t_below, d_below, t_above, d_above = _normalised(t), _normalised(d), _normalised(t, True), _normalised(d, True)
     scale = _whole(d) / _whole(t)
-    # On the host the rest is NumPy's, where a few numbers take a third of the time and a flipped array none.
-    key, order, t, d, scale, size = hull_edge.in_numpy(key, order, t, d, scale, size)
     xp = array_namespace(key)
-    drafted = xp.sum(d > 0, axis=-1)
+    drafted = xp.sum(d > 0, axis=1)
     inside = _powers(d_below, size, most)
-    lost = (inside - t_below).max(-1) if isinstance(inside, np.ndarray) else (inside - t_below).amax(-1)
+    lost = xp.max(inside - t_below, axis=1)
 
     def reach(at: Array) -> Array:
         bound = wide(_taken(key, _taken(order, at)))
@@ -165,14 +163,8 @@ def _selected(
     """
     t_below, d_below, d_above = sums
     raised, stays = stretch
-    if isinstance(t_below, np.ndarray):
-        selected = t_below + lost[:, None]
-        for row, (first, last) in enumerate(zip(raised, stays, strict=True)):
-            selected[row, last + 1 :] = 1 - high[row] * d_above[row, last + 1 :]
-            selected[row, :first] = low[row] * d_below[row, :first]
-        return selected
     xp = array_namespace(t_below)
-    prefixes = xp.arange(t_below.shape[-1], device=array_api_compat.device(t_below))
+    prefixes = xp.arange(t_below.shape[1], device=array_api_compat.device(t_below))
     selected = xp.where(prefixes <= stays[:, None], t_below + lost[:, None], 1 - high[:, None] * d_above)
     return xp.where(prefixes < raised[:, None], low[:, None] * d_below, selected)
 
@@ -195,7 +187,7 @@ def _chosen(coin: ArrayCoin, hits: Array, where: Array) -> Array:
     xp = array_namespace(hits)
     one = coin.one
     shares = xp.where(hits, one[:, None], (one - one)[:, None])
-    number = xp.sum(shares, axis=-1, keepdims=True)
+    number = xp.sum(shares, axis=1, keepdims=True)
     chosen = coin.draw(divide(shares, number, shares), where)
     return xp.where(chosen < 0, chosen * 0, chosen)
 
@@ -235,22 +227,14 @@ def before(key: Array, first: Array, second: Array) -> Array:
 def _normalised(masses: Array, from_above: bool = False) -> Array:
     """Return the masses [B, V + 1] of prefixes, or of all tokens behind them, divided by the mass of all tokens."""
     xp = array_namespace(masses)
-    if isinstance(masses, np.ndarray) or not hull_edge.on_host(masses):
-        sums = xp.flip(running_sums(xp.flip(masses, axis=-1)), axis=-1) if from_above else running_sums(masses)
-        whole = sums[:, :1] if from_above else sums[:, -1:]
-        return sums / xp.where(whole > 0, whole, whole + 1)
-    rows = masses.flip(-1) if from_above else masses
-    sums = rows.new_empty((len(rows), rows.shape[-1] + 1), dtype=xp.float64)
-    sums[:, 0] = 0
-    sums[:, 1:] = rows
-    _ = sums.cumsum_(dim=-1)
-    whole = sums[:, -1:].clone()
-    found = sums.div_(whole.masked_fill_(whole == 0, 1)).numpy()
-    return found[:, ::-1] if from_above else found
+    sums = running_sums(xp.flip(masses, axis=1) if from_above else masses)
+    whole = sums[:, -1:]
+    shares = sums / xp.where(whole > 0, whole, whole + 1)
+    return xp.flip(shares, axis=1) if from_above else shares
 
 
 def _whole(masses: Array) -> Array:
-    return array_namespace(masses).sum(wide(masses), axis=-1)
+    return array_namespace(masses).sum(wide(masses), axis=1)
 
 
 def _first_failing(holds: Callable[[Array], Array], high: Array) -> Array:
@@ -274,17 +258,10 @@ def _gathered(rows: Array, order: Array) -> Array:
 def _powers(below: Array, size: Array, most: int) -> Array:
     """Return P^k for each request's own k, at most `most`: products, which take a tenth of the time of powers."""
     xp, found = array_namespace(below), below
-    if isinstance(below, np.ndarray) and most > 1 and bool((size >= most).all()):
-        found = below * below
-        for _ in range(2, most):
-            found *= below
-        return found
     for place in range(1, most):
         found = xp.where((place < size)[:, None], found * below, found)
     return found
 
 
 def _taken(rows: Array, at: Array) -> Any:
-    if isinstance(rows, np.ndarray):
-        return rows[np.arange(len(at)), at]
     return array_namespace(rows).take_along_axis(rows, at[:, None], axis=-1)[:, 0]

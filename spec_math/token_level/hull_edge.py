@@ -56,13 +56,13 @@ def bisected(place: Array, heights: Array, last: Array, at: Array) -> tuple[Arra
     xp = array_namespace(place)
     a, b = xp.zeros_like(at), last
     low, high = xp.full_like(at, -_LARGEST), xp.full_like(at, _LARGEST)
-    among = xp.arange(place.shape[-1], device=array_api_compat.device(place)) <= last[:, None]
+    among = xp.arange(place.shape[1], device=array_api_compat.device(place)) <= last[:, None]
     beyond = xp.full_like(heights, float("inf"))
     for _ in range(BITS):
         # Half of the sum of whole numbers whose sum overflows.
         middle = low // 2 + high // 2 + ((low % 2) + (high % 2)) // 2
         slope = xp.where(middle < 0, _LEAST - middle, middle).view(heights.dtype)
-        lowest = xp.where(among, _above_line(heights, slope[:, None], place), beyond).argmin(-1)
+        lowest = xp.where(among, _above_line(heights, slope[:, None], place), beyond).argmin(1)
         left = lowest <= at
         a, b = xp.where(left, lowest, a), xp.where(left, b, lowest)
         low, high = xp.where(left, middle, low), xp.where(left, high, middle)
@@ -174,7 +174,7 @@ def _below(place: Array, heights: Array, slope: Array, ends: tuple[Array, Array]
     No point outside the stretch lies below a line between two vertices of the hull, but by a rounding; its ends are no
     news either.
     """
-    lowest = _above_line(heights, slope[:, None], place).argmin(-1)
+    lowest = _above_line(heights, slope[:, None], place).argmin(1)
     return lowest, (lowest > ends[0]) & (lowest < ends[1])
 
 

@@ -23,7 +23,7 @@ def stable_order(key: Array) -> Array:
         return _argsort(key)
     if hull_edge.on_host(key):
         return array_namespace(key).from_numpy(_argsort(key.numpy()))
-    return array_namespace(key).argsort(key, axis=-1, stable=True)
+    return array_namespace(key).argsort(key, axis=1, stable=True)
 
 
 def _argsort(key: Any) -> Any:
@@ -33,7 +33,7 @@ def _argsort(key: Any) -> Any:
     bits to the index: rows in which keys that differ only there came out in another order are sorted once more.
     """
     if is_exact(key):
-        return np.argsort(key, axis=-1, kind="stable")
+        return np.argsort(key, axis=1, kind="stable")
     size, single = key.shape[-1], key.dtype == np.float32
     behind = 32 if single else max(1, (size - 1).bit_length())
     if single:
@@ -43,10 +43,10 @@ def _argsort(key: Any) -> Any:
         packed = key.view(np.int64) >> behind
         packed <<= behind
     packed |= np.arange(size)
-    packed.sort(axis=-1)
+    packed.sort(axis=1)
     packed &= (1 << behind) - 1
     if not single:
         inside = np.take_along_axis(key, packed, axis=-1)
-        wrong = np.flatnonzero((inside[:, 1:] < inside[:, :-1]).any(axis=-1))
-        packed[wrong] = np.argsort(key[wrong], axis=-1, kind="stable")
+        wrong = np.flatnonzero((inside[:, 1:] < inside[:, :-1]).any(axis=1))
+        packed[wrong] = np.argsort(key[wrong], axis=1, kind="stable")
     return packed
