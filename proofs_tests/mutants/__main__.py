@@ -31,7 +31,11 @@ MORE_FLOORS = sorted(
 KINDS = ("killed", "survived", "too slow", "no test")
 MEASURES = ("mutants", "sampled", "equivalent by rule", *KINDS, "unexplained", "not run")
 SHARED_TESTS = ["proofs_tests/test_notebook.py"]
-PLAIN = re.compile(r"^@(numba\.njit|njit|compiled|lru_cache|cache)\b.*\n", re.MULTILINE)
+MUTANT = re.compile(r"[\wǁ.]+__mutmut_\d+")
+PLAIN = re.compile(
+    r"^@(numba\.njit|njit|kernel|inner_kernel|register_jitable|remembering|compiled|lru_cache|cache)\b.*\n",
+    re.MULTILINE,
+)
 COPIED = ["proofs_tests", "torch_bridge", "benchmarks", "docs", "README.md"]
 # 4 and 5 are pytest's for arguments that it cannot read and for no test at all: nothing was rejected.
 OUTCOME = {0: "survived", 4: "no test", 5: "no test", 33: "no test", 36: "too slow", 24: "too slow", -24: "too slow"}
@@ -57,6 +61,7 @@ def main() -> int:
     parser.add_argument("--sample", type=int, default=600, help="mutants a floor")
     parser.add_argument("--salt", default="1", help="another salt is a fresh sample")
     parser.add_argument("--minutes", type=float, default=30, help="time for the mutants of one floor")
+    parser.add_argument("--only", type=Path, help="judge the mutants that a file names, as an earlier list does")
     parser.add_argument("--folder", type=Path, default=ROOT / "out" / "mutants", help="where the copies are made")
     asked = parser.parse_args()
     console = Console()
@@ -174,10 +179,19 @@ def generated(place: Path) -> list[str]:
 
 def sampled(names: list[str], place: Path, asked: argparse.Namespace) -> tuple[list[str], dict[str, str]]:
     """Draw a sample; those that are the same program by a stated rule are set apart, with the rule."""
-    drawn = drawn_by_salt(names, asked.sample, asked.salt)
+    drawn = named(names, asked.only) if asked.only else drawn_by_salt(names, asked.sample, asked.salt)
     differences = equivalent.differences(drawn, place)
     same = {name: rule for name in drawn if (rule := equivalent.rule(differences[name]))}
     return [name for name in drawn if name not in same], same
+
+
+def named(names: list[str], file: Path) -> list[str]:
+    """Return the names that stand in a file, in any text; a name that another version of the code had is passed over.
+
+    A name counts the mutants of its function: where that has changed, it may be another mutant by now.
+    """
+    there = set(MUTANT.findall(file.read_text(encoding="utf-8")))
+    return [name for name in names if name in there]
 
 
 def drawn_by_salt(names: list[str], size: int, salt: str) -> list[str]:

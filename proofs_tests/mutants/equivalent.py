@@ -14,7 +14,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 STRICT = re.compile(r",?\s*strict=\w+")
+ALONG = re.compile(r",\s*axis=[-+]?1(?=\))")
 DROPPED = re.compile(r",\s*(?=\))")
+PAIRS_OF_AXES = "token_level"
+"""The floor whose array formulas take along an axis from arrays [B, V] alone."""
 CAST = re.compile(r"\bcast\([^,()]*(\"[^\"]*\")?,")
 
 SHOW = """
@@ -45,12 +48,21 @@ def rule(difference: str) -> str:
     'strict= guards lengths that are equal'
     >>> rule("-    return (token,)\\n+    return (token)"), rule('-    kind = "stable"\\n+    kind = "XXstableXX"')
     ('', '')
+    >>> changed = "-    xp.take_along_axis(rows, at, axis=-1)\\n+    xp.take_along_axis(rows, at, axis={})"
+    >>> rule("--- spec_math/token_level/hub.py\\n" + changed.format("+1"))
+    'the last of two axes is 1, and the one that take_along_axis takes by itself'
+    >>> rule(changed.format("+1")), rule("--- spec_math/token_level/hub.py\\n" + changed.format("-2"))
+    ('', '')
     """
     before, after = _sides(difference)
     if any(map(STRICT.search, before)):
         plain = ([DROPPED.sub("", STRICT.sub("", line)) for line in side] for side in (before, after))
         if next(plain) == next(plain):
             return "strict= guards lengths that are equal"
+    if any(" take_along_axis(" in line.replace(".", " ") for line in before):
+        plain = ([DROPPED.sub("", ALONG.sub("", line)) for line in side] for side in (before, after))
+        if f"/{PAIRS_OF_AXES}/" in difference and next(plain) == next(plain):
+            return "the last of two axes is 1, and the one that take_along_axis takes by itself"
     if [CAST.sub("cast(", line) for line in before] == [CAST.sub("cast(", line) for line in after]:
         return "cast does nothing when it runs"
     return ""
