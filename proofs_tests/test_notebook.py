@@ -104,7 +104,7 @@ def test_a_certificate_is_judged_before_it_is_shown() -> None:
     assert "drafts \\ emitted" in text(found)
     assert "None" not in text(found)
     false = Certificate((HALF, HALF), {(0,): Fraction(1)}, Fraction(1), {((0,), 0): Fraction(1)}, frozenset())
-    assert "shows nothing" in text(false)
+    assert "Certificate that shows nothing" in text(false)
     assert "fault: the coupling emits token 0 with mass 1" in text(false)
     assert "Certificate, checked" in text(Optimal(found.acceptance, found))
 

@@ -185,6 +185,11 @@ HALF, ONE, NONE = Fraction(1, 2), Fraction(1), frozenset()
             id="negative mass",
         ),
         pytest.param(
+            Certificate((HALF, 0.5), {(0,): ONE}, HALF, {((0,), 0): HALF, ((0,), 1): HALF}, frozenset({0})),  # pyright: ignore[reportArgumentType]
+            "^every number must be a Fraction$",
+            id="a float",
+        ),
+        pytest.param(
             Certificate((2 * ONE, 0 * ONE), {(0,): ONE, (1,): ONE}, ONE, {((0,), 0): ONE, ((1,), 0): ONE}, NONE),
             "sum to 2, not 1",
             id="masses of 2 in all",
@@ -263,6 +268,7 @@ def test_failed_save_leaves_the_old_file_and_nothing_else(tmp_path, monkeypatch)
         ('"drafts": "tuples",', '"drafts": "tuples", "drafts": "tuples",', "occurs twice"),
         ("{", "", "holds no certificate"),
         ('"draft_law": [', '"draft_law": [ [[0, 0], "1/2"],', "twice"),
+        ('"draft_law": [', '"draft_law": [ 3,', '"draft_law" must be a list'),
         ('"draft_law": [', '"draft_law": [ [[0, 0]],', "must have 2 entries; one has 1"),
         ('"coupling": [', '"coupling": [ 3,', '"coupling" must be a list'),
         ('"target": [\n  "2/5",\n  "3/5"\n ]', '"target": 3', '"target" must be a list'),

@@ -1,6 +1,7 @@
 """The race in odds: each gain and each prefix within its derived relative bound of exact recursions over drawn sets."""
 
 from fractions import Fraction
+from math import exp, factorial
 
 import numpy as np
 import pytest
@@ -65,6 +66,17 @@ def test_too_few_nodes_or_too_short_a_time_are_rejected():
     time = weights.sum()
     assert misses(draft, above, 4, true, (time * (points + 1) / 2, time * widths / 2)) > 1
     assert misses(draft, above, 4, true, (nodes / 2, weights / 2)) > 1
+
+
+def test_the_time_is_the_first_of_its_steps_at_which_the_tail_is_small():
+    """The tail of a Poisson process by exact terms t^j/j!; control: a step less is too early."""
+
+    def fewer(k, time):
+        return float(sum(Fraction(time) ** j / factorial(j) for j in range(k))) * exp(-time)
+
+    for k in (1, 2, 4, 17, 64):
+        time = clock_odds.poisson_time(k)
+        assert fewer(k, time) < clock_odds.TAIL <= fewer(k, time / 2**0.25)
 
 
 def test_the_number_of_nodes_is_the_least_that_the_bound_allows():

@@ -50,6 +50,15 @@ def test_drafts_without_replacement_have_the_law_of_successive_sampling(pair, k)
     assert draft_law.drawn(without_replacement.draw, draft, k) == wanted
 
 
+@given(pairs(4))
+def test_paths_that_draft_the_same_add_up(pair):
+    def idle(coin, draft, k):
+        return draw_independent(coin, draft, k), coin.flip(Fraction(1, 3))
+
+    _, draft = pair
+    assert draft_law.drawn(lambda *given: idle(*given)[0], draft, 2) == draft_law.iid(draft, 2)
+
+
 def test_spechub_and_greedy_drafts_as_published():
     draft = exact(["1/2", "1/3", "1/6"])
     assert draft_law.drawn(hub.draw, draft, 2) == {

@@ -18,6 +18,7 @@ from spec_math.scheme import draw_independent
 from spec_math.token_level import k_sequential
 from spec_math.token_level.k_sequential import acceptance, beta, f, gamma_star, is_valid
 from spec_math.token_level.k_sequential import test_acceptance as p_acc
+from spec_math.token_level.least_gamma import none_of
 
 WIDTH = Fraction(1, 2**64)
 HALF = exact(["1/2", "1/2"])
@@ -312,3 +313,19 @@ def test_floats_emit_at_a_given_gamma_as_fractions_do(gamma: Any) -> None:
     assert abs(rounded.test_acceptance() - exactly.test_acceptance()) <= 2.0**-46
     for token, mass in exactly.emitted().items():
         assert abs(rounded.emitted()[token] - mass) <= 2.0**-46
+
+
+@pytest.mark.parametrize("k", [1, 3, 32, 33, 1_000])
+def test_that_no_test_accepts_is_the_same_in_every_number_type(k: int) -> None:
+    """To a few roundings of the chance, also where 1 − chance rounds to 1. Control: its power as it is written."""
+    chances = [Fraction(1, 2**60), Fraction(0.0003), Fraction(3, 4), Fraction(1)]
+    true = [(1 - chance) ** k for chance in chances]
+    assert [none_of(chance, k) for chance in chances] == true == none_of(exact(chances), k).tolist()
+    rounded = np.array([float(value) for value in true])
+    floats = np.array(chances, dtype=float)
+    for found in (none_of(floats, k), np.array([none_of(chance, k) for chance in floats.tolist()])):
+        assert np.abs(found - rounded).max() <= (8 if k > 32 else k) * 2.0**-53
+    written = np.abs((1 - floats) ** 1_000 - [float((1 - chance) ** 1_000) for chance in chances]).max()
+    assert written > 8 * 2.0**-53
+    torch = pytest.importorskip("torch")
+    assert np.abs(none_of(torch.from_numpy(floats), k).numpy() - rounded).max() <= (8 if k > 32 else k) * 2.0**-53

@@ -49,6 +49,23 @@ def test_optimum_of_independent_drafts_is_the_best_of_all_subsets(instance):
     assert value == brute_force(draw_independent, target, draft, k)
 
 
+@pytest.mark.parametrize("k", [2, 40, 300])
+def test_prefixes_that_floats_cannot_tell_apart_are_told_apart(k):
+    """Two cuts differ by 2^-90, which is below the rounding of either. Control: in floats the other is the lower."""
+    rng, unit, turned = np.random.default_rng(k), 2**90, 0
+    for _ in range(30):
+        low, high = np.sort(1 - rng.random(2) / k)
+        first, second = (Fraction(float(place)).limit_denominator(10**9) for place in (low, high))
+        draft = exact([first, second - first, 1 - second])
+        middle = Fraction(round((second**k - first**k) * unit) + int(rng.integers(-1, 2)), unit)
+        target = exact([0, middle, 1 - middle])
+        cuts = [1 - first**k, 1 - second**k + middle]
+        assert optimal.acceptance(target, draft, k) == min(cuts)
+        rounded = [float(1 - float(place) ** k + float(mass)) for place, mass in ((first, 0), (second, middle))]
+        turned += (rounded[0] < rounded[1]) != (cuts[0] < cuts[1])
+    assert turned > 3
+
+
 @given(instances())
 @settings(max_examples=120)
 @example((*BERNOULLI, 2))

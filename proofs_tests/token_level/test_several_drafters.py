@@ -90,6 +90,24 @@ def test_the_bracket_is_narrow_on_laws_of_language_like_spread():
     assert found.upper >= several_drafters.acceptance(target, drafts)
 
 
+def dual(target, drafts, log):
+    """The bound that weights e^±log give, by all subsets of the tokens."""
+    mixture = (np.exp(log) * drafts[0] + np.exp(-log) * drafts[1]) / 2
+    subsets = np.array([[bits >> token & 1 for token in range(len(target))] for bits in range(2 ** len(target))])
+    return (subsets @ mixture) ** 2 - subsets @ target
+
+
+def test_no_weights_of_two_drafters_give_a_lower_bound_than_the_one_found():
+    """Control: equal weights alone give a higher one."""
+    rng, higher = np.random.default_rng(1), 0
+    for _ in range(12):
+        target, *drafts = rng.dirichlet(np.full(6, 0.4), 3)
+        bound = 1 - several_drafters.optimum(target, drafts).lower
+        assert bound <= min(dual(target, drafts, log).max() for log in np.linspace(-4, 4, 801)) + 1e-12
+        higher += dual(target, drafts, 0.0).max() > bound + 1e-3
+    assert higher > 3
+
+
 def test_bad_drafts_are_refused():
     with pytest.raises(ValueError, match="at least one draft"):
         several_drafters.optimum([1], [])

@@ -90,8 +90,7 @@ def drawn(draw: Callable[[Coin, Any, int], Tokens], draft: Any, k: int) -> dict[
     for walked, path in enumerate(paths(lambda coin: draw(coin, masses, k))):
         if walked == OUTCOMES:
             raise ValueError(_too_many("this draw has", "paths", f"V = {len(masses)}, k = {k}"))
-        mass = one * path.mass
-        result[path.outcome] = result[path.outcome] + mass if path.outcome in result else mass
+        result[path.outcome] = result.get(path.outcome, one - one) + one * path.mass
     return result
 
 

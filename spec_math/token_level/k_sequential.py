@@ -92,7 +92,8 @@ def test_acceptance(target: Any, draft: Any, k: int, gamma: Any = None) -> Any:
     k = count(k)
     gamma = least(t, d, k) if gamma is None else _valid(t, d, k, gamma)
     xp = array_namespace(t)
-    return as_probability(1 - none_of(xp.sum(xp.minimum(d, t / column(gamma)), axis=-1), k), t, d, k)
+    # Where rounding takes β above 1, no power of 1 − β lies further from 0.
+    return as_probability(1 - none_of(xp.sum(xp.minimum(d, t / column(gamma)), axis=-1), k), t, d)
 
 
 def is_valid(target: Any, draft: Any, k: int, gamma: Any) -> Any:

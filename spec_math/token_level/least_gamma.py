@@ -108,7 +108,7 @@ def none_of(chance: Any, k: int) -> Any:
     >>> none_of(Fraction(1, 4), 2)
     Fraction(9, 16)
     """
-    if k <= STEPWISE or not (isinstance(chance, float) or str(getattr(chance, "dtype", "object")) != "object"):
+    if k <= STEPWISE or (str(getattr(chance, "dtype", "object")) == "object" and not isinstance(chance, float)):
         return (1 - chance) ** k
     xp = array_namespace(chance) if hasattr(chance, "dtype") else np
     with np.errstate(divide="ignore"):  # a chance of 1: log 0 is −∞, and nothing is left

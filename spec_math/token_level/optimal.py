@@ -157,7 +157,7 @@ def _by_counts(target: Counts, draft: Counts, ks: list[int]) -> list[_Best]:
     above = _quotients(draft.denominator - bottoms, draft.denominator)
     found: list[_Best] = []
     for k in ks:
-        inside, cut = below**k, above * mixed_powers(below, np.ones_like(below), k) + t
+        inside, cut = below**k, above * mixed_powers(below, 1.0, k) + t
         gain, error = inside - t, UNIT * ((k + 10) * inside + 4 * t) + 2.0**-1000
         scale = 1 + (20 * k + 10) * UNIT
         near = np.flatnonzero((gain + error >= (gain - error).max()) & (cut <= cut.min() * scale + 2.0**-1000))

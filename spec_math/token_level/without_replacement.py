@@ -129,7 +129,7 @@ def without(d: Array, tokens: Any) -> Array:
     """
     if not len(tokens):
         return d
-    keep = np.ones(len(d), dtype=bool) if isinstance(d, np.ndarray) else d.new_ones(len(d), dtype=bool)
+    keep = d > 0
     keep[list(tokens)] = False
     return restriction(d, keep)
 
