@@ -139,9 +139,9 @@ def sampled(laws: GatheredLaws, lookahead: int, k: int, rng: Any) -> tuple[Node,
 
 
 def first_to_ring(masses: Array, uniforms: Array, k: int) -> Array:
-    """Return the places of the first k of N clocks to ring, in this order: clock i rings at −ln(1 − u_i)/m_i.
+    """Return the places of the first k of V clocks to ring, in this order: clock i rings at −ln(1 − u_i)/m_i.
 
-    Masses [N] above 0 that sum to 1, uniforms [N] in [0, 1). As −ln(1 − u) ≥ u, a clock with u > m·time rings after
+    Masses [V] above 0 that sum to 1, uniforms [V] in [0, 1). As −ln(1 − u) ≥ u, a clock with u > m·time rings after
     `time`, and once k of the others ring before it no logarithm is taken of it.
 
     >>> first_to_ring(np.array([0.5, 0.25, 0.25]), np.array([0.9, 0.1, 0.2]), 2).tolist()
