@@ -42,6 +42,16 @@ _NAMED = ("sorted_sequence", "input", "boundaries", "other", "exponent")
 _UNWRITTEN = {"empty", "empty_like", "empty_strided", "empty_permuted", "new_empty", "new_empty_strided"}
 """What hands out memory as it was left: a random number of an earlier use may still stand there."""
 
+_STILL = {
+    *MOVING,
+    *COMPUTING,
+    *COMPARING,
+    *("__eq__", "__ne__", "__and__", "__or__", "__invert__", "__rsub__", "sum", "any", "all", "softmax", "cumsum"),
+    *("minimum", "maximum", "amin", "amax", "argmin", "argmax", "isnan", "clamp", "clamp_", "arange", "to"),
+}
+"""What is known to draw nothing, and is called so often that a look at the generator after each call would take longer
+than the calls: if one drew after all, the next draw, or the end of the run, would find the generator moved."""
+
 _FIXED = ("shape", "dtype", "device", "layout", "ndim", "requires_grad", "is_cuda", "is_sparse", "is_leaf")
 _SIZES = (torch.Tensor.size, torch.Tensor.dim, torch.Tensor.numel)
 _ASKING: set[Any] = {*_SIZES, *(getattr(torch.Tensor, name).__get__ for name in _FIXED)}
@@ -87,8 +97,8 @@ class _Following(TorchFunctionMode):
         args, kwargs = self.later.seen(name, args, kwargs)
         if name in _UNWRITTEN:
             return self._tags.forgotten(self.later.forgotten(func(*args, **kwargs)))
-        draw = DRAWS.get(name) if getattr(func, "__module__", "") != "torch.nn.init" else None
-        if draw is not None:
+        draw = DRAWS.get(name)
+        if draw is not None and getattr(func, "__module__", "") != "torch.nn.init":
             with self.draws.passing():
                 drawn, out = draw(self.draws, func, args, kwargs), kwargs.get("out")
                 return drawn if out is None else self.later.written_out(drawn, out)
@@ -142,7 +152,7 @@ def _in_order(args: Any, kwargs: Any) -> tuple[Any, Any]:
 def _passed(draws: Draws, func: Any, name: str, args: Any, kwargs: Any) -> Any:
     """Call what draws nothing, and refuse it if it does."""
     result = func(*args, **kwargs)
-    if kwargs.get("generator") is not None or draws.moved:
+    if kwargs.get("generator") is not None or (name not in _STILL and draws.moved):
         draws.leave()
         raise ExploreError(f"explore does not follow torch's {name}; it follows {', '.join(sorted(DRAWS))}")
     return result

@@ -235,6 +235,21 @@ def test_what_cannot_be_followed_is_refused(fn: Any, said: str) -> None:
         explored(fn)
 
 
+@pytest.mark.parametrize("name", ["poisson_of", "sum", "__getitem__", "where"])
+def test_a_call_that_draws_is_refused_whatever_it_is_named(name: str) -> None:
+    """After names that draw nothing the generator is not looked at: the end of the run, or a draw, finds it moved."""
+
+    def drawing(x: Any) -> Any:
+        return torch.poisson(x)
+
+    drawing.__name__ = name
+    called = torch.overrides.wrap_torch_function(lambda x: (x,))(drawing)
+    after: list[Any] = [lambda: 0, lambda: torch.rand(1).lt(0.5).item()]
+    for then in after:
+        with pytest.raises(ExploreError, match=r"does not follow"):
+            explored(lambda then=then: (called(torch.ones(1)).shape, then()))
+
+
 def test_state_that_leaks_is_found() -> None:
     weights = torch.tensor([0.5, 0.5])
 
