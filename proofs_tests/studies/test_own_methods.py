@@ -9,10 +9,11 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner, Result
 
-from spec_math.block_level import chain, chain_priorities
+from spec_math.block_level import chain, chain_priorities, check_lossless_block
 from spec_math.cli import app
 from spec_math.language import Table
 from spec_math.studies.blocks.own_methods import judge, load_method
+from spec_math.studies.blocks.standard_models import models as standard_models
 
 MINE = """
 from spec_math.block_level import chain
@@ -73,6 +74,11 @@ def test_a_generator_and_a_selection_stand_in_the_table_exactly(folder: Path) ->
     assert isinstance(ranked, float)
     assert ranked <= float(best)
     assert "mine.py:rule is lossless and yields" in found.output
+    walked = sum(
+        check_lossless_block(lambda coin, prefix, pair=pair: chain.generate(coin, *pair, prefix, 2), pair[0], 3).paths
+        for pair in standard_models()
+    )
+    assert f"mine.py:right, on 8 pairs of small models: Lossless ({walked:,} paths)" in found.output
     assert Path("out/blocks.svg").read_text().count("mine.py:rule") >= 1
 
 

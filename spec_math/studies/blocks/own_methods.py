@@ -91,7 +91,7 @@ def judge(method: OwnMethod) -> Verdict:
     >>> bool(judge(load_method("spec_math.block_level.chain:generate")))
     True
     """
-    left: Verdict = Lossless(0)
+    paths, left = 0, None
     for target, draft in standard_models():
 
         def block(coin: Coin, prefix: tuple[int, ...], target: Any = target, draft: Any = draft) -> Any:
@@ -100,8 +100,11 @@ def judge(method: OwnMethod) -> Verdict:
         verdict = check_lossless_block(block, target, JUDGED + 1)
         if isinstance(verdict, Lossy):
             return verdict
-        left = left if isinstance(verdict, Lossless) else verdict
-    return left
+        if isinstance(verdict, Lossless):
+            paths += verdict.paths
+        else:
+            left = verdict
+    return Lossless(paths) if left is None else left
 
 
 def run(method: OwnMethod, request: BlockRequest, found: BlockComparison, progress: Progress) -> list[OwnLine]:
