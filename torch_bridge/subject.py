@@ -40,7 +40,7 @@ def subject_of(
     names torch.
 
     Raises:
-        ValueError, TypeError: as there.
+        ValueError, TypeError: as `spec_math.audit.subject.subject_of`.
 
     >>> subject_of(lambda target, draft: int(torch.multinomial(target, 1))).numbers.name
     'torch.float32'

@@ -23,7 +23,7 @@ RUNS = 5_000
 """Plain runs at most, to see an exception come up for real."""
 
 OF_TYPES = ("TypeError", "AttributeError", "NotImplementedError")
-"""Exceptions that the type of an argument causes: of numbers that nobody asked for, they say nothing."""
+"""Exceptions that the type of an argument causes: where the caller stated no type, they say nothing."""
 
 
 def judged_fault(subject: Subject, case: Case, found: Walk, walked: Callable[[], Walk]) -> Lossy | Undecided:
@@ -31,7 +31,7 @@ def judged_fault(subject: Subject, case: Case, found: Walk, walked: Callable[[],
 
     An exception of followed code must come up in a plain run too, with real random numbers: it may be due to the
     objects that stand in for them. Runs are as many as find a path of its probability with chance 1 − e^−20, and
-    `RUNS` at most; every second of these gets uniforms of Python's that are seldom: close to 0 and to 1.
+    `RUNS` at most; in every second of these, Python's uniforms are often as close to 0 or 1 as they rarely are.
 
     >>> from spec_math.audit.case import position
     >>> from spec_math.audit.exploration.tape import Tape
@@ -52,7 +52,7 @@ def judged_fault(subject: Subject, case: Case, found: Walk, walked: Callable[[],
         return Undecided(Reason.NOT_JUDGED, fault.said + _advice(subject, case, fault), fault.way)
     raised = fault.kind not in ("form", "tokens")
     if raised and subject.others and fault.kind in OF_TYPES:
-        said = f"{fault.said}, on some paths, given {subject.numbers.name}, which nobody asked for; tell numbers"
+        said = f"{fault.said}, on some paths, given {subject.numbers.name} by default; say which numbers it takes"
         return Undecided(Reason.NOT_JUDGED, said, fault.way)
     again = walked().fault
     if again is None or (again.kind, again.way) != (fault.kind, fault.way):

@@ -75,30 +75,14 @@ def total_variation(
     return positive_part(kept - kept.sum() * laws.target()).sum()
 
 
-def excess(target: Array, firsts: Sequence[First], among: Any) -> Any:
-    """Mean from drafts how much more often the first token is one of a set A than the target's, emitted(A) − t(A).
+def excesses(target: Array, firsts: Sequence[First], among: Any) -> list[Any]:
+    """Return chance·(1[x ∈ A] − t(A)) for each draft, x its first token: their mean is emitted(A) − t(A).
 
-    Unbiased where A was chosen without looking at these drafts, and then at most the total variation, for any A: a
-    bound from below. It may come out negative. The mean of chance·(1[x ∈ A] − t(A)) over the drafts, since all else
-    comes from the target. `over_proposed` is a good choice of A.
+    All else comes from the target. Where A was chosen without looking at these drafts the mean is an unbiased estimate,
+    and its expectation at most the total variation, for any A: a bound from below. It may come out negative.
+    `over_proposed` is a good choice of A.
 
     target: the target's law [T]; firsts: of independent drafts; among: whether a token is in A [T].
-
-    Raises:
-        ValueError: there is no draft.
-
-    >>> from spec_math.arrays import exact
-    >>> drafts = [First(0, exact(["1/2"])[0]), First(1, exact([1])[0])]
-    >>> excess(exact(["1/4", "3/4"]), drafts, [True, False])
-    Fraction(1, 16)
-    """
-    if not firsts:
-        raise ValueError("an estimate needs at least one draft; there is none")
-    return sum(excesses(target, firsts, among)) / len(firsts)
-
-
-def excesses(target: Array, firsts: Sequence[First], among: Any) -> list[Any]:
-    """Return what each draft adds to `excess`, chance·(1[x ∈ A] − t(A)), of which that is the mean; arguments as there.
 
     >>> from spec_math.arrays import exact
     >>> drafts = [First(0, exact(["1/2"])[0]), First(1, exact([1])[0])]
@@ -115,7 +99,7 @@ def over_proposed(target: Array, first_token_law: Array) -> Array:
     """Return the tokens [T] that a draft proposes more often, next to the target, than it accepts on average.
 
     min(1, ψ/t) > Σ min(t, ψ): over one vocabulary with one draft these are the tokens that are emitted too often, and
-    `excess` of them is the whole bias.
+    the mean of `excesses` of them is the whole bias.
 
     >>> over_proposed(np.array([0.25, 0.75]), np.array([0.5, 0.5])).tolist()
     [True, False]

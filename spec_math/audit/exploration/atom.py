@@ -106,7 +106,7 @@ class Atom:
         self._turned = turned
 
     def settle(self, guard: Fraction) -> None:
-        """Take part in a race as a number off by a guard, the same in every race, or the races would not be one's."""
+        """Take part in a race with a guard added to the number: the same in every race, as it is one number."""
         if self._guard is None:
             self._guard = guard
             self.tape.ignore(guard)

@@ -193,14 +193,14 @@ def laws_of(found: Judgement) -> str:
     'Target (1/4, 3/4), draft (1/2, 1/2), k = 1.'
     """
     if is_toy(found.case):
-        return f"The laws are the built-in ones, {_drafted(found.case)}."
+        return f"The laws are the built-in ones, {_sizes(found.case)}."
     target, draft = (
         "; ".join(f"({', '.join(map(_mass, row))})" for row in rows) for rows in (found.case.target, found.case.draft)
     )
-    return f"Target {target}, draft {draft}, {_drafted(found.case)}."
+    return f"Target {target}, draft {draft}, {_sizes(found.case)}."
 
 
-def _drafted(case: Case) -> str:
+def _sizes(case: Case) -> str:
     return f"lookahead {case.lookahead}" if case.lookahead else f"k = {case.k}"
 
 
