@@ -19,7 +19,7 @@ import pytest
 from numba.core.dispatcher import Dispatcher
 
 import spec_math
-from spec_math.kernels import inner_kernel, kernel, stamp
+from spec_math.kernels import Delayed, inner_kernel, kernel, stamp
 
 FACTOR = 2
 TABLE = np.array([1.0, 2.0])
@@ -76,6 +76,27 @@ def test_python_does_not_call_what_is_compiled_for_kernels_alone() -> None:
             inside(2)
         assert outside(2) == 5
     assert len(inside.overloads) == 1
+
+
+def test_a_delayed_kernel_is_compiled_after_its_first_calls() -> None:
+    taken: list[float] = []
+    delayed = Delayed(numba.njit(lambda x: x + x), lambda x: taken.append(x) or 2 * x, calls=2)
+    assert [delayed(x) for x in (1.0, 2.0, 3.0, 4.0)] == [2.0, 4.0, 6.0, 8.0]
+    assert taken == [1.0, 2.0]
+    assert len(delayed.compiled.overloads) == 1
+
+
+def test_machine_code_that_is_kept_takes_the_first_call(tmp_path: Path) -> None:
+    """Written by one process, found by the next, and not where a number that is built in has changed."""
+    header = "from spec_math.kernels import Delayed, kernel"
+    text = MODULE[: MODULE.index("found =")] + (
+        "delayed = Delayed(scaled, lambda x: 'plain', calls=1)\n"
+        "first = delayed(10)\n"
+        "found = first, 'kept' if first != 'plain' else 'compiled'\n"
+        "delayed(10)\n"
+    )
+    found = [found_with(x, header, "kernel", tmp_path, text) for x in (2, 2, 3, 3)]
+    assert found == [("plain", "compiled"), (20, "kept"), ("plain", "compiled"), (30, "kept")]
 
 
 def test_numbas_own_key_does_not_see_it(tmp_path: Path) -> None:

@@ -75,6 +75,42 @@ def inner_kernel(function: Callable[..., Any] | None = None, **options: Any) -> 
     return compiled
 
 
+class Delayed:
+    """A kernel that is compiled when it pays: a plain function that does the same, bit by bit, takes its first calls.
+
+    `calls` is after how many of them compiling costs less than they did. Where machine code of the kernel is kept on
+    disk, it takes the first call too. Kernels call `compiled` themselves.
+
+    >>> double = Delayed(kernel(lambda x: x + x), lambda x: 2 * x, calls=1)
+    >>> double(3), len(double.compiled.overloads), double(3), len(double.compiled.overloads)
+    (6, 0, 6, 1)
+    """
+
+    def __init__(self, compiled: Any, plain: Callable[..., Any], calls: int) -> None:
+        self.compiled, self.plain, self.calls = compiled, plain, calls
+        self._run: Callable[..., Any] | None = None
+        self._asked = False
+
+    def __call__(self, *given: Any) -> Any:
+        """Call the kernel, or the plain function in its place."""
+        if self._run is not None:
+            return self._run(*given)
+        if not self._asked and _is_kept(self.compiled, given):
+            self.calls = 0
+        self._asked = True
+        if not self.calls:
+            self._run = self.compiled
+            return self.compiled(*given)
+        self.calls -= 1
+        return self.plain(*given)
+
+
+def _is_kept(compiled: Any, given: tuple[Any, ...]) -> bool:
+    """Say whether machine code for arguments of these types is on disk."""
+    cache = getattr(compiled, "_cache", None)
+    return isinstance(cache, _Kept) and cache.holds(tuple(compiled.typeof_pyval(one) for one in given))
+
+
 def _listed(compiled: Any, found: Any) -> None:
     compiled.overloads[tuple(found.signature.args)] = found
 
@@ -118,11 +154,22 @@ class _Kept(FunctionCache):
         super().__init__(compiled.py_func)
         self.compiled, self.stamped = compiled, False
 
-    def load_overload(self, sig: Any, target_context: Any) -> Any:
+    def holds(self, sig: Any) -> bool:
+        """Say whether there is machine code for a signature, without loading it."""
+        self._stamp()
+        with self._guard_against_spurious_io_errors():
+            key = self._index_key(sig, self.compiled.targetctx.codegen())
+            return key in self._cache_file._load_index()  # pyright: ignore[reportPrivateUsage]
+        return False
+
+    def _stamp(self) -> None:
         # Not before the first call: what a kernel reads may stand below it.
         if not self.stamped:
             self._cache_file._source_stamp = stamp(self.compiled)  # pyright: ignore[reportPrivateUsage]
             self.stamped = True
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        self._stamp()
         found: Any = super().load_overload(sig, target_context)
         # Two processes that keep two signatures at the same moment may give both the same file.
         return None if found is None or found.signature.args != normalize_signature(sig)[0] else found

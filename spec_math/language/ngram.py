@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import Array, count
-from spec_math.kernels import kernel
+from spec_math.kernels import Delayed, kernel
 from spec_math.language.context_tree import START, ContextTree, check_range, indices
 from spec_math.language.model import check_prefix
 
@@ -232,12 +232,11 @@ class NGram:
         counts = self._counts
         nodes, scales = np.zeros((len(contexts), self.order), np.int64), np.empty(contexts.shape)
         weight = np.ones(len(contexts))
-        _read(contexts, self.size, counts.keys, counts.total, self._back, (nodes, scales, weight))
+        _delayed_read(contexts, self.size, counts.keys, counts.total, self._back, (nodes, scales, weight))
         np.multiply(weight[:, None], self._base, out=laws)
-        _add(nodes, scales, counts.start, counts.pair_token, self._excess, laws)
+        _delayed_add(nodes, scales, counts.start, counts.pair_token, self._excess, laws)
 
 
-@kernel
 def _read(contexts: Any, size: int, keys: Any, total: Any, back: Any, found: Any) -> None:
     """Fill nodes [n, order], what one count adds at each depth from 1 on [n, order - 1], and the weights [n].
 
@@ -276,3 +275,17 @@ def _add(nodes: Any, scales: Any, start: Any, tokens: Any, excess: Any, laws: An
             scale = scales[row, depth - 1]
             for pair in range(start[node], start[node + 1]):
                 laws[row, tokens[pair]] += excess[pair] * scale
+
+
+def _add_in_rows(nodes: Any, scales: Any, start: Any, tokens: Any, excess: Any, laws: Any) -> None:
+    """Do the same with arrays: the pairs of a node have different tokens."""
+    for law, own, scale in zip(laws, nodes[:, 1:].tolist(), scales, strict=True):
+        for depth, node in enumerate(own):
+            if node == 0:
+                break
+            pairs = slice(start[node], start[node + 1])
+            law[tokens[pairs]] += excess[pairs] * scale[depth]
+
+
+_delayed_read = Delayed(kernel(_read), _read, calls=20)
+_delayed_add = Delayed(_add, _add_in_rows, calls=20)

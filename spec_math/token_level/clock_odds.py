@@ -167,7 +167,9 @@ def fewer(draft: Any, k: int, time: float) -> float:
         else:
             light += x
             odds += x + 0.54 * x * x
-    found, term, few = 0.0, np.exp(-light), rung.sum()
+    found, term, few = 0.0, np.exp(-light), 0.0
+    for chance in rung:
+        few += chance
     for j in range(k):
         found += term * few
         few -= rung[k - 1 - j]

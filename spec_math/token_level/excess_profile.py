@@ -91,7 +91,6 @@ def gamma_of(k: int, arrays: Any) -> float:
     return high
 
 
-@kernel
 def ends_below(arrays: Any) -> Any:
     """Return T and P at the lower edge of every bucket: sums from below, so that small prefixes keep their digits.
 
@@ -102,13 +101,8 @@ def ends_below(arrays: Any) -> Any:
     [1.0, 1.0]
     """
     above = arrays[2]
-    ends = np.empty((BUCKETS + 1, 2))
-    t, d = 0.0, 0.0
-    ends[0] = 0.0
-    for b in range(BUCKETS):
-        t += above[b, 0] - above[b + 1, 0]
-        d += above[b, 1] - above[b + 1, 1]
-        ends[b + 1, 0], ends[b + 1, 1] = t, d
+    ends = np.zeros((BUCKETS + 1, 2))
+    np.cumsum(above[:-1] - above[1:], axis=0, out=ends[1:])
     return ends
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.kernels import inner_kernel, kernel
+from spec_math.kernels import Delayed, inner_kernel, kernel
 
 GROUPS = 512
 """The draft's best tokens are looked for in the classes of indices modulo GROUPS whose maximum is high enough."""
@@ -28,18 +28,19 @@ def find(draft: Any, tokens: Any) -> float:
     >>> find(np.array([0.25, 0.5, 0.25]), tokens), tokens.tolist()
     (0.25, [1, 0])
     """
-    if len(tokens) > SORTED:
-        tokens[:] = np.argsort(-draft, kind="stable")[: len(tokens)]
-    else:
-        _find(draft, tokens, np.empty(len(tokens)))
+    (_by_sorting if len(tokens) > SORTED else _by_classes)(draft, tokens)
     return _sum_without(draft, np.sort(tokens))
 
 
+def _by_sorting(draft: Any, tokens: Any) -> None:
+    tokens[:] = np.argsort(-draft, kind="stable")[: len(tokens)]
+
+
 @kernel
-def _find(draft: Any, tokens: Any, best: Any) -> None:
+def _find(draft: Any, tokens: Any) -> None:
     size, wanted = draft.shape[0], tokens.shape[0]
     groups = min(GROUPS, size)
-    largest = np.zeros(groups)
+    largest, best = np.zeros(groups), np.empty(wanted)
     for first in range(0, size, groups):
         _raise(largest, draft[first : first + groups])
     _forget(best, tokens)
@@ -54,6 +55,9 @@ def _find(draft: Any, tokens: Any, best: Any) -> None:
             for i in range(g, size, groups):
                 if draft[i] >= least:
                     _insert(draft[i], i, best, tokens)
+
+
+_by_classes = Delayed(_find, _by_sorting, calls=1500)
 
 
 @inner_kernel
@@ -98,7 +102,6 @@ def _sum(masses: Any) -> float:
     return total
 
 
-@kernel
 def outside_top(
     k: int, target: Any, draft: Any, favourites: Any, rest: float, total_t: float
 ) -> tuple[float, int, float, float]:
@@ -106,14 +109,19 @@ def outside_top(
 
     Top are the best k − 1 tokens that have mass, `rest` the draft mass outside all favourites.
 
-    >>> outside_top(2, np.array([0.25, 0.75]), np.array([0.75, 0.25]), np.array([0, 1]), 0.0, 1.0)
-    (0.25, 1, 0.25, 0.25)
+    >>> found = outside_top(2, np.array([0.25, 0.75]), np.array([0.75, 0.25]), np.array([0, 1]), 0.0, 1.0)
+    >>> [float(value) for value in found]
+    [0.25, 1.0, 0.25, 0.25]
     """
-    fixed = min(k - 1, favourites.shape[0])
+    return _delayed(k, target, draft, favourites, rest, total_t)
+
+
+def _outside_top(k: int, target: Any, draft: Any, favourites: Any, rest: float, total_t: float) -> Any:
+    fixed = min(k - 1, len(favourites))
     while fixed > 0 and draft[favourites[fixed - 1]] == 0.0:
         fixed -= 1
     outside = rest
-    for j in range(favourites.shape[0] - 1, fixed - 1, -1):
+    for j in range(len(favourites) - 1, fixed - 1, -1):
         outside += draft[favourites[j]]
     # Nothing outside: the last favourite is the drawn one.
     while outside == 0.0:
@@ -126,6 +134,15 @@ def outside_top(
         # The quotient may be beyond all floats where next to nothing is outside.
         clipped += mass if draft[favourites[j]] >= mass * outside else draft[favourites[j]] / outside
     return outside, fixed, top, clipped
+
+
+def _in_python(k: int, target: Any, draft: Any, favourites: Any, rest: float, total_t: float) -> Any:
+    """Take the same steps on the masses of the favourites alone, as Python's own numbers."""
+    masses = target[favourites].tolist(), draft[favourites].tolist()
+    return _outside_top(k, *masses, range(len(favourites)), rest, total_t)
+
+
+_delayed = Delayed(kernel(_outside_top), _in_python, calls=15_000)
 
 
 def drawn(target: Any, draft: Any, top: Any, total_t: float, outside: float) -> float:

@@ -11,7 +11,7 @@ import numpy as np
 from numba.extending import register_jitable
 
 from spec_math.arrays import Array, is_exact
-from spec_math.kernels import kernel
+from spec_math.kernels import Delayed, kernel
 from spec_math.token_level.selection import in_units, unit_of
 
 GRID = 2.0**53
@@ -53,7 +53,7 @@ class KnotMixture:
                 f"a pool is that of a component 0..{len(self.weights) - 1} and a place 0..{len(self.dies) - 2}; "
                 f"got {component} and {place}"
             )
-        return _pool(self._latest, component, place)
+        return _delayed_pool(self._latest, component, place)
 
     @cached_property
     def _latest(self) -> Array:
@@ -252,7 +252,6 @@ def _sum(x: Any, x_rest: Any, y: Any, y_rest: Any) -> Any:
     return result, rest - (result - total)
 
 
-@kernel
 def _pool(latest: Any, component: int, place: int) -> tuple[int, int]:
     """Find the nearest living knots at or before `place` and after it, by climbing the tree and coming down again."""
     size = len(latest) // 2
@@ -272,5 +271,6 @@ def _pool(latest: Any, component: int, place: int) -> tuple[int, int]:
     return low - size, high - size
 
 
+_delayed_pool = Delayed(kernel(_pool), _pool, calls=5000)
 _fast_deaths = kernel(_deaths)
 _fast_settled = kernel(_settled)

@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.kernels import bits_of, inner_kernel, kernel
+from spec_math.kernels import Delayed, bits_of, inner_kernel, kernel
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -90,7 +90,6 @@ def _scaled(masses: Any) -> Any:
     return np.ldexp(masses, -math.frexp(largest)[1])
 
 
-@kernel
 def gather(target: Any, draft: Any, total_t: float, total_d: float, arrays: Any) -> None:
     """Fill the buckets from a target and a draft [V] with these sums, as `ranged` returns them.
 
@@ -99,11 +98,37 @@ def gather(target: Any, draft: Any, total_t: float, total_d: float, arrays: Any)
     >>> arrays[3].tolist()
     [[0.25, 0.5], [0.75, 0.5]]
     """
+    _delayed(target, draft, total_t, total_d, arrays)
+
+
+@kernel
+def _gather(target: Any, draft: Any, total_t: float, total_d: float, arrays: Any) -> None:
     keys, starts, above, pairs = arrays
     _keys(target, draft, 1.0 / total_t, 1.0 / total_d, keys)
     _count(keys, starts)
     _scatter(keys, starts, target, draft, 1.0 / total_t, 1.0 / total_d, pairs)
     _sum_from_above(pairs, starts, above)
+
+
+def _gather_by_sorting(target: Any, draft: Any, total_t: float, total_d: float, arrays: Any) -> None:
+    keys, starts, above, pairs = arrays
+    t, d = target * (1.0 / total_t), draft * (1.0 / total_d)
+    with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
+        ratios = t / d
+    np.clip((ratios.view(np.int64) >> _SHIFT) - _FIRST, 0, BUCKETS - 1, out=keys, casting="unsafe")
+    starts[0] = 0
+    np.cumsum(np.bincount(keys, minlength=BUCKETS), out=starts[1:])
+    order = np.argsort(keys, kind="stable")
+    pairs[:, 0], pairs[:, 1] = t[order], d[order]
+    # Bucket by bucket from above, in each from its first pair on: sums are taken in the order of the kernel.
+    falling = np.argsort(BUCKETS - keys, kind="stable")
+    sums = np.zeros((len(keys) + 1, 2))
+    np.cumsum(t[falling], out=sums[1:, 0])
+    np.cumsum(d[falling], out=sums[1:, 1])
+    above[:] = sums[len(keys) - starts]
+
+
+_delayed = Delayed(_gather, _gather_by_sorting, calls=4000)
 
 
 @kernel(fastmath={"reassoc", "contract"})

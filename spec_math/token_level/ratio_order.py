@@ -10,7 +10,7 @@ import numpy as np
 
 from spec_math.arrays import Array, is_exact
 from spec_math.common_denominator import Counts
-from spec_math.kernels import bits_of, inner_kernel, kernel
+from spec_math.kernels import Delayed, bits_of, inner_kernel, kernel
 from spec_math.number_types import Symbol
 
 _DIGIT = 11
@@ -75,9 +75,7 @@ def by_ratio(target: np.ndarray[Any, Any], draft: np.ndarray[Any, Any]) -> np.nd
     >>> by_ratio(np.array([0.5, 0.5, 0.0]), np.array([0.25, 0.5, 0.25])).tolist()
     [2, 1, 0]
     """
-    keys, tokens = np.empty(len(target), dtype=np.uint64), np.empty(len(target), dtype=np.int32)
-    size = int(_keys(target, draft, keys, tokens))
-    return _sorted(keys[:size], tokens[:size])
+    return _delayed(target, draft)
 
 
 def by_exact_ratio(target: Array, draft: Array) -> np.ndarray[Any, Any]:
@@ -134,7 +132,7 @@ def _rounded(top: int, bottom: int) -> float:
         return float("inf")  # a run of its own, put in order exactly
 
 
-@kernel(error_model="numpy")
+@inner_kernel(error_model="numpy")
 def _keys(target: Any, draft: Any, keys: Any, tokens: Any) -> int:
     """Write for each token with d > 0 the bits of t/d, its exponent widened so that no ratio over- or underflows."""
     size = 0
@@ -153,6 +151,28 @@ def _keys(target: Any, draft: Any, keys: Any, tokens: Any) -> int:
 
 
 @kernel
+def _by_radix(target: Any, draft: Any) -> Any:
+    keys, tokens = np.empty(len(target), dtype=np.uint64), np.empty(len(target), dtype=np.int32)
+    size = _keys(target, draft, keys, tokens)
+    return _sorted(keys[:size], tokens[:size])
+
+
+def _by_sorting(target: Any, draft: Any) -> Any:
+    tokens = np.flatnonzero(draft > 0).astype(np.int32)
+    t, d = target[tokens], draft[tokens]
+    with np.errstate(over="ignore", under="ignore"):
+        ratios = t / d
+        tiny, huge = ratios < 2.0**-1020, ratios > 2.0**1020
+        ratios = np.where(tiny, t * 2.0**600 / d, np.where(huge, t * 2.0**-600 / d, ratios))
+    exponents = np.where(tiny, 424, np.where(huge, 1624, 1024)).astype(np.uint64)
+    keys = np.where(t > 0, ratios.view(np.uint64) + (exponents << np.uint64(52)), np.uint64(0))
+    return tokens[np.argsort(keys, kind="stable")]
+
+
+_delayed = Delayed(_by_radix, _by_sorting, calls=1500)
+
+
+@inner_kernel
 def _sorted(keys: Any, tokens: Any) -> Any:
     """Sort tokens by key, least significant digit first; each pass is stable, and there are six at most."""
     if len(keys) == 0:

@@ -1,0 +1,111 @@
+"""What takes the first calls of a kernel that is compiled later returns the same, bit by bit."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from spec_math.arrays import exact
+from spec_math.kernels import Delayed
+from spec_math.language import NGram, ngram
+from spec_math.token_level import favourites, knot_mixture, ratio_buckets, ratio_order
+
+MASSES = st.one_of(
+    st.just(0.0), st.integers(1, 5).map(float), st.sampled_from([5e-324, 1e-300, 2.0**-60, 1e-9, 1.0 - 2.0**-53])
+)
+PAIRS = st.lists(st.tuples(MASSES, MASSES), min_size=1, max_size=40)
+
+
+def rows(pairs):
+    """A target and a draft of positive mass from pairs of masses, one token of 1 in each added at the ends."""
+    target, draft = np.array([(1.0, 0.0), *pairs, (0.0, 1.0)]).T
+    return np.ascontiguousarray(target), np.ascontiguousarray(draft)
+
+
+def both(delayed: Delayed, *given_):
+    """What the plain function and the kernel return."""
+    return delayed.plain(*given_), delayed.compiled(*given_)
+
+
+@given(PAIRS)
+@example([(0.0, 0.0)] * 3)
+@example([(1.0, 5e-324), (2.0, 5e-324), (1e-323, 5.0), (5e-324, 5.0), (1.0, 1.0), (1.0, 1.0)])
+def test_tokens_by_ratio(pairs):
+    plain, compiled = both(ratio_order._delayed, *rows(pairs))
+    assert plain.dtype == compiled.dtype
+    assert plain.tolist() == compiled.tolist()
+
+
+@given(PAIRS)
+@example([(0.0, 0.0), (3.0, 1.0), (3.0, 1.0), (2.0, 0.0), (0.0, 2.0)])
+def test_buckets(pairs):
+    target, draft, total_t, total_d, _ = ratio_buckets.ranged(*rows(pairs))
+    filled = []
+    for gather in (ratio_buckets._delayed.plain, ratio_buckets._delayed.compiled):
+        filled.append(ratio_buckets.buckets_of(len(target)))
+        gather(target, draft, total_t, total_d, filled[-1])
+    for plain, compiled in zip(*filled, strict=True):
+        assert plain.tobytes() == compiled.tobytes()
+
+
+def test_buckets_of_a_whole_vocabulary():
+    """Sums of thousands of masses differ in their last bits where they are taken in another order."""
+    rng = np.random.default_rng(0)
+    target, draft = rng.exponential(size=(2, 4096)) ** 4
+    filled = []
+    for gather in (ratio_buckets._delayed.plain, ratio_buckets._delayed.compiled):
+        filled.append(ratio_buckets.buckets_of(4096))
+        gather(target, draft, float(target.sum()), float(draft.sum()), filled[-1])
+    assert [plain.tobytes() == compiled.tobytes() for plain, compiled in zip(*filled, strict=True)] == [True] * 4
+
+
+@given(PAIRS, st.integers(1, 8), st.floats(0, 1))
+def test_favourites(pairs, number, rest):
+    target, draft = rows(pairs)
+    tokens = np.zeros((2, min(number, len(draft))), dtype=np.int64)
+    favourites._by_classes.plain(draft, tokens[0])
+    favourites._by_classes.compiled(draft, tokens[1])
+    assert tokens[0].tolist() == tokens[1].tolist()
+    for k in range(1, number + 2):
+        plain, compiled = both(favourites._delayed, k, target, draft, tokens[0], rest, float(target.sum()))
+        assert tuple(map(float, plain)) == tuple(map(float, compiled))
+
+
+def test_favourites_among_more_tokens_than_classes():
+    draft = np.random.default_rng(1).integers(0, 50, 3000).astype(float)
+    tokens = np.zeros((2, 40), dtype=np.int64)
+    favourites._by_classes.plain(draft, tokens[0])
+    favourites._by_classes.compiled(draft, tokens[1])
+    assert tokens[0].tolist() == tokens[1].tolist()
+
+
+@pytest.mark.parametrize("order", [1, 2, 4])
+def test_rows_of_n_grams(order):
+    rng = np.random.default_rng(order)
+    text = rng.integers(0, 6, 300)
+    text[::17] = -1
+    model = NGram.learn(text, order, 7)
+    contexts = np.array([model.context(tuple(rng.integers(0, 7, at % 6).tolist())) for at in range(60)])
+    found = []
+    for read, add in zip(*(both_ways(one) for one in (ngram._delayed_read, ngram._delayed_add)), strict=True):
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(ngram, "_delayed_read", read)
+            patch.setattr(ngram, "_delayed_add", add)
+            found.append(model.rows(contexts.reshape(60, order - 1)))
+    assert found[0].tobytes() == found[1].tobytes()
+    assert len(np.unique(found[0], axis=0)) > (1 if order > 1 else 0)
+
+
+def both_ways(delayed: Delayed):
+    return delayed.plain, delayed.compiled
+
+
+def test_pools_of_a_mixture():
+    mixture = knot_mixture.knot_mixture(exact(["1/4", "1/4", "1/2"]), exact(["1/2", "2/3", "17/12"]), exact(
+        ["1/32", "9/64", "53/64"]))  # fmt: skip
+    for component in range(len(mixture.weights)):
+        for place in range(3):
+            plain, compiled = both(knot_mixture._delayed_pool, mixture._latest, component, place)
+            assert plain == compiled
