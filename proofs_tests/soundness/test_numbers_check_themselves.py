@@ -1,13 +1,12 @@
 """Numbers that contradict each other are an error that names the claim, and never a table; right ones never are.
 
-Each claim has its control: a scheme, a streamed form, a method or a trace with one fault is caught, by name.
+Each claim has its control: a scheme or a streamed form with one fault is caught, by name.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
@@ -16,23 +15,13 @@ import pytest
 from typer.testing import CliRunner
 
 from spec_math import invariants
-from spec_math.audit.traces import Summary, merge
-from spec_math.audit.traces.recorder import toy_shard
-from spec_math.audit.traces.shard_audit import audit_opened
 from spec_math.cli import app
 from spec_math.invariants import BrokenInvariantError, Watch, hoeffding
-from spec_math.language import Table
 from spec_math.mean import Mean
 from spec_math.scheme import Scheme
-from spec_math.studies.blocks import contradictions as of_blocks
-from spec_math.studies.blocks.comparison import BlockComparison, BlockRequest, compare_blocks
-from spec_math.studies.blocks.models import BlockModels
-from spec_math.studies.blocks.table import result_of as blocks_shown
 from spec_math.studies.positions.comparison import compare, compare_judged
 from spec_math.studies.positions.stream import from_rows
 from spec_math.studies.positions.verdicts import judge
-from spec_math.studies.traces import contradictions as of_traces
-from spec_math.studies.traces.table import result_of as trace_shown
 from spec_math.token_level import SCHEMES, optima, optimal
 from spec_math.token_level.streamed import Chunk
 
@@ -249,78 +238,3 @@ def test_a_judged_comparison_holds_its_claims() -> None:
     scheme = replace(SCHEMES[3], name="mine", streamed=raised(Chunk.optimum, 1e-6))
     with pytest.raises(BrokenInvariantError, match="mine at position"):
         compare_judged(stream(1, 10, 5), {scheme: judge(scheme)}, KS, ignore)
-
-
-# Blocks.
-
-
-def tables() -> BlockComparison:
-    target, draft = (Table({(): law}, context=0) for law in (["1/4", "3/4"], ["1/2", "1/2"]))
-    models = BlockModels(target, draft, ((),), 2, "two tables")
-    return compare_blocks(BlockRequest(models, (1, 2), (1, 2), 100), lambda *_: lambda _done: None)
-
-
-def with_entry(found: BlockComparison, number: int, **changed: Any) -> BlockComparison:
-    entries = list(found.entries)
-    entries[number] = replace(entries[number], **changed)
-    return replace(found, entries=entries)
-
-
-def test_right_blocks_are_shown_and_each_wrong_entry_is_caught() -> None:
-    found = tables()
-    assert of_blocks.watch(found).found == {}
-    assert blocks_shown(found).name == "blocks"
-    for number, entry in enumerate(found.entries):
-        for value in (entry.lookahead + 1 + Fraction(1, 10**9), Fraction(999_999, 10**6)):
-            wrong = with_entry(found, number, exact=value, tokens=Mean(float(value), 0.0, 0))
-            with pytest.raises(BrokenInvariantError, match="no more than the lookahead and one"):
-                blocks_shown(wrong)
-
-
-def test_a_method_above_the_bound_of_its_drafts_is_caught_exactly() -> None:
-    found = tables()
-    for ceiling in found.ceilings:
-        low = replace(ceiling, exact=Fraction(1) + Fraction(1, 10**9), tokens=Mean(1.0, 0.0, 0))
-        with pytest.raises(BrokenInvariantError, match="no method exceeds the bound of its own drafts"):
-            of_blocks.watch(replace(found, ceilings=[low])).hold()
-
-
-def test_sampled_blocks_are_held_to_what_sampling_explains() -> None:
-    found = tables()
-    last = found.entries[-1]
-    for tokens, caught in ((last.lookahead + 1.05, False), (last.lookahead + 9.0, True)):
-        wrong = with_entry(found, len(found.entries) - 1, exact=None, tokens=Mean(tokens, 0.1, 1000))
-        wrong = replace(wrong, ceilings=[])
-        assert bool(of_blocks.watch(wrong).found) == caught
-
-
-# Traces.
-
-
-def summary() -> Summary:
-    return merge([audit_opened(toy_shard(500))])
-
-
-@pytest.mark.parametrize(
-    ("table", "column", "by", "claim"),
-    [
-        ("by_depth", 0, 1.0, of_traces.ADDS_UP),
-        ("by_place", 2, 1.0, of_traces.ADDS_UP),
-        ("by_entropy", 3, 1e-3, of_traces.ADDS_UP),
-        ("by_repetition", 1, -1.0, of_traces.ADDS_UP),
-        ("by_depth", 2, 1e6, of_traces.COUNTED),
-        ("by_place", 1, 1e6, of_traces.COUNTED),
-        ("by_entropy", 3, 1e6, of_traces.PREDICTED),
-        ("by_repetition", 4, 1e6, of_traces.PREDICTED),
-        ("by_depth", 3, -1e6, of_traces.PREDICTED),
-    ],
-)
-def test_each_wrong_sum_of_a_trace_is_caught(table: str, column: int, by: float, claim: str) -> None:
-    right = summary()
-    assert of_traces.watch(right).found == {}
-    sums = getattr(right, table).copy()
-    sums[0, column] += by
-    wrong = replace(right, **{table: sums})
-    assert claim in {claim for claim, _, _ in of_traces.watch(wrong).found}
-    with pytest.raises(BrokenInvariantError):
-        trace_shown(wrong, 1e-6, "a toy")

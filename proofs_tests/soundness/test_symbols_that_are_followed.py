@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from proofs_tests.soundness.verifiers_of_symbols import FOLLOWED, RIGHT, WRONG, Verifier
+from proofs_tests.soundness.right_verifiers_of_symbols import FOLLOWED, RIGHT
+from proofs_tests.soundness.verifiers_of_symbols import WRONG, Verifier
 from spec_math import Lossy, check_lossless, exact
 from spec_math.symbolic import Proof, Theorem, prove
 
