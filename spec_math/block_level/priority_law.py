@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from spec_math.arrays import Array, is_exact, ones_like, zeros_like
+from spec_math.block_level.quantile_walks import fast_means, fast_mixture, means, mixture
 from spec_math.kernels import kernel
 
 
@@ -46,10 +48,10 @@ class PriorityLaw:
         >>> uniform(exact([1])).slopes(exact(["1/4", 1]), 2).tolist()
         [Fraction(1, 4), Fraction(5, 4)]
         """
-        means = zeros_like(ends)
-        walk = _means if is_exact(ends) else _compiled_means
-        walk((self.masses, self.low, self.high), self._above(), ends, k, means)
-        return means
+        found = zeros_like(ends)
+        walk = means if is_exact(ends) else fast_means
+        walk((self.masses, self.low, self.high), self.above, ends, k, found)
+        return found
 
     def given(self, weights: Array, starts: Array, stops: Array) -> PriorityLaw:
         """Return the mixture, with these weights [r], of this law given that its quantile lies in (start, stop].
@@ -60,32 +62,18 @@ class PriorityLaw:
         >>> uniform(exact([1])).given(exact(["1/2", "1/2"]), exact([0, 0]), exact(["1/2", 1])).masses.tolist()
         [Fraction(3, 4), Fraction(1, 4)]
         """
-        weights, starts, stops = _told_apart(weights, starts, stops)
-        # The density over quantiles falls from the innermost stretch outwards: sums of positive terms on either side.
-        inside = np.cumsum((weights / (stops - starts))[::-1])
-        edges = np.concatenate([starts[::-1], stops])
-        density = np.concatenate([inside, inside[:-1][::-1]])
-        lower, upper, low, high = self._cells(edges)
-        at = np.searchsorted(edges, lower, side="right") - 1
-        within = (at >= 0) & (at < len(density))
-        return _joined((upper - lower)[within] * density[at[within]], low[within], high[within])
+        made = np.empty((3, len(self.masses) + 2 * len(weights)), weights.dtype)
+        walk = mixture if is_exact(weights) else fast_mixture
+        pieces, stretches = (self.masses, self.low, self.high), (weights, starts, stops)
+        number = walk(pieces, self.above, stretches, _least_width(weights), made)
+        if number == 0:
+            return PriorityLaw(made[0, :1], *_near(made[2, :1]))
+        masses, low, high = made[:, :number]
+        return PriorityLaw(masses, low, high)
 
-    def _cells(self, cuts: Array) -> tuple[Array, Array, Array, Array]:
-        """Cut the quantiles [0, 1] at the ends of the pieces and at `cuts`: quantiles and priorities at both ends."""
-        above = self._above()
-        below = np.concatenate([zeros_like(above[:1]), above[:-1]])
-        inside = cuts[(cuts > 0) & (cuts < 1)]
-        edges = np.unique(np.concatenate([below[:1], above, inside]))
-        lower, upper = edges[:-1], edges[1:]
-        piece = np.searchsorted(above, lower, side="right")
-        pace = ((self.high - self.low) / self.masses)[piece]
-        low = self.low[piece] + (lower - below[piece]) * pace
-        # Rounding must not carry a priority past the end of its piece.
-        high = np.minimum(self.low[piece] + (upper - below[piece]) * pace, self.high[piece])
-        return lower, upper, low, high
-
-    def _above(self) -> Array:
-        """Return the quantiles [m] at which the pieces end, the last of them 1."""
+    @cached_property
+    def above(self) -> Array:
+        """The quantiles [m] at which the pieces end, the last of them 1."""
         above = np.cumsum(self.masses)
         return above / above[-1]
 
@@ -150,43 +138,6 @@ def chord(low: Array, high: Array, k: int) -> Array:
     return total
 
 
-def _means(pieces: Any, above: Any, ends: Any, k: int, means: Any) -> None:
-    """Walk up the quantiles, by pieces and stretches at once: the means of k U^(k−1) over the stretches.
-
-    A float mass may be too small to move the running sum: its stretch is a point, and has the mean of the last one
-    below it that is none, or at the bottom of the first above.
-    """
-    masses, lows, highs = pieces
-    last, one = len(ends) - 1, above[-1]
-    zero = one - one
-    piece, start, at, filled = 0, zero, zero, 0
-    for stretch in range(last + 1):
-        end = min(ends[stretch], one) if stretch < last else one
-        total, width = zero, zero
-        while at < end:
-            upper = min(end, above[piece])
-            if upper > at:
-                pace = (highs[piece] - lows[piece]) / masses[piece]
-                low = lows[piece] + (at - start) * pace
-                # Rounding must not carry a priority past the end of its piece.
-                high = min(lows[piece] + (upper - start) * pace, highs[piece])
-                slope, power = one, one
-                for _ in range(k - 1):
-                    power = power * low
-                    slope = slope * high + power
-                total, width = total + (upper - at) * slope, width + (upper - at)
-                at = upper
-            if at == above[piece] and at < one:
-                piece, start = piece + 1, at
-        if width > 0:
-            means[stretch] = total / width
-            if filled == 0:
-                means[:stretch] = means[stretch]
-            filled = stretch + 1
-        elif filled > 0:
-            means[stretch] = means[stretch - 1]
-
-
 def _masses_between(law: PriorityLaw, edges: Array) -> Array:
     lower, upper = edges[:-1], edges[1:]
     piece = np.maximum(np.searchsorted(law.low, lower, side="right") - 1, 0)
@@ -222,19 +173,6 @@ def _integrate(masses: Any, reached: Any, power: Any, chances: Any) -> None:
             reached[j] += masses[j, cell]
 
 
-def _told_apart(weights: Array, starts: Array, stops: Array) -> tuple[Array, Array, Array]:
-    """Give the weight of a stretch that floats cannot tell from a point to the next one around it, if there is one."""
-    wide = stops - starts > _least_width(starts)
-    if wide.all():
-        return weights, starts, stops
-    if not wide.any():
-        return weights.sum(keepdims=True), *_near(stops[-1:])
-    heirs = np.searchsorted(np.flatnonzero(wide), np.arange(len(weights)))
-    kept = zeros_like(weights[wide])
-    np.add.at(kept, np.minimum(heirs, len(kept) - 1), weights)
-    return kept, starts[wide], stops[wide]
-
-
 def _joined(masses: Array, low: Array, high: Array) -> PriorityLaw:
     """Join the pieces that floats cannot tell from a point to the one below them, if there is one."""
     wide = high - low > _least_width(low)
@@ -259,4 +197,3 @@ def _near(place: Array) -> tuple[Array, Array]:
 
 
 _compiled_integrate = kernel(_integrate)
-_compiled_means = kernel(_means)
