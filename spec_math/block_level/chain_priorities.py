@@ -6,7 +6,7 @@ Source: worked out here; block verification is that of Sun et al. 2024.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -15,6 +15,7 @@ import numpy as np
 from spec_math.arrays import Array, count, divide, zeros_like
 from spec_math.block_level import selected_chain
 from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level.node_selection import node_selection
 from spec_math.block_level.priority_law import PriorityLaw, mixed, uniform, winner
 from spec_math.block_level.ratio_cells import Cells, CellsOf
 from spec_math.chance import Coin
@@ -24,9 +25,7 @@ from spec_math.scheme import Tokens
 from spec_math.token_level.equal_ratios import Joined, joined
 from spec_math.token_level.knot_mixture import KnotMixture, knot_mixture
 from spec_math.token_level.nested_pools import nested
-from spec_math.token_level.prefix_law import PrefixLaw
 from spec_math.token_level.ratio_order import RatioOrder, ratio_order
-from spec_math.token_level.selection import selection_ratios
 
 
 def generate(
@@ -69,8 +68,7 @@ def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], loo
 class _Refinement:
     """What a node does to the priorities of its children: their order, the pools, and the cells.
 
-    The order is one of tokens, joined where their ratios are equal, or of cells, with the weighted target; `whole`
-    knows where each token stands.
+    The order is one of tokens, joined where their ratios are equal, or of cells; `whole` knows where each token stands.
     """
 
     order: RatioOrder
@@ -91,7 +89,7 @@ class _Refinement:
     def selected(self) -> Array:
         """The law [m] by which a class of the order is selected."""
         masses = selected_chain.clip_from_zero(self.pools.selection)
-        return normalised(masses, masses)
+        return masses / masses.sum()
 
 
 class Priorities:
@@ -131,6 +129,7 @@ class Priorities:
         self._weights: dict[Tokens, Any] = {(): root.sum() * 0 + 1}
         self._refinements: dict[Tokens, _Refinement] = {}
         self._rows: dict[Tokens, Array] = {}
+        self._masses: dict[tuple[Tokens, int], Any] = {}
         self._last: tuple[tuple[Tokens, ...], Array] | None = None
 
     def law(self, path: Tokens) -> Array:
@@ -150,13 +149,19 @@ class Priorities:
         """
         if len(path) < self._stem or self._cells_of is not None:
             return self.law(path)[token]
+        # A node asks for it to weigh the one below it, and block verification asks again.
+        if (path, token) not in self._masses:
+            self._masses[path, token] = self._mass(path, token)
+        return self._masses[path, token]
+
+    def _mass(self, path: Tokens, token: int) -> Any:
         made = self._refinement(path)
         place = made.whole.place[token]
         if place < 0:
             return made.selected[0] * 0
         if made.whole.order is made.whole.whole:
             return made.selected[place]
-        return made.selected[place] * (_mass_of(self.laws.draft(path), token) / made.order.draft[place])
+        return made.selected[place] * (self.laws.mass("draft", path, token) / made.order.draft[place])
 
     def _row(self, path: Tokens) -> Array:
         made = self._refinement(path)
@@ -192,17 +197,16 @@ class Priorities:
         if path not in self._weights:
             before, token = path[:-1], path[-1]
             weight = self._weight(before)
-            reached = weight * _mass_of(self.laws.target(before), token) / self.mass(before, token)
+            reached = weight * self.laws.mass("target", before, token) / self.mass(before, token)
             self._weights[path] = min(weight * 0 + 1, reached)
         return self._weights[path]
 
     def _refinement(self, path: Tokens) -> _Refinement:
         if path not in self._refinements:
             whole, cells = self._order(path)
-            order = weighted(whole.order, self._weight(path))
-            convex = prefix_law(self.priority(path), order, self.k)
-            pools = knot_mixture(order.draft, selection_ratios(order, convex), convex.slopes * order.draft)
-            self._refinements[path] = _Refinement(order, whole, pools, cells)
+            ratios, gains = node_selection(whole.order, self._weight(path), self.priority(path), self.k)
+            pools = knot_mixture(whole.order.draft, ratios, gains)
+            self._refinements[path] = _Refinement(whole.order, whole, pools, cells)
         return self._refinements[path]
 
     def _order(self, path: Tokens) -> tuple[Joined, Cells | None]:
@@ -213,36 +217,3 @@ class Priorities:
         cells = self._cells_of(target[None], draft[None])
         drafted = np.append(cells.draft[0], zeros_like(cells.never))
         return joined(ratio_order(np.append(cells.target[0], cells.never), drafted), len(drafted)), cells
-
-
-def _mass_of(row: Array, token: int) -> Any:
-    """Return one mass of a law as `in_numpy` takes it: a float in proportion to the sum of all."""
-    if isinstance(row, np.ndarray) and row.dtype == np.float64:
-        return row[token] / row.sum()
-    return selected_chain.in_numpy(row)[token]
-
-
-def weighted(order: RatioOrder, weight: Any) -> RatioOrder:
-    """Return the order with the target weight·t; what is left of 1 belongs to a token that is never drafted.
-
-    >>> from spec_math.arrays import exact
-    >>> order = weighted(ratio_order(exact(["1/4", "3/4"]), exact(["1/2", "1/2"])), exact(["1/2"])[0])
-    >>> order.target.tolist(), order.target_above.tolist()
-    ([Fraction(1, 8), Fraction(3, 8)], [Fraction(1, 1), Fraction(7, 8), Fraction(1, 2)])
-    """
-    above = weight * order.target_above + (1 - weight)
-    return replace(order, target=weight * order.target, target_below=weight * order.target_below, target_above=above)
-
-
-def prefix_law(priority: PriorityLaw, order: RatioOrder, k: int) -> PrefixLaw:
-    """Return the law of the prefixes of an order below a node of this priority: Φ_v/Z_v where one position has x^k.
-
-    >>> from spec_math.arrays import exact
-    >>> order = ratio_order(exact(["1/4", "3/4"]), exact(["1/2", "1/2"]))
-    >>> prefix_law(uniform(exact([1])), order, 2).inside.tolist()
-    [Fraction(0, 1), Fraction(1, 4), Fraction(1, 1)]
-    """
-    slopes = priority.slopes(order.draft_below[1:], k) / priority.mean_power(k)
-    gains, zero = slopes * order.draft, zeros_like(slopes[:1])
-    inside, outside = np.concatenate([zero, np.cumsum(gains)]), np.concatenate([np.cumsum(gains[::-1])[::-1], zero])
-    return PrefixLaw(inside, outside, slopes)

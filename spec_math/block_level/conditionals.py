@@ -6,6 +6,7 @@ Source: SpecTr, Section 3, for models as conditionals.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -35,6 +36,7 @@ class Conditionals:
         self.end = _common_end(target_model, draft_model)
         self._models = {"target": target_model, "draft": draft_model}
         self._rows: dict[tuple[str, tuple[int, ...]], Array] = {}
+        self._totals: dict[tuple[str, tuple[int, ...]], Any] = {}
         self._orders: dict[tuple[int, ...], RatioOrder] = {}
         self._joined: dict[tuple[int, ...], Joined] = {}
         self.prefix, first = opening(target_model, prefix)
@@ -48,6 +50,19 @@ class Conditionals:
     def draft(self, path: tuple[int, ...] = ()) -> Array:
         """Return the draft's law after prefix + path."""
         return self._row("draft", path)
+
+    def mass(self, role: str, path: tuple[int, ...], token: int) -> Any:
+        """Return one mass of the "target"'s or the "draft"'s law as `in_numpy` takes it, without all the others.
+
+        >>> Conditionals(lambda prefix: [0.25, 0.75], lambda prefix: [0.5, 0.5], ()).mass("target", (), 1)
+        np.float64(0.75)
+        """
+        row = self.target(path) if role == "target" else self.draft(path)
+        if not isinstance(row, np.ndarray) or row.dtype != np.float64:
+            return in_numpy(row)[token]
+        if (role, path) not in self._totals:
+            self._totals[role, path] = row.sum()
+        return row[token] / self._totals[role, path]
 
     def order(self, path: tuple[int, ...] = ()) -> RatioOrder:
         """Return both laws after prefix + path, as `in_numpy` takes them, in ratio order: sorted once, and kept."""

@@ -83,22 +83,34 @@ def knot_mixture(draft: Array, ratios: Array, gains: Array) -> KnotMixture:
     """
     unit, one = unit_of(draft), draft[0] / draft[0]
     zero = one - one
-    deaths, settled, grid = (_deaths, _settled, 0.0) if is_exact(draft) else (_fast_deaths, _fast_settled, GRID)
+    exactly = is_exact(draft)
+    deaths, settled, grid = (_deaths, _settled, 0.0) if exactly else (_fast_deaths, _fast_settled, GRID)
+    components = _components if exactly else _fast_components
     order, into, when = deaths(draft / unit, ratios, in_units(gains, draft), zero, one, grid)
     slopes = settled(draft, gains * unit, order, into, when, one)
-    return KnotMixture(*_components(order, when, len(draft), zero, one), slopes * (draft / unit))
+    weights, dies = components(order, when, len(draft), one)
+    return KnotMixture(weights, dies, slopes * (draft / unit))
 
 
-def _components(order: Array, when: Array, n: int, zero: Any, one: Any) -> tuple[Array, Array]:
-    """Number the stretches between distinct times of death, 0 and 1 included: their lengths, and each knot's last."""
-    times = np.concatenate([[zero], when, [one]])
-    fresh = np.flatnonzero(times[1:] > times[:-1])
-    starts = times[fresh]
-    weights = np.diff(np.concatenate([starts, [one]]))
-    dies = np.full(n + 1, len(starts), dtype=np.int64)
-    dies[order] = np.searchsorted(fresh, np.arange(1, len(order) + 1))
-    # A death at time zero comes before component 0, one at the time that starts component j before component j.
-    return weights, dies
+def _components(order: Any, when: Any, n: int, one: Any) -> tuple[Any, Any]:
+    """Number the stretches between distinct times of death, 0 and 1 included: their lengths, and each knot's last.
+
+    A death at time zero comes before component 0, one at the time that starts component j before component j.
+    """
+    weights, dies = np.empty(len(order) + 1, when.dtype), np.full(n + 1, -1, np.int64)
+    start, number = one - one, 0
+    for death in range(len(order)):
+        if when[death] > start:
+            weights[number] = when[death] - start
+            start, number = when[death], number + 1
+        dies[order[death]] = number
+    if one > start:
+        weights[number] = one - start
+        number += 1
+    for knot in range(n + 1):
+        if dies[knot] < 0:
+            dies[knot] = number
+    return weights[:number], dies
 
 
 def _deaths(mass: Any, ratios: Any, slopes: Any, zero: Any, one: Any, grid: float) -> Any:
@@ -274,3 +286,4 @@ def _pool(latest: Any, component: int, place: int) -> tuple[int, int]:
 _delayed_pool = Delayed(kernel(_pool), _pool, calls=5000)
 _fast_deaths = kernel(_deaths)
 _fast_settled = kernel(_settled)
+_fast_components = kernel(_components)

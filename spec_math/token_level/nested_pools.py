@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import Array, zeros_like
+from spec_math.arrays import Array
 from spec_math.kernels import kernel
 from spec_math.token_level.knot_mixture import KnotMixture
 
@@ -25,9 +25,10 @@ def nested(pools: KnotMixture, place: int) -> tuple[Array, Array, Array]:
     ([Fraction(2, 3), Fraction(1, 3)], [1, 0], [2, 2])
     """
     stops, low, high = _pools_around(pools.dies, place, len(pools.weights))
-    sums = np.concatenate([zeros_like(pools.weights[:1]), np.cumsum(pools.weights)])
-    ends = sums[stops]
-    return ends - np.concatenate([sums[:1], ends[:-1]]), low, high
+    # Components end where the weights up to them do: each pool lasts from one such end to another.
+    weights = np.cumsum(pools.weights)[stops - 1]
+    weights[1:] = weights[1:] - weights[:-1]
+    return weights, low, high
 
 
 @kernel
