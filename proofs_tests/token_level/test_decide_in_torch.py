@@ -24,8 +24,8 @@ NEAR = {torch.float64: 2.0**-36, torch.float32: 2.0**-10}
 
 def batches(scheme: Scheme) -> Iterator[tuple[Any, list[Replayed]]]:
     """Rows as tensors, and what the program does on them."""
-    for k, size, seed in ((1, 4, 0), (3, 7, 1), (2, 40, 2), (4, 5, 3)):
-        given = floats(batch(scheme, k, seed, rows=40, size=size), seed)
+    for k, size, seed in ((1, 4, 0), (3, 7, 1), (2, 40, 2)):
+        given = floats(batch(scheme, k, seed, rows=30, size=size), seed)
         yield tuple(torch.from_numpy(each) for each in given), replayed(scheme, given)
 
 
