@@ -218,6 +218,7 @@ def heated_law(x: Array, value: Any) -> Array:
     else:
         # Divided by the largest mass first, so that no power underflows as a whole row.
         powers = (x / xp.max(x, axis=-1, keepdims=True)) ** (1 / float(value))
+        return powers / xp.sum(powers, axis=-1, keepdims=True)
     return normalised(powers, x)
 
 

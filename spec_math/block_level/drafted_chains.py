@@ -9,6 +9,7 @@ import numpy as np
 
 from spec_math import array_draw
 from spec_math.block_level.conditionals import Conditionals
+from spec_math.language.kept_rows import KeptRows
 from spec_math.language.ngram import NGram
 from spec_math.language.recorded import Recorded
 from spec_math.language.tempered import TemperedNGram, TemperedRecorded
@@ -40,7 +41,7 @@ class GatheredLaws(Conditionals):
             contexts = np.stack([model.context(self.prefix + path) for path in missing])
             for path, row in zip(missing, model.rows(contexts), strict=True):
                 self._rows[role, path] = row
-        elif missing and isinstance(model, Recorded | TemperedRecorded):
+        elif missing and isinstance(model, Recorded | TemperedRecorded | KeptRows):
             rows = model.rows_after([self.prefix + path for path in missing])
             self._rows.update({(role, path): row for path, row in zip(missing, rows, strict=True)})
 

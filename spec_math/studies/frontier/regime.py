@@ -16,8 +16,9 @@ from spec_math.arrays import is_exact
 from spec_math.block_level.drafted_chains import GatheredLaws
 from spec_math.language import NGram, Table, standard_library
 from spec_math.language.context_tree import windows
+from spec_math.language.kept_rows import KeptRows
 from spec_math.language.model import Model
-from spec_math.language.tempered import heated
+from spec_math.language.tempered import TemperedNGram, heated
 from spec_math.scheme import Tokens
 from spec_math.studies.blocks.models import BlockModels, embedded
 
@@ -84,7 +85,9 @@ def at(name: str, models: BlockModels, temperature: float, draft_temperature: fl
     for value in (temperature, drafts):
         if not 0 < value < float("inf"):
             raise ValueError(f"a temperature must be positive and finite; got {value:g}")
-    target, draft = heated(in_floats(models.target), temperature), heated(in_floats(models.draft), drafts)
+    target, draft = (
+        kept(heated(in_floats(model), value)) for model, value in ((models.target, temperature), (models.draft, drafts))
+    )
     warm = replace(models, target=target, draft=draft)
     return Regime(name, warm, temperature, drafts, facts(warm))
 
@@ -98,8 +101,12 @@ def facts(models: BlockModels, most: int = 200) -> Facts:
     """
     places = np.linspace(0, len(models.prefixes) - 1, min(most, len(models.prefixes))).round().astype(int)
     rows: list[list[float]] = []
-    for place in places:
-        t, d = (np.asarray(law, dtype=np.float64) for law in laws_after(models, models.prefixes[place]))
+    prefixes = [models.prefixes[place] for place in places]
+    for model in (models.target, models.draft):
+        if isinstance(model, KeptRows):
+            _ = model.rows_after(prefixes)  # all at once
+    for prefix in prefixes:
+        t, d = (np.asarray(law, dtype=np.float64) for law in laws_after(models, prefix))
         rows.append([t.max(), _bits(t), d.max(), _bits(d), np.minimum(t, d).sum()])
     return Facts(*(float(mean) for mean in np.mean(rows, axis=0)))
 
@@ -115,6 +122,16 @@ def in_floats(model: Model) -> Model:
     rows = {prefix: row.astype(np.float64) for prefix, row in model.rows.items()}
     default = None if model.default is None else model.default.astype(np.float64)
     return Table(rows, model.context, default, model.end)
+
+
+def kept(model: Model) -> Model:
+    """Return an n-gram model with the laws that it was asked for last kept; any other model as it is.
+
+    >>> table = Table({(): [0.25, 0.75]}, context=0)
+    >>> kept(table) is table
+    True
+    """
+    return KeptRows(model) if isinstance(model, NGram | TemperedNGram) else model
 
 
 def laws_after(models: BlockModels, prefix: Tokens) -> tuple[Any, Any]:
