@@ -22,7 +22,7 @@ from spec_math.result import Result
 from spec_math.studies.blocks import comparison as of_blocks
 from spec_math.studies.blocks import table as block_table
 from spec_math.studies.blocks.models import BlockModels
-from spec_math.studies.frontier import ceilings, contenders
+from spec_math.studies.frontier import ceilings, contenders, trees
 from spec_math.studies.frontier import pictures as frontier_pictures
 from spec_math.studies.frontier import study as frontier_study
 from spec_math.studies.frontier.study import FrontierRequest, compared
@@ -111,7 +111,7 @@ def frontier() -> Result:
         for module in (contenders, ceilings):
             patch.setattr(module, "KS", (2,))
             patch.setattr(module, "LONGEST", 2)
-        patch.setattr(contenders, "DEPTHS", (1, 2))
+        patch.setattr(trees, "DEPTHS", (1, 2))
         request = FrontierRequest(budgets="2,4", temperatures="1,0.5", samples=12)
         return compared((("two tables", models),), request, no_progress)
 

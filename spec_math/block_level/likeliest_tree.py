@@ -20,9 +20,6 @@ from spec_math.scheme import Tokens
 Masses = Callable[[Tokens], Any]
 """What a chooser believes of the token after a path: its estimate of the target's law [V] there."""
 
-Tops = Callable[[Tokens, int], list[tuple[int, Any]]]
-"""(path, number) -> so many of the likeliest tokens after the path, with their masses, the likeliest first."""
-
 Choose = Callable[[Conditionals], tuple[Node, ...]]
 """A rule that chooses the drafted tree, the children of its root, without randomness."""
 
@@ -50,24 +47,12 @@ def likeliest_paths(masses: Masses, nodes: int, depth: int, end: int | None = No
     >>> likeliest_paths(lambda path: [0.75, 0.25], 3, 2)
     [(0,), (0, 0), (1,)]
     """
-    return ranked_paths(lambda path, number: top(masses(path), number, end), nodes, depth)
-
-
-def ranked_paths(tops: Tops, nodes: int, depth: int) -> list[Tokens]:
-    """Return those paths from the likeliest tokens after each, for a caller that has ranked them already.
-
-    Raises:
-        TypeError, ValueError: nodes or depth is not a positive integer.
-
-    >>> ranked_paths(lambda path, number: [(0, 0.75), (1, 0.25)][:number], 3, 2)
-    [(0,), (0, 0), (1,)]
-    """
     nodes, depth = count(nodes, "nodes"), count(depth, "depth")
     kept: list[Tokens] = []
     heap: list[tuple[Any, int, Tokens]] = []
 
     def offer(path: Tokens, mass: Any) -> None:
-        for token, share in tops(path, nodes - len(kept)):
+        for token, share in top(masses(path), nodes - len(kept), end):
             heappush(heap, (-mass * share, len(path) + 1, (*path, token)))
 
     offer((), 1)
@@ -126,26 +111,20 @@ def by_ranks(rates: Sequence[Any], nodes: int, depth: int) -> tuple[Node, ...]:
     return likeliest(lambda _: listed, nodes, depth)
 
 
-def placed(shape: tuple[Node, ...], laws: Conditionals, tops: Tops | None = None) -> tuple[Node, ...]:
+def placed(shape: tuple[Node, ...], laws: Conditionals) -> tuple[Node, ...]:
     """Fill a shape of ranks with tokens: rank r becomes the r-th likeliest token of the draft after the path.
 
-    A rank beyond the draft's support is left out with all below it; nothing is drafted after the end token. `tops` are
-    the draft's likeliest tokens, the end token among them, where a caller has ranked them already.
+    A rank beyond the draft's support is left out with all below it; nothing is drafted after the end token.
 
     >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/4", "3/4"], ())
     >>> placed((Node(0, (Node(1),)),), laws)
     (Node(token=1, children=(Node(token=0, children=()),)),)
     """
 
-    def of_draft(path: Tokens, number: int) -> list[tuple[int, Any]]:
-        return top(laws.draft(path), number, None)
-
-    ranking = of_draft if tops is None else tops
-
     def below(path: Tokens, ranks: tuple[Node, ...]) -> tuple[Node, ...]:
         if not ranks or laws.ends(path):
             return ()
-        ranked = [token for token, _ in ranking(path, max(node.token for node in ranks) + 1)]
+        ranked = [token for token, _ in top(laws.draft(path), max(node.token for node in ranks) + 1, None)]
         chosen = [(ranked[node.token], node.children) for node in ranks if node.token < len(ranked)]
         return tuple(Node(token, below((*path, token), children)) for token, children in chosen)
 

@@ -10,7 +10,7 @@ import pytest
 
 from proofs_tests.studies.frontier.toy_models import quiet
 from spec_math.block_level.method import CHAINS
-from spec_math.studies.frontier import branching, ceilings, contenders, further
+from spec_math.studies.frontier import branching, ceilings, contenders, further, trees
 from spec_math.studies.frontier.comparison import Asked, compare
 from spec_math.studies.frontier.contenders import Contender, chains
 from spec_math.studies.frontier.costs import Costs
@@ -46,7 +46,7 @@ def test_shapes_are_chosen_on_samples_that_do_not_judge_them(toy: Regime, monkey
         for name in names:
             monkeypatch.setattr(module, name, no_more)
     monkeypatch.setattr(contenders, "of_chains", methods)
-    monkeypatch.setattr(contenders, "of_trees", nothing)
+    monkeypatch.setattr(trees, "of_trees", nothing)
     monkeypatch.setattr(ceilings, "of_drafts", bounds)
     found = compare(toy, Asked((2,), Costs(), 12), quiet)
     point = found.by_budget[2][0]
@@ -66,7 +66,7 @@ def test_a_sample_above_its_bound_makes_no_method_faster(toy: Regime, monkeypatc
 
         return answer
 
-    monkeypatch.setattr(contenders, "of_trees", answers((none, none)))
+    monkeypatch.setattr(trees, "of_trees", answers((none, none)))
     monkeypatch.setattr(contenders, "of_chains", answers([lucky]))
     monkeypatch.setattr(ceilings, "of_drafts", answers([allowed]))
     monkeypatch.setattr(branching, "of_branching", answers(none))

@@ -2,23 +2,29 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any
+
 import numpy as np
+import pytest
 
 from proofs_tests.studies.frontier.enumerated_ways import walked
 from proofs_tests.studies.frontier.toy_models import TABLES, quiet
 from spec_math.block_level import target_only
-from spec_math.block_level.likeliest_tree import of_draft, of_target
+from spec_math.block_level.likeliest_tree import of_draft, of_ranks, of_target
 from spec_math.block_level.method import Method
+from spec_math.language import Table
 from spec_math.mean import of_independent
-from spec_math.studies.frontier import branching, contenders, further
+from spec_math.studies.frontier import branching, contenders, further, regime, trees
 from spec_math.studies.frontier.contenders import chains
 from spec_math.studies.frontier.regime import Regime
-from spec_math.studies.frontier.ways import BEST_TREE, CHOSEN, SEQUENCES, TREES, WAYS, Way
+from spec_math.studies.frontier.ways import BEST_TREE, CHOSEN, SEQUENCES, STATIC, TREES, WAYS, Way
 
 
 def test_trees_are_worth_what_the_closed_form_says(toy: Regime) -> None:
     """One prefix: every sample is the exact length, for the drafter's trees and for the best ones."""
-    chosen, best = contenders.of_trees(toy, (1, 3, 6), 4, 0, quiet)
+    chosen, best = trees.of_trees(toy, (1, 3, 6), 4, 0, quiet)
     wanted = {CHOSEN: of_draft, BEST_TREE: of_target}
     checked = 0
     for one in (*chosen, *best):
@@ -31,8 +37,34 @@ def test_trees_are_worth_what_the_closed_form_says(toy: Regime) -> None:
     assert checked == 10
 
 
+@pytest.mark.parametrize("end", [None, 1])
+def test_static_trees_are_worth_what_the_closed_form_says(
+    toy: Regime, end: int | None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One shape for all prefixes, filled by the draft's ranks, where a text may end at any of them too."""
+    tables = [
+        Table({prefix: row for prefix, row in table.rows.items() if end not in prefix}, table.context, None, end)
+        for table in TABLES
+    ]
+    models = replace(toy.models, target=regime.in_floats(tables[0]), draft=regime.in_floats(tables[1]))
+    own = regime.at("toy", models, 1.0)
+    rates = [Fraction(number, 12) for number in (6, 4, 2)]
+
+    def rated(*_: Any) -> list[float]:
+        return [float(rate) for rate in rates]
+
+    monkeypatch.setattr(trees, "_rates", rated)
+    chosen, _ = trees.of_trees(own, (1, 3, 6), 2, 0, quiet)
+    static = [one for one in chosen if one.method is STATIC]
+    assert len(static) == 5
+    for one in static:
+        depth = next(depth for depth in (1, 3) if min(depth, one.shape.nodes) == one.shape.levels)
+        tokens = target_only.expected(tables[0], tables[1], (), of_ranks(rates, one.shape.nodes, depth))
+        assert np.abs(one.tokens - float(tokens)).max() < 2.0**-45
+
+
 def test_the_static_tree_is_no_better_than_the_best_one(toy: Regime) -> None:
-    chosen, best = contenders.of_trees(toy, (2, 4), 4, 0, quiet)
+    chosen, best = trees.of_trees(toy, (2, 4), 4, 0, quiet)
     tops = {one.shape: one.tokens for one in best}
     assert all((one.tokens <= tops[one.shape] + 2.0**-45).all() for one in chosen)
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from spec_math.block_level.method import Drafts, Method
 from spec_math.mean import Mean, of_independent
-from spec_math.studies.frontier import branching, ceilings, contenders, further
+from spec_math.studies.frontier import branching, ceilings, contenders, further, trees
 from spec_math.studies.frontier.contenders import Contender, Shape
 from spec_math.studies.frontier.costs import Costs
 from spec_math.studies.frontier.regime import Regime
@@ -89,7 +89,7 @@ def compare(regime: Regime, asked: Asked, progress: Progress) -> Frontier:
     """
     if asked.samples < LEAST:
         raise ValueError(f"--samples must be at least {LEAST}: a third chooses shapes; got {asked.samples}")
-    chosen, best = contenders.of_trees(regime, asked.budgets, asked.samples, asked.seed, progress)
+    chosen, best = trees.of_trees(regime, asked.budgets, asked.samples, asked.seed, progress)
     drawn = contenders.of_chains(regime, asked.samples, asked.seed, progress)
     drawn += further.of_beams(regime, asked.samples, asked.seed, progress)
     for others in (further.of_plans, further.of_noise, further.of_stems, branching.of_branching):
