@@ -11,7 +11,6 @@ from torch_bridge.tree_layouts import chain_tree, tree_of_links, tree_of_paths
 from torch_bridge.vectors import write_vectors
 from torch_bridge.verify import verify_block, verify_token
 from torch_bridge.verify_drafts import columns, verify_drafts
-from torch_bridge.verify_plan import verify_plan
 from torch_bridge.verify_tree import tree_columns, verify_tree
 
 __all__ = [
@@ -30,7 +29,6 @@ __all__ = [
     "tree_of_paths",
     "verify_block",
     "verify_drafts",
-    "verify_plan",
     "verify_token",
     "verify_tree",
     "write_vectors",

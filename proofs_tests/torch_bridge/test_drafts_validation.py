@@ -44,6 +44,10 @@ def call(name: str, tokens: Any, options: Options | None = None, **changed: Any)
         ("K-SEQ", [[0], [0]], {"uniforms": torch.zeros(2, 1)}, "tosses up to 2 coins a request on 1 drafts"),
         ("K-SEQ", [[0], [0]], {"draft_logits": LOGITS[:, None]}, "takes drafts of one law"),
         ("K-SEQ", [[0], [0]], {"draft_logits": LOGITS[:1]}, "must be .B, V.,"),
+        ("optimal plan", [[0], [0]], {"uniforms": torch.zeros(2, 2)}, "tosses up to 4 coins a request on 1 drafts"),
+        ("optimal plan", [[0], [0]], {"uniforms": torch.full((2, 4), -0.5)}, r"uniforms\[0, 0\] is -0.5"),
+        ("optimal plan", [[0], [0]], {"draft_logits": LOGITS - torch.inf}, r"draft_logits\[0\] is -inf"),
+        ("optimal plan", [[0], [0]], {"draft_logits": LOGITS.to("meta")}, "one device; got .*draft_logits on meta"),
     ],
 )
 def test_bad_drafts_are_refused_with_request_and_place(name: str, tokens: Any, changed: Any, message: str) -> None:

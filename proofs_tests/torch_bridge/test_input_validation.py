@@ -9,7 +9,7 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from proofs_tests.torch_bridge.batches import Logits, batch  # noqa: E402
-from torch_bridge import softmax_rows, verify_block, verify_plan, verify_token  # noqa: E402
+from torch_bridge import softmax_rows, verify_block, verify_token  # noqa: E402
 from torch_bridge.options import Options  # noqa: E402
 
 GIVEN = batch((6, 3, 5), 3, torch.float32)._replace(tokens=torch.zeros(6, 3, dtype=torch.long))
@@ -107,32 +107,6 @@ def test_options_of_a_wrong_kind_are_refused() -> None:
         Options(top_k=2.5)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="must not exceed the vocabulary; k = 9, V = 5"):
         verify_token(*GIVEN, Options(top_k=9))
-
-
-PLAN = Logits(torch.zeros(2, 3), torch.zeros(2, 3), torch.zeros(2, 2, dtype=torch.long), torch.zeros(2, 4))
-
-
-@pytest.mark.parametrize(
-    ("changed", "message"),
-    [
-        ({"uniforms": PLAN.uniforms[:, :3]}, r"must be \[B, V\], \[B, V\], \[B, k\] and \[B, 4\]"),
-        ({"targets": PLAN.targets[0]}, r"must be \[B, V\], \[B, V\], \[B, k\] and \[B, 4\]"),
-        ({"targets": PLAN.targets[:, None]}, r"must be \[B, V\], \[B, V\], \[B, k\] and \[B, 4\]"),
-        (
-            {"tokens": PLAN.tokens + 3},
-            r"must lie in 0\.\.2, or be -1 from where a chain is shorter; tokens\[0, 0\] is 3",
-        ),
-        ({"targets": PLAN.targets * NAN}, r"target_logits\[0\] is nan: a logit is not a number"),
-        ({"drafts": PLAN.drafts - INF}, r"draft_logits\[0\] is -inf: every token is masked"),
-        ({"uniforms": PLAN.uniforms + 1}, r"must lie in \[0, 1\); uniforms\[0, 0\] is 1\.0"),
-        ({"uniforms": PLAN.uniforms - 0.5}, r"must lie in \[0, 1\); uniforms\[0, 0\] is -0\.5"),
-        ({"drafts": PLAN.drafts.to("meta")}, "one device; got .*draft_logits on meta, tokens on cpu"),
-    ],
-)
-def test_plans_refuse_the_same(changed: Any, message: str) -> None:
-    with pytest.raises(ValueError, match=message):
-        verify_plan(*PLAN._replace(**changed))
-    assert verify_plan(*PLAN).emitted.shape == (2,)
 
 
 @pytest.mark.parametrize("given", [given for given, _ in DATA] + [given for given, *_ in FIT])

@@ -13,9 +13,10 @@ torch = pytest.importorskip("torch")
 from safetensors.torch import load_file  # noqa: E402
 
 from proofs_tests.torch_bridge.batches import Logits, law_of, replayed  # noqa: E402
-from spec_math import SCHEMES  # noqa: E402
+from spec_math import SCHEMES, replay  # noqa: E402
 from spec_math.block_level.tree_rules import TREE_RULES  # noqa: E402
-from torch_bridge import assert_same_tokens, vectors, verify_block, verify_plan, verify_token, write_vectors  # noqa: E402
+from spec_math.token_level import plan  # noqa: E402
+from torch_bridge import assert_same_tokens, vectors, verify_block, verify_token, write_vectors  # noqa: E402
 from torch_bridge.options import Options  # noqa: E402
 from torch_bridge.same_tokens import DifferentTokensError  # noqa: E402
 
@@ -73,10 +74,24 @@ def test_verifiers_on_logits_pass_their_vectors(folder: Path) -> None:
         assert_same_tokens(arrays["expected"], emitted, arrays["margin"], file["bound"], arrays["uniforms"])
         compared += int((arrays["margin"] > file["bound"]).sum())
     assert compared > 0.9 * sum(len(arrays["tokens"]) for _, arrays in listed(folder, "token", "block"))
+
+
+def test_vectors_of_the_plan_hold_what_replayed_plans_emit(folder: Path) -> None:
     for file, arrays in listed(folder, "plan"):
-        emitted, accepted = verify_plan(*inputs(arrays), Options(**file["options"]))
+        options, found = Options(**file["options"]), []
+        for target_logits, draft_logits, padded, uniforms in zip(*inputs(arrays), strict=True):
+            target, draft = law_of(target_logits, options), law_of(draft_logits, options)
+            tokens = tuple(token for token in padded.tolist() if token >= 0)
+            if tokens:
+                made = plan.plan(target, draft, len(tokens))
+                found.append(replay(lambda coin, a=(tokens, made): plan.emit(coin, *a), uniforms.tolist()))
+            else:
+                found.append((replay(lambda coin, t=target: coin.draw(t), uniforms[-1:].tolist()), False))
+        emitted, accepted = (torch.tensor(column) for column in zip(*found, strict=True))
         assert_same_tokens(arrays["expected"][:, 0], emitted, arrays["distance"], 1e-12)
         assert (accepted.long() == arrays["accepted"]).all()
+        with pytest.raises(DifferentTokensError):  # the control
+            assert_same_tokens(arrays["expected"][:, 0], emitted.roll(1), arrays["distance"], 1e-12)
 
 
 def test_vectors_reject_the_other_verifier_and_shifted_uniforms(folder: Path) -> None:
