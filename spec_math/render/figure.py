@@ -20,7 +20,13 @@ BOUNDS: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (9
 APART = 0.045
 """How far curves stand from each other that stand apart: of an octave where x is a logarithm, else of 1."""
 
+UPRIGHT = 5
+"""As many named ticks stand upright; more are turned."""
+
 GOLDEN = 0.618033988749895
+BELOW = 21 / 72
+"""Inches from the axis down to its name where the names of its ticks stand upright: told, it need not be measured."""
+
 BARS = 0.84
 """The width of a group of bars, of 1."""
 
@@ -144,14 +150,17 @@ def _panel(panel: Panel, axes: Any, looks: list[Look], shaded: bool) -> None:
     (_bars if panel.bars else _lines)(panel, axes, looks)
     axes.set_xlabel(panel.x)
     axes.set_ylabel(panel.y)
-    axes.set_title(fill(panel.title, 60), fontsize=9, loc="left")
+    # A place that is not told is looked for, among all ticks, each time that a panel is measured or drawn.
+    axes.set_title(fill(panel.title, 60), fontsize=9, loc="left", y=None if _in_powers(panel) else 1.0)
+    if panel.log_x or len(panel.ticks) <= UPRIGHT:
+        _name_below(axes)
     if panel.log_y:
         axes.set_yscale("log")
     if panel.log_x:
         axes.set_xscale("log", base=2)
         axes.set_xticks([float(tick) for tick in panel.ticks], panel.ticks)
     elif panel.ticks:
-        turned = {"rotation": 45, "ha": "right", "fontsize": 7} if len(panel.ticks) > 5 else {}
+        turned = {"rotation": 45, "ha": "right", "fontsize": 7} if len(panel.ticks) > UPRIGHT else {}
         axes.set_xticks(range(len(panel.ticks)), panel.ticks, **turned)
     if panel.limits is not None:
         axes.set_ylim(*panel.limits)
@@ -159,6 +168,19 @@ def _panel(panel: Panel, axes: Any, looks: list[Look], shaded: bool) -> None:
         return
     for one in (one for one in panel.curves if one.style == "ceiling"):
         axes.fill_between(one.x, one.y, axes.get_ylim()[1], color="0.93", zorder=0)
+
+
+def _in_powers(panel: Panel) -> bool:
+    """Say whether a power of ten may stand above the axis of y, where the title makes room for it."""
+    far = max((abs(y) for one in panel.curves for y in (*one.y, *one.low, *one.high)), default=1.0)
+    return not 1e-3 <= far <= 1e5
+
+
+def _name_below(axes: Any) -> None:
+    from matplotlib.transforms import ScaledTranslation
+
+    down = ScaledTranslation(0, -BELOW, axes.figure.dpi_scale_trans)
+    axes.xaxis.set_label_coords(0.5, 0, transform=axes.transAxes + down)
 
 
 def _lines(panel: Panel, axes: Any, looks: list[Look]) -> None:
