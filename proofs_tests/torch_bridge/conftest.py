@@ -20,14 +20,15 @@ def p() -> Any:
 
 @pytest.fixture
 def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Fewer rounds of the same loops, enough for nine tokens: the compiler takes seconds in place of minutes."""
+    """Two or three rounds of the same loops, every kind of round among them: the compiler takes seconds in place of
+    minutes. What they find is compared with as many rounds that were not compiled."""
     from spec_math.token_level import decide_k_sequential, decide_plan, hull_edge
 
-    monkeypatch.setattr(hull_edge, "STEPS", 8)
+    monkeypatch.setattr(hull_edge, "STEPS", 3)
     monkeypatch.setattr(hull_edge, "BITS", 2)
-    monkeypatch.setattr(decide_plan, "BISECTIONS", 4)
-    monkeypatch.setattr(decide_k_sequential, "LINES", 5)
-    monkeypatch.setattr(decide_k_sequential, "INNER", 3)
+    monkeypatch.setattr(decide_plan, "BISECTIONS", 2)
+    monkeypatch.setattr(decide_k_sequential, "LINES", 3)
+    monkeypatch.setattr(decide_k_sequential, "INNER", 2)
 
 
 @pytest.fixture

@@ -89,7 +89,7 @@ LONG = (tree_rules.K_SEQUENTIAL, tree_rules.PLAN, tree_rules.ROUNDED_PRIORITIES)
 def captured(rule: TreeRule, levels: int) -> tuple[Any, Any]:
     """What a step emits that torch.compile has traced as one graph, and what it emits as it is."""
     generator = torch.Generator().manual_seed(0)
-    target, draft = torch.randn(2, 2, 3, 8, generator=generator).unbind()
+    target, draft = torch.randn(2, 2, 3, 4, generator=generator).unbind()
     tokens, parents = torch.tensor([[1, 2]] * 2), torch.tensor([[-1, levels - 2]] * 2)
     uniforms = torch.rand(2, tree_columns(rule, 2), dtype=torch.float64, generator=generator)
 
