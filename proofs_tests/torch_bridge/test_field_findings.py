@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
+import sys
 from fractions import Fraction
 from itertools import product
 from math import log, sqrt
@@ -16,12 +18,11 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is an optional extra")
 
 from torch_bridge.engines import openvino_genai  # noqa: E402
-from torch_bridge.engines.engine import Edit  # noqa: E402
 from torch_bridge.engines.engine_law import engine_law, loaded  # noqa: E402
 from torch_bridge.engines.source import Repository  # noqa: E402
 from torch_bridge.engines.tpu_inference_sampler import topk_mask, topp_mask  # noqa: E402
 from torch_bridge.explore import explore  # noqa: E402
-from torch_bridge.field import recorded  # noqa: E402
+from torch_bridge.field import recorded, worker  # noqa: E402
 from torch_bridge.field.cases import SMALL, FieldCase  # noqa: E402
 from torch_bridge.field.engines import ENGINES, named  # noqa: E402
 from torch_bridge.field.judging import judged_case  # noqa: E402
@@ -191,15 +192,24 @@ def test_engines_are_named_by_their_project_and_none_by_nothing() -> None:
 @pytest.mark.parametrize(
     ("name", "edits", "said"),
     [
-        ("vLLM", (), "triton|there is no"),
-        ("specdec", (), "specdec"),
-        ("xLLM", (Edit("nowhere", ""),), "nowhere"),
+        ("vLLM", [], "triton|there is no"),
+        ("specdec", [], "specdec"),
+        ("xLLM", [("nowhere", "")], "nowhere"),
     ],
 )
-def test_an_engine_that_cannot_be_loaded_is_refused_with_the_reason(
-    tmp_path: Path, name: str, edits: tuple[Edit, ...], said: str
+def test_the_process_of_an_engine_that_cannot_be_loaded_answers_with_the_reason(
+    tmp_path: Path, name: str, edits: list[Any], said: str, monkeypatch: pytest.MonkeyPatch, capsys: Any
 ) -> None:
-    """The process once ended with a traceback, and the reason was lost."""
+    """What the process runs, here: it once ended with a traceback, and the reason was lost."""
     root = recorded.ROOT if edits else tmp_path
-    with pytest.raises(WorkerError, match=f"{name} cannot be judged here: .*({said})"):
-        judged_apart(named(name)[0], root, edits=edits)
+    asked = {"name": name, "root": str(root), "edits": edits, "mark": "mark"}
+    monkeypatch.setattr(sys, "argv", ["worker", json.dumps(asked)])
+    monkeypatch.setattr(sys, "addaudithook", lambda _: None)  # no hook is ever taken away again
+    worker.main()
+    answer = json.loads(capsys.readouterr().out.splitlines()[-1].removeprefix("mark"))
+    assert re.search(said, answer[worker.CANNOT])
+
+
+def test_an_engine_that_cannot_be_loaded_is_refused_with_the_reason(tmp_path: Path) -> None:
+    with pytest.raises(WorkerError, match=r"specdec cannot be judged here: .*specdec"):
+        judged_apart(named("specdec")[0], tmp_path)

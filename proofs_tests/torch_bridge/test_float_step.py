@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from spec_math.audit import law_by_bisection
 
 torch = pytest.importorskip("torch", reason="torch is an optional extra")
 
+from proofs_tests.torch_bridge.every_uniform import every_uniform  # noqa: E402
 from torch_bridge.float_step import float_step  # noqa: E402
 
 TARGET = [Fraction(k, 36) for k in (8, 7, 6, 5, 4, 3, 2, 1)]
@@ -28,14 +28,6 @@ TABLE = {
 def in_type(dtype: str) -> tuple[Any, Any]:
     kind = getattr(torch, dtype)
     return tuple(torch.tensor([float(mass) for mass in law], dtype=kind) for law in (TARGET, DRAFT))  # type: ignore[return-value]
-
-
-@cache
-def every_uniform(dtype: str) -> tuple[Any, Any]:
-    """All values of torch.rand of a type, and how many of the 2^24 each has."""
-    values = (torch.arange(2**24, dtype=torch.float32) / 2**24).to(getattr(torch, dtype))
-    values[values == 1] = 0
-    return torch.unique(values, return_counts=True)
 
 
 def counted(kernel: Any, dtype: str) -> dict[Any, Fraction]:
