@@ -192,7 +192,10 @@ NO_NUMBERS = {
     "verifier_from_coupling",
     # of two single masses, or a single chance
     "capped_ratio",
+    "chance",
     "none_of",
+    # take a ratio order
+    "least_in_order",
     # take a function of the scale
     "acceptance_by",
     "rejections_by",

@@ -58,7 +58,9 @@ def decreasing_root(function: Callable[[Any], Any], low: Any, high: Any) -> Any:
     >>> float(decreasing_root(lambda x: 2 - x * x, np.array(1.0), np.array(2.0)))
     1.4142135623730951
     """
-    where = np.where if isinstance(low, np.ndarray | np.floating | float) else _torch_where(low)
+    if isinstance(low, float):
+        return _float_root(function, low, high)
+    where = np.where if isinstance(low, np.ndarray | np.floating) else _torch_where(low)
     done = function(low) <= 0
     high = where(done, low, high)
     for _ in range(1 << 11):  # more than floats have powers of two: reached by NaN only
@@ -68,6 +70,17 @@ def decreasing_root(function: Callable[[Any], Any], low: Any, high: Any) -> Any:
         above = function(middle) > 0
         low, high = where(above & ~done, middle, low), where(above | done, high, middle)
     return high[()] if isinstance(high, np.ndarray) else high
+
+
+def _float_root(function: Callable[[float], float], low: float, high: float) -> float:
+    if function(low) <= 0:
+        return low
+    for _ in range(1 << 11):  # as above
+        middle = low + (high - low) / 2
+        if middle in {low, high}:
+            break
+        low, high = (middle, high) if function(middle) > 0 else (low, middle)
+    return high
 
 
 def _torch_where(x: Any) -> Any:

@@ -16,8 +16,13 @@ from spec_math.block_level.selected_chain import SelectionWithMasses
 from spec_math.chance import Coin
 from spec_math.chance import law as law_of
 from spec_math.scheme import Emission, Tokens
-from spec_math.token_level import k_sequential, plan, recursive, without_replacement
+from spec_math.token_level import k_sequential, plan, prefix_law, recursive, without_replacement
+from spec_math.token_level.knot_mixture import KnotMixture
+from spec_math.token_level.least_gamma import least_in_order
 from spec_math.token_level.nested_pools import nested
+
+RootTests = Callable[[Tokens], list[Any]]
+"""What `root_tests` says of these laws, where it is kept for several methods."""
 
 Chances = list[Any]
 """The numbers a_1..a_L."""
@@ -89,7 +94,8 @@ class Nodes:
     def __init__(self, laws: Conditionals) -> None:
         self.laws = laws
         self._gammas: dict[tuple[Tokens, int], Any] = {}
-        self._plans: dict[tuple[Tokens, int], plan.Plan] = {}
+        self._plans: dict[tuple[Tokens, int], tuple[KnotMixture, Any]] = {}
+        self._root_tests: dict[Tokens, list[Any]] = {}
 
     def alone(self, path: Tokens, drafts: Tokens) -> dict[int, Any]:
         """One draft, with any verifier: min(1, t/d)."""
@@ -101,8 +107,9 @@ class Nodes:
         target, draft = self.laws.target(path), self.laws.draft(path)
         known = path, len(drafts)
         if known not in self._gammas:
-            self._gammas[known] = k_sequential.gamma_star(target, draft, len(drafts))
-        return first_to_pass(lambda coin: k_sequential.emit(coin, drafts, target, draft, self._gammas[known]), drafts)
+            self._gammas[known] = least_in_order(self.laws.joined(path).order, len(drafts))
+        gamma = self._gammas[known]
+        return _in_turn([k_sequential.chance(target[token], draft[token], gamma) for token in drafts], drafts)
 
     def recursive(self, path: Tokens, drafts: Tokens) -> dict[int, Any]:
         """Recursive rejection."""
@@ -113,17 +120,24 @@ class Nodes:
         """The optimal plan: one of the hits of the highest pool is put forward, each with the same chance, and kept."""
         known = path, len(drafts)
         if known not in self._plans:
-            self._plans[known] = plan.plan(self.laws.target(path), self.laws.draft(path), len(drafts))
-        prepared = self._plans[known]
-        places = [int(prepared.places[token]) for token in drafts]
-        weights, low, _ = nested(prepared.pools, max(places))
+            order = self.laws.joined(path).order
+            self._plans[known] = plan.pooled(order, prefix_law.independent(order, len(drafts)))
+        (pools, kept), place_of = self._plans[known], self.laws.joined(path).place
+        places = [int(place_of[token]) for token in drafts]
+        weights, low, _ = nested(pools, max(places))
         hits = [sum(place >= start for place in places) for start in low]
         result: dict[int, Any] = {}
         for token, place in zip(drafts, places, strict=True):
             shares = (weight / n for weight, start, n in zip(weights, low, hits, strict=True) if place >= start)
-            chance = prepared.kept[token] * sum(shares, weights[0] - weights[0])
+            chance = kept[place] * sum(shares, weights[0] - weights[0])
             result[token] = result[token] + chance if token in result else chance
         return result
+
+    def root_tests(self, roots: Tokens) -> list[Any]:
+        """Distinct first tokens: as the function of this name."""
+        if roots not in self._root_tests:
+            self._root_tests[roots] = root_tests(self.laws, roots)
+        return self._root_tests[roots]
 
 
 def first_to_pass(program: Callable[[Coin], Emission], drafts: Tokens) -> dict[int, Any]:
@@ -134,7 +148,10 @@ def first_to_pass(program: Callable[[Coin], Emission], drafts: Tokens) -> dict[i
     >>> first_to_pass(lambda coin: recursive.emit(coin, (0, 1), *laws), (0, 1))
     {0: Fraction(1, 2), 1: Fraction(1, 2)}
     """
-    chances = _asked(program)
+    return _in_turn(_asked(program), drafts)
+
+
+def _in_turn(chances: Sequence[Any], drafts: Tokens) -> dict[int, Any]:
     reached, result = 1 + 0 * chances[0], dict[int, Any]()
     for token, chance in zip(drafts, chances, strict=True):
         mass = reached * chance
@@ -153,7 +170,9 @@ def root_tests(laws: Conditionals, roots: Sequence[int]) -> list[Any]:
     return _asked(lambda coin: without_replacement.emit(coin, tuple(roots), laws.target(), laws.draft()))
 
 
-def distinct_roots(laws: Conditionals, chains: Sequence[Tokens], lookahead: int) -> Chances:
+def distinct_roots(
+    laws: Conditionals, chains: Sequence[Tokens], lookahead: int, tests: RootTests | None = None
+) -> Chances:
     """Return the chances of K paths whose first tokens are drawn without replacement, by recursive rejection.
 
     >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
@@ -161,14 +180,14 @@ def distinct_roots(laws: Conditionals, chains: Sequence[Tokens], lookahead: int)
     [Fraction(1, 1), Fraction(1, 2)]
     """
     total, reached = _zeros(laws, lookahead), _one(laws)
-    for chain, chance in zip(chains, root_tests(laws, [chain[0] for chain in chains]), strict=True):
+    for chain, chance in _with_tests(laws, chains, tests):
         for place, rate in _rates(laws, chain, chance):
             total[place] += reached * rate
         reached = reached * (1 - chance)
     return total
 
 
-def traversed(laws: Conditionals, chains: Sequence[Tokens], lookahead: int) -> Chances:
+def traversed(laws: Conditionals, chains: Sequence[Tokens], lookahead: int, tests: RootTests | None = None) -> Chances:
     """Return the chances of traversal verification on K paths whose first tokens are drawn without replacement.
 
     The law: the root rejects its children as recursive rejection does, a child with chance 1 − w_1, its weight w_1
@@ -179,7 +198,7 @@ def traversed(laws: Conditionals, chains: Sequence[Tokens], lookahead: int) -> C
     [Fraction(1, 1), Fraction(1, 1)]
     """
     total, reached = _zeros(laws, lookahead), _one(laws)
-    for chain, chance in zip(chains, root_tests(laws, [chain[0] for chain in chains]), strict=True):
+    for chain, chance in _with_tests(laws, chains, tests):
         for place, weight in _weights(laws, chain, chance, _drafted(laws)):
             total[place] += reached * weight
         reached = reached * (1 - chance)
@@ -199,6 +218,11 @@ def selected(laws: Conditionals, chains: Sequence[Tokens], lookahead: int, selec
         for place, weight in _weights(laws, chain, None, selection.mass):
             total[place] += mass * weight
     return total
+
+
+def _with_tests(laws: Conditionals, chains: Sequence[Tokens], tests: RootTests | None) -> Iterator[tuple[Tokens, Any]]:
+    roots = tuple(chain[0] for chain in chains)
+    return zip(chains, root_tests(laws, roots) if tests is None else tests(roots), strict=True)
 
 
 class _Refusing:

@@ -119,7 +119,7 @@ def _of_roots(name: str, alone: Method, on_tree: Any, expected: Expected, given:
     """A tree whose first tokens are drawn without replacement."""
 
     def prepare(nodes: Nodes, k: int) -> Given:  # noqa: ARG001
-        return lambda chains, lookahead: given(nodes.laws, chains, lookahead)
+        return lambda chains, lookahead: given(nodes.laws, chains, lookahead, nodes.root_tests)
 
     return Method(
         name,

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import Array, is_exact
+from spec_math.kernels import kernel
 from spec_math.token_level.ratio_order import RatioOrder
-from spec_math.token_level.selection import in_units, unit_of
+from spec_math.token_level.selection import UNIT, in_units, unit_of
 
 NEAR = 2.0**-45
 """Neighbours whose float ratios differ by no more of themselves are joined: some roundings of sums of many masses."""
@@ -58,16 +59,29 @@ def joined(order: RatioOrder, size: int) -> Joined:
     [1, 0, 0]
     """
     place = np.full(size, -1)
-    place[order.tokens] = np.arange(len(order))
     if is_exact(order.draft):
+        place[order.tokens] = np.arange(len(order))
         return Joined(order, place, order)
-    ratios = in_units(order.target, order.draft)
-    starts = np.flatnonzero(np.concatenate([[True], ratios[1:] > ratios[:-1] * (1 + NEAR)]))
-    if len(starts) == len(order):
+    edges = np.empty(len(order) + 1, np.int64)
+    number = _classes(order.tokens, order.target, order.draft, place, edges)
+    if number == len(order):
         return Joined(order, place, order)
-    edges = np.append(starts, len(order))
-    place[order.tokens] = np.repeat(np.arange(len(starts)), np.diff(edges))
+    starts, edges = edges[:number], edges[: number + 1]
     sums = (np.add.reduceat(masses, starts) for masses in (order.target, order.draft))
     below_and_above = (order.target_below, order.draft_below, order.target_above, order.draft_above)
     classes = RatioOrder(np.arange(len(starts)), *sums, *(prefixes[edges] for prefixes in below_and_above))
     return Joined(classes, place, order)
+
+
+@kernel
+def _classes(tokens: Any, target: Any, draft: Any, place: Any, edges: Any) -> int:
+    """Number the classes: the class of each token, and where each begins in the order; return how many there are."""
+    number, last = 0, 0.0
+    for at in range(len(tokens)):
+        ratio = target[at] / (draft[at] / UNIT)
+        if at == 0 or ratio > last * (1 + NEAR):
+            edges[number] = at
+            number += 1
+        place[tokens[at]], last = number - 1, ratio
+    edges[number] = len(tokens)
+    return number

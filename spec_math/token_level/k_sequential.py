@@ -46,9 +46,18 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any, gamma: Any = None) ->
     listed = drafted(tokens, d)
     gamma, remainder = _prepared(t, d, len(listed), gamma)
     for x in listed:
-        if coin.flip(capped_ratio(t[x], gamma * d[x])):
+        if coin.flip(chance(t[x], d[x], gamma)):
             return Emission(x, accepted=True)
     return Emission(coin.draw(remainder), accepted=False)
+
+
+def chance(t: Any, d: Any, gamma: Any) -> Any:
+    """Return the chance min(1, t/(γ d)) that a draft of these masses passes its test.
+
+    >>> chance(Fraction(1, 4), Fraction(1, 2), 2)
+    Fraction(1, 4)
+    """
+    return capped_ratio(t, gamma * d)
 
 
 verify = token_of(emit)

@@ -5,6 +5,7 @@ Source: SpecTr, Alg. 2, Theorem 2 and Lemma 3.
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from fractions import Fraction
 from typing import Any
 
@@ -14,6 +15,8 @@ from spec_math.arrays import Array, array_namespace, as_laws, count, exact, is_e
 from spec_math.distribution import excess
 from spec_math.number_types import remembering
 from spec_math.roots import decreasing_root, least_root
+from spec_math.token_level.ratio_order import RatioOrder
+from spec_math.token_level.selection import UNIT, in_units
 
 STEPWISE = 32
 """Up to this k powers and sums of powers of floats are taken as they are written."""
@@ -79,6 +82,26 @@ def least(t: Array, d: Array, k: int) -> Any:
     if t.ndim == 1:
         return _exact_gamma(tuple(t), tuple(d), k)
     return np.array([least(row, other, k) for row, other in zip(t, d, strict=True)], dtype=object)
+
+
+def least_in_order(order: RatioOrder, k: int) -> Any:
+    """Return γ* of laws in ratio order, or of classes of equal ratio: floats from the sums over its prefixes.
+
+    >>> from spec_math.token_level.ratio_order import ratio_order
+    >>> least_in_order(ratio_order(np.array([0.5, 0.5, 0, 0]), np.full(4, 0.25)), 2)
+    1.5
+    """
+    if is_exact(order.draft):
+        target = np.append(order.target, order.target_above[-1:])
+        return least(target, np.append(order.draft, order.draft_above[-1:]), k)
+    ratios = in_units(order.target, order.draft).tolist()
+    targets, drafts = order.target_above.tolist(), order.draft_above.tolist()
+
+    def f_at(gamma: float) -> float:
+        above = bisect_right(ratios, gamma * UNIT)
+        return f_of_excess(targets[above] - gamma * drafts[above], k, gamma)
+
+    return decreasing_root(f_at, 1.0, float(k))
 
 
 def is_feasible(target: Any, draft: Any, k: int, gamma: Any) -> bool:

@@ -163,19 +163,31 @@ def put_forward(coin: Coin, listed: Tokens, plan: Plan) -> int:
     return hits[coin.draw([share] * len(hits))]
 
 
-def _prepared(t: Array, order: RatioOrder, law: PrefixLaw, k: int, independent: bool) -> Plan:
+def pooled(order: RatioOrder, law: PrefixLaw) -> tuple[KnotMixture, Array]:
+    """Return the mixture of pool sets over an order, and the chance [n] that a token put forward passes.
+
+    >>> from spec_math.arrays import exact
+    >>> order = ratio_order(exact(["2/5", "3/5"]), exact(["3/4", "1/4"]))
+    >>> pooled(order, prefix_law.independent(order, 2))[1].tolist()
+    [Fraction(32, 45), Fraction(1, 1)]
+    """
     pools = knot_mixture(order.draft, selection_ratios(order, law), gains(order, law))
+    # A draft that is never put forward, or whose float mass underflows, passes if the target has it.
+    sure = np.where(order.target > 0, ones_like(order.target), zeros_like(order.target))
+    return pools, divide(np.minimum(order.target, pools.selection), pools.selection, sure)
+
+
+def _prepared(t: Array, order: RatioOrder, law: PrefixLaw, k: int, independent: bool) -> Plan:
+    pools, chances = pooled(order, law)
     # Masses that no draft can have are in proportion to the target's own sum, as those in the order are.
     target = t.copy() if is_exact(t) else t / t.sum()
     target[order.tokens] = order.target
-    selection, accepted = zeros_like(t), np.minimum(order.target, pools.selection)
-    selection[order.tokens] = pools.selection
-    kept = zeros_like(t)
-    # A draft that is never put forward, or whose float mass underflows, passes if the target has it.
-    sure = np.where(order.target > 0, ones_like(accepted), zeros_like(accepted))
-    kept[order.tokens] = divide(accepted, pools.selection, sure)
+    selection, kept = zeros_like(t), zeros_like(t)
+    selection[order.tokens], kept[order.tokens] = pools.selection, chances
     residual = Cumulative(normalised(positive_part(target - selection), target))
-    return Plan(k, independent, order, pools, selection, kept, accepted.sum(), residual)
+    return Plan(
+        k, independent, order, pools, selection, kept, np.minimum(order.target, pools.selection).sum(), residual
+    )
 
 
 def _one_position(target: Any, draft: Any) -> tuple[Array, Array]:
