@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from spec_math.arrays import exact
 from spec_math.kernels import Delayed
 from spec_math.language import NGram, ngram
-from spec_math.token_level import favourites, knot_mixture, ratio_buckets, ratio_order
+from spec_math.token_level import excess_profile, favourites, knot_mixture, ratio_buckets, ratio_order
 
 MASSES = st.one_of(
     st.just(0.0), st.integers(1, 5).map(float), st.sampled_from([5e-324, 1e-300, 2.0**-60, 1e-9, 1.0 - 2.0**-53])
@@ -48,6 +48,8 @@ def test_buckets(pairs):
         gather(target, draft, total_t, total_d, filled[-1])
     for plain, compiled in zip(*filled, strict=True):
         assert plain.tobytes() == compiled.tobytes()
+    plain, compiled = both(excess_profile._delayed_ends, filled[0][2])
+    assert plain.tobytes() == compiled.tobytes()
 
 
 def test_buckets_of_a_whole_vocabulary():

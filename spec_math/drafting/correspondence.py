@@ -47,15 +47,24 @@ def carried(draft: Any, target_vocabulary: Vocabulary, draft_vocabulary: Vocabul
     ([Fraction(1, 2), Fraction(0, 1)], [Fraction(1, 3), Fraction(1, 6)])
     """
     d = on_vocabulary(draft, draft_vocabulary, "draft")
+    place, first, others, beyond = _sides(target_vocabulary, draft_vocabulary)
+    masses = blank(d, len(target_vocabulary))
+    masses[..., place[first]] = d[..., first]
+    for token in others:
+        masses[..., place[token]] = masses[..., place[token]] + d[..., token]
+    return masses, d[..., beyond]
+
+
+@lru_cache(maxsize=8)
+def _sides(target_vocabulary: Vocabulary, draft_vocabulary: Vocabulary) -> tuple[Any, Any, Any, Any]:
+    """Return `places`, and the draft tokens that are written, those that are added to them, and those beyond T.
+
+    Of draft tokens with the same bytes the first is written and the others are added to it.
+    """
     place = places(target_vocabulary, draft_vocabulary)
     inside = np.flatnonzero(place >= 0)
-    masses = blank(d, len(target_vocabulary))
-    # Of draft tokens with the same bytes the first is written and the others are added to it.
     first = np.unique(place[inside], return_index=True)[1]
-    masses[..., place[inside[first]]] = d[..., inside[first]]
-    for token in np.delete(inside, first):
-        masses[..., place[token]] = masses[..., place[token]] + d[..., token]
-    return masses, d[..., np.flatnonzero(place < 0)]
+    return place, inside[first], np.delete(inside, first), np.flatnonzero(place < 0)
 
 
 def on_vocabulary(masses: Any, vocabulary: Vocabulary, name: str) -> Array:

@@ -82,17 +82,22 @@ def learn(texts: Iterable[str | bytes], merges: int) -> Vocabulary:
     learnt: dict[bytes, None] = {}
     wanted = count(merges, "merges")
     while len(learnt) < wanted and counts:
-        best = min(counts, key=lambda pair: (-counts[pair], pair))
+        most = max(counts.values())
+        best = min(pair for pair, number in counts.items() if number == most)
         learnt[best[0] + best[1]] = None
+        changed: set[Pair] = set()
         for at in places.pop(best):
             parts, number = words[at]
             for pair in pairwise(parts):
                 counts[pair] -= number
+                changed.add(pair)
             parts[:] = _joined(parts, best)
             for pair in pairwise(parts):
                 counts[pair] += number
                 places[pair].add(at)
-        counts = +counts
+        for pair in changed:
+            if not counts[pair]:
+                del counts[pair]
     return Vocabulary([*(bytes([byte]) for byte in range(256)), *learnt])
 
 

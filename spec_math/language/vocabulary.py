@@ -131,7 +131,14 @@ class Vocabulary:
         >>> Vocabulary(["a", "bc"]).spell((1, 0))
         b'bca'
         """
-        return b"".join(self.tokens[_checked_index(index, len(self))] for index in indices)
+        tokens, size = self.tokens, len(self)
+        # What is plainly an index is passed at once: texts so far are spelled at every step of a draft.
+        return b"".join(
+            [
+                tokens[index if type(index) is int and 0 <= index < size else _checked_index(index, size)]
+                for index in indices
+            ]
+        )
 
     def decode(self, indices: Iterable[int]) -> str:
         """Return the text of a sequence of tokens, as str.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.kernels import inner_kernel, kernel
+from spec_math.kernels import Delayed, inner_kernel, kernel
 from spec_math.token_level.ratio_buckets import BUCKETS, EDGES, FLOAT, bucket_of, excess_of
 
 GROUP = 16
@@ -100,10 +100,28 @@ def ends_below(arrays: Any) -> Any:
     >>> ends_below(arrays)[-1].tolist()
     [1.0, 1.0]
     """
-    above = arrays[2]
+    return _delayed_ends(arrays[2])
+
+
+@kernel
+def _ends(above: Any) -> Any:
+    ends = np.empty((BUCKETS + 1, 2))
+    t, d = 0.0, 0.0
+    ends[0, 0], ends[0, 1] = t, d
+    for b in range(BUCKETS):
+        t += above[b, 0] - above[b + 1, 0]
+        d += above[b, 1] - above[b + 1, 1]
+        ends[b + 1, 0], ends[b + 1, 1] = t, d
+    return ends
+
+
+def _ends_by_sums(above: Any) -> Any:
     ends = np.zeros((BUCKETS + 1, 2))
     np.cumsum(above[:-1] - above[1:], axis=0, out=ends[1:])
     return ends
+
+
+_delayed_ends = Delayed(_ends, _ends_by_sums, calls=5000)
 
 
 def optimum_of(k: int, arrays: Any, ends: Any) -> float:
