@@ -97,3 +97,13 @@ def _sums(masses: Array) -> Array:
 
 def _least(values: Array) -> Array:
     return values.min(axis=-1) if is_exact(values) else array_namespace(values).min(values, axis=-1)
+
+
+def taken(rows: Array, at: Array) -> Any:
+    """Return one entry [R] of each row [R, n].
+
+    >>> import numpy as np
+    >>> taken(np.array([[5, 6], [7, 8]]), np.array([1, 0])).tolist()
+    [6, 7]
+    """
+    return array_namespace(rows).take_along_axis(rows, at[:, None], axis=-1)[:, 0]

@@ -134,6 +134,3 @@ def _check_laws(laws: torch.Tensor) -> None:
             f"a function that takes models or logits is judged on masses of at least e^-{DEEPEST} and {WIDEST} tokens "
             f"at most, for which its rounding is known; got {least:.3g} and {laws.shape[-1]} tokens"
         )
-
-
-__all__ = ["subjects"]

@@ -14,7 +14,7 @@ from torch_bridge.softmax_rows import BLOCK, block_sums, in_block
 BELOW_ONE = 1 - 2.0**-53
 
 
-def batch_coin(uniforms: Any, measure: bool = False) -> ArrayCoin:
+def batch_coin(uniforms: Any) -> ArrayCoin:
     """Return the coin of a batch on any device: sums run in the working type over blocks, in float64 over the blocks.
 
     Uniforms [B, C] in [0, 1).
@@ -22,7 +22,7 @@ def batch_coin(uniforms: Any, measure: bool = False) -> ArrayCoin:
     >>> batch_coin(torch.tensor([[0.25, 0.5]])).draw(torch.tensor([[0.25, 0.0, 0.75]])).tolist()
     [2]
     """
-    return ArrayCoin(uniforms.double(), measure, drawn_from, total)
+    return ArrayCoin(uniforms.double(), False, drawn_from, total)
 
 
 def drawn_from(masses: Any, uniforms: Any) -> Any:

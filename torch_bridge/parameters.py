@@ -132,6 +132,3 @@ def takes_none(parameter: inspect.Parameter) -> bool:
     """
     said = parameter.annotation if isinstance(parameter.annotation, str) else str(parameter.annotation)
     return parameter.default is None or bool(re.search(r"\bNone\b|\bOptional\b", said))
-
-
-__all__ = ["END", "LENGTH", "LOOKAHEAD", "PROMPT", "SMALL", "Taken", "taken_by", "takes_none"]

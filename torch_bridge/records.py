@@ -91,6 +91,3 @@ def made(record: type, token: int, law: Sequence[float], drafted: int | None) ->
         mass = float(law[whose])
         given[name] = mass if held.endswith("mass") else log(mass) if mass > 0 else -float("inf")
     return record(**given)
-
-
-__all__ = ["Held", "held_by", "made", "record_of"]

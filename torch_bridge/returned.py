@@ -167,6 +167,3 @@ def _tokens_in(raw: Any) -> list[int]:
         if all(isinstance(one, int | np.integer) or getattr(one, "ndim", 1) == 0 for one in listed):
             return [int(one) for one in listed]
     raise ExploreError(f"it returned {type(raw).__name__}, in which no row of tokens is found")
-
-
-__all__ = ["DECISION", "as_told", "generated", "verified"]

@@ -16,7 +16,6 @@ from torch_bridge.methods import own_attributes
 from torch_bridge.parameters import DRAFT, SMALL, TARGET, Taken, taken_by, takes_none
 from torch_bridge.records import held_by, record_of
 
-LAWS = ("target", "draft", "target logs", "draft logs")
 ASKED: tuple[Taken, ...] = ("cache", "processor", "key", "metadata", "cumulative", "none")
 """What is given only where it is required, or where a way of calling asks for it."""
 

@@ -231,5 +231,3 @@ _GIVEN: dict[Taken, Given] = {
     "draft records": _records("draft"),
     "target records": _records("target"),
 }
-
-__all__ = ["FORMS", "Round", "Way", "value_of", "ways_of"]

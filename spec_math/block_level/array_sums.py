@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from spec_math.arrays import Array, array_namespace, is_exact, ones_like, zeros_like
@@ -60,15 +58,6 @@ def sums_above(values: Array) -> Array:
     """
     xp = array_namespace(values)
     return xp.flip(sums_below(xp.flip(values, axis=-1)), axis=-1)
-
-
-def taken(rows: Array, at: Array) -> Any:
-    """Return one entry [R] of each row [R, n].
-
-    >>> taken(np.array([[5, 6], [7, 8]]), np.array([1, 0])).tolist()
-    [6, 7]
-    """
-    return array_namespace(rows).take_along_axis(rows, at[:, None], axis=-1)[:, 0]
 
 
 def chord(low: Array, high: Array, size: Array, most: int) -> Array:

@@ -12,7 +12,7 @@ import array_api_compat
 import numpy as np
 
 from spec_math.array_coin import ArrayCoin
-from spec_math.array_draw import running_sums, wide
+from spec_math.array_draw import running_sums, taken, wide
 from spec_math.arrays import Array, array_namespace, divide, is_exact
 from spec_math.token_level import hull_edge, part_plan
 from spec_math.token_level.array_drafts import Emitted, drawn_rows, left_over, mass_of, or_else, sizes
@@ -58,7 +58,7 @@ def decide_plan(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> 
     # Drafts from the pool's first token on are hits: none lies above the pool of the highest.
     below, lows, highs = _pool((target, draft), tokens, coin.take(some))
     hits = (tokens >= 0) & ~below
-    token = _taken(tokens, _chosen(coin, hits, some))
+    token = taken(tokens, _chosen(coin, hits, some))
     t, d = mass_of(target, token) / mass, mass_of(draft, token) / drawn
     own = xp.minimum(xp.maximum(t, lows * d), highs * d)
     accepted = coin.flip(divide(t, own, t), some)
@@ -88,7 +88,7 @@ def _pool(laws: tuple[Array, Array], tokens: Array, u: Array) -> tuple[Array, Ar
     key = ratios(*laws)
     curves = selection(key, *laws, sizes(tokens), tokens.shape[1])
     place = xp.argmax(xp.astype(curves.tokens == highest(key, tokens)[:, None], xp.int8), axis=1)
-    first = _taken(curves.tokens, edge(curves, u, place)[0])
+    first = taken(curves.tokens, edge(curves, u, place)[0])
     return before(key, tokens, first[:, None]), curves.low, curves.high
 
 
@@ -134,18 +134,18 @@ def selection(key: Array, target: Array, draft: Array, size: Array, most: int) -
     lost = xp.max(inside - t_below, axis=1)
 
     def reach(at: Array) -> Array:
-        bound = wide(_taken(key, _taken(order, at)))
+        bound = wide(taken(key, taken(order, at)))
         # Keys of a narrow type are rounded, and only order the tokens.
         if is_exact(key) or key.dtype == bound.dtype:
             return bound * scale
-        return divide(wide(_taken(t, at)), wide(_taken(d, at)), bound) * scale
+        return divide(wide(taken(t, at)), wide(taken(d, at)), bound) * scale
 
     # Both conditions are of the sums themselves, and not of the place where most is lost, which tokens of hardly any
     # mass can move: so what holds in front of a place bounds the ratios there, whatever the sums round to.
-    raised = _first_failing(lambda at: reach(at) * _taken(d_below, at) < _taken(t_below, at) + lost, drafted)
-    kept = _first_failing(lambda at: reach(at) * _taken(d_above, at + 1) <= _taken(t_above, at + 1) - lost, drafted)
-    low = xp.where(raised > 0, divide(_taken(t_below, raised) + lost, _taken(d_below, raised), lost), lost - lost)
-    most = divide(_taken(t_above, kept) - lost, _taken(d_above, kept), lost)
+    raised = _first_failing(lambda at: reach(at) * taken(d_below, at) < taken(t_below, at) + lost, drafted)
+    kept = _first_failing(lambda at: reach(at) * taken(d_above, at + 1) <= taken(t_above, at + 1) - lost, drafted)
+    low = xp.where(raised > 0, divide(taken(t_below, raised) + lost, taken(d_below, raised), lost), lost - lost)
+    most = divide(taken(t_above, kept) - lost, taken(d_above, kept), lost)
     largest = reach(xp.where(kept > 0, kept - 1, kept))
     high = xp.maximum(xp.where(kept < drafted, most, xp.where(kept > 0, largest, lost)), low)
     # The prefix of all tokens that can be drafted, and those behind it, have all mass: 1 − high·0.
@@ -261,7 +261,3 @@ def _powers(below: Array, size: Array, most: int) -> Array:
     for place in range(1, most):
         found = xp.where((place < size)[:, None], found * below, found)
     return found
-
-
-def _taken(rows: Array, at: Array) -> Any:
-    return array_namespace(rows).take_along_axis(rows, at[:, None], axis=-1)[:, 0]

@@ -13,6 +13,7 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
+from spec_math.array_draw import taken
 from spec_math.arrays import Array, array_namespace, divide, is_exact
 
 STEPS = 24
@@ -184,15 +185,11 @@ def _middle_slope(place: Array, heights: Array, a: Array, b: Array) -> Array:
 
 
 def _slope(place: Array, heights: Array, a: Array, b: Array) -> Array:
-    rise = _taken(heights, b) - _taken(heights, a)
-    return divide(rise, _taken(place, b) - _taken(place, a), rise - rise)
+    rise = taken(heights, b) - taken(heights, a)
+    return divide(rise, taken(place, b) - taken(place, a), rise - rise)
 
 
 def _above_line(heights: Array, slope: Array, place: Array) -> Array:
     if isinstance(heights, np.ndarray):
         return heights - slope * place
     return heights.addcmul(slope, place, value=-1)  # one pass in place of two
-
-
-def _taken(rows: Array, at: Array) -> Any:
-    return array_namespace(rows).take_along_axis(rows, at[:, None], axis=-1)[:, 0]

@@ -50,6 +50,3 @@ def said(paths: int, mass: float, seconds: float) -> str:
     if mass <= 0:
         return so_far
     return f"{so_far}: about {paths / mass:,.0f} paths and {seconds / mass:,.0f} s in all"
-
-
-__all__ = ["EVERY", "Estimate", "said"]

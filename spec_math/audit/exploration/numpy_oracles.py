@@ -11,6 +11,7 @@ from spec_math.audit.exploration.atom import ExploreError
 from spec_math.audit.exploration.desk import DESK
 from spec_math.audit.exploration.numpy_draws import Draws
 from spec_math.audit.exploration.numpy_forms import formed, shape_of
+from spec_math.audit.exploration.replaced import likeness_of
 from spec_math.audit.exploration.tape import Stretch, Tape
 
 FOLLOWED = ("random", "uniform", "integers", "choice", "multinomial", "exponential", "standard_exponential", "gumbel")
@@ -38,16 +39,6 @@ def _stretch(bits: Any, move: Callable[[], tuple[int, ...]]) -> tuple[Stretch, t
     return found, shape
 
 
-def _kind(real: Any) -> Any:
-    class Same(type):
-        """Takes the class's own instances for its own."""
-
-        def __instancecheck__(cls, instance: Any) -> bool:
-            return issubclass(type(instance), real)
-
-    return Same
-
-
 def _by_thread(made: Any, real: Any) -> None:
     """Let threads that the code did not start draw as they would."""
     for name, method in list(vars(made).items()):
@@ -65,7 +56,7 @@ def _dispatched(followed: Any, plain: Any) -> Any:
 
 def _oracle() -> type[np.random.Generator]:
     # NumPy's own stubs overload each method by the type of size, which one method here serves.
-    class Oracle(np.random.Generator, metaclass=_kind(NEW)):
+    class Oracle(np.random.Generator, metaclass=likeness_of(NEW)):
         """A Generator whose state moves on as it would, and whose numbers are asked of the tape."""
 
         of_a_run = True
@@ -133,7 +124,7 @@ def _oracle() -> type[np.random.Generator]:
 def _old_oracle() -> type[Any]:
     state_class: Any = OLD
 
-    class OldOracle(state_class, metaclass=_kind(OLD)):
+    class OldOracle(state_class, metaclass=likeness_of(OLD)):
         """A RandomState whose state moves on as it would, and whose numbers are asked of the tape."""
 
         of_a_run = True

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from spec_math.audit.exploration.desk import DESK, kept
-from spec_math.audit.exploration.replaced import replaced
+from spec_math.audit.exploration.replaced import likeness_of, replaced
 from spec_math.audit.exploration.stand_ins import Place, everywhere, held, standing_in
 from spec_math.audit.exploration.tape import Tape
 
@@ -161,19 +161,9 @@ def _classes(tape: Tape) -> dict[int, Any]:
     found: dict[int, Any] = {}
     for real, names in ((datetime.datetime, ("now", "utcnow", "today")), (datetime.date, ("today",))):
         methods = {name: _telling(tape, real, name) for name in names}
-        kind = _kind(real)
+        kind = likeness_of(real)
         found[id(real)] = kind(real.__name__, (real,), {"__module__": "datetime", **methods})
     return found
-
-
-def _kind(real: Any) -> Any:
-    class Same(type):
-        """Takes the class's own instances for its own."""
-
-        def __instancecheck__(cls, instance: Any) -> bool:
-            return issubclass(type(instance), real)
-
-    return Same
 
 
 def _telling(tape: Tape, real: Any, name: str) -> Any:
