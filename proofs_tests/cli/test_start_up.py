@@ -16,7 +16,18 @@ import spec_math
 from spec_math.cli import COMMANDS, app
 
 ROOT = Path(__file__).parent.parent.parent
-HEAVY = ("numpy", "scipy", "scipy.optimize", "numba", "sympy", "matplotlib", "torch", "jinja2", "safetensors")
+HEAVY = (
+    "numpy",
+    "scipy",
+    "scipy.optimize",
+    "scipy.special",
+    "numba",
+    "sympy",
+    "matplotlib",
+    "torch",
+    "jinja2",
+    "safetensors",
+)
 MANY = {"audit"}
 """Commands that still take more than ten options; those of the audit stand in groups."""
 
@@ -47,6 +58,16 @@ def test_commands_load_no_solver_before_they_solve_anything() -> None:
     # The control: what solves something has loaded it.
     solved = "spec_math.audit.sequential.sample_size import sample_size\nsample_size(0.1, 0.01, 0.5, 4)"
     assert "scipy.optimize" in loaded_by(f"from {solved}")
+
+
+def test_the_report_loads_neither_special_functions_nor_what_judges_samplers_before_it_needs_them() -> None:
+    """Both together take a third of the time in which all that the report is made of is loaded."""
+    made = "import sys, spec_math.studies.overview as overview\n"
+    audits = "assert ('spec_math.audit' in sys.modules) is {}\n"
+    assert "scipy.special" not in loaded_by(made + audits.format(False))
+    # The control: logits and traces load them.
+    taken = "from scipy.special import logsumexp\nfrom spec_math.studies.traces.study import TraceRequest\n"
+    assert "scipy.special" in loaded_by(made + taken + audits.format(True))
 
 
 def test_names_of_the_roof_are_those_of_their_modules() -> None:

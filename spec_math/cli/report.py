@@ -50,15 +50,19 @@ def report(  # noqa: PLR0913 - typer takes an argument an option
     from spec_math.studies import overview
     from spec_math.studies.blocks.study import Blocks
     from spec_math.studies.positions.study import CompareRequest
-    from spec_math.studies.traces.study import TraceRequest
 
     folder = out.parent if out.suffix == ".html" else out
     given = target is not None or draft is not None
     models = target_model is not None or draft_model is not None
+    traces = None
+    if trace:
+        from spec_math.studies.traces.study import TraceRequest
+
+        traces = TraceRequest(tuple(trace), folder / "shards")
     request = overview.ReportRequest(
         CompareRequest(target, () if draft is None else (draft,), logits, k, seed=seed) if given else None,
         Blocks(target_model, draft_model, ks=k, seed=seed) if models else None,
-        TraceRequest(tuple(trace), folder / "shards") if trace else None,
+        traces,
         positions,
         seed,
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from spec_math.arrays import count
 from spec_math.result import Result
@@ -23,13 +24,14 @@ from spec_math.studies.positions.study import study as of_laws
 from spec_math.studies.positions.table import of_sweep
 from spec_math.studies.positions.table import result_of as of_positions
 from spec_math.studies.progress import Progress
-from spec_math.studies.traces.study import TraceRequest
-from spec_math.studies.traces.study import study as of_shards
 from spec_math.studies.vocabularies import sampling, segmentation_counts
 from spec_math.studies.vocabularies.default import byte_pairs
 from spec_math.studies.vocabularies.segmentation_pictures import by_length, histogram, tree
 from spec_math.studies.vocabularies.table import result_of as of_vocabularies
 from spec_math.token_level import SCHEMES
+
+if TYPE_CHECKING:
+    from spec_math.studies.traces.study import TraceRequest
 
 KS = (1, 2, 3, 4, 6, 8, 12, 16)
 TEMPERATURES, HEATED = (0.5, 0.75, 1.0, 1.25, 1.5), 4
@@ -80,6 +82,8 @@ def results(request: ReportRequest, progress: Progress) -> list[Result]:
     if request.models is not None:
         found.append(of_models(request.models, progress))
     if request.traces is not None:
+        from spec_math.studies.traces.study import study as of_shards  # slow to load: what judges samplers
+
         found.append(of_shards(request.traces, progress))
     if found:
         return found

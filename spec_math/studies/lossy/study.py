@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.special import logsumexp
 
 from spec_math.arrays import count
 from spec_math.files.law_files import LawFile, open_laws
@@ -149,6 +148,8 @@ def _laws(request: LossyRequest) -> tuple[list[tuple[str, list[Pair]]], list[flo
 
 def _offsets(target: LawFile, wanted: set[int]) -> list[float]:
     """Return ln Σ exp z, in nats, of the rows of a file of logits that are wanted, in order."""
+    from scipy.special import logsumexp  # slow to load, and laws that are no logits need none of it
+
     found: list[float] = []
     start = 0
     for chunk in target.chunks(256):
