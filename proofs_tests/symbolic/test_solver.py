@@ -78,3 +78,19 @@ def test_signs_at_grid_points_are_exact_beyond_64_bits(power: int) -> None:
         own, other = points.at(place)
         assert found[place] == signs.sign_of((own**power - (4 * other) ** power).numerator)
     assert PARTS == 12
+
+
+@pytest.mark.parametrize(("laws", "scalars"), [([2, 4], 0), ([4, 2], 0), ([2, 4], 2), ([2], 1)])
+def test_grids_of_other_laws_and_scalars_are_their_own(laws: list[int], scalars: int) -> None:
+    """Coordinates law by law, in their order, then scalars of 1 to 4; what grids share is not written to."""
+    points = Points(laws, scalars)
+    rows, place = points.columns, 0
+    assert rows.shape[0] == sum(size - 1 for size in laws) + scalars
+    for size in laws:
+        own = rows[place : place + size - 1]
+        assert bool((own >= 0).all())
+        assert own.sum(axis=0).max() == PARTS
+        place += size - 1
+    assert {(int(row.min()), int(row.max())) for row in rows[place:]} <= {(PARTS, 4 * PARTS)}
+    with pytest.raises(ValueError, match="read-only"):
+        rows[0, 0] = 1

@@ -139,9 +139,11 @@ class NGram:
         weight, scales = self._weights(nodes)
         masses = weight[:, None] * self._base[wide]
         for depth in range(1, self.order):
-            at, found = self._counts.find_pairs(nodes[:, depth, None], wide)
+            # Few contexts of chains that a shorter model drafts are known to their last token.
+            seen = np.flatnonzero(nodes[:, depth] >= 0)
+            at, found = self._counts.find_pairs(nodes[seen, depth, None], wide[seen])
             # Adding 0 where a token is no successor changes nothing, so these are the floats of `rows`.
-            masses += np.where(found, self._excess[at], 0.0) * scales[:, depth, None]
+            masses[seen] += np.where(found, self._excess[at], 0.0) * scales[seen, depth, None]
         return masses.reshape(asked.shape)
 
     def draw(self, contexts: Any, uniforms: Any) -> np.ndarray[Any, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -31,17 +32,7 @@ class Points:
     """
 
     def __init__(self, laws: Sequence[int], scalars: int = 0) -> None:
-        rng = random.Random(_SEED)
-        rows: dict[tuple[int, ...], None] = {}
-        for _ in range(SIZE):
-            drawn = [_composed(size, rng) for size in laws]
-            if len(laws) > 1 and rng.random() < 0.3:  # a tie: one law is another, or shares a mass with it
-                first, second = rng.sample(range(len(laws)), 2)
-                if laws[first] == laws[second]:
-                    drawn[first] = drawn[second] if rng.random() < 0.3 else _leaning(drawn[second], rng)
-            values = [rng.randrange(PARTS, LARGEST * PARTS + 1) for _ in range(scalars)]
-            rows[tuple(part for row in drawn for part in row[:-1]) + tuple(values)] = None
-        self.columns: Any = np.array(list(rows), dtype=np.int64).T
+        self.columns: Any = _columns(tuple(laws), scalars)
         self._largest = PARTS * (LARGEST if scalars else 1)
         self._signs: dict[int, Any] = {}
 
@@ -75,6 +66,24 @@ class Points:
                     term = term * column**power
             total = total + term
         return total
+
+
+@cache
+def _columns(laws: tuple[int, ...], scalars: int) -> Any:
+    """Return the points' coordinates in parts, which theorems about as many laws of the same sizes share."""
+    rng = random.Random(_SEED)
+    rows: dict[tuple[int, ...], None] = {}
+    for _ in range(SIZE):
+        drawn = [_composed(size, rng) for size in laws]
+        if len(laws) > 1 and rng.random() < 0.3:  # a tie: one law is another, or shares a mass with it
+            first, second = rng.sample(range(len(laws)), 2)
+            if laws[first] == laws[second]:
+                drawn[first] = drawn[second] if rng.random() < 0.3 else _leaning(drawn[second], rng)
+        values = [rng.randrange(PARTS, LARGEST * PARTS + 1) for _ in range(scalars)]
+        rows[tuple(part for row in drawn for part in row[:-1]) + tuple(values)] = None
+    columns = np.array(list(rows), dtype=np.int64).T
+    columns.flags.writeable = False
+    return columns
 
 
 def _composed(size: int, rng: random.Random) -> list[int]:
