@@ -51,7 +51,8 @@ def test_psi_of_the_default_is_that_of_the_walk_over_paths():
         walked = psi.first_token(
             few, drafter.tokenized.vocabulary, lambda path, d=drafter, h=heard: d.model((*h, *path))
         )
-        merged = vocabulary_default.merged_paths.first_token(few, drafter.tokenized.vocabulary, drafter.model, heard)
+        own, model = drafter.tokenized.vocabulary, drafter.model
+        (merged,) = vocabulary_default.merged_paths.first_tokens(few, own, model, [heard])
         # As in string_level/test_merged_paths.py: both sum positive terms; a mass passes at most 12 draws, each with
         # 3·order + 1 roundings, and no sum has more terms than there are paths and tokens.
         roundings = 12 * (3 * drafter.model.order + 1 + walked.calls + 512)

@@ -20,27 +20,6 @@ Waiting = tuple[Any, Any, Any]
 _CELLS = 2**22  # masses asked for at once: 32 MiB, however many tokens there are
 
 
-def first_token(
-    target_vocabulary: Vocabulary, draft_vocabulary: Vocabulary, draft: NGram, context_tokens: Any
-) -> FirstToken:
-    """Return ψ until the first target token is determined, for an n-gram drafter after some draft tokens.
-
-    The same as `psi.first_token` of that model, in fewer steps: see `first_tokens`, of which this is one.
-
-    context_tokens: draft tokens. Float laws.
-
-    Raises:
-        ValueError: as `first_tokens`.
-
-    >>> letters = Vocabulary(["a", "b"])
-    >>> model = NGram.learn([0, 1, 0, 1, 1], order=2, size=2)
-    >>> found = first_token(Vocabulary(["a", "ab"]), letters, model, (0,))
-    >>> found.law.tolist(), found.untokenisable
-    ([0.03515625, 0.15234375], 0.8125)
-    """
-    return first_tokens(target_vocabulary, draft_vocabulary, draft, [context_tokens])[0]
-
-
 def first_tokens(
     target_vocabulary: Vocabulary, draft_vocabulary: Vocabulary, draft: NGram, starts: Sequence[Any]
 ) -> list[FirstToken]:
