@@ -112,6 +112,17 @@ def test_over_divides_where_there_is_something_to_divide_by(top: int, bottom: in
     assert floats.tolist() == [top / bottom if bottom else 7]
 
 
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+def test_floats_stay_in_their_type_and_shape(kind: type) -> None:
+    """Nothing to divide by 0: what is taken otherwise still has its say in shape and type."""
+    top, two = np.array([1, -3], dtype=kind), np.array([2], dtype=kind)
+    assert positive_part(top).dtype == kind and positive_part(top).tolist() == [1, 0]
+    assert divide(top, two, top).dtype == kind and divide(top, two, top).tolist() == [0.5, -1.5]
+    assert divide(top, two, np.zeros((3, 2), dtype=kind)).tolist() == [[0.5, -1.5]] * 3
+    assert divide(top, two, np.zeros(2)).dtype == np.float64
+    assert divide(top, np.array([0, 2], dtype=kind), np.array([7, 7], dtype=kind)).tolist() == [7, -1.5]
+
+
 def test_constants_are_of_their_arrays_kind() -> None:
     rows = exact([[1, 0], [0, 1]])
     assert_all_fractions(zeros_like(rows), "zeros_like")

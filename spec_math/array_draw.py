@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import array_api_compat
+import numpy as np
 
 from spec_math.arrays import Array, array_namespace, is_exact, zeros_like
 
@@ -24,6 +25,10 @@ def drawn(masses: Array, uniforms: Array) -> Array:
     """
     xp = array_namespace(masses)
     sums = _sums(masses)
+    if type(sums) is np.ndarray and sums.dtype == np.float64:
+        found = _searched(sums, uniforms)
+        if (found < masses.shape[-1]).all():
+            return found
     places = xp.arange(masses.shape[-1], device=array_api_compat.device(masses))
     there = masses > 0
     hit = there & (sums > uniforms[:, None] * sums[:, -1:])
@@ -31,6 +36,12 @@ def drawn(masses: Array, uniforms: Array) -> Array:
     first = xp.min(xp.where(hit, places, beyond), axis=-1)
     last = xp.max(xp.where(there, places, -1), axis=-1)
     return xp.where(first < beyond, first, last)
+
+
+def _searched(sums: Array, uniforms: Array) -> Array:
+    """Return the same first i [B] by bisection of running sums that do not fall; V where none is above u · Σv."""
+    bars = uniforms * sums[:, -1]
+    return np.array([row.searchsorted(bar, "right") for row, bar in zip(sums, bars, strict=True)], dtype=np.int64)
 
 
 def distance(masses: Array, uniforms: Array) -> Array:

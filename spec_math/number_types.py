@@ -148,6 +148,10 @@ def divide(top: Array, bottom: Array, otherwise: Array) -> Array:
     >>> divide(exact([1, 3]), exact([2, 0]), exact([7, 7])).tolist()
     [Fraction(1, 2), Fraction(7, 1)]
     """
+    if _are_floats(top, bottom, otherwise) and bottom.all():
+        found = top / bottom
+        if found.shape == np.broadcast_shapes(found.shape, otherwise.shape) and found.dtype == otherwise.dtype:
+            return found
     xp = array_namespace(bottom)
     empty = bottom == 0
     safe = xp.where(empty, ones_like(bottom), bottom)
@@ -249,7 +253,14 @@ def positive_part(x: Array) -> Array:
     """
     if array_api_compat.is_torch_array(x):
         return x.clamp(min=0)  # one pass, where a maximum would first make zeros of the same size
+    if _are_floats(x):
+        return np.maximum(x, x.dtype.type(0))
     return array_namespace(x).maximum(x, zeros_like(x))
+
+
+def _are_floats(*arrays: Array) -> bool:
+    """Say whether all of these are floating arrays of NumPy, for which whole passes can be left out."""
+    return all(type(x) is np.ndarray and x.dtype != object for x in arrays)
 
 
 @cache
