@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from math import isnan, nan
+from math import isnan, log, log1p, nan, sqrt
 
 import numpy as np
 import pytest
@@ -166,3 +166,30 @@ def test_what_no_interval_can_rest_on_is_refused(make):
     for confidence in (0, 1, 1.5, float("nan")):
         with pytest.raises(ValueError, match="confidence must lie strictly between 0 and 1"):
             make(two, 0, 1, confidence)
+
+
+def by_bets(x, bar):
+    """The lower end by its definition: stakes that have seen what came before, and a mean that they rule out."""
+    stakes = []
+    for number in range(len(x)):
+        means = [(0.5 + sum(x[: at + 1])) / (at + 2) for at in range(number)]
+        spread = (0.25 + sum((x[at] - means[at]) ** 2 for at in range(number))) / (number + 1)
+        stakes.append(sqrt(2 * bar / (len(x) * spread)))
+    low, high = 0.0, 1.0
+    for _ in range(26):
+        middle = (low + high) / 2
+        wealth = best = 0.0
+        for stake, value in zip(stakes, x, strict=True):
+            wealth += log1p(min(stake, 0.75 / middle) * (value - middle))
+            best = max(best, wealth)
+        low, high = (middle, high) if best >= bar else (low, middle)
+    return low
+
+
+@pytest.mark.parametrize("size", [2, 8, 60])
+def test_ends_are_those_of_the_definition(size):
+    for seed in range(20):
+        x = np.random.default_rng(seed).beta(0.5, 1.5, size)
+        found, bar = of_independent(x, 0.0, 1.0, 0.9), log(20)
+        assert abs(found.low - min(by_bets(x, bar), x.mean())) < 2.0**-18
+        assert abs(found.high - max(1 - by_bets(1 - x, bar), x.mean())) < 2.0**-18

@@ -170,8 +170,8 @@ def of_independent(values: FLOAT, least: float, most: float, confidence: float =
         return Mean(mean, error, len(draws), least, most, confidence)
     scaled = np.clip((draws - least) / width, 0.0, 1.0)
     bar = log(2 / (1 - confidence))
-    low = least + width * _lower_end(scaled, bar)
-    high = most - width * _lower_end(1 - scaled, bar)
+    below, above = _lower_ends(np.stack([scaled, 1 - scaled]), bar)
+    low, high = least + width * below, most - width * above
     # Bets look at the draws in their order and may leave out their mean, which is as good a value as any.
     return Mean(mean, error, len(draws), min(low, mean), max(high, mean), confidence)
 
@@ -239,16 +239,21 @@ def _checked(values: FLOAT, least: float, most: float, confidence: float) -> FLO
     return draws
 
 
-def _lower_end(x: FLOAT, bar: float) -> float:
-    """Return a mean in [0, 1] at which the log wealth of bets that x is larger has reached `bar`, 0 where none has."""
-    number = len(x)
+def _lower_ends(x: FLOAT, bar: float) -> list[float]:
+    """Return for each row of x [m, n] a mean in [0, 1] at which the log wealth of bets that it is larger reached `bar`.
+
+    0 where none has.
+    """
+    number = x.shape[1]
     taken = np.arange(1, number + 1)
-    mean = (0.5 + np.cumsum(x)) / (taken + 1)
-    variance = (0.25 + np.cumsum((x - mean) ** 2)) / (taken + 1)
-    stakes = np.sqrt(2 * bar / (number * np.concatenate([[0.25], variance[:-1]])))
-    low, high = 0.0, 1.0
+    mean = (0.5 + np.cumsum(x, axis=1)) / (taken + 1)
+    variance = (0.25 + np.cumsum((x - mean) ** 2, axis=1)) / (taken + 1)
+    before = np.concatenate([np.full((len(x), 1), 0.25), variance[:, :-1]], axis=1)
+    stakes = np.sqrt(2 * bar / (number * before))
+    low, high = np.zeros((len(x), 1)), np.ones((len(x), 1))
     for _ in range(26):
         middle = (low + high) / 2
-        wealth = np.cumsum(np.log1p(np.minimum(stakes, STAKE / middle) * (x - middle)))
-        low, high = (middle, high) if wealth.max() >= bar + _ROUNDING else (low, middle)
-    return low
+        wealth = np.cumsum(np.log1p(np.minimum(stakes, STAKE / middle) * (x - middle)), axis=1)
+        reached = wealth.max(axis=1, keepdims=True) >= bar + _ROUNDING
+        low, high = np.where(reached, middle, low), np.where(reached, high, middle)
+    return low[:, 0].tolist()

@@ -6,7 +6,7 @@ Source: our own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from spec_math.block_level.method import Drafts, Method
 from spec_math.mean import Mean, of_independent
@@ -94,6 +94,7 @@ def compare(regime: Regime, asked: Asked, progress: Progress) -> Frontier:
     drawn += further.of_beams(regime, asked.samples, asked.seed, progress)
     for others in (further.of_plans, further.of_noise, further.of_stems, branching.of_branching):
         drawn += others(regime, asked.samples, asked.seed, progress)
+    means = _Means()
     bounds = [*ceilings.of_drafts(regime, asked.samples, asked.seed, progress), *best]
     found = [*drawn, *chosen]
     methods = list(dict.fromkeys(one.method for one in found))
@@ -101,35 +102,47 @@ def compare(regime: Regime, asked: Asked, progress: Progress) -> Frontier:
     for budget in asked.budgets:
         fitting = [one for one in found if one.shape.nodes <= budget]
         by_budget[budget] = [
-            _point(max(own, key=_chosen_by_tokens), bounds, asked.costs)
+            _point(max(own, key=_chosen_by_tokens), bounds, asked.costs, means)
             for method in methods
             if (own := [one for one in fitting if one.method is method])
         ]
     within = [one for one in found if one.shape.nodes <= max(asked.budgets)]
     fastest = [
-        _point(max(own, key=lambda one: _speed(one, _chosen_by_tokens(one), asked.costs)), bounds, asked.costs)
+        _point(max(own, key=lambda one: _speed(one, _chosen_by_tokens(one), asked.costs)), bounds, asked.costs, means)
         for method in methods
         if (own := [one for one in within if one.method is method])
     ]
     fastest.sort(key=lambda point: -point.speed_up)
-    tops = {budget: _tops(bounds, budget) for budget in asked.budgets}
+    tops = {budget: _tops(bounds, budget, means) for budget in asked.budgets}
     return Frontier(regime, by_budget, fastest, tops)
 
 
-def _point(one: Contender, bounds: Sequence[Contender], costs: Costs) -> Point:
-    tokens = _mean(one, len(one.tokens) // 3)
+class _Means:
+    """The means of contenders over the samples that did not choose shapes: one for all budgets."""
+
+    def __init__(self) -> None:
+        self._known: dict[tuple[int, int, int], tuple[Contender, Mean]] = {}
+
+    def of(self, one: Contender, samples: int) -> Mean:
+        """Return the mean over so many samples, evenly spaced, without the first third."""
+        step = max(1, len(one.tokens) // samples)
+        key = id(one), step, samples
+        if key not in self._known:
+            values = one.tokens[::step][:samples]
+            # Kept with the contender, so that no other one comes to have its identity.
+            self._known[key] = one, of_independent(values[samples // 3 :], 1, one.most, CONFIDENCE)
+        return self._known[key][1]
+
+
+def _point(one: Contender, bounds: Sequence[Contender], costs: Costs, means: _Means) -> Point:
+    tokens = means.of(one, len(one.tokens))
     bound = next((other for other in bounds if (other.drafts, other.shape) == (one.drafts, one.shape)), None)
     if bound is None:
         return Point(one.method, one.shape, tokens, _speed(one, tokens.value, costs), None)
     # From the same prefixes as the tokens, so that what is left of the bound is not a matter of where texts start.
-    step = max(1, len(bound.tokens) // len(one.tokens))
-    most = _mean(replace(bound, tokens=bound.tokens[::step][: len(one.tokens)]), len(one.tokens) // 3)
+    most = means.of(bound, len(one.tokens))
     # A sample above what no verifier exceeds is luck, and must not make a method the fastest.
     return Point(one.method, one.shape, tokens, _speed(one, min(tokens.value, most.value), costs), most)
-
-
-def _mean(one: Contender, start: int) -> Mean:
-    return of_independent(one.tokens[start:], 1, one.most, CONFIDENCE)
 
 
 def _chosen_by_tokens(one: Contender) -> float:
@@ -140,11 +153,11 @@ def _speed(one: Contender, tokens: float, costs: Costs) -> float:
     return costs.speed_up(tokens, one.shape.nodes, one.shape.levels, one.shape.widest)
 
 
-def _tops(bounds: Sequence[Contender], budget: int) -> dict[Drafts, Mean]:
+def _tops(bounds: Sequence[Contender], budget: int, means: _Means) -> dict[Drafts, Mean]:
     found: dict[Drafts, Mean] = {}
     for kind in dict.fromkeys(one.drafts for one in bounds):
         fitting = [one for one in bounds if one.drafts is kind and one.shape.nodes <= budget]
         if fitting:
             best = max(fitting, key=lambda one: float(one.tokens.mean()))
-            found[kind] = _mean(best, len(best.tokens) // 3)
+            found[kind] = means.of(best, len(best.tokens))
     return found
