@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from spec_math.language.context_tree import START
+from spec_math.language.model import check_prefix
 from spec_math.language.ngram import NGram
 from spec_math.language.tempered import TemperedNGram
 
@@ -42,7 +44,7 @@ class KeptRows:
         Raises:
             TypeError, ValueError: a token of the prefix is not an index below V; the message names the prefix.
         """
-        return self.rows_after([tuple(prefix)])[0]
+        return self.rows_after([check_prefix(prefix, self.size, self.end)])[0]
 
     def rows_after(self, prefixes: Sequence[tuple[int, ...]]) -> list[FLOAT]:
         """Return the laws [V] after many prefixes."""
@@ -51,7 +53,9 @@ class KeptRows:
         kept = self._kept
         missing = [one for one in dict.fromkeys(seen) if one not in kept]
         if missing:
-            rows = self.model.rows(np.stack([self.model.context(one) for one in missing]))
+            reach = self.order - 1
+            contexts = [(START,) * (reach - len(one)) + one for one in missing]
+            rows = self.model.rows(np.array(contexts, dtype=np.int64).reshape(len(missing), reach))
             rows.flags.writeable = False
             # A row of its own each: a view would hold all those that were worked out with it.
             kept.update(zip(missing, rows if len(missing) == 1 else map(_own, rows), strict=True))
