@@ -1,4 +1,7 @@
-"""What a name leads to, and what a word's stem is, are looked for once: else for each annotation and each word."""
+"""What a name leads to, and what a word's stem is, are looked for once: else for each annotation and each word.
+
+And on which lines of its file a name is defined is not looked for at all: the book shows no sources of the library.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ from functools import cache
 from typing import Any
 
 from sphinx.domains.python import PythonDomain
+from sphinx.pycode.parser import Parser
 from sphinx.search import languages
 from sphinx.search.en import SearchEnglish
 
@@ -44,8 +48,13 @@ def _last(name: str) -> str:
     return name.removesuffix("()").rpartition(".")[2]
 
 
+def _not_looked_for(_parser: Parser) -> None:
+    """Leave the lines of definitions empty: each file would be split into its tokens for them."""
+
+
 def setup(app: Any) -> dict[str, bool]:
     """Put them in the place of Sphinx's own."""
     languages["en"] = RememberingEnglish
+    Parser.parse_definition = _not_looked_for
     app.add_domain(Remembering, override=True)
     return {"parallel_read_safe": True, "parallel_write_safe": True}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import os
 import re
 import subprocess
@@ -11,6 +12,10 @@ from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
+
+from typer.testing import CliRunner
+
+from spec_math.cli import app
 
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
@@ -22,6 +27,7 @@ CODE = re.compile(r"`([^`\n]+)`")
 # A closed form has a name like a test's: a scheme's test_acceptance.
 TEST = re.compile(r"(?!test_acceptance\Z)([\w./]*test_\w+\.py)?(::)?(test_\w+)?")
 COMMAND = re.compile(r"^\$ spec-math (.*)$", re.MULTILINE)
+PROCESSES = {"prove"}
 SYMBOL = re.compile(r"(spec_math|torch_bridge|examples)(\.\w+)+")
 
 
@@ -92,7 +98,14 @@ def commands(page: Path) -> list[str]:
 
 
 def typed(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command of a page in a folder, as the installed spec-math would."""
+    """Run a command of a page in a folder, as the installed spec-math would.
+
+    What starts processes of its own is one itself; the others run in this process, where the library is loaded.
+    """
+    if command.split()[0] not in PROCESSES:
+        with contextlib.chdir(folder):
+            ran = CliRunner().invoke(app, command.split())
+        return subprocess.CompletedProcess(command, ran.exit_code, ran.output, "")
     return subprocess.run(
         [sys.executable, "-c", "from spec_math.cli import main; main()", *command.split()],
         cwd=folder,
