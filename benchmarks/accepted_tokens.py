@@ -10,6 +10,7 @@ from fractions import Fraction
 from statistics import fmean, stdev
 from time import perf_counter
 
+from proofs_tests.block_level import methods_on_trees
 from proofs_tests.block_level.models import weighted
 from spec_math.arrays import Array
 from spec_math.block_level import block, chain_priorities, comparison, multi_path, optimum
@@ -102,7 +103,7 @@ def main() -> None:
         columns = {"optimum": []}
         for seed in range(instances):
             models = weighted(f"target {seed}", size), weighted(f"draft {seed}", size)
-            tokens, verdict = comparison.of_trees(*models, (), widths)
+            tokens, verdict = methods_on_trees.of_trees(*models, (), widths)
             if isinstance(verdict, Bracket):
                 raise ValueError(f"no exact optimum for V = {size}, widths {widths}, seed {seed}: {verdict}")
             columns["optimum"].append(verdict.tokens_per_call - 1)

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
+from proofs_tests.block_level import methods_on_trees
 from proofs_tests.block_level.models import Rows, model_pairs
 from proofs_tests.block_level.tables import ONE, Path, best, drafted_chains, seeded, target_mass
 from proofs_tests.strategies import pairs
@@ -130,7 +131,7 @@ def test_bracket_is_narrow_where_masses_differ_by_2_to_the_60(data: st.DataObjec
 def test_no_method_exceeds_the_optimum_of_a_tree(data: st.DataObject, shape: tuple[int, tuple[int, ...]]) -> None:
     size, widths = shape
     target, draft = data.draw(whole_pairs(size))
-    tokens, verdict = comparison.of_trees(target, draft, (), widths)
+    tokens, verdict = methods_on_trees.of_trees(target, draft, (), widths)
     assert isinstance(verdict, OptimalLength), str(verdict)
     assert verdict.certificate.check()
     assert max(tokens.values()) <= verdict.tokens_per_call

@@ -12,10 +12,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from proofs_tests.block_level import methods_on_trees
 from proofs_tests.block_level.models import Rows, model_pairs
 from spec_math import check_lossless_block
 from spec_math.arrays import Array, exact
-from spec_math.block_level import block, chain, chain_priorities, comparison, length, selected_chain, spectr
+from spec_math.block_level import block, chain, chain_priorities, length, selected_chain, spectr
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.tree import grow
 from spec_math.chance import Coin, law
@@ -183,6 +184,6 @@ def test_plan_of_each_node_of_a_tree_is_lossless_as_a_block(
     generate = tree_generator(target, draft, widths)
     verdict = check_lossless_block(generate, target, len(widths) + 1)
     assert verdict, str(verdict)
-    tokens, _ = comparison.of_trees(target, draft, (), widths)
+    tokens, _ = methods_on_trees.of_trees(target, draft, (), widths)
     assert tokens["optimal plan at every node, as a block"] == length.expected(generate, ())
     assert tokens["optimal plan at every node, as a block"] >= tokens["optimal plan at every node"]

@@ -8,24 +8,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from spec_math.block_level import (
-    block,
-    chain,
-    length,
-    optimum,
-    planned_tree,
-    traversal,
-    without_replacement,
-)
-from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level import optimum
 from spec_math.block_level.method import CHAINS
 from spec_math.block_level.methods import METHODS
 from spec_math.block_level.optimum import OptimalLength
-from spec_math.block_level.selected_chain import SelectedModel
-from spec_math.block_level.tree import checked_widths
 from spec_math.language.model import Model
-from spec_math.scheme import Tokens
-from spec_math.token_level import plan
 from spec_math.verdict import Bracket
 
 
@@ -34,8 +21,8 @@ def of_chains(
 ) -> tuple[dict[str, Any], OptimalLength | Bracket]:
     """Return {method: expected tokens per call} for k i.i.d. chains, and the optimum of all verifiers.
 
-    The methods that take one chain stand beside
-    for what k chains add. Exact on Fractions; for toy models: V^lookahead prefixes, and V^k drafts a node.
+    The methods of one chain stand beside them, to show what k chains add. Exact on Fractions; for toy models:
+    V^lookahead prefixes, and V^k drafts a node.
 
     Raises:
         ValueError, TypeError: lookahead or k is not a positive integer; a law is not a probability distribution or the
@@ -48,40 +35,3 @@ def of_chains(
     models = target_model, draft_model, tuple(prefix)
     tokens = {method.name: method.expected(*models, lookahead, k) for method in METHODS if method.drafts is CHAINS}
     return tokens, optimum.tokens_per_call(*models, lookahead, k)
-
-
-def of_trees(
-    target_model: Model, draft_model: Model, prefix: Sequence[int], widths: Sequence[int]
-) -> tuple[dict[str, Any], OptimalLength | Bracket]:
-    """Return {method: expected tokens per call} for a tree drafted without replacement, and the optimum.
-
-    The optimal plan of one position selects a child with a known law c(.|v) at every node. Its selected leaf can be
-    accepted token by token, or verified as a block against Π c, which is never less. Exact on Fractions; for toy
-    models, as traversal verification is enumerated.
-
-    Raises:
-        ValueError, TypeError: widths are not positive integers; a law is not a probability distribution or the prefix
-            is not valid, named by its prefix.
-
-    >>> tokens, best = of_trees(lambda _: ["1/4", "3/4"], lambda _: ["1/2", "1/2"], (), (2, 2))
-    >>> tokens["traversal"], best.tokens_per_call
-    (Fraction(3, 1), Fraction(3, 1))
-    """
-    models = target_model, draft_model, tuple(prefix)
-    widths = checked_widths(widths)
-    laws = Conditionals(*models)
-
-    def selected(path: Tokens) -> Any:
-        return plan.plan_without_replacement(laws.target(path), laws.draft(path), widths[len(path)]).selection
-
-    planned = SelectedModel(laws, selected)
-    tokens = {
-        "recursive rejection at every node": without_replacement.expected(*models, widths),
-        "traversal": length.expected(
-            lambda coin, start: traversal.generate(coin, *models[:2], start, widths), models[2]
-        ),
-        "optimal plan at every node": chain.expected(target_model, planned, models[2], len(widths)),
-        "optimal plan at every node, as a block": block.expected(target_model, planned, models[2], len(widths)),
-        "planned tree": planned_tree.expected(*models, widths),
-    }
-    return tokens, optimum.tokens_per_call_of_tree(*models, widths)
