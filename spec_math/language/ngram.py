@@ -12,10 +12,12 @@ from spec_math.arrays import Array, count
 from spec_math.kernels import Delayed, kernel
 from spec_math.language.context_tree import START, ContextTree, check_range, indices
 from spec_math.language.model import check_prefix
+from spec_math.language.ngram_masses import weigh
 
 DISCOUNT = Fraction(3, 4)
 """Taken off every count. Dyadic, so that every discounted count is exact in float64 too."""
 
+_MANY = 4096  # contexts whose single masses are worth compiling for
 _CHUNK = 256  # rows written together, 8 MiB at 4,096 tokens: the fastest of 16 to 4,096 rows, for orders 2 and 5
 
 
@@ -135,13 +137,19 @@ class NGram:
         if asked.ndim not in (1, 2) or len(asked) != len(given):
             raise ValueError(f"tokens must be [n] or [n, m] for contexts [n = {len(given)}, …]; got {asked.shape}")
         wide = asked.reshape(len(given), -1)
-        nodes = self._counts.nodes(given)
+        counts = self._counts
+        if len(given) >= _MANY:
+            masses = np.empty(wide.shape)
+            tree = counts.keys, counts.start, counts.pair_token, counts.total
+            weigh(tree, (self._excess, self._back, self._base), given, wide, masses)
+            return masses.reshape(asked.shape)
+        nodes = counts.nodes(given)
         weight, scales = self._weights(nodes)
         masses = weight[:, None] * self._base[wide]
         for depth in range(1, self.order):
             # Few contexts of chains that a shorter model drafts are known to their last token.
             seen = np.flatnonzero(nodes[:, depth] >= 0)
-            at, found = self._counts.find_pairs(nodes[seen, depth, None], wide[seen])
+            at, found = counts.find_pairs(nodes[seen, depth, None], wide[seen])
             # Adding 0 where a token is no successor changes nothing, so these are the floats of `rows`.
             masses[seen] += np.where(found, self._excess[at], 0.0) * scales[seen, depth, None]
         return masses.reshape(asked.shape)

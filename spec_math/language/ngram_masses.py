@@ -1,0 +1,59 @@
+"""Masses of single tokens at thousands of contexts of an n-gram model, without the rows, compiled."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from spec_math.kernels import inner_kernel, kernel
+
+
+@kernel
+def weigh(tree: Any, numbers: Any, contexts: Any, tokens: Any, masses: Any) -> None:
+    """Fill the masses [n, m] of tokens [n, m]: the sums of `NGram.rows` in their order, each token found in its list.
+
+    Contexts [n, order - 1]; the tree is keys, starts, tokens of pairs and totals of a `ContextTree`, the numbers are
+    what a pair's count adds, the weight of the next shorter context, and the shortest one's law.
+
+    >>> tree = np.empty(0, np.int64), np.array([0, 1]), np.array([1]), np.array([4])
+    >>> masses = np.empty((1, 2))
+    >>> numbers = np.array([1.0]), np.array([1.0]), np.array([0.25, 0.75])
+    >>> weigh(tree, numbers, np.empty((1, 0), np.int64), np.array([[1, 0]]), masses)
+    >>> masses.tolist()
+    [[0.75, 0.25]]
+    """
+    (keys, start, successors, total), (excess, back, base) = tree, numbers
+    depths = contexts.shape[1] + 1
+    nodes, scales = np.zeros(depths, np.int64), np.empty(depths)
+    for row in range(contexts.shape[0]):
+        deepest, weight = 0, 1.0
+        for depth in range(1, depths):
+            wanted = nodes[depth - 1] * (len(base) + 1) + contexts[row, depths - 1 - depth] + 1
+            at = _place(keys, 0, len(keys), wanted)
+            if at == len(keys) or keys[at] != wanted:
+                break
+            nodes[depth], deepest = at + 1, depth
+        for depth in range(deepest, 0, -1):
+            scales[depth] = weight / total[nodes[depth]]
+            weight *= back[nodes[depth]]
+        for column in range(tokens.shape[1]):
+            mass = weight * base[tokens[row, column]]
+            for depth in range(1, deepest + 1):
+                end = start[nodes[depth] + 1]
+                at = _place(successors, start[nodes[depth]], end, tokens[row, column])
+                if at < end and successors[at] == tokens[row, column]:
+                    mass += excess[at] * scales[depth]
+            masses[row, column] = mass
+
+
+@inner_kernel
+def _place(values: Any, low: int, high: int, wanted: int) -> int:
+    """Return the first place in [low, high) whose value, of ascending ones, is no less than wanted, or high."""
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
