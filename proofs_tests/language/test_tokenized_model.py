@@ -69,3 +69,9 @@ def test_wrong_speakers_are_named():
         TokenizedModel(lambda _: ["1/2", "1/3"], Vocabulary(["a", "b"])).law(())
     with pytest.raises(TypeError, match="str or bytes"):
         TokenizedModel(even, Vocabulary(["a"])).read(3)
+
+
+@pytest.mark.parametrize("row", [["1/2", "1/4"], [0.5, 0.25], [1.5, -0.5]])
+def test_a_law_that_is_none_is_named_by_its_prefix(row):
+    with pytest.raises(ValueError, match=r"law after the prefix \(0, 1\)"):
+        TokenizedModel(lambda _prefix: row, Vocabulary(["a", "b"])).law((0, 1))

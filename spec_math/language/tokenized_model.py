@@ -46,7 +46,12 @@ class TokenizedModel:
                 prefix.
             TypeError: the masses are not numbers.
         """
-        row = checked(self.model(prefix), f"law after the prefix {prefix}")
+        found = self.model(prefix)
+        try:
+            row = checked(found, "law")
+        except (TypeError, ValueError):
+            # A long prefix takes longer to put into words than its law to check.
+            row = checked(found, f"law after the prefix {prefix}")
         if tuple(row.shape) != (len(self.vocabulary),):
             raise ValueError(
                 f"law after the prefix {prefix}: the vocabulary has {len(self.vocabulary)} tokens; the law has shape "

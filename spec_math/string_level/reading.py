@@ -8,7 +8,7 @@ import numpy as np
 
 from spec_math import array_draw
 from spec_math.arrays import Array, check_same_number_type, count
-from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level.drafted_chains import GatheredLaws
 from spec_math.chance import Coin
 from spec_math.distribution import restriction
 from spec_math.language import NGram, TokenizedModel
@@ -114,7 +114,7 @@ class Reading:
             ) from None
 
 
-def opened(target: TokenizedModel, drafter: TokenizedModel, prefix: Sequence[int]) -> tuple[Conditionals, Reading]:
+def opened(target: TokenizedModel, drafter: TokenizedModel, prefix: Sequence[int]) -> tuple[GatheredLaws, Reading]:
     """Open a block after a prefix of target tokens: the target's laws from there on, and what the drafter reads.
 
     Raises:
@@ -126,7 +126,7 @@ def opened(target: TokenizedModel, drafter: TokenizedModel, prefix: Sequence[int
     >>> opened(target, TokenizedModel(lambda prefix: ["1"], Vocabulary(["ab"])), (0, 1))[1].context_tokens
     (0,)
     """
-    laws = Conditionals(target.model, target.model, prefix)
+    laws = GatheredLaws(target.model, target.model, prefix)
     if laws.size != len(target.vocabulary):
         raise ValueError(
             f"target law after the prefix {laws.prefix}: the vocabulary has {len(target.vocabulary)} tokens; the law "

@@ -11,15 +11,17 @@ import numpy as np
 from spec_math import array_draw
 from spec_math.arrays import count
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.drafted_chains import drafted_masses
+from spec_math.block_level.drafted_chains import GatheredLaws, drafted_masses
 from spec_math.drafting.correspondence import carried, places
 from spec_math.language import GreedyTokenizer, TokenizedModel, UntokenisableError
 from spec_math.mean import Mean, known, of_positions, of_strata
 from spec_math.scheme import Tokens
 from spec_math.string_level import given_draft, timing_bias
+from spec_math.string_level.exact_match import LOOKBEHIND
 from spec_math.string_level.methods import METHODS, TOKEN_TIMING, Draft, First, Method
 from spec_math.string_level.psi import most_calls
 from spec_math.string_level.reading import Reading, opened
+from spec_math.string_level.realignment import candidate
 from spec_math.string_level.timing import bias as bias_over_one_vocabulary
 from spec_math.studies.default import models as embedded
 from spec_math.studies.progress import Progress
@@ -169,10 +171,13 @@ def _begins(tokenizer: GreedyTokenizer, text: bytes) -> bool:
 
 
 def _retokenised(
-    tokenized: TokenizedModel, opening: tuple[Conditionals, Reading], drafts: list[Tokens], lookaheads: tuple[int, ...]
+    tokenized: TokenizedModel, opening: tuple[GatheredLaws, Reading], drafts: list[Tokens], lookaheads: tuple[int, ...]
 ) -> tuple[dict[tuple[Method, int], float], list[timing_bias.First]]:
     """Return the mean tokens of SLEM and TokenTiming by lookahead, and TokenTiming's first of the longest drafts."""
     laws, reading = opening
+    # Shorter drafts mostly begin with the same target tokens: one question for the laws after all of them.
+    longest = [candidate(tokenized, laws.prefix, reading.text(said), LOOKBEHIND) for said in dict.fromkeys(drafts)]
+    laws.gather([tokens[:place] for tokens in longest for place in range(len(tokens))], "target")
     values: dict[tuple[Method, int], list[float]] = {}
     firsts: list[timing_bias.First] = []
     for said in drafts:
