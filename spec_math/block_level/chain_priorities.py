@@ -6,13 +6,13 @@ Source: worked out here; block verification is that of Sun et al. 2024.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import Array, count, divide, zeros_like
+from spec_math.arrays import Array, count, divide, is_exact, zeros_like
 from spec_math.block_level import selected_chain
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.node_selection import node_selection
@@ -21,6 +21,7 @@ from spec_math.block_level.ratio_cells import Cells, CellsOf
 from spec_math.chance import Coin
 from spec_math.distribution import normalised
 from spec_math.language.model import Model
+from spec_math.number_types import remembering
 from spec_math.scheme import Tokens
 from spec_math.token_level.equal_ratios import Joined, joined
 from spec_math.token_level.knot_mixture import KnotMixture, knot_mixture
@@ -75,6 +76,14 @@ class _Refinement:
     whole: Joined
     pools: KnotMixture
     cells: Cells | None
+    _below: dict[int, PriorityLaw] = field(default_factory=dict[int, PriorityLaw], init=False, compare=False)
+
+    def below(self, place: int, priority: PriorityLaw) -> PriorityLaw:
+        """Return what the priority of this node becomes below a token at a place of the order."""
+        if place not in self._below:
+            weights, low, high = nested(self.pools, place)
+            self._below[place] = priority.given(weights, self.order.draft_below[low], self.order.draft_below[high])
+        return self._below[place]
 
     def places(self, token: int) -> list[tuple[Any, int]]:
         """Return where a token stands in the order, with which shares."""
@@ -177,11 +186,8 @@ class Priorities:
         if len(path) <= self._stem:
             return self._priorities[()]
         if path not in self._priorities:
-            above, ends = self._refinement(path[:-1]), self._refinement(path[:-1]).order.draft_below
-            parts: list[tuple[Any, PriorityLaw]] = []
-            for share, place in above.places(path[-1]):
-                weights, low, high = nested(above.pools, place)
-                parts.append((share, self.priority(path[:-1]).given(weights, ends[low], ends[high])))
+            above, priority = self._refinement(path[:-1]), self.priority(path[:-1])
+            parts = [(share, above.below(place, priority)) for share, place in above.places(path[-1])]
             self._priorities[path] = mixed(parts) if len(parts) > 1 else parts[0][1]
         return self._priorities[path]
 
@@ -203,10 +209,14 @@ class Priorities:
 
     def _refinement(self, path: Tokens) -> _Refinement:
         if path not in self._refinements:
-            whole, cells = self._order(path)
-            ratios, gains = node_selection(whole.order, self._weight(path), self.priority(path), self.k)
-            pools = knot_mixture(whole.order.draft, ratios, gains)
-            self._refinements[path] = _Refinement(whole.order, whole, pools, cells)
+            target, draft = self.laws.target(path), self.laws.draft(path)
+            weight, priority = self._weight(path), self.priority(path)
+            if self._cells_of is None and is_exact(target):
+                pieces = tuple(priority.masses), tuple(priority.low), tuple(priority.high)
+                made = _exact_refinement(tuple(target), tuple(draft), weight, pieces, self.k)
+            else:
+                made = _refined(*self._order(path), weight, priority, self.k)
+            self._refinements[path] = made
         return self._refinements[path]
 
     def _order(self, path: Tokens) -> tuple[Joined, Cells | None]:
@@ -217,3 +227,16 @@ class Priorities:
         cells = self._cells_of(target[None], draft[None])
         drafted = np.append(cells.draft[0], zeros_like(cells.never))
         return joined(ratio_order(np.append(cells.target[0], cells.never), drafted), len(drafted)), cells
+
+
+def _refined(whole: Joined, cells: Cells | None, weight: Any, priority: PriorityLaw, k: int) -> _Refinement:
+    ratios, gains = node_selection(whole.order, weight, priority, k)
+    return _Refinement(whole.order, whole, knot_mixture(whole.order.draft, ratios, gains), cells)
+
+
+# Each path of a walk over all of them works its nodes out anew, from the same Fractions.
+@remembering(1024)
+def _exact_refinement(target: Any, draft: Any, weight: Any, pieces: Any, k: int) -> _Refinement:
+    t, d = (np.array(masses, dtype=object) for masses in (target, draft))
+    priority = PriorityLaw(*(np.array(each, dtype=object) for each in pieces))
+    return _refined(joined(ratio_order(t, d), len(t)), None, weight, priority, k)
