@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofs_tests.block_level.chain_batches import Batch, exact_batch, float_batch, replayed
+from proofs_tests.block_level.chain_batches import Batch, distance, exact_batch, float_batch, replayed
 from proofs_tests.block_level.models import Rows, model_pairs
 from spec_math import array_draw
 from spec_math.arrays import exact, proportional_to
@@ -56,7 +56,7 @@ def test_array_form_is_the_replayed_program_beyond_the_rounding(
             )
         given_to_it = Batch(*(torch.from_numpy(array) for array in batch))
     emitted, count = verify(*given_to_it)
-    far = np.asarray(array_form.distance(decide, *given_to_it)) > array_draw.rounding(shape[-1])
+    far = np.asarray(distance(decide, given_to_it)) > array_draw.rounding(shape[-1])
     expected = np.array([replayed(program, batch, row) for row in range(shape[0])])
     assert (np.asarray(emitted)[far] == expected[far]).all()
     assert (np.asarray(count) == (np.asarray(emitted) >= 0).sum(axis=1)).all()
@@ -71,10 +71,10 @@ def test_nothing_changes_within_the_distance(
     verify: Any, decide: Any, data: st.DataObject, lookahead: int, seed: int
 ) -> None:
     batch = exact_batch(data.draw(model_pairs(data.draw(st.integers(2, 3)))), lookahead, seed)
-    distance = array_form.distance(decide, *batch)
+    least = distance(decide, batch)
     emitted = verify(*batch).emitted
     for sign in (-1, 1):
-        moved = batch.uniforms + sign * distance[:, None] * Fraction(99, 100)
+        moved = batch.uniforms + sign * least[:, None] * Fraction(99, 100)
         moved = np.where((moved >= 0) & (moved < 1), moved, batch.uniforms)
         assert (verify(batch.targets, batch.drafts, batch.tokens, moved).emitted == emitted).all()
 

@@ -122,28 +122,6 @@ def joined(tokens: Array, accepted: Array, follows: Array) -> Verified:
     )
 
 
-def distance(decide: Decide, targets: Array, drafts: Array, tokens: Array, uniforms: Array) -> Array:
-    """Return for each block, [B], how far its uniforms are from a decision that would be another.
-
-    It is the least |u − p| over the coins tossed, and the least distance of the last uniform from a border between two
-    tokens. Beyond `array_draw.rounding(V)` float64 decides as the program does that is replayed on the same uniforms.
-
-    >>> from spec_math.arrays import exact
-    >>> import numpy as np
-    >>> targets, drafts = exact([[["1/4", "3/4"], ["1/2", "1/2"]]]), exact([[["1/2", "1/2"]]])
-    >>> distance(decide_chain, targets, drafts, np.array([[0]]), exact([["2/5", "1/5"]])).tolist()
-    [Fraction(1, 10)]
-    """
-    check(targets, drafts, tokens, uniforms)
-    decisions = decide(targets, drafts, tokens, uniforms)
-    xp = array_namespace(tokens)
-    coins = abs(uniforms[:, :-1] - decisions.chances)
-    least = array_draw.distance(decisions.masses, uniforms[:, -1])
-    for place in range(tokens.shape[1]):
-        least = xp.where(decisions.tossed[:, place], xp.minimum(least, coins[:, place]), least)
-    return least
-
-
 def decide_chain(targets: Array, drafts: Array, tokens: Array, uniforms: Array) -> Decisions:
     """Decide token by token: position i is tossed while all before it are accepted, with chance min(1, t/d).
 
