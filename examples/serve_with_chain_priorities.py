@@ -131,7 +131,7 @@ def generate(
     return blocks
 
 
-def tokens_per_call(method: Any, shape: tuple[int, int], texts: int = 40, calls: int = 5) -> tuple[float, float]:
+def tokens_per_call(method: Any, shape: tuple[int, int], texts: int = 20, calls: int = 5) -> tuple[float, float]:
     """Return the mean number of tokens of a call, and its standard error over texts."""
     models = two_models(24)
     means = []

@@ -104,7 +104,7 @@ def test_an_example_that_drafts_one_chain_twice_does_not_end_in_its_check(tmp_pa
     text = PATH.read_text(encoding="utf-8")
     for right, wrong in (
         ('("chain priorities", (4, 3))', '("chain priorities", (1, 3))'),
-        ("texts: int = 40", "texts: int = 6"),
+        ("texts: int = 20", "texts: int = 6"),
     ):
         assert text.count(right) == 1
         text = text.replace(right, wrong)
