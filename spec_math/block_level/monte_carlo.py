@@ -108,10 +108,11 @@ def sample(
         place = number if setting.in_turn else int(rng.integers(len(setting.prefixes)))
         prefix = setting.prefixes[place % len(setting.prefixes)]
         block = _Drafted(setting, prefix, rng)
-        plain.append(block.accepted(TOKEN_BY_TOKEN, 1))
+        alone = block.accepted(TOKEN_BY_TOKEN, 1)
+        plain.append(alone)
         for row, (method, k) in zip(rows, lines, strict=True):
             if number % method.effort == 0:
-                row.append(block.accepted(method, k))
+                row.append(alone if method is TOKEN_BY_TOKEN else block.accepted(method, k))
         progress(1)
     every = np.array(plain)
     return [

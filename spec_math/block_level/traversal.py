@@ -60,6 +60,9 @@ def _visited(coin: Coin, laws: Conditionals, path: Tokens, children: tuple[Node,
     """Judge the tree below a node of this weight: return what is emitted, nothing where all of it is rejected."""
     if laws.ends(path):
         return path if coin.flip(weight) else ()
+    if not children:
+        # The law after a leaf is asked for where the leaf is accepted alone.
+        return (*path, coin.draw(laws.target(path))) if not path or coin.flip(weight) else ()
     t, drawn = laws.target(path), tuple(child.token for child in children)
     for place, child in enumerate(children):
         d = without(laws.draft(path), drawn[:place])

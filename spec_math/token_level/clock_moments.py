@@ -24,6 +24,7 @@ k'² 1.47^k' (3R + 4 heavy + 100)·2^-53, besides the quadrature's error: that i
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -98,7 +99,7 @@ def moments(draft: Array, k: int) -> Moments | None:
     if found is None:
         return None
     nodes, weights, last = found
-    series = _series(k, last)
+    series = _series(k, last).copy()  # a kernel compiled anew would be the price of an array that cannot be written
     heavy = np.flatnonzero(draft * last > _LIGHT)
     sums = np.zeros((len(draft) // _KEPT + 1, series.shape[1]))
     _power_sums(draft, last, sums)
@@ -120,6 +121,7 @@ def _grid(draft: Array, k: int) -> tuple[Array, Array, float] | None:
     return nodes, np.concatenate([widths, (starts[:, None] * widths).ravel()]), float(2 * starts[-1])
 
 
+@lru_cache(64)
 def _series(k: int, last: float) -> Array:
     size = k
     while any(_lost(m, size) * last >= 2.0**-62 for m in range(1, k)):

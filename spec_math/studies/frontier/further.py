@@ -16,7 +16,6 @@ from spec_math.block_level.drafted_chains import GatheredLaws, extended, with_di
 from spec_math.block_level.planned_tree import Plans
 from spec_math.block_level.tree import Node, inner
 from spec_math.chance import sample
-from spec_math.scheme import Tokens
 from spec_math.studies.frontier import contenders
 from spec_math.studies.frontier.contenders import Contender, Shape, chains, starts
 from spec_math.studies.frontier.regime import Regime
@@ -60,13 +59,10 @@ def of_beams(regime: Regime, samples: int, seed: int, progress: Progress) -> lis
 def accepted(laws: GatheredLaws, tree: tuple[Node, ...], lookahead: int, rng: Any) -> list[float]:
     """Run traversal on a drafted tree: for each level 1 where a token of it is accepted that does not end the text.
 
-    The laws after its leaves are asked for where traversal draws from them.
-
     >>> laws = GatheredLaws(lambda prefix: [1.0], lambda prefix: [1.0], ())
     >>> accepted(laws, (Node(0),), 2, np.random.default_rng(0))
     [1.0, 0.0]
     """
-    laws.gather(_leaves(tree, ()))
     emitted = sample(lambda coin: traversal.verify(coin, tree, laws), rng)
     # The last token is the target's own, or ends the text: it is no accepted token that something follows.
     return [float(place < len(emitted) - 1) for place in range(lookahead)]
@@ -176,10 +172,3 @@ def _cut(way: Way, found: dict[int, list[Any]]) -> list[Contender]:
 def _tokens(rows: Sequence[Any], size: int) -> contenders.FLOAT:
     """Return tokens per call [n] of samples of the numbers of `given_drafts`, cut at a lookahead."""
     return 1 + np.array(rows, dtype=np.float64)[:, :size].sum(axis=1)
-
-
-def _leaves(tree: tuple[Node, ...], path: Tokens) -> list[Tokens]:
-    """Return the paths below which nothing is drafted."""
-    if not tree:
-        return [path]
-    return [found for node in tree for found in _leaves(node.children, (*path, node.token))]
