@@ -1,11 +1,11 @@
 """The edge of a hull above one place: that of the stored hull, on curves and laws made to take hundreds of lines."""
 
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import pytest
 
+from proofs_tests.token_level.slow_hulls import geometric
 from spec_math import exact
 from spec_math.token_level import decide_plan, hull_edge
 from spec_math.token_level.stable_order import stable_order
@@ -117,13 +117,6 @@ def test_random_curves_in_whole_numbers_have_the_stored_edge():
                     Fraction(heights[end]) - Fraction(heights[true[0]]) - slope * Fraction(place[end] - place[true[0]])
                 )
                 assert 0 <= above <= Fraction(2.0**-40)
-
-
-def geometric(size):
-    """Draft masses 2^(1−n), 2^(1−n), 2^(2−n), …, 1/2, and as target the law of the higher of two drafts."""
-    draft = [Fraction(1, 2 ** (size - 1))] + [Fraction(2**i, 2**size) for i in range(1, size)]
-    below = [sum(draft[:i], Fraction(0)) for i in range(size + 1)]
-    return exact([b**2 - a**2 for a, b in pairwise(below)]), exact(draft)
 
 
 def test_laws_made_for_hundreds_of_chords_have_in_floats_the_edges_of_their_fractions():

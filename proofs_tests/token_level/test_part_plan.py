@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from proofs_tests.token_level.slow_hulls import geometric
 from spec_math import exact
 from spec_math.token_level import decide_plan, part_plan, part_sorted
 
@@ -93,6 +94,19 @@ def test_pools_are_those_of_fractions() -> None:
             np.abs(ours - theirs.astype(float)).max() < BOUND
             for ours, theirs in zip(found[1:], (low, high), strict=True)
         )
+
+
+def test_pools_that_no_few_lines_find_are_those_of_fractions() -> None:
+    """A hull of 200 vertices, of which each line shows one. Control: laws that are alike have one pool."""
+    laws, best = geometric(200), np.array([0, 1, 77, 150, 199])
+    target, draft = (np.tile(side.astype(float), (len(best), 1)) for side in laws)
+    sizes, u = np.full(len(best), 2), np.full(len(best), 0.5)
+    given: Any = [side[None] for side in laws]
+    curves = decide_plan.selection(decide_plan.ratios(given[0], given[1]), given[0], given[1], np.array([2]), 2)
+    place = curves.tokens[0].argsort()
+    true = [decide_plan.edge(curves, exact(["1/2"]), place[[token]])[0][0] for token in best]
+    assert part_plan.pools(target, draft, sizes, u, best)[0].tolist() == curves.tokens[0][true].tolist()
+    assert part_plan.pools(draft, draft, sizes, u, best)[0].tolist() == [0] * len(best)
 
 
 def light_tokens(rng: np.random.Generator) -> Any:
