@@ -57,6 +57,15 @@ def test_fractions_are_left_as_they_are() -> None:
     assert found.place[order.tokens].tolist() == [0, 1, 2]
 
 
+def test_masses_of_classes_are_spread_in_proportion_to_the_draft() -> None:
+    """Three classes of ratios 1/2, 1 and 2, whose masses are put forward as 1/8, 3/8 and 1/2."""
+    draft = np.array([0.25, 0.125, 0.125, 0.25, 0.25])
+    order = ratio_order(draft * [1.0, 2.0, 0.5, 0.5, 1.0] / 0.9375, draft)
+    found, row = joined(order, 5), np.zeros(5)
+    found.spread(np.array([0.125, 0.375, 0.5]), row)
+    assert row == pytest.approx([0.1875, 0.5, 0.125 / 3, 0.25 / 3, 0.1875], rel=1e-12)
+
+
 def follows(seed: int) -> Callable[[tuple[int, ...]], FLOAT]:
     def model(prefix: tuple[int, ...]) -> FLOAT:
         return backing_off(seed + sum(prefix))

@@ -148,6 +148,10 @@ def test_the_fast_order_is_the_stable_one(monkeypatch):
     torch = pytest.importorskip("torch")
     assert (stable_order(torch.from_numpy(key)).numpy() == stable).all()
     assert (stable_order(key[1:2]) == stable[1:2]).all()
+    assert [stable_order(key[:, :size]).tolist() for size in (1, 2)] == [
+        [[0]] * 4,
+        stable_order(key[:, :2].astype(object)).tolist(),
+    ]
     narrow = key.astype(np.float32)
     assert (stable_order(narrow) == np.argsort(narrow, axis=-1, kind="stable")).all()
     monkeypatch.setattr(hull_edge, "on_host", lambda _: False)

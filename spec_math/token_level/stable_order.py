@@ -35,7 +35,7 @@ def _argsort(key: Any) -> Any:
     if is_exact(key):
         return np.argsort(key, axis=1, kind="stable")
     size, single = key.shape[-1], key.dtype == np.float32
-    behind = 32 if single else max(1, (size - 1).bit_length())
+    behind = 32 if single else (size - 1).bit_length()
     if single:
         packed = key.view(np.int32).astype(np.int64)
         packed <<= behind
