@@ -145,6 +145,16 @@ def test_one_minus_the_draft_mass_misses_that_bound():
     assert not np.isfinite(naive).all()
 
 
+def test_as_many_terms_as_are_allowed_are_summed(monkeypatch):
+    """Sets of 0, 1 and 2 of four tokens: 4 + 16 + 6 terms."""
+    order = ratio_order(*[exact(["1/8", "1/8", "1/4", "1/2"])] * 2)
+    monkeypatch.setattr(prefix_law, "TERMS", 26)
+    assert prefix_law.without_replacement(order, 3).inside[-1] == 1
+    monkeypatch.setattr(prefix_law, "TERMS", 25)
+    with pytest.raises(ValueError, match="needs about 26 terms, more than 25"):
+        prefix_law.without_replacement(order, 3)
+
+
 def test_too_many_sets_are_refused():
     draft = exact([Fraction(1, 60)] * 60)
     with pytest.raises(ValueError, match="n = 60, k = 7 needs about 409175740 terms, more than 1000000: use"):

@@ -180,7 +180,7 @@ def pooled(order: RatioOrder, law: PrefixLaw) -> tuple[KnotMixture, Array]:
 def _prepared(t: Array, order: RatioOrder, law: PrefixLaw, k: int, independent: bool) -> Plan:
     pools, chances = pooled(order, law)
     # Masses that no draft can have are in proportion to the target's own sum, as those in the order are.
-    target = t.copy() if is_exact(t) else t / t.sum()
+    target = t / t.sum()
     target[order.tokens] = order.target
     selection, kept = zeros_like(t), zeros_like(t)
     selection[order.tokens], kept[order.tokens] = pools.selection, chances
