@@ -121,9 +121,9 @@ class ExactRow:
         if len(top) == sum(mass > 0 for mass in self.b):
             top = top[:-1]
         fixed = set(top)
-        rest = self.sum_b - sum(self.b[token] for token in fixed)
-        drawn = sum(
-            min(self.a[token] * rest, self.b[token] * self.sum_a) for token in range(len(self.a)) if token not in fixed
-        )
-        tested = Fraction(drawn, self.sum_a * rest)
+        scale = Fraction(self.sum_b, self.sum_b - sum(self.b[token] for token in fixed))
+        # Σ min(t, λd) of all tokens is 1 − E(λ), and the fixed ones are taken out.
+        tested = 1 - self.excess(scale)
+        for token in fixed:
+            tested -= min(Fraction(self.a[token], self.sum_a), scale * Fraction(self.b[token], self.sum_b))
         return tested + Fraction(sum(self.a[token] for token in fixed), self.sum_a), tested
