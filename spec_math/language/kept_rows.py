@@ -17,7 +17,7 @@ from spec_math.language.tempered import TemperedNGram
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
 
-MOST_BYTES = 2**27
+MOST_BYTES = 2**25
 """What the kept laws of a model may take."""
 
 

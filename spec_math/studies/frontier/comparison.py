@@ -6,14 +6,14 @@ Source: our own.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from spec_math.block_level.method import Drafts, Method
 from spec_math.mean import Mean, of_independent
 from spec_math.studies.frontier import branching, ceilings, contenders, further, trees
 from spec_math.studies.frontier.contenders import Contender, Shape
 from spec_math.studies.frontier.costs import Costs
-from spec_math.studies.frontier.regime import Regime
+from spec_math.studies.frontier.regime import Regime, kept
 from spec_math.studies.frontier.ways import Way
 from spec_math.studies.progress import Progress
 
@@ -89,13 +89,15 @@ def compare(regime: Regime, asked: Asked, progress: Progress) -> Frontier:
     """
     if asked.samples < LEAST:
         raise ValueError(f"--samples must be at least {LEAST}: a third chooses shapes; got {asked.samples}")
-    chosen, best = trees.of_trees(regime, asked.budgets, asked.samples, asked.seed, progress)
-    drawn = contenders.of_chains(regime, asked.samples, asked.seed, progress)
-    drawn += further.of_beams(regime, asked.samples, asked.seed, progress)
+    # What is kept goes with this call, and not with its result.
+    keeping = replace(regime, models=kept(regime.models))
+    chosen, best = trees.of_trees(keeping, asked.budgets, asked.samples, asked.seed, progress)
+    drawn = contenders.of_chains(keeping, asked.samples, asked.seed, progress)
+    drawn += further.of_beams(keeping, asked.samples, asked.seed, progress)
     for others in (further.of_plans, further.of_noise, further.of_stems, branching.of_branching):
-        drawn += others(regime, asked.samples, asked.seed, progress)
+        drawn += others(keeping, asked.samples, asked.seed, progress)
     means = _Means()
-    bounds = [*ceilings.of_drafts(regime, asked.samples, asked.seed, progress), *best]
+    bounds = [*ceilings.of_drafts(keeping, asked.samples, asked.seed, progress), *best]
     found = [*drawn, *chosen]
     methods = list(dict.fromkeys(one.method for one in found))
     by_budget: dict[int, list[Point]] = {}

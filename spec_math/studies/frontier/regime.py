@@ -85,11 +85,9 @@ def at(name: str, models: BlockModels, temperature: float, draft_temperature: fl
     for value in (temperature, drafts):
         if not 0 < value < float("inf"):
             raise ValueError(f"a temperature must be positive and finite; got {value:g}")
-    target, draft = (
-        kept(heated(in_floats(model), value)) for model, value in ((models.target, temperature), (models.draft, drafts))
-    )
+    target, draft = heated(in_floats(models.target), temperature), heated(in_floats(models.draft), drafts)
     warm = replace(models, target=target, draft=draft)
-    return Regime(name, warm, temperature, drafts, facts(warm))
+    return Regime(name, warm, temperature, drafts, facts(kept(warm)))
 
 
 def facts(models: BlockModels, most: int = 200) -> Facts:
@@ -124,14 +122,18 @@ def in_floats(model: Model) -> Model:
     return Table(rows, model.context, default, model.end)
 
 
-def kept(model: Model) -> Model:
-    """Return an n-gram model with the laws that it was asked for last kept; any other model as it is.
+def kept(models: BlockModels) -> BlockModels:
+    """Return n-gram models that keep the laws that they were asked for last, for one comparison; others as they are.
 
     >>> table = Table({(): [0.25, 0.75]}, context=0)
-    >>> kept(table) is table
+    >>> kept(BlockModels(table, table, ((),), 2, "one table")).target is table
     True
     """
-    return KeptRows(model) if isinstance(model, NGram | TemperedNGram) else model
+    target, draft = (
+        KeptRows(model) if isinstance(model, NGram | TemperedNGram) else model
+        for model in (models.target, models.draft)
+    )
+    return replace(models, target=target, draft=draft)
 
 
 def laws_after(models: BlockModels, prefix: Tokens) -> tuple[Any, Any]:
