@@ -35,6 +35,13 @@ def test_exact_match_is_lossless(pair, reach):
     assert isinstance(check_lossless_block(generate, target.model, 3, rounds), Lossless)
 
 
+@given(speaker_pairs(), st.integers(1, 2))
+def test_as_much_is_accepted_as_the_emitted_tokens_share_with_the_drafted(pair, lookahead):
+    for found in law(lambda coin: exact_match.run(coin, *pair, (), lookahead)):
+        alike = [token == drafted for token, drafted in zip(found.tokens, found.drafted, strict=False)]
+        assert found.accepted == [*alike, False].index(False)
+
+
 @given(vocabulary_pairs(), st.integers(1, 3))
 def test_the_program_accepts_what_table_3_says(case, lookahead):
     target, draft, targets, drafts = case

@@ -17,6 +17,7 @@ from spec_math.arrays import exact
 from spec_math.chance import law
 from spec_math.language import GreedyTokenizer, Table, Vocabulary
 from spec_math.string_level.psi import first_token, longest_lookahead, most_calls, psi, unreachable
+from spec_math.string_level.two_tries import most_tokens
 
 HALF = Fraction(1, 2)
 
@@ -238,3 +239,18 @@ def test_the_laws_asked_of_a_drafter_that_may_say_anything(target, draft):
     uniform = [Fraction(1, len(draft))] * len(draft)
     both = Vocabulary(target), Vocabulary(draft)
     assert most_calls(*both) == first_token(*both, lambda _: uniform).calls
+
+
+@given(vocabularies(), vocabularies())
+def test_the_most_draft_tokens_that_spell_a_node_are_those_of_all_segmentations(target, draft):
+    target_trie, draft_trie = Vocabulary(target).trie, Vocabulary(draft).trie
+
+    def most(text):
+        if not text:
+            return 0
+        counts = [most(text[: -len(token)]) for token in map(str.encode, draft) if token and text.endswith(token)]
+        return max([count + 1 for count in counts if count >= 0], default=-1)
+
+    texts = {token.encode()[:end] for token in target for end in range(len(token.encode()) + 1)}
+    found = most_tokens(target_trie, draft_trie).tolist()
+    assert sorted(found) == sorted(map(most, texts))

@@ -211,3 +211,9 @@ def test_a_rejected_draft_is_no_fallback():
     assert set(rejected) == {(0,), ()}
     assert rejected[0,] is None
     assert "nothing was drafted" in rejected[()]
+
+
+def test_a_lookahead_that_is_no_count_is_named():
+    target, drafter = speaker(["a"], [1]), speaker(["a"], [1])
+    with pytest.raises(ValueError, match=r"^lookahead must be"):
+        law(lambda coin: rejection.run(coin, target, drafter, (), 0))

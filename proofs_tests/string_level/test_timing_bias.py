@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from proofs_tests.strategies import pairs
 from proofs_tests.string_level.stripping import STRIPPING
 from proofs_tests.tokenized_models import speaker, speaker_pairs
-from spec_math import law, sample, total_variation
+from spec_math import exact, law, sample, total_variation
 from spec_math.language import TokenizedModel, Vocabulary
 from spec_math.string_level import timing, timing_bias
 from spec_math.string_level.reading import opened
@@ -105,3 +105,9 @@ def test_a_first_token_is_read_as_the_program_reads_it_where_the_tokeniser_loses
     emitted = law(lambda coin: timing.generate(coin, target, drafter, (0,), 2)[0])
     masses = [emitted.get(token, 0) for token in range(4)]
     assert timing_bias.total_variation(target, drafter, (0,), 2) == total_variation(masses, target.law((0,))) > 0
+
+
+def test_whether_a_token_is_among_those_chosen_may_be_said_by_0_and_1():
+    target, firsts = exact(["1/4", "3/4"]), [timing_bias.First(token, Fraction(1, 2)) for token in (0, 1, None)]
+    wanted = [Fraction(3, 8), Fraction(-1, 8), 0]
+    assert timing_bias.excesses(target, firsts, [True, False]) == timing_bias.excesses(target, firsts, [1, 0]) == wanted
