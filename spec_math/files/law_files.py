@@ -92,7 +92,8 @@ def open_laws(location: str | Path) -> LawFile:
     path, wanted = _split(str(location))
     if path.suffix not in _READERS:
         raise LawFileError(
-            f"{path}: laws are read from .npy, .npz and .safetensors files, not from {path.suffix or 'a bare name'!r}"
+            f"{path}: laws are read from .npy, .npz and .safetensors files, not from "
+            f"{repr(path.suffix) if path.suffix else 'a name without an ending'}; numpy.save(path, laws) writes one"
         )
     if not path.is_file():
         raise LawFileError(f"{path}: there is no such file")
