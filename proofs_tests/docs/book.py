@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import ast
 import contextlib
-import os
 import re
-import subprocess
-import sys
 from collections.abc import Iterator
 from functools import cache
 from importlib import import_module
 from pathlib import Path
 
-from typer.testing import CliRunner
+from typer.testing import CliRunner, Result
 
 from spec_math.cli import app
 
@@ -27,7 +24,6 @@ CODE = re.compile(r"`([^`\n]+)`")
 # A closed form has a name like a test's: a scheme's test_acceptance.
 TEST = re.compile(r"(?!test_acceptance\Z)([\w./]*test_\w+\.py)?(::)?(test_\w+)?")
 COMMAND = re.compile(r"^\$ spec-math (.*)$", re.MULTILINE)
-PROCESSES = {"prove"}
 SYMBOL = re.compile(r"(spec_math|torch_bridge|examples)(\.\w+)+")
 
 
@@ -97,20 +93,7 @@ def commands(page: Path) -> list[str]:
     return COMMAND.findall(page.read_text(encoding="utf-8"))
 
 
-def typed(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
-    """Run a command of a page in a folder, as the installed spec-math would.
-
-    What starts processes of its own is one itself; the others run in this process, where the library is loaded.
-    """
-    if command.split()[0] not in PROCESSES:
-        with contextlib.chdir(folder):
-            ran = CliRunner().invoke(app, command.split())
-        return subprocess.CompletedProcess(command, ran.exit_code, ran.output, "")
-    return subprocess.run(
-        [sys.executable, "-c", "from spec_math.cli import main; main()", *command.split()],
-        cwd=folder,
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), os.environ.get("PYTHONPATH", "")])},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def typed(command: str, folder: Path) -> Result:
+    """Run a command of a page in a folder, in this process, where the library is loaded."""
+    with contextlib.chdir(folder):
+        return CliRunner().invoke(app, command.split())

@@ -37,7 +37,7 @@ def test_every_task_runs_as_written(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert [command.split()[0] for command in commands(PAGE)] == list(EXIT_CODES)
     for command in commands(PAGE):
         ran = typed(command, tmp_path)
-        assert ran.returncode == EXIT_CODES[command.split()[0]], ran.stdout + ran.stderr
+        assert ran.exit_code == EXIT_CODES[command.split()[0]], ran.output
 
 
 def test_a_task_that_is_too_long_or_missing_is_found() -> None:

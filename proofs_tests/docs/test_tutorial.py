@@ -19,7 +19,7 @@ def test_the_tutorial_runs_as_written(tmp_path: Path, monkeypatch: pytest.Monkey
     assert [command.split()[0] for command in commands(PAGE)] == ["compare", "prove", "blocks"]
     for command in commands(PAGE):
         ran = typed(command, tmp_path)
-        assert ran.returncode == 0, ran.stdout + ran.stderr
+        assert ran.exit_code == 0, ran.output
     assert {path.suffix for path in (tmp_path / "results").iterdir()} == {".html", ".json", ".csv", ".svg"}
 
 
