@@ -3,18 +3,20 @@
 import math
 from dataclasses import replace
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from proofs_tests.controls import CONTROLS
 from spec_math import overlap, residual
+from spec_math.files.law_files import open_laws
 from spec_math.render.data import as_csv, as_json, from_json
 from spec_math.render.figure import look
 from spec_math.scheme import Scheme, draw_independent
 from spec_math.studies.positions.comparison import compare
 from spec_math.studies.positions.lines import Facts
-from spec_math.studies.positions.stream import from_rows
+from spec_math.studies.positions.stream import Batch, from_files, from_rows
 from spec_math.studies.positions.study import CompareRequest, study
 from spec_math.studies.positions.table import finding, result_of
 from spec_math.studies.positions.tally import Tally
@@ -247,9 +249,25 @@ def overlap_of(target, draft, k):  # noqa: ARG001
 @pytest.mark.parametrize("row", [[1.0, 0.0, 3.0], [0.0, 7.0], [1e-300, 3e-300, 0.0], [1e300, 1.0, 1e300]])
 def test_facts_of_a_law_that_is_not_divided_are_those_of_its_definition(row: list[float]) -> None:
     facts, masses = Facts(), [Fraction(mass) / sum(map(Fraction, row)) for mass in row]
-    facts.take(np.array([row]), np.array([0.5]))
+    facts.take(Batch(0, np.array([row]), np.array([row]), 0.0), np.array([0.5]))
     entropy = -math.fsum(float(mass) * math.log(mass) for mass in masses if mass >= Fraction(1, 10**300))
     assert abs(facts.largest.mean - float(max(masses))) <= 2.0**-50
     # log S and Σ m log m / S are below 1,000 each: a few roundings of that.
     assert abs(facts.entropy.mean - entropy) <= 1_000 * 2.0**-50
     assert facts.overlap.mean == 0.5
+
+
+@pytest.mark.parametrize("heat", [1.0, 0.5])
+def test_the_entropy_of_logits_is_that_of_their_softmax(heat: float, tmp_path: Path) -> None:
+    """The target's, at its own temperature, of one file that is the draft as well, with tokens of no mass."""
+    logits = np.array([[2.0, -3.0, -np.inf, 0.5], [-2_000.0, 0.0, 1.0, 1.0]])
+    np.save(tmp_path / "logits.npy", logits)
+    file = open_laws(tmp_path / "logits.npy")
+    facts = Facts()
+    for batch in from_files(file, file, logits=True, temperatures=(heat, 3.0)).batches(1):
+        facts.take(batch, np.array([1.0]))
+    entropies: list[float] = []
+    for row in logits:
+        masses = [math.exp((logit - max(row)) / heat) for logit in row]
+        entropies.append(-math.fsum(m / sum(masses) * math.log(m / sum(masses)) for m in masses if m))
+    assert abs(facts.entropy.mean - math.fsum(entropies) / 2) <= 100 * 2.0**-50

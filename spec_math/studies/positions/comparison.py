@@ -61,7 +61,7 @@ def compare(
             flushed += _flush(chunk, result, flushed)
         first = chunk.rows
         chunk.take(batch.targets, batch.drafts)
-        result.facts.take(batch.targets, chunk.overlap(1)[0][first:])
+        result.facts.take(batch, chunk.overlap(1)[0][first:])
         best = {k: chunk.optimum(k)[0][first:] for k in ks}
         result.hardest = _harder(result.hardest, batch, best[ks[-1]])
         for row in range(-batch.start % step, len(batch.targets), step):

@@ -8,7 +8,7 @@ import numpy as np
 
 from spec_math.invariants import Watch
 from spec_math.scheme import Optimum, Scheme
-from spec_math.studies.positions.stream import FLOAT
+from spec_math.studies.positions.stream import FLOAT, Batch
 from spec_math.studies.positions.tally import Tally
 
 
@@ -51,19 +51,24 @@ class Facts:
     entropy: Tally = field(default_factory=Tally)
     overlap: Tally = field(default_factory=Tally)
 
-    def take(self, targets: FLOAT, overlaps: FLOAT) -> None:
-        """Take in positions: target masses [n, V], still to be divided by their sums, and overlaps [n].
+    def take(self, batch: Batch, overlaps: FLOAT) -> None:
+        """Take in positions with their overlaps [n].
 
         The entropy of masses m of the sum S is log S − Σ m log m / S: nothing is divided but sums.
 
-        >>> import numpy as np
-        >>> facts = Facts()
-        >>> facts.take(np.array([[1.0, 1.0]]), np.array([0.75]))
+        >>> facts, halves = Facts(), np.array([[1.0, 1.0]])
+        >>> facts.take(Batch(0, halves, halves, 0.0), np.array([0.75]))
         >>> facts.largest.mean, round(facts.entropy.mean, 4), facts.overlap.mean
         (0.5, 0.6931, 0.75)
         """
-        sums, logs = targets.sum(axis=1), np.maximum(targets, 5e-324)
-        np.log(logs, out=logs)
+        targets, logs = batch.targets, batch.target_logs
+        if logs is None:
+            logs = np.maximum(targets, 5e-324)
+            np.log(logs, out=logs)
+        elif logs.min() == -np.inf:
+            # A mass of 0 adds nothing, whatever finite number it is multiplied with.
+            logs = np.maximum(logs, -1e300)
+        sums = targets.sum(axis=1)
         self.largest.add(targets.max(axis=1) / sums)
         self.entropy.add(np.log(sums) - np.einsum("ij,ij->i", targets, logs) / sums)
         self.overlap.add(overlaps)

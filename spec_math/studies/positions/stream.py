@@ -24,12 +24,16 @@ FLOAT = np.ndarray[Any, np.dtype[np.float64]]
 
 @dataclass(frozen=True)
 class Batch:
-    """Consecutive positions: float64 masses [n, V], not yet divided by their sums, and the first one's number."""
+    """Consecutive positions: float64 masses [n, V], not yet divided by their sums, and the first one's number.
+
+    `target_logs` are the natural logarithms of the target's masses, −inf for mass 0, where they are known.
+    """
 
     start: int
     targets: FLOAT
     drafts: FLOAT
     sum_error: float
+    target_logs: FLOAT | None = None
 
 
 @dataclass(frozen=True)
@@ -72,24 +76,23 @@ def from_files(
         )
 
     def batches(rows: int) -> Iterator[Batch]:
-        # Two buffers for all chunks: fresh memory for each would cost more than the exponentials.
-        buffers = np.empty((2, rows, target.shape[1]))
+        # The same buffers for all chunks: fresh memory for each would cost more than the exponentials.
+        buffers = np.empty((3, rows, target.shape[1]))
         start, step = 0, max(1, target.shape[0] // SHIFTED)
         for chunks in zip(target.chunks(rows), draft.chunks(rows), strict=True):
-            error = 0.0
-            masses: list[FLOAT] = []
-            for file, chunk, buffer, heat in zip((target, draft), chunks, buffers, temperatures, strict=True):
-                held = buffer[: len(chunk)]
+            error, (t, d, logs) = 0.0, buffers[:, : len(chunks[0])]
+            sides = zip((target, draft), chunks, ((logs, t), (d, d)), temperatures, strict=True)
+            for file, chunk, into, heat in sides:
+                held = into[1]
                 if logits:
-                    _exponentials(chunk, heat, held, (file, start))
+                    _exponentials(chunk, heat, into, (file, start))
                     for row in range(-start % step, len(chunk), step):
                         _watch_shift(chunk[row : row + 1], heat, held[row : row + 1], (file, start + row))
                 else:
                     np.copyto(held, chunk, casting="unsafe")
                     error = max(error, _checked(held, file, start))
                     _heated(held, heat)
-                masses.append(held)
-            yield Batch(start, masses[0], masses[1], error)
+            yield Batch(start, t, d, error, logs if logits else None)
             start += len(chunks[0])
 
     return Positions(*target.shape, batches, f"{target.path} and {draft.path}")
@@ -156,19 +159,23 @@ def heated(positions: Positions, temperature: float) -> Positions:
     return replace(positions, batches=batches)
 
 
-def _exponentials(chunk: Any, heat: float, held: FLOAT, place: tuple[LawFile, int]) -> None:
-    """Fill e^((logit − largest)/heat), row by row: a row's largest is 1, whatever number is added to all its logits."""
-    np.copyto(held, chunk, casting="unsafe")
+def _exponentials(chunk: Any, heat: float, into: tuple[FLOAT, FLOAT], place: tuple[LawFile, int]) -> None:
+    """Fill (logit − largest)/heat and its exponential: a row's largest is 1, whatever is added to all its logits.
+
+    The two may be one array, which is then filled with the exponentials.
+    """
+    logs, masses = into
+    np.copyto(logs, chunk, casting="unsafe")
     # In the file's own type where NumPy is fast in it: half the bytes to look at.
-    largest = (chunk if chunk.dtype == np.float32 else held).max(axis=1)
+    largest = (chunk if chunk.dtype == np.float32 else logs).max(axis=1)
     for row, value in enumerate(largest.tolist()):
         if not isfinite(value):  # NaN too
-            raise LawFileError(f"{place[0].path}: position {place[1] + row}: {_logit_fault(held[row])}")
+            raise LawFileError(f"{place[0].path}: position {place[1] + row}: {_logit_fault(logs[row])}")
     with np.errstate(over="ignore"):  # a logit that is lower by more than floats hold has mass 0
-        np.subtract(held, largest[:, None], out=held)
+        np.subtract(logs, largest[:, None], out=logs)
         if heat != 1.0:
-            held /= heat
-    np.exp(held, out=held)
+            logs /= heat
+    np.exp(logs, out=masses)
 
 
 def _watch_shift(chunk: Any, heat: float, held: FLOAT, place: tuple[LawFile, int]) -> None:
@@ -181,7 +188,7 @@ def _watch_shift(chunk: Any, heat: float, held: FLOAT, place: tuple[LawFile, int
         BrokenInvariantError: the two laws differ by more than that.
     """
     row, again = chunk[0].astype(np.float64) + SHIFT, np.empty((1, held.shape[1]))
-    _exponentials(row[None], heat, again, place)
+    _exponentials(row[None], heat, (again, again), place)
     law, shifted = (masses[0] / masses[0].sum() for masses in (held, again))
     finite = np.abs(row[np.isfinite(row)])
     bound = (8 * (float(finite.max()) + SHIFT) / heat + held.shape[1] + 8) * 2.0**-53
