@@ -32,6 +32,9 @@ NEAR = 2.0**-36
 def decided(rule: TreeRule, given: Batch) -> tuple[Any, Any, Any]:
     """The tokens that each tree emits [B, D + 1], how many [B], and how many uniforms it used [B]."""
     targets, drafts, tokens, parents, uniforms = (torch.from_numpy(each) for each in given[:5])
+    # Masses are in proportion to their own sums: factors of two round nothing.
+    up = 2.0 ** torch.arange(targets[..., 0].numel()).reshape(targets[..., :1].shape).remainder(5)
+    targets, drafts = targets * up, drafts / up.roll(1, 1)
     tree = ArrayTree(tokens, parents, tree_batches.depth(given), tree_batches.width(given), given.end)
     coin = ArrayCoin(uniforms)
     assert rule.decide is not None

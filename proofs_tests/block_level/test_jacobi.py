@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from proofs_tests.block_level.models import Rows, model_pairs
 from spec_math.arrays import Array, exact, proportional_to
 from spec_math.block_level import jacobi
+from spec_math.block_level.conditionals import Conditionals
 from spec_math.chance import Coin, law
 from spec_math.language import Table
 
@@ -60,6 +61,18 @@ def test_with_a_window_of_two_the_continuation_saves_no_call() -> None:
     for seed in range(8):
         target = random_target(seed)
         assert mean_calls(target, keep=False) == mean_calls(target, keep=True) < 3
+
+
+def test_only_with_keep_a_draft_behind_a_rejection_stays() -> None:
+    """The second draft has the law of its place already: it is kept for certain, or drawn anew."""
+    laws = Conditionals(lambda _: ["1/4", "3/4"], lambda _: ["1/4", "3/4"], ())
+    window = (0, exact([1, 0])), (1, laws.target())
+
+    def behind(keep: bool) -> dict[Text, Fraction]:
+        return law(lambda coin: tuple(token for token, _ in jacobi.verify(coin, laws, (), window, keep)[1]))
+
+    assert behind(keep=True) == {(): Fraction(1, 4), (1,): Fraction(3, 4)}
+    assert behind(keep=False) == {(): Fraction(1, 4), (0,): Fraction(3, 16), (1,): Fraction(9, 16)}
 
 
 def test_a_kept_draft_that_is_not_tested_is_lossy(monkeypatch: pytest.MonkeyPatch) -> None:

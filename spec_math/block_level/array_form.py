@@ -172,7 +172,7 @@ def decide_block(targets: Array, drafts: Array, tokens: Array, uniforms: Array) 
     """
 
     def left(place: int, weight: Array) -> Array:
-        return array_namespace(targets).sum(_left(targets[:, place], drafts[:, place], weight), axis=-1)
+        return array_namespace(targets).sum(_left(targets[:, place], drafts[:, place], weight), axis=1)
 
     coins = block_coins((drafted_masses(targets, tokens), drafted_masses(drafts, tokens)), left, tokens, uniforms)
     return _decided(coins, targets, drafts, tokens)
