@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import re
 
 import numpy as np
@@ -115,3 +116,17 @@ def test_names_and_titles_stand_where_matplotlib_puts_them(
     one, two = (np.array(NUMBER.findall(NAMED.sub("", drawn)), float) for drawn in (told, measured))
     assert len(one) == len(two) > 1000
     assert abs(one - two).max() < 0.01  # of a point, which is 1/72 inch: the layout is found by a solver
+
+
+@pytest.mark.parametrize("held", [True, False])
+def test_cycles_are_collected_after_a_picture_as_before_it(held: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: list[bool] = []
+    monkeypatch.setattr(figure, "svg", lambda _figure: seen.append(gc.isenabled()) or "")
+    try:
+        (gc.enable if held else gc.disable)()
+        svg_of(picture(1))
+        with pytest.raises(AttributeError):
+            svg_of(None)  # type: ignore[arg-type]
+        assert (seen, gc.isenabled()) == ([False], held)
+    finally:
+        gc.enable()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import gc
 import io
-from collections.abc import Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from colorsys import hsv_to_rgb
+from contextlib import contextmanager
 from textwrap import fill
 from typing import Any, NamedTuple
 
@@ -55,6 +57,19 @@ def _further(place: int) -> str:
     return "#" + "".join(f"{round(255 * part):02X}" for part in shade)
 
 
+@contextmanager
+def _uncollected() -> Generator[None]:
+    """Look for no cycles meanwhile: nearly all of the many objects of a picture live until it is drawn."""
+    held = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if held:
+            gc.enable()
+
+
+@_uncollected()
 def svg_of(picture: Picture) -> str:
     """Draw a picture as SVG text.
 
