@@ -22,6 +22,7 @@ from spec_math.arrays import Array, exact, proportional_to
 from spec_math.block_level import block, chain_priorities, comparison, optimum
 from spec_math.block_level.optimum import OptimalLength
 from spec_math.token_level import optimal
+from spec_math.verdict import Bracket
 
 
 def full_program(target: Any, draft: Any, lookahead: int, k: int) -> float:
@@ -124,6 +125,16 @@ def test_bracket_is_narrow_where_masses_differ_by_2_to_the_60(data: st.DataObjec
     assert claim.check()
     assert claim.upper - claim.lower <= Fraction(1, 10**8)
     assert chain_priorities.expected(target, draft, (), lookahead, k) <= claim.upper
+
+
+def test_ends_that_differ_are_not_called_the_optimum() -> None:
+    """A mass of 10^-30 is lost in the solver's floats: what is left is a bracket."""
+    tiny, half = Fraction(1, 10**30), Fraction(1, 2)
+    target, draft = (lambda _: [half, half]), (lambda _: [tiny, 1 - tiny])
+    found = optimum.tokens_per_call(target, draft, (), 2, 2)
+    assert isinstance(found, Bracket)
+    assert found.lower < found.upper
+    assert chain_priorities.expected(target, draft, (), 2, 2) <= found.upper
 
 
 @settings(max_examples=30)
