@@ -12,7 +12,7 @@ help:
 	@echo 'make test     set up, then linters, and types beside every test'
 	@echo 'make test-engines  kernels of vLLM and SGLang in an environment on top of that of the tests, which downloads 300 MB'
 	@echo 'make test-browser  the report in headless Chromium, with mouse and keyboard'
-	@echo 'make mutants   set up, then wrong versions of the library against its tests, 40 minutes'
+	@echo 'make mutants   set up, then wrong versions of the library against its tests, an hour or more'
 	@echo 'make soundness  set up, then random verifiers against an independent judge, an hour'
 	@echo 'make field    public samplers out of the package index against the target, 40 minutes; a run that is stopped goes on'
 	@echo 'make bench    set up, then one table of ratios'
@@ -41,7 +41,7 @@ test-browser: .venv/tests
 	$(PIP) --editable '.[browser]'
 	.venv/bin/python -m pytest -n 0 proofs_tests/render/test_browser.py
 
-# Six to twenty minutes a floor on two cores; `make mutants FLOOR=token_level` runs one.
+# Half an hour or more a floor on two cores; `make mutants FLOOR=token_level` runs one.
 mutants: .venv/tests
 	$(PIP) --editable '.[mutants]'
 	.venv/bin/python -m proofs_tests.mutants $(addprefix --floor ,$(FLOOR))
