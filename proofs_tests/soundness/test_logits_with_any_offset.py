@@ -173,9 +173,10 @@ def test_a_softmax_without_its_shift_is_caught_while_it_streams(
     """The control: exponentials as they were, of logits themselves where these are moderate."""
     from spec_math.studies.positions import stream
 
-    def plain(chunk: Any, heat: float, held: Any, _place: Any) -> None:
-        np.copyto(held, chunk, casting="unsafe")
-        np.exp(np.minimum(held / heat, 500.0), out=held)
+    def plain(chunk: Any, heat: float, into: tuple[Any, Any], _place: Any) -> None:
+        logs, masses = into
+        np.copyto(logs, chunk, casting="unsafe")
+        np.exp(np.minimum(logs / heat, 500.0), out=masses)
 
     monkeypatch.setattr(stream, "_exponentials", plain)
     paths = stored(tmp_path, *logits())
