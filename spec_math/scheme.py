@@ -228,7 +228,8 @@ def is_index(token: Any) -> bool:
     >>> is_index(3), is_index(True), is_index(2.0)
     (True, False, False)
     """
-    return isinstance(token, Integral) and not isinstance(token, bool | np.bool_)
+    # Python's own number first: to look for Integral among the parents of a class takes ten times as long.
+    return type(token) is int or (isinstance(token, Integral) and not isinstance(token, bool | np.bool_))
 
 
 def the_token(token: Any) -> int:
