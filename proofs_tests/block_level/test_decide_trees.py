@@ -15,6 +15,7 @@ from proofs_tests.block_level.tree_batches import Batch, batch, parent_arrays
 from proofs_tests.block_level.tree_shapes import floats, shapes
 from proofs_tests.token_level.replayed_rows import Watching
 from spec_math.array_coin import ArrayCoin
+from spec_math.arrays import exact
 from spec_math.block_level import array_tree, tree_rules
 from spec_math.block_level.array_tree import ArrayTree, GivenRows
 from spec_math.block_level.tree_rules import TreeRule
@@ -66,6 +67,17 @@ def test_array_forms_of_trees_are_the_replayed_programs_on_floats(rule: TreeRule
     for seed in range(2):
         parents = shapes(rule, np.random.default_rng(seed), 30, 20)
         assert differing(rule.decide, rule, floats(batch(rule, parents, seed, 3), seed), 2.0**-36) == 0
+
+
+@pytest.mark.parametrize("width", [1, 2])
+@rules
+def test_where_nothing_is_drafted_one_coin_draws_from_the_target(rule: TreeRule, width: int) -> None:
+    laws = GivenRows(exact([[["1/4", "3/4"], [1, 0]]] * 2), exact([[["1/2", "1/2"], [1, 0]]] * 2))
+    none = np.full((2, 1), -1)
+    coin = ArrayCoin(exact([["1/5"] * 4, ["1/3"] * 4]))
+    walked = rule.decide(coin, ArrayTree(none, none, depth=1, width=width), laws)  # type: ignore[misc]
+    assert (walked.nodes.tolist(), walked.follows.tolist()) == ([[-1], [-1]], [0, 1])
+    assert coin.column.tolist() == [1, 1]
 
 
 def _with_another_row(decide: Any, coin: ArrayCoin, tree: ArrayTree, rows: Any) -> Any:

@@ -187,7 +187,8 @@ def _refined(  # noqa: PLR0913
     power = law.mean_power(k, many)[:, None]
     slopes = divide(node.slopes(k, many), power, power)
     gains = sums_below(slopes * cells.draft)
-    heights = selection_heights(cells, weight, gains / gains[:, -1:])
+    # Where no chain takes part nothing is gained, and nothing is selected.
+    heights = selection_heights(cells, weight, divide(gains, gains[:, -1:], gains))
     died = deaths(cells.draft, heights, slopes)[own]
     heights, draft, node = (
         heights[own],
