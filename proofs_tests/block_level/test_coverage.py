@@ -13,6 +13,7 @@ from spec_math.block_level.methods import named
 from spec_math.block_level.monte_carlo import (
     CONFIDENCE,
     DraftedMasses,
+    Sampled,
     Setting,
     ceilings,
     drafted_after_every_prefix,
@@ -20,6 +21,7 @@ from spec_math.block_level.monte_carlo import (
     sample,
 )
 from spec_math.language import NGram, Table
+from spec_math.mean import of_independent
 
 RUNS = 2_000
 RATE = 1 - CONFIDENCE
@@ -83,6 +85,15 @@ def texts(model, prefix, size):
     for text in product(range(4), repeat=size):
         masses[text] = float(np.prod([model((*prefix, *text[:place]))[text[place]] for place in range(size)]))
     return masses
+
+
+def test_tokens_and_gains_of_samples_are_means_within_what_a_call_can_yield():
+    accepted = np.array([[1.0, 0.5], [0.5, 0.0], [1.0, 1.0], [0.0, 0.0]])
+    found = Sampled(named("block"), 2, accepted, accepted / 4)
+    assert found.tokens(1) == of_independent(np.array([2.0, 1.5, 2.0, 1.0]), 1, 2, CONFIDENCE)
+    assert found.tokens(2) == of_independent(np.array([2.5, 1.5, 3.0, 1.0]), 1, 3, CONFIDENCE)
+    assert found.gain(2) == of_independent(np.array([1.125, 0.375, 1.5, 0.0]), -2, 2, CONFIDENCE)
+    assert found.tokens(2).value == 2
 
 
 def ceiling(k):

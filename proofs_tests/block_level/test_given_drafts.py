@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofs_tests.block_level.models import Rows, model_pairs
-from spec_math.arrays import proportional_to
+from spec_math.arrays import exact, proportional_to
 from spec_math.block_level import given_drafts, length, optimum, traversal
 from spec_math.block_level.comparison import of_chains
 from spec_math.block_level.conditionals import Conditionals
@@ -131,6 +131,14 @@ def test_the_methods_are_those_that_stand_beside_the_optimum(models: Any) -> Non
     certificate = optimum.chains_certificate(*models, (), 2, 2)
     assert max(tokens.values()) <= certificate.upper
     assert best
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_of_a_vocabulary_of_one_token_every_draft_is_accepted(method: Method) -> None:
+    models = Rows((exact([1]),)), Rows((exact([1]),))
+    assert mean_tokens(method, models, 2, 2) == [2, 3]
+    assert [method.expected(*models, (), lookahead, 2) for lookahead in (1, 2)] == [2, 3]
+    assert law(lambda coin: method.generate(coin, *models, (), 2, 2)) == {(0, 0, 0): 1}
 
 
 # Controls.

@@ -70,3 +70,20 @@ def test_a_number_that_is_no_count_is_named() -> None:
         optimum.level_bound(model, model, (), 0, 1)
     with pytest.raises(ValueError, match=r"^lookahead must be at least 1; got 0"):
         law(lambda coin: chain.draw(coin, Conditionals(model, model, ()), 0))
+
+
+def test_a_lossless_verdict_says_what_it_judged_and_that_exact_laws_met_floats() -> None:
+    def judged(handed: Any, target: Any, horizon: int, rounds: int) -> Lossless:
+        verdict = check_lossless_block(lambda coin, _: (coin.draw(handed),), lambda _: target, horizon, rounds, (1,))
+        assert isinstance(verdict, Lossless)
+        return verdict
+
+    floats = TARGET.astype(float)
+    for masses, stored in ((TARGET, "as Fractions"), (floats, "stored as float64")):
+        alone, twice = judged(masses, masses, 1, 1), judged(masses, masses, 2, 2)
+        assert alone.assumed == twice.assumed == ()
+        assert alone.scope == f"the first 1 tokens of 1 block after the prefix (1,), {stored}"
+        assert twice.scope == f"the first 2 tokens of 2 blocks after the prefix (1,), {stored}"
+    assert judged(floats, TARGET, 1, 1).assumed == (
+        "the coins were handed floats, so that this is a verdict on floats",
+    )

@@ -6,6 +6,7 @@ from itertools import combinations_with_replacement, permutations, product
 
 import pytest
 
+from spec_math.block_level.method import DISTINCT
 from spec_math.block_level.methods import named
 
 
@@ -27,3 +28,10 @@ def test_terms_of_distinct_first_tokens_count_their_orders_and_the_paths_below(
     below = len(list(product(range(size), repeat=lookahead - 1)))
     for name in ("traversal", "distinct first"):
         assert named(name).terms(size, lookahead, k) == orders * below
+
+
+def test_the_optimum_of_distinct_first_tokens_is_solved_for_few_sets_of_drafts() -> None:
+    """45 · 44 = 1,980 orders of two tokens, 46 · 45 = 2,070; 2 · 2^8 and 2 · 2^10 with the texts below two tokens."""
+    solved = [(45, 1, 2), (2, 5, 2), (3, 1, 5), (3, 2, 5), (3, 3, 2), (1, 4, 2)]
+    assert [size for size in solved if not DISTINCT.solvable(*size)] == []
+    assert [size for size in ((46, 1, 2), (2, 6, 2), (3, 3, 5), (3, 1, 1)) if DISTINCT.solvable(*size)] == []

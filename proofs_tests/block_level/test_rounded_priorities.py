@@ -15,7 +15,7 @@ from spec_math.arrays import Array, exact
 from spec_math.block_level import chain_priorities, length, rounded_priorities
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.ratio_cells import by_ratio, grid, rounded
+from spec_math.block_level.ratio_cells import CellsOf, by_ratio, grid, rounded
 from spec_math.block_level.rounded_priorities import selection
 
 SHAPES = [(2, 1, 2), (3, 1, 2), (2, 2, 2), (3, 2, 2), (2, 2, 3)]
@@ -38,6 +38,25 @@ def test_generate_and_expected_are_those_of_the_selection(models: tuple[Rows, Ro
     assert ours == length.law(generator(*models, 2, 2, selection), ())
     walked = length.expected(generator(*models, 2, 2, selection), ())
     assert rounded_priorities.expected(*models, (), 2, 2) == walked
+
+
+def test_one_token_of_two_chains_is_lossless_with_its_expected_length() -> None:
+    target, draft = Rows((exact(["9/32", "23/32"]),)), Rows((exact(["1/2", "1/2"]),))
+
+    def generate(coin: Any, prefix: tuple[int, ...]) -> tuple[int, ...]:
+        return rounded_priorities.generate(coin, target, draft, prefix, 1, 2)
+
+    assert check_lossless_block(generate, target, 2)
+    assert length.expected(generate, ()) == rounded_priorities.expected(target, draft, (), 1, 2)
+
+
+@pytest.mark.parametrize("cells_of", [by_ratio, rounded])
+def test_masses_have_the_cells_of_the_laws_in_proportion(cells_of: CellsOf) -> None:
+    """Three times the target's masses and five times the draft's, and a token that is never drafted."""
+    target, draft = exact([["17/64", "40/64", "7/64"]]), exact([["1/3", "2/3", 0]])
+    laws, masses = cells_of(target, draft), cells_of(3 * target, 5 * draft)
+    for ours, theirs in zip(laws._replace(scale=laws.scale * 5 / 3), masses, strict=True):
+        assert (ours == theirs).all()
 
 
 class _OneCellEach(Priorities):

@@ -105,3 +105,9 @@ def test_a_sixteenth_of_the_chosen_distance_beside_thresholds_is_decided_as_by_t
         kept = [each.parted for each in found if each.distance > steps[0] / 2]
         assert len(kept) > len(found) / 2
         assert any(kept) == bool(shift)
+
+
+@pytest.mark.parametrize(("shape", "roundings"), [((2, 1, 1), 100), ((2, 2, 2), 1120), ((3, 1, 2), 342)])
+def test_the_bound_of_greedy_multi_path_is_its_recursion_worked_by_hand(shape: Any, roundings: int) -> None:
+    """V = 2 and two tokens of two chains: σ is 40, then 132 with r = 23; ω is 92; 3·92 + 6·132 + 28 + 24 = 1120."""
+    assert multi_path_rounding.bound(*shape) == (1 + 2.0**-8) * 2 * roundings * 2.0**-53

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
@@ -104,6 +105,23 @@ def test_siblings_that_carry_one_token_are_refused() -> None:
         verify(None, (Node(0), Node(0)), laws)  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="distinct"):
         verify(None, (Node(2),), laws)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("tokens", [(0, 0), (1, 2), (-1, 1)])
+def test_refused_siblings_are_named_with_their_path(tokens: tuple[int, int]) -> None:
+    def model(_: tuple[int, ...]) -> list[str]:
+        return ["1/4", "3/4"]
+
+    laws, tree = Conditionals(model, model, ()), (Node(1, tuple(map(Node, tokens))),)
+    asked: list[Callable[[], Any]] = [
+        lambda: replay(lambda coin: verify(coin, tree, laws), [0.0, 0.0]),
+        lambda: target_only.reached(laws, tree),
+        lambda: law(model, model, (), lambda _: tree),
+    ]
+    words = f"after the path (1,) must be distinct indices in 0..1; got {tokens}: one coin"
+    for walk in asked:
+        with pytest.raises(ValueError, match=re.escape(words)):
+            walk()
 
 
 # Controls: one step is wrong, or the choice sees the coin; two unequal models of three tokens with full support.

@@ -115,3 +115,11 @@ def test_pools_of_a_mixture():
         for place in range(3):
             plain, compiled = both(knot_mixture._delayed_pool, mixture._latest, component, place)
             assert plain == compiled
+
+
+@pytest.mark.parametrize("top", [[], [0], [4, 1], [2, 3, 0]])
+def test_what_favourites_leave_is_summed_token_by_token(top):
+    target, draft = np.array([4.0, 2.0, 1.0, 8.0, 1.0]), np.array([0.5, 0.125, 0.25, 0.0625, 0.0625])
+    outside = 1 - sum(draft[token] for token in top)
+    left = [min(target[token] / 16, draft[token] / outside) for token in range(5) if token not in top]
+    assert favourites.drawn(target, draft, np.array(top, dtype=np.int64), 16.0, outside) == pytest.approx(sum(left))

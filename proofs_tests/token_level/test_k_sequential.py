@@ -18,7 +18,7 @@ from spec_math.scheme import draw_independent
 from spec_math.token_level import k_sequential
 from spec_math.token_level.k_sequential import acceptance, beta, f, gamma_star, is_valid
 from spec_math.token_level.k_sequential import test_acceptance as p_acc
-from spec_math.token_level.least_gamma import none_of
+from spec_math.token_level.least_gamma import is_feasible, none_of
 
 WIDTH = Fraction(1, 2**64)
 HALF = exact(["1/2", "1/2"])
@@ -329,3 +329,11 @@ def test_that_no_test_accepts_is_the_same_in_every_number_type(k: int) -> None:
     assert written > 8 * 2.0**-53
     torch = pytest.importorskip("torch")
     assert np.abs(none_of(torch.from_numpy(floats), k).numpy() - rounded).max() <= (8 if k > 32 else k) * 2.0**-53
+
+
+def test_gammas_from_the_root_of_f_on_are_feasible() -> None:
+    """f(γ) = 1 − γ/2 − (1/2)^k for the first k drafts of this pair: the roots are 1 and 3/2."""
+    pair = exact([1, 0]), exact(["1/2", "1/2"])
+    gammas = [Fraction(1), Fraction(149, 100), Fraction(3, 2), Fraction(2)]
+    assert [is_feasible(*pair, 2, gamma) for gamma in gammas] == [False, False, True, True]
+    assert is_feasible(*pair, 1, Fraction(1))

@@ -26,14 +26,16 @@ from proofs_tests.token_level.plan_stress import (
     sums,
 )
 from proofs_tests.token_level.pools_oracle import selected_by_merging
-from spec_math import Lossless, check_lossless, sample
+from spec_math import Lossless, check_lossless, exact, sample
 from spec_math.scheme import draw_independent
 from spec_math.token_level import optimal, pool_lemma, without_replacement
 from spec_math.token_level.clock_moments import moments
 from spec_math.token_level.knot_mixture import GRID
 from spec_math.token_level.plan import emit, plan, plan_without_replacement, verify
 from spec_math.token_level.pooled_priority import INDEPENDENT, WITHOUT_REPLACEMENT
+from spec_math.token_level.prefix_law import independent
 from spec_math.token_level.ratio_order import ratio_order
+from spec_math.token_level.selection import in_units, selection_ratios
 
 FULL = 151_936
 
@@ -271,3 +273,13 @@ def test_plan_of_exact_and_float_worlds_is_refused() -> None:
         plan([Fraction(1)], [1.0], 2)
     with pytest.raises(ValueError, match="no mass on the drafted token"):
         sample(lambda coin: verify(coin, (0, 1), plan([0.5, 0.5], [1.0, 0.0], 2)), np.random.default_rng(0))
+
+
+def test_a_bound_beyond_the_last_ratio_that_it_moves_is_that_ratio() -> None:
+    """In Fractions the last token is lowered to 3/2, the ratio of the one before it; in floats to no less."""
+    target, draft = np.array([276, 1794, 634]), np.array([3, 23, 26])
+    true = ratio_order(exact(target) / 2704, exact(draft) / 52)
+    assert selection_ratios(true, independent(true, 2)).tolist()[1:] == [Fraction(3, 2)] * 2
+    floats = ratio_order(target / 2704, draft / 52)
+    found = selection_ratios(floats, independent(floats, 2))
+    assert found[1] == found[2] == in_units(floats.target, floats.draft)[1]

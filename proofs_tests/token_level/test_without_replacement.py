@@ -111,3 +111,42 @@ def test_a_residual_of_roundings_alone_is_no_division_by_zero() -> None:
     """The draft's masses are at least the target's everywhere, by a rounding more in one place: nothing is rejected."""
     target, draft = [0.1] * 10, [0.1] * 9 + [float(np.nextafter(0.1, 1))]
     assert acceptance(target, draft, 2) == 1.0
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_a_few_paths_of_the_estimate_are_the_residuals_of_the_rejected_drafts(k: int) -> None:
+    """Rejections along one path a row, on given uniforms, residual by residual in Fractions."""
+    target, draft = exact(["1/16", "1/2", "1/4", "1/8", "1/16"]), exact(["3/8", "1/8", "1/16", "5/16", "1/8"])
+    uniforms = [[Fraction(number % 7, 7), Fraction(number % 5, 5), Fraction(0), Fraction(0)] for number in range(35)]
+    wanted = [_rejected_along(target, draft, row[:k]) for row in uniforms]
+    rows = np.array([[float(uniform) for uniform in row[:k]] for row in uniforms])
+    found = estimate(target.astype(float), draft.astype(float), k, len(rows), _Given(rows))
+    # Three steps on five tokens take some twenty roundings each.
+    assert abs(found.value - float(1 - sum(wanted) / len(wanted))) < 2.0**-44
+    assert len(set(wanted)) > 1
+
+
+class _Given:
+    """A source of uniforms that were chosen."""
+
+    def __init__(self, rows: Any) -> None:
+        self.rows = rows
+
+    def random(self, shape: Any) -> Any:
+        assert shape == self.rows.shape
+        return self.rows
+
+
+def _rejected_along(target: Any, draft: Any, uniforms: list[Fraction]) -> Fraction:
+    r, d, chance = list(target), list(draft), Fraction(1)
+    for uniform in uniforms:
+        lost = [max(b - a, Fraction(0)) for a, b in zip(r, d, strict=True)]
+        gain = sum(lost)
+        chance *= gain
+        if gain == 0:
+            return chance
+        rejected = next(x for x in range(len(d)) if sum(lost[: x + 1]) > uniform * gain)
+        r = [max(a - b, Fraction(0)) / gain for a, b in zip(r, d, strict=True)]
+        left = 1 - d[rejected]
+        d = [Fraction(0) if x == rejected else mass / left for x, mass in enumerate(d)]
+    return chance

@@ -22,9 +22,9 @@ def bound(size: int, length: int, k: int) -> float:
     >>> bound(4, 1, 2) < bound(4, 2, 2) < 2.0**-40
     True
     """
-    place = weight = worst = 0.0
+    place = weight = coin = 0.0
     for _ in range(length):
         law = 2 * (k - 1) * (2 * place + 3 * size + 8) + 4 * k + 4
-        worst = max(worst, 3 * weight + 6 * law + 14 * size + 24)
+        coin = 3 * weight + 6 * law + 14 * size + 24  # more than that of any token before, and than the 3ω at the end
         place, weight = 3 * place + 5 * size + 13, weight + 2 * law + 4 * size + 4
-    return (1 + 2.0**-8) * 2 * max(worst, 3 * weight) * UNIT
+    return (1 + 2.0**-8) * 2 * coin * UNIT
