@@ -201,7 +201,8 @@ class Tree:
 class Picture:
     """A picture as numbers: a name for files, a title, what to see in it, and its panels side by side, or a tree.
 
-    Panels stand in one row, or `across` of them in each.
+    Panels stand in one row, or `across` of them in each: then what they share of their axes is named once, y at the
+    first of a row and x at the last of a column.
 
     >>> Picture("k", "Against k", "More drafts accept more.", (Panel((), "k", "acceptance"),)).name
     'k'

@@ -51,7 +51,8 @@ def curves(draw: Any) -> Curve:
 
 PANELS = st.builds(Panel, st.tuples(curves(), curves()), st.just("x"), st.just("y"), st.just("t"))
 TREE = Tree((Node("start", None, False), Node("a", 0, False), Node("b", 1, True), Node("ab", 0, True)))
-PICTURES = st.builds(Picture, st.just("p"), st.just("P"), WORDS, st.tuples(PANELS) | st.just(TREE))
+DRAWN = st.builds(Picture, st.just("p"), st.just("P"), WORDS, st.tuples(PANELS), st.integers(0, 2))
+PICTURES = DRAWN | st.builds(Picture, st.just("p"), st.just("P"), WORDS, st.just(TREE))
 NOTES = st.builds(Note, WORDS, WORDS, st.booleans())
 
 

@@ -10,7 +10,8 @@ import pytest
 
 from proofs_tests.render.results_strategies import TREE
 from spec_math.render import figure
-from spec_math.render.figure import look, svg_of
+from spec_math.render.figure import svg_of
+from spec_math.render.look import BOUNDS, Look, look, looks_of
 from spec_math.result import Curve, Panel, Picture
 
 
@@ -63,12 +64,12 @@ def test_a_label_has_one_look_in_all_panels_and_others_have_others() -> None:
     def panel(*labels: str, style: str = "line") -> Panel:
         return Panel(tuple(Curve(label, (0.0,), (1.0,), style=style) for label in labels), "x", "y")  # type: ignore[arg-type]
 
-    known: dict[tuple[str, int], figure.Look] = {}
-    first, second = figure._looks(panel("a", "b", "a"), known), figure._looks(panel("b", "c"), known)
+    known: dict[tuple[str, int], Look] = {}
+    first, second = looks_of(panel("a", "b", "a"), known), looks_of(panel("b", "c"), known)
     assert len(set(first)) == 3, "two curves of one name are two lines"
     assert second[0] == first[1]
     assert second[1] not in first
-    bounds = figure._looks(panel("i.i.d.", "without replacement", style="bound"), known)
+    bounds = looks_of(panel("i.i.d.", "without replacement", style="bound"), known)
     assert {bound.colour for bound in bounds} == {"black"}
     assert bounds[0].dash != bounds[1].dash
 
@@ -89,12 +90,12 @@ def test_panels_stand_in_rows_and_curves_apart() -> None:
 
 
 def test_bounds_have_a_dash_a_label_and_keep_it() -> None:
-    known: dict[tuple[str, int], figure.Look] = {}
-    labels = [f"bound {place}" for place in range(len(figure.BOUNDS))]
+    known: dict[tuple[str, int], Look] = {}
+    labels = [f"bound {place}" for place in range(len(BOUNDS))]
     panels = [Panel((Curve(label, (0.0,), (1.0,), style="bound"),), "x", "y") for label in labels]
-    dashes = [figure._looks(panel, known)[0].dash for panel in panels]
-    assert dashes == list(figure.BOUNDS)
-    assert [figure._looks(panel, known)[0].dash for panel in panels] == dashes
+    dashes = [looks_of(panel, known)[0].dash for panel in panels]
+    assert dashes == list(BOUNDS)
+    assert [looks_of(panel, known)[0].dash for panel in panels] == dashes
 
 
 NAMED, NUMBER = re.compile(r'#\w+|id="\w+"'), re.compile(r"-?\d+\.?\d*")

@@ -12,7 +12,7 @@ from proofs_tests.controls import CONTROLS
 from spec_math import overlap, residual
 from spec_math.files.law_files import open_laws
 from spec_math.render.data import as_csv, as_json, from_json
-from spec_math.render.figure import look
+from spec_math.render.look import look
 from spec_math.scheme import Scheme, draw_independent
 from spec_math.studies.positions.comparison import compare
 from spec_math.studies.positions.lines import Facts

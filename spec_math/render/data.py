@@ -154,14 +154,14 @@ def _picture(picture: Picture) -> dict[str, Any]:
     named = {"name": picture.name, "title": picture.title, "caption": picture.caption}
     if isinstance(picture.panels, Tree):
         return named | {"tree": [list(node) for node in picture.panels.nodes]}
-    return named | {"panels": [asdict(panel) for panel in picture.panels]}
+    return named | {"across": picture.across, "panels": [asdict(panel) for panel in picture.panels]}
 
 
 def _read_picture(held: dict[str, Any]) -> Picture:
     named = held["name"], held["title"], held["caption"]
     if "tree" in held:
         return Picture(*named, Tree(tuple(Node(*node) for node in held["tree"])))
-    return Picture(*named, tuple(_read_panel(panel) for panel in held["panels"]))
+    return Picture(*named, tuple(_read_panel(panel) for panel in held["panels"]), held.get("across", 0))
 
 
 def _read_panel(held: dict[str, Any]) -> Panel:

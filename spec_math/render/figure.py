@@ -5,56 +5,28 @@ from __future__ import annotations
 import gc
 import io
 from collections.abc import Generator, Mapping, Sequence
-from colorsys import hsv_to_rgb
 from contextlib import contextmanager
 from textwrap import fill
-from typing import Any, NamedTuple
+from typing import Any
 
+from spec_math.render import small_multiples
+from spec_math.render.look import COLOURS, Look, looks_of
+from spec_math.render.small_multiples import LEGEND, TITLE, TURNED, UPRIGHT
 from spec_math.result import Curve, Panel, Picture, Tree
-
-# Okabe and Ito's colours without the yellow, which is lost on white; they are told apart by colour-blind readers.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#8C510A", "#999999", "#6A3D9A")
-MARKERS = "osD^vP*Xdh<>p8"
-DASHES: tuple[Any, ...] = ("-", "--", "-.", (0, (1, 1)), (0, (5, 1, 1, 1, 1, 1)))
-BOUNDS: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (9, 3)), (0, (1, 4)), (0, (3, 1, 1, 1)))
-"""The dashes of what nothing exceeds, one a label."""
 
 APART = 0.045
 """How far curves stand from each other that stand apart: of an octave where x is a logarithm, else of 1."""
 
-UPRIGHT = 5
-"""As many named ticks stand upright; more are turned."""
-
-GOLDEN = 0.618033988749895
 BELOW = 21 / 72
 """Inches from the axis down to its name where the names of its ticks stand upright: told, it need not be measured."""
 
+NARROWEST = 6.4
+"""Inches of a picture of rows at least, which a legend needs."""
+
+GRID: dict[str, Any] = {"color": "0.9", "linewidth": 0.6, "zorder": 0.5}
+
 BARS = 0.84
 """The width of a group of bars, of 1."""
-
-
-class Look(NamedTuple):
-    """How a line is told apart from the others of its panel."""
-
-    colour: str
-    marker: str
-    dash: Any
-
-
-def look(place: int) -> Look:
-    """Return the look of the line at a place: no two of the first 126 share colour, marker and dash, nor a colour.
-
-    >>> look(0).colour, look(10).marker, len({look(place).colour for place in range(126)})
-    ('#0072B2', '<', 126)
-    """
-    colour = COLOURS[place] if place < len(COLOURS) else _further(place)
-    return Look(colour, MARKERS[place % len(MARKERS)], DASHES[place // len(COLOURS) % len(DASHES)])
-
-
-def _further(place: int) -> str:
-    """Return a colour beyond the list: hues by the golden ratio never come back, darkness goes in turns."""
-    shade = hsv_to_rgb((place * GOLDEN) % 1.0, 0.85 if place % 2 else 0.6, 0.75 if place % 3 else 0.5)
-    return "#" + "".join(f"{round(255 * part):02X}" for part in shade)
 
 
 @contextmanager
@@ -78,18 +50,47 @@ def svg_of(picture: Picture) -> str:
     """
     if isinstance(picture.panels, Tree):
         return _tree(picture.panels, picture.title)
-    bars = any(panel.bars for panel in picture.panels)
-    across = sum(max(1.0, 0.25 * len(panel.curves) * len(panel.ticks) / 5) if bars else 1.0 for panel in picture.panels)
-    alone = len(picture.panels) == 1
-    rows = -(-len(picture.panels) // picture.across) if picture.across else 1
-    width = 8.2 if alone else 4.4 * (picture.across or across)
-    figure, axes = panels(len(picture.panels), min(14.0, width), 2.5 * rows + 2.3, picture.across)
+    return svg((_in_rows if picture.across else _side_by_side)(picture.panels, picture))
+
+
+def _side_by_side(drawn: tuple[Panel, ...], picture: Picture) -> Any:
+    bars = any(panel.bars for panel in drawn)
+    across = sum(max(1.0, 0.25 * len(panel.curves) * len(panel.ticks) / 5) if bars else 1.0 for panel in drawn)
+    alone = len(drawn) == 1
+    figure, axes = panels(len(drawn), min(14.0, 8.2 if alone else 4.4 * across), 4.8)
+    _ = _draw(drawn, axes, [False] * len(drawn))
+    found = _labelled(axes)
+    if len(found) > 1:
+        columns = 1 if alone else min(len(found), small_multiples.COLUMNS)
+        _legend(figure, found, "outside right center" if alone else "outside lower center", columns)
+    figure.suptitle(fill(picture.title, 90), fontsize=TITLE)
+    return figure
+
+
+def _in_rows(drawn: tuple[Panel, ...], picture: Picture) -> Any:
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(min(14.0, max(NARROWEST, 4.4 * picture.across)), small_multiples.PANEL))
+    axes = [_styled(figure.add_axes((0.0, 0.0, 1.0, 1.0))) for _ in drawn]
+    titles = _draw(drawn, axes, small_multiples.ruled(drawn, picture.across))
+    found, foot = _labelled(axes), 0.0
+    if len(found) > 1:
+        columns = small_multiples.columns_of(list(found), figure.get_figwidth() * small_multiples.INCH)
+        _legend(figure, found, "lower center", columns)
+        foot = small_multiples.height_of_legend(-(-len(found) // columns))
+    rows = [small_multiples.Drawn(*one) for one in zip(drawn, axes, titles, strict=True)]
+    small_multiples.place(figure, rows, picture.across, picture.title, foot)
+    return figure
+
+
+def _draw(drawn: Sequence[Panel], axes: Sequence[Any], ruled: Sequence[bool]) -> list[Any]:
+    """Draw each panel in its axes, with lines for ticks of x where it is ruled; return the texts of their titles."""
     known: dict[tuple[str, int], Look] = {}
-    for place, (panel, drawn) in enumerate(zip(picture.panels, axes, strict=True)):
-        _panel(panel, drawn, _looks(panel, known), shaded=not place)
-    _legend(figure, axes, picture.panels)
-    figure.suptitle(fill(picture.title, 90), fontsize=9)
-    return svg(figure)
+    titles: list[Any] = []
+    for place, (panel, own, lines) in enumerate(zip(drawn, axes, ruled, strict=True)):
+        titles.append(_panel(panel, own, looks_of(panel, known), shaded=not place))
+        (_rule if lines else _ticks)(panel, own)
+    return titles
 
 
 def curves(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], x: str, y: str, title: str) -> str:
@@ -102,8 +103,8 @@ def curves(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], x: str,
     return svg_of(Picture("curves", title, "", (Panel(drawn, x, y),)))
 
 
-def panels(number: int, width: float, height: float, across: int = 0) -> tuple[Any, list[Any]]:
-    """Return a figure with so many panels, all side by side or `across` in a row, in the style of all pictures.
+def panels(number: int, width: float, height: float) -> tuple[Any, list[Any]]:
+    """Return a figure with so many panels side by side, in the style of all pictures.
 
     >>> len(panels(2, 8.0, 4.0)[1])
     2
@@ -111,17 +112,15 @@ def panels(number: int, width: float, height: float, across: int = 0) -> tuple[A
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
-    across = across or number
-    grid: list[Any] = list(figure.subplots(-(-number // across), across, squeeze=False).flat)
-    axes = grid[:number]
-    for empty in grid[number:]:
-        empty.set_axis_off()
-    for panel in axes:
-        panel.grid(color="0.9", linewidth=0.6)
-        panel.set_axisbelow(True)
-        for side in ("top", "right"):
-            panel.spines[side].set_visible(False)
-    return figure, axes
+    return figure, [_styled(axes) for axes in figure.subplots(1, number, squeeze=False).flat]
+
+
+def _styled(axes: Any) -> Any:
+    axes.grid(**GRID)
+    axes.set_axisbelow(True)
+    for side in ("top", "right"):
+        axes.spines[side].set_visible(False)
+    return axes
 
 
 def svg(figure: Any) -> str:
@@ -139,50 +138,43 @@ def svg(figure: Any) -> str:
     return stream.getvalue()
 
 
-def _looks(panel: Panel, known: dict[tuple[str, int], Look]) -> list[Look]:
-    """Return the look of each curve: by its place in the picture, and one in all panels where it stands in several.
-
-    Bounds are black; `known` holds them under −1.
-    """
-    seen: dict[str, int] = {}
-    found: list[Look] = []
-    for one in panel.curves:
-        key = one.label, seen.get(one.label, 0)
-        seen[one.label] = key[1] + 1
-        if one.style in ("bound", "ceiling"):
-            bounds = [known[other] for other in known if other[1] < 0]
-            known.setdefault((one.label, -1), Look("black", "", BOUNDS[len(bounds) % len(BOUNDS)]))
-            found.append(known[one.label, -1])
-        elif one.style == "guide":
-            found.append(Look("0.35", "", ":"))
-        else:
-            known.setdefault(key, look(sum(place >= 0 for _, place in known)))
-            found.append(known[key])
-    return found
-
-
-def _panel(panel: Panel, axes: Any, looks: list[Look], shaded: bool) -> None:
+def _panel(panel: Panel, axes: Any, looks: list[Look], shaded: bool) -> Any:
     (_bars if panel.bars else _lines)(panel, axes, looks)
-    axes.set_xlabel(panel.x)
     axes.set_ylabel(panel.y)
     # A place that is not told is looked for, among all ticks, each time that a panel is measured or drawn.
-    axes.set_title(fill(panel.title, 60), fontsize=9, loc="left", y=None if _in_powers(panel) else 1.0)
-    if panel.log_x or len(panel.ticks) <= UPRIGHT:
-        _name_below(axes)
+    title = axes.set_title(fill(panel.title, 60), fontsize=TITLE, loc="left", y=None if _in_powers(panel) else 1.0)
     if panel.log_y:
         axes.set_yscale("log")
+    if panel.limits is not None:
+        axes.set_ylim(*panel.limits)
+    for one in (one for one in panel.curves if shaded and one.style == "ceiling"):
+        axes.fill_between(one.x, one.y, axes.get_ylim()[1], color="0.93", zorder=0)
+    return title
+
+
+def _ticks(panel: Panel, axes: Any) -> None:
+    axes.set_xlabel(panel.x)
+    if panel.log_x or len(panel.ticks) <= UPRIGHT:
+        _name_below(axes)
     if panel.log_x:
         axes.set_xscale("log", base=2)
         axes.set_xticks([float(tick) for tick in panel.ticks], panel.ticks)
     elif panel.ticks:
-        turned = {"rotation": 45, "ha": "right", "fontsize": 7} if len(panel.ticks) > UPRIGHT else {}
+        turned = {"rotation": 45, "ha": "right", "fontsize": TURNED} if len(panel.ticks) > UPRIGHT else {}
         axes.set_xticks(range(len(panel.ticks)), panel.ticks, **turned)
-    if panel.limits is not None:
-        axes.set_ylim(*panel.limits)
-    if not shaded:
-        return
-    for one in (one for one in panel.curves if one.style == "ceiling"):
-        axes.fill_between(one.x, one.y, axes.get_ylim()[1], color="0.93", zorder=0)
+
+
+def _rule(panel: Panel, axes: Any) -> None:
+    """Draw the grid at x as one line: a tick is five objects, most of them hidden."""
+    from matplotlib.lines import Line2D
+
+    if panel.log_x:
+        axes.set_xscale("log", base=2)
+    axes.set_xticks([])
+    places = [float(tick) for tick in panel.ticks] if panel.log_x else [float(at) for at in range(len(panel.ticks))]
+    xs = [x for at in places for x in (at, at, float("nan"))]
+    grid = Line2D(xs, [0.0, 1.0, 0.0] * len(places), transform=axes.get_xaxis_transform(), **GRID)
+    axes.add_artist(grid)
 
 
 def _in_powers(panel: Panel) -> bool:
@@ -241,16 +233,20 @@ def _reach(one: Curve) -> Any:
     return [below, [max(0.0, high - y) for y, high in zip(one.y, one.high, strict=True)]]
 
 
-def _legend(figure: Any, axes: Sequence[Any], drawn: Sequence[Panel]) -> None:
-    """Give all panels one legend, each label once in the order of its first curve; none for a single line."""
+def _labelled(axes: Sequence[Any]) -> dict[str, Any]:
+    """Return what stands in the legend of all panels, each label once in the order of its first curve."""
     found: dict[str, Any] = {}
     for panel in axes:
         for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
             found.setdefault(label, handle)
-    if len(found) > 1:
-        columns = 1 if len(drawn) == 1 else min(len(found), 3)
-        where = "outside right center" if len(drawn) == 1 else "outside lower center"
-        figure.legend(found.values(), found.keys(), fontsize=8, loc=where, ncols=columns, frameon=False, handlelength=4)
+    return found
+
+
+def _legend(figure: Any, found: Mapping[str, Any], where: str, columns: int) -> None:
+    length = small_multiples.HANDLE
+    figure.legend(
+        found.values(), found.keys(), fontsize=LEGEND, loc=where, ncols=columns, frameon=False, handlelength=length
+    )
 
 
 def _tree(tree: Tree, title: str) -> str:
@@ -279,7 +275,7 @@ def _tree(tree: Tree, title: str) -> str:
     axes.set_xlim(-0.5 * step, (max(depth) + 0.9) * step)
     axes.set_ylim(leaves - 0.4, -0.6)
     axes.set_axis_off()
-    axes.set_title(title, fontsize=9, loc="left")
+    axes.set_title(title, fontsize=TITLE, loc="left")
     return svg(figure)
 
 

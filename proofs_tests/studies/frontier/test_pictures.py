@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from proofs_tests.render.written_texts import faults
 from proofs_tests.studies.frontier.toy_models import TABLES, quiet
-from spec_math.render import figure
+from spec_math.render.look import Look, looks_of
 from spec_math.result import Panel, Tree
 from spec_math.studies.blocks.models import BlockModels
 from spec_math.studies.frontier.comparison import Asked, Frontier, compare
@@ -53,16 +54,16 @@ def test_every_kind_of_drafts_has_a_row_with_its_own_bound_and_all_its_methods(f
 def test_all_bounds_stand_in_one_panel_a_temperature_each_in_a_dash_of_its_own(found: list[Frontier]) -> None:
     panels = panels_of(found, 0)
     assert len(panels) == len(found)
-    known: dict[tuple[str, int], figure.Look] = {}
+    known: dict[tuple[str, int], Look] = {}
     for one, panel in zip(found, panels, strict=True):
         assert [curve.label for curve in panel.curves] == [f"nothing exceeds: {kind.name}" for kind in kinds_of(one)]
-        looks = figure._looks(panel, known)
+        looks = looks_of(panel, known)
         assert {look.colour for look in looks} == {"black"}
         assert len({str(look.dash) for look in looks}) == len(looks) == 7
     # One dash a kind in the other picture too, though its panels have a bound each.
-    others: dict[tuple[str, int], figure.Look] = {}
+    others: dict[tuple[str, int], Look] = {}
     for panel in panels_of(found, 1):
-        _ = figure._looks(panel, others)
+        _ = looks_of(panel, others)
     bounds = {label: look.dash for (label, place), look in others.items() if place < 0}
     assert len(set(map(str, bounds.values()))) == len(bounds) == 7
 
@@ -77,3 +78,10 @@ def test_drawn_drafts_share_a_scale_and_nothing_that_is_drawn_leaves_it(found: l
     for panel in panels:
         assert panel.limits is not None
         assert max(y for curve in panel.curves for y in curve.y) < panel.limits[1]
+
+
+@pytest.mark.parametrize("heats", [1, 2])
+def test_nothing_that_is_written_overlaps_or_is_cut(found: list[Frontier], heats: int) -> None:
+    for picture in pictures(found[:heats], ASKED):
+        assert picture.across == heats
+        assert faults(picture) == []

@@ -37,6 +37,7 @@ def pictures(found: Sequence[Frontier], asked: Asked) -> tuple[Picture, Picture]
             f"{source}. Sampled; the intervals stand in the table. Bounds of drawn drafts sum what each depth could "
             "yield, and perhaps none reaches them; that of chosen trees is the best tree, which no drafter knows.",
             tuple(_panel(lines, lines, asked, _heat(one)) for one in found for lines in [_bounds(one, kinds, asked)]),
+            len(found),
         ),
         Picture(
             name.replace(" ", "-"),
