@@ -10,11 +10,12 @@ import pytest
 
 from proofs_tests.studies.frontier.toy_models import quiet
 from spec_math.block_level.method import CHAINS
+from spec_math.mean import Mean
 from spec_math.studies.frontier import branching, ceilings, contenders, further, trees
-from spec_math.studies.frontier.comparison import Asked, compare
+from spec_math.studies.frontier.comparison import Asked, Point, compare
 from spec_math.studies.frontier.contenders import Contender, chains
 from spec_math.studies.frontier.costs import Costs
-from spec_math.studies.frontier.regime import Regime
+from spec_math.studies.frontier.regime import Regime, drafting_itself
 from spec_math.studies.frontier.table import result_of
 from spec_math.studies.frontier.ways import Way
 
@@ -72,17 +73,38 @@ def test_a_sample_above_its_bound_makes_no_method_faster(toy: Regime, monkeypatc
     monkeypatch.setattr(branching, "of_branching", answers(none))
     for name in ("of_beams", "of_plans", "of_noise", "of_stems"):
         monkeypatch.setattr(further, name, answers(none))
-    (point,) = compare(toy, Asked((2,), Costs(), 12), quiet).fastest
+    asked = Asked((2,), Costs(), 12)
+    found = compare(toy, asked, quiet)
+    (point,) = found.fastest
     assert point.bound is not None
     assert (point.tokens.value, point.bound.value) == (3.0, 2.0)
     assert point.speed_up == Costs().speed_up(2.0, 2, 2, 1)
+    assert point.lucky
+    assert point.share is None
+    shown = result_of([found], asked)
+    place = [column.name for column in shown.tables[0].columns].index("share of bound")
+    assert [row.cells[place] for row in shown.tables[0].rows] == [None]
+    assert "1 of 1 samples of tokens per call lie above the sample of their bound" in " ".join(
+        n.text for n in shown.notes
+    )
+
+
+def test_a_share_is_said_where_the_sample_does_not_lie_above_its_bound() -> None:
+    tokens, own = Mean(3.0, 0.1, 8), Way("m", CHAINS)
+    bounds = None, Mean(4.0, 0.1, 8), Mean(3.0, 0.1, 8), Mean(2.9, 0.1, 8)
+    assert [Point(own, chains(1, 2), tokens, 1.0, bound).share for bound in bounds] == [None, 0.75, 1.0, None]
+    # Means of the same samples, added in another order, are one number.
+    assert Point(own, chains(1, 2), tokens, 1.0, Mean(3.0 - 2.0**-50, 0.1, 8)).lucky is False
+    alone = compare(drafting_itself([0.5, 0.5]), Asked((2,), Costs(), 12), quiet)
+    assert not any(point.lucky for point in alone.fastest)
+    assert "lie above" not in " ".join(note.text for note in result_of([alone], Asked((2,), Costs(), 12)).notes)
 
 
 def test_every_method_has_a_bound_of_its_own_kind_of_drafts(toy: Regime) -> None:
     """In the table of bounds each kind that a row drafts has a row, at every budget where one of its shapes fits."""
     asked = Asked((2, 6), Costs(), 12)
     found = compare(toy, asked, quiet)
-    assert all(one.bound is not None and one.share is not None for one in found.fastest)
+    assert all(one.bound is not None for one in found.fastest)
     _, bounds = result_of([found], asked).tables
     assert {row.cells[0] for row in bounds.rows} == {one.method.drafts.name for one in found.fastest}
     for place, budget in enumerate(asked.budgets, 1):

@@ -44,9 +44,9 @@ def of_regime(found: Frontier) -> str:
 
 
 def _bound(best: Point) -> str:
-    if best.bound is None or best.share is None:
+    if best.bound is None:
         return "no bound is known for such drafts"
-    if best.share >= 1:
+    if best.lucky:
         # Both are sampled, on drafts of their own.
         return (
             f"no verifier of such drafts exceeds {best.bound.value:.2f} ± {best.bound.error:.2f}, from which the "

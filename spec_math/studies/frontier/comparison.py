@@ -18,6 +18,9 @@ from spec_math.studies.frontier.ways import Way
 from spec_math.studies.progress import Progress
 
 CONFIDENCE = 0.99
+ROUNDING = 2.0**-40
+"""More than two means of the same float64 samples differ by, relatively, where only their order of summing does."""
+
 LEAST = 12
 """The fewest samples: a third of them chooses shapes, and what is left of the slowest method must still have two."""
 
@@ -39,13 +42,18 @@ class Point:
     @property
     def faster(self) -> Mean:
         """The speed-up with the error of what it is counted from: the tokens, or the bound if that is less."""
-        counted = self.tokens if self.bound is None or self.tokens.value <= self.bound.value else self.bound
+        counted = self.bound if self.bound is not None and self.lucky else self.tokens
         return counted.scaled_to(self.speed_up)
 
     @property
+    def lucky(self) -> bool:
+        """Whether the sampled tokens lie above the sampled bound, which their expectation cannot."""
+        return self.bound is not None and self.tokens.value > self.bound.value * (1 + ROUNDING)
+
+    @property
     def share(self) -> float | None:
-        """Tokens per call over the bound."""
-        return None if self.bound is None else self.tokens.value / self.bound.value
+        """Tokens per call over the bound; None where there is no bound, or a lucky sample lies above it."""
+        return None if self.bound is None or self.lucky else self.tokens.value / self.bound.value
 
 
 @dataclass(frozen=True)

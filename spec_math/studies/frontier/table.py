@@ -88,4 +88,11 @@ def _notes(found: Sequence[Frontier], asked: Asked) -> list[str]:
         "and trees sum what each depth could yield, and perhaps no verifier reaches them; that of a chosen tree is the "
         "best tree of its size.",
     ]
+    points = [point for one in found for point in one.fastest if point.bound is not None]
+    if lucky := sum(point.lucky for point in points):
+        notes.append(
+            f"{lucky} of {len(points)} samples of tokens per call lie above the sample of their bound, as their "
+            "expectation cannot: no share is said of them, and their speed-up is that of the bound. More --samples "
+            "make them fewer."
+        )
     return notes + advice(found)
