@@ -11,7 +11,7 @@ FLOORS = [
     {"number_types", "kernels", "notebook", "files", "mean", "invariants"},
     {"arrays", "float_allowance", "verdict_values", "result"},
     {"masses", "array_draw"},
-    {"path"},
+    {"flip_and_draw", "path"},
     {"chance", "distribution", "roots", "common_denominator", "array_coin"},
     {"scheme", "every_path", "beside_the_coin"},
     {"coupling", "verdict"},

@@ -258,6 +258,12 @@ def test_a_source_without_uniforms_is_refused() -> None:
         sample(lambda coin: coin.flip(HALF), 0)
 
 
+@pytest.mark.parametrize("read", [law, lambda ask: sample(ask, random.Random(0)), lambda ask: replay(ask, [0.5])])
+def test_what_no_coin_is_asked_is_named_with_what_it_is_asked(read: Any) -> None:
+    with pytest.raises(AttributeError, match=r"a coin has no 'choose': .*coin\.flip\(p\) and coin\.draw\(masses\)"):
+        read(lambda coin: coin.choose([1]))
+
+
 def test_an_exception_carries_its_path() -> None:
     def program(coin: Any) -> None:
         if not coin.flip(HALF):

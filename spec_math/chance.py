@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
+from spec_math.flip_and_draw import FlipAndDraw
 from spec_math.masses import ChanceError, Cumulative, as_list, in_short, over_sum, possible, probability, weighed
 from spec_math.number_types import as_text
 from spec_math.path import Choice, Path, in_words
@@ -138,7 +139,7 @@ def replay(program: Callable[[Coin], Result], uniforms: Iterable[Any]) -> Result
     return program(_Consuming(iter(uniforms)))
 
 
-class _Consuming:
+class _Consuming(FlipAndDraw):
     def __init__(self, uniforms: Iterator[Any]) -> None:
         self._uniforms = uniforms
         self._consumed = 0
@@ -175,7 +176,7 @@ class Toss:
     masses: tuple[Any, ...] = ()
 
 
-class Recording:
+class Recording(FlipAndDraw):
     """A coin that decides by given uniforms, as in `replay`, and keeps its tosses.
 
     >>> coin = Recording([0.7, 0.2])
@@ -207,7 +208,7 @@ class Recording:
         return answer
 
 
-class Enumerating:
+class Enumerating(FlipAndDraw):
     """A coin that walks every path: it replays a tape of choices and branches at its end, like an odometer.
 
     `types` are the types that the laws of the call are stored in, all of them if `closed`. `gaps` says how far the

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spec_math.chance import Coin, Cumulative, replay
+from spec_math.flip_and_draw import FlipAndDraw
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ class Decision:
         return int(answer)
 
 
-class WatchingCoin:
+class WatchingCoin(FlipAndDraw):
     """A coin that takes uniforms in order, or by columns: flip i takes uniform i, the draw the last one.
 
     `forced` names decisions, by their place, whose answer is given whatever their uniform says.

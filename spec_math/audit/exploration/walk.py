@@ -17,6 +17,7 @@ from spec_math.audit.exploration.tape import CURE, LeakError, Tape
 from spec_math.audit.exploration.way import in_words
 from spec_math.audit.subject import Subject
 from spec_math.chance import ChanceError, Coin, paths
+from spec_math.flip_and_draw import FlipAndDraw
 
 CUT = "cut"
 """The outcome of a path that asks its coin without end: its mass stays unexplored."""
@@ -219,7 +220,7 @@ def _raise_if_not_followed(error: BaseException) -> None:
         ) from error
 
 
-class _Recording:
+class _Recording(FlipAndDraw):
     """A coin whose questions and answers are kept, in words."""
 
     def __init__(self, coin: Coin, kept: list[str], met: Callable[[Fraction], None]) -> None:

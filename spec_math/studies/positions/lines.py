@@ -16,7 +16,8 @@ from spec_math.studies.positions.tally import Tally
 class Line:
     """One scheme of a comparison, or one optimum: its means a k, and whether only some positions were looked at.
 
-    `gaps` are against the optimum of the scheme's own drafts, position by position.
+    `gaps` are against the optimum of the scheme's own drafts, position by position. A verifier that `failed` at one of
+    them has no mean: those where it did not fail say nothing of it.
     """
 
     name: str
@@ -25,6 +26,21 @@ class Line:
     acceptance: dict[int, Tally] = field(default_factory=dict[int, Tally])
     test_acceptance: dict[int, Tally] = field(default_factory=dict[int, Tally])
     gaps: dict[int, Tally] = field(default_factory=dict[int, Tally])
+    failed: bool = False
+
+    def fail(self) -> None:
+        """Forget what was found: the verifier raised an error or returned nonsense when it was run.
+
+        >>> from spec_math import SCHEMES
+        >>> line = scheme_line(SCHEMES[0], (1,))
+        >>> line.acceptance[1].add(np.array([0.5]))
+        >>> line.fail()
+        >>> line.failed, line.acceptance[1].count
+        (True, 0)
+        """
+        self.failed = True
+        for tallies in (self.acceptance, self.test_acceptance, self.gaps):
+            tallies.update({k: Tally() for k in tallies})
 
     @property
     def sampled(self) -> bool:

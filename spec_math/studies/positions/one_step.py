@@ -15,7 +15,8 @@ from spec_math.studies.arguments import law_of, names_of
 from spec_math.studies.positions.bounding_subset import bounding_sentence
 from spec_math.studies.positions.explanation import Step, shown
 from spec_math.studies.positions.explanation import explain as explain_run
-from spec_math.studies.positions.schemes import named_scheme
+from spec_math.studies.positions.schemes import failed, named_scheme
+from spec_math.token_level import SCHEMES
 from spec_math.token_level.optima import INDEPENDENT, ONE
 
 SHOWN = 24
@@ -38,7 +39,7 @@ def explain(request: OneStep) -> Result:
     """Show one verification step by step.
 
     Raises:
-        ValueError, TypeError: no such scheme, or a law is not a probability distribution.
+        ValueError, TypeError: no such scheme, a user's that fails, or a law is not a probability distribution.
 
     >>> explain(OneStep("maximal", "1/4,3/4", "1/2,1/2", 1)).exit_code
     0
@@ -47,7 +48,12 @@ def explain(request: OneStep) -> Result:
     t, d = as_law(law_of(request.target), "target"), as_law(law_of(request.draft), "draft")
     k = count(request.k)
     names = None if request.names is None else names_of(request.names, len(t))
-    found = explain_run(chosen, t, d, k, iter(np.random.default_rng(request.seed).random, None))
+    try:
+        found = explain_run(chosen, t, d, k, iter(np.random.default_rng(request.seed).random, None))
+    except Exception as error:
+        if chosen in SCHEMES:
+            raise
+        raise failed(request.scheme, error) from error
     tokens = _largest(t, d)
     bars = [
         f"{side if token == tokens[0] else '':7} token {_named(token, names)}  {_bar(float(masses[token]))} "

@@ -22,6 +22,7 @@ from spec_math.invariants import (
 )
 from spec_math.scheme import Optimum, Scheme
 from spec_math.studies.positions.lines import Comparison, Line
+from spec_math.studies.positions.schemes import FailedVerifierError
 from spec_math.studies.positions.stream import FLOAT, Batch
 from spec_math.token_level import exponential_clocks
 from spec_math.token_level.optima import INDEPENDENT, WITHOUT_REPLACEMENT
@@ -92,8 +93,14 @@ def add_sampled(result: Comparison, at: Sampled, rng: Any) -> None:
 
 
 def _add(result: Comparison, line: Line, scheme: Scheme, k: int, given: Any) -> None:
+    if line.failed:
+        return
     at, laws, known, rng = given
-    found = _values(scheme, laws, k, known, rng)
+    try:
+        found = _values(scheme, laws, k, known, rng)
+    except FailedVerifierError:  # it is judged, not averaged
+        line.fail()
+        return
     if found is None:
         return
     accepted, tested, exact, runs = found
@@ -129,10 +136,10 @@ def _values(
             return accepted, float(scheme.test_acceptance(*laws, k)) if separate else accepted, True, 0
         if scheme.estimate is None:
             return None
-    # A user's verifier that cannot be enumerated at this size is run; where it fails it is judged, not averaged.
+    # A user's verifier that cannot be enumerated at this size is run.
     found = scheme.estimate(*laws, k, PATHS, rng)
     runs = found.samples if found.samples > PATHS else 0
-    return None if found.value != found.value else (found.value, found.value, False, runs)
+    return found.value, found.value, False, runs
 
 
 def _watch_optimum(result: Comparison, kind: Optimum, known: dict[Optimum, dict[int, float]], position: int) -> None:

@@ -22,6 +22,10 @@ RUNS, RUN_MASSES = 100, 2**15
 """Where it is not, it is run so often at a position: less often where laws are long, as a run may look at each mass."""
 
 
+class FailedVerifierError(ValueError):
+    """A user's verifier raised an error, or returned what is no token: at such a position it has no acceptance."""
+
+
 def load_scheme(place: str) -> Scheme:
     """Load a user's scheme, module:name: a Scheme, or a function verify(coin, tokens, target, draft).
 
@@ -44,6 +48,8 @@ def load_scheme(place: str) -> Scheme:
 def verifier_scheme(name: str, verify: Callable[..., int]) -> Scheme:
     """Make a Scheme of a bare verifier of k i.i.d. drafts; its acceptance is enumerated on small laws, and else run.
 
+    Its acceptance and estimate raise FailedVerifierError where the verifier fails.
+
     >>> from spec_math.token_level import single
     >>> verifier_scheme("mine", single.verify).acceptance(["1/4", "3/4"], ["1/2", "1/2"], 1)
     Fraction(3, 4)
@@ -54,10 +60,13 @@ def verifier_scheme(name: str, verify: Callable[..., int]) -> Scheme:
         # A path for every drafted tuple and, behind it, for every token that may be emitted.
         if float((d > 0).sum()) ** k * len(t) > PATHS:
             return float("nan")
-        coupled = joint(
-            lambda coin: draw_independent(coin, d, k),
-            lambda coin, tokens: Emission(verify(coin, tokens, t, d), accepted=False),
-        )
+        try:
+            coupled = joint(
+                lambda coin: draw_independent(coin, d, k),
+                lambda coin, tokens: Emission(verify(coin, tokens, t, d), accepted=False),
+            )
+        except Exception as error:  # what a user's verifier raises is for its verdict to say
+            raise failed(name, error) from error
         return coupled.acceptance()
 
     return Scheme(
@@ -70,8 +79,17 @@ def verifier_scheme(name: str, verify: Callable[..., int]) -> Scheme:
     )
 
 
+def failed(name: str, error: Exception) -> FailedVerifierError:
+    """Return what is said of a verifier that raised an error.
+
+    >>> failed("mine", KeyError("gamma"))
+    FailedVerifierError("mine fails: KeyError: 'gamma'")
+    """
+    return FailedVerifierError(f"{name} fails: {type(error).__name__}: {error}")
+
+
 def _estimated(verify: Callable[..., int], laws: tuple[Any, Any], k: int, paths: int, rng: Any) -> Mean:
-    """Run a verifier `paths` times or more on fresh drafts; how often it emits one of them, NaN where it fails."""
+    """Run a verifier `paths` times or more on fresh drafts; how often it emits one of them."""
     target, draft = laws
     paths = max(paths, 8, min(RUNS, RUN_MASSES // len(target)))
 
@@ -80,9 +98,10 @@ def _estimated(verify: Callable[..., int], laws: tuple[Any, Any], k: int, paths:
         return verify(coin, tokens, target, draft) in tokens
 
     try:
-        return of_independent(np.array([float(sample(run, rng)) for _ in range(paths)]), 0.0, 1.0)
-    except Exception:  # what a user's verifier raises is for its verdict to say
-        return Mean(float("nan"), float("nan"), paths)
+        accepted = np.array([float(sample(run, rng)) for _ in range(paths)])
+    except Exception as error:  # what a user's verifier raises is for its verdict to say
+        raise failed("the verifier", error) from error
+    return of_independent(accepted, 0.0, 1.0)
 
 
 def named_scheme(name: str) -> Scheme:
