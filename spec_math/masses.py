@@ -10,7 +10,7 @@ from collections.abc import Collection, Hashable, Sequence
 from fractions import Fraction
 from functools import cache
 from itertools import accumulate
-from math import fsum
+from math import fsum, lcm
 from typing import Any
 
 import numpy as np
@@ -76,6 +76,18 @@ def divided(masses: Any) -> list[Any]:
         return listed
     floats = [float(mass) for mass in listed]
     return over_sum(floats, fsum(floats))
+
+
+def summed(masses: Collection[Any]) -> Any:
+    """Return the sum of masses: of Fractions over their least common denominator, of floats one after another.
+
+    >>> summed([Fraction(1, 2), Fraction(1, 3)]), summed([0.5, 0.25])
+    (Fraction(5, 6), 0.75)
+    """
+    if not all(type(mass) is Fraction for mass in masses):
+        return sum(masses, Fraction(0))
+    whole = lcm(*[mass.denominator for mass in masses])
+    return Fraction(sum(mass.numerator * (whole // mass.denominator) for mass in masses), whole)
 
 
 def over_sum(masses: list[Any], total: Any) -> list[Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, Literal, cast, get_args
 
 from spec_math.audit.adapters import adapter, ask_for_roles, not_taken, unreadable
@@ -53,13 +53,13 @@ class Call:
     unclear: str = ""
     makes: tuple[tuple[str, str], ...] = ()
 
-    @property
+    @cached_property
     def shape(self) -> Shape:
         """Where the randomness and the drafts come from."""
         roles = {role for _, role in self.takes}
         return "verifier" if "coin" in roles else "tokens" if "tokens" in roles else "laws"
 
-    @property
+    @cached_property
     def drafts_itself(self) -> bool:
         """Whether the function is not given drafted tokens."""
         return all(role != "tokens" for _, role in self.takes)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
-from spec_math.audit.exploration.stand_ins import Place, held, standing_in
+from spec_math.audit.exploration.stand_ins import Place, all_held, standing_in
 from spec_math.audit.exploration.tape import Tape
 
 
@@ -82,18 +82,19 @@ def _standing(tape: Tape) -> Generator[None]:
             tape.note(f"hash() of a {found.__name__}, another in each process")
         return hash(value)
 
-    spaces = {id(space): space for space, _ in tape.places if isinstance(space, dict) and "__builtins__" in space}
+    found = {id(space): space for space, _ in tape.places}.values()
+    spaces = [space for space in found if isinstance(space, dict) and "__builtins__" in space]
     where: list[Place] = []
     values: list[Any] = []
-    for space in spaces.values():
+    for space in spaces:
         for name, stand_in in (("id", noted_id), ("hash", noted_hash)):
             if name not in space:
                 where.append((space, name))
                 values.append(stand_in)
-    for place in tape.places:
-        if held(place) is id or held(place) is hash:
-            where.append(place)
-            values.append(noted_id if held(place) is id else noted_hash)
+    pairs = zip(tape.places, all_held(tape.places), strict=True)
+    for place, value in [(place, value) for place, value in pairs if value is id or value is hash]:
+        where.append(place)
+        values.append(noted_id if value is id else noted_hash)
     with standing_in(where, values):
         yield
 

@@ -143,14 +143,21 @@ def _generators(objects: list[Any], known: Iterable[Any] = ()) -> list[Any]:
     """Return the generators that are known or among some objects, each once, and marks."""
     wanted = _Wanted()
     # By type: to ask some objects for their class, as isinstance does, has effects.
-    chosen = compress(objects, map(wanted.__getitem__, map(type, objects)))
+    try:
+        chosen = list(compress(objects, map(wanted.__getitem__, map(type, objects))))
+    except TypeError:  # a class among them that its metaclass keeps from being hashed
+        chosen = [one for one in objects if _is_wanted(type(one))]
     return list({id(one): one for one in chain(known, chosen)}.values())
+
+
+def _is_wanted(kind: type[Any]) -> bool:
+    generator = issubclass(kind, (random.Random, np.random.BitGenerator)) and not hasattr(kind, "of_a_run")
+    return generator or kind is _Mark
 
 
 class _Wanted(dict[type[Any], bool]):
     """Whether generators of a type may be drawn from unseen; those that explore made itself ask their own tape."""
 
     def __missing__(self, kind: type[Any]) -> bool:
-        generator = issubclass(kind, (random.Random, np.random.BitGenerator)) and not hasattr(kind, "of_a_run")
-        self[kind] = generator or kind is _Mark
+        self[kind] = _is_wanted(kind)
         return self[kind]

@@ -15,7 +15,7 @@ from typing import Any
 
 from spec_math.audit.exploration.desk import DESK, kept
 from spec_math.audit.exploration.replaced import patched, standing
-from spec_math.audit.exploration.stand_ins import Place, everywhere, held, standing_in
+from spec_math.audit.exploration.stand_ins import Place, all_held, everywhere, standing_in
 from spec_math.audit.exploration.tape import Tape
 
 _FUNCTIONS = {
@@ -78,11 +78,11 @@ def _standing(tape: Tape) -> Generator[None]:
 
 
 def _stand_ins(tape: Tape) -> tuple[list[Place], list[Any]]:
-    mine = [place for place in tape.places if id(held(place)) in _READ]
+    mine = tape.looked().that_hold(_READ)
     anywhere = everywhere("entropy", lambda value: id(value) in _READ)
     where = list({(id(space), key): (space, key) for space, key in (*anywhere, *mine)}.values())
     watched = kept("entropy", _noting_all)
-    return where, [watched[id(held(place))] for place in where]
+    return where, [watched[id(value)] for value in all_held(where)]
 
 
 def _noting_all() -> dict[int, Any]:

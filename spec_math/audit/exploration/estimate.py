@@ -22,7 +22,7 @@ class Estimate:
     >>> told, seconds = [], iter([0.0, 4.0, 6.0, 8.0])
     >>> estimate = Estimate(told.append, lambda: next(seconds))
     >>> for paths in (10, 20, 30):
-    ...     estimate.at(paths, 0.01 * paths)
+    ...     estimate.at(paths, lambda: 0.01 * paths)
     >>> told
     ['20 paths in 6 s hold 0.2 of the mass: about 100 paths and 30 s in all']
     """
@@ -31,13 +31,13 @@ class Estimate:
         self._tell, self._now = tell, now
         self._begun = self._told = now()
 
-    def at(self, paths: int, mass: float) -> None:
-        """Take in how many paths were walked and the mass that they hold."""
+    def at(self, paths: int, mass: Callable[[], float]) -> None:
+        """Take in how many paths were walked and how to sum the mass that they hold."""
         now = self._now()
         if now - self._told < EVERY:
             return
         self._told = now
-        self._tell(said(paths, mass, now - self._begun))
+        self._tell(said(paths, mass(), now - self._begun))
 
 
 def said(paths: int, mass: float, seconds: float) -> str:

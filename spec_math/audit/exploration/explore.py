@@ -16,6 +16,7 @@ from spec_math.audit.exploration.estimate import Estimate
 from spec_math.audit.exploration.followed import SOURCES, Followed, Source
 from spec_math.audit.exploration.tape import Tape
 from spec_math.chance import Coin, paths
+from spec_math.masses import summed
 from spec_math.verdict import Bracket
 
 
@@ -99,14 +100,13 @@ def explore(
     masses: dict[Any, Fraction] = {}
     ignored = Fraction(0)
     walked = 0
-    estimate, whole = Estimate(), Fraction(0)
+    estimate = Estimate()
     with run.exploring():
         for path in _told(paths(run), tape):
             walked += 1
-            whole += path.mass
-            with tape.unnoted():
-                estimate.at(walked, float(whole))
             masses[path.outcome] = masses.get(path.outcome, Fraction(0)) + path.mass
+            with tape.unnoted():
+                estimate.at(walked, lambda: float(summed(masses.values())))
             ignored += path.mass * tape.ignored
             if walked == budget:
                 break

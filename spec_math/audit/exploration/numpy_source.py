@@ -13,7 +13,7 @@ from spec_math.audit.exploration.bit_generators import REAL, WATCHED, Bits
 from spec_math.audit.exploration.desk import DESK, kept
 from spec_math.audit.exploration.numpy_oracles import NEW, OLD, OLD_ORACLE, ORACLE
 from spec_math.audit.exploration.replaced import replaced
-from spec_math.audit.exploration.stand_ins import Place, everywhere, held, owner, standing_in
+from spec_math.audit.exploration.stand_ins import METHODS, Place, all_held, everywhere, held, owner, standing_in
 from spec_math.audit.exploration.tape import Tape
 
 _BITS, _MAKE = np.random.BitGenerator, np.random.default_rng
@@ -109,9 +109,6 @@ def _followed(tape: Tape, generator: Any) -> Any:
 def _found(tape: Tape) -> tuple[list[Place], list[Any]]:
     """Where code holds a generator, a function of one, or a class of them, and what stands there."""
 
-    def wanted(value: Any) -> bool:
-        return id(value) in _CLASSES or type(value) in (NEW, OLD) or type(owner(value)) in (NEW, OLD)
-
     def anywhere(value: Any) -> bool:
         return value is _HIDDEN or owner(value) is _HIDDEN or id(value) in _CLASSES
 
@@ -124,10 +121,12 @@ def _found(tape: Tape) -> tuple[list[Place], list[Any]]:
             return kept("np.random", _names)[value.__name__]
         return getattr(_followed(tape, owner(value)), value.__name__)
 
-    mine = [place for place in tape.places if wanted(held(place))]
-    other = [place for place in everywhere("numpy", anywhere) if not _is_numpy_s(place)]
+    looked = tape.looked()
+    bound = [place for place in looked.of_types(METHODS) if type(owner(held(place))) in (NEW, OLD)]
+    mine = [*looked.that_hold(_CLASSES), *looked.of_types((NEW, OLD)), *bound]
+    other = everywhere("numpy", anywhere, _is_numpy_s)
     where = list({(id(space), key): (space, key) for space, key in (*other, *mine)}.values())
-    return where, [stand_in(held(place)) for place in where]
+    return where, [stand_in(value) for value in all_held(where)]
 
 
 def _is_numpy_s(place: Place) -> bool:

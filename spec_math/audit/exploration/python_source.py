@@ -13,7 +13,7 @@ from spec_math.audit.exploration.clock import exponential
 from spec_math.audit.exploration.desk import DESK, kept
 from spec_math.audit.exploration.python_forms import check, check_weights, looked_up
 from spec_math.audit.exploration.replaced import patched, replaced
-from spec_math.audit.exploration.stand_ins import Place, everywhere, held, owner, standing_in
+from spec_math.audit.exploration.stand_ins import METHODS, Place, everywhere, held, owner, standing_in
 from spec_math.audit.exploration.states import words
 from spec_math.audit.exploration.tape import Tape
 from spec_math.audit.exploration.uniform import uniform as uniform_of
@@ -57,7 +57,7 @@ def _stand_ins(tape: Tape) -> Generator[None]:
     methods = kept("python", lambda: _methods(DESK))
     overriding = [(kind, _watched(DESK, kind)) for kind in _subclasses(random.Random)]
     functions = {name: MethodType(methods[name], _HIDDEN) for name in _public_functions()}
-    where = tape.held("python places", lambda: _bound_methods(tape.places))
+    where = tape.held("python places", lambda: _bound_methods(tape))
     with patched([(random.Random, methods), *overriding]), replaced(random, functions):
         bound = [getattr(held(place).__self__, held(place).__name__) for place in where]
         with standing_in(where, bound):
@@ -122,12 +122,12 @@ BEHIND = (
 )
 
 
-def _bound_methods(found: list[Place]) -> list[Place]:
+def _bound_methods(tape: Tape) -> list[Place]:
     """Where code keeps a generator's method: those of the module's generator anywhere, others where it finds them."""
     anywhere = everywhere("python", lambda value: owner(value) is _HIDDEN)
-    mine = [place for place in found if issubclass(type(owner(held(place))), random.Random)]
-    listed = {(id(space), key): (space, key) for space, key in (*anywhere, *mine) if space is not vars(random)}
-    return [place for place in listed.values() if issubclass(type(owner(held(place))), random.Random)]
+    listed = {(id(space), key): (space, key) for space, key in (*anywhere, *tape.looked().of_types(METHODS))}
+    bound = [place for place in listed.values() if issubclass(type(owner(held(place))), random.Random)]
+    return [place for place in bound if place[0] is not vars(random)]
 
 
 def _public_functions() -> list[str]:

@@ -14,6 +14,7 @@ from typing import Any
 from spec_math.audit.exploration.alive import generators_alive
 from spec_math.audit.exploration.atom import Atom, ExploreError
 from spec_math.audit.exploration.desk import DESK
+from spec_math.audit.exploration.looked import Looked
 from spec_math.audit.exploration.stand_ins import Place
 from spec_math.chance import Coin
 
@@ -88,14 +89,9 @@ class Tape:
         if not self.quiet:
             self.unseen[source] = None
 
-    @contextmanager
-    def unnoted(self) -> Generator[None]:
+    def unnoted(self) -> AbstractContextManager[None]:
         """Let entropy be read while the block lasts: for seeds that are followed, or by explore itself."""
-        self.quiet, before = True, self.quiet
-        try:
-            yield
-        finally:
-            self.quiet = before
+        return _Unnoted(self)
 
     def foreign(self) -> bool:
         """Whether this is not the explored code, but a thread that it did not start, or who asks between two runs."""
@@ -128,6 +124,10 @@ class Tape:
         if name not in self._held:
             self._held[name] = make()
         return self._held[name]
+
+    def looked(self) -> Looked:
+        """Return what stood in the places before the first run."""
+        return self.held("looked", lambda: Looked(self.places))
 
     def begin(self, coin: Coin) -> None:
         """Start a path: no number has been drawn, and the coin decides each fork."""
@@ -291,6 +291,19 @@ class Tape:
                 f"state leaks between runs: with the same {place} answer(s), this run asked {asked} where the run "
                 f"before it asked {before[place][0]}; {CURE}"
             )
+
+
+class _Unnoted(AbstractContextManager[None]):
+    """A block that is entered at every path: a class, as a generator would take three times as long."""
+
+    def __init__(self, tape: Tape) -> None:
+        self._tape, self._before = tape, tape.quiet
+
+    def __enter__(self) -> None:
+        self._tape.quiet = True
+
+    def __exit__(self, *_error: object) -> None:
+        self._tape.quiet = self._before
 
 
 OWN_GRID = -1

@@ -12,7 +12,7 @@ from typing import Any
 
 from spec_math.audit.exploration.desk import DESK, kept
 from spec_math.audit.exploration.replaced import likeness_of, replaced
-from spec_math.audit.exploration.stand_ins import Place, everywhere, held, standing_in
+from spec_math.audit.exploration.stand_ins import Place, all_held, everywhere, standing_in
 from spec_math.audit.exploration.tape import Tape
 
 _CLOCKS = ("time", "perf_counter", "monotonic", "process_time", "thread_time", "clock_gettime")
@@ -118,7 +118,8 @@ def clocks_noted(tape: Tape) -> Generator[None]:
 def _standing(tape: Tape) -> Generator[None]:
     watched, dates = kept("clocks", lambda: (_functions(DESK), _classes(DESK)))
     where = tape.held("clock places", lambda: _found(tape))
-    values = [(watched | dates)[id(held(place))] for place in where]
+    both = watched | dates
+    values = [both[id(value)] for value in all_held(where)]
     modules = {"datetime": dates[id(datetime.datetime)], "date": dates[id(datetime.date)]}
     functions = {name: watched[number] for number, (name, _) in _PLAIN.items()}
     with replaced(time, functions), replaced(datetime, modules), standing_in(where, values):
@@ -127,9 +128,8 @@ def _standing(tape: Tape) -> Generator[None]:
 
 def _found(tape: Tape) -> list[Place]:
     wanted = {*_PLAIN, id(datetime.datetime), id(datetime.date)}
-    found = everywhere("clocks", lambda value: id(value) in wanted)
-    listed = [place for place in tape.places if id(held(place)) in wanted]
-    anywhere = [place for place in found if not _is_innocent(place[0])]
+    anywhere = everywhere("clocks", lambda value: id(value) in wanted, lambda place: _is_innocent(place[0]))
+    listed = tape.looked().that_hold(wanted)
     return [
         place
         for place in {(id(space), key): (space, key) for space, key in (*anywhere, *listed)}.values()

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
@@ -18,6 +17,7 @@ from spec_math.audit.exploration.way import in_words
 from spec_math.audit.subject import Subject
 from spec_math.chance import ChanceError, Coin, paths
 from spec_math.flip_and_draw import FlipAndDraw
+from spec_math.masses import summed
 
 CUT = "cut"
 """The outcome of a path that asks its coin without end: its mass stays unexplored."""
@@ -68,10 +68,10 @@ def walk(
 
     estimate = Estimate()
 
-    def quietly(walked: int, mass: Any) -> None:
+    def quietly(walked: int, masses: Sequence[Any]) -> None:
         with tape.unnoted():  # whoever is called may look at the clock
             progress(walked)
-            estimate.at(walked, float(mass))
+            estimate.at(walked, lambda: float(summed(masses)))
 
     run = _Run(subject, case, tape)
     found = Walk()
@@ -80,18 +80,18 @@ def walk(
         _take_all(run, found, budget, quietly)
         return 0
 
-    if subject.shape == "verifier" and not subject.sources:
+    if run.followed is not None:
+        with run.followed.exploring():
+            whole()
+            if found.fault is None:
+                run.followed.check_repeats()
+    elif not subject.sources:
         whole()
-    elif subject.shape == "verifier":
+    else:
         # All of its paths are one run, in which nothing else may be drawn.
         all_paths = Followed(whole, subject.sources, tape, subject.fn)
         all_paths.on_ordinary = False
         _ = all_paths(_NoCoin())
-    else:
-        with run.exploring():
-            whole()
-            if found.fault is None:
-                run.check_repeats()
     found.exact = run.exact and found.exact
     found.reused = tape.reused
     found.digits = frozenset(tape.digits)
@@ -99,28 +99,32 @@ def walk(
     return found
 
 
-def _take_all(run: _Run, found: Walk, budget: int, progress: Callable[[int, Any], None]) -> None:
-    total: Any = Fraction(0)
+def _take_all(run: _Run, found: Walk, budget: int, progress: Callable[[int, Sequence[Any]], None]) -> None:
+    walked: list[Any] = []
+    of_texts: dict[Text, list[Any]] = {}
     for path in paths(run):
         found.paths += 1
-        progress(found.paths, total)
+        progress(found.paths, walked)
         if path.outcome is CUT:
             found.cut = True
             break
-        total = total + path.mass
+        walked.append(path.mass)
         found.deepest = max(found.deepest, run.drawn)
-        found.ignored += path.mass * run.ignored
+        if run.ignored:
+            found.ignored += path.mass * run.ignored
         outcome: Any = path.outcome
         if isinstance(outcome, Fault):
             found.faults += 1
             found.fault = found.fault or replace(outcome, mass=path.mass)
         else:
             text = outcome[: run.case.horizon]
-            found.masses[text] = found.masses.get(text, 0) + path.mass
+            of_texts.setdefault(text, []).append(path.mass)
             if text not in found.ways or found.ways[text][0] < path.mass:
                 found.ways[text] = path.mass, run.steps()
         if found.paths >= budget or 0 < found.faults < found.paths:
             break
+    total = summed(walked)
+    found.masses = {text: summed(masses) for text, masses in of_texts.items()}
     found.unexplored = max(Fraction(0), 1 - total)
     found.exact = not isinstance(total, float)
 
@@ -130,26 +134,25 @@ class _Run:
 
     def __init__(self, subject: Subject, case: Case, tape: Tape) -> None:
         self.case, self._subject = case, subject
-        self._followed = Followed(self._called, subject.sources, tape, subject.fn)
-        self._followed.repeats = subject.repeats
-        self._drafts: list[str] = []
-        self._coins: list[str] = []
+        self._tape, self._drafts_itself = tape, subject.call.drafts_itself
+        self.followed: Followed | None = None
+        if subject.shape != "verifier":
+            self.followed = Followed(self._called, subject.sources, tape, subject.fn)
+            self.followed.repeats = subject.repeats
+        self._coins: list[tuple[Any, int]] = []
         self._tokens: Text = ()
         self._raw: Any = None
         self.answers = Answers()
 
     def __call__(self, coin: Coin) -> Text | Fault | str:
-        self._drafts, self._coins, self._tokens = [], [], ()
-        self._followed.tape.log = []
-        if not self._subject.call.drafts_itself:
+        self._coins, self._tokens, self._tape.log = [], (), []
+        if not self._drafts_itself:
             self._tokens = self._drafted(coin)
         try:
-            if self._subject.shape == "verifier":
-                outcome = _text(
-                    self._called(*self._tokens, coin=_Recording(coin, self._coins, self._followed.tape.meet))
-                )
+            if self.followed is None:
+                outcome = _text(self._called(*self._tokens, coin=_Recording(coin, self._coins, self._tape.meet)))
             else:
-                outcome = _text(self._followed(coin, *self._tokens))
+                outcome = _text(self.followed(coin, *self._tokens))
         except ExploreError:
             raise
         except (Exception, SystemExit) as error:  # whatever a sampler raises is told with its path
@@ -167,37 +170,29 @@ class _Run:
     @property
     def exact(self) -> bool:
         """Whether the code met no binary float as a threshold."""
-        return self._followed.tape.exact
+        return self._tape.exact
 
     @property
     def ignored(self) -> Any:
         """What guards of logarithms changed on this path."""
-        return self._followed.tape.ignored
+        return self._tape.ignored
 
     @property
     def drawn(self) -> int:
         """How many random numbers this path has drawn."""
-        return len(self._drafts) + len(self._coins) + self._followed.tape.drawn
+        return len(self._tokens) + len(self._coins) + self._tape.drawn
 
     def steps(self) -> tuple[str, ...]:
         """Return the path so far, in words."""
-        return (*self._drafts, *self._coins, *in_words(self._followed.tape.log))
-
-    def exploring(self) -> AbstractContextManager[None]:
-        """What lasts while all paths of followed code are walked."""
-        return self._followed.exploring()
-
-    def check_repeats(self) -> None:
-        """Walk some of followed code's paths once more."""
-        self._followed.check_repeats()
+        drafts = (f"draft {place + 1}: token {token}" for place, token in enumerate(self._tokens))
+        coins = (f"a draw: token {answer}" if p is None else f"flip({p}): {bool(answer)}" for p, answer in self._coins)
+        return (*drafts, *coins, *in_words(self._tape.log))
 
     def _drafted(self, coin: Coin) -> Text:
         rows = self.case.draft if self.case.lookahead else self.case.draft * self.case.k
-        tokens: Text = ()
-        for place, row in enumerate(rows):
-            tokens = (*tokens, coin.draw(list(row)))
-            self._drafts.append(f"draft {place + 1}: token {tokens[-1]}")
-        return tokens
+        for row in rows:
+            self._tokens = (*self._tokens, coin.draw(list(row)))
+        return self._tokens
 
     def _called(self, *tokens: int, coin: Coin | None = None) -> Any:
         case = self.case
@@ -221,21 +216,21 @@ def _raise_if_not_followed(error: BaseException) -> None:
 
 
 class _Recording(FlipAndDraw):
-    """A coin whose questions and answers are kept, in words."""
+    """A coin whose chances and answers are kept; they are put into words for the heaviest paths alone."""
 
-    def __init__(self, coin: Coin, kept: list[str], met: Callable[[Fraction], None]) -> None:
+    def __init__(self, coin: Coin, kept: list[tuple[Any, int]], met: Callable[[Fraction], None]) -> None:
         self._coin, self._kept, self._met = coin, kept, met
 
     def flip(self, p: Any) -> bool:
         if isinstance(p, float):
             self._met(Fraction(p))
         answer = self._coin.flip(p)
-        self._kept.append(f"flip({p}): {answer}")
+        self._kept.append((p if type(p) in (Fraction, float) else f"{p}", answer))
         return answer
 
     def draw(self, masses: Any) -> int:
         answer = self._coin.draw(masses)
-        self._kept.append(f"a draw: token {answer}")
+        self._kept.append((None, answer))
         return answer
 
 
