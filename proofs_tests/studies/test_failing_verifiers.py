@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from spec_math.scheme import Scheme
-from spec_math.studies.positions import schemes
+from spec_math.studies.positions import sampled_positions, schemes
 from spec_math.studies.positions.comparison import compare
 from spec_math.studies.positions.one_step import OneStep, explain
 from spec_math.studies.positions.schemes import FailedVerifierError, verifier_scheme
@@ -51,14 +52,42 @@ def line_of(verify: Callable[..., int], size: int, ks: tuple[int, ...]) -> tuple
 @pytest.mark.parametrize("size", [ENUMERATED, RUN])
 def test_a_verifier_that_fails_at_one_position_has_no_mean_over_the_others(size: int) -> None:
     line, shown = line_of(verify_halfway, size, (1, 2))
-    assert line.failed
+    assert line.failed == f"mine fails at position {COUNT - 1}: NotImplementedError: no residual yet"
+    assert any(note.text.endswith("no residual yet; it has no mean over the others") for note in shown.notes)
+    assert shown.exit_code == 1
     assert [tally.count for tally in (*line.acceptance.values(), *line.gaps.values())] == [0] * 4
     assert "mine" not in [row["scheme"] for row in shown.table("comparison").records()]
     # The control: one that never fails has its mean at each of them.
     line, shown = line_of(recursive.verify, size, (1, 2))
-    assert not line.failed
+    assert (line.failed, shown.exit_code) == ("", 0)
+    assert not any("fails" in note.text for note in shown.notes)
     assert [tally.count for tally in line.acceptance.values()] == [COUNT] * 2
     assert "mine" in [row["scheme"] for row in shown.table("comparison").records()]
+
+
+def halfway(target: Any, _draft: Any, _k: int) -> float:
+    if float(target[0]) > 0.2:
+        raise ZeroDivisionError("division by zero")
+    return 0.5
+
+
+def test_a_formula_of_the_user_s_that_fails_is_named() -> None:
+    t, d = laws(ENUMERATED)
+    stream = from_rows(lambda a, b: t[a:b], lambda a, b: d[a:b], (COUNT, ENUMERATED))
+    (first, *_) = [place for place, row in enumerate(t) if row[0] > 0.2]
+    own = replace(verifier_scheme("mine", recursive.verify), acceptance=halfway, test_acceptance=halfway)
+    found = compare(stream, [own], (1,), lambda _: None)
+    assert found.lines[0].failed == f"mine fails at position {first}: ZeroDivisionError: division by zero"
+    assert found.lines[0].acceptance[1].count == 0
+
+
+def test_the_library_s_own_formula_that_fails_is_a_fault_of_the_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    t, d = laws(ENUMERATED)
+    stream = from_rows(lambda a, b: t[a:b], lambda a, b: d[a:b], (COUNT, ENUMERATED))
+    ours = replace(verifier_scheme("ours", recursive.verify), acceptance=halfway, test_acceptance=halfway)
+    monkeypatch.setattr(sampled_positions, "SCHEMES", (ours,))
+    with pytest.raises(ZeroDivisionError):
+        compare(stream, [ours], (1,), lambda _: None)
 
 
 @pytest.mark.parametrize("size", [ENUMERATED, RUN])
@@ -68,7 +97,7 @@ def test_what_a_verifier_raises_is_named(size: int) -> None:
     if size == RUN:
         assert scheme.estimate is not None
         ask = lambda: scheme.estimate(targets[0], drafts[0], 1, 8, np.random.default_rng(0))  # noqa: E731
-    with pytest.raises(FailedVerifierError, match="fails: AttributeError: a coin has no 'choose'"):
+    with pytest.raises(FailedVerifierError, match=r"^AttributeError: a coin has no 'choose'"):
         ask()
 
 
@@ -83,3 +112,15 @@ def test_one_step_of_a_verifier_that_fails_says_so(monkeypatch: pytest.MonkeyPat
             explain(OneStep("mine.py:verify", "0,1", "1/2,1/2", 1, seed))
         said.add(str(raised.value))
     assert said == {"mine.py:verify fails: NotImplementedError: no residual yet"}
+
+
+def test_one_step_of_a_verifier_above_the_optimum_says_that_something_is_wrong(monkeypatch: pytest.MonkeyPatch) -> None:
+    def emit_draft(_coin: Any, tokens: Any, _target: Any, _draft: Any) -> int:
+        return tokens[0]
+
+    found: dict[str, Scheme] = {"wrong": verifier_scheme("m.py:wrong", emit_draft)}
+    found["right"] = verifier_scheme("m.py:right", recursive.verify)
+    monkeypatch.setattr(schemes, "load_scheme", lambda place: found[place.partition(":")[2]])
+    said = {name: explain(OneStep(f"m.py:{name}", "1/4,3/4", "1/2,1/2", 1)).finding for name in found}
+    assert "no lossless verifier of these drafts keeps more than 0.750: it is lossy, or its formula is" in said["wrong"]
+    assert "Over all coins m.py:right keeps 0.750, and no verifier of these drafts more than 0.750." in said["right"]

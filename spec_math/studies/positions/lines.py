@@ -8,6 +8,7 @@ import numpy as np
 
 from spec_math.invariants import Watch
 from spec_math.scheme import Optimum, Scheme
+from spec_math.studies.positions.schemes import FailedVerifierError
 from spec_math.studies.positions.stream import FLOAT, Batch
 from spec_math.studies.positions.tally import Tally
 
@@ -17,7 +18,7 @@ class Line:
     """One scheme of a comparison, or one optimum: its means a k, and whether only some positions were looked at.
 
     `gaps` are against the optimum of the scheme's own drafts, position by position. A verifier that `failed` at one of
-    them has no mean: those where it did not fail say nothing of it.
+    them, as is said there, has no mean: those where it did not fail say nothing of it.
     """
 
     name: str
@@ -26,19 +27,20 @@ class Line:
     acceptance: dict[int, Tally] = field(default_factory=dict[int, Tally])
     test_acceptance: dict[int, Tally] = field(default_factory=dict[int, Tally])
     gaps: dict[int, Tally] = field(default_factory=dict[int, Tally])
-    failed: bool = False
+    failed: str = ""
 
-    def fail(self) -> None:
-        """Forget what was found: the verifier raised an error or returned nonsense when it was run.
+    def fail(self, position: int, error: Exception) -> None:
+        """Forget what was found: at this position the verifier, or its formula, raised an error.
 
         >>> from spec_math import SCHEMES
         >>> line = scheme_line(SCHEMES[0], (1,))
         >>> line.acceptance[1].add(np.array([0.5]))
-        >>> line.fail()
+        >>> line.fail(7, ZeroDivisionError("division by zero"))
         >>> line.failed, line.acceptance[1].count
-        (True, 0)
+        ('maximal coupling fails at position 7: ZeroDivisionError: division by zero', 0)
         """
-        self.failed = True
+        said = str(error) if isinstance(error, FailedVerifierError) else f"{type(error).__name__}: {error}"
+        self.failed = f"{self.name} fails at position {position}: {said}"
         for tallies in (self.acceptance, self.test_acceptance, self.gaps):
             tallies.update({k: Tally() for k in tallies})
 

@@ -15,12 +15,15 @@ from spec_math.studies.arguments import law_of, names_of
 from spec_math.studies.positions.bounding_subset import bounding_sentence
 from spec_math.studies.positions.explanation import Step, shown
 from spec_math.studies.positions.explanation import explain as explain_run
-from spec_math.studies.positions.schemes import failed, named_scheme
+from spec_math.studies.positions.schemes import FailedVerifierError, named_scheme
 from spec_math.token_level import SCHEMES
 from spec_math.token_level.optima import INDEPENDENT, ONE
 
 SHOWN = 24
 """The most tokens of the two laws that are shown, those of the largest masses."""
+
+ROUNDING = 2.0**-40
+"""More than a user's formula in floats is off by, where it sums fewer than 4,096 masses."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +53,12 @@ def explain(request: OneStep) -> Result:
     names = None if request.names is None else names_of(request.names, len(t))
     try:
         found = explain_run(chosen, t, d, k, iter(np.random.default_rng(request.seed).random, None))
+        accepted, tested = (form(t, d, k) for form in (chosen.acceptance, chosen.test_acceptance))
     except Exception as error:
         if chosen in SCHEMES:
             raise
-        raise failed(request.scheme, error) from error
+        said = error if isinstance(error, FailedVerifierError) else f"{type(error).__name__}: {error}"
+        raise FailedVerifierError(f"{request.scheme} fails: {said}") from error
     tokens = _largest(t, d)
     bars = [
         f"{side if token == tokens[0] else '':7} token {_named(token, names)}  {_bar(float(masses[token]))} "
@@ -64,7 +69,6 @@ def explain(request: OneStep) -> Result:
     notes = [Note("\n".join(bars), "laws", code=True)]
     for title, steps in (("drafting", found.drafting), ("verifying", found.verifying)):
         notes.append(Note("\n".join(f"  {step_sentence(step)}" for step in steps), title, code=True))
-    accepted, tested = (form(t, d, k) for form in (chosen.acceptance, chosen.test_acceptance))
     of_which = f", of which a test accepts {shown(tested)}" if shown(tested) != shown(accepted) else ""
     notes.append(Note(f"over all coins: acceptance {shown(accepted)}{of_which}"))
     advice = ""
@@ -75,6 +79,12 @@ def explain(request: OneStep) -> Result:
             f" Over all coins {chosen.name} keeps {float(accepted):.3f}, and no verifier of these drafts more than "
             f"{float(best):.3f}."
         )
+        if float(accepted) > float(best) + ROUNDING:
+            advice = (
+                f" {chosen.name} says that it keeps {float(accepted):.3f} over all coins, and no lossless verifier of "
+                f"these drafts keeps more than {float(best):.3f}: it is lossy, or its formula is wrong, as compare "
+                "--scheme will show."
+            )
     # A subset that bounds i.i.d. drafts says nothing of drafts of another kind.
     if chosen.optimum is INDEPENDENT or chosen.optimum is ONE:
         notes.append(Note(f"Why: {bounding_sentence(t, d, chosen.drafts or k, names)}"))

@@ -22,9 +22,8 @@ from spec_math.invariants import (
 )
 from spec_math.scheme import Optimum, Scheme
 from spec_math.studies.positions.lines import Comparison, Line
-from spec_math.studies.positions.schemes import FailedVerifierError
 from spec_math.studies.positions.stream import FLOAT, Batch
-from spec_math.token_level import exponential_clocks
+from spec_math.token_level import SCHEMES, exponential_clocks
 from spec_math.token_level.optima import INDEPENDENT, WITHOUT_REPLACEMENT
 from spec_math.token_level.streamed import Chunk, rounding
 
@@ -98,8 +97,10 @@ def _add(result: Comparison, line: Line, scheme: Scheme, k: int, given: Any) -> 
     at, laws, known, rng = given
     try:
         found = _values(scheme, laws, k, known, rng)
-    except FailedVerifierError:  # it is judged, not averaged
-        line.fail()
+    except Exception as error:
+        if scheme in SCHEMES:
+            raise
+        line.fail(at.position, error)
         return
     if found is None:
         return

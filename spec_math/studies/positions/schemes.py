@@ -66,7 +66,7 @@ def verifier_scheme(name: str, verify: Callable[..., int]) -> Scheme:
                 lambda coin, tokens: Emission(verify(coin, tokens, t, d), accepted=False),
             )
         except Exception as error:  # what a user's verifier raises is for its verdict to say
-            raise failed(name, error) from error
+            raise FailedVerifierError(f"{type(error).__name__}: {error}") from error
         return coupled.acceptance()
 
     return Scheme(
@@ -77,15 +77,6 @@ def verifier_scheme(name: str, verify: Callable[..., int]) -> Scheme:
         optimum=optima.INDEPENDENT,
         estimate=lambda target, draft, k, paths, rng: _estimated(verify, (target, draft), k, paths, rng),
     )
-
-
-def failed(name: str, error: Exception) -> FailedVerifierError:
-    """Return what is said of a verifier that raised an error.
-
-    >>> failed("mine", KeyError("gamma"))
-    FailedVerifierError("mine fails: KeyError: 'gamma'")
-    """
-    return FailedVerifierError(f"{name} fails: {type(error).__name__}: {error}")
 
 
 def _estimated(verify: Callable[..., int], laws: tuple[Any, Any], k: int, paths: int, rng: Any) -> Mean:
@@ -100,7 +91,7 @@ def _estimated(verify: Callable[..., int], laws: tuple[Any, Any], k: int, paths:
     try:
         accepted = np.array([float(sample(run, rng)) for _ in range(paths)])
     except Exception as error:  # what a user's verifier raises is for its verdict to say
-        raise failed("the verifier", error) from error
+        raise FailedVerifierError(f"{type(error).__name__}: {error}") from error
     return of_independent(accepted, 0.0, 1.0)
 
 

@@ -65,7 +65,7 @@ def result_of(found: Comparison, verdicts: Verdicts, bound: str = "") -> Result:
     >>> result_of(found, {}).finding
     'Take maximal coupling: it keeps 1.000 at k = 1.'
     """
-    lossy = any(verdict.faulty for verdict in verdicts.values())
+    lossy = any(verdict.faulty for verdict in verdicts.values()) or any(line.failed for line in found.lines)
     undecided = any(isinstance(verdict.verdict, Undecided) for verdict in verdicts.values())
     notes = sentences([*footnotes(found, verdicts), *([bound] if bound else [])])
     return Result(
@@ -121,6 +121,7 @@ def footnotes(result: Comparison, verdicts: Verdicts) -> list[str]:
             "Lines of fewer positions looked at evenly spaced ones; what they show is the optimum for i.i.d. drafts "
             "over all positions plus the mean difference to it over those."
         )
+    notes += [f"{line.failed}; it has no mean over the others" for line in result.lines if line.failed]
     for scheme, found in verdicts.items():
         if isinstance(found.verdict, Undecided):
             notes.append(f"{scheme.name}: {found.verdict}\n  at: {found.counterexample}")
