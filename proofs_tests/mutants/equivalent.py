@@ -16,8 +16,11 @@ from pathlib import Path
 STRICT = re.compile(r",?\s*strict=\w+")
 ALONG = re.compile(r",\s*axis=[-+]?1(?=\))")
 DROPPED = re.compile(r",\s*(?=\))")
-PAIRS_OF_AXES = "token_level"
-"""The floor whose array formulas take along an axis from arrays [B, V] alone."""
+PAIRS_OF_AXES = ("/token_level/", "/block_level/")
+"""The floors whose array formulas take along an axis from arrays [B, V], but for lines with three axes."""
+THREE_AXES = "[:, :, None]"
+AT_LEAST_0 = re.compile(r"where\(([^(),]+) (?:(?:< 0|<= 0|< 1), 0, \1|(?:>= 0|> 0|>= 1), \1, 0)\)")
+"""The larger of 0 and a token, a node or a place, whole numbers: 0 may stand in the place of 0 or not."""
 CAST = re.compile(r"\bcast\([^,()]*(\"[^\"]*\")?,")
 
 SHOW = """
@@ -53,6 +56,12 @@ def rule(difference: str) -> str:
     'the last of two axes is 1, and the one that take_along_axis takes by itself'
     >>> rule(changed.format("+1")), rule("--- spec_math/token_level/hub.py\\n" + changed.format("-2"))
     ('', '')
+    >>> rule("--- spec_math/block_level/array_form.py\\n" + changed.format("+1").replace("at", "at[:, :, None]"))
+    ''
+    >>> rule("-    at = xp.where(best < 0, 0, best)\\n+    at = xp.where(best < 1, 0, best)")
+    '0 stands in the place of 0'
+    >>> rule("-    at = xp.where(best < 0, 0, best)\\n+    at = xp.where(best < 0, 1, best)")
+    ''
     """
     before, after = _sides(difference)
     if any(map(STRICT.search, before)):
@@ -61,8 +70,12 @@ def rule(difference: str) -> str:
             return "strict= guards lengths that are equal"
     if any(" take_along_axis(" in line.replace(".", " ") for line in before):
         plain = ([DROPPED.sub("", ALONG.sub("", line)) for line in side] for side in (before, after))
-        if f"/{PAIRS_OF_AXES}/" in difference and next(plain) == next(plain):
+        two = not any(THREE_AXES in line for line in before) and any(floor in difference for floor in PAIRS_OF_AXES)
+        if two and next(plain) == next(plain):
             return "the last of two axes is 1, and the one that take_along_axis takes by itself"
+    larger = ([AT_LEAST_0.sub(r"max(\1, 0)", line) for line in side] for side in (before, after))
+    if next(larger) == next(larger):
+        return "0 stands in the place of 0"
     if [CAST.sub("cast(", line) for line in before] == [CAST.sub("cast(", line) for line in after]:
         return "cast does nothing when it runs"
     return ""

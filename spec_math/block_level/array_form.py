@@ -262,7 +262,7 @@ def following(targets: Array, drafts: Array, accepted: Array, size: Array, weigh
     rows = _places(accepted, accepted.shape[0])
     t = wide(targets[rows, accepted])
     left = _left(t, drafts[rows, xp.minimum(accepted, xp.full_like(accepted, drafts.shape[1] - 1))], weight)
-    rejected = (accepted < size)[:, None] & (xp.sum(left, axis=-1, keepdims=True) > 0)
+    rejected = (accepted < size)[:, None] & (xp.sum(left, axis=1, keepdims=True) > 0)
     return xp.where(rejected, left, t)
 
 

@@ -31,19 +31,19 @@ def selection_heights(cells: Cells, weight: Array, inside: Array) -> Array:
     [[Fraction(1, 2), Fraction(3, 2)]]
     """
     xp = array_namespace(inside)
-    size = cells.key.shape[-1]
+    size = cells.key.shape[1]
     key, one = cells.key * weight[:, None], ones_like(weight)
     t_below, t_above = sums_below(cells.target), sums_above(cells.target) + cells.never[:, None]
     whole = t_above[:, :1]
     t_below, t_above = weight[:, None] * t_below / whole, weight[:, None] * t_above / whole + (one - weight)[:, None]
     d_below, d_above = prefixes(cells.draft), sums_above(cells.draft)
     d_above = d_above / d_above[:, :1]
-    worst = (inside - t_below).argmax(-1)
+    worst = (inside - t_below).argmax(1)
     lost = taken(inside - t_below, worst)
-    raised = xp.sum(key * d_below[:, :-1] < t_below[:, :-1] + lost[:, None], axis=-1)
+    raised = xp.sum(key * d_below[:, :-1] < t_below[:, :-1] + lost[:, None], axis=1)
     # Only cells before the worst prefix are raised, and only cells behind it lowered, whatever the sums round to.
     raised = xp.minimum(raised, worst)
-    kept = xp.maximum(xp.sum(key * d_above[:, 1:] <= t_above[:, 1:] - lost[:, None], axis=-1), worst)
+    kept = xp.maximum(xp.sum(key * d_above[:, 1:] <= t_above[:, 1:] - lost[:, None], axis=1), worst)
     least = divide(taken(t_below, raised) + lost, taken(d_below, raised), lost)
     low = xp.maximum(least, taken(key, xp.where(raised > 0, raised - 1, raised)))
     low = xp.where(raised > 0, low, zeros_like(low))
@@ -84,25 +84,25 @@ def deaths(draft: Array, heights: Array, slopes: Array) -> Array:
     none = zeros_like(pools[:, :1])
     pools = xp.concat([none, pools, none], axis=-2)
     knots = xp.broadcast_to(xp.arange(size + 2, **_device(draft))[None, :], (rows, size + 2))
-    links = xp.stack([xp.clip(knots - 1, 0, size), xp.clip(knots + 1, 0, size)], axis=-1)
+    links = xp.stack([xp.clip(knots - 1, min=0), xp.clip(knots + 1, max=size)], axis=-1)
     first, never = one - one, one + one
-    times = xp.concat([never, _times(pools[:, 1:-1], first), never, never], axis=-1)
+    times = xp.concat([never, _times(pools[:, 1:-1], first), never, never], axis=1)
     died = times * 0 + one
     for _ in range(size - 1):
-        knot = times.argmin(-1)[:, None]
-        time = xp.take_along_axis(times, knot, axis=-1)
+        knot = times.argmin(1)[:, None]
+        time = xp.take_along_axis(times, knot, axis=1)
         dies = time < one
         sides = _entries(links, knot)
         left, right = sides[:, :, 0], sides[:, :, 1]
         beyond = _entries(links, right)[:, :, 1]
-        near = _entries(pools, xp.concat([left, knot, right, beyond], axis=-1))
+        near = _entries(pools, xp.concat([left, knot, right, beyond], axis=1))
         joined = xp.stack([near[:, 0], near[:, 1] + near[:, 2], near[:, 3]], axis=-2)
         found = xp.where((left > 0), _times(joined[:, :2], time), never)
         other = xp.where((right < size), _times(joined[:, 1:], time), never)
         spare = knot * 0 + size + 1
         left, right, knot = (xp.where(dies, at, spare) for at in (left, right, knot))
         _put(died, knot, time)
-        _put(times, xp.concat([left, right, knot], axis=-1), xp.concat([found, other, never], axis=-1))
+        _put(times, xp.concat([left, right, knot], axis=1), xp.concat([found, other, never], axis=1))
         _put(pools, right, joined[:, 1:2])
         # Of both the further link stays.
         _put(links[:, :, 1], left, right)
@@ -122,19 +122,19 @@ def density(draft: Array, died: Array, cell: Array) -> Array:
     [[Fraction(1, 3), Fraction(11, 9)]]
     """
     xp = array_namespace(draft)
-    knots = xp.arange(died.shape[-1], **_device(draft))[None, :]
+    knots = xp.arange(died.shape[1], **_device(draft))[None, :]
     behind = knots < cell[:, None]
     none = zeros_like(draft[:, :1])
-    rightwards = running_max(xp.concat([none, xp.where(behind, zeros_like(died), died)], axis=-1))
-    leftwards = xp.concat([xp.where(behind, died, zeros_like(died)), none], axis=-1)
-    leftwards = xp.flip(running_max(xp.flip(leftwards, axis=-1)), axis=-1)
+    rightwards = running_max(xp.concat([none, xp.where(behind, zeros_like(died), died)], axis=1))
+    leftwards = xp.concat([xp.where(behind, died, zeros_like(died)), none], axis=1)
+    leftwards = xp.flip(running_max(xp.flip(leftwards, axis=1)), axis=1)
     joins = xp.maximum(rightwards, leftwards)
-    order = xp.argsort(joins, axis=-1, stable=True)
-    starts = xp.take_along_axis(joins, order, axis=-1)
-    mass = running_sum(xp.take_along_axis(draft, order, axis=-1))
+    order = xp.argsort(joins, axis=1, stable=True)
+    starts = xp.take_along_axis(joins, order, axis=1)
+    mass = running_sum(xp.take_along_axis(draft, order, axis=1))
     if not is_exact(mass):
         mass = xp.maximum(mass, xp.full_like(mass, LEAST))
-    stops = xp.concat([starts[:, 1:], ones_like(none)], axis=-1)
+    stops = xp.concat([starts[:, 1:], ones_like(none)], axis=1)
     gains = divide(stops - starts, mass, stops - stops)
     return put_back(order, sums_above(gains)[:, :-1])
 

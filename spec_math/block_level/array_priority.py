@@ -24,7 +24,7 @@ class Pieces(NamedTuple):
 
     def mean_power(self, size: Array, most: int) -> Array:
         """Return E[k U^(k−1)], [R], for each row's own k, `size` [R], at most `most`."""
-        return (self.masses * chord(self.edges[:, :-1], self.edges[:, 1:], size, most)).sum(-1)
+        return (self.masses * chord(self.edges[:, :-1], self.edges[:, 1:], size, most)).sum(1)
 
 
 class Cut(NamedTuple):
@@ -43,7 +43,7 @@ class Cut(NamedTuple):
 
         A stretch that floats cannot tell from a point has the slope of the place it stands at.
         """
-        many = self.places.shape[-1] - 1
+        many = self.places.shape[1] - 1
         rises = chord(self.edges[:, :-1], self.edges[:, 1:], size, most)
         at_place = chord(self.places[:, :-1], self.places[:, 1:], size, most)
         return divide(sums_at(self.widths * rises, self.cell, many), sums_at(self.widths, self.cell, many), at_place)
@@ -51,8 +51,8 @@ class Cut(NamedTuple):
     def given(self, density: Array) -> Pieces:
         """Return the law of this density [R, M] over the quantiles; where floats see no mass, the law that was cut."""
         xp = array_namespace(density)
-        masses = self.widths * xp.take_along_axis(density, self.cell, axis=-1)
-        total = masses.sum(-1)[:, None]
+        masses = self.widths * xp.take_along_axis(density, self.cell, axis=1)
+        total = masses.sum(1)[:, None]
         return Pieces(self.edges, divide(masses, total, self.widths))
 
 
@@ -65,7 +65,7 @@ def everywhere(like: Array) -> Pieces:
     """
     xp = array_namespace(like)
     one = ones_like(like)[:, None]
-    return Pieces(xp.concat([one - one, one], axis=-1), one)
+    return Pieces(xp.concat([one - one, one], axis=1), one)
 
 
 def cut(law: Pieces, ends: Array) -> Cut:
@@ -78,25 +78,25 @@ def cut(law: Pieces, ends: Array) -> Cut:
     xp = array_namespace(ends)
     below = sums_below(law.masses)
     below = below / below[:, -1:]
-    pieces, stretches = law.masses.shape[-1], ends.shape[-1] - 1
-    stops = xp.concat([below[:, 1:], ends[:, 1:]], axis=-1)
-    order = xp.argsort(stops, axis=-1, stable=True)
-    upper = xp.take_along_axis(stops, order, axis=-1)
+    pieces, stretches = law.masses.shape[1], ends.shape[1] - 1
+    stops = xp.concat([below[:, 1:], ends[:, 1:]], axis=1)
+    order = xp.argsort(stops, axis=1, stable=True)
+    upper = xp.take_along_axis(stops, order, axis=1)
     own = xp.astype(order < pieces, order.dtype)
     # How many pieces, and how many stretches, have ended before this one begins.
     piece = xp.minimum(running_sum(own) - own, xp.full_like(order, pieces - 1))
     cell = xp.minimum(running_sum(1 - own) - (1 - own), xp.full_like(order, stretches - 1))
     start, low, high = (
-        xp.take_along_axis(rows, piece, axis=-1) for rows in (below, law.edges[:, :-1], law.edges[:, 1:])
+        xp.take_along_axis(rows, piece, axis=1) for rows in (below, law.edges[:, :-1], law.edges[:, 1:])
     )
-    pace = divide(high - low, xp.take_along_axis(law.masses / law.masses.sum(-1)[:, None], piece, axis=-1), low - low)
+    pace = divide(high - low, xp.take_along_axis(law.masses / law.masses.sum(1)[:, None], piece, axis=1), low - low)
     # Rounding must not carry a priority past the end of its piece.
     at = xp.where(own > 0, high, xp.minimum(low + (upper - start) * pace, high))
-    edges = running_max(xp.concat([law.edges[:, :1], at], axis=-1))
-    lower = xp.concat([zeros_like(upper[:, :1]), upper[:, :-1]], axis=-1)
-    back = xp.argsort(order, axis=-1)
-    places = xp.take_along_axis(edges, back[:, pieces:] + 1, axis=-1)
-    return Cut(edges, upper - lower, cell, xp.concat([edges[:, :1], places], axis=-1))
+    edges = running_max(xp.concat([law.edges[:, :1], at], axis=1))
+    lower = xp.concat([zeros_like(upper[:, :1]), upper[:, :-1]], axis=1)
+    back = xp.argsort(order, axis=1)
+    places = xp.take_along_axis(edges, back[:, pieces:] + 1, axis=1)
+    return Cut(edges, upper - lower, cell, xp.concat([edges[:, :1], places], axis=1))
 
 
 def winner(edges: Array, masses: Array, there: Array) -> Array:
@@ -114,8 +114,8 @@ def winner(edges: Array, masses: Array, there: Array) -> Array:
     xp = array_namespace(edges)
     chains, ends = edges.shape[1:]
     flat = edges.reshape(len(edges), -1)
-    order = xp.argsort(flat, axis=-1, stable=True)
-    marks = xp.take_along_axis(flat, order, axis=-1)
+    order = xp.argsort(flat, axis=1, stable=True)
+    marks = xp.take_along_axis(flat, order, axis=1)
     widths = marks[:, 1:] - marks[:, :-1]
     reached: list[Any] = []
     shares: list[Any] = []
@@ -126,15 +126,15 @@ def winner(edges: Array, masses: Array, there: Array) -> Array:
         piece = xp.where(inside, piece, 0)
         span = edges[:, chain, 1:] - edges[:, chain, :-1]
         density = divide(masses[:, chain], span, zeros_like(span))
-        share = widths * xp.take_along_axis(density, piece, axis=-1)
+        share = widths * xp.take_along_axis(density, piece, axis=1)
         share = xp.where(inside, share, zeros_like(share))
         before = sums_below(share)[:, :-1]
         # A place without a chain is below all others.
         reached.append(xp.where(there[:, chain, None], before, ones_like(before)))
         shares.append(share)
     lower, upper = _products(reached, shares), _products(reached[::-1], shares[::-1])[::-1]
-    chances = [(share * _integral(low, high)).sum(-1) for share, low, high in zip(shares, lower, upper, strict=True)]
-    return xp.stack(chances, axis=-1)
+    chances = [(share * _integral(low, high)).sum(1) for share, low, high in zip(shares, lower, upper, strict=True)]
+    return xp.stack(chances, axis=1)
 
 
 def _products(constants: list[Any], slopes: list[Any]) -> list[list[Any]]:

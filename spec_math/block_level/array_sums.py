@@ -14,7 +14,7 @@ def sums_at(values: Array, index: Array, size: int) -> Array:
     [[0.5, 0.5, 0.0]]
     """
     if not isinstance(values, np.ndarray):
-        return values.new_zeros((len(values), size)).scatter_add_(-1, index, values)
+        return values.new_zeros((len(values), size)).scatter_add_(1, index, values)
     flat = (index + size * np.arange(len(index))[:, None]).ravel()
     if not is_exact(values):
         return np.bincount(flat, values.ravel(), size * len(values)).reshape(-1, size)
@@ -29,7 +29,7 @@ def running_sum(values: Array) -> Array:
     >>> running_sum(np.array([[0.5, 0.25]])).tolist()
     [[0.5, 0.75]]
     """
-    return values.cumsum(-1)
+    return values.cumsum(1)
 
 
 def running_max(values: Array) -> Array:
@@ -38,7 +38,7 @@ def running_max(values: Array) -> Array:
     >>> running_max(np.array([[1, 0, 2]])).tolist()
     [[1, 1, 2]]
     """
-    return np.maximum.accumulate(values, axis=-1) if isinstance(values, np.ndarray) else values.cummax(-1).values
+    return np.maximum.accumulate(values, axis=1) if isinstance(values, np.ndarray) else values.cummax(1).values
 
 
 def sums_below(values: Array) -> Array:
@@ -47,7 +47,7 @@ def sums_below(values: Array) -> Array:
     >>> sums_below(np.array([[0.5, 0.25]])).tolist()
     [[0.0, 0.5, 0.75]]
     """
-    return array_namespace(values).concat([zeros_like(values[:, :1]), running_sum(values)], axis=-1)
+    return array_namespace(values).concat([zeros_like(values[:, :1]), running_sum(values)], axis=1)
 
 
 def sums_above(values: Array) -> Array:
@@ -57,7 +57,7 @@ def sums_above(values: Array) -> Array:
     [[0.75, 0.25, 0.0]]
     """
     xp = array_namespace(values)
-    return xp.flip(sums_below(xp.flip(values, axis=-1)), axis=-1)
+    return xp.flip(sums_below(xp.flip(values, axis=1)), axis=1)
 
 
 def chord(low: Array, high: Array, size: Array, most: int) -> Array:

@@ -162,7 +162,7 @@ def _looked_at(cells_of: CellsOf, tree: ArrayTree, rows: Rows, chains: Chains, l
         found = cells_of(target, draft)
         token = xp.where(own >= 0, own, 0)
         at_token = (*found[5:], target, draft)
-        cell, share, t, d = (xp.take_along_axis(each, token, axis=-1) for each in at_token)
+        cell, share, t, d = (xp.take_along_axis(each, token, axis=1) for each in at_token)
         drafted.append((cell, wide(share), divide(wide(t), wide(d), wide(t)) * found.scale[:, None], own >= 0))
         cells.append(found[:5])
     key, target, draft, never, scale = (_rows(xp, each) for each in zip(*cells, strict=True))
@@ -195,7 +195,7 @@ def _refined(  # noqa: PLR0913
         cells.draft[own],
         Cut(node.edges[own], node.widths[own], node.cell[own], node.places[own]),
     )
-    following = xp.minimum(drafted.cell + 1, xp.full_like(drafted.cell, draft.shape[-1] - 1))
+    following = xp.minimum(drafted.cell + 1, xp.full_like(drafted.cell, draft.shape[1] - 1))
     here, share = density(draft, died, drafted.cell), drafted.share
     spread = here * (1 - share)[:, None] + density(draft, died, following) * share[:, None]
     goes = drafted.goes[:, None]

@@ -116,15 +116,15 @@ class _HighestRank:
         key = ratios(target, draft)
         best = highest(key, tokens)
         order = stable_order(key)
-        sums = running_sums(xp.take_along_axis(draft, order, axis=-1))
+        sums = running_sums(xp.take_along_axis(draft, order, axis=1))
         sums = sums / sums[:, -1:]
         below = zeros_like(sums[:, :1]) if self.below is None else self.below
         ends = below + (1 - below) * sums
         rises = divide(self._slope(ends[:, :-1], ends[:, 1:]), self._slope(below, ends[:, -1:]), ends[:, :-1])
         law = wide(draft) * put_back(order, rises)
-        place = xp.argmax(xp.astype(order == best[:, None], xp.int8), axis=-1)[:, None]
-        low, high = (xp.take_along_axis(ends, at, axis=-1) for at in (place, place + 1))
-        own = (1 - below) * divide(mass_of(draft, best)[:, None], wide(draft).sum(-1)[:, None], below)
+        place = xp.argmax(xp.astype(order == best[:, None], xp.int8), axis=1)[:, None]
+        low, high = (xp.take_along_axis(ends, at, axis=1) for at in (place, place + 1))
+        own = (1 - below) * divide(mass_of(draft, best)[:, None], wide(draft).sum(1)[:, None], below)
         # The path's own mass, and not a difference of sums, which may cancel.
         self.below = divide(low, low + own, high - high)
         return best, law if is_exact(law) else xp.astype(law, target.dtype, copy=False)
@@ -141,6 +141,6 @@ def put_back(order: Array, values: Array) -> Array:
     """
     if isinstance(values, np.ndarray):
         found = np.empty_like(values)
-        np.put_along_axis(found, order, values, -1)
+        np.put_along_axis(found, order, values, 1)
         return found
-    return values.new_empty(values.shape).scatter_(-1, order, values)
+    return values.new_empty(values.shape).scatter_(1, order, values)

@@ -74,7 +74,7 @@ def decide_traversal(coin: ArrayCoin, tree: ArrayTree, rows: Rows) -> Walked:
     number = tree.tokens.shape[1]
     slots = places(tree.tokens, number + 1)
     here = places(tree.tokens, batch)
-    weight = xp.ones_like(tree.root() * 1) * coin.one[:, None]
+    weight = xp.broadcast_to(coin.one[:, None], (batch, number + 1))
     touched = xp.zeros_like(tree.root())
     states = _States(tree, rows)
     going, best = coin.going, xp.full_like(tree.tokens[:, 0], -1)

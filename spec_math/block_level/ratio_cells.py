@@ -50,10 +50,10 @@ class Cells(NamedTuple):
     @staticmethod
     def at(values: Array, cell: Array) -> Array:
         """Return the values [R, n] of the cells [R, n]."""
-        return array_namespace(values).take_along_axis(values, cell, axis=-1)
+        return array_namespace(values).take_along_axis(values, cell, axis=1)
 
     def _last(self) -> Any:
-        return array_namespace(self.cell).full_like(self.cell, self.key.shape[-1] - 1)
+        return array_namespace(self.cell).full_like(self.cell, self.key.shape[1] - 1)
 
 
 CellsOf = Callable[[Array, Array], Cells]
@@ -70,15 +70,15 @@ def by_ratio(target: Array, draft: Array) -> Cells:
     xp = array_namespace(target)
     whole, drawn = total(target), total(draft)
     order = stable_order(ratios(target, draft))
-    t, d = (xp.take_along_axis(wide(rows), order, axis=-1) for rows in (target, draft))
+    t, d = (xp.take_along_axis(wide(rows), order, axis=1) for rows in (target, draft))
     t, d = t / whole[:, None], d / drawn[:, None]
     among = d > 0
-    never = xp.where(among, zeros_like(t), t).sum(-1)
+    never = xp.where(among, zeros_like(t), t).sum(1)
     t = xp.where(among, t, zeros_like(t))
     key = divide(t, d, zeros_like(t))
     # Tokens that cannot be drafted are cells of no mass at the upper end.
-    key = xp.where(among, key, key.max(-1, keepdims=True) if isinstance(key, np.ndarray) else key.amax(-1, True))
-    places = xp.broadcast_to(xp.arange(order.shape[-1], **_device(order))[None, :], order.shape)
+    key = xp.where(among, key, key.max(1, keepdims=True) if isinstance(key, np.ndarray) else key.amax(1, True))
+    places = xp.broadcast_to(xp.arange(order.shape[1], **_device(order))[None, :], order.shape)
     return Cells(key, t, d, never, drawn / whole, put_back(order, places), zeros_like(t))
 
 
@@ -103,9 +103,9 @@ def rounded(target: Array, draft: Array) -> Cells:
     cell, share = _position(_ratio(target, draft, factor, points[-1]), points)
     masses, upper = wide(draft), wide(draft * share)
     size, none = len(points) - 1, zeros_like(whole)[:, None]
-    mass = xp.concat([sums_at(masses - upper, cell, size), none], axis=-1)
-    mass = mass + xp.concat([none, sums_at(upper, cell, size)], axis=-1)
-    mass = mass / mass.sum(-1)[:, None]
+    mass = xp.concat([sums_at(masses - upper, cell, size), none], axis=1)
+    mass = mass + xp.concat([none, sums_at(upper, cell, size)], axis=1)
+    mass = mass / mass.sum(1)[:, None]
     key = zeros_like(mass) + wide(points)
     never = total(positive_part(target - draft * (points[-1] / factor))) / whole
     return Cells(key, mass * key, mass, never, scale, cell, share)
@@ -127,7 +127,7 @@ def total(masses: Array) -> Array:
     >>> total(np.array([[0.5, 0.25]], dtype=np.float32)).dtype.name
     'float64'
     """
-    return wide(masses.sum(-1))
+    return wide(masses.sum(1))
 
 
 def _points(like: Array) -> Any:

@@ -61,7 +61,7 @@ def mass_of(rows: Array, token: Array) -> Array:
     """
     xp = array_namespace(rows)
     there = token >= 0
-    found = wide(xp.take_along_axis(rows, xp.where(there, token, 0)[:, None], axis=-1)[:, 0])
+    found = wide(xp.take_along_axis(rows, xp.where(there, token, 0)[:, None], axis=1)[:, 0])
     return xp.where(there, found, zeros_like(found))
 
 
@@ -101,13 +101,13 @@ def without_tokens(rows: Array, tokens: Array) -> Array:
     # A column without a token repeats the first; a row without any keeps the mass of token 0.
     some = tokens[:, :1] >= 0
     at = xp.where(some, xp.where(tokens < 0, tokens[:, :1], tokens), 0)
-    nothing = xp.take_along_axis(rows, at, axis=-1)
+    nothing = xp.take_along_axis(rows, at, axis=1)
     nothing = xp.where(some, zeros_like(nothing), nothing)
     if isinstance(rows, np.ndarray):
         found = rows.copy()
-        np.put_along_axis(found, at, nothing, -1)
+        np.put_along_axis(found, at, nothing, 1)
         return found
-    return rows.scatter(-1, at, nothing)
+    return rows.scatter(1, at, nothing)
 
 
 def with_mass(rows: Array, token: Array, mass: Array, own: bool = False) -> Array:
@@ -123,11 +123,11 @@ def with_mass(rows: Array, token: Array, mass: Array, own: bool = False) -> Arra
     xp = array_namespace(rows)
     there = token >= 0
     at = xp.where(there, token, 0)[:, None]
-    masses = xp.where(there[:, None], _of_type(mass, rows)[:, None], xp.take_along_axis(rows, at, axis=-1))
+    masses = xp.where(there[:, None], _of_type(mass, rows)[:, None], xp.take_along_axis(rows, at, axis=1))
     if not isinstance(rows, np.ndarray):
-        return rows.scatter_(-1, at, masses) if own else rows.scatter(-1, at, masses)
+        return rows.scatter_(1, at, masses) if own else rows.scatter(1, at, masses)
     found = rows if own else rows.copy()
-    np.put_along_axis(found, at, masses, -1)
+    np.put_along_axis(found, at, masses, 1)
     return found
 
 
@@ -194,7 +194,7 @@ def favourite(draft: Array | Remaining, whole: Array) -> Array:
     [1]
     """
     own = getattr(draft, "favourite", None)
-    return whole.argmax(axis=-1) if own is None else own(whole)
+    return whole.argmax(axis=1) if own is None else own(whole)
 
 
 def or_else(coin: ArrayCoin, left: Array, target: Array) -> Array:

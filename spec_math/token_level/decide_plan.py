@@ -79,11 +79,11 @@ def _pool(laws: tuple[Array, Array], tokens: Array, u: Array) -> tuple[Array, Ar
     xp = array_namespace(tokens)
     if is_host(laws[0]):
         there = xp.where(tokens < 0, 0, tokens)
-        drafted = ratios(*(wide(xp.take_along_axis(masses, there, axis=-1)) for masses in laws))
+        drafted = ratios(*(wide(xp.take_along_axis(masses, there, axis=1)) for masses in laws))
         best = _highest(drafted, tokens)
         given = hull_edge.in_numpy(*laws, sizes(tokens), u, best)
         first, low, high = hull_edge.out_of_numpy(best, *part_plan.pools(*given))
-        own = ratios(*(wide(xp.take_along_axis(masses, first[:, None], axis=-1)) for masses in laws))
+        own = ratios(*(wide(xp.take_along_axis(masses, first[:, None], axis=1)) for masses in laws))
         return (drafted < own) | ((drafted == own) & (tokens < first[:, None])), low, high
     key = ratios(*laws)
     curves = selection(key, *laws, sizes(tokens), tokens.shape[1])
@@ -199,7 +199,7 @@ def highest(key: Array, tokens: Array) -> Array:
     [2]
     """
     xp = array_namespace(tokens)
-    return _highest(xp.take_along_axis(key, xp.where(tokens < 0, 0, tokens), axis=-1), tokens)
+    return _highest(xp.take_along_axis(key, xp.where(tokens < 0, 0, tokens), axis=1), tokens)
 
 
 def _highest(keys: Array, tokens: Array) -> Array:
@@ -220,7 +220,7 @@ def before(key: Array, first: Array, second: Array) -> Array:
     [[True]]
     """
     xp = array_namespace(key)
-    ours, theirs = (xp.take_along_axis(key, xp.where(token < 0, 0, token), axis=-1) for token in (first, second))
+    ours, theirs = (xp.take_along_axis(key, xp.where(token < 0, 0, token), axis=1) for token in (first, second))
     return (ours < theirs) | ((ours == theirs) & (first < second))
 
 
@@ -252,7 +252,7 @@ def _first_failing(holds: Callable[[Array], Array], high: Array) -> Array:
 
 def _gathered(rows: Array, order: Array) -> Array:
     """Gather [B, V] from rows; torch's own way along an axis wraps every index first."""
-    return np.take_along_axis(rows, order, axis=-1) if isinstance(rows, np.ndarray) else rows.gather(-1, order)
+    return np.take_along_axis(rows, order, axis=1) if isinstance(rows, np.ndarray) else rows.gather(1, order)
 
 
 def _powers(below: Array, size: Array, most: int) -> Array:

@@ -34,7 +34,7 @@ def _argsort(key: Any) -> Any:
     """
     if is_exact(key):
         return np.argsort(key, axis=1, kind="stable")
-    size, single = key.shape[-1], key.dtype == np.float32
+    size, single = key.shape[1], key.dtype == np.float32
     behind = 32 if single else (size - 1).bit_length()
     if single:
         packed = key.view(np.int32).astype(np.int64)
@@ -46,7 +46,7 @@ def _argsort(key: Any) -> Any:
     packed.sort(axis=1)
     packed &= (1 << behind) - 1
     if not single:
-        inside = np.take_along_axis(key, packed, axis=-1)
+        inside = np.take_along_axis(key, packed, axis=1)
         wrong = np.flatnonzero((inside[:, 1:] < inside[:, :-1]).any(axis=1))
         packed[wrong] = np.argsort(key[wrong], axis=1, kind="stable")
     return packed
