@@ -38,10 +38,12 @@ def decided(rule: TreeRule, given: Batch) -> tuple[Any, Any, Any]:
     tree = ArrayTree(tokens, parents, tree_batches.depth(given), tree_batches.width(given), given.end)
     coin = ArrayCoin(uniforms)
     assert rule.decide is not None
-    with NoWait():
-        device = rule.decide(coin, tree, GivenRows(targets, drafts))
-        found = *array_tree.emitted(tree, device), coin.column
-    host = rule.decide(ArrayCoin(uniforms), tree, GivenRows(targets, drafts))
+    # What is made without naming the batch's own device is made elsewhere, and does not mix with it.
+    with torch.device("meta"):
+        with NoWait():
+            device = rule.decide(coin, tree, GivenRows(targets, drafts))
+            found = *array_tree.emitted(tree, device), coin.column
+        host = rule.decide(ArrayCoin(uniforms), tree, GivenRows(targets, drafts))
     assert host.follows.tolist() == device.follows.tolist()
     assert host.nodes.tolist() == device.nodes.tolist()
     return found
