@@ -96,6 +96,12 @@ def test_a_tree_drafts_each_level_from_the_nodes_above() -> None:
     assert asked == [("target", 3, 6), ("draft", 1, 1), ("draft", 1, 2), ("draft", 1, 6)]
 
 
+def test_the_speed_up_is_over_the_call_that_plain_decoding_makes() -> None:
+    choice = cost.best(len, cost.chains(3), lambda widths: 1 + Fraction(len(widths), 4), plain=Fraction(1, 2))
+    assert choice == cost.Choice((1, 1, 1), 3, Fraction(7, 4), Fraction(6, 7))
+    assert cost.speed_up(3, Fraction(7, 4), Fraction(1, 2)) == Fraction(6, 7)
+
+
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
@@ -105,7 +111,8 @@ def test_a_tree_drafts_each_level_from_the_nodes_above() -> None:
             "length 5 and batch 1; the table has lengths",
         ),
         (lambda: cost.from_table(cost.SPECTR_TABLE_1)(4, 3), LookupError, r"batches \[1, 2, 4, 8\]"),
-        (lambda: cost.speed_up(2, 0), ValueError, "latencies must be positive"),
+        (lambda: cost.speed_up(2, 0), ValueError, "latencies must be positive; got 0 for a block and 1 for plain"),
+        (lambda: cost.speed_up(2, 1, 0), ValueError, "latencies must be positive; got 1 for a block and 0 for plain"),
         (lambda: cost.speed_up(Fraction(1, 2), 1), ValueError, "every call yields at least 1 token"),
         (lambda: cost.best(len, [], len), ValueError, "no candidate"),
         (lambda: cost.best(len, [()], len), ValueError, "at least one level"),

@@ -151,10 +151,17 @@ def test_another_selection_is_lossy(wrong: Any, monkeypatch: pytest.MonkeyPatch)
     assert not judged()
 
 
-@pytest.mark.parametrize("shape", [(1,), 2, (-1, 1), (1, 0), (True, 1)])
+@pytest.mark.parametrize("shape", [(1,), 2, (1, 1, 1), "12", (-1, 1), (1, 0), (True, 1), (0, 1.0), (False, 1)])
 def test_shapes_that_are_none_are_refused(shape: Any) -> None:
-    with pytest.raises((TypeError, ValueError)):
+    whole = isinstance(shape, tuple) and len(shape) == 2
+    words = "^(stem|branch) must be " if whole else r"a delayed tree has the shape \(stem, branch\)"
+    with pytest.raises((TypeError, ValueError), match=words):
         _ = delayed.checked(shape)
+
+
+def test_a_stem_may_have_no_token_and_a_shape_be_a_list() -> None:
+    assert delayed.checked((0, 1)) == delayed.checked([0, 1]) == (0, 1)
+    assert delayed.checked((1, 2)) == (1, 2)
 
 
 def test_one_level_below_the_stem_is_counted_once() -> None:

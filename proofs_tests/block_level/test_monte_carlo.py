@@ -211,6 +211,23 @@ def test_a_method_of_double_effort_sees_every_second_sample_and_is_held_against_
     assert len({tuple(row) for row in all_of_them.accepted.tolist()}) > 3
 
 
+@pytest.mark.parametrize("in_turn", [True, False])
+def test_prefixes_come_in_turn_where_that_is_asked_for(in_turn: bool) -> None:
+    met: list[Any] = []
+
+    def prepare(nodes: Any, k: int) -> Any:  # noqa: ARG001
+        met.append(nodes.laws.prefix)
+        return lambda chains, lookahead: [0.0] * lookahead  # noqa: ARG005
+
+    prefixes = [(0,), (1,), (2,), (0, 1), (1, 1)]
+    setting = Setting(TARGET, DRAFT, prefixes, (1,), 1, in_turn)
+    rng = np.random.default_rng(0)
+    _ = sample(setting, 12, rng, methods=[replace(METHODS[1], prepare=prepare)])
+    assert (met == (prefixes * 3)[:12]) == in_turn
+    assert set(met) <= set(prefixes)
+    assert len(set(met)) > 2
+
+
 def groups_by_call(drafts: str) -> list[tuple[int, list[list[Any]]]]:
     """What two methods are handed in 3 samples of at most 5 chains: (k, groups) of each call."""
     calls: list[tuple[int, list[list[Any]]]] = []

@@ -251,3 +251,19 @@ def test_fractions_tell_every_stretch_from_a_point() -> None:
     law = uniform(exact([1])).given(exact(["1/2", "1/2"]), exact([0, 0]), exact([tiny, 1]))
     assert law.masses.tolist() == [Fraction(1, 2) + tiny / 2, Fraction(1, 2) - tiny / 2]
     assert law.high.tolist() == [tiny, 1]
+
+
+def test_pieces_that_floats_cannot_tell_from_points_are_joined_to_the_one_below() -> None:
+    """Widths of 2^-970 and 2^-980 are points; the first of a law, with none below, goes to the next above."""
+    tiny = [0.0, 2.0**-980, 2.0**-970]
+    point = priority_law.mixed([(1.0, PriorityLaw(np.array([0.25, 0.75]), np.array(tiny[:2]), np.array(tiny[1:])))])
+    assert point.masses.tolist() == [1.0]
+    assert point.high.tolist() == [2.0**-900]
+    assert point.low.tolist() == [2.0**-900 * (1 - 2.0**-50)]
+    ends = [*tiny[:2], 0.5, 0.75]
+    law = priority_law.mixed([(1.0, PriorityLaw(np.array([0.25, 0.25, 0.5]), np.array(ends[:3]), np.array(ends[1:])))])
+    assert (law.masses.tolist(), law.low.tolist(), law.high.tolist()) == ([0.5, 0.5], ends[1:3], ends[2:])
+    ends = [0.0, 2.0**-500, 2.0**-500 * (1 + 2.0**-52), 1.0]
+    assert (np.diff(ends) > 0).all()
+    law = priority_law.mixed([(1.0, PriorityLaw(np.array([0.25, 0.25, 0.5]), np.array(ends[:3]), np.array(ends[1:])))])
+    assert law.masses.tolist() == [0.25, 0.25, 0.5]

@@ -111,3 +111,9 @@ def test_a_sixteenth_of_the_chosen_distance_beside_thresholds_is_decided_as_by_t
 def test_the_bound_of_greedy_multi_path_is_its_recursion_worked_by_hand(shape: Any, roundings: int) -> None:
     """V = 2 and two tokens of two chains: σ is 40, then 132 with r = 23; ω is 92; 3·92 + 6·132 + 28 + 24 = 1120."""
     assert multi_path_rounding.bound(*shape) == (1 + 2.0**-8) * 2 * roundings * 2.0**-53
+
+
+@pytest.mark.parametrize(("size", "length", "roundings"), [(2, 1, 72), (4, 3, 312), (256, 8, 33088)])
+def test_the_bound_of_a_block_is_worked_by_hand(size: int, length: int, roundings: int) -> None:
+    """16 roundings a token and 40 more, at each place: (32 + 40), 3·(64 + 40), 8·(4096 + 40)."""
+    assert block_rounding.bound(size, length) == (1 + 2.0**-8) * roundings * 2.0**-53

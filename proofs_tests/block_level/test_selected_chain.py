@@ -8,6 +8,7 @@ from itertools import product
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -187,3 +188,8 @@ def test_plan_of_each_node_of_a_tree_is_lossless_as_a_block(
     tokens, _ = methods_on_trees.of_trees(target, draft, (), widths)
     assert tokens["optimal plan at every node, as a block"] == length.expected(generate, ())
     assert tokens["optimal plan at every node, as a block"] >= tokens["optimal plan at every node"]
+
+
+def test_float_masses_of_zero_are_clipped_from_it_and_fractions_are_not() -> None:
+    assert selected_chain.clip_from_zero(np.array([0.5, 0.0, 2.0**-1020])).tolist() == [0.5, 2.0**-1000, 2.0**-1000]
+    assert selected_chain.clip_from_zero(exact(["1/2", 0])).tolist() == [Fraction(1, 2), 0]
