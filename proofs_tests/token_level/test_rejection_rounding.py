@@ -34,3 +34,9 @@ def test_uniforms_on_thresholds_are_decided_otherwise() -> None:
     parted = [each.margin for scheme in SCHEMES[4:6] for each in differing(scheme, 300, 8, 3) if each.parted]
     assert len(parted) > 3
     assert max(parted) > 0
+
+
+@pytest.mark.parametrize(("size", "k", "roundings"), [(2, 1, 280), (8, 4, 5120), (100, 2, 11552)])
+def test_the_bound_of_rejection_is_worked_by_hand(size: int, k: int, roundings: int) -> None:
+    """(14V + 2k + 40) · 2^(k + 1): 70 · 4, 160 · 32, 1444 · 8."""
+    assert bound(size, k) == (1 + 2.0**-8) * roundings * 2.0**-53
