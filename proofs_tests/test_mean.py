@@ -9,7 +9,7 @@ import pytest
 from scipy import stats
 
 from proofs_tests.coverage import LAWS, limit, misses, narrowed, normal, too_many
-from spec_math.mean import Mean, known, of_independent, of_positions, of_strata
+from spec_math.mean import STAKE, Mean, known, of_independent, of_positions, of_strata
 
 RUNS = 2_000
 SIZES = (2, 5, 20, 100)
@@ -193,3 +193,33 @@ def test_ends_are_those_of_the_definition(size):
         found, bar = of_independent(x, 0.0, 1.0, 0.9), log(20)
         assert abs(found.low - min(by_bets(x, bar), x.mean())) < 2.0**-18
         assert abs(found.high - max(1 - by_bets(1 - x, bar), x.mean())) < 2.0**-18
+
+
+def by_halves(x, bar):
+    """The lower end as the halving of the range finds it, place after place, in the very floats of the library."""
+    taken = np.arange(1, len(x) + 1)
+    means = (0.5 + np.cumsum(x)) / (taken + 1)
+    spread = (0.25 + np.cumsum((x - means) ** 2)) / (taken + 1)
+    stakes = np.sqrt(2 * bar / (len(x) * np.append(0.25, spread[:-1])))
+    low, high = 0.0, 1.0
+    for _ in range(26):
+        middle = (low + high) / 2
+        wealth = np.cumsum(np.log1p(np.minimum(stakes, STAKE / middle) * (x - middle)))
+        low, high = (middle, high) if wealth.max() >= bar + 2.0**-20 else (low, middle)
+    return low
+
+
+@pytest.mark.parametrize("size", [2, 3, 8, 24, 60, 199, 500, 1100])
+def test_several_halvings_at_once_end_where_one_after_another_do(size, monkeypatch):
+    """To the last bit, eight at once of few draws and one of many. The control: one halving less."""
+    laws = [np.random.default_rng(seed).choice([0.0, 0.25, 0.9, 1.0], size) for seed in range(20)]
+
+    def ends():
+        return [of_independent(x, 0.0, 1.0, 0.9).interval for x in laws]
+
+    bar = log(2 / (1 - 0.9))
+    wanted = [(min(by_halves(x, bar), x.mean()), max(1 - by_halves(1 - x, bar), x.mean())) for x in laws]
+    assert ends() == wanted
+    monkeypatch.setattr("spec_math.mean._HALVINGS", 25)
+    # Of fewer draws the ends are places of fewer halvings.
+    assert size < 8 or ends() != wanted

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import floor, hypot, inf, isfinite, log, log10, nan, sqrt
+from math import floor, hypot, inf, isfinite, log, log2, log10, nan, sqrt
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,12 @@ MOST_DIGITS = 8
 
 _ROUNDING = 2.0**-20
 """More than a log wealth below 100 is off by after 10^6 bets, each off by 2^-53 of it and added with as much."""
+
+_HALVINGS = 26
+"""How often the range of a mean is halved on the way to an end of its interval."""
+
+_AT_ONCE = 2**11
+"""Places times draws that are looked at together on that way."""
 
 
 @dataclass(frozen=True)
@@ -250,10 +256,15 @@ def _lower_ends(x: FLOAT, bar: float) -> list[float]:
     variance = (0.25 + np.cumsum((x - mean) ** 2, axis=1)) / (taken + 1)
     before = np.concatenate([np.full((len(x), 1), 0.25), variance[:, :-1]], axis=1)
     stakes = np.sqrt(2 * bar / (number * before))
-    low, high = np.zeros((len(x), 1)), np.ones((len(x), 1))
-    for _ in range(26):
-        middle = (low + high) / 2
-        wealth = np.cumsum(np.log1p(np.minimum(stakes, STAKE / middle) * (x - middle)), axis=1)
-        reached = wealth.max(axis=1, keepdims=True) >= bar + _ROUNDING
-        low, high = np.where(reached, middle, low), np.where(reached, high, middle)
-    return low[:, 0].tolist()
+    low, width = np.zeros(len(x)), 1.0
+    # Several halvings at once, at all places that they could look at: of few draws, calls take longer than numbers.
+    at_once = min(_HALVINGS, max(1, int(log2(_AT_ONCE / x.size + 1))))
+    for first in range(0, _HALVINGS, at_once):
+        parts = 2 ** min(at_once, _HALVINGS - first)
+        width /= parts
+        middle = (low[:, None] + np.arange(1, parts) * width)[..., None]
+        wealth = np.cumsum(np.log1p(np.minimum(stakes[:, None], STAKE / middle) * (x[:, None] - middle)), axis=-1)
+        reached = wealth.max(axis=-1) >= bar + _ROUNDING
+        # What is below the first place where it has not: the end is one where it has, however places were rounded.
+        low += np.logical_and.accumulate(reached, axis=-1).sum(axis=-1) * width
+    return low.tolist()
