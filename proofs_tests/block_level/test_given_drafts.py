@@ -144,6 +144,24 @@ def test_of_a_vocabulary_of_one_token_every_draft_is_accepted(method: Method) ->
 # Controls.
 
 
+@pytest.mark.parametrize("chances", [given_drafts.token_by_token, given_drafts.as_block], ids=["tokens", "block"])
+def test_no_law_is_asked_for_after_a_token_that_the_target_never_emits(chances: Callable[..., list[Any]]) -> None:
+    def target(prefix: Tokens) -> Any:
+        assert 1 not in prefix
+        return exact(["1/4", 0, "3/4"])
+
+    laws = Conditionals(target, lambda _prefix: exact(["1/2", "1/4", "1/4"]), ())
+    assert chances(laws, (0, 1, 0, 2), 4) == [Fraction(1, 2), 0, 0, 0]
+
+
+def test_a_shorter_lookahead_takes_the_same_drafts_cut() -> None:
+    laws = Conditionals(lambda _prefix: exact(["1/4", "3/4"]), lambda _prefix: exact(["1/2", "1/2"]), ())
+    at_node = Nodes(laws).recursive
+    for chains in [((0, 1, 0),), ((0, 1, 0), (1, 0, 0))]:
+        whole = given_drafts.at_nodes(laws, chains, 3, at_node)
+        assert given_drafts.at_nodes(laws, chains, 2, at_node) == whole[:2]
+
+
 def without_copies(method: Method, models: Any, k: int) -> list[Any]:
     """The walk with a set in place of a multiset: drafts that agree are taken once."""
     laws = Conditionals(*models, ())

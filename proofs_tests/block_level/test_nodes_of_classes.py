@@ -12,7 +12,7 @@ from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.given_drafts import Nodes
 from spec_math.chance import Coin, law
 from spec_math.scheme import Emission, Tokens
-from spec_math.token_level import k_sequential, plan
+from spec_math.token_level import k_sequential, plan, recursive
 from spec_math.token_level.equal_ratios import Joined, joined
 from spec_math.token_level.least_gamma import least, least_in_order
 from spec_math.token_level.ratio_order import ratio_order
@@ -42,6 +42,7 @@ class AllAlike(Conditionals):
 def programs(target: FLOAT, draft: FLOAT, drafts: Tokens) -> dict[str, Callable[[Coin], Emission]]:
     prepared = plan.plan(target, draft, len(drafts))
     return {
+        "recursive": lambda coin: recursive.emit(coin, drafts, target, draft),
         "k_sequential": lambda coin: k_sequential.emit(coin, drafts, target, draft),
         "plan": lambda coin: plan.emit(coin, drafts, prepared),
     }
@@ -61,7 +62,7 @@ def farthest(laws: type[Conditionals], method: str) -> float:
     return worst
 
 
-@pytest.mark.parametrize("method", ["k_sequential", "plan"])
+@pytest.mark.parametrize("method", ["recursive", "k_sequential", "plan"])
 def test_nodes_of_classes_accept_drafts_as_the_program_does(method: str) -> None:
     """Classes join ratios that differ by 200·2^-45 of themselves at most."""
     target, draft = backing_off(0), backing_off(100)

@@ -37,6 +37,7 @@ class Conditionals:
         self._models = {"target": target_model, "draft": draft_model}
         self._rows: dict[tuple[str, tuple[int, ...]], Array] = {}
         self._totals: dict[tuple[str, tuple[int, ...]], Any] = {}
+        self._along: dict[tuple[int, ...], list[tuple[Any, Any]]] = {}
         self._orders: dict[tuple[int, ...], RatioOrder] = {}
         self._joined: dict[tuple[int, ...], Joined] = {}
         self.prefix, first = opening(target_model, prefix)
@@ -63,6 +64,23 @@ class Conditionals:
         if (role, path) not in self._totals:
             self._totals[role, path] = row.sum()
         return row[token] / self._totals[role, path]
+
+    def along(self, path: tuple[int, ...]) -> list[tuple[Any, Any]]:
+        """Return the target's and the draft's mass of each token of a path after those before it: asked once, and kept.
+
+        It ends with a token that the target never emits, after which no law is asked for.
+
+        >>> Conditionals(lambda prefix: [0.25, 0.75], lambda prefix: [0.5, 0.5], ()).along((0, 1))
+        [(0.25, 0.5), (0.75, 0.5)]
+        """
+        if path not in self._along:
+            masses = self._along[path] = []
+            for place, token in enumerate(path):
+                known = path[:place]
+                masses.append((_at(self.target(known), token), _at(self.draft(known), token)))
+                if not masses[-1][0] > 0:
+                    break
+        return self._along[path]
 
     def order(self, path: tuple[int, ...] = ()) -> RatioOrder:
         """Return both laws after prefix + path, as `in_numpy` takes them, in ratio order: sorted once, and kept."""
@@ -154,6 +172,11 @@ def in_numpy(row: Array) -> Array:
         return row
     wide = row.astype(np.float64) if isinstance(row, np.ndarray) else row.detach().cpu().double().numpy()
     return wide / wide.sum()
+
+
+def _at(row: Array, token: int) -> Any:
+    """Return a mass as Python's own number, with which it reckons in less time; of torch as it is."""
+    return row.item(token) if isinstance(row, np.ndarray) else row[token]
 
 
 _UNBOUNDED = 2**62

@@ -11,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+import numpy as np
+
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.selected_chain import SelectionWithMasses
 from spec_math.chance import Coin
@@ -49,7 +51,7 @@ def as_block(laws: Conditionals, chain: Tokens, lookahead: int) -> Chances:
     [Fraction(1, 2), Fraction(3, 4), Fraction(3, 8)]
     """
     total = _zeros(laws, lookahead)
-    for place, weight in _weights(laws, chain, None, _drafted(laws)):
+    for place, weight in _weights(laws, chain, None):
         total[place] += weight
     return total
 
@@ -64,13 +66,26 @@ def at_nodes(laws: Conditionals, chains: Sequence[Tokens], lookahead: int, at_no
     >>> at_nodes(laws, ((0, 1), (0, 0)), 2, Nodes(laws).recursive)
     [Fraction(1, 2), Fraction(1, 2)]
     """
-    total, alone = _zeros(laws, lookahead), Nodes(laws).alone
+    total, one = _zeros(laws, lookahead), _one(laws)
+
+    def follow(chain: Tokens, start: int, reached: Any) -> None:
+        """Go down the one chain that is left, as `Nodes.alone` does."""
+        masses = laws.along(chain[:lookahead])
+        for place in range(start, len(masses)):
+            t, d = masses[place]
+            reached = reached * (t / d if t < d else one)
+            if not reached > 0 or chain[place] == laws.end:
+                return
+            total[place] += reached
 
     def walk(path: Tokens, reaching: Sequence[Tokens], reached: Any) -> None:
         if len(path) == lookahead or laws.ends(path):
             return
+        if len(reaching) == 1:
+            follow(reaching[0], len(path), reached)
+            return
         drafts = tuple(chain[len(path)] for chain in reaching)
-        for token, chance in (at_node if len(drafts) > 1 else alone)(path, drafts).items():
+        for token, chance in at_node(path, drafts).items():
             longer, mass = (*path, token), reached * chance
             if mass > 0 and not laws.ends(longer):
                 total[len(path)] += mass
@@ -93,6 +108,7 @@ class Nodes:
 
     def __init__(self, laws: Conditionals) -> None:
         self.laws = laws
+        self._classes: dict[Tokens, tuple[Any, Any]] = {}
         self._gammas: dict[tuple[Tokens, int], Any] = {}
         self._plans: dict[tuple[Tokens, int], tuple[KnotMixture, Any]] = {}
         self._root_tests: dict[Tokens, list[Any]] = {}
@@ -112,9 +128,17 @@ class Nodes:
         return _in_turn([k_sequential.chance(target[token], draft[token], gamma) for token in drafts], drafts)
 
     def recursive(self, path: Tokens, drafts: Tokens) -> dict[int, Any]:
-        """Recursive rejection."""
-        target, draft = self.laws.target(path), self.laws.draft(path)
-        return first_to_pass(lambda coin: recursive.emit(coin, drafts, target, draft), drafts)
+        """Recursive rejection, on classes of tokens of equal ratios t/d: what is left of them has equal ratios too."""
+        if path not in self._classes:
+            order = self.laws.joined(path).order
+            # What is never drafted is one class more.
+            self._classes[path] = (
+                np.append(order.target, order.target_above[-1:]),
+                np.append(order.draft, order.draft_above[-1:]),
+            )
+        place_of, laws = self.laws.joined(path).place, self._classes[path]
+        places = tuple(int(place_of[token]) for token in drafts)
+        return _in_turn(_asked(lambda coin: recursive.emit(coin, places, *laws)), drafts)
 
     def plan(self, path: Tokens, drafts: Tokens) -> dict[int, Any]:
         """The optimal plan: one of the hits of the highest pool is put forward, each with the same chance, and kept."""
@@ -199,7 +223,7 @@ def traversed(laws: Conditionals, chains: Sequence[Tokens], lookahead: int, test
     """
     total, reached = _zeros(laws, lookahead), _one(laws)
     for chain, chance in _with_tests(laws, chains, tests):
-        for place, weight in _weights(laws, chain, chance, _drafted(laws)):
+        for place, weight in _weights(laws, chain, chance):
             total[place] += reached * weight
         reached = reached * (1 - chance)
     return total
@@ -248,34 +272,29 @@ def _asked(program: Callable[[Coin], Emission]) -> list[Any]:
 
 def _rates(laws: Conditionals, chain: Tokens, first: Any) -> Iterator[tuple[int, Any]]:
     """Yield (place, chance that the chain is accepted so far), token by token, the first token with chance `first`."""
-    rate = first
-    for place, token in enumerate(chain):
+    rate, one = first, _one(laws)
+    for place, (t, d) in enumerate(laws.along(chain)):
         if place > 0:
-            t, d = laws.target(chain[:place])[token], laws.draft(chain[:place])[token]
-            rate = rate * min(_one(laws), t / d)
-        if not laws.ends(chain[: place + 1]):
+            rate = rate * (t / d if t < d else one)
+        if chain[place] != laws.end:
             yield place, rate
 
 
 def _weights(
-    laws: Conditionals, chain: Tokens, first: Any, drafted: Callable[[Tokens, int], Any]
+    laws: Conditionals, chain: Tokens, first: Any, drafted: Callable[[Tokens, int], Any] | None = None
 ) -> Iterator[tuple[int, Any]]:
     """Yield (place, w_i), w_i = min(1, w_{i−1} t/d); the first token has the weight `first`, None for t/d too.
 
-    `drafted(path, token)` is the mass d of a token after a path.
+    `drafted(path, token)` is the mass d of a token after a path, without it the draft's.
     """
     weight = one = _one(laws)
-    for place, token in enumerate(chain):
+    for place, (t, d) in enumerate(laws.along(chain)):
         if place == 0 and first is not None:
             weight = first
         else:
-            weight = min(one, weight * laws.target(chain[:place])[token] / drafted(chain[:place], token))
-        if not laws.ends(chain[: place + 1]):
+            weight = min(one, weight * t / (d if drafted is None else drafted(chain[:place], chain[place])))
+        if chain[place] != laws.end:
             yield place, weight
-
-
-def _drafted(laws: Conditionals) -> Callable[[Tokens, int], Any]:
-    return lambda path, token: laws.draft(path)[token]
 
 
 def _one(laws: Conditionals) -> Any:
