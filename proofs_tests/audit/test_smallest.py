@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
 from itertools import takewhile
 from typing import Any
@@ -59,6 +60,20 @@ def test_where_no_small_case_fails_the_given_one_is_made_smaller() -> None:
     assert (case.size, case.k) == (2, 1)
     assert case.target[0][0] > F(7, 8)
     assert judge(subject_of(samplers.step), case, 10_000).verdict
+
+
+def test_a_case_that_fails_on_what_stands_for_random_numbers_alone_is_passed_over() -> None:
+    """On two tokens its random numbers are asked for their type, so that its law there is not the one of its runs."""
+
+    def asks_for_types(tokens: Any, target: Any, draft: Any) -> Any:
+        if len(target) == 2 and type(random.random()) is float:
+            return samplers.step(tokens, target, draft)
+        return samplers.step_redraws(tokens, target, draft)
+
+    found = reduced(asks_for_types, default())
+    assert not found.verdict
+    assert found.kind == "law"
+    assert found.case.size == 3
 
 
 def test_binary_numbers_are_shrunk_to_masses_that_they_hold() -> None:

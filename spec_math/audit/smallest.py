@@ -41,12 +41,13 @@ def smallest(
     """
     subject, wanted = found.subject, found.kind
     alive = generators_alive()
-    # A verifier that draws nothing beside its coin on the given case is watched again on the one that is returned.
-    quick = replace(subject, sources=()) if subject.shape == "verifier" else subject
+    # A verifier that draws nothing beside its coin on the given case is watched again on the one that is returned; so
+    # are the paths of a sampler walked on ordinary numbers there, which can only withdraw that it fails.
+    quick = replace(subject, sources=()) if subject.shape == "verifier" else _symbolic(subject)
 
     def judging(case: Case) -> Judgement:
         tried = judge(quick, case, budget, alive=alive)
-        return tried if quick is subject or tried.kind != wanted else judge(subject, case, budget, alive=alive)
+        return tried if tried.kind != wanted else judge(subject, case, budget, alive=alive)
 
     # A sampler that is right for one draft is wrong for it nowhere: its small cases would be all that are tried.
     sizes = sorted(_sizes(found.case), key=lambda one: not _fails_of(judging, found, one))
@@ -64,6 +65,11 @@ def smallest(
                 break
         else:
             return best
+
+
+def _symbolic(subject: Subject) -> Subject:
+    """Return a sampler, and all ways to call it, whose paths are walked on what stands for random numbers alone."""
+    return replace(subject, ordinary=False, variants=tuple(_symbolic(one) for one in subject.variants))
 
 
 def small_cases(given: Case, subject: Subject, sizes: Iterable[tuple[int, int]] | None = None) -> Iterator[Case]:
