@@ -9,7 +9,6 @@ is off by 4·2^-53 at most, so that a token on the wrong side of an edge has a t
 mass, and only where λ lies as near to the same edge; a mass below 2^-1022 of its row's sum may lie in any bucket.
 """
 
-# ruff: noqa: PLR0913 - numba kernels take their arrays one by one
 from __future__ import annotations
 
 import math
@@ -44,13 +43,14 @@ _FIRST = np.int64(((1023 + LOW) << 6) - 1)
 def buckets_of(size: int) -> tuple[Any, ...]:
     """Return the arrays that `gather` fills for a vocabulary of `size`: keys, starts, masses above, pairs in order.
 
-    `above[b]` is the target and the draft mass of the buckets from b on, summed from the top, as E needs what is above.
+    `above[b]` is the target and the draft mass of the buckets from b on: each is summed by itself, and then they are
+    summed from the top, as E needs what is above.
 
     >>> [array.shape for array in buckets_of(3)][0]
     (3,)
     """
     return (
-        np.empty(size, dtype=np.int16),
+        np.empty(size, dtype=np.uint16),
         np.empty(BUCKETS + 1, dtype=np.int32),
         np.empty((BUCKETS + 1, 2)),
         np.empty((size, 2)),
@@ -103,11 +103,13 @@ def gather(target: Any, draft: Any, total_t: float, total_d: float, arrays: Any)
 
 @kernel
 def _gather(target: Any, draft: Any, total_t: float, total_d: float, arrays: Any) -> None:
-    keys, starts, above, pairs = arrays
+    keys, starts, above, _ = arrays
     _keys(target, draft, 1.0 / total_t, 1.0 / total_d, keys)
     _count(keys, starts)
-    _scatter(keys, starts, target, draft, 1.0 / total_t, 1.0 / total_d, pairs)
-    _sum_from_above(pairs, starts, above)
+    _scatter(target, draft, 1.0 / total_t, 1.0 / total_d, arrays)
+    for b in range(BUCKETS - 1, -1, -1):
+        above[b, 0] += above[b + 1, 0]
+        above[b, 1] += above[b + 1, 1]
 
 
 def _gather_by_sorting(target: Any, draft: Any, total_t: float, total_d: float, arrays: Any) -> None:
@@ -120,12 +122,11 @@ def _gather_by_sorting(target: Any, draft: Any, total_t: float, total_d: float, 
     np.cumsum(np.bincount(keys, minlength=BUCKETS), out=starts[1:])
     order = np.argsort(keys, kind="stable")
     pairs[:, 0], pairs[:, 1] = t[order], d[order]
-    # Bucket by bucket from above, in each from its first pair on: sums are taken in the order of the kernel.
-    falling = np.argsort(BUCKETS - keys, kind="stable")
-    sums = np.zeros((len(keys) + 1, 2))
-    np.cumsum(t[falling], out=sums[1:, 0])
-    np.cumsum(d[falling], out=sums[1:, 1])
-    above[:] = sums[len(keys) - starts]
+    # Of a bucket from its first pair on, as `bincount` adds weights: sums are taken in the order of the kernel.
+    above[BUCKETS] = 0.0
+    for side, masses in enumerate((t, d)):
+        sums = np.bincount(keys, weights=masses, minlength=BUCKETS)
+        np.cumsum(sums[::-1], out=above[BUCKETS - 1 :: -1, side])
 
 
 _delayed = Delayed(_gather, _gather_by_sorting, calls=4000)
@@ -183,25 +184,20 @@ def _count(keys: Any, starts: Any) -> None:
 
 
 @inner_kernel
-def _scatter(keys: Any, starts: Any, target: Any, draft: Any, over_t: float, over_d: float, pairs: Any) -> None:
-    places = starts.copy()
+def _scatter(target: Any, draft: Any, over_t: float, over_d: float, arrays: Any) -> None:
+    """Put the pairs of each bucket side by side, and sum each bucket: the table of sums is small and in cache."""
+    keys, starts, above, pairs = arrays
+    # Unsigned as the keys: a number that may be negative costs a test at every use as an index.
+    places = starts.astype(np.uint32)
+    above[:] = 0.0
     for i in range(keys.shape[0]):
         key = keys[i]
         at = places[key]
-        places[key] = at + 1
-        pairs[at, 0] = target[i] * over_t
-        pairs[at, 1] = draft[i] * over_d
-
-
-@inner_kernel
-def _sum_from_above(pairs: Any, starts: Any, above: Any) -> None:
-    high_t, high_d = 0.0, 0.0
-    above[BUCKETS, 0], above[BUCKETS, 1] = 0.0, 0.0
-    for b in range(BUCKETS - 1, -1, -1):
-        for i in range(starts[b], starts[b + 1]):
-            high_t += pairs[i, 0]
-            high_d += pairs[i, 1]
-        above[b, 0], above[b, 1] = high_t, high_d
+        places[key] = at + np.uint32(1)
+        t, d = target[i] * over_t, draft[i] * over_d
+        pairs[at, 0], pairs[at, 1] = t, d
+        above[key, 0] += t
+        above[key, 1] += d
 
 
 @kernel
