@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from spec_math.token_level.excess_profile import ends_below, gamma_of, optimum_of
+from spec_math.token_level.bucketed_optimum import ends_below, optimum_of
+from spec_math.token_level.excess_profile import gamma_of
 from spec_math.token_level.ratio_buckets import FLOAT, buckets_of, excess_of, gather, ranged
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from spec_math.arrays import exact
 from spec_math.kernels import Delayed
 from spec_math.language import NGram, ngram
-from spec_math.token_level import excess_profile, favourites, knot_mixture, ratio_buckets, ratio_order
+from spec_math.token_level import bucketed_optimum, favourites, knot_mixture, ratio_buckets, ratio_order
 
 MASSES = st.one_of(
     st.just(0.0), st.integers(1, 5).map(float), st.sampled_from([5e-324, 1e-300, 2.0**-60, 1e-9, 1.0 - 2.0**-53])
@@ -55,7 +55,7 @@ def test_buckets(pairs):
     filled = buckets(target, draft, total_t, total_d)
     for plain, compiled in zip(*filled, strict=True):
         assert plain.tobytes() == compiled.tobytes()
-    plain, compiled = both(excess_profile._delayed_ends, filled[0][2])
+    plain, compiled = both(bucketed_optimum._delayed_ends, filled[0][2])
     assert plain.tobytes() == compiled.tobytes()
 
 
@@ -65,6 +65,59 @@ def test_buckets_of_a_whole_vocabulary():
     target, draft = rng.exponential(size=(2, 4096)) ** 4
     filled = buckets(target, draft, float(target.sum()), float(draft.sum()))
     assert [plain.tobytes() == compiled.tobytes() for plain, compiled in zip(*filled, strict=True)] == [True] * 4
+
+
+def optima(k, arrays):
+    """The optimum by what either opens, and the buckets that either leaves to be sorted outside."""
+    ends, found = bucketed_optimum.ends_below(arrays), []
+    for opened in both_ways(bucketed_optimum._delayed_open):
+        left = []
+
+        def noted(*given_, opened=opened, left=left):
+            best, b = opened(*given_)
+            left.append(b)
+            return best, b
+
+        with pytest.MonkeyPatch.context() as patch, np.errstate(all="ignore"):
+            patch.setattr(bucketed_optimum, "_delayed_open", noted)
+            found.append((bucketed_optimum.optimum_of(k, arrays, ends), left[:-1]))
+    return found
+
+
+@given(PAIRS, st.integers(1, 40))
+@example([(1.0, 1.0), (1.0 + 2.0**-52, 1.0), (1.0, 1.0), (3.0, 3.0)], 2)
+@example([(5e-324, 1.0), (1.0, 5e-324), (0.0, 0.0), (2.0**-53, 1e-300)], 3)
+def test_optima(pairs, k):
+    target, draft, total_t, total_d, _ = ratio_buckets.ranged(*rows(pairs))
+    plain, compiled = optima(k, buckets(target, draft, total_t, total_d)[0])
+    assert plain == compiled
+
+
+@pytest.mark.parametrize("spread", [0.0, 3e-3, 0.3, 3.0])
+def test_optima_of_many_tokens(spread):
+    rng = np.random.default_rng(0)
+    draft = rng.integers(1, 50, 4096).astype(float)
+    target = draft * np.exp(spread * rng.standard_normal(4096)).round(3)
+    filled = buckets(target, draft, float(target.sum()), float(draft.sum()))
+    for k in (2, 3, 8):
+        plain, compiled = optima(k, filled[0])
+        assert plain[0] == compiled[0]
+
+
+@pytest.mark.parametrize("number", [bucketed_optimum.SMALL, bucketed_optimum.SMALL + 1])
+def test_an_optimum_inside_a_bucket_too_large_for_the_kernel(number):
+    """One bucket holds all ratios from 1.0005 to 1.015; P² is steepest against T where the ratio is 2P, about 1.007."""
+    ratios, draft = np.linspace(1.0005, 1.015, number), np.full(number, 1e-3 / number)
+    rng = np.random.default_rng(number)
+    target = rng.permutation(ratios) * draft
+    target, draft = np.append(target, [0.0, 1 - target.sum()]), np.append(draft, [0.5035, 0.4955])
+    filled = buckets(target, draft, 1.0, 1.0)
+    (plain, _), (compiled, left) = optima(2, filled[0])
+    assert plain == compiled
+    assert bool(left) == (number > bucketed_optimum.SMALL)
+    order = ratio_order.ratio_order(target, draft)
+    assert plain == pytest.approx(1 - max(order.draft_below**2 - order.target_below), abs=1e-12)
+    assert plain < 1 - max(0.5035**2, (0.5035 + 1e-3) ** 2 - target[:-2].sum()) - 1e-9
 
 
 @given(PAIRS, st.integers(1, 8), st.floats(0, 1))

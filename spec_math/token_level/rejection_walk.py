@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.kernels import kernel
-from spec_math.token_level.excess_profile import by_ratio
+from spec_math.token_level.bucketed_optimum import by_ratio
 from spec_math.token_level.ratio_buckets import FLOAT, bucket_of, excess_of
 
 STEPWISE = 64

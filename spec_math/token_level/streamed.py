@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec_math.token_level.excess_profile import STEPWISE, ends_below, gamma_of, none_of, optimum_of
+from spec_math.token_level.bucketed_optimum import ends_below, optimum_of
+from spec_math.token_level.excess_profile import STEPWISE, gamma_of, none_of
 from spec_math.token_level.favourites import FAR, drawn, find, outside_top
 from spec_math.token_level.ratio_buckets import FLOAT, buckets_of, excess_of, gather, ranged
 from spec_math.token_level.rejection_walk import rejections
