@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from fractions import Fraction
 from itertools import product
 from random import Random
@@ -199,6 +200,54 @@ def test_arrays_that_do_not_fit_are_told_apart(name: str) -> None:
     arrays[name] = arrays[name][:, :-1]
     with pytest.raises(ValueError, match=r"must be \[B, L \+ 1, V\]"):
         verify_chain(**arrays)
+
+
+SHAPES = [(3, 3, 4), (3, 2, 4), (3, 2), (3, 3)]
+
+
+@pytest.mark.parametrize(
+    ("which", "shape"),
+    [
+        (which, other)
+        for which, shape in enumerate(SHAPES)
+        for other in [
+            *((*shape[:axis], shape[axis] + by, *shape[axis + 1 :]) for axis in range(len(shape)) for by in (-1, 1)),
+            shape[:-1],
+            (*shape, 1),
+            (),
+        ]
+    ],
+)
+def test_each_axis_of_each_array_has_one_length(which: int, shape: tuple[int, ...]) -> None:
+    shapes = [*SHAPES[:which], shape, *SHAPES[which + 1 :]]
+    told = f"with L ≥ 1; got {', '.join(map(str, shapes))}"
+    with pytest.raises(ValueError, match=re.escape(told)):
+        array_form.check(*map(np.zeros, shapes))
+
+
+def test_a_place_and_a_token_at_least_are_needed() -> None:
+    array_form.check(*map(np.zeros, SHAPES))
+    array_form.check(*map(np.zeros, [(1, 2, 1), (1, 1, 1), (1, 1), (1, 2)]))
+    for shapes in ([(3, 1, 4), (3, 0, 4), (3, 0), (3, 1)], [(3, 3, 0), (3, 2, 0), (3, 2), (3, 3)]):
+        with pytest.raises(ValueError, match="with L ≥ 1"):
+            array_form.check(*map(np.zeros, shapes))
+
+
+@pytest.mark.parametrize(("verify", "decide"), [(verify, decide) for verify, decide, _ in RULES], ids=IDS)
+def test_tensors_are_decided_on_their_own_device_as_arrays_are(verify: Any, decide: Any) -> None:
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    for seed in range(4):
+        batch = float_batch(np.random.default_rng(seed), (20, 3, 5), "fine")
+        tensors = [torch.from_numpy(np.ascontiguousarray(each)) for each in batch]
+        # What is made without naming the batch's own device is made elsewhere, and does not mix with it.
+        with torch.device("meta"):
+            found, decided = verify(*tensors), decide(*tensors)
+        wanted = verify(*batch)
+        assert found.emitted.tolist() == wanted.emitted.tolist()
+        assert found.count.tolist() == wanted.count.tolist()
+        assert (decided.tossed.tolist(), decided.accepted.tolist()) == tuple(
+            each.tolist() for each in decide(*batch)[1:3]
+        )
 
 
 def test_exact_and_float_laws_do_not_mix() -> None:

@@ -100,3 +100,35 @@ def test_a_cap_that_was_asked_for_is_not_exceeded() -> None:
     assert isinstance(wide, Lossless)
     assert 0.001 < wide.bound < 0.0078125
     assert check_lossless_block(generate, lambda _: law, 1, at_most=0.001) == Lossless(2, 0.001)
+
+
+def test_what_laws_are_off_by_is_carried_from_coin_to_coin() -> None:
+    """Both the target's law and the coin's are off by g: 2g at the first coin of a block, 4g at the second."""
+    off = 2.0**-40
+    law = np.array([0.25, 0.75 + off])
+
+    def generate(coin: Any, _: Text) -> Text:
+        return coin.draw(law), coin.draw(law)
+
+    unit = UNIT["float64"]
+    lost = rounding([Level(unit, 2 * off), Level(unit, 4 * off)], 2)
+    verdict = check_lossless_block(generate, lambda _: law, 2)
+    assert verdict == Lossless(4, Allowance(lost, measured=adding_up(4, 2 + 2, 2)).forgiven)
+
+
+def test_of_several_texts_the_law_that_is_furthest_off_counts_for_all() -> None:
+    """After 0 the law is off by g, after 1 by 2g, at the start by nothing; the target is off by 2g at most."""
+    off = 2.0**-40
+    laws: dict[Text, Any] = {
+        (): np.array([0.25, 0.75]),
+        (0,): np.array([0.5, 0.5 + off]),
+        (1,): np.array([0.5, 0.5 - 2 * off]),
+    }
+
+    def generate(coin: Any, prefix: Text) -> Text:
+        return (coin.draw(laws[prefix]),)
+
+    unit = UNIT["float64"]
+    lost = rounding([Level(unit, 2 * off)], 2) + rounding([Level(unit, 4 * off)], 2)
+    verdict = check_lossless_block(generate, laws.__getitem__, 2, rounds=2)
+    assert verdict == Lossless(6, Allowance(lost, measured=adding_up(6, 2 + 2, 2)).forgiven)
