@@ -5,6 +5,7 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
+import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
@@ -41,3 +42,40 @@ def test_where_no_running_sum_is_above_a_row_is_looked_at_whole() -> None:
     """The bar of the least float rounds up to it; a row of zeros has no token."""
     masses = np.array([[0.0, 5e-324, 0.0], [0.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
     assert array_draw.drawn(masses, np.array([0.9, 0.5, 0.0])).tolist() == [1, -1, 2]
+
+
+@pytest.mark.parametrize("size", [1024, 1087, 1088])
+def test_long_rows_are_drawn_from_as_those_of_fractions_are(size: int) -> None:
+    """Rows of 2^11 whole units, most of them empty, at every border between tokens, below it and above it."""
+    rng = np.random.default_rng(size)
+    rows = np.stack([rng.multinomial(2**11, rng.dirichlet(np.full(size, 0.01))) for _ in range(4)])
+    rows[0, -1] += rows[0, :-1].sum() - (rows[0, :-1] // 2).sum()
+    rows[0, :-1] //= 2
+    for row in rows:
+        borders = np.concatenate([[0], np.cumsum(row)])
+        for shift in (0, -(2.0**-40), 2.0**-40):
+            bars = borders[:-1] + shift
+            uniforms = bars[(bars >= 0) & (bars < 2**11)] / 2**11
+            wanted = [int(np.flatnonzero(borders[1:] > uniform * 2**11)[0]) for uniform in uniforms]
+            many = np.tile(row.astype(float), (len(uniforms), 1))
+            assert array_draw.drawn(many, uniforms).tolist() == wanted
+            assert array_draw.drawn(many.astype(np.float32), uniforms).tolist() == wanted
+
+
+def test_long_rows_without_a_sum_above_are_looked_at_whole() -> None:
+    masses = np.zeros((3, 2000))
+    masses[0, 7], masses[2, 1999] = 5e-324, 1.0
+    assert array_draw.drawn(masses, np.array([0.9, 0.5, 0.0])).tolist() == [7, -1, 1999]
+    tenths = np.array([[0.1] * 1999 + [0.0]])
+    assert array_draw.drawn(tenths, np.array([1 - 2.0**-53])).tolist() == [1998]
+
+
+def test_where_a_part_adds_up_to_less_than_its_sum_the_row_is_looked_at_whole() -> None:
+    """Its sum, taken in another order, is above the bar, and none of its running sums is."""
+    bar, found = 1 - 2.0**-53, 0
+    for seed in range(100):
+        row = np.zeros(1024)
+        row[64:128] = np.random.default_rng(seed).random(64)
+        found += row.cumsum()[-1] <= bar * np.add.reduceat(row, [0, 64, 128])[1]
+        assert array_draw.drawn(row[None], np.array([bar])).tolist() == [127]
+    assert found
