@@ -71,14 +71,14 @@ def ranged(target: Any, draft: Any) -> Any:
     >>> ranged(np.array([1.0, 3.0]), np.array([5e-324, 5e-324]))[1:]
     (array([0.5, 0.5]), 4.0, 1.0, 2.0)
     """
-    total_t, total_d, product = _sums(target, draft)
+    total_t, total_d, product = sums_of(target, draft)
     if LEAST_SUM < total_t < LARGEST_SUM and LEAST_SUM < total_d < LARGEST_SUM:
         return target, draft, total_t, total_d, product
     if not LEAST_SUM < total_t < LARGEST_SUM:
         target = _scaled(target)
     if not LEAST_SUM < total_d < LARGEST_SUM:
         draft = _scaled(draft)
-    total_t, total_d, product = _sums(target, draft)
+    total_t, total_d, product = sums_of(target, draft)
     return target, draft, total_t, total_d, product
 
 
@@ -133,13 +133,18 @@ _delayed = Delayed(_gather, _gather_by_sorting, calls=4000)
 
 
 @kernel(fastmath={"reassoc", "contract"})
-def _sums(target: Any, draft: Any) -> tuple[float, float, float]:
-    total_t, total_d, product = 0.0, 0.0, 0.0
-    for i in range(target.shape[0]):
-        total_t += target[i]
-        total_d += draft[i]
-        product += target[i] * draft[i]
-    return total_t, total_d, product
+def sums_of(masses: Any, numbers: Any) -> tuple[float, float, float]:
+    """Return the sums of two arrays [V], and of their products, in one pass.
+
+    >>> sums_of(np.array([1.0, 3.0]), np.array([2.0, 1.0]))
+    (4.0, 3.0, 5.0)
+    """
+    first, second, product = 0.0, 0.0, 0.0
+    for i in range(masses.shape[0]):
+        first += masses[i]
+        second += numbers[i]
+        product += masses[i] * numbers[i]
+    return first, second, product
 
 
 @inner_kernel

@@ -11,6 +11,7 @@ from spec_math.scheme import Optimum, Scheme
 from spec_math.studies.positions.schemes import FailedVerifierError
 from spec_math.studies.positions.stream import FLOAT, Batch
 from spec_math.studies.positions.tally import Tally
+from spec_math.token_level.ratio_buckets import sums_of
 
 
 @dataclass
@@ -83,12 +84,9 @@ class Facts:
         if logs is None:
             logs = np.maximum(targets, 5e-324)
             np.log(logs, out=logs)
-        elif logs.min() == -np.inf:
-            # A mass of 0 adds nothing, whatever finite number it is multiplied with.
-            logs = np.maximum(logs, -1e300)
-        sums = targets.sum(axis=1)
-        self.largest.add(targets.max(axis=1) / sums)
-        self.entropy.add(np.log(sums) - np.einsum("ij,ij->i", targets, logs) / sums)
+        found = np.array([_sum_and_product(*pair) for pair in zip(targets, logs, strict=True)])
+        self.largest.add(targets.max(axis=1) / found[:, 0])
+        self.entropy.add(np.log(found[:, 0]) - found[:, 1] / found[:, 0])
         self.overlap.add(overlaps)
 
     def __str__(self) -> str:
@@ -123,6 +121,15 @@ class Comparison:
         """Return how much more the optimum of the scheme's own drafts accepts on average; None where it is unknown."""
         tally = line.gaps.get(k)
         return tally.mean if tally is not None and tally.count else None
+
+
+def _sum_and_product(masses: FLOAT, logs: FLOAT) -> tuple[float, float]:
+    """Return Σ m and Σ m log m; a mass of 0, whose logarithm is −inf, adds nothing."""
+    total, _, product = sums_of(masses, logs)
+    if product != product:
+        # Whatever finite number a mass of 0 is multiplied with.
+        total, _, product = sums_of(masses, np.maximum(logs, -1e300))
+    return total, product
 
 
 def scheme_line(scheme: Scheme, ks: tuple[int, ...]) -> Line:
