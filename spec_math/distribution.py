@@ -305,7 +305,11 @@ def descending_rank(x: Array) -> Array:
     [1, 0, 2]
     """
     order = _descending(x)
-    return np.argsort(order, axis=-1, kind="stable") if isinstance(x, np.ndarray) else order.argsort(dim=-1)
+    if not isinstance(x, np.ndarray):
+        return order.argsort(dim=-1)
+    rank = np.empty_like(order)
+    np.put_along_axis(rank, order, np.broadcast_to(np.arange(x.shape[-1]), x.shape), -1)
+    return rank
 
 
 def _take(x: Array, order: Array) -> Array:
