@@ -58,6 +58,8 @@ def rule(difference: str) -> str:
     ('', '')
     >>> rule("--- spec_math/block_level/array_form.py\\n" + changed.format("+1").replace("at", "at[:, :, None]"))
     ''
+    >>> rule("--- spec_math/token_level/hub.py\\n" + changed.format("+1").replace("at", "d.argmax(axis=-1)"))
+    ''
     >>> rule("-    at = xp.where(best < 0, 0, best)\\n+    at = xp.where(best < 1, 0, best)")
     '0 stands in the place of 0'
     >>> rule("-    at = xp.where(best < 0, 0, best)\\n+    at = xp.where(best < 0, 1, best)")
@@ -71,7 +73,9 @@ def rule(difference: str) -> str:
     if any(" take_along_axis(" in line.replace(".", " ") for line in before):
         plain = ([DROPPED.sub("", ALONG.sub("", line)) for line in side] for side in (before, after))
         two = not any(THREE_AXES in line for line in before) and any(floor in difference for floor in PAIRS_OF_AXES)
-        if two and next(plain) == next(plain):
+        # Another function of the line may take an axis too, of an array of any shape.
+        alone = all(line.count("axis=") == line.count("take_along_axis(") for line in before)
+        if two and alone and next(plain) == next(plain):
             return "the last of two axes is 1, and the one that take_along_axis takes by itself"
     larger = ([AT_LEAST_0.sub(r"max(\1, 0)", line) for line in side] for side in (before, after))
     if next(larger) == next(larger):
