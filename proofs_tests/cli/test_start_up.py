@@ -126,6 +126,16 @@ def test_one_console_says_everything() -> None:
     assert made == {"spec_math/cli/run.py"}
 
 
+def test_names_between_colons_are_shown_as_they_are(tmp_path: Path) -> None:
+    # rich reads :x: and :one: as pictures; they stand in MODULE:NAME: what is wrong with it.
+    (tmp_path / "mine.py").write_text("x = 3\n")
+    result = CliRunner().invoke(app, ["compare", "--scheme", f"{tmp_path}/mine.py:x"])
+    assert (result.exit_code, "mine.py:x: a Scheme or a function" in result.output) == (2, True)
+    out = tmp_path / ":fire:"
+    result = CliRunner().invoke(app, ["explain", "--target", "1/2,1/2", "--draft", "1/2,1/2", "--out", str(out)])
+    assert (result.exit_code, f"wrote {out}/" in result.output) == (0, True)
+
+
 def test_a_command_that_is_not_there_is_a_sentence() -> None:
     result = CliRunner().invoke(app, ["compares"])
     assert result.exit_code == 2

@@ -191,7 +191,8 @@ def progress_of(progress: Any) -> Progress:
 def _console(stream: Any) -> Console:
     from rich.console import Console
 
-    console = Console(file=stream, highlight=False)
+    # Names are shown as they are: rich would put a picture for the :x: of "mine.py:x: no function".
+    console = Console(file=stream, highlight=False, emoji=False)
     if console.is_terminal or os.environ.get("COLUMNS", "").isdigit():
         return console
-    return Console(file=stream, highlight=False, width=PIPE)
+    return Console(file=stream, highlight=False, emoji=False, width=PIPE)
