@@ -8,6 +8,7 @@ Source: worked out here.
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import accumulate
@@ -26,6 +27,12 @@ ENDLESS = 10
 
 REPEATED = 10_000
 """The paths that are walked again before a law that was walked is told to be wrong."""
+
+OFTEN = 32
+"""The times that a path that broke, or few paths, are walked again."""
+
+FEW = 2_000
+"""The paths that are walked again in all, where once is less than that."""
 
 Program = Callable[[Coin], Any]
 
@@ -80,7 +87,7 @@ class Walked:
 def walk(
     program: Program,
     broken: Callable[[Any], Lossy | None],
-    said: Callable[[Exception], str],
+    said: Callable[[BaseException], str],
     budget: int = BUDGET,
     types: Collection[str] = (),
     closed: bool = False,
@@ -113,7 +120,7 @@ def walk(
                 found.unexplored = _left(found)
                 found.fault = None if found.masses else Undecided(Reason.BUDGET, f"{error}", coin.choices()[:8])
                 break
-        except Exception as error:  # whatever a program raises is evidence against it
+        except (Exception, SystemExit) as error:  # whatever a program raises is evidence against it
             if raised is None or isinstance(error, ChanceError):
                 raised = _raised_again(program, coin, error, Lossy(said(error), path=coin.choices()))
             if isinstance(error, ChanceError) or found.masses:
@@ -142,23 +149,39 @@ def walk(
     return found
 
 
-def repeats(program: Program, found: Walked, types: Collection[str] = (), closed: bool = False) -> bool:
-    """Say whether a program that was walked emits the same once more, with the same masses, on its first paths.
+def repeats(
+    program: Program, found: Walked, types: Collection[str] = (), closed: bool = False, often: int = OFTEN
+) -> bool:
+    """Say whether a program that was walked emits the same again, with the same masses, on its first paths.
+
+    It is walked again once, and up to `often` times where that is few paths: random numbers that are not seen decide
+    alike on a few paths with a fair chance.
 
     >>> def program(coin):
     ...     return coin.flip(Fraction(1, 3))
     >>> repeats(program, walk(program, lambda outcome: None, str))
     True
     """
-    coin = Enumerating(types, closed)
-    waiting = list(reversed(found.first))
+    times = max(1, min(often, FEW // max(1, len(found.first))))
+    # Runs in between, so that a program that counts its calls does not come out even.
+    between = 1 - len(found.first) % 2
+    coins = [Enumerating(types, closed) for _ in range(times)]
+    return all(_once_more(program, found.first, coin, between + turn % 3) for turn, coin in enumerate(coins))
+
+
+def _once_more(program: Program, first: list[tuple[Any, Any]], coin: Enumerating, between: int) -> bool:
+    for _ in range(between if first else 0):
+        coin.rewind()
+        with suppress(Exception, SystemExit):
+            _ = program(coin)
+    waiting = list(reversed(first))
     while waiting:
         coin.rewind()
         try:
             outcome = program(coin)
         except EndlessError:
             outcome = None
-        except Exception:  # it returned before
+        except (Exception, SystemExit):  # it returned before
             return False
         else:
             if (outcome, coin.mass) != waiting.pop():
@@ -168,27 +191,39 @@ def repeats(program: Program, found: Walked, types: Collection[str] = (), closed
     return not waiting
 
 
-NOT_REPEATED = "walked once more, the same path came to something else: the program is not a function of its coin"
+NOT_REPEATED = "walked again, the same path came to something else"
+NOT_OF_ITS_COIN = (
+    "the program is not a function of its coin; let the coin make all of its decisions, and make its state anew "
+    "inside it"
+)
 
 
-def _raised_again(program: Program, coin: Enumerating, error: Exception, fault: Lossy) -> Verdict:
-    coin.rewind()
-    try:
-        _ = program(coin)
-    except Exception as again:  # the same has to come
-        if type(again) is type(error) and coin.choices() == fault.path:
-            return fault
-    return Undecided(Reason.NOT_JUDGED, f"{NOT_REPEATED} than {fault.reason}", fault.path)
+def _raised_again(program: Program, coin: Enumerating, error: BaseException, fault: Lossy) -> Verdict:
+    for _ in range(OFTEN):
+        coin.rewind()
+        try:
+            _ = program(coin)
+        except (Exception, SystemExit) as again:  # the same has to come
+            if type(again) is type(error) and coin.choices() == fault.path:
+                continue
+        break
+    else:
+        return fault
+    return Undecided(Reason.NOT_JUDGED, f"{NOT_REPEATED} than {fault.reason}: {NOT_OF_ITS_COIN}", fault.path)
 
 
 def _broken_again(program: Program, coin: Enumerating, broken: Callable[[Any], Lossy | None], fault: Lossy) -> Verdict:
-    coin.rewind()
-    try:
-        if broken(program(coin)) is not None and coin.choices() == fault.path:
-            return fault
-    except Exception:  # it returned before
-        pass
-    return Undecided(Reason.NOT_JUDGED, f"{NOT_REPEATED} than {fault.reason}", fault.path)
+    for _ in range(OFTEN):
+        coin.rewind()
+        try:
+            if broken(program(coin)) is not None and coin.choices() == fault.path:
+                continue
+        except (Exception, SystemExit):  # it returned before
+            pass
+        break
+    else:
+        return fault
+    return Undecided(Reason.NOT_JUDGED, f"{NOT_REPEATED} than {fault.reason}: {NOT_OF_ITS_COIN}", fault.path)
 
 
 def _add(found: Walked, outcome: Any, coin: Enumerating) -> None:

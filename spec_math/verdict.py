@@ -14,7 +14,7 @@ import numpy as np
 from spec_math.arrays import Array, as_laws, asarray, count, divided_in_float64, is_exact, storage, sum_gap
 from spec_math.beside_the_coin import standing_still
 from spec_math.chance import Coin
-from spec_math.every_path import BUDGET, NOT_REPEATED, Walked, repeats, walk
+from spec_math.every_path import BUDGET, NOT_OF_ITS_COIN, NOT_REPEATED, OFTEN, Walked, repeats, walk
 from spec_math.float_allowance import UNIT, Allowance, adding_up, cap, rounding, unit_of
 from spec_math.masses import divided, possible
 from spec_math.number_types import as_text
@@ -126,6 +126,9 @@ Verifier = Callable[[Coin, Tokens, Array, Array], int]
 
 NUMBERS = (1, 2, 3)
 """The numbers of drafts that a verifier is judged for where none is asked for."""
+
+LUCKY = 8
+"""A law on so few paths, that is the target's, is walked again so often."""
 
 UNASKED = 20_000
 """The paths, as foreseen, up to which it is judged for a number of drafts that nobody asked for."""
@@ -243,7 +246,7 @@ class _Question:
             # Fresh copies: a verifier that writes into its laws must not spoil the next path.
             return verify(coin, drafts[0], _copy(target), _copy(draft))
 
-        def said(error: Exception) -> str:
+        def said(error: BaseException) -> str:
             shown = str(drafts[0]) if drafts else "(none drawn yet)"
             return f"{type(error).__name__} for the drafts {shown}: {error}"
 
@@ -257,8 +260,11 @@ class _Question:
         wanted = dict(enumerate(divided(target)))
         emitted = {int(token): mass for token, mass in found.masses.items()}
         verdict = judged(emitted, wanted, self._allowed(found, k if draw is draw_independent else 0), *found.walked)
-        if isinstance(verdict, Lossy) and not repeats(program, found, self.types, closed=True):
-            verdict = Undecided(Reason.NOT_JUDGED, NOT_REPEATED)
+        # On few paths random numbers that are not seen may come to the target's law by luck.
+        lucky = isinstance(verdict, Lossless) and found.paths <= LUCKY
+        often = LUCKY if lucky else OFTEN
+        if (lucky or isinstance(verdict, Lossy)) and not repeats(program, found, self.types, True, often):
+            verdict = Undecided(Reason.NOT_JUDGED, f"{NOT_REPEATED}: {NOT_OF_ITS_COIN}")
         return self._in_float64(verdict, k), False
 
     def _in_float64(self, verdict: Verdict, k: int) -> Verdict:

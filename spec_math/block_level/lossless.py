@@ -23,7 +23,7 @@ from spec_math.block_level.emitted import (
     is_over,
 )
 from spec_math.chance import Coin
-from spec_math.every_path import BUDGET, NOT_REPEATED, Program, Walked, repeats, walk
+from spec_math.every_path import BUDGET, NOT_OF_ITS_COIN, NOT_REPEATED, Program, Walked, repeats, walk
 from spec_math.float_allowance import Allowance, Level, adding_up, cap, rounding, unit_of
 from spec_math.language.model import Model
 from spec_math.number_types import Symbol
@@ -85,7 +85,7 @@ def _judged(
     emitted = continued(run.running, target_model, horizon, start)
     verdict = judged(emitted, wanted, bound, run.paths, run.unexplored)
     if isinstance(verdict, Lossy) and not run.repeats():
-        return Undecided(Reason.NOT_JUDGED, NOT_REPEATED)
+        return Undecided(Reason.NOT_JUDGED, f"{NOT_REPEATED}: {NOT_OF_ITS_COIN}")
     if isinstance(verdict, Undecided):
         return verdict
     kind = f"stored as {types[0]}" if types else "as Fractions"
@@ -172,7 +172,7 @@ class _Rounds:
                 return Lossy(f"after the prefix {prefix}: {error}")
             return None
 
-        def said(error: Exception) -> str:
+        def said(error: BaseException) -> str:
             return f"after the prefix {prefix}: {type(error).__name__}: {error}"
 
         found = walk(program, broken, said, self.left, self._types)

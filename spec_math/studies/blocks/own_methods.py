@@ -127,7 +127,7 @@ def run(method: OwnMethod, request: BlockRequest, found: BlockComparison, progre
         for k in ks:
             try:
                 tokens = _tokens(method, request, size, k)
-            except Exception as error:  # whatever somebody's function raises
+            except (Exception, SystemExit) as error:  # whatever somebody's function raises
                 raise ValueError(f"{method.name} failed at K = {k}, L = {size}: {error}") from error
             lines.append(OwnLine(k, size, tokens, None if plain is None else tokens + _negative(plain.tokens)))
             step(1)

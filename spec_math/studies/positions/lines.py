@@ -30,7 +30,7 @@ class Line:
     gaps: dict[int, Tally] = field(default_factory=dict[int, Tally])
     failed: str = ""
 
-    def fail(self, position: int, error: Exception) -> None:
+    def fail(self, position: int, error: BaseException) -> None:
         """Forget what was found: at this position the verifier, or its formula, raised an error.
 
         >>> from spec_math import SCHEMES

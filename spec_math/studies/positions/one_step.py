@@ -54,7 +54,7 @@ def explain(request: OneStep) -> Result:
     try:
         found = explain_run(chosen, t, d, k, iter(np.random.default_rng(request.seed).random, None))
         accepted, tested = (form(t, d, k) for form in (chosen.acceptance, chosen.test_acceptance))
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if chosen in SCHEMES:
             raise
         said = error if isinstance(error, FailedVerifierError) else f"{type(error).__name__}: {error}"

@@ -97,7 +97,7 @@ def _add(result: Comparison, line: Line, scheme: Scheme, k: int, given: Any) -> 
     at, laws, known, rng = given
     try:
         found = _values(scheme, laws, k, known, rng)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         if scheme in SCHEMES:
             raise
         line.fail(at.position, error)

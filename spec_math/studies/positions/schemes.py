@@ -65,7 +65,7 @@ def verifier_scheme(name: str, verify: Callable[..., int]) -> Scheme:
                 lambda coin: draw_independent(coin, d, k),
                 lambda coin, tokens: Emission(verify(coin, tokens, t, d), accepted=False),
             )
-        except Exception as error:  # what a user's verifier raises is for its verdict to say
+        except (Exception, SystemExit) as error:  # what a user's verifier raises is for its verdict to say
             raise FailedVerifierError(f"{type(error).__name__}: {error}") from error
         return coupled.acceptance()
 
@@ -90,7 +90,7 @@ def _estimated(verify: Callable[..., int], laws: tuple[Any, Any], k: int, paths:
 
     try:
         accepted = np.array([float(sample(run, rng)) for _ in range(paths)])
-    except Exception as error:  # what a user's verifier raises is for its verdict to say
+    except (Exception, SystemExit) as error:  # what a user's verifier raises is for its verdict to say
         raise FailedVerifierError(f"{type(error).__name__}: {error}") from error
     return of_independent(accepted, 0.0, 1.0)
 

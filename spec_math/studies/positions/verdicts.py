@@ -103,7 +103,7 @@ def _formula_fault(scheme: Scheme, target: Array, draft: Array, k: int) -> str:
     for kind, formula, value in kinds:
         try:
             said = formula(target, draft, k)
-        except Exception as error:  # whatever a user's formula raises is evidence against it
+        except (Exception, SystemExit) as error:  # whatever a user's formula raises is evidence against it
             return f"{kind} raises {type(error).__name__}: {error}"
         if said != value:
             return f"{kind} says {said}, the program has {value}"
