@@ -267,3 +267,12 @@ def test_pieces_that_floats_cannot_tell_from_points_are_joined_to_the_one_below(
     assert (np.diff(ends) > 0).all()
     law = priority_law.mixed([(1.0, PriorityLaw(np.array([0.25, 0.25, 0.5]), np.array(ends[:3]), np.array(ends[1:])))])
     assert law.masses.tolist() == [0.25, 0.25, 0.5]
+
+
+def test_fractions_tell_every_piece_from_a_point() -> None:
+    least = Fraction(1, 2**1000)
+    given_law = PriorityLaw(exact(["1/4", "3/4"]), exact([0, least]), exact([least, 1]))
+    law = priority_law.mixed([(ONE, given_law)])
+    assert (law.masses.tolist(), law.high.tolist()) == ([Fraction(1, 4), Fraction(3, 4)], [least, 1])
+    inner = given_law.given(exact([1]), exact([0]), exact(["1/2"]))
+    assert (inner.masses.tolist(), inner.high.tolist()) == ([Fraction(1, 2)] * 2, [least, least + (1 - least) / 3])
