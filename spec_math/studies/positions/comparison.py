@@ -62,11 +62,10 @@ def compare(
         first = chunk.rows
         chunk.take(batch.targets, batch.drafts)
         result.facts.take(batch, chunk.overlap(1)[0][first:])
-        best = {k: chunk.optimum(k)[0][first:] for k in ks}
-        result.hardest = _harder(result.hardest, batch, best[ks[-1]])
+        result.hardest = _harder(result.hardest, batch, chunk.optimum(ks[-1])[0][first:])
         for row in range(-batch.start % step, len(batch.targets), step):
             result.sampled += 1
-            at = Sampled(batch, row, {k: float(column[row]) for k, column in best.items()})
+            at = Sampled(batch, row, {k: float(chunk.optimum(k)[0][first + row]) for k in ks})
             add_sampled(result, at, rng)
             if result.sampled <= RECHECKED:
                 recheck(result, at, chunk, first + row)
