@@ -8,9 +8,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spec_math.arrays import exact
-from spec_math.kernels import Delayed
+from spec_math.kernels import Delayed, kernel
 from spec_math.language import NGram, ngram
-from spec_math.token_level import bucketed_optimum, favourites, knot_mixture, ratio_buckets, ratio_order
+from spec_math.token_level import bucketed_optimum, favourites, knot_mixture, ratio_buckets, ratio_order, row_answers
 
 MASSES = st.one_of(
     st.just(0.0), st.integers(1, 5).map(float), st.sampled_from([5e-324, 1e-300, 2.0**-60, 1e-9, 1.0 - 2.0**-53])
@@ -67,41 +67,65 @@ def test_buckets_of_a_whole_vocabulary():
     assert [plain.tobytes() == compiled.tobytes() for plain, compiled in zip(*filled, strict=True)] == [True] * 4
 
 
-def optima(k, arrays):
-    """The optimum by what either opens, and the buckets that either leaves to be sorted outside."""
-    ends, found = bucketed_optimum.ends_below(arrays), []
-    for opened in both_ways(bucketed_optimum._delayed_open):
-        left = []
+def answers(target, draft, ks=(1, 2, 3, 40, 70)):
+    """What either answers, the kernel of all with what it leaves, and where it left something."""
+    target, draft, total_t, total_d, product = ratio_buckets.ranged(target, draft)
+    arrays = buckets(target, draft, total_t, total_d)[0]
+    tops = np.zeros(min(max(ks), len(draft)), dtype=np.int64)
+    given_ = np.array(ks), (target, draft), tops, (total_t, total_d, product, favourites.find(draft, tops)), arrays
+    found, left = [], np.zeros((5, len(ks)), dtype=bool)
+    with np.errstate(all="ignore"):
+        for taken in both_ways(row_answers._delayed):
+            overall, by_k = np.full(3, -1.0), np.full((5, len(ks)), -1.0)
+            if taken(*given_, (overall, by_k)):
+                left = np.isnan(by_k)
+                row_answers._fill_left(*given_, by_k)
+            found.append(overall.tobytes() + by_k.tobytes())
+    return found, left, by_k
 
-        def noted(*given_, opened=opened, left=left):
-            best, b = opened(*given_)
-            left.append(b)
-            return best, b
 
-        with pytest.MonkeyPatch.context() as patch, np.errstate(all="ignore"):
-            patch.setattr(bucketed_optimum, "_delayed_open", noted)
-            found.append((bucketed_optimum.optimum_of(k, arrays, ends), left[:-1]))
-    return found
-
-
-@given(PAIRS, st.integers(1, 40))
-@example([(1.0, 1.0), (1.0 + 2.0**-52, 1.0), (1.0, 1.0), (3.0, 3.0)], 2)
-@example([(5e-324, 1.0), (1.0, 5e-324), (0.0, 0.0), (2.0**-53, 1e-300)], 3)
-def test_optima(pairs, k):
-    target, draft, total_t, total_d, _ = ratio_buckets.ranged(*rows(pairs))
-    plain, compiled = optima(k, buckets(target, draft, total_t, total_d)[0])
+@given(PAIRS)
+@example([(1.0, 1.0), (1.0 + 2.0**-52, 1.0), (1.0, 1.0), (3.0, 3.0)])
+@example([(5e-324, 1.0), (1.0, 5e-324), (0.0, 0.0), (2.0**-53, 1e-300)])
+def test_answers(pairs):
+    (plain, compiled), left, by_k = answers(*rows(pairs))
     assert plain == compiled
+    assert not np.isnan(by_k).any()
+    assert left[4].tolist() == [False] * 4 + [True]
 
 
 @pytest.mark.parametrize("spread", [0.0, 3e-3, 0.3, 3.0])
-def test_optima_of_many_tokens(spread):
+def test_answers_of_many_tokens(spread):
     rng = np.random.default_rng(0)
     draft = rng.integers(1, 50, 4096).astype(float)
     target = draft * np.exp(spread * rng.standard_normal(4096)).round(3)
-    filled = buckets(target, draft, float(target.sum()), float(draft.sum()))
-    for k in (2, 3, 8):
-        plain, compiled = optima(k, filled[0])
-        assert plain[0] == compiled[0]
+    (plain, compiled), _, _ = answers(target, draft)
+    assert plain == compiled
+
+
+def test_a_draft_with_next_to_nothing_outside_its_favourites_is_left():
+    (plain, compiled), left, _ = answers(np.array([0.25, 0.5, 0.25]), np.array([1.0, 1e-80, 0.0]), (1, 2))
+    assert plain == compiled
+    assert left[3].tolist() == [False, True]
+
+
+_sort_by_ratio = bucketed_optimum._sort_by_ratio
+
+
+@kernel
+def sort(pairs, ratios, order):
+    """What kernels alone call."""
+    _sort_by_ratio(pairs, ratios, order)
+
+
+@given(PAIRS)
+@example([(1.0, 1.0), (2.0, 0.0), (0.0, 0.0)] * 170)
+def test_few_pairs_in_a_kernel_are_sorted_as_by_numpy(pairs):
+    pairs, order, ratios = np.array(pairs), np.empty(512, dtype=np.int64), np.empty(512)
+    with np.errstate(all="ignore"):
+        sort(pairs, ratios, order)
+    wanted = bucketed_optimum.by_ratio(pairs, "stable")
+    assert [order[: len(pairs)].tolist(), ratios[: len(pairs)].tolist()] == [found.tolist() for found in wanted]
 
 
 @pytest.mark.parametrize("number", [bucketed_optimum.SMALL, bucketed_optimum.SMALL + 1])
@@ -111,13 +135,12 @@ def test_an_optimum_inside_a_bucket_too_large_for_the_kernel(number):
     rng = np.random.default_rng(number)
     target = rng.permutation(ratios) * draft
     target, draft = np.append(target, [0.0, 1 - target.sum()]), np.append(draft, [0.5035, 0.4955])
-    filled = buckets(target, draft, 1.0, 1.0)
-    (plain, _), (compiled, left) = optima(2, filled[0])
+    (plain, compiled), left, by_k = answers(target, draft, (2,))
     assert plain == compiled
-    assert bool(left) == (number > bucketed_optimum.SMALL)
+    assert left[1].tolist() == [number > bucketed_optimum.SMALL]
     order = ratio_order.ratio_order(target, draft)
-    assert plain == pytest.approx(1 - max(order.draft_below**2 - order.target_below), abs=1e-12)
-    assert plain < 1 - max(0.5035**2, (0.5035 + 1e-3) ** 2 - target[:-2].sum()) - 1e-9
+    assert by_k[1, 0] == pytest.approx(1 - max(order.draft_below**2 - order.target_below), abs=1e-12)
+    assert by_k[1, 0] < 1 - max(0.5035**2, (0.5035 + 1e-3) ** 2 - target[:-2].sum()) - 1e-9
 
 
 @given(PAIRS, st.integers(1, 8), st.floats(0, 1))

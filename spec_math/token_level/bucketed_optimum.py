@@ -36,7 +36,12 @@ def ends_below(arrays: Any) -> Any:
 
 
 @kernel
-def _ends(above: Any) -> Any:
+def ends_of(above: Any) -> Any:
+    """Return the same from the masses above, within kernels.
+
+    >>> ends_of(np.zeros((BUCKETS + 1, 2)))[-1].tolist()
+    [0.0, 0.0]
+    """
     ends = np.empty((BUCKETS + 1, 2))
     t, d = 0.0, 0.0
     ends[0, 0], ends[0, 1] = t, d
@@ -53,7 +58,7 @@ def _ends_by_sums(above: Any) -> Any:
     return ends
 
 
-_delayed_ends = Delayed(_ends, _ends_by_sums, calls=5000)
+_delayed_ends = Delayed(ends_of, _ends_by_sums, calls=5000)
 
 
 def optimum_of(k: int, arrays: Any, ends: Any) -> float:
@@ -67,37 +72,36 @@ def optimum_of(k: int, arrays: Any, ends: Any) -> float:
     """
     best: float = _best_edge(k, arrays[2], ends)
     # By now the best is nearly known, and few buckets have to be opened and sorted.
-    best, b = _delayed_open(k, 0, best, arrays, ends)
+    b = _next_to_open(k, 0, best, arrays, ends)
     while b < BUCKETS:
         best = max(best, _best_in(k, b, arrays, ends))
-        best, b = _delayed_open(k, b + 1, best, arrays, ends)
+        b = _next_to_open(k, b + 1, best, arrays, ends)
     return 1.0 - best
 
 
 @kernel
-def _open(k: int, b: int, best: float, arrays: Any, ends: Any) -> tuple[float, int]:
-    """Open buckets from b on, up to one that is too large; return the best so far, and that bucket or BUCKETS."""
+def optimum_or_nan(k: int, arrays: Any, ends: Any) -> float:
+    """Return the same within kernels, bit by bit; NaN where a bucket that has to be opened is too large.
+
+    >>> from spec_math.token_level.ratio_buckets import buckets_of, gather
+    >>> arrays = buckets_of(1)
+    >>> gather(np.array([1.0]), np.array([1.0]), 1.0, 1.0, arrays)
+    >>> optimum_or_nan(2, arrays, ends_below(arrays))
+    1.0
+    """
     _, starts, above, pairs = arrays
     ratios, order = np.empty(SMALL), np.empty(SMALL, dtype=np.int64)
-    b = _next_to_open(k, b, best, arrays, ends)
-    while b < BUCKETS and starts[b + 1] - starts[b] <= SMALL:
+    best = _best_edge(k, above, ends)
+    b = _next_to_open(k, 0, best, arrays, ends)
+    while b < BUCKETS:
+        if starts[b + 1] - starts[b] > SMALL:
+            return np.nan
         inside = pairs[starts[b] : starts[b + 1]]
         _sort_by_ratio(inside, ratios, order)
         found = _best_inside(k, inside, order[: len(inside)], ends[b, 0], ends[b, 1], above[b + 1, 1])
         best = max(best, found)
         b = _next_to_open(k, b + 1, best, arrays, ends)
-    return best, b
-
-
-def _open_in_numpy(k: int, b: int, best: float, arrays: Any, ends: Any) -> tuple[float, int]:
-    b = _next_to_open(k, b, best, arrays, ends)
-    while b < BUCKETS:
-        best = max(best, _best_in(k, b, arrays, ends))
-        b = _next_to_open(k, b + 1, best, arrays, ends)
-    return best, b
-
-
-_delayed_open = Delayed(_open, _open_in_numpy, calls=20_000)
+    return 1.0 - best
 
 
 def _best_in(k: int, b: int, arrays: Any, ends: Any) -> float:

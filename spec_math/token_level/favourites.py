@@ -142,7 +142,10 @@ def _in_python(k: int, target: Any, draft: Any, favourites: Any, rest: float, to
     return _outside_top(k, *masses, range(len(favourites)), rest, total_t)
 
 
-_delayed = Delayed(kernel(_outside_top), _in_python, calls=15_000)
+compiled_outside_top: Any = kernel(_outside_top)
+"""`outside_top` within kernels."""
+
+_delayed = Delayed(compiled_outside_top, _in_python, calls=15_000)
 
 
 def drawn(target: Any, draft: Any, top: Any, total_t: float, outside: float) -> float:

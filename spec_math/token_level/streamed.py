@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from spec_math.token_level.bucketed_optimum import ends_below, optimum_of
-from spec_math.token_level.excess_profile import STEPWISE, gamma_of, none_of
-from spec_math.token_level.favourites import FAR, drawn, find, outside_top
-from spec_math.token_level.ratio_buckets import FLOAT, buckets_of, excess_of, gather, ranged
-from spec_math.token_level.rejection_walk import rejections
+from spec_math.token_level.excess_profile import STEPWISE
+from spec_math.token_level.favourites import find
+from spec_math.token_level.ratio_buckets import FLOAT, buckets_of, gather, ranged
+from spec_math.token_level.row_answers import answer
 
 BOTH = tuple[FLOAT, FLOAT]
 """Acceptance and test acceptance [n]."""
@@ -163,27 +162,11 @@ class Chunk:
     def _at(self, which: int, k: int) -> FLOAT:
         return self._by_k[: self.rows, which, self.ks.index(k)]
 
-    # Few small kernels, one by one: a kernel of the whole would take longer to compile than thousands of rows take.
     def _ask(self, target: FLOAT, draft: FLOAT, overall: FLOAT, by_k: FLOAT) -> None:
-        favourites, arrays = self._favourites, self._buckets
         target, draft, total_t, total_d, product = ranged(target, draft)
-        gather(target, draft, total_t, total_d, arrays)
-        rest = find(draft, favourites)
-        overall[0] = 1.0 - excess_of(1.0, arrays)
-        overall[1] = target[favourites[0]] / total_t
-        overall[2] = product / total_t / total_d
-        rejections(self._numbers, arrays, by_k[4])
-        ends = ends_below(arrays)
-        for j, k in enumerate(self.ks):
-            gamma = gamma_of(k, arrays)
-            by_k[0, j] = 1.0 - none_of((1.0 - excess_of(gamma, arrays)) / gamma, k)
-            # With one draft the optimum is the overlap.
-            by_k[1, j] = overall[0] if k == 1 else optimum_of(k, arrays, ends)
-            outside, fixed, by_k[2, j], clipped = outside_top(k, target, draft, favourites, rest, total_t)
-            if total_d < FAR * outside:
-                by_k[3, j] = 1.0 - excess_of(total_d / outside, arrays) - clipped
-            else:
-                by_k[3, j] = drawn(target, draft, favourites[:fixed], total_t, outside)
+        gather(target, draft, total_t, total_d, self._buckets)
+        sums = total_t, total_d, product, find(draft, self._favourites)
+        answer(self._numbers, (target, draft), self._favourites, sums, self._buckets, (overall, by_k))
 
 
 def _both(values: FLOAT) -> BOTH:
