@@ -78,6 +78,8 @@ def _leaving(tape: Tape, plain: Any) -> Any:
 
     def seeding(*args: Any, **kwargs: Any) -> Any:
         draws: Draws = tape.held("torch draws", list)[0]
+        if plain.__name__ == "manual_seed":
+            tape.seeded(next(iter((*args, *kwargs.values())), None))
         with draws.passing():
             return plain(*args, **kwargs)
 

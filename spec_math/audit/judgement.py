@@ -161,6 +161,8 @@ def _compared(
         return replace(answer, verdict=Undecided(Reason.NOT_JUDGED, f"not read as tokens: {found.misread}"))
     if subject.doubt is not None and subject.doubt():
         return replace(answer, verdict=Undecided(Reason.NOT_JUDGED, subject.doubt()))
+    if found.seed and verdict:
+        return replace(answer, verdict=Undecided(Reason.RANDOMNESS_NOT_SEEN, SEEDED.format(found.seed)))
     if not isinstance(verdict, Lossy):
         return answer
     coarser = _coarser(subject, case, found, joint)
@@ -197,6 +199,13 @@ def _shown(law: Law, case: Case) -> dict[Any, Any]:
 UNREPEATED = (
     "the same paths, walked a second time, gave another law: the function keeps state from one call to the next, or "
     "draws random numbers that are not seen; make its state anew inside it"
+)
+
+
+SEEDED = (
+    "the function seeds a generator itself, with {} in call after call, and that settles every number that it draws: "
+    "its law is right if the seed is random, and no law if it is not; seed the generator outside of the function, or "
+    "let it take a generator as an argument"
 )
 
 

@@ -54,7 +54,8 @@ class Bits:
         kind = WATCHED.get(id(type(bits)))
         if kind is None:
             return bits
-        twin = kind(0)
+        with self._tape.unnoted():
+            twin = kind(0)
         self.stands_for(twin, bits)
         return twin
 
@@ -80,6 +81,8 @@ def _watched(real: Any) -> Any:
             # Its entropy is followed: what is drawn by it are questions to the tape.
             with DESK.unnoted() if seed is None else nullcontext():
                 super().__init__(seed)
+            if seed is not None:
+                DESK.seeded(seed)
             DESK.bits.left(self)
 
         @property

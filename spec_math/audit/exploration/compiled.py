@@ -147,7 +147,11 @@ def _generators(tape: Tape, real: Any) -> tuple[list[Place], list[Any], list[tup
         tape.note("torch.Generator.seed()")
         return real.seed(self)
 
-    watched = kind("Generator", (real,), {"seed": seed})
+    def manual_seed(self: Any, number: Any) -> Any:
+        tape.seeded(number)
+        return real.manual_seed(self, number)
+
+    watched = kind("Generator", (real,), {"seed": seed, "manual_seed": manual_seed})
 
     classes = everywhere("torch", lambda value: value is real)
     found = [place for place in tape.places if type(held(place)) is real]

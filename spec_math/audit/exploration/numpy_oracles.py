@@ -132,6 +132,8 @@ def _old_oracle() -> type[Any]:
         def __init__(self, seed: Any = None) -> None:
             with DESK.unnoted():  # its entropy is followed
                 super().__init__(seed)
+            if seed is not None and not isinstance(seed, np.random.BitGenerator):
+                DESK.seeded(seed)
             self.tape = DESK.tape
             DESK.bits.left(self._bit_generator)
 
@@ -178,6 +180,8 @@ def _old_oracle() -> type[Any]:
 
         def seed(self, *args: Any, **kwargs: Any) -> None:
             super().seed(*args, **kwargs)
+            if any(one is not None for one in (*args, *kwargs.values())):
+                DESK.seeded(next(iter((*args, *kwargs.values()))))
             DESK.bits.left(self._bit_generator)
 
         def set_state(self, state: Any) -> None:

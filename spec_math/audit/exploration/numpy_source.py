@@ -96,7 +96,8 @@ def _followed(tape: Tape, generator: Any) -> Any:
     """What stands for a generator that was made before the run."""
     made: dict[int, Any] = tape.held("numpy generators", dict)
     if generator is _HIDDEN and id(generator) not in made:
-        made[id(generator)] = kept("a twin of np.random", lambda: OLD_ORACLE(WATCHED[id(_HIDDEN_KIND)](0)))
+        with tape.unnoted():
+            made[id(generator)] = kept("a twin of np.random", lambda: OLD_ORACLE(WATCHED[id(_HIDDEN_KIND)](0)))
         made[id(generator)].tape = tape
         tape.bits.stands_for(made[id(generator)]._bit_generator, generator._bit_generator)
     elif id(generator) not in made:

@@ -16,6 +16,7 @@ from spec_math.audit.exploration.replaced import patched, replaced
 from spec_math.audit.exploration.stand_ins import METHODS, Place, everywhere, held, owner, standing_in
 from spec_math.audit.exploration.states import words
 from spec_math.audit.exploration.tape import Tape
+from spec_math.audit.exploration.time_read import Reading
 from spec_math.audit.exploration.uniform import uniform as uniform_of
 
 BITS = 53
@@ -239,7 +240,13 @@ def _methods(tape: Tape) -> dict[str, Any]:
     plain_set: Any = random.Random.setstate
 
     def seed(self: Any, *args: Any, **kwargs: Any) -> None:
-        touched(self).seed(lambda: plain_seed(self, *args, **kwargs))
+        # A clock's reading is noted where it is used, and Python takes no object in its place.
+        read = [one.used() if type(one) is Reading else one for one in args]
+        named = {name: one.used() if type(one) is Reading else one for name, one in kwargs.items()}
+        first = next(iter((*read, *named.values())), None)
+        if first is not None:
+            tape.seeded(first)
+        touched(self).seed(lambda: plain_seed(self, *read, **named))
 
     def getstate(self: Any) -> Any:
         return touched(self).state()

@@ -15,6 +15,7 @@ from spec_math.audit.exploration.alive import generators_alive
 from spec_math.audit.exploration.atom import Atom, ExploreError
 from spec_math.audit.exploration.desk import DESK
 from spec_math.audit.exploration.looked import Looked
+from spec_math.audit.exploration.seeded import Seeded
 from spec_math.audit.exploration.stand_ins import Place
 from spec_math.chance import Coin
 
@@ -52,8 +53,7 @@ class Tape:
     A source (a random module, a generator) names each number by a key: the state it is drawn from. Two numbers of one
     key are the same number, as a generator that is seeded anew repeats itself. `grid` is None for the ideal coin, or
     the bits b of uniforms k/2^b; `OWN_GRID` takes the bits of each source. `places` are where the code finds generators
-    that it did not make. With `fresh`, no two numbers are the same,
-    whatever they are seeded with: a fault that this cures is one of using random numbers twice.
+    that it did not make. With `fresh` no two numbers are the same: a fault that this cures uses random numbers twice.
     """
 
     def __init__(self, grid: int | None = None, fresh: bool = False, alive: list[Any] | None = None) -> None:
@@ -63,7 +63,7 @@ class Tape:
         self.digits: set[int] = set()
         self.log: list[tuple[str, Hashable]] = []
         self._before: list[tuple[str, Hashable]] | None = None
-        self._numbers: dict[Hashable, tuple[str, Any]] = {}
+        self.numbers: dict[Hashable, tuple[str, Any]] = {}
         self._alive = alive
         self._coin: Coin | None = None
         self._made = 0
@@ -73,6 +73,7 @@ class Tape:
         self.unseen: dict[str, None] = {}
         self.asked = 0
         self.seeds: dict[Hashable, int] = {}
+        self.seeded = Seeded(self)
         self.python: dict[int, Any] = {}
         self.bits: Any = None
         self._stretches: dict[Hashable, tuple[int, int]] = {}
@@ -134,9 +135,8 @@ class Tape:
         DESK.tape = self
         self._coin, self.log, self._made = coin, [], 0
         if self.ordinary is None:
-            self._numbers = {}
-        self._stretches = {}
-        self.ignored = Fraction(0)
+            self.numbers = {}
+        self._stretches, self.ignored = {}, Fraction(0)
         self.unseen, self.seeds, self.threads, self._thread = {}, {}, set(), get_ident()
 
     def finish(self) -> None:
@@ -157,7 +157,7 @@ class Tape:
 
     def atoms(self) -> list[Atom]:
         """Return the uniform numbers of the path that was walked."""
-        return [number for _, number in self._numbers.values() if isinstance(number, Atom)]
+        return [number for _, number in self.numbers.values() if isinstance(number, Atom)]
 
     @contextmanager
     def on_ordinary(self, numbers: dict[Any, Any]) -> Generator[None]:
@@ -252,12 +252,12 @@ class Tape:
         if isinstance(key, tuple) and isinstance(key[0], Stretch):  # pyright: ignore[reportUnnecessaryIsInstance]
             key, kind = key[0].key(key[1:], kind)
         key = (key, self._made) if self.fresh else key
-        known = self._numbers.get(key)
+        known = self.numbers.get(key)
         if known is None and self.ordinary is not None:
             raise ExploreError(OTHERWISE)
         if known is None:
             known = kind, make(self._made)
-            self._numbers[key] = known
+            self.numbers[key] = known
             self._made += 1
         elif known[0] != kind:
             raise ExploreError(

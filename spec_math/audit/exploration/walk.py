@@ -31,7 +31,8 @@ class Walk:
     drafts included; `exact` whether every threshold was rational, `reused` whether a random number came twice. `fault`
     says what broke first, with its path, and `faults` on how many paths it did: the walk ends where one path is sound
     and one is not. `cut` says that it ended at a path that asks its coin without end; `misread` what else all answers
-    of a chain may be than tokens; `digits` how many binary digits the floats had that were met.
+    of a chain may be than tokens; `digits` how many binary digits the floats had that were met;
+    `seed` what a generator was seeded with on more paths than one.
     """
 
     masses: dict[Text, Any] = field(default_factory=dict[Text, Any])
@@ -47,6 +48,7 @@ class Walk:
     cut: bool = False
     misread: str = ""
     digits: frozenset[int] = frozenset()
+    seed: str = ""
 
 
 def walk(
@@ -95,6 +97,7 @@ def walk(
     found.exact = run.exact and found.exact
     found.reused = tape.reused
     found.digits = frozenset(tape.digits)
+    found.seed = tape.seeded.again
     found.misread = run.answers.misread(case.lookahead) if case.lookahead and not subject.text else ""
     return found
 

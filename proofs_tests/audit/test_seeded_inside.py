@@ -1,0 +1,122 @@
+"""A function that seeds a generator with one number in each call repeats itself: no verdict calls that lossless."""
+
+from __future__ import annotations
+
+import random
+import time
+from typing import Any
+
+import numpy as np
+import pytest
+
+from spec_math.audit import check_sampler
+from spec_math.verdict import Lossless, Lossy, Reason, Undecided
+
+TARGET, DRAFT = ["1/2", "3/8", "1/8"], ["1/4", "1/4", "1/2"]
+
+
+def by(uniform: Any, tokens: Any, target: Any, draft: Any) -> int:
+    x = tokens[0]
+    if uniform() < target[x] / draft[x]:
+        return x
+    left = [max(t - d, 0 * t) for t, d in zip(target, draft, strict=True)]
+    rest = uniform() * sum(left)
+    for token, mass in enumerate(left):
+        if rest < mass:
+            return token
+        rest = rest - mass
+    return len(left) - 1
+
+
+def python_s(tokens: Any, target: Any, draft: Any) -> int:
+    return by(random.Random(7).random, tokens, target, draft)
+
+
+def the_module_s(tokens: Any, target: Any, draft: Any) -> int:
+    random.seed(a=0)
+    return by(random.random, tokens, target, draft)
+
+
+def of_the_tokens(tokens: Any, target: Any, draft: Any) -> int:
+    random.seed(tokens[0])
+    return by(random.random, tokens, target, draft)
+
+
+def numpy_s(tokens: Any, target: Any, draft: Any) -> int:
+    return by(np.random.default_rng(1234).random, tokens, target, draft)
+
+
+def bits_of_numpy_s(tokens: Any, target: Any, draft: Any) -> int:
+    return by(np.random.Generator(np.random.Philox(1)).random, tokens, target, draft)
+
+
+def old_numpy_s(tokens: Any, target: Any, draft: Any) -> int:
+    np.random.seed(42)  # noqa: NPY002
+    return by(np.random.random_sample, tokens, target, draft)
+
+
+def state_of_old_numpy_s(tokens: Any, target: Any, draft: Any) -> int:
+    return by(np.random.RandomState(3).random_sample, tokens, target, draft)
+
+
+SEEDED = [python_s, the_module_s, of_the_tokens, numpy_s, bits_of_numpy_s, old_numpy_s, state_of_old_numpy_s]
+
+
+@pytest.mark.parametrize("sampler", SEEDED)
+def test_one_seed_in_each_call_is_left_open(sampler: Any) -> None:
+    # What the verdict would have to be: with its seed it returns the same token for the same drafts, each time.
+    laws = [np.array([1 / 2, 3 / 8, 1 / 8]), np.array([1 / 4, 1 / 4, 1 / 2])]
+    assert all(len({sampler((x,), *laws) for _ in range(20)}) == 1 for x in range(3))
+    verdict = check_sampler(sampler, TARGET, DRAFT)
+    assert isinstance(verdict, Undecided)
+    assert verdict.reason is Reason.RANDOMNESS_NOT_SEEN
+    assert "seeds a generator itself" in verdict.explanation
+
+
+HELD, HELD_IN_NUMPY = random.Random(7), np.random.default_rng(1234)
+
+
+def seeded_outside(tokens: Any, target: Any, draft: Any) -> int:
+    return by(HELD.random, tokens, target, draft)
+
+
+def numpy_s_seeded_outside(tokens: Any, target: Any, draft: Any) -> int:
+    return by(HELD_IN_NUMPY.random, tokens, target, draft)
+
+
+def taken_as_an_argument(tokens: Any, target: Any, draft: Any, rng: np.random.Generator) -> int:
+    return by(rng.random, tokens, target, draft)
+
+
+def made_of_entropy(tokens: Any, target: Any, draft: Any) -> int:
+    random.seed()
+    return by(np.random.default_rng().random, tokens, target, draft)
+
+
+@pytest.mark.parametrize("sampler", [seeded_outside, numpy_s_seeded_outside, taken_as_an_argument, made_of_entropy])
+def test_the_cures_that_it_names_are_lossless(sampler: Any) -> None:
+    assert isinstance(check_sampler(sampler, TARGET, DRAFT), Lossless)
+
+
+def twice_one_seed(tokens: Any, target: Any, draft: Any) -> int:
+    x = tokens[0]
+    if random.Random(7).random() < target[x] / draft[x]:
+        return x
+    # The number by which the draft was rejected, once more.
+    left = [max(t - d, 0 * t) for t, d in zip(target, draft, strict=True)]
+    return random.Random(7).choices(range(len(left)), left)[0]
+
+
+def test_what_no_seed_makes_right_stays_lossy() -> None:
+    assert isinstance(check_sampler(twice_one_seed, TARGET, DRAFT), Lossy)
+
+
+def of_a_clock(tokens: Any, target: Any, draft: Any) -> int:
+    return by(random.Random(time.time_ns()).random, tokens, target, draft)
+
+
+def test_a_seed_of_a_clock_is_refused_with_the_clock_s_name() -> None:
+    # Python took no object for a seed, and said so in place of the reason.
+    verdict = check_sampler(of_a_clock, TARGET, DRAFT)
+    assert isinstance(verdict, Undecided)
+    assert "time.time_ns" in verdict.explanation
