@@ -14,8 +14,10 @@ from spec_math.cli import app
 from spec_math.language import Table
 from spec_math.studies.blocks.own_methods import judge, load_method
 from spec_math.studies.blocks.standard_models import models as standard_models
+from spec_math.verdict import Lossy
 
 MINE = """
+from fractions import Fraction
 from spec_math.block_level import chain
 from spec_math.block_level.multi_path import HighestRank
 
@@ -33,6 +35,22 @@ def refused(coin, prefix, tokens):
 
 def breaks(coin, target_model, draft_model, prefix, lookahead):
     raise RuntimeError("no draft")
+
+def breaks_at_times(coin, target_model, draft_model, prefix, lookahead):
+    if coin.flip(Fraction(1, 10**6)):
+        raise KeyError("x")
+    return chain.generate(coin, target_model, draft_model, prefix, lookahead)
+
+def ends_at_times(coin, target_model, draft_model, prefix, lookahead):
+    if coin.flip(Fraction(1, 10**6)):
+        raise SystemExit(0)
+    return chain.generate(coin, target_model, draft_model, prefix, lookahead)
+
+def a_list(coin, target_model, draft_model, prefix, lookahead):
+    return list(chain.generate(coin, target_model, draft_model, prefix, lookahead))
+
+def yields(coin, target_model, draft_model, prefix, lookahead):
+    yield from chain.generate(coin, target_model, draft_model, prefix, lookahead)
 
 def endless(coin, target_model, draft_model, prefix, lookahead):
     return (0,) * 9
@@ -120,4 +138,19 @@ def test_a_generator_that_breaks_is_judged_and_not_run_silently(folder: Path) ->
     assert "mine.py:endless is LOSSY" in found.output
     found = blocks("--method", "mine.py:breaks", "--lookahead", "12", "--k", "1")
     assert found.exit_code == 2
-    assert "mine.py:breaks failed at K = 1, L = 12: no draft" in found.output
+    assert "mine.py:breaks failed at K = 1, L = 12: RuntimeError: no draft" in found.output
+
+
+@pytest.mark.parametrize("name", ["breaks_at_times", "ends_at_times", "yields"])
+def test_a_lossy_method_that_fails_where_it_is_run_is_lossy_and_no_bad_input(folder: Path, name: str) -> None:  # noqa: ARG001
+    assert isinstance(judge(load_method(f"mine.py:{name}")), Lossy)
+    found = blocks("--method", f"mine.py:{name}", "--k", "1")
+    assert found.exit_code == 1, found.output
+    assert f"mine.py:{name} is LOSSY, and fails where it is run." in found.output
+    assert "one chain, as a block" in found.output
+
+
+def test_a_method_that_returns_a_list_is_judged_and_run(folder: Path) -> None:  # noqa: ARG001
+    found = blocks("--method", "mine.py:a_list", "--method", "mine.py:right", "--k", "1")
+    assert found.exit_code == 0, found.output
+    assert row("mine.py:a_list", 1)["tokens per call"] == row("mine.py:right", 1)["tokens per call"]

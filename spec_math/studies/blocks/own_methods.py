@@ -107,8 +107,19 @@ def judge(method: OwnMethod) -> Verdict:
     return Lossless(paths) if left is None else left
 
 
-def run(method: OwnMethod, request: BlockRequest, found: BlockComparison, progress: Progress) -> list[OwnLine]:
+def run(
+    method: OwnMethod,
+    request: BlockRequest,
+    found: BlockComparison,
+    progress: Progress,
+    verdict: Verdict | None = None,
+) -> list[OwnLine]:
     """Return what a method yields for each K and L: added up where the models are small, else by running it.
+
+    Where it fails, one that was found to be lossy has no line.
+
+    Raises:
+        ValueError: it fails, and its verdict does not say so.
 
     >>> table = Table({(): ["1/4", "3/4"]}, context=0)
     >>> from spec_math.studies.blocks.models import BlockModels
@@ -128,7 +139,10 @@ def run(method: OwnMethod, request: BlockRequest, found: BlockComparison, progre
             try:
                 tokens = _tokens(method, request, size, k)
             except (Exception, SystemExit) as error:  # whatever somebody's function raises
-                raise ValueError(f"{method.name} failed at K = {k}, L = {size}: {error}") from error
+                if isinstance(verdict, Lossy):
+                    continue
+                said = f"{type(error).__name__}: {error}"
+                raise ValueError(f"{method.name} failed at K = {k}, L = {size}: {said}") from error
             lines.append(OwnLine(k, size, tokens, None if plain is None else tokens + _negative(plain.tokens)))
             step(1)
     return lines
@@ -152,9 +166,11 @@ def with_own(result: Result, found: Sequence[tuple[OwnMethod, Verdict, Sequence[
             place = place if place is not None else _behind(rows, group)
             rows.insert(place, Row(cells, mark, group))
         said = "lossless" if verdict else "LOSSY" if isinstance(verdict, Lossy) else "undecided"
-        best = max(lines, key=lambda line: line.tokens.value)
-        sizes = f"K = {best.k} and L = {best.lookahead}"
-        own = f"{method.name} is {said} and yields {best.tokens} tokens per call with {sizes}."
+        own = f"{method.name} is {said}, and fails where it is run."
+        if lines:
+            best = max(lines, key=lambda line: line.tokens.value)
+            sizes = f"K = {best.k} and L = {best.lookahead}"
+            own = f"{method.name} is {said} and yields {best.tokens} tokens per call with {sizes}."
         code = 1 if isinstance(verdict, Lossy) else 0 if verdict else 3
         judged = f"{method.name}, on {len(standard_models())} pairs of small models: {verdict}"
         result = replace(
@@ -172,7 +188,8 @@ def _tokens(method: OwnMethod, request: BlockRequest, lookahead: int, k: int) ->
     models = request.models
 
     def block(coin: Coin, prefix: tuple[int, ...]) -> Any:
-        return method.generate(coin, models.target, models.draft, prefix, lookahead, k)
+        emitted: Any = method.generate(coin, models.target, models.draft, prefix, lookahead, k)
+        return tuple(emitted) if isinstance(emitted, list) else emitted
 
     if isinstance(models.target, Table) and models.size ** (k * lookahead + 1) <= PATHS:
         return known(length.expected(block, models.prefixes[0]))

@@ -95,7 +95,8 @@ def study(request: Blocks, progress: Progress) -> Result:
     asked = BlockRequest(models, ks, lookaheads, samples, request.seed)
     verdicts = [judge(method) for method in own]
     found = compare_blocks(asked, progress)
-    runs = [run_method(method, asked, found, progress) for method in own]
+    judged = list(zip(own, verdicts, strict=True))
+    runs = [run_method(method, asked, found, progress, verdict) for method, verdict in judged]
     return with_own(result_of(found), list(zip(own, verdicts, runs, strict=True)))
 
 
