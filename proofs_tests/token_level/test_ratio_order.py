@@ -161,9 +161,13 @@ def test_laws_that_are_not_contiguous_sort_alike():
 
 
 def test_scaling_a_float_law_by_a_power_of_two_changes_nothing():
-    target, draft = softmax(np.arange(9.0)), softmax(-np.arange(9.0))
-    scaled, plain = ratio_order(target / 4, draft * 8), ratio_order(target, draft)
-    assert scaled.draft_above.tolist() == plain.draft_above.tolist()
+    """Also where the draft never draws some tokens, whose mass is above every sum."""
+    for never in (0, 3):
+        target, draft = softmax(np.arange(9.0)), softmax(-np.arange(9.0))
+        draft[:never] = 0
+        scaled, plain = ratio_order(target / 4, draft * 8), ratio_order(target, draft)
+        for name in ("target", "draft", "target_below", "draft_below", "target_above", "draft_above"):
+            assert getattr(scaled, name).tolist() == getattr(plain, name).tolist()
 
 
 def running(masses):

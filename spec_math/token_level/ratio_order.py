@@ -213,21 +213,18 @@ def _scatter(keys: Any, tokens: Any, shift: Any, places: Any, new_keys: Any, new
 
 @kernel
 def _cumulate(target: Any, draft: Any, tokens: Any, masses: Any, below: Any, above: Any) -> None:
-    """Gather, and sum from both ends, in units of each law's own total.
+    """Gather, and sum from both ends, in units of each law's own total, which is the last of the sums.
 
     Kahan's sum of n positive terms is within (2·2^-53 + O(n·2^-106)) of the true one (Higham, Accuracy and Stability,
     4.8); so is the total, whose inverse and the product with it add a unit each.
     """
-    size = len(tokens)
-    total_t, total_d, never = (0.0, 0.0), (0.0, 0.0), (0.0, 0.0)
-    for token in range(len(target)):
-        total_t, total_d = _plus(total_t, target[token]), _plus(total_d, draft[token])
-        if draft[token] == 0:
-            never = _plus(never, target[token])
-    scale_t, scale_d = 1 / total_t[0], 1 / total_d[0]
+    size, never = len(tokens), (0.0, 0.0)
+    if size < len(target):
+        for token in range(len(target)):
+            if draft[token] == 0:
+                never = _plus(never, target[token])
     for i in range(size):
-        masses[0, i], masses[1, i] = target[tokens[i]] * scale_t, draft[tokens[i]] * scale_d
-    never = (never[0] * scale_t, never[1] * scale_t)
+        masses[0, i], masses[1, i] = target[tokens[i]], draft[tokens[i]]
     low_t, low_d, high_t, high_d = (0.0, 0.0), (0.0, 0.0), never, (0.0, 0.0)
     below[0, 0], below[1, 0], above[0, size], above[1, size] = 0.0, 0.0, never[0], 0.0
     for i in range(size):
@@ -236,6 +233,14 @@ def _cumulate(target: Any, draft: Any, tokens: Any, masses: Any, below: Any, abo
         high_t, high_d = _plus(high_t, masses[0, last]), _plus(high_d, masses[1, last])
         below[0, i + 1], below[1, i + 1] = low_t[0], low_d[0]
         above[0, last], above[1, last] = high_t[0], high_d[0]
+    scales = 1 / above[0, 0], 1 / above[1, 0]
+    for law in range(2):
+        scale = scales[law]
+        for i in range(size):
+            masses[law, i] *= scale
+        for i in range(size + 1):
+            below[law, i] *= scale
+            above[law, i] *= scale
     # What these sums are by definition.
     below[1, size], above[0, 0], above[1, 0] = 1.0, 1.0, 1.0
     if never[0] == 0:
