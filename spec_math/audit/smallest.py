@@ -41,9 +41,9 @@ def smallest(
     """
     subject, wanted = found.subject, found.kind
     alive = generators_alive()
-    # A verifier that draws nothing beside its coin on the given case is watched again on the one that is returned; so
-    # are the paths of a sampler walked on ordinary numbers there, which can only withdraw that it fails.
-    quick = replace(subject, sources=()) if subject.shape == "verifier" else _symbolic(subject)
+    # What draws nothing unseen on the given case is watched again on the one that is returned: that, and a walk on
+    # ordinary numbers, can only withdraw that a sampler fails.
+    quick = replace(subject, sources=()) if subject.shape == "verifier" else _unwatched(subject)
 
     def judging(case: Case) -> Judgement:
         tried = judge(quick, case, budget, alive=alive)
@@ -67,9 +67,9 @@ def smallest(
             return best
 
 
-def _symbolic(subject: Subject) -> Subject:
+def _unwatched(subject: Subject) -> Subject:
     """Return a sampler, and all ways to call it, whose paths are walked on what stands for random numbers alone."""
-    return replace(subject, ordinary=False, variants=tuple(_symbolic(one) for one in subject.variants))
+    return replace(subject, watched=False, variants=tuple(_unwatched(one) for one in subject.variants))
 
 
 def small_cases(given: Case, subject: Subject, sizes: Iterable[tuple[int, int]] | None = None) -> Iterator[Case]:

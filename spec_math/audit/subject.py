@@ -71,7 +71,7 @@ class Subject:
     A verifier is only watched for random numbers beside its coin; with no sources it is not.
     Followed code walks each path `repeats` times more; a verdict forgives `at_most`, if that is less than the cap.
     `others` are numbers to try where the function breaks on these, which nobody asked for; none where they were told.
-    `ordinary` says that paths of followed code are walked on ordinary numbers too, as those of a verdict are.
+    `watched` says that a walk looks at generators, and walks paths on ordinary numbers too, as a verdict needs it.
     `variants` are other ways to call it, likewise; `said` is how it is called where its own words say it better, and
     `chain` that it drafts several tokens in a row; `fixed` that it takes drafts and no law of them, judged for
     each of them; `text` that it is told how long a text to return, which is then of one length.
@@ -95,7 +95,7 @@ class Subject:
     text: bool = False
     doubt: Callable[[], str] | None = None
     alike: str = ""
-    ordinary: bool = True
+    watched: bool = True
     variants: tuple[Subject, ...] = ()
 
     @property

@@ -69,7 +69,7 @@ class Followed:
         self._first: Path | None = None
         self._last: Path | None = None
         self.repeats = 0
-        self.on_ordinary = True
+        self.on_ordinary = self.watching = True
         self._paths = 0
         self._still: Still | None = None
         self._runs = 0
@@ -141,6 +141,8 @@ class Followed:
 
         Other threads of the process may draw between two runs; where there are any, each run is looked at by itself.
         """
+        if not self.watching:
+            return self._fn(*arguments)
         shared = active_count() > 1
         if self._still is None:
             with self.tape.unnoted():  # numba seeds its states when they are first read

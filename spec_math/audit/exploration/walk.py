@@ -141,7 +141,8 @@ class _Run:
         self.followed: Followed | None = None
         if subject.shape != "verifier":
             self.followed = Followed(self._called, subject.sources, tape, subject.fn)
-            self.followed.repeats, self.followed.on_ordinary = subject.repeats, subject.ordinary
+            self.followed.repeats = subject.repeats
+            self.followed.on_ordinary = self.followed.watching = subject.watched
         self._coins: list[tuple[Any, int]] = []
         self._tokens: Text = ()
         self._raw: Any = None
