@@ -206,9 +206,19 @@ def test_killed_in_the_middle_and_continued_it_gives_the_same_evidence(tmp_path)
     assert claim["refuted"]
 
 
-def test_a_worker_killed_at_work_costs_its_shard_again_and_nothing_else(tmp_path, monkeypatch):
+@pytest.fixture
+def distributed():
+    """Dask without the thread that it keeps for another cluster: beside a thread, audits look for what it may draw."""
+    found = pytest.importorskip("distributed", reason="clusters need dask and distributed, the extra `traces`")
+    before = threading.active_count()
+    yield found
+    found.utils._offload_executor.shutdown()
+    found.utils._offload_executor = ThreadPoolExecutor(max_workers=1)
+    assert threading.active_count() <= before
+
+
+def test_a_worker_killed_at_work_costs_its_shard_again_and_nothing_else(distributed, tmp_path, monkeypatch):
     """A real Dask cluster of two processes, one killed with a shard in hand: starting them takes seconds."""
-    distributed = pytest.importorskip("distributed", reason="clusters need dask and distributed, the extra `traces`")
     shards = write(tmp_path, 8)
     wanted = evidence(audited(shards))
     diary = tmp_path / "diary"
@@ -223,7 +233,7 @@ def test_a_worker_killed_at_work_costs_its_shard_again_and_nothing_else(tmp_path
 
     monkeypatch.setattr(running, "audit_shard", deadly)
     with (
-        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=None) as local,
+        distributed.LocalCluster(n_workers=2, threads_per_worker=1, dashboard_address=":0") as local,
         cluster(local.scheduler_address) as executor,
     ):
         summary = audited(shards, executor)
