@@ -21,6 +21,7 @@ PAIRS_OF_AXES = ("/token_level/", "/block_level/")
 THREE_AXES = "[:, :, None]"
 AT_LEAST_0 = re.compile(r"where\(([^(),]+) (?:(?:< 0|<= 0|< 1), 0, \1|(?:>= 0|> 0|>= 1), \1, 0)\)")
 """The larger of 0 and a token, a node or a place, whole numbers: 0 may stand in the place of 0 or not."""
+SORTED = re.compile(r'kind="(?:stable|STABLE)"')
 CAST = re.compile(r"\bcast\([^,()]*(\"[^\"]*\")?,")
 
 SHOW = """
@@ -60,6 +61,8 @@ def rule(difference: str) -> str:
     ''
     >>> rule("--- spec_math/token_level/hub.py\\n" + changed.format("+1").replace("at", "d.argmax(axis=-1)"))
     ''
+    >>> rule('-    np.argsort(keys, kind="stable")\\n+    np.argsort(keys, kind="STABLE")')
+    'NumPy reads the kind of a sort in either case'
     >>> rule("-    at = xp.where(best < 0, 0, best)\\n+    at = xp.where(best < 1, 0, best)")
     '0 stands in the place of 0'
     >>> rule("-    at = xp.where(best < 0, 0, best)\\n+    at = xp.where(best < 0, 1, best)")
@@ -80,6 +83,8 @@ def rule(difference: str) -> str:
     larger = ([AT_LEAST_0.sub(r"max(\1, 0)", line) for line in side] for side in (before, after))
     if next(larger) == next(larger):
         return "0 stands in the place of 0"
+    if [SORTED.sub("kind", line) for line in before] == [SORTED.sub("kind", line) for line in after]:
+        return "NumPy reads the kind of a sort in either case"
     if [CAST.sub("cast(", line) for line in before] == [CAST.sub("cast(", line) for line in after]:
         return "cast does nothing when it runs"
     return ""
