@@ -40,7 +40,7 @@ def token_by_token(laws: Conditionals, chain: Tokens, lookahead: int) -> Chances
     >>> token_by_token(laws, (0, 1, 0), 3)
     [Fraction(1, 2), Fraction(1, 2), Fraction(1, 4)]
     """
-    return at_nodes(laws, (chain,), lookahead, Nodes(laws).alone)
+    return at_nodes(laws, (chain,), lookahead, Nodes(laws).recursive)
 
 
 def as_block(laws: Conditionals, chain: Tokens, lookahead: int) -> Chances:
@@ -69,7 +69,7 @@ def at_nodes(laws: Conditionals, chains: Sequence[Tokens], lookahead: int, at_no
     total, one = _zeros(laws, lookahead), _one(laws)
 
     def follow(chain: Tokens, start: int, reached: Any) -> None:
-        """Go down the one chain that is left, as `Nodes.alone` does."""
+        """Go down the one chain that is left, with chance min(1, t/d) at each node."""
         masses = laws.along(chain[:lookahead])
         for place in range(start, len(masses)):
             t, d = masses[place]
@@ -112,11 +112,6 @@ class Nodes:
         self._gammas: dict[tuple[Tokens, int], Any] = {}
         self._plans: dict[tuple[Tokens, int], tuple[KnotMixture, Any]] = {}
         self._root_tests: dict[Tokens, list[Any]] = {}
-
-    def alone(self, path: Tokens, drafts: Tokens) -> dict[int, Any]:
-        """One draft, with any verifier: min(1, t/d)."""
-        t, d = self.laws.target(path)[drafts[0]], self.laws.draft(path)[drafts[0]]
-        return {drafts[0]: t / d if t < d else d / d}
 
     def k_sequential(self, path: Tokens, drafts: Tokens) -> dict[int, Any]:
         """K-SEQ at γ*."""
