@@ -46,7 +46,7 @@ class Walked:
 
     `unexplored` is the mass of the paths that the budget left, or that have no end; `lengths` the chances of paths with
     so many coins, `gaps` how far the masses of the j-th coins were from summing to 1, `stored` the floating types of
-    what the coins were handed.
+    what the coins were handed, `endless` why paths that ask for coins without end were cut.
 
     Made by `walk`.
     """
@@ -59,6 +59,7 @@ class Walked:
     lengths: dict[int, float] = field(default_factory=dict[int, float])
     gaps: list[float] = field(default_factory=list[float])
     stored: frozenset[str] = frozenset()
+    endless: str = ""
     first: list[tuple[Any, Any]] = field(default_factory=list[tuple[Any, Any]])
 
     @property
@@ -117,7 +118,7 @@ def walk(
             endless = endless + 1
             found.unexplored = found.unexplored + coin.mass
             if endless == ENDLESS:
-                found.unexplored = _left(found)
+                found.unexplored, found.endless = _left(found), f"{error}; a larger budget does not help"
                 found.fault = None if found.masses else Undecided(Reason.BUDGET, f"{error}", coin.choices()[:8])
                 break
         except (Exception, SystemExit) as error:  # whatever a program raises is evidence against it

@@ -265,6 +265,9 @@ class _Question:
         often = LUCKY if lucky else OFTEN
         if (lucky or isinstance(verdict, Lossy)) and not repeats(program, found, self.types, True, often):
             verdict = Undecided(Reason.NOT_JUDGED, f"{NOT_REPEATED}: {NOT_OF_ITS_COIN}")
+        if isinstance(verdict, Undecided) and verdict.reason is Reason.BUDGET and found.endless:
+            left = f"{found.paths:,} paths left {float(found.unexplored):.3g} of the mass unexplored"
+            verdict = replace(verdict, explanation=f"{left}, and what they emit decides nothing; {found.endless}")
         return self._in_float64(verdict, k), False
 
     def _in_float64(self, verdict: Verdict, k: int) -> Verdict:

@@ -87,3 +87,20 @@ def test_a_block_that_ends_the_process_on_some_paths_is_lossy() -> None:
         return (ends_at_times(coin, (), [Fraction(1, 4), Fraction(3, 4)], None),)
 
     assert isinstance(check_lossless_block(block, lambda _: ["1/4", "3/4"], 1), Lossy)
+
+
+def test_a_loop_without_end_is_not_to_be_cured_by_a_larger_budget() -> None:
+    def redraws(coin: Any, tokens: Any, target: Any, draft: Any) -> int:
+        x = tokens[0]
+        if coin.flip(min(1, target[x] / draft[x])):
+            return x
+        while True:
+            y = coin.draw(target)
+            if coin.flip(max(0 * target[y], target[y] - draft[y]) / target[y]):
+                return y
+
+    for budget in (3_000, 6_000):
+        verdict = check_lossless(redraws, TARGET, DRAFT, 1, budget=budget)
+        assert isinstance(verdict, Undecided)
+        assert "bound the program's loop; a larger budget does not help" in verdict.explanation
+        assert "raise budget" not in verdict.explanation

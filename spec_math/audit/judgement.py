@@ -224,7 +224,10 @@ def _budget_spent(found: Walk, joint: Any) -> Undecided:
     most = min(1, joint + found.unexplored)
     cure = "raise the budget, or judge a smaller case"
     if found.cut:
-        cure = f"the last path asks for more than {LONGEST:,} random numbers; bound the function's loop"
+        cure = (
+            f"the last path asks for more than {LONGEST:,} random numbers, or compares one with more than so many "
+            "others; bound the function's loop, or round its random numbers less finely"
+        )
     return Undecided(
         Reason.BUDGET,
         f"{found.paths:,} paths left {float(found.unexplored):.3g} of the mass unexplored, and nothing walked so far "
