@@ -122,5 +122,5 @@ def test_one_step_of_a_verifier_above_the_optimum_says_that_something_is_wrong(m
     found["right"] = verifier_scheme("m.py:right", recursive.verify)
     monkeypatch.setattr(schemes, "load_scheme", lambda place: found[place.partition(":")[2]])
     said = {name: explain(OneStep(f"m.py:{name}", "1/4,3/4", "1/2,1/2", 1)).finding for name in found}
-    assert "no lossless verifier of these drafts keeps more than 0.750: it is lossy, or its formula is" in said["wrong"]
+    assert "no lossless verifier of these drafts more than 0.750: it is lossy, or its formula is" in said["wrong"]
     assert "Over all coins m.py:right keeps 0.750, and no verifier of these drafts more than 0.750." in said["right"]

@@ -82,7 +82,7 @@ def explain(request: OneStep) -> Result:
         if float(accepted) > float(best) + ROUNDING:
             advice = (
                 f" {chosen.name} says that it keeps {float(accepted):.3f} over all coins, and no lossless verifier of "
-                f"these drafts keeps more than {float(best):.3f}: it is lossy, or its formula is wrong, as compare "
+                f"these drafts more than {float(best):.3f}: it is lossy, or its formula is wrong, as compare "
                 "--scheme will show."
             )
     # A subset that bounds i.i.d. drafts says nothing of drafts of another kind.
