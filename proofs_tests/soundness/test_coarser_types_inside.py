@@ -50,6 +50,7 @@ def single_off_by_more(tokens, target, draft):
 """
 
 THIRDS = (["1/3", "1/3", "1/3"], ["1/5", "3/5", "1/5"])
+FIFTHS_AND_QUARTERS = (["2/5", "3/5"], ["3/4", "1/4"])
 
 
 def on(laws: tuple[list[str], list[str]], name: str, folder: Path, **how: Any) -> object:
@@ -59,8 +60,9 @@ def on(laws: tuple[list[str], list[str]], name: str, folder: Path, **how: Any) -
 
 
 @pytest.mark.parametrize("name", ["single", "half", "single_as_python_s_floats"])
-def test_a_right_sampler_that_casts_is_left_open(name: str, tmp_path: Path) -> None:
-    verdict = on(THIRDS, name, tmp_path)
+@pytest.mark.parametrize("laws", [THIRDS, FIFTHS_AND_QUARTERS])
+def test_a_right_sampler_that_casts_is_left_open(laws: tuple[list[str], list[str]], name: str, tmp_path: Path) -> None:
+    verdict = on(laws, name, tmp_path)
     assert isinstance(verdict, Undecided)
     assert verdict.reason is Reason.ROUNDING
     assert not isinstance(on(LAWS, name, tmp_path), Lossy)
@@ -71,7 +73,7 @@ def test_in_the_type_that_it_computes_in_it_is_judged(tmp_path: Path) -> None:
     assert isinstance(on(THIRDS, "double", tmp_path), Lossless)
 
 
-@pytest.mark.parametrize("laws", [THIRDS, LAWS])
+@pytest.mark.parametrize("laws", [THIRDS, LAWS, FIFTHS_AND_QUARTERS])
 @pytest.mark.parametrize("name", ["double_off_by_little", "single_off_by_more"])
 def test_what_no_type_explains_is_lossy_as_before(laws: tuple[list[str], list[str]], name: str, tmp_path: Path) -> None:
     """The control: 1e-6 in float64, and 1e-3 in float32."""

@@ -47,8 +47,11 @@ def rounded_to(met: Iterable[int], masses: Iterable[Fraction]) -> str:
         least = {"float32": 20, "float16": 9, "bfloat16": 6}
     elif max(needed) <= FEW:
         least = {name: most - 2 for name, most in DIGITS.items()}
+    elif all(many >= GENERAL or many <= FEW for many in needed):
+        # Products of a few such masses have the digits of bfloat16 by themselves.
+        least = {name: most - 2 for name, most in DIGITS.items() if name != "bfloat16"}
     else:
         return ""
     seen = set(met)
-    shown = [name for name, most in DIGITS.items() if seen & set(range(least[name], most + 1))]
+    shown = [name for name in least if seen & set(range(least[name], DIGITS[name] + 1))]
     return shown[-1] if shown else ""
