@@ -52,6 +52,15 @@ def a_list(coin, target_model, draft_model, prefix, lookahead):
 def yields(coin, target_model, draft_model, prefix, lookahead):
     yield from chain.generate(coin, target_model, draft_model, prefix, lookahead)
 
+def reads_the_target(coin, target_model, draft_model, prefix, lookahead):
+    emitted = ()
+    for _ in range(lookahead + 1):
+        emitted += (coin.draw(target_model((*prefix, *emitted))),)
+    return emitted
+
+def too_long(coin, target_model, draft_model, prefix, lookahead):
+    return reads_the_target(coin, target_model, draft_model, prefix, lookahead + 1)
+
 def endless(coin, target_model, draft_model, prefix, lookahead):
     return (0,) * 9
 """
@@ -154,3 +163,33 @@ def test_a_method_that_returns_a_list_is_judged_and_run(folder: Path) -> None:  
     found = blocks("--method", "mine.py:a_list", "--method", "mine.py:right", "--k", "1")
     assert found.exit_code == 0, found.output
     assert row("mine.py:a_list", 1)["tokens per call"] == row("mine.py:right", 1)["tokens per call"]
+
+
+@pytest.mark.parametrize("size", ["2", "12"])
+def test_more_tokens_than_one_call_can_yield_are_refused_added_up_or_run(folder: Path, size: str) -> None:  # noqa: ARG001
+    found = blocks("--method", "mine.py:too_long", "--lookahead", size, "--k", "1")
+    assert found.exit_code == 2
+    longest = int(size) + 1
+    said = f"emitted {longest + 1} tokens; a lookahead of {size} allows 1 to {longest} in one call"
+    assert f"K = 1, L = {size}: ValueError: {said}" in found.output
+
+
+def test_a_lossless_method_above_the_optimum_of_its_chains_says_how_that_can_be(folder: Path) -> None:  # noqa: ARG001
+    said = "No lossless verifier of i.i.d. chains yields more than 2.375: its drafts are others"
+    found = blocks("--method", "mine.py:reads_the_target", "--k", "1")
+    assert (found.exit_code, said in " ".join(found.output.split())) == (0, True), found.output
+    # The control: a chain is not above it.
+    found = blocks("--method", "mine.py:right", "--k", "1")
+    assert (found.exit_code, "its drafts are others" in found.output) == (0, False)
+
+
+def test_where_plain_decoding_is_faster_no_method_is_recommended(folder: Path) -> None:
+    (folder / "t.json").write_text(json.dumps({"rows": {"": [0, 1]}, "context": 0}))
+    (folder / "d.json").write_text(json.dumps({"rows": {"": [1, 0]}, "context": 0}))
+    said = "Take none: the fastest, one chain, token by token with L = 2, yields 1.000 tokens per call and is 0.7"
+    assert said in " ".join(blocks("--k", "1").output.split())
+    costs = "--nodes", "1", "--samples", "12", "--temperature", "1"
+    found = CliRunner().invoke(
+        app, ["frontier", "--target", "t.json", "--draft", "d.json", *costs], env={"COLUMNS": "400"}
+    )
+    assert "temperature 1: draft nothing, which is faster at these costs than any method here" in found.output

@@ -16,7 +16,7 @@ COLUMNS = (
     Column("K", "count", "paths", shown=False),
     Column("L", "count", "draft tokens a path", shown=False),
     Column("tokens per call", "mean", "tokens per call of the target"),
-    Column("more than one plain chain", "mean", "tokens per call of the target", heading="more than plain"),
+    Column("more than one plain chain", "mean", "tokens per call of the target", heading="more than one chain"),
     Column("speed-up", "mean", "times plain decoding", digits=2),
     Column("how"),
     Column("fraction", "fraction", "tokens per call of the target", shown=False),
@@ -61,12 +61,21 @@ def finding(found: BlockComparison) -> str:
     timed = [best for method in METHODS if (best := fastest(found, method)) is not None]
     if timed:
         best = max(timed, key=lambda entry: entry.speed_up or 0.0)
+        if (best.speed_up or 0.0) < 1:
+            return (
+                f"Take none: the fastest, {best.method.name} with {_sizes(best)}, yields {best.tokens} tokens per call "
+                f"and is {best.speed_up:.2f} times as fast as plain decoding by the latencies of SpecTr's Tables 1 and "
+                "3, which is slower."
+            )
         said = f"{best.speed_up:.2f} times as fast as plain decoding by the latencies of SpecTr's Tables 1 and 3"
     else:
         best = max(found.entries, key=lambda entry: entry.tokens.value)
         said = "no latency is stated for these K and L"
-    sizes = f"L = {best.lookahead}" if best.k == 1 else f"K = {best.k} and L = {best.lookahead}"
-    return f"Take {best.method.name} with {sizes}: {best.tokens} tokens per call, {said}."
+    return f"Take {best.method.name} with {_sizes(best)}: {best.tokens} tokens per call, {said}."
+
+
+def _sizes(entry: Entry) -> str:
+    return f"L = {entry.lookahead}" if entry.k == 1 else f"K = {entry.k} and L = {entry.lookahead}"
 
 
 def picture(found: BlockComparison) -> Picture:
@@ -132,8 +141,8 @@ def _notes(found: BlockComparison) -> list[str]:
         notes = [
             f"V = {found.size:,}; Monte Carlo: {found.samples:,} sampled blocks, drafts shared by all methods, coins "
             "averaged out. Intervals hold with 99 % each, for any models and any number of samples: they rest on the "
-            "range of the draws and not on a normal limit. 'More than plain' is the difference to one chain token by "
-            "token on the same drafts, and so sharper than the values."
+            "range of the draws and not on a normal limit. 'More than one chain' is the difference to one chain token "
+            "by token on the same drafts, and so sharper than the values."
         ]
     notes.append(
         "On any two models a block yields no less than the same chain token by token, and traversal no less than "

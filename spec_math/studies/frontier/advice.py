@@ -36,8 +36,11 @@ def of_regime(found: Frontier) -> str:
     'one law, temperature 1: draft one chain of 2, verify with one chain, token by token: 3.00 (1.89 to 3.00)'
     """
     best = found.fastest[0]
+    taken = f"draft {best.shape}, verify with {best.method.name}"
+    if best.speed_up < 1:
+        taken = f"draft nothing, which is faster at these costs than any method here; the fastest is to {taken}"
     return (
-        f"{found.regime.title}: draft {best.shape}, verify with {best.method.name}: {best.tokens} tokens a "
+        f"{found.regime.title}: {taken}: {best.tokens} tokens a "
         f"call, with {best.tokens.confidence:.0%}, and {best.speed_up:.2f} times plain "
         f"decoding at these costs; {_bound(best)}; {_runner_up(best, found.fastest)}."
     )
