@@ -52,6 +52,10 @@ def test_one_file_is_the_certificate(tmp_path: Path) -> None:
     unasked = run("check", tmp_path / "mine.json")
     assert unasked.exit_code == 0
     assert "Whether it is about your laws was not asked" in unasked.output
+    half = " ".join(run("check", tmp_path / "mine.json", *BERNOULLI[:2]).output.split())
+    assert half.endswith("Its target is yours; of the drafts nothing was asked: give --draft.")
+    half = " ".join(run("check", tmp_path / "mine.json", *BERNOULLI[2:]).output.split())
+    assert half.endswith("Its drafts are yours; of the target nothing was asked: give --target.")
 
 
 @pytest.mark.parametrize(

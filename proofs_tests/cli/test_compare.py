@@ -86,8 +86,8 @@ def test_one_position_of_files_is_explained_with_the_names_of_its_tokens(laws):
     refused = run(*arguments, "--names", laws / "names.json")
     assert refused.exit_code == 2
     assert "list of the 6 token names is needed; it holds 1 entries" in refused.output
-    assert "positions lie in 0..4; got 9" in run("explain", "--target", f"{laws / 't.npy'}@9").output
-    assert "one law is asked for; the file holds 5" in run("explain", "--target", laws / "t.npy").output
+    assert "positions lie in 0..4; got 9" in run("explain", "--target", f"{laws / 't.npy'}@9", "--draft", "1").output
+    assert "one law is asked for; the file holds 5" in run("explain", "--target", laws / "t.npy", "--draft", "1").output
     soft = run(
         "explain", "--target", f"logits:{laws / 't_logits.npy'}@1", "--draft", f"logits:{laws / 'd_logits.npy'}@1"
     )
@@ -170,8 +170,10 @@ def test_a_bare_verifier_at_large_size_is_judged_and_estimated_by_running_it(law
         (["--target", "t.npy", "--draft", "d.npy", "--filter", "union.top_k=0"], "union.top_k must be at least 1"),
         (["--target", "t.npy", "--draft", "d.npy", "--filter", "top_k=7"], "k must not exceed the vocabulary"),
         (["--filter", "target.heat=1"], "a filter is one of"),
-        (["--filter", "top_p=2"], "top_p must lie between 0 and 1"),
-        (["--filter", "draft.temperature=-1"], "must be a temperature"),
+        (["--filter", "top_p=2"], "top_p must lie above 0 and not above 1; got 2"),
+        (["--filter", "top_p=0"], "top_p must lie above 0 and not above 1; got 0; top_k=1 keeps the likeliest"),
+        (["--filter", "min_p=2"], "min_p must lie between 0 and 1"),
+        (["--filter", "draft.temperature=-1"], "draft.temperature must be finite and >= 0; got -1"),
         (["--filter", "draft.temperature"], "--filter takes"),
         (
             ["--target", "t.npy", "--draft", "d.npy", "--scheme", "nothing"],

@@ -136,6 +136,31 @@ def test_names_between_colons_are_shown_as_they_are(tmp_path: Path) -> None:
     assert (result.exit_code, f"wrote {out}/" in result.output) == (0, True)
 
 
+@pytest.mark.parametrize("command", ["compare", "blocks", "explain", "generate"])
+def test_a_negative_seed_is_refused_by_its_name(command: str) -> None:
+    result = CliRunner().invoke(app, [command, "--seed", "-1"], env={"COLUMNS": "120"})
+    assert (result.exit_code, "Invalid value for '--seed': must be at least 0; got -1" in result.output) == (2, True), (
+        result.output
+    )
+
+
+def explained(*arguments: str) -> str:
+    return CliRunner().invoke(app, ["explain", *arguments], env={"COLUMNS": "200"}).output
+
+
+def test_explain_wants_both_laws_or_none() -> None:
+    """The other one was that of the default, of another length or, worse, of the same."""
+    assert "error: --target and --draft come together; only one was given" in explained("--target", "1/2,1/4,1/8,1/8")
+    assert "Over all coins" in explained()
+
+
+def test_a_draw_among_drafts_is_no_token() -> None:
+    found = explained("--scheme", "optimal", "--target", "1/2,1/2", "--draft", "1/2,1/2", "--k", "5")
+    assert "draw from (1/5, 1/5, 1/5, 1/5, 1/5) with u = 0.6066: number 3, counted from 0" in found
+    assert "token 3" not in found
+    assert "draw from (1/2, 1/2) with u = 0.6370: token 1" in found
+
+
 def test_a_command_that_is_not_there_is_a_sentence() -> None:
     result = CliRunner().invoke(app, ["compares"])
     assert result.exit_code == 2

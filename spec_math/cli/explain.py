@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from spec_math.cli.options import BlockSeedOption, OutOption, PrefixOption
 from spec_math.cli.run import study
+
+if TYPE_CHECKING:
+    from spec_math.result import Result
 
 
 def explain(  # noqa: PLR0913 - typer takes an argument an option
@@ -70,4 +73,10 @@ def explain(  # noqa: PLR0913 - typer takes an argument an option
         seed or usual.seed,
         names,
     )
-    study(lambda _: one_step.explain(step), out)
+
+    def explained() -> Result:
+        if (target is None) != (draft is None):
+            raise ValueError("--target and --draft come together; only one was given")
+        return one_step.explain(step)
+
+    study(lambda _: explained(), out)

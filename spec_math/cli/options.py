@@ -7,6 +7,14 @@ from typing import Annotated
 
 import typer
 
+
+def _seed(value: int | None) -> int | None:
+    """Refuse a seed below 0: NumPy's error names no option."""
+    if value is not None and value < 0:
+        raise typer.BadParameter(f"must be at least 0; got {value}")
+    return value
+
+
 LawOption = Annotated[
     str | None,
     typer.Option(help="File of laws, positions × V: .npy, .npz or .safetensors (PATH:NAME for one array of many)."),
@@ -31,7 +39,7 @@ PositionsOption = Annotated[int, typer.Option(help="Held-out positions of the em
 VocabularyOption = Annotated[
     Path, typer.Option(help="The drafter's vocabulary: a tokenizer.json, tiktoken or SentencePiece file.")
 ]
-SeedOption = Annotated[int, typer.Option(help="Seed of everything that is sampled.")]
+SeedOption = Annotated[int, typer.Option(callback=_seed, help="Seed of everything that is sampled.")]
 TargetModelOption = Annotated[
     Path | None,
     typer.Option(
@@ -45,7 +53,7 @@ DraftModelOption = Annotated[
 ]
 PrefixOption = Annotated[str, typer.Option(help="Where tables start: token indices with blanks between them.")]
 MethodOption = Annotated[str, typer.Option(help="Method of verification, some words of its name.")]
-BlockSeedOption = Annotated[int | None, typer.Option(help="Seed of everything that is sampled.")]
+BlockSeedOption = Annotated[int | None, typer.Option(callback=_seed, help="Seed of everything that is sampled.")]
 ExactLawOption = Annotated[
     str | None,
     typer.Option("--target", help="The target's law, exact: masses with commas, a JSON list, or a file of one law."),

@@ -107,8 +107,14 @@ def check(place: Path, request: LawsRequest) -> Result:
     if fault is not None:
         return Result("certificate", title, f"Rejected: {fault}.", exit_code=1)
     found = f"It holds: no verifier of its drafts keeps one more often than {_number(read.acceptance)}."
-    if target is None or drafts is None:
+    if target is None and drafts is None:
         found += " Whether it is about your laws was not asked: give --target and --draft."
+    elif target is None or drafts is None:
+        found += (
+            " Its drafts are yours; of the target nothing was asked: give --target."
+            if target is None
+            else " Its target is yours; of the drafts nothing was asked: give --draft."
+        )
     return replace(_shown(read, "certificate", title), finding=found)
 
 

@@ -177,8 +177,12 @@ def _checked(name: str, rule: str, value: float) -> float | int:
     if rule == "top_k":
         return count(_whole(value), name)
     if rule == "temperature" and not 0 <= value < inf:
-        raise ValueError(f"{name} must be a temperature, finite and >= 0; got {value:g}")
-    if rule in ("top_p", "min_p") and not (0 < value <= 1 or (rule == "min_p" and value == 0)):
+        raise ValueError(f"{name} must be finite and >= 0; got {value:g}")
+    if rule == "top_p" and not 0 < value <= 1:
+        raise ValueError(
+            f"{name} must lie above 0 and not above 1; got {value:g}; top_k=1 keeps the likeliest token alone"
+        )
+    if rule == "min_p" and not 0 <= value <= 1:
         raise ValueError(f"{name} must lie between 0 and 1; got {value:g}")
     return value
 

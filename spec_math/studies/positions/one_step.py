@@ -68,7 +68,7 @@ def explain(request: OneStep) -> Result:
     ]
     notes = [Note("\n".join(bars), "laws", code=True)]
     for title, steps in (("drafting", found.drafting), ("verifying", found.verifying)):
-        notes.append(Note("\n".join(f"  {step_sentence(step)}" for step in steps), title, code=True))
+        notes.append(Note("\n".join(f"  {step_sentence(step, len(t))}" for step in steps), title, code=True))
     of_which = f", of which a test accepts {shown(tested)}" if shown(tested) != shown(accepted) else ""
     notes.append(Note(f"over all coins: acceptance {shown(accepted)}{of_which}"))
     advice = ""
@@ -106,15 +106,19 @@ def explain(request: OneStep) -> Result:
     )
 
 
-def step_sentence(step: Step) -> str:
+def step_sentence(step: Step, size: int) -> str:
     """Say what one coin was asked and what it answered, with a bar of its chances.
 
-    >>> step_sentence(Step("flip", "0.7 < 1/2", 0.7, False, (0.5,)))
+    A law that is not over the `size` tokens is one over the drafts, or of another choice of the verifier.
+
+    >>> step_sentence(Step("flip", "0.7 < 1/2", 0.7, False, (0.5,)), 2)
     'accept if 0.7 < 1/2?  █████▁▁▁▁▁  no'
     """
     if step.kind == "flip":
         return f"accept if {step.asked}?  {_bar(step.masses[0], 10)}  {'yes' if step.answer else 'no'}"
-    return f"{step.asked} with u = {step.uniform:.4f}: token {step.answer}"
+    drawn = "token" if len(step.masses) == size else "number"
+    from_0 = "" if drawn == "token" else ", counted from 0"
+    return f"{step.asked} with u = {step.uniform:.4f}: {drawn} {step.answer}{from_0}"
 
 
 def _largest(target: Any, draft: Any) -> list[int]:
