@@ -128,7 +128,7 @@ NUMBERS = (1, 2, 3)
 """The numbers of drafts that a verifier is judged for where none is asked for."""
 
 LUCKY = 8
-"""A law on so few paths, that is the target's, is walked again so often."""
+"""A law on so few paths, that is the target's though the coin is asked for drafts alone, is walked again so often."""
 
 UNASKED = 20_000
 """The paths, as foreseen, up to which it is judged for a number of drafts that nobody asked for."""
@@ -260,8 +260,8 @@ class _Question:
         wanted = dict(enumerate(divided(target)))
         emitted = {int(token): mass for token, mass in found.masses.items()}
         verdict = judged(emitted, wanted, self._allowed(found, k if draw is draw_independent else 0), *found.walked)
-        # On few paths random numbers that are not seen may come to the target's law by luck.
-        lucky = isinstance(verdict, Lossless) and found.paths <= LUCKY
+        # What asks its coin for nothing may decide by random numbers that are not seen, and be right by luck.
+        lucky = isinstance(verdict, Lossless) and found.paths <= LUCKY and found.deepest <= k
         often = LUCKY if lucky else OFTEN
         if (lucky or isinstance(verdict, Lossy)) and not repeats(program, found, self.types, True, often):
             verdict = Undecided(Reason.NOT_JUDGED, f"{NOT_REPEATED}: {NOT_OF_ITS_COIN}")
