@@ -16,6 +16,7 @@ from spec_math.studies.positions.one_step import OneStep, explain
 from spec_math.studies.positions.schemes import FailedVerifierError, verifier_scheme
 from spec_math.studies.positions.stream import from_rows
 from spec_math.studies.positions.table import result_of
+from spec_math.studies.positions.verdicts import judge
 from spec_math.token_level import recursive
 
 COUNT = 12
@@ -124,3 +125,18 @@ def test_one_step_of_a_verifier_above_the_optimum_says_that_something_is_wrong(m
     said = {name: explain(OneStep(f"m.py:{name}", "1/4,3/4", "1/2,1/2", 1)).finding for name in found}
     assert "no lossless verifier of these drafts more than 0.750: it is lossy, or its formula is" in said["wrong"]
     assert "Over all coins m.py:right keeps 0.750, and no verifier of these drafts more than 0.750." in said["right"]
+
+
+def test_a_verifier_that_is_undecided_and_fails_leaves_with_3() -> None:
+    def misread(_coin: Any, _tokens: Any, _target: Any) -> int:
+        return 0
+
+    t, d = laws(ENUMERATED)
+    stream = from_rows(lambda a, b: t[a:b], lambda a, b: d[a:b], (COUNT, ENUMERATED))
+    scheme = verifier_scheme("mine", misread)
+    found = compare(stream, [scheme], (1,), lambda _: None)
+    verdict = judge(scheme)
+    assert str(verdict) == "undecided"
+    assert found.lines[0].failed
+    assert result_of(found, {scheme: verdict}).exit_code == 3
+    assert result_of(found, {}).exit_code == 1

@@ -65,7 +65,9 @@ def result_of(found: Comparison, verdicts: Verdicts, bound: str = "") -> Result:
     >>> result_of(found, {}).finding
     'Take maximal coupling: it keeps 1.000 at k = 1.'
     """
-    lossy = any(verdict.faulty for verdict in verdicts.values()) or any(line.failed for line in found.lines)
+    lossy = any(verdict.faulty for verdict in verdicts.values())
+    # What is undecided stays so where it fails at these laws too.
+    lossy = lossy or any(line.failed and _right(_verdict(line, verdicts)) for line in found.lines)
     undecided = any(isinstance(verdict.verdict, Undecided) for verdict in verdicts.values())
     notes = sentences([*footnotes(found, verdicts), *([bound] if bound else [])])
     return Result(
