@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 
 from proofs_tests.oracles import forked, optimum
 from proofs_tests.strategies import counts, pairs
@@ -49,6 +50,18 @@ def test_ties_are_broken_by_the_lowest_index_in_every_world() -> None:
         assert {tokens[:2] for tokens in forked(lambda coin, laws=laws: greedy.draw(coin, laws, 3))} == {(0, 1)}
     rows = np.stack([draft, draft])
     assert greedy.acceptance(rows, rows, 2).tolist() == [1, 1]
+
+
+@given(weights=st.lists(st.integers(0, 3), min_size=1, max_size=9).filter(any), k=counts(5))
+def test_floats_fix_the_drafts_that_fractions_fix(weights: list[int], k: int) -> None:
+    """Ties and zeros abound; each target that is all on one token tells whether that one is fixed."""
+    size = len(weights)
+    draft = exact([Fraction(weight, sum(weights)) for weight in weights])
+    fixed = set(next(iter(drafts(draft, k)))[:-1])
+    for token in range(size):
+        target = np.eye(size)[token]
+        tested = greedy.test_acceptance(target, draft.astype(float), k)
+        assert (greedy.acceptance(target, draft.astype(float), k) - tested == 1) == (token in fixed)
 
 
 def test_a_drawn_draft_among_the_fixed_ones_is_refused() -> None:

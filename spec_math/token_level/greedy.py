@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import Array, array_namespace, as_laws, count, divide, zeros_like
+from spec_math.arrays import Array, array_namespace, as_laws, count, divide, is_exact, zeros_like
 from spec_math.arrays import as_law as checked
 from spec_math.chance import Coin
 from spec_math.distribution import as_probability, capped_ratio, descending_rank, residual_of
@@ -99,7 +99,17 @@ def _split(t: Array, d: Array, k: int) -> tuple[Any, Any]:
 
 
 def _top(d: Array, size: Any) -> Array:
-    return descending_rank(d) < size
+    """Mark the best tokens of each row, `size` of them, [..., 1] or one number, the lowest index first among equals."""
+    if not isinstance(d, np.ndarray) or d.ndim > 1 or is_exact(d):
+        return descending_rank(d) < size
+    wanted = int(size[0] if isinstance(size, np.ndarray) else size)
+    if wanted < 1:
+        return np.zeros(d.shape, dtype=bool)
+    # Of one row of floats the least of the best is found without sorting all.
+    least = np.partition(d, -wanted)[-wanted]
+    top = d > least
+    top[np.flatnonzero(d == least)[: wanted - np.count_nonzero(top)]] = True
+    return top
 
 
 OPTIMUM = Optimum("greedy drafts", acceptance, None, Chunk.greedy)

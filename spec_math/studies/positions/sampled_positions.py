@@ -184,8 +184,10 @@ def recheck(result: Comparison, at: Sampled, chunk: Chunk, row: int) -> None:
             forms = (scheme.acceptance, scheme.test_acceptance) if k <= RECHECKED_DRAFTS else ()
             for value, other in zip(streamed, scaled, strict=True):
                 result.watch.agree(PROPORTION, scheme, (value, other), bound, at.position, k)
+            # Where every kept draft was accepted by a test, both forms are one.
+            by_form = {form: float(form(target, draft, k)) for form in dict.fromkeys(forms)}
             for value, form in zip(streamed, forms, strict=False):
-                result.watch.agree(TWO_WAYS, scheme, (value, float(form(target, draft, k))), bound, at.position, k)
+                result.watch.agree(TWO_WAYS, scheme, (value, by_form[form]), bound, at.position, k)
 
 
 def watch_estimates(result: Comparison) -> None:
