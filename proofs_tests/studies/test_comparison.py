@@ -267,7 +267,10 @@ def test_the_entropy_of_logits_is_that_of_their_softmax(heat: float, tmp_path: P
     for batch in from_files(file, file, logits=True, temperatures=(heat, 3.0)).batches(1):
         facts.take(batch, np.array([1.0]))
     entropies: list[float] = []
+    largest: list[float] = []
     for row in logits:
         masses = [math.exp((logit - max(row)) / heat) for logit in row]
+        largest.append(max(masses) / math.fsum(masses))
         entropies.append(-math.fsum(m / sum(masses) * math.log(m / sum(masses)) for m in masses if m))
     assert abs(facts.entropy.mean - math.fsum(entropies) / 2) <= 100 * 2.0**-50
+    assert abs(facts.largest.mean - math.fsum(largest) / 2) <= 2.0**-50

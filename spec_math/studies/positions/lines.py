@@ -80,12 +80,13 @@ class Facts:
         >>> facts.largest.mean, round(facts.entropy.mean, 4), facts.overlap.mean
         (0.5, 0.6931, 0.75)
         """
-        targets, logs = batch.targets, batch.target_logs
+        targets, logs, largest = batch.targets, batch.target_logs, np.ones(len(batch.targets))
         if logs is None:
+            largest = targets.max(axis=1)
             logs = np.maximum(targets, 5e-324)
             np.log(logs, out=logs)
         found = np.array([_sum_and_product(*pair) for pair in zip(targets, logs, strict=True)])
-        self.largest.add(targets.max(axis=1) / found[:, 0])
+        self.largest.add(largest / found[:, 0])
         self.entropy.add(np.log(found[:, 0]) - found[:, 1] / found[:, 0])
         self.overlap.add(overlaps)
 

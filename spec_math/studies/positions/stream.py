@@ -26,7 +26,8 @@ FLOAT = np.ndarray[Any, np.dtype[np.float64]]
 class Batch:
     """Consecutive positions: float64 masses [n, V], not yet divided by their sums, and the first one's number.
 
-    `target_logs` are the natural logarithms of the target's masses, −inf for mass 0, where they are known.
+    `target_logs` are the natural logarithms of the target's masses, −inf for mass 0, where they are known: the largest
+    mass is then 1, and its logarithm 0.
     """
 
     start: int
