@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from spec_math.token_level.bucketed_optimum import ends_below, optimum_of
 from spec_math.token_level.excess_profile import gamma_of
 from spec_math.token_level.ratio_buckets import FLOAT, buckets_of, excess_of, gather, ranged
@@ -16,23 +18,24 @@ class ExcessProfile:
 
     def __init__(self, size: int) -> None:
         self.arrays = buckets_of(size)
+        self.gathered: Any = None
 
     def gather(self, target: FLOAT, draft: FLOAT) -> None:
         """Gather a target and a draft [V] by their ratio."""
         target, draft, total_t, total_d, _ = ranged(target, draft)
-        gather(target, draft, total_t, total_d, self.arrays)
+        self.gathered = gather(target, draft, total_t, total_d, self.arrays)
 
     def excess(self, scale: float) -> float:
         """Return E(scale) = Σ (t − scale·d)+."""
-        return excess_of(float(scale), self.arrays)
+        return excess_of(float(scale), self.gathered)
 
     def gamma_star(self, k: int) -> float:
         """Return K-SEQ's γ*: the upper end of a bracket of relative width 2^-40."""
-        return gamma_of(k, self.arrays)
+        return gamma_of(k, self.gathered)
 
     def optimum(self, k: int) -> float:
         """Return the optimum of k i.i.d. drafts, 1 − max_i [P_i^k − T_i] over prefixes of the ratio order.
 
         A bucket is opened and sorted only where its ends do not already exclude it.
         """
-        return optimum_of(k, self.arrays, ends_below(self.arrays))
+        return optimum_of(k, self.gathered, ends_below(self.gathered))

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from spec_math.arrays import exact
 from spec_math.kernels import Delayed, kernel
 from spec_math.language import NGram, ngram
+from spec_math.studies.positions import stream
 from spec_math.token_level import bucketed_optimum, favourites, knot_mixture, ratio_buckets, ratio_order, row_answers
 
 MASSES = st.one_of(
@@ -70,9 +71,9 @@ def test_buckets_of_a_whole_vocabulary():
 def answers(target, draft, ks=(1, 2, 3, 40, 70)):
     """What either answers, the kernel of all with what it leaves, and where it left something."""
     target, draft, total_t, total_d, product = ratio_buckets.ranged(target, draft)
-    arrays = buckets(target, draft, total_t, total_d)[0]
+    gathered = ratio_buckets.gather(target, draft, total_t, total_d, ratio_buckets.buckets_of(len(target)))
     tops = np.zeros(min(max(ks), len(draft)), dtype=np.int64)
-    given_ = np.array(ks), (target, draft), tops, (total_t, total_d, product, favourites.find(draft, tops)), arrays
+    given_ = np.array(ks), (target, draft), tops, (total_t, total_d, product, favourites.find(draft, tops)), gathered
     found, left = [], np.zeros((5, len(ks)), dtype=bool)
     with np.errstate(all="ignore"):
         for taken in both_ways(row_answers._delayed):
@@ -178,6 +179,20 @@ def test_rows_of_n_grams(order):
             found.append(model.rows(contexts.reshape(60, order - 1)))
     assert found[0].tobytes() == found[1].tobytes()
     assert len(np.unique(found[0], axis=0)) > (1 if order > 1 else 0)
+
+
+@given(st.lists(st.floats(width=32, allow_nan=False, allow_infinity=False) | st.just(-np.inf), min_size=1, max_size=20))
+@example([-np.inf, 3e38, -3e38, 1e-45, 0.0, -0.0])
+def test_logits_less_the_largest(logits):
+    rows_, largest = np.array([logits, logits[::-1]], dtype=np.float32), np.array([3e38, float(max(logits[0], -1e9))])
+    found = np.empty((2, *rows_.shape))
+    with np.errstate(all="ignore"):
+        stream._lower.plain(rows_, largest, found[0])
+        stream._lower.compiled(rows_, largest, found[1])
+    assert found[0].tobytes() == found[1].tobytes()
+    assert found[0].tolist() == [
+        [float(x) - most for x in row] for row, most in zip(rows_.tolist(), largest, strict=True)
+    ]
 
 
 def both_ways(delayed: Delayed):

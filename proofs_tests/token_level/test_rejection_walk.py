@@ -20,9 +20,9 @@ def one_by_one(target, draft):
 
 
 def together(target, draft):
-    arrays, found = buckets_of(len(target)), np.empty(len(KS))
-    gather(target, draft, target.sum(), draft.sum(), arrays)
-    rejections(KS, arrays, found)
+    found = np.empty(len(KS))
+    gathered = gather(target, draft, target.sum(), draft.sum(), buckets_of(len(target)))
+    rejections(KS, gathered, found)
     return found
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from spec_math.kernels import Delayed, inner_kernel, kernel
 from spec_math.token_level.excess_profile import STEPWISE
-from spec_math.token_level.ratio_buckets import BUCKETS, EDGES, FLOAT
+from spec_math.token_level.ratio_buckets import BUCKETS, EDGES, FLOAT, pairs_between
 
 GROUP = 16
 """Buckets that the search for the optimum excludes together."""
@@ -23,16 +23,15 @@ MARGIN = 1.0 + 2.0**-30
 """What the search for the optimum adds to a bound that excludes buckets, for the rounding of its powers."""
 
 
-def ends_below(arrays: Any) -> Any:
+def ends_below(gathered: Any) -> Any:
     """Return T and P at the lower edge of every bucket: sums from below, so that small prefixes keep their digits.
 
     >>> from spec_math.token_level.ratio_buckets import buckets_of, gather
-    >>> arrays = buckets_of(1)
-    >>> gather(np.array([1.0]), np.array([1.0]), 1.0, 1.0, arrays)
-    >>> ends_below(arrays)[-1].tolist()
+    >>> gathered = gather(np.array([1.0]), np.array([1.0]), 1.0, 1.0, buckets_of(1))
+    >>> ends_below(gathered)[-1].tolist()
     [1.0, 1.0]
     """
-    return _delayed_ends(arrays[2])
+    return _delayed_ends(gathered[1])
 
 
 @kernel
@@ -61,52 +60,54 @@ def _ends_by_sums(above: Any) -> Any:
 _delayed_ends = Delayed(ends_of, _ends_by_sums, calls=5000)
 
 
-def optimum_of(k: int, arrays: Any, ends: Any) -> float:
+def optimum_of(k: int, gathered: Any, ends: Any) -> float:
     """Return the optimum of k i.i.d. drafts of a gathered pair.
 
     >>> from spec_math.token_level.ratio_buckets import buckets_of, gather
-    >>> arrays = buckets_of(1)
-    >>> gather(np.array([1.0]), np.array([1.0]), 1.0, 1.0, arrays)
-    >>> optimum_of(2, arrays, ends_below(arrays))
+    >>> gathered = gather(np.array([1.0]), np.array([1.0]), 1.0, 1.0, buckets_of(1))
+    >>> optimum_of(2, gathered, ends_below(gathered))
     1.0
     """
-    best: float = _best_edge(k, arrays[2], ends)
+    best: float = _best_edge(k, gathered[1], ends)
     # By now the best is nearly known, and few buckets have to be opened and sorted.
-    b = _next_to_open(k, 0, best, arrays, ends)
+    b = _next_to_open(k, 0, best, gathered, ends)
     while b < BUCKETS:
-        best = max(best, _best_in(k, b, arrays, ends))
-        b = _next_to_open(k, b + 1, best, arrays, ends)
+        best = max(best, _best_in(k, b, gathered, ends))
+        b = _next_to_open(k, b + 1, best, gathered, ends)
     return 1.0 - best
 
 
 @kernel
-def optimum_or_nan(k: int, arrays: Any, ends: Any) -> float:
+def optimum_or_nan(k: int, gathered: Any, ends: Any) -> float:
     """Return the same within kernels, bit by bit; NaN where a bucket that has to be opened is too large.
 
     >>> from spec_math.token_level.ratio_buckets import buckets_of, gather
-    >>> arrays = buckets_of(1)
-    >>> gather(np.array([1.0]), np.array([1.0]), 1.0, 1.0, arrays)
-    >>> optimum_or_nan(2, arrays, ends_below(arrays))
+    >>> gathered = gather(np.array([1.0]), np.array([1.0]), 1.0, 1.0, buckets_of(1))
+    >>> optimum_or_nan(2, gathered, ends_below(gathered))
     1.0
     """
-    _, starts, above, pairs = arrays
-    ratios, order = np.empty(SMALL), np.empty(SMALL, dtype=np.int64)
+    starts, above, tokens, target, draft, over_t, over_d = gathered
+    ratios, order, pairs = np.empty(SMALL), np.empty(SMALL, dtype=np.int64), np.empty((SMALL, 2))
     best = _best_edge(k, above, ends)
-    b = _next_to_open(k, 0, best, arrays, ends)
+    b = _next_to_open(k, 0, best, gathered, ends)
     while b < BUCKETS:
-        if starts[b + 1] - starts[b] > SMALL:
+        many = starts[b + 1] - starts[b]
+        if many > SMALL:
             return np.nan
-        inside = pairs[starts[b] : starts[b + 1]]
+        for i in range(many):
+            token = tokens[starts[b] + i]
+            pairs[i, 0], pairs[i, 1] = target[token] * over_t, draft[token] * over_d
+        inside = pairs[:many]
         _sort_by_ratio(inside, ratios, order)
         found = _best_inside(k, inside, order[: len(inside)], ends[b, 0], ends[b, 1], above[b + 1, 1])
         best = max(best, found)
-        b = _next_to_open(k, b + 1, best, arrays, ends)
+        b = _next_to_open(k, b + 1, best, gathered, ends)
     return 1.0 - best
 
 
-def _best_in(k: int, b: int, arrays: Any, ends: Any) -> float:
-    _, starts, above, pairs = arrays
-    inside = pairs[starts[b] : starts[b + 1]]
+def _best_in(k: int, b: int, gathered: Any, ends: Any) -> float:
+    starts, above = gathered[:2]
+    inside = pairs_between(gathered, starts[b], starts[b + 1])
     return float(_best_inside(k, inside, by_ratio(inside, "stable")[0], ends[b, 0], ends[b, 1], above[b + 1, 1]))
 
 
@@ -155,9 +156,9 @@ def _best_edge(k: int, above: Any, ends: Any) -> float:
 
 
 @kernel
-def _next_to_open(k: int, b: int, best: float, arrays: Any, ends: Any) -> int:
+def _next_to_open(k: int, b: int, best: float, gathered: Any, ends: Any) -> int:
     """Return the first bucket from b on that may hold a better prefix strictly inside; BUCKETS where none does."""
-    _, starts, above, _ = arrays
+    starts, above = gathered[0], gathered[1]
     while b < BUCKETS:
         if b % GROUP == 0 and not _reach(k, b, min(b + GROUP, BUCKETS), above, ends) > best:
             b += GROUP

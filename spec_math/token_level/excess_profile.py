@@ -38,17 +38,15 @@ def f_at(left: float, k: int, gamma: float) -> float:
 
 
 @kernel
-def gamma_of(k: int, arrays: Any) -> float:
+def gamma_of(k: int, gathered: Any) -> float:
     """Return K-SEQ's γ* of a gathered pair.
 
     >>> from spec_math.token_level.ratio_buckets import buckets_of, gather
-    >>> arrays = buckets_of(1)
-    >>> gather(np.array([1.0]), np.array([1.0]), 1.0, 1.0, arrays)
-    >>> gamma_of(2, arrays)
+    >>> gamma_of(2, gather(np.array([1.0]), np.array([1.0]), 1.0, 1.0, buckets_of(1)))
     1.0
     """
-    above = arrays[2]
-    if f_at(excess_of(1.0, arrays), k, 1.0) <= 0.0:
+    above = gathered[1]
+    if f_at(excess_of(1.0, gathered), k, 1.0) <= 0.0:
         return 1.0
     # First the bucket, by its edges, where the excess needs no scan; a margin on either side for rounded keys. The last
     # bucket ends beyond every k.
@@ -59,8 +57,8 @@ def gamma_of(k: int, arrays: Any) -> float:
         below, beyond = (b, beyond) if value > 0.0 else (below, b)
     low: Any = max(EDGES[below] * (1.0 - 2.0**-20), 1.0)
     high: Any = min(EDGES[beyond] * (1.0 + 2.0**-20), float(k))
-    left = f_at(excess_of(low, arrays), k, low)
-    right = f_at(excess_of(high, arrays), k, high)
+    left = f_at(excess_of(low, gathered), k, low)
+    right = f_at(excess_of(high, gathered), k, high)
     middle, value = high, right
     for step in range(STEPS):
         if high - low <= 2.0**-40 * high:
@@ -74,7 +72,7 @@ def gamma_of(k: int, arrays: Any) -> float:
             middle = low + (high - low) / 2
         if not low < middle < high:
             middle = low + (high - low) / 2
-        value = f_at(excess_of(middle, arrays), k, middle)
+        value = f_at(excess_of(middle, gathered), k, middle)
         if value > 0.0:
             low, left = middle, value
         else:

@@ -41,7 +41,7 @@ _FIRST = np.int64(((1023 + LOW) << 6) - 1)
 
 
 def buckets_of(size: int) -> tuple[Any, ...]:
-    """Return the arrays that `gather` fills for a vocabulary of `size`: keys, starts, masses above, pairs in order.
+    """Return the arrays that `gather` fills for a vocabulary of `size`: keys, starts, masses above, tokens in order.
 
     `above[b]` is the target and the draft mass of the buckets from b on: each is summed by itself, and then they are
     summed from the top, as E needs what is above.
@@ -53,7 +53,7 @@ def buckets_of(size: int) -> tuple[Any, ...]:
         np.empty(size, dtype=np.uint16),
         np.empty(BUCKETS + 1, dtype=np.int32),
         np.empty((BUCKETS + 1, 2)),
-        np.empty((size, 2)),
+        np.empty(size, dtype=np.uint32),
     )
 
 
@@ -90,39 +90,58 @@ def _scaled(masses: Any) -> Any:
     return np.ldexp(masses, -math.frexp(largest)[1])
 
 
-def gather(target: Any, draft: Any, total_t: float, total_d: float, arrays: Any) -> None:
+def gather(target: Any, draft: Any, total_t: float, total_d: float, arrays: Any) -> Any:
     """Fill the buckets from a target and a draft [V] with these sums, as `ranged` returns them.
 
-    >>> arrays = buckets_of(2)
-    >>> gather(np.array([1.0, 3.0]), np.array([1.0, 1.0]), 4.0, 2.0, arrays)
-    >>> arrays[3].tolist()
+    Return what is asked of later: starts, masses above, tokens in order, both rows and what each is multiplied with.
+    Pairs are taken from there when a bucket is looked into: few are, and side by side they would take up the cache.
+
+    >>> gathered = gather(np.array([1.0, 3.0]), np.array([1.0, 1.0]), 4.0, 2.0, buckets_of(2))
+    >>> pairs_between(gathered, 0, 2).tolist()
     [[0.25, 0.5], [0.75, 0.5]]
     """
     _delayed(target, draft, total_t, total_d, arrays)
+    return arrays[1], arrays[2], arrays[3], target, draft, 1.0 / total_t, 1.0 / total_d
+
+
+def pairs_between(gathered: Any, start: int, stop: int) -> FLOAT:
+    """Return the pairs (t, d) [n, 2] of the tokens from one place in order to another.
+
+    >>> pairs_between(gather(np.array([1.0, 3.0]), np.array([1.0, 1.0]), 4.0, 2.0, buckets_of(2)), 1, 2).tolist()
+    [[0.75, 0.5]]
+    """
+    _, _, order, target, draft, over_t, over_d = gathered
+    tokens = order[start:stop]
+    return np.stack([target[tokens] * over_t, draft[tokens] * over_d], axis=1)
 
 
 @kernel
 def _gather(target: Any, draft: Any, total_t: float, total_d: float, arrays: Any) -> None:
-    keys, starts, above, _ = arrays
-    _keys(target, draft, 1.0 / total_t, 1.0 / total_d, keys)
-    _count(keys, starts)
-    _scatter(target, draft, 1.0 / total_t, 1.0 / total_d, arrays)
+    keys, starts, above, order = arrays
+    over_t, over_d = 1.0 / total_t, 1.0 / total_d
+    _keys(target, draft, over_t, over_d, keys)
+    _count(target, draft, over_t, over_d, arrays)
+    # Unsigned as the keys: a number that may be negative costs a test at every use as an index.
+    places = starts.astype(np.uint32)
+    for i in range(keys.shape[0]):
+        at = places[keys[i]]
+        places[keys[i]] = at + np.uint32(1)
+        order[at] = i
     for b in range(BUCKETS - 1, -1, -1):
         above[b, 0] += above[b + 1, 0]
         above[b, 1] += above[b + 1, 1]
 
 
 def _gather_by_sorting(target: Any, draft: Any, total_t: float, total_d: float, arrays: Any) -> None:
-    keys, starts, above, pairs = arrays
+    keys, starts, above, order = arrays
     t, d = target * (1.0 / total_t), draft * (1.0 / total_d)
     with np.errstate(divide="ignore", invalid="ignore", over="ignore", under="ignore"):
         ratios = t / d
     np.clip((ratios.view(np.int64) >> _SHIFT) - _FIRST, 0, BUCKETS - 1, out=keys, casting="unsafe")
     starts[0] = 0
     np.cumsum(np.bincount(keys, minlength=BUCKETS), out=starts[1:])
-    order = np.argsort(keys, kind="stable")
-    pairs[:, 0], pairs[:, 1] = t[order], d[order]
-    # Of a bucket from its first pair on, as `bincount` adds weights: sums are taken in the order of the kernel.
+    order[:] = np.argsort(keys, kind="stable")
+    # Of a bucket from its first token on, as `bincount` adds weights: sums are taken in the order of the kernel.
     above[BUCKETS] = 0.0
     for side, masses in enumerate((t, d)):
         sums = np.bincount(keys, weights=masses, minlength=BUCKETS)
@@ -170,39 +189,21 @@ def _keys_of_ratios(ratios: Any, keys: Any) -> None:
 
 
 @inner_kernel
-def _count(keys: Any, starts: Any) -> None:
-    # Four tables, so that equal keys in a row need not wait for each other.
-    counts = np.zeros((4, BUCKETS), dtype=np.int32)
-    whole = keys.shape[0] // 4 * 4
-    for i in range(0, whole, 4):
-        counts[0, keys[i]] += 1
-        counts[1, keys[i + 1]] += 1
-        counts[2, keys[i + 2]] += 1
-        counts[3, keys[i + 3]] += 1
-    for i in range(whole, keys.shape[0]):
-        counts[0, keys[i]] += 1
-    total = 0
-    for b in range(BUCKETS):
-        starts[b] = total
-        total += counts[0, b] + counts[1, b] + counts[2, b] + counts[3, b]
-    starts[BUCKETS] = total
-
-
-@inner_kernel
-def _scatter(target: Any, draft: Any, over_t: float, over_d: float, arrays: Any) -> None:
-    """Put the pairs of each bucket side by side, and sum each bucket: the table of sums is small and in cache."""
-    keys, starts, above, pairs = arrays
-    # Unsigned as the keys: a number that may be negative costs a test at every use as an index.
-    places = starts.astype(np.uint32)
+def _count(target: Any, draft: Any, over_t: float, over_d: float, arrays: Any) -> None:
+    """Find where each bucket starts, and sum each: the tables are small and in cache."""
+    keys, starts, above, _ = arrays
+    counts = np.zeros(BUCKETS, dtype=np.int32)
     above[:] = 0.0
     for i in range(keys.shape[0]):
         key = keys[i]
-        at = places[key]
-        places[key] = at + np.uint32(1)
-        t, d = target[i] * over_t, draft[i] * over_d
-        pairs[at, 0], pairs[at, 1] = t, d
-        above[key, 0] += t
-        above[key, 1] += d
+        counts[key] += 1
+        above[key, 0] += target[i] * over_t
+        above[key, 1] += draft[i] * over_d
+    total = 0
+    for b in range(BUCKETS):
+        starts[b] = total
+        total += counts[b]
+    starts[BUCKETS] = total
 
 
 @kernel
@@ -216,17 +217,16 @@ def bucket_of(ratio: float) -> int:
 
 
 @kernel
-def excess_of(scale: float, arrays: Any) -> float:
+def excess_of(scale: float, gathered: Any) -> float:
     """Return E(scale) of a gathered pair.
 
-    >>> arrays = buckets_of(1)
-    >>> gather(np.array([1.0]), np.array([1.0]), 1.0, 1.0, arrays)
-    >>> excess_of(0.25, arrays)
+    >>> excess_of(0.25, gather(np.array([1.0]), np.array([1.0]), 1.0, 1.0, buckets_of(1)))
     0.75
     """
-    _, starts, above, pairs = arrays
+    starts, above, order, target, draft, over_t, over_d = gathered
     b = bucket_of(scale)
     total = above[b + 1, 0] - scale * above[b + 1, 1]
     for i in range(starts[b], starts[b + 1]):
-        total += max(pairs[i, 0] - scale * pairs[i, 1], 0.0)
+        token = order[i]
+        total += max(target[token] * over_t - scale * (draft[token] * over_d), 0.0)
     return total

@@ -15,42 +15,41 @@ import numpy as np
 
 from spec_math.kernels import kernel
 from spec_math.token_level.bucketed_optimum import by_ratio
-from spec_math.token_level.ratio_buckets import FLOAT, bucket_of, excess_of
+from spec_math.token_level.ratio_buckets import FLOAT, bucket_of, excess_of, pairs_between
 
 STEPWISE = 64
 """Up to this k the tests are gone through one by one, which needs no sort."""
 
 
-def rejections(ks: Any, arrays: Any, found: Any) -> None:
+def rejections(ks: Any, gathered: Any, found: Any) -> None:
     """Fill the probabilities that the first k tests all reject, for ascending ks, from a gathered pair.
 
     It is `recursive.rejections_by` over buckets.
 
     >>> from spec_math.token_level.ratio_buckets import buckets_of, gather
-    >>> arrays, found = buckets_of(2), np.empty(3)
-    >>> gather(np.array([1.0, 3.0]), np.array([1.0, 1.0]), 4.0, 2.0, arrays)
-    >>> rejections(np.array([1, 2, 100]), arrays, found)
+    >>> found = np.empty(3)
+    >>> gathered = gather(np.array([1.0, 3.0]), np.array([1.0, 1.0]), 4.0, 2.0, buckets_of(2))
+    >>> rejections(np.array([1, 2, 100]), gathered, found)
     >>> found.round(12).tolist()
     [0.25, 0.125, 0.0]
     """
     scale, left, done = 0.0, 1.0, 0
     for which in range(len(ks)):
         if ks[which] > STEPWISE:
-            ratios, masses = _from_one_on(arrays)
+            ratios, masses = _from_one_on(gathered)
             for later in range(which, len(ks)):
                 found[later] = _after(ks[later], ratios, masses)
             return
         while done < ks[which]:
             scale += left
-            left = excess_of(scale, arrays)
+            left = excess_of(scale, gathered)
             done += 1
         found[which] = left
 
 
-def _from_one_on(arrays: Any) -> tuple[FLOAT, FLOAT]:
+def _from_one_on(gathered: Any) -> tuple[FLOAT, FLOAT]:
     """Return the ratios from the bucket of 1 on, ascending, and the masses [n + 1, 2] of the tokens from each on."""
-    _, starts, _, pairs = arrays
-    pairs = pairs[starts[bucket_of(1.0)] :]
+    pairs = pairs_between(gathered, gathered[0][bucket_of(1.0)], len(gathered[2]))
     order, ratios = by_ratio(pairs)
     masses = np.zeros((len(order) + 1, 2))
     np.cumsum(pairs[order[::-1]], axis=0, out=masses[len(order) - 1 :: -1] if len(order) else masses[:0])

@@ -164,9 +164,9 @@ class Chunk:
 
     def _ask(self, target: FLOAT, draft: FLOAT, overall: FLOAT, by_k: FLOAT) -> None:
         target, draft, total_t, total_d, product = ranged(target, draft)
-        gather(target, draft, total_t, total_d, self._buckets)
+        gathered = gather(target, draft, total_t, total_d, self._buckets)
         sums = total_t, total_d, product, find(draft, self._favourites)
-        answer(self._numbers, (target, draft), self._favourites, sums, self._buckets, (overall, by_k))
+        answer(self._numbers, (target, draft), self._favourites, sums, gathered, (overall, by_k))
 
 
 def _both(values: FLOAT) -> BOTH:

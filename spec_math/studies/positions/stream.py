@@ -12,6 +12,7 @@ import numpy as np
 from spec_math.arrays import SUM_BOUND
 from spec_math.files.law_files import LawFile, LawFileError
 from spec_math.invariants import SHIFT_INVARIANCE, Watch
+from spec_math.kernels import Delayed, kernel
 
 SHIFT = 512.0
 """What is added to all logits of a row to take their softmax again."""
@@ -166,17 +167,39 @@ def _exponentials(chunk: Any, heat: float, into: tuple[FLOAT, FLOAT], place: tup
     The two may be one array, which is then filled with the exponentials.
     """
     logs, masses = into
-    np.copyto(logs, chunk, casting="unsafe")
+    single = chunk.dtype == np.float32
+    if not single:
+        np.copyto(logs, chunk, casting="unsafe")
     # In the file's own type where NumPy is fast in it: half the bytes to look at.
-    largest = (chunk if chunk.dtype == np.float32 else logs).max(axis=1)
+    largest = (chunk if single else logs).max(axis=1).astype(np.float64)
     for row, value in enumerate(largest.tolist()):
         if not isfinite(value):  # NaN too
-            raise LawFileError(f"{place[0].path}: position {place[1] + row}: {_logit_fault(logs[row])}")
+            fault = _logit_fault(np.asarray(chunk[row], dtype=np.float64))
+            raise LawFileError(f"{place[0].path}: position {place[1] + row}: {fault}")
     with np.errstate(over="ignore"):  # a logit that is lower by more than floats hold has mass 0
-        np.subtract(logs, largest[:, None], out=logs)
+        if single:
+            _lower(chunk, largest, logs)
+        else:
+            np.subtract(logs, largest[:, None], out=logs)
         if heat != 1.0:
             logs /= heat
     np.exp(logs, out=masses)
+
+
+@kernel
+def _lowered(logits: Any, largest: Any, logs: Any) -> None:
+    for row in range(logits.shape[0]):
+        for token in range(logits.shape[1]):
+            logs[row, token] = np.float64(logits[row, token]) - largest[row]
+
+
+def _lowered_by_rows(logits: Any, largest: Any, logs: Any) -> None:
+    np.copyto(logs, logits)
+    np.subtract(logs, largest[:, None], out=logs)
+
+
+_lower = Delayed(_lowered, _lowered_by_rows, calls=6000)
+"""Fill float64 logarithms from float32 logits and the largest of each row, in one pass over what is large."""
 
 
 def _watch_shift(chunk: Any, heat: float, held: FLOAT, place: tuple[LawFile, int]) -> None:
