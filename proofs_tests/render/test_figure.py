@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import gc
 import re
+from typing import Any
 
 import numpy as np
 import pytest
 
 from proofs_tests.render.results_strategies import TREE
 from spec_math.render import figure
-from spec_math.render.figure import svg_of
 from spec_math.render.look import BOUNDS, Look, look, looks_of
 from spec_math.result import Curve, Panel, Picture
+
+svg_of: Any = figure.svg_of.__wrapped__
+"""Drawn anew each time."""
 
 
 def picture(number: int, **options: object) -> Picture:

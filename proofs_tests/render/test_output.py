@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
+from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from spec_math.render import figure, html
 from spec_math.render.data import from_json
-from spec_math.render.output import check_out, write
+from spec_math.render.output import check_out, write, write_together
 from spec_math.result import Column, Curve, Panel, Picture, Result, Row, Table
 
 TABLES = tuple(Table(name, name, (Column("a", "count"),), (Row((1,)),)) for name in ("lines", "others"))
@@ -28,6 +32,26 @@ def test_a_folder_gets_page_data_and_pictures(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == sorted(path.name for path in written)
     assert from_json((tmp_path / "found.json").read_text()) == RESULT
     assert (tmp_path / "found.csv").read_text() == "a\n1\n"
+
+
+def test_a_picture_is_drawn_once_for_the_page_and_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    drawn, svg = Counter[str](), figure.svg
+
+    def counted(of: Any) -> str:
+        drawn[of.get_suptitle()] += 1
+        return svg(of)
+
+    monkeypatch.setattr(figure, "svg", counted)
+    figure.svg_of.cache_clear()
+    write_together([RESULT], "Both", tmp_path)
+    assert drawn == {"one": 1, "two": 1}
+    page = (tmp_path / "report.html").read_text(encoding="utf-8")
+    for name in ("found.svg", "found-two.svg"):
+        assert b64encode((tmp_path / name).read_bytes()).decode() in page
+    # The control: what is drawn anew each time is counted twice.
+    monkeypatch.setattr(html, "svg_of", figure.svg_of.__wrapped__)
+    write_together([RESULT], "Both", tmp_path)
+    assert drawn == {"one": 2, "two": 2}
 
 
 @pytest.mark.parametrize(

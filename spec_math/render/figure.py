@@ -6,6 +6,7 @@ import gc
 import io
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from functools import lru_cache
 from textwrap import fill
 from typing import Any
 
@@ -41,9 +42,10 @@ def _uncollected() -> Generator[None]:
             gc.enable()
 
 
+@lru_cache(64)
 @_uncollected()
 def svg_of(picture: Picture) -> str:
-    """Draw a picture as SVG text.
+    """Draw a picture as SVG text: once, for the page that holds it and for the file of its own.
 
     >>> "<svg" in svg_of(Picture("p", "P", "", (Panel((Curve("a", (0.0, 1.0), (0.5, 0.75)),), "k", "acceptance"),)))
     True
