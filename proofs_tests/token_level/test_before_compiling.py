@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 from hypothesis import example, given
@@ -117,6 +119,26 @@ _sort_by_ratio = bucketed_optimum._sort_by_ratio
 def sort(pairs, ratios, order):
     """What kernels alone call."""
     _sort_by_ratio(pairs, ratios, order)
+
+
+_power = bucketed_optimum._power
+
+
+@kernel
+def power(x, rest, k):
+    """What kernels alone call."""
+    return _power(x, rest, k)
+
+
+@pytest.mark.parametrize("k", [3, 32, 33, 40])
+@pytest.mark.parametrize("x", [2.0**-20, 1e-4, 0.3, 0.6, 1 - 1e-6, 1 - 2.0**-50])
+def test_powers_keep_the_digits_of_whichever_of_both_is_small(x, k):
+    """Of 2^-20 the rest has lost all but 33 bits."""
+    small = Fraction(1) - Fraction(x)
+    exact_power = Fraction(x) ** k
+    assert abs(Fraction(power(x, float(small), k)) / exact_power - 1) < k * 2.0**-46
+    # 1 − 2^-60 is a float by its rest alone.
+    assert power(1.0, 2.0**-60, 2**59) == pytest.approx(np.exp(-0.5), rel=1e-12)
 
 
 @given(PAIRS)
