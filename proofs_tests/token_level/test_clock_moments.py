@@ -107,3 +107,10 @@ def test_what_no_float_can_race_is_left_to_the_walk():
     assert moments(np.array([1.0, 1e-310, 1e-315, 3e-320, 1e-320]), 4) is None
     assert moments(np.full(100, 0.01), 17) is None
     assert moments(np.full(100, 0.01), 2) is None
+
+
+@pytest.mark.parametrize(
+    ("size", "k", "known"), [(6, 2, False), (6, 3, True), (3, 3, False), (100, 16, True), (100, 17, False)]
+)
+def test_moments_are_of_three_to_sixteen_drafts_and_of_more_tokens(size, k, known):
+    assert (moments(np.full(size, 1 / size), k) is not None) == known
