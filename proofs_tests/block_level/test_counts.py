@@ -1,4 +1,4 @@
-"""Every number of blocks and trees that must be a count is named where it is none."""
+"""Each number of blocks and trees that is not a positive integer is refused by its name."""
 
 from collections.abc import Callable
 from functools import partial

@@ -71,17 +71,17 @@ def test_buckets_of_a_whole_vocabulary():
 
 
 def answers(target, draft, ks=(1, 2, 3, 40, 70)):
-    """What either answers, the kernel of all with what it leaves, and where it left something."""
+    """What either answers with what it leaves, and where the kernel of all leaves something."""
     target, draft, total_t, total_d, product = ratio_buckets.ranged(target, draft)
     gathered = ratio_buckets.gather(target, draft, total_t, total_d, ratio_buckets.buckets_of(len(target)))
     tops = np.zeros(min(max(ks), len(draft)), dtype=np.int64)
     given_ = np.array(ks), (target, draft), tops, (total_t, total_d, product, favourites.find(draft, tops)), gathered
-    found, left = [], np.zeros((5, len(ks)), dtype=bool)
+    found = []
     with np.errstate(all="ignore"):
         for taken in both_ways(row_answers._delayed):
             overall, by_k = np.full(3, -1.0), np.full((5, len(ks)), -1.0)
-            if taken(*given_, (overall, by_k)):
-                left = np.isnan(by_k)
+            is_left, left = taken(*given_, (overall, by_k)), np.isnan(by_k)
+            if is_left:
                 row_answers._fill_left(*given_, by_k)
             found.append(overall.tobytes() + by_k.tobytes())
     return found, left, by_k
