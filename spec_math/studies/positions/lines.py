@@ -8,7 +8,6 @@ import numpy as np
 
 from spec_math.invariants import Watch
 from spec_math.scheme import Optimum, Scheme
-from spec_math.studies.positions.schemes import FailedVerifierError
 from spec_math.studies.positions.stream import FLOAT, Batch
 from spec_math.studies.positions.tally import Tally
 from spec_math.token_level.ratio_buckets import sums_of
@@ -40,8 +39,7 @@ class Line:
         >>> line.failed, line.acceptance[1].count
         ('maximal coupling fails at position 7: ZeroDivisionError: division by zero', 0)
         """
-        said = str(error) if isinstance(error, FailedVerifierError) else f"{type(error).__name__}: {error}"
-        self.failed = f"{self.name} fails at position {position}: {said}"
+        self.failed = f"{self.name} fails at position {position}: {type(error).__name__}: {error}"
         for tallies in (self.acceptance, self.test_acceptance, self.gaps):
             tallies.update({k: Tally() for k in tallies})
 

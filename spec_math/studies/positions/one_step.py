@@ -15,7 +15,7 @@ from spec_math.studies.arguments import law_of, names_of
 from spec_math.studies.positions.bounding_subset import bounding_sentence
 from spec_math.studies.positions.explanation import Step, shown
 from spec_math.studies.positions.explanation import explain as explain_run
-from spec_math.studies.positions.schemes import FailedVerifierError, named_scheme
+from spec_math.studies.positions.schemes import named_scheme
 from spec_math.token_level import SCHEMES
 from spec_math.token_level.optima import INDEPENDENT, ONE
 
@@ -57,8 +57,7 @@ def explain(request: OneStep) -> Result:
     except (Exception, SystemExit) as error:
         if chosen in SCHEMES:
             raise
-        said = error if isinstance(error, FailedVerifierError) else f"{type(error).__name__}: {error}"
-        raise FailedVerifierError(f"{request.scheme} fails: {said}") from error
+        raise ValueError(f"{request.scheme} fails: {type(error).__name__}: {error}") from error
     tokens = _largest(t, d)
     bars = [
         f"{side if token == tokens[0] else '':7} token {_named(token, names)}  {_bar(float(masses[token]))} "

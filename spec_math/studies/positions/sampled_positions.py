@@ -97,7 +97,7 @@ def _add(result: Comparison, line: Line, scheme: Scheme, k: int, given: Any) -> 
     at, laws, known, rng = given
     try:
         found = _values(scheme, laws, k, known, rng)
-    except (Exception, SystemExit) as error:
+    except (Exception, SystemExit) as error:  # whatever a user's verifier or formula raises
         if scheme in SCHEMES:
             raise
         line.fail(at.position, error)

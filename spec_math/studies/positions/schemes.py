@@ -22,10 +22,6 @@ RUNS, RUN_MASSES = 100, 2**15
 """Where it is not, it is run so often at a position: less often where laws are long, as a run may look at each mass."""
 
 
-class FailedVerifierError(ValueError):
-    """A user's verifier raised an error, or returned what is no token: at such a position it has no acceptance."""
-
-
 def load_scheme(place: str) -> Scheme:
     """Load a user's scheme, module:name: a Scheme, or a function verify(coin, tokens, target, draft).
 
@@ -48,7 +44,7 @@ def load_scheme(place: str) -> Scheme:
 def verifier_scheme(name: str, verify: Callable[..., int]) -> Scheme:
     """Make a Scheme of a bare verifier of k i.i.d. drafts; its acceptance is enumerated on small laws, and else run.
 
-    Its acceptance and estimate raise FailedVerifierError where the verifier fails.
+    Its acceptance and estimate raise what the verifier raises.
 
     >>> from spec_math.token_level import single
     >>> verifier_scheme("mine", single.verify).acceptance(["1/4", "3/4"], ["1/2", "1/2"], 1)
@@ -60,13 +56,10 @@ def verifier_scheme(name: str, verify: Callable[..., int]) -> Scheme:
         # A path for every drafted tuple and, behind it, for every token that may be emitted.
         if float((d > 0).sum()) ** k * len(t) > PATHS:
             return float("nan")
-        try:
-            coupled = joint(
-                lambda coin: draw_independent(coin, d, k),
-                lambda coin, tokens: Emission(verify(coin, tokens, t, d), accepted=False),
-            )
-        except (Exception, SystemExit) as error:  # what a user's verifier raises is for its verdict to say
-            raise FailedVerifierError(f"{type(error).__name__}: {error}") from error
+        coupled = joint(
+            lambda coin: draw_independent(coin, d, k),
+            lambda coin, tokens: Emission(verify(coin, tokens, t, d), accepted=False),
+        )
         return coupled.acceptance()
 
     return Scheme(
@@ -88,11 +81,7 @@ def _estimated(verify: Callable[..., int], laws: tuple[Any, Any], k: int, paths:
         tokens = draw_independent(coin, draft, k)
         return verify(coin, tokens, target, draft) in tokens
 
-    try:
-        accepted = np.array([float(sample(run, rng)) for _ in range(paths)])
-    except (Exception, SystemExit) as error:  # what a user's verifier raises is for its verdict to say
-        raise FailedVerifierError(f"{type(error).__name__}: {error}") from error
-    return of_independent(accepted, 0.0, 1.0)
+    return of_independent(np.array([float(sample(run, rng)) for _ in range(paths)]), 0.0, 1.0)
 
 
 def named_scheme(name: str) -> Scheme:
