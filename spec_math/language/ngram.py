@@ -12,7 +12,7 @@ from spec_math.arrays import Array, count
 from spec_math.kernels import Delayed, kernel
 from spec_math.language.context_tree import START, ContextTree, check_range, indices
 from spec_math.language.model import check_prefix
-from spec_math.language.ngram_masses import weigh
+from spec_math.language.ngram_masses import first_from, weigh
 
 DISCOUNT = Fraction(3, 4)
 """Taken off every count. Dyadic, so that every discounted count is exact in float64 too."""
@@ -257,16 +257,10 @@ def _read(contexts: Any, size: int, keys: Any, total: Any, back: Any, found: Any
         deepest = 0
         for depth in range(1, nodes.shape[1]):
             wanted = nodes[row, depth - 1] * (size + 1) + contexts[row, contexts.shape[1] - depth] + 1
-            low, high = 0, keys.shape[0]
-            while low < high:
-                middle = (low + high) // 2
-                if keys[middle] < wanted:
-                    low = middle + 1
-                else:
-                    high = middle
-            if low == keys.shape[0] or keys[low] != wanted:
+            at = first_from(keys, 0, len(keys), wanted)
+            if at == len(keys) or keys[at] != wanted:
                 break
-            nodes[row, depth] = low + 1
+            nodes[row, depth] = at + 1
             deepest = depth
         for depth in range(deepest, 0, -1):
             node = nodes[row, depth]

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numba.extending import register_jitable
 
-from spec_math.kernels import inner_kernel, kernel
+from spec_math.kernels import kernel
 
 
 @kernel
@@ -30,7 +31,7 @@ def weigh(tree: Any, numbers: Any, contexts: Any, tokens: Any, masses: Any) -> N
         deepest, weight = 0, 1.0
         for depth in range(1, depths):
             wanted = nodes[depth - 1] * (len(base) + 1) + contexts[row, depths - 1 - depth] + 1
-            at = _place(keys, 0, len(keys), wanted)
+            at = first_from(keys, 0, len(keys), wanted)
             if at == len(keys) or keys[at] != wanted:
                 break
             nodes[depth], deepest = at + 1, depth
@@ -41,15 +42,19 @@ def weigh(tree: Any, numbers: Any, contexts: Any, tokens: Any, masses: Any) -> N
             mass = weight * base[tokens[row, column]]
             for depth in range(1, deepest + 1):
                 end = start[nodes[depth] + 1]
-                at = _place(successors, start[nodes[depth]], end, tokens[row, column])
+                at = first_from(successors, start[nodes[depth]], end, tokens[row, column])
                 if at < end and successors[at] == tokens[row, column]:
                     mass += excess[at] * scales[depth]
             masses[row, column] = mass
 
 
-@inner_kernel
-def _place(values: Any, low: int, high: int, wanted: int) -> int:
-    """Return the first place in [low, high) whose value, of ascending ones, is no less than wanted, or high."""
+@register_jitable
+def first_from(values: Any, low: int, high: int, wanted: int) -> int:
+    """Return the first place in [low, high) whose value, of ascending ones, is no less than wanted, or high.
+
+    >>> first_from([1, 3, 5], 0, 3, 3), first_from([1, 3, 5], 0, 3, 6)
+    (1, 3)
+    """
     while low < high:
         middle = (low + high) // 2
         if values[middle] < wanted:
