@@ -82,13 +82,14 @@ COMMAND = """
 import pathlib
 from spec_math.cli import main, run
 
-inner = run._interruptible
+inner = run.interruptible
 
-def noted(*given):
+def noted():
     pathlib.Path("at-work").touch()
-    return inner(*given)
+    return inner()
 
-run._interruptible = noted
+run.interruptible = noted
+pathlib.Path("loaded").touch()
 main()
 """
 
@@ -117,8 +118,9 @@ def test_ctrl_c_ends_every_command_within_two_seconds(name: str, at_work: bool, 
             return  # done before it could be interrupted
         used, printed, said = interrupted(process)
     assert used < SOON, said
-    # Before the command line is there, Python itself is what is interrupted.
-    if process.returncode not in (INTERRUPTED, -signal.SIGINT):
+    if not (tmp_path / "loaded").exists():
+        assert "KeyboardInterrupt" in said  # before the command line is there, Python itself is what is interrupted
+    elif process.returncode not in (INTERRUPTED, -signal.SIGINT):
         assert (process.returncode, printed) == undisturbed(name, tmp_path), said  # all of it was done by then
     if at_work:
         assert "Traceback" not in said
@@ -133,6 +135,38 @@ def undisturbed(name: str, folder: Path) -> tuple[int, str]:
         finally:
             process.kill()
     return process.returncode, printed
+
+
+BREAKING = """
+import importlib.abc, os, signal, sys, time
+
+class Breaking(importlib.abc.MetaPathFinder):
+    def find_spec(self, name, path, target=None):
+        if name == "spec_math.LOADED":
+            try:
+                os.kill(os.getpid(), signal.SIGINT)
+                time.sleep(60)
+            except KeyboardInterrupt as error:
+                raise RuntimeError("a class could not be made") from error
+
+import spec_math.cli
+sys.meta_path.insert(0, Breaking())
+MAIN
+"""
+
+
+@pytest.mark.parametrize("loaded", ["cli.frontier", "studies.frontier.study", "render.output"])
+def test_an_import_that_breaks_on_an_interrupt_is_that_interrupt(loaded: str, tmp_path: Path) -> None:
+    """Python's own exit code for an error, 1, would read as lossy."""
+    code = BREAKING.replace("LOADED", loaded)
+    with start(code.replace("MAIN", "spec_math.cli.main()"), "frontier", "--samples", "1", folder=tmp_path) as process:
+        printed, said = process.communicate(timeout=LATE)
+    assert (process.returncode, printed, said) == (INTERRUPTED, "", "interrupted; nothing was written\n")
+    # The control: the commands alone, of which each minds its own work and nothing that is loaded before.
+    with start(code.replace("MAIN", "spec_math.cli.app()"), "frontier", "--samples", "1", folder=tmp_path) as process:
+        printed, said = process.communicate(timeout=LATE)
+    assert process.returncode == (INTERRUPTED if loaded == "render.output" else 1)
+    assert ("a class could not be made" in said) == (loaded != "render.output")
 
 
 SWALLOWING = """

@@ -6,6 +6,7 @@ A command's module is loaded when it is run: the list of commands reads their fi
 from __future__ import annotations
 
 import ast
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -13,7 +14,7 @@ from typing import Any
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from spec_math.cli.interrupt import guard
+from spec_math.cli.interrupt import INTERRUPTED, guard, interruptible
 
 COMMANDS = (
     "compare",
@@ -90,8 +91,16 @@ def commands() -> None:
 def main() -> None:
     """Run the command line, with errors as sentences on standard error and exit code 2.
 
+    Raises:
+        SystemExit: always, with the exit code.
+
     >>> main.__module__
     'spec_math.cli'
     """
     guard()
-    app()
+    try:
+        with interruptible():
+            app()
+    except KeyboardInterrupt:  # while a command was loaded: what it does is interrupted in `run`
+        _ = sys.stderr.write("interrupted; nothing was written\n")
+        raise SystemExit(INTERRUPTED) from None

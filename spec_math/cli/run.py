@@ -7,14 +7,14 @@ what was judged, 130 interrupted, 141 whoever read the output left.
 from __future__ import annotations
 
 import os
-import signal
 import sys
-import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import typer
+
+from spec_math.cli.interrupt import INTERRUPTED, interruptible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -92,8 +92,8 @@ def run(work: Callable[[Console, Any], int]) -> None:
     columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     progress = Progress(*columns, console=complaints, transient=True, disable=not complaints.is_terminal)
     try:
-        with progress:
-            code = _interruptible(work, console, progress)
+        with progress, interruptible():
+            code = work(console, progress)
     except (typer.Exit, typer.Abort, typer.BadParameter):
         raise
     except SystemExit as error:
@@ -118,41 +118,10 @@ def run(work: Callable[[Console, Any], int]) -> None:
         raise typer.Exit(3) from None
     except KeyboardInterrupt as stopped:
         complaints.print(str(stopped) or "interrupted; nothing was written", markup=False, soft_wrap=True)
-        raise typer.Exit(130) from None
+        raise typer.Exit(INTERRUPTED) from None
     except Exception as error:
         raise typer.Exit(_told(complaints)) from error
     raise typer.Exit(code)
-
-
-def _interruptible(work: Callable[[Console, Any], int], console: Console, progress: Any) -> int:
-    """Do the work; an error that follows on an interrupt is that interrupt: compilers swallow it, and then break."""
-    asked: list[int] = []
-
-    def noted(number: int, _: Any) -> None:
-        asked.append(number)
-        raise KeyboardInterrupt
-
-    def unraisable(left: Any) -> None:
-        if not isinstance(left.exc_value, KeyboardInterrupt):
-            sys.__unraisablehook__(left)
-
-    # Only Python's own way is replaced: who set another, or runs this beside the main thread, has a way of their own.
-    ours = threading.current_thread() is threading.main_thread()
-    ours = ours and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    ours = ours and sys.unraisablehook is sys.__unraisablehook__
-    if ours:
-        signal.signal(signal.SIGINT, noted)
-        sys.unraisablehook = unraisable
-    try:
-        return work(console, progress)
-    except Exception:
-        if asked:
-            raise KeyboardInterrupt from None
-        raise
-    finally:
-        if ours:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-            sys.unraisablehook = sys.__unraisablehook__
 
 
 def _said(error: Exception) -> str:
