@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from spec_math import SCHEMES, overlap
 from spec_math.arrays import exact, is_exact
 from spec_math.block_level import block, chain
+from spec_math.studies.blocks.standard_models import models as standard_models
 from spec_math.testing import (
     DifferentLawError,
     DifferentTokensError,
@@ -119,6 +120,27 @@ def test_blocks_are_asserted():
     with pytest.raises(UndecidedError, match=r"undecided, not judged: after the prefix .*: KeyError"):
         assert_lossless_block(lambda coin, target, draft, prefix: {}["block"] + coin + target + draft + prefix)
     assert_lossless_block(wrong_bonus, models=[(lambda _: exact(["1/4", "3/4"]),) * 2])
+
+
+@pytest.mark.parametrize(
+    "forgetful",
+    [
+        lambda coin, target, draft, prefix: chain.generate(coin, target, draft, (), 1),  # noqa: ARG005
+        lambda coin, target, draft, prefix: chain.generate(coin, target, draft, prefix[::-1], 1),
+        lambda coin, target, draft, prefix: chain.generate(coin, target, draft, prefix[:1], 1),
+        lambda coin, target, draft, prefix: (*prefix, *chain.generate(coin, target, draft, prefix, 1)),
+    ],
+    ids=["no prefix", "the prefix reversed", "its first token alone", "the prefix emitted again"],
+)
+def test_a_generator_that_mistakes_its_prefix_is_found(forgetful):
+    with pytest.raises(NotLosslessError, match=r"lookahead 1, 1 round, after the prefix \(1, 0\): "):
+        assert_lossless_block(forgetful, 1)
+    # After no token it is right, which is why blocks begin after two as well.
+    assert_lossless_block(forgetful, 1, prefixes=[()])
+    own = [standard_models()[0]]
+    assert_lossless_block(forgetful, 1, models=own)
+    with pytest.raises(NotLosslessError, match=r"models 1 of 1, .*, after the prefix \(1, 0\): "):
+        assert_lossless_block(forgetful, 1, models=own, prefixes=[(), (1, 0)])
 
 
 def test_a_generator_that_takes_a_lookahead_is_given_it():

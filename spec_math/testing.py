@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache, partial
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,7 @@ from spec_math.chance import Coin
 from spec_math.files.place import required
 from spec_math.language.model import InFloat64
 from spec_math.scheme import Scheme
+from spec_math.studies.blocks.standard_models import PREFIXES
 from spec_math.studies.blocks.standard_models import models as standard_models
 from spec_math.studies.positions.verdicts import pairs as standard_pairs
 from spec_math.verdict import Lossless, Lossy, Verdict, check_lossless, drafts_in_words
@@ -87,6 +89,7 @@ def assert_lossless_block(
     lookahead: int = 2,
     rounds: int = 1,
     models: Sequence[tuple[Any, Any]] = (),
+    prefixes: Sequence[Sequence[int]] = (),
 ) -> None:
     """Raise unless blocks that a generator emits have the target's joint law, on every pair of models.
 
@@ -94,8 +97,9 @@ def assert_lossless_block(
     is handed the lookahead where it needs a fifth argument, as the library's own do. A model is a callable from a tuple
     of tokens to a law [V]. The joint law of rounds · (lookahead + 1) tokens is compared with the target's, every path
     walked: the first token alone shows little. `models` are pairs (target, draft); by default 8 pairs in Fractions on 2
-    and 3 tokens, whose laws change with the last token, with zeros, ties, equal and disjoint laws. It proves nothing
-    for other models.
+    and 3 tokens, whose laws change with the last token, with zeros, ties, equal and disjoint laws. A block begins after
+    each of `prefixes`; by default after no token, and on the 8 pairs after (1, 0) too, so that a generator that does
+    not hand its prefix on is found. It proves nothing for other models and prefixes.
 
     Raises:
         NotLosslessError: with the text and both its masses.
@@ -113,16 +117,18 @@ def assert_lossless_block(
     __tracebackhide__ = True
     horizon = count(rounds, "rounds") * (count(lookahead, "lookahead") + 1)
     asked, last = [*models] or standard_models(), (lookahead,) if len(required(generate)) == 5 else ()
-    for place, (target, draft) in enumerate(asked):
+    starts = [tuple(prefix) for prefix in prefixes] or ([()] if models else PREFIXES)
+    for (place, (target, draft)), start in product(enumerate(asked), starts):
 
         def block(coin: Coin, prefix: tuple[int, ...], target: Any = target, draft: Any = draft) -> Any:
             return generate(coin, target, draft, prefix, *last)
 
         wide = InFloat64(target), InFloat64(draft)
-        verdict = check_lossless_block(block, target, horizon, rounds)
+        verdict = check_lossless_block(block, target, horizon, rounds, start)
         finer = partial(block, target=wide[0], draft=wide[1])
-        verdict = asked_in_float64(verdict, finer, wide[0], horizon, rounds)
+        verdict = asked_in_float64(verdict, finer, wide[0], horizon, rounds, start)
         where = f"models {place + 1} of {len(asked)}, lookahead {lookahead}, {rounds} round{'s' * (rounds > 1)}"
+        where += f", after the prefix {start}" if start else ""
         _raise_unless_lossless(verdict, where)
 
 

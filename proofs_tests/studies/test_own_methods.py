@@ -24,6 +24,9 @@ from spec_math.block_level.multi_path import HighestRank
 def right(coin, target_model, draft_model, prefix, lookahead):
     return chain.generate(coin, target_model, draft_model, prefix, lookahead)
 
+def forgetful(coin, target_model, draft_model, prefix, lookahead):
+    return chain.generate(coin, target_model, draft_model, (), lookahead)
+
 def wrong(coin, target_model, draft_model, prefix, lookahead, k):
     return chain.generate(coin, draft_model, draft_model, prefix, lookahead)
 
@@ -102,8 +105,11 @@ def test_a_generator_and_a_selection_stand_in_the_table_exactly(folder: Path) ->
     assert ranked <= float(best)
     assert "mine.py:rule is lossless and yields" in found.output
     walked = sum(
-        check_lossless_block(lambda coin, prefix, pair=pair: chain.generate(coin, *pair, prefix, 2), pair[0], 3).paths
+        check_lossless_block(
+            lambda coin, prefix, pair=pair: chain.generate(coin, *pair, prefix, 2), pair[0], 3, 1, start
+        ).paths
         for pair in standard_models()
+        for start in ((), (1, 0))
     )
     assert f"mine.py:right, on 8 pairs of small models: Lossless ({walked:,} paths)" in found.output
     assert Path("out/blocks.svg").read_text().count("mine.py:rule") >= 1
@@ -114,6 +120,12 @@ def test_a_lossy_generator_is_told_and_the_exit_code_says_so(folder: Path) -> No
     assert found.exit_code == 1, found.output
     assert "mine.py:wrong is LOSSY" in found.output
     assert "emitted with probability" in found.output
+
+
+def test_a_generator_that_forgets_its_prefix_is_lossy(folder: Path) -> None:  # noqa: ARG001
+    found = blocks("--method", "mine.py:forgetful")
+    assert found.exit_code == 1, found.output
+    assert "mine.py:forgetful is LOSSY" in found.output
 
 
 def test_what_is_too_long_to_be_added_up_is_run(folder: Path) -> None:  # noqa: ARG001

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from itertools import product
 from typing import Any, cast
 
 import numpy as np
@@ -19,6 +20,7 @@ from spec_math.language import Table
 from spec_math.mean import Mean, known, of_independent
 from spec_math.result import Result, Row, curve, sentences
 from spec_math.studies.blocks.comparison import BlockComparison, BlockRequest
+from spec_math.studies.blocks.standard_models import PREFIXES
 from spec_math.studies.blocks.standard_models import models as standard_models
 from spec_math.studies.progress import Progress
 from spec_math.verdict import Lossless, Lossy, Verdict
@@ -86,18 +88,20 @@ def load_method(place: str) -> OwnMethod:
 
 
 def judge(method: OwnMethod) -> Verdict:
-    """Judge a method exactly on the standard models, with two paths of two tokens; the first fault ends it.
+    """Judge a method exactly on the standard models, with two paths of two tokens, after no token and after two.
+
+    The first fault ends it.
 
     >>> bool(judge(load_method("spec_math.block_level.chain:generate")))
     True
     """
     paths, left = 0, None
-    for target, draft in standard_models():
+    for (target, draft), start in product(standard_models(), PREFIXES):
 
         def block(coin: Coin, prefix: tuple[int, ...], target: Any = target, draft: Any = draft) -> Any:
             return method.generate(coin, target, draft, prefix, JUDGED, JUDGED)
 
-        verdict = check_lossless_block(block, target, JUDGED + 1)
+        verdict = check_lossless_block(block, target, JUDGED + 1, 1, start)
         if isinstance(verdict, Lossy):
             return verdict
         if isinstance(verdict, Lossless):

@@ -10,6 +10,9 @@ from spec_math.studies.positions.verdicts import pairs
 Pair = tuple[Callable[[tuple[int, ...]], Array], Callable[[tuple[int, ...]], Array]]
 """A target and a draft."""
 
+PREFIXES: tuple[tuple[int, ...], ...] = ((), (1, 0))
+"""Where a block of these models may begin; after the second, other laws hold than where a prefix is forgotten."""
+
 
 def models() -> list[Pair]:
     """Return pairs of models on 2 and 3 tokens, each law of them a law of the standard pairs, by the last token.
