@@ -10,7 +10,7 @@ import pytest
 from proofs_tests.soundness.audited import LAWS, verdict_of
 from spec_math.audit import check_sampler
 from spec_math.files.place import load_function
-from spec_math.verdict import Lossless, Lossy, Reason, Undecided
+from spec_math.verdict import Lossless, Lossy, Reason, Undecided, check_lossless
 
 CODE = """
 import numpy as np
@@ -42,6 +42,30 @@ def single_as_python_s_floats(tokens, target, draft):
 def double(tokens, target, draft):
     return in_numpy(tokens, target, draft, np.float64)
 
+def with_a_coin(coin, tokens, target, draft, kind, slip=0.0):
+    t, d = (np.asarray([float(mass) for mass in law]).astype(kind) for law in (target, draft))
+    x = tokens[0]
+    if coin.flip(np.minimum(kind(1), t[x] / d[x] + kind(slip))):
+        return x
+    left = np.maximum(t - d, 0)
+    return coin.draw(left / left.sum())
+
+def half_with_a_coin(coin, tokens, target, draft):
+    return with_a_coin(coin, tokens, target, draft, np.float16)
+
+def half_drawn_with_a_coin(coin, tokens, target, draft):
+    left = np.asarray([float(mass) for mass in target]).astype(np.float16)
+    return coin.draw(left / left.sum())
+
+def double_with_a_coin(coin, tokens, target, draft):
+    return with_a_coin(coin, tokens, target, draft, np.float64)
+
+def double_with_a_coin_off_by_little(coin, tokens, target, draft):
+    return with_a_coin(coin, tokens, target, draft, np.float64, 1e-6)
+
+def half_with_a_coin_off_by_more(coin, tokens, target, draft):
+    return with_a_coin(coin, tokens, target, draft, np.float16, 0.1)
+
 def double_off_by_little(tokens, target, draft):
     return in_numpy(tokens, target, draft, np.float64, 1e-6)
 
@@ -50,6 +74,7 @@ def single_off_by_more(tokens, target, draft):
 """
 
 THIRDS = (["1/3", "1/3", "1/3"], ["1/5", "3/5", "1/5"])
+TENTHS = (["1/10", "2/10", "7/10"], ["3/10", "3/10", "4/10"])
 FIFTHS_AND_QUARTERS = (["2/5", "3/5"], ["3/4", "1/4"])
 
 
@@ -66,6 +91,26 @@ def test_a_right_sampler_that_casts_is_left_open(laws: tuple[list[str], list[str
     assert isinstance(verdict, Undecided)
     assert verdict.reason is Reason.ROUNDING
     assert not isinstance(on(LAWS, name, tmp_path), Lossy)
+
+
+@pytest.mark.parametrize(
+    ("laws", "name"),
+    [(THIRDS, "half_with_a_coin"), (TENTHS, "half_with_a_coin"), (TENTHS, "half_drawn_with_a_coin")],
+)
+def test_a_coin_that_is_handed_halves_shows_them(laws: tuple[list[str], list[str]], name: str, tmp_path: Path) -> None:
+    """It was lossy by what rounding did, where `check_lossless` finds the same function lossless to within a bound."""
+    verdict = on(laws, name, tmp_path)
+    assert isinstance(verdict, Undecided)
+    assert verdict.reason is Reason.ROUNDING
+    assert "rounded as in float16" in verdict.explanation
+    assert not isinstance(check_lossless(load_function(f"{tmp_path}/sampling.py:{name}").value, *laws, 1), Lossy)
+
+
+@pytest.mark.parametrize("laws", [THIRDS, TENTHS])
+def test_a_coin_that_is_handed_doubles_is_judged_as_before(laws: tuple[list[str], list[str]], tmp_path: Path) -> None:
+    assert isinstance(on(laws, "double_with_a_coin", tmp_path), Lossless)
+    for name in ("double_with_a_coin_off_by_little", "half_with_a_coin_off_by_more"):
+        assert isinstance(on(laws, name, tmp_path), Lossy)
 
 
 def test_in_the_type_that_it_computes_in_it_is_judged(tmp_path: Path) -> None:

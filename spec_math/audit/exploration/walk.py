@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from math import isfinite
 from typing import Any
 
 from spec_math.audit.case import Case
@@ -226,16 +227,23 @@ class _Recording(FlipAndDraw):
         self._coin, self._kept, self._met = coin, kept, met
 
     def flip(self, p: Any) -> bool:
-        if isinstance(p, float):
-            self._met(Fraction(p))
+        self._meet(p)
         answer = self._coin.flip(p)
         self._kept.append((p if type(p) in (Fraction, float) else f"{p}", answer))
         return answer
 
     def draw(self, masses: Any) -> int:
+        self._meet(masses)
         answer = self._coin.draw(masses)
         self._kept.append((None, answer))
         return answer
+
+    def _meet(self, numbers: Any) -> None:
+        """Note the floats of a chance or of a row of masses, of any type; what is no number is the coin's to refuse."""
+        plain = numbers.tolist() if hasattr(numbers, "tolist") else numbers
+        for number in plain if isinstance(plain, list | tuple) else (plain,):
+            if isinstance(number, float) and isfinite(number):
+                self._met(Fraction(number))
 
 
 class _NoCoin:
