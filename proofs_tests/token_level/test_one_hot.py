@@ -52,3 +52,10 @@ def test_the_draft_is_the_first_maximum(pair: Any) -> None:
 def test_what_is_no_token_is_refused(token: Any) -> None:
     with pytest.raises(ValueError, match=r"a drafted token must be an index in 0\.\.1; got"):
         one_hot.verify(None, token, ["1/2", "1/2"])  # type: ignore[arg-type]
+
+
+def test_a_draft_that_is_no_law_is_named() -> None:
+    with pytest.raises(ValueError, match=r"^draft: masses must sum"):
+        one_hot.draw(None, ["1/2", "1/4"])  # type: ignore[arg-type]
+    with pytest.raises(ValueError, match=r"^target: masses must sum"):
+        one_hot.verify(None, 0, ["1/2", "1/4"])  # type: ignore[arg-type]
