@@ -25,6 +25,7 @@ from spec_math.block_level.lossless import asked_in_float64, check_lossless_bloc
 from spec_math.chance import Coin
 from spec_math.files.place import required
 from spec_math.language.model import InFloat64
+from spec_math.result import counted
 from spec_math.scheme import Scheme
 from spec_math.studies.blocks.standard_models import PREFIXES
 from spec_math.studies.blocks.standard_models import models as standard_models
@@ -127,7 +128,7 @@ def assert_lossless_block(
         verdict = check_lossless_block(block, target, horizon, rounds, start)
         finer = partial(block, target=wide[0], draft=wide[1])
         verdict = asked_in_float64(verdict, finer, wide[0], horizon, rounds, start)
-        where = f"models {place + 1} of {len(asked)}, lookahead {lookahead}, {rounds} round{'s' * (rounds > 1)}"
+        where = f"models {place + 1} of {len(asked)}, lookahead {lookahead}, {counted(rounds, 'round')}"
         where += f", after the prefix {start}" if start else ""
         _raise_unless_lossless(verdict, where)
 

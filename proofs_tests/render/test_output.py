@@ -76,5 +76,10 @@ def test_what_cannot_be_written_is_told_before_the_work(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="the folder cannot be written"):
         check_out(tmp_path / "file")
     (tmp_path / "folder.html").mkdir()
+    with pytest.raises(ValueError, match=r"picture\.png: no \.png is written; name a folder, or a file of \.html, "):
+        check_out(tmp_path / "picture.png")
+    assert not (tmp_path / "picture.png").exists()
+    (tmp_path / "folder.png").mkdir()
+    check_out(tmp_path / "folder.png")
     with pytest.raises(IsADirectoryError, match="--out names a folder, or a file"):
         check_out(tmp_path / "folder.html")

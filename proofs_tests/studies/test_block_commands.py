@@ -60,6 +60,8 @@ def test_a_prefix_says_where_tables_start(tables: Path) -> None:
         (["--target-model", "end.json", "--draft-model", "end.json", "--prefix", "0 2"], "prefix (0, 2) ends with"),
         (["--prefix", "0"], "--prefix is for models from files"),
         (["--lookahead", "0"], "--lookahead must be at least 1; got 0"),
+        (["--lookahead", "4,257"], "--lookahead takes numbers up to 256; got 257"),
+        (["--k", "1000000"], "--k takes numbers up to 1,000; got 1,000,000"),
         (["--lookahead", ""], "--lookahead takes whole numbers"),
         (["--k", "2.9"], "--k takes whole numbers"),
         (["--blocks-samples", "0"], "--samples must be at least 1; got 0"),
@@ -84,6 +86,9 @@ def test_bad_input_is_a_sentence_and_nothing_is_written(
         (["generate", "--tokens", "0"], "--tokens must be at least 1; got 0"),
         (["generate", "--method", "beam"], "no method is named 'beam'"),
         (["generate", "--k", "0"], "--k must be at least 1; got 0"),
+        (["explain", "--k", "257"], "--k takes numbers up to 256; got 257"),
+        (["explain", "--blocks", "--lookahead", "1000"], "--lookahead takes numbers up to 256; got 1,000"),
+        (["generate", "--k", "1001"], "--k takes numbers up to 1,000; got 1,001"),
         (["explain", "--blocks", "--lookahead", "0"], "--lookahead must be at least 1; got 0"),
     ],
 )

@@ -15,6 +15,7 @@ from spec_math.audit.exploration.alive import generators_alive
 from spec_math.audit.judgement import BUDGET, Judgement, judge
 from spec_math.audit.subject import Subject, subject_of
 from spec_math.float_allowance import cap
+from spec_math.result import counted
 from spec_math.verdict import NUMBERS, UNASKED, Lossless, Lossy, Reason, Undecided, Verdict
 
 ANSWERS = ("ChanceError", "tokens")
@@ -191,13 +192,13 @@ def scope_of(found: Judgement) -> str:
     case = found.case
     chain_of = f", {case.lookahead} drafts in a row" if case.lookahead else ""
     own = ", with the drafts that it makes itself" if found.subject.call.drafts_itself else chain_of
-    return f"one pair of laws on {case.size} token{'s' * (case.size != 1)}{own}"
+    return f"one pair of laws on {counted(case.size, 'token')}{own}"
 
 
 def _maybe_for(found: Judgement, number: str) -> Judgement:
     """Leave a judgement open: the function breaks on some paths, but may be written for another number of drafts."""
     fault, drafts = found.walk.fault, found.case.k
     said = fault.said if fault else ""
-    why = f"{said}, on some paths of {drafts} draft{'s' * (drafts > 1)}; if it is written for {number}, give their"
+    why = f"{said}, on some paths of {counted(drafts, 'draft')}; if it is written for {number}, give their"
     open_verdict = Undecided(Reason.NOT_JUDGED, f"{why} number as k", found.way)
     return replace(found, verdict=open_verdict, contract=None)

@@ -17,6 +17,7 @@ from spec_math.audit.case import Case
 from spec_math.audit.exploration.replaced import patched, replaced
 from spec_math.audit.exploration.walk import Fault, Walk
 from spec_math.audit.subject import Subject
+from spec_math.result import counted
 from spec_math.verdict import Lossy, Reason, Undecided
 
 RUNS = 5_000
@@ -64,7 +65,7 @@ def judged_fault(subject: Subject, case: Case, found: Walk, walked: Callable[[],
 
 
 def _every(found: Walk) -> str:
-    walked = f"{found.paths:,} path{'s' * (found.paths != 1)}"
+    walked = counted(found.paths, "path")
     return f"nothing was judged: on every path ({walked} walked)" if not found.unexplored else f"on all {walked} walked"
 
 

@@ -27,6 +27,7 @@ from spec_math.every_path import BUDGET, NOT_OF_ITS_COIN, NOT_REPEATED, Program,
 from spec_math.float_allowance import Allowance, Level, adding_up, cap, rounding, unit_of
 from spec_math.language.model import Model
 from spec_math.number_types import Symbol
+from spec_math.result import counted
 from spec_math.verdict import Lossless, Lossy, Reason, Undecided, Verdict, judged
 
 
@@ -89,7 +90,7 @@ def _judged(
     if isinstance(verdict, Undecided):
         return verdict
     kind = f"stored as {types[0]}" if types else "as Fractions"
-    scope = f"the first {horizon} tokens of {rounds} block{'s' if rounds > 1 else ''} after the prefix {start}, {kind}"
+    scope = f"the first {horizon} tokens of {counted(rounds, 'block')} after the prefix {start}, {kind}"
     if isinstance(verdict, Lossless):
         floats = ("the coins were handed floats, so that this is a verdict on floats",)
         verdict = replace(verdict, assumed=floats if verdict.bound and not types else ())

@@ -6,21 +6,27 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from spec_math.files.whole import check_writable, write_whole
-from spec_math.result import Result
+from spec_math.result import Result, listed
 
 ENDINGS = (".html", ".json", ".csv", ".svg")
+OTHERS = (".png", ".pdf", ".jpg", ".jpeg", ".eps", ".txt", ".md", ".tex", ".xlsx", ".parquet", ".htm", ".xml", ".yaml")
+"""Endings of files that are not written: a folder of such a name is not what was meant."""
 
 
 def check_out(out: Path | None) -> None:
     """Fail before the work is done where --out cannot be written: a folder, or a file with one of the endings.
 
     Raises:
-        ValueError: the folder cannot be made or written. IsADirectoryError: the name of a file is that of a folder.
+        ValueError: the folder cannot be made or written, or is named as a file is.
+        IsADirectoryError: the name of a file is that of a folder.
 
     >>> check_out(None)
     """
     if out is None:
         return
+    if out.suffix.lower() in OTHERS and not out.is_dir():
+        forms = listed(ENDINGS, "or")
+        raise ValueError(f"--out {out}: no {out.suffix} is written; name a folder, or a file of {forms}")
     if out.suffix not in ENDINGS:
         check_writable(out)
     elif out.is_dir():

@@ -15,7 +15,22 @@ LARGEST = 1_000_000
 """The largest number of drafts that is looked at."""
 
 
-def parsed_ks(text: str, option: str = "--k", example: str = "1,2,4,8") -> tuple[int, ...]:
+def limited(number: int, option: str, most: int = LARGEST) -> int:
+    """Return a number that an option was given, a whole number from 1 to `most`.
+
+    Raises:
+        ValueError, TypeError: it is none.
+
+    >>> limited(300, "--lookahead", 256)
+    Traceback (most recent call last):
+    ValueError: --lookahead takes numbers up to 256; got 300
+    """
+    if count(number, option) > most:
+        raise ValueError(f"{option} takes numbers up to {most:,}; got {number:,}")
+    return number
+
+
+def parsed_ks(text: str, option: str = "--k", example: str = "1,2,4,8", most: int = LARGEST) -> tuple[int, ...]:
     """Read counts separated by commas, each a whole number of at least 1, in ascending order: numbers of drafts.
 
     >>> parsed_ks("4,1")
@@ -25,9 +40,7 @@ def parsed_ks(text: str, option: str = "--k", example: str = "1,2,4,8") -> tuple
         ks = [int(part) for part in text.split(",")]
     except ValueError:
         raise ValueError(f"{option} takes whole numbers separated by commas, such as {example}; got {text!r}") from None
-    if max(ks) > LARGEST:
-        raise ValueError(f"{option} takes numbers up to {LARGEST:,}; got {max(ks)}")
-    return tuple(sorted({count(k, option) for k in ks}))
+    return tuple(sorted({limited(k, option, most) for k in ks}))
 
 
 def names_of(path: Path, size: int) -> list[str]:

@@ -13,7 +13,7 @@ import numpy as np
 
 from spec_math.arrays import Array, as_law, count, exact, proportional_to
 from spec_math.files.json_text import read_json
-from spec_math.result import Attachment, Column, Curve, Note, Panel, Picture, Result, Row, Table
+from spec_math.result import Attachment, Column, Curve, Note, Panel, Picture, Result, Row, Table, counted
 from spec_math.scheme import Scheme
 from spec_math.studies.arguments import law_of
 from spec_math.studies.positions.schemes import named_scheme
@@ -177,8 +177,9 @@ def _drawn(request: LawsRequest) -> int:
     else:
         k = scheme.drafts
         if request.k not in (None, k):
-            drawn = f"{k} draft{'s' * (k > 1)}"
-            raise ValueError(f"{scheme.name} draws {drawn} whatever is asked for; got --k {request.k}: leave it out")
+            raise ValueError(
+                f"{scheme.name} draws {counted(k, 'draft')} whatever is asked for; got --k {request.k}: leave it out"
+            )
     if k > MOST:
         raise ValueError(f"--k must be at most {MOST:,} for an exact certificate; got {k:,}")
     return k
@@ -208,7 +209,7 @@ def _described(request: LawsRequest) -> str:
     if len(request.drafts) > 1:
         return f"one draft from each of {len(request.drafts)} drafters"
     k, scheme = _drawn(request), _drawing(request)
-    drafts = f"{k} draft{'s' * (k > 1)}"
+    drafts = counted(k, "draft")
     return drafts if scheme is None else f"{drafts} as {scheme.name} draws {'them' if k > 1 else 'it'}"
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from spec_math.arrays import Array
 from spec_math.distribution import overlap
+from spec_math.result import counted
 from spec_math.symbolic.claims import Fails, Holds
 from spec_math.symbolic.theorem import Theorem
 from spec_math.token_level import shared_noise
@@ -36,5 +37,5 @@ def at_least(tokens: int, drafts: int) -> Theorem:
             return Fails("the acceptance", found, shared)
         return Holds()
 
-    scope = f"all laws on {tokens} tokens, {drafts} draft{'s' if drafts > 1 else ''}"
+    scope = f"all laws on {tokens} tokens, {counted(drafts, 'draft')}"
     return Theorem("shared noise: at least (1 − TV)/(1 + TV)", scope, statement, {"t": tokens, "d": tokens})

@@ -9,6 +9,7 @@ from typing import Any
 from spec_math.arrays import Array
 from spec_math.chance import Coin
 from spec_math.coupling import Coupling, joint
+from spec_math.result import counted
 from spec_math.scheme import Emission, Scheme, Tokens
 from spec_math.symbolic.claims import Fails, Holds, equal
 from spec_math.symbolic.theorem import Theorem
@@ -83,7 +84,7 @@ def optimal(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float = 1.0) 
 def _theorem(
     scheme: Scheme, said: str, statement: Callable[..., Any], tokens: int, drafts: int, seconds: float
 ) -> Theorem:
-    scope = f"all laws on {tokens} tokens, {drafts} draft{'s' if drafts > 1 else ''}"
+    scope = f"all laws on {tokens} tokens, {counted(drafts, 'draft')}"
     laws = {"t": tokens, "d": tokens}
     if scheme.parameter is None or said.startswith("optimal"):
         return Theorem(f"{scheme.name}: {said}", scope, statement, laws, seconds=seconds)

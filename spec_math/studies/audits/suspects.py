@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from spec_math.audit.suspects import suspects
-from spec_math.result import Column, Result, Row, Table
+from spec_math.result import Column, Result, Row, Table, counted
 from spec_math.studies.progress import Progress
 
 
@@ -26,9 +26,9 @@ def study(folder: Path, told: Progress) -> Result:
     done(1)
     rows = tuple(Row((f"{one.file}:{one.line}", ", ".join(one.draws), one.command)) for one in found)
     columns = Column("where"), Column("draws by"), Column("command")
-    said = (
-        f"{len(found)} function{'s' * (len(found) != 1)} under {folder} draw random numbers and compare; none was run."
-    )
+    functions = counted(len(found), "function")
+    draw = "draws random numbers and compares" if len(found) == 1 else "draw random numbers and compare"
+    said = f"{functions} under {folder} {draw}; none was run."
     return Result(
         "suspects", f"What may be a verifier under {folder}", said, (Table("suspects", "Functions", columns, rows),)
     )

@@ -8,6 +8,7 @@ from typing import Any
 
 from spec_math.audit import Case, Counted, Judgement, Likeness
 from spec_math.audit.case import default
+from spec_math.result import counted
 from spec_math.verdict import Lossy, Undecided
 
 
@@ -36,7 +37,7 @@ walked); called as the function(coin, tokens, target, draft), given Fractions, a
         return f"{name} was not judged: {last.subject.call.unclear}"
     where = f"{_drafts(found)} on {_laws(last.case)}"
     paths = sum(one.walk.paths for one in found.judged)
-    walked = f"{paths:,} path{'s' * (paths != 1)} walked"
+    walked = f"{counted(paths, 'path')} walked"
     given = ", ".join(last.subject.assumed)
     if isinstance(verdict, Undecided):
         return f"{name} is undecided {where} ({verdict.reason.value}): {verdict.explanation}; {given}"
@@ -56,7 +57,7 @@ def _drafts(found: Counted) -> str:
     if last.subject.call.drafts_itself:
         return "with the drafts that it makes itself"
     if last.case.lookahead:
-        return f"for a chain of {_counted(last.case.lookahead, 'draft')}"
+        return f"for a chain of {counted(last.case.lookahead, 'draft')}"
     judged = found.judged if last.verdict else found.judged[-1:]
     return f"for {_numbers(judged)}"
 
@@ -69,11 +70,7 @@ def _numbers(judged: Sequence[Judgement]) -> str:
 
 def _laws(case: Case) -> str:
     which = "the built-in laws" if is_toy(case) else "the laws given"
-    return f"{which} ({_counted(case.size, 'token')})"
-
-
-def _counted(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"
+    return f"{which} ({counted(case.size, 'token')})"
 
 
 def is_toy(case: Case) -> bool:

@@ -11,7 +11,7 @@ from spec_math.arrays import count
 from spec_math.block_level.method import Method
 from spec_math.block_level.methods import named
 from spec_math.result import Note, Result, sentences
-from spec_math.studies.arguments import parsed_ks
+from spec_math.studies.arguments import limited, parsed_ks
 from spec_math.studies.blocks.comparison import BlockRequest, compare_blocks
 from spec_math.studies.blocks.explanation import lines
 from spec_math.studies.blocks.generated_text import LEGEND, marked, reached
@@ -51,6 +51,9 @@ class BlockExample:
     prefix: str = ""
 
 
+PATHS, LONGEST = 1_000, 256
+"""The most paths of a block, and tokens of a path, that are looked at: programs go a call deeper with each token."""
+
 FIGURE_4 = (6, 3, 2, 1)
 """How many of the drafts agree, node by node, in SpecTr's Figure 4, where the last of them is rejected."""
 
@@ -87,8 +90,8 @@ def study(request: Blocks, progress: Progress) -> Result:
     Traceback (most recent call last):
     ValueError: --lookahead must be at least 1; got 0
     """
-    ks = parsed_ks(request.ks)
-    lookaheads = parsed_ks(request.lookaheads, "--lookahead", "4,8")
+    ks = parsed_ks(request.ks, most=PATHS)
+    lookaheads = parsed_ks(request.lookaheads, "--lookahead", "4,8", LONGEST)
     samples = count(request.samples, "--samples")
     own = [load_method(place) for place in request.methods]
     models = models_of(request.target, request.draft, request.prefix)
@@ -146,5 +149,5 @@ def generate(request: BlockExample, tokens: int) -> Result:
 
 def _read(request: BlockExample) -> tuple[Method, tuple[int, int], BlockModels]:
     method = named(request.method)
-    size = count(request.lookahead, "--lookahead"), count(request.k, "--k")
+    size = limited(request.lookahead, "--lookahead", LONGEST), limited(request.k, "--k", PATHS)
     return method, size, models_of(request.target, request.draft, request.prefix)

@@ -8,7 +8,7 @@ from math import isfinite
 
 from spec_math.lossy import Rule
 from spec_math.mean import Mean, of_positions
-from spec_math.result import Column, Curve, Note, Panel, Picture, Result, Row, Table, listed, sentences
+from spec_math.result import Column, Curve, Note, Panel, Picture, Result, Row, Table, counted, listed, sentences
 from spec_math.studies.lossy.measure import Point, mean
 
 LOSSLESS = 1e-9
@@ -220,7 +220,9 @@ def _notes(sources: Sequence[tuple[Source, Sequence[Point]]], rules: Sequence[Ru
         for rule in rules
         if rule.of_logits
     ]
-    looked = "; ".join(f"{source.name}: {source.positions} positions, V = {source.size:,}" for source, _ in sources)
+    looked = "; ".join(
+        f"{source.name}: {counted(source.positions, 'position')}, V = {source.size:,}" for source, _ in sources
+    )
     return [
         f"{looked}. Means over positions, in float64, ± a standard error over them; the laws are closed forms, held "
         "equal to the enumerated rules.",

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from spec_math.result import counted
 from spec_math.token_level.optimal import acceptance, bounding_subset
 
 SHOWN = 8
@@ -21,7 +22,7 @@ def bounding_sentence(target: Any, draft: Any, k: int, names: Sequence[str] | No
     best = float(acceptance(target, draft, k))
     subset = [int(token) for token in np.flatnonzero(bounding_subset(target, draft, k))]
     if not subset:
-        return f"some verifier of {k} i.i.d. drafts accepts always: no subset of tokens bounds the optimum."
+        return f"some verifier of {counted(k, 'i.i.d. draft')} accepts always: no subset of tokens bounds the optimum."
     others = sorted(set(range(len(target))) - set(subset), key=lambda token: -float(target[token]))
     subset.sort(key=lambda token: -float(draft[token]))
     # The smaller of the two sides is the one to read: the tokens of H, or those it leaves out.
@@ -30,7 +31,7 @@ def bounding_sentence(target: Any, draft: Any, k: int, names: Sequence[str] | No
     more = f", … {len(listed) - SHOWN} more" if len(listed) > SHOWN else ""
     held_d, held_t = (float(np.asarray(x)[subset].sum()) for x in (draft, target))
     return (
-        f"no verifier of {k} i.i.d. drafts has more than {best:.6f}: with probability {held_d:.6f}^{k} = "
+        f"no verifier of {counted(k, 'i.i.d. draft')} has more than {best:.6f}: with probability {held_d:.6f}^{k} = "
         f"{held_d**k:.6f} all drafts fall among {len(subset)} of {len(target)} tokens that have only {held_t:.6f} of "
         f"the target{side} {shown}{more}."
     )

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import as_law, count
+from spec_math.arrays import as_law
 from spec_math.result import Column, Note, Result, Row, Table
-from spec_math.studies.arguments import law_of, names_of
+from spec_math.studies.arguments import law_of, limited, names_of
 from spec_math.studies.positions.bounding_subset import bounding_sentence
 from spec_math.studies.positions.explanation import Step, shown
 from spec_math.studies.positions.explanation import explain as explain_run
@@ -21,6 +21,9 @@ from spec_math.token_level.optima import INDEPENDENT, ONE
 
 SHOWN = 24
 """The most tokens of the two laws that are shown, those of the largest masses."""
+
+STEPS = 256
+"""The most drafts of one verification that is told step by step."""
 
 ROUNDING = 2.0**-40
 """More than a user's formula in floats is off by, where it sums fewer than 4,096 masses."""
@@ -49,7 +52,7 @@ def explain(request: OneStep) -> Result:
     """
     chosen = named_scheme(request.scheme)
     t, d = as_law(law_of(request.target), "target"), as_law(law_of(request.draft), "draft")
-    k = count(request.k)
+    k = limited(request.k, "--k", STEPS)
     names = None if request.names is None else names_of(request.names, len(t))
     try:
         found = explain_run(chosen, t, d, k, iter(np.random.default_rng(request.seed).random, None))

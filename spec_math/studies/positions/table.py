@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from spec_math.mean import Mean
-from spec_math.result import Cell, Column, Curve, Note, Panel, Picture, Result, Row, Table, curve, sentences
+from spec_math.result import Cell, Column, Curve, Note, Panel, Picture, Result, Row, Table, counted, curve, sentences
 from spec_math.studies.positions.filters import Sweep
 from spec_math.studies.positions.lines import Comparison, Line
 from spec_math.studies.positions.tally import Tally
@@ -98,6 +98,8 @@ def finding(found: Comparison, verdicts: Verdicts) -> str:
     if not held:
         return "No scheme was compared."
     (best, most), *others = sorted(held, key=lambda one: -one[1])
+    if most <= 0:
+        return f"No scheme is seen to keep a draft at k = {k}."
     beside = f"; {others[0][0].name} {others[0][1]:.3f}" if others else ""
     return f"Take {best.name}: it keeps {most:.3f} at k = {k}{beside}."
 
@@ -111,14 +113,17 @@ def footnotes(result: Comparison, verdicts: Verdicts) -> list[str]:
     >>> from spec_math.studies.positions.stream import from_rows
     >>> half = lambda start, stop: np.full((stop - start, 2), 0.5)
     >>> result = compare(from_rows(half, half, (3, 2)), SCHEMES[:1], (1,), lambda done: None)
+    >>> len(footnotes(result, {}))
+    1
+    >>> result.sampled = 2
     >>> footnotes(result, {})[1]  # doctest: +ELLIPSIS
     'Lines of fewer positions looked at evenly spaced ones; ...'
     """
     notes = [
-        f"{result.count:,} positions, V = {result.size:,}; largest sum error met: {result.sum_error:.2g}; "
+        f"{counted(result.count, 'position')}, V = {result.size:,}; largest sum error met: {result.sum_error:.2g}; "
         "± is a standard error over positions; gaps are to the optimum of the scheme's own drafts.",
     ]
-    if any(line.sampled for line in [*result.lines, *result.optima]):
+    if result.sampled < result.count and any(line.sampled for line in [*result.lines, *result.optima]):
         notes.append(
             "Lines of fewer positions looked at evenly spaced ones; what they show is the optimum for i.i.d. drafts "
             "over all positions plus the mean difference to it over those."

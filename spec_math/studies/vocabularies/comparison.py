@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from spec_math.mean import Mean
+from spec_math.result import counted
 from spec_math.string_level.methods import SLEM, SLRS, TLI, TOKEN_TIMING, UNION, Method
 
 
@@ -115,8 +116,7 @@ def advice(found: DrafterLines, surest: Mean) -> list[str]:
     seen = [bias for bias in found.biases if bias.certain > 0]
     if seen:
         ways = " and ".join(
-            f"{'' if bias.exact else 'at least '}{bias.certain:.4f} with {bias.lookahead} draft "
-            f"token{'s' if bias.lookahead > 1 else ''}"
+            f"{'' if bias.exact else 'at least '}{bias.certain:.4f} with {counted(bias.lookahead, 'draft token')}"
             for bias in seen
         )
         said.append(f"{TOKEN_TIMING.name} is no choice: its first token is off the target by {ways} (total variation).")
@@ -179,5 +179,5 @@ def choice(found: DrafterLines) -> str:
             f"Take none: the best method, {best.name}, reaches {best.speed_up:.3f}, and without drafts it is 1. The "
             "drafter is not accurate enough for what it costs."
         )
-    drafted = f" with {best.lookahead} draft token{'s' * (best.lookahead > 1)}" if best.lookahead else ""
+    drafted = f" with {counted(best.lookahead, 'draft token')}" if best.lookahead else ""
     return f"Take {best.name}{drafted}: {best.speed_up:.3f} times as fast as plain decoding."

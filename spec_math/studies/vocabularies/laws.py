@@ -15,6 +15,7 @@ from spec_math.files.law_files import LawFile, LawFileError, open_laws
 from spec_math.language import Vocabulary
 from spec_math.language.files import read_vocabulary
 from spec_math.mean import of_positions
+from spec_math.result import counted
 from spec_math.string_level.methods import METHODS, First, Method
 from spec_math.string_level.psi import first_token, most_calls
 from spec_math.studies.positions.stream import from_files
@@ -70,7 +71,7 @@ def compare(files: Laws, draft_cost: float, progress: Progress) -> VocabularyCom
         tuple(_lines(found, draft_cost)),
     )
     return VocabularyComparison(
-        f"{files.target} and {files.draft}, {len(chosen):,} of {sides[0].shape[0]:,} positions",
+        f"{files.target} and {files.draft}, {len(chosen):,} of {counted(sides[0].shape[0], 'position')}",
         len(words[0]),
         len(chosen),
         draft_cost,

@@ -12,7 +12,7 @@ from spec_math.distribution import restriction
 from spec_math.files.law_files import LawFileError, open_laws
 from spec_math.language import Vocabulary
 from spec_math.language.files import read_tokenizer
-from spec_math.result import Column, Note, Picture, Result, Row, Table, sentences
+from spec_math.result import Column, Note, Picture, Result, Row, Table, counted, sentences
 from spec_math.string_level import segmentation
 from spec_math.string_level.psi import first_token, longest_lookahead, most_calls
 from spec_math.studies.positions.stream import from_files
@@ -79,7 +79,7 @@ def study(request: PsiRequest, progress: Progress) -> Result:
     if not others and any(option is not None for option in drawing):
         raise ValueError("--draft, --text and --lookahead are for ψ, which needs --target-vocabulary as well")
     number = segmentation.count(request.text, drafter)
-    ways = f"{number:,} segmentation{'s' * (number != 1)}"
+    ways = counted(number, "segmentation")
     finding = f"{request.text!r} has {ways} in {request.vocabulary.name}."
     notes, drawn, passes = _spelled(request, drafter, number)
     cells: list[Any] = [None] * 5
@@ -102,7 +102,7 @@ def _spelled(
         return sentences([f"The tree is drawn for up to {DRAWN} segmentations."]), (), None
     passes = segmentation.forward_passes(text, drafter)
     said = f"{passes:,} forward passes of the drafter to know the probability of all of them"
-    title = f"{text}: {number:,} segmentation{'s' * (number != 1)} in {request.vocabulary.name}"
+    title = f"{text}: {counted(number, 'segmentation')} in {request.vocabulary.name}"
     notes = Note(said), Note(segmentation.draw(text, drafter), "the segmentations", code=True)
     return notes, (tree(text, drafter, title),), passes
 
