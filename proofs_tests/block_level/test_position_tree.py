@@ -109,6 +109,11 @@ def test_from_the_leaves_up_it_is_lossy(verify: Any, emitted: Fraction) -> None:
     )
 
 
+def test_places_beyond_the_last_have_its_law() -> None:
+    drafter = position_tree.ByPosition(["first", "second"], start=2)
+    assert [drafter((7,) * size) for size in (2, 3, 4, 9)] == ["first", "second", "second", "second"]
+
+
 def test_laws_that_do_not_fit_the_widths_are_refused() -> None:
     with pytest.raises(ValueError, match="a law a level: got 1 laws for the 2 levels"):
         position_tree.expected(lambda _: [1], [[1]], (), (1, 1))

@@ -43,6 +43,15 @@ def test_univer_is_lossless(data: st.DataObject, shape: tuple[int, tuple[int, ..
     assert verdict, str(verdict)
 
 
+def test_no_favourite_comes_of_what_is_left() -> None:
+    """Two favourites, and a token that is no draft and has mass left where all three are rejected."""
+    target, draft = exact(["3/10", "3/10", "1/5", "1/5"]), exact(["2/5", "2/5", "9/50", "1/50"])
+    verdict = check_lossless_block(
+        lambda coin, prefix: univer.generate(coin, lambda _: target, lambda _: draft, prefix, (3,)), lambda _: target, 2
+    )
+    assert verdict, str(verdict)
+
+
 @settings(max_examples=10)
 @given(st.data(), st.sampled_from([(2, (2, 1)), (2, (1, 2)), (3, (2,))]))
 def test_univer_is_lossless_over_two_rounds(data: st.DataObject, shape: tuple[int, tuple[int, ...]]) -> None:

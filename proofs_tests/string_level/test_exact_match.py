@@ -209,6 +209,11 @@ def test_acceptance_of_many_positions_is_that_of_each():
     assert exact_match.acceptance(targets, found).tolist() == each == [Fraction(5, 16), Fraction(1, 2)]
 
 
+def test_an_exact_sub_law_exceeds_1_by_nothing():
+    with pytest.raises(ValueError, match="masses must sum to at most 1"):
+        exact_match.acceptance(exact(["1/4", "3/4"]), exact(["1/4", Fraction(3, 4) + Fraction(1, 10**30)]))
+
+
 @pytest.mark.parametrize("stored", ["float16", "float32", "float64", "longdouble"])
 def test_a_sub_law_may_exceed_1_by_what_its_storage_rounds_and_by_no_more(stored):
     target = np.array([0.25, 0.75], dtype=stored)

@@ -87,6 +87,15 @@ def test_a_text_with_too_many_segmentations_is_counted_and_walked_but_not_listed
     assert next(walk) == (*(0,) * 98, 1)
 
 
+def test_as_many_segmentations_as_are_listed_are_listed(monkeypatch):
+    vocabulary = Vocabulary(["a", "aa"])
+    monkeypatch.setattr(segmentation, "LISTED", 5)
+    assert len(segmentation.list("aaaa", vocabulary)) == 5
+    monkeypatch.setattr(segmentation, "LISTED", 4)
+    with pytest.raises(ValueError, match="5 segmentations, and list holds at most 4"):
+        segmentation.list("aaaa", vocabulary)
+
+
 def test_text_that_cannot_be_spelled_has_no_segmentation():
     vocabulary = Vocabulary(["a"])
     assert segmentation.count("ab", vocabulary) == 0
