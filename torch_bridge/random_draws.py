@@ -24,6 +24,10 @@ BITS = {torch.float64: 53, torch.float32: 24, torch.float16: 24, torch.bfloat16:
 
 _SIGNIFICANT = {torch.float64: 53, torch.float32: 24, torch.float16: 11, torch.bfloat16: 8}
 
+_GET: Any = torch.Generator.get_state
+_SET: Any = torch.Generator.set_state
+"""The methods themselves: those of what stands for the class in a run note who reads a state, and who sets one."""
+
 MOST = 1000
 """The most values that a whole number is drawn from."""
 
@@ -78,14 +82,14 @@ class Draws:
             self.leave()
             if self._drawn is not None:
                 generator, stretch = self._drawn
-                stretch.leads_to(_state(generator), stretch.used)
+                stretch.leads_to(state_of(generator), stretch.used)
                 self._drawn = None
 
     def restore(self) -> None:
         """Leave every generator as it was before the run."""
         self.arrive()
         for generator, state in self._states.items():
-            generator.set_state(state)
+            _SET(generator, state)
 
     def looked_at(self, values: Any) -> Any:
         """Return arguments of code that is not followed with all tokens in them drawn."""
@@ -220,8 +224,8 @@ class Draws:
         generator = kwargs.get("generator") or torch.default_generator
         if generator.device.type != "cpu":
             raise ExploreError("explore follows torch on the CPU; move the sampler's tensors there")
-        self._states.setdefault(generator, generator.get_state())
-        stretch = self._tape.stretch(_state(generator))
+        self._states.setdefault(generator, _GET(generator))
+        stretch = self._tape.stretch(state_of(generator))
         self._drawn = generator, stretch
         return stretch
 
@@ -291,8 +295,13 @@ def _order(tensor: torch.Tensor) -> str:
     return "" if tensor.is_contiguous() else f" by strides {tensor.stride()}"
 
 
-def _state(generator: torch.Generator) -> tuple[str, bytes]:
-    return "torch", hashlib.blake2b(generator.get_state().numpy().tobytes(), digest_size=16).digest()
+def state_of(generator: torch.Generator) -> tuple[str, bytes]:
+    """Name the state of a generator of torch.
+
+    >>> state_of(torch.Generator().manual_seed(1)) == state_of(torch.Generator().manual_seed(1))
+    True
+    """
+    return "torch", hashlib.blake2b(_GET(generator).numpy().tobytes(), digest_size=16).digest()
 
 
 DRAWS: dict[str, Callable[[Draws, Any, Any, Any], torch.Tensor]] = {

@@ -14,7 +14,7 @@ from spec_math.audit.exploration.entropy import noting
 from spec_math.audit.exploration.replaced import patched, replaced
 from spec_math.audit.exploration.stand_ins import everywhere, held, standing_in
 from spec_math.audit.exploration.tape import Tape
-from torch_bridge.random_draws import Draws
+from torch_bridge.random_draws import Draws, state_of
 
 _GENERATOR: Any = torch.Generator
 _DISABLING: Any = torch._C.DisableTorchFunction  # pyright: ignore[reportPrivateUsage]
@@ -59,7 +59,7 @@ def _standing(tape: Tape) -> Generator[None]:
         yield
 
 
-_SEEDING = ("manual_seed", "set_rng_state")
+_SEEDING = ("manual_seed", "set_rng_state", "get_rng_state")
 
 
 def _refusing(tape: Tape) -> Any:
@@ -74,14 +74,20 @@ def _refusing(tape: Tape) -> Any:
 
 
 def _leaving(tape: Tape, plain: Any) -> Any:
-    """A function that seeds torch's default generator: it stands there, and has not been drawn from."""
+    """A function that seeds torch's default generator, or reads or sets its state: nothing has been drawn from it."""
 
     def seeding(*args: Any, **kwargs: Any) -> Any:
         draws: Draws = tape.held("torch draws", list)[0]
         if plain.__name__ == "manual_seed":
             tape.seeded(next(iter((*args, *kwargs.values())), None))
+        before = state_of(torch.default_generator)
         with draws.passing():
-            return plain(*args, **kwargs)
+            found = plain(*args, **kwargs)
+        if plain.__name__ == "get_rng_state":
+            tape.seeded.read(before)
+        elif plain.__name__ == "set_rng_state":
+            tape.seeded.restored(before, state_of(torch.default_generator))
+        return found
 
     seeding.__name__ = plain.__name__
     return seeding

@@ -120,3 +120,100 @@ def test_a_seed_of_a_clock_is_refused_with_the_clock_s_name() -> None:
     verdict = check_sampler(of_a_clock, TARGET, DRAFT)
     assert isinstance(verdict, Undecided)
     assert "time.time_ns" in verdict.explanation
+
+
+KEPT, KEPT_IN_NUMPY, OLD = random.Random(7), np.random.default_rng(1234), np.random.RandomState(3)
+STATES = KEPT.getstate(), KEPT_IN_NUMPY.bit_generator.state, OLD.get_state()
+OF_THE_MODULES = random.getstate(), np.random.get_state()  # noqa: NPY002
+
+
+def set_back_in_python(tokens: Any, target: Any, draft: Any) -> int:
+    KEPT.setstate(STATES[0])
+    return by(KEPT.random, tokens, target, draft)
+
+
+def the_module_set_back(tokens: Any, target: Any, draft: Any) -> int:
+    random.setstate(OF_THE_MODULES[0])
+    return by(random.random, tokens, target, draft)
+
+
+def set_back_in_numpy(tokens: Any, target: Any, draft: Any) -> int:
+    KEPT_IN_NUMPY.bit_generator.state = STATES[1]
+    return by(KEPT_IN_NUMPY.random, tokens, target, draft)
+
+
+def set_back_in_old_numpy(tokens: Any, target: Any, draft: Any) -> int:
+    OLD.set_state(STATES[2])
+    return by(OLD.random_sample, tokens, target, draft)
+
+
+def old_numpy_set_back(tokens: Any, target: Any, draft: Any) -> int:
+    np.random.set_state(OF_THE_MODULES[1])  # noqa: NPY002
+    return by(np.random.random_sample, tokens, target, draft)
+
+
+SET_BACK = [set_back_in_python, the_module_set_back, set_back_in_numpy, set_back_in_old_numpy, old_numpy_set_back]
+
+
+@pytest.mark.parametrize("sampler", SET_BACK)
+def test_one_state_in_each_call_is_left_open(sampler: Any) -> None:
+    laws = [np.array([1 / 2, 3 / 8, 1 / 8]), np.array([1 / 4, 1 / 4, 1 / 2])]
+    assert all(len({sampler((x,), *laws) for _ in range(20)}) == 1 for x in range(3))
+    verdict = check_sampler(sampler, TARGET, DRAFT)
+    assert isinstance(verdict, Undecided)
+    assert verdict.reason is Reason.RANDOMNESS_NOT_SEEN
+    assert "the function sets a generator to one state that it kept, in call after call" in verdict.explanation
+
+
+def puts_python_back(tokens: Any, target: Any, draft: Any) -> int:
+    state = KEPT.getstate()
+    token = by(KEPT.random, tokens, target, draft)
+    KEPT.setstate(state)
+    return token
+
+
+def puts_numpy_back(tokens: Any, target: Any, draft: Any) -> int:
+    state = KEPT_IN_NUMPY.bit_generator.state
+    token = by(KEPT_IN_NUMPY.random, tokens, target, draft)
+    KEPT_IN_NUMPY.bit_generator.state = state
+    return token
+
+
+def puts_old_numpy_back(tokens: Any, target: Any, draft: Any) -> int:
+    state = np.random.get_state()  # noqa: NPY002
+    token = by(np.random.random_sample, tokens, target, draft)
+    np.random.set_state(state)  # noqa: NPY002
+    return token
+
+
+@pytest.mark.parametrize("sampler", [puts_python_back, puts_numpy_back, puts_old_numpy_back])
+def test_a_generator_that_is_put_back_after_each_call_is_left_open(sampler: Any) -> None:
+    laws = [np.array([1 / 2, 3 / 8, 1 / 8]), np.array([1 / 4, 1 / 4, 1 / 2])]
+    assert all(len({sampler((x,), *laws) for _ in range(20)}) == 1 for x in range(3))
+    verdict = check_sampler(sampler, TARGET, DRAFT)
+    assert isinstance(verdict, Undecided)
+    assert "draws from a generator and sets it back to where it was" in verdict.explanation
+
+
+def looks_at_python_s(tokens: Any, target: Any, draft: Any) -> int:
+    state = KEPT.getstate()
+    KEPT.setstate(state)
+    return by(KEPT.random, tokens, target, draft)
+
+
+def looks_at_another_of_python_s(tokens: Any, target: Any, draft: Any) -> int:
+    state = KEPT.getstate()
+    token = by(random.random, tokens, target, draft)
+    KEPT.setstate(state)
+    return token
+
+
+def looks_at_numpy_s(tokens: Any, target: Any, draft: Any) -> int:
+    KEPT_IN_NUMPY.bit_generator.state = KEPT_IN_NUMPY.bit_generator.state
+    return by(KEPT_IN_NUMPY.random, tokens, target, draft)
+
+
+@pytest.mark.parametrize("sampler", [looks_at_python_s, looks_at_another_of_python_s, looks_at_numpy_s])
+def test_a_generator_that_moves_on_is_followed(sampler: Any) -> None:
+    """The controls: a state that is read and set again at once changes nothing."""
+    assert isinstance(check_sampler(sampler, TARGET, DRAFT), Lossless)

@@ -203,9 +203,8 @@ UNREPEATED = (
 
 
 SEEDED = (
-    "the function seeds a generator itself, with {} in call after call, and that settles every number that it draws: "
-    "its law is right if the seed is random, and no law if it is not; seed the generator outside of the function, or "
-    "let it take a generator as an argument"
+    "the function {}, and that settles every number that it draws: its law is right if the seed is random, and no law "
+    "if it is not; seed the generator outside of the function, or let it take a generator as an argument"
 )
 
 

@@ -26,7 +26,7 @@ class Bits:
         """Start a run: twins are where they began, and no others have been made."""
         for twin, origin in self._twins:
             if frozen(twin) != frozen(origin):
-                twin.state = origin.state
+                self._set(twin, origin)
         self._left = {}
 
     def left(self, bits: Any) -> Any:
@@ -62,20 +62,25 @@ class Bits:
     def stands_for(self, twin: Any, bits: Any) -> None:
         """Let a twin start each run in a bit generator's state, while that generator itself does not move."""
         if frozen(twin) != frozen(bits):
-            twin.state = bits.state
+            self._set(twin, bits)
         self._twins.append((twin, bits))
+
+    def _set(self, twin: Any, bits: Any) -> None:
+        with self._tape.unnoted():
+            twin.state = bits.state
 
     def _behind(self, bits: Any) -> None:
         self._tape.note(f"the bits of NumPy's {type(bits).__name__}, drawn from behind explore's back")
 
 
 def _watched(real: Any) -> Any:
-    state = real.state
+    plain = real.state
 
     class Watched(real):
         """A bit generator of a run."""
 
         of_a_run = True
+        plain_state = plain
 
         def __init__(self, seed: Any = None) -> None:
             # Its entropy is followed: what is drawn by it are questions to the tape.
@@ -87,12 +92,14 @@ def _watched(real: Any) -> Any:
 
         @property
         def state(self) -> Any:
-            return state.__get__(self)
+            DESK.seeded.read(("numpy", frozen(self)))
+            return plain.__get__(self)
 
         @state.setter
         def state(self, value: Any) -> None:
-            state.__set__(self, value)
-            DESK.bits.left(self)
+            before = frozen(self)
+            plain.__set__(self, value)
+            DESK.seeded.restored(("numpy", before), ("numpy", DESK.bits.left(self)))
 
     Watched.__name__ = Watched.__qualname__ = real.__name__
     return Watched

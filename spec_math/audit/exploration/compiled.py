@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Hashable
 from contextlib import contextmanager
 from typing import Any
 
@@ -131,8 +131,9 @@ def seeds_noted(tape: Tape, real: Any) -> Generator[None]:
     (True, [])
     """
     where, values, twins = tape.held("torch generators", lambda: _generators(tape, real))
-    for twin, one in twins:
-        twin.set_state(one.get_state())
+    with tape.unnoted():
+        for twin, one in twins:
+            twin.set_state(one.get_state())
     with tape.standing("torch generators", lambda: standing_in(where, values)):
         yield
 
@@ -151,7 +152,20 @@ def _generators(tape: Tape, real: Any) -> tuple[list[Place], list[Any], list[tup
         tape.seeded(number)
         return real.manual_seed(self, number)
 
-    watched = kind("Generator", (real,), {"seed": seed, "manual_seed": manual_seed})
+    def at_present(self: Any) -> Hashable:
+        return "torch", bytes(real.get_state(self).numpy())
+
+    def get_state(self: Any) -> Any:
+        tape.seeded.read(at_present(self))
+        return real.get_state(self)
+
+    def set_state(self: Any, state: Any) -> Any:
+        before, found = at_present(self), real.set_state(self, state)
+        tape.seeded.restored(before, at_present(self))
+        return found
+
+    methods = {one.__name__: one for one in (seed, manual_seed, get_state, set_state)}
+    watched = kind("Generator", (real,), methods)
 
     classes = everywhere("torch", lambda value: value is real)
     found = [place for place in tape.places if type(held(place)) is real]

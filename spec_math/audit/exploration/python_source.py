@@ -14,9 +14,9 @@ from spec_math.audit.exploration.desk import DESK, kept
 from spec_math.audit.exploration.python_forms import check, check_weights, looked_up
 from spec_math.audit.exploration.replaced import patched, replaced
 from spec_math.audit.exploration.stand_ins import METHODS, Place, everywhere, held, owner, standing_in
-from spec_math.audit.exploration.states import words
 from spec_math.audit.exploration.tape import Tape
 from spec_math.audit.exploration.time_read import Reading
+from spec_math.audit.exploration.touched import CORE, HIDDEN, State, Touched
 from spec_math.audit.exploration.uniform import uniform as uniform_of
 
 BITS = 53
@@ -24,10 +24,6 @@ BITS = 53
 
 _FOLLOWED = ("random", "uniform", "randrange", "randint", "choice", "choices", "sample", "shuffle", "expovariate")
 _KEPT = ("seed", "getstate", "setstate")
-_CORE: Any = random.Random.__mro__[1]
-"""The class in C below random.Random, whose own methods read and move a state."""
-_HIDDEN: Any = getattr(random, "_inst", None)
-"""The generator behind the module's functions."""
 
 TWIN = random.Random()
 """Draws for the module's generator where a thread asks that the explored code did not start."""
@@ -57,7 +53,7 @@ def python_source(tape: Tape) -> Generator[None]:
 def _stand_ins(tape: Tape) -> Generator[None]:
     methods = kept("python", lambda: _methods(DESK))
     overriding = [(kind, _watched(DESK, kind)) for kind in _subclasses(random.Random)]
-    functions = {name: MethodType(methods[name], _HIDDEN) for name in _public_functions()}
+    functions = {name: MethodType(methods[name], HIDDEN) for name in _public_functions()}
     where = tape.held("python places", lambda: _bound_methods(tape))
     with patched([(random.Random, methods), *overriding]), replaced(random, functions):
         bound = [getattr(held(place).__self__, held(place).__name__) for place in where]
@@ -65,67 +61,9 @@ def _stand_ins(tape: Tape) -> Generator[None]:
             yield
 
 
-class _Touched:
-    """A generator that a run asked for numbers: their place is its state at the last seeding, and how many since.
-
-    The generator itself does not move, so that numbers drawn behind the tape's back are seen in its state.
-    """
-
-    def __init__(self, generator: Any, tape: Tape) -> None:
-        self.generator, self._tape = generator, tape
-        self.words = words(generator)
-        self._before: Any = None
-        self.at(0)
-
-    def at(self, drawn: int) -> None:
-        """Take the generator's own state for the last seeding, and so many numbers drawn since."""
-        self._seeded, self._drawn = words(self.generator), drawn
-        self._number = self._tape.seeds.setdefault(self._seeded, len(self._tape.seeds))
-
-    def seed(self, seeding: Callable[[], None], drawn: int = 0) -> None:
-        """Seed the generator, and keep the state that it had before the run."""
-        if self._before is None:
-            self._before = _CORE.getstate(self.generator)
-        seeding()
-        self.at(drawn)
-
-    def state(self) -> _State:
-        """Return the state, to be set again."""
-        return _State(_CORE.getstate(self.generator), self._drawn, self._tape.note)
-
-    def place(self) -> Any:
-        """Name the place of the next number, and move on."""
-        self._drawn += 1
-        return "python", self._number, self._drawn
-
-    def put_back(self) -> None:
-        """Leave the generator as it was before the run."""
-        if words(self.generator) != self._seeded:
-            self._tape.note(behind(self.generator))
-        if self._before is not None:
-            _CORE.setstate(self.generator, self._before)
-
-
-def behind(generator: Any) -> str:
-    """Name a Python generator whose state changed although the tape was not asked.
-
-    >>> behind(random.Random(0)).startswith("a Random")
-    True
-    """
-    if generator is _HIDDEN:
-        return BEHIND
-    return f"a {type(generator).__name__} of Python's random, drawn from behind explore's back"
-
-
-BEHIND = (
-    "Python's random, drawn from behind explore's back: a function was imported from it before the run (from random "
-    "import …); write random.random() in the code, or pass the function in"
-)
-
-
 def _bound_methods(tape: Tape) -> list[Place]:
     """Where code keeps a generator's method: those of the module's generator anywhere, others where it finds them."""
-    anywhere = everywhere("python", lambda value: owner(value) is _HIDDEN)
+    anywhere = everywhere("python", lambda value: owner(value) is HIDDEN)
     listed = {(id(space), key): (space, key) for space, key in (*anywhere, *tape.looked().of_types(METHODS))}
     bound = [place for place in listed.values() if issubclass(type(owner(held(place))), random.Random)]
     return [place for place in bound if place[0] is not vars(random)]
@@ -163,30 +101,13 @@ def _noting(tape: Tape, name: str, method: Any) -> Any:
     return noting
 
 
-class _State:
-    """A generator's state, to be set again; its numbers are no random numbers of a run."""
-
-    def __init__(self, seeded: Any, drawn: int, note: Callable[[str], None]) -> None:
-        self.seeded, self.drawn, self._note = seeded, drawn, note
-
-    def __getitem__(self, place: Any) -> Any:
-        self._note("random.getstate(), whose numbers were read")
-        return (random.Random.VERSION, self.seeded, None)[place]
-
-    def __deepcopy__(self, _: Any) -> _State:
-        return self
-
-    def __reduce__(self) -> Any:
-        raise ExploreError("explore does not follow a state of random that is written down; copy the generator")
-
-
 def _methods(tape: Tape) -> dict[str, Any]:
     """The methods of random.Random, asking the tape; the state moves on as it would."""
 
-    def touched(self: Any) -> _Touched:
+    def touched(self: Any) -> Touched:
         known = tape.python.get(id(self))
         if known is None:
-            known = tape.python[id(self)] = _Touched(self, tape)
+            known = tape.python[id(self)] = Touched(self, tape)
         return known
 
     def place(self: Any) -> Any:
@@ -252,10 +173,12 @@ def _methods(tape: Tape) -> dict[str, Any]:
         return touched(self).state()
 
     def setstate(self: Any, state: Any) -> None:
-        if isinstance(state, _State):
-            touched(self).seed(lambda: _CORE.setstate(self, state.seeded), state.drawn)
+        before = touched(self).at_present()
+        if isinstance(state, State):
+            touched(self).seed(lambda: CORE.setstate(self, state.seeded), state.drawn)
         else:
             touched(self).seed(lambda: plain_set(self, state))
+        tape.seeded.restored(before, touched(self).at_present())
 
     listed = (uniform, randrange, randint, choice, choices, sample, shuffle, expovariate, seed, getstate, setstate)
     methods: dict[str, Any] = {"random": uniform_number, **{one.__name__: one for one in listed}}
@@ -304,7 +227,7 @@ def _in_own_thread(tape: Tape, followed: Any, plain: Any) -> Any:
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
         if tape.foreign():
-            return plain(TWIN if self is _HIDDEN else self, *args, **kwargs)
+            return plain(TWIN if self is HIDDEN else self, *args, **kwargs)
         return followed(self, *args, **kwargs)
 
     return method

@@ -1,36 +1,74 @@
-"""Seeds that a function gives to generators itself: with one seed on path after path, its calls repeat one another."""
+"""What a function does to the states of generators itself, so that its calls repeat one another: seeds, and states."""
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from typing import Any
+
+SEED = "seeds a generator itself, with {} in call after call"
+STATE = "sets a generator to one state that it kept, in call after call"
+PUT_BACK = "draws from a generator and sets it back to where it was, so that call after call draws the same numbers"
 
 
 class Seeded:
-    """The seeds of generators that the paths of a tape have given, each with the path that gave it first.
+    """The seeds and states that the paths of a tape have given to generators, each with the path that gave it first.
 
-    `again` is one that more paths than one have given, as Python writes it, or "".
+    A state is as good as a seed, unless the same path has read it; then it matters whether the path drew in between,
+    and nothing after. `again` says what more paths than one have done, or is "".
 
     >>> from types import SimpleNamespace
-    >>> tape = SimpleNamespace(quiet=False, ordinary=None, foreign=lambda: False, numbers={})
+    >>> tape = SimpleNamespace(quiet=False, ordinary=None, foreign=lambda: False, numbers={}, asked=0)
     >>> seeded = Seeded(tape)
     >>> seeded(7)
     >>> tape.numbers, before = {}, seeded.again
     >>> seeded(7)
     >>> before, seeded.again
-    ('', '7')
+    ('', 'seeds a generator itself, with 7 in call after call')
     """
 
     def __init__(self, tape: Any) -> None:
         self._tape = tape
-        self._first: dict[str, Any] = {}
+        self._first: dict[Hashable, Any] = {}
+        self._path: Any = None
+        self._read: set[Hashable] = set()
+        self._back = -1
         self.again = ""
 
     def __call__(self, seed: Any) -> None:
         """Note that a generator is seeded on this path."""
+        if self._listens():
+            self._back = -1
+            self._given(repr(seed), SEED.format(repr(seed)))
+
+    def read(self, state: Hashable) -> None:
+        """Note that this path reads the state of a generator."""
+        if self._listens():
+            self._read.add(state)
+
+    def restored(self, before: Hashable, state: Hashable) -> None:
+        """Note that a generator in the state `before` is set to a state on this path."""
+        if not self._listens():
+            return
+        if state not in self._read:
+            self._given(("a state", state), STATE)
+        elif before != state:
+            self._back = self._tape.asked
+
+    def finish(self) -> None:
+        """End a path: what was set back, and not drawn from any more, is where it was."""
+        if self._listens() and self._back == self._tape.asked:
+            self._given(PUT_BACK, PUT_BACK)
+
+    def _listens(self) -> bool:
+        """Whether a path of the function is on its way; begin anew where it is another than before."""
         tape = self._tape
         if tape.quiet or tape.ordinary is not None or tape.foreign():
-            return
-        said = repr(seed)
+            return False
         # The numbers of a path are its own.
-        if self._first.setdefault(said, tape.numbers) is not tape.numbers:
+        if self._path is not tape.numbers:
+            self._path, self._read, self._back = tape.numbers, set(), -1
+        return True
+
+    def _given(self, what: Hashable, said: str) -> None:
+        if self._first.setdefault(what, self._path) is not self._path:
             self.again = said

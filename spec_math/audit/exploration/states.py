@@ -122,7 +122,9 @@ def frozen(bits: Any) -> Any:
     """
     if issubclass(type(bits), _MT19937):
         return memory(bits.ctypes.state_address, MT19937_BYTES)
-    return _frozen(type(bits).state.__get__(bits))
+    # One that is watched notes who reads its state.
+    kind = type(bits)
+    return _frozen(getattr(kind, "plain_state", kind.state).__get__(bits))
 
 
 def _frozen(state: Any) -> Any:

@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.audit.exploration.python_source import TWIN, behind
+from spec_math.audit.exploration.python_source import TWIN
 from spec_math.audit.exploration.states import MT19937_BYTES, memory, reader
+from spec_math.audit.exploration.touched import behind
 
 _HIDDEN: Any = np.random.mtrand._rand  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
 _HIDDEN_BITS: Any = _HIDDEN._bit_generator

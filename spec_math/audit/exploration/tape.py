@@ -141,15 +141,15 @@ class Tape:
 
     def finish(self) -> None:
         """End a path, and check that it did not stop short of a fork that an earlier path met."""
-        before = self._before
         if self.ordinary is not None:
             return
+        before, self._before = self._before, self.log
+        self.seeded.finish()
         if before is not None and len(self.log) < len(before) and before[: len(self.log)] == self.log:
             raise LeakError(
                 f"state leaks between runs: with the same {len(self.log)} answer(s), this run ended where the run "
                 f"before it asked {before[len(self.log)][0]}; {CURE}"
             )
-        self._before = self.log
 
     def end(self) -> None:
         """Leave the run: what it made, such as a generator kept by the code, asks this tape no more."""
