@@ -194,10 +194,9 @@ def test_rows_of_n_grams(order):
     model = NGram.learn(text, order, 7)
     contexts = np.array([model.context(tuple(rng.integers(0, 7, at % 6).tolist())) for at in range(60)])
     found = []
-    for read, add in zip(*(both_ways(one) for one in (ngram._delayed_read, ngram._delayed_add)), strict=True):
+    for fill in both_ways(ngram._delayed_fill):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(ngram, "_delayed_read", read)
-            patch.setattr(ngram, "_delayed_add", add)
+            patch.setattr(ngram, "_delayed_fill", fill)
             found.append(model.rows(contexts.reshape(60, order - 1)))
     assert found[0].tobytes() == found[1].tobytes()
     assert len(np.unique(found[0], axis=0)) > (1 if order > 1 else 0)

@@ -9,6 +9,7 @@ import numpy as np
 
 from spec_math import array_draw
 from spec_math.block_level.conditionals import Conditionals
+from spec_math.language.context_tree import padded
 from spec_math.language.kept_rows import KeptRows
 from spec_math.language.ngram import NGram
 from spec_math.language.recorded import Recorded
@@ -38,8 +39,9 @@ class GatheredLaws(Conditionals):
     def _gather(self, paths: Sequence[Tokens], role: str, model: Any) -> None:
         missing = [path for path in dict.fromkeys(paths) if (role, path) not in self._rows]
         if missing and isinstance(model, NGram | TemperedNGram):
-            contexts = np.stack([model.context(self.prefix + path) for path in missing])
-            for path, row in zip(missing, model.rows(contexts), strict=True):
+            contexts = np.array([padded(self.prefix + path, model.order - 1) for path in missing], dtype=np.int64)
+            rows = model.rows(contexts.reshape(len(missing), model.order - 1))
+            for path, row in zip(missing, rows, strict=True):
                 self._rows[role, path] = row
         elif missing and isinstance(model, Recorded | TemperedRecorded | KeptRows):
             rows = model.rows_after([self.prefix + path for path in missing])

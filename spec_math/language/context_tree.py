@@ -77,6 +77,15 @@ class ContextTree:
         return _find(self.pair_keys, np.where(nodes >= 0, nodes * self.size + tokens, -1))
 
 
+def padded(tokens: tuple[int, ...], reach: int) -> tuple[int, ...]:
+    """Return the last `reach` tokens of a text that starts with these, padded in front with -1: a context.
+
+    >>> padded((5, 6, 7), 2), padded((5,), 3)
+    ((6, 7), (-1, -1, 5))
+    """
+    return (START,) * (reach - len(tokens)) + tokens[max(0, len(tokens) - reach) :]
+
+
 def windows(tokens: Any, order: int) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
     """Cut a text into (contexts [n, order - 1], next tokens [n]), one row for each token that is no -1.
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.language.context_tree import START
+from spec_math.language.context_tree import padded
 from spec_math.language.model import check_prefix
 from spec_math.language.ngram import NGram
 from spec_math.language.tempered import TemperedNGram
@@ -53,9 +53,8 @@ class KeptRows:
         kept = self._kept
         missing = [one for one in dict.fromkeys(seen) if one not in kept]
         if missing:
-            reach = self.order - 1
-            contexts = [(START,) * (reach - len(one)) + one for one in missing]
-            rows = self.model.rows(np.array(contexts, dtype=np.int64).reshape(len(missing), reach))
+            contexts = np.array([padded(one, self.order - 1) for one in missing], dtype=np.int64)
+            rows = self.model.rows(contexts.reshape(len(missing), self.order - 1))
             rows.flags.writeable = False
             # A row of its own each: a view would hold all those that were worked out with it.
             kept.update(zip(missing, rows if len(missing) == 1 else map(_own, rows), strict=True))

@@ -10,9 +10,9 @@ import numpy as np
 
 from spec_math.arrays import Array, count
 from spec_math.kernels import Delayed, kernel
-from spec_math.language.context_tree import START, ContextTree, check_range, indices
+from spec_math.language.context_tree import ContextTree, check_range, indices, padded
 from spec_math.language.model import check_prefix
-from spec_math.language.ngram_masses import first_from, weigh
+from spec_math.language.ngram_masses import read, weigh
 
 DISCOUNT = Fraction(3, 4)
 """Taken off every count. Dyadic, so that every discounted count is exact in float64 too."""
@@ -95,10 +95,7 @@ class NGram:
         >>> NGram.learn([0, 1], order=4, size=2).context((1,)).tolist()
         [-1, -1, 1]
         """
-        tokens = check_prefix(prefix, self.size)
-        reach = self.order - 1
-        kept = tokens[max(0, len(tokens) - reach) :]
-        return np.array((START,) * (reach - len(kept)) + kept, dtype=np.int64)
+        return np.array(padded(check_prefix(prefix, self.size), self.order - 1), dtype=np.int64)
 
     def rows(self, contexts: Any) -> np.ndarray[Any, Any]:
         """Return the laws [n, V], in float64, at contexts [n, order - 1] padded in front with -1.
@@ -240,56 +237,43 @@ class NGram:
 
     def _fill(self, contexts: np.ndarray[Any, Any], laws: np.ndarray[Any, Any]) -> None:
         counts = self._counts
-        nodes, scales = np.zeros((len(contexts), self.order), np.int64), np.empty(contexts.shape)
-        weight = np.ones(len(contexts))
-        _delayed_read(contexts, self.size, counts.keys, counts.total, self._back, (nodes, scales, weight))
-        np.multiply(weight[:, None], self._base, out=laws)
-        _delayed_add(nodes, scales, counts.start, counts.pair_token, self._excess, laws)
-
-
-def _read(contexts: Any, size: int, keys: Any, total: Any, back: Any, found: Any) -> None:
-    """Fill nodes [n, order], what one count adds at each depth from 1 on [n, order - 1], and the weights [n].
-
-    It is `ContextTree.nodes` and `NGram._weights`, row by row; nodes are 0 and weights 1 before.
-    """
-    nodes, scales, weight = found
-    for row in range(contexts.shape[0]):
-        deepest = 0
-        for depth in range(1, nodes.shape[1]):
-            wanted = nodes[row, depth - 1] * (size + 1) + contexts[row, contexts.shape[1] - depth] + 1
-            at = first_from(keys, 0, len(keys), wanted)
-            if at == len(keys) or keys[at] != wanted:
-                break
-            nodes[row, depth] = at + 1
-            deepest = depth
-        for depth in range(deepest, 0, -1):
-            node = nodes[row, depth]
-            scales[row, depth - 1] = weight[row] / total[node]
-            weight[row] *= back[node]
+        tree = counts.keys, counts.start, counts.pair_token, counts.total
+        _delayed_fill(tree, (self._excess, self._back, self._base), contexts, laws)
 
 
 @kernel
-def _add(nodes: Any, scales: Any, start: Any, tokens: Any, excess: Any, laws: Any) -> None:
-    """Add the counts of every context to its row: a context never seen, and all longer ones, are the node 0."""
-    for row in range(nodes.shape[0]):
-        for depth in range(1, nodes.shape[1]):
-            node = nodes[row, depth]
-            if node == 0:
-                break
-            scale = scales[row, depth - 1]
-            for pair in range(start[node], start[node + 1]):
-                laws[row, tokens[pair]] += excess[pair] * scale
+def _fill(tree: Any, numbers: Any, contexts: Any, laws: Any) -> None:
+    """Fill the laws [n, V] at contexts [n, order - 1]: the shortest context's law, and counts of all longer ones."""
+    (_keys, start, tokens, _total), (excess, _back, base) = tree, numbers
+    nodes, scales = np.zeros(contexts.shape[1] + 1, np.int64), np.empty(contexts.shape[1] + 1)
+    for row in range(contexts.shape[0]):
+        deepest, weight = read(tree, numbers, contexts[row], nodes, scales)
+        for token in range(len(base)):
+            laws[row, token] = weight * base[token]
+        for depth in range(1, deepest + 1):
+            for pair in range(start[nodes[depth]], start[nodes[depth] + 1]):
+                laws[row, tokens[pair]] += excess[pair] * scales[depth]
 
 
-def _add_in_rows(nodes: Any, scales: Any, start: Any, tokens: Any, excess: Any, laws: Any) -> None:
+def _fill_with_arrays(tree: Any, numbers: Any, contexts: Any, laws: Any) -> None:
     """Do the same with arrays: the pairs of a node have different tokens."""
-    for law, own, scale in zip(laws, nodes[:, 1:].tolist(), scales, strict=True):
-        for depth, node in enumerate(own):
-            if node == 0:
+    (keys, start, tokens, total), (excess, back, base) = tree, numbers
+    for context, law in zip(contexts.tolist(), laws, strict=True):
+        nodes, weight = [0], 1.0
+        for older in reversed(context):
+            wanted = nodes[-1] * (len(base) + 1) + older + 1
+            at = int(np.searchsorted(keys, wanted))
+            if at == len(keys) or keys[at] != wanted:
                 break
+            nodes.append(at + 1)
+        scales: list[float] = []
+        for node in reversed(nodes[1:]):
+            scales.append(weight / total[node])
+            weight *= back[node]
+        np.multiply(base, weight, out=law)
+        for node, scale in zip(nodes[1:], reversed(scales), strict=True):
             pairs = slice(start[node], start[node + 1])
-            law[tokens[pairs]] += excess[pairs] * scale[depth]
+            law[tokens[pairs]] += excess[pairs] * scale
 
 
-_delayed_read = Delayed(kernel(_read), _read, calls=20)
-_delayed_add = Delayed(_add, _add_in_rows, calls=20)
+_delayed_fill = Delayed(_fill, _fill_with_arrays, calls=20)

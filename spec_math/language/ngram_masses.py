@@ -24,20 +24,10 @@ def weigh(tree: Any, numbers: Any, contexts: Any, tokens: Any, masses: Any) -> N
     >>> masses.tolist()
     [[0.75, 0.25]]
     """
-    (keys, start, successors, total), (excess, back, base) = tree, numbers
-    depths = contexts.shape[1] + 1
-    nodes, scales = np.zeros(depths, np.int64), np.empty(depths)
+    (_keys, start, successors, _total), (excess, _back, base) = tree, numbers
+    nodes, scales = np.zeros(contexts.shape[1] + 1, np.int64), np.empty(contexts.shape[1] + 1)
     for row in range(contexts.shape[0]):
-        deepest, weight = 0, 1.0
-        for depth in range(1, depths):
-            wanted = nodes[depth - 1] * (len(base) + 1) + contexts[row, depths - 1 - depth] + 1
-            at = first_from(keys, 0, len(keys), wanted)
-            if at == len(keys) or keys[at] != wanted:
-                break
-            nodes[depth], deepest = at + 1, depth
-        for depth in range(deepest, 0, -1):
-            scales[depth] = weight / total[nodes[depth]]
-            weight *= back[nodes[depth]]
+        deepest, weight = read(tree, numbers, contexts[row], nodes, scales)
         for column in range(tokens.shape[1]):
             mass = weight * base[tokens[row, column]]
             for depth in range(1, deepest + 1):
@@ -46,6 +36,31 @@ def weigh(tree: Any, numbers: Any, contexts: Any, tokens: Any, masses: Any) -> N
                 if at < end and successors[at] == tokens[row, column]:
                     mass += excess[at] * scales[depth]
             masses[row, column] = mass
+
+
+@register_jitable
+def read(tree: Any, numbers: Any, context: Any, nodes: Any, scales: Any) -> tuple[int, float]:
+    """Fill the nodes [order] of a context and what one count adds at each [order]; return how deep, and the weight.
+
+    It is `ContextTree.nodes` and `NGram._weights` of one context; what `weigh` takes.
+
+    >>> tree, numbers = ([1], None, None, [4, 2]), (None, [0.5, 0.25], [0.25, 0.75])
+    >>> nodes, scales = [0, 0], [0.0, 0.0]
+    >>> read(tree, numbers, [0], nodes, scales), nodes, scales
+    ((1, 0.25), [0, 1], [0.0, 0.5])
+    """
+    (keys, _start, _tokens, total), (_excess, back, base) = tree, numbers
+    deepest, weight = 0, 1.0
+    for depth in range(1, len(nodes)):
+        wanted = nodes[depth - 1] * (len(base) + 1) + context[len(nodes) - 1 - depth] + 1
+        at = first_from(keys, 0, len(keys), wanted)
+        if at == len(keys) or keys[at] != wanted:
+            break
+        nodes[depth], deepest = at + 1, depth
+    for depth in range(deepest, 0, -1):
+        scales[depth] = weight / total[nodes[depth]]
+        weight *= back[nodes[depth]]
+    return deepest, weight
 
 
 @register_jitable

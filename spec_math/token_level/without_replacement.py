@@ -10,10 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import Array, array_namespace, as_laws, count, is_exact, positive_part
+from spec_math.arrays import Array, array_namespace, as_laws, count, is_exact, positive_part, zeros_like
 from spec_math.arrays import as_law as checked
 from spec_math.chance import Coin
-from spec_math.distribution import as_probability, capped_ratio, residual_of, restriction
+from spec_math.distribution import as_probability, capped_ratio, residual_of
 from spec_math.kernels import inner_kernel, kernel
 from spec_math.mean import Mean, of_independent
 from spec_math.scheme import Emission, Proven, Scheme, Tokens, drafted, token_of
@@ -124,14 +124,20 @@ def estimate(target: Any, draft: Any, k: int, paths: int, rng: Any) -> Mean:
 def without(d: Array, tokens: Any) -> Array:
     """Return the draft law [V] without some tokens, divided by the mass left.
 
+    Raises:
+        ValueError: none is left.
+
     >>> without(checked(["1/2", "1/4", "1/4"]), [0]).tolist()
     [Fraction(0, 1), Fraction(1, 2), Fraction(1, 2)]
     """
     if not len(tokens):
         return d
-    keep = d > 0
-    keep[list(tokens)] = False
-    return restriction(d, keep)
+    left = array_namespace(d).asarray(d, copy=True)
+    left[list(tokens)] = zeros_like(d[:1])[0]
+    total = left.sum()
+    if total == 0:
+        raise ValueError("what is left of the draft has mass 0, so there is no law on it; leave out fewer tokens")
+    return left / total
 
 
 def _rejected(r: Array, d: Array, steps: int) -> Any:
