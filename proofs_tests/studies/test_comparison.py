@@ -130,6 +130,20 @@ def test_an_anchored_tally_is_unbiased_and_its_error_is_that_of_the_difference_e
     assert plain.error > 2 * tally.error
 
 
+def test_a_tally_is_the_same_however_its_values_come():
+    values = np.random.default_rng(5).random(200)
+    at_once, in_parts, one_by_one = Tally(), Tally(), Tally()
+    at_once.add(values)
+    for start in range(0, 200, 20):
+        in_parts.add(values[start : start + 20])
+    for value in values.tolist():
+        one_by_one.add_one(value)
+    for tally in (at_once, in_parts, one_by_one):
+        assert tally.count == 200
+        assert abs(tally.mean - values.mean()) < 2.0**-45
+        assert abs(tally.error - values.std(ddof=1) / 200**0.5) < 2.0**-45
+
+
 def test_csv_and_json_hold_the_rows():
     result = compare(positions(), SCHEMES, (1, 2), ignore)
     verdicts = {scheme: judge(scheme) for scheme in SCHEMES[:2]}

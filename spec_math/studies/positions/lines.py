@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from math import log
 
 import numpy as np
 
@@ -78,15 +79,16 @@ class Facts:
         >>> facts.largest.mean, round(facts.entropy.mean, 4), facts.overlap.mean
         (0.5, 0.6931, 0.75)
         """
-        targets, logs, largest = batch.targets, batch.target_logs, np.ones(len(batch.targets))
+        targets, logs, largest = batch.targets, batch.target_logs, [1.0] * len(batch.targets)
         if logs is None:
-            largest = targets.max(axis=1)
+            largest = targets.max(axis=1).tolist()
             logs = np.maximum(targets, 5e-324)
             np.log(logs, out=logs)
-        found = np.array([_sum_and_product(*pair) for pair in zip(targets, logs, strict=True)])
-        self.largest.add(largest / found[:, 0])
-        self.entropy.add(np.log(found[:, 0]) - found[:, 1] / found[:, 0])
-        self.overlap.add(overlaps)
+        for row, logs_of_row, most, overlap in zip(targets, logs, largest, overlaps.tolist(), strict=True):
+            total, product = _sum_and_product(row, logs_of_row)
+            self.largest.add_one(most / total)
+            self.entropy.add_one(log(total) - product / total)
+            self.overlap.add_one(overlap)
 
     def __str__(self) -> str:
         if not self.largest.count:

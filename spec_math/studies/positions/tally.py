@@ -11,6 +11,9 @@ from spec_math.studies.positions.stream import FLOAT
 CONFIDENCE = 0.99
 """How often the interval of what was run holds the truth, at least."""
 
+FEW = 64
+"""Values that are added one by one: a NumPy call would cost more than so few additions do."""
+
 
 @dataclass
 class Tally:
@@ -40,13 +43,28 @@ class Tally:
         """
         self.runs += runs
         self.count += len(values)
-        # Plain floats: a NumPy call a chunk and column would cost more than the few additions do.
-        for value in values.tolist():
-            self.total += value
-            self.squares += value * value
+        if len(values) < FEW:
+            for value in values.tolist():
+                self.total += value
+                self.squares += value * value
+        else:
+            self.total += float(values.sum())
+            self.squares += float(values @ values)
         if anchors is not None:
             self.differences = self.differences or Tally()
             self.differences.add(values - anchors)
+
+    def add_one(self, value: float) -> None:
+        """Take in one value that no program was run for.
+
+        >>> tally = Tally()
+        >>> tally.add_one(0.5)
+        >>> tally.mean
+        0.5
+        """
+        self.count += 1
+        self.total += value
+        self.squares += value * value
 
     @property
     def mean(self) -> float:
