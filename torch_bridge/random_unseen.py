@@ -86,7 +86,7 @@ def _leaving(tape: Tape, plain: Any) -> Any:
         if plain.__name__ == "get_rng_state":
             tape.seeded.read(before)
         elif plain.__name__ == "set_rng_state":
-            tape.seeded.restored(before, state_of(torch.default_generator))
+            tape.seeded.restored(before, lambda: state_of(torch.default_generator))
         return found
 
     seeding.__name__ = plain.__name__

@@ -19,7 +19,7 @@ def limited(number: int, option: str, most: int = LARGEST) -> int:
     """Return a number that an option was given, a whole number from 1 to `most`.
 
     Raises:
-        ValueError, TypeError: it is none.
+        ValueError, TypeError: it is no whole number, below 1, or above `most`.
 
     >>> limited(300, "--lookahead", 256)
     Traceback (most recent call last):

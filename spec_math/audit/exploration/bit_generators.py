@@ -99,7 +99,8 @@ def _watched(real: Any) -> Any:
         def state(self, value: Any) -> None:
             before = frozen(self)
             plain.__set__(self, value)
-            DESK.seeded.restored(("numpy", before), ("numpy", DESK.bits.left(self)))
+            DESK.bits.left(self)
+            DESK.seeded.restored(("numpy", before), lambda: ("numpy", frozen(self)))
 
     Watched.__name__ = Watched.__qualname__ = real.__name__
     return Watched

@@ -161,7 +161,7 @@ def _generators(tape: Tape, real: Any) -> tuple[list[Place], list[Any], list[tup
 
     def set_state(self: Any, state: Any) -> Any:
         before, found = at_present(self), real.set_state(self, state)
-        tape.seeded.restored(before, at_present(self))
+        tape.seeded.restored(before, lambda: at_present(self))
         return found
 
     methods = {one.__name__: one for one in (seed, manual_seed, get_state, set_state)}

@@ -105,6 +105,7 @@ class Followed:
                 for source in (*self._sources, *WATCHED):
                     stack.enter_context(source(self.tape))
                 outcome = self._watched(arguments, alive)
+                self.tape.seeded.finish()  # while generators are as the function left them
             self.tape.finish()
         except (Exception, SystemExit) as error:
             _check_seen(self.tape, error)

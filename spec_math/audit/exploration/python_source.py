@@ -178,7 +178,7 @@ def _methods(tape: Tape) -> dict[str, Any]:
             touched(self).seed(lambda: CORE.setstate(self, state.seeded), state.drawn)
         else:
             touched(self).seed(lambda: plain_set(self, state))
-        tape.seeded.restored(before, touched(self).at_present())
+        tape.seeded.restored(before, touched(self).at_present)
 
     listed = (uniform, randrange, randint, choice, choices, sample, shuffle, expovariate, seed, getstate, setstate)
     methods: dict[str, Any] = {"random": uniform_number, **{one.__name__: one for one in listed}}

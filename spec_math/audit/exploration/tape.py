@@ -144,7 +144,6 @@ class Tape:
         if self.ordinary is not None:
             return
         before, self._before = self._before, self.log
-        self.seeded.finish()
         if before is not None and len(self.log) < len(before) and before[: len(self.log)] == self.log:
             raise LeakError(
                 f"state leaks between runs: with the same {len(self.log)} answer(s), this run ended where the run "
