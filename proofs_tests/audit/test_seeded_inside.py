@@ -190,7 +190,8 @@ def puts_one_back_and_draws_from_another(tokens: Any, target: Any, draft: Any) -
     kept = KEPT.random() < target[x] / draft[x]
     KEPT.setstate(state)
     left = [max(t - d, 0 * t) for t, d in zip(target, draft, strict=True)]
-    return x if kept else random.choices(range(len(left)), left)[0]
+    other = random.choices(range(len(left)), left)[0]
+    return x if kept else other
 
 
 def test_one_of_two_generators_is_put_back() -> None:
