@@ -8,7 +8,7 @@ from collections.abc import Iterator
 # From the ground up. A module imports from lower floors, or from its own package; those that share a floor do not know
 # of each other. `spec_math/__init__.py` is the roof.
 FLOORS = [
-    {"number_types", "kernels", "notebook", "files", "mean", "invariants"},
+    {"lazy", "number_types", "kernels", "notebook", "files", "mean", "invariants"},
     {"arrays", "float_allowance", "verdict_values", "result"},
     {"masses", "array_draw"},
     {"flip_and_draw", "path"},

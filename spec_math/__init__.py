@@ -3,8 +3,9 @@
 What is named here is loaded when it is first used: `import spec_math` alone loads nothing.
 """
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from spec_math.lazy import lazily
 
 if TYPE_CHECKING:
     from spec_math.arrays import exact, proportional_to
@@ -15,16 +16,18 @@ if TYPE_CHECKING:
     from spec_math.token_level import SCHEMES
     from spec_math.verdict import Lossless, Lossy, Undecided, check_lossless
 
-_MODULES = {
-    "arrays": ("exact", "proportional_to"),
-    "block_level.lossless": ("check_lossless_block",),
-    "chance": ("Coin", "Cumulative", "law", "replay", "sample"),
-    "distribution": ("overlap", "residual", "total_variation"),
-    "scheme": ("Emission", "Scheme"),
-    "token_level": ("SCHEMES",),
-    "verdict": ("Lossless", "Lossy", "Undecided", "check_lossless"),
-}
-_PLACES = {name: module for module, names in _MODULES.items() for name in names}
+__getattr__ = lazily(
+    __name__,
+    {
+        "spec_math.arrays": ("exact", "proportional_to"),
+        "spec_math.block_level.lossless": ("check_lossless_block",),
+        "spec_math.chance": ("Coin", "Cumulative", "law", "replay", "sample"),
+        "spec_math.distribution": ("overlap", "residual", "total_variation"),
+        "spec_math.scheme": ("Emission", "Scheme"),
+        "spec_math.token_level": ("SCHEMES",),
+        "spec_math.verdict": ("Lossless", "Lossy", "Undecided", "check_lossless"),
+    },
+)
 
 __all__ = [
     "SCHEMES",
@@ -46,21 +49,6 @@ __all__ = [
     "sample",
     "total_variation",
 ]
-
-
-def __getattr__(name: str) -> Any:
-    """Load a name where it is defined, or a package by its own name, as in spec_math.token_level."""
-    if name in _PLACES:
-        found = getattr(import_module(f"spec_math.{_PLACES[name]}"), name)
-        globals()[name] = found
-        return found
-    if not name.startswith("_"):
-        try:
-            return import_module(f"spec_math.{name}")
-        except ModuleNotFoundError as error:
-            if error.name != f"spec_math.{name}":
-                raise
-    raise AttributeError(f"module 'spec_math' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:
