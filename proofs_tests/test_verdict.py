@@ -199,3 +199,16 @@ def test_torch_laws_are_judged() -> None:
 def test_a_bracket_knows_its_width() -> None:
     assert Bracket(Fraction(1, 3), Fraction(1, 2)).gap == Fraction(1, 6)
     assert Optimal(Fraction(1), None).acceptance == 1
+
+
+def test_a_mistake_in_the_code_is_told_first_with_its_line() -> None:
+    def verify(coin: Any, tokens: Any, target: Any, draft: Any) -> int:
+        x = tokens[0]
+        if coin.flip(min(1, target[x] / draft[x])):
+            return x
+        return coin.draw(spec_math.residual(target, draft))  # type: ignore[name-defined]  # noqa: F821
+
+    verdict = check_lossless(verify, ["1/4", "3/4"], ["1/2", "1/2"])
+    assert isinstance(verdict, Lossy)
+    line = verify.__code__.co_firstlineno + 4
+    assert verdict.reason.startswith(f"its code fails with NameError in verify, test_verdict.py, line {line}: ")

@@ -228,6 +228,9 @@ class Enumerating(FlipAndDraw):
         self._masses: list[Any] = [Fraction(1)]
         self.mass: Any = Fraction(1)
         self.gaps: list[float] = []
+        # Paths whose mass is below this ask for no further coin; `cut` says that the current path did, or has no end.
+        self.least: Any = 0
+        self.cut = False
 
     @property
     def stored(self) -> frozenset[str]:
@@ -243,6 +246,7 @@ class Enumerating(FlipAndDraw):
         """Begin the path that the tape holds."""
         self._place = 0
         self.mass = self._masses[0]
+        self.cut = False
 
     @property
     def taken(self) -> tuple[Choice, ...]:
@@ -305,7 +309,8 @@ class Enumerating(FlipAndDraw):
             raise UnrepeatableError(
                 f"the program is not a function of its coin: on the same path it asked {first} and then {then}"
             )
-        if self._place >= LONGEST:
+        if self._place >= LONGEST or (self.least and self.mass < self.least):
+            self.cut = True
             raise EndlessError(f"one path asks for more than {LONGEST:,} coins; bound the program's loop")
         self._tape.append((kind, question, options, 0))
 

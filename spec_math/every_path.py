@@ -12,9 +12,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import accumulate
+from math import inf, log
 from typing import Any
 
-from spec_math.chance import ChanceError, Coin, EndlessError, Enumerating, UnrepeatableError
+from spec_math.chance import LONGEST, ChanceError, Coin, Enumerating, UnrepeatableError
 from spec_math.float_allowance import Level
 from spec_math.number_types import Symbol
 from spec_math.verdict_values import Lossy, Reason, Undecided, Verdict
@@ -22,8 +23,16 @@ from spec_math.verdict_values import Lossy, Reason, Undecided, Verdict
 BUDGET = 1_000_000
 """The paths that a judge walks at most, where the caller does not say otherwise."""
 
-ENDLESS = 10
-"""The paths that are cut where they ask for too many coins; what is left is not walked after so many."""
+HEAVY, LIGHTER = Fraction(1, 64), 8
+"""A program with an endless path is walked along its heavy paths: the mass of a path at first, and by what it falls."""
+
+UNWALKED = 1e-6
+"""The mass of paths that a verdict on an endless program may leave unwalked; where it is soon done, 1e-9 are left."""
+
+NEARLY_ALL, SOON = 1e-9, 20_000
+
+ENDLESS = f"one path asks for more than {LONGEST:,} coins"
+"""Said of a program with such a path, which is a loop on its coin."""
 
 REPEATED = 10_000
 """The paths that are walked again before a law that was walked is told to be wrong."""
@@ -46,7 +55,8 @@ class Walked:
 
     `unexplored` is the mass of the paths that the budget left, or that have no end; `lengths` the chances of paths with
     so many coins, `gaps` how far the masses of the j-th coins were from summing to 1, `stored` the floating types of
-    what the coins were handed, `endless` why paths that ask for coins without end were cut.
+    what the coins were handed, `endless` why paths that ask for coins without end were cut. Paths of less mass than
+    `least` asked for no further coin.
 
     Made by `walk`.
     """
@@ -60,6 +70,7 @@ class Walked:
     gaps: list[float] = field(default_factory=list[float])
     stored: frozenset[str] = frozenset()
     endless: str = ""
+    least: Any = 0
     first: list[tuple[Any, Any]] = field(default_factory=list[tuple[Any, Any]])
 
     @property
@@ -68,9 +79,9 @@ class Walked:
         return max(self.lengths, default=0)
 
     @property
-    def walked(self) -> tuple[int, Any]:
-        """The number of paths, and the mass of those that were not walked."""
-        return self.paths, self.unexplored
+    def walked(self) -> tuple[int, Any, str]:
+        """The number of paths, the mass of those that were not walked, and why paths without end were cut."""
+        return self.paths, self.unexplored, self.endless
 
     def levels(self, unit: float, gap: float, carried: bool = False) -> list[Level]:
         """Return the levels of coins for `float_allowance.rounding`: `gap` is that of the laws behind each coin.
@@ -98,15 +109,60 @@ def walk(
     `broken(outcome)` is the verdict on an outcome that cannot be one. That, masses that are not a probability
     distribution, and an exception where any other path returns, are Lossy, with the path, if the path breaks once more;
     where all paths raise, nothing was judged. `said(error)` puts an exception into words. Laws are stored in `types`:
-    in no others, if `closed`.
+    in no others, if `closed`. A program with a path that has no end is walked along its heavy paths, and then along
+    lighter ones, until what is left is small.
 
     >>> found = walk(lambda coin: coin.flip(Fraction(1, 3)), lambda outcome: None, str)
     >>> found.masses, found.paths
     ({True: Fraction(1, 3), False: Fraction(2, 3)}, 2)
     """
-    coin, found = Enumerating(types, closed), Walked()
+    found = _walked_once(program, broken, said, budget, Enumerating(types, closed))
+    if not found.endless or found.fault is not None:
+        return found
+    least, left, before, needed = HEAVY, budget, found, inf
+    while left > 0:
+        coin = Enumerating(types, closed)
+        coin.least = least
+        before, found = found, _walked_once(program, broken, said, left, coin)
+        left -= found.paths
+        needed = _foreseen(before, found, least)
+        next_walk = found.paths * found.paths / before.paths
+        if found.fault is not None or found.unexplored <= NEARLY_ALL or (needed > left and next_walk > SOON):
+            break
+        least = least / LIGHTER
+    if found.unexplored > before.unexplored:  # the budget ended within the last walk
+        found = before
+    found.endless = f"{ENDLESS}, and {_paths(needed)} would decide"
+    if found.fault is None and not found.masses:
+        found.fault = Undecided(Reason.BUDGET, found.endless)
+    return found
+
+
+def _foreseen(before: Walked, found: Walked, least: Fraction) -> float:
+    """Return the paths after which so little is left that a verdict is possible, by what the last two walks left."""
+    if least >= HEAVY / LIGHTER or found.unexplored <= UNWALKED:
+        return 0.0 if found.paths < SOON else inf
+    gained, grown = float(before.unexplored / found.unexplored), found.paths / before.paths
+    if gained <= 1:
+        return inf
+    steps = max(1.0, log(found.unexplored / UNWALKED) / log(gained))
+    return found.paths * grown**steps
+
+
+def _paths(needed: float) -> str:
+    return f"only some {needed:.1g} paths" if needed < inf else "no number of paths"
+
+
+def _walked_once(
+    program: Program,
+    broken: Callable[[Any], Lossy | None],
+    said: Callable[[BaseException], str],
+    budget: int,
+    coin: Enumerating,
+) -> Walked:
+    """Walk the paths of a program depth first; where the coin has no least mass, up to the first that has no end."""
+    found = Walked()
     raised: Verdict | None = None
-    endless = 0
     while True:
         coin.rewind()
         found.paths += 1
@@ -114,34 +170,32 @@ def walk(
             outcome = program(coin)
         except UnrepeatableError as error:
             found.fault = Undecided(Reason.NOT_JUDGED, f"{error}", coin.choices())
-        except EndlessError as error:
-            endless = endless + 1
-            found.unexplored = found.unexplored + coin.mass
-            if endless == ENDLESS:
-                found.unexplored, found.endless = _left(found), f"{error}; a larger budget does not help"
-                found.fault = None if found.masses else Undecided(Reason.BUDGET, f"{error}", coin.choices()[:8])
-                break
         except (Exception, SystemExit) as error:  # whatever a program raises is evidence against it
-            if raised is None or isinstance(error, ChanceError):
-                raised = _raised_again(program, coin, error, Lossy(said(error), path=coin.choices()))
-            if isinstance(error, ChanceError) or found.masses:
-                found.fault = raised
-            if not isinstance(error, ChanceError) and isinstance(raised, Lossy):
-                found.raised = raised
+            if not coin.cut:
+                if raised is None or isinstance(error, ChanceError):
+                    raised = _raised_again(program, coin, error, Lossy(said(error), path=coin.choices()))
+                if isinstance(error, ChanceError) or found.masses:
+                    found.fault = raised
+                if not isinstance(error, ChanceError) and isinstance(raised, Lossy):
+                    found.raised = raised
         else:
-            fault = broken(outcome)
+            fault = None if coin.cut else broken(outcome)
             if fault is not None:
                 found.fault = _broken_again(program, coin, broken, replace(fault, path=coin.choices()))
             elif raised is not None:
                 found.fault = raised
-            else:
+            elif not coin.cut:
                 _add(found, outcome, coin)
-        if found.fault is not None or not coin.advance():
+        if coin.cut and found.fault is None:
+            found.endless = ENDLESS
+        if found.fault is not None or (found.endless and not coin.least) or not coin.advance():
             break
         if found.paths >= budget:
             found.unexplored = _left(found)
             break
-    if found.fault is None and raised is not None:
+    if found.endless:
+        found.unexplored, found.least = _left(found), coin.least
+    if found.fault is None and raised is not None and not found.endless:
         found.fault = raised
         if isinstance(raised, Lossy):
             said_of_all = f"{raised.reason} (and each of the {found.paths:,} paths raises)"
@@ -167,6 +221,8 @@ def repeats(
     # Runs in between, so that a program that counts its calls does not come out even.
     between = 1 - len(found.first) % 2
     coins = [Enumerating(types, closed) for _ in range(times)]
+    for coin in coins:
+        coin.least = found.least
     return all(_once_more(program, found.first, coin, between + turn % 3) for turn, coin in enumerate(coins))
 
 
@@ -180,12 +236,11 @@ def _once_more(program: Program, first: list[tuple[Any, Any]], coin: Enumerating
         coin.rewind()
         try:
             outcome = program(coin)
-        except EndlessError:
-            outcome = None
-        except (Exception, SystemExit):  # it returned before
-            return False
+        except (Exception, SystemExit):
+            if not coin.cut:  # it returned before
+                return False
         else:
-            if (outcome, coin.mass) != waiting.pop():
+            if not coin.cut and (outcome, coin.mass) != waiting.pop():
                 return False
         if not coin.advance():
             break

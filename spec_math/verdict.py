@@ -7,16 +7,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from math import frexp, ldexp
 from typing import Any
 
 import numpy as np
 
 from spec_math.arrays import Array, as_laws, asarray, count, divided_in_float64, is_exact, storage, sum_gap
 from spec_math.beside_the_coin import standing_still
-from spec_math.chance import Coin
-from spec_math.every_path import BUDGET, NOT_OF_ITS_COIN, NOT_REPEATED, OFTEN, Walked, repeats, walk
+from spec_math.chance import Coin, Cumulative
+from spec_math.every_path import BUDGET, NOT_OF_ITS_COIN, NOT_REPEATED, OFTEN, UNWALKED, Walked, repeats, walk
+from spec_math.flip_and_draw import FlipAndDraw
 from spec_math.float_allowance import UNIT, Allowance, adding_up, cap, rounding, unit_of
-from spec_math.masses import divided, possible
+from spec_math.masses import as_list, divided, possible
 from spec_math.number_types import as_text
 from spec_math.scheme import Scheme, Tokens, draw_independent, is_index
 from spec_math.verdict_values import (
@@ -53,6 +55,7 @@ def judged(
     bound: Allowance | float = 0.0,
     paths: int = 0,
     unexplored: Any = 0,
+    endless: str = "",
 ) -> Verdict:
     """Decide whether one law is another: the one judge of two laws, {outcome: mass}, tokens or texts.
 
@@ -60,6 +63,7 @@ def judged(
     the cap by is not forgiven: beyond the cap, and within what rounding explains, nothing is decided. `unexplored` is
     the mass of the paths that were not walked: then Σ (emitted − wanted)+ and that much more bracket the distance. What
     was left out of the law that was found (`Allowance.left_out`) may hide as much: it counts against Lossless too.
+    Where a program has paths without end (`endless`), `UNWALKED` of unexplored mass is forgiven, and told as the bound.
     An outcome that is an int is a token of the counterexample, a tuple a text.
 
     >>> judged({0: 0.5, 1: 0.5}, {0: 0.25, 1: 0.75}).total_variation
@@ -85,11 +89,12 @@ def judged(
     if most <= (allowed.forgiven - allowed.measured if allowed.measured else allowed.forgiven):
         return Lossless(paths, allowed.forgiven)
     if unexplored:
-        return Undecided(
-            Reason.BUDGET,
-            f"{paths:,} paths left {float(unexplored):.3g} of the mass unexplored, and what they emit decides nothing; "
-            "raise budget, or judge a smaller case",
-        )
+        if endless and unexplored <= UNWALKED:
+            looped = f"it may loop, and paths of mass {float(unexplored):.2g} in all were not walked"
+            return Lossless(paths, float(distance + unexplored) + allowed.forgiven, assumed=(looped,))
+        cure = f"{endless}; bound the program's loop" if endless else "raise budget, or judge a smaller case"
+        left = f"{paths:,} paths left {float(unexplored):.3g} of the mass unexplored"
+        return Undecided(Reason.BUDGET, f"{left}, and what they emit decides nothing; {cure}")
     if allowed.left_out:
         return Undecided(
             Reason.ROUNDING,
@@ -129,6 +134,9 @@ NUMBERS = (1, 2, 3)
 
 LUCKY = 8
 """A law on so few paths, that is the target's though the coin is asked for drafts alone, is walked again so often."""
+
+DOUBLE, SINGLE, SIMPLE = 53, 24, 8
+"""The significant bits of a number in float64 and in float32, and of one that is simple rather than rounded."""
 
 UNASKED = 20_000
 """The paths, as foreseen, up to which it is judged for a number of drafts that nobody asked for."""
@@ -187,6 +195,7 @@ class _Question:
     types: tuple[str, ...]
     at_most: float
     budget: int
+    bits: list[int] | None = None
 
     def answered(self, k: int, fixed: int | None = None) -> Verdict:
         """Judge the verifier for k drafts; a scheme whose number is fixed ignores k."""
@@ -244,11 +253,12 @@ class _Question:
             drafts.clear()
             drafts.append(draw(coin, _copy(draft), k))
             # Fresh copies: a verifier that writes into its laws must not spoil the next path.
-            return verify(coin, drafts[0], _copy(target), _copy(draft))
+            asked = coin if self.bits is None else NotingBits(coin, self.bits)
+            return verify(asked, drafts[0], _copy(target), _copy(draft))
 
         def said(error: BaseException) -> str:
             shown = str(drafts[0]) if drafts else "(none drawn yet)"
-            return f"{type(error).__name__} for the drafts {shown}: {error}"
+            return raised_in_words(error, f"for the drafts {shown}")
 
         size = len(target)
         found = walk(program, lambda token: _broken(token, size), said, self.budget, self.types, closed=True)
@@ -265,25 +275,29 @@ class _Question:
         often = LUCKY if lucky else OFTEN
         if (lucky or isinstance(verdict, Lossy)) and not repeats(program, found, self.types, True, often):
             verdict = Undecided(Reason.NOT_JUDGED, f"{NOT_REPEATED}: {NOT_OF_ITS_COIN}")
-        if isinstance(verdict, Undecided) and verdict.reason is Reason.BUDGET and found.endless:
-            left = f"{found.paths:,} paths left {float(found.unexplored):.3g} of the mass unexplored"
-            verdict = replace(verdict, explanation=f"{left}, and what they emit decides nothing; {found.endless}")
         return self._in_float64(verdict, k), False
 
     def _in_float64(self, verdict: Verdict, k: int) -> Verdict:
         """Ask again for the same laws, stored as float64 and divided by their sums: there rounding explains nothing.
 
-        What is wrong there is lossy; what is right there was off by rounding, however much that was.
+        What is wrong there is lossy, unless its numbers look rounded. What is right there was off by rounding.
         """
         rounded = isinstance(verdict, Undecided) and verdict.reason is Reason.ROUNDING
-        if not (rounded or isinstance(verdict, Lossy)) or self.types in ((), ("float64",)):
+        if (isinstance(verdict, Undecided) and not rounded) or self.types in ((), ("float64",)):
             return verdict
-        finer = replace(self, laws=tuple(map(divided_in_float64, self.laws)), types=("float64",))._judged(k)[0]
-        if isinstance(finer, Lossy) and rounded:
-            return replace(finer, reason=f"with the same laws as float64, {finer.reason}")
-        if isinstance(finer, Lossless) and isinstance(verdict, Lossy):
+        bits: list[int] = []
+        finer = replace(self, laws=tuple(map(divided_in_float64, self.laws)), types=("float64",), bits=bits)._judged(k)[
+            0
+        ]
+        if isinstance(verdict, Lossy):
+            if not isinstance(finer, Lossless):
+                return verdict
             return Undecided(Reason.ROUNDING, f"{verdict.reason}; with the same laws as float64 it is lossless")
-        return verdict
+        if isinstance(finer, Lossless):
+            return verdict
+        if isinstance(finer, Lossy):
+            return finer_in_words(finer, [] if rounded else bits)
+        return verdict if rounded else replace(finer, explanation=f"with the same laws as float64, {finer.explanation}")
 
     def _allowed(self, found: Walked, exact_draws: int) -> Allowance:
         """Return what rounding explains; drafts that are drawn from the draft law as it is stored lose nothing."""
@@ -302,7 +316,45 @@ class _Question:
     def _assumed(self, verdict: Lossless) -> tuple[str, ...]:
         drafted = "the scheme" if isinstance(self.verifier, Scheme) else "the judge, independently from the draft law"
         floats = "the coins were handed floats, so that this is a verdict on floats"
-        return (f"drafts are drawn by {drafted}", *((floats,) if verdict.bound and not self.types else ()))
+        told = verdict.assumed or ((floats,) if verdict.bound and not self.types else ())
+        return (f"drafts are drawn by {drafted}", *told)
+
+
+class NotingBits(FlipAndDraw):
+    """A coin that notes floats with so few significant bits that they look rounded to float32 or coarser."""
+
+    def __init__(self, coin: Coin, bits: list[int]) -> None:
+        self._coin, self._bits = coin, bits
+
+    def flip(self, p: Any) -> bool:
+        self._note([p])
+        return self._coin.flip(p)
+
+    def draw(self, masses: Any) -> int:
+        self._note(masses.masses if isinstance(masses, Cumulative) else as_list(masses))
+        return self._coin.draw(masses)
+
+    def _note(self, numbers: list[Any]) -> None:
+        for number in [] if self._bits else numbers:
+            whole = int(ldexp(abs(frexp(float(number))[0]), DOUBLE)) if 0 < number <= 1 else 1
+            bits = DOUBLE + 1 - (whole & -whole).bit_length()
+            if SIMPLE < bits <= SINGLE:
+                self._bits.append(bits)
+
+
+def finer_in_words(finer: Lossy, bits: list[int]) -> Verdict:
+    """Say what a judgement in float64 shows of a verifier that was right to within the rounding of its laws' own type.
+
+    `bits` holds the significant bits of a number that looks rounded there too, and could explain what is wrong.
+
+    >>> finer_in_words(Lossy("token 3 is too likely"), []).reason
+    'with the same laws as float64, token 3 is too likely'
+    """
+    said = f"with the same laws as float64, {finer.reason}"
+    if not bits:
+        return replace(finer, reason=said)
+    coarse = f"; a number that it computed has {bits[0]} significant bits there: it may round to a coarser type"
+    return Undecided(Reason.ROUNDING, said + coarse, finer.path)
 
 
 def _broken(token: Any, size: int) -> Lossy | None:
@@ -311,6 +363,29 @@ def _broken(token: Any, size: int) -> Lossy | None:
     if not 0 <= token < size:
         return Lossy(f"emitted the token {token}, outside 0..{size - 1}", token=int(token))
     return None
+
+
+OF_THE_CODE = (NameError, TypeError, AttributeError, ImportError, SyntaxError)
+"""Exceptions that speak of a function's code, and not of the numbers that it was given."""
+
+
+def raised_in_words(error: BaseException, where: str) -> str:
+    """Say what a program raised; an error of its code comes with the line that raises it.
+
+    >>> raised_in_words(ValueError("too small"), "for the drafts (0,)")
+    'ValueError for the drafts (0,): too small'
+    """
+    if not isinstance(error, OF_THE_CODE):
+        return f"{type(error).__name__} {where}: {error}"
+    traceback = error.__traceback__
+    while traceback is not None and traceback.tb_next is not None:
+        traceback = traceback.tb_next
+    if traceback is None:
+        return f"its code fails with {type(error).__name__}: {error} ({where})"
+    code = traceback.tb_frame.f_code
+    file = code.co_filename.rpartition("/")[2]
+    place = f"{code.co_name}, {file}, line {traceback.tb_lineno}"
+    return f"its code fails with {type(error).__name__} in {place}: {error} ({where})"
 
 
 def _copy(x: Array) -> Array:

@@ -18,7 +18,8 @@ from spec_math.block_level.lossless import asked_in_float64
 from spec_math.distribution import residual
 from spec_math.language.model import InFloat64
 from spec_math.testing import NotLosslessError, UndecidedError, assert_lossless_block
-from spec_math.verdict import Lossless, Lossy, Reason, Undecided
+from spec_math.token_level import single
+from spec_math.verdict import Lossless, Lossy, Reason, Undecided, check_lossless
 
 TARGET = np.array([0.5, 0.25, 0.25]).astype(ml_dtypes.bfloat16)
 DRAFT = np.array([0.25, 0.5, 0.25]).astype(ml_dtypes.bfloat16)
@@ -147,3 +148,53 @@ def test_masses_that_a_verifier_asks_its_coin_for_are_lossy_on_every_path_too() 
         raise KeyError((coin, tokens, target, draft))
 
     assert isinstance(check_sampler(raises, *LAWS, 1), Undecided)
+
+
+# Masses that float16 and bfloat16 hold exactly.
+EIGHTHS = [3 / 8, 3 / 8, 1 / 8, 1 / 8], [1 / 8, 1 / 4, 1 / 4, 3 / 8]
+
+
+def sometimes_three(coin: Any, tokens: Any, target: Array, draft: Array, chance: float = 0.005) -> int:
+    """Replaces so many answers by token 3: a total variation of 7/8 of that."""
+    return 3 if coin.flip(chance) else single.verify(coin, tokens[0], target, draft)
+
+
+def rounding_its_ratio(coin: Any, tokens: Any, target: Array, draft: Array) -> int:
+    """A right verifier that computes its chance in half precision, whatever its laws are stored in."""
+    t, d = (np.asarray(law, dtype=np.float64) for law in (target, draft))
+    x = tokens[0]
+    return x if coin.flip(float(np.float16(min(1.0, t[x] / d[x])))) else coin.draw(residual(t, d))
+
+
+@pytest.mark.parametrize("stored", [np.float16, ml_dtypes.bfloat16, np.float32])
+def test_a_small_mistake_is_lossy_in_every_type(stored: Any) -> None:
+    laws = [np.array(law).astype(stored) for law in EIGHTHS]
+    verdict = check_lossless(sometimes_three, *laws, k=1)
+    assert isinstance(verdict, Lossy)
+    assert abs(float(verdict.total_variation) - 0.005 * 7 / 8) < 1e-6
+    assert isinstance(check_lossless(partial(sometimes_three, chance=0.0), *laws, k=1), Lossless)
+
+
+@pytest.mark.parametrize("stored", [np.float16, ml_dtypes.bfloat16])
+def test_rounding_inside_a_verifier_is_not_called_a_mistake(stored: Any) -> None:
+    verdict = check_lossless(rounding_its_ratio, *[np.array(law).astype(stored) for law in EIGHTHS], k=1)
+    assert isinstance(verdict, Undecided)
+    assert "significant bits" in verdict.explanation
+
+
+def test_a_small_mistake_of_a_block_is_lossy_in_half_precision() -> None:
+    laws = [np.array(law).astype(np.float16) for law in EIGHTHS]
+
+    def block(coin: Any, target_model: Any, draft_model: Any, prefix: Any, chance: float) -> tuple[int, ...]:
+        t, d = target_model(prefix), draft_model(prefix)
+        return (sometimes_three(coin, (coin.draw(d),), t, d, chance),)
+
+    models = [lambda _, law=law: law for law in laws]
+    finer = [InFloat64(model) for model in models]
+    for chance, expected in ((0.005, Lossy), (0.0, Lossless)):
+        verdict = check_lossless_block(
+            lambda coin, text, chance=chance: block(coin, *models, text, chance), models[0], 1
+        )
+        assert isinstance(verdict, Lossless)
+        again = lambda coin, text, chance=chance: block(coin, *finer, text, chance)  # noqa: E731
+        assert isinstance(asked_in_float64(verdict, again, finer[0], 1), expected)

@@ -6,6 +6,7 @@ import os
 import random
 import sys
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,6 +16,7 @@ from spec_math import check_lossless, check_lossless_block, residual
 from spec_math.verdict import Lossless, Lossy, Undecided
 
 TARGET, DRAFT = ["1/2", "3/8", "1/8"], ["1/4", "1/4", "1/2"]
+TWO_TOKENS = ["1/4", "3/4"], ["1/2", "1/2"]
 ONE_IN_A_MILLION = Fraction(1, 10**6)
 
 
@@ -89,18 +91,69 @@ def test_a_block_that_ends_the_process_on_some_paths_is_lossy() -> None:
     assert isinstance(check_lossless_block(block, lambda _: ["1/4", "3/4"], 1), Lossy)
 
 
-def test_a_loop_without_end_is_not_to_be_cured_by_a_larger_budget() -> None:
-    def redraws(coin: Any, tokens: Any, target: Any, draft: Any) -> int:
-        x = tokens[0]
-        if coin.flip(min(1, target[x] / draft[x])):
-            return x
-        while True:
-            y = coin.draw(target)
-            if coin.flip(max(0 * target[y], target[y] - draft[y]) / target[y]):
-                return y
+def redraws(coin: Any, tokens: Any, target: Any, draft: Any) -> int:
+    """A right verifier whose residual is drawn in a loop: each round rejects with probability 3/4."""
+    x = tokens[0]
+    if coin.flip(min(1, target[x] / draft[x])):
+        return x
+    while True:
+        y = coin.draw(target)
+        if coin.flip(max(0 * target[y], target[y] - draft[y]) / target[y]):
+            return y
 
+
+def rejects(coin: Any, tokens: Any, target: Any, draft: Any, share: Fraction = Fraction(1)) -> int:  # noqa: ARG001
+    """Rejection sampling from the draft, whatever was drafted; `share` of the right chance is a wrong rule."""
+    most = max(t / d for t, d in zip(target, draft, strict=True))
+    while True:
+        x = coin.draw(draft)
+        if coin.flip(target[x] / (most * draft[x]) * (share if x else 1)):
+            return x
+
+
+def waits(coin: Any, tokens: Any, target: Any, draft: Any) -> int:  # noqa: ARG001
+    while coin.flip(Fraction(1, 2)):
+        pass
+    return coin.draw(target)
+
+
+def swallows(coin: Any, tokens: Any, target: Any, draft: Any) -> int:
+    """A right loop that catches what the coin says of paths that are cut."""
+    try:
+        return waits(coin, tokens, target, draft)
+    except Exception:
+        return 0
+
+
+@pytest.mark.parametrize("loop", [rejects, waits, swallows], ids=lambda loop: loop.__name__)
+def test_a_right_loop_is_lossless_to_within_what_was_not_walked(loop: Any) -> None:
+    verdict = check_lossless(loop, *TWO_TOKENS, 1)
+    assert isinstance(verdict, Lossless)
+    assert 0 < verdict.bound <= 1e-6
+    assert "paths of mass" in str(verdict)
+
+
+def test_a_wrong_loop_is_lossy() -> None:
+    """The control: the same loop, with one chance of acceptance a hundredth too small."""
+    verdict = check_lossless(partial(rejects, share=Fraction(99, 100)), *TWO_TOKENS, 1)
+    assert isinstance(verdict, Lossy)
+    assert verdict.token == 0
+
+
+def test_a_right_loop_of_a_block_is_lossless_and_a_wrong_one_lossy() -> None:
+    def block(coin: Any, prefix: tuple[int, ...], share: Fraction = Fraction(1)) -> tuple[int, ...]:  # noqa: ARG001
+        exact = [Fraction(1, 4), Fraction(3, 4)], [Fraction(1, 2), Fraction(1, 2)]
+        return (rejects(coin, (), *exact, share),)
+
+    assert isinstance(check_lossless_block(block, lambda _: ["1/4", "3/4"], 1), Lossless)
+    wrong = partial(block, share=Fraction(99, 100))
+    assert isinstance(check_lossless_block(wrong, lambda _: ["1/4", "3/4"], 1), Lossy)
+
+
+def test_a_loop_that_decides_too_slowly_says_how_many_paths_would() -> None:
     for budget in (3_000, 6_000):
         verdict = check_lossless(redraws, TARGET, DRAFT, 1, budget=budget)
         assert isinstance(verdict, Undecided)
-        assert "bound the program's loop; a larger budget does not help" in verdict.explanation
+        assert "bound the program's loop" in verdict.explanation
+        assert "would decide" in verdict.explanation
         assert "raise budget" not in verdict.explanation

@@ -28,7 +28,7 @@ from spec_math.float_allowance import Allowance, Level, adding_up, cap, rounding
 from spec_math.language.model import Model
 from spec_math.number_types import Symbol
 from spec_math.result import counted
-from spec_math.verdict import Lossless, Lossy, Reason, Undecided, Verdict, judged
+from spec_math.verdict import Lossless, Lossy, NotingBits, Reason, Undecided, Verdict, finer_in_words, judged
 
 
 def check_lossless_block(
@@ -84,7 +84,7 @@ def _judged(
     types = () if is_exact(first) else (storage(first),)
     bound = run.allowance(types, max(gaps, default=0.0), cap(types, at_most))
     emitted = continued(run.running, target_model, horizon, start)
-    verdict = judged(emitted, wanted, bound, run.paths, run.unexplored)
+    verdict = judged(emitted, wanted, bound, run.paths, run.unexplored, run.endless)
     if isinstance(verdict, Lossy) and not run.repeats():
         return Undecided(Reason.NOT_JUDGED, f"{NOT_REPEATED}: {NOT_OF_ITS_COIN}")
     if isinstance(verdict, Undecided):
@@ -100,16 +100,14 @@ def _judged(
 def asked_in_float64(
     verdict: Verdict, generate: Generate, target_model: Model, horizon: int, rounds: int = 1, prefix: Sequence[int] = ()
 ) -> Verdict:
-    """Return a verdict on blocks, asked again of the same program in float64 where rounding left it undecided.
+    """Return a verdict on blocks, asked again of the same program in float64 where rounding decides.
 
     The law: that of `check_lossless_block`. `generate` and `target_model` are the generator and the target that were
-    judged, with their laws in float64 (`language.model.InFloat64`). What is wrong there is Lossy. What is right there
-    was off by rounding alone, however much that was, and stays Undecided.
+    judged, with their laws in float64 (`language.model.InFloat64`). What is wrong there is Lossy, unless its numbers
+    look rounded there too. What is right there was off by rounding alone, and keeps its verdict.
 
     Raises:
         TypeError, ValueError: as `check_lossless_block`.
-
-    Source: our own.
 
     >>> left = Undecided(Reason.ROUNDING, "the total variation is 0.02, of which rounding explains 0.1")
     >>> target = lambda prefix: [0.25, 0.75]
@@ -118,12 +116,18 @@ def asked_in_float64(
     >>> asked_in_float64(left, lambda coin, prefix: (coin.draw(target(prefix)),), target, 1) is left
     True
     """
-    if not isinstance(verdict, Undecided) or verdict.reason is not Reason.ROUNDING:
+    rounded = isinstance(verdict, Undecided) and verdict.reason is Reason.ROUNDING
+    if not rounded and not (isinstance(verdict, Lossless) and verdict.bound > NOTICED):
         return verdict
-    found = check_lossless_block(generate, target_model, horizon, rounds, prefix)
-    return (
-        replace(found, reason=f"with the same laws as float64, {found.reason}") if isinstance(found, Lossy) else verdict
+    bits: list[int] = []
+    found = check_lossless_block(
+        lambda coin, text: generate(NotingBits(coin, bits), text), target_model, horizon, rounds, prefix
     )
+    return finer_in_words(found, [] if rounded else bits) if isinstance(found, Lossy) else verdict
+
+
+NOTICED = 1e-6
+"""The bound of a verdict from which it is asked again in float64."""
 
 
 class _Rounds:
@@ -140,6 +144,7 @@ class _Rounds:
         self.unexplored: Any = Fraction(0)
         self.paths = 0
         self.left = BUDGET
+        self.endless = ""
 
     def another(self) -> None:
         """Walk one more block after each text that is not over; stop at a fault, or where the budget is spent."""
@@ -178,6 +183,7 @@ class _Rounds:
 
         found = walk(program, broken, said, self.left, self._types)
         self.left -= found.paths
+        self.endless = found.endless or self.endless
         self.paths += found.paths
         # From the second block on other paths have returned: an exception on all paths from here is one on some.
         self.fault = found.raised if found.raised is not None and len(self._walks) > 1 else found.fault
