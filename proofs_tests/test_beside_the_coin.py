@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from spec_math import check_lossless, check_lossless_block
-from spec_math.beside_the_coin import standing_still
+from spec_math.every_path import standing_still
 from spec_math.token_level import single
 from spec_math.verdict import Lossless, Reason, Undecided
 

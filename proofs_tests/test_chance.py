@@ -311,7 +311,7 @@ def test_a_walk_puts_no_choice_into_words_until_it_is_asked(monkeypatch: pytest.
         worded.append(number)
         return str(number)
 
-    monkeypatch.setattr("spec_math.path.as_text", noted)
+    monkeypatch.setattr("spec_math.chance.as_text", noted)
     assert law(lambda coin: coin.flip(Fraction(1, 3))) == {True: Fraction(1, 3), False: Fraction(2, 3)}
     walked = list(paths(lambda coin: coin.flip(Fraction(1, 3))))
     assert worded == []

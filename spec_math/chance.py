@@ -1,8 +1,8 @@
-"""Random programs and their four readings: every path with its weight, a sample, a replay, and symbols.
+"""Coins and random programs: a program read as a distribution, a sample, a replay or a list of paths.
 
 A program is a function of a coin, and `coin.flip(p)` and `coin.draw(law)` are its only randomness.
 
-Source: worked out here; a uniform is used as in Devroye 1986, inversion.
+Source: a uniform is used as in Devroye 1986, inversion.
 """
 
 from __future__ import annotations
@@ -12,10 +12,18 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Protocol, TypeVar
 
-from spec_math.flip_and_draw import FlipAndDraw
-from spec_math.masses import ChanceError, Cumulative, as_list, in_short, over_sum, possible, probability, weighed
+from spec_math.masses import (
+    ChanceError,
+    Cumulative,
+    FlipAndDraw,
+    as_list,
+    in_short,
+    over_sum,
+    possible,
+    probability,
+    weighed,
+)
 from spec_math.number_types import as_text
-from spec_math.path import Choice, Path, in_words
 
 __all__ = [
     "LONGEST",
@@ -322,3 +330,39 @@ class Enumerating(FlipAndDraw):
             self._masses.append(self.mass * mass)
         self.mass = self._masses[self._place]
         return value
+
+
+Choice = tuple[str, Any, list[tuple[Any, Any]], int]
+"""Flip or draw, what was asked, the answers with their masses, and which of them was given."""
+
+
+@dataclass(frozen=True)
+class Path:
+    """One way through a program: what it returned, with what probability, and each choice made on the way.
+
+    >>> from fractions import Fraction
+    >>> half = Fraction(1, 2)
+    >>> Path("heads", half, (("flip", half, [(True, half), (False, half)], 0),)).choices
+    ('flip(1/2) = True',)
+    """
+
+    outcome: Any
+    mass: Any
+    taken: tuple[Choice, ...]
+
+    @property
+    def choices(self) -> tuple[str, ...]:
+        """The choices in words; they are put into words when they are asked for, as most walks never ask."""
+        return in_words(self.taken)
+
+
+def in_words(taken: tuple[Choice, ...]) -> tuple[str, ...]:
+    """Put the choices of a path into words.
+
+    >>> in_words((("draw", [0.5, 0.5], [(0, 0.5), (1, 0.5)], 1),))
+    ('draw(0.5, 0.5) = 1',)
+    """
+    return tuple(
+        f"{kind}({in_short(question) if kind == 'draw' else as_text(question)}) = {options[at][0]}"
+        for kind, question, options, at in taken
+    )

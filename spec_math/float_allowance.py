@@ -1,4 +1,4 @@
-"""What rounding may do to the law that a right program emits, in total variation: one derivation for every judge.
+"""Rounding bound of a verdict: the total variation that floating-point arithmetic can explain in a right program.
 
 Let u be the unit roundoff of the numbers that a coin was handed, or of the type that the laws are stored in where that
 is coarser, and V the number of tokens.
@@ -27,8 +27,7 @@ A program that loses more than that emits another law in the numbers it was give
 forgives is never more than `AT_MOST`: where the difference is larger than that, and rounding could explain it, nothing
 is decided.
 
-Source: the error of sums and quotients as in Higham, Accuracy and Stability of Numerical Algorithms, chapters 2 to 4;
-the allowance is our own.
+Source: the error of sums and quotients as in Higham, Accuracy and Stability of Numerical Algorithms, chapters 2 to 4.
 """
 
 from __future__ import annotations

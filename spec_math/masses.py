@@ -1,7 +1,4 @@
-"""Probabilities and masses as a coin takes them: checked, and divided by their sum in every reading alike.
-
-Source: worked out here.
-"""
+"""Probabilities and masses as a coin takes them: checked, and divided by their sum in every reading alike."""
 
 from __future__ import annotations
 
@@ -11,7 +8,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import accumulate
 from math import fsum, lcm
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -232,3 +229,18 @@ def _holds(name: str, mass: float) -> bool:
     # Its numbers are those of float32 whose last sixteen bits are 0.
     single = np.float32(mass)
     return float(single) == mass and int(single.view(np.uint32)) & 0xFFFF == 0
+
+
+class FlipAndDraw:
+    """What a coin says of any question that is neither a flip nor a draw.
+
+    >>> FlipAndDraw().choose([0.5, 0.5])
+    Traceback (most recent call last):
+        ...
+    AttributeError: a coin has no 'choose': a program's only randomness is coin.flip(p) and coin.draw(masses)
+    """
+
+    def __getattr__(self, name: str) -> NoReturn:
+        raise AttributeError(
+            f"a coin has no {name!r}: a program's only randomness is coin.flip(p) and coin.draw(masses)"
+        )

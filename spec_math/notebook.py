@@ -1,4 +1,4 @@
-"""How values are displayed in a notebook: small tables with bars, as HTML with nothing fetched from outside."""
+"""HTML of values in notebooks: small tables with bars, with nothing fetched from outside."""
 
 from __future__ import annotations
 

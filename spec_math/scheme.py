@@ -1,4 +1,4 @@
-"""What a verifier of one position is: a way to draft, a way to verify, and the closed forms of its acceptance.
+"""`Scheme`: the record of a verifier of one position, with its draft, its program and its closed forms.
 
 Source: both notions of acceptance: SpecTr, Eq. 2 and Section 4.
 """

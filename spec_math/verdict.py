@@ -1,6 +1,6 @@
-"""A verdict is a value with its evidence: Lossless, Lossy or Undecided, Optimal or a bracket.
+"""Judge of one position: does a verifier emit the target's distribution?
 
-Source: lossless as in SpecTr, Section 3, valid transport plan; the judge is our own.
+Source: lossless as in SpecTr, Section 3, valid transport plan.
 """
 
 from __future__ import annotations
@@ -13,12 +13,20 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import Array, as_laws, asarray, count, divided_in_float64, is_exact, storage, sum_gap
-from spec_math.beside_the_coin import standing_still
 from spec_math.chance import Coin, Cumulative
-from spec_math.every_path import BUDGET, NOT_OF_ITS_COIN, NOT_REPEATED, OFTEN, UNWALKED, Walked, repeats, walk
-from spec_math.flip_and_draw import FlipAndDraw
+from spec_math.every_path import (
+    BUDGET,
+    NOT_OF_ITS_COIN,
+    NOT_REPEATED,
+    OFTEN,
+    UNWALKED,
+    Walked,
+    repeats,
+    standing_still,
+    walk,
+)
 from spec_math.float_allowance import UNIT, Allowance, adding_up, cap, rounding, unit_of
-from spec_math.masses import as_list, divided, possible
+from spec_math.masses import FlipAndDraw, as_list, divided, possible
 from spec_math.number_types import as_text
 from spec_math.scheme import Scheme, Tokens, draw_independent, is_index
 from spec_math.verdict_values import (

@@ -1,4 +1,4 @@
-"""What a judge returns: Lossless, Lossy or Undecided, Optimal or a bracket, each a value with its evidence.
+"""Verdicts as values: Lossless, Lossy, Undecided, Optimal and Bracket, each with its evidence.
 
 Source: lossless as in SpecTr, Section 3, valid transport plan.
 """

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spec_math.chance import Coin, Cumulative, replay
-from spec_math.flip_and_draw import FlipAndDraw
+from spec_math.masses import FlipAndDraw
 
 
 @dataclass(frozen=True)

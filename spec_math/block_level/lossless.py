@@ -12,7 +12,6 @@ from itertools import zip_longest
 from typing import Any
 
 from spec_math.arrays import count, is_exact, storage
-from spec_math.beside_the_coin import standing_still
 from spec_math.block_level.conditionals import opening
 from spec_math.block_level.emitted import (
     EmissionError,
@@ -23,7 +22,7 @@ from spec_math.block_level.emitted import (
     is_over,
 )
 from spec_math.chance import Coin
-from spec_math.every_path import BUDGET, NOT_OF_ITS_COIN, NOT_REPEATED, Program, Walked, repeats, walk
+from spec_math.every_path import BUDGET, NOT_OF_ITS_COIN, NOT_REPEATED, Program, Walked, repeats, standing_still, walk
 from spec_math.float_allowance import Allowance, Level, adding_up, cap, rounding, unit_of
 from spec_math.language.model import Model
 from spec_math.number_types import Symbol

@@ -17,8 +17,7 @@ from spec_math.audit.exploration.tape import CURE, LeakError, Tape
 from spec_math.audit.exploration.way import in_words
 from spec_math.audit.subject import Subject
 from spec_math.chance import ChanceError, Coin, paths
-from spec_math.flip_and_draw import FlipAndDraw
-from spec_math.masses import summed
+from spec_math.masses import FlipAndDraw, summed
 
 CUT = "cut"
 """The outcome of a path that asks its coin without end: its mass stays unexplored."""

@@ -13,7 +13,7 @@ from spec_math.audit.traces.logit_types import as_float32, stored_type
 from spec_math.audit.traces.schema import INTEGERS, check_ids, header, metadata
 from spec_math.audit.traces.shard_file import Chunks, Shard, chunk_rows
 from spec_math.chance import Coin
-from spec_math.flip_and_draw import FlipAndDraw
+from spec_math.masses import FlipAndDraw
 from spec_math.scheme import Emission, Tokens
 from spec_math.token_level import single
 
