@@ -9,10 +9,11 @@ from collections.abc import Iterator
 # of each other. `spec_math/__init__.py` is the roof.
 FLOORS = [
     {"lazy", "number_types", "kernels", "notebook", "files", "mean", "invariants"},
+    {"remembering"},
     {"arrays", "float_allowance", "verdict_values", "result"},
     {"masses", "array_draw"},
     {"chance", "distribution", "roots", "common_denominator", "array_coin"},
-    {"scheme", "every_path"},
+    {"scheme", "every_path", "recording"},
     {"coupling", "verdict"},
     {"language"},
     {"token_level"},

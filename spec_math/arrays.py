@@ -25,9 +25,9 @@ from spec_math.number_types import (
     number_type,
     ones_like,
     positive_part,
-    remembering,
     zeros_like,
 )
+from spec_math.remembering import remembering
 
 __all__ = [
     "SUM_BOUND",

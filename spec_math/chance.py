@@ -33,8 +33,7 @@ __all__ = [
     "EndlessError",
     "Enumerating",
     "Path",
-    "Recording",
-    "Toss",
+    "Replaying",
     "UnrepeatableError",
     "law",
     "paths",
@@ -129,7 +128,7 @@ def sample(program: Callable[[Coin], Result], rng: Any) -> Result:
             f"rng must have a method random() that returns a uniform in [0, 1), as random.Random(seed) and "
             f"numpy.random.default_rng(seed) do; got {rng!r}"
         )
-    return program(_Consuming(iter(rng.random, None)))
+    return program(Replaying(iter(rng.random, None)))
 
 
 def replay(program: Callable[[Coin], Result], uniforms: Iterable[Any]) -> Result:
@@ -144,10 +143,12 @@ def replay(program: Callable[[Coin], Result], uniforms: Iterable[Any]) -> Result
     >>> replay(lambda coin: (coin.flip(Fraction(1, 2)), coin.draw([Fraction(1, 2), Fraction(1, 2)])), [0.25, 0.5])
     (True, 1)
     """
-    return program(_Consuming(iter(uniforms)))
+    return program(Replaying(iter(uniforms)))
 
 
-class _Consuming(FlipAndDraw):
+class Replaying(FlipAndDraw):
+    """A coin that decides by given uniforms, one after another."""
+
     def __init__(self, uniforms: Iterator[Any]) -> None:
         self._uniforms = uniforms
         self._consumed = 0
@@ -163,57 +164,13 @@ class _Consuming(FlipAndDraw):
         return uniform
 
     def flip(self, p: Any) -> bool:
+        """Return whether the next uniform is below p."""
         return bool(self._next() < probability(p)[0])
 
     def draw(self, masses: Any) -> int:
+        """Return the token that the next uniform draws."""
         cumulative = masses if isinstance(masses, Cumulative) else Cumulative(masses)
         return cumulative.at(self._next())
-
-
-@dataclass(frozen=True)
-class Toss:
-    """One coin as it fell: its uniform, the chance of a test (None for a draw), its answer, and a draw's masses.
-
-    >>> Toss(0.7, 0.5, 0).masses
-    ()
-    """
-
-    uniform: Any
-    chance: Any
-    answer: int
-    masses: tuple[Any, ...] = ()
-
-
-class Recording(FlipAndDraw):
-    """A coin that decides by given uniforms, as in `replay`, and keeps its tosses.
-
-    >>> coin = Recording([0.7, 0.2])
-    >>> coin.flip(Fraction(1, 2)), coin.tosses[0].chance, coin.draw([Fraction(1)]), len(coin.tosses)
-    (False, Fraction(1, 2), 0, 2)
-    """
-
-    def __init__(self, uniforms: Iterable[Any]) -> None:
-        self._last: Any = None
-        self._coin = _Consuming(self._noted(uniforms))
-        self.tosses: list[Toss] = []
-
-    def _noted(self, uniforms: Iterable[Any]) -> Iterator[Any]:
-        for uniform in uniforms:
-            self._last = uniform
-            yield uniform
-
-    def flip(self, p: Any) -> bool:
-        """Return whether the next uniform is below p."""
-        answer = self._coin.flip(p)
-        self.tosses.append(Toss(self._last, p, int(answer)))
-        return answer
-
-    def draw(self, masses: Any) -> int:
-        """Return the token that the next uniform draws."""
-        answer = self._coin.draw(masses)
-        listed = masses.masses if isinstance(masses, Cumulative) else masses
-        self.tosses.append(Toss(self._last, None, answer, tuple(listed)))
-        return answer
 
 
 class Enumerating(FlipAndDraw):

@@ -210,11 +210,6 @@ def repeats(
 
     It is walked again once, and up to `often` times where that is few paths: random numbers that are not seen decide
     alike on a few paths with a fair chance.
-
-    >>> def program(coin):
-    ...     return coin.flip(Fraction(1, 3))
-    >>> repeats(program, walk(program, lambda outcome: None, str))
-    True
     """
     times = max(1, min(often, FEW // max(1, len(found.first))))
     # Runs in between, so that a program that counts its calls does not come out even.

@@ -81,9 +81,6 @@ class Level(NamedTuple):
 
     `gap` is how far in all the laws that the coin answers for are from summing to 1; `reach` the chance that a path has
     a j-th coin.
-
-    >>> Level(UNIT["float64"])
-    Level(unit=1.1102230246251565e-16, gap=0.0, reach=1.0)
     """
 
     unit: float
@@ -105,20 +102,12 @@ def rounding(levels: Iterable[Level], size: int) -> float:
 
 
 def evenly(coins: int, size: int, unit: float, gap: float = 0.0) -> float:
-    """Return the same for paths of at most `coins` coins of one unit roundoff, each reached, and a gap at each.
-
-    >>> evenly(3, 4, UNIT["float64"]) == rounding([Level(UNIT["float64"])] * 3, 4)
-    True
-    """
+    """Return the same for paths of at most `coins` coins of one unit roundoff, each reached, and a gap at each."""
     return rounding([Level(unit, gap)] * coins, size)
 
 
 def drawing(size: int, stored: str, gap: float) -> float:
-    """Return what rounding explains where a law is drawn from as it is stored: its sum's gap, and a roundoff a mass.
-
-    >>> drawing(2, "float64", 0.0) == 2.0**-52
-    True
-    """
+    """Return what rounding explains where a law is drawn from as it is stored: its sum's gap, and a roundoff a mass."""
     return gap + size * unit_of([stored])
 
 
@@ -144,9 +133,6 @@ def adding_up(paths: int, coins: int, size: int) -> float:
 
     A mass is divided by its law's sum (V roundings) and multiplied along at most `coins` coins; the masses of the paths
     are added one by one.
-
-    >>> 0 < adding_up(3, 2, 2) < 1e-14
-    True
     """
     return (paths + coins * (size + 2)) * UNIT["float64"]
 

@@ -50,11 +50,7 @@ class Cumulative:
 
 
 def possible(mass: Any) -> bool:
-    """Say whether a choice of this probability is followed: one of 0 is not.
-
-    >>> possible(Fraction(0)), possible(0.5)
-    (False, True)
-    """
+    """Say whether a choice of this probability is followed: one of 0 is not."""
     if type(mass) is Fraction:
         return mass.numerator != 0
     return mass.possible() if isinstance(mass, Symbol) else bool(mass != 0)
@@ -76,11 +72,7 @@ def divided(masses: Any) -> list[Any]:
 
 
 def summed(masses: Collection[Any]) -> Any:
-    """Return the sum of masses: of Fractions over their least common denominator, of floats one after another.
-
-    >>> summed([Fraction(1, 2), Fraction(1, 3)]), summed([0.5, 0.25])
-    (Fraction(5, 6), 0.75)
-    """
+    """Return the sum of masses: of Fractions over their least common denominator, of floats one after another."""
     if not all(type(mass) is Fraction for mass in masses):
         return sum(masses, Fraction(0))
     whole = lcm(*[mass.denominator for mass in masses])
@@ -88,11 +80,7 @@ def summed(masses: Collection[Any]) -> Any:
 
 
 def over_sum(masses: list[Any], total: Any) -> list[Any]:
-    """Return masses divided by their sum, or the list itself where that is 1.
-
-    >>> over_sum([1.0, 3.0], 4.0)
-    [0.25, 0.75]
-    """
+    """Return masses divided by their sum, or the list itself where that is 1."""
     return masses if total == 1 else [mass / total for mass in masses]
 
 
@@ -168,21 +156,13 @@ def _of_floats(floats: list[float], stored: str, types: Collection[str], closed:
 
 
 def in_short(masses: Sequence[Any]) -> str:
-    """Return masses as text, the first eight of them where there are more.
-
-    >>> in_short([Fraction(1, 2), Fraction(1, 2)])
-    '1/2, 1/2'
-    """
+    """Return masses as text, the first eight of them where there are more."""
     shown = ", ".join(as_text(mass) for mass in masses[:8])
     return f"{shown}, … {len(masses)} in all" if len(masses) > 8 else shown
 
 
 def as_list(masses: Any) -> list[Any]:
-    """Return masses as a list of numbers, from an array, a tensor or anything that can be gone through.
-
-    >>> as_list(np.array([0.25, 0.75]))
-    [0.25, 0.75]
-    """
+    """Return masses as a list of numbers, from an array, a tensor or anything that can be gone through."""
     if isinstance(masses, np.ndarray) or hasattr(masses, "tolist"):
         return list(masses.tolist())
     return list(masses)
@@ -232,13 +212,7 @@ def _holds(name: str, mass: float) -> bool:
 
 
 class FlipAndDraw:
-    """What a coin says of any question that is neither a flip nor a draw.
-
-    >>> FlipAndDraw().choose([0.5, 0.5])
-    Traceback (most recent call last):
-        ...
-    AttributeError: a coin has no 'choose': a program's only randomness is coin.flip(p) and coin.draw(masses)
-    """
+    """What a coin says of any question that is neither a flip nor a draw."""
 
     def __getattr__(self, name: str) -> NoReturn:
         raise AttributeError(

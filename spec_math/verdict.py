@@ -378,11 +378,7 @@ OF_THE_CODE = (NameError, TypeError, AttributeError, ImportError, SyntaxError)
 
 
 def raised_in_words(error: BaseException, where: str) -> str:
-    """Say what a program raised; an error of its code comes with the line that raises it.
-
-    >>> raised_in_words(ValueError("too small"), "for the drafts (0,)")
-    'ValueError for the drafts (0,): too small'
-    """
+    """Say what a program raised; an error of its code comes with the line that raises it."""
     if not isinstance(error, OF_THE_CODE):
         return f"{type(error).__name__} {where}: {error}"
     traceback = error.__traceback__

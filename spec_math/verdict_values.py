@@ -9,7 +9,6 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from spec_math.notebook import BAD, GOOD, card
 from spec_math.number_types import as_text
 
 
@@ -49,7 +48,7 @@ class Lossless:
         facts = {"paths walked": self.paths, "total variation at most": self.bound}
         known = {**facts, "judged": self.scope or None, "not judged for": ", ".join(self.not_judged) or None}
         more = {"assumed": "; ".join(self.assumed) or None}
-        return card(f"Lossless{drafts_in_words(self.drafts)}", {**known, **more}, colour=GOOD)
+        return _card(f"Lossless{drafts_in_words(self.drafts)}", {**known, **more}, good=True)
 
 
 @dataclass(frozen=True)
@@ -84,7 +83,7 @@ class Lossy:
     def _repr_html_(self) -> str:
         facts = {"token": self.token, "text": self.tokens, "emitted": self.emitted, "target": self.target}
         known = {**facts, "total variation": self.total_variation, "on the path": ", ".join(self.path) or None}
-        return card(f"Lossy{drafts_in_words(self.drafts)}: {self.reason}", known, colour=BAD)
+        return _card(f"Lossy{drafts_in_words(self.drafts)}: {self.reason}", known, good=False)
 
 
 class Reason(Enum):
@@ -129,11 +128,18 @@ class Undecided:
 
     def _repr_html_(self) -> str:
         known = {"why": self.explanation, "on the path": ", ".join(self.path) or None}
-        return card(f"Undecided{drafts_in_words(self.drafts)}: {self.reason.value}", known)
+        return _card(f"Undecided{drafts_in_words(self.drafts)}: {self.reason.value}", known)
 
 
 Verdict = Lossless | Lossy | Undecided
 """What a judge returns; only `Lossless` is truthy."""
+
+
+def _card(heading: str, facts: dict[str, Any], *body: str, good: bool | None = None) -> str:
+    from spec_math import notebook  # a verdict is rarely shown in one
+
+    colour = notebook.PLAIN if good is None else notebook.GOOD if good else notebook.BAD
+    return notebook.card(heading, facts, *body, colour=colour)
 
 
 def drafts_in_words(counts: tuple[int, ...]) -> str:
@@ -165,7 +171,7 @@ class Optimal:
 
     def _repr_html_(self) -> str:
         shown = getattr(self.certificate, "_repr_html_", lambda: "")
-        return card("Optimal", {"acceptance": self.acceptance}, shown(), colour=GOOD)
+        return _card("Optimal", {"acceptance": self.acceptance}, shown(), good=True)
 
 
 @dataclass(frozen=True)
@@ -190,4 +196,4 @@ class Bracket:
         return f"Bracket: at least {as_text(self.lower)}, at most {as_text(self.upper)}"
 
     def _repr_html_(self) -> str:
-        return card("Bracket", {"at least": self.lower, "at most": self.upper, "width": self.gap})
+        return _card("Bracket", {"at least": self.lower, "at most": self.upper, "width": self.gap})

@@ -21,7 +21,7 @@ from spec_math.block_level.ratio_cells import Cells, CellsOf
 from spec_math.chance import Coin
 from spec_math.distribution import normalised
 from spec_math.language.model import Model
-from spec_math.number_types import remembering
+from spec_math.remembering import remembering
 from spec_math.scheme import Tokens
 from spec_math.token_level.equal_ratios import Joined, joined
 from spec_math.token_level.knot_mixture import KnotMixture, knot_mixture

@@ -26,7 +26,7 @@ from spec_math.arrays import Array, as_laws, is_exact, number_type
 from spec_math.chance import Coin
 from spec_math.kernels import kernel
 from spec_math.lossy.options import share
-from spec_math.number_types import remembering
+from spec_math.remembering import remembering
 from spec_math.scheme import Emission, drafted, token_of
 from spec_math.token_level import plan as plans
 from spec_math.token_level.plan import Plan

@@ -18,7 +18,7 @@ from spec_math.chance import Coin
 from spec_math.lossy import divergence_budget, frontier
 from spec_math.lossy.options import at_least, options_of
 from spec_math.lossy.rule import Rule
-from spec_math.number_types import remembering
+from spec_math.remembering import remembering
 from spec_math.scheme import Emission, drafted, token_of
 
 

@@ -11,7 +11,7 @@ import numpy as np
 from spec_math.arrays import Array, array_namespace, as_laws, count, divide, is_exact, ones_like
 from spec_math.chance import Coin
 from spec_math.distribution import as_probability, capped_ratio, excess
-from spec_math.number_types import remembering
+from spec_math.remembering import remembering
 from spec_math.scheme import Emission, Parameter, Proven, Scheme, drafted, draw_independent, token_of
 from spec_math.token_level import decide_k_sequential, optima
 from spec_math.token_level.least_gamma import STEPWISE, column, f_of_excess, least, none_of, scaled

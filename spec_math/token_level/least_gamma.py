@@ -13,7 +13,7 @@ import numpy as np
 
 from spec_math.arrays import Array, array_namespace, as_laws, count, exact, is_exact
 from spec_math.distribution import excess
-from spec_math.number_types import remembering
+from spec_math.remembering import remembering
 from spec_math.roots import decreasing_root, least_root
 from spec_math.token_level.ratio_order import RatioOrder
 from spec_math.token_level.selection import UNIT, in_units

@@ -14,7 +14,7 @@ import numpy as np
 
 from spec_math.arrays import Array, asarray, is_exact
 from spec_math.chance import Coin
-from spec_math.number_types import remembering
+from spec_math.remembering import remembering
 from spec_math.scheme import Emission, Proven, Reads, Scheme, draw_independent, token_of
 from spec_math.token_level import decide_plan, optima, optimal, plan, without_replacement
 from spec_math.token_level.plan import Plan

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 
-from spec_math.chance import Toss
+from spec_math.recording import Toss
 from spec_math.studies.blocks.models import BlockModels
 from spec_math.studies.blocks.run import BlockRun, Stop
 

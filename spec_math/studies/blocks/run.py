@@ -12,7 +12,8 @@ from spec_math.arrays import Array
 from spec_math.block_level import spectr
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.method import Method, paths
-from spec_math.chance import Coin, Recording, Toss, replay
+from spec_math.chance import Coin, replay
+from spec_math.recording import Recording, Toss
 from spec_math.scheme import Tokens
 from spec_math.studies.blocks.models import BlockModels
 

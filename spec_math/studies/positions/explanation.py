@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from spec_math.arrays import as_laws
-from spec_math.chance import Recording, Toss
+from spec_math.recording import Recording, Toss
 from spec_math.scheme import Scheme
 
 SHOWN = 16

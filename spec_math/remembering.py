@@ -1,0 +1,67 @@
+"""Memory of pure functions of numbers, symbols among them: a bounded cache."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import lru_cache, wraps
+from typing import Any, TypeVar, cast
+
+from spec_math.number_types import Symbol
+
+Result = TypeVar("Result")
+
+
+def remembering(size: int) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
+    """Remember the last results of a pure function of numbers and tuples of them, as functools.lru_cache does.
+
+    Symbols refuse a hash, since a program may tell equal masses apart by it. A pure function cannot: where it is asked
+    again for an equal symbol with another key, it computes the same once more.
+
+    >>> from fractions import Fraction
+    >>> calls = []
+    >>> @remembering(8)
+    ... def total(masses):
+    ...     calls.append(masses)
+    ...     return sum(masses)
+    >>> total((1, Fraction(1, 2))), total((1, Fraction(1, 2))), len(calls)
+    (Fraction(3, 2), Fraction(3, 2), 1)
+    """
+
+    def decorated(function: Callable[..., Result]) -> Callable[..., Result]:
+        @lru_cache(maxsize=size)
+        def by_keys(*keys: Any) -> Result:
+            return function(*map(_unlocked, keys))
+
+        @wraps(function)
+        def remembered(*arguments: Any) -> Result:
+            return by_keys(*map(_keyed, arguments))
+
+        return remembered
+
+    return decorated
+
+
+class _Key:
+    """A symbol as a key."""
+
+    def __init__(self, symbol: Symbol) -> None:
+        self.symbol = symbol
+        self._key = symbol.key()
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and self._key == other._key
+
+    def __hash__(self) -> int:
+        return hash(self._key)
+
+
+def _keyed(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return tuple(map(_keyed, cast("tuple[Any, ...]", value)))
+    return _Key(value) if isinstance(value, Symbol) else value
+
+
+def _unlocked(key: Any) -> Any:
+    if isinstance(key, tuple):
+        return tuple(map(_unlocked, cast("tuple[Any, ...]", key)))
+    return key.symbol if isinstance(key, _Key) else key
