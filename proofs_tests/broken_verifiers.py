@@ -59,6 +59,6 @@ def remembers(coin: Coin, tokens: Any, _target: Any, _draft: Any) -> int:
 
 
 def never_ends(coin: Coin, _tokens: Any, target: Any, _draft: Any) -> int:
-    while coin.flip(Fraction(1, 2)):
+    while coin.flip(Fraction(1)):
         pass
     return coin.draw(target)

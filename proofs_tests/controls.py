@@ -267,5 +267,5 @@ CONTROLS = (
     Control(flips_more_than_one, "a probability above 1", broken=True),
     Control(draws_from_a_residual_that_is_no_law, "masses that do not sum to 1", broken=True),
     Control(remembers, "its coins depend on how often it was called", left_open=Reason.NOT_JUDGED),
-    Control(never_ends, "a loop without an end, and right where it ends", left_open=Reason.BUDGET),
+    Control(never_ends, "a loop that never ends", left_open=Reason.BUDGET),
 )

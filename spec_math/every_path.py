@@ -28,7 +28,7 @@ HEAVY, LIGHTER = Fraction(1, 64), 8
 UNWALKED = 1e-6
 """The mass of paths that a verdict on an endless program may leave unwalked; where it is soon done, 1e-9 are left."""
 
-NEARLY_ALL, SOON = 1e-9, 20_000
+NEARLY_ALL, LIGHTEST, SOON = 1e-9, 1e-15, 20_000
 
 ENDLESS = f"one path asks for more than {LONGEST:,} coins"
 """Said of a program with such a path, which is a loop on its coin."""
@@ -119,7 +119,7 @@ def walk(
     if not found.endless or found.fault is not None:
         return found
     least, left, before, needed = HEAVY, budget, found, inf
-    while left > 0:
+    while left > 0 and least > LIGHTEST:
         coin = Enumerating(types, closed)
         coin.least = least
         before, found = found, _walked_once(program, broken, said, left, coin)

@@ -87,7 +87,7 @@ def test_broken_verifier_is_lossy_with_its_reason_and_path(control: Control) -> 
 @pytest.mark.parametrize(
     ("verifier", "said"),
     [
-        (broken_verifiers.never_ends, "of the mass unexplored"),
+        (broken_verifiers.never_ends, "no number of paths"),
         (broken_verifiers.remembers, "not a function of its coin"),
     ],
 )
