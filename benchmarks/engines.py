@@ -8,12 +8,12 @@ import numpy as np
 import torch
 
 from benchmarks.table import Row, interleaved
-from spec_math.audit.zoo import toy
 from spec_math.field.catalogue import named
 from spec_math.field.engine import Step
 from spec_math.field.engine_law import engine_law
 from spec_math.field.installed import engine_part
 from spec_math.language.model import Model
+from spec_math.zoo import toy
 
 BOUND = 60
 """An explored run follows each operation on what was drawn by hand. When this row was a time, it was promised a second:

@@ -15,11 +15,11 @@ from unittest import mock
 
 import pytest
 
-from spec_math.audit.zoo import ZOO, toy
 from spec_math.block_level.emitted import EmissionError, continued, emitted_law
 from spec_math.field import chain_kernel
 from spec_math.field.engines import sglang, vllm
 from spec_math.field.source_file import interpreted_triton, load
+from spec_math.zoo import ZOO, toy
 
 ROOT = Path(__file__).parents[2]
 FOLDER = Path(os.environ.get("ENGINES", ROOT / ".venv-engines" / "engines"))

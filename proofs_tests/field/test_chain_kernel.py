@@ -13,12 +13,12 @@ pytest.importorskip("torch")
 
 from proofs_tests.field.numpy_kernels import GRID, decided, numpy_kernel
 from proofs_tests.field.sources import distance, draft, target
-from spec_math.audit.zoo import toy
 from spec_math.block_level import block, chain
 from spec_math.chance import law as law_of
 from spec_math.field import chain_kernel
 from spec_math.field.chain_kernel import BLOCK, TOKEN, Kernel, Requests, Rule
 from spec_math.field.source_file import EngineError
+from spec_math.zoo import toy
 
 PROGRAMS = {"token": (TOKEN, chain), "block": (BLOCK, block)}
 

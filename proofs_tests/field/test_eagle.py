@@ -15,10 +15,10 @@ import torch
 
 from proofs_tests.field import trees
 from spec_math.audit import Specimen, diagnose
-from spec_math.audit.zoo import toy
 from spec_math.distribution import temperature
 from spec_math.field.engine_law import judged
 from spec_math.field.installed import edited
+from spec_math.zoo import toy
 
 TARGET = [np.array([float(mass) for mass in row]) for row in toy.TARGET]
 PATHS = [(2, 1), (2, 2), (0, 1), (0,), (4,)]

@@ -11,11 +11,11 @@ import pytest
 pytest.importorskip("torch")
 
 from proofs_tests.field.sources import changed, counted, draft, exact, named, root, target
-from spec_math.audit.zoo import toy
 from spec_math.field.chain_kernel import Requests
 from spec_math.field.engine_law import judged
 from spec_math.field.engines import sglang
 from spec_math.field.source_file import EngineError
+from spec_math.zoo import toy
 
 # Triton's interpreter turns arrays of one element into numbers, which NumPy discourages.
 pytestmark = pytest.mark.filterwarnings("ignore:Conversion of an array with ndim:DeprecationWarning")

@@ -92,8 +92,8 @@ class FieldCase:
 def choices(engine: Engine) -> list[Options]:
     """Return the options of the sweep that an engine applies itself: T in 1, ½, 0 with no filter, top-k, top-p.
 
-    >>> from spec_math.field.engines import feifeibear as specdec
-    >>> choices(specdec.ENGINES[0])
+    >>> from spec_math.field.catalogue import named
+    >>> choices(named("specdec")[0])
     [Options(temperature=1.0, top_k=None, top_p=None)]
     """
     heats = [1.0, 0.5, 0.0] if "temperature" in engine.options else [1.0]
@@ -108,8 +108,8 @@ def choices(engine: Engine) -> list[Options]:
 def sweep(engine: Engine) -> Iterator[FieldCase]:
     """Go through the cases of an engine: options and drafts on laws with context, then two rounds.
 
-    >>> from spec_math.field.engines import feifeibear as specdec
-    >>> [(case.lookahead, case.rounds) for case in sweep(specdec.ENGINES[0])]
+    >>> from spec_math.field.catalogue import named
+    >>> [(case.lookahead, case.rounds) for case in sweep(named("specdec")[0])]
     [(1, 1), (2, 1), (3, 1), (1, 2), (2, 2)]
     """
     if engine.narrow:

@@ -107,8 +107,8 @@ def _after(model: Model, text: Text) -> Model:
 def wanted_of(engine: Engine, module: Any, target: Model, options: Options) -> Model:
     """Return the target's model as the options make it: by the engine's own rule where its record has one.
 
-    >>> from spec_math.field.engines.loops import SPECDEC as ENGINES
-    >>> wanted_of(ENGINES[0], None, lambda text: [0.5, 0.5], PLAIN)(())
+    >>> from spec_math.field.catalogue import named
+    >>> wanted_of(named("specdec")[0], None, lambda text: [0.5, 0.5], PLAIN)(())
     [0.5, 0.5]
     """
     return processed(target, options) if engine.law is None else engine.law(module, target, options)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from spec_math.arrays import SUM_BOUND
-from spec_math.audit.traces import Summary
-from spec_math.audit.traces.tally import COLUMNS
 from spec_math.invariants import Watch
+from spec_math.traces import Summary
+from spec_math.traces.shard_audit import COLUMNS
 
 COUNTED = "no more drafts are accepted than there are, and no more drafts judged than rows"
 PREDICTED = "no verifier is predicted to accept more than the optimum, nor the optimum more than every draft"
@@ -20,9 +20,9 @@ def watch(summary: Summary) -> Watch:
     Counts are held exactly. Predictions are sums over drafts of numbers that a stored law's gap, 2^-7 at most, moves by
     as much; other sums of n float64 terms up to 1 agree within n·(n + 2)·2^-53 for n rows.
 
-    >>> from spec_math.audit.traces import merge
-    >>> from spec_math.audit.traces.recorder import toy_shard
-    >>> from spec_math.audit.traces.shard_audit import audit_opened
+    >>> from spec_math.traces import merge
+    >>> from spec_math.traces.recorder import toy_shard
+    >>> from spec_math.traces.shard_audit import audit_opened
     >>> watch(merge([audit_opened(toy_shard())])).found
     {}
     """

@@ -9,11 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spec_math.audit.traces import Engine, by_position, record, write_shard
 from spec_math.block_level import block
 from spec_math.chance import Coin
 from spec_math.scheme import Emission, Tokens
 from spec_math.studies.default import DRAFT_ORDER, TARGET_ORDER, models
+from spec_math.traces import Engine, by_position, record, write_shard
 
 LOOKAHEAD = 4
 

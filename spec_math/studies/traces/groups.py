@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from math import isfinite, log, sqrt
 from typing import Any
 
-from spec_math.audit.traces import Evidence, Summary
-from spec_math.audit.traces.bets import STAKES
-from spec_math.audit.traces.row_kernel import EMITTED
-from spec_math.audit.traces.tally import COLUMNS, entropy_name, place_name
+from spec_math.traces import Evidence, Summary
+from spec_math.traces.result import STAKES
+from spec_math.traces.row_kernel import EMITTED
+from spec_math.traces.shard_audit import COLUMNS, entropy_name, place_name
 
 LN10 = log(10)
 
@@ -46,9 +46,9 @@ class Group:
 def claims(summary: Summary, alpha: float) -> list[Claim]:
     """Return what is claimed of a trace, in the order of its weight; right claims are refuted with `alpha` in all.
 
-    >>> from spec_math.audit.traces.recorder import toy_shard
-    >>> from spec_math.audit.traces import merge
-    >>> from spec_math.audit.traces.shard_audit import audit_opened
+    >>> from spec_math.traces.recorder import toy_shard
+    >>> from spec_math.traces import merge
+    >>> from spec_math.traces.shard_audit import audit_opened
     >>> [claim.refuted for claim in claims(merge([audit_opened(toy_shard())]), 1e-6)]
     [False, False, False]
     """
@@ -99,9 +99,9 @@ def groups(table: Any, name_of: Callable[[int], str]) -> list[Group]:
 def all_groups(summary: Summary) -> dict[str, list[Group]]:
     """Return the groups of each kind, by the kind's name.
 
-    >>> from spec_math.audit.traces.recorder import toy_shard
-    >>> from spec_math.audit.traces import merge
-    >>> from spec_math.audit.traces.shard_audit import audit_opened
+    >>> from spec_math.traces.recorder import toy_shard
+    >>> from spec_math.traces import merge
+    >>> from spec_math.traces.shard_audit import audit_opened
     >>> len(all_groups(merge([audit_opened(toy_shard())]))["depth in the block"])
     3
     """
@@ -119,9 +119,9 @@ def detectable(summary: Summary, alpha: float) -> float:
     A bet of the best stake grows by m²/2v a row, v ≤ 1/4 being the variance of a feature in [0, 1]; it must make up
     for the number of bets that share the wealth. Rows that were left out show nothing; 1 where no shift is shown.
 
-    >>> from spec_math.audit.traces.recorder import toy_shard
-    >>> from spec_math.audit.traces import merge
-    >>> from spec_math.audit.traces.shard_audit import audit_opened
+    >>> from spec_math.traces.recorder import toy_shard
+    >>> from spec_math.traces import merge
+    >>> from spec_math.traces.shard_audit import audit_opened
     >>> round(detectable(merge([audit_opened(toy_shard(2_000))]), 1e-6), 3)
     0.071
     """

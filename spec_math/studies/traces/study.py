@@ -10,14 +10,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from spec_math.audit.traces.result import ShardResult
-from spec_math.audit.traces.run import KEPT, audit_shards, cluster, find_shards, threads
-from spec_math.audit.traces.shard_audit import TOLERANCE
-from spec_math.audit.traces.store import Store
 from spec_math.result import Note, Result
 from spec_math.studies.progress import Progress
 from spec_math.studies.traces.default import VARIANTS, write_default
 from spec_math.studies.traces.table import result_of
+from spec_math.traces.result import ShardResult
+from spec_math.traces.run import KEPT, Store, audit_shards, cluster, find_shards, threads
+from spec_math.traces.shard_audit import TOLERANCE
 
 
 @dataclass(frozen=True)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from math import log
 
-from spec_math.audit.traces import Summary
-from spec_math.audit.traces.row_kernel import EMITTED
 from spec_math.mean import Mean
 from spec_math.result import Cell, Column, Curve, Note, Panel, Picture, Result, Row, Table, sentences
 from spec_math.studies.traces import contradictions
 from spec_math.studies.traces.groups import LN10, Group, all_groups, claims, detectable, groups, powers_of_ten
+from spec_math.traces import Summary
+from spec_math.traces.row_kernel import EMITTED
 
 CLAIM_COLUMNS = (
     Column("claim"),
@@ -61,9 +61,9 @@ def result_of(summary: Summary, alpha: float, source: str) -> Result:
     Raises:
         BrokenInvariantError: two numbers contradict each other; both are named.
 
-    >>> from spec_math.audit.traces.recorder import toy_shard
-    >>> from spec_math.audit.traces import merge
-    >>> from spec_math.audit.traces.shard_audit import audit_opened
+    >>> from spec_math.traces.recorder import toy_shard
+    >>> from spec_math.traces import merge
+    >>> from spec_math.traces.shard_audit import audit_opened
     >>> result_of(merge([audit_opened(toy_shard())]), 1e-6, "a toy").finding
     'Nothing in this trace refutes that it is lossless: 1.802 tokens a call of the target.'
     """
@@ -96,9 +96,9 @@ def _too_short(summary: Summary, alpha: float) -> bool:
 def notes(summary: Summary, alpha: float) -> list[str]:
     """Return what the tables need said beside them.
 
-    >>> from spec_math.audit.traces.recorder import toy_shard
-    >>> from spec_math.audit.traces import merge
-    >>> from spec_math.audit.traces.shard_audit import audit_opened
+    >>> from spec_math.traces.recorder import toy_shard
+    >>> from spec_math.traces import merge
+    >>> from spec_math.traces.shard_audit import audit_opened
     >>> notes(merge([audit_opened(toy_shard())]), 1e-6)[0]
     '200 tokens in 111 target calls, 1.802 a call; V = 4; 1 shard(s).'
     """
@@ -134,9 +134,9 @@ def notes(summary: Summary, alpha: float) -> list[str]:
 def pictures(summary: Summary, alpha: float) -> tuple[Picture, ...]:
     """Return the pictures of a trace: the evidence, where drafts are accepted, and where tokens leave the law.
 
-    >>> from spec_math.audit.traces.recorder import toy_shard
-    >>> from spec_math.audit.traces import merge
-    >>> from spec_math.audit.traces.shard_audit import audit_opened
+    >>> from spec_math.traces.recorder import toy_shard
+    >>> from spec_math.traces import merge
+    >>> from spec_math.traces.shard_audit import audit_opened
     >>> [picture.name for picture in pictures(merge([audit_opened(toy_shard())]), 1e-6)]
     ['evidence', 'acceptance', 'deviation']
     """
