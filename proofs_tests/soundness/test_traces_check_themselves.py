@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from spec_math.invariants import BrokenInvariantError
-from spec_math.studies.traces import contradictions as of_traces
+from spec_math.studies.traces import table as of_traces
 from spec_math.studies.traces.table import result_of as trace_shown
 from spec_math.traces import Summary, merge
 from spec_math.traces.recorder import toy_shard

@@ -8,7 +8,7 @@ import pytest
 
 from proofs_tests.coverage import too_many
 from proofs_tests.traces.nulls import STORED, law_of
-from spec_math.studies.traces.groups import claims
+from spec_math.studies.traces.table import claims
 from spec_math.traces import Evidence, merge
 from spec_math.traces.recorder import as_shard
 from spec_math.traces.shard_audit import TOLERANCE, audit_opened

@@ -10,7 +10,7 @@ import pytest
 
 from spec_math.audit import contexts_test
 from spec_math.block_level import block
-from spec_math.studies.traces.default import LOOKAHEAD, VARIANTS, columns
+from spec_math.studies.traces.study import LOOKAHEAD, VARIANTS, columns
 from spec_math.traces import Engine, TraceError, merge, record
 from spec_math.traces.recorder import as_shard
 from spec_math.traces.result import log_evidence
