@@ -52,7 +52,7 @@ soundness: .venv/tests
 
 # Archives are downloaded, pinned by hash, and not installed; what was judged today is not judged again.
 field: .venv/tests
-	OMP_NUM_THREADS=1 .venv/bin/python -m torch_bridge.field $(ENGINES)
+	OMP_NUM_THREADS=1 .venv/bin/python -m spec_math.field $(ENGINES)
 
 bench: .venv/tests
 	.venv/bin/python -m benchmarks

@@ -13,15 +13,15 @@ import numpy as np
 from scipy import stats
 
 from benchmarks.table import Row, show
-from spec_math.audit.traces import merge
-from spec_math.audit.traces.recorder import as_shard
-from spec_math.audit.traces.shard_audit import TOLERANCE, audit_opened
 from spec_math.block_level import block, chain
 from spec_math.block_level.methods import named
 from spec_math.block_level.monte_carlo import CONFIDENCE, Setting, drafted_after_every_prefix, of_every_prefix, sample
 from spec_math.language import NGram, Table
 from spec_math.mean import Mean, of_independent, of_strata
-from spec_math.studies.traces.groups import claims
+from spec_math.studies.traces.table import claims
+from spec_math.traces import merge
+from spec_math.traces.recorder import as_shard
+from spec_math.traces.shard_audit import TOLERANCE, audit_opened
 
 SURPRISE = 1e-6
 """The chance that a promise that is kept looks broken: a bound is the binomial quantile of that."""

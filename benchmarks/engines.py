@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from time import process_time
-from typing import Any
 
 import numpy as np
 import torch
 
 from benchmarks.table import Row, interleaved
-from spec_math.audit.zoo import toy
-from torch_bridge.engines.installed import engine_part
-from torch_bridge.engines.transformers_step import step_law, verify_step
+from spec_math.field.catalogue import named
+from spec_math.field.engine import Step
+from spec_math.field.engine_law import engine_law
+from spec_math.field.installed import engine_part
+from spec_math.language.model import Model
+from spec_math.zoo import toy
 
 BOUND = 60
 """An explored run follows each operation on what was drawn by hand. When this row was a time, it was promised a second:
@@ -20,21 +22,20 @@ some sixty times what as many plain runs take, here in the same run and in proce
 
 def rows(repeats: int = 5) -> list[Row]:
     """Measure transformers' `_speculative_sampling` on the zoo's laws: 5 tokens, 2 drafts, the bonus token too."""
-    target, draft = (
-        laws / laws.sum(-1, keepdims=True)
-        for laws in (np.array([[float(mass) for mass in row] for row in rows]) for rows in (toy.TARGET, toy.DRAFT))
-    )
+    (engine,) = named("transformers")
+    module = engine_part("transformers.generation.utils", "_speculative_sampling")
+    laws = _floats(toy.target), _floats(toy.draft)
     threads = torch.get_num_threads()
     torch.set_num_threads(1)
     try:
-        runs = runs_of(target, draft)
-        laws = torch.from_numpy(target), torch.from_numpy(draft)
+        explored = engine_law(engine, module, laws, 2)
+        runs, step = explored.paths, Step(*laws, 2)
 
         def plain() -> None:
             for _ in range(runs):
-                verify_step(torch.multinomial(laws[1], 1)[:, 0], *laws)
+                engine.run(module, step)
 
-        ours, theirs = interleaved((lambda: step_law(target, draft), plain), repeats, clock=process_time)
+        ours, theirs = interleaved((lambda: engine_law(engine, module, laws, 2), plain), repeats, clock=process_time)
     finally:
         torch.set_num_threads(threads)
     ratios = sorted(a / b for a, b in zip(ours, theirs, strict=True))
@@ -43,13 +44,5 @@ def rows(repeats: int = 5) -> list[Row]:
     return [Row("exact law of transformers' step, V = 5", ratios[len(ratios) // 2], BOUND, "×", spread, against)]
 
 
-def runs_of(target: Any, draft: Any) -> int:
-    """Count how often the step is run for its law."""
-    step, runs = engine_part("transformers.generation.utils", "_speculative_sampling")._speculative_sampling, [0]
-
-    def counted(*arguments: Any, **options: Any) -> Any:
-        runs[0] += 1
-        return step(*arguments, **options)
-
-    step_law(target, draft, step=counted)
-    return runs[0]
+def _floats(model: Model) -> Model:
+    return lambda text: np.array([float(mass) for mass in model(text)])

@@ -26,12 +26,12 @@ from spec_math.audit import (
     sample_size,
     stopping_times,
 )
-from spec_math.audit.sequential.bank import BUGS
-from spec_math.audit.sequential.sample_size import noncentrality
-from spec_math.audit.zoo import toy
-from spec_math.audit.zoo.engine import by_ratio, ratio
 from spec_math.block_level.emitted import emitted_law, target_law
 from spec_math.distribution import total_variation
+from spec_math.sequential.bank import BUGS
+from spec_math.sequential.sample_size import noncentrality
+from spec_math.zoo import toy
+from spec_math.zoo.toy import by_ratio, ratio
 
 SIZE = 32
 DISTANCES = (0.005, 0.01, 0.02, 0.05)

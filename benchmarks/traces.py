@@ -20,9 +20,9 @@ import ml_dtypes
 import numpy as np
 
 from benchmarks.table import Row, show
-from spec_math.audit.traces import write_shard
-from spec_math.audit.traces.run import audit_shards, cluster, threads
-from spec_math.audit.traces.shard_file import chunk_rows
+from spec_math.traces import write_shard
+from spec_math.traces.run import audit_shards, cluster, threads
+from spec_math.traces.shard_file import chunk_rows
 
 V = 32_000
 SHARDS, CORES = 8, 2

@@ -16,11 +16,9 @@ from typing import Any
 
 import torch
 
-from torch_bridge.engines.edited import edited
-from torch_bridge.engines.installed import missing
-from torch_bridge.engines.judged import judged, total_variation
-from torch_bridge.engines.transformers_drafts import check_drafts
-from torch_bridge.engines.transformers_generate import Rows, generate_law
+from spec_math.field.engine_law import judged, total_variation
+from spec_math.field.engines.transformers import Rows, check_drafts, generate_law
+from spec_math.field.installed import edited, missing
 
 if reason := missing("transformers"):
     print(f"skipped: {reason}")

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from proofs_tests.audit.every_look import MAKES, THRESHOLDS, Cyclic
+from proofs_tests.sequential.every_look import MAKES, THRESHOLDS, Cyclic
 from spec_math.audit import check_sampler
 from spec_math.audit.exploration import still
 from spec_math.audit.exploration.alive import generators_alive
@@ -31,7 +31,7 @@ def _collected(request: Any) -> Iterator[None]:
 
 
 def test_each_look_finds_what_a_look_at_every_object_finds() -> None:
-    command = "from proofs_tests.audit.every_look import told; print(told())"
+    command = "from proofs_tests.sequential.every_look import told; print(told())"
     ran = subprocess.run([sys.executable, "-c", command], cwd=ROOT, capture_output=True, text=True, check=True)
     assert eval(ran.stdout) == dict.fromkeys(THRESHOLDS, 0)
 

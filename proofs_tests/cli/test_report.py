@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from spec_math.cli import app
-from spec_math.studies.traces.default import write_default
+from spec_math.studies.traces.study import write_default
 
 
 @pytest.fixture

@@ -56,7 +56,7 @@ def test_commands_load_no_solver_before_they_solve_anything() -> None:
     studies = ", ".join(f"spec_math.studies.{name}.study" for name in ("audits", "blocks", "positions", "proofs"))
     assert "scipy.optimize" not in loaded_by(f"import {studies}")
     # The control: what solves something has loaded it.
-    solved = "spec_math.audit.sequential.sample_size import sample_size\nsample_size(0.1, 0.01, 0.5, 4)"
+    solved = "spec_math.sequential.sample_size import sample_size\nsample_size(0.1, 0.01, 0.5, 4)"
     assert "scipy.optimize" in loaded_by(f"from {solved}")
 
 

@@ -52,7 +52,7 @@ def judges() -> set[str]:
         "torch_bridge": re.findall(r'^    "(\w+)",$', bridge, re.MULTILINE),
     }
     found = {f"{module}.{name}" for module, listing in names.items() for name in listing if JUDGES.fullmatch(name)}
-    return {*found, *commands(), "check_lossless", "check_lossless_block", "torch_bridge.engines.judged.judged"}
+    return {*found, *commands(), "check_lossless", "check_lossless_block", "spec_math.field.engine_law.judged"}
 
 
 def commands() -> set[str]:

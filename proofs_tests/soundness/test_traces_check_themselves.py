@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from spec_math.audit.traces import Summary, merge
-from spec_math.audit.traces.recorder import toy_shard
-from spec_math.audit.traces.shard_audit import audit_opened
 from spec_math.invariants import BrokenInvariantError
-from spec_math.studies.traces import contradictions as of_traces
+from spec_math.studies.traces import table as of_traces
 from spec_math.studies.traces.table import result_of as trace_shown
+from spec_math.traces import Summary, merge
+from spec_math.traces.recorder import toy_shard
+from spec_math.traces.shard_audit import audit_opened
 
 
 def summary() -> Summary:

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from typer.testing import CliRunner
 
-from spec_math.audit.traces import write_shard
-from spec_math.audit.traces.recorder import Engine, by_position, record
 from spec_math.cli import app
 from spec_math.cli.trace import BUGS, TOLERANCE
 from spec_math.render.data import from_json
-from spec_math.studies.traces import default, study
+from spec_math.studies.traces import study
+from spec_math.traces import write_shard
+from spec_math.traces.recorder import Engine, by_position, record
 
 LOOKAHEAD = 3
 
@@ -150,5 +150,5 @@ def test_help_teaches_with_examples():
 
 
 def test_the_command_says_what_the_study_takes():
-    assert default.VARIANTS.keys() == set(BUGS)
+    assert study.VARIANTS.keys() == set(BUGS)
     assert study.TraceRequest().tolerance == TOLERANCE

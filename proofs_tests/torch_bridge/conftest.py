@@ -34,7 +34,7 @@ def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def interpreted() -> Iterator[None]:
     """Kernels run under Triton's interpreter, which puts its language in place once a test."""
-    from torch_bridge.engines.interpreter import language_once
+    from spec_math.field.source_file import language_once
 
     with language_once():
         yield

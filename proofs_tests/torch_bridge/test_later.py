@@ -13,7 +13,7 @@ torch = pytest.importorskip("torch", reason="torch is an optional extra")
 from spec_math import law  # noqa: E402
 from spec_math.audit import Explored, Partial  # noqa: E402
 from spec_math.block_level import chain  # noqa: E402
-from torch_bridge.engines.judged import token_bound, total_variation  # noqa: E402
+from spec_math.field.engine_law import token_bound, total_variation  # noqa: E402
 from torch_bridge.explore import explore  # noqa: E402
 from torch_bridge.later import FIRST, Later  # noqa: E402
 

@@ -18,8 +18,8 @@ from spec_math.audit import explore as explore_numpy
 
 torch: Any = pytest.importorskip("torch")
 
+from spec_math.field import stand_ins  # noqa: E402
 from torch_bridge.explore import explore  # noqa: E402
-from torch_bridge.stand_ins import jax  # noqa: E402
 
 Case = Callable[[], Any]
 D = torch.float64
@@ -214,19 +214,23 @@ def test_weights_that_torch_refuses_are_refused_alike(weights: list[float]) -> N
 
 
 def test_a_key_of_jax_keeps_to_one_shape_and_its_bounds() -> None:
-    assert explore_numpy(lambda: bool(jax.uniform((1,), (1,), minval=1.0, maxval=5.0)[0] < 2)) == {
+    assert explore_numpy(lambda: bool(stand_ins.uniform((1,), (1,), minval=1.0, maxval=5.0)[0] < 2)) == {
         True: F(1, 4),
         False: F(3, 4),
     }
-    same = explore_numpy(lambda: bool(jax.uniform((1,), (2,))[0] < 0.5) == bool(jax.uniform((1,), (2,))[0] < 0.5))
+    same = explore_numpy(
+        lambda: bool(stand_ins.uniform((1,), (2,))[0] < 0.5) == bool(stand_ins.uniform((1,), (2,))[0] < 0.5)
+    )
     assert same == {True: F(1)}
     with pytest.raises(ExploreError, match="drawn from twice"):
-        explore_numpy(lambda: bool(jax.uniform((1,), (2,))[0] < 0.5) == bool(jax.uniform((1,), (3,))[0] < 0.5))
+        explore_numpy(
+            lambda: bool(stand_ins.uniform((1,), (2,))[0] < 0.5) == bool(stand_ins.uniform((1,), (3,))[0] < 0.5)
+        )
 
 
 def test_what_jax_leaves_out_is_left_out() -> None:
-    assert jax.one_hot(np.array([-1, 3]), 3).sum() == 0
-    assert jax.segment_min(np.array([1, 2, 3]), np.array([-1, 0, 2]), 2).tolist() == [2, 2**31 - 1]
-    assert jax.repeat(np.eye(2), 2, axis=0).shape == (4, 2)
+    assert stand_ins.one_hot(np.array([-1, 3]), 3).sum() == 0
+    assert stand_ins.segment_min(np.array([1, 2, 3]), np.array([-1, 0, 2]), 2).tolist() == [2, 2**31 - 1]
+    assert stand_ins.repeat(np.eye(2), 2, axis=0).shape == (4, 2)
     with pytest.raises(TypeError, match="whole numbers alone"):
-        jax.segment_min(np.array([0.5]), np.array([0]), 1)
+        stand_ins.segment_min(np.array([0.5]), np.array([0]), 1)

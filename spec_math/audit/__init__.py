@@ -11,24 +11,22 @@ from spec_math.audit.exploration.explore import Explored, Partial, as_generator,
 from spec_math.audit.exploration.tape import OWN_GRID, LeakError
 from spec_math.audit.judgement import Judgement, judge
 from spec_math.audit.likeness import Likeness, likenesses
-from spec_math.audit.sequential.bank import bank
-from spec_math.audit.sequential.context_stopping import context_stopping_times
-from spec_math.audit.sequential.contexts import ContextsTest, contexts_test
-from spec_math.audit.sequential.evidence import Guarantee, NotRejected, product_of_evidence
-from spec_math.audit.sequential.identity_test import IdentityTest, identity_test
-from spec_math.audit.sequential.pooling import pooled_variation, pools
-from spec_math.audit.sequential.sample_size import (
+from spec_math.audit.smallest import smallest
+from spec_math.audit.subject import Subject, subject_of
+from spec_math.sequential.bank import bank
+from spec_math.sequential.contexts import ContextsTest, context_stopping_times, contexts_test
+from spec_math.sequential.dirichlet import pooled_variation, pools
+from spec_math.sequential.evidence import Guarantee, NotRejected, product_of_evidence
+from spec_math.sequential.identity_test import IdentityTest, identity_test, stopping_times
+from spec_math.sequential.sample_size import (
     detectable_tv,
     gap_detected,
     sample_size,
     sequential_detectable_tv,
     sequential_sample_size,
 )
-from spec_math.audit.sequential.stopping import stopping_times
-from spec_math.audit.sequential.tolerant import TolerantTest, tolerant_test
-from spec_math.audit.smallest import smallest
-from spec_math.audit.subject import Subject, subject_of
-from spec_math.audit.zoo import ZOO, Diagnosis, Specimen, diagnose, distances
+from spec_math.sequential.tolerant import TolerantTest, tolerant_test
+from spec_math.zoo import ZOO, Diagnosis, Specimen, diagnose, distances
 
 __all__ = [
     "OWN_GRID",

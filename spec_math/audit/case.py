@@ -14,8 +14,8 @@ from typing import Any
 from spec_math.arrays import as_law as checked
 from spec_math.arrays import count, exact, is_exact
 from spec_math.audit.subject import Row
-from spec_math.audit.zoo import toy
 from spec_math.distribution import temperature
+from spec_math.zoo import toy
 
 
 @dataclass(frozen=True)

@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import count
-from spec_math.audit.sequential.evidence import Guarantee, NotRejected, level
 from spec_math.audit.watching import Decision, watch
 from spec_math.chance import Coin
+from spec_math.sequential.evidence import Guarantee, NotRejected, level
 from spec_math.verdict import Lossy
 
 BLIND = (

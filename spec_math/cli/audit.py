@@ -207,7 +207,7 @@ def _engine(name: str, source: Path | None, replaced: list[str]) -> Any:
             "engines are judged with torch, which is not installed: pip install 'spec_math[torch]'"
         )
     from spec_math.audit.loading.package import edit_of
-    from torch_bridge.field.study import study as of_engines
+    from spec_math.field.study import study as of_engines
 
     edits = [edit_of(one) for one in replaced]
     return partial(of_engines, name, source, edits)
@@ -261,6 +261,6 @@ def _stand_ins(stub: str) -> Any:
     packages = [one for one in stub.split(",") if one and "." not in one and find_spec(one) is None]
     if not packages or find_spec("torch") is None:
         return {}
-    from torch_bridge.stand_ins import given
+    from spec_math.field.stand_ins import given
 
     return given(packages)

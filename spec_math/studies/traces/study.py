@@ -4,20 +4,26 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
-from spec_math.audit.traces.result import ShardResult
-from spec_math.audit.traces.run import KEPT, audit_shards, cluster, find_shards, threads
-from spec_math.audit.traces.shard_audit import TOLERANCE
-from spec_math.audit.traces.store import Store
+import numpy as np
+
+from spec_math.block_level import block
+from spec_math.chance import Coin
 from spec_math.result import Note, Result
+from spec_math.scheme import Emission, Tokens
+from spec_math.studies.default import DRAFT_ORDER, TARGET_ORDER, models
 from spec_math.studies.progress import Progress
-from spec_math.studies.traces.default import VARIANTS, write_default
 from spec_math.studies.traces.table import result_of
+from spec_math.traces import Engine, by_position, record, write_shard
+from spec_math.traces.result import ShardResult
+from spec_math.traces.run import KEPT, Store, audit_shards, cluster, find_shards, threads
+from spec_math.traces.shard_audit import TOLERANCE
 
 
 @dataclass(frozen=True)
@@ -99,3 +105,106 @@ def _executor(request: TraceRequest) -> AbstractContextManager[Any]:
     if request.scheduler is not None:
         return cluster(request.scheduler)
     return threads(request.workers or os.cpu_count() or 1)
+
+
+LOOKAHEAD = 4
+
+
+class Variant(NamedTuple):
+    """A way to verify and to draft: what is recorded of it, and what is wrong with it."""
+
+    verify: Any
+    verification: str = "maximal coupling"
+    drawn_from: Callable[[Any], Any] | None = None
+    wrong: str = ""
+
+
+def _residual_from_target(coin: Coin, token: int, target: Any, draft: Any) -> Emission:
+    if coin.flip(min(1.0, target[token] / draft[token])):
+        return Emission(token, accepted=True)
+    return Emission(coin.draw(target), accepted=False)
+
+
+def _always(coin: Coin, token: int, target: Any, draft: Any) -> Emission:  # noqa: ARG001
+    return Emission(token, accepted=True)
+
+
+def _hot_bonus(coin: Coin, tokens: Tokens, targets: Any, drafts: Any) -> Tokens:
+    return by_position()(coin, tokens, [*targets[:-1], _cooler(targets[-1])], drafts)
+
+
+def _cooler(law: Any) -> Any:
+    masses = law**1.5
+    return masses / masses.sum()
+
+
+def _favourite(law: Any) -> Any:
+    masses = np.zeros_like(law)
+    masses[int(law.argmax())] = 1.0
+    return masses
+
+
+VARIANTS: dict[str, Variant] = {
+    "none": Variant(by_position()),
+    "block": Variant(block.verify, "block"),
+    "residual": Variant(by_position(_residual_from_target), wrong="a rejected draft is replaced from the target (M11)"),
+    "accept": Variant(by_position(_always), wrong="every draft is accepted (M7)"),
+    "bonus": Variant(_hot_bonus, wrong="the bonus token is drawn at another temperature (M20)"),
+    "temperature": Variant(by_position(), drawn_from=_cooler, wrong="drafts are cooler than what is reported (M4)"),
+    "greedy": Variant(by_position(), drawn_from=_favourite, wrong="greedy drafts are reported as a softmax (M2)"),
+}
+"""By the name that --bug takes; those with nothing wrong are controls."""
+
+
+def engine(bug: str = "none") -> Engine:
+    """Return the default's engine with a bug of VARIANTS.
+
+    Raises:
+        ValueError: no such bug.
+
+    >>> engine().lookahead
+    4
+    """
+    if bug not in VARIANTS:
+        raise ValueError(f"--bug takes one of {', '.join(VARIANTS)}; got {bug!r}")
+    found, variant = models(), VARIANTS[bug]
+    return Engine(
+        partial(_after, found.target, TARGET_ORDER),
+        partial(_after, found.draft, DRAFT_ORDER),
+        variant.verify,
+        LOOKAHEAD,
+        variant.drawn_from,
+    )
+
+
+def columns(bug: str, texts: int, length: int, seed: int) -> dict[str, Any]:
+    """Record texts of at least `length` tokens each.
+
+    >>> columns("none", 1, 3, 0)["target_logits"].shape[1]
+    4128
+    """
+    return record(engine(bug), texts, length, np.random.default_rng(seed))
+
+
+def write_default(folder: Path, bug: str, shards: int = 4, texts: int = 2, length: int = 250) -> list[Path]:
+    """Write shards of the default into a folder: its texts are drawn anew from seeds 0, 1, …
+
+    Raises:
+        ValueError: no such bug.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     [path.name for path in write_default(Path(folder), "none", shards=1, texts=1, length=2)]
+    ['default-none-0.safetensors']
+    """
+    variant = VARIANTS.get(bug) or VARIANTS["none"]
+    found: list[Path] = []
+    for seed in range(shards):
+        path = folder / f"default-{bug}-{seed}.safetensors"
+        found.append(write_shard(path, columns(bug, texts, length, seed), LOOKAHEAD, variant.verification))
+    return found
+
+
+def _after(model: Any, order: int, prefix: Tokens) -> Any:
+    # What lies further back than the model reads need not be checked again and again.
+    return model(prefix[-(order - 1) :])

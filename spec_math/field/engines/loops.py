@@ -1,0 +1,397 @@
+"""Decoding loops of small repositories, run on table models: a record of each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+import torch
+
+from spec_math.field.engine import PROMPT, Archive, Defect, Edit, Engine, Options, Repository, Step, Text
+from spec_math.field.stand_ins import rearrange
+from spec_math.language.model import Model
+from torch_bridge.toy_models import TableModel, table_models
+
+
+def _shifted(model: Model) -> Model:
+    """A law on one token more, which it never has: token 0, at which the sampler raises."""
+    return lambda text: [0.0, *model(tuple(token - 1 for token in text))]
+
+
+def _runs(name: str, seeded: bool, first: int = 1) -> Callable[[Any, Step], Sequence[int]]:
+    def run(module: Any, step: Step) -> Sequence[int]:
+        seed = 1 + len(step.text) if seeded else None  # another one for each call: a text is made by one call
+        prompt = [token + first for token in step.prompt]
+        models = [_shifted(model) if first else model for model in (step.target, step.draft)]
+        target, draft = table_models(models[0], models[1], prompt[: len(PROMPT)])
+        heat, ids = step.options.temperature, step.ids() + first
+        found = getattr(module, name)(ids, draft, target, 1, step.lookahead, temperature=heat, random_seed=seed)
+        return [token - first for token in found[0, len(prompt) :].tolist()]
+
+    return run
+
+
+SEED = Defect(
+    "With random_seed the generator is seeded anew before every coin: all drafts of a text are tested with one coin.",
+    (
+        Edit(
+            "            if random_seed:\n                torch.manual_seed(random_seed)\n"
+            "            r = torch.rand(1, device = device)",
+            "            r = torch.rand(1, device = device)",
+        ),
+        Edit(
+            "    resample_count = 0\n",
+            "    if random_seed:\n        torch.manual_seed(random_seed)\n    resample_count = 0\n",
+        ),
+    ),
+    lookahead=2,
+)
+
+
+ZERO = Defect(
+    "Where token 0 is drawn the sampler raises, as if it could not occur.",
+    (
+        Edit(
+            "    if (idx_next.item() == 0):\n        raise RuntimeError\n",
+            "",
+            "sampling.utils",
+        ),
+    ),
+)
+
+
+def _engine(name: str, function: str, seeded: bool = False, first: int = 1) -> Engine:
+    return Engine(
+        name,
+        Repository("feifeibear/LLMSpeculativeSampling"),
+        "sampling.speculative_sampling",
+        function,
+        "chain",
+        _runs(function, seeded, first),
+        Edit(CACHED, "target_model_cache._prob_history[:, n, :]"),
+        () if seeded or not first else ("temperature > 0",),
+        defects=(SEED,) if seeded else () if first else (ZERO,),
+    )
+
+
+CACHED = "target_model_cache._prob_history[:, n, :] - approx_model_cache._prob_history[:, n, :]"
+FEIFEIBEAR = (
+    _engine("feifeibear", "speculative_sampling"),
+    _engine("feifeibear with a seed", "speculative_sampling", seeded=True),
+    _engine("feifeibear token 0", "speculative_sampling", first=0),
+)
+
+
+def _run_gpt_fast(module: Any, step: Step) -> Sequence[int]:
+    last = len(step.prompt) - 1
+    target, draft = (_placed(model) for model in step.models("tensor"))
+    for model in (target, draft):
+        model(step.ids(), torch.arange(last + 1))
+    sampling = {"temperature": step.options.temperature, "top_k": step.options.top_k}
+    token = step.ids()[0, -1].int()
+    return module.speculative_decode(target, draft, token, last, step.lookahead, **sampling).tolist()
+
+
+def _placed(model: TableModel) -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor]:
+    """A model whose second argument is where its tokens stand."""
+    return lambda ids, places: model(ids, input_pos=places)
+
+
+SHAPES = Defect(
+    "Since batches came, each draft and its masses have a dimension of requests in front, which the verification does "
+    "not know of.",
+    (
+        Edit("draft_tokens = torch.cat(draft_tokens)", "draft_tokens = torch.cat(draft_tokens).view(-1)"),
+        Edit("draft_probs = torch.stack(draft_probs)", "draft_probs = torch.cat(draft_probs)"),
+    ),
+)
+GPT_FAST = (
+    Engine(
+        name="gpt-fast",
+        source=Repository("pytorch-labs/gpt-fast"),
+        module="generate",
+        function="speculative_decode",
+        rule="chain",
+        run=_run_gpt_fast,
+        control=Edit("new = q - p\n", "new = q\n"),
+        options=("temperature > 0", "top_k"),
+        given={"model": {"Transformer": object}, "tokenizer": {}},
+        defects=(SHAPES,),
+    ),
+)
+
+
+def _run_jaymody(module: Any, step: Step) -> Sequence[int]:
+    module.tqdm = _Quiet
+
+    def rows(law: Model) -> Any:
+        def answers(ids: Any) -> Any:
+            text: Text = tuple(int(token) for token in ids)
+            return np.array([law(text[len(PROMPT) : n + 1]) for n in range(len(text))])
+
+        return answers
+
+    prompt = np.array(step.prompt)
+    found = module.speculative_sampling(prompt, rows(step.draft), rows(step.target), 1, step.lookahead)
+    return found[len(prompt) :].tolist()
+
+
+class _Quiet:
+    def __init__(self, **_: Any) -> None: ...
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def update(self, _: int) -> None:
+        """Show no progress."""
+
+
+JAYMODY = (
+    Engine(
+        name="jaymody",
+        source=Repository("jaymody/speculative-sampling"),
+        module="main",
+        function="speculative_sampling",
+        rule="chain",
+        run=_run_jaymody,
+        control=Edit("max_fn(q[i] - p[i])", "q[i]"),
+        stubs=("gpt2", "utils", "fire"),
+    ),
+)
+
+
+def _run_litgpt(module: Any, step: Step) -> Sequence[int]:
+    target, draft = step.models("tensor")
+    last = len(step.prompt) - 1
+    for model in (target, draft):
+        model(step.ids(), input_pos=torch.arange(last + 1))
+    sampling = {
+        "temperature": step.options.temperature,
+        "top_k": step.options.top_k,
+        "top_p": step.options.top_p or 1.0,
+    }
+    token, place = step.ids()[0, -1:], torch.tensor([last])
+    return module.speculative_decoding(draft, target, token, place, last + 1, step.lookahead, **sampling).tolist()
+
+
+def _text(module: Any, step: Step) -> Sequence[int]:
+    target, draft = step.models("tensor")
+    for model in (target, draft):  # the prompt is read once with its places not named
+        model(step.ids(), input_pos=torch.arange(len(step.prompt)))
+    length = len(step.prompt) + step.lookahead + 1
+    lengths = {"max_returned_tokens": length, "speculative_k": step.lookahead}
+    return module.generate(draft, target, step.ids()[0], **lengths, include_prompt=False)[0].tolist()
+
+
+ARCHIVE = Archive(
+    "litgpt",
+    "0.5.13",
+    "litgpt-0.5.13-py3-none-any.whl",
+    "da044b76c52cd44fc0564f6177ed6cf186dde24f711ce8e71e1fd9e9da5f02b2",
+)
+MODULE = "litgpt.generate.speculative_decoding"
+STUBS = ("lightning", "lightning_utilities", "jsonargparse", "safetensors")
+CONTROL = Edit("torch.clamp(adjusted_distribution, 0.0)", "torch.clamp(target_probs[idx], 0.0)")
+LITGPT = (
+    Engine(
+        name="litgpt",
+        source=ARCHIVE,
+        module=MODULE,
+        function="speculative_decoding",
+        rule="chain",
+        run=_run_litgpt,
+        control=CONTROL,
+        options=("temperature", "top_k", "top_p"),
+        stubs=STUBS,
+        defects=(
+            Defect(
+                "At temperature 0 the draft is an argmax, and what is compared are softmax masses.",
+                (
+                    Edit(
+                        "return torch.argmax(logits, dim=-1, keepdim=True), F.softmax(logits, dim=-1)",
+                        "return logits.argmax(-1, keepdim=True), F.one_hot(logits.argmax(-1), len(logits)).float()",
+                    ),
+                ),
+                Options(temperature=0.0),
+            ),
+            Defect(
+                "The residual, which holds masses, goes through the filter of logits, and what is left sums to no law.",
+                (
+                    Edit(
+                        "sample(adjusted_distribution[None, None, ...], apply_softmax=False, **sample_kwargs)",
+                        "multinomial_num_samples_1(adjusted_distribution), None",
+                    ),
+                ),
+                Options(top_p=0.8),
+            ),
+        ),
+    ),
+    Engine(
+        name="litgpt text",
+        source=ARCHIVE,
+        module=MODULE,
+        function="generate",
+        rule="chain",
+        run=_text,
+        control=CONTROL,
+        stubs=STUBS,
+        most=1,
+        slow=True,
+        defects=(
+            Defect(
+                "The first token, which is drawn with the prompt, is read by the models but left out of the text.",
+                (Edit("    tokens = []\n    total_generated", "    tokens = [token[0]]\n    total_generated"),),
+            ),
+        ),
+    ),
+)
+
+
+def _run_lucidrains(module: Any, step: Step) -> Sequence[int]:
+    def answers(model: Any) -> Any:
+        # A cache is there to be cut; the whole text is handed over each time.
+        def answer(ids: torch.Tensor, **_: Any) -> Any:
+            return model(ids), (torch.zeros(1, 1, ids.shape[1], 1), None)
+
+        return answer
+
+    target, draft = map(answers, step.models("tensor"))
+    ids = step.ids()
+    length = ids.shape[1] + 1
+    heat = step.options.temperature
+    found = module.speculative_decoding(target, draft, ids, length, step.lookahead, heat, filter_thres=0.0)
+    return found[0][0].tolist()
+
+
+LUCIDRAINS = (
+    Engine(
+        name="lucidrains",
+        source=Archive(
+            "speculative-decoding",
+            "0.2.0",
+            "speculative_decoding-0.2.0-py3-none-any.whl",
+            "0652f1723decdfeadec7333fe4d6d37abf17fe0cf59f59637107d7af3f762cfb",
+        ),
+        module="speculative_decoding.speculative_decoding",
+        function="speculative_decoding",
+        rule="chain",
+        run=_run_lucidrains,
+        control=Edit("(bool_tensor.cumsum(dim = dim) == 0)", "(bool_tensor.cumsum(dim = dim) < 9)"),
+        options=("temperature > 0",),
+        stubs=("beartype",),
+        given={"einops": {"rearrange": rearrange}},
+    ),
+)
+
+
+def _run_romsto(module: Any, step: Step) -> Sequence[int]:
+    target, draft = step.models()
+    sampler = module.LogitsProcessor.__subclasses__()
+    heat = step.options.temperature
+    named = {one.__name__: one for one in sampler}
+    chosen = named["MultinomialProcessor"](heat) if heat else named["GreedyProcessor"]()
+    sizes = {"gamma": step.lookahead, "max_gen_len": step.lookahead + 1, "eos_tokens_id": 1 << 20}
+    found, _ = module.speculative_generate(
+        list(step.prompt), draft, target, logits_processor=chosen, first_target=False, **sizes
+    )
+    return found
+
+
+ROMSTO = (
+    Engine(
+        name="romsto",
+        source=Repository("romsto/Speculative-Decoding"),
+        module="sampling.speculative_decoding",
+        function="speculative_generate",
+        rule="chain",
+        run=_run_romsto,
+        control=Edit("max_fn(p[..., n, :] - q[0, n, :])", "max_fn(p[..., n, :])"),
+        options=("temperature",),
+        stubs=("termcolor", "rich"),
+        defects=(
+            Defect(
+                "The greedy sampler, which is the default, takes the likeliest token, and what is compared are softmax "
+                "masses.",
+                (
+                    Edit(
+                        "return logits\n\n    def sample(self, probs: Tensor) -> Tensor:\n        return torch.argmax",
+                        "return F.one_hot(logits.argmax(-1), logits.shape[-1]).float().log()\n\n"
+                        "    def sample(self, probs: Tensor) -> Tensor:\n        return torch.argmax",
+                        "utils.logits_processor",
+                    ),
+                ),
+                Options(temperature=0.0),
+            ),
+        ),
+    ),
+)
+
+
+def _run_specdec(module: Any, step: Step) -> Sequence[int]:
+    decoder = object.__new__(module.SpecDecoder)
+    decoder.big_model, decoder.small_model = step.models()
+    decoder.device = "cpu"
+    ids = step.ids()
+    return decoder.verify(ids, *decoder.generate_small(ids, step.lookahead))
+
+
+SPECDEC = (
+    Engine(
+        name="specdec",
+        source=Archive(
+            "specdec",
+            "0.2.0",
+            "specdec-0.2.0-py3-none-any.whl",
+            "cfe701a49ee730d3debb9440fa5c20d81b4d3b177a079d069dfe7c9fd6861110",
+        ),
+        module="specdec.decoder",
+        function="SpecDecoder.verify",
+        rule="chain",
+        run=_run_specdec,
+        control=Edit("big_probs-small_probs", "big_probs"),
+        stubs=("transformers",),
+    ),
+)
+
+
+def _run_jacobi(module: Any, step: Step) -> Sequence[int]:
+    heat, drafts = step.options.temperature, step.drafted()
+    target = (step.rows(step.target, drafts) / heat).softmax(-1)
+    draft = (step.rows(step.draft, drafts) / heat).softmax(-1).roll(1, 0)  # row i is of the draft in place i
+
+    def warped(_ids: Any, scores: torch.Tensor) -> torch.Tensor:
+        return scores / heat
+
+    states = [torch.zeros(1, dtype=torch.long), torch.zeros(1, target.size(-1)), torch.zeros(1, dtype=torch.long)]
+    sampler = module.SpeculativeSampler([], [], 2, None, "jacobian_states", *states)
+    advanced = torch.cat([torch.zeros(len(drafts), dtype=torch.long), torch.multinomial(target[-1], 1)])
+    tokens, laws = torch.tensor([[step.prompt[-1], *drafts]]), (draft[None], target[None])
+    kept, found, _ = sampler(tokens, advanced[None], *laws, None, warped, all_collected_input_ids=step.ids())
+    return found[0, : kept[0]].tolist()
+
+
+TWICE = Defect(
+    "The logits warper is applied to the logarithm of the residual, which is a difference of laws that were warped: "
+    "the temperature divides it once more.",
+    (Edit("logits_warper = logits_warper,\n                        all_c", "all_c"),),
+)
+JACOBI = (
+    Engine(
+        name="speculative Jacobi",
+        source=Repository("tyshiwo1/Accelerating-T2I-AR-with-SJD"),
+        module="scheduler.jacobi_iteration_lumina_mgpt",
+        function="SpeculativeSampler.__call__",
+        rule="chain",
+        run=_run_jacobi,
+        control=Edit("token_advanced_prob - token_draft_prob", "token_advanced_prob - 0 * token_draft_prob"),
+        options=("temperature > 0",),
+        stubs=("transformers", "absl", "scheduler.logit_processor_3dim"),
+        defects=(TWICE,),
+    ),
+)
+
+
+ENGINES = (*FEIFEIBEAR, *GPT_FAST, *JACOBI, *JAYMODY, *LITGPT, *LUCIDRAINS, *ROMSTO, *SPECDEC)

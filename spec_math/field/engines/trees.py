@@ -1,0 +1,451 @@
+"""Samplers that verify a drafted tree or several paths: EAGLE, Medusa, REST, Sequoia, TriForce and others."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from itertools import count, takewhile
+from types import SimpleNamespace
+from typing import Any
+
+import torch
+
+from spec_math.field.drafted_tree import DraftedTree, likeliest_tree
+from spec_math.field.engine import PROMPT, Archive, Defect, Edit, Engine, Repository, Step
+from spec_math.field.engines.chains import ROTALABS_ARCHIVE
+from spec_math.language.model import Model
+
+ALL = 0.9999
+"""The code asks for a top_p below 1; this one keeps every token of the laws that it is judged on."""
+
+
+def _runs_drawing_paths(filtered: Callable[[Any, torch.Tensor, float, float], torch.Tensor], **how: Any) -> Any:
+    def run(module: Any, step: Step) -> Sequence[int]:
+        tree = likeliest_tree(step, fill=-2)
+        heat, top_p = step.options.temperature, step.options.top_p or ALL
+        best, kept = module.evaluate_posterior(tree.logits, tree.candidates, heat, top_p=top_p, **how)
+        row = tree.logits[int(best), int(kept)][None]
+        last = filtered(module, row, heat, top_p) if heat else row.argmax()
+        return [*tree.accepted(best, kept), int(last)]
+
+    return run
+
+
+def _filtered(module: Any, row: torch.Tensor, heat: float, top_p: float) -> torch.Tensor:
+    return torch.multinomial(module.top_p_filtering(row / heat, top_p).softmax(-1), 1)
+
+
+def _nucleus(module: Any, row: torch.Tensor, heat: float, top_p: float) -> torch.Tensor:
+    return module.get_nucleus_one_token(row, heat, top_p)
+
+
+MASK = "    # Create a mask for selected tokens\n"
+DRAWING_PATHS_TRIES = Defect(
+    "Each path draws its own tokens from the target's law: a token that begins two paths, or a second path, has a try "
+    "of its own, and where none is kept the next token is drawn once more. Drawn once after each prefix, and emitted "
+    "where it was drawn, it is right.",
+    (
+        Edit("    # Apply temperature\n", "    # Apply temperature\n    whole = logits\n"),
+        Edit(
+            MASK,
+            "    drawn = {}\n    for row in range(n_samples):\n        for place in range(n_tokens):\n"
+            "            known = tuple(candidates[row, 1 : place + 1].tolist())\n"
+            "            if known not in drawn:\n                drawn[known] = sampled_tokens[row, place].item()\n"
+            "            sampled_tokens[row, place] = drawn[known]\n"
+            "    whole[:, :-1] = F.one_hot(sampled_tokens, whole.size(-1)).to(whole.dtype).log()\n" + MASK,
+        ),
+    ),
+)
+
+
+def _engine_drawing_paths(name: str, place: tuple[str, str], stub: str, control: Edit, run: Any) -> Engine:
+    module, repository = place
+    return Engine(
+        name,
+        Repository(repository),
+        module,
+        "evaluate_posterior",
+        "tree, one-hot",
+        run,
+        control,
+        ("temperature", "top_p"),
+        (stub,),
+        defects=(DRAWING_PATHS_TRIES,),
+    )
+
+
+REST = ("rest.model.utils", "FasterDecoding/REST")
+MEDUSA_FILE = ("medusa.model.utils", "FasterDecoding/Medusa")
+SHARPER = Edit(
+    "    logits = logits.view(n_samples*n_tokens, -1)\n\n", "    logits = 2 * logits.view(n_samples*n_tokens, -1)\n"
+)
+SHARPER_TOO = Edit("view(n_samples*n_tokens, -1)\n    if top_p", "view(n_samples*n_tokens, -1) * 2\n    if top_p")
+DRAWING_PATHS = (
+    _engine_drawing_paths("REST", REST, "draftretriever", SHARPER, _runs_drawing_paths(_filtered)),
+    _engine_drawing_paths(
+        "Medusa nucleus",
+        MEDUSA_FILE,
+        "transformers",
+        SHARPER_TOO,
+        _runs_drawing_paths(_nucleus, sampling="nucleus"),
+    ),
+)
+
+
+def _run_eagle(module: Any, step: Step) -> Sequence[int]:
+    tree = likeliest_tree(step)
+    best, kept, last = module.evaluate_posterior(tree.logits, tree.candidates, _unchanged)
+    token = last if last.numel() == 1 and not last.is_floating_point() else torch.multinomial(last, 1)
+    return [*tree.accepted(best, kept), int(token)]
+
+
+def _unchanged(_ids: Any, scores: torch.Tensor) -> torch.Tensor:
+    return scores
+
+
+CONTROL = Edit("r <= acp", "r <= 2 * acp")
+EAGLE = (
+    Engine(
+        name="AngelSlim",
+        source=Archive(
+            "angelslim",
+            "0.5.0",
+            "angelslim-0.5.0-py3-none-any.whl",
+            "66a6ec607419c9eac99c38c8117742fb322b740042875fb5c3950a9a9ed94bc6",
+        ),
+        module="angelslim.compressor.speculative.utils.util",
+        function="evaluate_posterior",
+        rule="tree, one-hot",
+        run=_run_eagle,
+        control=CONTROL,
+        stubs=("transformers", "modelscope"),
+    ),
+    Engine(
+        name="EAGLE",
+        source=Repository("SafeAILab/EAGLE"),
+        module="eagle.model.utils",
+        function="evaluate_posterior",
+        rule="tree, one-hot",
+        run=_run_eagle,
+        control=CONTROL,
+        stubs=("transformers",),
+    ),
+)
+
+
+def typical_step(evaluate_posterior: Callable[..., Any], tree: DraftedTree, heat: float, **how: Any) -> tuple[int, ...]:
+    """Run Medusa's step on a drafted tree: the accepted tokens, and one drawn from the target after them."""
+    handed = tree.copied()
+    best, accepted = evaluate_posterior(handed.logits, handed.candidates, temperature=heat, **how)
+    last = tree.logits[int(best), int(accepted)]
+    token = torch.multinomial((last / heat).softmax(-1), 1) if heat else last.argmax()
+    return (*handed.accepted(best, accepted), int(token.item()))
+
+
+def _run_medusa(module: Any, step: Step, **how: Any) -> Sequence[int]:
+    return typical_step(module.evaluate_posterior, likeliest_tree(step, fill=0), step.options.temperature, **how)
+
+
+BY_DESIGN = Defect(
+    "Typical acceptance, the default, is lossy by design: a draft is kept where the target's mass of it exceeds a "
+    "threshold that falls with the entropy, and no coin decides it.",
+    by_design=True,
+)
+SIX = Defect(
+    "Typical sampling without `fast` hands six arguments to a function of five. With five it runs, and is lossy by "
+    "design: tokens below a threshold are left out, and each path draws tokens of its own."
+)
+
+
+def _engine_medusa(name: str, run: Callable[[Any, Step], Sequence[int]], control: Edit, known: Defect) -> Engine:
+    return Engine(
+        name=name,
+        source=Repository("FasterDecoding/Medusa"),
+        module="medusa.model.utils",
+        function="evaluate_posterior",
+        rule="tree, typical",
+        run=run,
+        control=control,
+        options=("temperature",),
+        stubs=("transformers",),
+        defects=(known,),
+    )
+
+
+KEEPS_ALL = Edit("candidates_prob > threshold", "candidates_prob > -1")
+FIVE = Edit("posterior_threshold, posterior_alpha, fast)\n", "posterior_threshold, posterior_alpha)\n")
+MEDUSA = (
+    _engine_medusa("Medusa", _run_medusa, KEEPS_ALL, BY_DESIGN),
+    _engine_medusa("Medusa without fast", partial(_run_medusa, fast=False), FIVE, SIX),
+)
+
+
+def _run_rotalabs_tree(module: Any, step: Step) -> Sequence[int]:
+    target, draft = step.models()
+    settings = sys.modules[module.TreeSpecConfig.__module__]
+    tree = module.SpeculationTree(settings.TreeSpecConfig(branch_factor=2, max_depth=step.lookahead))
+    tokens, masses, _ = tree.build_tree(draft, step.ids(), torch.device("cpu"))
+    return module.verify_tree(target, step.ids(), tree, tokens, masses)[0]
+
+
+FLAT = Defect(
+    "The target is shown the last token and the tree's tokens in one line, neither the text before them nor each path "
+    "by itself; the token after a path is drawn after another one too.",
+    (
+        Edit(
+            "    for path in tree.get_paths():\n        accepted = []",
+            "    for path in tree.get_paths():\n"
+            "        text = torch.cat([input_ids[0], torch.tensor([node.token_id for node in path[1:]])])\n"
+            "        all_logits = target_model(text[None], use_cache=False).logits[0, -len(path):]\n"
+            "        target_probs = F.softmax(all_logits / max(temperature, 1e-8), dim=-1)\n"
+            "        accepted = []",
+        ),
+        Edit(
+            "bonus_probs = target_probs[best_length]",
+            "text = torch.cat([input_ids[0], torch.tensor(best_path)])\n"
+            "        last = target_model(text[None], use_cache=False).logits[0, -1]\n"
+            "        bonus_probs = F.softmax(last / max(temperature, 1e-8), dim=-1)",
+        ),
+    ),
+)
+ROTALABS_TREE_TRIES = Defect(
+    "Drafts are the likeliest tokens and tested as if they had been drawn; each path is tested with coins of its own, "
+    "and the longest one is kept: a token that is on several paths has several tries.",
+    (
+        Edit("    best_path = []\n    best_length = 0", "    best_path, best_length, drawn = [], 0, {}"),
+        Edit(
+            "accept_prob = min(1.0, p_target / (p_draft + 1e-10))",
+            "known = tuple(accepted)\n"
+            "            if known not in drawn:\n"
+            "                drawn[known] = torch.multinomial(target_probs[i], 1).item()",
+        ),
+        Edit("if torch.rand(1).item() < accept_prob:", "if drawn[known] == node.token_id:"),
+        Edit("new_token = torch.multinomial(adjusted, 1).item()", "new_token = drawn[known]"),
+    ),
+)
+ROTALABS_TREE = (
+    Engine(
+        name="rotalabs-accel tree",
+        source=ROTALABS_ARCHIVE,
+        module="rotalabs_accel.speculative.tree",
+        function="verify_tree",
+        rule="tree of the likeliest",
+        run=_run_rotalabs_tree,
+        control=Edit("accepted.append(new_token)", "accepted.append(node.token_id)"),
+        stubs=("transformers", "triton"),
+        defects=(FLAT, ROTALABS_TREE_TRIES),
+        most=2,
+    ),
+)
+
+
+FIRST = 3
+"""The first token that ends no text: tokens 0 and 2 do."""
+LONGEST = 24
+
+
+class _Laws:
+    """A model as the tree calls it: the laws after the nodes that stand at some places of the tree's tokens."""
+
+    def __init__(self, law: Model) -> None:
+        self.law, self.tree, self.dtype = law, None, torch.float32
+        self.engine = SimpleNamespace(
+            max_length=LONGEST, kv_cache=SimpleNamespace(gather_kv_incremental=_nothing_sequoia)
+        )
+
+    def inference(self, input_ids: torch.Tensor, storage_ids: torch.Tensor, **_: Any) -> torch.Tensor:
+        tokens = input_ids[0].tolist() if self.tree is None else self.tree.tokens.tolist()
+        first = len(tokens) if self.tree is None else self.tree.ground_truth_len
+        rows = [self._row(_above(place, first, tokens)) for place in storage_ids.tolist()]
+        return torch.tensor(rows)[None].log()
+
+    graph_inference = inference
+
+    def _row(self, text: list[int]) -> list[float]:
+        return [0.0] * FIRST + [float(mass) for mass in self.law(tuple(token - FIRST for token in text[len(PROMPT) :]))]
+
+
+def _nothing_sequoia(*_: Any) -> None: ...
+
+
+def _above(place: int, first: int, tokens: list[int]) -> list[int]:
+    """Return the text up to a place: the tree's two paths take turns in what comes after the first tokens."""
+    path = range(first + (place - first) % 2, place + 1, 2) if place >= first else ()
+    return [*tokens[: min(place + 1, first)], *(tokens[one] for one in path)]
+
+
+def _started(module: Any, name: str, step: Step) -> Any:
+    """Return a tree of two paths: the root has two children, and each node after it one."""
+    depth, size = step.lookahead, 2 * step.lookahead + 1
+    grown = {
+        "size": size,
+        "roots": [[0], *([2 * n - 1, 2 * n] for n in range(1, depth + 1))],
+        "branches": [[2], *[[1, 1]] * (depth - 1)],
+        "Successors": [[1, 2], *([n + 2] if n + 2 < size else [] for n in range(1, size))],
+        "mask": torch.ones(size, size),
+        "depth": torch.tensor([(n + 1) // 2 for n in range(size)]),
+    }
+    draft, target = _Laws(step.draft), _Laws(step.target)
+    utils = sys.modules[module.get_residual.__module__]
+    sampled = utils.sampling_without_replacement
+    heat, many = step.options.temperature, [2, *[1] * (depth - 1)]
+    tree = getattr(module, name)(
+        draft,
+        target,
+        torch.tensor([token + FIRST for token in step.prompt]),
+        temperature=heat,
+        top_p=1.0,
+        max_length=LONGEST,
+        max_target_seq=LONGEST,
+        vocab_size=FIRST + len(step.target(())),
+        grow_map=grown,
+        attn_mask=torch.zeros(LONGEST, LONGEST),
+        position_ids=torch.zeros(LONGEST, dtype=torch.int64),
+        residual_graph=utils.get_residual,
+        sampling_callables=[partial(sampled, num_samples=one, temperature=heat) for one in many],
+        sample_gather_indices=[torch.arange(2)] * depth,
+    )
+    draft.tree = target.tree = tree
+    return tree
+
+
+def _runs_sequoia(name: str) -> Callable[[Any, Step], Sequence[int]]:
+    def run(module: Any, step: Step) -> Sequence[int]:
+        if "tree" not in step.kept:
+            step.kept["tree"] = _started(module, name, step)
+        tree = step.kept["tree"]
+        tree.construct_grow_map()
+        return [token - FIRST for token in tree.verify()[0].tolist()[len(step.prompt) :]]
+
+    return run
+
+
+MOVED = Defect(
+    "The token after the accepted ones is written to its place before the accepted ones are moved to theirs, and may "
+    "overwrite one of them.",
+    (
+        Edit(
+            "                self.tokens[accept_length] = residual.multinomial(num_samples=1, replacement=True)\n\n"
+            "        self.tokens[:accept_length] = self.tokens[accept_list]",
+            "                last = residual.multinomial(num_samples=1, replacement=True)\n"
+            "        self.tokens[:accept_length] = self.tokens[accept_list]\n"
+            "        if not terminal:\n"
+            "            self.tokens[accept_length] = last",
+        ),
+    ),
+)
+
+
+KEPT = Defect(
+    "Coins and noise are drawn once for a text and indexed by a token's place: a rejected draft's place is tried again "
+    "in the next round with the same numbers.",
+    (
+        Edit(
+            "self.target_kv_len = len(accept_list)",
+            "self.target_kv_len = len(accept_list)\n"
+            "        self.r, self.rand = torch.rand(len(self.r)), torch.rand(self.rand.shape)",
+        ),
+    ),
+    rounds=2,
+)
+HALF = Edit("dtype = torch.float16)", "dtype = torch.float32)")
+"""Its coins and logits are in half precision on a GPU; they are in float32 here."""
+
+
+def _engine_sequoia(name: str, rule: str, **known: Any) -> Engine:
+    return Engine(
+        name=f"Sequoia {name}",
+        source=Repository("Infini-AI-Lab/Sequoia"),
+        module=f"Tree.{name}",
+        function=f"{name}.verify",
+        rule=rule,
+        run=_runs_sequoia(name),
+        given={"Engine.Engine": {}},
+        edits=(HALF._replace(module="Tree.Tree"), *({"SpecInferTree": (HALF,)}.get(name, ()))),
+        most=2,
+        slow=True,
+        defects=(MOVED, KEPT),
+        **known,
+    )
+
+
+SEQUOIA = (
+    _engine_sequoia("SpecTree", "tree without replacement", control=Edit("p[token] > r * q[token]", "p[token] > -1")),
+    _engine_sequoia(
+        "SpecInferTree", "tree with replacement", control=Edit("p[token] >= r * q[token]", "p[token] >= 0")
+    ),
+)
+
+
+FILL = 100
+"""What the loop fills places up with that hold no token yet."""
+
+
+class _Engines:
+    """The three models and their caches, as the loop calls them; what is retrieved gives the target's own laws."""
+
+    def __init__(self, step: Step) -> None:
+        self.step, self.model, self.emitted = step, SimpleNamespace(device="cpu"), [0]
+        self.engine = self.kv_cache = self.graph_cache = self.draft_cache = self
+        self.seq_len = self.start_size = self.recent_size = self.calls = 0
+
+    def inference(self, input_ids: torch.Tensor) -> torch.Tensor:
+        rows = self.step.rows(self.step.target, input_ids[0, 1:].tolist())[None]
+        self.calls += 1
+        return rows if self.calls > 2 else torch.eye(rows.shape[-1])[:1, None].log()
+
+    def graph_verify(self, input_ids: torch.Tensor, **_: Any) -> torch.Tensor:
+        return self.step.rows(self.step.target, _tokens(input_ids)).softmax(-1)
+
+    def graph_draft_inference(self, input_ids: torch.Tensor, **_: Any) -> torch.Tensor:
+        self.emitted = _tokens(input_ids)
+        return self.step.rows(self.step.draft, self.emitted)[-1].softmax(-1)
+
+    def __getattr__(self, name: str) -> Any:
+        return _nothing_triforce
+
+
+def _nothing_triforce(*_: Any, **__: Any) -> None: ...
+
+
+def _tokens(ids: torch.Tensor) -> list[int]:
+    return list(takewhile(lambda token: token != FILL, ids[0, 1:].tolist()))
+
+
+def _run_triforce(module: Any, step: Step) -> Sequence[int]:
+    # Of the prompt comes one token, always the same, which is the loop's first and not judged.
+    module.time = SimpleNamespace(time=count().__next__)
+    models, prompt = _Engines(step), step.ids()
+    module.TriForce(SimpleNamespace(eos_token_id=-1), models, prompt, step.lookahead, max_len=1, top_p=0, temperature=1)
+    return models.emitted
+
+
+MIDDLE = Defect(
+    "Where the middle model rejects a draft it draws from its whole law in place of the residual, and what it hands on "
+    "is no longer drawn from the law that it reports.",
+    (
+        Edit(
+            "else:\n            pred_token_idx = sample(verify_prob[n])",
+            "else:\n            pred_token_idx = sample(max_fn(verify_prob[n] - speculation_prob))",
+        ),
+    ),
+)
+TRIFORCE = (
+    Engine(
+        name="TriForce",
+        source=Repository("Infini-AI-Lab/TriForce"),
+        module="utils.decoding",
+        function="TriForce, Middle_Spec",
+        rule="two levels",
+        run=_run_triforce,
+        control=Edit("sample(max_fn(verify_prob-speculation_prob))", "sample(verify_prob)"),
+        stubs=("termcolor",),
+        most=2,
+        slow=True,
+        defects=(MIDDLE,),
+    ),
+)
+
+
+ENGINES = (*DRAWING_PATHS, *EAGLE, *MEDUSA, *ROTALABS_TREE, *SEQUOIA, *TRIFORCE)

@@ -1,0 +1,326 @@
+"""Ports of vLLM's rejection sampler: vllm-ascend, vllm-gaudi, vllm-rbln and tpu-inference."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
+
+import numpy as np
+import torch
+
+from spec_math.arrays import asarray
+from spec_math.field import stand_ins
+from spec_math.field.engine import PLAIN, Archive, Defect, Edit, Engine, Options, Repository, Step, Text, processed
+from spec_math.language.model import Model
+from torch_bridge.stand_ins.unpinned import Unpinned, uniform_probs
+
+ASCEND_ARCHIVE = Archive(
+    "vllm-ascend",
+    "0.18.0",
+    "vllm_ascend-0.18.0-cp311-cp311-manylinux_2_24_aarch64.whl",
+    "5395dc4065dea188d0fead4a01c20243a92101a27b4e79c23aeacda844a3f690",
+)
+ASCEND_GIVEN = {
+    "vllm.triton_utils": {"HAS_TRITON": False},
+    "vllm.v1.sample.rejection_sampler": {**stand_ins.VLLM, "generate_uniform_probs": uniform_probs},
+    "vllm_ascend.ops.triton.reject_sample": {},
+    "vllm_ascend.sample.sampler": {},
+}
+
+
+def _runs_ascend(one_hot: bool) -> Callable[[Any, Step], Sequence[int]]:
+    def run(module: Any, step: Step) -> Sequence[int]:
+        module.torch = Unpinned()
+        drafts = step.drafted()
+        target, draft = step.rows(step.target, drafts), step.rows(step.draft, drafts)[:-1].exp()
+        metadata = SimpleNamespace(all_greedy=False, all_random=True, temperature=torch.ones(1), generators={})
+        many = len(drafts)
+        found = module.rejection_sample(
+            torch.tensor(drafts, dtype=torch.int32),
+            [many],
+            many,
+            torch.tensor([many]),
+            None if one_hot else draft.contiguous(),
+            target[:-1].contiguous(),
+            torch.multinomial(target[-1].softmax(-1), 1)[None],
+            metadata,
+        )
+        return [token for token in found[0].tolist() if token >= 0]
+
+    return run
+
+
+def _engine_ascend(name: str, rule: str, old: str, **known: Any) -> Engine:
+    module, control = "vllm_ascend.sample.rejection_sampler", Edit(old, "(target_token_probs >= 0)")
+    run, function = _runs_ascend(rule == "one-hot"), "rejection_sample"
+    return Engine(name, ASCEND_ARCHIVE, module, function, rule, run, control, (), ("vllm",), ASCEND_GIVEN, **known)
+
+
+RATIO = "target_token_probs / draft_token_probs >= uniform_token_probs"
+OFF = (Edit("using_block_verify = max_spec_len >= 3 and draft_probs is not None", "using_block_verify = False"),)
+BLOCK = Defect(
+    "The coins are multiplied with each other as the ratios are, and the residual is that of one token; token by token "
+    "it is right. With coins that are no grid all three drafts of the smallest case are kept too often by "
+    "(x + x²/2)/8 = 0.53, x = 3·log 2.",
+    OFF,
+)
+ASCEND = (
+    _engine_ascend("vllm-ascend", "chain", RATIO, most=2),
+    _engine_ascend("vllm-ascend one-hot", "one-hot", RATIO, most=2),
+    _engine_ascend("vllm-ascend block", "block", "(pi >= uniform_token_probs)", defects=(BLOCK,), grid=3, narrow=True),
+)
+
+
+def _run_ascend_batch(module: Any, step: Step) -> Sequence[int]:
+    module.torch = Unpinned()
+    many, drafts = step.lookahead, replace(step, options=PLAIN).drafted()
+    target, draft = step.rows(step.target, drafts), step.rows(step.draft, drafts)[:-1].exp()
+    # The other request's drafts are certain and kept, so that its coins decide nothing.
+    sure = torch.eye(draft.shape[-1])[[0] * many]
+    heats = torch.tensor([step.options.temperature, 1.0])
+    metadata = SimpleNamespace(
+        all_greedy=False, all_random=False, temperature=heats, generators={}, top_k=None, top_p=None
+    )
+    ends = torch.tensor([many, 2 * many])
+    logits = module.apply_sampling_constraints(torch.cat([target[:-1], sure.log()]), ends, metadata)
+    last = (target[-1] / (step.options.temperature or 1e-3)).softmax(-1)
+    found = module.rejection_sample(
+        torch.tensor([*drafts, *[0] * many], dtype=torch.int32),
+        [many, many],
+        many,
+        ends,
+        torch.cat([draft, sure]),
+        logits.contiguous(),
+        torch.stack([torch.multinomial(last, 1), torch.tensor([0])]).int(),
+        metadata,
+    )
+    return [token for token in found[0].tolist() if token >= 0]
+
+
+def _unfiltered(logits: torch.Tensor, *_: Any) -> torch.Tensor:
+    return logits
+
+
+SAMPLER = {"apply_top_k_top_p": _unfiltered}
+ASCEND_BATCH = (
+    Engine(
+        name="vllm-ascend mixed batch",
+        source=ASCEND_ARCHIVE,
+        module="vllm_ascend.sample.rejection_sampler",
+        function="rejection_sample",
+        rule="chain",
+        run=_run_ascend_batch,
+        control=Edit(
+            "target_token_probs / draft_token_probs >= uniform_token_probs",
+            "(target_token_probs >= 0)",
+        ),
+        options=("temperature",),
+        stubs=("vllm",),
+        given={**ASCEND_GIVEN, "vllm_ascend.sample.sampler": SAMPLER},
+        most=2,
+    ),
+)
+
+
+GAUDI_VLLM = {"vllm.v1.sample": {"rejection_sampler": SimpleNamespace(PLACEHOLDER_TOKEN_ID=-1, GREEDY_TEMPERATURE=0)}}
+
+
+def _run_gaudi(module: Any, step: Step) -> Sequence[int]:
+    drafts = step.drafted()
+    target, many = step.rows(step.target, drafts).softmax(-1), len(drafts)
+    tokens, ends = torch.tensor(drafts, dtype=torch.int32), torch.tensor([many])
+    laws = None, target[:-1], target[-1:].argmax(-1, keepdim=True)
+    found = module.rejection_sample(tokens, [many], many, ends, *laws, SimpleNamespace(all_greedy=True))
+    return [token for token in found[0].tolist() if token >= 0]
+
+
+def _greedy(_module: Any, target: Model, _options: Options) -> Model:
+    def law(text: Text) -> Any:
+        masses = np.asarray(asarray(target(text)), dtype=np.float64)
+        return np.eye(len(masses))[masses.argmax()]
+
+    return law
+
+
+GAUDI = (
+    Engine(
+        name="vllm-gaudi",
+        source=Repository("vllm-project/vllm-gaudi"),
+        module="vllm_gaudi.v1.sample.hpu_rejection_sampler",
+        function="rejection_sample",
+        rule="match, greedy",
+        run=_run_gaudi,
+        control=Edit("pos < num_accepted.unsqueeze(-1)", "pos + 1 < num_accepted.unsqueeze(-1)"),
+        stubs=("vllm",),
+        given=GAUDI_VLLM,
+        law=_greedy,
+    ),
+)
+
+
+RBLN_ARCHIVE = Archive(
+    "vllm-rbln",
+    "0.12.0",
+    "vllm_rbln-0.12.0-py3-none-any.whl",
+    "0af77bcf84421b15ffbb9625b880ce2184f6afa4cc720e91dd2c904d19ee2263",
+)
+RBLN_OWN = ("envs", "compilation", "logger", "platform")
+RBLN_GIVEN: dict[str, dict[str, Any]] = {f"vllm_rbln.{one}": {} for one in RBLN_OWN}
+RBLN_GIVEN["vllm_rbln.v1.sample.ops.top_k_top_p"] = {"GREEDY_TEMPERATURE": 0}
+RBLN_GIVEN["vllm.v1.sample.rejection_sampler"] = {"generate_uniform_probs": uniform_probs}
+
+
+def _runs_rbln(one_hot: bool) -> Callable[[Any, Step], Sequence[int]]:
+    def run(module: Any, step: Step) -> Sequence[int]:
+        drafts = step.drafted()
+        target = step.rows(step.target, drafts).softmax(-1)
+        draft = None if one_hot else step.rows(step.draft, drafts)[:-1].exp().contiguous()
+        metadata = SimpleNamespace(all_greedy=False, all_random=True, temperature=torch.ones(1), generators={})
+        many, bonus = len(drafts), torch.multinomial(target[-1], 1)[None]
+        laws = draft, target[:-1].contiguous(), bonus
+        tokens = torch.tensor(drafts, dtype=torch.int32)
+        found = module.torch_rejection_sample(tokens, [many], many, torch.tensor([many]), *laws, metadata)
+        return [token for token in found[0].tolist() if token >= 0]
+
+    return run
+
+
+def _engine_rbln(name: str, rule: str) -> Engine:
+    module, function = "vllm_rbln.v1.sample.rbln_rejection_sampler", "torch_rejection_sample"
+    control = Edit("accept = accept & ~invalid_mask", "accept = ~invalid_mask")
+    return Engine(
+        name, RBLN_ARCHIVE, module, function, rule, _runs_rbln(rule == "one-hot"), control, (), ("vllm",), RBLN_GIVEN
+    )
+
+
+RBLN = (_engine_rbln("vllm-rbln", "chain"), _engine_rbln("vllm-rbln one-hot", "one-hot"))
+
+
+TPU_ARCHIVE = Archive(
+    "tpu-inference",
+    "0.32.0",
+    "tpu_inference-0.32.0-py3-none-any.whl",
+    "7c25a3c76cefd383f06ef115a6ed4d7bed82c081f047046bfef55f5913ea06d4",
+)
+TPU_OWN = ("layers.common.binary_search", "layers.common.sharding", "layers.jax.sample.sampling_metadata")
+TPU_GIVEN = {**stand_ins.GIVEN, "jax.sharding": {}, **{f"tpu_inference.{one}": {} for one in TPU_OWN}}
+
+
+def _runs_tpu(one_hot: bool) -> Callable[[Any, Step], Sequence[int]]:
+    def run(module: Any, step: Step) -> Sequence[int]:
+        drafts = step.drafted()
+        texts = [(*step.text, *drafts[:n]) for n in range(len(drafts) + 1)]
+        target = np.array([step.target(text) for text in texts])
+        draft = None if one_hot else np.array([step.draft(text) for text in texts[:-1]])
+        bonus = int(np.random.default_rng().choice(target.shape[-1], p=target[-1]))
+        given = np.array(drafts), np.array([len(drafts)]), draft, target[:-1], np.array([bonus])
+        key = (len(step.text),)
+        return [int(token) for token in module.rejection_sample(*given, True, key=key) if token >= 0]
+
+    return run
+
+
+def _engine_tpu(name: str, rule: str) -> Engine:
+    module, function = "tpu_inference.layers.jax.sample.rejection_sampler", "rejection_sample"
+    control = Edit("accepted = ratio >= uniform_probs", "accepted = ratio >= 0")
+    return Engine(
+        name, TPU_ARCHIVE, module, function, rule, _runs_tpu(rule == "one-hot"), control, (), ("jax",), TPU_GIVEN
+    )
+
+
+TPU = (_engine_tpu("tpu-inference", "chain"), _engine_tpu("tpu-inference one-hot", "one-hot"))
+
+
+LEAST = 1e-30
+"""A mass of 0 as a logit: an infinite one is no logit of a model."""
+
+
+def topk_mask(logits: Any, most: Any, replace_val: float) -> Any:
+    """Keep the `most` largest of each row [n, V], with whatever equals the last of them.
+
+    >>> topk_mask(np.array([[3.0, 1.0, 2.0]]), np.array([2]), -np.inf).tolist()
+    [[3.0, -inf, 2.0]]
+    """
+    last = np.take_along_axis(-np.sort(-logits), np.maximum(most, 1)[:, None] - 1, axis=-1)
+    return np.where(logits >= last, logits, replace_val)
+
+
+def topp_mask(logits: Any, least: Any, replace_val: float) -> Any:
+    """Keep the smallest set of the likeliest tokens of each row [n, V] whose mass is at least `least`.
+
+    >>> topp_mask(np.log([[0.5, 0.25, 0.25]]), np.array([0.4]), 0.0).round(2).tolist()
+    [[-0.69, 0.0, 0.0]]
+    """
+    masses = np.exp(logits - logits.max(-1, keepdims=True))
+    masses = masses / masses.sum(-1, keepdims=True)
+    order = np.argsort(-masses, kind="stable")
+    sorted_ = np.take_along_axis(masses, order, -1)
+    kept = np.take_along_axis(np.cumsum(sorted_, -1) - sorted_ < least[:, None], np.argsort(order, -1), -1)
+    return np.where(kept, logits, replace_val)
+
+
+def _run_tpu_sampler(module: Any, step: Step) -> Sequence[int]:
+    drafts, options = step.drafted(), step.options
+    texts = [(*step.text, *drafts[:n]) for n in range(len(drafts) + 1)]
+    logits = np.log(np.maximum([np.asarray(step.target(text), dtype=float) for text in texts], LEAST))
+    # A greedy request is told by the temperature −1; the batch samples, for another request does.
+    metadata = SimpleNamespace(
+        temperature=np.array([options.temperature or -1.0], dtype=np.float32),
+        top_k=np.array([options.top_k or 0]),
+        top_p=np.array([options.top_p or 1.0]),
+    )
+    many = np.array([len(drafts)])
+    target = module._compute_probs(logits[:-1], many, metadata)
+    last = np.asarray(processed(step.target, options)(texts[-1]), dtype=float)
+    bonus = int(np.random.default_rng().choice(len(last), p=last))
+    found = module.rejection_sample(
+        np.array(drafts), many, None, target, np.array([bonus]), True, key=(len(step.text),)
+    )
+    return [int(token) for token in found if token >= 0]
+
+
+ORDER = Defect(
+    "For the verified places top_k and top_p are applied before the temperature, and for the bonus token after it.",
+    (
+        Edit(
+            "    logits = logits.astype(jnp.float32)\n    # Only",
+            "    logits = logits / temperatures[:, None]\n    # Only",
+        ),
+        Edit("    logits /= (temperatures + 1e-9)\n", ""),
+    ),
+    Options(0.5, None, 0.8),
+)
+GREEDY = Defect(
+    "A greedy request of a batch that samples has the temperature −1, and its verified places are divided by it: the "
+    "least likely token becomes the likeliest.",
+    (
+        Edit(
+            "temperatures = sampling_metadata.temperature[segment_ids]",
+            "temperatures = sampling_metadata.temperature[segment_ids]\n"
+            "    temperatures = jnp.where(temperatures < 0, 1e-3, temperatures)",
+        ),
+    ),
+    Options(0.0),
+)
+MASKS = {"topk_mask": topk_mask, "topp_mask": topp_mask}
+TPU_SAMPLER = (
+    Engine(
+        name="tpu-inference sampler",
+        source=TPU_ARCHIVE,
+        module="tpu_inference.layers.jax.sample.rejection_sampler",
+        function="_compute_probs, rejection_sample",
+        rule="one-hot",
+        run=_run_tpu_sampler,
+        control=Edit("accepted = ratio >= uniform_probs", "accepted = ratio >= 0"),
+        options=("temperature", "top_k", "top_p"),
+        stubs=("jax",),
+        given={**TPU_GIVEN, "tpu_inference.layers.common.binary_search": MASKS},
+        defects=(ORDER, GREEDY),
+        most=2,
+    ),
+)
+
+
+ENGINES = (*ASCEND, *ASCEND_BATCH, *GAUDI, *RBLN, *TPU, *TPU_SAMPLER)

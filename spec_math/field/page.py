@@ -1,0 +1,295 @@
+"""The page of the field, docs/field.md, from what is recorded: the same text from the same data, byte by byte."""
+
+# ruff: noqa: E501 - the page is Markdown
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+from spec_math.field.judging import Found
+from spec_math.files.whole import write_whole
+
+# ruff: noqa: E501 - reports are Markdown
+
+
+REPORTS = Path(__file__).parent.parent.parent / "docs" / "field_reports"
+
+
+def report(found: Found) -> str:
+    """Return the report of one engine: version, file, smallest case, cause, mend, and how it was found.
+
+    Raises:
+        ValueError: it has no defect to report.
+
+    >>> report({"name": "toy", "verdict": "lossless"})
+    Traceback (most recent call last):
+        ...
+    ValueError: toy has no defect to report: it is lossless
+    """
+    if not reportable(found):
+        raise ValueError(f"{found['name']} has no defect to report: it is {found['verdict']}")
+    module, _, function = found["function"].partition(":")
+    file = f"{module.replace('.', '/')}.py"
+    small = found["smallest"][-1]
+    if small["verdict"] == "lossy":
+        title = f"the tokens emitted do not have the target's distribution at {small['case']}"
+        off = (
+            f"The total variation between the law of the emitted tokens and the target's is {small['distance']} "
+            f"(of the first token alone: {small['first token']})."
+        )
+    else:
+        title, off = f"it raises at {small['case']}", f"`{small['reason']}`"
+    lines = [
+        f"# {found['name']}: {title}",
+        "",
+        f"- **Version**: {pinned(found)}" + (f", sha256 `{found['sha256']}`" if "sha256" in found else ""),
+        f"- **File and function**: `{file}`, `{function}`",
+        f"- **Judged on**: {found['judged']}" + newest(found),
+        "",
+        "## Smallest case",
+        "",
+        f"{small['case'][0].upper()}{small['case'][1:]}. γ is the number of drafted tokens, T the temperature; the laws are those of the next "
+        f"token, the same after every text. {off}",
+        "",
+    ]
+    lines += [f"Also: {IN_WORDS[one['verdict']]} at {one['case']}: {_what(one)}.\n" for one in found["smallest"][:-1]]
+    lines += ["## Cause", "", *(one["cause"] for one in found["defects"]), ""]
+    edits = [edit for one in found["defects"] for edit in one["mend"]]
+    if edits:
+        lines += ["## Mend", "", _mended(found), "", "```diff"]
+        for old, new in edits:
+            lines += [f"-{line}" for line in old.strip("\n").split("\n")]
+            lines += [f"+{line}" for line in new.strip("\n").split("\n")]
+            lines.append("")
+        lines[-1] = "```"
+        lines.append("")
+    lines += [
+        "## How this was found",
+        "",
+        HOW_RESTATED if "restated" in found else HOW,
+        "",
+        "```",
+        f"spec-math audit {_quoted(found)}",
+        "```",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+IN_WORDS = {"lossy": "lossy", "raises": "it raises"}
+HOW = (
+    "The function was run as it was published, down every path of its random numbers, and the law of what it emits was "
+    "computed, not sampled. Projects call their functions in ways of their own: if this case cannot occur in yours, we "
+    "would be glad to know, and to correct the page. The command below runs it anew."
+)
+
+HOW_RESTATED = (
+    "The rule was written down after its source, in the file named above, and not run as it was published: it is "
+    "compiled. The law of what the written rule emits was computed down every path of its random numbers, not sampled. "
+    "If we misread the source, or if this case cannot occur in your project, we would be glad to know, and to correct "
+    "the page. The command below runs the written rule anew."
+)
+
+
+def reportable(found: Found) -> bool:
+    """Return whether an engine was found to have a defect, whose cause is known and not its design.
+
+    >>> reportable({"verdict": "lossless"})
+    False
+    """
+    return found["verdict"] in ("lossy", "raises") and bool(found.get("smallest")) and not by_design(found)
+
+
+def newest(found: Found) -> str:
+    """Return what the package index said of newer versions when it was asked."""
+    if "newest" not in found:
+        return ""
+    said = f"; the newest version in the package index on {found['newest']['asked']} was {found['newest']['version']}"
+    return said + (", this one" if found["newest"]["version"] == found["version"] else "")
+
+
+def _what(one: Found) -> str:
+    return one.get("reason") or f"distance {one['distance']}"
+
+
+def _mended(found: Found) -> str:
+    left = found.get("mended", {}).get("cases", [])
+    if not left:
+        return "With these places changed, the same code was found lossless on every case that it was judged on:"
+    return f"With these places changed, the same code was found lossless on all cases but {len(left)}:"
+
+
+def _quoted(found: Found) -> str:
+    name = f'"{found["name"]}"' if " " in found["name"] else found["name"]
+    return f"{name} --source DIR" if "repository" in found else name
+
+
+def file_name(found: Found) -> str:
+    """Return what a report's file is called.
+
+    >>> file_name({"name": "rotalabs-accel EAGLE"})
+    'rotalabs-accel-eagle.md'
+    """
+    return f"{found['name'].lower().replace(' ', '-')}.md"
+
+
+def write_reports(recorded: Mapping[str, Found], folder: Path = REPORTS) -> list[Path]:
+    """Write one file for each defect that is recorded, and return their paths."""
+    folder.mkdir(parents=True, exist_ok=True)
+    paths = [folder / file_name(found) for found in recorded.values() if reportable(found)]
+    for path, found in zip(paths, filter(reportable, recorded.values()), strict=True):
+        _ = write_whole(path, report(found))
+    return paths
+
+
+PAGE = Path(__file__).parent.parent.parent / "docs" / "field.md"
+
+
+TEMPLATE = Path(__file__).parent / "page.md"
+"""What the page says beside its rows, which stand where the file has {rows}."""
+
+WORDS = {"lossless": "lossless", "lossy": "**lossy**", "raises": "**raises**", "undecided": "undecided"}
+
+
+def page(recorded: Mapping[str, Found]) -> str:
+    """Return the page of what is recorded.
+
+    >>> page({}).startswith("# The field, judged")
+    True
+    """
+    rows = [_row(found) for found in recorded.values()]
+    table = ["| engine | version | rule | verdict | first token | distance | smallest failing case |", "|" + "---|" * 7]
+    parts = ["\n".join([*table, *rows]) + "\n"]
+    parts += [_details(found) for found in recorded.values() if found["verdict"] != "lossless"]
+    undone = [found for found in recorded.values() if found["control"]["verdict"] != "lossy"]
+    if undone:
+        parts.append(f"\nNo control of these was rejected: {', '.join(one['name'] for one in undone)}.\n")
+    return TEMPLATE.read_text(encoding="utf-8").replace("{rows}", "".join(parts))
+
+
+def pinned(found: Found) -> str:
+    """Return what was judged: a package and its version, or a repository and its commit."""
+    if "package" in found:
+        return f"{found['package']} {found['version']}"
+    if "restated" in found:
+        return f"{found['restated']}, restated"
+    return f"{found['repository']} {found['commit'][:7]}"
+
+
+def by_design(found: Found) -> bool:
+    """Return whether all that was found of an engine is by its design; and where no cause is known.
+
+    >>> by_design({"defects": [{"cause": "a threshold", "mend": [], "by design": True}]})
+    True
+    """
+    return all(one.get("by design") for one in found.get("defects", ()))
+
+
+def _row(found: Found) -> str:
+    small = next((one for one in found["smallest"] if one["verdict"] == "lossy"), {})
+    cells = [
+        found["name"],
+        pinned(found),
+        found["rule"],
+        WORDS[found["verdict"]] + (", by design" if found["defects"] and by_design(found) else ""),
+        small.get("first token", ""),
+        small.get("distance", ""),
+        small.get("case", ""),
+    ]
+    return "| " + " | ".join(cells) + " |"
+
+
+def _details(found: Found) -> str:
+    lines = [f"\n## {found['name']}\n", f"`{found['function']}`, {pinned(found)}, judged on {found['judged']}.\n"]
+    for one in found["smallest"]:
+        what = one.get("reason") or f"distance {one['distance']}, first token {one['first token']}"
+        lines.append(f"- {WORDS[one['verdict']]} at {one['case']}: {what}.")
+    open_ = [one for one in found["cases"] if one["verdict"] == "undecided"]
+    if open_:
+        lines.append(
+            f"- undecided at {len(open_)} of {len(found['cases'])} cases, first at {open_[0]['case']}: {open_[0]['reason']}."
+        )
+    if found.get("grid"):
+        lines.append(
+            f"- Its uniforms are multiplied, and so gone through one by one as k/2^{found['grid']}: distances are those on that grid, "
+            "and the verdict forgives what it can be off by."
+        )
+    lines += [f"- Why: {one['cause']}" for one in found["defects"]]
+    edits = [edit for one in found["defects"] for edit in one["mend"]]
+    if edits:
+        rest = found["mended"]["cases"]
+        said = (
+            "With these places changed the same code is lossless on all cases"
+            if not rest
+            else (
+                f"With these places changed it is left {', '.join(sorted({one['verdict'] for one in rest}))} at {len(rest)} of "
+                f"{len(found['cases'])} cases, first at {rest[0]['case']}"
+            )
+        )
+        lines += ["", f"{said}:", "", "```"]
+        lines += [f"{old.strip()}\n    => {new.strip()}" for old, new in edits]
+        lines += ["```"]
+    return "\n".join(lines) + "\n"
+
+
+# ruff: noqa: E501 - the page is Markdown
+
+
+Listed = Sequence[Mapping[str, str]]
+"""Records with package, function, options, what is hard, found, and a reason where it was not found lossless."""
+
+FUNCTIONS_PAGE = Path(__file__).parent.parent.parent / "docs" / "field_functions.md"
+
+FUNCTIONS_HEAD = """# Thirty functions, as they are
+
+These public functions were chosen from the packages of [the field](field.md) before any of them was tried, for what is hard to call
+about them. Each row is what one command says of the function as it was published, without an adapter: lossless or lossy on the laws
+of the command, for every path of its random numbers, or refused with what is missing. Of the 30, {lossless} are lossless as called,
+{lossy} lossy, and {refused} are refused.
+
+"""
+
+
+def listed() -> Listed:
+    """Return the thirty functions as they are recorded.
+
+    >>> len(listed())
+    30
+    """
+    found: Listed = json.loads((Path(__file__).parent / "functions.json").read_text(encoding="utf-8"))
+    return found
+
+
+def functions_page(functions: Listed) -> str:
+    """Return the page of the functions: how many were judged, a table, and the command of each.
+
+    >>> record = {"package": "toy 1", "function": "a.py:f", "options": "", "hard": "names", "found": "lossless"}
+    >>> "1 are lossless as called" in functions_page([record])
+    True
+    """
+    many = Counter(one["found"] for one in functions)
+    rows = ["| package | function | hard to call | found | why |", "|" + "---|" * 5]
+    rows += [
+        f"| {one['package']} | `{_name(one)}` | {one['hard']} | {_shown(one)} | {one.get('reason', '')} |"
+        for one in functions
+    ]
+    commands = [f"spec-math audit {one['function']} {one['options']}".strip() for one in functions]
+    counts = {word: many[word] for word in ("lossless", "lossy", "refused")}
+    return (
+        FUNCTIONS_HEAD.format(**counts)
+        + "\n".join(rows)
+        + "\n\n## The commands\n\nIn the order of the table, in the folder of the package's source:\n\n```\n"
+        + "\n".join(commands)
+        + "\n```\n"
+    )
+
+
+def _name(one: Mapping[str, str]) -> str:
+    return one["function"].rpartition(":")[2]
+
+
+def _shown(one: Mapping[str, str]) -> str:
+    return "**lossy**" if one["found"] == "lossy" else one["found"]

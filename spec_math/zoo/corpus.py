@@ -1,0 +1,112 @@
+"""The corpus of known bugs, `ZOO`, with the correct samplers that look wrong and the bugs that are not modelled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+
+from spec_math.arrays import Array
+from spec_math.block_level import block
+from spec_math.chance import Coin
+from spec_math.distribution import temperature
+from spec_math.zoo import acceptance, drafts, residuals, rounds, rows, toy
+from spec_math.zoo.specimen import Specimen
+from spec_math.zoo.toy import Drafter, Rows, Text, Verify, by_ratio, engine, favourite, one_hot, sampled
+
+
+def _as_one_hot(coin: Coin, prefix: Text) -> tuple[int, Array]:
+    """C3: a sampled token, reported as the only one there was."""
+    token = coin.draw(toy.draft(prefix))
+    return token, one_hot(token, toy.draft(prefix))
+
+
+def _match(coin: Coin, tokens: Text, targets: Sequence[Array], _reported: Sequence[Array]) -> Text:
+    """C4: the target is sampled at each position, and what it sampled is emitted."""
+    for place, x in enumerate(tokens):
+        y = coin.draw(targets[place])
+        if y != x:
+            return (*tokens[:place], y)
+    return (*tokens, coin.draw(targets[-1]))
+
+
+def _unsure(coin: Coin, prefix: Text) -> Text:
+    """C5: drafting stops after a token of low confidence, which is verified like any other."""
+    tokens: Text = ()
+    while len(tokens) < toy.LOOKAHEAD:
+        x, law = sampled(coin, prefix + tokens)
+        tokens = (*tokens, x)
+        if law[x] < Fraction(3, 20):
+            break
+    targets = [toy.target(prefix + tokens[:n]) for n in range(len(tokens) + 1)]
+    return by_ratio()(coin, tokens, targets, [toy.draft(prefix + tokens[:n]) for n in range(len(tokens))])
+
+
+def _cold(prefix: Text) -> Array:
+    return temperature(toy.target(prefix), Fraction(1, 2))
+
+
+def _without_the_cache(coin: Coin, prefix: Text) -> tuple[int, Array]:
+    """M50: the draft has lost its cache of the bonus token, and reports the law that it then has."""
+    law = toy.draft((*prefix, 0))
+    return coin.draw(law), law
+
+
+def _right(name: str, cause: str, reference: str, parts: tuple[Drafter, Verify], target: Rows = toy.target) -> Specimen:
+    drafter, verify = parts
+    return Specimen(
+        name, cause, reference, None, engine(drafter, verify, target), drafter, target=target, printed=("0", "0")
+    )
+
+
+CONTROLS = (
+    _right("C1", "verification token by token", "", (sampled, by_ratio())),
+    _right(
+        "C2",
+        "a greedy draft reported as one-hot, the rejected token zeroed",
+        "EAGLE #183, #221, #283, #329; vLLM #16899",
+        (favourite, by_ratio()),
+    ),
+    _right("C3", "a sampled draft verified as one-hot", "vLLM #40149, #40651", (_as_one_hot, by_ratio())),
+    _right(
+        "C4", "sample and match, the mismatch emitted", "dflash #74; mlx-swift-lm #459; llama-server", (sampled, _match)
+    ),
+    Specimen(
+        "C5",
+        "drafting stops after a token of low confidence, which is verified",
+        "transformers #33258",
+        None,
+        _unsure,
+        sampled,
+        printed=("0", "0"),
+    ),
+    _right("C6", "block verification", "vLLM #46781; SGLang", (sampled, block.verify)),
+    _right("C7", "a draft hotter than the target", "transformers #40976", (sampled, by_ratio()), _cold),
+    _right("M50", "the draft's cache lacks the bonus token", "vLLM #9730", (_without_the_cache, by_ratio())).mended_by(
+        "append the bonus token to the draft's cache before it drafts again; no law changes, only what is accepted"
+    ),
+)
+
+
+UNMODELLED = (
+    Specimen(
+        "M9",
+        "wrong indexing of the ratio, and a drafter that does not sample",
+        "transformers PR #28166",
+        "verifier",
+        note="which entries are divided is not stated, and a greedy draft alone is M2",
+    ).mended_by("gather both masses at the drafted token's id, and draw drafts from the law that is reported"),
+    Specimen(
+        "M47",
+        "the coins of verification differ across tensor-parallel ranks",
+        "vLLM #17498",
+        "replay",
+        note="ranks that commit different tokens have no one text whose law could be judged",
+    ).mended_by("draw the coins on one rank and send them to the others, or seed all ranks alike"),
+)
+
+ZOO: tuple[Specimen, ...] = (
+    *(*drafts.DRAFTS, *acceptance.ACCEPTANCE, *residuals.RESIDUALS, *rows.ROWS, *residuals.TREES, *residuals.BLOCKS),
+    *(*rounds.REPLAY, *drafts.EDGES, *rounds.ROUNDS, *rounds.KEPT, *acceptance.RATIOS, *rows.WARPERS),
+    *(*UNMODELLED, *CONTROLS),
+)
+"""All specimens by family; the controls come last."""

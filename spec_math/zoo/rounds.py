@@ -1,0 +1,435 @@
+"""Bugs across rounds: what one step leaves behind, what a tree keeps for a text, and random numbers used twice."""
+
+from __future__ import annotations
+
+import random
+from collections import defaultdict
+from collections.abc import Callable
+from fractions import Fraction
+from functools import partial
+from itertools import accumulate
+from typing import Any
+
+import numpy as np
+
+from spec_math.arrays import Array, exact, proportional_to
+from spec_math.audit.exploration.explore import as_generator
+from spec_math.block_level import block
+from spec_math.chance import Coin
+from spec_math.distribution import normalised, residual_of, restricted
+from spec_math.zoo import toy
+from spec_math.zoo.specimen import TOY, Laws, SmallCase, Specimen, laws
+from spec_math.zoo.toy import HORIZON, LOOKAHEAD, Generate, Text, by_ratio, ratio
+
+_TARGET = tuple(exact(row) for row in (["3/4", "1/4"], ["2/5", "3/5"], ["1/8", "7/8"]))
+_DRAFT = tuple(exact(row) for row in (["1/3", "2/3"], ["3/4", "1/4"], ["4/5", "1/5"]))
+"""Two tokens and laws by position: enough for rounds on rounds to be walked in full."""
+
+
+def _target(prefix: Text) -> Array:
+    return _TARGET[len(prefix) % len(_TARGET)]
+
+
+def _draft(prefix: Text) -> Array:
+    return _DRAFT[len(prefix) % len(_DRAFT)]
+
+
+def _coins_by_position(key: Callable[[int, int], Any], rounds: int = HORIZON) -> Callable[[Text], Text]:
+    """M35: block verification whose coins are made of a seed and a position, committed or not, round after round."""
+
+    def sampler(prefix: Text) -> Text:
+        text: Text = ()
+        for turn in range(rounds):
+            if len(text) >= HORIZON:
+                break
+            start = prefix + text
+            tokens: Text = ()
+            for _ in range(LOOKAHEAD):
+                tokens = (*tokens, int(not random.random() < _draft(start + tokens)[0]))
+            targets = [_target(start + tokens[:n]) for n in range(LOOKAHEAD + 1)]
+            drafts = [_draft(start + tokens[:n]) for n in range(LOOKAHEAD)]
+            weights, left = block.weighed(tokens, targets, drafts)
+            kept = 0
+            for place in range(1, LOOKAHEAD + 1):
+                chance = weights[place]
+                if place < LOOKAHEAD and chance < 1:
+                    mass = left[place].sum()
+                    chance = mass / (mass + 1 - chance)
+                if np.random.default_rng(key(len(start) + place, turn)).random() < chance:
+                    kept = place
+            rest = targets[kept] if kept == LOOKAHEAD else normalised(left[kept], targets[kept])
+            text = (*text, *tokens[:kept], int(not random.random() < rest[0]))
+        return text
+
+    return sampler
+
+
+def _penalised(prefix: Text) -> Array:
+    """Return the law after a prefix with the weight of each token that it holds halved."""
+    return _lowered(_target(prefix), prefix)
+
+
+def _lowered(law: Array, seen: Text) -> Array:
+    return proportional_to([mass / 2 if token in seen else mass for token, mass in enumerate(law)])
+
+
+def _one_penalty_a_step(coin: Coin, prefix: Text) -> Text:
+    """M46: of the tokens that a step emits only the last is added to those that are penalised."""
+    text: Text = ()
+    counted: Text = ()
+    while len(text) < HORIZON:
+        start = prefix + text
+        tokens: Text = ()
+        for _ in range(LOOKAHEAD):
+            tokens = (*tokens, coin.draw(_draft(start + tokens)))
+        targets = [_lowered(_target(start + tokens[:n]), counted + tokens[:n]) for n in range(LOOKAHEAD + 1)]
+        drafts = [_draft(start + tokens[:n]) for n in range(LOOKAHEAD)]
+        emitted = by_ratio()(coin, tokens, targets, drafts)
+        text, counted = text + emitted, (*counted, emitted[-1])
+    return text
+
+
+def _position(place: int, _turn: int) -> Any:
+    return (7, place)
+
+
+def _position_and_round(place: int, turn: int) -> Any:
+    return (7, place, turn)
+
+
+ONE_ROUND = as_generator(_coins_by_position(_position, rounds=1))
+"""The same coins in one round: each is used once, and the block is lossless."""
+
+ROUNDS = (
+    Specimen(
+        "M35",
+        "coins by position are used again for positions that were not committed",
+        "vLLM, spec_step_seed",
+        "replay",
+        as_generator(_coins_by_position(_position)),
+        fresh=as_generator(_coins_by_position(_position_and_round)),
+        target=_target,
+        note="block verification on two tokens, rounds until three tokens stand; in one round it is lossless",
+    ).mended_by("number coins by draw and not by position, or draw anew for positions that were not committed"),
+    Specimen(
+        "M46",
+        "penalties count one token a step",
+        "SGLang #33643",
+        "verifier",
+        _one_penalty_a_step,
+        target=_penalised,
+        note=f"a penalty of {Fraction(1, 2)} on tokens seen, on two tokens, rounds until three tokens stand",
+    ).mended_by("update the penalties after each token of a step, drafts too, before the next row is processed"),
+)
+
+
+def _bonus_first(given: Laws) -> Generate:
+    """M51: two paths in one array of tokens; the bonus token is written before the accepted ones are moved.
+
+    The root is slot 0, its two children, drafted without replacement, are slots 1 and 2, and slot n + 2 follows slot n.
+    """
+
+    def generate(coin: Coin, prefix: Text) -> Text:
+        law, draft = given.target(prefix), given.draft(prefix)
+        accepted, tokens = [0], [-1] * (2 * given.lookahead + 2)
+        for slot in (1, 2):
+            tokens[slot] = x = coin.draw(draft)
+            if coin.flip(ratio(law, draft, x)):
+                accepted.append(slot)
+                break
+            law, draft = residual_of(law, draft), restricted(draft, np.arange(len(draft)) != x)
+        while len(accepted) > 1:  # a path goes on without siblings
+            text = (*prefix, *(tokens[slot] for slot in accepted[1:]))
+            law, draft, slot = given.target(text), given.draft(text), accepted[-1] + 2
+            if len(accepted) > given.lookahead:
+                break
+            tokens[slot] = x = coin.draw(draft)
+            if not coin.flip(ratio(law, draft, x)):
+                law = residual_of(law, draft)
+                break
+            accepted.append(slot)
+        tokens[len(accepted)] = coin.draw(law)
+        return (*(tokens[slot] for slot in accepted[1:]), tokens[len(accepted)])
+
+    return generate
+
+
+def _drawn(law: Array) -> int:
+    u = random.random()
+    return next(token for token, total in enumerate(accumulate(law)) if total > u)
+
+
+Key = Callable[[int, int], Any]
+"""From a coin's place and its round to what it is kept under: coins of one key are one number."""
+Rounds = Callable[[Key, Laws, int], Generate]
+
+
+def _chain(key: Key, given: Laws, horizon: int) -> Generate:
+    """M52: round after round of a chain, the coin of a round's n-th draft kept under key(n, round)."""
+
+    def sampler(prefix: Text) -> Text:
+        coins: dict[Any, Any] = defaultdict(random.random)
+        text: Text = ()
+        turn = 0
+        while len(text) < horizon:
+            for place in range(given.lookahead):
+                t, d = given.target(prefix + text), given.draft(prefix + text)
+                x = _drawn(d)
+                if not coins[key(place, turn)] < ratio(t, d, x):
+                    text = (*text, _drawn(residual_of(t, d)))
+                    break
+                text = (*text, x)
+            else:
+                text = (*text, _drawn(given.target(prefix + text)))
+            turn += 1
+        return text
+
+    return as_generator(sampler)
+
+
+def _tree(key: Key, given: Laws, horizon: int) -> Generate:
+    """M53: round after round of two siblings behind the text, the coin of a place kept under key(place, round)."""
+
+    def sampler(prefix: Text) -> Text:
+        coins: dict[Any, Any] = defaultdict(random.random)
+        text: Text = ()
+        turn = 0
+        while len(text) < horizon:
+            start = len(text)
+            law, draft = given.target(prefix + text), given.draft(prefix + text)
+            for place in (start, start + 1):
+                x = _drawn(draft)
+                if coins[key(place, turn)] < ratio(law, draft, x):
+                    text = (*text, x)
+                    law = given.target(prefix + text)
+                    break
+                law, draft = residual_of(law, draft), restricted(draft, np.arange(len(draft)) != x)
+            text = (*text, _drawn(law))
+            turn += 1
+        return text
+
+    return as_generator(sampler)
+
+
+def _one(place: int, _turn: int) -> Any:
+    return place
+
+
+def _one_a_round(place: int, turn: int) -> Any:
+    return place, turn
+
+
+def _two_tokens(rounds: Rounds, given: Laws) -> Generate:
+    return rounds(_one, given, 2)
+
+
+THIRDS = laws(["1/3", "2/3"], ["2/3", "1/3"])
+THREE = laws(["1/6", "1/3", "1/2"], ["1/2", "1/6", "1/3"])
+
+
+def _kept(name: str, rounds: Rounds, given: Laws, *told: Any) -> Specimen:
+    """Return a specimen that runs on small laws of its own: rounds on rounds of the toy are too many paths."""
+    cause, reference, distance = told
+    return Specimen(
+        name,
+        cause,
+        reference,
+        "replay",
+        rounds(_one, given, toy.HORIZON),
+        fresh=rounds(_one_a_round, given, toy.HORIZON),
+        target=given.target,
+        note="on small laws of its own, rounds until three tokens stand",
+        smallest=SmallCase(partial(_two_tokens, rounds), given, 2, distance),
+    )
+
+
+KEPT = (
+    Specimen(
+        "M51",
+        "the bonus token is written before the accepted tokens are moved, and overwrites one",
+        "Sequoia, SpecTree and SpecInferTree",
+        "verifier",
+        _bonus_first(TOY),
+        note="two paths, their first tokens drafted without replacement",
+        smallest=SmallCase(_bonus_first, THIRDS, 1, Fraction(1, 9)),
+    ).mended_by("move the accepted tokens first, then write the bonus token behind them"),
+    _kept(
+        "M52",
+        _chain,
+        THIRDS,
+        "coins are drawn once for a text, and each round tests with the same ones",
+        "Sequoia, SpecTree and SpecInferTree",
+        Fraction(1, 9),
+    ).mended_by("draw the coins anew in every round"),
+    _kept(
+        "M53",
+        _tree,
+        THREE,
+        "coins by absolute place: a place whose draft was rejected is tried again with its coin",
+        "Sequoia, SpecTree and SpecInferTree",
+        Fraction(1, 108),
+    ).mended_by("draw the coins anew in every round, or let them depend on the round as well"),
+)
+
+
+Sampler = Callable[[Text], Text]
+
+
+def _pick(law: Array, u: Any) -> int:
+    """Return the first token whose running sum exceeds u, as every inverse-CDF kernel does."""
+    return next(token for token, total in enumerate(accumulate(law)) if total > u)
+
+
+def _drafted() -> Text:
+    return tuple(_pick(law, random.random()) for law in toy.DRAFT)
+
+
+def _rejected_coin(again: Callable[[Any], Any]) -> Sampler:
+    """M32: the number that rejected the draft draws from the residual too; it is never below the ratio."""
+
+    def sampler(_prefix: Text) -> Text:
+        tokens = _drafted()
+        for place, x in enumerate(tokens):
+            t, d = toy.TARGET[place], toy.DRAFT[place]
+            u = random.random()
+            if not u < ratio(t, d, x):
+                return (*tokens[:place], _pick(residual_of(t, d), again(u)))
+        return (*tokens, _pick(toy.TARGET[-1], random.random()))
+
+    return sampler
+
+
+def _siblings_coin(again: Callable[[Any], Any]) -> Sampler:
+    """M33: one number is compared with the running mass of the siblings, and where it passes all, drawn with again."""
+
+    def sampler(_prefix: Text) -> Text:
+        t = toy.TARGET[0].copy()
+        u = random.random()
+        passed = 0
+        for x in np.argsort(-toy.DRAFT[0], kind="stable")[:2]:
+            passed = passed + t[x]
+            if u < passed:
+                return (int(x),)
+            t[x] -= t[x]
+        return (_pick(normalised(t, t), again(u)),)
+
+    return sampler
+
+
+def _gumbel(salt: int) -> Sampler:
+    """M34: the noise of a position, made of a seed and the position, draws both the draft and its correction."""
+
+    def sampler(_prefix: Text) -> Text:
+        tokens: Text = ()
+        for place, d in enumerate(toy.DRAFT):
+            tokens = (*tokens, int(np.argmin(np.random.default_rng((7, place)).exponential(size=5) / d)))
+        for place, x in enumerate(tokens):
+            t, d = toy.TARGET[place], toy.DRAFT[place]
+            if not random.random() < ratio(t, d, x):
+                noise = np.random.default_rng((7, place + salt)).exponential(size=5)
+                return (*tokens[:place], int(np.argmin(noise / residual_of(t, d))))
+        return (*tokens, _pick(toy.TARGET[-1], random.random()))
+
+    return sampler
+
+
+def _reseeded(seed: Callable[[int], None]) -> Sampler:
+    """M36: the generator is seeded anew before every acceptance coin, so that all coins are one."""
+
+    def sampler(_prefix: Text) -> Text:
+        tokens = _drafted()
+        for place, x in enumerate(tokens):
+            t, d = toy.TARGET[place], toy.DRAFT[place]
+            seed(place)
+            if not random.random() < ratio(t, d, x):
+                return (*tokens[:place], _pick(residual_of(t, d), random.random()))
+        return (*tokens, _pick(toy.TARGET[-1], random.random()))
+
+    return sampler
+
+
+def _standing_still(restore: Callable[[Any], None]) -> Sampler:
+    """M37: a compiled sampler holds the generator's state of its first call, and draws each token at one quantile."""
+
+    def sampler(_prefix: Text) -> Text:
+        state = random.getstate()
+        tokens: Text = ()
+        for law in toy.TARGET:
+            restore(state)
+            tokens = (*tokens, _pick(law, random.random()))
+        return tokens
+
+    return sampler
+
+
+def _explored(sampler: Sampler) -> Generate:
+    return as_generator(sampler)
+
+
+def _fresh_number(_used: Any) -> Any:
+    return random.random()
+
+
+def _same_number(used: Any) -> Any:
+    return used
+
+
+def _do_nothing(_: Any) -> None:
+    return None
+
+
+def _seed(_place: int) -> None:
+    random.seed(7)
+
+
+def _restore(state: Any) -> None:
+    random.setstate(state)
+
+
+def _broken(name: str, samplers: tuple[Sampler, Sampler], cause: str, reference: str, *told: Any) -> Specimen:
+    """Return a specimen; `told` is what the corpus prints and a note, where there is either."""
+    broken, fresh = samplers
+    printed: Any = next((one for one in told if isinstance(one, tuple)), (None, None))
+    note = next((one for one in told if isinstance(one, str)), "")
+    return Specimen(
+        name, cause, reference, "replay", _explored(broken), fresh=_explored(fresh), printed=printed, note=note
+    )
+
+
+REPLAY = (
+    _broken(
+        "M32",
+        (_rejected_coin(_same_number), _rejected_coin(_fresh_number)),
+        "the coin that rejected draws the correction",
+        "FlashInfer PR #424",
+        (".013", None),
+    ).mended_by("draw a number of its own for the correction"),
+    _broken(
+        "M33",
+        (_siblings_coin(_same_number), _siblings_coin(_fresh_number)),
+        "one coin for the acceptance of siblings and the final draw",
+        "SGLang PR #7207, #7231",
+        (".048", None),
+        "the draft's two likeliest tokens are the siblings",
+    ).mended_by("draw a number of its own for the final draw, or test siblings against the running sum with one coin"),
+    _broken(
+        "M34",
+        (_gumbel(0), _gumbel(2**30)),
+        "the draft's Gumbel noise is the correction's",
+        "vLLM #47386, #54282",
+        (".0035", None),
+        "exactly .003435, by an integral too; the corpus has .0035 from 2e7 samples, 1e-4 of it noise",
+    ).mended_by("draw noise of its own for the correction: another seed, offset or salt than the draft's"),
+    _broken(
+        "M36",
+        (_reseeded(_seed), _reseeded(_do_nothing)),
+        "re-seeding before every coin",
+        "feifeibear, random_seed, PR #8",
+    ).mended_by("seed once for a request, and never inside the loop"),
+    _broken(
+        "M37",
+        (_standing_still(_restore), _standing_still(_do_nothing)),
+        "a compiled sampler never advances its generator",
+        "mlx-lm #1439",
+    ).mended_by("hand the generator's state into the compiled function and out of it again"),
+)

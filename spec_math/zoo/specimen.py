@@ -1,0 +1,202 @@
+"""The record of one known bug: a small program, the contract that it breaks, and the smallest case that shows it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from typing import Any, Literal
+
+from spec_math.arrays import Array, exact
+from spec_math.audit.drafter import check_drafter_program
+from spec_math.block_level.emitted import emitted_law, target_law
+from spec_math.block_level.lossless import check_lossless_block
+from spec_math.verdict import Lossy, Verdict
+from spec_math.zoo import toy
+from spec_math.zoo.toy import Drafter, Generate, Rows, Text
+
+Contract = Literal["verifier", "drafter", "replay"]
+
+
+@dataclass(frozen=True)
+class Specimen:
+    """One entry of the corpus of known bugs (M…) and of right ways that look wrong (C…).
+
+    `contract` is what the cause breaks: the "verifier" emits another law than the target's; the "drafter" samples from
+    another law than it reports; in "replay" random numbers are used twice, and with fresh ones (`fresh`) all is well.
+    None marks what breaks nothing. `printed` holds the total variation of the first token and of three tokens as the
+    corpus prints them; `note` says which reading was taken where the cause leaves one open. An entry without `generate`
+    is not modelled, and `note` says why. An entry that may raise, or emit what is no token, has no law of tokens:
+    `emits_tokens` is False. `repair` is what usually mends it, `smallest` the smallest case on which it is known to
+    show, and `heat` the temperature that a request asks for, where `target` is the toy's law at it.
+    """
+
+    name: str
+    cause: str
+    reference: str
+    contract: Contract | None
+    generate: Generate | None = None
+    drafter: Drafter | None = None
+    fresh: Generate | None = None
+    target: Rows = toy.target
+    printed: tuple[str | None, str | None] = (None, None)
+    note: str = ""
+    rounds: int = 1
+    emits_tokens: bool = True
+    repair: str = ""
+    smallest: SmallCase | None = field(default=None, compare=False)
+    heat: Fraction = Fraction(1)
+
+    @property
+    def modelled(self) -> bool:
+        """Whether the entry can be run."""
+        return self.generate is not None
+
+    def mended_by(self, repair: str) -> Specimen:
+        """Return the entry with what usually mends it, in the imperative."""
+        return replace(self, repair=repair)
+
+
+@dataclass(frozen=True)
+class Diagnosis:
+    """The contract that was found broken, or None, with the verdicts that say so.
+
+    Made by `diagnose`.
+    """
+
+    contract: Contract | None
+    drafter: Verdict | None
+    block: Verdict
+
+
+def diagnose(specimen: Specimen) -> Diagnosis:
+    """Judge a specimen by its drafter and by its emitted law of three tokens, and name the contract that is broken.
+
+    A drafter that reports another law than it samples is at fault; where it is right, so is the verifier if fresh
+    random numbers do not cure what is emitted, and the replay of random numbers if they do.
+
+    Raises:
+        ValueError: the specimen is not modelled.
+
+    >>> from spec_math.zoo.toy import by_ratio, engine, sampled
+    >>> hopeful = Specimen("M7", "", "", "verifier", engine(sampled, by_ratio(lambda t, d, x: 1)))
+    >>> diagnose(hopeful).contract
+    'verifier'
+    """
+    block = _judged(specimen, specimen.generate)
+    drafter = None
+    if specimen.drafter is not None:
+        for start in _PREFIXES:
+            drafter = check_drafter_program(_after(specimen.drafter, start))
+            if isinstance(drafter, Lossy):
+                return Diagnosis("drafter", drafter, block)
+    if not isinstance(block, Lossy):
+        return Diagnosis(None, drafter, block)
+    cured = specimen.fresh is not None and bool(_judged(specimen, specimen.fresh))
+    return Diagnosis("replay" if cured else "verifier", drafter, block)
+
+
+def distances(specimen: Specimen) -> tuple[Any, Any]:
+    """Return the exact total variation of what a specimen emits: of its first token, and of three tokens.
+
+    Raises:
+        ValueError: the specimen is not modelled.
+
+    >>> from spec_math.zoo.toy import by_ratio, engine, sampled
+    >>> distances(Specimen("C1", "", "", None, engine(sampled, by_ratio())))
+    (Fraction(0, 1), Fraction(0, 1))
+    """
+    generate = _modelled(specimen, specimen.generate)
+    emitted = emitted_law(generate, specimen.target, toy.HORIZON, specimen.rounds)
+    wanted = target_law(specimen.target, toy.HORIZON)
+    return _distance(_first(emitted), _first(wanted)), _distance(emitted, wanted)
+
+
+_PREFIXES: tuple[Text, ...] = ((), (0,))
+
+
+def _after(drafter: Drafter, prefix: Text) -> Callable[[Any], Any]:
+    return lambda coin: drafter(coin, prefix)
+
+
+def _judged(specimen: Specimen, generate: Generate | None) -> Verdict:
+    return check_lossless_block(_modelled(specimen, generate), specimen.target, toy.HORIZON, specimen.rounds)
+
+
+def _modelled(specimen: Specimen, generate: Generate | None) -> Generate:
+    if generate is None:
+        raise ValueError(f"{specimen.name} is not modelled: {specimen.note}")
+    return generate
+
+
+def _first(law: dict[Text, Any]) -> dict[Text, Any]:
+    result: dict[Text, Any] = {}
+    for text, mass in law.items():
+        result[text[:1]] = result.get(text[:1], 0) + mass
+    return result
+
+
+def _distance(one: dict[Text, Any], other: dict[Text, Any]) -> Any:
+    zero = next(iter(other.values())) * 0
+    return sum((abs(one.get(text, zero) - other.get(text, zero)) for text in one.keys() | other.keys()), zero) / 2
+
+
+@dataclass(frozen=True)
+class Laws:
+    """What a program runs on: rows [V] of target and draft by position, over and over, and the drafts of a round."""
+
+    targets: tuple[Array, ...]
+    drafts: tuple[Array, ...]
+    lookahead: int = 1
+
+    def target(self, prefix: Text) -> Array:
+        """Return the target's law [V] after a prefix.
+
+        >>> TOY.target(()) is toy.TARGET[0]
+        True
+        """
+        return self.targets[len(prefix) % len(self.targets)]
+
+    def draft(self, prefix: Text) -> Array:
+        """Return the draft's law [V] after a prefix.
+
+        >>> TOY.draft((0, 0)) is toy.DRAFT[0]
+        True
+        """
+        return self.drafts[len(prefix) % len(self.drafts)]
+
+
+TOY = Laws(toy.TARGET, toy.DRAFT, toy.LOOKAHEAD)
+
+
+def laws(target: Sequence[Any], draft: Sequence[Any], lookahead: int = 1) -> Laws:
+    """Return laws without context, from masses as `exact` takes them.
+
+    >>> laws(["1/2", "1/2"], ["3/4", "1/4"]).draft((0,)).tolist()
+    [Fraction(3, 4), Fraction(1, 4)]
+    """
+    return Laws((exact(target),), (exact(draft),), lookahead)
+
+
+def as_it_is(given: Laws) -> Rows:
+    """Return the target's rows as what is wanted: a request without options.
+
+    >>> as_it_is(TOY)(()) is toy.TARGET[0]
+    True
+    """
+    return given.target
+
+
+@dataclass(frozen=True)
+class SmallCase:
+    """The first of the small cases on which a bug shows: its laws, and how far off the first `horizon` tokens are.
+
+    `program` is the bug on any laws, and `wanted` what a request's options make of a target's rows. Small cases go by
+    drafts, tokens and denominators, as `audit.small_cases` has them.
+    """
+
+    program: Callable[[Laws], Generate]
+    laws: Laws
+    horizon: int
+    distance: Fraction
+    wanted: Callable[[Laws], Rows] = as_it_is
