@@ -74,7 +74,7 @@ def _loses_on(coin: ArrayCoin, tokens: Any, target: Any, draft: Any) -> Any:
 
 
 def test_gamma_on_floats_is_gamma_star_of_its_fractions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """To 2^-40, which is what f is decided to where it is flat; on the host and as a device does. Control: γ = 1."""
+    """To 2^-40, which is what f is decided to where it is flat; on the host and as a device does. Control: one step."""
     rng = np.random.default_rng(5)
     t, d = weights(rng, (40, 6), "near"), weights(rng, (40, 6), "far")
     target, draft, size = laws(t), laws(d), rng.integers(1, 6, 40)
@@ -82,15 +82,10 @@ def test_gamma_on_floats_is_gamma_star_of_its_fractions(monkeypatch: pytest.Monk
     floats = size, target.astype(float), draft.astype(float)
     coin = ArrayCoin(np.zeros((40, 1)))
     assert np.abs(decide_k_sequential.gammas(coin, *floats) / true - 1).max() < 2.0**-40
-    with monkeypatch.context() as patch:
-        patch.setattr(decide_k_sequential, "_has_ended", _at_once)
-        assert np.abs(decide_k_sequential.gammas(coin, *floats) / true - 1).max() > 0.1
     monkeypatch.setattr(hull_edge, "on_host", _never)
     assert np.abs(decide_k_sequential.gammas(coin, *floats) / true - 1).max() < 2.0**-40
-
-
-def _at_once(*_: Any) -> bool:
-    return True
+    monkeypatch.setattr(decide_k_sequential, "STEPS", 1)
+    assert np.abs(decide_k_sequential.gammas(coin, *floats) / true - 1).max() > 0.1
 
 
 def _never(_: Any) -> bool:

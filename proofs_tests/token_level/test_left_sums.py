@@ -8,12 +8,12 @@ import pytest
 from spec_math import exact
 from spec_math.array_coin import ArrayCoin
 from spec_math.token_level import hull_edge
-from spec_math.token_level.left_sums import slopes_left, sums_left
+from spec_math.token_level.left_sums import sums_left
 
 ROWS, SIZE = 6, 40
 
 
-def test_sums_and_slopes_are_those_of_fractions(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sums_are_those_of_fractions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Masses in 64ths and factors in quarters: no sum rounds. Tokens to leave out repeat, or are none."""
     rng = np.random.default_rng(0)
     counts = rng.integers(0, 9, (2, ROWS, SIZE))
@@ -24,7 +24,6 @@ def test_sums_and_slopes_are_those_of_fractions(monkeypatch: pytest.MonkeyPatch)
     true = [
         sums_left(coins[0], true_laws, exact(factor)),
         sums_left(coins[0], true_laws, exact(factor), without),
-        slopes_left(coins[0], true_laws, exact(factor)),
     ]
     for kind in (np.float64, np.float32):
         laws = (counts[0] / 64).astype(kind), (counts[1] / 64).astype(kind)
@@ -34,7 +33,6 @@ def test_sums_and_slopes_are_those_of_fractions(monkeypatch: pytest.MonkeyPatch)
                 found = [
                     sums_left(coins[1], laws, factor),
                     sums_left(coins[1], laws, factor, without),
-                    slopes_left(coins[1], laws, factor),
                 ]
             assert [each.tolist() for each in found] == [each.astype(float).tolist() for each in true]
     # Control: the tokens left out are not those of the next request.

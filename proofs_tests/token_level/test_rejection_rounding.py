@@ -6,10 +6,10 @@ from __future__ import annotations
 import pytest
 
 from proofs_tests.token_level.on_thresholds import differing
+from proofs_tests.token_level.rounding_bounds import of_rejection as bound
 from spec_math import SCHEMES
 from spec_math.scheme import Scheme
 from spec_math.token_level import decide_rejection
-from spec_math.token_level.rejection_rounding import bound
 
 FORMULAS = (
     decide_rejection.decide_recursive,

@@ -31,7 +31,7 @@ import numpy as np
 
 from spec_math.arrays import Array
 from spec_math.kernels import inner_kernel, kernel
-from spec_math.token_level import clock_octaves, clock_odds
+from spec_math.token_level import clock_octaves
 
 MOST = 16
 """The most drafts of a race by moments."""
@@ -68,7 +68,7 @@ class Moments:
         """
         terms = 3 * self.series.shape[1] + 4 * len(self.heavy) + 100
         quadrature = (23 * 1.336 ** (draws - 1) + 11) / 16**16 + 2.0**-56
-        return draws**2 * 1.47**draws * terms * 2.0**-53 + quadrature + clock_odds.TAIL
+        return draws**2 * 1.47**draws * terms * 2.0**-53 + quadrature + clock_octaves.TAIL
 
     def outside(self, mass: float, high: int, gone: tuple[int, ...], draws: int) -> float:
         """Return P(a draw lies outside the first `high` places), for draws without the gone places.
@@ -109,10 +109,7 @@ def moments(draft: Array, k: int) -> Moments | None:
 
 def _grid(draft: Array, k: int) -> tuple[Array, Array, float] | None:
     """Return times, weights and the last time, for masses that sum to 1 or less."""
-    soon = clock_odds.grid(draft, k)
-    if soon is not None:
-        return *soon, float(soon[1].sum())
-    if clock_odds.fewer(draft, k, _LAST) >= clock_odds.TAIL:
+    if clock_octaves.fewer(draft, k, _LAST) >= clock_octaves.TAIL:
         return None
     points, widths, octaves = clock_octaves.grid(draft, k)
     half = len(widths)

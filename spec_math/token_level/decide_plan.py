@@ -1,6 +1,6 @@
 """The optimal plan of i.i.d. drafts on a batch: the order of the ratios, and the pool at a uniform by tangents.
 
-Source: SpecTr, Eq. 3, for the problem; the construction is worked out here.
+Source: SpecTr, Eq. 3, for the problem.
 """
 
 from __future__ import annotations
@@ -14,9 +14,8 @@ import numpy as np
 from spec_math.array_coin import ArrayCoin
 from spec_math.array_draw import running_sums, taken, wide
 from spec_math.arrays import Array, array_namespace, divide, is_exact
-from spec_math.token_level import hull_edge, part_plan
+from spec_math.token_level import hull_edge
 from spec_math.token_level.array_drafts import Emitted, drawn_rows, left_over, mass_of, or_else, sizes
-from spec_math.token_level.left_sums import is_host
 from spec_math.token_level.stable_order import stable_order
 
 BISECTIONS = 24
@@ -72,20 +71,8 @@ def decide_plan(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> 
 
 
 def _pool(laws: tuple[Array, Array], tokens: Array, u: Array) -> tuple[Array, Array, Array]:
-    """Return which drafts [B, k] lie below the pool at u that holds the highest, and `low` and `high` [B].
-
-    On the host no row of floats is sorted as a whole (`part_plan`).
-    """
-    xp = array_namespace(tokens)
-    if is_host(laws[0]):
-        there = xp.where(tokens < 0, 0, tokens)
-        drafted = ratios(*(wide(xp.take_along_axis(masses, there, axis=1)) for masses in laws))
-        best = _highest(drafted, tokens)
-        given = hull_edge.in_numpy(*laws, sizes(tokens), u, best)
-        first, low, high = hull_edge.out_of_numpy(best, *part_plan.pools(*given))
-        own = ratios(*(wide(xp.take_along_axis(masses, first[:, None], axis=1)) for masses in laws))
-        return (drafted < own) | ((drafted == own) & (tokens < first[:, None])), low, high
-    key = ratios(*laws)
+    """Return which drafts [B, k] lie below the pool at u that holds the highest, and `low` and `high` [B]."""
+    xp, key = array_namespace(tokens), ratios(*laws)
     curves = selection(key, *laws, sizes(tokens), tokens.shape[1])
     place = xp.argmax(xp.astype(curves.tokens == highest(key, tokens)[:, None], xp.int8), axis=1)
     first = taken(curves.tokens, edge(curves, u, place)[0])
@@ -199,12 +186,7 @@ def highest(key: Array, tokens: Array) -> Array:
     [2]
     """
     xp = array_namespace(tokens)
-    return _highest(xp.take_along_axis(key, xp.where(tokens < 0, 0, tokens), axis=1), tokens)
-
-
-def _highest(keys: Array, tokens: Array) -> Array:
-    """Return the token [B] of [B, k] with the highest key of its own [B, k]: by key, then by index."""
-    xp = array_namespace(tokens)
+    keys = xp.take_along_axis(key, xp.where(tokens < 0, 0, tokens), axis=1)
     best, most = tokens[:, 0], keys[:, 0]
     for column in range(1, tokens.shape[1]):
         token, key = tokens[:, column], keys[:, column]

@@ -4,17 +4,13 @@ For H a prefix, c = 1 − d(H), and N_H(s) the number of tokens of H that have r
 
     P(S ⊄ H) = ∫ c e^{−cs} P(N_H(s) < k) ds :   the first token outside H rings before the k-th of H.
 
-The integral is taken by Gauss-Legendre quadrature, all prefixes in one pass: on one interval and in odds where k tokens
-have rung soon (`clock_odds`), else, as where one token has nearly all mass, octave by octave (`clock_octaves`), whose
-bounds are the wider ones.
+The integral is taken by Gauss-Legendre quadrature, all prefixes in one pass, octave by octave of time.
 """
 
 from __future__ import annotations
 
-import numpy as np
-
 from spec_math.arrays import Array
-from spec_math.token_level import clock_octaves, clock_odds
+from spec_math.token_level import clock_octaves
 
 MOST = 64
 """The most drafts that the quadrature takes: its error bound grows as κ^k, to 1.1·10^-10 at 64."""
@@ -59,12 +55,8 @@ def outsides(draft: Array, above: Array, ks: tuple[int, ...]) -> Array:
     [[1.0, 1.0, 0.666666666667, 0.0]]
     """
     wanted = sorted(set(ks))
-    soon = clock_odds.grid(draft, _bounded(draft, wanted[-1]))
-    if soon is not None:
-        found = clock_odds.outsides(draft, above, np.array(wanted), *soon)
-    else:
-        found = clock_octaves.outsides(draft, above, wanted)
-    return found[[wanted.index(k) for k in ks]]
+    _bounded(draft, wanted[-1])
+    return clock_octaves.outsides(draft, above, wanted)[[wanted.index(k) for k in ks]]
 
 
 def gains(draft: Array, above: Array, k: int) -> Array:
@@ -81,8 +73,7 @@ def gains(draft: Array, above: Array, k: int) -> Array:
     >>> gains(np.full(3, 1 / 3), np.array([1, 2 / 3, 1 / 3, 0]), 2).round(12).tolist()
     [0.0, 0.333333333333, 0.666666666667]
     """
-    soon = clock_odds.grid(draft, _bounded(draft, k))
-    return clock_octaves.gains(draft, above, k) if soon is None else clock_odds.gains(draft, k, *soon)
+    return clock_octaves.gains(draft, above, _bounded(draft, k))
 
 
 def _bounded(draft: Array, k: int) -> int:

@@ -31,16 +31,29 @@ def lower_edge(place: Array, heights: Array, last: Array, at: Array) -> tuple[Ar
     the point furthest below it: none, and the chord is the edge; else m is a vertex of the hull, and takes the place of
     a or of b. Where chords do not narrow the stretch fast, every second line is parallel to the curve at the middle of
     the stretch. On Fractions lines are drawn until one is the edge; on floats `STEPS` of them, and what has no edge
-    then is bisected (`bisected`): 88 reductions at most, whatever the law. On the host each request goes on by itself,
-    over its own stretch alone; on a device all of them go on together, as nothing may wait for it.
+    then is bisected (`bisected`): 88 reductions at most, whatever the law, and on a device, where nothing may wait for
+    what they find, always.
 
     >>> places, heights = np.array([[0.0, 0.5, 0.75, 1.0]]), np.array([[0.0, -0.5, -0.5, 0.0]])
     >>> lower_edge(places, heights, np.array([3]), np.array([1]))
     (array([1]), array([2]))
     """
-    if is_exact(heights):
-        return _by_chords(place, heights, last, at)
-    return (_row_by_row if on_host(heights) else _by_lines)(place, heights, last, at)
+    xp, exactly = array_namespace(place), is_exact(heights)
+    host = exactly or on_host(heights)
+    a, b, done, step = xp.zeros_like(at), last, at < 0, 0
+    while exactly or step < STEPS:
+        chord = exactly or step % 2 == 0 or step < STEPS // 3
+        slope = _slope(place, heights, a, b) if chord else _middle_slope(place, heights, a, b)
+        lowest = _above_line(heights, slope[:, None], place).argmin(1)
+        # No point outside the stretch lies below a line between two vertices, but by a rounding; its ends are no news.
+        found = (lowest > a) & (lowest < b) & ~done
+        left = found & (lowest <= at)
+        a, b = xp.where(left, lowest, a), xp.where(found & ~left, lowest, b)
+        done, step = done | ~found if chord else done, step + 1
+        if host and bool(done.all()):
+            return a, b
+    low, high = bisected(place, heights, last, at)
+    return xp.where(done, a, low), xp.where(done, b, high)
 
 
 def bisected(place: Array, heights: Array, last: Array, at: Array) -> tuple[Array, Array]:
@@ -101,82 +114,6 @@ def out_of_numpy(like: Array, *arrays: Array) -> tuple[Any, ...]:
         return arrays
     xp = array_namespace(like)
     return tuple(xp.from_numpy(each) if isinstance(each, np.ndarray) else each for each in arrays)
-
-
-def _by_lines(place: Array, heights: Array, last: Array, at: Array) -> tuple[Array, Array]:
-    """Draw the lines of all requests together: on a device, where nothing may wait for what they find."""
-    xp = array_namespace(place)
-    a, b, done = xp.zeros_like(at), last, at < 0
-    for step in range(STEPS):
-        chord = _is_chord(step)
-        slope = _slope(place, heights, a, b) if chord else _middle_slope(place, heights, a, b)
-        lowest, found = _below(place, heights, slope, (a, b))
-        found = found & ~done
-        left = found & (lowest <= at)
-        a, b = xp.where(left, lowest, a), xp.where(found & ~left, lowest, b)
-        done = done | ~found if chord else done
-    low, high = bisected(place, heights, last, at)
-    return xp.where(done, a, low), xp.where(done, b, high)
-
-
-def _row_by_row(place: Array, heights: Array, last: Array, at: Array) -> tuple[Array, Array]:
-    """Draw the lines of each request in its own time, over what is left of its stretch; then bisect what has no edge.
-
-    The lowest point between two vertices of the hull, along any line, is a vertex of the hull or one of the two: what
-    lies outside of the stretch need not be looked at again.
-    """
-    xp = array_namespace(place)
-    a, b = xp.zeros_like(at), xp.zeros_like(at) - 1
-    ends = in_numpy(a, b)
-    for row, (xs, ys, end, here) in enumerate(zip(*in_numpy(place, heights, last, at), strict=True)):
-        found = _edge_of(xs, ys, int(end), int(here))
-        if found is not None:
-            ends[0][row], ends[1][row] = found
-    rest = xp.nonzero(b < 0)[0]
-    if len(rest):
-        a[rest], b[rest] = bisected(*(each[rest] for each in (place, heights, last, at)))
-    return a, b
-
-
-def _edge_of(place: Any, heights: Any, last: int, at: int) -> tuple[int, int] | None:
-    """Return the edge of one curve [n + 1], or None where `STEPS` lines do not find it."""
-    a, b = 0, last
-    for step in range(STEPS):
-        chord = _is_chord(step)
-        p = a if chord else (a + b) // 2
-        q = b if chord else min(p + 1, b)
-        width, rise = place[q] - place[p], heights[q] - heights[p]
-        slope = rise / width if width else 0.0 * rise
-        lowest = a + int((heights[a : b + 1] - slope * place[a : b + 1]).argmin())
-        if a < lowest < b:
-            a, b = (lowest, b) if lowest <= at else (a, lowest)
-        elif chord:
-            return a, b
-    return None
-
-
-def _is_chord(step: int) -> bool:
-    return step % 2 == 0 or step < STEPS // 3
-
-
-def _by_chords(place: Array, heights: Array, last: Array, at: Array) -> tuple[Array, Array]:
-    a, b = np.zeros_like(at), last
-    while True:
-        lowest, found = _below(place, heights, _slope(place, heights, a, b), (a, b))
-        if not found.any():
-            return a, b
-        left = found & (lowest <= at)
-        a, b = np.where(left, lowest, a), np.where(found & ~left, lowest, b)
-
-
-def _below(place: Array, heights: Array, slope: Array, ends: tuple[Array, Array]) -> tuple[Array, Array]:
-    """Return the lowest point along a line, and whether it lies between the ends.
-
-    No point outside the stretch lies below a line between two vertices of the hull, but by a rounding; its ends are no
-    news either.
-    """
-    lowest = _above_line(heights, slope[:, None], place).argmin(1)
-    return lowest, (lowest > ends[0]) & (lowest < ends[1])
 
 
 def _middle_slope(place: Array, heights: Array, a: Array, b: Array) -> Array:

@@ -43,23 +43,6 @@ def sums_left(
     return found
 
 
-def slopes_left(coin: ArrayCoin, laws: tuple[Array, Array], factor: Array) -> Array:
-    """Return the draft mass Σ d, [B], of the tokens that t − factor·d is above 0 at: how steeply their sum falls.
-
-    >>> coin, laws = ArrayCoin(np.zeros((1, 1))), (np.array([[0.25, 0.75]]), np.array([[0.5, 0.5]]))
-    >>> slopes_left(coin, laws, np.ones(1)).tolist()
-    [0.5]
-    """
-    target, draft = laws
-    if is_host(target):
-        found = zeros_like(factor)
-        given = hull_edge.in_numpy(target, draft, factor)
-        _fill_slopes(*(np.ascontiguousarray(each) for each in given), *hull_edge.in_numpy(found))
-        return found
-    left = left_over(target, draft, factor)
-    return coin.total(draft * np.sign(left) if isinstance(left, np.ndarray) else left.sign_().mul_(draft))
-
-
 def is_host(rows: Array) -> bool:
     """Say whether rows are floats that may be looked at on the host.
 
@@ -84,12 +67,6 @@ def _fill(target: Any, draft: Any, factor: Any, gone: Any, rows: Any, found: Any
         found[row] = total
 
 
-@kernel
-def _fill_slopes(target: Any, draft: Any, factor: Any, found: Any) -> None:
-    for row in range(len(target)):
-        found[row] = _slope(target[row], draft[row], factor[row])
-
-
 # Sums in any order become vector instructions, in loops of their own.
 @inner_kernel(fastmath={"reassoc", "contract"})
 def _left(target: Any, draft: Any, factor: float) -> float:
@@ -97,13 +74,4 @@ def _left(target: Any, draft: Any, factor: float) -> float:
     for i in range(target.shape[0]):
         left = np.float64(target[i]) - factor * np.float64(draft[i])
         total += left if left > 0.0 else 0.0
-    return total
-
-
-@inner_kernel(fastmath={"reassoc", "contract"})
-def _slope(target: Any, draft: Any, factor: float) -> float:
-    total = 0.0
-    for i in range(target.shape[0]):
-        mass = np.float64(draft[i])
-        total += mass if np.float64(target[i]) - factor * mass > 0.0 else 0.0
     return total

@@ -20,19 +20,16 @@ import numpy as np
 
 from spec_math.arrays import Array, as_laws, count, is_exact, number_type
 from spec_math.common_denominator import Counts
-from spec_math.kernels import kernel
 from spec_math.token_level.plan import Plan as Plan
 from spec_math.token_level.plan import emit as emit
 from spec_math.token_level.plan import plan as plan
 from spec_math.token_level.plan import plan_without_replacement as plan_without_replacement
 from spec_math.token_level.plan import verify as verify
 from spec_math.token_level.prefix_law import mixed_powers, outsides_without_replacement
-from spec_math.token_level.ratio_order import by_exact_ratio, ratio_order
+from spec_math.token_level.ratio_order import best_prefixes, by_exact_ratio, ratio_order
 from spec_math.token_level.transport import acceptance_of as acceptance_of
 
 UNIT = 2.0**-53
-_STEPWISE = 32
-"""Up to this k the float search raises powers step by step; beyond it, it takes logarithms."""
 
 
 class _Best(NamedTuple):
@@ -138,8 +135,7 @@ def _independent(target: Any, draft: Any, ks: list[int]) -> list[_Best]:
         return _by_counts(Counts.of(target), Counts.of(draft), ks)
     order = ratio_order(target, draft)
     ascending = np.array(sorted(set(ks)), dtype=np.int64)
-    values, places = np.full(len(ascending), np.inf), np.zeros(len(ascending), dtype=np.int64)
-    _search(order.draft_below, order.draft_above, order.target_below, ascending, values, places)
+    values, places = best_prefixes(order, ascending)
     where = np.searchsorted(ascending, ks)
     return [_Best(values[i], order.tokens[: places[i]]) for i in where]
 
@@ -187,29 +183,6 @@ def _without_replacement(target: Any, draft: Any, ks: tuple[int, ...]) -> list[_
         least = int(np.argmin(cuts))
         found.append(_Best(cuts[least], order.tokens[:least]))
     return found
-
-
-@kernel
-def _search(below: Any, above: Any, target_below: Any, ks: Any, values: Any, places: Any) -> None:
-    """Find for each k, ascending, the least 1 − P^k + T over the prefixes: sums of terms ≥ 0, no difference.
-
-    1 − P^k = (1 − P)·Σ_{j<k} P^j for small k; for large k through the logarithm of whichever of P and 1 − P is small.
-    """
-    for i in range(len(below)):
-        power, total, reached = 1.0, 1.0, 1
-        for which in range(len(ks)):
-            if ks[which] > _STEPWISE:
-                logarithm = np.log1p(-above[i]) if above[i] < 0.5 else np.log(below[i])
-                outside = -np.expm1(ks[which] * logarithm)
-            else:
-                while reached < ks[which]:
-                    power *= below[i]
-                    total += power
-                    reached += 1
-                outside = above[i] * total
-            cut = outside + target_below[i]
-            if cut < values[which]:
-                values[which], places[which] = cut, i
 
 
 def _values(target: Any, draft: Any, best: Callable[[Any, Any], list[_Best]], size: int) -> tuple[Any, ...]:

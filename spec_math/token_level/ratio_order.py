@@ -10,11 +10,11 @@ import numpy as np
 
 from spec_math.arrays import Array, is_exact
 from spec_math.common_denominator import Counts
-from spec_math.kernels import Delayed, bits_of, inner_kernel, kernel
+from spec_math.kernels import inner_kernel, kernel
 from spec_math.number_types import Symbol
 
-_DIGIT = 11
-"""Bits that one pass of the radix sort looks at: 2^11 counters stay in the first-level cache."""
+_STEPWISE = 32
+"""Up to this k the float search raises powers step by step; beyond it, it takes logarithms."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class RatioOrder:
 
 
 def ratio_order(target: Array, draft: Array) -> RatioOrder:
-    """Sort one pair of laws [V] by t/d: exactly on Fractions; on NumPy float64 in linear time, by radix.
+    """Sort one pair of laws [V] by t/d: exactly on Fractions, and on NumPy float64.
 
     The laws are checked already (`arrays.as_laws`). A float law sums to 1 only up to the rounding of its storage, so
     its masses are taken in proportion to their own sum. Each float mass and sum is then within a relative 6·2^-53 of
@@ -70,12 +70,25 @@ def ratio_order(target: Array, draft: Array) -> RatioOrder:
 
 
 def by_ratio(target: np.ndarray[Any, Any], draft: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return the tokens with d > 0 by t/d ascending, ties by index: float64 arrays [V], O(V) for every input.
+    """Return the tokens with d > 0 by t/d ascending, ties by index: float64 arrays [V], whatever their range.
 
     >>> by_ratio(np.array([0.5, 0.5, 0.0]), np.array([0.25, 0.5, 0.25])).tolist()
     [2, 1, 0]
     """
-    return _delayed(target, draft)
+    tokens = np.flatnonzero(draft > 0).astype(np.int32)
+    t, d = target[tokens], draft[tokens]
+    with np.errstate(over="ignore", under="ignore"):
+        ratios = t / d
+        # Both scalings are exact: a tiny ratio has a tiny t, a huge one has t > 2^-54.
+        tiny, huge = ratios < 2.0**-1020, ratios > 2.0**1020
+        ratios = np.where(tiny, t * 2.0**600 / d, np.where(huge, t * 2.0**-600 / d, ratios))
+    exponents = np.where(tiny, 424, np.where(huge, 1624, 1024)).astype(np.uint64)
+    keys = np.where(t > 0, ratios.view(np.uint64) + (exponents << np.uint64(52)), np.uint64(0))
+    order = np.argsort(keys)  # several times faster than a stable sort of all
+    same = np.diff(keys[order]) == 0
+    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
+    order[tied] = order[tied][np.lexsort((order[tied], keys[order[tied]]))]
+    return tokens[order]
 
 
 def by_exact_ratio(target: Array, draft: Array) -> np.ndarray[Any, Any]:
@@ -99,6 +112,18 @@ def by_exact_ratio(target: Array, draft: Array) -> np.ndarray[Any, Any]:
         low, high = edges[run], edges[run + 1]
         order[low:high] = sorted(order[low:high].tolist(), key=lambda place: (t[place] << shift) // d[place])
     return tokens[order]
+
+
+def best_prefixes(order: RatioOrder, ks: np.ndarray[Any, Any]) -> tuple[Any, Any]:
+    """Return the optimum of k i.i.d. drafts, min_i [1 − P_i^k + T_i], for ascending ks, and the least such i: floats.
+
+    >>> order = ratio_order(np.array([0.4, 0.6]), np.array([0.75, 0.25]))
+    >>> best_prefixes(order, np.array([2]))[0].round(12).tolist()
+    [0.8375]
+    """
+    values, places = np.full(len(ks), np.inf), np.zeros(len(ks), dtype=np.int64)
+    _search(order.draft_below, order.draft_above, order.target_below, ks, values, places)
+    return values, places
 
 
 def running_sums(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
@@ -130,85 +155,6 @@ def _rounded(top: int, bottom: int) -> float:
         return top / bottom
     except OverflowError:
         return float("inf")  # a run of its own, put in order exactly
-
-
-@inner_kernel(error_model="numpy")
-def _keys(target: Any, draft: Any, keys: Any, tokens: Any) -> int:
-    """Write for each token with d > 0 the bits of t/d, its exponent widened so that no ratio over- or underflows."""
-    size = 0
-    for token in range(len(target)):
-        if draft[token] > 0:
-            ratio, exponent = target[token] / draft[token], 1024
-            # Both scalings are exact: a tiny ratio has a tiny t, a huge one has t > 2^-54.
-            if ratio < 2.0**-1020:
-                ratio, exponent = target[token] * 2.0**600 / draft[token], 424
-            elif ratio > 2.0**1020:
-                ratio, exponent = target[token] * 2.0**-600 / draft[token], 1624
-            tokens[size] = token
-            keys[size] = np.uint64(bits_of(ratio)) + np.uint64(exponent << 52) if target[token] > 0 else np.uint64(0)
-            size += 1
-    return size
-
-
-@kernel
-def _by_radix(target: Any, draft: Any) -> Any:
-    keys, tokens = np.empty(len(target), dtype=np.uint64), np.empty(len(target), dtype=np.int32)
-    size = _keys(target, draft, keys, tokens)
-    return _sorted(keys[:size], tokens[:size])
-
-
-def _by_sorting(target: Any, draft: Any) -> Any:
-    tokens = np.flatnonzero(draft > 0).astype(np.int32)
-    t, d = target[tokens], draft[tokens]
-    with np.errstate(over="ignore", under="ignore"):
-        ratios = t / d
-        tiny, huge = ratios < 2.0**-1020, ratios > 2.0**1020
-        ratios = np.where(tiny, t * 2.0**600 / d, np.where(huge, t * 2.0**-600 / d, ratios))
-    exponents = np.where(tiny, 424, np.where(huge, 1624, 1024)).astype(np.uint64)
-    keys = np.where(t > 0, ratios.view(np.uint64) + (exponents << np.uint64(52)), np.uint64(0))
-    return tokens[np.argsort(keys, kind="stable")]
-
-
-_delayed = Delayed(_by_radix, _by_sorting, calls=1500)
-
-
-@inner_kernel
-def _sorted(keys: Any, tokens: Any) -> Any:
-    """Sort tokens by key, least significant digit first; each pass is stable, and there are six at most."""
-    if len(keys) == 0:
-        return tokens
-    width, mask = np.uint64(_DIGIT), np.uint64((1 << _DIGIT) - 1)
-    least, most = keys[0], keys[0]
-    for key in keys:
-        least, most = min(least, key), max(most, key)
-    span, passes = most - least, 0
-    while span > 0:
-        span, passes = span >> width, passes + 1
-    places = np.zeros((passes, 1 << _DIGIT), dtype=np.int32)
-    for i in range(len(keys)):
-        key = keys[i] - least
-        keys[i] = key
-        for digit in range(passes):
-            places[digit, key & mask] += 1
-            key >>= width
-    other_keys, other_tokens = np.empty_like(keys), np.empty_like(tokens)
-    for digit in range(passes):
-        _scatter(keys, tokens, np.uint64(_DIGIT * digit), places[digit], other_keys, other_tokens)
-        keys, other_keys, tokens, other_tokens = other_keys, keys, other_tokens, tokens
-    return tokens
-
-
-@inner_kernel
-def _scatter(keys: Any, tokens: Any, shift: Any, places: Any, new_keys: Any, new_tokens: Any) -> None:
-    mask, start = np.uint64(len(places) - 1), 0
-    for value in range(len(places)):
-        start, places[value] = start + places[value], start
-    for i in range(len(keys)):
-        key = keys[i]
-        value = (key >> shift) & mask
-        place = places[value]
-        places[value] = place + 1
-        new_keys[place], new_tokens[place] = key, tokens[i]
 
 
 @kernel
@@ -262,3 +208,26 @@ def _plus(total: Any, term: float) -> Any:
     corrected = term - total[1]
     raised = total[0] + corrected
     return raised, (raised - total[0]) - corrected
+
+
+@kernel
+def _search(below: Any, above: Any, target_below: Any, ks: Any, values: Any, places: Any) -> None:
+    """Find for each k, ascending, the least 1 − P^k + T over the prefixes: sums of terms ≥ 0, no difference.
+
+    1 − P^k = (1 − P)·Σ_{j<k} P^j for small k; for large k through the logarithm of whichever of P and 1 − P is small.
+    """
+    for i in range(len(below)):
+        power, total, reached = 1.0, 1.0, 1
+        for which in range(len(ks)):
+            if ks[which] > _STEPWISE:
+                logarithm = np.log1p(-above[i]) if above[i] < 0.5 else np.log(below[i])
+                outside = -np.expm1(ks[which] * logarithm)
+            else:
+                while reached < ks[which]:
+                    power *= below[i]
+                    total += power
+                    reached += 1
+                outside = above[i] * total
+            cut = outside + target_below[i]
+            if cut < values[which]:
+                values[which], places[which] = cut, i

@@ -11,7 +11,7 @@ from spec_math.invariants import Watch
 from spec_math.scheme import Optimum, Scheme
 from spec_math.studies.positions.stream import FLOAT, Batch
 from spec_math.studies.positions.tally import Tally
-from spec_math.token_level.ratio_buckets import sums_of
+from spec_math.token_level.streamed import sums_of
 
 
 @dataclass
