@@ -13,9 +13,8 @@ from spec_math.block_level.given_drafts import Nodes
 from spec_math.chance import Coin, law
 from spec_math.scheme import Emission, Tokens
 from spec_math.token_level import k_sequential, plan, recursive
-from spec_math.token_level.equal_ratios import Joined, joined
 from spec_math.token_level.excess import least, least_in_order
-from spec_math.token_level.ratio_order import ratio_order
+from spec_math.token_level.optimum.ratio_order import Joined, joined, ratio_order
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
 SIZE = 200

@@ -11,7 +11,7 @@ from spec_math.arrays import exact
 from spec_math.kernels import Delayed
 from spec_math.language import NGram, ngram
 from spec_math.studies.positions import stream
-from spec_math.token_level import knot_mixture
+from spec_math.token_level.optimum import pools
 
 
 def both(delayed: Delayed, *given_):
@@ -55,9 +55,9 @@ def both_ways(delayed: Delayed):
 
 
 def test_pools_of_a_mixture():
-    mixture = knot_mixture.knot_mixture(exact(["1/4", "1/4", "1/2"]), exact(["1/2", "2/3", "17/12"]), exact(
+    mixture = pools.knot_mixture(exact(["1/4", "1/4", "1/2"]), exact(["1/2", "2/3", "17/12"]), exact(
         ["1/32", "9/64", "53/64"]))  # fmt: skip
     for component in range(len(mixture.weights)):
         for place in range(3):
-            plain, compiled = both(knot_mixture._delayed_pool, mixture._latest, component, place)
+            plain, compiled = both(pools._delayed_pool, mixture._latest, component, place)
             assert plain == compiled

@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from spec_math.arrays import exact, proportional_to
-from spec_math.token_level import prefix_law
-from spec_math.token_level.decide_plan import Curves, edge, ratios, selection
-from spec_math.token_level.ratio_order import ratio_order
-from spec_math.token_level.selection import selection_ratios
+from spec_math.token_level.batch.plan import Curves, edge, ratios, selection
+from spec_math.token_level.optimum import prefix_law
+from spec_math.token_level.optimum.pools import selection_ratios
+from spec_math.token_level.optimum.ratio_order import ratio_order
 
 SIZE, MOST = 5, 4
 

@@ -7,8 +7,8 @@ import pytest
 
 from spec_math import exact
 from spec_math.array_coin import ArrayCoin
-from spec_math.token_level import hull_edge
-from spec_math.token_level.left_sums import sums_left
+from spec_math.token_level.batch import drafts as batch_drafts
+from spec_math.token_level.batch.drafts import sums_left
 
 ROWS, SIZE = 6, 40
 
@@ -29,7 +29,7 @@ def test_sums_are_those_of_fractions(monkeypatch: pytest.MonkeyPatch) -> None:
         laws = (counts[0] / 64).astype(kind), (counts[1] / 64).astype(kind)
         for host in (True, False):
             with monkeypatch.context() as patch:
-                patch.setattr(hull_edge, "on_host", lambda _, host=host: host)
+                patch.setattr(batch_drafts, "on_host", lambda _, host=host: host)
                 found = [
                     sums_left(coins[1], laws, factor),
                     sums_left(coins[1], laws, factor, without),

@@ -13,7 +13,7 @@ from proofs_tests.token_level.on_thresholds import differing, laws
 from proofs_tests.token_level.rounding_bounds import ENDS, of_hub, of_k_sequential
 from spec_math import SCHEMES
 from spec_math.scheme import Scheme
-from spec_math.token_level import decide_hub, decide_k_sequential, decide_plan
+from spec_math.token_level.batch import plan, rejection
 
 SHAPES = ((3, 1), (8, 3), (40, 4))
 ROWS = 120
@@ -23,8 +23,8 @@ def named(decide: Any) -> Scheme:
     return next(scheme for scheme in SCHEMES if scheme.decide is decide)
 
 
-HUB, IN_SEQUENCE = named(decide_hub.decide_hub), named(decide_k_sequential.decide_k_sequential)
-PLAN = named(decide_plan.decide_plan)
+HUB, IN_SEQUENCE = named(rejection.decide_hub), named(rejection.decide_k_sequential)
+PLAN = named(plan.decide_plan)
 
 
 def bounds(scheme: Scheme, size: int, k: int) -> Any:

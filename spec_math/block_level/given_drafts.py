@@ -18,10 +18,10 @@ from spec_math.block_level.selected_chain import SelectionWithMasses
 from spec_math.chance import Coin
 from spec_math.chance import law as law_of
 from spec_math.scheme import Emission, Tokens
-from spec_math.token_level import k_sequential, plan, prefix_law, recursive, without_replacement
+from spec_math.token_level import k_sequential, plan, recursive, without_replacement
 from spec_math.token_level.excess import least
-from spec_math.token_level.knot_mixture import KnotMixture
-from spec_math.token_level.nested_pools import nested
+from spec_math.token_level.optimum import prefix_law
+from spec_math.token_level.optimum.pools import KnotMixture, nested
 
 RootTests = Callable[[Tokens], list[Any]]
 """What `root_tests` says of these laws, where it is kept for several methods."""

@@ -18,7 +18,7 @@ from spec_math.arrays import Array, array_namespace, as_laws, count, exact, is_e
 from spec_math.distribution import excess
 from spec_math.number_types import remembering
 from spec_math.roots import decreasing_root, least_root
-from spec_math.token_level.ratio_order import RatioOrder
+from spec_math.token_level.optimum.ratio_order import RatioOrder
 
 STEPWISE = 32
 """Up to this k powers and sums of powers of floats are taken as they are written."""
@@ -121,9 +121,6 @@ def beta(target: Any, draft: Any, gamma: Any) -> Any:
 
     Laws [..., V], γ a number or [...], here and below.
 
-    Raises:
-        TypeError, ValueError: as `arrays.as_laws`.
-
     >>> beta(["1/4", "3/4"], ["1/2", "1/2"], 2)
     Fraction(1, 2)
     """
@@ -139,7 +136,7 @@ def f(target: Any, draft: Any, k: int, gamma: Any) -> Any:
     Laws [..., V].
 
     Raises:
-        TypeError, ValueError: k is not a positive integer; as `arrays.as_laws`.
+        TypeError, ValueError: k is not a positive integer.
 
     >>> f([1, 0], ["1/2", "1/2"], 2, 1)
     Fraction(1, 4)
@@ -156,7 +153,7 @@ def gamma_star(target: Any, draft: Any, k: int) -> Any:
     Source: SpecTr, Theorem 2 and Lemma 3.
 
     Raises:
-        TypeError, ValueError: k is not a positive integer; as `arrays.as_laws`.
+        TypeError, ValueError: k is not a positive integer.
 
     >>> gamma_star(["1/2", "1/2", 0, 0], ["1/4", "1/4", "1/4", "1/4"], 2)
     Fraction(3, 2)

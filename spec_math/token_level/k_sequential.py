@@ -13,12 +13,13 @@ from spec_math.chance import Coin
 from spec_math.distribution import as_probability, capped_ratio
 from spec_math.number_types import remembering
 from spec_math.scheme import Emission, Parameter, Proven, Scheme, drafted, draw_independent, token_of
-from spec_math.token_level import decide_k_sequential, optima
+from spec_math.token_level import optimal
+from spec_math.token_level.batch.rejection import decide_k_sequential
 from spec_math.token_level.excess import STEPWISE, Excess, column, is_feasible, least, none_of, scaled
 from spec_math.token_level.excess import beta as beta
 from spec_math.token_level.excess import f as f
 from spec_math.token_level.excess import gamma_star as gamma_star
-from spec_math.token_level.prefix_law import mixed_powers
+from spec_math.token_level.optimum.prefix_law import mixed_powers
 from spec_math.token_level.streamed import Chunk
 
 draw = draw_independent
@@ -69,7 +70,7 @@ def acceptance(target: Any, draft: Any, k: int, gamma: Any = None) -> Any:
     The bracket is the probability that every draft is rejected and y is among them. It adds nothing at γ*.
 
     Raises:
-        ValueError: γ below γ*, naming f(γ); as `arrays.as_laws`.
+        ValueError: γ below γ*, naming f(γ).
 
     >>> acceptance(["1/2", "1/2"], ["1/2", "1/2"], 2, 2)
     Fraction(15, 16)
@@ -91,7 +92,7 @@ def test_acceptance(target: Any, draft: Any, k: int, gamma: Any = None) -> Any:
     """Return p_acc = 1 − (1 − β(γ))^k, the probability that a test accepts, for laws [..., V]; γ None means γ*.
 
     Raises:
-        ValueError: γ below γ*, naming f(γ); as `arrays.as_laws`.
+        ValueError: γ below γ*, naming f(γ).
 
     >>> test_acceptance(["1/2", "1/2"], ["1/2", "1/2"], 2, 2)
     Fraction(3, 4)
@@ -174,10 +175,10 @@ SCHEME = Scheme(
     acceptance,
     test_acceptance,
     emit,
-    decide=decide_k_sequential.decide_k_sequential,
+    decide=decide_k_sequential,
     coins=lambda k: k + 1,
     short_name="K-SEQ",
-    optimum=optima.INDEPENDENT,
+    optimum=optimal.INDEPENDENT,
     streamed=Chunk.k_sequential,
     monotone=True,
     parameter=Parameter("γ", "every γ with f(γ) ≤ 0", is_feasible),

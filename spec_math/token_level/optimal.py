@@ -7,7 +7,7 @@ drafts without replacement, a best H is a prefix of the tokens with d > 0 sorted
 Here are the values and their certificates; `plan` and `verify` reach them, `acceptance_of` is the optimum of any law of
 drafts.
 
-Source: SpecTr, Eq. 3; the prefix rules and the plan are worked out here.
+Source: SpecTr, Eq. 3.
 """
 
 from __future__ import annotations
@@ -20,13 +20,17 @@ import numpy as np
 
 from spec_math.arrays import Array, as_laws, count, is_exact, number_type
 from spec_math.common_denominator import Counts
+from spec_math.distribution import overlap
+from spec_math.scheme import Optimum
+from spec_math.token_level.optimum import prefix_law
+from spec_math.token_level.optimum.prefix_law import mixed_powers, outsides_without_replacement
+from spec_math.token_level.optimum.ratio_order import best_prefixes, by_exact_ratio, ratio_order
 from spec_math.token_level.plan import Plan as Plan
 from spec_math.token_level.plan import emit as emit
 from spec_math.token_level.plan import plan as plan
 from spec_math.token_level.plan import plan_without_replacement as plan_without_replacement
 from spec_math.token_level.plan import verify as verify
-from spec_math.token_level.prefix_law import mixed_powers, outsides_without_replacement
-from spec_math.token_level.ratio_order import best_prefixes, by_exact_ratio, ratio_order
+from spec_math.token_level.streamed import Chunk
 from spec_math.token_level.transport import acceptance_of as acceptance_of
 
 UNIT = 2.0**-53
@@ -49,7 +53,7 @@ def acceptance(target: Any, draft: Any, k: int) -> Any:
     sums. Torch laws are moved to NumPy float64; the result is a float64 tensor on their device, without a gradient.
 
     Raises:
-        TypeError, ValueError: k is not a positive integer; as `arrays.as_laws`.
+        TypeError, ValueError: k is not a positive integer.
 
     >>> acceptance(["2/5", "3/5"], ["3/4", "1/4"], 2)
     Fraction(67, 80)
@@ -76,9 +80,6 @@ def acceptance_without_replacement(target: Any, draft: Any, k: int) -> Any:
     probability [...], never below `acceptance`. Exact on Fractions, by recursion over drawn sets. On float64 to the
     accuracy of `prefix_law.without_replacement`; O(V log V) for k = 2. Torch as `acceptance`.
 
-    Raises:
-        TypeError, ValueError: as `arrays.as_laws` and `prefix_law.without_replacement`.
-
     >>> acceptance_without_replacement(["2/5", "3/5"], ["3/4", "1/4"], 2)
     Fraction(1, 1)
     """
@@ -103,9 +104,6 @@ def bounding_subset(target: Any, draft: Any, k: int) -> Array:
     No coupling accepts more than 1 − P(S ⊆ H) + t(H) for any H; for this one, d(H)^k being P(S ⊆ H), the bound is
     `acceptance`. Of several such prefixes it is the smallest.
 
-    Raises:
-        TypeError, ValueError: as `acceptance`.
-
     >>> t, d = np.array([Fraction(2, 5), Fraction(3, 5)]), np.array([Fraction(3, 4), Fraction(1, 4)])
     >>> H = bounding_subset(t, d, 2)
     >>> H.tolist(), 1 - d[H].sum() ** 2 + t[H].sum()
@@ -117,9 +115,6 @@ def bounding_subset(target: Any, draft: Any, k: int) -> Array:
 
 def bounding_subset_without_replacement(target: Any, draft: Any, k: int) -> Array:
     """Return the tokens H that prove the optimum of k drafts without replacement, as a mask [..., V].
-
-    Raises:
-        TypeError, ValueError: as `acceptance_without_replacement`.
 
     >>> bounding_subset_without_replacement(["1/5", "4/5", 0], ["3/4", 0, "1/4"], 2).tolist()
     [True, False, True]
@@ -232,3 +227,17 @@ def _counts(target: Any, draft: Any) -> tuple[Counts, Counts]:
             f"target and draft must have one vocabulary; target has {len(target)} tokens, draft has {len(draft)}"
         )
     return target, draft
+
+
+def _one(target: Any, draft: Any, k: int) -> Any:  # noqa: ARG001 - one draft, whatever k is
+    return overlap(target, draft)
+
+
+ONE = Optimum("one draft", _one, None, Chunk.overlap)
+INDEPENDENT = Optimum("i.i.d. drafts", acceptance, acceptances, Chunk.optimum)
+WITHOUT_REPLACEMENT = Optimum(
+    "without replacement",
+    acceptance_without_replacement,
+    acceptances_without_replacement,
+    most=prefix_law.MOST,
+)

@@ -11,7 +11,8 @@ from spec_math.arrays import as_laws
 from spec_math.chance import Coin
 from spec_math.distribution import as_probability, capped_ratio, residual_of
 from spec_math.scheme import Emission, Proven, Reads, Scheme, drafted, draw_independent, token_of
-from spec_math.token_level import decide_rejection, optima
+from spec_math.token_level import optimal
+from spec_math.token_level.batch import rejection
 from spec_math.token_level.excess import Excess
 from spec_math.token_level.streamed import Chunk
 
@@ -62,10 +63,10 @@ SCHEME = Scheme(
     verify,
     acceptance,
     emit=emit,
-    decide=decide_rejection.decide_recursive,
+    decide=rejection.decide_recursive,
     reads=Reads(drafters=True),
     coins=lambda k: k + 1,
-    optimum=optima.INDEPENDENT,
+    optimum=optimal.INDEPENDENT,
     streamed=Chunk.recursive,
     monotone=True,
     proven=Proven(

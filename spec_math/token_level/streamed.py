@@ -8,7 +8,7 @@ import numpy as np
 
 from spec_math.kernels import kernel
 from spec_math.token_level.excess import STEPWISE, Excess
-from spec_math.token_level.ratio_order import best_prefixes, ratio_order
+from spec_math.token_level.optimum.ratio_order import best_prefixes, ratio_order
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -122,7 +122,8 @@ def _both(values: FLOAT) -> BOTH:
 
 def _laws(masses: FLOAT) -> FLOAT:
     """Divide rows [n, V] by their sums, scaled by a power of two first where these would leave range."""
-    sums = masses.sum(axis=1, keepdims=True)
+    with np.errstate(over="ignore"):
+        sums = masses.sum(axis=1, keepdims=True)
     if not bool(((sums > LEAST_SUM) & (sums < LARGEST_SUM)).all()):
         largest = masses.max(axis=1, keepdims=True)
         if not bool(((largest > 0) & np.isfinite(largest)).all()):

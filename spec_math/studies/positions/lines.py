@@ -149,7 +149,7 @@ def scheme_line(scheme: Scheme, ks: tuple[int, ...]) -> Line:
 def optimum_line(kind: Optimum, ks: tuple[int, ...]) -> Line:
     """Return the empty line of an optimum.
 
-    >>> from spec_math.token_level.optima import INDEPENDENT
+    >>> from spec_math.token_level.optimal import INDEPENDENT
     >>> optimum_line(INDEPENDENT, (1,)).name
     'optimum, i.i.d. drafts'
     """

@@ -17,6 +17,10 @@ _STEPWISE = 32
 """Up to this k the float search raises powers step by step; beyond it, it takes logarithms."""
 
 
+UNIT = 2.0**-100
+"""Floats keep masses divided by draft masses in units of 2^100: with draft masses down to 2^-1074 none overflows."""
+
+
 @dataclass(frozen=True, eq=False)
 class RatioOrder:
     """The n tokens with d > 0, sorted by t/d ascending, ties by index, and the masses of its n + 1 prefixes.
@@ -50,13 +54,6 @@ def ratio_order(target: Array, draft: Array) -> RatioOrder:
     The laws are checked already (`arrays.as_laws`). A float law sums to 1 only up to the rounding of its storage, so
     its masses are taken in proportion to their own sum. Each float mass and sum is then within a relative 6·2^-53 of
     that of the exact proportional law, for V ≤ 2^24, and the order is that of the ratios rounded to float64.
-
-    >>> from spec_math.arrays import exact
-    >>> order = ratio_order(exact(["1/2", "1/4", "1/4"]), exact(["1/4", "3/4", 0]))
-    >>> order.tokens.tolist(), order.draft_below.tolist()
-    ([1, 0], [Fraction(0, 1), Fraction(3, 4), Fraction(1, 1)])
-    >>> order.target_above.tolist()
-    [Fraction(1, 1), Fraction(3, 4), Fraction(1, 4)]
     """
     if is_exact(target):
         return _exact(target, draft)
@@ -70,11 +67,7 @@ def ratio_order(target: Array, draft: Array) -> RatioOrder:
 
 
 def by_ratio(target: np.ndarray[Any, Any], draft: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return the tokens with d > 0 by t/d ascending, ties by index: float64 arrays [V], whatever their range.
-
-    >>> by_ratio(np.array([0.5, 0.5, 0.0]), np.array([0.25, 0.5, 0.25])).tolist()
-    [2, 1, 0]
-    """
+    """Return the tokens with d > 0 by t/d ascending, ties by index: float64 arrays [V], whatever their range."""
     tokens = np.flatnonzero(draft > 0).astype(np.int32)
     t, d = target[tokens], draft[tokens]
     with np.errstate(over="ignore", under="ignore"):
@@ -95,9 +88,6 @@ def by_exact_ratio(target: Array, draft: Array) -> np.ndarray[Any, Any]:
     """Return the tokens with d > 0 by t/d ascending, ties by index: object arrays [V] of whole numbers ≥ 0.
 
     Rounding a ratio to a float preserves order, so only tokens of one float need an exact comparison.
-
-    >>> by_exact_ratio(np.array([1, 2**60, 2**60 - 1], object), np.array([0, 2**60, 2**60], object)).tolist()
-    [2, 1]
     """
     tokens = np.flatnonzero(draft != 0)
     t, d = target[tokens].tolist(), draft[tokens].tolist()
@@ -115,23 +105,24 @@ def by_exact_ratio(target: Array, draft: Array) -> np.ndarray[Any, Any]:
 
 
 def best_prefixes(order: RatioOrder, ks: np.ndarray[Any, Any]) -> tuple[Any, Any]:
-    """Return the optimum of k i.i.d. drafts, min_i [1 − P_i^k + T_i], for ascending ks, and the least such i: floats.
-
-    >>> order = ratio_order(np.array([0.4, 0.6]), np.array([0.75, 0.25]))
-    >>> best_prefixes(order, np.array([2]))[0].round(12).tolist()
-    [0.8375]
-    """
+    """Return the optimum of k i.i.d. drafts, min_i [1 − P_i^k + T_i], for ascending ks, and the least such i."""
     values, places = np.full(len(ks), np.inf), np.zeros(len(ks), dtype=np.int64)
     _search(order.draft_below, order.draft_above, order.target_below, ks, values, places)
     return values, places
 
 
-def running_sums(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return the sums of the first i values, i = 0..n, of float64 values [n] ≥ 0: each within a relative 2·2^-53.
+def in_units(tops: Array, draft: Array) -> Array:
+    """Return tops/draft, [n]; on floats in units of 2^100."""
+    return tops / draft if is_exact(draft) else tops / (draft / UNIT)
 
-    >>> running_sums(np.array([1.0, 2.0**-60, 2.0**-60])).tolist()
-    [0.0, 1.0, 1.0, 1.0]
-    """
+
+def unit_of(masses: Array) -> Any:
+    """Return the unit that ratios of these masses are kept in: 2^100 on floats, 1 on Fractions, as a factor."""
+    return 1 if is_exact(masses) else UNIT
+
+
+def running_sums(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return the sums of the first i values, i = 0..n, of float64 values [n] ≥ 0: each within a relative 2·2^-53."""
     sums = np.empty(len(values) + 1)
     _running_sums(np.ascontiguousarray(values, dtype=np.float64), sums)
     return sums
@@ -231,3 +222,62 @@ def _search(below: Any, above: Any, target_below: Any, ks: Any, values: Any, pla
             cut = outside + target_below[i]
             if cut < values[which]:
                 values[which], places[which] = cut, i
+
+
+NEAR = 2.0**-45
+"""Neighbours whose float ratios differ by no more of themselves are joined: some roundings of sums of many masses."""
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """A ratio order with its tokens joined where ratios are equal: the order of the m classes, `tokens` their numbers.
+
+    `place` [V] is the class of each token, −1 where it is never drafted; `whole` is the order of the n tokens.
+    """
+
+    order: RatioOrder
+    place: np.ndarray[Any, Any]
+    whole: RatioOrder
+
+    def spread(self, masses: Array, row: Array) -> None:
+        """Write the masses [m] of the classes into a row [V], each in proportion to the draft's within its class."""
+        if self.order is not self.whole:
+            heights = in_units(masses, self.order.draft)[self.place[self.whole.tokens]]
+            masses = heights * (self.whole.draft / unit_of(heights))
+        row[self.whole.tokens] = masses
+
+
+def joined(order: RatioOrder, size: int) -> Joined:
+    """Join the tokens of a ratio order over V = size tokens; Fractions are left as they are.
+
+    In floats a class joins ratios that differ by 2^-45 from one to the next at most, so that n tokens which it takes
+    for equal differ by a relative n·2^-45: what is planned for classes gains as much less than what is planned for
+    tokens.
+    """
+    place = np.full(size, -1)
+    if is_exact(order.draft):
+        place[order.tokens] = np.arange(len(order))
+        return Joined(order, place, order)
+    edges = np.empty(len(order) + 1, np.int64)
+    number = _classes(order.tokens, order.target, order.draft, place, edges)
+    if number == len(order):
+        return Joined(order, place, order)
+    starts, edges = edges[:number], edges[: number + 1]
+    sums = (np.add.reduceat(masses, starts) for masses in (order.target, order.draft))
+    below_and_above = (order.target_below, order.draft_below, order.target_above, order.draft_above)
+    classes = RatioOrder(np.arange(len(starts)), *sums, *(prefixes[edges] for prefixes in below_and_above))
+    return Joined(classes, place, order)
+
+
+@kernel
+def _classes(tokens: Any, target: Any, draft: Any, place: Any, edges: Any) -> int:
+    """Number the classes: the class of each token, and where each begins in the order; return how many there are."""
+    number, last = 0, 0.0
+    for at in range(len(tokens)):
+        ratio = target[at] / (draft[at] / UNIT)
+        if at == 0 or ratio > last * (1 + NEAR):
+            edges[number] = at
+            number += 1
+        place[tokens[at]], last = number - 1, ratio
+    edges[number] = len(tokens)
+    return number
