@@ -70,7 +70,7 @@ def decreasing_root(function: Callable[[Any], Any], low: Any, high: Any, steps: 
     for _ in range(steps or 1 << 11):  # more than floats have powers of two
         near = abs(a) * NEAR
         width = abs(b - a)
-        open_still = width > 2 * near
+        open_still: Any = width > 2 * near
         if steps is None and not (open_still if isinstance(open_still, bool) else open_still.any()):
             break
         x = a + share * (b - a)

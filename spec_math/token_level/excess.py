@@ -76,9 +76,8 @@ class Excess:
         scale, left, done, found = 1, self.at(1), 1, list[Any]()
         for k in ks:
             while done < count(k):
-                many = self._together(scale, left, k - done)
+                many, slope = self._together(scale, left, k - done)
                 if many > 1:
-                    slope, _ = self.line(scale)
                     scale -= left * np.expm1(many * np.log1p(-slope)) / slope
                 else:
                     scale = scale + left
@@ -88,14 +87,13 @@ class Excess:
             found.append(left)
         return found
 
-    def _together(self, scale: Any, left: Any, tests: int) -> int:
-        if self.line is None or left <= 0:
-            return 1
-        slope, end = self.line(scale)
-        if not 0 < slope < 1:
-            return 1
+    def _together(self, scale: Any, left: Any, tests: int) -> tuple[int, float]:
+        """Return how many tests end before the line of E does, and its slope; 1 where it is not known."""
+        slope, end = self.line(scale) if self.line is not None else (0.0, 0.0)
+        if not 0 < slope < 1 or left <= 0:
+            return 1, slope
         room = (end - scale) * slope / left
-        return tests if room >= 1 else min(int(np.log1p(-room) / np.log1p(-slope)), tests)
+        return tests if room >= 1 else min(int(np.log1p(-room) / np.log1p(-slope)), tests), slope
 
     def f(self, k: Any, gamma: Any) -> Any:
         """Return K-SEQ's f(γ) = E − (1 − (1 − E)/γ)^k, as γβ = 1 − E. It decreases in γ. Source: SpecTr, Lemma 3."""
@@ -183,7 +181,7 @@ def is_feasible(target: Any, draft: Any, k: int, gamma: Any) -> bool:
     return not f(target, draft, k, gamma) > 0
 
 
-def none_of(chance: Any, k: int) -> Any:
+def none_of(chance: Any, k: Any) -> Any:
     """Return (1 − chance)^k, the probability that none of k tests accepts; floats, for many, through log(1 − chance).
 
     A power of the rounded 1 − chance would be off by k roundings; e^(k·log(1 − chance)) keeps as many digits as the

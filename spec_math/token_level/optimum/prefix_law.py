@@ -91,6 +91,12 @@ def without_replacement(order: RatioOrder, k: int) -> PrefixLaw:
     Raises:
         TypeError, ValueError: k is not a positive integer; the exact recursion would need more than 10^6 terms; in
             floats k > 64, and the draft has more tokens than that.
+
+    >>> from spec_math.arrays import exact
+    >>> from spec_math.token_level.optimum.ratio_order import ratio_order
+    >>> order = ratio_order(exact(["1/2", "1/4", "1/4"]), exact(["1/2", "1/4", "1/4"]))
+    >>> without_replacement(order, 2).inside.tolist()
+    [Fraction(0, 1), Fraction(0, 1), Fraction(5, 12), Fraction(1, 1)]
     """
     size = len(order)
     if count(k) == 1:

@@ -40,6 +40,10 @@ def optimum(target: Any, drafts: Sequence[Any]) -> Bracket:
 
     Raises:
         TypeError, ValueError: no draft.
+
+    >>> found = optimum(["2/5", "3/5"], [["3/4", "1/4"], ["3/4", "1/4"]])
+    >>> found.lower, found.upper
+    (Fraction(67, 80), Fraction(67, 80))
     """
     if not drafts:
         raise ValueError("at least one draft is needed; got none")
