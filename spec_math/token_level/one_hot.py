@@ -58,6 +58,8 @@ verify = token_of(emit)
 def acceptance(target: Any, draft: Any, k: int = 1) -> Any:  # noqa: ARG001
     """Return t(first maximum of d), the acceptance of laws [..., V]; the residual leaves the draft out.
 
+    Units: a probability.
+
     >>> acceptance(["1/4", "3/4"], ["2/3", "1/3"])
     Fraction(1, 4)
     """

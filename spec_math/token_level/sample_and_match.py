@@ -41,6 +41,8 @@ verify = token_of(emit)
 def acceptance(target: Any, draft: Any, k: int = 1) -> Any:  # noqa: ARG001
     """Return Σ t·d, the acceptance of laws [..., V]: draw and draft are one token.
 
+    Units: a probability.
+
     >>> acceptance(["1/4", "3/4"], ["1/3", "2/3"])
     Fraction(7, 12)
     """

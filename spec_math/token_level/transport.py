@@ -199,7 +199,10 @@ def _spread(
 
 @dataclass(frozen=True)
 class Flow:
-    """A maximum flow: its value, the flow on each edge as listed, and the nodes on the source's side of a least cut."""
+    """A maximum flow: its value, the flow on each edge as listed, and the nodes on the source's side of a least cut.
+
+    Made by `maximum_flow`.
+    """
 
     value: int
     flows: list[int]

@@ -72,7 +72,7 @@ def acceptance(target: Any, draft: Any, k: int) -> Any:
     """Return the acceptance, by recursion over the rejected drafts: O(V^(k−1)) terms. A rejected x has r(x) = 0.
 
     Laws [..., V]. With r the residual and d_i the current draft, a path is rejected on with Π (d_i − r)+(x_i), and the
-    last draft's rejection is the excess Σ (r − d_k)+. Beyond 2·10^6 terms use `estimate`.
+    last draft's rejection is the excess Σ (r − d_k)+. Beyond 2·10^6 terms use `estimate`. Units: a probability.
 
     Raises:
         ValueError: the recursion would need more than 2·10^6 terms.
