@@ -48,7 +48,9 @@ verify = token_of(emit)
 def acceptance(target: Any, draft: Any, k: int) -> Any:
     """Return the acceptance, 1 − Π (1 − Σ min(r_i, d)), for laws [..., V]: as a rejected x has r(x) = 0, by a test.
 
-    The product is E(λ_{k+1}), with λ_1 = 0 and λ_{i+1} = λ_i + E(λ_i) for the excess E (`Excess.rejections`). Units: a probability.
+    The product is E(λ_{k+1}), with λ_1 = 0 and λ_{i+1} = λ_i + E(λ_i) for the excess E (`Excess.rejections`).
+
+    Units: a probability.
 
     >>> acceptance(["1/4", "3/4"], ["1/2", "1/2"], 2)
     Fraction(7, 8)
