@@ -14,7 +14,7 @@ from benchmarks.table import Row, ratio_row, show, time_row
 from spec_math.arrays import Array
 from spec_math.common_denominator import Counts
 from spec_math.token_level import optimal
-from spec_math.token_level.ratio_order import by_ratio
+from spec_math.token_level.optimum.ratio_order import by_ratio
 
 FLOATS, WHOLE = 151_936, 128_256
 KS = (1, 2, 3, 4, 6, 8, 16)

@@ -18,10 +18,10 @@ from proofs_tests.token_level.plan_stress import Case, Errors, cases
 from spec_math import replay, sample
 from spec_math.arrays import Array
 from spec_math.scheme import Tokens
-from spec_math.token_level import pool_lemma
-from spec_math.token_level.clock_moments import Moments, moments
+from spec_math.token_level.optimum import pool_lemma
+from spec_math.token_level.optimum.pool_lemma import Moments, moments
+from spec_math.token_level.optimum.ratio_order import ratio_order
 from spec_math.token_level.plan import Plan, plan, plan_without_replacement, verify
-from spec_math.token_level.ratio_order import ratio_order
 
 SIZE = 151_936
 ARGSORT = 'np.argsort(ratios, kind="stable")'

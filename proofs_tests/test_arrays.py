@@ -17,7 +17,7 @@ from spec_math.arrays import SUM_BOUND, as_law, count, storage, stored_law, sum_
 from spec_math.arrays import as_laws as two_laws
 from spec_math.block_level import chain
 from spec_math.language import Table
-from spec_math.token_level import several_drafters
+from spec_math.token_level.optimum import several_drafters
 
 DTYPES = {"float64": np.float64, "float32": np.float32, "float16": np.float16, "bfloat16": ml_dtypes.bfloat16}
 

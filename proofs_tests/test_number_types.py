@@ -20,19 +20,19 @@ from spec_math.number_types import asarray, divide, is_exact, number_type, ones_
 from spec_math.token_level import (
     bounds,
     draft_law,
+    excess,
     greedy,
     hub,
     k_sequential,
-    least_gamma,
     one_hot,
     optimal,
     recursive,
     sample_and_match,
-    several_drafters,
     single,
     transport,
     without_replacement,
 )
+from spec_math.token_level.optimum import several_drafters
 from spec_math.verdict import Bracket, Optimal
 
 THIRD = Fraction(1, 3)
@@ -177,7 +177,6 @@ NO_NUMBERS = {
     "as_text",
     "is_exact",
     "remembering",
-    "is_valid",
     "is_feasible",
     "sums_to_one",
     "storage",
@@ -200,18 +199,14 @@ NO_NUMBERS = {
     "emit",
     "verify",
     "the_token",
-    "verifier_from_coupling",
     # of two single masses, or a single chance
     "capped_ratio",
     "chance",
     "none_of",
-    # take a ratio order
-    "least_in_order",
-    # take a function of the scale
-    "acceptance_by",
-    "rejections_by",
+    # of a network
+    "maximum_flow",
 }
-ONE_POSITION = {"without", "f_of_excess", "scaled", "column", "as_probability"}
+ONE_POSITION = {"without", "scaled", "column", "as_probability"}
 ONE_POSITION_MODULES = (bounds, draft_law, several_drafters, transport)
 
 MODULES = (
@@ -222,7 +217,7 @@ MODULES = (
     one_hot,
     sample_and_match,
     k_sequential,
-    least_gamma,
+    excess,
     recursive,
     without_replacement,
     greedy,

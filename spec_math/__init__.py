@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from spec_math.chance import Coin, Cumulative, law, replay, sample
     from spec_math.distribution import overlap, residual, total_variation
     from spec_math.scheme import Emission, Scheme
-    from spec_math.token_level import SCHEMES
+    from spec_math.token_level.schemes import SCHEMES
     from spec_math.verdict import Lossless, Lossy, Undecided, check_lossless
 
 __getattr__ = lazily(
@@ -24,7 +24,7 @@ __getattr__ = lazily(
         "spec_math.chance": ("Coin", "Cumulative", "law", "replay", "sample"),
         "spec_math.distribution": ("overlap", "residual", "total_variation"),
         "spec_math.scheme": ("Emission", "Scheme"),
-        "spec_math.token_level": ("SCHEMES",),
+        "spec_math.token_level.schemes": ("SCHEMES",),
         "spec_math.verdict": ("Lossless", "Lossy", "Undecided", "check_lossless"),
     },
 )

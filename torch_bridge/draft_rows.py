@@ -10,9 +10,8 @@ from typing import Any, NamedTuple
 import torch
 
 from spec_math.scheme import Scheme
-from spec_math.token_level import hull_edge
-from spec_math.token_level.array_drafts import Decide, Emitted, without_tokens
-from spec_math.token_level.left_sums import sums_left
+from spec_math.token_level.batch import drafts as batch_drafts
+from spec_math.token_level.batch.drafts import Decide, Emitted, sums_left, without_tokens
 from torch_bridge.blocked_draw import batch_coin
 from torch_bridge.options import Options, restricted
 from torch_bridge.softmax_rows import weigh, weigh_rest, working
@@ -88,12 +87,12 @@ def decided(decide: Decide, uniforms: Any, tokens: Any, target: Any, draft: Any)
     Where it takes tokens off the draft's laws, the host asks of each request whether its row as a whole keeps what is
     left (`lose_digits`), and weighs anew only where it does not; a device, which may not ask, does everywhere.
 
-    >>> from spec_math.token_level.decide_rejection import decide_recursive
+    >>> from spec_math.token_level.batch.rejection import decide_recursive
     >>> laws, tokens, uniforms = torch.full((1, 2), 0.5), torch.tensor([[0]]), torch.zeros(1, 2)
     >>> decided(decide_recursive, uniforms, tokens, laws, laws).token.tolist()
     [0]
     """
-    if not isinstance(draft, Left) or not hull_edge.on_host(target):
+    if not isinstance(draft, Left) or not batch_drafts.on_host(target):
         return decide(batch_coin(uniforms), tokens, target, draft)
     held = draft.held()
     light = lose_digits(held, tokens)
@@ -153,6 +152,6 @@ def draft_rows(scheme: Scheme, draft_logits: Any, tokens: Any, options: Options)
 
 def _with_ones(rows: Any, unused: Any) -> Any:
     """Fill the rows [..., V] of `unused` [...] with ones, in place; the host looks whether there are any."""
-    if hull_edge.on_host(rows) and not unused.any():
+    if batch_drafts.on_host(rows) and not unused.any():
         return rows
     return rows.masked_fill_(unused[..., None], 1)

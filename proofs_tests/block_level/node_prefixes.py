@@ -9,8 +9,8 @@ import numpy as np
 
 from spec_math.arrays import zeros_like
 from spec_math.block_level.priority_law import PriorityLaw
-from spec_math.token_level.prefix_law import PrefixLaw
-from spec_math.token_level.ratio_order import RatioOrder
+from spec_math.token_level.optimum.prefix_law import PrefixLaw
+from spec_math.token_level.optimum.ratio_order import RatioOrder
 
 
 def weighted(order: RatioOrder, weight: Any) -> RatioOrder:

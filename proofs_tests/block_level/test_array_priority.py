@@ -17,9 +17,8 @@ from spec_math.block_level.array_priority import Pieces, cut, everywhere, winner
 from spec_math.block_level.node_selection import node_selection
 from spec_math.block_level.priority_law import PriorityLaw
 from spec_math.block_level.ratio_cells import Cells, CellsOf, by_ratio, rounded
-from spec_math.token_level.knot_mixture import knot_mixture
-from spec_math.token_level.nested_pools import nested
-from spec_math.token_level.ratio_order import ratio_order
+from spec_math.token_level.optimum.pools import knot_mixture, nested
+from spec_math.token_level.optimum.ratio_order import ratio_order
 
 MOST = 4
 SEEDS = range(12)

@@ -21,10 +21,8 @@ from spec_math.block_level import block, chain_priorities, length
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.priority_law import uniform
-from spec_math.token_level.knot_mixture import knot_mixture
-from spec_math.token_level.nested_pools import nested
-from spec_math.token_level.ratio_order import ratio_order
-from spec_math.token_level.selection import selection_ratios
+from spec_math.token_level.optimum.pools import knot_mixture, nested, selection_ratios
+from spec_math.token_level.optimum.ratio_order import ratio_order
 
 SHAPES = [(2, 1, 2), (2, 1, 3), (3, 1, 2), (2, 2, 2), (2, 2, 3), (3, 2, 2), (2, 3, 2)]
 """V tokens, lookahead, k chains."""

@@ -16,8 +16,8 @@ from spec_math.arrays import Array, exact
 from spec_math.block_level import node_selection as passes
 from spec_math.block_level.node_selection import node_selection
 from spec_math.block_level.priority_law import PriorityLaw, uniform
-from spec_math.token_level.ratio_order import RatioOrder, ratio_order
-from spec_math.token_level.selection import UNIT, selection_ratios
+from spec_math.token_level.optimum.pools import selection_ratios
+from spec_math.token_level.optimum.ratio_order import UNIT, RatioOrder, ratio_order
 
 WEIGHTS = ["1/8", "2/3", "1"]
 

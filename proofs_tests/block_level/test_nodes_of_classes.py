@@ -13,9 +13,8 @@ from spec_math.block_level.given_drafts import Nodes
 from spec_math.chance import Coin, law
 from spec_math.scheme import Emission, Tokens
 from spec_math.token_level import k_sequential, plan, recursive
-from spec_math.token_level.equal_ratios import Joined, joined
-from spec_math.token_level.least_gamma import least, least_in_order
-from spec_math.token_level.ratio_order import ratio_order
+from spec_math.token_level.excess import least
+from spec_math.token_level.optimum.ratio_order import Joined, joined, ratio_order
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
 SIZE = 200
@@ -72,9 +71,13 @@ def test_nodes_of_classes_accept_drafts_as_the_program_does(method: str) -> None
 
 
 def gap(classes: Callable[[FLOAT, FLOAT], Any], k: int) -> float:
-    """How far γ* from the sums over prefixes is from that of sums over all tokens, at most."""
+    """How far γ* of classes, with what is never drafted as one more, is from that of all tokens, at most."""
     pairs = [(backing_off(seed), backing_off(seed + 100)) for seed in range(12)]
-    return max(abs(least_in_order(classes(*pair), k) - float(least(*pair, k))) for pair in pairs)
+    return max(abs(least(*masses(classes(*pair)), k) - float(least(*pair, k))) for pair in pairs)
+
+
+def masses(order: Any) -> tuple[Any, Any]:
+    return np.append(order.target, order.target_above[-1:]), np.append(order.draft, order.draft_above[-1:])
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 8, 40])

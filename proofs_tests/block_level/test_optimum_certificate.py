@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from proofs_tests.block_level.tables import HALF, LEVEL_DRAFT, LEVEL_TARGET, ONE, Path, best, seeded
+from proofs_tests.token_level.coupling_verifier import verifier_from_coupling
 from spec_math import check_lossless_block
 from spec_math.arrays import Array, exact
 from spec_math.block_level import length, optimum, selected_chain
@@ -30,7 +31,7 @@ class ByCertificate:
         self.claim, self.chains = claim, [claim.tree.paths[leaf] for leaf in claim.tree.leaves]
         self.selection, self.drafted = exact(list(claim.selection)), claim.tree.draft[claim.tree.leaves]
         coupling = transport.solve(self.selection, draft_law.iid(self.drafted, k))
-        self.choose = transport.verifier_from_coupling(coupling)
+        self.choose = verifier_from_coupling(coupling)
 
     def law(self, path: Path) -> Array:
         masses = exact([0] * self.laws.size)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 from proofs_tests.block_level import methods_on_trees
 from proofs_tests.block_level.models import Rows, model_pairs
+from proofs_tests.token_level.coupling_verifier import verifier_from_coupling
 from spec_math import check_lossless_block
 from spec_math.arrays import Array, exact
 from spec_math.block_level import block, chain, chain_priorities, length, selected_chain, spectr
@@ -157,7 +158,7 @@ def tree_generator(target: Any, draft: Any, widths: tuple[int, ...]) -> Any:
         if where not in known:
             selection = plan.plan_without_replacement(laws.target(path), laws.draft(path), where[1]).selection
             drafts = draft_law.drawn(without_replacement.draw, laws.draft(path), where[1])
-            known[where] = selection, transport.verifier_from_coupling(transport.solve(selection, drafts))
+            known[where] = selection, verifier_from_coupling(transport.solve(selection, drafts))
         return known[where]
 
     def generate(coin: Coin, prefix: Path) -> Path:

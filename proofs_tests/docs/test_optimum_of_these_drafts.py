@@ -22,7 +22,7 @@ from spec_math.studies.positions.comparison import compare
 from spec_math.studies.positions.one_step import OneStep, explain
 from spec_math.studies.positions.stream import from_rows
 from spec_math.studies.positions.table import result_of
-from spec_math.token_level import greedy, hub, optima
+from spec_math.token_level import greedy, hub, optimal
 
 # The first is where greedy drafts and SpecHub's reach 1, and no verifier of two i.i.d. drafts more than 67/80.
 LAWS = ("2/5,3/5", "3/4,1/4"), ("1/2,1/4,1/4", "1/8,3/8,1/2")
@@ -114,7 +114,7 @@ def test_a_bound_of_other_drafts_is_found(monkeypatch: pytest.MonkeyPatch) -> No
         reason = Note(f"Why: {bounding_sentence(target, draft, K)}")
         said = wrong(replace(honest, notes=(*honest.notes, reason)), Fraction(1))
         assert said == ["2 i.i.d. drafts: 0.837500"]
-        other = replace(scheme, optimum=optima.INDEPENDENT)
+        other = replace(scheme, optimum=optimal.INDEPENDENT)
         assert (scheme.name, K) in off([other])
 
         def named(name: str, other: Scheme = other) -> Scheme:  # noqa: ARG001

@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from proofs_tests.lossy.budget_oracle import iid, instances, least_cut, program
+from proofs_tests.token_level.coupling_verifier import verifier_from_coupling
 from spec_math import exact
 from spec_math.chance import law
 from spec_math.coupling import joint
@@ -189,7 +190,7 @@ def test_a_rule_that_replaces_rejections_gains_what_it_spends(k):
     lossless = transport.solve(target, iid(draft.tolist(), k))
     for spent in BUDGETS:
         share = min(Fraction(1), spent / (1 - lossless.acceptance))
-        verify = budget.relaxed(transport.verifier_from_coupling(lossless), share)
+        verify = budget.relaxed(verifier_from_coupling(lossless), share)
         found = pairs_of(verify, target, draft, k)
         emitted = [sum((m for (_, y), m in found.items() if y == token), Fraction(0)) for token in range(3)]
         assert away(emitted, target) <= spent

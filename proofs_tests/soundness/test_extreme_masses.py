@@ -25,17 +25,9 @@ from spec_math.distribution import capped_ratio, residual, temperature, top_p
 from spec_math.language import Table
 from spec_math.studies.positions.comparison import compare
 from spec_math.studies.positions.stream import from_rows
-from spec_math.token_level import (
-    bounds,
-    draft_law,
-    optimal,
-    plan,
-    pool_lemma,
-    several_drafters,
-    transport,
-    without_replacement,
-)
-from spec_math.token_level.ratio_order import ratio_order
+from spec_math.token_level import bounds, draft_law, optimal, plan, transport, without_replacement
+from spec_math.token_level.optimum import pool_lemma, several_drafters
+from spec_math.token_level.optimum.ratio_order import ratio_order
 from spec_math.token_level.streamed import Chunk, rounding
 from spec_math.verdict import Bracket
 

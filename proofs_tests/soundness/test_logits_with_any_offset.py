@@ -17,7 +17,6 @@ import pytest
 from typer.testing import CliRunner
 
 from proofs_tests.soundness import position_oracle as oracle
-from proofs_tests.token_level.excess_profile import ExcessProfile
 from spec_math.cli import app
 from spec_math.files.law_files import open_laws
 from spec_math.invariants import BrokenInvariantError
@@ -124,14 +123,11 @@ def test_a_temperature_is_applied_to_differences_alone(tmp_path: Path, heat: flo
 def test_masses_in_proportion_have_one_answer(sums: tuple[float, float]) -> None:
     """[1, 3] against [1e-50, 1e-50] is [1, 3] against [1, 1]: with an overlap of 3/4, not 1."""
     targets, drafts = np.array([[1.0, 3.0]]) * sums[0], np.array([[1.0, 1.0]]) * sums[1]
-    profile = ExcessProfile(2)
-    profile.gather(targets[0], drafts[0])
     chunk = Chunk(2, (1, 2, 3))
     chunk.take(targets, drafts)
     t, d = ([Decimal(mass) for mass in law] for law in (["0.25", "0.75"], ["0.5", "0.5"]))
     # 10^-320 has three digits: the law of these masses is another one, by less than that.
     bound = rounding(2, 3) if min(sums) > 1e-300 else 2.0**-10
-    assert abs(profile.excess(1.0) - 0.25) <= bound
     assert abs(chunk.overlap(1)[0][0] - 0.75) <= bound
     assert abs(chunk.match(1)[0][0] - 0.5) <= bound
     for k in (1, 2, 3):

@@ -22,7 +22,7 @@ from spec_math.scheme import Scheme
 from spec_math.studies.positions.comparison import compare, compare_judged
 from spec_math.studies.positions.stream import from_rows
 from spec_math.studies.positions.verdicts import judge
-from spec_math.token_level import SCHEMES, optima, optimal
+from spec_math.token_level import SCHEMES, optimal
 from spec_math.token_level.streamed import Chunk
 
 KS = (1, 2, 4)
@@ -171,7 +171,7 @@ def test_an_optimum_without_replacement_below_that_of_independent_drafts_is_caug
     from spec_math.studies.positions import comparison, sampled_positions
 
     low = replace(
-        optima.WITHOUT_REPLACEMENT,
+        optimal.WITHOUT_REPLACEMENT,
         at_all=lambda t, d, ks: tuple(x - 1e-6 for x in optimal.acceptances(t, d, ks)),
     )
     for module in (comparison, sampled_positions):

@@ -28,7 +28,7 @@ from spec_math.symbolic.every_law import theorems
 SCHEME = """
 from spec_math import Emission, Scheme, overlap, residual
 from spec_math.scheme import draw_independent, token_of
-from spec_math.token_level import optima
+from spec_math.token_level import optimal as optima
 
 
 def draw(coin, draft, k):

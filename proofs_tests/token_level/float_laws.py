@@ -7,7 +7,7 @@ from fractions import Fraction
 import numpy as np
 
 from spec_math.arrays import Array, as_laws, exact, proportional_to
-from spec_math.token_level.ratio_order import RatioOrder, ratio_order
+from spec_math.token_level.optimum.ratio_order import RatioOrder, ratio_order
 
 TINY = Fraction(1, 2**1000)
 """Below it relative errors are taken as absolute: powers underflow."""

@@ -15,7 +15,8 @@ import numpy as np
 from proofs_tests.oracles import successive_drafts
 from proofs_tests.token_level.float_laws import as_exact, softmax
 from proofs_tests.token_level.pools_oracle import selected_by_merging
-from spec_math.token_level import optimal, prefix_law, selection
+from spec_math.token_level import optimal
+from spec_math.token_level.optimum import pools, prefix_law
 from spec_math.token_level.plan import Plan, plan, plan_without_replacement
 
 LONG = np.longdouble
@@ -71,7 +72,7 @@ class Case(NamedTuple):
         if made.drafts == 2:
             return pair_gains(draft)
         law = prefix_law.without_replacement(made.order, made.drafts)
-        return selection.gains(made.order, law).astype(LONG)
+        return pools.gains(made.order, law).astype(LONG)
 
 
 class Left:
@@ -82,9 +83,9 @@ class Left:
 
 
 def closed_form(made: Plan, selected: Any) -> Any:
-    selection = np.zeros(len(made.selection), dtype=selected.dtype)
-    selection[made.order.tokens] = selected
-    passed = selection * made.kept
+    pools = np.zeros(len(made.selection), dtype=selected.dtype)
+    pools[made.order.tokens] = selected
+    passed = pools * made.kept
     left = np.array(made.residual.masses, dtype=selected.dtype)
     return passed + (1 - passed.sum()) * (left / left.sum())
 

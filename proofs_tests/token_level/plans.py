@@ -13,10 +13,11 @@ from proofs_tests.token_level.pools_oracle import (
 from spec_math import exact
 from spec_math.coupling import Coupling, joint
 from spec_math.scheme import draw_independent
-from spec_math.token_level import prefix_law, without_replacement
+from spec_math.token_level import without_replacement
+from spec_math.token_level.optimum import prefix_law
+from spec_math.token_level.optimum.pools import selection_ratios
+from spec_math.token_level.optimum.ratio_order import ratio_order
 from spec_math.token_level.plan import Plan, emit, plan, plan_without_replacement
-from spec_math.token_level.ratio_order import ratio_order
-from spec_math.token_level.selection import selection_ratios
 
 both_ways = pytest.mark.parametrize("replaced", [True, False], ids=["iid", "without replacement"])
 FOUR, TWO = exact(["1/10", "1/5", "3/10", "2/5"]), exact(["2/5", "3/10", "1/5", "1/10"])

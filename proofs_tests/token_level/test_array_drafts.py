@@ -10,7 +10,9 @@ import pytest
 
 from spec_math import exact
 from spec_math.array_coin import ArrayCoin
-from spec_math.token_level import array_drafts, decide_plan, hull_edge
+from spec_math.token_level.batch import drafts as array_drafts
+from spec_math.token_level.batch import drafts as batch_drafts
+from spec_math.token_level.batch import plan
 
 ROWS, SIZE, WIDTH = 40, 6, 3
 
@@ -112,7 +114,7 @@ def _never(_: Any) -> bool:
 @pytest.mark.parametrize("host", [True, False])
 def test_a_draw_is_from_what_is_left_where_something_is(kind: Any, host: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     """Each row has one token of its own left, or none, and a target that is another token for certain."""
-    monkeypatch.setattr(hull_edge, "on_host", {True: _always, False: _never}[host])
+    monkeypatch.setattr(batch_drafts, "on_host", {True: _always, False: _never}[host])
     tokens, some = np.arange(ROWS) % SIZE, np.arange(ROWS) % 3 > 0
     target, left = np.eye(SIZE, dtype=np.int64)[(tokens + 1) % SIZE], np.eye(SIZE, dtype=np.int64)[tokens]
     left = left * some[:, None]
@@ -140,7 +142,7 @@ def test_a_draw_is_from_what_is_left_where_something_is(kind: Any, host: bool, m
 @kinds
 def test_the_highest_draft_is_the_last_by_key_and_index(kind: Any) -> None:
     rows, _, _, tokens = batch(2)
-    found = decide_plan.highest(kind(rows, 8), tokens_like(kind, tokens)).tolist()
+    found = plan.highest(kind(rows, 8), tokens_like(kind, tokens)).tolist()
     for row, drafts, token in zip(rows.tolist(), tokens.tolist(), found, strict=True):
         there = [x for x in drafts if x >= 0]
         assert token == max(there, key=lambda x, row=row: (row[x], x)) if there else 0 <= token < SIZE

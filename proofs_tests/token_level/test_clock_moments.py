@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from proofs_tests.token_level.float_laws import softmax
-from spec_math.token_level import pool_lemma
-from spec_math.token_level.clock_moments import moments
-from spec_math.token_level.ratio_order import ratio_order
+from spec_math.token_level.optimum import pool_lemma
+from spec_math.token_level.optimum.pool_lemma import moments
+from spec_math.token_level.optimum.ratio_order import ratio_order
 
 
 def inside(heavy, light, number, draws, free):

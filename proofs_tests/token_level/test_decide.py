@@ -16,15 +16,12 @@ from spec_math.array_coin import ArrayCoin
 from spec_math.arrays import exact
 from spec_math.chance import replay
 from spec_math.scheme import Scheme
-from spec_math.token_level import (
-    array_drafts,
-    decide_k_sequential,
-    decide_rejection,
-    hull_edge,
-    optima,
-    several_drafters,
-)
-from spec_math.token_level.array_drafts import Decide
+from spec_math.token_level import optimal
+from spec_math.token_level.batch import drafts as array_drafts
+from spec_math.token_level.batch import drafts as batch_drafts
+from spec_math.token_level.batch import rejection
+from spec_math.token_level.batch.drafts import Decide
+from spec_math.token_level.optimum import several_drafters
 
 FORMS = [scheme for scheme in SCHEMES if scheme.decide is not None]
 schemes = pytest.mark.parametrize("scheme", FORMS, ids=lambda scheme: scheme.name)
@@ -54,7 +51,7 @@ def test_drafters_of_their_own_are_tested_in_turn() -> None:
         target, drafts = laws(target), laws(drafts)
         tokens = np.array([several_drafters.draw(Drawing(rng), list(row)) for row in drafts])
         uniforms = exact(rng.integers(0, 12, (60, k + 1))) / 12
-        token, _ = decide_rejection.decide_recursive(ArrayCoin(uniforms), tokens, target, drafts)
+        token, _ = rejection.decide_recursive(ArrayCoin(uniforms), tokens, target, drafts)
         for row in range(60):
             given = tuple(tokens[row].tolist()), target[row], list(drafts[row])
             want = replay(lambda coin, a=given: several_drafters.emit(coin, *a), uniforms[row].tolist())
@@ -63,34 +60,29 @@ def test_drafters_of_their_own_are_tested_in_turn() -> None:
 
 def test_distinct_drafts_are_not_tested_as_independent_ones() -> None:
     """A token rejected keeps for ever what it had when the draft law lost it; one that goes on losing is found."""
-    scheme = next(each for each in FORMS if each.decide is decide_rejection.decide_without_replacement)
-    for wrong in (decide_rejection.decide_recursive, _loses_on):
+    scheme = next(each for each in FORMS if each.decide is rejection.decide_without_replacement)
+    for wrong in (rejection.decide_recursive, _loses_on):
         assert sum(differing(wrong, scheme, batch(scheme, 3, seed)) for seed in range(3)) > 0, wrong.__name__
 
 
 def _loses_on(coin: ArrayCoin, tokens: Any, target: Any, draft: Any) -> Any:
     seen = [array_drafts.without_tokens(draft, tokens[:, : max(0, place - 1)]) for place in range(tokens.shape[1])]
-    return decide_rejection.decide_recursive(coin, tokens, target, np.stack(seen, axis=1))
+    return rejection.decide_recursive(coin, tokens, target, np.stack(seen, axis=1))
 
 
 def test_gamma_on_floats_is_gamma_star_of_its_fractions(monkeypatch: pytest.MonkeyPatch) -> None:
-    """To 2^-40, which is what f is decided to where it is flat; on the host and as a device does. Control: γ = 1."""
+    """To 2^-40, which is what f is decided to where it is flat; on the host and as a device does. Control: one step."""
     rng = np.random.default_rng(5)
     t, d = weights(rng, (40, 6), "near"), weights(rng, (40, 6), "far")
     target, draft, size = laws(t), laws(d), rng.integers(1, 6, 40)
-    true = decide_k_sequential.gammas(ArrayCoin(exact([[0]] * 40)), size, target, draft).astype(float)
+    true = rejection.gammas(ArrayCoin(exact([[0]] * 40)), size, target, draft).astype(float)
     floats = size, target.astype(float), draft.astype(float)
     coin = ArrayCoin(np.zeros((40, 1)))
-    assert np.abs(decide_k_sequential.gammas(coin, *floats) / true - 1).max() < 2.0**-40
-    with monkeypatch.context() as patch:
-        patch.setattr(decide_k_sequential, "_has_ended", _at_once)
-        assert np.abs(decide_k_sequential.gammas(coin, *floats) / true - 1).max() > 0.1
-    monkeypatch.setattr(hull_edge, "on_host", _never)
-    assert np.abs(decide_k_sequential.gammas(coin, *floats) / true - 1).max() < 2.0**-40
-
-
-def _at_once(*_: Any) -> bool:
-    return True
+    assert np.abs(rejection.gammas(coin, *floats) / true - 1).max() < 2.0**-40
+    monkeypatch.setattr(batch_drafts, "on_host", _never)
+    assert np.abs(rejection.gammas(coin, *floats) / true - 1).max() < 2.0**-40
+    monkeypatch.setattr(rejection, "STEPS", 1)
+    assert np.abs(rejection.gammas(coin, *floats) / true - 1).max() > 0.1
 
 
 def _never(_: Any) -> bool:
@@ -130,7 +122,7 @@ def test_wrong_array_forms_are_found(scheme: Scheme) -> None:
     for wrong in WRONG:
         found = sum(differing(partial(wrong, scheme.decide), scheme, batch(scheme, 3, seed)) for seed in range(3))
         assert found or (wrong is _shifted and coins(scheme, 3) == 1), wrong.__name__
-    if scheme.drafts is None and scheme.optimum is optima.INDEPENDENT:
+    if scheme.drafts is None and scheme.optimum is optimal.INDEPENDENT:
         found = sum(
             differing(partial(_copies_once, scheme.decide), scheme, batch(scheme, 3, seed)) for seed in range(3)
         )

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from itertools import pairwise
 from random import Random
 from typing import Any
 
@@ -11,10 +10,10 @@ import numpy as np
 import pytest
 
 from spec_math.arrays import exact, proportional_to
-from spec_math.token_level import part_plan, prefix_law
-from spec_math.token_level.decide_plan import Curves, edge, ratios, selection
-from spec_math.token_level.ratio_order import ratio_order
-from spec_math.token_level.selection import selection_ratios
+from spec_math.token_level.batch.plan import Curves, edge, ratios, selection
+from spec_math.token_level.optimum import prefix_law
+from spec_math.token_level.optimum.pools import selection_ratios
+from spec_math.token_level.optimum.ratio_order import ratio_order
 
 SIZE, MOST = 5, 4
 
@@ -101,30 +100,3 @@ def test_the_edge_above_a_place_is_that_of_the_hull(seed: int) -> None:
         heights = curves.selected[row] - u[row] * curves.inside[row]
         points = list(zip(curves.place[row][: many + 1], heights[: many + 1], strict=True))
         assert (low[row], high[row]) == hull(points, int(place[row]))
-
-
-def sixteenths(random: Random, size: int) -> list[int]:
-    """Weights that sum to 16, some of them 0, so that no sum of masses rounds, nor a power of one."""
-    cuts = sorted(random.randint(0, 16) for _ in range(size - 1))
-    return [high - low for low, high in pairwise([0, *cuts, 16])]
-
-
-@pytest.mark.parametrize("size", [1, 2, 3, 5, 8])
-def test_pools_on_the_host_are_those_of_the_curves_of_fractions(size: int) -> None:
-    """On ratios of all sizes, equal ones among them; a request without drafts has the pool from token 0 on."""
-    random = Random(size)
-    targets, drafts = (exact([sixteenths(random, size) for _ in range(80)]) / 16 for _ in range(2))
-    sizes = np.array([random.choice([0, 2, 3, 4]) for _ in range(80)])
-    u = np.array([random.random() for _ in range(80)])
-    key = ratios(targets, drafts)
-    curves = selection(key, targets, drafts, np.maximum(sizes, 1), MOST)
-    place = np.array([random.randrange(many) for many in curves.drafted.tolist()])
-    best = np.take_along_axis(curves.tokens, place[:, None], axis=1)[:, 0]
-    low, _ = edge(curves, exact(u), place)
-    first, lows, highs = part_plan.pools(targets.astype(float) * 3, drafts.astype(float) * 5, sizes, u, best)
-    asked = sizes > 0
-    wanted = np.take_along_axis(curves.tokens, low[:, None], axis=1)[:, 0]
-    assert first[asked].tolist() == wanted[asked].tolist()
-    assert np.abs(lows - curves.low.astype(float))[asked].max() < 2.0**-45
-    assert np.abs(highs - curves.high.astype(float))[asked].max() < 2.0**-44
-    assert first[~asked].tolist() == lows[~asked].tolist() == highs[~asked].tolist() == [0] * sum(~asked)

@@ -11,8 +11,7 @@ import pytest
 from spec_math.arrays import exact
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.token_level.equal_ratios import Joined, joined
-from spec_math.token_level.ratio_order import ratio_order
+from spec_math.token_level.optimum.ratio_order import Joined, joined, ratio_order
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
 

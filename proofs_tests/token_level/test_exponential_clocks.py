@@ -9,16 +9,16 @@ import pytest
 from proofs_tests.token_level.float_laws import as_exact, both_orders, float_pair, largest_error
 from spec_math import exact
 from spec_math.arrays import as_laws
-from spec_math.token_level import clock_octaves, exponential_clocks, prefix_law
-from spec_math.token_level.ratio_order import ratio_order
+from spec_math.token_level.optimum import prefix_law
+from spec_math.token_level.optimum.ratio_order import ratio_order
 
 UNIT = Fraction(1, 2**53)
 HARD = ("softmax", "peaked", "very peaked", "equal", "top 50", "float32")
 
 
 def clock_bound(order, k, gains=False):
-    """The bound that `clock_octaves` derives: rounding, quadrature and tail."""
-    blocks = clock_octaves.grid(order.draft, k)[2]
+    """The bound that `prefix_law` derives: rounding, quadrature and tail."""
+    blocks = prefix_law.grid(order.draft, k)[2]
     quadrature = (23 * Fraction(1336, 1000) ** (k - 1) + 11) / 16**16
     rounding = (20 + 2 * blocks) * (len(order) + 1) * UNIT
     return (k * (rounding + blocks * quadrature) if gains else rounding + quadrature) + Fraction(1, 2**60)
@@ -40,20 +40,17 @@ def test_three_and_more_drafts_without_replacement_in_floats_are_within_the_cloc
 def test_clocks_agree_with_the_closed_form_for_two_drafts(kind):
     order = ratio_order(*as_laws(*float_pair(kind, 1_000)))
     closed = prefix_law.outside_without_replacement(order, 2)
-    for outside, gains in (
-        (exponential_clocks.outside(order.draft, order.draft_above, 2), exponential_clocks.gains),
-        (clock_octaves.outsides(order.draft, order.draft_above, [2])[0], clock_octaves.gains),
-    ):
-        assert np.abs(outside - closed).max() <= clock_bound(order, 2) + 30 * UNIT
-        by_gains = np.cumsum(gains(order.draft, order.draft_above, 2))
-        assert np.abs(1 - by_gains - closed[1:]).max() <= clock_bound(order, 2, gains=True) + 1_030 * UNIT
+    outside = prefix_law.outside(order.draft, order.draft_above, 2)
+    assert np.abs(outside - closed).max() <= clock_bound(order, 2) + 30 * UNIT
+    by_gains = np.cumsum(prefix_law.gains(order.draft, order.draft_above, 2))
+    assert np.abs(1 - by_gains - closed[1:]).max() <= clock_bound(order, 2, gains=True) + 1_030 * UNIT
 
 
 def test_clocks_agree_with_the_sum_over_pairs_for_three_drafts():
     """1 − g = c·(1 + Σ_a d_a/(1 − d_a)·(1 + Σ_{b≠a} d_b/(1 − d_a − d_b))), V² terms, at V = 1000."""
     order = ratio_order(*float_pair("softmax", 1_000))
     d = order.draft.astype(np.longdouble)
-    found = exponential_clocks.outside(order.draft, order.draft_above, 3)
+    found = prefix_law.outside(order.draft, order.draft_above, 3)
     # No mass exceeds 1/20, so that the differences lose nothing; sums of 1000 terms, three roundings each.
     slack = 5_000 * float(np.finfo(np.longdouble).eps) + 20 * float(UNIT)
     assert d.max() < 1 / 20

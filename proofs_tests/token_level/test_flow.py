@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import maximum_flow as by_scipy
 
-from spec_math.token_level.flow import maximum_flow
+from spec_math.token_level.transport import maximum_flow
 
 NODES = 6
 

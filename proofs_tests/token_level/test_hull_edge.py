@@ -7,8 +7,8 @@ import pytest
 
 from proofs_tests.token_level.slow_hulls import geometric
 from spec_math import exact
-from spec_math.token_level import decide_plan, hull_edge
-from spec_math.token_level.stable_order import stable_order
+from spec_math.token_level.batch import drafts as batch_drafts
+from spec_math.token_level.batch import plan
 
 LONG = 300
 
@@ -54,31 +54,30 @@ def test_a_curve_that_takes_hundreds_of_lines_has_its_edge(monkeypatch):
     place, heights = sawtooth()
     assert (np.diff(place) > 0).all()
     assert chords(place, heights, 0) > LONG // 2
-    seen, bisected = [], hull_edge.bisected
+    seen, bisected = [], plan.bisected
 
     def counted(*given):
         seen.append(len(given[0]))
         return bisected(*given)
 
-    monkeypatch.setattr(hull_edge, "bisected", counted)
+    monkeypatch.setattr(plan, "bisected", counted)
     ats = np.array([0, 1, 40, 401, len(place) - 2])
     rows = np.tile(place, (len(ats), 1)), np.tile(heights, (len(ats), 1))
     last = np.full(len(ats), len(place) - 1)
     true = [stored_edge(place, heights, last[0], int(at)) for at in ats]
-    assert list(zip(*hull_edge.lower_edge(*rows, last, ats), strict=True)) == true
-    # The last place has its edge at once, and does not go on with the others.
-    assert seen == [4]
-    monkeypatch.setattr(hull_edge, "on_host", lambda _: False)
-    assert list(zip(*hull_edge.lower_edge(*rows, last, ats), strict=True)) == true
-    assert seen == [4, 5]
+    assert list(zip(*plan.lower_edge(*rows, last, ats), strict=True)) == true
+    assert seen == [5]
+    monkeypatch.setattr(batch_drafts, "on_host", lambda _: False)
+    assert list(zip(*plan.lower_edge(*rows, last, ats), strict=True)) == true
+    assert seen == [5, 5]
 
 
 def test_lines_alone_are_rejected(monkeypatch):
     """Control: without the bisection the pool of the same curve is wider than the edge."""
     place, heights = sawtooth()
-    monkeypatch.setattr(hull_edge, "bisected", lambda *given: (0 * given[3], given[2]))
+    monkeypatch.setattr(plan, "bisected", lambda *given: (0 * given[3], given[2]))
     given = place[None], heights[None], np.array([len(place) - 1]), np.array([40])
-    found = [int(end[0]) for end in hull_edge.lower_edge(*given)]
+    found = [int(end[0]) for end in plan.lower_edge(*given)]
     assert tuple(found) != stored_edge(place, heights, len(place) - 1, 40)
 
 
@@ -87,9 +86,9 @@ def test_torch_takes_the_same_edges(monkeypatch):
     place, heights = (torch.from_numpy(row)[None] for row in sawtooth())
     last, at = torch.tensor([place.shape[1] - 1]), torch.tensor([41])
     true = stored_edge(place[0].tolist(), heights[0].tolist(), int(last), 41)
-    assert tuple(int(end) for end in hull_edge.lower_edge(place, heights, last, at)) == true
-    monkeypatch.setattr(hull_edge, "on_host", lambda _: False)
-    assert tuple(int(end) for end in hull_edge.lower_edge(place, heights, last, at)) == true
+    assert tuple(int(end) for end in plan.lower_edge(place, heights, last, at)) == true
+    monkeypatch.setattr(batch_drafts, "on_host", lambda _: False)
+    assert tuple(int(end) for end in plan.lower_edge(place, heights, last, at)) == true
 
 
 def test_random_curves_in_whole_numbers_have_the_stored_edge():
@@ -105,7 +104,7 @@ def test_random_curves_in_whole_numbers_have_the_stored_edge():
         at = int(rng.integers(0, last))
         true = stored_edge(place, heights, last, at)
         given = place[None], heights[None], np.array([last]), np.array([at])
-        for found in (hull_edge.lower_edge(*given), hull_edge.bisected(*given)):
+        for found in (plan.lower_edge(*given), plan.bisected(*given)):
             a, b = (int(end[0]) for end in found)
             assert a <= at < b <= last
             # Points on the edge may stand for its ends: the line is the same but for the rounding of a slope.
@@ -125,44 +124,12 @@ def test_laws_made_for_hundreds_of_chords_have_in_floats_the_edges_of_their_frac
     for side, true in zip(floats, (target, draft), strict=True):
         assert [Fraction(mass) for mass in side] == list(true)
     curves = [
-        decide_plan.selection(decide_plan.ratios(t[None], d[None]), t[None], d[None], np.array([2]), 2)
+        plan.selection(plan.ratios(t[None], d[None]), t[None], d[None], np.array([2]), 2)
         for t, d in ((target, draft), floats)
     ]
     u = Fraction(1, 2)
     assert chords(curves[1].place[0], curves[1].selected[0] - 0.5 * curves[1].inside[0], 0) > 150
     for at in (0, 1, 77, 150, 199):
-        true = decide_plan.edge(curves[0], exact([u]), np.array([at]))
-        found = decide_plan.edge(curves[1], np.array([0.5]), np.array([at]))
+        true = plan.edge(curves[0], exact([u]), np.array([at]))
+        found = plan.edge(curves[1], np.array([0.5]), np.array([at]))
         assert [int(end[0]) for end in found] == [int(end[0]) for end in true]
-
-
-def test_the_fast_order_is_the_stable_one(monkeypatch):
-    """Keys with many ties, with none, all alike, and infinite ones; control: the sort alone is another on ties."""
-    rng = np.random.default_rng(0)
-    rows = [rng.integers(0, 7, 3_000).astype(float), rng.random(3_000), np.zeros(3_000)]
-    rows += [np.where(rng.random(3_000) < 0.3, np.inf, rng.integers(0, 500, 3_000))]
-    key = np.array(rows)
-    stable = np.argsort(key, axis=-1, kind="stable")
-    assert (stable_order(key) == stable).all()
-    assert (np.argsort(key, axis=-1) != stable).any()
-    torch = pytest.importorskip("torch")
-    assert (stable_order(torch.from_numpy(key)).numpy() == stable).all()
-    assert (stable_order(key[1:2]) == stable[1:2]).all()
-    assert [stable_order(key[:, :size]).tolist() for size in (1, 2)] == [
-        [[0]] * 4,
-        stable_order(key[:, :2].astype(object)).tolist(),
-    ]
-    narrow = key.astype(np.float32)
-    assert (stable_order(narrow) == np.argsort(narrow, axis=-1, kind="stable")).all()
-    monkeypatch.setattr(hull_edge, "on_host", lambda _: False)
-    assert (stable_order(torch.from_numpy(key)).numpy() == stable).all()
-
-
-def test_keys_that_differ_in_their_last_bits_alone_stand_in_order():
-    """Control: the bits in front of the index alone leave them by their index."""
-    rng = np.random.default_rng(1)
-    key = 1 + rng.permuted(np.tile(np.arange(3_000), (2, 1)), axis=-1) * 2.0**-52
-    key[1, ::2] += rng.random(1_500)
-    assert (stable_order(key) == np.argsort(key, axis=-1, kind="stable")).all()
-    cut = (key.view(np.int64) >> 12) << 12
-    assert (np.argsort(cut, axis=-1, kind="stable") != np.argsort(key, axis=-1)).any(axis=-1).all()

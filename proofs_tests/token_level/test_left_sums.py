@@ -7,13 +7,13 @@ import pytest
 
 from spec_math import exact
 from spec_math.array_coin import ArrayCoin
-from spec_math.token_level import hull_edge
-from spec_math.token_level.left_sums import slopes_left, sums_left
+from spec_math.token_level.batch import drafts as batch_drafts
+from spec_math.token_level.batch.drafts import sums_left
 
 ROWS, SIZE = 6, 40
 
 
-def test_sums_and_slopes_are_those_of_fractions(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sums_are_those_of_fractions(monkeypatch: pytest.MonkeyPatch) -> None:
     """Masses in 64ths and factors in quarters: no sum rounds. Tokens to leave out repeat, or are none."""
     rng = np.random.default_rng(0)
     counts = rng.integers(0, 9, (2, ROWS, SIZE))
@@ -24,17 +24,15 @@ def test_sums_and_slopes_are_those_of_fractions(monkeypatch: pytest.MonkeyPatch)
     true = [
         sums_left(coins[0], true_laws, exact(factor)),
         sums_left(coins[0], true_laws, exact(factor), without),
-        slopes_left(coins[0], true_laws, exact(factor)),
     ]
     for kind in (np.float64, np.float32):
         laws = (counts[0] / 64).astype(kind), (counts[1] / 64).astype(kind)
         for host in (True, False):
             with monkeypatch.context() as patch:
-                patch.setattr(hull_edge, "on_host", lambda _, host=host: host)
+                patch.setattr(batch_drafts, "on_host", lambda _, host=host: host)
                 found = [
                     sums_left(coins[1], laws, factor),
                     sums_left(coins[1], laws, factor, without),
-                    slopes_left(coins[1], laws, factor),
                 ]
             assert [each.tolist() for each in found] == [each.astype(float).tolist() for each in true]
     # Control: the tokens left out are not those of the next request.

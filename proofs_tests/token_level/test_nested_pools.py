@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spec_math.token_level import nested_pools
-from spec_math.token_level.knot_mixture import KnotMixture
-from spec_math.token_level.nested_pools import nested
+from spec_math.token_level.optimum import pools
+from spec_math.token_level.optimum.pools import KnotMixture, nested
 
 Pools = list[tuple[tuple[int, int], Fraction]]
 
@@ -58,10 +57,10 @@ def alive_when_they_die(dies: Any, place: int, components: int) -> Any:
     return nested_pools_around(np.minimum(dies + 1, components), place, components)
 
 
-nested_pools_around: Callable[..., Any] = vars(nested_pools)["_pools_around"]
+nested_pools_around: Callable[..., Any] = vars(pools)["_pools_around"]
 
 
 @pytest.mark.parametrize("wrong", [innermost_alone, alive_when_they_die])
 def test_wrong_pools_are_seen(monkeypatch: pytest.MonkeyPatch, wrong: Any) -> None:
-    monkeypatch.setattr(nested_pools, "_pools_around", wrong)
+    monkeypatch.setattr(pools, "_pools_around", wrong)
     assert differing() > 0

@@ -8,7 +8,8 @@ import pytest
 from proofs_tests.token_level.float_laws import KINDS, as_exact, float_pair
 from spec_math import exact
 from spec_math.common_denominator import Counts
-from spec_math.token_level import optimal, ratio_order
+from spec_math.token_level import optimal
+from spec_math.token_level.optimum import ratio_order
 
 UNIT = Fraction(1, 2**53)
 UNEVEN = exact(["1/5", "3/10", "1/2"]), exact(["1/2", "3/10", "1/5"])

@@ -18,12 +18,11 @@ from proofs_tests.token_level.pools_oracle import (
 from spec_math import Lossless, Lossy, check_lossless, exact, proportional_to
 from spec_math.distribution import normalised
 from spec_math.scheme import Emission
-from spec_math.token_level import prefix_law
-from spec_math.token_level.knot_mixture import knot_mixture
+from spec_math.token_level.optimum import prefix_law
+from spec_math.token_level.optimum.pools import gains, knot_mixture, selection_ratios
+from spec_math.token_level.optimum.ratio_order import ratio_order
 from spec_math.token_level.plan import Plan, emit, plan
 from spec_math.token_level.pooled_priority import INDEPENDENT, WITHOUT_REPLACEMENT
-from spec_math.token_level.ratio_order import ratio_order
-from spec_math.token_level.selection import gains, selection_ratios
 
 
 def among_distinct_tokens(coin: Any, tokens: Any, prepared: Plan) -> Emission:

@@ -28,14 +28,14 @@ from proofs_tests.token_level.plan_stress import (
 from proofs_tests.token_level.pools_oracle import selected_by_merging
 from spec_math import Lossless, check_lossless, exact, sample
 from spec_math.scheme import draw_independent
-from spec_math.token_level import optimal, pool_lemma, without_replacement
-from spec_math.token_level.clock_moments import moments
-from spec_math.token_level.knot_mixture import GRID
+from spec_math.token_level import optimal, without_replacement
+from spec_math.token_level.optimum import pool_lemma
+from spec_math.token_level.optimum.pool_lemma import moments
+from spec_math.token_level.optimum.pools import GRID, selection_ratios
+from spec_math.token_level.optimum.prefix_law import independent
+from spec_math.token_level.optimum.ratio_order import in_units, ratio_order
 from spec_math.token_level.plan import emit, plan, plan_without_replacement, verify
 from spec_math.token_level.pooled_priority import INDEPENDENT, WITHOUT_REPLACEMENT
-from spec_math.token_level.prefix_law import independent
-from spec_math.token_level.ratio_order import ratio_order
-from spec_math.token_level.selection import in_units, selection_ratios
 
 FULL = 151_936
 

@@ -22,9 +22,8 @@ from proofs_tests.token_level.pools_oracle import (
 )
 from spec_math import exact, proportional_to
 from spec_math.distribution import residual
-from spec_math.token_level.knot_mixture import KnotMixture
+from spec_math.token_level.optimum.pools import KnotMixture, deficit
 from spec_math.token_level.plan import Plan
-from spec_math.token_level.selection import deficit
 
 
 @both_ways

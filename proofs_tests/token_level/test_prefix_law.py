@@ -13,9 +13,9 @@ from proofs_tests.strategies import pairs
 from proofs_tests.token_level.float_laws import as_exact, both_orders, largest_relative_error
 from spec_math import exact, law
 from spec_math.scheme import draw_independent
-from spec_math.token_level import prefix_law
 from spec_math.token_level import without_replacement as successive
-from spec_math.token_level.ratio_order import ratio_order
+from spec_math.token_level.optimum import prefix_law
+from spec_math.token_level.optimum.ratio_order import ratio_order
 
 UNIT = Fraction(1, 2**53)
 WAYS = {"independent": draw_independent, "without_replacement": successive.draw}

@@ -12,7 +12,7 @@ from proofs_tests.strategies import pairs
 from proofs_tests.token_level.float_laws import KINDS, as_exact, float_pair, softmax
 from spec_math import exact
 from spec_math.arrays import as_laws
-from spec_math.token_level.ratio_order import by_exact_ratio, by_ratio, ratio_order, running_sums
+from spec_math.token_level.optimum.ratio_order import by_exact_ratio, by_ratio, ratio_order, running_sums
 
 UNIT = Fraction(1, 2**53)
 MASSES = st.one_of(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
 from hypothesis import given
@@ -11,8 +10,8 @@ from hypothesis import given
 from proofs_tests.oracles import forked, independent_drafts, optimum
 from proofs_tests.strategies import counts, pairs
 from spec_math import Emission, exact
-from spec_math.distribution import excess
 from spec_math.token_level import k_sequential, recursive, single
+from spec_math.token_level.excess import Excess
 
 
 def rejections(target: Any, draft: Any, k: int) -> list[Fraction]:
@@ -32,8 +31,7 @@ def rejections(target: Any, draft: Any, k: int) -> list[Fraction]:
 def test_acceptance_is_one_minus_the_product_of_rejections(pair: Any, k: int) -> None:
     wanted = rejections(*pair, k)
     assert recursive.acceptance(*pair, k) == 1 - wanted[-1]
-    assert recursive.rejections_by(partial(excess, *pair), k, Fraction(0)) == wanted
-    assert recursive.acceptance_by(partial(excess, *pair), k, Fraction(0)) == 1 - wanted[-1]
+    assert Excess.of_laws(*pair).rejections(range(1, k + 1)) == wanted
 
 
 @given(pair=pairs(3), k=counts())

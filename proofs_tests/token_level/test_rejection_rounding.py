@@ -6,16 +6,16 @@ from __future__ import annotations
 import pytest
 
 from proofs_tests.token_level.on_thresholds import differing
+from proofs_tests.token_level.rounding_bounds import of_rejection as bound
 from spec_math import SCHEMES
 from spec_math.scheme import Scheme
-from spec_math.token_level import decide_rejection
-from spec_math.token_level.rejection_rounding import bound
+from spec_math.token_level.batch import rejection
 
 FORMULAS = (
-    decide_rejection.decide_recursive,
-    decide_rejection.decide_without_replacement,
-    decide_rejection.decide_greedy,
-    decide_rejection.decide_one_hot,
+    rejection.decide_recursive,
+    rejection.decide_without_replacement,
+    rejection.decide_greedy,
+    rejection.decide_one_hot,
 )
 schemes = pytest.mark.parametrize(
     "scheme", [scheme for scheme in SCHEMES if scheme.decide in FORMULAS], ids=lambda scheme: scheme.name

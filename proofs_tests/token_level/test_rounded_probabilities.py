@@ -111,9 +111,9 @@ def test_laws_that_are_off_may_be_cut_by_as_much() -> None:
 
 def gaps() -> dict[str, float]:
     """What schemes are shown to lose, on targets of one token, for which many are optimal."""
-    rng = np.random.default_rng(0)
-    target, draft = np.zeros((40, 5)), np.exp(2 * rng.standard_normal((40, 5)))
-    target[np.arange(40), rng.integers(5, size=40)] = 1
+    rng = np.random.default_rng(1)
+    target, draft = np.zeros((40, 50)), np.exp(2 * rng.standard_normal((40, 50)))
+    target[np.arange(40), rng.integers(50, size=40)] = 1
     draft /= draft.sum(-1, keepdims=True)
     rows = from_rows(lambda a, b: target[a:b], lambda a, b: draft[a:b], target.shape)
     found = compare(rows, SCHEMES, (2,), lambda _: None)

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from proofs_tests.token_level.on_thresholds import differing, laws
+from proofs_tests.token_level.rounding_bounds import ENDS, of_hub, of_k_sequential
 from spec_math import SCHEMES
 from spec_math.scheme import Scheme
-from spec_math.token_level import decide_hub, decide_k_sequential, decide_plan, hub_rounding, k_sequential_rounding
+from spec_math.token_level.batch import plan, rejection
 
 SHAPES = ((3, 1), (8, 3), (40, 4))
 ROWS = 120
@@ -22,15 +23,15 @@ def named(decide: Any) -> Scheme:
     return next(scheme for scheme in SCHEMES if scheme.decide is decide)
 
 
-HUB, IN_SEQUENCE = named(decide_hub.decide_hub), named(decide_k_sequential.decide_k_sequential)
-PLAN = named(decide_plan.decide_plan)
+HUB, IN_SEQUENCE = named(rejection.decide_hub), named(rejection.decide_k_sequential)
+PLAN = named(plan.decide_plan)
 
 
 def bounds(scheme: Scheme, size: int, k: int) -> Any:
     """The bound of each request."""
     if scheme.short_name == HUB.short_name:
-        return np.full(ROWS, hub_rounding.bound(size))
-    return k_sequential_rounding.bound(*laws(np.random.default_rng([size, k]), ROWS, size), k)
+        return np.full(ROWS, of_hub(size))
+    return of_k_sequential(*laws(np.random.default_rng([size, k]), ROWS, size), k)
 
 
 def beyond(scheme: Scheme, size: int, k: int) -> int:
@@ -94,20 +95,20 @@ def test_gamma_of_laws_that_are_all_but_the_same_is_told_less_well() -> None:
     """E(γ) is a rounding there, and γ* − 1 its k-th root: the bound says so."""
     target = np.array([[0.25, 0.75]])
     near = target * [[1 + 2.0**-50, 1]]
-    found = [k_sequential_rounding.bound(target, draft / draft.sum(), 4)[0] for draft in (near, target[:, ::-1])]
+    found = [of_k_sequential(target, draft / draft.sum(), 4)[0] for draft in (near, target[:, ::-1])]
     assert found[0] > 2.0**-16 > 2.0**-40 > found[1]
 
 
 @pytest.mark.parametrize(("size", "roundings"), [(2, 48), (8, 132), (100, 1420)])
 def test_the_bound_of_spechub_is_worked_by_hand(size: int, roundings: int) -> None:
     """14 roundings a token, and 20."""
-    assert hub_rounding.bound(size) == (1 + 2.0**-8) * roundings * 2.0**-53
+    assert of_hub(size) == (1 + 2.0**-8) * roundings * 2.0**-53
 
 
 def test_the_bound_of_k_seq_is_worked_by_hand_where_f_is_a_line() -> None:
     """f(γ) = 3/4 − γ/2 for two drafts: γ* = 3/2, and an error e of f is a stretch of 4e there."""
     unit = 2.0**-53
     error = 2 * (7 * 2 + 10) * unit
-    (found,) = k_sequential_rounding.bound(np.array([[1.0, 0.0]]), np.array([[0.5, 0.5]]), 2)
-    wanted = (1 + 2.0**-8) * (4 * 4 * error / 1.5 + (16 * 2 + 40) * unit + k_sequential_rounding.ENDS)
+    (found,) = of_k_sequential(np.array([[1.0, 0.0]]), np.array([[0.5, 0.5]]), 2)
+    wanted = (1 + 2.0**-8) * (4 * 4 * error / 1.5 + (16 * 2 + 40) * unit + ENDS)
     assert found == pytest.approx(wanted, rel=2.0**-10)

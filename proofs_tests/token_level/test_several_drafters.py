@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from proofs_tests.strategies import laws
 from spec_math.chance import law
 from spec_math.coupling import joint
-from spec_math.token_level import draft_law, optimal, several_drafters, single, transport
+from spec_math.token_level import draft_law, optimal, single, transport
+from spec_math.token_level.optimum import several_drafters
 
 
 @st.composite

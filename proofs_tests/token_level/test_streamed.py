@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from proofs_tests.token_level.excess_profile import ExcessProfile
 from spec_math.token_level import SCHEMES, greedy, hub, k_sequential, one_hot
+from spec_math.token_level.excess import Excess
+from spec_math.token_level.optimum.ratio_order import ratio_order
 from spec_math.token_level.streamed import Chunk, rounding
 
 UNIT = 2.0**-53
@@ -58,29 +59,19 @@ def test_a_streamed_optimum_is_that_of_the_schemes_drafts(scheme, size):
         assert np.abs(scheme.optimum.streamed(chunk, k)[0] - scheme.optimum(t, d, k)).max() <= bound(size, k)
 
 
-def test_streamed_optimum_equals_the_best_prefix_by_a_whole_sort():
-    for seed, size, scale in ((0, 300, 2), (1, 300, 12), (2, 2000, 4)):
-        targets, drafts = rows(seed, size, scale)
-        t, d = (x / x.sum(axis=1, keepdims=True) for x in (targets, drafts))
-        profile = ExcessProfile(size)
-        for row in range(len(t)):
-            profile.gather(targets[row], drafts[row])
-            some = d[row] > 0
-            order = np.argsort(t[row][some] / d[row][some], kind="stable")
-            prefix_t = np.concatenate([[0.0], np.cumsum(t[row][some][order])])
-            prefix_d = np.concatenate([[0.0], np.cumsum(d[row][some][order])])
-            for k in (1, 2, 5, 8):
-                assert abs(profile.optimum(k) - (1 - (prefix_d**k - prefix_t).max())) <= bound(size, k)
-
-
-def test_streamed_optimum_is_told_from_the_best_bucket_edge():
-    """The control: the best prefix ends between two tokens of one bucket, where its edges overstate the optimum."""
-    profile = ExcessProfile(4)
-    profile.gather(np.array([0.2, 0.001, 0.001015, 0.797985]), np.array([0.5, 0.001, 0.001, 0.498]))
-    low_d, low_t = (1 - profile.arrays[2][:, side] for side in (1, 0))
-    at_edges = 1 - (low_d**2 - low_t).max()
-    assert abs(at_edges - 0.95) <= bound(4, 2)
-    assert abs(profile.optimum(2) - (1 - (0.501**2 - 0.201))) <= bound(4, 2) < 1e-7 < at_edges - 0.949999
+@pytest.mark.parametrize(("seed", "size", "scale"), [(0, 300, 2), (1, 300, 12), (2, 2000, 4)])
+def test_streamed_optimum_equals_the_best_prefix_by_a_whole_sort(seed, size, scale):
+    targets, drafts = rows(seed, size, scale)
+    t, d = (x / x.sum(axis=1, keepdims=True) for x in (targets, drafts))
+    chunk = Chunk(size, (1, 2, 5, 8))
+    chunk.take(targets, drafts)
+    for row in range(len(t)):
+        some = d[row] > 0
+        order = np.argsort(t[row][some] / d[row][some], kind="stable")
+        prefix_t = np.concatenate([[0.0], np.cumsum(t[row][some][order])])
+        prefix_d = np.concatenate([[0.0], np.cumsum(d[row][some][order])])
+        for k in (1, 2, 5, 8):
+            assert abs(chunk.optimum(k)[0][row] - (1 - (prefix_d**k - prefix_t).max())) <= bound(size, k)
 
 
 def test_a_full_chunk_takes_no_more():
@@ -155,21 +146,17 @@ def test_a_cleared_chunk_starts_again():
     assert chunk.overlap(1)[0].tolist() == [0.5]
 
 
-def test_the_profile_answers_below_its_first_edge_and_above_its_last():
-    """Ratios 0, 2^-9, 1 and infinite; scales on either side of each: the definition, whose sums are exact here."""
+@pytest.mark.parametrize("scale", [0.0, 2.0**-12, 2.0**-9, 2.0**-8, 0.5, 1.0, 2.0, 2.0**9])
+def test_the_excess_of_a_sorted_row_is_that_of_its_laws(scale):
+    """Ratios 0, 2^-9, 1 and infinite; scales on either side of each: sums are exact here."""
     target, draft = np.array([0.0, 2.0**-11, 0.25, 0.75 - 2.0**-11]), np.array([0.5, 0.25, 0.25, 0.0])
-    profile = ExcessProfile(4)
-    profile.gather(target, draft)
-    for scale in (0.0, 2.0**-12, 2.0**-9, 2.0**-8, 0.5, 1.0, 2.0, 2.0**9):
-        assert profile.excess(scale) == np.maximum(target - scale * draft, 0).sum()
-    assert profile.optimum(2) == 1 - (1.0 - (0.25 + 2.0**-11))
+    assert Excess.of_order(ratio_order(target, draft)).at(scale) == Excess.of_laws(target, draft).at(scale)
 
 
-@pytest.mark.parametrize("k", [1, 2, 3, 8])
-def test_the_profiles_gamma_star_is_that_of_the_closed_form(k):
-    """Both are the upper ends of brackets: of a relative width 2^-40 here, of nearly 2^-52 there, where f is steep."""
+@pytest.mark.parametrize("k", [1, 2, 3, 8, 40])
+def test_gamma_star_of_a_sorted_row_is_that_of_the_closed_form(k):
+    """Both are the upper ends of brackets of 2^-50 of them, where f is steep."""
     for row in range(1, 6):
         target, draft = (x[row] / x[row].sum() for x in rows(3, 6, 1))
-        profile = ExcessProfile(6)
-        profile.gather(target, draft)
-        assert abs(profile.gamma_star(k) / k_sequential.gamma_star(target, draft, k) - 1) <= 2.0**-38
+        found = Excess.of_order(ratio_order(target, draft)).gamma_star(k)
+        assert abs(found / k_sequential.gamma_star(target, draft, k) - 1) <= 2.0**-46

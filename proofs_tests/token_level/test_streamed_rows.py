@@ -11,10 +11,12 @@ import pytest
 from safetensors.numpy import save_file
 
 from proofs_tests.token_level.exact_rows import ExactRow, exponentials
-from proofs_tests.token_level.excess_profile import ExcessProfile
 from spec_math.files.law_files import open_laws
 from spec_math.studies.positions.stream import from_files
+from spec_math.token_level.excess import Excess
+from spec_math.token_level.optimum.ratio_order import ratio_order
 from spec_math.token_level.streamed import Chunk, rounding
+from spec_math.token_level.streamed import _laws as streamed_laws
 
 LARGE, SMALL = 200_000, 3_000
 KS = (1, 2, 5)
@@ -99,16 +101,16 @@ def rows(case):
 @cache
 def streamed(case):
     target, draft, _ = rows(case)
-    chunk, profile = Chunk(len(target), KS), ExcessProfile(len(target))
+    chunk = Chunk(len(target), KS)
     chunk.take(target[None], draft[None])
-    profile.gather(target, draft)
-    return chunk, profile
+    t, d = (streamed_laws(side[None])[0] for side in (target, draft))
+    return chunk, Excess.of_order(ratio_order(t, d))
 
 
 @cache
 def exact(case):
     """{(a query of the chunk, k): acceptance and test acceptance, exactly}; K-SEQ's at the γ that is streamed."""
-    row, (_, profile) = rows(case)[2], streamed(case)
+    row, (_, excess) = rows(case)[2], streamed(case)
     top = Fraction(row.a[row.best(1)[0]], row.sum_a)
     found = {("overlap", 1): (row.overlap,) * 2, ("favourite", 1): (top,) * 2, ("match", 1): (row.match,) * 2}
     found["hub", 2] = (row.greedy(2)[0],) * 2
@@ -116,7 +118,7 @@ def exact(case):
         found["optimum", k] = (row.optimum(k),) * 2
         found["greedy", k] = row.greedy(k)
         found["recursive", k] = (row.recursive(k),) * 2
-        found["k_sequential", k] = (row.k_sequential(Fraction(profile.gamma_star(k)), k),) * 2
+        found["k_sequential", k] = (row.k_sequential(Fraction(excess.gamma_star(k)), k),) * 2
     return found
 
 
@@ -158,9 +160,9 @@ def test_streamed_values_are_the_exact_sums(case):
 @pytest.mark.parametrize("case", [case for case in CASES if case[2] == SMALL or case[0] is near], ids=name_of)
 def test_gamma_star_is_where_the_exact_condition_is_met(case):
     """f(γ*) is at most what rounding may add to it, and a bracket's width below γ* it is at least as little below 0."""
-    row, (_, profile) = rows(case)[2], streamed(case)
+    row, (_, excess) = rows(case)[2], streamed(case)
     for k in KS[1:]:
-        gamma, slack = Fraction(profile.gamma_star(k)), Fraction(rounding(case[2], k))
+        gamma, slack = Fraction(excess.gamma_star(k)), Fraction(rounding(case[2], k))
         assert row.f(gamma, k) <= slack
         assert gamma == 1 or row.f(gamma * (1 - Fraction(1, 2**39)), k) >= -slack
 

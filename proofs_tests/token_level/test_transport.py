@@ -8,6 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from proofs_tests.strategies import laws, pairs
+from proofs_tests.token_level.coupling_verifier import verifier_from_coupling
 from proofs_tests.token_level.draft_laws import KINDS, problems, scheme_of, values_of_cuts
 from spec_math import Emission, Lossless, check_lossless, exact, proportional_to
 from spec_math.coupling import joint
@@ -180,7 +181,7 @@ def test_optimum_is_that_of_the_drafted_set(data):
 @settings(max_examples=25)
 def test_disintegrated_coupling_is_lossless_and_reaches_the_optimum(kind, data):
     target, law = data.draw(problems(kind, largest=4))
-    verify = transport.verifier_from_coupling(transport.solve(target, law))
+    verify = verifier_from_coupling(transport.solve(target, law))
     scheme = scheme_of(law, verify)
     assert isinstance(check_lossless(scheme, target, target), Lossless)
     walked = joint(lambda coin: scheme.draw(coin, target, 1), lambda coin, x: _emission(verify(coin, x, target), x))
@@ -196,7 +197,7 @@ def test_any_coupling_is_a_verifier(pair, k):
         lambda coin: k_sequential.draw(coin, draft, k),
         lambda coin, tokens: k_sequential.emit(coin, tokens, target, draft),
     )
-    verify = transport.verifier_from_coupling(coupling)
+    verify = verifier_from_coupling(coupling)
     assert isinstance(check_lossless(verify, target, draft, k), Lossless)
     again = joint(
         lambda coin: k_sequential.draw(coin, draft, k),
@@ -208,7 +209,7 @@ def test_any_coupling_is_a_verifier(pair, k):
 def test_disintegrated_coupling_of_other_laws_is_rejected():
     """Controls: another target, drafts outside the law, a coupling with the wrong marginal, no coupling at all."""
     target, draft = exact(["1/4", "3/4"]), exact(["1/2", "1/2"])
-    verify = transport.verifier_from_coupling(transport.solve(target, draft_law.iid(draft, 2)))
+    verify = verifier_from_coupling(transport.solve(target, draft_law.iid(draft, 2)))
     # It raises on every path, so that nothing is decided; it is not lossless, and the reason is told.
     other = check_lossless(verify, draft, draft, 2)
     assert isinstance(other, Undecided)
@@ -216,16 +217,16 @@ def test_disintegrated_coupling_of_other_laws_is_rejected():
     wrong_drafts = check_lossless(verify, target, draft, 1)
     assert isinstance(wrong_drafts, Undecided)
     assert "no mass" in str(wrong_drafts)
-    always = transport.verifier_from_coupling({((0,), 0): Fraction(1, 2), ((1,), 1): Fraction(1, 2)})
+    always = verifier_from_coupling({((0,), 0): Fraction(1, 2), ((1,), 1): Fraction(1, 2)})
     assert isinstance(check_lossless(always, target, draft), Undecided)
     with pytest.raises(ValueError, match="sum to exactly 1"):
-        transport.verifier_from_coupling({((0,), 0): Fraction(1, 2)})
+        verifier_from_coupling({((0,), 0): Fraction(1, 2)})
     with pytest.raises(ValueError, match="sum to exactly 1"):
-        transport.verifier_from_coupling({((0,), 0): Fraction(3, 2), ((0,), 1): Fraction(-1, 2)})
+        verifier_from_coupling({((0,), 0): Fraction(3, 2), ((0,), 1): Fraction(-1, 2)})
     with pytest.raises(ValueError, match="token indices"):
-        transport.verifier_from_coupling({((0,), -1): Fraction(1)})
+        verifier_from_coupling({((0,), -1): Fraction(1)})
     with pytest.raises(TypeError, match="Fractions"):
-        transport.verifier_from_coupling({((0,), 0): 1.0})
+        verifier_from_coupling({((0,), 0): 1.0})
 
 
 @given(st.data())

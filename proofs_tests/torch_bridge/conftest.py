@@ -22,13 +22,12 @@ def p() -> Any:
 def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two or three rounds of the same loops, every kind of round among them: the compiler takes seconds in place of
     minutes. What they find is compared with as many rounds that were not compiled."""
-    from spec_math.token_level import decide_k_sequential, decide_plan, hull_edge
+    from spec_math.token_level.batch import plan, rejection
 
-    monkeypatch.setattr(hull_edge, "STEPS", 3)
-    monkeypatch.setattr(hull_edge, "BITS", 2)
-    monkeypatch.setattr(decide_plan, "BISECTIONS", 2)
-    monkeypatch.setattr(decide_k_sequential, "LINES", 3)
-    monkeypatch.setattr(decide_k_sequential, "INNER", 2)
+    monkeypatch.setattr(plan, "STEPS", 3)
+    monkeypatch.setattr(plan, "BITS", 2)
+    monkeypatch.setattr(plan, "BISECTIONS", 2)
+    monkeypatch.setattr(rejection, "STEPS", 3)
 
 
 @pytest.fixture

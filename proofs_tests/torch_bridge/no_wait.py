@@ -10,18 +10,18 @@ torch = pytest.importorskip("torch")
 
 from torch.utils._python_dispatch import TorchDispatchMode  # noqa: E402
 
-from spec_math.token_level import hull_edge  # noqa: E402
+from spec_math.token_level.batch import drafts as batch_drafts  # noqa: E402
 
 
 class NoWait(TorchDispatchMode):
     """Refuses what looks at a value on the host, and takes the steps that a device does."""
 
     def __enter__(self) -> Any:
-        self._on_host, hull_edge.on_host = hull_edge.on_host, lambda _: False
+        self._on_host, batch_drafts.on_host = batch_drafts.on_host, lambda _: False
         return super().__enter__()
 
     def __exit__(self, *raised: Any) -> None:
-        hull_edge.on_host = self._on_host
+        batch_drafts.on_host = self._on_host
         super().__exit__(*raised)
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:

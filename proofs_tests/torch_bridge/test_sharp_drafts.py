@@ -17,7 +17,7 @@ from spec_math import SCHEMES  # noqa: E402
 from spec_math.block_level import tree_rules  # noqa: E402
 from spec_math.block_level.tree_rules import TreeRule  # noqa: E402
 from spec_math.scheme import Scheme  # noqa: E402
-from spec_math.token_level.array_drafts import without_tokens  # noqa: E402
+from spec_math.token_level.batch.drafts import without_tokens  # noqa: E402
 from torch_bridge import (  # noqa: E402
     MappedLogits,
     columns,

@@ -17,7 +17,7 @@ from proofs_tests.torch_bridge.draft_batches import batch, schemes  # noqa: E402
 from proofs_tests.torch_bridge.no_wait import NoWait  # noqa: E402
 from spec_math import SCHEMES, law  # noqa: E402
 from spec_math.scheme import Scheme  # noqa: E402
-from spec_math.token_level import decide_k_sequential, decide_plan  # noqa: E402
+from spec_math.token_level.batch import plan, rejection  # noqa: E402
 from torch_bridge import columns, explore, verify_drafts  # noqa: E402
 from torch_bridge.options import DEFAULT, Options  # noqa: E402
 
@@ -117,7 +117,7 @@ def emitted_law(verify: Any, scheme: Scheme, k: int) -> list[float]:
 
 def token_law(verify: Any, scheme: Scheme, given: Any, width: int) -> Any:
     """By `explore`; of the plan's component, which it cannot follow, and of K-SEQ, where it takes long, by halving."""
-    if scheme.decide not in (decide_plan.decide_plan, decide_k_sequential.decide_k_sequential):
+    if scheme.decide not in (plan.decide_plan, rejection.decide_k_sequential):
         return explore(
             lambda: verify(
                 scheme, *given, torch.rand(1, width, dtype=torch.float64), Options(check=False)

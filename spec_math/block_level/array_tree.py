@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Protocol
 import array_api_compat
 
 from spec_math.arrays import Array, array_namespace
-from spec_math.token_level.array_drafts import without_tokens
+from spec_math.token_level.batch.drafts import without_tokens
 
 
 class Rows(Protocol):

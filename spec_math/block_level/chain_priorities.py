@@ -23,10 +23,8 @@ from spec_math.distribution import normalised
 from spec_math.language.model import Model
 from spec_math.remembering import remembering
 from spec_math.scheme import Tokens
-from spec_math.token_level.equal_ratios import Joined, joined
-from spec_math.token_level.knot_mixture import KnotMixture, knot_mixture
-from spec_math.token_level.nested_pools import nested
-from spec_math.token_level.ratio_order import RatioOrder, ratio_order
+from spec_math.token_level.optimum.pools import KnotMixture, knot_mixture, nested
+from spec_math.token_level.optimum.ratio_order import Joined, RatioOrder, joined, ratio_order
 
 
 def generate(

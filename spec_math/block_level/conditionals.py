@@ -12,8 +12,7 @@ import numpy as np
 
 from spec_math.arrays import Array, check_same_number_type, is_exact, stored_law
 from spec_math.language.model import Model, check_prefix
-from spec_math.token_level.equal_ratios import Joined, joined
-from spec_math.token_level.ratio_order import RatioOrder, ratio_order
+from spec_math.token_level.optimum.ratio_order import Joined, RatioOrder, joined, ratio_order
 
 
 class Conditionals:

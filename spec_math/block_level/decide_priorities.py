@@ -17,7 +17,7 @@ from spec_math.block_level.array_tree import ArrayTree, Rows, Walked, places
 from spec_math.block_level.decide_selected import verified
 from spec_math.block_level.decide_traversal import tour
 from spec_math.block_level.ratio_cells import Cells, CellsOf, by_ratio, rounded
-from spec_math.token_level.array_drafts import ratio
+from spec_math.token_level.batch.drafts import ratio
 
 
 class Chains(NamedTuple):

@@ -15,9 +15,8 @@ from spec_math.array_draw import running_sums, wide
 from spec_math.arrays import Array, array_namespace, divide, is_exact, positive_part, zeros_like
 from spec_math.block_level.array_sums import chord
 from spec_math.block_level.array_tree import ArrayTree, Rows, Walked, first_of, path_to
-from spec_math.token_level.array_drafts import mass_of, ratio, times
-from spec_math.token_level.decide_plan import highest, ratios
-from spec_math.token_level.stable_order import stable_order
+from spec_math.token_level.batch.drafts import mass_of, ratio, stable_order, times
+from spec_math.token_level.batch.plan import highest, ratios
 
 Selects = Callable[[Array, Array, Array], tuple[Array, Array]]
 """(tokens [B, K] that follow, target [B, V], draft [B, V]) -> the one selected [B], and the law [B, V] it has."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from spec_math.array_coin import ArrayCoin
 from spec_math.arrays import Array, array_namespace, divide, positive_part, zeros_like
 from spec_math.block_level.array_tree import ArrayTree, Rows, Walked, first_of, path_to, places
-from spec_math.token_level.array_drafts import drawn_or_target, mass_of, ratio, times
+from spec_math.token_level.batch.drafts import drawn_or_target, mass_of, ratio, times
 
 
 class Tour(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from spec_math.array_coin import ArrayCoin
 from spec_math.arrays import Array, array_namespace, zeros_like
 from spec_math.block_level.array_tree import ArrayTree, Rows, Walked, first_of, path_to
-from spec_math.token_level.array_drafts import Decide, Emitted, drawn_or_target, mass_of, without_tokens
+from spec_math.token_level.batch.drafts import Decide, Emitted, drawn_or_target, mass_of, without_tokens
 
 
 def decide_walk(at_node: Decide, coin: ArrayCoin, tree: ArrayTree, rows: Rows, tested: bool = False) -> Walked:
@@ -21,7 +21,7 @@ def decide_walk(at_node: Decide, coin: ArrayCoin, tree: ArrayTree, rows: Rows, t
 
     >>> from spec_math.arrays import exact
     >>> from spec_math.block_level.array_tree import GivenRows
-    >>> from spec_math.token_level.decide_rejection import decide_recursive
+    >>> from spec_math.token_level.batch.rejection import decide_recursive
     >>> import numpy as np
     >>> laws = exact([[["1/4", "3/4"], ["1/2", "1/2"]]])
     >>> tree = ArrayTree(np.array([[1]]), np.array([[-1]]), depth=1, width=1)

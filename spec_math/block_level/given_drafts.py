@@ -18,10 +18,10 @@ from spec_math.block_level.selected_chain import SelectionWithMasses
 from spec_math.chance import Coin
 from spec_math.chance import law as law_of
 from spec_math.scheme import Emission, Tokens
-from spec_math.token_level import k_sequential, plan, prefix_law, recursive, without_replacement
-from spec_math.token_level.knot_mixture import KnotMixture
-from spec_math.token_level.least_gamma import least_in_order
-from spec_math.token_level.nested_pools import nested
+from spec_math.token_level import k_sequential, plan, recursive, without_replacement
+from spec_math.token_level.excess import least
+from spec_math.token_level.optimum import prefix_law
+from spec_math.token_level.optimum.pools import KnotMixture, nested
 
 RootTests = Callable[[Tokens], list[Any]]
 """What `root_tests` says of these laws, where it is kept for several methods."""
@@ -118,22 +118,25 @@ class Nodes:
         target, draft = self.laws.target(path), self.laws.draft(path)
         known = path, len(drafts)
         if known not in self._gammas:
-            self._gammas[known] = least_in_order(self.laws.joined(path).order, len(drafts))
+            self._gammas[known] = least(*self._classes_at(path), len(drafts))
         gamma = self._gammas[known]
         return _in_turn([k_sequential.chance(target[token], draft[token], gamma) for token in drafts], drafts)
 
     def recursive(self, path: Tokens, drafts: Tokens) -> dict[int, Any]:
         """Recursive rejection, on classes of tokens of equal ratios t/d: what is left of them has equal ratios too."""
+        place_of, laws = self.laws.joined(path).place, self._classes_at(path)
+        places = tuple(int(place_of[token]) for token in drafts)
+        return _in_turn(_asked(lambda coin: recursive.emit(coin, places, *laws)), drafts)
+
+    def _classes_at(self, path: Tokens) -> tuple[Any, Any]:
+        """Return the target and the draft of classes of tokens of equal ratios; what is never drafted is one more."""
         if path not in self._classes:
             order = self.laws.joined(path).order
-            # What is never drafted is one class more.
             self._classes[path] = (
                 np.append(order.target, order.target_above[-1:]),
                 np.append(order.draft, order.draft_above[-1:]),
             )
-        place_of, laws = self.laws.joined(path).place, self._classes[path]
-        places = tuple(int(place_of[token]) for token in drafts)
-        return _in_turn(_asked(lambda coin: recursive.emit(coin, places, *laws)), drafts)
+        return self._classes[path]
 
     def plan(self, path: Tokens, drafts: Tokens) -> dict[int, Any]:
         """The optimal plan: one of the hits of the highest pool is put forward, each with the same chance, and kept."""

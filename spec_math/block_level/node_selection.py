@@ -13,8 +13,7 @@ from typing import Any
 from spec_math.arrays import Array, is_exact, zeros_like
 from spec_math.block_level.priority_law import PriorityLaw
 from spec_math.kernels import kernel
-from spec_math.token_level.ratio_order import RatioOrder
-from spec_math.token_level.selection import unit_of
+from spec_math.token_level.optimum.ratio_order import RatioOrder, unit_of
 
 
 def node_selection(order: RatioOrder, weight: Any, priority: PriorityLaw, k: int) -> tuple[Array, Array]:
@@ -25,7 +24,7 @@ def node_selection(order: RatioOrder, weight: Any, priority: PriorityLaw, k: int
 
     >>> from spec_math.arrays import exact
     >>> from spec_math.block_level.priority_law import uniform
-    >>> from spec_math.token_level.ratio_order import ratio_order
+    >>> from spec_math.token_level.optimum.ratio_order import ratio_order
     >>> order = ratio_order(exact(["1/4", "3/4"]), exact(["1/2", "1/2"]))
     >>> ratios, gains = node_selection(order, 1, uniform(exact([1])), 2)
     >>> ratios.tolist(), gains.tolist()

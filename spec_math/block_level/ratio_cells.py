@@ -15,8 +15,8 @@ from spec_math.array_draw import wide
 from spec_math.arrays import Array, array_namespace, divide, is_exact, positive_part, zeros_like
 from spec_math.block_level.array_sums import sums_at
 from spec_math.block_level.decide_selected import put_back
-from spec_math.token_level.decide_plan import ratios
-from spec_math.token_level.stable_order import stable_order
+from spec_math.token_level.batch.drafts import stable_order
+from spec_math.token_level.batch.plan import ratios
 
 BITS = 4
 """The grid has 2^4 points from 0 to 1, and as many from each 2^i − 1 to the next."""

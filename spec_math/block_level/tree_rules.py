@@ -29,9 +29,8 @@ from spec_math.block_level.tree import Node
 from spec_math.chance import Coin
 from spec_math.scheme import Tokens
 from spec_math.token_level import k_sequential, pooled_priority, recursive
-from spec_math.token_level.decide_k_sequential import decide_k_sequential
-from spec_math.token_level.decide_plan import decide_plan
-from spec_math.token_level.decide_rejection import decide_recursive, decide_without_replacement
+from spec_math.token_level.batch.plan import decide_plan
+from spec_math.token_level.batch.rejection import decide_k_sequential, decide_recursive, decide_without_replacement
 
 DecideTree = Callable[[ArrayCoin, ArrayTree, Rows], Walked]
 """(coin, tree, rows) -> what a batch of trees accepts, and what follows."""

@@ -13,7 +13,7 @@ from spec_math.arrays import Array, array_namespace, is_exact, zeros_like
 from spec_math.block_level.array_tree import places as numbers
 from spec_math.chance import Coin
 from spec_math.scheme import Emission, Tokens
-from spec_math.token_level.array_drafts import Decide, Emitted, Remaining, favourite
+from spec_math.token_level.batch.drafts import Decide, Emitted, Remaining, favourite
 
 Total = Callable[[Array], Array]
 """The sums [B] of masses [B, V]."""
@@ -62,7 +62,7 @@ def decide_merged(decide: Decide, coin: ArrayCoin, tokens: Array, rows: tuple[Ar
     says which.
 
     >>> from spec_math.arrays import exact
-    >>> from spec_math.token_level.decide_rejection import decide_recursive
+    >>> from spec_math.token_level.batch.rejection import decide_recursive
     >>> import numpy as np
     >>> coin, laws = ArrayCoin(exact([["3/4", 0, "1/4"]])), (exact([["1/4", "3/8", "3/8"]]), exact([["1/2", "1/2"]]))
     >>> decide_merged(decide_recursive, coin, np.array([[1]]), laws, np.array([[0, -1]])).token.tolist()

@@ -22,8 +22,8 @@ from spec_math.lossy.distances import divergence
 from spec_math.lossy.logarithm import Interval
 from spec_math.lossy.options import at_least
 from spec_math.token_level import optimal
-from spec_math.token_level.prefix_law import independent
-from spec_math.token_level.ratio_order import ratio_order
+from spec_math.token_level.optimum.prefix_law import independent
+from spec_math.token_level.optimum.ratio_order import ratio_order
 
 STEPS = 40
 

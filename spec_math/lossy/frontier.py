@@ -29,10 +29,10 @@ from spec_math.lossy.options import share
 from spec_math.remembering import remembering
 from spec_math.scheme import Emission, drafted, token_of
 from spec_math.token_level import plan as plans
+from spec_math.token_level.optimum.pools import gains
+from spec_math.token_level.optimum.prefix_law import PrefixLaw, independent
+from spec_math.token_level.optimum.ratio_order import RatioOrder, ratio_order
 from spec_math.token_level.plan import Plan
-from spec_math.token_level.prefix_law import PrefixLaw, independent
-from spec_math.token_level.ratio_order import RatioOrder, ratio_order
-from spec_math.token_level.selection import gains
 
 
 def law(target: Any, draft: Any, k: int, acceptance: Any) -> Array:

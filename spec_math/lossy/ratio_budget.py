@@ -22,9 +22,9 @@ from spec_math.arrays import Array, as_law, is_exact
 from spec_math.lossy import frontier
 from spec_math.lossy.options import at_least
 from spec_math.token_level.draft_law import checked, common_denominator, sets
-from spec_math.token_level.flow import maximum_flow
-from spec_math.token_level.prefix_law import independent
-from spec_math.token_level.ratio_order import ratio_order
+from spec_math.token_level.optimum.prefix_law import independent
+from spec_math.token_level.optimum.ratio_order import ratio_order
+from spec_math.token_level.transport import maximum_flow
 
 
 def acceptance(target: Any, draft: Any, k: int, ratio: Any, both_ways: bool = False) -> Any:

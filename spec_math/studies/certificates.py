@@ -17,7 +17,7 @@ from spec_math.result import Attachment, Column, Curve, Note, Panel, Picture, Re
 from spec_math.scheme import Scheme
 from spec_math.studies.arguments import law_of
 from spec_math.studies.positions.schemes import named_scheme
-from spec_math.token_level import SCHEMES, draft_law, optima, transport
+from spec_math.token_level import SCHEMES, draft_law, optimal, transport
 from spec_math.token_level import certificate as certificates
 from spec_math.token_level.certificate import Certificate
 
@@ -224,7 +224,7 @@ def _schemes(request: LawsRequest, target: Array) -> str:
     if request.table is not None or len(request.drafts) != 1 or len(target) ** _drawn(request) > TERMS:
         return ""
     draft, k, scheme = _law(request.drafts[0], "--draft", request.weights), _drawn(request), _drawing(request)
-    kind = optima.INDEPENDENT if scheme is None else scheme.optimum
+    kind = optimal.INDEPENDENT if scheme is None else scheme.optimum
     same = [scheme for scheme in SCHEMES if scheme.optimum is kind and scheme.drafts in (None, k)]
     kept = [f"{scheme.name} {float(scheme.acceptance(target, draft, k)):.3f}" for scheme in same]
     return f"Of schemes with these drafts, {'; '.join(kept)}." if kept else ""

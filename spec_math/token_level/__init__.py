@@ -1,37 +1,33 @@
-"""Verifiers of one position, a file for each: how drafts are drawn, the program, its closed forms."""
+"""Verifiers of one position, a file for each rule: how drafts are drawn, the program, its closed forms.
 
-from spec_math.scheme import Scheme
-from spec_math.token_level import (
-    bounds,
-    draft_law,
-    greedy,
-    hub,
-    k_sequential,
-    one_hot,
-    optima,
-    optimal,
-    plan,
-    pooled_priority,
-    recursive,
-    sample_and_match,
-    shared_noise,
-    single,
-    transport,
-    without_replacement,
-)
+Modules are loaded when they are first used.
+"""
 
-SCHEMES: tuple[Scheme, ...] = (
-    single.SCHEME,
-    one_hot.SCHEME,
-    sample_and_match.SCHEME,
-    k_sequential.SCHEME,
-    recursive.SCHEME,
-    without_replacement.SCHEME,
-    greedy.SCHEME,
-    hub.SCHEME,
-    pooled_priority.INDEPENDENT,
-    pooled_priority.WITHOUT_REPLACEMENT,
-)
+from typing import TYPE_CHECKING
+
+from spec_math.lazy import lazily
+
+if TYPE_CHECKING:
+    from spec_math.token_level import (
+        bounds,
+        draft_law,
+        greedy,
+        hub,
+        k_sequential,
+        one_hot,
+        optimal,
+        plan,
+        pooled_priority,
+        recursive,
+        sample_and_match,
+        shared_noise,
+        single,
+        transport,
+        without_replacement,
+    )
+    from spec_math.token_level.schemes import SCHEMES
+
+__getattr__ = lazily(__name__, {"spec_math.token_level.schemes": ("SCHEMES",)})
 
 __all__ = [
     "SCHEMES",
@@ -41,7 +37,6 @@ __all__ = [
     "hub",
     "k_sequential",
     "one_hot",
-    "optima",
     "optimal",
     "plan",
     "pooled_priority",
@@ -52,3 +47,7 @@ __all__ = [
     "transport",
     "without_replacement",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

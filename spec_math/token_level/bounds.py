@@ -5,40 +5,19 @@ Source: SpecTr, Theorem 1 and Appendix B.3.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from itertools import combinations_with_replacement
 from math import comb, factorial, prod
 from typing import Any
 
 from spec_math.arrays import as_laws, count, is_exact
-from spec_math.scheme import Scheme, is_index
+from spec_math.scheme import Scheme
 from spec_math.token_level.draft_law import drawn
 from spec_math.token_level.transport import acceptance_of, solve
 from spec_math.verdict import Bracket, Optimal
 
 TERMS = 2_000_000
 """The most terms, subsets times multisets of drafts, that `theorem_1` sums."""
-
-
-def theorem_1_at(target: Any, draft: Any, k: int, subset: Iterable[int]) -> Any:
-    """Return the right side of SpecTr's Theorem 1 at one subset Ω0 of the tokens, a bound on every verifier.
-
-    Σ_{y∈Ω0} min(t(y), 1 − (1 − d(y))^k) + Σ_x min(Π d(x_i), t(S(x) outside Ω0)), over all tuples x of k i.i.d. drafts.
-    Laws [V] of one number type. Source: SpecTr, Theorem 1.
-
-    Raises:
-        TypeError, ValueError: k is not a positive integer, a token of the subset outside the vocabulary; as
-            `arrays.as_laws`.
-
-    >>> theorem_1_at(["2/5", "3/5"], ["3/4", "1/4"], 2, {0, 1})
-    Fraction(67, 80)
-    """
-    t, d, k = _checked(target, draft, k, over_subsets=False)
-    chosen = frozenset(subset)
-    for token in chosen:
-        if not is_index(token) or not 0 <= token < len(t):
-            raise ValueError(f"the subset holds token indices in 0..{len(t) - 1}; got {token!r}")
-    return _right_side(t, d, k, chosen)
 
 
 def theorem_1(target: Any, draft: Any, k: int) -> Any:
@@ -49,14 +28,14 @@ def theorem_1(target: Any, draft: Any, k: int) -> Any:
     which `optimal.acceptance` computes in O(V log V). Laws [V] of one number type.
 
     Raises:
-        ValueError: more than 2·10^6 terms; as `theorem_1_at`.
+        ValueError: more than 2·10^6 terms.
 
     Source: SpecTr, Theorem 1.
 
     >>> theorem_1(["2/5", "3/5"], ["3/4", "1/4"], 2)
     Fraction(67, 80)
     """
-    t, d, k = _checked(target, draft, k, over_subsets=True)
+    t, d, k = _checked(target, draft, k)
     return min(_right_side(t, d, k, frozenset(_members(bits))) for bits in range(2 ** len(t)))
 
 
@@ -91,18 +70,18 @@ def bracket(scheme: Scheme, target: Any, draft: Any, k: int = 1) -> Optimal | Br
     return Bracket(reached, certificate.acceptance)
 
 
-def _checked(target: Any, draft: Any, k: int, over_subsets: bool) -> tuple[list[Any], list[Any], int]:
+def _checked(target: Any, draft: Any, k: int) -> tuple[list[Any], list[Any], int]:
     t, d = as_laws(target, draft)
     if t.ndim != 1:
         raise ValueError(f"Theorem 1 is about one position, laws of shape [V]; got {tuple(t.shape)}")
     k = count(k)
     size = len(t)
     multisets = comb(size + k - 1, k)
-    if multisets > (TERMS >> size if over_subsets else TERMS):
-        what = f"2^{size} subsets times " if over_subsets else ""
+    if multisets > TERMS >> size:
         raise ValueError(
-            f"Theorem 1 at V = {size}, k = {k} is a sum over {what}C({size + k - 1}, {k}) multisets of drafts, more "
-            f"than {TERMS:,}; its least value is the optimum: optimal.acceptance(target, draft, k) gives it at any V"
+            f"Theorem 1 at V = {size}, k = {k} is a sum over 2^{size} subsets times C({size + k - 1}, {k}) multisets "
+            f"of drafts, more than {TERMS:,}; its least value is the optimum: optimal.acceptance(target, draft, k) "
+            "gives it at any V"
         )
     return t.tolist(), d.tolist(), k
 

@@ -1,6 +1,6 @@
 """The law of the drafts, {tokens: mass}: how it is built, checked, and reduced to the law of the drafted set.
 
-Source: SpecTr, Eq. 3 and 4; the laws of sets are worked out here.
+Source: SpecTr, Eq. 3 and 4.
 """
 
 from __future__ import annotations
@@ -57,9 +57,6 @@ def independent_sets(drafts: Sequence[Any]) -> dict[frozenset[int], Any]:
     """Return the law of the SET of independent drafts without writing down their tuples; each draft a law [V].
 
     One draft after another: P(S ∪ {y}) gains P(S)·d_i(y). Sums of positive terms only, so floats lose nothing.
-
-    Raises:
-        TypeError, ValueError: as `independent`.
 
     >>> sorted(independent_sets([["1/4", "3/4"]] * 2).values())
     [Fraction(1, 16), Fraction(3, 8), Fraction(9, 16)]

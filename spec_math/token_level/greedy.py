@@ -1,6 +1,6 @@
 """Greedy drafts: the k − 1 tokens that the draft likes best, and one draw from the rest.
 
-Source: greedy drafts, Hu et al. 2025; program and closed forms are worked out here.
+Source: greedy drafts, Hu et al. 2025.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from spec_math.arrays import as_law as checked
 from spec_math.chance import Coin
 from spec_math.distribution import as_probability, capped_ratio, descending_rank, residual_of
 from spec_math.scheme import Emission, Optimum, Proven, Scheme, Tokens, drafted, token_of
-from spec_math.token_level import decide_rejection
+from spec_math.token_level.batch import rejection
 from spec_math.token_level.streamed import Chunk
 from spec_math.token_level.without_replacement import without
 
@@ -124,7 +124,7 @@ SCHEME = Scheme(
     acceptance,
     test_acceptance,
     emit,
-    decide=decide_rejection.decide_greedy,
+    decide=rejection.decide_greedy,
     coins=lambda _: 2,
     distinct=True,
     optimum=OPTIMUM,

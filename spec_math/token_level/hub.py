@@ -9,7 +9,8 @@ from spec_math.arrays import as_laws, positive_part
 from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio, normalised
 from spec_math.scheme import Emission, Optimum, Proven, Reads, Scheme, Tokens, drafted, token_of
-from spec_math.token_level import decide_hub, greedy
+from spec_math.token_level import greedy
+from spec_math.token_level.batch import rejection
 from spec_math.token_level.streamed import Chunk
 from spec_math.token_level.without_replacement import without
 
@@ -92,7 +93,7 @@ SCHEME = Scheme(
     verify,
     acceptance,
     emit=emit,
-    decide=decide_hub.decide_hub,
+    decide=rejection.decide_hub,
     reads=Reads(favourite=True),
     coins=lambda _: 3,
     distinct=True,

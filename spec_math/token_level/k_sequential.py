@@ -10,16 +10,16 @@ import numpy as np
 
 from spec_math.arrays import Array, array_namespace, as_laws, count, divide, is_exact, ones_like
 from spec_math.chance import Coin
-from spec_math.distribution import as_probability, capped_ratio, excess
+from spec_math.distribution import as_probability, capped_ratio
 from spec_math.remembering import remembering
 from spec_math.scheme import Emission, Parameter, Proven, Scheme, drafted, draw_independent, token_of
-from spec_math.token_level import decide_k_sequential, optima
-from spec_math.token_level.least_gamma import STEPWISE, column, f_of_excess, least, none_of, scaled
-from spec_math.token_level.least_gamma import beta as beta
-from spec_math.token_level.least_gamma import f as f
-from spec_math.token_level.least_gamma import gamma_star as gamma_star
-from spec_math.token_level.least_gamma import is_feasible as is_feasible
-from spec_math.token_level.prefix_law import mixed_powers
+from spec_math.token_level import optimal
+from spec_math.token_level.batch.rejection import decide_k_sequential
+from spec_math.token_level.excess import STEPWISE, Excess, column, is_feasible, least, none_of, scaled
+from spec_math.token_level.excess import beta as beta
+from spec_math.token_level.excess import f as f
+from spec_math.token_level.excess import gamma_star as gamma_star
+from spec_math.token_level.optimum.prefix_law import mixed_powers
 from spec_math.token_level.streamed import Chunk
 
 draw = draw_independent
@@ -70,7 +70,7 @@ def acceptance(target: Any, draft: Any, k: int, gamma: Any = None) -> Any:
     The bracket is the probability that every draft is rejected and y is among them. It adds nothing at γ*.
 
     Raises:
-        ValueError: γ below γ*, naming f(γ); as `arrays.as_laws`.
+        ValueError: γ below γ*, naming f(γ).
 
     >>> acceptance(["1/2", "1/2"], ["1/2", "1/2"], 2, 2)
     Fraction(15, 16)
@@ -92,7 +92,7 @@ def test_acceptance(target: Any, draft: Any, k: int, gamma: Any = None) -> Any:
     """Return p_acc = 1 − (1 − β(γ))^k, the probability that a test accepts, for laws [..., V]; γ None means γ*.
 
     Raises:
-        ValueError: γ below γ*, naming f(γ); as `arrays.as_laws`.
+        ValueError: γ below γ*, naming f(γ).
 
     >>> test_acceptance(["1/2", "1/2"], ["1/2", "1/2"], 2, 2)
     Fraction(3, 4)
@@ -103,22 +103,6 @@ def test_acceptance(target: Any, draft: Any, k: int, gamma: Any = None) -> Any:
     xp = array_namespace(t)
     # Where rounding takes β above 1, no power of 1 − β lies further from 0.
     return as_probability(1 - none_of(xp.sum(xp.minimum(d, t / column(gamma)), axis=-1), k), t, d)
-
-
-def is_valid(target: Any, draft: Any, k: int, gamma: Any) -> Any:
-    """Say whether K-SEQ at γ is lossless: max over t > 0 of min(d/t, 1/γ) · p_acc ≤ β, which f(γ) ≤ 0 implies.
-
-    Laws [..., V]. The converse of f(γ) ≤ 0 fails only where nothing is gained by it.
-
-    Raises:
-        TypeError, ValueError: k is not a positive integer; as `arrays.as_laws`.
-
-    >>> is_valid([1, 0], ["1/2", "1/2"], 2, 1), f([1, 0], ["1/2", "1/2"], 2, 1) <= 0
-    (True, False)
-    """
-    t, d = as_laws(target, draft)
-    passed = array_namespace(t).minimum(d, t / column(scaled(t, gamma)))
-    return bool((_left_over(t, passed, count(k)) >= 0).all())
 
 
 def _left_over(t: Array, passed: Array, k: int) -> Array:
@@ -137,7 +121,7 @@ def _left_over(t: Array, passed: Array, k: int) -> Array:
 
 def _valid(t: Array, d: Array, k: int, gamma: Any) -> Any:
     gamma = scaled(t, gamma)
-    value = f_of_excess(excess(t, d, gamma), k, gamma)
+    value = Excess.of_laws(t, d).f(k, gamma)
     # Floats compute f to within k(V + 4) roundings, so that a γ* from another order of summation is not refused.
     slack = 0 if is_exact(t) else k * (t.shape[-1] + 4) * array_namespace(t).finfo(t.dtype).eps
     valid = (gamma >= 1) & (value <= slack)
@@ -191,10 +175,10 @@ SCHEME = Scheme(
     acceptance,
     test_acceptance,
     emit,
-    decide=decide_k_sequential.decide_k_sequential,
+    decide=decide_k_sequential,
     coins=lambda k: k + 1,
     short_name="K-SEQ",
-    optimum=optima.INDEPENDENT,
+    optimum=optimal.INDEPENDENT,
     streamed=Chunk.k_sequential,
     monotone=True,
     parameter=Parameter("γ", "every γ with f(γ) ≤ 0", is_feasible),

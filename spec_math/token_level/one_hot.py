@@ -14,7 +14,7 @@ from spec_math.arrays import as_law as checked
 from spec_math.chance import Coin
 from spec_math.distribution import as_probability, residual_of
 from spec_math.scheme import Emission, Optimum, Proven, Reads, Scheme, Tokens, is_index, the_token, token_of
-from spec_math.token_level import decide_rejection
+from spec_math.token_level.batch import rejection
 from spec_math.token_level.streamed import Chunk
 
 
@@ -58,8 +58,7 @@ verify = token_of(emit)
 def acceptance(target: Any, draft: Any, k: int = 1) -> Any:  # noqa: ARG001
     """Return t(first maximum of d), the acceptance of laws [..., V]; the residual leaves the draft out.
 
-    Raises:
-        TypeError, ValueError: as `arrays.as_laws`.
+    Units: a probability.
 
     >>> acceptance(["1/4", "3/4"], ["2/3", "1/3"])
     Fraction(1, 4)
@@ -87,7 +86,7 @@ SCHEME = Scheme(
     verify,
     acceptance,
     emit=emit,
-    decide=decide_rejection.decide_one_hot,
+    decide=rejection.decide_one_hot,
     reads=Reads(draft=False),
     coins=lambda _: 2,
     drafts=1,

@@ -7,7 +7,7 @@ drafts without replacement, a best H is a prefix of the tokens with d > 0 sorted
 Here are the values and their certificates; `plan` and `verify` reach them, `acceptance_of` is the optimum of any law of
 drafts.
 
-Source: SpecTr, Eq. 3; the prefix rules and the plan are worked out here.
+Source: SpecTr, Eq. 3.
 """
 
 from __future__ import annotations
@@ -20,19 +20,20 @@ import numpy as np
 
 from spec_math.arrays import Array, as_laws, count, is_exact, number_type
 from spec_math.common_denominator import Counts
-from spec_math.kernels import kernel
+from spec_math.distribution import overlap
+from spec_math.scheme import Optimum
+from spec_math.token_level.optimum import prefix_law
+from spec_math.token_level.optimum.prefix_law import mixed_powers, outsides_without_replacement
+from spec_math.token_level.optimum.ratio_order import best_prefixes, by_exact_ratio, ratio_order
 from spec_math.token_level.plan import Plan as Plan
 from spec_math.token_level.plan import emit as emit
 from spec_math.token_level.plan import plan as plan
 from spec_math.token_level.plan import plan_without_replacement as plan_without_replacement
 from spec_math.token_level.plan import verify as verify
-from spec_math.token_level.prefix_law import mixed_powers, outsides_without_replacement
-from spec_math.token_level.ratio_order import by_exact_ratio, ratio_order
+from spec_math.token_level.streamed import Chunk
 from spec_math.token_level.transport import acceptance_of as acceptance_of
 
 UNIT = 2.0**-53
-_STEPWISE = 32
-"""Up to this k the float search raises powers step by step; beyond it, it takes logarithms."""
 
 
 class _Best(NamedTuple):
@@ -52,7 +53,7 @@ def acceptance(target: Any, draft: Any, k: int) -> Any:
     sums. Torch laws are moved to NumPy float64; the result is a float64 tensor on their device, without a gradient.
 
     Raises:
-        TypeError, ValueError: k is not a positive integer; as `arrays.as_laws`.
+        TypeError, ValueError: k is not a positive integer.
 
     >>> acceptance(["2/5", "3/5"], ["3/4", "1/4"], 2)
     Fraction(67, 80)
@@ -78,9 +79,6 @@ def acceptance_without_replacement(target: Any, draft: Any, k: int) -> Any:
     Where k exceeds the draft's support, S is the whole support. Laws [..., V] of one number type, or two `Counts`; a
     probability [...], never below `acceptance`. Exact on Fractions, by recursion over drawn sets. On float64 to the
     accuracy of `prefix_law.without_replacement`; O(V log V) for k = 2. Torch as `acceptance`.
-
-    Raises:
-        TypeError, ValueError: as `arrays.as_laws` and `prefix_law.without_replacement`.
 
     >>> acceptance_without_replacement(["2/5", "3/5"], ["3/4", "1/4"], 2)
     Fraction(1, 1)
@@ -138,8 +136,7 @@ def _independent(target: Any, draft: Any, ks: list[int]) -> list[_Best]:
         return _by_counts(Counts.of(target), Counts.of(draft), ks)
     order = ratio_order(target, draft)
     ascending = np.array(sorted(set(ks)), dtype=np.int64)
-    values, places = np.full(len(ascending), np.inf), np.zeros(len(ascending), dtype=np.int64)
-    _search(order.draft_below, order.draft_above, order.target_below, ascending, values, places)
+    values, places = best_prefixes(order, ascending)
     where = np.searchsorted(ascending, ks)
     return [_Best(values[i], order.tokens[: places[i]]) for i in where]
 
@@ -189,29 +186,6 @@ def _without_replacement(target: Any, draft: Any, ks: tuple[int, ...]) -> list[_
     return found
 
 
-@kernel
-def _search(below: Any, above: Any, target_below: Any, ks: Any, values: Any, places: Any) -> None:
-    """Find for each k, ascending, the least 1 − P^k + T over the prefixes: sums of terms ≥ 0, no difference.
-
-    1 − P^k = (1 − P)·Σ_{j<k} P^j for small k; for large k through the logarithm of whichever of P and 1 − P is small.
-    """
-    for i in range(len(below)):
-        power, total, reached = 1.0, 1.0, 1
-        for which in range(len(ks)):
-            if ks[which] > _STEPWISE:
-                logarithm = np.log1p(-above[i]) if above[i] < 0.5 else np.log(below[i])
-                outside = -np.expm1(ks[which] * logarithm)
-            else:
-                while reached < ks[which]:
-                    power *= below[i]
-                    total += power
-                    reached += 1
-                outside = above[i] * total
-            cut = outside + target_below[i]
-            if cut < values[which]:
-                values[which], places[which] = cut, i
-
-
 def _values(target: Any, draft: Any, best: Callable[[Any, Any], list[_Best]], size: int) -> tuple[Any, ...]:
     if isinstance(target, Counts) or isinstance(draft, Counts):
         return tuple(found.value for found in best(*_counts(target, draft)))
@@ -259,3 +233,17 @@ def _counts(target: Any, draft: Any) -> tuple[Counts, Counts]:
             f"target and draft must have one vocabulary; target has {len(target)} tokens, draft has {len(draft)}"
         )
     return target, draft
+
+
+def _one(target: Any, draft: Any, k: int) -> Any:  # noqa: ARG001 - one draft, whatever k is
+    return overlap(target, draft)
+
+
+ONE = Optimum("one draft", _one, None, Chunk.overlap)
+INDEPENDENT = Optimum("i.i.d. drafts", acceptance, acceptances, Chunk.optimum)
+WITHOUT_REPLACEMENT = Optimum(
+    "without replacement",
+    acceptance_without_replacement,
+    acceptances_without_replacement,
+    most=prefix_law.MOST,
+)

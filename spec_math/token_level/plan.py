@@ -1,6 +1,6 @@
 """The pooled-priority plan: an exactly optimal verifier of k i.i.d. drafts, or of k drafts without replacement.
 
-Source: SpecTr, Eq. 3, for the problem; the construction is worked out here.
+Source: SpecTr, Eq. 3, for the problem.
 """
 
 from __future__ import annotations
@@ -16,12 +16,11 @@ from spec_math.chance import Coin, Cumulative
 from spec_math.distribution import normalised
 from spec_math.notebook import card, law_table
 from spec_math.scheme import Emission, Tokens, drafted, token_of
-from spec_math.token_level import pool_lemma, prefix_law
-from spec_math.token_level.clock_moments import Moments, moments
-from spec_math.token_level.knot_mixture import KnotMixture, knot_mixture
-from spec_math.token_level.prefix_law import PrefixLaw
-from spec_math.token_level.ratio_order import RatioOrder, ratio_order
-from spec_math.token_level.selection import gains, selection_ratios
+from spec_math.token_level.optimum import pool_lemma, prefix_law
+from spec_math.token_level.optimum.pool_lemma import Moments, moments
+from spec_math.token_level.optimum.pools import KnotMixture, gains, knot_mixture, selection_ratios
+from spec_math.token_level.optimum.prefix_law import PrefixLaw
+from spec_math.token_level.optimum.ratio_order import RatioOrder, ratio_order
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +88,7 @@ def plan(target: Any, draft: Any, k: int) -> Plan:
     laws are those that a coin draws from these masses, in proportion to their own sums (torch laws are moved to NumPy).
 
     Raises:
-        TypeError, ValueError: k is not a positive integer; laws of more than one position; as `arrays.as_laws`.
+        TypeError, ValueError: k is not a positive integer; laws of more than one position.
 
     >>> prepared = plan(["2/5", "3/5"], ["3/4", "1/4"], 2)
     >>> prepared.acceptance, prepared.selection.tolist()

@@ -1,6 +1,6 @@
 """The pooled-priority plan as two schemes: it drafts, prepares its plan for the laws at hand, and verifies.
 
-Source: SpecTr, Eq. 3, for the problem; the construction is worked out here.
+Source: SpecTr, Eq. 3, for the problem.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from spec_math.arrays import Array, asarray, is_exact
 from spec_math.chance import Coin
 from spec_math.remembering import remembering
 from spec_math.scheme import Emission, Proven, Reads, Scheme, draw_independent, token_of
-from spec_math.token_level import decide_plan, optima, optimal, plan, without_replacement
+from spec_math.token_level import optimal, plan, without_replacement
+from spec_math.token_level.batch.plan import decide_plan
 from spec_math.token_level.plan import Plan
 from spec_math.token_level.streamed import Chunk
 
@@ -63,10 +64,10 @@ INDEPENDENT = Scheme(
     verify,
     optimal.acceptance,
     emit=emit,
-    optimum=optima.INDEPENDENT,
+    optimum=optimal.INDEPENDENT,
     streamed=Chunk.optimum,
     monotone=True,
-    decide=decide_plan.decide_plan,
+    decide=decide_plan,
     reads=Reads(order=True),
     coins=lambda _: 4,
     proven=Proven(
@@ -82,7 +83,7 @@ WITHOUT_REPLACEMENT = Scheme(
     optimal.acceptance_without_replacement,
     emit=emit_without_replacement,
     short_name="plan, no replacement",
-    optimum=optima.WITHOUT_REPLACEMENT,
+    optimum=optimal.WITHOUT_REPLACEMENT,
     monotone=True,
     coins=lambda k: k + 2,
     distinct=True,

@@ -1,19 +1,19 @@
 """Recursive rejection sampling: each of k i.i.d. drafts is tested against what the earlier ones left (SpecInfer).
 
-Source: SpecInfer, multi-step speculative sampling; the telescoped form is worked out here.
+Source: SpecInfer, multi-step speculative sampling.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from functools import partial
 from typing import Any
 
-from spec_math.arrays import as_laws, count
+from spec_math.arrays import as_laws
 from spec_math.chance import Coin
-from spec_math.distribution import as_probability, capped_ratio, excess, residual_of
+from spec_math.distribution import as_probability, capped_ratio, residual_of
 from spec_math.scheme import Emission, Proven, Reads, Scheme, drafted, draw_independent, token_of
-from spec_math.token_level import decide_rejection, optima
+from spec_math.token_level import optimal
+from spec_math.token_level.batch import rejection
+from spec_math.token_level.excess import Excess
 from spec_math.token_level.streamed import Chunk
 
 draw = draw_independent
@@ -48,45 +48,15 @@ verify = token_of(emit)
 def acceptance(target: Any, draft: Any, k: int) -> Any:
     """Return the acceptance, 1 − Π (1 − Σ min(r_i, d)), for laws [..., V]: as a rejected x has r(x) = 0, by a test.
 
-    Every residual is r_i ∝ (t − λ_i d)+, with λ_1 = 0 and λ_{i+1} = λ_i + E(λ_i), E the `excess`; the product
-    telescopes to E(λ_{k+1}).
+    The product is E(λ_{k+1}), with λ_1 = 0 and λ_{i+1} = λ_i + E(λ_i) for the excess E (`Excess.rejections`).
 
-    Raises:
-        TypeError, ValueError: k is not a positive integer; as `arrays.as_laws`.
+    Units: a probability.
 
     >>> acceptance(["1/4", "3/4"], ["1/2", "1/2"], 2)
     Fraction(7, 8)
     """
     t, d = as_laws(target, draft)
-    return as_probability(acceptance_by(partial(excess, t, d), k, 1 - excess(t, d, 0)), t, d, k)
-
-
-def acceptance_by(excess_at: Callable[[Any], Any], k: int, start: Any = 0) -> Any:
-    """Return the same probability from the excess of a pair alone, as a function of the scale.
-
-    >>> from spec_math.arrays import exact
-    >>> acceptance_by(partial(excess, exact(["1/4", "3/4"]), exact(["1/2", "1/2"])), 1)
-    Fraction(3, 4)
-    """
-    return 1 - rejections_by(excess_at, k, start)[-1]
-
-
-def rejections_by(excess_at: Callable[[Any], Any], k: int, start: Any = 0) -> list[Any]:
-    """Return the probabilities that the first 1, 2, …, k tests all reject, E(λ_2), …, E(λ_{k+1}), from the excess.
-
-    Raises:
-        TypeError, ValueError: k is not a positive integer.
-
-    >>> from spec_math.arrays import exact
-    >>> rejections_by(partial(excess, exact(["1/4", "3/4"]), exact(["1/2", "1/2"])), 2)
-    [Fraction(1, 4), Fraction(1, 8)]
-    """
-    scale, left, rejections = start, excess_at(start), list[Any]()
-    for _ in range(count(k)):
-        scale = scale + left
-        left = excess_at(scale)
-        rejections.append(left)
-    return rejections
+    return as_probability(1 - Excess.of_laws(t, d).rejections((k,))[-1], t, d, k)
 
 
 SCHEME = Scheme(
@@ -95,10 +65,10 @@ SCHEME = Scheme(
     verify,
     acceptance,
     emit=emit,
-    decide=decide_rejection.decide_recursive,
+    decide=rejection.decide_recursive,
     reads=Reads(drafters=True),
     coins=lambda k: k + 1,
-    optimum=optima.INDEPENDENT,
+    optimum=optimal.INDEPENDENT,
     streamed=Chunk.recursive,
     monotone=True,
     proven=Proven(

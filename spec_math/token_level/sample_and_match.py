@@ -12,7 +12,8 @@ from spec_math.arrays import as_law as checked
 from spec_math.chance import Coin
 from spec_math.distribution import as_probability
 from spec_math.scheme import Emission, Proven, Reads, Scheme, the_token, token_of
-from spec_math.token_level import decide_rejection, optima
+from spec_math.token_level import optimal
+from spec_math.token_level.batch import rejection
 from spec_math.token_level.single import draw as draw
 from spec_math.token_level.streamed import Chunk
 
@@ -40,8 +41,7 @@ verify = token_of(emit)
 def acceptance(target: Any, draft: Any, k: int = 1) -> Any:  # noqa: ARG001
     """Return Σ t·d, the acceptance of laws [..., V]: draw and draft are one token.
 
-    Raises:
-        TypeError, ValueError: as `arrays.as_laws`.
+    Units: a probability.
 
     >>> acceptance(["1/4", "3/4"], ["1/3", "2/3"])
     Fraction(7, 12)
@@ -56,11 +56,11 @@ SCHEME = Scheme(
     verify,
     acceptance,
     emit=emit,
-    decide=decide_rejection.decide_match,
+    decide=rejection.decide_match,
     reads=Reads(draft=False),
     coins=lambda _: 1,
     drafts=1,
-    optimum=optima.ONE,
+    optimum=optimal.ONE,
     streamed=Chunk.match,
     proven=Proven(
         lossless=((2, 1, 0.1), (3, 1, 0.1), (4, 1, 0.1)),

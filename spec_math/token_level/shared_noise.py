@@ -5,7 +5,7 @@ least min_k E[k, y]/t(y). Nothing is accepted or rejected; a draft is met where 
 emitted looks at the noise and the target alone: another drafter changes the speed and not one token.
 
 Source: Daliri, Musco and Suresh 2024, "Coupling without communication" (one draft); Rowan, Phan and Khisti 2025,
-"List-level distribution coupling" (k drafts), both by their abstracts: integrals and proofs are worked out here.
+"List-level distribution coupling" (k drafts), both by their abstracts.
 """
 
 from __future__ import annotations
@@ -31,9 +31,6 @@ draw = draw_independent
 def race(noise: Any, target: Any, draft: Any) -> tuple[Tokens, int]:
     """Return the drafts and the emitted token of given noise [k, V], numbers > 0, for float laws [V].
 
-    Raises:
-        TypeError, ValueError: as `arrays.as_laws`.
-
     >>> race([[1.0, 2.0]], [0.25, 0.75], [0.5, 0.5])
     ((0,), 1)
     """
@@ -49,7 +46,7 @@ def verify(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
     The law: `joint`, divided by the mass of the drafts. Its cost is V^k: it is for judging, and `race` for decoding.
 
     Raises:
-        ValueError: a draft without draft mass; as `arrays.as_laws`.
+        ValueError: a draft without draft mass.
 
     >>> from spec_math.chance import law
     >>> law(lambda coin: verify(coin, (0,), ["1/4", "3/4"], ["1/2", "1/2"])) == {0: 1 / 2, 1: 1 / 2}
@@ -70,7 +67,7 @@ def joint(target: Any, draft: Any, k: int) -> dict[tuple[Tokens, int], Any]:
     t(z)); as M is linear between the ratios t/d, integrals over s and then over v are sums of fractions. Laws [V].
 
     Raises:
-        TypeError, ValueError: k is not a positive integer; as `arrays.as_laws`.
+        TypeError, ValueError: k is not a positive integer.
 
     >>> joint(["1/4", "3/4"], ["1/2", "1/2"], 1)[(0,), 0]
     Fraction(1, 4)
@@ -92,7 +89,7 @@ def acceptance(target: Any, draft: Any, k: int) -> Any:
     draft is y where all noise is at least v·t: (2V)^(k−1) terms a token, exact on Fractions.
 
     Raises:
-        TypeError, ValueError: k is not a positive integer; as `arrays.as_laws`.
+        TypeError, ValueError: k is not a positive integer.
 
     >>> acceptance(["1/4", "3/4"], ["1/2", "1/2"], 1), acceptance(["1/4", "3/4"], ["1/2", "1/2"], 2)
     (Fraction(3, 4), Fraction(9, 10))
@@ -123,7 +120,7 @@ def least(target: Any, draft: Any, k: int) -> Any:
     draft. O(V log V), laws [V]; units: a probability.
 
     Raises:
-        TypeError, ValueError: k is not a positive integer; as `arrays.as_laws`.
+        TypeError, ValueError: k is not a positive integer.
 
     Source: the list matching lemma of Rowan, Phan and Khisti 2025, as derived here.
 

@@ -9,7 +9,8 @@ from spec_math.arrays import as_laws
 from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio, overlap, residual_of
 from spec_math.scheme import Emission, Proven, Scheme, Tokens, drafted, the_token, token_of
-from spec_math.token_level import decide_rejection, optima
+from spec_math.token_level import optimal
+from spec_math.token_level.batch import rejection
 from spec_math.token_level.streamed import Chunk
 
 
@@ -66,10 +67,10 @@ SCHEME = Scheme(
     verify,
     acceptance,
     emit=emit,
-    decide=decide_rejection.decide_recursive,
+    decide=rejection.decide_recursive,
     coins=lambda _: 2,
     drafts=1,
-    optimum=optima.ONE,
+    optimum=optimal.ONE,
     streamed=Chunk.overlap,
     proven=Proven(
         lossless=((2, 1, 0.1), (3, 1, 0.1), (4, 1, 0.5), (5, 1, 3.5)),

@@ -1,16 +1,22 @@
-"""Closed forms of the schemes over chunks of float laws, by the excess profile: a pass over V for all schemes and k."""
+"""Closed forms of the schemes over chunks of float laws that are read from a file, for all schemes and k at once."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
-from spec_math.token_level.excess_profile import STEPWISE
-from spec_math.token_level.favourites import find
-from spec_math.token_level.ratio_buckets import FLOAT, buckets_of, gather, ranged
-from spec_math.token_level.row_answers import answer
+from spec_math.kernels import kernel
+from spec_math.token_level.excess import STEPWISE, Excess
+from spec_math.token_level.optimum.ratio_order import best_prefixes, ratio_order
+
+FLOAT = np.ndarray[Any, np.dtype[np.float64]]
 
 BOTH = tuple[FLOAT, FLOAT]
 """Acceptance and test acceptance [n]."""
+
+LEAST_SUM, LARGEST_SUM = 2.0**-400, 2.0**400
+"""Rows with sums beyond these are scaled by a power of two first, so that no product of two masses leaves range."""
 
 
 def rounding(size: int, k: int) -> float:
@@ -20,8 +26,8 @@ def rounding(size: int, k: int) -> float:
     Recursive rejection adds E's error to λ at each step; but E falls with slope −B, which does not grow, so that λ is
     never off by more than 1/B times that error, however many the steps, nor E by more than twice its own. K-SEQ's
     acceptance at γ is within |f(γ)| of that at γ*; f is off by E's error and, as k/γ*·(1 − β)^(k−1) ≤ 2, by as much for
-    its power, where that is taken through a logarithm, and by k times as much for a product; the bracket costs its
-    relative width 2^-40 at most. The optimum is 1 − (P^k − T), its power likewise.
+    its power, where that is taken through a logarithm, and by k times as much for a product; the bracket costs less
+    than 2^-40. The optimum is 1 − (P^k − T), its power likewise.
 
     >>> rounding(1000, 10**6) == rounding(1000, 100) < 1e-11
     True
@@ -30,10 +36,10 @@ def rounding(size: int, k: int) -> float:
 
 
 class Chunk:
-    """Every scheme's answers at the positions of one chunk, `capacity` of them at most.
+    """Every scheme's answers at the positions of one chunk, `capacity` of them at most, for the numbers of drafts ks.
 
-    Target and draft masses [n, V], not yet divided by their sums, are taken in a few rows at a time: a row is gathered,
-    asked everything and left while it is in cache. `ks` are the numbers of drafts that can be asked for.
+    Target and draft masses [n, V] are not yet divided by their sums. Each method returns (acceptance, test acceptance)
+    [n] of its scheme.
 
     >>> chunk = Chunk(2, (1, 2))
     >>> chunk.take(np.array([[1.0, 3.0]]), np.array([[1.0, 1.0]]))
@@ -43,11 +49,8 @@ class Chunk:
 
     def __init__(self, size: int, ks: tuple[int, ...], capacity: int = 64) -> None:
         # SpecHub's two drafts are asked whatever the ks are.
-        self.ks = tuple(sorted({*ks, 2}))
-        self.rows = 0
-        self._buckets = buckets_of(size)
+        self.ks, self.size, self.rows = tuple(sorted({*ks, 2})), size, 0
         self._numbers = np.array(self.ks)
-        self._favourites = np.empty(min(max(self.ks), size), dtype=np.int64)
         self._overall, self._by_k = np.empty((capacity, 3)), np.empty((capacity, 5, len(self.ks)))
 
     def take(self, targets: FLOAT, drafts: FLOAT) -> None:
@@ -55,119 +58,107 @@ class Chunk:
 
         Raises:
             ValueError: more positions than the capacity left; a row without a positive, finite mass.
-
-        >>> chunk = Chunk(2, (1,))
-        >>> chunk.take(np.array([[1.0, 1.0]]), np.array([[1.0, 1.0]]))
-        >>> chunk.rows
-        1
         """
         first, last = self.rows, self.rows + len(targets)
         if last > len(self._overall):
             raise ValueError(f"a chunk of {len(self._overall)} positions cannot take {last}; clear it first")
-        for row, target, draft in zip(range(first, last), targets, drafts, strict=True):
-            self._ask(target, draft, self._overall[row], self._by_k[row])
+        t, d = _laws(targets), _laws(drafts)
+        overall, by_k = self._overall[first:last], self._by_k[first:last]
+        overall[:, 1] = np.take_along_axis(t, d.argmax(axis=1)[:, None], 1)[:, 0]
+        overall[:, 2] = (t * d).sum(axis=1)
+        for row, (target, draft) in enumerate(zip(t, d, strict=True)):
+            order = ratio_order(target, draft)
+            excess = Excess.of_order(order)
+            overall[row, 0] = excess.overlap
+            by_k[row, 0] = [1 - excess.none_accepted(k) for k in self.ks]
+            by_k[row, 1] = best_prefixes(order, self._numbers)[0]
+            by_k[row, 4] = excess.rejections(self.ks)
+        _greedy(t, d, self.ks, by_k)
         self.rows = last
 
     def clear(self) -> None:
-        """Forget all positions.
-
-        >>> chunk = Chunk(1, (1,))
-        >>> chunk.take(np.ones((2, 1)), np.ones((2, 1)))
-        >>> chunk.clear()
-        >>> chunk.rows
-        0
-        """
+        """Forget all positions."""
         self.rows = 0
 
     def overlap(self, k: int) -> BOTH:  # noqa: ARG002 - one draft
-        """Return (acceptance, test acceptance) [n] of maximal coupling, and so do all below for their schemes.
-
-        >>> chunk = Chunk(2, (1,))
-        >>> chunk.take(np.array([[1.0, 3.0]]), np.array([[1.0, 1.0]]))
-        >>> chunk.overlap(1)[0].tolist()
-        [0.75]
-        """
+        """Maximal coupling."""
         return _both(self._overall[: self.rows, 0])
 
     def favourite(self, k: int) -> BOTH:  # noqa: ARG002 - one draft
-        """Return t(first maximum of d): a one-hot draft.
-
-        >>> chunk = Chunk(2, (1,))
-        >>> chunk.take(np.array([[1.0, 3.0]]), np.array([[1.0, 1.0]]))
-        >>> chunk.favourite(1)[0].tolist()
-        [0.25]
-        """
+        """A one-hot draft: t(first maximum of d)."""
         return _both(self._overall[: self.rows, 1])
 
     def match(self, k: int) -> BOTH:  # noqa: ARG002 - one draft
-        """Return Σ t·d: sample and match.
-
-        >>> chunk = Chunk(2, (1,))
-        >>> chunk.take(np.array([[1.0, 3.0]]), np.array([[1.0, 1.0]]))
-        >>> chunk.match(1)[0].tolist()
-        [0.5]
-        """
+        """Sample and match: Σ t·d."""
         return _both(self._overall[: self.rows, 2])
 
     def k_sequential(self, k: int) -> BOTH:
-        """Return K-SEQ's at γ*.
-
-        >>> chunk = Chunk(2, (2,))
-        >>> chunk.take(np.array([[1.0, 1.0]]), np.array([[1.0, 1.0]]))
-        >>> chunk.k_sequential(2)[0].tolist()
-        [1.0]
-        """
+        """K-SEQ at γ*."""
         return _both(self._at(0, k))
 
     def optimum(self, k: int) -> BOTH:
-        """Return the optimum of k i.i.d. drafts.
-
-        >>> chunk = Chunk(2, (2,))
-        >>> chunk.take(np.array([[0.4, 0.6]]), np.array([[0.75, 0.25]]))
-        >>> chunk.optimum(2)[0].round(6).tolist()
-        [0.8375]
-        """
+        """The optimum of k i.i.d. drafts."""
         return _both(self._at(1, k))
 
     def greedy(self, k: int) -> BOTH:
-        """Return what greedy drafts accept: t(Top) added to the drawn draft's test, and that test alone.
-
-        >>> chunk = Chunk(2, (2,))
-        >>> chunk.take(np.array([[0.25, 0.75]]), np.array([[0.75, 0.25]]))
-        >>> [found.tolist() for found in chunk.greedy(2)]
-        [[1.0], [0.75]]
-        """
+        """Greedy drafts: t(Top) added to the drawn draft's test, and that test alone."""
         return self._at(3, k) + self._at(2, k), self._at(3, k)
 
     def hub(self, k: int) -> BOTH:  # noqa: ARG002 - two drafts
-        """Return SpecHub's: its sets are those of two greedy drafts.
-
-        >>> chunk = Chunk(2, (1,))
-        >>> chunk.take(np.array([[0.25, 0.75]]), np.array([[0.75, 0.25]]))
-        >>> chunk.hub(1)[0].tolist()
-        [1.0]
-        """
+        """SpecHub: its sets are those of two greedy drafts."""
         return _both(self.greedy(2)[0])
 
     def recursive(self, k: int) -> BOTH:
-        """Return recursive rejection's.
-
-        >>> chunk = Chunk(2, (2,))
-        >>> chunk.take(np.array([[1.0, 3.0]]), np.array([[1.0, 1.0]]))
-        >>> chunk.recursive(2)[0].tolist()
-        [0.875]
-        """
+        """Recursive rejection."""
         return _both(1 - self._at(4, k))
 
     def _at(self, which: int, k: int) -> FLOAT:
         return self._by_k[: self.rows, which, self.ks.index(k)]
 
-    def _ask(self, target: FLOAT, draft: FLOAT, overall: FLOAT, by_k: FLOAT) -> None:
-        target, draft, total_t, total_d, product = ranged(target, draft)
-        gathered = gather(target, draft, total_t, total_d, self._buckets)
-        sums = total_t, total_d, product, find(draft, self._favourites)
-        answer(self._numbers, (target, draft), self._favourites, sums, gathered, (overall, by_k))
-
 
 def _both(values: FLOAT) -> BOTH:
     return values, values
+
+
+def _laws(masses: FLOAT) -> FLOAT:
+    """Divide rows [n, V] by their sums, scaled by a power of two first where these would leave range."""
+    with np.errstate(over="ignore"):
+        sums = masses.sum(axis=1, keepdims=True)
+    if not bool(((sums > LEAST_SUM) & (sums < LARGEST_SUM)).all()):
+        largest = masses.max(axis=1, keepdims=True)
+        if not bool(((largest > 0) & np.isfinite(largest)).all()):
+            raise ValueError("masses in proportion to which there is a law have a positive, finite largest one")
+        masses = np.ldexp(masses, -np.frexp(largest)[1])
+        sums = masses.sum(axis=1, keepdims=True)
+    return masses / sums
+
+
+def _greedy(t: FLOAT, d: FLOAT, ks: tuple[int, ...], by_k: FLOAT) -> None:
+    """Fill t(Top) and the test of the drawn draft, one more favourite fixed at a time."""
+    rest, top, rows = d.copy(), np.zeros(len(d)), np.arange(len(d))
+    support, fixed = (d > 0).sum(axis=1), 0
+    for place, k in enumerate(ks):
+        # The last token of a draft is drawn, not fixed.
+        while fixed < min(k, support.max()) - 1:
+            fixed += 1
+            some = rows[fixed < support]
+            best = rest.argmax(axis=1)[some]
+            top[some] += t[some, best]
+            rest[some, best] = 0.0
+        by_k[:, 2, place] = top
+        by_k[:, 3, place] = np.minimum(t, _laws(rest)).sum(axis=1)
+
+
+@kernel(fastmath={"reassoc", "contract"})
+def sums_of(masses: Any, numbers: Any) -> tuple[float, float, float]:
+    """Return the sums of two arrays [V], and of their products, in one pass.
+
+    >>> sums_of(np.array([1.0, 3.0]), np.array([2.0, 1.0]))
+    (4.0, 3.0, 5.0)
+    """
+    first, second, product = 0.0, 0.0, 0.0
+    for i in range(masses.shape[0]):
+        first += masses[i]
+        second += numbers[i]
+        product += masses[i] * numbers[i]
+    return first, second, product

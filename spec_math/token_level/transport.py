@@ -8,7 +8,8 @@ The problem, for a target t and drafts x with law P, S(x) their tokens:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, cast
 
@@ -17,12 +18,8 @@ import numpy as np
 from spec_math.arrays import Array, is_exact, number_type
 from spec_math.arrays import as_law as checked_law
 from spec_math.arrays import exact as exactly
-from spec_math.chance import Coin, Cumulative
-from spec_math.coupling import Coupling
-from spec_math.scheme import Tokens, is_index
 from spec_math.token_level.certificate import Certificate
 from spec_math.token_level.draft_law import Drafts, checked, common_denominator, sets
-from spec_math.token_level.flow import Flow, maximum_flow
 
 CERTAIN = 1e-9
 """How far the linear program's value may be from the optimum, by its own primal and dual solutions."""
@@ -132,49 +129,6 @@ def linear_program(target: Any, draft_law: Mapping[Any, Any], reduced: bool = Tr
     return 1 - value
 
 
-def verifier_from_coupling(
-    coupling: Certificate | Coupling | Mapping[Any, Any],
-) -> Callable[[Coin, Tokens, Any, Any], int]:
-    """Turn any coupling {(tokens, emitted): mass} into the verifier that draws from its conditional law π(y | tokens).
-
-    The law: the emitted token has the coupling's own emitted law, so the verifier is lossless for the drafts and the
-    target of the coupling, and accepts what the coupling accepts. It refuses other targets and other drafts.
-
-    Raises:
-        TypeError: a mass is no Fraction. ValueError: a mass is negative, or the masses do not sum to 1.
-
-    >>> from spec_math.chance import law
-    >>> verify = verifier_from_coupling(solve(["1/4", "3/4"], {(0,): "1/2", (1,): "1/2"}))
-    >>> law(lambda coin: verify(coin, (0,), ["1/4", "3/4"], ["1/2", "1/2"]))
-    {0: Fraction(1, 2), 1: Fraction(1, 2)}
-    """
-    joint = dict(_pairs(coupling))
-    if any(type(mass) is not Fraction for mass in joint.values()):
-        raise TypeError("a coupling to draw from has Fractions for masses; solve returns one")
-    if any(mass < 0 for mass in joint.values()) or sum(joint.values()) != 1:
-        raise ValueError("a coupling has masses >= 0 that sum to exactly 1")
-    if any(not is_index(token) or token < 0 for _, token in joint):
-        raise ValueError("a coupling emits token indices, whole numbers >= 0")
-    size = 1 + max(token for _, token in joint)
-    rows: dict[Drafts, list[Fraction]] = {}
-    for (tokens, token), mass in joint.items():
-        rows.setdefault(tokens, [Fraction(0)] * size)[token] += mass
-    emitted = [sum(masses, Fraction(0)) for masses in zip(*rows.values(), strict=True)]
-    laws = {tokens: Cumulative([m / sum(row) for m in row]) for tokens, row in rows.items() if any(row)}
-    by_sets = any(isinstance(tokens, frozenset) for tokens in laws)
-
-    def verify(coin: Coin, tokens: Tokens, target: Any, draft: Any = None) -> int:  # noqa: ARG001
-        wanted = exactly(target).tolist()
-        if wanted[:size] != emitted or any(wanted[size:]):
-            raise ValueError("this verifier was made for the target of its coupling, and is lossy for any other")
-        key = frozenset(tokens) if by_sets else tuple(tokens)
-        if key not in laws:
-            raise ValueError(f"the coupling gives the drafts {tokens} no mass; its law of drafts is another")
-        return coin.draw(laws[key])
-
-    return verify
-
-
 def _checked_laws(target: Any, draft_law: Mapping[Any, Any]) -> tuple[Array, dict[Drafts, Any]]:
     t = checked_law(target, "target")
     if t.ndim != 1:
@@ -243,10 +197,95 @@ def _spread(
     }
 
 
-def _pairs(coupling: Certificate | Coupling | Mapping[Any, Any]) -> Iterator[tuple[tuple[Any, int], Any]]:
-    if isinstance(coupling, Coupling):
-        summed: dict[tuple[Any, int], Any] = {}
-        for (tokens, emission), mass in coupling.masses.items():
-            summed[tokens, emission.token] = summed.get((tokens, emission.token), 0) + mass
-        return iter(summed.items())
-    return iter((coupling.coupling if isinstance(coupling, Certificate) else coupling).items())
+@dataclass(frozen=True)
+class Flow:
+    """A maximum flow: its value, the flow on each edge as listed, and the nodes on the source's side of a least cut.
+
+    Made by `maximum_flow`.
+    """
+
+    value: int
+    flows: list[int]
+    source_side: frozenset[int]
+
+
+def maximum_flow(nodes: int, edges: Sequence[tuple[int, int, int]], source: int, sink: int) -> Flow:
+    """Return a maximum flow of a network with edges (tail, head, capacity), capacities whole numbers of any size.
+
+    The problem: maximise what leaves the source, 0 ≤ flow ≤ capacity, conserved at every other node. The source side
+    is the smallest one of a minimum cut: the nodes that the source still reaches.
+
+    Raises:
+        ValueError: a capacity is negative, or source and sink are one node.
+
+    >>> maximum_flow(3, [(0, 1, 5), (1, 2, 3)], 0, 2)
+    Flow(value=3, flows=[3, 3], source_side=frozenset({0, 1}))
+    """
+    if source == sink or any(capacity < 0 for _, _, capacity in edges):
+        raise ValueError("a flow needs two distinct ends and capacities >= 0")
+    # Edge 2i is the i-th edge with what it has left, edge 2i + 1 its reverse, which may give back what it carries.
+    heads = [node for tail, head, _ in edges for node in (head, tail)]
+    left = [number for _, _, capacity in edges for number in (capacity, 0)]
+    leaving: list[list[int]] = [[] for _ in range(nodes)]
+    for place, (tail, head, _) in enumerate(edges):
+        leaving[tail].append(2 * place)
+        leaving[head].append(2 * place + 1)
+    value = 0
+    while True:
+        level = _levels(heads, left, leaving, source)
+        if level[sink] < 0:
+            side = frozenset(node for node in range(nodes) if level[node] >= 0)
+            return Flow(value, left[1::2], side)
+        value += _blocking(heads, left, leaving, level, (source, sink))
+
+
+def _levels(heads: list[int], left: list[int], leaving: list[list[int]], source: int) -> list[int]:
+    level = [-1] * len(leaving)
+    level[source] = 0
+    front = [source]
+    while front:
+        reached: list[int] = []
+        for node in front:
+            for edge in leaving[node]:
+                head = heads[edge]
+                if level[head] < 0 and left[edge]:
+                    level[head] = level[node] + 1
+                    reached.append(head)
+        front = reached
+    return level
+
+
+def _blocking(
+    heads: list[int], left: list[int], leaving: list[list[int]], level: list[int], ends: tuple[int, int]
+) -> int:
+    """Fill the shortest paths from end to end until each of them has a full edge, and return what was added."""
+    source, sink = ends
+    place = [0] * len(leaving)
+    path: list[int] = []
+    node, added = source, 0
+    while True:
+        if node == sink:
+            least = min(left[edge] for edge in path)
+            added += least
+            for edge in path:
+                left[edge] -= least
+                left[edge ^ 1] += least
+            full = next(step for step, edge in enumerate(path) if not left[edge])
+            node = heads[path[full] ^ 1]
+            del path[full:]
+            continue
+        edges = leaving[node]
+        while place[node] < len(edges):
+            edge = edges[place[node]]
+            if left[edge] and level[heads[edge]] == level[node] + 1:
+                break
+            place[node] += 1
+        if place[node] < len(edges):
+            path.append(edges[place[node]])
+            node = heads[path[-1]]
+        elif path:
+            # A dead end: step back, and do not try this edge again.
+            node = heads[path.pop() ^ 1]
+            place[node] += 1
+        else:
+            return added

@@ -17,7 +17,8 @@ from spec_math.distribution import as_probability, capped_ratio, residual_of
 from spec_math.kernels import inner_kernel, kernel
 from spec_math.mean import Mean, of_independent
 from spec_math.scheme import Emission, Proven, Scheme, Tokens, drafted, token_of
-from spec_math.token_level import decide_rejection, optima
+from spec_math.token_level import optimal
+from spec_math.token_level.batch import rejection
 
 
 def draw(coin: Coin, draft: Any, k: int) -> Tokens:
@@ -71,10 +72,10 @@ def acceptance(target: Any, draft: Any, k: int) -> Any:
     """Return the acceptance, by recursion over the rejected drafts: O(V^(k−1)) terms. A rejected x has r(x) = 0.
 
     Laws [..., V]. With r the residual and d_i the current draft, a path is rejected on with Π (d_i − r)+(x_i), and the
-    last draft's rejection is the excess Σ (r − d_k)+. Beyond 2·10^6 terms use `estimate`.
+    last draft's rejection is the excess Σ (r − d_k)+. Beyond 2·10^6 terms use `estimate`. Units: a probability.
 
     Raises:
-        ValueError: the recursion would need more than 2·10^6 terms; as `arrays.as_laws`.
+        ValueError: the recursion would need more than 2·10^6 terms.
 
     >>> acceptance(["1/4", "3/4"], ["1/2", "1/2"], 2)
     Fraction(1, 1)
@@ -200,11 +201,11 @@ SCHEME = Scheme(
     verify,
     acceptance,
     emit=emit,
-    decide=decide_rejection.decide_without_replacement,
+    decide=rejection.decide_without_replacement,
     coins=lambda k: k + 1,
     distinct=True,
     short_name="recursive, no replacement",
-    optimum=optima.WITHOUT_REPLACEMENT,
+    optimum=optimal.WITHOUT_REPLACEMENT,
     estimate=estimate,
     monotone=True,
     proven=Proven(

@@ -1,6 +1,6 @@
 """How likely a text is among drafts that are drawn without replacement: tokens of one node, or whole sequences.
 
-Source: our own; races of clocks as in `token_level.exponential_clocks`.
+Source: our own; races of clocks as in `token_level.optimum.prefix_law`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ import numpy as np
 
 from spec_math.block_level.drafted_chains import GatheredLaws
 from spec_math.scheme import Tokens
-from spec_math.token_level import exponential_clocks
-from spec_math.token_level.clock_moments import Moments, moments
+from spec_math.token_level.optimum import prefix_law
+from spec_math.token_level.optimum.pool_lemma import Moments, moments
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -53,7 +53,7 @@ def inclusion(draft: FLOAT, token: int, ks: tuple[int, ...], race: Moments | Non
     found = [own if k == 1 else 1.0 for k in ks]
     inner = [place for place, k in enumerate(ks) if 1 < k < len(order)]
     if inner:
-        chances = exponential_clocks.outsides(order, above, tuple(ks[place] for place in inner))[:, last]
+        chances = prefix_law.outsides(order, above, tuple(ks[place] for place in inner))[:, last]
         for place, chance in zip(inner, chances.tolist(), strict=True):
             found[place] = min(1.0, chance)
     return found
@@ -100,7 +100,7 @@ def raced(laws: GatheredLaws, text: Tokens, ks: tuple[int, ...]) -> FLOAT:
         # Only the places of the text are read: there the one clock outside is its own.
         above = np.zeros(len(beside) + 1)
         above[cuts] = own
-        chances = exponential_clocks.outsides(np.array(beside), above, tuple(ks[row] for row in rows))
+        chances = prefix_law.outsides(np.array(beside), above, tuple(ks[row] for row in rows))
         found[rows] = np.minimum(1.0, chances[:, cuts])
     return found
 

@@ -19,7 +19,7 @@ from spec_math.studies.positions.lines import Comparison, Hardest, Line, optimum
 from spec_math.studies.positions.sampled_positions import Sampled, add_sampled, law_of, recheck, watch_estimates
 from spec_math.studies.positions.stream import FLOAT, Batch, Positions
 from spec_math.studies.positions.verdicts import Verdicts
-from spec_math.token_level.optima import INDEPENDENT, WITHOUT_REPLACEMENT
+from spec_math.token_level.optimal import INDEPENDENT, WITHOUT_REPLACEMENT
 from spec_math.token_level.streamed import Chunk, rounding
 
 SAMPLED_MASSES = 2**17

@@ -15,7 +15,8 @@ from spec_math.result import Column, Result, Row, Table, sentences
 from spec_math.studies.positions.comparison import SAMPLED_MASSES
 from spec_math.studies.positions.stream import FLOAT, Positions
 from spec_math.studies.positions.tally import Tally
-from spec_math.token_level import optimal, several_drafters
+from spec_math.token_level import optimal
+from spec_math.token_level.optimum import several_drafters
 
 
 @dataclass

@@ -11,7 +11,7 @@ from spec_math.invariants import Watch
 from spec_math.scheme import Optimum, Scheme
 from spec_math.studies.positions.stream import FLOAT, Batch
 from spec_math.studies.positions.tally import Tally
-from spec_math.token_level.ratio_buckets import sums_of
+from spec_math.token_level.streamed import sums_of
 
 
 @dataclass
@@ -149,7 +149,7 @@ def scheme_line(scheme: Scheme, ks: tuple[int, ...]) -> Line:
 def optimum_line(kind: Optimum, ks: tuple[int, ...]) -> Line:
     """Return the empty line of an optimum.
 
-    >>> from spec_math.token_level.optima import INDEPENDENT
+    >>> from spec_math.token_level.optimal import INDEPENDENT
     >>> optimum_line(INDEPENDENT, (1,)).name
     'optimum, i.i.d. drafts'
     """

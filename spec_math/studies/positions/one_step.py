@@ -17,7 +17,7 @@ from spec_math.studies.positions.explanation import Step, shown
 from spec_math.studies.positions.explanation import explain as explain_run
 from spec_math.studies.positions.schemes import named_scheme
 from spec_math.token_level import SCHEMES
-from spec_math.token_level.optima import INDEPENDENT, ONE
+from spec_math.token_level.optimal import INDEPENDENT, ONE
 
 SHOWN = 24
 """The most tokens of the two laws that are shown, those of the largest masses."""

@@ -23,8 +23,9 @@ from spec_math.invariants import (
 from spec_math.scheme import Optimum, Scheme
 from spec_math.studies.positions.lines import Comparison, Line
 from spec_math.studies.positions.stream import FLOAT, Batch
-from spec_math.token_level import SCHEMES, exponential_clocks
-from spec_math.token_level.optima import INDEPENDENT, WITHOUT_REPLACEMENT
+from spec_math.token_level import SCHEMES
+from spec_math.token_level.optimal import INDEPENDENT, WITHOUT_REPLACEMENT
+from spec_math.token_level.optimum import prefix_law
 from spec_math.token_level.streamed import Chunk, rounding
 
 PATHS = 2
@@ -108,7 +109,7 @@ def _add(result: Comparison, line: Line, scheme: Scheme, k: int, given: Any) -> 
     anchor = np.array([at.anchors[k]]) if k in at.anchors else None
     line.acceptance[k].add(np.array([accepted]), anchor, runs)
     line.test_acceptance[k].add(np.array([tested]), anchor, runs)
-    bound = 2 * rounding(result.size, k) + exponential_clocks.rounding(result.size)
+    bound = 2 * rounding(result.size, k) + prefix_law.rounding(result.size)
     place = at.position, k
     result.watch.at_most(PROBABILITY, scheme, (accepted, 1.0), bound, *place)
     result.watch.at_most(PROBABILITY, scheme, (0.0, tested), bound, *place)
@@ -144,7 +145,7 @@ def _values(
 
 
 def _watch_optimum(result: Comparison, kind: Optimum, known: dict[Optimum, dict[int, float]], position: int) -> None:
-    values, bound = known[kind], exponential_clocks.rounding(result.size) + 2 * rounding(result.size, max(result.ks))
+    values, bound = known[kind], prefix_law.rounding(result.size) + 2 * rounding(result.size, max(result.ks))
     name = f"the optimum, {kind.drafts},"
     ks = sorted(values)
     for k in ks:
@@ -200,5 +201,5 @@ def watch_estimates(result: Comparison) -> None:
         if line.scheme is not None and line.scheme.estimate is not None:
             for k, gap in line.gaps.items():
                 if gap.count:
-                    bound = hoeffding(gap.runs or gap.count * PATHS) + exponential_clocks.rounding(result.size)
+                    bound = hoeffding(gap.runs or gap.count * PATHS) + prefix_law.rounding(result.size)
                     result.watch.at_most(ABOVE_OPTIMUM, line.scheme, (-gap.mean, 0.0), bound, None, k)

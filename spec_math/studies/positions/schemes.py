@@ -13,7 +13,7 @@ from spec_math.coupling import joint
 from spec_math.files.place import load
 from spec_math.mean import Mean, of_independent
 from spec_math.scheme import Emission, Scheme, draw_independent
-from spec_math.token_level import SCHEMES, optima
+from spec_math.token_level import SCHEMES, optimal
 
 PATHS = 10_000
 """Paths up to which a bare verifier's acceptance is enumerated at one position; NaN beyond."""
@@ -67,7 +67,7 @@ def verifier_scheme(name: str, verify: Callable[..., int]) -> Scheme:
         draw_independent,
         verify,
         acceptance,
-        optimum=optima.INDEPENDENT,
+        optimum=optimal.INDEPENDENT,
         estimate=lambda target, draft, k, paths, rng: _estimated(verify, (target, draft), k, paths, rng),
     )
 

@@ -1,11 +1,14 @@
-"""γ of K-SEQ: what one test accepts at it, the condition f(γ) ≤ 0 for being lossless, and γ*, the least that meets it.
+"""`Excess`: E(λ) = Σ (t − λd)+ of two distributions, of which every closed form of i.i.d. drafts is a function.
+
+K-SEQ's γ is here too: the condition f(γ) ≤ 0 for being lossless, and γ*, the least that meets it.
 
 Source: SpecTr, Alg. 2, Theorem 2 and Lemma 3.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
@@ -15,20 +18,106 @@ from spec_math.arrays import Array, array_namespace, as_laws, count, exact, is_e
 from spec_math.distribution import excess
 from spec_math.remembering import remembering
 from spec_math.roots import decreasing_root, least_root
-from spec_math.token_level.ratio_order import RatioOrder
-from spec_math.token_level.selection import UNIT, in_units
+from spec_math.token_level.optimum.ratio_order import RatioOrder
 
 STEPWISE = 32
 """Up to this k powers and sums of powers of floats are taken as they are written."""
+
+
+@dataclass(frozen=True)
+class Excess:
+    """E(λ) = Σ (t − λd)+ of distributions [..., V]: convex and decreasing in λ, a number or [...], from E(0) = 1.
+
+    Units: a probability. `at` computes it: from distributions, from a sorted row, or row by row of a batch.
+
+    >>> law = Excess.of_laws(exact(["1/4", "3/4"]), exact(["1/2", "1/2"]))
+    >>> law.at(1), law.overlap, law.rejections((1, 2))
+    (Fraction(1, 4), Fraction(3, 4), [Fraction(1, 4), Fraction(1, 8)])
+    """
+
+    at: Callable[[Any], Any]
+    line: Callable[[Any], tuple[float, float]] | None = None
+    """λ -> the slope B of E = A − Bλ from λ on, and up to where, if that is known."""
+
+    @classmethod
+    def of_laws(cls, t: Array, d: Array) -> Excess:
+        """Take the sum over the distributions themselves, which are checked already."""
+        return cls(lambda scale: excess(t, d, scale))
+
+    @classmethod
+    def of_order(cls, order: RatioOrder) -> Excess:
+        """Take two sums known beforehand at a place of the ratio order: floats, λ a number."""
+        with np.errstate(over="ignore"):
+            ratios = order.target / order.draft
+        target, draft = order.target_above, order.draft_above
+
+        def at(scale: float) -> float:
+            place = ratios.searchsorted(scale, side="right")
+            return float(target[place]) - scale * float(draft[place])
+
+        def line(scale: float) -> tuple[float, float]:
+            place = ratios.searchsorted(scale, side="right")
+            return float(draft[place]), float(ratios[place]) if place < len(ratios) else np.inf
+
+        return cls(at, line)
+
+    @property
+    def overlap(self) -> Any:
+        """Σ min(t, d), what maximal coupling accepts."""
+        return 1 - self.at(1)
+
+    def rejections(self, ks: Iterable[int]) -> list[Any]:
+        """Return the probabilities that the first k tests of recursive rejection all reject, for ascending ks.
+
+        Every residual is r_i ∝ (t − λ_i d)+, with λ_1 = 0 and λ_{i+1} = λ_i + E(λ_i); their product is E(λ_{k+1}).
+        Where E is known to be a line of slope −B up to some λ, tests that end before it are taken together: E is a
+        geometric sequence there, E·(1 − B)^n after n of them.
+        """
+        scale, left, done, found = 1, self.at(1), 1, list[Any]()
+        for k in ks:
+            while done < count(k):
+                many, slope = self._together(scale, left, k - done)
+                if many > 1:
+                    scale -= left * np.expm1(many * np.log1p(-slope)) / slope
+                else:
+                    scale = scale + left
+                before, left, done = left, self.at(scale), done + max(many, 1)
+                if isinstance(left, float | np.ndarray) and np.all(before == left):
+                    break  # E is convex: it stays where it does not fall
+            found.append(left)
+        return found
+
+    def _together(self, scale: Any, left: Any, tests: int) -> tuple[int, float]:
+        """Return how many tests end before the line of E does, and its slope; 1 where it is not known."""
+        slope, end = self.line(scale) if self.line is not None else (0.0, 0.0)
+        if not 0 < slope < 1 or left <= 0:
+            return 1, slope
+        room = (end - scale) * slope / left
+        return tests if room >= 1 else min(int(np.log1p(-room) / np.log1p(-slope)), tests), slope
+
+    def f(self, k: Any, gamma: Any) -> Any:
+        """Return K-SEQ's f(γ) = E − (1 − (1 − E)/γ)^k, as γβ = 1 − E. It decreases in γ. Source: SpecTr, Lemma 3."""
+        left = self.at(gamma)
+        return left - none_of((1 - left) / gamma, k)
+
+    def none_accepted(self, k: int) -> Any:
+        """Return (1 − β)^k at K-SEQ's γ*, on floats: the probability that all its tests reject."""
+        gamma = self.gamma_star(k)
+        return none_of((1 - self.at(gamma)) / gamma, k)
+
+    def gamma_star(self, k: Any, steps: int | None = None) -> Any:
+        """Return γ* of floats, k a number or [...]: the upper end of a bracket of 2^-50 of itself.
+
+        With `steps` no value is looked at (`roots.decreasing_root`).
+        """
+        one = 1 + 0 * self.at(1)
+        return decreasing_root(lambda gamma: self.f(k, gamma), one, k * one, steps)
 
 
 def beta(target: Any, draft: Any, gamma: Any) -> Any:
     """Return β(γ) = Σ min(d, t/γ), the probability that one test accepts. Source: SpecTr, Alg. 2.
 
     Laws [..., V], γ a number or [...], here and below.
-
-    Raises:
-        TypeError, ValueError: as `arrays.as_laws`.
 
     >>> beta(["1/4", "3/4"], ["1/2", "1/2"], 2)
     Fraction(1, 2)
@@ -45,24 +134,24 @@ def f(target: Any, draft: Any, k: int, gamma: Any) -> Any:
     Laws [..., V].
 
     Raises:
-        TypeError, ValueError: k is not a positive integer; as `arrays.as_laws`.
+        TypeError, ValueError: k is not a positive integer.
 
     >>> f([1, 0], ["1/2", "1/2"], 2, 1)
     Fraction(1, 4)
     """
     t, d = as_laws(target, draft)
-    return _f(t, d, count(k), scaled(t, gamma))
+    return Excess.of_laws(t, d).f(count(k), scaled(t, gamma))
 
 
 def gamma_star(target: Any, draft: Any, k: int) -> Any:
     """Return γ*, the least γ ≥ 1 with f(γ) ≤ 0, in [1, min(k, max t/d)], for laws [..., V].
 
     On Fractions it is exact where it is rational, else the upper end of a bracket of width 2^-64, with f ≤ 0 there. On
-    floats it is the upper end of a bracket of neighbouring floats, for the f that floats compute.
+    floats it is the upper end of a bracket of 2^-50 of itself, for the f that floats compute.
     Source: SpecTr, Theorem 2 and Lemma 3.
 
     Raises:
-        TypeError, ValueError: k is not a positive integer; as `arrays.as_laws`.
+        TypeError, ValueError: k is not a positive integer.
 
     >>> gamma_star(["1/2", "1/2", 0, 0], ["1/4", "1/4", "1/4", "1/4"], 2)
     Fraction(3, 2)
@@ -77,31 +166,10 @@ def least(t: Array, d: Array, k: int) -> Any:
     Fraction(1, 1)
     """
     if not is_exact(t):
-        one = 1 + 0 * excess(t, d, 1)
-        return decreasing_root(lambda gamma: _f(t, d, k, gamma), one, k * one)
+        return Excess.of_laws(t, d).gamma_star(k)
     if t.ndim == 1:
         return _exact_gamma(tuple(t), tuple(d), k)
     return np.array([least(row, other, k) for row, other in zip(t, d, strict=True)], dtype=object)
-
-
-def least_in_order(order: RatioOrder, k: int) -> Any:
-    """Return γ* of laws in ratio order, or of classes of equal ratio: floats from the sums over its prefixes.
-
-    >>> from spec_math.token_level.ratio_order import ratio_order
-    >>> least_in_order(ratio_order(np.array([0.5, 0.5, 0, 0]), np.full(4, 0.25)), 2)
-    1.5
-    """
-    if is_exact(order.draft):
-        target = np.append(order.target, order.target_above[-1:])
-        return least(target, np.append(order.draft, order.draft_above[-1:]), k)
-    ratios = in_units(order.target, order.draft).tolist()
-    targets, drafts = order.target_above.tolist(), order.draft_above.tolist()
-
-    def f_at(gamma: float) -> float:
-        above = bisect_right(ratios, gamma * UNIT)
-        return f_of_excess(targets[above] - gamma * drafts[above], k, gamma)
-
-    return decreasing_root(f_at, 1.0, float(k))
 
 
 def is_feasible(target: Any, draft: Any, k: int, gamma: Any) -> bool:
@@ -113,16 +181,7 @@ def is_feasible(target: Any, draft: Any, k: int, gamma: Any) -> bool:
     return not f(target, draft, k, gamma) > 0
 
 
-def f_of_excess(left: Any, k: int, gamma: Any) -> Any:
-    """Return f(γ) from the excess left = E(γ) alone: E − (1 − (1 − E)/γ)^k, as γβ = 1 − E.
-
-    >>> f_of_excess(Fraction(1, 2), 2, Fraction(1))
-    Fraction(1, 4)
-    """
-    return left - none_of((1 - left) / gamma, k)
-
-
-def none_of(chance: Any, k: int) -> Any:
+def none_of(chance: Any, k: Any) -> Any:
     """Return (1 − chance)^k, the probability that none of k tests accepts; floats, for many, through log(1 − chance).
 
     A power of the rounded 1 − chance would be off by k roundings; e^(k·log(1 − chance)) keeps as many digits as the
@@ -131,7 +190,8 @@ def none_of(chance: Any, k: int) -> Any:
     >>> none_of(Fraction(1, 4), 2)
     Fraction(9, 16)
     """
-    if k <= STEPWISE or (str(getattr(chance, "dtype", "object")) == "object" and not isinstance(chance, float)):
+    exactly = str(getattr(chance, "dtype", "object")) == "object" and not isinstance(chance, float)
+    if exactly or (isinstance(k, int) and k <= STEPWISE):
         return (1 - chance) ** k
     xp = array_namespace(chance) if hasattr(chance, "dtype") else np
     with np.errstate(divide="ignore"):  # a chance of 1: log 0 is −∞, and nothing is left
@@ -164,24 +224,20 @@ def _beta(t: Array, d: Array, gamma: Any) -> Any:
     return xp.sum(xp.minimum(d, t / column(gamma)), axis=-1)
 
 
-def _f(t: Array, d: Array, k: int, gamma: Any) -> Any:
-    return f_of_excess(excess(t, d, gamma), k, gamma)
-
-
 @remembering(4096)
 def _exact_gamma(t: tuple[Fraction, ...], d: tuple[Fraction, ...], k: int) -> Fraction:
-    target, draft = np.array(t, dtype=object), np.array(d, dtype=object)
+    excess_of = Excess.of_laws(np.array(t, dtype=object), np.array(d, dtype=object))
     one = Fraction(1)
     # Between neighbouring ratios the excess is linear, A − Bγ, and γβ = 1 − A + Bγ. Divided by β > 0, f(γ) ≤ 0 reads
     # Σ_{j<k} (1 − β)^j ≤ γ, a polynomial inequality: Σ_{j<k} γ^(k−1−j) (γ − γβ)^j ≤ γ^k.
     breaks = sorted({one, Fraction(k)} | {a / b for a, b in zip(t, d, strict=True) if b and 1 < a / b < k})
     low = 0
-    if _f(target, draft, k, one) <= 0:
+    if excess_of.f(k, one) <= 0:
         return one
     high = len(breaks) - 1
     while high - low > 1:
         middle = (low + high) // 2
-        low, high = (middle, high) if _f(target, draft, k, breaks[middle]) > 0 else (low, middle)
+        low, high = (middle, high) if excess_of.f(k, breaks[middle]) > 0 else (low, middle)
     above = [i for i in range(len(t)) if t[i] >= breaks[high] * d[i]]
     a, b = sum((t[i] for i in above), Fraction(0)), sum((d[i] for i in above), Fraction(0))
     return least_root(_polynomial([a - 1, 1 - b], k), breaks[low], breaks[high])

@@ -18,7 +18,7 @@ from spec_math.arrays import Array, as_law, as_laws, is_exact, stored_law
 from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio, overlap, residual, residual_of
 from spec_math.scheme import Emission, Tokens, drafted
-from spec_math.token_level.ratio_order import by_ratio
+from spec_math.token_level.optimum.ratio_order import by_ratio
 from spec_math.verdict import Bracket
 
 FIXED_POINTS, HALVINGS, SWEEPS = 8, 48, 3
@@ -39,7 +39,7 @@ def optimum(target: Any, drafts: Sequence[Any]) -> Bracket:
     `transport.acceptance_of` is exact on small vocabularies.
 
     Raises:
-        TypeError, ValueError: no draft, or as `arrays.as_laws`.
+        TypeError, ValueError: no draft.
 
     >>> found = optimum(["2/5", "3/5"], [["3/4", "1/4"], ["3/4", "1/4"]])
     >>> found.lower, found.upper
@@ -105,12 +105,7 @@ class _Search:
 
 
 def draw(coin: Coin, drafts: Sequence[Any]) -> Tokens:
-    """Draw one token from each law [V], independently.
-
-    >>> from spec_math.chance import replay
-    >>> replay(lambda coin: draw(coin, [["1/2", "1/2"], [0, 1]]), [0.1, 0.1])
-    (0, 1)
-    """
+    """Draw one token from each law [V], independently."""
     return tuple(coin.draw(as_law(draft, "draft")) for draft in drafts)
 
 
@@ -121,10 +116,6 @@ def emit(coin: Coin, tokens: Any, target: Any, drafts: Sequence[Any]) -> Emissio
 
     Raises:
         ValueError: a token that its own drafter cannot draw; another number of tokens than drafters.
-
-    >>> from spec_math.chance import law as law_of
-    >>> law_of(lambda coin: emit(coin, (0, 1), [0, 1], [[1, 0], [0, 1]]).token)
-    {1: Fraction(1, 1)}
     """
     if len(tokens) != len(drafts):
         raise ValueError(f"one token from each of {len(drafts)} drafters is needed; got {len(tokens)}")
@@ -139,11 +130,7 @@ def emit(coin: Coin, tokens: Any, target: Any, drafts: Sequence[Any]) -> Emissio
 
 
 def acceptance(target: Any, drafts: Sequence[Any]) -> Any:
-    """Return the probability that one of the tests of `emit` accepts, 1 − Π (1 − Σ min(r_j, d_j)), for laws [..., V].
-
-    >>> acceptance(["1/4", "3/4"], [["1/2", "1/2"], [0, 1]])
-    Fraction(1, 1)
-    """
+    """Return the probability that a test of `emit` accepts, 1 − Π (1 − Σ min(r_j, d_j)), for laws [..., V]."""
     r = stored_law(target, "target")
     rejected = 1 - (r - r).sum(axis=-1)
     for draft in drafts:

@@ -1,6 +1,6 @@
 """The optimal plan of i.i.d. drafts on a batch: the order of the ratios, and the pool at a uniform by tangents.
 
-Source: SpecTr, Eq. 3, for the problem; the construction is worked out here.
+Source: SpecTr, Eq. 3, for the problem.
 """
 
 from __future__ import annotations
@@ -14,10 +14,8 @@ import numpy as np
 from spec_math.array_coin import ArrayCoin
 from spec_math.array_draw import running_sums, taken, wide
 from spec_math.arrays import Array, array_namespace, divide, is_exact
-from spec_math.token_level import hull_edge, part_plan
-from spec_math.token_level.array_drafts import Emitted, drawn_rows, left_over, mass_of, or_else, sizes
-from spec_math.token_level.left_sums import is_host
-from spec_math.token_level.stable_order import stable_order
+from spec_math.token_level.batch import drafts
+from spec_math.token_level.batch.drafts import Emitted, drawn_rows, left_over, mass_of, or_else, sizes, stable_order
 
 BISECTIONS = 24
 """Halvings that find a place among up to 2^24 − 1 tokens."""
@@ -46,11 +44,6 @@ def decide_plan(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> 
     The coins: component, choice in the pool, test, residual. The pools at the component's uniform u are the edges of
     the lower convex hull of (P_i, C_i − u·g_i); only the one above the highest draft is looked for. On
     floats the token put forward has the law c up to the rounding of these sums.
-
-    >>> from spec_math.arrays import exact
-    >>> coin = ArrayCoin(exact([["1/2", 0, "1/2", 0]]))
-    >>> decide_plan(coin, np.array([[0, 1]]), exact([["2/5", "3/5"]]), exact([["3/4", "1/4"]])).token.tolist()
-    [1]
     """
     xp = array_namespace(target)
     some = tokens[:, 0] >= 0
@@ -72,20 +65,8 @@ def decide_plan(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> 
 
 
 def _pool(laws: tuple[Array, Array], tokens: Array, u: Array) -> tuple[Array, Array, Array]:
-    """Return which drafts [B, k] lie below the pool at u that holds the highest, and `low` and `high` [B].
-
-    On the host no row of floats is sorted as a whole (`part_plan`).
-    """
-    xp = array_namespace(tokens)
-    if is_host(laws[0]):
-        there = xp.where(tokens < 0, 0, tokens)
-        drafted = ratios(*(wide(xp.take_along_axis(masses, there, axis=1)) for masses in laws))
-        best = _highest(drafted, tokens)
-        given = hull_edge.in_numpy(*laws, sizes(tokens), u, best)
-        first, low, high = hull_edge.out_of_numpy(best, *part_plan.pools(*given))
-        own = ratios(*(wide(xp.take_along_axis(masses, first[:, None], axis=1)) for masses in laws))
-        return (drafted < own) | ((drafted == own) & (tokens < first[:, None])), low, high
-    key = ratios(*laws)
+    """Return which drafts [B, k] lie below the pool at u that holds the highest, and `low` and `high` [B]."""
+    xp, key = array_namespace(tokens), ratios(*laws)
     curves = selection(key, *laws, sizes(tokens), tokens.shape[1])
     place = xp.argmax(xp.astype(curves.tokens == highest(key, tokens)[:, None], xp.int8), axis=1)
     first = taken(curves.tokens, edge(curves, u, place)[0])
@@ -97,9 +78,6 @@ def ratios(target: Array, draft: Array) -> Array:
 
     A ratio beyond all floats counts as the largest one. Floats are divided in the type that the masses are stored in:
     that keeps their order, but that ratios which it cannot tell apart stand by their index.
-
-    >>> ratios(np.array([[0.5, 0.5]]), np.array([[1.0, 0.0]])).tolist()
-    [[0.5, inf]]
     """
     xp = array_namespace(target)
     t, d = target, draft
@@ -117,12 +95,6 @@ def selection(key: Array, target: Array, draft: Array, size: Array, most: int) -
     """Sort the tokens and work out the selection law, as `selection.selection_ratios` does.
 
     For `size` [B] drafts each, of which no request has more than `most`.
-
-    >>> from spec_math.arrays import exact
-    >>> laws = exact([["2/5", "3/5"]]), exact([["3/4", "1/4"]])
-    >>> curves = selection(ratios(*laws), *laws, np.array([2]), 2)
-    >>> curves.selected.tolist()
-    [[Fraction(0, 1), Fraction(9, 16), Fraction(1, 1)]]
     """
     order = stable_order(key)
     t, d = (_gathered(masses, order) for masses in (target, draft))
@@ -172,14 +144,9 @@ def _selected(
 def edge(curves: Curves, u: Array, place: Array) -> tuple[Array, Array]:
     """Return the ends (a, b) [B] of the edge of the lower convex hull of (P, C − u·g) above `place` [B], a ≤ place < b.
 
-    See `hull_edge.lower_edge`.
-
-    >>> from spec_math.arrays import exact
-    >>> laws = exact([["1/2", "1/2"]]), exact([["1/2", "1/2"]])
-    >>> edge(selection(ratios(*laws), *laws, np.array([2]), 2), exact(["1/2"]), np.array([1]))
-    (array([0]), array([2]))
+    See `lower_edge`.
     """
-    return hull_edge.lower_edge(curves.place, curves.selected - u[:, None] * curves.inside, curves.drafted, place)
+    return lower_edge(curves.place, curves.selected - u[:, None] * curves.inside, curves.drafted, place)
 
 
 def _chosen(coin: ArrayCoin, hits: Array, where: Array) -> Array:
@@ -193,18 +160,9 @@ def _chosen(coin: ArrayCoin, hits: Array, where: Array) -> Array:
 
 
 def highest(key: Array, tokens: Array) -> Array:
-    """Return the draft [B] of [B, k] whose place in the order is the highest; any token where there are none.
-
-    >>> highest(np.array([[0.5, 0.25, 0.5]]), np.array([[0, 1, 2]])).tolist()
-    [2]
-    """
+    """Return the draft [B] of [B, k] whose place in the order is the highest; any token where there are none."""
     xp = array_namespace(tokens)
-    return _highest(xp.take_along_axis(key, xp.where(tokens < 0, 0, tokens), axis=1), tokens)
-
-
-def _highest(keys: Array, tokens: Array) -> Array:
-    """Return the token [B] of [B, k] with the highest key of its own [B, k]: by key, then by index."""
-    xp = array_namespace(tokens)
+    keys = xp.take_along_axis(key, xp.where(tokens < 0, 0, tokens), axis=1)
     best, most = tokens[:, 0], keys[:, 0]
     for column in range(1, tokens.shape[1]):
         token, key = tokens[:, column], keys[:, column]
@@ -214,11 +172,7 @@ def _highest(keys: Array, tokens: Array) -> Array:
 
 
 def before(key: Array, first: Array, second: Array) -> Array:
-    """Say where token `first` comes before `second` in the order, [B, m] each: by key, then by index.
-
-    >>> before(np.array([[0.5, 0.5]]), np.array([[0]]), np.array([[1]])).tolist()
-    [[True]]
-    """
+    """Say where token `first` comes before `second` in the order, [B, m] each: by key, then by index."""
     xp = array_namespace(key)
     ours, theirs = (xp.take_along_axis(key, xp.where(token < 0, 0, token), axis=1) for token in (first, second))
     return (ours < theirs) | ((ours == theirs) & (first < second))
@@ -261,3 +215,78 @@ def _powers(below: Array, size: Array, most: int) -> Array:
     for place in range(1, most):
         found = xp.where((place < size)[:, None], found * below, found)
     return found
+
+
+STEPS = 24
+"""Lines that are tried before a request is bisected; softmax-like laws of 32,000 tokens took fewer than 20."""
+BITS = 64
+"""Halvings of all slopes that float64 has."""
+_LEAST = -(2**63)
+_LARGEST = int(np.array([np.finfo(np.float64).max]).view(np.int64)[0])
+
+
+def lower_edge(place: Array, heights: Array, last: Array, at: Array) -> tuple[Array, Array]:
+    """Return the ends (a, b) [B] of the hull's edge above point `at` [B] of 0..last, a ≤ at < b, points [B, n + 1].
+
+    Places ascend; points behind `last` [B] repeat it. Start at both ends. Draw the chord from a to b, and let m be
+    the point furthest below it: none, and the chord is the edge; else m is a vertex of the hull, and takes the place of
+    a or of b. Where chords do not narrow the stretch fast, every second line is parallel to the curve at the middle of
+    the stretch. On Fractions lines are drawn until one is the edge; on floats `STEPS` of them, and what has no edge
+    then is bisected (`bisected`): 88 reductions at most, whatever the law, and on a device, where nothing may wait for
+    what they find, always.
+    """
+    xp, exactly = array_namespace(place), is_exact(heights)
+    host = exactly or drafts.on_host(heights)
+    a, b, done, step = xp.zeros_like(at), last, at < 0, 0
+    while exactly or step < STEPS:
+        chord = exactly or step % 2 == 0 or step < STEPS // 3
+        slope = _slope(place, heights, a, b) if chord else _middle_slope(place, heights, a, b)
+        lowest = _above_line(heights, slope[:, None], place).argmin(1)
+        # No point outside the stretch lies below a line between two vertices, but by a rounding; its ends are no news.
+        found = (lowest > a) & (lowest < b) & ~done
+        left = found & (lowest <= at)
+        a, b = xp.where(left, lowest, a), xp.where(found & ~left, lowest, b)
+        done, step = done | ~found if chord else done, step + 1
+        if host and bool(done.all()):
+            return a, b
+    low, high = bisected(place, heights, last, at)
+    return xp.where(done, a, low), xp.where(done, b, high)
+
+
+def bisected(place: Array, heights: Array, last: Array, at: Array) -> tuple[Array, Array]:
+    """Return the ends of the edges by bisection over all slopes of float64, 64 reductions for every law.
+
+    The lowest point along a slope moves right as the slope rises. So there are two slopes, next to each other in
+    float64, at the lower of which it lies at or before `at` and at the higher behind: a and b. No point lies below the
+    chord from a to b by more than one unit of the slope times the distance of a and b, and the rounding of heights.
+    """
+    xp = array_namespace(place)
+    a, b = xp.zeros_like(at), last
+    low, high = xp.full_like(at, -_LARGEST), xp.full_like(at, _LARGEST)
+    among = xp.arange(place.shape[1], device=array_api_compat.device(place)) <= last[:, None]
+    beyond = xp.full_like(heights, float("inf"))
+    for _ in range(BITS):
+        # Half of the sum of whole numbers whose sum overflows.
+        middle = low // 2 + high // 2 + ((low % 2) + (high % 2)) // 2
+        slope = xp.where(middle < 0, _LEAST - middle, middle).view(heights.dtype)
+        lowest = xp.where(among, _above_line(heights, slope[:, None], place), beyond).argmin(1)
+        left = lowest <= at
+        a, b = xp.where(left, lowest, a), xp.where(left, b, lowest)
+        low, high = xp.where(left, middle, low), xp.where(left, high, middle)
+    return a, b
+
+
+def _middle_slope(place: Array, heights: Array, a: Array, b: Array) -> Array:
+    middle = (a + b) // 2
+    return _slope(place, heights, middle, array_namespace(middle).where(middle < b, middle + 1, b))
+
+
+def _slope(place: Array, heights: Array, a: Array, b: Array) -> Array:
+    rise = taken(heights, b) - taken(heights, a)
+    return divide(rise, taken(place, b) - taken(place, a), rise - rise)
+
+
+def _above_line(heights: Array, slope: Array, place: Array) -> Array:
+    if isinstance(heights, np.ndarray):
+        return heights - slope * place
+    return heights.addcmul(slope, place, value=-1)  # one pass in place of two

@@ -10,11 +10,15 @@ import numpy as np
 
 from spec_math.arrays import Array, is_exact
 from spec_math.common_denominator import Counts
-from spec_math.kernels import Delayed, bits_of, inner_kernel, kernel
+from spec_math.kernels import inner_kernel, kernel
 from spec_math.number_types import Symbol
 
-_DIGIT = 11
-"""Bits that one pass of the radix sort looks at: 2^11 counters stay in the first-level cache."""
+_STEPWISE = 32
+"""Up to this k the float search raises powers step by step; beyond it, it takes logarithms."""
+
+
+UNIT = 2.0**-100
+"""Floats keep masses divided by draft masses in units of 2^100: with draft masses down to 2^-1074 none overflows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,18 +49,11 @@ class RatioOrder:
 
 
 def ratio_order(target: Array, draft: Array) -> RatioOrder:
-    """Sort one pair of laws [V] by t/d: exactly on Fractions; on NumPy float64 in linear time, by radix.
+    """Sort one pair of laws [V] by t/d: exactly on Fractions, and on NumPy float64.
 
     The laws are checked already (`arrays.as_laws`). A float law sums to 1 only up to the rounding of its storage, so
     its masses are taken in proportion to their own sum. Each float mass and sum is then within a relative 6·2^-53 of
     that of the exact proportional law, for V ≤ 2^24, and the order is that of the ratios rounded to float64.
-
-    >>> from spec_math.arrays import exact
-    >>> order = ratio_order(exact(["1/2", "1/4", "1/4"]), exact(["1/4", "3/4", 0]))
-    >>> order.tokens.tolist(), order.draft_below.tolist()
-    ([1, 0], [Fraction(0, 1), Fraction(3, 4), Fraction(1, 1)])
-    >>> order.target_above.tolist()
-    [Fraction(1, 1), Fraction(3, 4), Fraction(1, 4)]
     """
     if is_exact(target):
         return _exact(target, draft)
@@ -70,21 +67,27 @@ def ratio_order(target: Array, draft: Array) -> RatioOrder:
 
 
 def by_ratio(target: np.ndarray[Any, Any], draft: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return the tokens with d > 0 by t/d ascending, ties by index: float64 arrays [V], O(V) for every input.
-
-    >>> by_ratio(np.array([0.5, 0.5, 0.0]), np.array([0.25, 0.5, 0.25])).tolist()
-    [2, 1, 0]
-    """
-    return _delayed(target, draft)
+    """Return the tokens with d > 0 by t/d ascending, ties by index: float64 arrays [V], whatever their range."""
+    tokens = np.flatnonzero(draft > 0).astype(np.int32)
+    t, d = target[tokens], draft[tokens]
+    with np.errstate(over="ignore", under="ignore"):
+        ratios = t / d
+        # Both scalings are exact: a tiny ratio has a tiny t, a huge one has t > 2^-54.
+        tiny, huge = ratios < 2.0**-1020, ratios > 2.0**1020
+        ratios = np.where(tiny, t * 2.0**600 / d, np.where(huge, t * 2.0**-600 / d, ratios))
+    exponents = np.where(tiny, 424, np.where(huge, 1624, 1024)).astype(np.uint64)
+    keys = np.where(t > 0, ratios.view(np.uint64) + (exponents << np.uint64(52)), np.uint64(0))
+    order = np.argsort(keys)  # several times faster than a stable sort of all
+    same = np.diff(keys[order]) == 0
+    tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
+    order[tied] = order[tied][np.lexsort((order[tied], keys[order[tied]]))]
+    return tokens[order]
 
 
 def by_exact_ratio(target: Array, draft: Array) -> np.ndarray[Any, Any]:
     """Return the tokens with d > 0 by t/d ascending, ties by index: object arrays [V] of whole numbers ≥ 0.
 
     Rounding a ratio to a float preserves order, so only tokens of one float need an exact comparison.
-
-    >>> by_exact_ratio(np.array([1, 2**60, 2**60 - 1], object), np.array([0, 2**60, 2**60], object)).tolist()
-    [2, 1]
     """
     tokens = np.flatnonzero(draft != 0)
     t, d = target[tokens].tolist(), draft[tokens].tolist()
@@ -101,12 +104,25 @@ def by_exact_ratio(target: Array, draft: Array) -> np.ndarray[Any, Any]:
     return tokens[order]
 
 
-def running_sums(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
-    """Return the sums of the first i values, i = 0..n, of float64 values [n] ≥ 0: each within a relative 2·2^-53.
+def best_prefixes(order: RatioOrder, ks: np.ndarray[Any, Any]) -> tuple[Any, Any]:
+    """Return the optimum of k i.i.d. drafts, min_i [1 − P_i^k + T_i], for ascending ks, and the least such i."""
+    values, places = np.full(len(ks), np.inf), np.zeros(len(ks), dtype=np.int64)
+    _search(order.draft_below, order.draft_above, order.target_below, ks, values, places)
+    return values, places
 
-    >>> running_sums(np.array([1.0, 2.0**-60, 2.0**-60])).tolist()
-    [0.0, 1.0, 1.0, 1.0]
-    """
+
+def in_units(tops: Array, draft: Array) -> Array:
+    """Return tops/draft, [n]; on floats in units of 2^100."""
+    return tops / draft if is_exact(draft) else tops / (draft / UNIT)
+
+
+def unit_of(masses: Array) -> Any:
+    """Return the unit that ratios of these masses are kept in: 2^100 on floats, 1 on Fractions, as a factor."""
+    return 1 if is_exact(masses) else UNIT
+
+
+def running_sums(values: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return the sums of the first i values, i = 0..n, of float64 values [n] ≥ 0: each within a relative 2·2^-53."""
     sums = np.empty(len(values) + 1)
     _running_sums(np.ascontiguousarray(values, dtype=np.float64), sums)
     return sums
@@ -130,85 +146,6 @@ def _rounded(top: int, bottom: int) -> float:
         return top / bottom
     except OverflowError:
         return float("inf")  # a run of its own, put in order exactly
-
-
-@inner_kernel(error_model="numpy")
-def _keys(target: Any, draft: Any, keys: Any, tokens: Any) -> int:
-    """Write for each token with d > 0 the bits of t/d, its exponent widened so that no ratio over- or underflows."""
-    size = 0
-    for token in range(len(target)):
-        if draft[token] > 0:
-            ratio, exponent = target[token] / draft[token], 1024
-            # Both scalings are exact: a tiny ratio has a tiny t, a huge one has t > 2^-54.
-            if ratio < 2.0**-1020:
-                ratio, exponent = target[token] * 2.0**600 / draft[token], 424
-            elif ratio > 2.0**1020:
-                ratio, exponent = target[token] * 2.0**-600 / draft[token], 1624
-            tokens[size] = token
-            keys[size] = np.uint64(bits_of(ratio)) + np.uint64(exponent << 52) if target[token] > 0 else np.uint64(0)
-            size += 1
-    return size
-
-
-@kernel
-def _by_radix(target: Any, draft: Any) -> Any:
-    keys, tokens = np.empty(len(target), dtype=np.uint64), np.empty(len(target), dtype=np.int32)
-    size = _keys(target, draft, keys, tokens)
-    return _sorted(keys[:size], tokens[:size])
-
-
-def _by_sorting(target: Any, draft: Any) -> Any:
-    tokens = np.flatnonzero(draft > 0).astype(np.int32)
-    t, d = target[tokens], draft[tokens]
-    with np.errstate(over="ignore", under="ignore"):
-        ratios = t / d
-        tiny, huge = ratios < 2.0**-1020, ratios > 2.0**1020
-        ratios = np.where(tiny, t * 2.0**600 / d, np.where(huge, t * 2.0**-600 / d, ratios))
-    exponents = np.where(tiny, 424, np.where(huge, 1624, 1024)).astype(np.uint64)
-    keys = np.where(t > 0, ratios.view(np.uint64) + (exponents << np.uint64(52)), np.uint64(0))
-    return tokens[np.argsort(keys, kind="stable")]
-
-
-_delayed = Delayed(_by_radix, _by_sorting, calls=1500)
-
-
-@inner_kernel
-def _sorted(keys: Any, tokens: Any) -> Any:
-    """Sort tokens by key, least significant digit first; each pass is stable, and there are six at most."""
-    if len(keys) == 0:
-        return tokens
-    width, mask = np.uint64(_DIGIT), np.uint64((1 << _DIGIT) - 1)
-    least, most = keys[0], keys[0]
-    for key in keys:
-        least, most = min(least, key), max(most, key)
-    span, passes = most - least, 0
-    while span > 0:
-        span, passes = span >> width, passes + 1
-    places = np.zeros((passes, 1 << _DIGIT), dtype=np.int32)
-    for i in range(len(keys)):
-        key = keys[i] - least
-        keys[i] = key
-        for digit in range(passes):
-            places[digit, key & mask] += 1
-            key >>= width
-    other_keys, other_tokens = np.empty_like(keys), np.empty_like(tokens)
-    for digit in range(passes):
-        _scatter(keys, tokens, np.uint64(_DIGIT * digit), places[digit], other_keys, other_tokens)
-        keys, other_keys, tokens, other_tokens = other_keys, keys, other_tokens, tokens
-    return tokens
-
-
-@inner_kernel
-def _scatter(keys: Any, tokens: Any, shift: Any, places: Any, new_keys: Any, new_tokens: Any) -> None:
-    mask, start = np.uint64(len(places) - 1), 0
-    for value in range(len(places)):
-        start, places[value] = start + places[value], start
-    for i in range(len(keys)):
-        key = keys[i]
-        value = (key >> shift) & mask
-        place = places[value]
-        places[value] = place + 1
-        new_keys[place], new_tokens[place] = key, tokens[i]
 
 
 @kernel
@@ -262,3 +199,85 @@ def _plus(total: Any, term: float) -> Any:
     corrected = term - total[1]
     raised = total[0] + corrected
     return raised, (raised - total[0]) - corrected
+
+
+@kernel
+def _search(below: Any, above: Any, target_below: Any, ks: Any, values: Any, places: Any) -> None:
+    """Find for each k, ascending, the least 1 − P^k + T over the prefixes: sums of terms ≥ 0, no difference.
+
+    1 − P^k = (1 − P)·Σ_{j<k} P^j for small k; for large k through the logarithm of whichever of P and 1 − P is small.
+    """
+    for i in range(len(below)):
+        power, total, reached = 1.0, 1.0, 1
+        for which in range(len(ks)):
+            if ks[which] > _STEPWISE:
+                logarithm = np.log1p(-above[i]) if above[i] < 0.5 else np.log(below[i])
+                outside = -np.expm1(ks[which] * logarithm)
+            else:
+                while reached < ks[which]:
+                    power *= below[i]
+                    total += power
+                    reached += 1
+                outside = above[i] * total
+            cut = outside + target_below[i]
+            if cut < values[which]:
+                values[which], places[which] = cut, i
+
+
+NEAR = 2.0**-45
+"""Neighbours whose float ratios differ by no more of themselves are joined: some roundings of sums of many masses."""
+
+
+@dataclass(frozen=True, eq=False)
+class Joined:
+    """A ratio order with its tokens joined where ratios are equal: the order of the m classes, `tokens` their numbers.
+
+    `place` [V] is the class of each token, −1 where it is never drafted; `whole` is the order of the n tokens.
+    """
+
+    order: RatioOrder
+    place: np.ndarray[Any, Any]
+    whole: RatioOrder
+
+    def spread(self, masses: Array, row: Array) -> None:
+        """Write the masses [m] of the classes into a row [V], each in proportion to the draft's within its class."""
+        if self.order is not self.whole:
+            heights = in_units(masses, self.order.draft)[self.place[self.whole.tokens]]
+            masses = heights * (self.whole.draft / unit_of(heights))
+        row[self.whole.tokens] = masses
+
+
+def joined(order: RatioOrder, size: int) -> Joined:
+    """Join the tokens of a ratio order over V = size tokens; Fractions are left as they are.
+
+    In floats a class joins ratios that differ by 2^-45 from one to the next at most, so that n tokens which it takes
+    for equal differ by a relative n·2^-45: what is planned for classes gains as much less than what is planned for
+    tokens.
+    """
+    place = np.full(size, -1)
+    if is_exact(order.draft):
+        place[order.tokens] = np.arange(len(order))
+        return Joined(order, place, order)
+    edges = np.empty(len(order) + 1, np.int64)
+    number = _classes(order.tokens, order.target, order.draft, place, edges)
+    if number == len(order):
+        return Joined(order, place, order)
+    starts, edges = edges[:number], edges[: number + 1]
+    sums = (np.add.reduceat(masses, starts) for masses in (order.target, order.draft))
+    below_and_above = (order.target_below, order.draft_below, order.target_above, order.draft_above)
+    classes = RatioOrder(np.arange(len(starts)), *sums, *(prefixes[edges] for prefixes in below_and_above))
+    return Joined(classes, place, order)
+
+
+@kernel
+def _classes(tokens: Any, target: Any, draft: Any, place: Any, edges: Any) -> int:
+    """Number the classes: the class of each token, and where each begins in the order; return how many there are."""
+    number, last = 0, 0.0
+    for at in range(len(tokens)):
+        ratio = target[at] / (draft[at] / UNIT)
+        if at == 0 or ratio > last * (1 + NEAR):
+            edges[number] = at
+            number += 1
+        place[tokens[at]], last = number - 1, ratio
+    edges[number] = len(tokens)
+    return number

@@ -12,7 +12,8 @@ from numba.extending import register_jitable
 
 from spec_math.arrays import Array, is_exact
 from spec_math.kernels import Delayed, kernel
-from spec_math.token_level.selection import in_units, unit_of
+from spec_math.token_level.optimum.prefix_law import PrefixLaw
+from spec_math.token_level.optimum.ratio_order import RatioOrder, in_units, unit_of
 
 GRID = 2.0**53
 """Floats put times of death on multiples of 2^-53: differences and sums of such numbers in [0, 1] are exact."""
@@ -42,11 +43,6 @@ class KnotMixture:
 
         Raises:
             IndexError: there is no such component or place.
-
-        >>> from spec_math.arrays import exact
-        >>> mixture = knot_mixture(exact(["1/4", "3/4"]), exact(["1/2", "7/6"]), exact(["1/16", "15/16"]))
-        >>> mixture.weights.tolist(), mixture.pool(0, 1), mixture.pool(1, 1)
-        ([Fraction(2, 3), Fraction(1, 3)], (1, 2), (0, 2))
         """
         if not (0 <= component < len(self.weights) and 0 <= place < len(self.dies) - 1):
             raise IndexError(
@@ -76,10 +72,6 @@ def knot_mixture(draft: Array, ratios: Array, gains: Array) -> KnotMixture:
     the u where its two neighbouring pools have (difference of mean ratios) = u·(difference of mean slopes of g).
     O(n log n). Exact on Fractions. On floats the pools are those that rounding makes of the formula, and `.selection`
     is their true law, to a relative 8·2^-53 and the error of `gains`.
-
-    >>> from spec_math.arrays import exact
-    >>> knot_mixture(exact(["1/4", "3/4"]), exact(["1/2", "7/6"]), exact(["1/16", "15/16"])).selection.tolist()
-    [Fraction(1, 8), Fraction(7, 8)]
     """
     unit, one = unit_of(draft), draft[0] / draft[0]
     zero = one - one
@@ -287,3 +279,77 @@ _delayed_pool = Delayed(kernel(_pool), _pool, calls=5000)
 _fast_deaths = kernel(_deaths)
 _fast_settled = kernel(_settled)
 _fast_components = kernel(_components)
+
+
+def nested(pools: KnotMixture, place: int) -> tuple[Array, Array, Array]:
+    """Return the pools of the token at `place`, innermost first: weights [r], first knots [r] and last knots [r]."""
+    stops, low, high = _pools_around(pools.dies, place, len(pools.weights))
+    # Components end where the weights up to them do: each pool lasts from one such end to another.
+    weights = np.cumsum(pools.weights)[stops - 1]
+    weights[1:] = weights[1:] - weights[:-1]
+    return weights, low, high
+
+
+@kernel
+def _pools_around(dies: Any, place: int, components: int) -> Any:
+    """Return the pools of the token at `place`, innermost first: before which component each ends, and its two knots.
+
+    Going away from the token, only a knot that outlives all before it ever ends a pool of it.
+    """
+    found = np.empty((3, len(dies)), np.int64)
+    low, high, age, number = place, place + 1, 0, 0
+    while age < components:
+        until = min(dies[low], dies[high])
+        if until > age:
+            found[0, number], found[1, number], found[2, number] = until, low, high
+            number, age = number + 1, until
+        while age < components and dies[low] <= age:
+            low -= 1
+        while age < components and dies[high] <= age:
+            high += 1
+    return found[0, :number], found[1, :number], found[2, :number]
+
+
+def deficit(order: RatioOrder, law: PrefixLaw) -> Any:
+    """Return D = max_i (g_i − T_i), the probability that no coupling can save: the optimum is 1 − D.
+
+    The maximum over all sets of tokens is one over prefixes of the ratio order.
+    """
+    return (law.inside - order.target_below).max()
+
+
+def selection_ratios(order: RatioOrder, law: PrefixLaw) -> Array:
+    """Return c/d for the tokens of a ratio order, [n] ascending; on floats in units of 2^100.
+
+    The law: c = d·clip(t/d, μ, λ), with μ such that the tokens below it gain D in all, and λ such that those above it
+    lose, with the target mass where d = 0, D in all. Then Σ c = 1 and Σ (t − c)+ = D, over all tokens. The cumulative
+    law of c is the greatest convex function through (0, 0) and (1, 1) below all points (P_i, T_i + D), and never
+    below g. Where D = 0 it is t itself, and d for k = 1 and D > 0.
+    """
+    unit, ratios = unit_of(order.draft), in_units(order.target, order.draft)
+    lost = deficit(order, law)
+    # Token i is raised if lifting all tokens before it to its own ratio, r_i P_i − T_i, gains less than D, and lowered
+    # if bringing all after it down to its ratio, 1 − T_{i+1} − r_i (1 − P_{i+1}), loses less. Both are monotone in i.
+    raised = np.count_nonzero(ratios * order.draft_below[:-1] < (order.target_below[:-1] + lost) * unit)
+    kept = np.count_nonzero(ratios * order.draft_above[1:] <= (order.target_above[1:] - lost) * unit)
+    if raised > 0:
+        least = (order.target_below[raised] + lost) * unit / order.draft_below[raised]
+        # Where a rounding error would put a bound beyond the last ratio that it moves, that ratio is the bound.
+        ratios = np.maximum(ratios, max(least, ratios[raised - 1]))
+    if kept < len(order):
+        most = (order.target_above[kept] - lost) * unit / order.draft_above[kept]
+        ratios = np.minimum(ratios, max(most, ratios[kept - 1]) if kept > 0 else most)
+    return ratios
+
+
+def gains(order: RatioOrder, law: PrefixLaw) -> Array:
+    """Return g_{i+1} − g_i, [n], from the slopes; on floats a difference only where the slope overflows.
+
+    That takes a draft mass below 2^-1020 that gains more than 2^-51, next to which a rounding of g is small.
+    """
+    if is_exact(law.slopes):
+        return law.slopes * order.draft
+    finite = np.isfinite(law.slopes)
+    if finite.all():
+        return law.slopes * order.draft
+    return np.where(finite, np.where(finite, law.slopes, 0.0) * order.draft, np.diff(law.inside))

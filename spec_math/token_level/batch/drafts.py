@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from functools import partial
 from typing import Any, NamedTuple
@@ -11,7 +12,7 @@ import numpy as np
 from spec_math.array_coin import ArrayCoin
 from spec_math.array_draw import wide
 from spec_math.arrays import Array, array_namespace, divide, is_exact, positive_part, zeros_like
-from spec_math.token_level import hull_edge
+from spec_math.kernels import inner_kernel, kernel
 
 
 class Emitted(NamedTuple):
@@ -41,24 +42,26 @@ MassesOf = Callable[[Any], Array]
 """(rows: an index of some requests [b], or a slice) -> their masses [b, V]."""
 
 
-def sizes(tokens: Array) -> Array:
-    """Return how many drafts each request [B, k] has.
+def on_host(values: Array) -> bool:
+    """Say whether a value may be looked at: in the host's memory, and in no graph that a compiler records."""
+    if isinstance(values, np.ndarray):
+        return True
+    torch: Any = sys.modules["torch"]
+    return values.device.type == "cpu" and not torch.compiler.is_compiling()
 
-    >>> import numpy as np
-    >>> sizes(np.array([[3, 3], [3, -1], [-1, -1]])).tolist()
-    [2, 1, 0]
-    """
+
+def in_numpy(*arrays: Array) -> tuple[Any, ...]:
+    """Return tensors in the host's memory as NumPy arrays of the same memory, and all others as they are."""
+    return tuple(each if isinstance(each, np.ndarray) or not on_host(each) else each.numpy() for each in arrays)
+
+
+def sizes(tokens: Array) -> Array:
+    """Return how many drafts each request [B, k] has."""
     return array_namespace(tokens).sum(tokens >= 0, axis=1)
 
 
 def mass_of(rows: Array, token: Array) -> Array:
-    """Return the masses [B] of one token each in rows [B, V], wide; 0 where the token is −1.
-
-    >>> from spec_math.arrays import exact
-    >>> import numpy as np
-    >>> mass_of(exact([["1/4", "3/4"], [1, 0]]), np.array([1, -1])).tolist()
-    [Fraction(3, 4), Fraction(0, 1)]
-    """
+    """Return the masses [B] of one token each in rows [B, V], wide; 0 where the token is −1."""
     xp = array_namespace(rows)
     there = token >= 0
     found = wide(xp.take_along_axis(rows, xp.where(there, token, 0)[:, None], axis=1)[:, 0])
@@ -66,22 +69,12 @@ def mass_of(rows: Array, token: Array) -> Array:
 
 
 def times(rows: Array, factor: Array) -> Array:
-    """Return rows [B, V] times a factor [B] each, in the type of the rows.
-
-    >>> from spec_math.arrays import exact
-    >>> times(exact([["1/4", "3/4"]]), exact([2])).tolist()
-    [[Fraction(1, 2), Fraction(3, 2)]]
-    """
+    """Return rows [B, V] times a factor [B] each, in the type of the rows."""
     return rows * _of_type(factor, rows)[:, None]
 
 
 def left_over(rows: Array, taken: Array, factor: Array) -> Array:
-    """Return (rows − factor·taken)+ of rows [B, V] and a factor [B] each, in the type of the rows.
-
-    >>> from spec_math.arrays import exact
-    >>> left_over(exact([["1/4", "3/4"]]), exact([["1/2", "1/2"]]), exact([1])).tolist()
-    [[Fraction(0, 1), Fraction(1, 4)]]
-    """
+    """Return (rows − factor·taken)+ of rows [B, V] and a factor [B] each, in the type of the rows."""
     if isinstance(rows, np.ndarray):
         return positive_part(rows - times(taken, factor))
     # One pass and one array in place of three.
@@ -90,13 +83,7 @@ def left_over(rows: Array, taken: Array, factor: Array) -> Array:
 
 
 def without_tokens(rows: Array, tokens: Array) -> Array:
-    """Return rows [B, V] with mass 0 on the tokens [B, m]; −1 there stands for no token.
-
-    >>> from spec_math.arrays import exact
-    >>> import numpy as np
-    >>> without_tokens(exact([["1/4", "1/4", "1/2"]]), np.array([[2, -1]])).tolist()
-    [[Fraction(1, 4), Fraction(1, 4), Fraction(0, 1)]]
-    """
+    """Return rows [B, V] with mass 0 on the tokens [B, m]; −1 there stands for no token."""
     xp = array_namespace(rows)
     # A column without a token repeats the first; a row without any keeps the mass of token 0.
     some = tokens[:, :1] >= 0
@@ -114,11 +101,6 @@ def with_mass(rows: Array, token: Array, mass: Array, own: bool = False) -> Arra
     """Return rows [B, V] with a mass [B] on one token [B] of each; none changes where that is −1.
 
     The rows themselves are written into where they are the caller's `own`.
-
-    >>> from spec_math.arrays import exact
-    >>> import numpy as np
-    >>> with_mass(exact([["1/4", "3/4"], [0, 1]]), np.array([1, -1]), exact(["1/2", 0])).tolist()
-    [[Fraction(1, 4), Fraction(1, 2)], [Fraction(0, 1), Fraction(1, 1)]]
     """
     xp = array_namespace(rows)
     there = token >= 0
@@ -132,25 +114,12 @@ def with_mass(rows: Array, token: Array, mass: Array, own: bool = False) -> Arra
 
 
 def remaining(draft: Array | Remaining) -> Remaining:
-    """Return what is left of draft laws without some tokens: of rows [B, V] that are held, or as it is worked out.
-
-    >>> from spec_math.arrays import exact
-    >>> import numpy as np
-    >>> remaining(exact([["1/4", "1/4", "1/2"]]))(np.array([[2]])).tolist()
-    [[Fraction(1, 4), Fraction(1, 4), Fraction(0, 1)]]
-    """
+    """Return what is left of draft laws without some tokens: of rows [B, V] that are held, or as it is worked out."""
     return draft if callable(draft) else partial(without_tokens, draft)
 
 
 def drawn_or_target(coin: ArrayCoin, masses: Array, total: Array, target: Array, where: Array) -> Array:
-    """Draw from masses [B, V] of this total [B], and from the target where nothing is left.
-
-    >>> from spec_math.arrays import exact
-    >>> import numpy as np
-    >>> coin, left, target = ArrayCoin(exact([[0]])), exact([[0, 0]]), exact([["1/4", "3/4"]])
-    >>> drawn_or_target(coin, left, exact([0]), target, np.array([True])).tolist()
-    [0]
-    """
+    """Draw from masses [B, V] of this total [B], and from the target where nothing is left."""
     return drawn_rows(coin, lambda rows: masses[rows], target, where & (total > 0), where)
 
 
@@ -160,15 +129,9 @@ def drawn_rows(coin: ArrayCoin, masses_of: MassesOf, target: Array, left: Array,
     `masses_of(rows)` are those of some requests, [b, V]. On the host only the requests that draw are worked on; on a
     device, where no shape may depend on a value, all of them are. Where masses that should be left have all rounded to
     0, the host draws from the target. Tokens outside `where` mean nothing.
-
-    >>> import numpy as np
-    >>> rows, coin = np.array([[0.0, 0.5], [0.5, 0.0]]), ArrayCoin(np.zeros((2, 1)))
-    >>> yes, no = np.array([True, True]), np.array([True, False])
-    >>> drawn_rows(coin, lambda some: rows[some], rows[:, ::-1], no, yes).tolist()
-    [1, 1]
     """
     xp = array_namespace(target)
-    if coin.measure or not hull_edge.on_host(target):
+    if coin.measure or not on_host(target):
         everyone = slice(None)
         return coin.draw(xp.where(left[:, None], masses_of(everyone), target), where)
     found = xp.astype(where, xp.int64) * 0 if not is_exact(target) else (where * 0).astype(int)
@@ -187,11 +150,6 @@ def favourite(draft: Array | Remaining, whole: Array) -> Array:
 
     A `Remaining` that knows its favourite by more than its masses, which may round alike, is asked: it then has a
     method `favourite(whole)`.
-
-    >>> from spec_math.arrays import exact
-    >>> rows = exact([["1/4", "1/2", "1/4"]])
-    >>> favourite(rows, rows).tolist()
-    [1]
     """
     own = getattr(draft, "favourite", None)
     return whole.argmax(axis=1) if own is None else own(whole)
@@ -201,22 +159,14 @@ def or_else(coin: ArrayCoin, left: Array, target: Array) -> Array:
     """Return masses left [B, V], and the target in rows where nothing is left but by a rounding.
 
     On the host `drawn_rows` sees such rows itself.
-
-    >>> or_else(ArrayCoin(np.zeros((2, 1))), np.array([[0.0, 0.5], [0.0, 0.0]]), np.ones((2, 2))).tolist()
-    [[0.0, 0.5], [0.0, 0.0]]
     """
-    if not coin.measure and hull_edge.on_host(target):
+    if not coin.measure and on_host(target):
         return left
     return array_namespace(target).where((coin.total(left) > 0)[:, None], left, target)
 
 
 def ratio(top: Array, bottom: Array) -> Array:
-    """Return top/bottom [B], and 0 where the bottom is 0: what has no draft mass was not drafted, and is not accepted.
-
-    >>> from spec_math.arrays import exact
-    >>> ratio(exact([1, 1]), exact([2, 0])).tolist()
-    [Fraction(1, 2), Fraction(0, 1)]
-    """
+    """Return top/bottom [B], and 0 where the bottom is 0: what has no draft mass was not drafted."""
     return divide(top, bottom, zeros_like(bottom))
 
 
@@ -226,3 +176,60 @@ def _of_type(factor: Array, rows: Array) -> Any:
     xp = array_namespace(rows)
     # Infinity times a mass of 0 is no number.
     return xp.astype(xp.clip(factor, None, xp.finfo(rows.dtype).max), rows.dtype)
+
+
+def sums_left(
+    coin: ArrayCoin, laws: tuple[Array, Array], factor: Array, without: Array | None = None, where: Array | None = None
+) -> Array:
+    """Return Σ (t − factor·d)+, [B], over all tokens but those of `without` [B, m]; −1 there stands for no token.
+
+    `laws` are t and d, [B, V] each, the factor [B]. Outside `where` [B] the sums mean nothing. On the host floats are
+    summed in float64, a row at a time and only within `where`; elsewhere as the coin sums the rows that are left.
+    """
+    target, draft = laws
+    if not is_host(target):
+        left = left_over(target, draft, factor)
+        return coin.total(left if without is None else without_tokens(left, without))
+    found = zeros_like(factor)
+    rows = np.arange(len(target))
+    if where is not None:
+        (rows,) = in_numpy(array_namespace(where).nonzero(where)[0])
+    gone = np.empty((len(target), 0), dtype=np.int64) if without is None else in_numpy(without)[0]
+    given = (*in_numpy(target, draft, factor), gone, rows)
+    _fill(*(np.ascontiguousarray(each) for each in given), *in_numpy(found))
+    return found
+
+
+def is_host(rows: Array) -> bool:
+    """Say whether rows are floats that may be looked at on the host."""
+    return not is_exact(rows) and on_host(rows)
+
+
+@kernel
+def _fill(target: Any, draft: Any, factor: Any, gone: Any, rows: Any, found: Any) -> None:
+    size = target.shape[1]
+    for row in rows:
+        total, start = 0.0, 0
+        while start < size:
+            stop = size
+            for token in gone[row]:
+                if start <= token < stop:
+                    stop = token
+            total += _left(target[row, start:stop], draft[row, start:stop], factor[row])
+            start = stop + 1
+        found[row] = total
+
+
+# Sums in any order become vector instructions, in loops of their own.
+@inner_kernel(fastmath={"reassoc", "contract"})
+def _left(target: Any, draft: Any, factor: float) -> float:
+    total = 0.0
+    for i in range(target.shape[0]):
+        left = np.float64(target[i]) - factor * np.float64(draft[i])
+        total += left if left > 0.0 else 0.0
+    return total
+
+
+def stable_order(key: Array) -> Array:
+    """Return the tokens [B, V] by their keys [B, V] ascending, the lower index first among equals."""
+    return array_namespace(key).argsort(key, axis=1, stable=True)

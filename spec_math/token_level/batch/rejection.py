@@ -11,21 +11,28 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from spec_math.array_coin import ArrayCoin
-from spec_math.arrays import Array, array_namespace, positive_part, zeros_like
-from spec_math.token_level.array_drafts import (
+from spec_math.arrays import Array, array_namespace, is_exact, ones_like, positive_part, zeros_like
+from spec_math.token_level.batch import drafts
+from spec_math.token_level.batch.drafts import (
     Emitted,
     MassesOf,
     drawn_rows,
+    favourite,
     left_over,
     mass_of,
+    or_else,
     ratio,
     remaining,
     sizes,
+    sums_left,
+    times,
     with_mass,
     without_tokens,
 )
-from spec_math.token_level.left_sums import sums_left
+from spec_math.token_level.excess import Excess, gamma_star
 
 
 def decide_recursive(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> Emitted:
@@ -33,12 +40,6 @@ def decide_recursive(coin: ArrayCoin, tokens: Array, target: Array, draft: Array
 
     The law: r starts as t; x is accepted with chance min(1, r(x)/d(x)), else r becomes (r − d)+ / Σ. Here r keeps its
     own sum R: with draws from d in proportion to D = Σ d the chance is r(x)·D/(R·d(x)), and r becomes (r − (R/D)·d)+.
-
-    >>> from spec_math.arrays import exact
-    >>> import numpy as np
-    >>> coin = ArrayCoin(exact([["3/5", "1/5", 0]]))
-    >>> decide_recursive(coin, np.array([[0, 1]]), exact([["1/4", "3/4"]]), exact([["1/2", "1/2"]])).token.tolist()
-    [1]
     """
     if draft.ndim == 3:
         return _tested(coin, tokens, target, lambda place: draft[:, place])
@@ -49,13 +50,6 @@ def decide_without_replacement(coin: ArrayCoin, tokens: Array, target: Array, dr
     """Test distinct drafts [B, k] in turn as `without_replacement.emit` does: d loses each token that is rejected.
 
     The draft: rows [B, V], or a `Remaining`.
-
-    >>> from spec_math.arrays import exact
-    >>> import numpy as np
-    >>> coin = ArrayCoin(exact([["3/5", "1/5", 0]]))
-    >>> laws = exact([["1/4", "3/4"]]), exact([["1/2", "1/2"]])
-    >>> decide_without_replacement(coin, np.array([[0, 1]]), *laws).accepted.tolist()
-    [True]
     """
     if not callable(draft):
         return _tested_alike(coin, tokens, target, draft, distinct=True)
@@ -67,13 +61,6 @@ def decide_greedy(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -
     """Test the last draft of each request alone, as `greedy.emit` does: the draft law is without the others.
 
     The draft: rows [B, V], or a `Remaining`.
-
-    >>> from spec_math.arrays import exact
-    >>> import numpy as np
-    >>> coin = ArrayCoin(exact([["2/5", 0]]))
-    >>> laws = exact([["1/4", "1/2", "1/4"]]), exact([["1/4", "1/2", "1/4"]])
-    >>> decide_greedy(coin, np.array([[1, 2]]), *laws).token.tolist()
-    [2]
     """
     xp = array_namespace(tokens)
     last = sizes(tokens) - 1
@@ -84,14 +71,7 @@ def decide_greedy(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -
 
 
 def decide_one_hot(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> Emitted:  # noqa: ARG001
-    """Accept the one draft x [B, 1] with chance t(x), else draw from t without x, as `one_hot.emit` does.
-
-    >>> from spec_math.arrays import exact
-    >>> import numpy as np
-    >>> coin = ArrayCoin(exact([["1/4", 0]]))
-    >>> decide_one_hot(coin, np.array([[0]]), exact([["1/4", "3/4"]]), exact([[1, 0]])).token.tolist()
-    [1]
-    """
+    """Accept the one draft x [B, 1] with chance t(x), else draw from t without x, as `one_hot.emit` does."""
     xp = array_namespace(target)
     token = tokens[:, 0]
     there = token >= 0
@@ -102,14 +82,7 @@ def decide_one_hot(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) 
 
 
 def decide_match(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> Emitted:  # noqa: ARG001
-    """Draw from the target, and accept the one draft [B, 1] that is the same token, as `sample_and_match.emit` does.
-
-    >>> from spec_math.arrays import exact
-    >>> import numpy as np
-    >>> coin = ArrayCoin(exact([["1/2"]]))
-    >>> decide_match(coin, np.array([[1]]), exact([["1/4", "3/4"]]), exact([[1, 0]])).accepted.tolist()
-    [True]
-    """
+    """Draw from the target, and accept the one draft [B, 1] that is the same token, as `sample_and_match.emit` does."""
     token = coin.draw(target)
     return Emitted(token, (token == tokens[:, 0]) & coin.going)
 
@@ -174,3 +147,97 @@ def _or_drawn(coin: ArrayCoin, emitted: Array, accepted: Array, target: Array, l
     """Emit the accepted tokens [B], and elsewhere one drawn from what is left of every request."""
     xp = array_namespace(target)
     return Emitted(xp.where(accepted, emitted, drawn_rows(coin, left, target, coin.going, ~accepted)), accepted)
+
+
+def decide_hub(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> Emitted:
+    """Accept the draft that is no favourite up to its target mass, else the favourite a, as `hub.emit` does.
+
+    Tokens [B, 2]: (x, a), (a, x), or (a, −1) where the draft is certain. The draft: rows [B, V], or a `Remaining`.
+    """
+    xp = array_namespace(target)
+    without = remaining(draft)
+    whole = without(xp.full_like(tokens[:, :1], -1))
+    mass, drawn = coin.total(target), coin.total(whole)
+    some = tokens[:, 0] >= 0
+    hub = favourite(draft, whole)
+    first = tokens[:, 0] != hub
+    x = xp.where(first, tokens[:, 0], tokens[:, 1])
+    others = without(hub[:, None])
+    left_out, weight = coin.total(others), mass_of(whole, hub) / drawn
+    t, d, share = mass_of(target, x) / mass, mass_of(whole, x) / drawn, mass_of(others, x)
+    pair = some & (xp.where(first, d, share) > 0)
+    # In (a, x) the mass of x in its pairs is d(a)·d(x)/(1 − d(a)).
+    second = ratio(positive_part(t - d) * left_out, weight * share)
+    passes = coin.flip(xp.where(first, ratio(t, d), second), pair, xp.where(first, xp.ones_like(t), weight))
+    taken = xp.where(pair, ratio(mass, left_out), mass * 0)
+    tried = some & ~passes
+    rest, own = sums_left(coin, (target, others), taken, hub[:, None], tried), mass_of(target, hub)
+    left = rest + own
+    sure = tried & (left == 0)
+    stays = sure | coin.flip(ratio(own, left), tried & ~sure, left)
+    accepted = passes | stays
+
+    def lacking(rows: Any) -> Array:
+        return without_tokens(left_over(target[rows], others[rows], taken[rows]), hub[rows][:, None])
+
+    follows = drawn_rows(coin, lacking, target, tried & (rest > 0), ~accepted)
+    return Emitted(xp.where(passes, x, xp.where(stays, hub, follows)), accepted)
+
+
+STEPS = 16
+"""Passes over the laws of a search that looks at no value, on a device: the upper end of any bracket is lossless."""
+
+
+def decide_k_sequential(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> Emitted:
+    """Accept the first draft of [B, k] whose test passes, with chance min(1, t/(γ* d)), as `k_sequential.emit` does.
+
+    γ* is that of each request's own number of drafts. The law: what is left over is t − min(d, t/γ)·Σ_{j<k} (1 − β)^j.
+    """
+    xp = array_namespace(target)
+    size = sizes(tokens)
+    mass, drawn = totals = coin.total(target), coin.total(draft)
+    excess = _excess(coin, (target, draft), totals)
+    gamma = _searched(excess, size, (target, draft), totals)
+    # γβ = Σ min(t, γd) = 1 − E(γ), of which β only enters sums of numbers near 1.
+    beta = (1 - excess.at(gamma)) / gamma
+    emitted, accepted = tokens[:, 0], tokens[:, 0] < -1
+    for place in range(tokens.shape[1]):
+        token = tokens[:, place]
+        chance = ratio(mass_of(target, token) * drawn, gamma * mass * mass_of(draft, token))
+        passes = coin.flip(chance, (token >= 0) & ~accepted, gamma * beta)
+        emitted, accepted = xp.where(passes, token, emitted), accepted | passes
+    tests, power = zeros_like(beta), ones_like(beta)
+    for place in range(tokens.shape[1]):
+        tests = tests + xp.where(place < size, power, zeros_like(power))
+        power = power * (1 - beta)
+    # t/γ on the scale of the draft's own sum.
+    scale, factor = drawn / (mass * gamma), tests * mass / drawn
+
+    def left(rows: Any) -> Array:
+        whole = target[rows]
+        passed = xp.minimum(draft[rows], times(whole, scale[rows]))
+        return or_else(coin, left_over(whole, passed, factor[rows]), whole)
+
+    follows = drawn_rows(coin, left, target, coin.going, ~accepted)
+    return Emitted(xp.where(accepted, emitted, follows), accepted)
+
+
+def gammas(coin: ArrayCoin, size: Array, target: Array, draft: Array) -> Array:
+    """Return γ* [B] of `size` [B] drafts each, as `Excess.gamma_star`; 1 where there is none; exact on Fractions."""
+    laws, totals = (target, draft), (coin.total(target), coin.total(draft))
+    return _searched(_excess(coin, laws, totals), size, laws, totals)
+
+
+def _excess(coin: ArrayCoin, laws: tuple[Array, Array], totals: tuple[Array, Array]) -> Excess:
+    """Return the excess of t and d [B, V] with these sums [B], in proportion to them."""
+    mass, drawn = totals
+    return Excess(lambda gamma: sums_left(coin, laws, gamma * mass / drawn) / mass)
+
+
+def _searched(excess: Excess, size: Array, laws: tuple[Array, Array], totals: tuple[Array, Array]) -> Array:
+    if is_exact(laws[0]):
+        found = [gamma_star(t, d, max(1, int(k))) for t, d, k in zip(*laws, size, strict=True)]
+        return np.array(found, dtype=object)
+    xp = array_namespace(size)
+    most = xp.astype(xp.where(size < 1, 1, size), totals[0].dtype)
+    return excess.gamma_star(most, None if drafts.on_host(laws[0]) else STEPS)

@@ -1,5 +1,6 @@
-"""The race of `exponential_clocks` for one prefix at a time, without some tokens: by sums of powers that a plan keeps.
+"""Choose one of the drafts in the winning pool so that it is distributed as the draft restricted to the pool.
 
+Drafts are without replacement, and the chances of the choice come from `Moments`, sums of powers that a plan keeps.
 What the pool lemma asks for a check of drafts is P(some of k' draws lies outside H), for one prefix H and draws without
 the tokens R that are gone:  ∫ c e^{−cs} P(N_{H−R}(s) < k') ds,  c the mass outside H, s on the scale of all masses.
 
@@ -18,20 +19,124 @@ Rounding. The signs of Newton's identities lose digits, but no more than this: w
 Π_{i<j} (W_1 + 0.29 i)/j! with W_1 ≤ 1.14 Σ ds, so that e^{−Σ ds} e_j ≤ 1.14^j e^{j/4} ≤ 1.47^j, and c e^{−cs} has the
 integral 1. M_r is a compensated sum of sums of 64, W_m one of R terms ≥ 0. So the result is within an absolute
 k'² 1.47^k' (3R + 4 heavy + 100)·2^-53, besides the quadrature's error: that is what the law of the choice takes of it
-(`pool_lemma.keep`).
+(`keep`).
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import Array
+from spec_math.arrays import Array, is_exact
+from spec_math.chance import Coin
 from spec_math.kernels import inner_kernel, kernel
-from spec_math.token_level import clock_octaves, clock_odds
+from spec_math.token_level.optimum import prefix_law
+from spec_math.token_level.optimum.prefix_law import outside_without_replacement
+from spec_math.token_level.optimum.ratio_order import RatioOrder, ratio_order, running_sums
+
+
+def choose(
+    coin: Coin, places: Sequence[int], order: RatioOrder, pool: tuple[int, int], race: Moments | None = None
+) -> int:
+    """Choose the place of one draft in the pool [low, high), given that no draft lies above it and one in it.
+
+    The law: with x successive draws without replacement and E that event, P(choice = y, E) = d(y)·P(E)/d(pool) for
+    every y in the pool. The drafts are gone through backwards with a current choice z; an earlier draft y in the pool
+    replaces it unless a coin of chance `keep` keeps z. `places` are the drafts' places in the ratio order, as drawn;
+    `race` is what a plan keeps of its drafts, without which every chance passes over the whole vocabulary.
+    """
+    choice = -1
+    for drawn in range(len(places) - 1, -1, -1):
+        place = places[drawn]
+        if place < pool[0]:
+            continue
+        left = len(places) - 1 - drawn
+        if choice < 0 or not coin.flip(keep(order, places[:drawn], (place, choice), left, pool, race)):
+            choice = place
+    return choice
+
+
+def keep(
+    order: RatioOrder,
+    before: Sequence[int],
+    pair: tuple[int, int],
+    left: int,
+    pool: tuple[int, int],
+    race: Moments | None = None,
+) -> Any:
+    """Return the chance that the later draft z is kept against the earlier y, pair = (y, z), both in the pool.
+
+    The law: (u_y − u_z)+ · (D − d_y) / (D·v_y), where R are the drafts `before` y, D = d(pool∖R), and for the `left`
+    draws after y, drawn without R and w: u_w = P(none lies above the pool), v_w = P(that, and one lies in it). It is 0
+    unless z is the heavier. For one draw left it is d(above)/D · (d_z − d_y)/(1 − d(R) − d_z).
+    On floats an absolute rounding error of u or v enters the law of the choice with that size only, as the coin is
+    flipped with a probability of at most v_y.
+    """
+    y, z = pair
+    low, high = pool
+    nothing = order.draft[y] - order.draft[y]
+    if high == len(order) or order.draft[z] <= order.draft[y]:
+        return nothing
+    inside = _mass(order, low, high, before)
+    if left == 1:
+        others = _mass(order, 0, len(order), (*before, z))
+        chance = order.draft_above[high] / others * ((order.draft[z] - order.draft[y]) / inside)
+    else:
+        rest, above = _mass(order, low, high, (*before, y)), order.draft_above[high]
+        if race is None:
+            hit_y, above_y = _reached(order, (*before, y), left, pool)
+            _, above_z = _reached(order, (*before, z), left, pool)
+        else:
+            hit_y = race.outside(rest + above, low, (*before, y), left)
+            above_y, above_z = (race.outside(above, high, (*before, w), left) for w in pair)
+        if above_z <= above_y or hit_y <= above_y:
+            return nothing
+        chance = (above_z - above_y) / (hit_y - above_y) * (rest / inside)
+    # The lemma proves that it is at most 1; a float may round above.
+    return chance if is_exact(order.draft) else min(1.0, float(chance))
+
+
+def _reached(order: RatioOrder, gone: tuple[int, ...], draws: int, pool: tuple[int, int]) -> tuple[Any, Any]:
+    """Return P(some draw lies in or above the pool), P(some draw lies above it), for draws without the gone tokens.
+
+    All tokens above the pool count as one: only their total mass matters, as a draw among them ends the question.
+    """
+    low, high = pool
+    masses = np.concatenate([np.delete(order.draft[:high], list(gone)), order.draft_above[high : high + 1]])
+    outside = outside_without_replacement(_in_this_order(masses / masses.sum()), draws)
+    return outside[low - sum(place < low for place in gone)], outside[-2]
+
+
+def _in_this_order(draft: Array) -> RatioOrder:
+    """Return the ratio order of a draft law that is its own target: its tokens as they stand."""
+    if is_exact(draft):
+        return ratio_order(draft, draft)
+    below, above = running_sums(draft), running_sums(draft[::-1])[::-1]
+    return RatioOrder(np.arange(len(draft)), draft, draft, below, below, above, above)
+
+
+def _mass(order: RatioOrder, low: int, high: int, gone: Sequence[int]) -> Any:
+    """Return the draft mass of the places low..high−1 without the gone ones.
+
+    On floats within a relative 100·2^-53: a difference of running sums, each within 6 units of itself, where it is at
+    least an eighth of the larger one, else the sum of the masses.
+    """
+    among = [place for place in gone if low <= place < high]
+    below, above = order.draft_below, order.draft_above
+    difference, scale = (
+        (below[high] - below[low], below[high]) if below[high] < above[low] else (above[low] - above[high], above[low])
+    )
+    for place in among:
+        difference = difference - order.draft[place]
+    if difference * 8 >= scale:
+        return difference
+    masses = np.delete(order.draft[low:high], [place - low for place in among])
+    return masses.sum() if len(masses) else order.draft[low] - order.draft[low]
+
 
 MOST = 16
 """The most drafts of a race by moments."""
@@ -42,7 +147,7 @@ _KEPT = 64
 
 @dataclass(frozen=True, eq=False)
 class Moments:
-    """What is kept of n draft masses [n] in the order of prefixes, for checks of k drafts without replacement."""
+    """Sums of powers of n draft masses [n] in the order of prefixes, for checks of k drafts without replacement."""
 
     draft: Array
     nodes: Array
@@ -61,23 +166,15 @@ class Moments:
     """[heavy, N] their q."""
 
     def rounding(self, draws: int) -> float:
-        """Return what `outside` may be off by in float64, as derived above, for so many draws.
-
-        >>> moments(np.full(1000, 1e-3), 8).rounding(7) < 3e-11
-        True
-        """
+        """Return what `outside` may be off by in float64, as derived above, for so many draws."""
         terms = 3 * self.series.shape[1] + 4 * len(self.heavy) + 100
         quadrature = (23 * 1.336 ** (draws - 1) + 11) / 16**16 + 2.0**-56
-        return draws**2 * 1.47**draws * terms * 2.0**-53 + quadrature + clock_odds.TAIL
+        return draws**2 * 1.47**draws * terms * 2.0**-53 + quadrature + prefix_law.TAIL
 
     def outside(self, mass: float, high: int, gone: tuple[int, ...], draws: int) -> float:
         """Return P(a draw lies outside the first `high` places), for draws without the gone places.
 
         `mass` is c, that of the tokens outside which are not gone.
-
-        >>> race = moments(np.full(8, 1 / 8), 4)
-        >>> round(race.outside(0.5, 4, (0,), 2), 12)  # 1 − 3/7·2/6
-        0.857142857143
         """
         listed = np.array([place for place in gone if place < high], dtype=np.int64)
         kept = (self.draft, self.nodes, self.weights, self.series, self.sums, self.scale)
@@ -88,9 +185,6 @@ def moments(draft: Array, k: int) -> Moments | None:
     """Return what a check of k drafts asks of masses [n] that sum to 1; nothing for k > 16, nor where S exceeds 2^40.
 
     O(n R), R about 28 for k = 8.
-
-    >>> moments(np.full(1000, 1e-3), 8).sums.shape
-    (16, 28)
     """
     if not 2 < k <= min(MOST, len(draft) - 1):
         return None
@@ -109,12 +203,9 @@ def moments(draft: Array, k: int) -> Moments | None:
 
 def _grid(draft: Array, k: int) -> tuple[Array, Array, float] | None:
     """Return times, weights and the last time, for masses that sum to 1 or less."""
-    soon = clock_odds.grid(draft, k)
-    if soon is not None:
-        return *soon, float(soon[1].sum())
-    if clock_odds.fewer(draft, k, _LAST) >= clock_odds.TAIL:
+    if prefix_law.fewer(draft, k, _LAST) >= prefix_law.TAIL:
         return None
-    points, widths, octaves = clock_octaves.grid(draft, k)
+    points, widths, octaves = prefix_law.grid(draft, k)
     half = len(widths)
     starts = 2.0 ** np.arange(octaves - 1)
     nodes = np.concatenate([points[:half], (starts[:, None] * points[half:]).ravel()])
