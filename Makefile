@@ -88,8 +88,9 @@ installed-apart: .venv/library
 # unpacked.
 test-engines: .venv-engines/engines
 	TRITON_INTERPRET=1 .venv-engines/bin/python -m pytest -q -p no:cacheprovider --durations=5 \
-		$(addprefix proofs_tests/torch_bridge/,engines/test_vllm.py engines/test_sglang.py engines/test_sglang_tree.py \
-		engines/test_lossy_rules.py engines/test_interpreter.py test_tiled_verify.py test_indexed_kernel.py)
+		$(addprefix proofs_tests/,field/test_vllm.py field/test_sglang.py field/test_sglang_tree.py \
+		field/test_lossy_rules.py field/test_interpreter.py torch_bridge/test_tiled_verify.py \
+		torch_bridge/test_indexed_kernel.py)
 
 ENGINES_PIP = .venv-engines/bin/python -m pip --disable-pip-version-check
 VLLM_FILES = vllm/v1/sample/rejection_sampler.py vllm/v1/worker/gpu/spec_decode/rejection_sampler_utils.py \

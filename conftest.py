@@ -2,7 +2,7 @@
 
 from importlib.util import find_spec
 
-collect_ignore_glob = [] if find_spec("torch") else ["torch_bridge/*"]
+collect_ignore_glob = [] if find_spec("torch") else ["torch_bridge/*", "spec_math/field/*"]
 collect_ignore_glob += [] if find_spec("transformers") else ["spec_math/field/engines/transformers.py"]
 if not find_spec("triton"):
     collect_ignore_glob += ["torch_bridge/indexed_kernel.py", "torch_bridge/tile*.py"]

@@ -21,10 +21,12 @@ FLOORS = [
     {"drafting"},
     {"string_level"},
     {"lossy"},
+    {"papers"},
     {"symbolic"},
-    {"audit"},
+    {"audit", "sequential", "traces", "zoo"},
     {"render"},
     {"studies"},
+    {"field"},
     {"cli", "testing"},
 ]
 

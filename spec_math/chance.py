@@ -35,6 +35,7 @@ __all__ = [
     "Path",
     "Replaying",
     "UnrepeatableError",
+    "in_words",
     "law",
     "paths",
     "possible",

@@ -46,6 +46,7 @@ __all__ = [
     "Bracket",
     "Lossless",
     "Lossy",
+    "NotingBits",
     "Optimal",
     "Reason",
     "Undecided",
@@ -53,7 +54,9 @@ __all__ = [
     "Verifier",
     "check_lossless",
     "drafts_in_words",
+    "finer_in_words",
     "judged",
+    "raised_in_words",
 ]
 
 
@@ -335,10 +338,12 @@ class NotingBits(FlipAndDraw):
         self._coin, self._bits = coin, bits
 
     def flip(self, p: Any) -> bool:
+        """Note p, and flip."""
         self._note([p])
         return self._coin.flip(p)
 
     def draw(self, masses: Any) -> int:
+        """Note the masses, and draw."""
         self._note(masses.masses if isinstance(masses, Cumulative) else as_list(masses))
         return self._coin.draw(masses)
 
@@ -354,9 +359,6 @@ def finer_in_words(finer: Lossy, bits: list[int]) -> Verdict:
     """Say what a judgement in float64 shows of a verifier that was right to within the rounding of its laws' own type.
 
     `bits` holds the significant bits of a number that looks rounded there too, and could explain what is wrong.
-
-    >>> finer_in_words(Lossy("token 3 is too likely"), []).reason
-    'with the same laws as float64, token 3 is too likely'
     """
     said = f"with the same laws as float64, {finer.reason}"
     if not bits:

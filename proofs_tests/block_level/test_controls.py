@@ -204,7 +204,7 @@ def test_a_generator_without_end_is_judged_by_what_ends() -> None:
     verdict = check_lossless_block(endless, TARGET, 1)
     assert isinstance(verdict, Lossy)
     assert "emitted with probability at least 1 " in verdict.reason
-    assert verdict.emitted == 1 - Fraction(1, 2**1000)
+    assert 1 - Fraction(1, 10**9) < verdict.emitted < 1
 
 
 def test_a_generator_that_never_ends_is_left_open() -> None:
