@@ -14,9 +14,8 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 
 from spec_math.number_types import Symbol, as_text
-from spec_math.symbolic import signs
-from spec_math.symbolic.polynomial import DegreeError
-from spec_math.symbolic.rational_function import Field, RationalFunction
+from spec_math.symbolic import polynomial
+from spec_math.symbolic.polynomial import DegreeError, Field, RationalFunction
 
 HIGHEST = 100
 """The highest power that is multiplied out."""
@@ -68,8 +67,8 @@ def _refusing(asked: str, cure: str) -> Callable[..., Any]:
 def _holds(other: float, wanted: int) -> bool:
     """Say whether 0.0 has one of the wanted signs when compared with inf, -inf or nan."""
     if other != other:
-        return wanted == signs.NONZERO
-    return bool(wanted & (signs.NEGATIVE if other > 0 else signs.POSITIVE))
+        return wanted == polynomial.NONZERO
+    return bool(wanted & (polynomial.NEGATIVE if other > 0 else polynomial.POSITIVE))
 
 
 _Fraction: Any = Fraction
@@ -205,26 +204,26 @@ class Number(Symbol, _Fraction):
         if value is None:
             return NotImplemented
         if value is self.value:
-            return bool(wanted & signs.ZERO)
+            return bool(wanted & polynomial.ZERO)
         return self.region.has_sign(self.region.field.minus(self.value, value), wanted)
 
     def __lt__(self, other: Any) -> Any:
-        return self._asks(other, signs.NEGATIVE)
+        return self._asks(other, polynomial.NEGATIVE)
 
     def __le__(self, other: Any) -> Any:
-        return self._asks(other, signs.NONPOSITIVE)
+        return self._asks(other, polynomial.NONPOSITIVE)
 
     def __gt__(self, other: Any) -> Any:
-        return self._asks(other, signs.POSITIVE)
+        return self._asks(other, polynomial.POSITIVE)
 
     def __ge__(self, other: Any) -> Any:
-        return self._asks(other, signs.NONNEGATIVE)
+        return self._asks(other, polynomial.NONNEGATIVE)
 
     def __eq__(self, other: Any) -> Any:
-        return self._asks(other, signs.ZERO)
+        return self._asks(other, polynomial.ZERO)
 
     def __ne__(self, other: Any) -> Any:
-        return self._asks(other, signs.NONZERO)
+        return self._asks(other, polynomial.NONZERO)
 
     def __bool__(self) -> bool:
         return bool(self != 0)

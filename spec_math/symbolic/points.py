@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.symbolic import signs
+from spec_math.symbolic import polynomial as signs
 from spec_math.symbolic.polynomial import Polynomial
 
 Point = tuple[Fraction, ...]

@@ -7,11 +7,10 @@ from fractions import Fraction
 from time import process_time
 from typing import Any
 
-from spec_math.symbolic import signs
+from spec_math.symbolic import polynomial as signs
 from spec_math.symbolic.number import SymbolError
 from spec_math.symbolic.points import Point, Points, evaluated, sign_at
-from spec_math.symbolic.polynomial import Polynomial
-from spec_math.symbolic.rational_function import Field, RationalFunction
+from spec_math.symbolic.polynomial import Field, Polynomial, RationalFunction
 from spec_math.symbolic.solver import Solver
 
 Conditions = dict[Polynomial, int]

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from spec_math.symbolic import signs
+from spec_math.symbolic import polynomial as signs
 from spec_math.symbolic.polynomial import Polynomial, Ring
 
 PATIENCE = 100_000

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from spec_math.symbolic import signs
+from spec_math.symbolic import polynomial as signs
 from spec_math.symbolic.points import Point, evaluated, sign_at
 from spec_math.symbolic.polynomial import Polynomial
 from spec_math.symbolic.region import Region
@@ -32,7 +32,7 @@ Kind = Callable[[Sequence[int], random.Random], list[Law]]
 class Faces:
     """The polynomials whose signs bound a theorem's regions, each with the first region that it bounds.
 
-    >>> from spec_math.symbolic.splitting import opened
+    >>> from spec_math.symbolic.proof import opened
     >>> faces = Faces()
     >>> faces.add(opened(Theorem("", "", print, {"t": 2})))
     >>> [str(polynomial) for polynomial in faces.of]
