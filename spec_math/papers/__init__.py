@@ -1,0 +1,1 @@
+"""FIXME: name this folder's content."""
