@@ -11,8 +11,8 @@ from pathlib import Path
 
 import numpy as np
 
-from spec_math.drafting.low_rank import Point, factorised, figure_4
 from spec_math.files.whole import check_writable, write_whole
+from spec_math.papers.speculative_vocabulary import Point, factorised, figure_4
 from spec_math.render.figure import svg_of
 from spec_math.result import Curve, Panel, Picture
 from spec_math.studies.default import positions

@@ -16,7 +16,7 @@ from threading import enumerate as threads
 import pytest
 
 from spec_math.studies.proofs import workers
-from spec_math.symbolic import signs
+from spec_math.symbolic import polynomial
 from spec_math.symbolic.polynomial import Ring
 from spec_math.symbolic.solver import Solver
 
@@ -172,7 +172,7 @@ def test_an_interrupt_that_z3_takes_for_itself_is_an_interrupt() -> None:
     hard = [
         (
             ring.plus(ring.times(ring.power(a, 5), b), ring.plus(ring.times(ring.power(c, 7), d), ring.number(-n))),
-            signs.ZERO,
+            polynomial.ZERO,
         )
         for a, b, c, d, n in ((x, y, z, w, 12345), (y, w, x, z, 33), (w, x, y, z, 7))
     ]

@@ -10,10 +10,9 @@ import numpy as np
 from spec_math import array_draw
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.language.context_tree import padded
-from spec_math.language.kept_rows import KeptRows
 from spec_math.language.ngram import NGram
 from spec_math.language.recorded import Recorded
-from spec_math.language.tempered import TemperedNGram, TemperedRecorded
+from spec_math.language.tempered import KeptRows, TemperedNGram, TemperedRecorded
 from spec_math.scheme import Tokens
 from spec_math.token_level.without_replacement import without
 

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from spec_math.language import Vocabulary
-from spec_math.language.expressibility import expressibility
 from spec_math.language.files import read_tokenizer, read_vocabulary
-from spec_math.language.overlap import Overlap, by_bytes, by_keys, in_texts
+from spec_math.language.overlap import Overlap, by_bytes, by_keys, expressibility, in_texts
 from spec_math.result import Column, Curve, Panel, Picture, Result, Row, Table, sentences
 from spec_math.studies.progress import Progress
 

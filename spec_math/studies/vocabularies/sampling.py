@@ -20,8 +20,7 @@ from spec_math.string_level import given_draft, timing_bias
 from spec_math.string_level.exact_match import LOOKBEHIND
 from spec_math.string_level.methods import METHODS, TOKEN_TIMING, Draft, First, Method
 from spec_math.string_level.psi import most_calls
-from spec_math.string_level.reading import Reading, opened
-from spec_math.string_level.realignment import candidate
+from spec_math.string_level.reading import Reading, candidate, opened
 from spec_math.string_level.timing import bias as bias_over_one_vocabulary
 from spec_math.studies.default import models as embedded
 from spec_math.studies.progress import Progress
