@@ -15,7 +15,7 @@ from threading import enumerate as threads
 
 import pytest
 
-from spec_math.studies.proofs import workers
+from spec_math.studies import workers as pool
 from spec_math.symbolic import signs
 from spec_math.symbolic.polynomial import Ring
 from spec_math.symbolic.solver import Solver
@@ -188,8 +188,8 @@ def test_an_interrupt_that_z3_takes_for_itself_is_an_interrupt() -> None:
 
 def test_a_pool_that_is_left_early_leaves_no_thread_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     # Such a thread closes a pipe that Python's exit writes to: when both come at once, a traceback is printed.
-    monkeypatch.setattr(workers, "LONGEST_WAIT", START)
+    monkeypatch.setattr(pool, "LONGEST_WAIT", START)
     before = set(threads())
-    with closing(workers.side_by_side(time.sleep, [0.0, 600.0, 600.0], 2)) as items:
+    with closing(pool.side_by_side(time.sleep, [0.0, 600.0, 600.0], 2)) as items:
         assert next(items) == (0.0, None)
     assert set(threads()) <= before

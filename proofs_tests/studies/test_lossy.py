@@ -11,10 +11,21 @@ from spec_math.cli import app
 from spec_math.lossy import OF_LOGITS, RULES, ensemble, margin
 from spec_math.studies import overview
 from spec_math.studies.blocks.models import embedded
-from spec_math.studies.lossy.growth import growth_table
-from spec_math.studies.lossy.measure import Point, points_of
-from spec_math.studies.lossy.study import LossyRequest, laws_of, measured, named, study
-from spec_math.studies.lossy.table import Source, advice, finding, nearest, result_of
+from spec_math.studies.lossy import (
+    LossyRequest,
+    Point,
+    Source,
+    advice,
+    finding,
+    growth_table,
+    laws_of,
+    measured,
+    named,
+    nearest,
+    points_of,
+    result_of,
+    study,
+)
 
 
 def untold(_what, _steps):

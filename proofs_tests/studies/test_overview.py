@@ -8,7 +8,7 @@ import pytest
 
 from spec_math.result import Result
 from spec_math.studies import overview
-from spec_math.studies.progress import no_progress
+from spec_math.studies.arguments import no_progress
 
 PARTS = ("one_position", "blocks", "frontier", "vocabularies", "lossy")
 

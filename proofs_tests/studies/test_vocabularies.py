@@ -19,10 +19,9 @@ from spec_math.language import Table, TokenizedModel, Vocabulary
 from spec_math.mean import Mean, known
 from spec_math.string_level import acceptance_table, speed, timing
 from spec_math.string_level.methods import SLEM, TLI, TOKEN_TIMING, UNION
-from spec_math.studies.vocabularies import models as vocabulary_models
+from spec_math.studies.vocabularies import study as vocabulary_models
 from spec_math.studies.vocabularies import study as vocabulary_study
-from spec_math.studies.vocabularies.comparison import Bias, DrafterLines, MethodLine, advice
-from spec_math.studies.vocabularies.table import result_of
+from spec_math.studies.vocabularies.table import Bias, DrafterLines, MethodLine, advice, result_of
 
 TARGET, DRAFT = ["a", "b", "ab"], ["a", "b", "ba"]
 TARGET_LAW, DRAFT_LAW = ["4/5", "1/10", "1/10"], ["7/10", "1/10", "1/5"]

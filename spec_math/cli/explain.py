@@ -62,10 +62,10 @@ def explain(  # noqa: PLR0913 - typer takes an argument an option
         tables = [None if place is None else Path(place) for place in (target, draft)]
         block = of_blocks.BlockExample(scheme, 6 if k is None else k, lookahead, seed, tables[0], tables[1], prefix)
         study(lambda _: of_blocks.explain(block), out)
-    from spec_math.studies.positions import one_step
+    from spec_math.studies.positions import explanation
 
-    usual = one_step.OneStep()
-    step = one_step.OneStep(
+    usual = explanation.OneStep()
+    step = explanation.OneStep(
         scheme,
         usual.target if target is None else target,
         usual.draft if draft is None else draft,
@@ -77,6 +77,6 @@ def explain(  # noqa: PLR0913 - typer takes an argument an option
     def explained() -> Result:
         if (target is None) != (draft is None):
             raise ValueError("--target and --draft come together; only one was given")
-        return one_step.explain(step)
+        return explanation.explained(step)
 
     study(lambda _: explained(), out)

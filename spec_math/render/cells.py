@@ -14,13 +14,6 @@ def shown(cell: Cell, column: Column) -> str:
 
     A mean is written with its interval, or with its standard error where it promises none, to the second significant
     digit of that error or of half the interval; without an error, and for other numbers, with the column's digits.
-
-    >>> shown(Mean(0.86532, 0.0213, 40), Column("acceptance", "mean")), shown(Mean(0.25, 0.0, 0), Column("a", "mean"))
-    ('0.865 ± 0.021', '0.2500')
-    >>> shown(Mean(0.86532, 0.0213, 40, 0.79, 0.93, 0.99), Column("acceptance", "mean"))
-    '0.865 (0.790 to 0.930)'
-    >>> shown(151936, Column("tokens", "count")), shown(True, Column("lossless", "flag")), shown(None, Column("gap"))
-    ('151,936', 'yes', '—')
     """
     if cell is None:
         return MISSING

@@ -18,13 +18,7 @@ PARTS = ("standard error", "samples", "low", "high", "confidence")
 
 
 def as_csv(table: Table) -> str:
-    """Return a table as CSV: true and false, numbers with all their digits, fractions such as 3/4, nothing for none.
-
-    >>> print(as_csv(Table("t", "T", (Column("scheme"), Column("a", "mean")), (Row(("K-SEQ", Mean(0.5, 0.25, 4))),))))
-    scheme,a,a standard error,a samples,a low,a high,a confidence
-    K-SEQ,0.5,0.25,4,,,0.0
-    <BLANKLINE>
-    """
+    """Return a table as CSV: true and false, numbers with all their digits, fractions such as 3/4, nothing for none."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
     writer.writerow([name for column in table.columns for name in _names(column)])
@@ -38,9 +32,6 @@ def as_json(result: Result) -> str:
     """Return a result as JSON; rows are objects by the names that the CSV has. `from_json` reads it back.
 
     Infinite numbers are the texts "Infinity" and "-Infinity", a share of nothing is "NaN": JSON has none of them.
-
-    >>> json.loads(as_json(Result("audit", "An audit", "Nothing was found.")))["finding"]
-    'Nothing was found.'
     """
     content = {
         "title": result.title,
@@ -61,9 +52,6 @@ def from_json(text: str) -> Result:
 
     Raises:
         ValueError, KeyError: the text is no such result.
-
-    >>> from_json(as_json(Result("audit", "An audit", "Nothing was found."))).title
-    'An audit'
     """
     held = json.loads(text)
     return Result(

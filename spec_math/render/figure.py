@@ -45,11 +45,7 @@ def _uncollected() -> Generator[None]:
 @lru_cache(64)
 @_uncollected()
 def svg_of(picture: Picture) -> str:
-    """Draw a picture as SVG text: once, for the page that holds it and for the file of its own.
-
-    >>> "<svg" in svg_of(Picture("p", "P", "", (Panel((Curve("a", (0.0, 1.0), (0.5, 0.75)),), "k", "acceptance"),)))
-    True
-    """
+    """Draw a picture as SVG text: once, for the page that holds it and for the file of its own."""
     if isinstance(picture.panels, Tree):
         return _tree(picture.panels, picture.title)
     return svg((_in_rows if picture.across else _side_by_side)(picture.panels, picture))
@@ -96,21 +92,13 @@ def _draw(drawn: Sequence[Panel], axes: Sequence[Any], ruled: Sequence[bool]) ->
 
 
 def curves(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], x: str, y: str, title: str) -> str:
-    """Draw named curves (xs, ys) as SVG text.
-
-    >>> "<svg" in curves({"a": ([0, 1], [0, 1])}, "x", "y", "t")
-    True
-    """
+    """Draw named curves (xs, ys) as SVG text."""
     drawn = tuple(Curve(name, tuple(map(float, xs)), tuple(map(float, ys))) for name, (xs, ys) in lines.items())
     return svg_of(Picture("curves", title, "", (Panel(drawn, x, y),)))
 
 
 def panels(number: int, width: float, height: float) -> tuple[Any, list[Any]]:
-    """Return a figure with so many panels side by side, in the style of all pictures.
-
-    >>> len(panels(2, 8.0, 4.0)[1])
-    2
-    """
+    """Return a figure with so many panels side by side, in the style of all pictures."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
@@ -126,11 +114,7 @@ def _styled(axes: Any) -> Any:
 
 
 def svg(figure: Any) -> str:
-    """Return a figure as SVG text, without a date and with fixed ids: the same numbers draw the same bytes.
-
-    >>> "</svg>" in svg(panels(1, 2.0, 2.0)[0])
-    True
-    """
+    """Return a figure as SVG text, without a date and with fixed ids: the same numbers draw the same bytes."""
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 

@@ -26,11 +26,7 @@ class Look(NamedTuple):
 
 
 def look(place: int) -> Look:
-    """Return the look of the line at a place: no two of the first 126 share colour, marker and dash, nor a colour.
-
-    >>> look(0).colour, look(10).marker, len({look(place).colour for place in range(126)})
-    ('#0072B2', '<', 126)
-    """
+    """Return the look of the line at a place: no two of the first 126 share colour, marker and dash, nor a colour."""
     colour = COLOURS[place] if place < len(COLOURS) else _further(place)
     return Look(colour, MARKERS[place % len(MARKERS)], DASHES[place // len(COLOURS) % len(DASHES)])
 
@@ -45,11 +41,6 @@ def looks_of(panel: Panel, known: dict[tuple[str, int], Look]) -> list[Look]:
     """Return the look of each curve: by its place in the picture, and one in all panels where it stands in several.
 
     Bounds are black; `known` holds them under −1.
-
-    >>> from spec_math.result import Curve
-    >>> curves = Curve("a", (), ()), Curve("b", (), (), style="bound")
-    >>> [found.colour for found in looks_of(Panel(curves, "x", "y"), {})]
-    ['#0072B2', 'black']
     """
     seen: dict[str, int] = {}
     found: list[Look] = []

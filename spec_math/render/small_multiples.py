@@ -62,11 +62,7 @@ class Around(NamedTuple):
 
 @lru_cache(4096)
 def width_of(text: str, size: float) -> float:
-    r"""Return how many points the longest line of a text takes in a font of this size.
-
-    >>> width_of("two\nwords", 10.0) == width_of("words", 10.0) > width_of("two", 10.0) > 0
-    True
-    """
+    r"""Return how many points the longest line of a text takes in a font of this size."""
     from matplotlib.cbook import is_math_text
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
@@ -77,11 +73,7 @@ def width_of(text: str, size: float) -> float:
 
 
 def wrapped(text: str, size: float, points: float) -> str:
-    """Return a text in lines of at most so many points, where its words allow it.
-
-    >>> wrapped("one two", 10.0, 30.0).split(), "\\n" in wrapped("one two", 10.0, 300.0)
-    (['one', 'two'], False)
-    """
+    """Return a text in lines of at most so many points, where its words allow it."""
     for letters in range(90, 0, -2):
         found = fill(text, letters, break_long_words=False)
         if width_of(found, size) <= points:
@@ -90,11 +82,7 @@ def wrapped(text: str, size: float, points: float) -> str:
 
 
 def columns_of(labels: Sequence[str], points: float) -> int:
-    """Return in how many columns the labels of a legend stand, which is as wide as `points` at most.
-
-    >>> columns_of(["a", "b", "c", "d"], 300.0), columns_of(["a" * 40, "b" * 40, "c"], 300.0)
-    (3, 1)
-    """
+    """Return in how many columns the labels of a legend stand, which is as wide as `points` at most."""
     for columns in range(min(COLUMNS, len(labels)), 1, -1):
         each, longer = divmod(len(labels), columns)
         ends = [0, *(each * (place + 1) + min(place + 1, longer) for place in range(columns))]
@@ -105,21 +93,12 @@ def columns_of(labels: Sequence[str], points: float) -> int:
 
 
 def height_of_legend(rows: int) -> float:
-    """Return how many points a legend of so many rows takes at most.
-
-    >>> round(height_of_legend(2) - height_of_legend(1), 1)
-    12.8
-    """
+    """Return how many points a legend of so many rows takes at most."""
     return 2 * AIR + LEGEND + rows * LEGEND * 1.6
 
 
 def ruled(panels: Sequence[Panel], across: int) -> list[bool]:
-    """Say of each panel whether lines alone stand at its x, whose ticks and names stand under a panel below it.
-
-    >>> panel = Panel((), "x", "y", ticks=("a", "b"))
-    >>> ruled([panel, panel, panel], 2), ruled([panel, Panel((), "k", "y")], 1)
-    ([True, False, False], [False, False])
-    """
+    """Say of each panel whether lines alone stand at its x, whose ticks and names stand under a panel below it."""
     shared = _same_x(panels) and bool(panels[0].ticks)
     return [shared and place + across < len(panels) for place in range(len(panels))]
 
@@ -129,8 +108,6 @@ def share(drawn: Sequence[Drawn], across: int) -> None:
 
     Panels share x where its name and ticks are the same in all, and then its limits; a row shares the ticks of y where
     its panels have the same limits.
-
-    >>> share((), 3)
     """
     same_x, same_y = _same_x([one.panel for one in drawn]), _same_y(drawn)
     low = min((one.axes.get_xlim()[0] for one in drawn), default=0.0)
@@ -148,14 +125,7 @@ def share(drawn: Sequence[Drawn], across: int) -> None:
 
 
 def place(figure: Any, drawn: Sequence[Drawn], across: int, heading: str, foot: float) -> None:
-    """Place panels in rows under a heading, in a figure as high as they need, with `foot` points for the legend.
-
-    >>> from matplotlib.figure import Figure
-    >>> figure = Figure((6.0, 1.0))
-    >>> place(figure, [Drawn(Panel((), "x", "y"), figure.add_axes((0, 0, 1, 1)), figure.text(0, 0, ""))], 1, "A", 0.0)
-    >>> bool(figure.get_figheight() > PANEL)
-    True
-    """
+    """Place panels in rows under a heading, in a figure as high as they need, with `foot` points for the legend."""
     width, rows = figure.get_figwidth() * INCH, -(-len(drawn) // across)
     high = max((PANEL if rows > 1 else ALONE) * INCH, *(width_of(one.panel.y, NAME) for one in drawn))
     # Which ticks a panel has hangs on its height: each is as high as the figure until it stands in its place.
@@ -179,9 +149,6 @@ def around(drawn: Sequence[Drawn], across: int, width: float, heading: str) -> A
     """Return what is kept free in a picture of so many points' width; the titles of the panels are wrapped to fit.
 
     The axes have their limits and their height.
-
-    >>> around((), 1, 300.0, "").first
-    13.0
     """
     ticks = [_width_of_ticks(one.axes) if _has_ticks_of_y(drawn, at, across) else 0.0 for at, one in enumerate(drawn)]
     further = max((far for at, far in enumerate(ticks) if at % across), default=0.0)

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from spec_math.arrays import count
 from spec_math.result import Result
-from spec_math.studies import default
+from spec_math.studies import lossy as lossy_rules
+from spec_math.studies.arguments import Progress
 from spec_math.studies.blocks.comparison import BlockRequest, compare_blocks
 from spec_math.studies.blocks.models import embedded
 from spec_math.studies.blocks.study import Blocks
@@ -16,17 +17,15 @@ from spec_math.studies.blocks.table import result_of as of_blocks
 from spec_math.studies.frontier.comparison import LEAST
 from spec_math.studies.frontier.study import FrontierRequest
 from spec_math.studies.frontier.study import study as of_frontier
-from spec_math.studies.lossy import study as lossy_rules
+from spec_math.studies.positions import stream
 from spec_math.studies.positions.comparison import compare_judged
-from spec_math.studies.positions.filters import Filters, Sweep, filtered
-from spec_math.studies.positions.study import CompareRequest, bound, judged
+from spec_math.studies.positions.stream import Filters, Sweep, filtered
+from spec_math.studies.positions.study import CompareRequest, bound, judged, of_sweep
+from spec_math.studies.positions.study import result_of as of_positions
 from spec_math.studies.positions.study import study as of_laws
-from spec_math.studies.positions.table import of_sweep
-from spec_math.studies.positions.table import result_of as of_positions
-from spec_math.studies.progress import Progress
-from spec_math.studies.vocabularies import sampling, segmentation_counts
-from spec_math.studies.vocabularies.default import byte_pairs
-from spec_math.studies.vocabularies.segmentation_pictures import by_length, histogram, tree
+from spec_math.studies.vocabularies import psi, sampling
+from spec_math.studies.vocabularies.psi import by_length, histogram, tree
+from spec_math.studies.vocabularies.sampling import byte_pairs
 from spec_math.studies.vocabularies.table import result_of as of_vocabularies
 from spec_math.token_level import SCHEMES
 
@@ -70,10 +69,6 @@ def results(request: ReportRequest, progress: Progress) -> list[Result]:
 
     Raises:
         ValueError, TypeError, OSError: bad input; as the studies.
-
-    >>> results(ReportRequest(positions=0), lambda what, steps: lambda done: None)
-    Traceback (most recent call last):
-    ValueError: --positions must be at least 1; got 0
     """
     positions, seed = count(request.positions, "--positions"), request.seed
     found: list[Result] = []
@@ -98,13 +93,8 @@ def results(request: ReportRequest, progress: Progress) -> list[Result]:
 
 
 def one_position(positions: int, seed: int, progress: Progress) -> Result:
-    """Return every scheme at one position of the embedded default, with a sweep over the draft's temperature.
-
-    >>> one_position(0, 0, lambda what, steps: lambda done: None)
-    Traceback (most recent call last):
-    ValueError: --positions must be at least 1; got 0
-    """
-    source = default.positions(count(positions, "--positions"))
+    """Return every scheme at one position of the embedded default, with a sweep over the draft's temperature."""
+    source = stream.default_positions(count(positions, "--positions"))
     verdicts = judged(SCHEMES, progress)
     found = compare_judged(source, verdicts, KS, progress("comparing", source.count), seed)
     sweep = Sweep("draft.temperature", TEMPERATURES)
@@ -124,36 +114,23 @@ def one_position(positions: int, seed: int, progress: Progress) -> Result:
 
 
 def blocks(positions: int, seed: int, progress: Progress) -> Result:
-    """Return all methods on blocks of the embedded default.
-
-    >>> blocks(1, 0, lambda what, steps: lambda done: None).name
-    'blocks'
-    """
+    """Return all methods on blocks of the embedded default."""
     samples = max(LEAST_BLOCKS, positions // POSITIONS_A_BLOCK)
     return of_blocks(compare_blocks(BlockRequest(embedded(), (1, 2, 4, 8), (4, 8), samples, seed), progress))
 
 
 def frontier(positions: int, seed: int, progress: Progress) -> Result:
-    """Return what to draft and how to verify it under a budget of nodes, on both embedded defaults.
-
-    >>> frontier(0, 0, lambda what, steps: lambda done: None)
-    Traceback (most recent call last):
-    ValueError: --positions must be at least 1; got 0
-    """
+    """Return what to draft and how to verify it under a budget of nodes, on both embedded defaults."""
     samples = max(LEAST, count(positions, "--positions") // POSITIONS_A_SAMPLE)
     return of_frontier(FrontierRequest(samples=samples, seed=seed), progress)
 
 
 def vocabularies(positions: int, seed: int, progress: Progress) -> Result:
-    """Return the embedded drafters with other vocabularies, with the segmentations of the byte pairs.
-
-    >>> [picture.name for picture in vocabularies(1, 0, lambda what, steps: lambda done: None).pictures]
-    ['vocabularies', 'tree', 'lengths', 'histogram']
-    """
+    """Return the embedded drafters with other vocabularies, with the segmentations of the byte pairs."""
     number = max(FEWEST, min(MOST, positions // POSITIONS_A_PREFIX))
     result = of_vocabularies(sampling.compare(sampling.Sampling(number, DRAFTS, seed=seed), progress))
     pairs = byte_pairs().vocabulary
-    found = segmentation_counts.counts(pairs)
+    found = psi.counts(pairs)
     return replace(
         result,
         pictures=(
@@ -166,12 +143,7 @@ def vocabularies(positions: int, seed: int, progress: Progress) -> Result:
 
 
 def lossy(positions: int, progress: Progress) -> Result:
-    """Return the rules that change the law by design, at a few positions of the embedded default.
-
-    >>> lossy(0, lambda what, steps: lambda done: None)
-    Traceback (most recent call last):
-    ValueError: --positions must be at least 1; got 0
-    """
+    """Return the rules that change the law by design, at a few positions of the embedded default."""
     few = min(LOSSY_POSITIONS, count(positions, "--positions"))
     laws = lossy_rules.laws_of(embedded(), few)
     result = lossy_rules.measured([("documentation", laws)], lossy_rules.LossyRequest(), progress)

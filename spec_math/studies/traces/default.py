@@ -13,7 +13,7 @@ from spec_math.audit.traces import Engine, by_position, record, write_shard
 from spec_math.block_level import block
 from spec_math.chance import Coin
 from spec_math.scheme import Emission, Tokens
-from spec_math.studies.default import DRAFT_ORDER, TARGET_ORDER, models
+from spec_math.studies.positions.stream import DRAFT_ORDER, TARGET_ORDER, default_models
 
 LOOKAHEAD = 4
 
@@ -75,7 +75,7 @@ def engine(bug: str = "none") -> Engine:
     """
     if bug not in VARIANTS:
         raise ValueError(f"--bug takes one of {', '.join(VARIANTS)}; got {bug!r}")
-    found, variant = models(), VARIANTS[bug]
+    found, variant = default_models(), VARIANTS[bug]
     return Engine(
         partial(_after, found.target, TARGET_ORDER),
         partial(_after, found.draft, DRAFT_ORDER),

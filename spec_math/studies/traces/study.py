@@ -15,7 +15,7 @@ from spec_math.audit.traces.run import KEPT, audit_shards, cluster, find_shards,
 from spec_math.audit.traces.shard_audit import TOLERANCE
 from spec_math.audit.traces.store import Store
 from spec_math.result import Note, Result
-from spec_math.studies.progress import Progress
+from spec_math.studies.arguments import Progress
 from spec_math.studies.traces.default import VARIANTS, write_default
 from spec_math.studies.traces.table import result_of
 
