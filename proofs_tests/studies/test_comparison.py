@@ -9,11 +9,12 @@ import numpy as np
 import pytest
 
 from proofs_tests.controls import CONTROLS
+from proofs_tests.render.read_results import from_json
 from spec_math import overlap, residual
 from spec_math.files.law_files import open_laws
 from spec_math.invariants import BrokenInvariantError
-from spec_math.render.data import as_csv, as_json, from_json
-from spec_math.render.look import look
+from spec_math.render.data import as_csv, as_json
+from spec_math.render.figure import look
 from spec_math.scheme import Scheme, draw_independent
 from spec_math.studies.arguments import no_progress
 from spec_math.studies.positions.comparison import Facts, Tally, compare

@@ -14,7 +14,7 @@ from spec_math import SCHEMES, Scheme
 from spec_math.audit import subject_of
 from spec_math.block_level.methods import METHODS, named
 from spec_math.language import Table
-from spec_math.render.look import look
+from spec_math.render.figure import look
 from spec_math.studies.arguments import no_progress
 from spec_math.studies.audits.study import AuditRequest
 from spec_math.studies.audits.study import study as audit

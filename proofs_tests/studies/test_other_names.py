@@ -16,7 +16,7 @@ from spec_math import SCHEMES, string_level
 from spec_math.block_level.methods import METHODS
 from spec_math.language import Table, TokenizedModel, Vocabulary
 from spec_math.lossy import RULES
-from spec_math.render.look import look
+from spec_math.render.figure import look
 from spec_math.render.playground import fragment
 from spec_math.result import Result
 from spec_math.studies import lossy as lossy_table

@@ -8,7 +8,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from spec_math.render.cells import shown
+from spec_math.render.data import shown
 from spec_math.render.figure import svg_of
 from spec_math.result import Picture, Result
 

@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from spec_math.render.cells import shown
+from spec_math.render.data import shown
 from spec_math.result import Column, Note, Result, Row, Table
 
 STYLES = {"": "", "wrong": "red", "best": "bold", "faint": "dim"}

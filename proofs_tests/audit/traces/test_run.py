@@ -14,13 +14,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from proofs_tests.render.read_results import from_json
 from spec_math.audit.traces import TraceError, metadata, write_shard
 from spec_math.audit.traces import run as running
 from spec_math.audit.traces.recorder import Engine, by_position, record
 from spec_math.audit.traces.run import TRIES, audit_shards, cluster, find_shards, threads
 from spec_math.audit.traces.shard_audit import audit_shard
 from spec_math.audit.traces.store import Store
-from spec_math.render.data import from_json
 
 LOOKAHEAD = 3
 ROOT = Path(__file__).parents[3]
