@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -82,7 +83,7 @@ def _report(request: ReportRequest, out: Path, console: Console, progress: Any) 
     if out.suffix not in ("", ".html"):
         raise ValueError(f"{out}: --out names a page, such as report.html, or a folder")
     check_writable(out.parent if out.suffix else out)
-    found = overview.results(request, progress_of(progress))
+    found = overview.results(request, progress_of(progress), os.cpu_count() or 1)
     paths = write_together(found, TITLE, out, fragment())
     progress.stop()
     for said in (*(result.setting for result in found), *(result.finding for result in found)):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from spec_math.arrays import count
 from spec_math.result import Result
 from spec_math.studies import lossy as lossy_rules
-from spec_math.studies.arguments import Progress
+from spec_math.studies.arguments import Progress, no_progress
 from spec_math.studies.blocks.comparison import BlockRequest, compare_blocks
 from spec_math.studies.blocks.models import embedded
 from spec_math.studies.blocks.study import Blocks
@@ -27,10 +28,15 @@ from spec_math.studies.vocabularies import psi, sampling
 from spec_math.studies.vocabularies.psi import by_length, histogram, tree
 from spec_math.studies.vocabularies.sampling import byte_pairs
 from spec_math.studies.vocabularies.table import result_of as of_vocabularies
+from spec_math.studies.workers import side_by_side
 from spec_math.token_level import SCHEMES
 
 if TYPE_CHECKING:
     from spec_math.studies.traces.study import TraceRequest
+
+PARTS = ("one_position", "blocks", "frontier", "vocabularies", "lossy")
+LONGEST_FIRST = ("one_position", "vocabularies", "frontier", "blocks", "lossy")
+"""The functions of this module that compute the parts, as they are shown, and as processes begin them."""
 
 KS = (1, 2, 3, 4, 6, 8, 12, 16)
 TEMPERATURES, HEATED = (0.5, 0.75, 1.0, 1.25, 1.5), 4
@@ -64,11 +70,13 @@ class ReportRequest:
     seed: int = 0
 
 
-def results(request: ReportRequest, progress: Progress) -> list[Result]:
-    """Return what the report shows, a result a part: four of the embedded default, or one of each thing given.
+def results(request: ReportRequest, progress: Progress, at_once: int = 1) -> list[Result]:
+    """Return what the report shows, a result a part: five of the embedded default, or one of each thing given.
+
+    The parts of the embedded default are computed by `at_once` processes; each part is the same whatever their number.
 
     Raises:
-        ValueError, TypeError, OSError: bad input; as the studies.
+        ValueError, TypeError, OSError: bad input.
     """
     positions, seed = count(request.positions, "--positions"), request.seed
     found: list[Result] = []
@@ -82,14 +90,23 @@ def results(request: ReportRequest, progress: Progress) -> list[Result]:
         found.append(of_shards(request.traces, progress))
     if found:
         return found
-    further = [frontier(positions, seed, progress)] if positions >= FRONTIER_FROM else []
-    return [
-        one_position(positions, seed, progress),
-        blocks(positions, seed, progress),
-        *further,
-        vocabularies(positions, seed, progress),
-        lossy(positions, progress),
-    ]
+    parts = [name for name in PARTS if name != "frontier" or positions >= FRONTIER_FROM]
+    if at_once == 1 or positions < FRONTIER_FROM:
+        return [_part((name, positions, seed), progress) for name in parts]
+    step = progress("parts of the report", len(parts))
+    arrived: dict[str, Result] = {}
+    items = [(name, positions, seed) for name in LONGEST_FIRST]
+    with closing(side_by_side(_part, items, min(at_once, len(items)))) as done:
+        for (name, *_), result in done:
+            arrived[name] = result
+            step(1)
+    return [arrived[name] for name in parts]
+
+
+def _part(which: tuple[str, int, int], progress: Progress = no_progress) -> Result:
+    """Compute a part by its name, with the number of positions and the seed."""
+    name, positions, seed = which
+    return globals()[name](positions, seed, progress)
 
 
 def one_position(positions: int, seed: int, progress: Progress) -> Result:
@@ -142,7 +159,7 @@ def vocabularies(positions: int, seed: int, progress: Progress) -> Result:
     )
 
 
-def lossy(positions: int, progress: Progress) -> Result:
+def lossy(positions: int, seed: int, progress: Progress) -> Result:  # noqa: ARG001 - nothing is sampled
     """Return the rules that change the law by design, at a few positions of the embedded default."""
     few = min(LOSSY_POSITIONS, count(positions, "--positions"))
     laws = lossy_rules.laws_of(embedded(), few)
