@@ -219,7 +219,7 @@ def test_rules_are_named_by_their_beginnings():
 
 
 def test_the_report_shows_the_rules_that_are_lossy_by_design():
-    shown = overview.lossy(3, untold)
+    shown = overview.lossy(3, 0, untold)
     assert shown.finding.startswith("Of rules that are lossy by design: ")
     assert sorted(row.cells[0] for row in shown.table("at-documentation").rows) == sorted(rule.name for rule in RULES)
     assert [picture.name for picture in shown.pictures] == ["documentation"]
@@ -233,4 +233,4 @@ def test_the_report_shows_the_rules_that_are_lossy_by_design():
     assert np.allclose(curves["ensemble"].x, expected, rtol=0, atol=1e-11)
     assert apart > 0.01
     with pytest.raises(ValueError, match="--positions must be at least 1"):
-        overview.lossy(0, untold)
+        overview.lossy(0, 0, untold)
