@@ -104,7 +104,7 @@ def test_lines_of_fewer_positions_are_spoken_of_where_there_are_some():
     for count, spoken in ((100, False), (10_000, True)):
         half = lambda start, stop: np.full((stop - start, 64), 1 / 64)  # noqa: E731
         found = result_of(compare(from_rows(half, half, (count, 64)), SCHEMES, (1,), ignore), {})
-        assert any("Lines of fewer positions" in note.text for note in found.notes) == spoken
+        assert any("Rows with fewer positions" in note.text for note in found.notes) == spoken
 
 
 def test_where_no_draft_is_kept_no_scheme_is_recommended():

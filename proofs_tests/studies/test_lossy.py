@@ -125,7 +125,7 @@ def test_a_rule_that_gains_all_that_is_possible_is_not_called_poor():
     whole = Point(RULES[0], "1/2", [1.0], [1.0], [0.9], [1.0], [0.3])
     poor = Point(RULES[1], "1/2", [0.92], [0.92], [0.9], [1.0], [0.3])
     told = " ".join(advice([whole, poor], RULES[:2]))
-    assert f"A poor bargain: {RULES[1].name} gain" in told
+    assert f"Poor: {RULES[1].name} gain" in told
     assert RULES[0].name not in told.partition("gain less than half")[0]
 
 
@@ -147,11 +147,11 @@ def test_finding_and_advice_name_the_good_and_the_poor():
     poor = Point(rules[1], "1/2", [0.4], [0.4], [0.5], [0.6], [0.1])
     said = finding([good, poor], rules, 0.1)
     assert said == (
-        "At a total variation of 0.1 a token, ensemble buys the most: 1.00 of acceptance for a unit of bias; typical "
-        "acceptance accepts less than a lossless rule could."
+        "At a total variation of 0.1 a token, ensemble gains most: +0.01 acceptance for each 0.01 of total variation; "
+        "typical acceptance accepts less than a lossless rule could."
     )
     told = " ".join(advice([good, poor], rules))
-    assert "A full bargain in total variation: ensemble;" in told
+    assert "The best for their total variation: ensemble." in told
     assert "Worse than lossless: typical acceptance" in told
 
 

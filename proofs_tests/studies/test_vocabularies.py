@@ -118,7 +118,7 @@ def test_laws_are_compared_with_psi_of_one_draft_token(folder):
         ("TLI", "intersection", 1),
         ("SLEM", "exact_match", 1),
         ("SLRS", "rejection", 1),
-        ("SLRS, every draft token from this law", "rejection", None),
+        ("SLRS, every draft token from this distribution", "rejection", None),
     ):
         tables = [acceptance_table.table(*row, *words, lookahead) for row in zip(targets, drafts, strict=True)]
         values = [getattr(table, line) for table in tables]

@@ -69,7 +69,7 @@ def compare(  # noqa: PLR0913 - typer takes an argument an option
 
 def lossy(  # noqa: PLR0913 - typer takes an argument an option
     target: LawOption = None,
-    draft: Annotated[str | None, typer.Option(help="File of the draft's laws, of the same shape.")] = None,
+    draft: Annotated[str | None, typer.Option(help="File of the draft's distributions, of the same shape.")] = None,
     logits: Annotated[bool, typer.Option(help="The files hold logits, not probabilities.")] = False,
     k: Annotated[int, typer.Option("--k", help="Drafts of the rules that take several.")] = 2,
     rule: Annotated[list[str] | None, typer.Option(help="A rule, some words of its name; may be repeated.")] = None,

@@ -27,8 +27,8 @@ def frontier(  # noqa: PLR0913 - typer takes an argument an option
 ) -> None:
     """Say what to draft and how to verify it: every method in its best shape under a budget of nodes, and the bounds.
 
-    Without files it compares both embedded pairs of models: prose, and Python's own source code. Two tables of one's
-    own models take their place.
+    Without files it compares both embedded pairs of models: prose, and Python's own source code. Or pass your own
+    models as tables.
 
     [bold]Examples[/bold]
 
@@ -45,7 +45,9 @@ def frontier(  # noqa: PLR0913 - typer takes an argument an option
 
 
 def record(  # noqa: PLR0913 - typer takes an argument an option
-    folder: Annotated[Path, typer.Argument(help="Where the laws are kept; a run that ended early goes on there.")],
+    folder: Annotated[
+        Path, typer.Argument(help="Where the distributions are kept; a run that ended early goes on there.")
+    ],
     target: Annotated[str | None, typer.Option(help="The target: a name or folder that transformers loads.")] = None,
     draft: Annotated[str | None, typer.Option(help="The draft, over the same vocabulary.")] = None,
     text: Annotated[Path | None, typer.Option(help="A text whose beginnings are decoded from.")] = None,
@@ -53,11 +55,13 @@ def record(  # noqa: PLR0913 - typer takes an argument an option
     temperature: Annotated[str, typer.Option(help="Temperatures of both models, separated by commas.")] = "1",
     costs: Annotated[str, typer.Option(help="draft=0.05,knee=256,verify=0.0005, in plain calls of the target.")] = "",
     samples: Annotated[int, typer.Option(help="Sampled blocks for each temperature.")] = 60,
-    keep: Annotated[int, typer.Option(help="Tokens that are kept of each law; the rest is spread evenly.")] = 512,
+    keep: Annotated[
+        int, typer.Option(help="Tokens that are kept of each distribution; the rest is spread evenly.")
+    ] = 512,
     out: OutOption = None,
     seed: SeedOption = 0,
 ) -> None:
-    """Record the laws of two models of your own, as they are asked for, and say what to draft and how to verify it.
+    """Record the distributions of two models of your own, and say what to draft and how to verify it.
 
     With the models and a text it records and compares; with the folder alone it compares what was recorded.
 

@@ -22,7 +22,7 @@ from spec_math.cli.run import study
 def certify(  # noqa: PLR0913 - typer takes an argument an option
     target: ExactLawOption = None,
     draft: ExactDraftOption = None,
-    k: Annotated[int | None, typer.Option("--k", help="How many drafts of one law; 1 by default.")] = None,
+    k: Annotated[int | None, typer.Option("--k", help="How many drafts of one distribution; 1 by default.")] = None,
     drafts: DraftsOption = "independent",
     draft_law: DraftLawOption = None,
     weights: WeightsOption = False,
@@ -31,7 +31,7 @@ def certify(  # noqa: PLR0913 - typer takes an argument an option
         typer.Option(help="Folder for certificate.json, page, CSV, JSON and picture; FILE.json: the certificate."),
     ] = None,
 ) -> None:
-    """Certify how often any verifier can keep a draft: the exact optimum of given laws, with a proof to hand on.
+    """Certify how often any verifier can keep a draft: the exact optimum, with a proof to hand on.
 
     The certificate holds a coupling that reaches the value and a subset of tokens that shows that nothing exceeds it.
     spec-math check judges it, and so do fifteen lines that import nothing of ours: examples/check_a_certificate.py.
@@ -54,7 +54,7 @@ def check(  # noqa: PLR0913 - typer takes an argument an option
     certificate: Annotated[Path, typer.Argument(help="The file, as spec-math certify writes it.")],
     target: ExactLawOption = None,
     draft: ExactDraftOption = None,
-    k: Annotated[int | None, typer.Option("--k", help="How many drafts of one law; 1 by default.")] = None,
+    k: Annotated[int | None, typer.Option("--k", help="How many drafts of one distribution; 1 by default.")] = None,
     drafts: DraftsOption = "independent",
     draft_law: DraftLawOption = None,
     weights: WeightsOption = False,
@@ -62,7 +62,7 @@ def check(  # noqa: PLR0913 - typer takes an argument an option
 ) -> None:
     """Check a certificate of an optimum with sums of fractions alone, whoever wrote it; no solver is called.
 
-    Give your laws too: a certificate can be true and about other laws.
+    Give your distributions too: a certificate can be true and about other distributions.
 
     Exit codes: 0 it holds, 1 it is rejected, with the first thing that is wrong, 2 the file is no certificate.
 
@@ -97,10 +97,11 @@ def prove(  # noqa: PLR0913 - typer takes an argument an option
     seed: Annotated[int, typer.Option(help="Seed of the distributions on which what is proved is tried.")] = 13,
     out: OutOption = None,
 ) -> None:
-    """Prove for ALL laws on a few tokens that verifiers are lossless, and accept what their formulas say.
+    """Prove for ALL distributions on a few tokens that verifiers are lossless, and accept what their formulas say.
 
-    The library's own programs run on symbols in place of masses; z3 discards what no law can reach. What is proved is
-    then tried on rational laws with ties and zeros. A theorem that fails comes with a counterexample in fractions.
+    The library's own programs run on symbols in place of masses. z3 discards the branches that no distribution reaches.
+    What is proved is then tried on rational distributions with ties and zeros. A theorem that fails comes with a
+    counterexample in fractions.
     Exit codes: 0 all proved, 1 one is refuted, 2 bad input, 3 one is left open and none refuted.
 
     [bold]Examples[/bold]

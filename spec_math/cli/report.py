@@ -37,7 +37,7 @@ def report(  # noqa: PLR0913 - typer takes an argument an option
 ) -> None:
     """Write one self-contained HTML page: what was found in a sentence each, tables, pictures, what each number means.
 
-    On your own files of laws, tables of models and recorded traces, whichever are given; else on the embedded default:
+    It is about your own files of distributions, tables of models and recorded traces; without any, about the default:
     one position, blocks, drafters with other vocabularies, and rules that are lossy by design.
 
     Exit codes: 0 done, 1 something is lossy, 2 bad input, 3 something is undecided.

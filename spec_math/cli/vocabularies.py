@@ -18,7 +18,9 @@ def vocabularies(  # noqa: PLR0913 - typer takes an argument an option
     draft_vocabulary: Annotated[Path | None, typer.Argument(help="The drafter's vocabulary.")] = None,
     target: Annotated[
         str | None,
-        typer.Option("--target", "--target-model", help="The target: a file of laws, or a JSON table of a model."),
+        typer.Option(
+            "--target", "--target-model", help="The target: a file of distributions, or a JSON table of a model."
+        ),
     ] = None,
     draft: Annotated[
         str | None, typer.Option("--draft", "--draft-model", help="The drafter, likewise, over its own vocabulary.")
@@ -34,7 +36,7 @@ def vocabularies(  # noqa: PLR0913 - typer takes an argument an option
     """Compare union, TLI, SLEM, SLRS and TokenTiming for a drafter with another vocabulary, and say which one to take.
 
     Without files it compares drafters of words, byte pairs and bytes for an n-gram model of CPython's documentation.
-    Tables are added up exactly; laws say what is accepted of a first draft, but not tokens per call.
+    Tables are added up exactly; distributions say what is accepted of a first draft, but not tokens per call.
 
     [bold]Examples[/bold]
 
@@ -60,9 +62,12 @@ def psi(  # noqa: PLR0913 - typer takes an argument an option
     ] = None,
     target_vocabulary: Annotated[Path | None, typer.Option(help="The target's vocabulary, to have ψ as well.")] = None,
     draft: Annotated[
-        str | None, typer.Option(help="File of the drafter's law, [V]: .npy, .npz or .safetensors; else uniform.")
+        str | None,
+        typer.Option(help="File of the drafter's distribution, [V]: .npy, .npz or .safetensors; else uniform."),
     ] = None,
-    text: Annotated[Path | None, typer.Option(help="A text whose token frequencies are the drafter's law.")] = None,
+    text: Annotated[
+        Path | None, typer.Option(help="A text whose token frequencies are the drafter's distribution.")
+    ] = None,
     lookahead: Annotated[
         int | None, typer.Option(help="Draft so many tokens; else until the first target token is determined.")
     ] = None,

@@ -98,7 +98,7 @@ def check(place: Path, request: LawsRequest) -> Result:
         return Result("certificate", title, f"Rejected: {fault}.", exit_code=1)
     found = f"It holds: no verifier of its drafts keeps one more often than {_number(read.acceptance)}."
     if target is None and drafts is None:
-        found += " Whether it is about your laws was not asked: give --target and --draft."
+        found += " Whether it is about your distributions was not asked: give --target and --draft."
     elif target is None or drafts is None:
         found += (
             " Its drafts are yours; of the target nothing was asked: give --target."
@@ -270,7 +270,7 @@ def _shown(found: Certificate, name: str, title: str) -> Result:
         name,
         title,
         "",
-        (tables, Table("coupling", "The joint law of drafts and emitted token", coupled, joint)),
+        (tables, Table("coupling", "The joint distribution of drafts and emitted token", coupled, joint)),
         (Picture(name, title, caption, (panel,)),) if size <= BARS else (),
         (Note(bound),),
     )

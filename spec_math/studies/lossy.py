@@ -60,8 +60,8 @@ SHORT = (
 MEANINGS = (
     Note("The probability that the emitted token is among the drafts.", "Acceptance"),
     Note(
-        "Half the sum of |e − t|: how much the probability of any event about this token can change. A unit of it buys "
-        "at most a unit of acceptance, which is the black line: min(1, lossless optimum + total variation).",
+        "Half the sum of |e − t|: how much the probability of any event about this token can change. Acceptance "
+        "grows by at most as much; the black line shows it: min(1, lossless optimum + total variation).",
         "Total variation",
     ),
     Note(
@@ -97,7 +97,7 @@ def result_of(
     chosen = [nearest(points, rule, bias) for _, points in sources for rule in rules]
     return Result(
         "lossy",
-        "Lossy on purpose: what does a unit of bias buy?",
+        "Lossy rules: how much do they gain, and how far are they from the target?",
         finding(chosen, rules, bias),
         tuple(tables),
         tuple(_picture(source, points, rules, k) for source, points in sources),
@@ -128,13 +128,13 @@ def finding(chosen: Sequence[Point], rules: Sequence[Rule], bias: float) -> str:
     best = [name for name, value in bought if value > most - 0.005]
     worst = next(name for name, value in bought if value == least)
     losing = [name for name, value in bought if value < 0]
-    verb = "buys" if len(best) == 1 else "buy"
-    said = f"At a total variation of {bias:g} a token, {listed(best)} {verb} the most"
-    said += f": {most:.2f} of acceptance for a unit of bias"
+    verb = "gains" if len(best) == 1 else "gain"
+    said = f"At a total variation of {bias:g} a token, {listed(best)} {verb} most"
+    said += f": {most / 100:+.3g} acceptance for each 0.01 of total variation"
     if losing:
         verb = "accepts" if len(losing) == 1 else "accept"
         return f"{said}; {listed(losing)} {verb} less than a lossless rule could."
-    return f"{said}; {worst} buys {least:.2f}." if worst not in best else f"{said}."
+    return f"{said}; {worst} gains {least / 100:+.3g}." if worst not in best else f"{said}."
 
 
 def advice(chosen: Sequence[Point], rules: Sequence[Rule]) -> list[str]:
@@ -146,21 +146,21 @@ def advice(chosen: Sequence[Point], rules: Sequence[Rule]) -> list[str]:
     found: list[str] = []
     if good:
         found.append(
-            f"A full bargain in total variation: {', '.join(good)}; a unit of it buys more than 0.99 of acceptance, "
-            "and no rule gets more than 1."
+            f"The best for their total variation: {', '.join(good)}. They gain more than 0.0099 acceptance for each "
+            "0.01 of total variation, and no rule gains more than 0.01."
         )
     if poor:
         found.append(
-            f"A poor bargain: {', '.join(poor)} gain less than half of what the optimal rule of lossy.budget gains for "
-            "the same total variation."
+            f"Poor: {', '.join(poor)} gain less than half of what the optimal rule of lossy.budget gains for the same "
+            "total variation."
         )
     if losing:
         found.append(f"Worse than lossless: {', '.join(losing)} are biased and accept less than a lossless rule could.")
     if bought:
         found.append(
-            "If rare tokens matter, look at KL(e|t) and the largest ratio: lenience bounds the ratio and mentored "
-            "decoding the divergence, and for each they are the best rules there are; lossy.frontier gives the law "
-            "that is closest to the target in all of these distances for the acceptance that you need."
+            "If rare tokens matter, look at KL(e|t) and the largest ratio. Lenience bounds the ratio, mentored "
+            "decoding the divergence, and no rule does either better. lossy.frontier gives the distribution that "
+            "is closest to the target in all of these distances for the acceptance that you need."
         )
     return found
 
@@ -199,8 +199,8 @@ def _notes(sources: Sequence[tuple[Source, Sequence[Point]]], rules: Sequence[Ru
         if rule.greedy
     ]
     greedy += [
-        f"{rule.name} compares logits, so that a constant added to all of them, which changes no law, changes what it "
-        "emits; its strictest value is not lossless, as it tests chosen drafts as if they were drawn."
+        f"{rule.name} compares logits, so that a constant added to all of them changes what it emits, though not the "
+        "distributions. Its strictest value is not lossless, as it tests chosen drafts as if they were drawn."
         for rule in rules
         if rule.of_logits
     ]
@@ -208,8 +208,8 @@ def _notes(sources: Sequence[tuple[Source, Sequence[Point]]], rules: Sequence[Ru
         f"{source.name}: {counted(source.positions, 'position')}, V = {source.size:,}" for source, _ in sources
     )
     return [
-        f"{looked}. Means over positions, in float64, ± a standard error over them; the laws are closed forms, held "
-        "equal to the enumerated rules.",
+        f"{looked}. Means over positions, in float64, ± a standard error over them. The distributions are closed "
+        "forms, tested to equal the enumerated rules.",
         f"One draft, sampled, for each rule{but}.",
         *greedy,
     ]

@@ -99,7 +99,7 @@ def listing(wanted: Wanted) -> Result:
     found = chosen(wanted.words, wanted.quick)
     rows = tuple(Row((theorem.name, theorem.scope)) for theorem in found)
     table = Table("theorems", "Theorems", (Column("theorem"), Column("scope")), rows)
-    return Result("theorems", "Theorems for every law", f"{len(found)} theorems.", (table,))
+    return Result("theorems", "Theorems for all distributions", f"{len(found)} theorems.", (table,))
 
 
 def _jobs(wanted: Wanted) -> list[Job]:
@@ -322,7 +322,7 @@ def result_of(proofs: Sequence[Proof], findings: Sequence[Found], said: str) -> 
     notes = failures(failed) + ([said] if told else [])
     return Result(
         "proofs",
-        "Proved for every law: ties, zeros and all",
+        "Proved for all distributions, with ties and zeros",
         "\n".join(told) or said,
         (Table("proofs", "What is proved, on how many regions", COLUMNS, tuple(map(_row, proofs))), *_laws(proofs)),
         (picture(proofs),),
@@ -340,7 +340,7 @@ def picture(proofs: Sequence[Proof]) -> Picture:
             seconds = tuple(proof.seconds for proof in held)
             curves.append(Curve(verdict, tuple(float(proof.regions) for proof in held), seconds, style="points"))
     panel = Panel(tuple(curves), "regions", "seconds", log_x=True)
-    caption = "Each point is a theorem: on every region the program takes one path, for all laws that lie there."
+    caption = "Each point is a theorem: on every region the program takes one path, for all distributions there."
     return Picture("proofs", "What a proof takes", caption, (panel,))
 
 
@@ -358,8 +358,8 @@ def summary(proofs: Sequence[Proof], seconds: float, seed: int) -> str:
     regions, discarded = sum(proof.regions for proof in proofs), sum(proof.discarded for proof in proofs)
     return (
         f"{sum(map(bool, proofs))} of {len(proofs)} theorems proved on {regions:,} regions "
-        f"({discarded:,} impossible ones discarded by proof), tried on {sum(proof.tried for proof in proofs):,} laws "
-        f"(seed {seed}), {seconds:.1f} s"
+        f"({discarded:,} impossible ones discarded by proof), tried on {sum(proof.tried for proof in proofs):,} "
+        f"distributions (seed {seed}), {seconds:.1f} s"
     )
 
 

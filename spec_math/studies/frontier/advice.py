@@ -52,8 +52,8 @@ def _bound(best: Point) -> str:
     if best.lucky:
         # Both are sampled, on drafts of their own.
         return (
-            f"no verifier of such drafts exceeds {best.bound.value:.2f} ± {best.bound.error:.2f}, from which the "
-            "speed-up is counted, as the sample lies above it"
+            f"no verifier of such drafts exceeds {best.bound.value:.2f} ± {best.bound.error:.2f} (the sampled mean "
+            "exceeds the bound, so the speed-up uses the bound)"
         )
     return f"no verifier of such drafts exceeds {best.bound.value:.2f} ± {best.bound.error:.2f}"
 

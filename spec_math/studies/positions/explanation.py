@@ -68,7 +68,7 @@ def explained(request: OneStep) -> Result:
     notes = [Note("\n".join(bars), "laws", code=True)]
     for title, steps in (("drafting", found.drafting), ("verifying", found.verifying)):
         notes.append(Note("\n".join(f"  {step_sentence(step, len(t))}" for step in steps), title, code=True))
-    of_which = f", of which a test accepts {shown(tested)}" if shown(tested) != shown(accepted) else ""
+    of_which = f"; accepted by a test {shown(tested)}" if shown(tested) != shown(accepted) else ""
     notes.append(Note(f"over all coins: acceptance {shown(accepted)}{of_which}"))
     advice = ""
     if chosen.optimum is not None:
@@ -93,7 +93,11 @@ def explained(request: OneStep) -> Result:
         Column("draft", "number", digits=6),
     )
     rows = tuple(Row((names[token] if names else token, float(t[token]), float(d[token]))) for token in tokens)
-    title = "The two laws" if len(tokens) == len(t) else f"The two laws at {len(tokens)} of {len(t):,} tokens"
+    title = (
+        "The two distributions"
+        if len(tokens) == len(t)
+        else f"The two distributions at {len(tokens)} of {len(t):,} tokens"
+    )
     kept = "one of the drafts" if found.emitted in found.drafts else "none of the drafts"
     drafted = ", ".join(_named(token, names) for token in found.drafts)
     return Result(

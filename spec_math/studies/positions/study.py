@@ -163,8 +163,9 @@ ALL_COLUMNS = (
 
 MEANINGS = (
     Note(
-        "The emitted token has exactly the target's law, whatever the draft is. The verdict is exact: every path of "
-        "the verifier is walked in rational arithmetic on a fixed set of small laws, with ties and zeros among them.",
+        "The emitted token has exactly the target's distribution, whatever the draft is. The verdict is exact: every "
+        "path of the verifier is walked in rational arithmetic on a fixed set of small distributions, with ties and "
+        "zeros among them.",
         "Lossless",
     ),
     Note(
@@ -234,8 +235,7 @@ def footnotes(result: Comparison, verdicts: Verdicts) -> list[str]:
     ]
     if result.sampled < result.count and any(line.sampled for line in [*result.lines, *result.optima]):
         notes.append(
-            "Lines of fewer positions looked at evenly spaced ones; what they show is the optimum for i.i.d. drafts "
-            "over all positions plus the mean difference to it over those."
+            "Rows with fewer positions are estimated from a subsample, corrected by the optimum over all positions."
         )
     notes += [f"{line.failed}; it has no mean over the others" for line in result.lines if line.failed]
     for scheme, found in verdicts.items():
@@ -249,7 +249,9 @@ def footnotes(result: Comparison, verdicts: Verdicts) -> list[str]:
             notes.append(f"{scheme.name}: {found}; not judged for {', '.join(found.verdict.not_judged)}")
     judged = [found for found in verdicts.values() if str(found) == "lossless"]
     if judged:
-        notes.append(f"lossless: exactly, on each of {judged[0].pairs} small pairs of laws, its formulas with it.")
+        notes.append(
+            f"lossless: exactly, on each of {judged[0].pairs} small pairs of distributions, its formulas with it."
+        )
     return notes
 
 
@@ -333,7 +335,7 @@ def _rows(line: Line, found: Comparison, verdicts: Verdicts, k: int) -> list[Row
         (line.acceptance[k], line.test_acceptance[k]) for k in line.test_acceptance if line.test_acceptance[k].count
     ]
     if any(abs(accepted.mean - tested.mean) > 1e-9 for accepted, tested in pairs):
-        rows.append(Row(("of which a test accepts", *_cells(line.test_acceptance, found), None, None, ""), "faint"))
+        rows.append(Row(("accepted by a test", *_cells(line.test_acceptance, found), None, None, ""), "faint"))
     return rows
 
 

@@ -45,7 +45,7 @@ _HOW = {
     "exact": "Everything is added up exactly.",
     "Monte Carlo": "Acceptances are computed, but for that of TokenTiming; it and tokens per call are sampled, the "
     "verifier's coins averaged out.",
-    "laws": "Acceptances are computed; of tokens per call, laws alone say those of one draft token.",
+    "laws": "Acceptances are computed; of tokens per call, distributions alone say those of one draft token.",
 }
 
 
@@ -188,7 +188,7 @@ def _finding(found: VocabularyComparison) -> str:
 
 def called(method: Method, alike: bool) -> str:
     """Return what a line is called: its method, and that every draft token is taken to have one law, where it is."""
-    return f"{method.name}, every draft token from this law" if alike else method.name
+    return f"{method.name}, every draft token from this distribution" if alike else method.name
 
 
 @dataclass(frozen=True)
