@@ -264,7 +264,7 @@ def test_schemes_have_different_names_and_all_their_parts() -> None:
 WRONG = dedent("""
     import numpy as np
     import torch_bridge.verify
-    from spec_math.studies import progress
+    from spec_math.studies import arguments as progress
     from . import sibling
     def shown(x):
         '''Say it.

@@ -10,7 +10,7 @@ import pytest
 
 from spec_math import overlap
 from spec_math.papers import speculative_vocabulary
-from spec_math.studies.default import positions
+from spec_math.studies.positions.stream import default_positions
 
 D, RANKS, KS = 64, (4, 8, 64), (16, 256, 1024)
 
@@ -18,7 +18,7 @@ D, RANKS, KS = 64, (4, 8, 64), (16, 256, 1024)
 @cache
 def default():
     """The default's laws at 96 held-out positions, and the draft's as hidden states and a head."""
-    batch = next(positions(96).batches(96))
+    batch = next(default_positions(96).batches(96))
     target, draft = batch.targets.copy(), batch.drafts.copy()
     return target, draft, *speculative_vocabulary.factorised(np.log(draft), D)
 

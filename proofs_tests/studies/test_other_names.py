@@ -16,9 +16,11 @@ from spec_math import SCHEMES, string_level
 from spec_math.block_level.methods import METHODS
 from spec_math.language import Table, TokenizedModel, Vocabulary
 from spec_math.lossy import RULES
-from spec_math.render.look import look
+from spec_math.render.figure import look
 from spec_math.render.playground import fragment
 from spec_math.result import Result
+from spec_math.studies import lossy as lossy_table
+from spec_math.studies.arguments import no_progress
 from spec_math.studies.blocks import comparison as of_blocks
 from spec_math.studies.blocks import table as block_table
 from spec_math.studies.blocks.models import BlockModels
@@ -27,14 +29,12 @@ from spec_math.studies.frontier import pictures as frontier_pictures
 from spec_math.studies.frontier import study as frontier_study
 from spec_math.studies.frontier.study import FrontierRequest, compared
 from spec_math.studies.frontier.ways import WAYS
-from spec_math.studies.lossy import table as lossy_table
-from spec_math.studies.lossy.measure import points_of
+from spec_math.studies.lossy import points_of
 from spec_math.studies.positions.comparison import compare
 from spec_math.studies.positions.stream import from_rows
-from spec_math.studies.positions.table import result_of
+from spec_math.studies.positions.study import result_of
 from spec_math.studies.positions.verdicts import judge
-from spec_math.studies.progress import no_progress
-from spec_math.studies.vocabularies import models as of_vocabularies
+from spec_math.studies.vocabularies import study as of_vocabularies
 from spec_math.studies.vocabularies import table as vocabulary_table
 from spec_math.symbolic import prove
 from spec_math.symbolic.every_law import theorems

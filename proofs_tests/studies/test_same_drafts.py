@@ -11,9 +11,9 @@ from spec_math.block_level.given_drafts import Chances
 from spec_math.block_level.method import CHAINS, DISTINCT
 from spec_math.block_level.planned_tree import Plans
 from spec_math.scheme import Tokens
+from spec_math.studies.arguments import no_progress
 from spec_math.studies.frontier import ceilings, regime
 from spec_math.studies.frontier.contenders import chains
-from spec_math.studies.progress import no_progress
 
 PREFIXES = 600
 

@@ -41,9 +41,6 @@ def load(place: str, option: str = "a function") -> Place:
 
     Raises:
         ValueError: there is no such module or name, or importing it fails.
-
-    >>> load("spec_math.token_level.single:verify").module
-    'spec_math.token_level.single'
     """
     name, colon, attribute = place.rpartition(":")
     if not colon or not name or not attribute:
@@ -59,10 +56,6 @@ def value_in(module: ModuleType, name: str, attribute: str) -> Any:
 
     Raises:
         ValueError: it is not there; says which functions there are.
-
-    >>> import math
-    >>> value_in(math, "math", "pi.real")
-    3.141592653589793
     """
     found: Any = module
     for part in attribute.split("."):
@@ -78,10 +71,6 @@ def load_function(place: str, option: str = "a function") -> Place:
 
     Raises:
         ValueError: as `load`. TypeError: what is there cannot be called.
-
-    >>> load_function("math:pi")
-    Traceback (most recent call last):
-    TypeError: math:pi is not a function; it is a float
     """
     found = load(place, option)
     if not callable(found.value):
@@ -90,11 +79,7 @@ def load_function(place: str, option: str = "a function") -> Place:
 
 
 def required(fn: Callable[..., Any]) -> tuple[str, ...]:
-    """Return the names of the arguments that a function needs by their places; none where it does not say.
-
-    >>> required(lambda coin, prefix, lookahead=2: ())
-    ('coin', 'prefix')
-    """
+    """Return the names of the arguments that a function needs by their places; none where it does not say."""
     try:
         taken = inspect.signature(fn).parameters.values()
     except (TypeError, ValueError):

@@ -17,13 +17,6 @@ def replaced(path: str | os.PathLike[str]) -> Generator[Path]:
 
     Raises:
         OSError: the folder is missing or cannot be written.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with replaced(Path(folder) / "a.txt") as partial:
-    ...         _ = partial.write_text("whole")
-    ...     (Path(folder) / "a.txt").read_text()
-    'whole'
     """
     target = Path(path)
     # In the same folder, so that the move is one step of the file system; two writers never share a neighbour.
@@ -44,11 +37,6 @@ def write_whole(path: str | os.PathLike[str], content: bytes | str) -> Path:
 
     Raises:
         OSError: the folder is missing or cannot be written; nothing is left behind.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_whole(Path(folder) / "a.txt", "whole").read_text()
-    'whole'
     """
     with replaced(path) as partial:
         partial.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -60,10 +48,6 @@ def check_writable(folder: Path) -> None:
 
     Raises:
         ValueError: the folder cannot be made or written.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     check_writable(Path(folder) / "results")
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,7 @@ import pytest
 
 from proofs_tests.render.written_texts import faults
 from proofs_tests.studies.frontier.toy_models import TABLES, quiet
-from spec_math.render.look import Look, looks_of
+from spec_math.render.figure import Look, looks_of
 from spec_math.result import Panel, Tree
 from spec_math.studies.blocks.models import BlockModels
 from spec_math.studies.frontier.comparison import Asked, Frontier, compare

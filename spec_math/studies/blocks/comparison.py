@@ -25,8 +25,8 @@ from spec_math.language import NGram, Table
 from spec_math.language.model import Model
 from spec_math.mean import Mean, known
 from spec_math.scheme import Tokens
+from spec_math.studies.arguments import Progress
 from spec_math.studies.blocks.models import BlockModels
-from spec_math.studies.progress import Progress
 from spec_math.verdict import Bracket
 
 EXACT_TERMS = 20_000

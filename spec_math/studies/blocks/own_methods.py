@@ -19,10 +19,10 @@ from spec_math.files.place import load_function, required
 from spec_math.language import Table
 from spec_math.mean import Mean, known, of_independent
 from spec_math.result import Result, Row, curve, sentences
+from spec_math.studies.arguments import Progress
 from spec_math.studies.blocks.comparison import BlockComparison, BlockRequest
 from spec_math.studies.blocks.standard_models import PREFIXES
 from spec_math.studies.blocks.standard_models import models as standard_models
-from spec_math.studies.progress import Progress
 from spec_math.verdict import Lossless, Lossy, Verdict
 
 PATHS = 2_000
@@ -127,7 +127,7 @@ def run(
 
     >>> table = Table({(): ["1/4", "3/4"]}, context=0)
     >>> from spec_math.studies.blocks.models import BlockModels
-    >>> from spec_math.studies.progress import no_progress
+    >>> from spec_math.studies.arguments import no_progress
     >>> models = BlockModels(table, Table({(): ["1/2", "1/2"]}, context=0), ((),), 2, "tables")
     >>> request = BlockRequest(models, (1,), (2,), 100)
     >>> nothing = BlockComparison("", 2, (1,), (2,), 0, [], [])

@@ -11,7 +11,7 @@ from spec_math.arrays import count
 from spec_math.block_level.method import Method
 from spec_math.block_level.methods import named
 from spec_math.result import Note, Result, sentences
-from spec_math.studies.arguments import limited, parsed_ks
+from spec_math.studies.arguments import Progress, limited, parsed_ks
 from spec_math.studies.blocks.comparison import BlockRequest, compare_blocks
 from spec_math.studies.blocks.explanation import lines
 from spec_math.studies.blocks.generated_text import LEGEND, marked, reached
@@ -21,7 +21,6 @@ from spec_math.studies.blocks.own_methods import judge, load_method, with_own
 from spec_math.studies.blocks.own_methods import run as run_method
 from spec_math.studies.blocks.run import run, shaped, start
 from spec_math.studies.blocks.table import result_of
-from spec_math.studies.progress import Progress
 
 
 @dataclass(frozen=True)

@@ -29,7 +29,7 @@ def of_regime(found: Frontier) -> str:
 
     >>> from spec_math.studies.frontier.comparison import Asked, Costs, compare
     >>> from spec_math.studies.frontier.regime import drafting_itself
-    >>> from spec_math.studies.progress import no_progress
+    >>> from spec_math.studies.arguments import no_progress
     >>> asked = Asked((2,), Costs(), 12)
     >>> found = compare(drafting_itself([0.5, 0.5]), asked, no_progress)
     >>> of_regime(found).partition(" tokens")[0]
@@ -52,8 +52,8 @@ def _bound(best: Point) -> str:
     if best.lucky:
         # Both are sampled, on drafts of their own.
         return (
-            f"no verifier of such drafts exceeds {best.bound.value:.2f} ± {best.bound.error:.2f}, from which the "
-            "speed-up is counted, as the sample lies above it"
+            f"no verifier of such drafts exceeds {best.bound.value:.2f} ± {best.bound.error:.2f} (the sampled mean "
+            "exceeds the bound, so the speed-up uses the bound)"
         )
     return f"no verifier of such drafts exceeds {best.bound.value:.2f} ± {best.bound.error:.2f}"
 

@@ -17,12 +17,12 @@ from spec_math.block_level.planned_tree import Plans
 from spec_math.block_level.tree import Node, inner
 from spec_math.chance import sample
 from spec_math.scheme import Tokens
+from spec_math.studies.arguments import Progress
 from spec_math.studies.frontier import contenders
 from spec_math.studies.frontier.contenders import Contender, Shape, starts
 from spec_math.studies.frontier.further import accepted
 from spec_math.studies.frontier.regime import Regime
 from spec_math.studies.frontier.ways import BRANCHED_PLAN, BRANCHED_REJECTION, BRANCHED_TRAVERSAL, UNIVER
-from spec_math.studies.progress import Progress
 
 DEEPEST = 5
 """Levels, at most: two, four, … nodes on them, 62 in all."""
@@ -35,7 +35,7 @@ def of_branching(regime: Regime, samples: int, seed: int, progress: Progress) ->
     trees of UniVer hold the likeliest token below every node, and one that is drawn from the rest.
 
     >>> from spec_math.studies.frontier.regime import drafting_itself
-    >>> from spec_math.studies.progress import no_progress
+    >>> from spec_math.studies.arguments import no_progress
     >>> of_branching(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[1].tokens.tolist()
     [3.0, 3.0]
     """

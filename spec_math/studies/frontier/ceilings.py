@@ -25,12 +25,12 @@ from spec_math import array_draw
 from spec_math.block_level.drafted_chains import GatheredLaws
 from spec_math.block_level.method import CHAINS, DISTINCT, Drafts
 from spec_math.scheme import Tokens
+from spec_math.studies.arguments import Progress
 from spec_math.studies.frontier import branching, further
 from spec_math.studies.frontier.contenders import KS, LONGEST, Contender, Shape, chains, starts
 from spec_math.studies.frontier.inclusion import inclusion, of_two, race_of, raced
 from spec_math.studies.frontier.regime import Regime
 from spec_math.studies.frontier.ways import BRANCHING, FAVOURED, SEQUENCES, STEMS, Way
-from spec_math.studies.progress import Progress
 
 FLOAT = np.ndarray[Any, np.dtype[Any]]
 
@@ -50,7 +50,7 @@ def of_drafts(regime: Regime, samples: int, seed: int, progress: Progress) -> li
     """Return the bound of each kind of drafts for every number of chains and lookahead, as contenders.
 
     >>> from spec_math.studies.frontier.regime import drafting_itself
-    >>> from spec_math.studies.progress import no_progress
+    >>> from spec_math.studies.arguments import no_progress
     >>> of_drafts(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[1].tokens.tolist()
     [3.0, 3.0]
     """

@@ -10,12 +10,12 @@ from dataclasses import dataclass, replace
 
 from spec_math.block_level.method import Drafts, Method
 from spec_math.mean import Mean, of_independent
+from spec_math.studies.arguments import Progress
 from spec_math.studies.frontier import branching, ceilings, contenders, further, trees
 from spec_math.studies.frontier.contenders import Contender, Shape
 from spec_math.studies.frontier.costs import Costs
 from spec_math.studies.frontier.regime import Regime, kept
 from spec_math.studies.frontier.ways import Way
-from spec_math.studies.progress import Progress
 
 CONFIDENCE = 0.99
 ROUNDING = 2.0**-40
@@ -90,7 +90,7 @@ def compare(regime: Regime, asked: Asked, progress: Progress) -> Frontier:
         ValueError: fewer than 12 samples, or budgets that are not positive integers.
 
     >>> from spec_math.studies.frontier.regime import drafting_itself
-    >>> from spec_math.studies.progress import no_progress
+    >>> from spec_math.studies.arguments import no_progress
     >>> found = compare(drafting_itself([0.5, 0.5]), Asked((2,), Costs(), 12), no_progress)
     >>> found.fastest[0].tokens.value, found.fastest[0].bound.value
     (3.0, 3.0)

@@ -14,9 +14,9 @@ from spec_math.block_level.method import Drafts, Method
 from spec_math.block_level.methods import METHODS, PLAN_AT_EVERY_NODE
 from spec_math.block_level.monte_carlo import Setting, sample
 from spec_math.scheme import Tokens
+from spec_math.studies.arguments import Progress
 from spec_math.studies.frontier.regime import Regime
 from spec_math.studies.frontier.ways import Way
-from spec_math.studies.progress import Progress
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -97,7 +97,7 @@ def of_chains(regime: Regime, samples: int, seed: int, progress: Progress) -> li
         TypeError, ValueError: as `monte_carlo.sample`.
 
     >>> from spec_math.studies.frontier.regime import drafting_itself
-    >>> from spec_math.studies.progress import no_progress
+    >>> from spec_math.studies.arguments import no_progress
     >>> found = of_chains(drafting_itself([0.5, 0.5]), 8, 0, no_progress)
     >>> str(found[1].shape), found[1].tokens[:3].tolist()
     ('one chain of 2', [3.0, 3.0, 3.0])

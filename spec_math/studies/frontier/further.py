@@ -16,11 +16,11 @@ from spec_math.block_level.drafted_chains import GatheredLaws, extended, with_di
 from spec_math.block_level.planned_tree import Plans
 from spec_math.block_level.tree import Node, inner
 from spec_math.chance import sample
+from spec_math.studies.arguments import Progress
 from spec_math.studies.frontier import contenders
 from spec_math.studies.frontier.contenders import Contender, Shape, chains, starts
 from spec_math.studies.frontier.regime import Regime
 from spec_math.studies.frontier.ways import BEAMS, BEAMS_TRAVERSED, DELAYED, NOISE, PLANNED, Way
-from spec_math.studies.progress import Progress
 from spec_math.token_level import shared_noise
 
 PLANNED_KS, PLANNED_PART = (2, 4), 3
@@ -36,7 +36,7 @@ def of_beams(regime: Regime, samples: int, seed: int, progress: Progress) -> lis
     Recursive rejection is averaged over its coins, traversal runs once on the same beams.
 
     >>> from spec_math.studies.frontier.regime import drafting_itself
-    >>> from spec_math.studies.progress import no_progress
+    >>> from spec_math.studies.arguments import no_progress
     >>> of_beams(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[1].tokens.tolist()
     [3.0, 3.0]
     """
@@ -74,7 +74,7 @@ def of_noise(regime: Regime, samples: int, seed: int, progress: Progress) -> lis
     Chains go on as long as they agree with what is emitted, and only those race on.
 
     >>> from spec_math.studies.frontier.regime import drafting_itself
-    >>> from spec_math.studies.progress import no_progress
+    >>> from spec_math.studies.arguments import no_progress
     >>> of_noise(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[1].tokens.tolist()
     [3.0, 3.0]
     """
@@ -103,7 +103,7 @@ def of_stems(regime: Regime, samples: int, seed: int, progress: Progress) -> lis
     """Return chain priorities below a drafted stem, for each stem and K of `STEM_KS`, cut at every lookahead.
 
     >>> from spec_math.studies.frontier.regime import drafting_itself
-    >>> from spec_math.studies.progress import no_progress
+    >>> from spec_math.studies.arguments import no_progress
     >>> of_stems(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[0].tokens.tolist()
     [3.0, 3.0]
     """
@@ -139,7 +139,7 @@ def of_plans(regime: Regime, samples: int, seed: int, progress: Progress) -> lis
     """Return planned trees on K chains with distinct first tokens, cut at every lookahead.
 
     >>> from spec_math.studies.frontier.regime import drafting_itself
-    >>> from spec_math.studies.progress import no_progress
+    >>> from spec_math.studies.arguments import no_progress
     >>> of_plans(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[1].tokens.tolist()
     [3.0, 3.0]
     """

@@ -22,7 +22,7 @@ def pictures(found: Sequence[Frontier], asked: Asked) -> tuple[Picture, Picture]
 
     >>> from spec_math.studies.frontier.comparison import Asked, Costs, compare
     >>> from spec_math.studies.frontier.regime import drafting_itself
-    >>> from spec_math.studies.progress import no_progress
+    >>> from spec_math.studies.arguments import no_progress
     >>> asked = Asked((2,), Costs(), 12)
     >>> found = compare(drafting_itself([0.5, 0.5]), asked, no_progress)
     >>> [picture.name for picture in pictures([found], asked)]
@@ -56,7 +56,7 @@ def kinds_of(one: Frontier) -> list[Drafts]:
 
     >>> from spec_math.studies.frontier.comparison import Asked, Costs, compare
     >>> from spec_math.studies.frontier.regime import drafting_itself
-    >>> from spec_math.studies.progress import no_progress
+    >>> from spec_math.studies.arguments import no_progress
     >>> asked = Asked((2,), Costs(), 12)
     >>> found = compare(drafting_itself([0.5, 0.5]), asked, no_progress)
     >>> kinds_of(found)[0].name

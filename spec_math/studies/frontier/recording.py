@@ -14,10 +14,10 @@ from typing import Any
 from spec_math.files.whole import write_whole
 from spec_math.language.recorded import Ask, Recorded
 from spec_math.result import Note, Result
+from spec_math.studies.arguments import Progress
 from spec_math.studies.blocks.models import BlockModels
 from spec_math.studies.frontier.contenders import LONGEST
 from spec_math.studies.frontier.study import FrontierRequest, compared
-from spec_math.studies.progress import Progress
 
 HEADER = "recording.json"
 

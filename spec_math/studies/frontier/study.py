@@ -8,12 +8,11 @@ from pathlib import Path
 
 from spec_math.arrays import count
 from spec_math.result import Result
-from spec_math.studies.arguments import parsed_ks
+from spec_math.studies.arguments import Progress, parsed_ks
 from spec_math.studies.blocks.models import BlockModels, from_tables
 from spec_math.studies.frontier import costs, regime
 from spec_math.studies.frontier.comparison import Asked, compare
 from spec_math.studies.frontier.table import result_of
-from spec_math.studies.progress import Progress
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ def result_of(found: Sequence[Frontier], asked: Asked) -> Result:
 
     >>> from spec_math.studies.frontier.comparison import Asked, Costs, compare
     >>> from spec_math.studies.frontier.regime import drafting_itself
-    >>> from spec_math.studies.progress import no_progress
+    >>> from spec_math.studies.arguments import no_progress
     >>> asked = Asked((2,), Costs(), 12)
     >>> found = compare(drafting_itself([0.5, 0.5]), asked, no_progress)
     >>> [table.name for table in result_of([found], asked).tables]

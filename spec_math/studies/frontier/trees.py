@@ -14,10 +14,10 @@ from spec_math.block_level.drafted_chains import GatheredLaws
 from spec_math.block_level.likeliest_paths import Ranked, likeliest_of_depths
 from spec_math.block_level.likeliest_tree import top
 from spec_math.scheme import Tokens
+from spec_math.studies.arguments import Progress
 from spec_math.studies.frontier.contenders import FLOAT, Contender, Shape, starts
 from spec_math.studies.frontier.regime import Regime
 from spec_math.studies.frontier.ways import BEST_TREE, CHOSEN, STATIC, Way
-from spec_math.studies.progress import Progress
 
 DEPTHS = (2, 4, 6, 8)
 """Depth limits of chosen trees that are tried."""
@@ -32,7 +32,7 @@ def of_trees(
     trees, are those of the first third of the prefixes.
 
     >>> from spec_math.studies.frontier.regime import drafting_itself
-    >>> from spec_math.studies.progress import no_progress
+    >>> from spec_math.studies.arguments import no_progress
     >>> chosen, best = of_trees(drafting_itself([0.5, 0.5]), (2,), 2, 0, no_progress)
     >>> [one.tokens.tolist() for one in (*chosen, *best)]
     [[2.0, 2.0], [2.0, 2.0], [2.0, 2.0]]

@@ -26,9 +26,6 @@ def side_by_side(
     """Do work on items in so many processes, the first ones first; yield each item with its result when it is done.
 
     Whoever leaves early, by an exception or by Ctrl-C, closes the iterator: the processes are then killed.
-
-    >>> sorted(side_by_side(abs, [-1, 2], 2))
-    [(-1, 1), (2, 2)]
     """
     before = set(multiprocessing.active_children())
     workers = ProcessPoolExecutor(at_once, multiprocessing.get_context("spawn"), _begin)
