@@ -17,8 +17,14 @@ from spec_math.audit.traces import merge
 from spec_math.audit.traces.recorder import as_shard
 from spec_math.audit.traces.shard_audit import TOLERANCE, audit_opened
 from spec_math.block_level import block, chain
+from spec_math.block_level.lengths.monte_carlo import (
+    CONFIDENCE,
+    Setting,
+    drafted_after_every_prefix,
+    of_every_prefix,
+    sample,
+)
 from spec_math.block_level.methods import named
-from spec_math.block_level.monte_carlo import CONFIDENCE, Setting, drafted_after_every_prefix, of_every_prefix, sample
 from spec_math.language import NGram, Table
 from spec_math.mean import Mean, of_independent, of_strata
 from spec_math.studies.traces.groups import claims

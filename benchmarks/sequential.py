@@ -30,7 +30,7 @@ from spec_math.audit.sequential.bank import BUGS
 from spec_math.audit.sequential.sample_size import noncentrality
 from spec_math.audit.zoo import toy
 from spec_math.audit.zoo.engine import by_ratio, ratio
-from spec_math.block_level.emitted import emitted_law, target_law
+from spec_math.block_level.lossless import emitted_law, target_law
 from spec_math.distribution import total_variation
 
 SIZE = 32

@@ -8,7 +8,7 @@ from functools import cache
 from spec_math.arrays import exact
 from spec_math.audit import ZOO
 from spec_math.audit.zoo import toy
-from spec_math.block_level.emitted import emitted_law, target_law
+from spec_math.block_level.lossless import emitted_law, target_law
 
 SKEWED = exact(["1/2", "1/4", "1/6", "1/12"])
 DRAFT = exact(["1/8", "1/2", "1/4", "1/8"])

@@ -17,7 +17,7 @@ from spec_math.audit import ZOO, coupled_sample_size, coupled_test, identity_tes
 from spec_math.audit.watching import watch
 from spec_math.audit.zoo import toy
 from spec_math.audit.zoo.engine import by_ratio, ratio
-from spec_math.block_level.emitted import emitted_law, target_law
+from spec_math.block_level.lossless import emitted_law, target_law
 from spec_math.chance import Coin
 
 TARGETS = [row.astype(float) for row in toy.TARGET]

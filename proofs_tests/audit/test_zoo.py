@@ -12,7 +12,7 @@ from spec_math import check_lossless_block
 from spec_math.audit import ZOO, Specimen, diagnose, distances
 from spec_math.audit.zoo import rounds, toy
 from spec_math.audit.zoo.acceptance import top_three
-from spec_math.block_level.emitted import EmissionError
+from spec_math.block_level.lossless import EmissionError
 from spec_math.distribution import residual
 
 MODELLED = [specimen for specimen in ZOO if specimen.modelled]

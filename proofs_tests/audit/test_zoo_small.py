@@ -19,7 +19,7 @@ from spec_math.audit.zoo.engine import by_ratio
 from spec_math.audit.zoo.ratios import _verified  # pyright: ignore[reportPrivateUsage]
 from spec_math.audit.zoo.small_case import Laws, SmallCase, laws
 from spec_math.block_level import block, spectr, without_replacement
-from spec_math.block_level.emitted import Generate, emitted_law, target_law
+from spec_math.block_level.lossless import Generate, emitted_law, target_law
 from spec_math.verdict import Lossy
 
 F = Fraction

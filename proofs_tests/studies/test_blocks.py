@@ -15,10 +15,11 @@ import pytest
 from rich.console import Console
 
 from proofs_tests.studies.block_tables import pair
-from spec_math.block_level import chain, cost, optimum
+from spec_math.block_level import chain, optimum
+from spec_math.block_level.lengths import cost
+from spec_math.block_level.lengths.monte_carlo import Sampled, Setting, sample
 from spec_math.block_level.method import CHAINS, DISTINCT, paths
 from spec_math.block_level.methods import AS_A_BLOCK, METHODS, PLAN_AT_EVERY_NODE, TOKEN_BY_TOKEN, named
-from spec_math.block_level.monte_carlo import Sampled, Setting, sample
 from spec_math.mean import Mean, of_independent
 from spec_math.render.data import as_csv, as_json
 from spec_math.render.terminal import show

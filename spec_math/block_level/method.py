@@ -9,9 +9,9 @@ from typing import Any
 
 from spec_math.block_level import optimum
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.copies import Verifier
-from spec_math.block_level.given_drafts import Chances, Nodes
+from spec_math.block_level.lengths.given_drafts import Chances, Nodes
 from spec_math.block_level.optimum import OptimalLength
+from spec_math.block_level.spectr import Verifier
 from spec_math.block_level.tree_rules import TreeRule
 from spec_math.chance import Coin
 from spec_math.language.model import Model

@@ -10,7 +10,6 @@ from spec_math.block_level import (
     block,
     chain,
     chain_priorities,
-    given_drafts,
     multi_path,
     spectr,
     traversal,
@@ -19,11 +18,12 @@ from spec_math.block_level import (
 )
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.copies import Verifier
-from spec_math.block_level.given_drafts import AtNode, Chances, Nodes
+from spec_math.block_level.lengths import given_drafts
+from spec_math.block_level.lengths.given_drafts import AtNode, Chances, Nodes
 from spec_math.block_level.method import CHAINS, DISTINCT, Expected, Given, Method, Proven, Terms, paths
 from spec_math.block_level.multi_path import HighestRank
 from spec_math.block_level.selected_chain import SelectionWithMasses
+from spec_math.block_level.spectr import Verifier
 from spec_math.block_level.tree import Node, grow
 from spec_math.chance import Coin
 from spec_math.chance import law as law_of

@@ -17,13 +17,15 @@ from spec_math.block_level import (
     traversal,
     without_replacement,
 )
-from spec_math.block_level.array_tree import ArrayTree, Rows, Walked
+from spec_math.block_level.batch.array_tree import ArrayTree, Rows, Walked
+from spec_math.block_level.batch.decide_priorities import (
+    decide_chain_priorities,
+    decide_rounded_priorities,
+)
+from spec_math.block_level.batch.decide_selected import decide_block, decide_multi_path
+from spec_math.block_level.batch.decide_walk import decide_target_only, decide_traversal, decide_walk
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.decide_priorities import decide_chain_priorities, decide_rounded_priorities
-from spec_math.block_level.decide_selected import decide_block, decide_multi_path
-from spec_math.block_level.decide_traversal import decide_traversal
-from spec_math.block_level.decide_walk import decide_target_only, decide_walk
 from spec_math.block_level.multi_path import HighestRank
 from spec_math.block_level.tree import Node
 from spec_math.chance import Coin

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 from spec_math.array_coin import ArrayCoin
 from spec_math.arrays import Array, array_namespace, is_exact, zeros_like
-from spec_math.block_level.array_tree import places as numbers
+from spec_math.block_level.batch.array_tree import places as numbers
 from spec_math.chance import Coin
 from spec_math.scheme import Emission, Tokens
 from spec_math.token_level.array_drafts import Decide, Emitted, Remaining, favourite

@@ -19,7 +19,7 @@ import numpy as np
 
 from spec_math.arrays import count
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.emitted import continued, target_law
+from spec_math.block_level.lossless import continued, target_law
 from spec_math.language.model import Model
 from spec_math.lossy.options import share
 

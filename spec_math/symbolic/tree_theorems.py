@@ -8,19 +8,12 @@ from __future__ import annotations
 
 from typing import Any
 
-from spec_math.block_level import (
-    hierarchical,
-    jacobi,
-    planned_tree,
-    stochastic_beam,
-    target_only,
-    tree_monte_carlo,
-    univer,
-)
+from spec_math.block_level import planned_tree, stochastic_beam, target_only, univer
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.tree import Node
 from spec_math.chance import Coin
 from spec_math.language.model import Model
+from spec_math.papers import hierarchical, jacobi, tree_monte_carlo
 from spec_math.scheme import Tokens
 from spec_math.symbolic.block_theorems import Block, length_as_its_formula, lossless
 from spec_math.symbolic.theorem import Theorem

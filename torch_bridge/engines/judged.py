@@ -7,7 +7,7 @@ from math import log
 from typing import Any
 
 from spec_math.arrays import asarray
-from spec_math.block_level.emitted import Text, continued, target_law
+from spec_math.block_level.lossless import Text, continued, target_law
 from spec_math.language.model import Model
 from spec_math.scheme import is_index
 from spec_math.verdict import UNIT, Allowance, Lossy, Verdict

@@ -8,8 +8,9 @@ from functools import cache
 from typing import Any
 
 from proofs_tests.studies.frontier.toy_models import TABLES
-from spec_math.block_level import delayed, length, planned_tree, spectr, stochastic_beam, traversal, univer
+from spec_math.block_level import length, planned_tree, spectr, stochastic_beam, traversal, univer
 from spec_math.block_level import without_replacement as rejection
+from spec_math.papers import delayed
 from spec_math.studies.frontier.contenders import Shape
 from spec_math.studies.frontier.ways import (
     BEAMS,

@@ -16,7 +16,7 @@ from unittest import mock
 import pytest
 
 from spec_math.audit.zoo import ZOO, toy
-from spec_math.block_level.emitted import EmissionError, continued, emitted_law
+from spec_math.block_level.lossless import EmissionError, continued, emitted_law
 
 ROOT = Path(__file__).parents[3]
 FOLDER = Path(os.environ.get("ENGINES", ROOT / ".venv-engines" / "engines"))

@@ -14,7 +14,7 @@ pytest.importorskip("transformers", reason="transformers is not installed: pip i
 
 from spec_math.audit import ZOO
 from spec_math.audit.zoo import toy
-from spec_math.block_level.emitted import emitted_law
+from spec_math.block_level.lossless import emitted_law
 
 TARGET = np.array([[float(mass) for mass in row] for row in toy.TARGET])
 

@@ -15,7 +15,7 @@ import torch
 from proofs_tests.torch_bridge.engines.step_cases import DRAFT, TARGET, known, target
 from spec_math.audit import check_drafter
 from spec_math.audit.exploration.explore import SOURCES
-from spec_math.block_level.emitted import continued
+from spec_math.block_level.lossless import continued
 from torch_bridge import explore
 from torch_bridge.engines.edited import edited
 from torch_bridge.engines.installed import engine_part

@@ -15,7 +15,7 @@ import torch
 from proofs_tests.torch_bridge.engines.float_cost import TOKENS, allowed, pair
 from proofs_tests.torch_bridge.engines.llamas import PROMPT, llama
 from spec_math.audit import ExploreError, LeakError
-from spec_math.block_level.emitted import emitted_law, target_law
+from spec_math.block_level.lossless import emitted_law, target_law
 from spec_math.distribution import residual_of, temperature, top_k
 from torch_bridge import explore
 from torch_bridge.engines.edited import edited

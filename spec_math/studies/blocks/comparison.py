@@ -8,10 +8,8 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import is_exact
-from spec_math.block_level import cost
-from spec_math.block_level.method import CHAINS, Drafts, Method, paths
-from spec_math.block_level.methods import AS_A_BLOCK, METHODS, TOKEN_BY_TOKEN
-from spec_math.block_level.monte_carlo import (
+from spec_math.block_level.lengths import cost
+from spec_math.block_level.lengths.monte_carlo import (
     DraftedMasses,
     Sampled,
     Setting,
@@ -20,6 +18,8 @@ from spec_math.block_level.monte_carlo import (
     of_every_prefix,
     sample,
 )
+from spec_math.block_level.method import CHAINS, Drafts, Method, paths
+from spec_math.block_level.methods import AS_A_BLOCK, METHODS, TOKEN_BY_TOKEN
 from spec_math.block_level.optimum import OptimalLength
 from spec_math.language import NGram, Table
 from spec_math.language.model import Model

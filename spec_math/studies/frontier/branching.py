@@ -11,7 +11,7 @@ import numpy as np
 
 from spec_math import array_draw
 from spec_math.block_level import stochastic_beam, univer
-from spec_math.block_level.drafted_chains import GatheredLaws
+from spec_math.block_level.lengths.monte_carlo import GatheredLaws
 from spec_math.block_level.likeliest_tree import as_tree
 from spec_math.block_level.planned_tree import Plans
 from spec_math.block_level.tree import Node, inner

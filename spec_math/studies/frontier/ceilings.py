@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from spec_math import array_draw
-from spec_math.block_level.drafted_chains import GatheredLaws
+from spec_math.block_level.lengths.monte_carlo import GatheredLaws
 from spec_math.block_level.method import CHAINS, DISTINCT, Drafts
 from spec_math.scheme import Tokens
 from spec_math.studies.frontier import branching, further

@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
+from spec_math.block_level.lengths.monte_carlo import Setting, sample
 from spec_math.block_level.method import Drafts, Method
 from spec_math.block_level.methods import METHODS, PLAN_AT_EVERY_NODE
-from spec_math.block_level.monte_carlo import Setting, sample
 from spec_math.scheme import Tokens
 from spec_math.studies.frontier.regime import Regime
 from spec_math.studies.frontier.ways import Way

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.block_level import given_drafts, planned_tree, stochastic_beam, traversal
+from spec_math.block_level import planned_tree, stochastic_beam, traversal
 from spec_math.block_level.chain_priorities import Priorities
-from spec_math.block_level.drafted_chains import GatheredLaws, extended, with_distinct_roots
+from spec_math.block_level.lengths import given_drafts
+from spec_math.block_level.lengths.monte_carlo import GatheredLaws, extended, with_distinct_roots
 from spec_math.block_level.planned_tree import Plans
 from spec_math.block_level.tree import Node, inner
 from spec_math.chance import sample

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.block_level.drafted_chains import GatheredLaws
+from spec_math.block_level.lengths.monte_carlo import GatheredLaws
 from spec_math.scheme import Tokens
 from spec_math.token_level import exponential_clocks
 from spec_math.token_level.clock_moments import Moments, moments

@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.block_level.drafted_chains import GatheredLaws
-from spec_math.block_level.likeliest_paths import Ranked, likeliest_of_depths
-from spec_math.block_level.likeliest_tree import top
+from spec_math.block_level.lengths.monte_carlo import GatheredLaws
+from spec_math.block_level.likeliest_tree import Ranked, likeliest_of_depths, top
 from spec_math.scheme import Tokens
 from spec_math.studies.frontier.contenders import FLOAT, Contender, Shape, starts
 from spec_math.studies.frontier.regime import Regime

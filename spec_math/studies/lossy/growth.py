@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any
 
 from spec_math.arrays import exact
-from spec_math.block_level.emitted import emitted_law, target_law
+from spec_math.block_level.lossless import emitted_law, target_law
 from spec_math.lossy import Rule, blocks, fly
 from spec_math.lossy.joint_threshold import generate as joint
 from spec_math.result import Column, Row, Table

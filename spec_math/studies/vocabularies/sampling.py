@@ -11,7 +11,7 @@ import numpy as np
 from spec_math import array_draw
 from spec_math.arrays import count
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.drafted_chains import GatheredLaws, drafted_masses
+from spec_math.block_level.lengths.monte_carlo import GatheredLaws, drafted_masses
 from spec_math.drafting.correspondence import carried, places
 from spec_math.language import GreedyTokenizer, TokenizedModel, UntokenisableError
 from spec_math.mean import Mean, known, of_positions, of_strata
