@@ -27,8 +27,7 @@ from spec_math.files.place import required
 from spec_math.language.model import InFloat64
 from spec_math.result import counted
 from spec_math.scheme import Scheme
-from spec_math.studies.blocks.standard_models import PREFIXES
-from spec_math.studies.blocks.standard_models import models as standard_models
+from spec_math.studies.blocks.own_methods import PREFIXES, standard_models
 from spec_math.studies.positions.verdicts import pairs as standard_pairs
 from spec_math.verdict import Lossless, Lossy, Verdict, check_lossless, drafts_in_words
 

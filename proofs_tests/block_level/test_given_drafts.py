@@ -18,8 +18,7 @@ from spec_math.block_level import length, traversal
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.lengths import given_drafts
 from spec_math.block_level.lengths.given_drafts import Nodes
-from spec_math.block_level.method import Method, paths
-from spec_math.block_level.methods import METHODS, named, traversal_expected
+from spec_math.block_level.methods import METHODS, Method, named, paths, traversal_expected
 from spec_math.chance import Coin, law, replay
 from spec_math.chance import paths as paths_of
 from spec_math.scheme import Emission, Tokens

@@ -26,8 +26,7 @@ from spec_math.block_level.lengths.monte_carlo import (
     sample,
     with_distinct_roots,
 )
-from spec_math.block_level.method import CHAINS, DISTINCT
-from spec_math.block_level.methods import METHODS, named
+from spec_math.block_level.methods import CHAINS, DISTINCT, METHODS, named
 from spec_math.chance import law
 from spec_math.language import NGram, Table
 from spec_math.token_level import without_replacement

@@ -8,8 +8,7 @@ import pytest
 
 from proofs_tests.docs.book import DOCS
 from spec_math import SCHEMES, string_level
-from spec_math.block_level.methods import METHODS
-from spec_math.studies.frontier.ways import WAYS
+from spec_math.block_level.methods import METHODS, WAYS
 
 RECORDS = (*SCHEMES, *METHODS, *string_level.METHODS, *WAYS)
 

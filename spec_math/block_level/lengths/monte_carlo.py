@@ -16,8 +16,7 @@ from spec_math import array_draw
 from spec_math.arrays import count
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.lengths.given_drafts import Nodes
-from spec_math.block_level.method import DISTINCT, Method
-from spec_math.block_level.methods import METHODS, TOKEN_BY_TOKEN
+from spec_math.block_level.methods import DISTINCT, METHODS, TOKEN_BY_TOKEN, Method
 from spec_math.language.context_tree import padded
 from spec_math.language.kept_rows import KeptRows
 from spec_math.language.model import Model
