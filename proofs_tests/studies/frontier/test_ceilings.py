@@ -14,12 +14,13 @@ from spec_math.block_level.methods import (
     CHAINS,
     DELAYED,
     DISTINCT,
+    EVERY_METHOD,
     FAVOURED,
+    METHODS,
     NOISE,
     PLANNED,
     SEQUENCES,
     STEMS,
-    WAYS,
     Drafts,
     named,
 )
@@ -52,7 +53,7 @@ def test_bounds_are_those_of_enumeration_and_hold(toy: Regime) -> None:
         PLANNED,
         NOISE,
         DELAYED[1],
-        *[w for w in WAYS if w.drafts in (BRANCHING, FAVOURED)],
+        *[w for w in EVERY_METHOD[len(METHODS) :] if w.drafts in (BRANCHING, FAVOURED)],
     ):
         for (kind, shape), bound in values.items():
             if way.drafts is kind and (kind is not SEQUENCES or shape.k == 2):
