@@ -17,7 +17,7 @@ import torch
 
 from benchmarks.table import Row, interleaved, show
 from torch_bridge import Options, verify_block, verify_token
-from torch_bridge.chunks import CHUNK_BYTES
+from torch_bridge.softmax_rows import CHUNK_BYTES
 
 REQUESTS, LOOKAHEAD, SIZE = 64, 4, 32_000
 HOT = Options(check=False)

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.array_draw import taken
+from spec_math.array_coin import taken
 from spec_math.arrays import Array, array_namespace, divide, is_exact, ones_like, zeros_like
 from spec_math.block_level.array_sums import running_max, running_sum, sums_above, sums_below
 from spec_math.block_level.decide_selected import put_back

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.array_coin import ArrayCoin
-from spec_math.array_draw import running_sums, wide
+from spec_math.array_coin import ArrayCoin, running_sums, wide
 from spec_math.arrays import Array, array_namespace, divide, is_exact, positive_part, zeros_like
 from spec_math.block_level.array_sums import chord
 from spec_math.block_level.array_tree import ArrayTree, Rows, Walked, first_of, path_to

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spec_math.array_draw import wide
+from spec_math.array_coin import wide
 from spec_math.arrays import Array, array_namespace, divide, is_exact, positive_part, zeros_like
 from spec_math.block_level.array_sums import sums_at
 from spec_math.block_level.decide_selected import put_back

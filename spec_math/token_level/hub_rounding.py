@@ -5,7 +5,7 @@ Source: worked out here.
 
 from __future__ import annotations
 
-from spec_math.array_draw import UNIT
+from spec_math.array_coin import UNIT
 
 
 def bound(size: int) -> float:

@@ -13,7 +13,7 @@ from typing import Any
 import array_api_compat
 import numpy as np
 
-from spec_math.array_draw import taken
+from spec_math.array_coin import taken
 from spec_math.arrays import Array, array_namespace, divide, is_exact
 
 STEPS = 24

@@ -5,7 +5,7 @@ Source: worked out here, on the page of recursive rejection.
 
 from __future__ import annotations
 
-from spec_math.array_draw import UNIT
+from spec_math.array_coin import UNIT
 
 
 def bound(size: int, k: int) -> float:
