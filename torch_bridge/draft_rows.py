@@ -1,7 +1,4 @@
-"""The draft's laws of one position as a verifier takes them: rows of weights, or what is left of them without tokens.
-
-Source: worked out here.
-"""
+"""The draft's laws of one position as a verifier takes them: weights, or what is left of them without some tokens."""
 
 from __future__ import annotations
 
@@ -14,9 +11,8 @@ from spec_math.scheme import Scheme
 from spec_math.token_level import hull_edge
 from spec_math.token_level.array_drafts import Decide, Emitted, without_tokens
 from spec_math.token_level.left_sums import sums_left
-from torch_bridge.coins import batch_coin
 from torch_bridge.options import Options, restricted
-from torch_bridge.softmax_rows import weigh, weigh_rest, working
+from torch_bridge.softmax_rows import batch_coin, weigh, weigh_rest, working
 
 
 class Left(NamedTuple):

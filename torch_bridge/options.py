@@ -58,10 +58,11 @@ class Options:
             value = getattr(self, name)
             if value is not None and not _each(value):
                 count(value, name)
-        if self.end is not None and (isinstance(self.end, bool) or not isinstance(self.end, int)):
-            raise TypeError(f"end is a token, a whole number; got {self.end!r}; None where no token ends a text")
-        if self.end is not None and self.end < 0:
-            raise ValueError(f"end is a token, 0 or more; got {self.end}; None where no token ends a text")
+        end: Any = self.end
+        if end is not None and (isinstance(end, bool) or not isinstance(end, int)):
+            raise TypeError(f"end is a token, a whole number; got {end!r}; None where no token ends a text")
+        if end is not None and end < 0:
+            raise ValueError(f"end is a token, 0 or more; got {end}; None where no token ends a text")
 
     @property
     def each(self) -> bool:

@@ -1,13 +1,14 @@
-"""Conformance vectors of every rule on one position and of every rule on trees, for kernels in any language.
+"""Conformance vectors of every rule on one position and on trees, over one vocabulary or over two.
 
-Source: worked out here.
+Requests are drafted, verified by the programs, and laid out as arrays, for kernels in any language. Two vocabularies:
+union, intersection (TLI), and a reduced head; see `spec_math.drafting.merged`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 import torch
@@ -25,10 +26,19 @@ from spec_math.token_level import without_replacement
 from torch_bridge.threshold import laws
 from torch_bridge.validation import columns_of
 
+REQUESTS, SIZE, DRAFTS = 12, 20, 3
+SHAPES = {"any": (3, 1, 1), "distinct": (3, 2), "one": (1, 1, 1, 1)}
+"""The widths of drafted trees, by how siblings may agree."""
+
 KINDS = {"union": (12, 4, False), "intersection": (12, 4, True), "reduced_head": (8, 0, True)}
 """The draft's tokens, how many of them the target lacks, and whether drafts come from the shared ones alone."""
 
-MAPPED_ABOUT = {
+ABOUT = {
+    "drafts_*.safetensors": "one position: logits [B, V], tokens [B, k], uniforms [B, C]; expected [B, 1], "
+    "accepted [B]",
+    "tree_*.safetensors": "trees: logits [B, N + 1, V], the root's row first, tokens and parents [B, N] (-1: none, the "
+    "root), a parent before its children; expected [B, D + 1] and nodes [B, D], padded with -1; count [B]",
+    "order of the uniforms": "a request takes from its row, from the left, one uniform for each coin of the program",
     "mappeddrafts_*.safetensors, mappedtree_*.safetensors": "the same over the draft's own tokens 0..D-1: draft_logits "
     "[B, D] or [B, N + 1, D] and tokens are the draft's, expected ones the target's",
     "places": "[D], the target's token of each of the draft's, -1 where the target has none; rows of the target after "
@@ -38,82 +48,8 @@ MAPPED_ABOUT = {
     "it, one uniform more draws which it is from their masses, lowest index first",
 }
 
-
-def mapped_files(coin_of: Any, seed: int = 0) -> Iterator[RuleFile]:
-    """Make the vectors of each scheme and of each rule for trees over each kind of vocabulary.
-
-    As `rule_vectors.rule_files`; rules that are programs alone take no such drafts.
-
-    >>> from torch_bridge.vectors import in_order
-    >>> next(mapped_files(in_order)).name
-    'mappeddrafts_union_maximal_coupling'
-    """
-    for number, scheme in enumerate(scheme for scheme in SCHEMES if scheme.decide):
-        for place, kind in enumerate(KINDS):
-            rng = np.random.default_rng([seed, 3, number, place])
-            own = _OwnVocabulary(kind, _places(kind, rng))
-            targets, drafts = zip(*(own.logits(rng) for _ in range(REQUESTS)), strict=True)
-            arrays = positions(scheme, (torch.stack(targets), torch.stack(drafts)), own, rng, coin_of)
-            name = f"mappeddrafts_{kind}_{plain(scheme.name)}"
-            yield RuleFile(name, scheme.name, arrays | {"places": torch.from_numpy(own.places)}, kind)
-    for number, rule in enumerate(rule for rule in TREE_RULES if rule.decide):
-        for place, kind in enumerate(KINDS):
-            rng = np.random.default_rng([seed, 4, number, place])
-            own = _OwnVocabulary(kind, _places(kind, rng))
-            arrays = trees(rule, own, rng, coin_of) | {"places": torch.from_numpy(own.places)}
-            yield RuleFile(f"mappedtree_{kind}_{plain(rule.name)}", rule.name, arrays, kind)
-
-
-def _places(kind: str, rng: np.random.Generator) -> Any:
-    size, lacking, _ = KINDS[kind]
-    places = rng.choice(SIZE, size, replace=False)
-    places[rng.choice(size, lacking, replace=False)] = -1
-    return places
-
-
-@dataclass(frozen=True)
-class _OwnVocabulary:
-    """The draft has tokens of its own: `places` [D] are the target's, −1 where it has none."""
-
-    kind: str
-    places: Any
-    coins = 1
-
-    def logits(self, rng: np.random.Generator) -> Logits:
-        """Return a row of the target [V], and one of the draft [D] that is near it on the shared tokens."""
-        target = torch.from_numpy(2 * rng.standard_normal(SIZE)).float()
-        own = torch.from_numpy(rng.standard_normal(len(self.places))).float()
-        places = torch.from_numpy(self.places)
-        return target, own + torch.where(places >= 0, target[places.clamp(min=0)], torch.zeros_like(own))
-
-    def draft_law(self, row: torch.Tensor) -> Any:
-        lacking = torch.from_numpy(self.places < 0)
-        return laws(row.masked_fill(lacking, -torch.inf) if KINDS[self.kind][2] else row).numpy()
-
-    def emit(self, coin: Coin, scheme: Scheme, drafts: Tokens, masses: tuple[Any, Any]) -> tuple[int, bool]:
-        return merged.emit(coin, program(scheme), drafts, masses, self.places)
-
-    def models(self, rows: Rows) -> tuple[Model, Model]:
-        return merged_tree.models(self._target(rows), lambda prefix: self.draft_law(rows.at(prefix)[1]), self.places)
-
-    def last(self, coin: Coin, rows: Rows, block: Tokens) -> int:
-        return merged_tree.placed_path(coin, block, self._target(rows), self.places)[-1]
-
-    def placed(self, tree: ArrayTree) -> ArrayTree:
-        return merged_tree.placed_tree(tree, torch.from_numpy(self.places))
-
-    def _target(self, rows: Rows) -> Model:
-        names = {int(place): token for token, place in enumerate(self.places) if place >= 0}
-        return lambda prefix: laws(rows.at(tuple(names[token] for token in prefix))[0]).numpy()
-
-
-ABOUT = {
-    "drafts_*.safetensors": "one position: logits [B, V], tokens [B, k], uniforms [B, C]; expected [B, 1], "
-    "accepted [B]",
-    "tree_*.safetensors": "trees: logits [B, N + 1, V], the root's row first, tokens and parents [B, N] (-1: none, the "
-    "root), a parent before its children; expected [B, D + 1] and nodes [B, D], padded with -1; count [B]",
-    "order of the uniforms": "a request takes from its row, from the left, one uniform for each coin of the program",
-}
+Logits = tuple[torch.Tensor, torch.Tensor]
+"""The target's and the draft's."""
 
 
 class RuleFile(NamedTuple):
@@ -129,89 +65,51 @@ class RuleFile(NamedTuple):
 
 
 def rule_files(coin_of: Any, seed: int = 0) -> Iterator[RuleFile]:
-    """Make the vectors of each scheme and of each rule for trees, in float32 logits.
+    """Make the vectors of each scheme and of each rule for trees, in float32 logits; then those over two vocabularies.
 
     coin_of(uniforms) makes a coin that replays a row and knows the least `distance` of one from a threshold. Expected
-    are the programs' tokens, with laws in float64.
-
-    >>> from torch_bridge.vectors import Measuring
-    >>> next(rule_files(lambda uniforms: Measuring(row := iter(uniforms), row))).name
-    'drafts_maximal_coupling'
+    are the programs' tokens, with laws in float64. Rules that are programs alone take no drafts of another vocabulary.
     """
     for number, scheme in enumerate(SCHEMES):
         rng = np.random.default_rng([seed, 1, number])
         targets = torch.from_numpy(2 * rng.standard_normal((REQUESTS, SIZE))).float()
         drafts = targets + torch.from_numpy(rng.standard_normal((REQUESTS, SIZE))).float()
-        arrays = positions(scheme, (targets, drafts), _OneVocabulary(), rng, coin_of)
-        yield RuleFile(f"drafts_{plain(scheme.name)}", scheme.name, arrays)
+        arrays = _positions(scheme, (targets, drafts), _Vocabularies(), rng, coin_of)
+        yield RuleFile(f"drafts_{_plain(scheme.name)}", scheme.name, arrays)
     for number, rule in enumerate(TREE_RULES):
         rng = np.random.default_rng([seed, 2, number])
-        yield RuleFile(f"tree_{plain(rule.name)}", rule.name, trees(rule, _OneVocabulary(), rng, coin_of))
+        yield RuleFile(f"tree_{_plain(rule.name)}", rule.name, _trees(rule, _Vocabularies(), rng, coin_of))
+    for number, scheme in enumerate(scheme for scheme in SCHEMES if scheme.decide):
+        for place, kind in enumerate(KINDS):
+            rng = np.random.default_rng([seed, 3, number, place])
+            own = _Vocabularies(_places(kind, rng), KINDS[kind][2])
+            targets, drafts = zip(*(own.logits(rng) for _ in range(REQUESTS)), strict=True)
+            arrays = _positions(scheme, (torch.stack(targets), torch.stack(drafts)), own, rng, coin_of)
+            arrays["places"] = torch.from_numpy(own.places)
+            yield RuleFile(f"mappeddrafts_{kind}_{_plain(scheme.name)}", scheme.name, arrays, kind)
+    for number, rule in enumerate(rule for rule in TREE_RULES if rule.decide):
+        for place, kind in enumerate(KINDS):
+            rng = np.random.default_rng([seed, 4, number, place])
+            own = _Vocabularies(_places(kind, rng), KINDS[kind][2])
+            arrays = _trees(rule, own, rng, coin_of) | {"places": torch.from_numpy(own.places)}
+            yield RuleFile(f"mappedtree_{kind}_{_plain(rule.name)}", rule.name, arrays, kind)
 
 
-class _OneVocabulary:
-    """The draft's tokens are the target's."""
-
-    coins = 0
-
-    def logits(self, rng: np.random.Generator) -> Logits:
-        target = torch.from_numpy(2 * rng.standard_normal(SIZE)).float()
-        return target, target + torch.from_numpy(rng.standard_normal(SIZE)).float()
-
-    def draft_law(self, row: torch.Tensor) -> Any:
-        return laws(row).numpy()
-
-    def emit(self, coin: Coin, scheme: Scheme, drafts: Tokens, masses: tuple[Any, Any]) -> tuple[int, bool]:
-        return program(scheme)(coin, drafts, *masses) if drafts else (coin.draw(masses[0]), False)
-
-    def models(self, rows: Rows) -> tuple[Model, Model]:
-        return lambda path: laws(rows.at(path)[0]).numpy(), lambda path: laws(rows.at(path)[1]).numpy()
-
-    def last(self, coin: Coin, rows: Rows, block: Tokens) -> int:  # noqa: ARG002
-        return block[-1]
-
-    def placed(self, tree: ArrayTree) -> ArrayTree:
-        return tree
+def _places(kind: str, rng: np.random.Generator) -> Any:
+    size, lacking, _ = KINDS[kind]
+    places = rng.choice(SIZE, size, replace=False)
+    places[rng.choice(size, lacking, replace=False)] = -1
+    return places
 
 
-def program(scheme: Scheme) -> Any:
-    """Return the program of a scheme that says which token it emits and whether that is a draft.
-
-    Raises:
-        TypeError: the scheme has none.
-
-    >>> program(SCHEMES[0]) == SCHEMES[0].emit
-    True
-    """
-    if scheme.emit is None:
-        raise TypeError(f"a scheme without emit has no vectors; {scheme.name!r} has none")
-    return scheme.emit
-
-
-def plain(name: str) -> str:
-    """Return a name in letters, digits and underscores.
-
-    >>> plain("K-SEQ at γ*")
-    'k_seq_at'
-    """
+def _plain(name: str) -> str:
+    """Return a name in letters, digits and underscores."""
     words = "".join(letter if letter.isascii() and letter.isalnum() else " " for letter in name).split()
     return "_".join(words).lower()
 
 
-REQUESTS, SIZE, DRAFTS = 12, 20, 3
-SHAPES = {"any": (3, 1, 1), "distinct": (3, 2), "one": (1, 1, 1, 1)}
-"""The widths of drafted trees, by how siblings may agree."""
-
-Logits = tuple[torch.Tensor, torch.Tensor]
-"""The target's and the draft's."""
-
-
-class Rows:
-    """Rows of logits by the path of the draft's tokens, each made when it is asked for first.
-
-    >>> Rows(lambda: (torch.zeros(2), torch.ones(2))).at((1,))[1].tolist()
-    [1.0, 1.0]
-    """
+class _Rows:
+    """Rows of logits by the path of the draft's tokens, each made when it is asked for first."""
 
     def __init__(self, make: Callable[[], Logits]) -> None:
         self._make = make
@@ -224,41 +122,70 @@ class Rows:
         return self._known[path]
 
 
-class Vocabularies(Protocol):
-    """How the draft's tokens are the target's: what a program is called with, and what its answer means there."""
+@dataclass(frozen=True)
+class _Vocabularies:
+    """How the draft's tokens are the target's: `places` [D], −1 where it has none; None where they are the same.
+
+    `shared`: drafts are drawn from the tokens alone that both have.
+    """
+
+    places: Any = None
+    shared: bool = False
 
     @property
     def coins(self) -> int:
         """How many coins a request takes behind those of the program."""
-        ...
+        return int(self.places is not None)
 
     def logits(self, rng: np.random.Generator) -> Logits:
-        """Make a row of the target [V] and one of the draft [D]."""
-        ...
+        """Return a row of the target [V], and one of the draft [D] that is near it on the shared tokens."""
+        target = torch.from_numpy(2 * rng.standard_normal(SIZE)).float()
+        own = torch.from_numpy(rng.standard_normal(SIZE if self.places is None else len(self.places))).float()
+        if self.places is None:
+            return target, target + own
+        places = torch.from_numpy(self.places)
+        return target, own + torch.where(places >= 0, target[places.clamp(min=0)], torch.zeros_like(own))
 
     def draft_law(self, row: torch.Tensor) -> Any:
         """Return the law [D] that drafts are drawn from."""
-        ...
+        return laws(row.masked_fill(torch.from_numpy(self.places < 0), -torch.inf) if self.shared else row).numpy()
 
     def emit(self, coin: Coin, scheme: Scheme, drafts: Tokens, masses: tuple[Any, Any]) -> tuple[int, bool]:
-        """Return the target's token that a scheme emits, by the laws of target and draft, and whether it is a draft."""
-        ...
+        """Return the target's token that a scheme emits, and whether a test accepted it."""
+        program = scheme.emit
+        if program is None:
+            raise TypeError(f"a scheme without emit has no vectors; {scheme.name!r} has none")
+        if self.places is not None:
+            return merged.emit(coin, program, drafts, masses, self.places)
+        return program(coin, drafts, *masses) if drafts else (coin.draw(masses[0]), False)
 
-    def models(self, rows: Rows) -> tuple[Model, Model]:
+    def models(self, rows: _Rows) -> tuple[Model, Model]:
         """Return both models, of the draft's tokens, that a rule for trees is called with."""
-        ...
 
-    def last(self, coin: Coin, rows: Rows, block: Tokens) -> int:
+        def draft(path: Tokens) -> Any:
+            return self.draft_law(rows.at(path)[1])
+
+        if self.places is not None:
+            return merged_tree.models(self._target(rows), draft, self.places)
+        return lambda path: laws(rows.at(path)[0]).numpy(), draft
+
+    def last(self, coin: Coin, rows: _Rows, block: Tokens) -> int:
         """Return the target's token of the last one of a block."""
-        ...
+        if self.places is None:
+            return block[-1]
+        return merged_tree.placed_path(coin, block, self._target(rows), self.places)[-1]
 
     def placed(self, tree: ArrayTree) -> ArrayTree:
         """Return a tree in the target's tokens."""
-        ...
+        return tree if self.places is None else merged_tree.placed_tree(tree, torch.from_numpy(self.places))
+
+    def _target(self, rows: _Rows) -> Model:
+        names = {int(place): token for token, place in enumerate(self.places) if place >= 0}
+        return lambda prefix: laws(rows.at(tuple(names[token] for token in prefix))[0]).numpy()
 
 
-def positions(
-    scheme: Scheme, logits: Logits, vocabularies: Vocabularies, rng: np.random.Generator, coin_of: Any
+def _positions(
+    scheme: Scheme, logits: Logits, vocabularies: _Vocabularies, rng: np.random.Generator, coin_of: Any
 ) -> dict[str, Any]:
     """Return the arrays of one position: drafts of each row of logits, every sixth without any, and what is emitted."""
     targets, drafts = logits
@@ -285,7 +212,7 @@ def positions(
     }
 
 
-def trees(rule: TreeRule, vocabularies: Vocabularies, rng: np.random.Generator, coin_of: Any) -> dict[str, Any]:
+def _trees(rule: TreeRule, vocabularies: _Vocabularies, rng: np.random.Generator, coin_of: Any) -> dict[str, Any]:
     """Return the arrays of drafted trees, every sixth request without any draft, and the rule's answer."""
     widths, draw = SHAPES[rule.siblings], draw_independent if rule.siblings == "any" else without_replacement.draw
     number = sum(int(np.prod(widths[: level + 1])) for level in range(len(widths)))
@@ -296,11 +223,11 @@ def trees(rule: TreeRule, vocabularies: Vocabularies, rng: np.random.Generator, 
     follows: list[int] = []
     distances: list[float] = []
     for row in range(REQUESTS):
-        known = Rows(lambda: vocabularies.logits(rng))
+        known = _Rows(lambda: vocabularies.logits(rng))
         conditionals = Conditionals(*vocabularies.models(known), ())
         nodes = sample(lambda drawing, c=conditionals: grow(drawing, c, widths, draw), rng) if row % 6 != 5 else ()
         paths: list[Tokens] = [()]
-        for token, above in tokens_and_parents(nodes):
+        for token, above in _tokens_and_parents(nodes):
             tokens[row, len(paths) - 1], parents[row, len(paths) - 1] = token, above
             paths.append((*paths[above + 1], token))
         slots.append([known.at(path) for path in paths])
@@ -308,7 +235,7 @@ def trees(rule: TreeRule, vocabularies: Vocabularies, rng: np.random.Generator, 
         blocks.append(rule.program(coin, nodes, conditionals))
         follows.append(vocabularies.last(coin, known, blocks[-1]))
         distances.append(coin.distance)
-    accepted = accepted_nodes(blocks, tokens, parents, len(widths))
+    accepted = _accepted_nodes(blocks, tokens, parents, len(widths))
     tree = ArrayTree(torch.from_numpy(tokens), torch.from_numpy(parents), len(widths), 1)
     expected, count = emitted(vocabularies.placed(tree), Walked(accepted, torch.tensor(follows)))
     return {
@@ -332,26 +259,18 @@ def _laid_out(rows: list[list[torch.Tensor]], slots: int) -> torch.Tensor:
     return found
 
 
-def tokens_and_parents(nodes: tuple[Node, ...], above: int = -1, start: int = 0) -> list[tuple[int, int]]:
-    """Return token and parent of each node of a drafted tree, a parent before its children.
-
-    >>> tokens_and_parents((Node(7, (Node(8),)),))
-    [(7, -1), (8, 0)]
-    """
+def _tokens_and_parents(nodes: tuple[Node, ...], above: int = -1, start: int = 0) -> list[tuple[int, int]]:
+    """Return token and parent of each node of a drafted tree, a parent before its children."""
     found: list[tuple[int, int]] = []
     for node in nodes:
         place = start + len(found)
         found.append((node.token, above))
-        found += tokens_and_parents(node.children, place, place + 1)
+        found += _tokens_and_parents(node.children, place, place + 1)
     return found
 
 
-def accepted_nodes(blocks: list[Tokens], tokens: Any, parents: Any, depth: int) -> torch.Tensor:
-    """Return the nodes [B, D] that each block accepted: a path of its tokens but the last, the first by index.
-
-    >>> accepted_nodes([(7, 8)], torch.tensor([[6, 7]]), torch.tensor([[-1, -1]]), 1).tolist()
-    [[1]]
-    """
+def _accepted_nodes(blocks: list[Tokens], tokens: Any, parents: Any, depth: int) -> torch.Tensor:
+    """Return the nodes [B, D] that each block accepted: a path of its tokens but the last, the first by index."""
     found = torch.full((len(blocks), depth), -1)
     for row, block in enumerate(blocks):
         paths: dict[Tokens, list[int]] = {(): []}

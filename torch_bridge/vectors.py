@@ -1,7 +1,4 @@
-"""Conformance vectors: files on which a verification kernel in any language is checked without Python.
-
-Source: worked out here.
-"""
+"""Conformance vectors: files on which a verification kernel in any language is checked without Python."""
 
 from __future__ import annotations
 
@@ -141,7 +138,7 @@ def write_vectors(folder: str | Path, seed: int = 0) -> list[Path]:
                 "bound": None if lookahead is None else threshold.bound(case.dtype, case.size, lookahead),
             }
         )
-    for each in (*rule_vectors.rule_files(in_order, seed), *rule_vectors.mapped_files(in_order, seed)):
+    for each in rule_vectors.rule_files(in_order, seed):
         path = place / f"{each.name}.safetensors"
         write_whole(path, save({key: array.contiguous() for key, array in each.arrays.items()}))
         written.append(path)
@@ -149,20 +146,8 @@ def write_vectors(folder: str | Path, seed: int = 0) -> list[Path]:
         vocabulary = {} if each.vocabulary is None else {"vocabulary": each.vocabulary}
         listed.append({**own, "options": {}, "bound": None, **vocabulary})
     path = place / "vectors.json"
-    write_whole(
-        path,
-        (
-            json.dumps(
-                {
-                    "about": {**ABOUT, **rule_vectors.ABOUT, **rule_vectors.MAPPED_ABOUT},
-                    "seed": seed,
-                    "files": listed,
-                },
-                indent=1,
-            )
-            + "\n"
-        ).encode(),
-    )
+    about = {"about": {**ABOUT, **rule_vectors.ABOUT}, "seed": seed, "files": listed}
+    write_whole(path, (json.dumps(about, indent=1) + "\n").encode())
     return [*written, path]
 
 

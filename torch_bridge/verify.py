@@ -20,11 +20,10 @@ from spec_math.drafting.merged import decide_merged
 from spec_math.drafting.merged_tree import decide_merged_tree, placed_tree
 from spec_math.scheme import Scheme, Tokens
 from torch_bridge import validation
-from torch_bridge.coins import TensorCoin, batch_coin
 from torch_bridge.draft_rows import decided, draft_rows
 from torch_bridge.mapped_logits import MappedLogits
 from torch_bridge.options import DEFAULT, Options, restricted
-from torch_bridge.softmax_rows import HELD, Law, LogitRows, chunks, weigh
+from torch_bridge.softmax_rows import HELD, Law, LogitRows, TensorCoin, batch_coin, chunks, weigh
 from torch_bridge.threshold import laws
 
 ORDERED = 4
