@@ -1,10 +1,10 @@
 """Thin bridge to torch: logits through the same formulas, whole batches at a time, on any device."""
 
-from torch_bridge.explore import explore
 from torch_bridge.float_step import FloatStep, float_step
 from torch_bridge.indexed_logits import indexed_logits
 from torch_bridge.mapped_logits import MappedLogits
 from torch_bridge.options import Options
+from torch_bridge.randomness.source import explore
 from torch_bridge.same_tokens import assert_same_tokens
 from torch_bridge.subject import check_sampler
 from torch_bridge.tree_layouts import chain_tree, tree_of_links, tree_of_paths

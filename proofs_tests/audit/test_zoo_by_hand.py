@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from proofs_tests.audit.specimens import by_name
-from proofs_tests.audit.two_races import two_races
+from proofs_tests.pathwise.two_races import two_races
 from spec_math.arrays import exact
 from spec_math.audit import distances
 from spec_math.audit.zoo import toy

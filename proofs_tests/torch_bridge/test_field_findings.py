@@ -21,7 +21,6 @@ from torch_bridge.engines import openvino_genai  # noqa: E402
 from torch_bridge.engines.engine_law import engine_law, loaded  # noqa: E402
 from torch_bridge.engines.source import Repository  # noqa: E402
 from torch_bridge.engines.tpu_inference_sampler import topk_mask, topp_mask  # noqa: E402
-from torch_bridge.explore import explore  # noqa: E402
 from torch_bridge.field import recorded, worker  # noqa: E402
 from torch_bridge.field.cases import SMALL, FieldCase  # noqa: E402
 from torch_bridge.field.engines import ENGINES, named  # noqa: E402
@@ -29,6 +28,7 @@ from torch_bridge.field.judging import judged_case  # noqa: E402
 from torch_bridge.field.page import PAGE  # noqa: E402
 from torch_bridge.field.reports import REPORTS, file_name, report, reportable, write_reports  # noqa: E402
 from torch_bridge.field.worker import WorkerError, judged_apart  # noqa: E402
+from torch_bridge.randomness.source import explore  # noqa: E402
 from torch_bridge.stand_ins import jax  # noqa: E402
 
 HALF = Fraction(1, 2)

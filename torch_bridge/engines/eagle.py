@@ -8,10 +8,11 @@ from typing import Any
 
 import torch
 
-from spec_math.audit import Explored, ExploreError, Partial
 from spec_math.language.model import Model
+from spec_math.pathwise.atom import ExploreError
+from spec_math.pathwise.exploration import Explored, Partial
 from torch_bridge.engines.drafted_tree import Text, drafted_tree
-from torch_bridge.explore import explore
+from torch_bridge.randomness.source import explore
 
 ARGUMENTS = ("logits", "candidates", "logits_processor")
 

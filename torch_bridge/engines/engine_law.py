@@ -8,18 +8,17 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import asarray
-from spec_math.audit import Explored, Partial
-from spec_math.audit.exploration.followed import SOURCES
-from spec_math.audit.exploration.way import way_to
-from spec_math.audit.loading.package import Loading, load_module
 from spec_math.language.model import Model
+from spec_math.pathwise.exploration import Explored, Partial
+from spec_math.pathwise.followed import SOURCES
+from spec_math.pathwise.loading import Loading, load_module
+from spec_math.samplers.way import way_to
 from spec_math.verdict import Allowance, Reason, Undecided, Verdict
 from torch_bridge.engines import chain_kernel
 from torch_bridge.engines.engine import PLAIN, Bisected, Edit, Engine, Options, Step, Text, processed
 from torch_bridge.engines.judged import first_stray, judged, token_bound
 from torch_bridge.engines.source_file import load
-from torch_bridge.explore import explore
-from torch_bridge.random_source import torch_source
+from torch_bridge.randomness.source import explore, torch_source
 
 
 def loaded(engine: Engine, root: Any, edits: tuple[Edit, ...] = ()) -> Any:

@@ -8,8 +8,8 @@ from typing import Any
 
 import torch
 
-from spec_math.audit.exploration.replaced import paused
-from spec_math.audit.loading.package import Loading, load_module
+from spec_math.pathwise.loading import Loading, load_module
+from spec_math.pathwise.places import paused
 from torch_bridge.engines.engine import Defect, Edit, Engine, Options, Step
 from torch_bridge.engines.lmdeploy import ABSENT, ARCHIVE, MODULE
 

@@ -9,13 +9,14 @@ from typing import Any
 
 import torch
 
-from spec_math.audit import Explored, ExploreError, Partial
 from spec_math.language.model import Model
+from spec_math.pathwise.atom import ExploreError
+from spec_math.pathwise.exploration import Explored, Partial
 from torch_bridge.engines.drafted_tree import DraftedTree, Text, drafted_tree
 from torch_bridge.engines.engine import Defect, Edit, Engine, Step
 from torch_bridge.engines.likeliest_tree import likeliest_tree
 from torch_bridge.engines.source import Repository
-from torch_bridge.explore import explore
+from torch_bridge.randomness.source import explore
 
 ARGUMENTS = ("logits", "candidates", "temperature", "posterior_threshold", "posterior_alpha")
 

@@ -12,8 +12,8 @@ from pathlib import Path
 from types import MappingProxyType, ModuleType
 from typing import Any
 
-from spec_math.audit.loading.package import replaced
 from spec_math.files.source import executed, module_from
+from spec_math.pathwise.loading import replaced
 
 
 class EngineError(RuntimeError):

@@ -9,11 +9,11 @@ from unittest import mock
 import torch
 
 from spec_math.audit import check_drafter
-from spec_math.audit.exploration.explore import SOURCES
+from spec_math.pathwise.exploration import SOURCES
 from spec_math.verdict import Verdict
 from torch_bridge.engines.installed import engine_part
 from torch_bridge.engines.transformers_generate import generate_run
-from torch_bridge.random_source import torch_source
+from torch_bridge.randomness.source import torch_source
 
 _UTILS = "transformers.generation.utils"
 

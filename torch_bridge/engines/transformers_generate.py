@@ -10,9 +10,10 @@ import numpy as np
 import torch
 
 from spec_math.arrays import Array
-from spec_math.audit import Explored, ExploreError, Partial
+from spec_math.pathwise.atom import ExploreError
+from spec_math.pathwise.exploration import Explored, Partial
 from torch_bridge.engines.installed import engine_part
-from torch_bridge.explore import explore
+from torch_bridge.randomness.source import explore
 
 COPIED = ("assistant_model", "tokenizer", "assistant_tokenizer")
 """What `generate` writes into: an assistant of another vocabulary is pruned once and for all, and remembered by its

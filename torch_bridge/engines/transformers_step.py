@@ -9,10 +9,11 @@ import numpy as np
 import torch
 
 from spec_math.arrays import as_law as checked
-from spec_math.audit import Explored, ExploreError, Partial
+from spec_math.pathwise.atom import ExploreError
+from spec_math.pathwise.exploration import Explored, Partial
 from torch_bridge.engines.installed import engine_part, missing
 from torch_bridge.engines.transformers import emitted
-from torch_bridge.explore import explore
+from torch_bridge.randomness.source import explore
 
 _UTILS = "transformers.generation.utils"
 if missing("transformers") is None:

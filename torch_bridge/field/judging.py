@@ -8,8 +8,9 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from spec_math.audit import ExploreError, Partial
 from spec_math.block_level.emitted import continued, target_law
+from spec_math.pathwise.atom import ExploreError
+from spec_math.pathwise.exploration import Partial
 from spec_math.verdict import Lossless, Lossy, Undecided, Verdict
 from torch_bridge.engines.engine import Edit, Engine
 from torch_bridge.engines.engine_law import bound_of, engine_law, loaded, verdict_on, wanted_of

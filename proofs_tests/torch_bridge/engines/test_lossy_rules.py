@@ -23,7 +23,7 @@ from torch_bridge.engines import medusa
 from torch_bridge.engines.from_file import from_file
 from torch_bridge.engines.installed import missing
 from torch_bridge.engines.source_file import load
-from torch_bridge.explore import explore
+from torch_bridge.randomness.source import explore
 
 TARGET, DRAFT = np.array([0.5, 0.25, 0.1875, 0.0625]), np.array([0.25, 0.25, 0.125, 0.375])
 """Laws that every type holds exactly; the fourth token is rare for the target and favoured by the draft."""

@@ -14,13 +14,13 @@ import torch
 
 from proofs_tests.torch_bridge.engines.step_cases import DRAFT, TARGET, known, target
 from spec_math.audit import check_drafter
-from spec_math.audit.exploration.explore import SOURCES
 from spec_math.block_level.emitted import continued
+from spec_math.pathwise.exploration import SOURCES
 from torch_bridge import explore
 from torch_bridge.engines.edited import edited
 from torch_bridge.engines.installed import engine_part
 from torch_bridge.engines.judged import judged, total_variation
-from torch_bridge.random_source import torch_source
+from torch_bridge.randomness.source import torch_source
 
 DRAFTING = engine_part("transformers.generation.candidate_generator", "SinglePositionMultiTokenCandidateGenerator")
 SHIPPED = DRAFTING.SinglePositionMultiTokenCandidateGenerator

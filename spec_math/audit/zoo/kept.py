@@ -13,13 +13,13 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import Array
-from spec_math.audit.exploration.explore import as_generator
 from spec_math.audit.zoo import toy
 from spec_math.audit.zoo.engine import Generate, Text, ratio
 from spec_math.audit.zoo.small_case import TOY, Laws, SmallCase, laws
 from spec_math.audit.zoo.specimen import Specimen
 from spec_math.chance import Coin
 from spec_math.distribution import residual_of, restricted
+from spec_math.pathwise.exploration import as_generator
 
 
 def _bonus_first(given: Laws) -> Generate:

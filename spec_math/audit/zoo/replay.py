@@ -10,11 +10,11 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import Array
-from spec_math.audit.exploration.explore import as_generator
 from spec_math.audit.zoo import toy
 from spec_math.audit.zoo.engine import Generate, Text, ratio
 from spec_math.audit.zoo.specimen import Specimen
 from spec_math.distribution import normalised, residual_of
+from spec_math.pathwise.exploration import as_generator
 
 Sampler = Callable[[Text], Text]
 

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import Array, exact, proportional_to
-from spec_math.audit.exploration.explore import as_generator
 from spec_math.audit.zoo.engine import Text, by_ratio
 from spec_math.audit.zoo.specimen import Specimen
 from spec_math.audit.zoo.toy import HORIZON, LOOKAHEAD
 from spec_math.block_level import block
 from spec_math.chance import Coin
 from spec_math.distribution import normalised
+from spec_math.pathwise.exploration import as_generator
 
 _TARGET = tuple(exact(row) for row in (["3/4", "1/4"], ["2/5", "3/5"], ["1/8", "7/8"]))
 _DRAFT = tuple(exact(row) for row in (["1/3", "2/3"], ["3/4", "1/4"], ["4/5", "1/5"]))

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from itertools import islice
 
-from spec_math.audit.exploration.entropy import entropy_noted
-from spec_math.audit.exploration.still import Still
-from spec_math.audit.exploration.tape import Tape
+from spec_math.pathwise.entropy import entropy_noted
+from spec_math.pathwise.generators import Still
+from spec_math.pathwise.tape import Tape
 from spec_math.symbolic import Proof, Theorem, prove
 from spec_math.symbolic.theorem import decided
 from spec_math.symbolic.trial import SEED, Faces, laws_to_try
