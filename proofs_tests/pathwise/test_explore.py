@@ -190,7 +190,7 @@ def test_a_budget_that_runs_out_leaves_a_bracket_and_no_law() -> None:
         (lambda: random.random() / 1e9 + 1 < 1 + 1e-10, "floats hold few of its digits"),
         (lambda: bool(random.random()), "whether it is zero"),
         (lambda: random.random() == random.random(), "compared by =="),
-        (lambda: random.random() < random.random(), "two random numbers meet"),
+        (lambda: random.random() < 2 * random.random(), "two random numbers meet"),
         (lambda: random.random() + random.random() < 1, "two random numbers meet"),
         (lambda: int(np.argmax(np.random.default_rng().exponential(size=2))), "rings first"),
         (lambda: int(np.argmin(np.random.default_rng().exponential(size=2) - 1)), "shifted"),

@@ -180,3 +180,58 @@ def test_annotations_are_what_the_file_says_and_not_what_the_loader_s_own_would_
     loaded = load_module(tmp_path, "annotated_by_value", Loading(replaced={"annotated_by_value": edits}))
     assert loaded.step() == 1 + len(edits)
     assert loaded.step.__annotations__ == {"x": int}
+
+
+INSTALLED = {
+    "oldlib/__init__.py": "from oldlib.parts import here\n",
+    "oldlib/parts.py": "here = abs\n",
+    "user/__init__.py": "",
+    "user/neighbour.py": "from oldlib.parts import gone\n",
+    "user/step.py": """
+import oldlib
+from oldlib import Cache, here
+from user.neighbour import gone
+
+class Mine(oldlib.Model):
+    pass
+
+@oldlib.decorated
+def step(value):
+    return here(value), isinstance(value, Cache)
+
+def used(value):
+    return gone(value)
+""",
+}
+
+
+@pytest.fixture
+def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A package that is installed in a version without some names, and one that imports them."""
+    for name, text in INSTALLED.items():
+        place = tmp_path / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.write_text(text)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    yield tmp_path
+    for name in [name for name in sys.modules if name.partition(".")[0] in ("oldlib", "user")]:
+        del sys.modules[name]
+
+
+def test_a_stub_stands_for_single_names_that_an_installed_package_has_not(installed: Path) -> None:
+    found = load_module(installed, "user.step", Loading(["oldlib"]))
+    assert found.step(-2) == (2, False)
+    with pytest.raises(AbsentError, match=r"oldlib\.parts\.gone was called"):
+        found.used(2)
+
+
+def test_names_that_were_lent_to_an_installed_package_are_taken_back(installed: Path) -> None:
+    _ = load_module(installed, "user.step", Loading(["oldlib"]))
+    library = sys.modules["oldlib"]
+    assert not any(hasattr(library, name) for name in ("Cache", "Model", "decorated"))
+    assert library.here(-2) == 2
+
+
+def test_without_a_stub_a_name_that_is_gone_says_which_would_help(installed: Path) -> None:
+    with pytest.raises(ImportError, match=r"cannot import name 'Cache'.*--stub oldlib stands in for it"):
+        _ = load_module(installed, "user.step")

@@ -80,7 +80,7 @@ REFUSED: dict[str, Case] = {
     "raw bits": lambda: int(g().bit_generator.random_raw() % 2),
     "jumped": lambda: bool(np.random.Generator(np.random.PCG64().jumped()).random() < 0.5),
     "a sum of two": lambda: bool(v(2).sum() < 1),
-    "argmax of uniforms": lambda: int(v(2).argmax()),
+    "argmax of shifted uniforms": lambda: int((v(2) + 1).argmax()),
 }
 
 

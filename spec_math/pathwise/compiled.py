@@ -8,8 +8,12 @@ from collections.abc import Generator, Hashable
 from contextlib import contextmanager
 from typing import Any
 
+import numpy as np
+
+from spec_math.pathwise.clock import Clock
 from spec_math.pathwise.places import Place, everywhere, held, patched, paused, standing_in
 from spec_math.pathwise.tape import Tape
+from spec_math.pathwise.uniform import Uniform
 
 _SYMBOLS = ("get_np_random_state", "get_py_random_state", "get_internal_random_state")
 """What numba's compiled code calls to draw: the states of the thread that it runs in."""
@@ -63,6 +67,8 @@ def _entering(tape: Tape, dispatcher: Any) -> Any:
     looked: dict[int, Any] = {}
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if any(_is_random(one) for one in (*args, *kwargs.values())) and not tape.foreign():
+            return self.py_func(*args, **kwargs)  # on ordinary numbers the compiled form must do the same
         result = plain(self, *args, **kwargs)
         if self.targetoptions.get("parallel") and not tape.foreign():
             if id(self) not in looked:
@@ -72,6 +78,13 @@ def _entering(tape: Tape, dispatcher: Any) -> Any:
         return result
 
     return call
+
+
+def _is_random(value: Any) -> bool:
+    """Whether it is a random number, or an array or a sequence that holds one."""
+    if isinstance(value, np.ndarray):
+        return value.dtype == object and any(map(_is_random, value.flat))
+    return isinstance(value, Uniform | Clock) or (isinstance(value, list | tuple) and any(map(_is_random, value)))
 
 
 def _draws(dispatcher: Any) -> bool:

@@ -8,13 +8,15 @@ from __future__ import annotations
 import ast
 import importlib
 import importlib.util
+import inspect
+import re
 import sys
-from collections.abc import Collection, Generator, Mapping, Sequence
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from spec_math.files.place import Place, load_function, value_in
@@ -91,13 +93,19 @@ def load_module(root: Path, name: str, how: Loading | None = None) -> ModuleType
     sys.path.insert(0, str(root))
     try:
         given = {**{one: {} for one in how.stubs if "." in one}, **how.given}
-        with standing_in([one for one in how.stubs if "." not in one], given), _replacing(root, how.replaced):
+        with standing_in([one for one in how.stubs if "." not in one], given) as lend, _replacing(root, how.replaced):
             for depth in range(1, len(parts)):
                 parent = ".".join(parts[:depth])
                 if parent not in sys.modules:
                     sys.modules[parent] = _Package(parent, root.joinpath(*parts[:depth]))
             importlib.invalidate_caches()
-            found = _executed(root, name, how.replaced)
+            found = None
+            while found is None:
+                try:
+                    found = _executed(root, name, how.replaced)
+                except (ImportError, AttributeError) as error:
+                    if not lend(error):
+                        raise
             for depth in range(1, len(parts)):
                 child = sys.modules.get(".".join(parts[: depth + 1]))
                 setattr(sys.modules[".".join(parts[:depth])], parts[depth], child)
@@ -296,3 +304,26 @@ def load_sampler(
     if not callable(found):
         raise TypeError(f"{place} is not a function; it is a {type(found).__name__}")
     return Place(found, name, attribute, root)
+
+
+def with_its_object(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Bind a method that is given without its object to an object of its class that was not initialised.
+
+    A method that uses an attribute which the class has not is returned as it is, and so is any other function.
+    """
+    if type(fn) is not FunctionType or next(iter(inspect.signature(fn).parameters), "") != "self":
+        return fn
+    owner: Any = fn.__globals__.get(fn.__qualname__.rpartition(".")[0])
+    if not isinstance(owner, type) or getattr(owner, fn.__name__, None) is not fn:
+        return fn
+    ahead, seen = [fn.__name__], {fn.__name__}
+    try:
+        while ahead:
+            used = set(re.findall(r"\bself\.(\w+)", inspect.getsource(getattr(owner, ahead.pop())))) - seen
+            if not all(hasattr(owner, name) for name in used):
+                return fn
+            ahead += [name for name in used if type(getattr(owner, name)) is FunctionType]
+            seen |= used
+        return getattr(owner.__new__(owner), fn.__name__)
+    except (OSError, TypeError):  # its source cannot be read, or an object of it cannot be made so
+        return fn

@@ -32,7 +32,7 @@ class Noise(np.ndarray[Any, Any]):
 
     def _raced(self, smallest: bool, axis: Any, out: Any) -> Any:
         plain = self.view(np.ndarray)
-        if self.dtype != object or not any(isinstance(entry, Clock) for entry in plain.flat):
+        if self.dtype != object or not any(isinstance(entry, Uniform | Clock) for entry in plain.flat):
             return (np.argmin if smallest else np.argmax)(plain, axis=axis, out=out)
         if out is not None:
             raise ExploreError("argmin and argmax of random numbers have no out=")

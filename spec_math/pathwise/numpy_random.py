@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Generator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -95,12 +95,13 @@ def _watched(real: Any) -> Any:
         of_a_run = True
         plain_state = plain
 
-        def __init__(self, seed: Any = None) -> None:
-            # Its entropy is followed: what is drawn by it are questions to the tape.
-            with DESK.unnoted() if seed is None else nullcontext():
-                super().__init__(seed)
-            if seed is not None:
-                DESK.seeded(seed)
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            with DESK.unnoted():  # its entropy is followed: what is drawn by it are questions to the tape
+                super().__init__(*args, **kwargs)
+            given = dict(zip(("seed", "counter", "key"), args, strict=False)) | kwargs
+            for seed in (given.get("seed"), given.get("key")):
+                if seed is not None:
+                    DESK.seeded(seed)
             DESK.bits.left(self)
 
         @property

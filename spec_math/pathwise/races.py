@@ -53,10 +53,10 @@ def race(entries: Sequence[Any], smallest: bool) -> int:
 
 
 def _logarithm(entry: Any) -> Any:
-    """A number beside uniforms: 0 is what a token of mass 0 has in u ** (1/w)."""
-    if isinstance(entry, Clock) or entry != 0:
+    """A number beside uniforms: 0 is what a token of mass 0 has in u ** (1/w), and infinity in u ** (−1/w)."""
+    if isinstance(entry, Clock) or entry not in (0, inf):
         raise ExploreError("argmin and argmax are followed over exponential or Gumbel noise, or over uniforms, only")
-    return -inf
+    return entry or -inf
 
 
 def _never_wins(number: Any, smallest: bool, inverse: bool) -> bool:

@@ -5,6 +5,7 @@ Source: worked out here.
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -101,24 +102,21 @@ class Absent:
         )
 
 
-class AbsentModule(ModuleType):
+class AbsentModule(Absent, ModuleType):
     """A module of a package that is not installed, with the names that somebody gives it.
+
+    What is imported from an installed package that has it no more may have been no module: it is used as `Absent`.
 
     >>> AbsentModule("jax", {}, lambda: True).numpy
     <stand-in for jax.numpy>
     """
 
     def __init__(self, name: str, names: Mapping[str, Any], loading: Callable[[], bool]) -> None:
-        super().__init__(name)
+        ModuleType.__init__(self, name)
+        self._name, self._loading = name, loading
         self.__path__ = []
         self.__version__ = "0"
         self.__dict__.update(names)
-        self._loading = loading
-
-    def __getattr__(self, name: str) -> Any:
-        if name.startswith("__") and name.endswith("__"):
-            raise AttributeError(name)
-        return Absent(f"{self.__name__}.{name}", self._loading)
 
 
 class _Finder:
@@ -139,9 +137,22 @@ class _Finder:
         return
 
 
+def _not_there(error: Exception) -> tuple[ModuleType | None, str]:
+    """The module that has not the name that an error is about, and the name."""
+    if isinstance(error, AttributeError):
+        return error.obj if isinstance(error.obj, ModuleType) else None, str(error.name)
+    found = re.match(r"cannot import name '(\w+)' from '", str(error))
+    return (sys.modules.get(getattr(error, "name", None) or ""), found[1]) if found else (None, "")
+
+
 @contextmanager
-def standing_in(packages: Sequence[str], given: Mapping[str, Mapping[str, Any]] | None = None) -> Generator[None]:
+def standing_in(
+    packages: Sequence[str], given: Mapping[str, Mapping[str, Any]] | None = None
+) -> Generator[Callable[[Exception], bool]]:
     """Let stand-ins be found for packages while the block lasts; `given` holds names of some of their modules.
+
+    Yields a function that is called with the error of an import: where a package that is installed has not the name
+    that was asked for, it lets a stand-in stand there, and returns True.
 
     What is loaded in the block keeps its stand-ins, which refuse to be used once the block is over; modules that were
     there before are left alone, and no stand-in stays in sys.modules.
@@ -166,12 +177,27 @@ it; install a_package_of_nobody, or judge a function that does not use it
         if name in sys.modules:
             set_aside[name] = sys.modules[name]
         sys.modules[name] = AbsentModule(name, names, loading)
+    lent: list[tuple[ModuleType, str]] = []
+
+    def lend(error: Exception) -> bool:
+        module, name = _not_there(error)
+        if module is None or module.__name__.partition(".")[0] not in packages or (module, name) in lent:
+            return False
+        lent.append((module, name))
+        setattr(module, name, Absent(f"{module.__name__}.{name}", loading))
+        return True
+
     try:
-        yield
+        yield lend
     finally:
         open_.clear()
+        for module, name in lent:
+            delattr(module, name)
         sys.meta_path.remove(finder)  # type: ignore[arg-type]
-        for name in [name for name, one in sys.modules.items() if isinstance(one, AbsentModule)]:
+        for name, one in [(name, one) for name, one in sys.modules.items() if type(one) is AbsentModule]:
             if name not in before or name in (given or {}):
                 del sys.modules[name]
+                package, _, child = name.rpartition(".")
+                if vars(sys.modules.get(package, one)).get(child) is one:
+                    delattr(sys.modules[package], child)
         sys.modules.update(set_aside)

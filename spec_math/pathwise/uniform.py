@@ -5,12 +5,13 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Sequence
 from fractions import Fraction
-from math import inf, isfinite, isnan
+from math import inf, isfinite, isnan, prod
 from numbers import Rational
 from typing import Any, Literal, Protocol
 
 from spec_math.pathwise.atom import LARGEST_GUARD, Atom, ExploreError, elementwise
 from spec_math.pathwise.clock import Clock
+from spec_math.pathwise.races import race
 
 LARGEST_SHIFT = 2**20
 """What is added to a uniform at most, in units of its scale: beyond it the sum's rounding moves laws by over 1e-10."""
@@ -139,15 +140,19 @@ class Uniform:
         """Return a number that grows with this one, made of its clock: log u^a = −a·T, to be raced against others.
 
         Raises:
-            ExploreError: this is not u, or u to a positive power.
+            ExploreError: this is not ±u^a or (1 − u)^a.
         """
-        power = Fraction(1)
-        for kind, c in self.bends:
-            power = power * c if kind == "power" else Fraction(0)
-        if (self.scale, self.shift) != (1, 0) or power <= 0:
+        if not self.is_noise:
             raise ExploreError(f"argmin and argmax are followed over noise and over u^(1/w) only; this is {self!r}")
-        self.atom.face(False)
-        return -Clock(self.atom) * power
+        turned = self.shift == 1
+        self.atom.face(turned)
+        return -Clock(self.atom) * prod((c for _, c in self.bends), start=-self.scale if turned else self.scale)
+
+    @property
+    def is_noise(self) -> bool:
+        """Whether this is ±u^a or (1 − u)^a, so that it can be raced against others of the sign."""
+        plain = (self.scale, self.shift) in ((1, 0), (-1, 0), (-1, 1))
+        return plain and all(kind == "power" or (kind, c) == ("scale", -1) for kind, c in self.bends)
 
     def kept_above(self, least: Any) -> Uniform:
         """Return max(this, least) for a least that is 0 or small, as this; the chance that it differs is noted."""
@@ -197,6 +202,9 @@ class Uniform:
             return False
         if isinstance(other, Uniform) and self._is(other):
             return relation is operator.le
+        if isinstance(other, Uniform) and self.atom.bits is None and self.is_noise and other.is_noise:
+            late = self.as_noise().rings_late
+            return race([self, other], smallest=late) == (0 if late else 1)
         if not isinstance(other, Uniform) and not isfinite(other):
             return other > 0
         threshold = self._constant(other)

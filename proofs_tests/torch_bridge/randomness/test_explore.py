@@ -226,7 +226,7 @@ def test_a_drafter_in_torch_is_judged(p: Any) -> None:
         (lambda: torch.rand(2).sort().indices.tolist(), "rings first"),
         (lambda: (torch.rand(2) + 1).argmax().item(), "over noise and over"),
         (lambda: float(torch.rand(1)), "__float__"),
-        (lambda: bool(torch.rand(1) < torch.rand(1)), "two random numbers meet"),
+        (lambda: bool(torch.rand(1) < 2 * torch.rand(1)), "two random numbers meet"),
         (lambda: (torch.rand(60, dtype=torch.bfloat16) < 2, torch.rand(9, dtype=torch.bfloat16)), "has room for 63"),
     ],
 )
