@@ -8,8 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from spec_math.audit import Explored, Partial
-from spec_math.audit import explore as explore_with
+from spec_math.audit.exploration.explore import Explored, Partial
+from spec_math.audit.exploration.explore import explore as explore_with
 from spec_math.audit.exploration.followed import SOURCES
 from torch_bridge.random_source import torch_source
 

@@ -10,7 +10,9 @@ from typing import Any, NamedTuple
 import torch
 
 from spec_math.arrays import as_laws
-from spec_math.audit import OWN_GRID, Explored, ExploreError
+from spec_math.audit.exploration.atom import ExploreError
+from spec_math.audit.exploration.explore import Explored
+from spec_math.audit.exploration.tape import OWN_GRID
 from torch_bridge.explore import explore
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import torch
 
-from spec_math.audit import ExploreError
+from spec_math.audit.exploration.atom import ExploreError
 from spec_math.audit.exploration.clock import Clock, exponential, race
 from spec_math.audit.exploration.ordinary import ring
 from spec_math.audit.exploration.pieces import Race

@@ -7,7 +7,7 @@ from typing import Any
 
 import torch
 
-from spec_math.audit import ExploreError
+from spec_math.audit.exploration.atom import ExploreError
 from torch_bridge.tagged import Tags, mapped, tensors_in
 
 _SHAPES = {

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch.overrides import TorchFunctionMode
 
-from spec_math.audit import ExploreError
+from spec_math.audit.exploration.atom import ExploreError
 from spec_math.audit.exploration.tape import Tape
 from torch_bridge.later import Later
 from torch_bridge.random_draws import DRAWS, Draws

@@ -8,7 +8,7 @@ from typing import Any
 
 import torch
 
-from spec_math.audit import ExploreError
+from spec_math.audit.exploration.atom import ExploreError
 from spec_math.audit.exploration.compiled import seeds_noted
 from spec_math.audit.exploration.entropy import noting
 from spec_math.audit.exploration.replaced import patched, replaced

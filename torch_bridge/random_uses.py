@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from spec_math.audit import ExploreError
+from spec_math.audit.exploration.atom import ExploreError
 from spec_math.audit.exploration.clock import Clock, race
 from spec_math.audit.exploration.uniform import Uniform
 from torch_bridge.later import Later

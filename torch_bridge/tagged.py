@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from spec_math.audit import ExploreError
+from spec_math.audit.exploration.atom import ExploreError
 from spec_math.audit.exploration.clock import Clock
 from spec_math.audit.exploration.uniform import Uniform
 

@@ -11,12 +11,12 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spec_math.audit import judge, subject_of
-from spec_math.audit.case import default
 from spec_math.audit.exploration import followed
 from spec_math.audit.exploration.alive import generators_alive
 from spec_math.audit.exploration.looked import Looked
 from spec_math.audit.exploration.stand_ins import Place, held, places
 from spec_math.masses import summed
+from spec_math.samplers.case import default
 from spec_math.token_level import recursive
 
 

@@ -12,14 +12,14 @@ import pytest
 from proofs_tests.audit.specimens import by_name, name_of
 from spec_math import check_lossless_block
 from spec_math.audit import ZOO, Specimen, distances, subject_of
-from spec_math.audit.case import default
-from spec_math.audit.smallest import small_cases
 from spec_math.audit.zoo import toy
 from spec_math.audit.zoo.engine import by_ratio
 from spec_math.audit.zoo.ratios import _verified  # pyright: ignore[reportPrivateUsage]
 from spec_math.audit.zoo.small_case import Laws, SmallCase, laws
 from spec_math.block_level import block, spectr, without_replacement
 from spec_math.block_level.emitted import Generate, emitted_law, target_law
+from spec_math.samplers.case import default
+from spec_math.samplers.smallest import small_cases
 from spec_math.verdict import Lossy
 
 F = Fraction

@@ -27,8 +27,8 @@ from spec_math.every_path import BUDGET, NOT_OF_ITS_COIN, NOT_REPEATED, Program,
 from spec_math.float_allowance import Allowance, Level, adding_up, cap, rounding, unit_of
 from spec_math.language.model import Model
 from spec_math.number_types import Symbol
-from spec_math.result import counted
 from spec_math.verdict import Lossless, Lossy, Reason, Undecided, Verdict, judged
+from spec_math.wording import counted
 
 
 def check_lossless_block(

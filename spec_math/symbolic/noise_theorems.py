@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from spec_math.arrays import Array
 from spec_math.distribution import overlap
-from spec_math.result import counted
 from spec_math.symbolic.claims import Fails, Holds
 from spec_math.symbolic.theorem import Theorem
 from spec_math.token_level import shared_noise
+from spec_math.wording import counted
 
 
 def theorems() -> tuple[Theorem, ...]:

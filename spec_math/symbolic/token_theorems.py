@@ -9,12 +9,12 @@ from typing import Any
 from spec_math.arrays import Array
 from spec_math.chance import Coin
 from spec_math.coupling import Coupling, joint
-from spec_math.result import counted
 from spec_math.scheme import Emission, Scheme, Tokens
 from spec_math.symbolic.claims import Fails, Holds, equal
 from spec_math.symbolic.theorem import Theorem
 from spec_math.token_level import draft_law
 from spec_math.verdict import Verdict, check_lossless
+from spec_math.wording import counted
 
 
 def lossless(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float = 1.0) -> Theorem:

@@ -8,7 +8,8 @@ from typing import Any
 
 import torch
 
-from spec_math.audit import Explored, ExploreError, Partial
+from spec_math.audit.exploration.atom import ExploreError
+from spec_math.audit.exploration.explore import Explored, Partial
 from spec_math.language.model import Model
 from torch_bridge.engines.drafted_tree import Text, drafted_tree
 from torch_bridge.explore import explore

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import asarray
-from spec_math.audit import Explored, Partial
+from spec_math.audit.exploration.explore import Explored, Partial
 from spec_math.audit.exploration.followed import SOURCES
 from spec_math.audit.exploration.way import way_to
 from spec_math.audit.loading.package import Loading, load_module

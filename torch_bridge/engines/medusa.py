@@ -9,7 +9,8 @@ from typing import Any
 
 import torch
 
-from spec_math.audit import Explored, ExploreError, Partial
+from spec_math.audit.exploration.atom import ExploreError
+from spec_math.audit.exploration.explore import Explored, Partial
 from spec_math.language.model import Model
 from torch_bridge.engines.drafted_tree import DraftedTree, Text, drafted_tree
 from torch_bridge.engines.engine import Defect, Edit, Engine, Step

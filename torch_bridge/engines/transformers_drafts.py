@@ -8,8 +8,8 @@ from unittest import mock
 
 import torch
 
-from spec_math.audit import check_drafter
 from spec_math.audit.exploration.explore import SOURCES
+from spec_math.samplers.drafter import check_drafter
 from spec_math.verdict import Verdict
 from torch_bridge.engines.installed import engine_part
 from torch_bridge.engines.transformers_generate import generate_run

@@ -10,7 +10,8 @@ import numpy as np
 import torch
 
 from spec_math.arrays import Array
-from spec_math.audit import Explored, ExploreError, Partial
+from spec_math.audit.exploration.atom import ExploreError
+from spec_math.audit.exploration.explore import Explored, Partial
 from torch_bridge.engines.installed import engine_part
 from torch_bridge.explore import explore
 

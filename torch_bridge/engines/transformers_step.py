@@ -9,7 +9,8 @@ import numpy as np
 import torch
 
 from spec_math.arrays import as_law as checked
-from spec_math.audit import Explored, ExploreError, Partial
+from spec_math.audit.exploration.atom import ExploreError
+from spec_math.audit.exploration.explore import Explored, Partial
 from torch_bridge.engines.installed import engine_part, missing
 from torch_bridge.engines.transformers import emitted
 from torch_bridge.explore import explore

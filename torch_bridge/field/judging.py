@@ -8,7 +8,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from spec_math.audit import ExploreError, Partial
+from spec_math.audit.exploration.atom import ExploreError
+from spec_math.audit.exploration.explore import Partial
 from spec_math.block_level.emitted import continued, target_law
 from spec_math.verdict import Lossless, Lossy, Undecided, Verdict
 from torch_bridge.engines.engine import Edit, Engine

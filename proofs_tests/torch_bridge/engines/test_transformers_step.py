@@ -16,8 +16,8 @@ import torch
 
 from proofs_tests.torch_bridge.engines.step_cases import DRAFT, TARGET, known, target
 from spec_math.audit import OWN_GRID, Specimen, diagnose
-from spec_math.audit.likeness import likenesses
 from spec_math.block_level.emitted import continued
+from spec_math.samplers.likeness import likenesses
 from torch_bridge.engines.edited import edited
 from torch_bridge.engines.installed import engine_part
 from torch_bridge.engines.judged import FLOAT32, float32_bound, judged, total_variation

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
-from spec_math.audit.case import Case
+from spec_math.samplers.case import Case
 from spec_math.scheme import is_index
 
 Text = tuple[int, ...]
@@ -57,7 +57,7 @@ def plain(outcome: Any) -> Any:
 def broken(outcome: Any, case: Case) -> Fault | None:
     """Return what is wrong with a tuple of emitted tokens, or None.
 
-    >>> from spec_math.audit.case import default
+    >>> from spec_math.samplers.case import default
     >>> broken((0,), default()), broken((7,), default()).kind
     (None, 'tokens')
     """

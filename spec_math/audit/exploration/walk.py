@@ -8,17 +8,17 @@ from fractions import Fraction
 from math import isfinite
 from typing import Any
 
-from spec_math.audit.case import Case
 from spec_math.audit.exploration.answer import Answers, Fault, Text, broken, plain
 from spec_math.audit.exploration.atom import ExploreError, UnseenRandomnessError
 from spec_math.audit.exploration.estimate import Estimate
 from spec_math.audit.exploration.followed import Followed
 from spec_math.audit.exploration.tape import CURE, LeakError, Tape
 from spec_math.audit.exploration.way import in_words
-from spec_math.audit.subject import Subject
 from spec_math.chance import ChanceError, Coin, paths
 from spec_math.flip_and_draw import FlipAndDraw
 from spec_math.masses import summed
+from spec_math.samplers.case import Case
+from spec_math.samplers.subject import Subject
 
 CUT = "cut"
 """The outcome of a path that asks its coin without end: its mass stays unexplored."""
@@ -62,8 +62,8 @@ def walk(
     Raises:
         ExploreError: the code's randomness cannot be followed; LeakError: the code does not repeat itself.
 
-    >>> from spec_math.audit.case import position
-    >>> from spec_math.audit.subject import subject_of
+    >>> from spec_math.samplers.case import position
+    >>> from spec_math.samplers.subject import subject_of
     >>> hopeful = subject_of(lambda tokens, target, draft: tokens[0])
     >>> walk(hopeful, position(["1/4", "3/4"], ["1/2", "1/2"]), Tape(), 100).masses
     {(0,): Fraction(1, 2), (1,): Fraction(1, 2)}

@@ -10,12 +10,12 @@ from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any, Literal
 
-from spec_math.audit.drafter import check_drafter_program
 from spec_math.audit.zoo import toy
 from spec_math.audit.zoo.engine import Drafter, Generate, Rows, Text
 from spec_math.audit.zoo.small_case import SmallCase
 from spec_math.block_level.emitted import emitted_law, target_law
 from spec_math.block_level.lossless import check_lossless_block
+from spec_math.samplers.drafter import check_drafter_program
 from spec_math.verdict import Lossy, Verdict
 
 Contract = Literal["verifier", "drafter", "replay"]

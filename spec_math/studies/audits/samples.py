@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.audit import IdentityTest, identity_test, sequential_sample_size
 from spec_math.audit.sequential.bank import in_words
+from spec_math.audit.sequential.identity_test import IdentityTest, identity_test
+from spec_math.audit.sequential.sample_size import sequential_sample_size
 from spec_math.files.json_text import read_json
 from spec_math.files.place import load_function
 from spec_math.files.whole import write_whole

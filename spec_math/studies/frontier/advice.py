@@ -7,9 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from spec_math.result import listed
 from spec_math.studies.frontier.comparison import Frontier, Point
 from spec_math.studies.frontier.ways import TREES
+from spec_math.wording import listed
 
 
 def advice(found: Sequence[Frontier]) -> list[str]:

@@ -8,8 +8,9 @@ from math import isfinite
 
 from spec_math.lossy import Rule
 from spec_math.mean import Mean, of_positions
-from spec_math.result import Column, Curve, Note, Panel, Picture, Result, Row, Table, counted, listed, sentences
+from spec_math.result import Column, Curve, Note, Panel, Picture, Result, Row, Table, sentences
 from spec_math.studies.lossy.measure import Point, mean
+from spec_math.wording import counted, listed
 
 LOSSLESS = 1e-9
 """Total variation below which a rule spends nothing."""

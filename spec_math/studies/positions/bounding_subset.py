@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.result import counted
 from spec_math.token_level.optimal import acceptance, bounding_subset
+from spec_math.wording import counted
 
 SHOWN = 8
 

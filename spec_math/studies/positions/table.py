@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from spec_math.mean import Mean
-from spec_math.result import Cell, Column, Curve, Note, Panel, Picture, Result, Row, Table, counted, curve, sentences
+from spec_math.result import Cell, Column, Curve, Note, Panel, Picture, Result, Row, Table, curve, sentences
 from spec_math.studies.positions.filters import Sweep
 from spec_math.studies.positions.lines import Comparison, Line
 from spec_math.studies.positions.tally import Tally
 from spec_math.studies.positions.verdicts import SchemeVerdict, Verdicts
 from spec_math.verdict import Lossy, Undecided
+from spec_math.wording import counted
 
 ALL_COLUMNS = (
     Column("scheme", shown=False),

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from time import process_time
 
-from spec_math.result import listed
 from spec_math.studies.positions.schemes import load_scheme
 from spec_math.studies.proofs.codes import code_of
 from spec_math.studies.proofs.watched import prove_watched
@@ -15,6 +14,7 @@ from spec_math.symbolic import Proof
 from spec_math.symbolic.token_theorems import lossless
 from spec_math.symbolic.trial import SEED
 from spec_math.verdict import Reason
+from spec_math.wording import listed
 
 NUMBERS = (1, 2, 3)
 """The numbers of drafts that a verifier is proved for where none is asked for."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from spec_math.mean import Mean
-from spec_math.result import counted
 from spec_math.string_level.methods import SLEM, SLRS, TLI, TOKEN_TIMING, UNION, Method
+from spec_math.wording import counted
 
 
 def called(method: Method, alike: bool) -> str:

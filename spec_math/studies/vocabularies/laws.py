@@ -15,12 +15,12 @@ from spec_math.files.law_files import LawFile, LawFileError, open_laws
 from spec_math.language import Vocabulary
 from spec_math.language.files import read_vocabulary
 from spec_math.mean import of_positions
-from spec_math.result import counted
 from spec_math.string_level.methods import METHODS, First, Method
 from spec_math.string_level.psi import first_token, most_calls
 from spec_math.studies.positions.stream import from_files
 from spec_math.studies.progress import Progress
 from spec_math.studies.vocabularies.comparison import DrafterLines, MethodLine, VocabularyComparison
+from spec_math.wording import counted
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from spec_math.distribution import restriction
 from spec_math.files.law_files import LawFileError, open_laws
 from spec_math.language import Vocabulary
 from spec_math.language.files import read_tokenizer
-from spec_math.result import Column, Note, Picture, Result, Row, Table, counted, sentences
+from spec_math.result import Column, Note, Picture, Result, Row, Table, sentences
 from spec_math.string_level import segmentation
 from spec_math.string_level.psi import first_token, longest_lookahead, most_calls
 from spec_math.studies.positions.stream import from_files
@@ -20,6 +20,7 @@ from spec_math.studies.progress import Progress
 from spec_math.studies.vocabularies import segmentation_counts
 from spec_math.studies.vocabularies.overlap import read_all, text_of
 from spec_math.studies.vocabularies.segmentation_pictures import by_length, histogram, tree
+from spec_math.wording import counted
 
 DRAWN = 200
 """Segmentations that are still drawn as a tree."""

@@ -14,9 +14,9 @@ from typing import Any, cast
 
 import numpy as np
 
-from spec_math.audit.call import Call, Shape, call_of
 from spec_math.audit.exploration.followed import SOURCES, Source
 from spec_math.audit.exploration.tape import OWN_GRID
+from spec_math.samplers.call import Call, Shape, call_of
 
 Row = tuple[Fraction, ...]
 
