@@ -17,7 +17,9 @@ from spec_math.audit.exploration.tape import Tape
 from spec_math.audit.exploration.walk import Text, Walk, walk
 from spec_math.block_level.emitted import continued
 from spec_math.chance import LONGEST
+from spec_math.finer_type import confirmed
 from spec_math.float_allowance import UNIT, Allowance, adding_up, cap, evenly
+from spec_math.own_errors import NAMES
 from spec_math.samplers.case import Case
 from spec_math.samplers.faults import judged_fault
 from spec_math.samplers.subject import Subject, ways
@@ -128,19 +130,25 @@ def _judged(
         found = walk(subject, case, Tape(subject.grid, alive=alive), budget, progress)
         if found.fault is not None:
             verdict = judged_fault(subject, case, found, walked)
-            contract = _contract(subject, None) if isinstance(verdict, Lossy) else None
+            told = isinstance(verdict, Lossy) and found.fault.kind not in NAMES
+            contract = _contract(subject, None) if told else None
             return replace(_open(subject, case, verdict), walk=found, contract=contract, way=found.fault.way)
         answer = _compared(subject, case, found, walked, alive)
     except ExploreError as error:
         return _open(subject, case, _not_seen(error))
-    verdict, finer = answer.verdict, subject.numbers.finer
-    if finer is None or not isinstance(verdict, Undecided) or verdict.reason is not Reason.ROUNDING:
+    finer = subject.numbers.finer
+    if finer is None or answer.joint is None:
         return answer
-    # What is right in float64 was off by rounding, and is left undecided; what is wrong there is wrong.
-    asked = _judged(replace(subject, numbers=finer), case, budget, progress, alive)
-    if not isinstance(asked.verdict, Lossy):
-        return answer
-    return replace(asked, verdict=replace(asked.verdict, reason=f"with numbers in float64, {asked.verdict.reason}"))
+    asked: list[Judgement] = []
+
+    def in_float64() -> Verdict:
+        asked.append(_judged(replace(subject, numbers=finer), case, budget, progress, alive))
+        broke = asked[0].walk.fault
+        # What breaks on numbers that nobody asked for says nothing of the distribution.
+        return asked[0].verdict if broke is None else Undecided(Reason.NOT_JUDGED, broke.said)
+
+    verdict = confirmed(answer.verdict, answer.joint, in_float64)
+    return replace(asked[0] if isinstance(verdict, Lossy) and asked else answer, verdict=verdict)
 
 
 def _compared(

@@ -18,9 +18,10 @@ Text = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Fault:
-    """What broke on a path: its kind ("form", "tokens", "padding" or an exception's name), said in words, and where.
+    """What broke on a path, said in words: "form", "tokens", "refusal", "padding" or the name of an exception.
 
-    "form" is an answer that is not a token, "tokens" one outside the vocabulary, "padding" a block that ends in them.
+    "form" is an answer that is not a token, "refusal" None or -1 in the place of one, "tokens" one outside the
+    vocabulary, "padding" a block that ends in them.
 
     >>> Fault("form", "emitted None, which is not a token index").way
     ()
@@ -63,6 +64,8 @@ def broken(outcome: Any, case: Case) -> Fault | None:
     """
     if isinstance(outcome[0] if outcome else None, Fault):
         return outcome[0]
+    if outcome in ((None,), (-1,)):
+        return Fault("refusal", f"emitted {outcome[0]}, which is no token")
     if not outcome or not all(is_index(token) for token in outcome):
         shown = outcome[0] if len(outcome) == 1 else outcome
         tuples = " or tuple of them" if case.lookahead else ""

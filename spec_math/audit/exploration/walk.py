@@ -17,6 +17,7 @@ from spec_math.audit.exploration.way import in_words
 from spec_math.chance import ChanceError, Coin, paths
 from spec_math.flip_and_draw import FlipAndDraw
 from spec_math.masses import summed
+from spec_math.own_errors import in_words as in_words_of
 from spec_math.samplers.case import Case
 from spec_math.samplers.subject import Subject
 
@@ -164,7 +165,7 @@ class _Run:
             _raise_if_not_followed(error)
             if isinstance(error, ChanceError) and str(error).startswith("one path asks for more than"):
                 return CUT
-            return Fault(type(error).__name__, f"{type(error).__name__}: {error}", self.steps(), self._tokens)
+            return Fault(type(error).__name__, in_words_of(error), self.steps(), self._tokens)
         fault = broken(outcome, self.case)
         if fault is not None:
             return replace(fault, way=self.steps(), tokens=self._tokens)

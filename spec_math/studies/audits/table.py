@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from spec_math.own_errors import NAMES
 from spec_math.result import Column, Curve, Note, Panel, Picture, Result, Row, Table
 from spec_math.samplers.case import Case, default
 from spec_math.samplers.counts import Counted
@@ -143,6 +144,8 @@ walked); called as the function(coin, tokens, target, draft), given Fractions, a
     if isinstance(verdict, Undecided):
         return f"{name} is undecided {where} ({verdict.reason.value}): {verdict.explanation}; {given}"
     if isinstance(verdict, Lossy):
+        if last.kind in NAMES:
+            return f"{name} breaks: {verdict.reason} ({walked}). So it is LOSSY {where}; {given}"
         before = "" if len(found.judged) == 1 else f" (lossless for {_numbers(found.judged[:-1])})"
         reason = "" if last.kind == "law" else f": {verdict.reason}"
         return f"{name} is LOSSY {where}{before}{reason} ({walked}); {given}"

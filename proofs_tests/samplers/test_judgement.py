@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from proofs_tests.audit import samplers
+from proofs_tests.samplers import samplers
 from proofs_tests.strategies import pairs
 from spec_math import check_lossless
 from spec_math.audit import check_sampler, judge, likenesses, subject_of

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from proofs_tests.audit import samplers
+from proofs_tests.samplers import samplers
 from spec_math.audit import judge, subject_of
 from spec_math.samplers.case import Case, default, position
 from spec_math.samplers.smallest import TRIED, small_cases, smallest
