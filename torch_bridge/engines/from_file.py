@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from spec_math.files.source import executed, module_from
+from spec_math.files.place import executed, module_from
 
 
 def from_file(path: str | Path, name: str) -> Any:

@@ -13,7 +13,7 @@ from types import MappingProxyType, ModuleType
 from typing import Any
 
 from spec_math.audit.loading.package import replaced
-from spec_math.files.source import executed, module_from
+from spec_math.files.place import executed, module_from
 
 
 class EngineError(RuntimeError):
