@@ -45,8 +45,12 @@ def run(*arguments: Any) -> Any:
         ([f"{SAMPLERS}:block", "--lookahead", "2", "--horizon", "2"], 0, "a chain of 2 drafts"),
         (["spec_math.token_level.recursive:verify"], 0, "recursive.verify is lossless"),
         ([f"{SAMPLERS}:step_redraws"], 1, "a rejection redraws from the target (M11; emits the same law on the toy"),
-        ([f"{SAMPLERS}:step_of_one_seed"], 1, "replay: random numbers are used twice"),
-        ([f"{SAMPLERS}:whole_greedy", "--target", "1/4,3/4", "--draft", "1/2,1/2"], 1, "drafter or verifier"),
+        ([f"{SAMPLERS}:step_of_one_seed"], 1, "Random numbers are used twice"),
+        (
+            [f"{SAMPLERS}:whole_greedy", "--target", "1/4,3/4", "--draft", "1/2,1/2"],
+            1,
+            "in the drafter or in the verifier",
+        ),
         (
             [f"{SAMPLERS}:raises"],
             1,

@@ -9,8 +9,8 @@ from typing import Any, cast
 import numpy as np
 
 from spec_math.arrays import count
-from spec_math.files.json_text import read_json
 from spec_math.files.law_files import open_laws
+from spec_math.files.whole import read_json
 
 LARGEST = 1_000_000
 """The largest number of drafts that is looked at."""

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 
 from spec_math.arrays import Array, as_law, count, exact, proportional_to
-from spec_math.files.json_text import read_json
+from spec_math.files.whole import read_json
 from spec_math.result import Attachment, Column, Curve, Note, Panel, Picture, Result, Row, Table, counted
 from spec_math.scheme import Scheme
 from spec_math.studies.arguments import law_of

@@ -18,7 +18,7 @@ from spec_math.lossy.distances import distances
 from spec_math.lossy.joint_threshold import generate as joint
 from spec_math.lossy.options import share
 from spec_math.mean import Mean, of_positions
-from spec_math.result import Column, Curve, Note, Panel, Picture, Result, Row, Table, counted, listed, sentences
+from spec_math.result import Cell, Column, Curve, Note, Panel, Picture, Result, Row, Table, counted, listed, sentences
 from spec_math.studies.arguments import Progress
 from spec_math.studies.blocks.models import BlockModels
 from spec_math.studies.frontier.regime import defaults, laws_after
@@ -28,34 +28,92 @@ from spec_math.token_level import optimal
 LOSSLESS = 1e-9
 """Total variation below which a rule spends nothing."""
 
-LONG_COLUMNS = (
-    Column("source"),
-    Column("rule"),
-    Column("parameter"),
-    Column("value"),
-    Column("acceptance", "mean", "probability"),
-    Column("test acceptance", "mean", "probability"),
-    Column("lossless optimum", "mean", "probability"),
-    Column("total variation", "mean", "probability"),
-    Column("possible", "mean", "probability"),
-    Column("gap", "mean", "probability"),
-    Column("KL(e|t)", "mean", "nats"),
-    Column("KL(t|e)", "mean", "nats"),
-    Column("largest ratio", "number", digits=3),
-    Column("forbidden mass", "mean", "probability"),
-)
 
-SHORT = (
-    Column("rule"),
-    Column("at"),
-    Column("total variation", "mean", "probability", heading="TV"),
-    Column("KL(e|t)", "mean", "nats", digits=3),
-    Column("acceptance", "mean", "probability"),
-    Column("gain", "mean", "probability"),
-    Column("possible gain", "mean", "probability", heading="possible"),
-    Column("gain per bias", "number", digits=2, heading="gain/TV"),
-    Column("text bound", "number", "probability", digits=2, heading="TV of a text"),
+@dataclass
+class Point:
+    """A rule at a value of its parameter: a list for each number, an entry a position.
+
+    `lossless` is the optimum of the rule's own drafts, and `possible` that under a budget of the total variation that
+    the rule spends at this position; both divergences are in nats.
+    """
+
+    rule: Rule
+    value: str
+    acceptance: list[float] = field(default_factory=list[float])
+    tested: list[float] = field(default_factory=list[float])
+    lossless: list[float] = field(default_factory=list[float])
+    possible: list[float] = field(default_factory=list[float])
+    total_variation: list[float] = field(default_factory=list[float])
+    from_target: list[float] = field(default_factory=list[float])
+    to_target: list[float] = field(default_factory=list[float])
+    largest_ratio: list[float] = field(default_factory=list[float])
+    forbidden: list[float] = field(default_factory=list[float])
+
+    @property
+    def gain(self) -> float:
+        """What it accepts more than the best lossless rule of its drafts, on average over the positions."""
+        return mean(self.acceptance) - mean(self.lossless)
+
+    @property
+    def spent(self) -> float:
+        """The total variation, on average over the positions."""
+        return mean(self.total_variation)
+
+
+def mean(values: Sequence[float]) -> float:
+    """Return the mean, infinite where one value is, and NaN of none."""
+    return sum(values) / len(values) if values else float("nan")
+
+
+def per_bias(point: Point) -> float | None:
+    """Return what a unit of total variation buys of acceptance, None where none is spent."""
+    return point.gain / point.spent if point.spent > LOSSLESS else None
+
+
+def _finite(values: Sequence[float]) -> Mean | None:
+    return of_positions(values) if isfinite(mean(values)) else None
+
+
+def _less(values: Sequence[float], others: Sequence[float]) -> Mean:
+    """Return the mean of the differences, position by position: its error is that of what both share no more."""
+    return of_positions([value - other for value, other in zip(values, others, strict=True)])
+
+
+Field = tuple[Column, Callable[[Point], Cell]]
+
+LONG: tuple[Field, ...] = (
+    (Column("rule"), lambda one: one.rule.name),
+    (Column("parameter"), lambda one: one.rule.parameter),
+    (Column("value"), lambda one: one.value),
+    (Column("acceptance", "mean", "probability"), lambda one: of_positions(one.acceptance)),
+    (Column("test acceptance", "mean", "probability"), lambda one: of_positions(one.tested)),
+    (Column("lossless optimum", "mean", "probability"), lambda one: of_positions(one.lossless)),
+    (Column("total variation", "mean", "probability"), lambda one: of_positions(one.total_variation)),
+    (Column("possible", "mean", "probability"), lambda one: of_positions(one.possible)),
+    (Column("gap", "mean", "probability"), lambda one: _less(one.possible, one.acceptance)),
+    (Column("KL(e|t)", "mean", "nats"), lambda one: _finite(one.from_target)),
+    (Column("KL(t|e)", "mean", "nats"), lambda one: _finite(one.to_target)),
+    (Column("largest ratio", "number", digits=3), lambda one: x if isfinite(x := max(one.largest_ratio)) else None),
+    (Column("forbidden mass", "mean", "probability"), lambda one: _finite(one.forbidden)),
 )
+"""The columns of every rule at every value, each with its cell."""
+
+SHORT: tuple[Field, ...] = (
+    (Column("rule"), lambda one: one.rule.name),
+    (Column("at"), lambda one: one.value),
+    (Column("total variation", "mean", "probability", heading="TV"), lambda one: of_positions(one.total_variation)),
+    (Column("KL(e|t)", "mean", "nats", digits=3), lambda one: _finite(one.from_target)),
+    (Column("acceptance", "mean", "probability"), lambda one: of_positions(one.acceptance)),
+    (Column("gain", "mean", "probability"), lambda one: _less(one.acceptance, one.lossless)),
+    (
+        Column("possible gain", "mean", "probability", heading="possible"),
+        lambda one: _less(one.possible, one.lossless),
+    ),
+    (Column("gain per bias", "number", digits=2, heading="gain/TV"), per_bias),
+)
+"""The columns of the rules at one distance, each with its cell."""
+
+TEXT_BOUND = Column("text bound", "number", "probability", digits=2, heading="TV of a text")
 
 MEANINGS = (
     Note("The probability that the emitted token is among the drafts.", "Acceptance"),
@@ -113,36 +171,28 @@ def nearest(points: Sequence[Point], rule: Rule, bias: float) -> Point:
     return min(spending, key=lambda point: abs(point.spent - bias))
 
 
-def per_bias(point: Point) -> float | None:
-    """Return what a unit of total variation buys of acceptance, None where none is spent."""
-    return point.gain / point.spent if point.spent > LOSSLESS else None
-
-
 def finding(chosen: Sequence[Point], rules: Sequence[Rule], bias: float) -> str:
     """Say which rule buys most for a unit of bias, near the bias that is asked for, and which least."""
     bought = _bought(chosen, rules)
     if not bought:
         return "No rule spends any total variation here."
-    values = [value for _, value in bought]
-    most, least = max(values), min(values)
-    best = [name for name, value in bought if value > most - 0.005]
-    worst = next(name for name, value in bought if value == least)
-    losing = [name for name, value in bought if value < 0]
-    verb = "gains" if len(best) == 1 else "gain"
-    said = f"At a total variation of {bias:g} a token, {listed(best)} {verb} most"
+    most, least = (choose(value for _, value, _ in bought) for choose in (max, min))
+    best = [name for name, value, _ in bought if value > most - 0.005]
+    worst = next(name for name, value, _ in bought if value == least)
+    losing = [name for name, value, _ in bought if value < 0]
+    said = f"At a total variation of {bias:g} a token, {listed(best)} gain{'s' * (len(best) == 1)} most"
     said += f": {most / 100:+.3g} acceptance for each 0.01 of total variation"
     if losing:
-        verb = "accepts" if len(losing) == 1 else "accept"
-        return f"{said}; {listed(losing)} {verb} less than a lossless rule could."
+        return f"{said}; {listed(losing)} accept{'s' * (len(losing) == 1)} less than a lossless rule could."
     return f"{said}; {worst} gains {least / 100:+.3g}." if worst not in best else f"{said}."
 
 
 def advice(chosen: Sequence[Point], rules: Sequence[Rule]) -> list[str]:
     """Return the advice in words."""
     bought = _bought(chosen, rules)
-    good = [name for name, value in bought if value > 0.99]
-    poor = _poor(chosen, rules)
-    losing = [name for name, value in bought if value < 0]
+    good = [name for name, value, _ in bought if value > 0.99]
+    poor = [name for name, _, poor in bought if poor]
+    losing = [name for name, value, _ in bought if value < 0]
     found: list[str] = []
     if good:
         found.append(
@@ -165,45 +215,31 @@ def advice(chosen: Sequence[Point], rules: Sequence[Rule]) -> list[str]:
     return found
 
 
-def _poor(chosen: Sequence[Point], rules: Sequence[Rule]) -> list[str]:
-    """Return the names of the rules that gain less than half of what is possible at the distances that they spend."""
-    found: list[str] = []
-    for rule in rules:
-        own = [point for point in chosen if point.rule is rule and point.spent > LOSSLESS]
-        # What is possible ends at an acceptance of 1, and may be less than what is spent.
-        possible = sum(mean(point.possible) - mean(point.lossless) for point in own)
-        if own and sum(point.gain for point in own) < possible / 2:
-            found.append(rule.name)
-    return found
-
-
-def _bought(chosen: Sequence[Point], rules: Sequence[Rule]) -> list[tuple[str, float]]:
-    """Return the name of each rule that spends anything, and what a unit buys, over all sources."""
-    found: list[tuple[str, float]] = []
+def _bought(chosen: Sequence[Point], rules: Sequence[Rule]) -> list[tuple[str, float, bool]]:
+    """Return each rule that spends anything, its gain a unit, and whether it is less than half of what is possible."""
+    found: list[tuple[str, float, bool]] = []
     for rule in rules:
         own = [point for point in chosen if point.rule is rule and point.spent > LOSSLESS]
         if own:
-            found.append((rule.name, sum(point.gain for point in own) / sum(point.spent for point in own)))
+            gain = sum(point.gain for point in own)
+            # What is possible ends at an acceptance of 1, and may be less than what is spent.
+            possible = sum(mean(point.possible) - mean(point.lossless) for point in own)
+            found.append((rule.name, gain / sum(point.spent for point in own), gain < possible / 2))
     return found
 
 
 def _notes(sources: Sequence[tuple[Source, Sequence[Point]]], rules: Sequence[Rule], k: int) -> list[str]:
-    several = [rule.name for rule in rules if rule.several and not rule.chosen]
-    chosen = [rule.name for rule in rules if rule.chosen]
-    drafted = [f"{' and '.join(several)} ({k} independent drafts)"] * bool(several)
-    drafted += [f"{' and '.join(chosen)} (the {k} likeliest tokens of the draft)"] * bool(chosen)
+    kinds = [
+        ([rule.name for rule in rules if rule.several and not rule.chosen], f"({k} independent drafts)"),
+        ([rule.name for rule in rules if rule.chosen], f"(the {k} likeliest tokens of the draft)"),
+    ]
+    drafted = [f"{' and '.join(names)} {how}" for names, how in kinds if names]
     but = f" but {' and '.join(drafted)}" if drafted else ""
-    greedy = [
-        f"Made for greedy decoding: {rule.name}; its strictest value is not lossless for a sampler."
-        for rule in rules
-        if rule.greedy
-    ]
-    greedy += [
-        f"{rule.name} compares logits, so that a constant added to all of them changes what it emits, though not the "
+    greedy = "Made for greedy decoding: {}; its strictest value is not lossless for a sampler."
+    logits = (
+        "{} compares logits, so that a constant added to all of them changes what it emits, though not the "
         "distributions. Its strictest value is not lossless, as it tests chosen drafts as if they were drawn."
-        for rule in rules
-        if rule.of_logits
-    ]
+    )
     looked = "; ".join(
         f"{source.name}: {counted(source.positions, 'position')}, V = {source.size:,}" for source, _ in sources
     )
@@ -211,35 +247,23 @@ def _notes(sources: Sequence[tuple[Source, Sequence[Point]]], rules: Sequence[Ru
         f"{looked}. Means over positions, in float64, ± a standard error over them. The distributions are closed "
         "forms, tested to equal the enumerated rules.",
         f"One draft, sampled, for each rule{but}.",
-        *greedy,
+        *(greedy.format(rule.name) for rule in rules if rule.greedy),
+        *(logits.format(rule.name) for rule in rules if rule.of_logits),
     ]
 
 
 def _long(sources: Sequence[tuple[Source, Sequence[Point]]]) -> Table:
-    rows: list[Row] = []
-    for source, points in sources:
-        for point in points:
-            rule = point.rule
-            measured = point.acceptance, point.tested, point.lossless, point.total_variation, point.possible
-            means = [*map(of_positions, measured), _less(point.possible, point.acceptance)]
-            ratio = max(point.largest_ratio)
-            far = _finite(point.from_target), _finite(point.to_target), ratio if isfinite(ratio) else None
-            cells = rule.name, rule.parameter, point.value, *means, *far, _finite(point.forbidden)
-            rows.append(Row((source.name, *cells)))
-    columns = tuple(Column(c.name, c.kind, c.unit, c.digits, shown=False) for c in LONG_COLUMNS)
+    rows = [Row((source.name, *(cell(one) for _, cell in LONG))) for source, points in sources for one in points]
+    columns = (Column("source", shown=False), *(replace(column, heading="", shown=False) for column, _ in LONG))
     return Table("lossy", "Every rule at every value", columns, tuple(rows))
 
 
 def _short(source: Source, chosen: Sequence[Point], bias: float, length: int) -> Table:
-    rows: list[Row] = []
     order = sorted(chosen, key=lambda point: -(per_bias(point) or 0.0))
-    for point in order:
-        gains = _less(point.acceptance, point.lossless), _less(point.possible, point.lossless), per_bias(point)
-        means = of_positions(point.total_variation), _finite(point.from_target), of_positions(point.acceptance)
-        rows.append(Row((point.rule.name, point.value, *means, *gains, min(1.0, length * point.spent))))
+    rows = [Row((*(cell(one) for _, cell in SHORT), min(1.0, length * one.spent))) for one in order]
     where = source.name.replace(" ", "-").replace("/", "-") if len(source.name) < 30 else "files"
     title = f"{source.name}: each rule at its value nearest to a total variation of {bias:g}; texts of {length} tokens"
-    return Table(f"at-{where}", title, SHORT, tuple(rows))
+    return Table(f"at-{where}", title, (*(column for column, _ in SHORT), TEXT_BOUND), tuple(rows))
 
 
 def _picture(source: Source, points: Sequence[Point], rules: Sequence[Rule], k: int) -> Picture:
@@ -258,7 +282,15 @@ def _picture(source: Source, points: Sequence[Point], rules: Sequence[Rule], k: 
         line = Curve(
             "min(1, α* + TV): none accepts more", tuple(ends), tuple(min(1.0, base + x) for x in ends), style="ceiling"
         )
-        panels.append(Panel((line, *(_curve(points, rule) for rule in own)), "total variation", "acceptance", title))
+        curves = [
+            Curve(
+                rule.name,
+                tuple(one.spent for one in held if one.rule is rule),
+                tuple(mean(one.acceptance) for one in held if one.rule is rule),
+            )
+            for rule in own
+        ]
+        panels.append(Panel((line, *curves), "total variation", "acceptance", title))
     name = source.name.replace(" ", "-") if len(source.name) < 30 else "files"
     caption = (
         "Each line is a rule over its parameter; the black line is the most that any rule accepts whose mean total "
@@ -267,25 +299,8 @@ def _picture(source: Source, points: Sequence[Point], rules: Sequence[Rule], k: 
     return Picture(name, f"Acceptance against distance: {source.name}", caption, tuple(panels))
 
 
-def _curve(points: Sequence[Point], rule: Rule) -> Curve:
-    own = [point for point in points if point.rule is rule]
-    return Curve(rule.name, tuple(point.spent for point in own), tuple(mean(point.acceptance) for point in own))
-
-
-def _finite(values: Sequence[float]) -> Mean | None:
-    return of_positions(values) if isfinite(mean(values)) else None
-
-
-def _less(values: Sequence[float], others: Sequence[float]) -> Mean:
-    """Return the mean of the differences, position by position: its error is that of what both share no more."""
-    return of_positions([value - other for value, other in zip(values, others, strict=True)])
-
-
 Pair = tuple[Any, Any]
 """The laws of target and draft, [V] each."""
-
-POSITIONS = 24
-"""Positions of each embedded default that are looked at unless more are asked for."""
 
 
 @dataclass(frozen=True)
@@ -299,15 +314,11 @@ class LossyRequest:
     rules: tuple[str, ...] = ()
     bias: str = "0.05"
     length: int = 10
-    positions: int = POSITIONS
+    positions: int = 24
 
 
 def study(request: LossyRequest, progress: Progress) -> Result:
-    """Measure every rule at every value of its parameter, beside the frontier of its own drafts.
-
-    Raises:
-        ValueError, TypeError, OSError: bad input.
-    """
+    """Measure every rule at every value of its parameter, beside the frontier of its own drafts."""
     rules = named(request.rules, request.logits)
     laws, offsets = _laws(request)
     result = measured(laws, request, progress, offsets)
@@ -324,14 +335,10 @@ def measured(
     """Return what the rules of a request do on pairs of laws [V], by the names of their sources.
 
     offsets: ln Σ exp z of the target's logits, one a pair, where the laws came from logits.
-
-    Raises:
-        ValueError, TypeError: bad input.
     """
     rules = named(request.rules, offsets is not None)
     k = count(request.k, "--k")
-    bias = float(share(request.bias, "--bias"))
-    length = count(request.length, "--length")
+    bias, length = float(share(request.bias, "--bias")), count(request.length, "--length")
     sources: list[tuple[Source, list[Point]]] = []
     for name, pairs in laws:
         step = progress(f"measuring, {name}", len(rules))
@@ -345,17 +352,12 @@ def measured(
 
 def laws_of(models: BlockModels, most: int) -> list[Pair]:
     """Return pairs of laws [V] of two models, in float64, after at most so many of their prefixes, evenly spaced."""
-    places = _spaced(len(models.prefixes), most)
-    pairs = [laws_after(models, models.prefixes[place]) for place in places]
+    pairs = [laws_after(models, models.prefixes[place]) for place in _spaced(len(models.prefixes), most)]
     return [(np.asarray(target, dtype=np.float64), np.asarray(draft, dtype=np.float64)) for target, draft in pairs]
 
 
 def named(names: Sequence[str], logits: bool = False) -> tuple[Rule, ...]:
-    """Return the rules whose names begin so, all without a name; rules of logits only where there are logits.
-
-    Raises:
-        ValueError: no rule begins so; one that does is a rule of logits, and there are none.
-    """
+    """Return the rules whose names begin so, all without a name; rules of logits only where there are logits."""
     chosen: list[Rule] = []
     for name in names:
         fitting = [rule for rule in (*RULES, *OF_LOGITS) if rule.name.lower().startswith(name.lower())]
@@ -371,10 +373,10 @@ def named(names: Sequence[str], logits: bool = False) -> tuple[Rule, ...]:
 
 def _laws(request: LossyRequest) -> tuple[list[tuple[str, list[Pair]]], list[float] | None]:
     """Return the pairs of laws by the names of their sources; and ln Σ exp z of each target where it has logits."""
-    if (request.target is None) != (request.draft is None):
-        raise ValueError("--target and --draft come together; only one was given")
     most = count(request.positions, "--positions")
-    if request.target is not None and request.draft is not None:
+    if request.target is not None or request.draft is not None:
+        if request.target is None or request.draft is None:
+            raise ValueError("--target and --draft come together; only one was given")
         target = open_laws(request.target)
         source = from_files(target, open_laws(request.draft), request.logits)
         wanted = set(_spaced(source.count, most))
@@ -405,67 +407,25 @@ def _spaced(number: int, most: int) -> list[int]:
     return sorted(set(np.linspace(0, number - 1, min(most, number)).round().astype(int).tolist()))
 
 
-@dataclass
-class Point:
-    """A rule at a value of its parameter: a list for each number, an entry a position.
-
-    `lossless` is the optimum of the rule's own drafts, and `possible` that under a budget of the total variation that
-    the rule spends at this position; both divergences are in nats.
-    """
-
-    rule: Rule
-    value: str
-    acceptance: list[float] = field(default_factory=list[float])
-    tested: list[float] = field(default_factory=list[float])
-    lossless: list[float] = field(default_factory=list[float])
-    possible: list[float] = field(default_factory=list[float])
-    total_variation: list[float] = field(default_factory=list[float])
-    from_target: list[float] = field(default_factory=list[float])
-    to_target: list[float] = field(default_factory=list[float])
-    largest_ratio: list[float] = field(default_factory=list[float])
-    forbidden: list[float] = field(default_factory=list[float])
-
-    @property
-    def gain(self) -> float:
-        """What it accepts more than the best lossless rule of its drafts, on average over the positions."""
-        return mean(self.acceptance) - mean(self.lossless)
-
-    @property
-    def gap(self) -> float:
-        """What could be accepted more at its distances, position by position, on average."""
-        return mean(self.possible) - mean(self.acceptance)
-
-    @property
-    def spent(self) -> float:
-        """The total variation, on average over the positions."""
-        return mean(self.total_variation)
-
-
-def mean(values: Sequence[float]) -> float:
-    """Return the mean, infinite where one value is, and NaN of none."""
-    return sum(values) / len(values) if values else float("nan")
-
-
 def points_of(
     rule: Rule, laws: Sequence[tuple[Any, Any]], k: int, offsets: Sequence[float] | None = None
 ) -> list[Point]:
     """Measure a rule at each value of its sweep, on pairs of laws [V].
 
-    A rule of logits takes ln Σ exp z of the target's logits from `offsets`, one a pair.
-
-    Raises:
-        ValueError: a rule of logits has no offsets.
+    A rule of logits takes ln Σ exp z of the target's logits from `offsets`, one a pair; without them it is an error.
     """
     drafts = rule.drafts(k)
-    points = [Point(rule, value) for value in rule.swept]
     if rule.of_logits and offsets is None:
         raise ValueError(f"{rule.name} is a rule of logits: laws do not say what it needs; give files with --logits")
     known: Sequence[float | None] = offsets if rule.of_logits and offsets is not None else [None] * len(laws)
-    for (target, draft), offset in zip(laws, known, strict=True):
-        best = lossless(rule, target, draft, drafts)
-        for point in points:
-            options = rule.options(point.value) if offset is None else rule.options(point.value, offset)
-            _add(point, (target, draft, drafts, options), best)
+    best = [lossless(rule, *pair, drafts) for pair in laws]
+    points: list[Point] = []
+    for value in rule.swept:
+        rows: list[tuple[float, ...]] = []
+        for pair, offset, most in zip(laws, known, best, strict=True):
+            options = rule.options(value) if offset is None else rule.options(value, offset)
+            rows.append(_measured(rule, (*pair, drafts, options), most))
+        points.append(Point(rule, value, *map(list, zip(*rows, strict=True))))
     return points
 
 
@@ -475,36 +435,26 @@ def lossless(rule: Rule, target: Any, draft: Any, k: int) -> float:
     Of tokens that the drafter chooses it is their target mass.
     """
     if rule.chosen:
-        chosen = list(rule.draw(_NO_COIN, draft, k))
+        no_coin: Any = None  # a drafter that chooses its tokens asks for none
+        chosen = list(rule.draw(no_coin, draft, k))
         return float(np.asarray(target)[chosen].sum())
     return float(optimal.acceptance(target, draft, k))
 
 
-_NO_COIN: Any = None
-"""A drafter that chooses its tokens asks for no coin."""
-
-
-def _add(point: Point, case: tuple[Any, Any, int, Any], best: float) -> None:
-    rule = point.rule
+def _measured(rule: Rule, case: tuple[Any, Any, int, Any], best: float) -> tuple[float, ...]:
+    """Return what a `Point` holds of one position: laws [V], the number of drafts, and the rule's options."""
     law = np.asarray(rule.law(*case))
     far = distances(law / law.sum(), case[0])
     spent = float(far.total_variation)
-    point.acceptance.append(float(rule.acceptance(*case)))
-    point.tested.append(float((rule.test_acceptance or rule.acceptance)(*case)))
-    point.lossless.append(best)
-    point.possible.append(min(1.0, best + spent))
-    point.total_variation.append(spent)
-    point.from_target.append(float(far.from_target) if far.from_target.high < inf else inf)
-    point.to_target.append(float(far.to_target) if far.to_target.high < inf else inf)
-    point.largest_ratio.append(float(far.largest_ratio))
-    point.forbidden.append(float(far.forbidden))
+    tested = float((rule.test_acceptance or rule.acceptance)(*case))
+    both = (float(one) if one.high < inf else inf for one in (far.from_target, far.to_target))
+    ratio, forbidden = float(far.largest_ratio), float(far.forbidden)
+    return float(rule.acceptance(*case)), tested, best, min(1.0, best + spent), spent, *both, ratio, forbidden
 
 
 TARGET = {(): (1, 4, 3), (0,): (5, 1, 2), (1,): (1, 5, 2), (2,): (3, 3, 2)}
 DRAFT = {(): (3, 2, 3), (0,): (4, 2, 2), (1,): (2, 4, 2), (2,): (4, 2, 2)}
 """Parts of 8: three tokens, each law given the token before."""
-
-LENGTH = 4
 
 COLUMNS = (
     Column("rule"),
@@ -523,36 +473,28 @@ def growth_table(rules: Sequence[Rule]) -> tuple[Table, ...]:
     rows: list[Row] = []
     for rule in rules:
         value = rule.swept[len(rule.swept) // 2]
-        found = blocks.growth((_model(TARGET), _model(DRAFT)), LENGTH, rule, rule.options(value))
+        found = blocks.growth((_model(TARGET), _model(DRAFT)), 4, rule, rule.options(value))
         last = found[-1]
         apart = [float(found[length - 1].total_variation) for length in (1, 2, 4)]
-        divergence = float(last.divergence)
-        nats = divergence if divergence < float("inf") else None
+        nats = divergence if (divergence := float(last.divergence)) < inf else None
         rows.append(Row((rule.name, value, *apart, float(last.coupled), float(last.uniform), nats)))
     if len(rows) > 1:
-        rows += [
-            _of_blocks("FLy, blocks of two drafts", "1/2", fly.generate),
-            _of_blocks("MTAD, the same", "1/2", joint),
-        ]
+        rows += [_of_blocks("FLy, blocks of two drafts", fly.generate), _of_blocks("MTAD, the same", joint)]
     title = "Texts of a small example, exactly: total variation of one, two and four tokens, and bounds of four"
     return (Table("texts", title, COLUMNS, tuple(rows)),) if rows else ()
 
 
-def _of_blocks(name: str, value: str, generate: Callable[..., Any]) -> Row:
+def _of_blocks(name: str, generate: Callable[..., Any]) -> Row:
     """A rule that decides on several positions of a block together: no single position bounds it."""
     models = _model(TARGET), _model(DRAFT)
     apart: list[float] = []
     for length in (1, 2, 4):
-        emitted = emitted_law(lambda coin, prefix: generate(coin, models, prefix, 2, value), models[0], length, length)
+        emitted = emitted_law(lambda coin, prefix: generate(coin, models, prefix, 2, "1/2"), models[0], length, length)
         wanted = target_law(models[0], length)
         apart.append(float(sum(max(Fraction(0), mass - wanted.get(text, 0)) for text, mass in emitted.items())))
-    return Row((name, value, *apart, None, None, None))
+    return Row((name, "1/2", *apart, None, None, None))
 
 
 def _model(parts: dict[tuple[int, ...], tuple[int, ...]]) -> Any:
     laws = {last: exact([Fraction(part, 8) for part in row]) for last, row in parts.items()}
-
-    def model(prefix: tuple[int, ...]) -> Any:
-        return laws[tuple(prefix[-1:])]
-
-    return model
+    return lambda prefix: laws[tuple(prefix[-1:])]  # pyright: ignore[reportUnknownLambdaType]

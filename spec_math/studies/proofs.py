@@ -1,15 +1,14 @@
-"""What `spec-math prove` asks: which theorems, proved side by side, as a result."""
+"""Proofs for all distributions: theorems proved side by side, and what was found of each verifier, as a result."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 from itertools import islice
 from time import perf_counter, process_time
-from typing import Any
 
 import numpy as np
 
@@ -17,7 +16,7 @@ from spec_math.arrays import count
 from spec_math.audit.exploration.entropy import entropy_noted
 from spec_math.audit.exploration.still import Still
 from spec_math.audit.exploration.tape import Tape
-from spec_math.result import Column, Curve, Mark, Panel, Picture, Result, Row, Table, listed, sentences
+from spec_math.result import Cell, Column, Curve, Mark, Panel, Picture, Result, Row, Table, listed, sentences
 from spec_math.studies.arguments import Progress, parsed_ks
 from spec_math.studies.positions.verdicts import load_scheme
 from spec_math.studies.workers import side_by_side
@@ -51,18 +50,26 @@ class Wanted:
 
 @dataclass(frozen=True)
 class Job:
-    """A theorem as another process can find it: its place in THEOREMS, or a scheme's with its sizes."""
+    """A theorem as another process can find it: its place in THEOREMS, or a verifier, module:name, with its sizes.
+
+    A verifier without a number of drafts is proved for 1, then for 2 and 3. `limit` is in seconds a proof.
+    """
 
     place: int = -1
     scheme: str = ""
     tokens: int = 0
-    drafts: int = 0
+    drafts: int | None = None
     limit: float | None = None
     seed: int = SEED
 
-    def theorem(self) -> Theorem:
-        """Return the theorem."""
-        return lossless(load_scheme(self.scheme), self.tokens, self.drafts) if self.scheme else THEOREMS[self.place]
+
+@dataclass
+class Found:
+    """The proofs of a job, or of a verifier, by (drafts, tokens), and why others were not tried."""
+
+    name: str
+    proofs: dict[tuple[int, int], Proof] = field(default_factory=dict[tuple[int, int], Proof])
+    not_tried: dict[tuple[int, int], str] = field(default_factory=dict[tuple[int, int], str])
 
 
 def study(wanted: Wanted, progress: Progress) -> Result:
@@ -82,15 +89,23 @@ def study(wanted: Wanted, progress: Progress) -> Result:
     if wanted.limit is not None and not wanted.limit > 0:
         raise ValueError(f"--limit takes seconds of processor time, more than 0; got {wanted.limit:g}")
     jobs = _jobs(wanted)
+    # The long ones first, so that the last process does not start one when all others are done.
+    ordered = sorted(jobs, key=lambda job: (-THEOREMS[job.place].seconds if not job.scheme else 0.0, -job.tokens))
+    at_once, step = min(at_once, len(ordered)), progress("proving", len(ordered))
+    arriving = ((job, proved(job)) for job in ordered) if at_once <= 1 else side_by_side(proved, ordered, at_once)
+    arrived: dict[Job, Found] = {}
+    with closing(arriving):
+        for job, found in arriving:
+            arrived[job] = found
+            step(1)
     findings: list[Found] = []
-    if wanted.scheme and wanted.drafts is None:
-        findings = _numbers_in_turn(wanted, at_once, progress)
-        proofs = [proof for found in findings for proof in found.proofs.values()]
-    else:
-        # The long ones first, so that the last process does not start one when all others are done.
-        ordered = sorted(jobs, key=lambda job: -job.theorem().seconds)
-        arrived = dict(_arriving(_prove, ordered, at_once, progress))
-        proofs = [arrived[job] for job in jobs]
+    for scheme in wanted.scheme if wanted.drafts is None else ():
+        whole = Found(scheme)
+        for part in (arrived[job] for job in jobs if job.scheme == scheme):
+            whole.proofs |= part.proofs
+            whole.not_tried |= part.not_tried
+        findings.append(whole)
+    proofs = [proof for job in jobs for proof in arrived[job].proofs.values()]
     return result_of(proofs, findings, summary(proofs, perf_counter() - started, wanted.seed))
 
 
@@ -104,7 +119,7 @@ def listing(wanted: Wanted) -> Result:
 
 def _jobs(wanted: Wanted) -> list[Job]:
     tokens = parsed_ks(wanted.tokens, "--tokens", "2,3")
-    drafts = (1,) if wanted.drafts is None else parsed_ks(wanted.drafts)
+    drafts: tuple[int | None, ...] = (None,) if wanted.drafts is None else parsed_ks(wanted.drafts)
     more = wanted.limit, wanted.seed
     if not wanted.scheme:
         picked = chosen(wanted.words, wanted.quick)
@@ -116,32 +131,34 @@ def _jobs(wanted: Wanted) -> list[Job]:
     return [Job(-1, s, n, k, *more) for s in wanted.scheme for n in tokens for k in drafts]
 
 
-def _numbers_in_turn(wanted: Wanted, at_once: int, progress: Progress) -> list[Found]:
-    """Prove each verifier for 1 draft, then for 2 and 3, on each number of tokens apart."""
-    limit = LIMIT if wanted.limit is None else wanted.limit
-    tokens = parsed_ks(wanted.tokens, "--tokens", "2,3")
-    cases = [Case(scheme, n, limit, wanted.seed) for scheme in wanted.scheme for n in tokens]
-    # The large ones first, as they take longest.
-    arrived = dict(_arriving(in_turn, cases[::-1], at_once, progress))
-    return [together([arrived[case] for case in cases if case.scheme == scheme]) for scheme in wanted.scheme]
+def proved(job: Job) -> Found:
+    """Prove a theorem, or a verifier for its number of drafts; else for 1, 2 and 3.
 
-
-def _arriving(
-    work: Callable[[Any], Any], items: Sequence[Any], at_once: int, progress: Progress
-) -> Iterator[tuple[Any, Any]]:
-    """Do the work, here where there is one item or one process, and yield each item with its result."""
-    step = progress("proving", len(items))
-    at_once = min(at_once, len(items))
-    done = ((item, work(item)) for item in items) if at_once <= 1 else side_by_side(work, items, at_once)
-    with closing(done):
-        for item, result in done:
-            step(1)
-            yield item, result
-
-
-def _prove(job: Job) -> Proof:
-    own = prove_watched if job.scheme else prove
-    return own(job.theorem(), limit=job.limit, seed=job.seed)
+    It goes on as far as the verifier is not refuted and the time allows it. A scheme that drafts a fixed number is
+    proved for that number.
+    """
+    if not job.scheme:
+        theorem = THEOREMS[job.place]
+        return Found(theorem.name, {(0, 0): prove(theorem, limit=job.limit, seed=job.seed)})
+    scheme, found, why = load_scheme(job.scheme), Found(job.scheme), ""
+    if job.drafts is not None:
+        numbers, limit = (job.drafts,), job.limit
+    else:
+        numbers = NUMBERS if scheme.drafts is None else (scheme.drafts,)
+        limit = LIMIT if job.limit is None else job.limit
+    for drafts in numbers:
+        if why:
+            found.not_tried[drafts, job.tokens] = why
+            continue
+        begun = process_time()
+        proof = prove_watched(lossless(scheme, job.tokens, drafts), limit=limit, seed=job.seed)
+        found.proofs[drafts, job.tokens] = proof
+        spent = process_time() - begun
+        if proof.verdict == "refuted":
+            why = f"refuted for {drafts}"
+        elif limit is not None and not not_taken(proof) and spent * ROOM > limit:
+            why = f"{drafts} took {spent:.0f} s"
+    return found
 
 
 def code_of(proofs: Sequence[Proof]) -> int:
@@ -181,56 +198,6 @@ ROOM = 8
 """How many times longer a proof for one draft more is expected to take at least: else it is not tried."""
 
 
-@dataclass(frozen=True)
-class Case:
-    """A verifier, module:name, on a number of tokens; `limit` is in seconds of processor time a proof."""
-
-    scheme: str
-    tokens: int
-    limit: float
-    seed: int = SEED
-
-
-@dataclass
-class Found:
-    """The proofs of a verifier by (drafts, tokens), and why others were not tried."""
-
-    name: str
-    proofs: dict[tuple[int, int], Proof] = field(default_factory=dict[tuple[int, int], Proof])
-    not_tried: dict[tuple[int, int], str] = field(default_factory=dict[tuple[int, int], str])
-
-
-def in_turn(case: Case) -> Found:
-    """Prove a verifier for 1 draft, then for 2 and 3: as far as it is not refuted, and the time allows it.
-
-    A scheme that drafts a fixed number is proved for that number.
-    """
-    scheme = load_scheme(case.scheme)
-    found = Found(case.scheme)
-    why = ""
-    for drafts in NUMBERS if scheme.drafts is None else (scheme.drafts,):
-        if why:
-            found.not_tried[drafts, case.tokens] = why
-            continue
-        begun = process_time()
-        proof = prove_watched(lossless(scheme, case.tokens, drafts), limit=case.limit, seed=case.seed)
-        found.proofs[drafts, case.tokens] = proof
-        if proof.verdict == "refuted":
-            why = f"refuted for {drafts}"
-        elif not not_taken(proof) and (spent := process_time() - begun) * ROOM > case.limit:
-            why = f"{drafts} took {spent:.0f} s"
-    return found
-
-
-def together(parts: Sequence[Found]) -> Found:
-    """Put what was found of one verifier together."""
-    whole = Found(parts[0].name)
-    for part in parts:
-        whole.proofs |= part.proofs
-        whole.not_tried |= part.not_tried
-    return whole
-
-
 def finding(found: Found) -> str:
     """Say in a sentence for how many drafts a verifier is proved, and what was left."""
     parts: dict[tuple[str, str], dict[int, list[int]]] = {}
@@ -260,6 +227,7 @@ def not_taken(proof: Proof) -> bool:
 
 
 _PROVED, _REFUTED, _OPEN, _NOT_JUDGED, _NOT_TRIED = "proved", "refuted", "left open", "not judged", "not tried"
+_PATHS = r" for the drafts \([^)]*\)|; got \d+| \(and each of the [\d,]+ paths raises\)"
 _STATES = (_PROVED, _REFUTED, _OPEN, _NOT_JUDGED, _NOT_TRIED)
 
 
@@ -271,11 +239,7 @@ def _said(proof: Proof) -> tuple[str, str]:
         return _REFUTED, ""
     why = " ".join(proof.reason.split())
     # The exception names drafts and counts its paths: what is left of it is the same for all numbers of tokens.
-    return (_NOT_JUDGED, _without_paths(why)) if not_taken(proof) else (_OPEN, why)
-
-
-def _without_paths(why: str) -> str:
-    return re.sub(r" for the drafts \([^)]*\)|; got \d+| \(and each of the [\d,]+ paths raises\)", "", why)
+    return (_NOT_JUDGED, re.sub(_PATHS, "", why)) if not_taken(proof) else (_OPEN, why)
 
 
 def _sizes(sizes: dict[int, list[int]], noun: tuple[str, str], known: tuple[int, ...] | None) -> str:
@@ -289,19 +253,20 @@ def _sizes(sizes: dict[int, list[int]], noun: tuple[str, str], known: tuple[int,
     )
 
 
-COLUMNS = (
-    Column("theorem"),
-    Column("scope"),
-    Column("regions", "count"),
-    Column("impossible", "count"),
-    Column("tried", "count", "laws"),
-    Column("verdict"),
-    Column("seconds", "number", "s", digits=1),
-    Column("outside", "count", shown=False),
-    Column("counterexample", shown=False),
-    Column("reason", shown=False),
-    Column("undecided", shown=False),
+FIELDS: tuple[tuple[Column, Callable[[Proof], Cell]], ...] = (
+    (Column("theorem"), lambda proof: proof.name),
+    (Column("scope"), lambda proof: proof.scope),
+    (Column("regions", "count"), lambda proof: proof.regions),
+    (Column("impossible", "count"), lambda proof: proof.discarded),
+    (Column("tried", "count", "laws"), lambda proof: proof.tried),
+    (Column("verdict"), lambda proof: proof.verdict),
+    (Column("seconds", "number", "s", digits=1), lambda proof: round(proof.seconds, 3)),
+    (Column("outside", "count", shown=False), lambda proof: proof.outside),
+    (Column("counterexample", shown=False), lambda proof: str(proof.counterexample or "")),
+    (Column("reason", shown=False), lambda proof: proof.reason),
+    (Column("undecided", shown=False), lambda proof: "" if proof.undecided is None else proof.undecided.value),
 )
+"""The columns of the table of proofs, each with its cell."""
 
 LAW_COLUMNS = (
     Column("theorem", shown=False),
@@ -320,11 +285,13 @@ def result_of(proofs: Sequence[Proof], findings: Sequence[Found], said: str) -> 
     codes = [exit_code(found) for found in findings] or [code_of(proofs)]
     told = list(map(finding, findings))
     notes = failures(failed) + ([said] if told else [])
+    columns = tuple(column for column, _ in FIELDS)
+    rows = tuple(Row(tuple(cell(proof) for _, cell in FIELDS), _MARKS[proof.verdict]) for proof in proofs)
     return Result(
         "proofs",
         "Proved for all distributions, with ties and zeros",
         "\n".join(told) or said,
-        (Table("proofs", "What is proved, on how many regions", COLUMNS, tuple(map(_row, proofs))), *_laws(proofs)),
+        (Table("proofs", "What is proved, on how many regions", columns, rows), *_laws(proofs)),
         (picture(proofs),),
         sentences(notes),
         exit_code=1 if 1 in codes else max(codes),
@@ -373,20 +340,3 @@ def _laws(proofs: Sequence[Proof]) -> list[Table]:
         for cell in (enumerate(value.tolist()) if isinstance(value, np.ndarray) else [(None, value)])
     ]
     return [Table("counterexamples", "The laws of the counterexamples", LAW_COLUMNS, tuple(rows))] if rows else []
-
-
-def _row(proof: Proof) -> Row:
-    cells = (
-        proof.name,
-        proof.scope,
-        proof.regions,
-        proof.discarded,
-        proof.tried,
-        proof.verdict,
-        round(proof.seconds, 3),
-        proof.outside,
-        str(proof.counterexample or ""),
-        proof.reason,
-        "" if proof.undecided is None else proof.undecided.value,
-    )
-    return Row(cells, _MARKS[proof.verdict])

@@ -30,7 +30,7 @@ from spec_math.studies.positions.verdicts import Verdicts
 from spec_math.token_level import SCHEMES
 from spec_math.token_level.optimal import INDEPENDENT, WITHOUT_REPLACEMENT
 from spec_math.token_level.optimum import prefix_law
-from spec_math.token_level.streamed import Chunk, rounding, sums_of
+from spec_math.token_level.streamed import Chunk, rounding
 
 SAMPLED_MASSES = 2**17
 """How many masses of a side the costly columns look at: that many / V positions, evenly spaced, at least 4."""
@@ -254,9 +254,13 @@ class Facts:
             largest = targets.max(axis=1)
             logs = np.maximum(targets, 5e-324)
             np.log(logs, out=logs)
-        sums = np.array([_sum_and_product(*rows) for rows in zip(targets, logs, strict=True)])
-        self.largest.add(largest / sums[:, 0])
-        self.entropy.add(np.log(sums[:, 0]) - sums[:, 1] / sums[:, 0])
+        sums = targets.sum(axis=1)
+        with np.errstate(invalid="ignore"):
+            products = np.einsum("ij,ij->i", targets, logs)
+        if np.isnan(products).any():  # 0 · −inf: whatever finite number a mass of 0 is multiplied with, it adds nothing
+            products = np.einsum("ij,ij->i", targets, np.maximum(logs, -1e300))
+        self.largest.add(largest / sums)
+        self.entropy.add(np.log(sums) - products / sums)
         self.overlap.add(overlaps)
 
     def __str__(self) -> str:
@@ -483,12 +487,3 @@ def _harder(known: Hardest | None, batch: Batch, optimum: FLOAT) -> Hardest:
 
 def _law(masses: FLOAT) -> FLOAT:
     return masses / masses.sum()
-
-
-def _sum_and_product(masses: FLOAT, logs: FLOAT) -> tuple[float, float]:
-    """Return Σ m and Σ m log m; a mass of 0, whose logarithm is −inf, adds nothing."""
-    total, _, product = sums_of(masses, logs)
-    if product != product:
-        # Whatever finite number a mass of 0 is multiplied with.
-        total, _, product = sums_of(masses, np.maximum(logs, -1e300))
-    return total, product
