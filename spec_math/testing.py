@@ -132,6 +132,8 @@ def assert_lossless_block(
         verdict = asked_in_float64(verdict, finer, wide[0], horizon, rounds, start)
         where = f"models {place} of {len(given)}, lookahead {lookahead}, {counted(rounds, 'round')}"
         where += f", after the prefix {start}" if start else ""
+        end = getattr(target, "end", None)
+        where += f" (token {end} ends the text: `target_model.end`)" if end is not None else ""
         _raise_unless_lossless(verdict, where)
 
 
@@ -144,10 +146,10 @@ def _standard_cases() -> list[tuple[Any, Any, tuple[tuple[int, ...], ...]]]:
     five = [(exact(target), exact(draft)) for target, draft in _FIVE]
     return [
         *cases,
-        (*(_ByLastToken([row[side] for row in rows]) for side in (0, 1)), ((), _LONG)),
-        (*(_ByLastToken([row[side] for row in five]) for side in (0, 1)), ((), _LONG[:7])),
-        (*(_ByLastToken([row[side] for row in rows[:2]], end=1) for side in (0, 1)), ((), (0,) * 13)),
-        (*(_ByLastToken([row[side] for row in five], end=4) for side in (0, 1)), ((), (1, 0))),
+        (*_by_last_token(rows), ((), _LONG)),
+        (*_by_last_token(five), ((), _LONG[:7])),
+        (*_by_last_token(rows[:2], end=1), ((), (0,) * 13)),
+        (*_by_last_token(five, end=4), ((), (1, 0))),
     ]
 
 
@@ -159,6 +161,10 @@ class _ByLastToken:
 
     def __call__(self, prefix: tuple[int, ...]) -> Array:
         return self._rows[(prefix[-1] + 1 if prefix else 0) % len(self._rows)]
+
+
+def _by_last_token(rows: Sequence[Any], end: int | None = None) -> tuple[_ByLastToken, _ByLastToken]:
+    return _ByLastToken([row[0] for row in rows], end), _ByLastToken([row[1] for row in rows], end)
 
 
 _LONG = (1, 0, 2, 3, 0, 1, 1, 3, 2, 0, 0, 1, 2)

@@ -141,7 +141,7 @@ def unreachable(target_vocabulary: Vocabulary, draft_vocabulary: Vocabulary) -> 
 def first_tokens(target: Trie, draft: Trie, masses: Array, depth: int | None) -> tuple[Array, Any]:
     """Return the masses of the first target tokens, those of no token last, and the expected number of draws.
 
-    masses: the drafter's law, by draft token; depth: the lookahead, None until the first token is determined.
+    masses: the drafter's distribution [draft tokens]; depth: the lookahead, None until the first token is determined.
     Sums and products of non-negative masses alone: in floats the relative error is at most the number of operations
     that a mass passes through, times 2^-53.
 
@@ -194,7 +194,7 @@ def reached(target: Trie, draft: Trie) -> Any:
 
 
 def most_tokens(target: Trie, draft: Trie) -> Integers:
-    """Return for each node of the target trie the most draft tokens that spell it, or −1.
+    """Return for each node of the target trie [N] the most draft tokens that spell it, or −1.
 
     >>> from spec_math.language.trie import build
     >>> most_tokens(build([b"aab"]), build([b"a", b"aa"])).tolist()

@@ -25,6 +25,7 @@ from spec_math.token_level import one_hot
 
 __all__ = [
     "WINDOW",
+    "RetokenisedLaw",
     "align",
     "bias",
     "conditional",
@@ -34,6 +35,7 @@ __all__ = [
     "mapped",
     "proposal",
     "run",
+    "run_conditional",
 ]
 
 WINDOW = 8
