@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.table import Row, show
-from spec_math.block_level.array_form import verify_block, verify_chain
-from spec_math.block_level.monte_carlo import Setting, drafted_after_every_prefix, of_every_prefix
+from spec_math.block_level.batch.array_form import verify_block, verify_chain
+from spec_math.block_level.lengths.monte_carlo import Setting, drafted_after_every_prefix, of_every_prefix
 from spec_math.studies.blocks.models import embedded
 from spec_math.studies.positions import stream
 

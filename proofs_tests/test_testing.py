@@ -14,7 +14,7 @@ from spec_math import SCHEMES, overlap
 from spec_math.arrays import exact, is_exact
 from spec_math.block_level import block, chain
 from spec_math.block_level.methods import METHODS
-from spec_math.studies.blocks.standard_models import models as standard_models
+from spec_math.studies.blocks.own_methods import standard_models
 from spec_math.testing import (
     DifferentLawError,
     DifferentTokensError,

@@ -26,8 +26,7 @@ from spec_math.result import counted
 from spec_math.scheme import Scheme
 from spec_math.sequential.bank import in_words
 from spec_math.sequential.evidence import level
-from spec_math.studies.blocks.standard_models import PREFIXES
-from spec_math.studies.blocks.standard_models import models as standard_models
+from spec_math.studies.blocks.own_methods import PREFIXES, standard_models
 from spec_math.studies.positions.verdicts import pairs as standard_pairs
 from spec_math.verdict import Lossless, Lossy, Verdict, check_lossless, drafts_in_words
 

@@ -7,8 +7,8 @@ import pytest
 
 from spec_math import exact
 from spec_math.block_level import block, chain
-from spec_math.block_level.emitted import emitted_law, target_law
 from spec_math.block_level.length import expected
+from spec_math.block_level.lossless import emitted_law, target_law
 from spec_math.lossy import RULES, blocks, fly, joint_threshold
 from spec_math.lossy.rule import Rule
 from spec_math.papers import budgets

@@ -20,7 +20,7 @@ from spec_math.studies.audits.study import AuditRequest
 from spec_math.studies.audits.study import study as audit
 from spec_math.studies.blocks.comparison import BlockRequest, compare_blocks
 from spec_math.studies.blocks.models import BlockModels
-from spec_math.studies.blocks.table import result_of
+from spec_math.studies.blocks.study import result_of
 from spec_math.studies.positions.study import CompareRequest, study
 from spec_math.symbolic import prove
 from spec_math.symbolic.every_law import theorems
@@ -52,7 +52,7 @@ RECORD = Scheme("toy", draw, verify, acceptance, emit=emit, drafts=1, optimum=op
 
 METHOD = """
 from spec_math.block_level import chain, given_drafts
-from spec_math.block_level.method import CHAINS, Method
+from spec_math.block_level.methods import CHAINS, Method
 from spec_math.block_level.methods import TOKEN_BY_TOKEN
 
 

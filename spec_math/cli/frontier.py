@@ -71,7 +71,7 @@ def record(  # noqa: PLR0913 - typer takes an argument an option
 
       spec-math record laws --costs draft=0.1 --out frontier
     """
-    from spec_math.studies.frontier import recording
+    from spec_math.studies.frontier import study as recording
     from spec_math.studies.frontier.study import FrontierRequest
 
     asked = FrontierRequest(budgets=nodes, temperatures=temperature, costs=costs, samples=samples, seed=seed)
@@ -81,13 +81,13 @@ def record(  # noqa: PLR0913 - typer takes an argument an option
         if any(given) and not all(given):
             raise ValueError("--target, --draft and --text come together; none of them compares what was recorded")
         live = None if target is None or draft is None or text is None else _live(target, draft, text, samples, keep)
-        return recording.study(folder, live, asked, progress)
+        return recording.recorded(folder, live, asked, progress)
 
     study(work, out)
 
 
 def _live(target: str, draft: str, text: Path, samples: int, keep: int) -> Any:
-    from spec_math.studies.frontier.recording import Header, LivePair
+    from spec_math.studies.frontier.study import Header, LivePair
     from torch_bridge import causal_model
 
     models = [causal_model.load(name) for name in (target, draft)]

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 from spec_math.array_coin import ArrayCoin
 from spec_math.arrays import Array, array_namespace, is_exact, zeros_like
-from spec_math.block_level.array_tree import ArrayTree, Rows, Walked
-from spec_math.block_level.array_tree import places as numbers
+from spec_math.block_level.batch.array_tree import ArrayTree, Rows, Walked
+from spec_math.block_level.batch.array_tree import places as numbers
 from spec_math.block_level.tree_rules import DecideTree
 from spec_math.chance import Coin
 from spec_math.language.model import Model
@@ -175,7 +175,7 @@ def decide_merged_tree(
     The coins are those of the rule; one more says which token follows where it is one that the draft lacks.
 
     >>> from spec_math.arrays import exact
-    >>> from spec_math.block_level.array_tree import GivenRows
+    >>> from spec_math.block_level.batch.array_tree import GivenRows
     >>> from spec_math.block_level.tree_rules import TOKEN_BY_TOKEN
     >>> import numpy as np
     >>> laws = GivenRows(exact([[["1/4", "3/4", 0], [0, 0, 1]]]), exact([[["1/2", "1/2"], [1, 0]]]))
@@ -217,7 +217,7 @@ def placed_tree(tree: ArrayTree, places: Array) -> ArrayTree:
 class MergedRows:
     """The rows of a batch of trees with the target's tokens that the draft lacks as one: targets and drafts [B, D + 1].
 
-    >>> from spec_math.block_level.array_tree import GivenRows
+    >>> from spec_math.block_level.batch.array_tree import GivenRows
     >>> import numpy as np
     >>> rows = GivenRows(np.array([[[0.25, 0.25, 0.5]]]), np.array([[[1.0]]]))
     >>> MergedRows(rows, np.array([2]), lambda masses: masses.sum(-1)).target(np.array([0])).tolist()

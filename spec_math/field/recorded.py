@@ -91,7 +91,20 @@ def write(recorded: Mapping[str, Found], place: Path = RECORDED) -> None:
     _ = write_whole(place, json.dumps(dict(sorted(recorded.items())), indent=1, ensure_ascii=False) + "\n")
 
 
-__all__ = ["RECORDED", "ArchiveError", "WorkerError", "read", "record", "source_of", "with_newest", "write"]
+__all__ = [
+    "RECORDED",
+    "ArchiveError",
+    "WorkerError",
+    "check",
+    "kept_under",
+    "newest",
+    "read",
+    "record",
+    "source_of",
+    "unpacked",
+    "with_newest",
+    "write",
+]
 
 
 class ArchiveError(RuntimeError):

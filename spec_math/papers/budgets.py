@@ -21,7 +21,7 @@ import numpy as np
 
 from spec_math.arrays import Array, as_law, count, is_exact
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.emitted import continued, target_law
+from spec_math.block_level.lossless import continued, target_law
 from spec_math.language.model import Model
 from spec_math.lossy import frontier
 from spec_math.lossy.options import at_least, share

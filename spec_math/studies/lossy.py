@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import count, exact
-from spec_math.block_level.emitted import emitted_law, target_law
+from spec_math.block_level.lossless import emitted_law, target_law
 from spec_math.files.law_files import LawFile, open_laws
 from spec_math.lossy import OF_LOGITS, RULES, Rule, blocks, fly
 from spec_math.lossy.distances import distances

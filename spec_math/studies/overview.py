@@ -13,8 +13,8 @@ from spec_math.studies.arguments import Progress, no_progress
 from spec_math.studies.blocks.comparison import BlockRequest, compare_blocks
 from spec_math.studies.blocks.models import embedded
 from spec_math.studies.blocks.study import Blocks
+from spec_math.studies.blocks.study import result_of as of_blocks
 from spec_math.studies.blocks.study import study as of_models
-from spec_math.studies.blocks.table import result_of as of_blocks
 from spec_math.studies.frontier.comparison import LEAST
 from spec_math.studies.frontier.study import FrontierRequest
 from spec_math.studies.frontier.study import study as of_frontier

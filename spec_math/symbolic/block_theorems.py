@@ -7,22 +7,14 @@ from itertools import product
 from typing import Any
 
 from spec_math.arrays import Array
-from spec_math.block_level import (
-    hierarchical,
-    jacobi,
-    length,
-    planned_tree,
-    stochastic_beam,
-    target_only,
-    tree_monte_carlo,
-    univer,
-)
+from spec_math.block_level import length, planned_tree, stochastic_beam, target_only, univer
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.lossless import check_lossless_block
 from spec_math.block_level.tree import Node
 from spec_math.chance import Coin
 from spec_math.language import TokenizedModel, Vocabulary
 from spec_math.language.model import Model
+from spec_math.papers import hierarchical, jacobi, tree_monte_carlo
 from spec_math.scheme import Tokens
 from spec_math.symbolic.theorem import Fails, Holds, Theorem, equal
 from spec_math.verdict import Verdict

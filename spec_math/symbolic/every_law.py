@@ -9,8 +9,7 @@ from functools import partial
 from typing import Any
 
 from spec_math import string_level
-from spec_math.block_level.method import Method, paths
-from spec_math.block_level.methods import METHODS
+from spec_math.block_level.methods import METHODS, Method, paths
 from spec_math.chance import Coin
 from spec_math.language.model import Model
 from spec_math.scheme import Proven, Scheme, Tokens

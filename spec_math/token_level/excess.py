@@ -194,8 +194,10 @@ def none_of(chance: Any, k: Any) -> Any:
     if exactly or (isinstance(k, int) and k <= STEPWISE):
         return (1 - chance) ** k
     xp = array_namespace(chance) if hasattr(chance, "dtype") else np
-    with np.errstate(divide="ignore"):  # a chance of 1: log 0 is −∞, and nothing is left
-        # A sum of masses may round to a little above 1, of which there is no logarithm.
+    # A sum of masses may round to a little above 1, of which there is no logarithm; log 0 is −∞, and nothing is left.
+    if xp.__name__.endswith("torch"):
+        return xp.exp(k * xp.log1p(-xp.minimum(chance, chance * 0 + 1)))
+    with np.errstate(divide="ignore"):
         return xp.exp(k * xp.log1p(-xp.minimum(chance, chance * 0 + 1)))
 
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import is_exact
-from spec_math.block_level.drafted_chains import GatheredLaws
+from spec_math.block_level.lengths.monte_carlo import GatheredLaws
 from spec_math.language import NGram, Table, standard_library
 from spec_math.language.context_tree import windows
 from spec_math.language.model import Model

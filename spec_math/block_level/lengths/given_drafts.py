@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.selected_chain import SelectionWithMasses
+from spec_math.block_level.selected_chain import SelectionWithMasses, classes_of
 from spec_math.chance import Coin
 from spec_math.chance import law as law_of
 from spec_math.scheme import Emission, Tokens
@@ -124,14 +124,14 @@ class Nodes:
 
     def recursive(self, path: Tokens, drafts: Tokens) -> dict[int, Any]:
         """Recursive rejection, on classes of tokens of equal ratios t/d: what is left of them has equal ratios too."""
-        place_of, laws = self.laws.joined(path).place, self._classes_at(path)
+        place_of, laws = self.laws.kept(classes_of, path).place, self._classes_at(path)
         places = tuple(int(place_of[token]) for token in drafts)
         return _in_turn(_asked(lambda coin: recursive.emit(coin, places, *laws)), drafts)
 
     def _classes_at(self, path: Tokens) -> tuple[Any, Any]:
         """Return the target and the draft of classes of tokens of equal ratios; what is never drafted is one more."""
         if path not in self._classes:
-            order = self.laws.joined(path).order
+            order = self.laws.kept(classes_of, path).order
             self._classes[path] = (
                 np.append(order.target, order.target_above[-1:]),
                 np.append(order.draft, order.draft_above[-1:]),
@@ -142,9 +142,9 @@ class Nodes:
         """The optimal plan: one of the hits of the highest pool is put forward, each with the same chance, and kept."""
         known = path, len(drafts)
         if known not in self._plans:
-            order = self.laws.joined(path).order
+            order = self.laws.kept(classes_of, path).order
             self._plans[known] = plan.pooled(order, prefix_law.independent(order, len(drafts)))
-        (pools, kept), place_of = self._plans[known], self.laws.joined(path).place
+        (pools, kept), place_of = self._plans[known], self.laws.kept(classes_of, path).place
         places = [int(place_of[token]) for token in drafts]
         weights, low, _ = nested(pools, max(places))
         hits = [sum(place >= start for place in places) for start in low]

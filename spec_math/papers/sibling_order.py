@@ -5,7 +5,7 @@ Source: our own; the walk is that of `block_level.univer`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -15,24 +15,6 @@ from spec_math.block_level.selected_chain import in_numpy
 from spec_math.distribution import capped_ratio, descending_rank
 from spec_math.scheme import Tokens
 from spec_math.token_level.without_replacement import without
-
-Order = Callable[[Conditionals, Sequence[Tokens], Sequence[Any], Sequence[int]], Sequence[int]]
-"""(laws, the paths to the children, their shares, how many drafts follow each) -> the children's places, first tried
-first. It may look at laws, never at the drafts behind a child."""
-
-
-def as_drafted(
-    laws: Conditionals,  # noqa: ARG001
-    paths: Sequence[Tokens],
-    shares: Sequence[Any],  # noqa: ARG001
-    widths: Sequence[int],  # noqa: ARG001
-) -> Sequence[int]:
-    """Return the children's places as they are: favourites first, the drawn one last.
-
-    >>> as_drafted(Conditionals(lambda _: [1], lambda _: [1], ()), [(0,), (1,)], [0, 0], [1, 1])
-    range(0, 2)
-    """
-    return range(len(paths))
 
 
 def by_what_follows(

@@ -13,8 +13,7 @@ import numpy as np
 from spec_math.array_coin import ArrayCoin
 from spec_math.array_draw import running_sums, wide
 from spec_math.arrays import Array, array_namespace, divide, is_exact, positive_part, zeros_like
-from spec_math.block_level.array_sums import chord
-from spec_math.block_level.array_tree import ArrayTree, Rows, Walked, first_of, path_to
+from spec_math.block_level.batch.array_tree import ArrayTree, Rows, Walked, chord, first_of, path_to
 from spec_math.token_level.batch.drafts import mass_of, ratio, stable_order, times
 from spec_math.token_level.batch.plan import highest, ratios
 
@@ -26,7 +25,7 @@ def decide_block(coin: ArrayCoin, tree: ArrayTree, rows: Rows) -> Walked:
     """Verify the one chain of each tree as a block, as `block.verify` does.
 
     >>> from spec_math.arrays import exact
-    >>> from spec_math.block_level.array_tree import GivenRows
+    >>> from spec_math.block_level.batch.array_tree import GivenRows
     >>> laws = GivenRows(exact([[["1/4", "3/4"], ["1/2", "1/2"]]]), exact([[["1/2", "1/2"], ["1/2", "1/2"]]]))
     >>> tree = ArrayTree(np.array([[0]]), np.array([[-1]]), depth=1, width=1)
     >>> decide_block(ArrayCoin(exact([["3/5", 0]])), tree, laws)
@@ -39,7 +38,7 @@ def decide_multi_path(coin: ArrayCoin, tree: ArrayTree, rows: Rows) -> Walked:
     """Verify the chain of highest rank among i.i.d. chains as a block, as `multi_path` does.
 
     >>> from spec_math.arrays import exact
-    >>> from spec_math.block_level.array_tree import GivenRows
+    >>> from spec_math.block_level.batch.array_tree import GivenRows
     >>> laws = GivenRows(exact([[["1/4", "3/4"], [1, 0], [1, 0]]]), exact([[["1/2", "1/2"], [1, 0], [1, 0]]]))
     >>> tree = ArrayTree(np.array([[0, 1]]), np.array([[-1, -1]]), depth=1, width=2)
     >>> decide_multi_path(ArrayCoin(exact([["3/5", 0]])), tree, laws)
@@ -56,7 +55,7 @@ def verified(selects: Selects, coin: ArrayCoin, tree: ArrayTree, rows: Rows) -> 
     (w t − s)+, or from t at the end.
 
     >>> from spec_math.arrays import exact
-    >>> from spec_math.block_level.array_tree import GivenRows
+    >>> from spec_math.block_level.batch.array_tree import GivenRows
     >>> laws = exact([[["1/4", "3/4"], ["1/2", "1/2"]]])
     >>> tree = ArrayTree(np.array([[0]]), np.array([[-1]]), depth=1, width=1)
     >>> first = lambda tokens, target, draft: (tokens[:, 0], draft)
