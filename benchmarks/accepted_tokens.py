@@ -13,7 +13,7 @@ from time import perf_counter
 from proofs_tests.block_level import methods_on_trees
 from proofs_tests.block_level.models import weighted
 from spec_math.arrays import Array
-from spec_math.block_level import block, chain_priorities, comparison, multi_path, optimum
+from spec_math.block_level import block, chain_priorities, multi_path, optimum
 from spec_math.verdict import Bracket
 
 CHAINS = [(2, 2, 2, 100), (2, 2, 3, 60), (3, 2, 2, 60), (3, 2, 3, 20), (2, 3, 2, 40), (2, 3, 4, 20)]
@@ -88,7 +88,7 @@ def main() -> None:
         ahead = 0
         for seed in range(instances):
             models = weighted(f"target {seed}", size), weighted(f"draft {seed}", size)
-            tokens, verdict = comparison.of_chains(*models, (), lookahead, k)
+            tokens, verdict = methods_on_trees.of_chains(*models, (), lookahead, k)
             if isinstance(verdict, Bracket):
                 raise ValueError(
                     f"no exact optimum for V = {size}, lookahead {lookahead}, k = {k}, seed {seed}: {verdict}"

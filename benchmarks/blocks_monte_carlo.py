@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from benchmarks.table import Row, show
-from spec_math.block_level.array_form import verify_block, verify_chain
-from spec_math.block_level.monte_carlo import Setting, drafted_after_every_prefix, of_every_prefix
-from spec_math.studies import default
+from spec_math.block_level.batch.array_form import verify_block, verify_chain
+from spec_math.block_level.lengths.monte_carlo import Setting, drafted_after_every_prefix, of_every_prefix
 from spec_math.studies.blocks.models import embedded
+from spec_math.studies.positions import stream
 
 LOOKAHEAD = 4
 CHUNK = 16
@@ -46,9 +46,9 @@ class Clock:
 
 def blocks(verify: Callable[..., Any], contexts: Any, rng: Any) -> Clock:
     """Draft, ask both models and verify, one batch for each chunk of contexts [n, 4]."""
-    models = default.models()
+    models = stream.default_models()
     clock = Clock()
-    reach = default.DRAFT_ORDER - 1
+    reach = stream.DRAFT_ORDER - 1
     for begin in range(0, len(contexts), CHUNK):
         known = contexts[begin : begin + CHUNK]
         start = perf_counter()

@@ -14,8 +14,14 @@ from scipy import stats
 
 from benchmarks.table import Row, show
 from spec_math.block_level import block, chain
+from spec_math.block_level.lengths.monte_carlo import (
+    CONFIDENCE,
+    Setting,
+    drafted_after_every_prefix,
+    of_every_prefix,
+    sample,
+)
 from spec_math.block_level.methods import named
-from spec_math.block_level.monte_carlo import CONFIDENCE, Setting, drafted_after_every_prefix, of_every_prefix, sample
 from spec_math.language import NGram, Table
 from spec_math.mean import Mean, of_independent, of_strata
 from spec_math.studies.traces.table import claims

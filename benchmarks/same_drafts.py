@@ -15,14 +15,15 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.block_level import given_drafts, planned_tree
-from spec_math.block_level.drafted_chains import GatheredLaws, extended, with_distinct_roots
-from spec_math.block_level.method import CHAINS, DISTINCT, paths
+from spec_math.block_level import planned_tree
+from spec_math.block_level.lengths import given_drafts
+from spec_math.block_level.lengths.monte_carlo import GatheredLaws, extended, with_distinct_roots
+from spec_math.block_level.methods import CHAINS, DISTINCT, paths
 from spec_math.block_level.planned_tree import Plans
+from spec_math.studies.arguments import no_progress
 from spec_math.studies.frontier import ceilings, regime
 from spec_math.studies.frontier.contenders import KS, chains
 from spec_math.studies.frontier.regime import Regime
-from spec_math.studies.progress import no_progress
 
 LOOKAHEAD = 4
 TEMPERATURES = 1.0, 0.7, 0.4

@@ -26,7 +26,7 @@ from spec_math.audit import (
     sample_size,
     stopping_times,
 )
-from spec_math.block_level.emitted import emitted_law, target_law
+from spec_math.block_level.lossless import emitted_law, target_law
 from spec_math.distribution import total_variation
 from spec_math.sequential.bank import BUGS
 from spec_math.sequential.sample_size import noncentrality

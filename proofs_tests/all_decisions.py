@@ -27,7 +27,7 @@ from proofs_tests.torch_bridge.batches import law_of
 from proofs_tests.torch_bridge.trees_on_logits import tensors
 from spec_math import SCHEMES
 from spec_math.array_coin import ArrayCoin
-from spec_math.block_level import ratio_cells
+from spec_math.block_level.batch import ratio_cells
 from spec_math.block_level.tree_rules import TREE_RULES, TreeRule
 from spec_math.scheme import Scheme
 from torch_bridge import verify_drafts, verify_tree

@@ -36,7 +36,7 @@ def pytest_runtest_setup() -> None:
 @pytest.fixture
 def coarse_grid(monkeypatch: pytest.MonkeyPatch) -> None:
     """Ratios are rounded to 0, 1/2, 1, 2 and 3: some lie beyond, and the Fractions of other points are not computed."""
-    from spec_math.block_level import ratio_cells
+    from spec_math.block_level.batch import ratio_cells
 
     monkeypatch.setattr(ratio_cells, "BITS", 1)
     monkeypatch.setattr(ratio_cells, "OCTAVES", 2)

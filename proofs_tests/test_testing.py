@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from spec_math import SCHEMES, overlap
 from spec_math.arrays import exact, is_exact
 from spec_math.block_level import block, chain
-from spec_math.studies.blocks.standard_models import models as standard_models
+from spec_math.block_level.methods import METHODS
+from spec_math.studies.blocks.own_methods import standard_models
 from spec_math.testing import (
     DifferentLawError,
     DifferentTokensError,
@@ -115,7 +116,7 @@ def test_blocks_are_asserted():
         tokens = chain.generate(coin, target, draft, prefix, 2)
         return (*tokens[:2], coin.draw(draft((*prefix, *tokens[:2])))) if len(tokens) == 3 else tokens
 
-    with pytest.raises(NotLosslessError, match=r"models 1 of 8, lookahead 2, 1 round: the tokens \(\d, \d, \d\) are"):
+    with pytest.raises(NotLosslessError, match=r"models 1 of 12, lookahead 2, 1 round: the tokens \(\d, \d, \d\) are"):
         assert_lossless_block(wrong_bonus)
     with pytest.raises(UndecidedError, match=r"undecided, not judged: after the prefix .*: KeyError"):
         assert_lossless_block(lambda coin, target, draft, prefix: {}["block"] + coin + target + draft + prefix)
@@ -143,12 +144,49 @@ def test_a_generator_that_mistakes_its_prefix_is_found(forgetful):
         assert_lossless_block(forgetful, 1, models=own, prefixes=[(), (1, 0)])
 
 
+def behind_the_end(coin, target, draft, prefix):
+    """Right until the end token, which it does not look for."""
+    return chain.generate(coin, lambda before: target(before), lambda before: draft(before), prefix, 2)
+
+
+def unverified_where(wrong):
+    """Right but where `wrong` holds of the number of tokens and of the prefix: there it emits a draft."""
+
+    def generate(coin, target, draft, prefix):
+        if wrong(len(target(prefix)), prefix):
+            return (coin.draw(draft(prefix)),)
+        return chain.generate(coin, target, draft, prefix, 2)
+
+    return generate
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        behind_the_end,
+        unverified_where(lambda size, _: size >= 4),
+        unverified_where(lambda size, _: size >= 5),
+        unverified_where(lambda _, prefix: len(prefix) > 6),
+        unverified_where(lambda _, prefix: len(prefix) > 12),
+    ],
+    ids=["behind the end", "from four tokens on", "from five on", "after six tokens", "after twelve tokens"],
+)
+def test_what_is_wrong_on_larger_models_alone_is_found(wrong):
+    with pytest.raises(NotLosslessError):
+        assert_lossless_block(wrong)
+
+
+@pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)
+def test_every_method_for_blocks_passes(method):
+    assert_lossless_block(lambda *given: method.generate(*given, 1, 2), 1)
+
+
 def test_a_generator_that_takes_a_lookahead_is_given_it():
     def unverified(coin, _target, draft, prefix, lookahead):
         return tuple(coin.draw(draft(prefix)) for _ in range(lookahead))
 
     assert_lossless_block(block.generate, 1)
-    with pytest.raises(NotLosslessError, match="models 1 of 8, lookahead 1, 1 round"):
+    with pytest.raises(NotLosslessError, match="models 1 of 12, lookahead 1, 1 round"):
         assert_lossless_block(unverified, 1)
 
 

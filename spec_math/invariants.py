@@ -20,6 +20,7 @@ MONOTONE = "more drafts are never worse"
 TWO_WAYS = "the streamed value is the closed form's"
 PROPORTION = "masses in proportion have one answer"
 SHIFT_INVARIANCE = "softmax does not change when all logits are raised by one number"
+ONE_ERROR = "equal values have one standard error"
 REPLACEMENT = "drafts without replacement are no worse than i.i.d. drafts"
 
 RATE = 1e-12

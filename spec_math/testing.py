@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import cache, partial
-from itertools import product
 from typing import Any
 
 import numpy as np
@@ -27,8 +26,7 @@ from spec_math.result import counted
 from spec_math.scheme import Scheme
 from spec_math.sequential.bank import in_words
 from spec_math.sequential.evidence import level
-from spec_math.studies.blocks.standard_models import PREFIXES
-from spec_math.studies.blocks.standard_models import models as standard_models
+from spec_math.studies.blocks.own_methods import PREFIXES, standard_models
 from spec_math.studies.positions.verdicts import pairs as standard_pairs
 from spec_math.verdict import Lossless, Lossy, Verdict, check_lossless, drafts_in_words
 
@@ -97,10 +95,11 @@ def assert_lossless_block(
     `generate(coin, target_model, draft_model, prefix)` emits the tokens of one block, at most lookahead + 1 of them; it
     is handed the lookahead where it needs a fifth argument, as the library's own do. A model is a callable from a tuple
     of tokens to a law [V]. The joint law of rounds · (lookahead + 1) tokens is compared with the target's, every path
-    walked: the first token alone shows little. `models` are pairs (target, draft); by default 8 pairs in Fractions on 2
-    and 3 tokens, whose laws change with the last token, with zeros, ties, equal and disjoint laws. A block begins after
-    each of `prefixes`; by default after no token, and on the 8 pairs after (1, 0) too, so that a generator that does
-    not hand its prefix on is found. It proves nothing for other models and prefixes.
+    walked: the first token alone shows little. `models` are pairs (target, draft); an attribute `end` is a token that
+    ends the text. By default they are 12 pairs in Fractions on 2 to 5 tokens, whose distributions change with the last
+    token, with zeros, ties, equal and disjoint ones. Two of them have an end token. A block begins after each of
+    `prefixes`; by default after no token, and on the 12 pairs after (1, 0) or a longer prefix of up to 13 tokens too.
+    It proves nothing for other models and prefixes.
 
     Raises:
         NotLosslessError: with the text and both its masses.
@@ -113,13 +112,15 @@ def assert_lossless_block(
     ...     return (coin.draw(target(prefix)),) * 2
     >>> assert_lossless_block(twice)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    spec_math.testing.NotLosslessError: models 1 of 8, lookahead 2, 1 round: the tokens (0, 1, 1) are emitted ...
+    spec_math.testing.NotLosslessError: models 1 of 12, lookahead 2, 1 round: the tokens (0, 1, 1) are emitted ...
     """
     __tracebackhide__ = True
     horizon = count(rounds, "rounds") * (count(lookahead, "lookahead") + 1)
-    asked, last = [*models] or standard_models(), (lookahead,) if len(required(generate)) == 5 else ()
-    starts = [tuple(prefix) for prefix in prefixes] or ([()] if models else PREFIXES)
-    for (place, (target, draft)), start in product(enumerate(asked), starts):
+    given: list[tuple[Any, Any, Any]] = [(*pair, ((),)) for pair in models] if models else _standard_cases()
+    starts = [tuple(prefix) for prefix in prefixes]
+    cases = [(place, *pair, start) for place, (*pair, own) in enumerate(given, 1) for start in starts or own]
+    last = (lookahead,) if len(required(generate)) == 5 else ()
+    for place, target, draft, start in cases:
 
         def block(coin: Coin, prefix: tuple[int, ...], target: Any = target, draft: Any = draft) -> Any:
             return generate(coin, target, draft, prefix, *last)
@@ -128,9 +129,53 @@ def assert_lossless_block(
         verdict = check_lossless_block(block, target, horizon, rounds, start)
         finer = partial(block, target=wide[0], draft=wide[1])
         verdict = asked_in_float64(verdict, finer, wide[0], horizon, rounds, start)
-        where = f"models {place + 1} of {len(asked)}, lookahead {lookahead}, {counted(rounds, 'round')}"
+        where = f"models {place} of {len(given)}, lookahead {lookahead}, {counted(rounds, 'round')}"
         where += f", after the prefix {start}" if start else ""
+        end = getattr(target, "end", None)
+        where += f" (token {end} ends the text: `target_model.end`)" if end is not None else ""
         _raise_unless_lossless(verdict, where)
+
+
+@cache
+def _standard_cases() -> list[tuple[Any, Any, tuple[tuple[int, ...], ...]]]:
+    """Pairs of models with the prefixes after which a block begins: the standard ones, then wider and ending ones."""
+    cases: list[tuple[Any, Any, tuple[tuple[int, ...], ...]]] = [(*pair, PREFIXES) for pair in standard_models()]
+    four = [law for law in standard_pairs() if len(law[0]) == 4]
+    rows = [four[place % len(four)] for place in range(5)]
+    five = [(exact(target), exact(draft)) for target, draft in _FIVE]
+    return [
+        *cases,
+        (*_by_last_token(rows), ((), _LONG)),
+        (*_by_last_token(five), ((), _LONG[:7])),
+        (*_by_last_token(rows[:2], end=1), ((), (0,) * 13)),
+        (*_by_last_token(five, end=4), ((), (1, 0))),
+    ]
+
+
+class _ByLastToken:
+    """A model whose distributions [V] follow from the last token, taken in turn; `end` is the token after the text."""
+
+    def __init__(self, rows: Sequence[Array], end: int | None = None) -> None:
+        self._rows, self.end = rows, end
+
+    def __call__(self, prefix: tuple[int, ...]) -> Array:
+        return self._rows[(prefix[-1] + 1 if prefix else 0) % len(self._rows)]
+
+
+def _by_last_token(rows: Sequence[Any], end: int | None = None) -> tuple[_ByLastToken, _ByLastToken]:
+    return _ByLastToken([row[0] for row in rows], end), _ByLastToken([row[1] for row in rows], end)
+
+
+_LONG = (1, 0, 2, 3, 0, 1, 1, 3, 2, 0, 0, 1, 2)
+_FIVE = (
+    (("1/6", "1/3", 0, "1/6", "1/3"), (0, 0, "1/4", "1/4", "1/2")),
+    (("1/2", 0, "1/4", "1/4", 0), (0, "1/2", 0, 0, "1/2")),
+    ((0, "1/5", "2/5", 0, "2/5"), ("1/2", "1/2", 0, 0, 0)),
+    (("1/3", 0, 0, "2/3", 0), (0, 0, 0, "1/3", "2/3")),
+    ((0, 0, "1/2", "1/4", "1/4"), (0, 0, "1/2", 0, "1/2")),
+    (("1/4", "1/4", 0, 0, "1/2"), ("3/4", 0, 0, "1/4", 0)),
+)
+"""Distributions of targets and drafts on five tokens, sparse so that few paths are walked."""
 
 
 def _raise_unless_lossless(verdict: Verdict, where: str, k: int | None = None) -> None:

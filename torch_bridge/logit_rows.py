@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import torch
 
-from spec_math.block_level.array_tree import ArrayTree, places
+from spec_math.block_level.batch.array_tree import ArrayTree, places
 from torch_bridge.options import Options, restricted
 from torch_bridge.softmax_rows import weigh, weigh_rest
 

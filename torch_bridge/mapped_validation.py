@@ -7,9 +7,9 @@ from typing import Any
 
 import torch
 
-from spec_math.block_level.array_tree import ArrayTree
+from spec_math.block_level.batch.array_tree import ArrayTree
 from spec_math.block_level.tree_rules import TreeRule
-from spec_math.drafting.merged_tree import placed_tree
+from spec_math.drafting.merged import placed_tree
 from spec_math.scheme import Scheme
 from torch_bridge import draft_weights, drafts_validation, input_validation, tree_validation
 from torch_bridge.mapped_logits import MappedLogits, check_map, check_places

@@ -13,10 +13,10 @@ import numpy as np
 import torch
 
 from spec_math import SCHEMES
-from spec_math.block_level.array_tree import ArrayTree
+from spec_math.block_level.batch.array_tree import ArrayTree
 from spec_math.block_level.tree_rules import TREE_RULES
 from spec_math.chance import Coin
-from spec_math.drafting import merged, merged_tree
+from spec_math.drafting import merged
 from spec_math.language.model import Model
 from spec_math.scheme import Scheme, Tokens
 from torch_bridge.rule_vectors import RuleFile, plain, program
@@ -92,13 +92,13 @@ class _OwnVocabulary:
         return merged.emit(coin, program(scheme), drafts, masses, self.places)
 
     def models(self, rows: Rows) -> tuple[Model, Model]:
-        return merged_tree.models(self._target(rows), lambda prefix: self.draft_law(rows.at(prefix)[1]), self.places)
+        return merged.models(self._target(rows), lambda prefix: self.draft_law(rows.at(prefix)[1]), self.places)
 
     def last(self, coin: Coin, rows: Rows, block: Tokens) -> int:
-        return merged_tree.placed_path(coin, block, self._target(rows), self.places)[-1]
+        return merged.placed_path(coin, block, self._target(rows), self.places)[-1]
 
     def placed(self, tree: ArrayTree) -> ArrayTree:
-        return merged_tree.placed_tree(tree, torch.from_numpy(self.places))
+        return merged.placed_tree(tree, torch.from_numpy(self.places))
 
     def _target(self, rows: Rows) -> Model:
         names = {int(place): token for token, place in enumerate(self.places) if place >= 0}

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from spec_math import SCHEMES
-from spec_math.block_level.array_tree import ArrayTree
+from spec_math.block_level.batch.array_tree import ArrayTree
 from spec_math.block_level.tree_rules import TREE_RULES
 from spec_math.chance import Coin
 from spec_math.language.model import Model

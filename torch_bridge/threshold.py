@@ -9,8 +9,8 @@ from typing import Any
 import torch
 
 from spec_math import array_draw
-from spec_math.block_level import array_form
-from spec_math.block_level.array_form import Coins
+from spec_math.block_level.batch import array_form
+from spec_math.block_level.batch.array_form import Coins
 from torch_bridge.options import DEFAULT, Options, column, restricted
 from torch_bridge.softmax_rows import BLOCK, working
 

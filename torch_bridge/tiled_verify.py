@@ -7,7 +7,7 @@ from typing import Any
 import torch
 import triton
 
-from spec_math.block_level.array_form import Verified
+from spec_math.block_level.batch.array_form import Verified
 from torch_bridge import input_validation
 from torch_bridge.options import DEFAULT, Options
 from torch_bridge.tile_kernels import check_device, decide, finish, left_sums, tile_sums

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import torch
 
 from spec_math.arrays import count
-from spec_math.block_level.method import Method
+from spec_math.block_level.methods import Method
 from spec_math.block_level.tree_rules import TreeRule
 from torch_bridge import draft_weights, input_validation
 from torch_bridge.options import Options, restricted

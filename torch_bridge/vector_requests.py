@@ -11,7 +11,7 @@ from typing import Any, Protocol
 import numpy as np
 import torch
 
-from spec_math.block_level.array_tree import ArrayTree, Walked, emitted
+from spec_math.block_level.batch.array_tree import ArrayTree, Walked, emitted
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.tree import Node, grow
 from spec_math.block_level.tree_rules import TreeRule

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import torch
 
-from spec_math.block_level import array_form
-from spec_math.block_level.array_form import Coins, Verified
+from spec_math.block_level.batch import array_form
+from spec_math.block_level.batch.array_form import Coins, Verified
 from torch_bridge import input_validation
 from torch_bridge.blocked_draw import drawn
 from torch_bridge.chunks import chunk_bytes

@@ -9,10 +9,9 @@ from typing import Any
 
 import torch
 
-from spec_math.block_level.array_tree import ArrayTree, emitted
+from spec_math.block_level.batch.array_tree import ArrayTree, emitted
 from spec_math.block_level.tree_rules import TreeRule
-from spec_math.drafting.merged import decide_merged
-from spec_math.drafting.merged_tree import decide_merged_tree, placed_tree
+from spec_math.drafting.merged import decide_merged, decide_merged_tree, placed_tree
 from spec_math.scheme import Scheme
 from torch_bridge.blocked_draw import batch_coin
 from torch_bridge.chunks import HELD, chunks

@@ -10,8 +10,8 @@ from typing import Any, NamedTuple
 
 import torch
 
-from spec_math.block_level.array_tree import ArrayTree, emitted
-from spec_math.block_level.method import Method
+from spec_math.block_level.batch.array_tree import ArrayTree, emitted
+from spec_math.block_level.methods import Method
 from spec_math.block_level.tree_rules import TreeRule
 from torch_bridge import mapped_validation, tree_programs, tree_validation, verify_mapped
 from torch_bridge.blocked_draw import batch_coin

@@ -21,7 +21,7 @@ from spec_math.files.whole import check_writable, write_whole
 from spec_math.render.figure import svg_of
 from spec_math.result import Curve as Line
 from spec_math.result import Panel, Picture
-from spec_math.studies.default import models
+from spec_math.studies.positions.stream import default_models
 from spec_math.token_level import k_sequential, optimal
 
 Acceptance = Callable[[Any, Any, int], Any]
@@ -143,7 +143,7 @@ def documentation_laws(context: Sequence[str] = ("a", "list", "of")) -> tuple[Ar
     >>> target.sum(), draft.sum()
     (Fraction(1, 1), Fraction(1, 1))
     """
-    found = models()
+    found = default_models()
     unknown = [word for word in context if word not in found.corpus.names]
     if unknown:
         raise ValueError(f"the models know the words of CPython's documentation; {unknown} are not among them")

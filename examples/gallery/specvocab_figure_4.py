@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from spec_math.drafting.low_rank import Point, factorised, figure_4
 from spec_math.files.whole import check_writable, write_whole
+from spec_math.papers.speculative_vocabulary import Point, factorised, figure_4
 from spec_math.render.figure import svg_of
 from spec_math.result import Curve, Panel, Picture
-from spec_math.studies.default import positions
+from spec_math.studies.positions.stream import default_positions
 
 DIMENSION, RANKS, KS = 64, (2, 4, 8, 16), (16, 64, 256, 1024, 2048)
 """The head's dimension, the ranks d' and the candidates k that are drawn."""
@@ -29,7 +29,7 @@ def points(number: int = DIMENSION) -> list[Point]:
     >>> len(points(16)) == len(RANKS) * len(KS)
     True
     """
-    batch = next(positions(number).batches(number))
+    batch = next(default_positions(number).batches(number))
     targets, drafts = batch.targets.copy(), batch.drafts.copy()
     hidden, head = factorised(np.log(drafts), min(DIMENSION, len(drafts)))
     return figure_4(targets, hidden, head, RANKS, KS)

@@ -15,7 +15,7 @@ from proofs_tests.block_level.column_coin import replay_row
 from spec_math.arrays import Array
 from spec_math.audit import ZOO, coupled_sample_size, coupled_test, identity_test
 from spec_math.audit.watching import watch
-from spec_math.block_level.emitted import emitted_law, target_law
+from spec_math.block_level.lossless import emitted_law, target_law
 from spec_math.chance import Coin
 from spec_math.zoo import toy
 from spec_math.zoo.toy import by_ratio, ratio

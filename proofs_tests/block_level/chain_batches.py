@@ -11,7 +11,7 @@ import numpy as np
 from proofs_tests.block_level.column_coin import replay_row
 from spec_math import array_draw
 from spec_math.arrays import array_namespace, exact
-from spec_math.block_level.array_form import Decide, decide_block, decide_chain
+from spec_math.block_level.batch.array_form import Decide, decide_block, decide_chain
 from spec_math.block_level.conditionals import Conditionals
 
 

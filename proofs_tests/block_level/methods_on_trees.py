@@ -1,4 +1,4 @@
-"""Expected tokens per call of methods that verify one drafted tree, beside the most that any can."""
+"""Expected tokens per call of all methods on chains, or on one drafted tree, beside the most that any can."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ from typing import Any
 
 from spec_math.block_level import block, chain, length, optimum, planned_tree, traversal, without_replacement
 from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level.methods import CHAINS, METHODS
 from spec_math.block_level.optimum import OptimalLength
 from spec_math.block_level.selected_chain import SelectedModel
 from spec_math.block_level.tree import checked_widths
@@ -14,6 +15,15 @@ from spec_math.language.model import Model
 from spec_math.scheme import Tokens
 from spec_math.token_level import plan
 from spec_math.verdict import Bracket
+
+
+def of_chains(
+    target_model: Model, draft_model: Model, prefix: Sequence[int], lookahead: int, k: int
+) -> tuple[dict[str, Any], OptimalLength | Bracket]:
+    """Return {method: expected tokens per call} for k i.i.d. chains, those of one chain too, and the optimum."""
+    models = target_model, draft_model, tuple(prefix)
+    tokens = {method.name: method.expected(*models, lookahead, k) for method in METHODS if method.drafts is CHAINS}
+    return tokens, optimum.tokens_per_call(*models, lookahead, k)
 
 
 def of_trees(

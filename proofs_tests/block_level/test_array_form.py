@@ -17,8 +17,9 @@ from proofs_tests.block_level.chain_batches import Batch, distance, exact_batch,
 from proofs_tests.block_level.models import Rows, model_pairs
 from spec_math import array_draw
 from spec_math.arrays import exact, proportional_to
-from spec_math.block_level import array_form, block, chain, length
-from spec_math.block_level.array_form import decide_block, decide_chain, verify_block, verify_chain
+from spec_math.block_level import block, chain, length
+from spec_math.block_level.batch import array_form
+from spec_math.block_level.batch.array_form import decide_block, decide_chain, verify_block, verify_chain
 
 RULES = [(verify_chain, decide_chain, chain.verify), (verify_block, decide_block, block.verify)]
 IDS = ["chain", "block"]

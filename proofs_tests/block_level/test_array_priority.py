@@ -12,11 +12,18 @@ import pytest
 
 from spec_math.arrays import Array, exact, proportional_to
 from spec_math.block_level import priority_law
-from spec_math.block_level.array_pools import deaths, density, prefixes, selection_heights
-from spec_math.block_level.array_priority import Pieces, cut, everywhere, winner
-from spec_math.block_level.node_selection import node_selection
-from spec_math.block_level.priority_law import PriorityLaw
-from spec_math.block_level.ratio_cells import Cells, CellsOf, by_ratio, rounded
+from spec_math.block_level.batch.decide_priorities import Pieces, cut, everywhere, winner
+from spec_math.block_level.batch.ratio_cells import (
+    Cells,
+    CellsOf,
+    by_ratio,
+    deaths,
+    density,
+    prefixes,
+    rounded,
+    selection_heights,
+)
+from spec_math.block_level.priority_law import PriorityLaw, node_selection
 from spec_math.token_level.optimum.pools import knot_mixture, nested
 from spec_math.token_level.optimum.ratio_order import ratio_order
 

@@ -10,7 +10,7 @@ import pytest
 
 from proofs_tests.block_level import blocks_oracle as oracle
 from spec_math.arrays import exact
-from spec_math.block_level import array_form
+from spec_math.block_level.batch import array_form
 
 RULES = {
     "token": (array_form.verify_chain, array_form.decide_chain, oracle.verify_token),

@@ -16,7 +16,8 @@ from typing import Any
 import pytest
 
 from proofs_tests.block_level.models import weighted
-from spec_math.block_level import block, chain, hierarchical, length, tree_monte_carlo
+from spec_math.block_level import block, chain, length
+from spec_math.papers import hierarchical, tree_monte_carlo
 
 PAIRS = 300
 

@@ -14,8 +14,7 @@ from typing import Any
 
 from proofs_tests.block_level.models import weighted
 from spec_math.block_level import length, optimum, planned_tree, stochastic_beam, traversal, univer
-from spec_math.block_level.method import CHAINS
-from spec_math.block_level.methods import METHODS, traversal_expected
+from spec_math.block_level.methods import CHAINS, METHODS, traversal_expected
 from spec_math.verdict import Bracket
 
 PAIRS = 300

@@ -7,7 +7,8 @@ import pytest
 
 from proofs_tests.block_level.models import Rows
 from spec_math.arrays import exact
-from spec_math.block_level import chain, cost
+from spec_math.block_level import chain
+from spec_math.block_level.lengths import cost
 
 TOKENS = {  # SpecTr, Table 4, the 6M draft: tokens per call by (paths, length)
     (1, 4): "2.21",

@@ -7,11 +7,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spec_math.block_level import block, chain, delayed, jacobi, likeliest_paths, optimum, stochastic_beam
+from spec_math.block_level import block, chain, likeliest_tree, optimum, stochastic_beam
 from spec_math.block_level.chain_priorities import expected
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.likeliest_tree import beam
 from spec_math.block_level.likeliest_tree import likeliest_paths as likeliest
+from spec_math.papers import delayed, jacobi
 
 
 def model(_: tuple[int, ...]) -> list[str]:
@@ -34,8 +35,8 @@ CASES: list[tuple[str, Callable[[], Any]]] = [
     ("branch", partial(delayed.checked, (0, 0))),
     ("nodes", partial(likeliest, model, 0, 1)),
     ("depth", partial(likeliest, model, 1, 0)),
-    ("nodes", partial(likeliest_paths.likeliest_of_depths, model, 0, (1,))),
-    ("depth", partial(likeliest_paths.likeliest_of_depths, model, 1, (1, 0))),
+    ("nodes", partial(likeliest_tree.likeliest_of_depths, model, 0, (1,))),
+    ("depth", partial(likeliest_tree.likeliest_of_depths, model, 1, (1, 0))),
     ("nodes", partial(beam, model, 0, 1, 1)),
     ("depth", partial(beam, model, 1, 0, 1)),
     ("width", partial(beam, model, 1, 1, 0)),

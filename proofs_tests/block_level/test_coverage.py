@@ -9,8 +9,7 @@ import numpy as np
 
 from proofs_tests.coverage import misses, narrowed, normal, too_many
 from spec_math.block_level import block, chain
-from spec_math.block_level.methods import named
-from spec_math.block_level.monte_carlo import (
+from spec_math.block_level.lengths.monte_carlo import (
     CONFIDENCE,
     DraftedMasses,
     Sampled,
@@ -20,6 +19,7 @@ from spec_math.block_level.monte_carlo import (
     of_every_prefix,
     sample,
 )
+from spec_math.block_level.methods import named
 from spec_math.language import NGram, Table
 from spec_math.mean import of_independent
 

@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from proofs_tests.block_level.models import Rows, model_pairs
 from spec_math import check_lossless_block
 from spec_math.arrays import exact, proportional_to
-from spec_math.block_level import chain_priorities, delayed, length, spectr
+from spec_math.block_level import chain_priorities, length, spectr
 from spec_math.block_level.chain_priorities import Priorities
+from spec_math.papers import delayed
 from spec_math.token_level import recursive
 
 SHAPES = [(2, (1, 1), 2), (2, (1, 2), 2), (2, (2, 1), 2), (2, (0, 2), 2), (2, (1, 1), 3), (3, (1, 1), 2)]

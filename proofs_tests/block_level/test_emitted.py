@@ -11,7 +11,7 @@ from proofs_tests.block_level.models import Rows, model_pairs
 from spec_math import law
 from spec_math.arrays import exact
 from spec_math.block_level import chain, emitted_law, target_law
-from spec_math.block_level.emitted import EmissionError
+from spec_math.block_level.lossless import EmissionError
 
 Text = tuple[int, ...]
 COIN = Rows((exact(["1/4", "3/4"]),))

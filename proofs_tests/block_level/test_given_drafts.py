@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 
 from proofs_tests.block_level.models import Rows, model_pairs
 from spec_math.arrays import exact, proportional_to
-from spec_math.block_level import given_drafts, length, optimum, traversal
-from spec_math.block_level.comparison import of_chains
+from spec_math.block_level import length, traversal
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.given_drafts import Nodes
-from spec_math.block_level.method import Method, paths
-from spec_math.block_level.methods import METHODS, named, traversal_expected
+from spec_math.block_level.lengths import given_drafts
+from spec_math.block_level.lengths.given_drafts import Nodes
+from spec_math.block_level.methods import METHODS, Method, named, paths, traversal_expected
 from spec_math.chance import Coin, law, replay
 from spec_math.chance import paths as paths_of
 from spec_math.scheme import Emission, Tokens
@@ -119,18 +118,6 @@ def test_traversal_of_k_paths_has_a_closed_form(models: Any, k: int) -> None:
         return traversal.generate(coin, *models, prefix, paths(2, k))
 
     assert traversal_expected(*models, (), 2, k) == length.expected(generate, ())
-
-
-@given(models=model_pairs(2, small=True))
-@settings(max_examples=5)
-def test_the_methods_are_those_that_stand_beside_the_optimum(models: Any) -> None:
-    """The same names and values as in `comparison`, and none above the certificate."""
-    tokens, best = of_chains(*models, (), 2, 2)
-    for name, value in tokens.items():
-        assert named(name).expected(*models, (), 2, 2) == value
-    certificate = optimum.chains_certificate(*models, (), 2, 2)
-    assert max(tokens.values()) <= certificate.upper
-    assert best
 
 
 @pytest.mark.parametrize("method", METHODS, ids=lambda method: method.name)

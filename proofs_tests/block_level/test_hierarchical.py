@@ -12,9 +12,10 @@ from proofs_tests.block_level.chain_rules import assert_block_verification, asse
 from proofs_tests.block_level.models import Rows, model_pairs
 from spec_math import check_lossless_block
 from spec_math.arrays import exact
-from spec_math.block_level import block, chain, hierarchical, length
+from spec_math.block_level import block, chain, length
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.chance import law
+from spec_math.papers import hierarchical
 
 shapes = st.sampled_from([(2, 1), (2, 2), (2, 3), (3, 1), (3, 2)])
 

@@ -13,10 +13,10 @@ from hypothesis import given, settings
 
 from proofs_tests.block_level.models import Rows, model_pairs
 from spec_math.arrays import Array, exact, proportional_to
-from spec_math.block_level import jacobi
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.chance import Coin, law
 from spec_math.language import Table
+from spec_math.papers import jacobi
 
 Text = tuple[int, ...]
 

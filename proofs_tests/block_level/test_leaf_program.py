@@ -10,10 +10,9 @@ import pytest
 from proofs_tests.block_level.models import Rows
 from spec_math.arrays import exact
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.drafted_leaves import IndependentChains
-from spec_math.block_level.leaf_program import LeafProgram
+from spec_math.block_level.optimal.leaf_program import LeafProgram
+from spec_math.block_level.optimal.leaves import IndependentChains, prefix_tree
 from spec_math.block_level.optimum import Certificate
-from spec_math.block_level.prefix_tree import prefix_tree
 
 MODELS = {
     "bernoulli": (Rows((exact(["1/3", "2/3"]),)), Rows((exact(["2/3", "1/3"]),))),

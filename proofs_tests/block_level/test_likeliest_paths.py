@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spec_math.block_level.likeliest_paths import likeliest_of_depths
-from spec_math.block_level.likeliest_tree import likeliest_paths
+from spec_math.block_level.likeliest_tree import likeliest_of_depths, likeliest_paths
 
 DEPTHS = (1, 2, 4)
 

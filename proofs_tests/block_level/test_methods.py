@@ -6,8 +6,7 @@ from itertools import combinations_with_replacement, permutations, product
 
 import pytest
 
-from spec_math.block_level.method import DISTINCT
-from spec_math.block_level.methods import named
+from spec_math.block_level.methods import DISTINCT, named
 
 
 @pytest.mark.parametrize(("size", "lookahead", "k"), [(2, 1, 1), (2, 3, 2), (3, 2, 4), (2, 4, 3)])

@@ -11,19 +11,22 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spec_math.block_level import block, chain, monte_carlo, optimum
+from spec_math.block_level import block, chain, optimum
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.drafted_chains import GatheredLaws, drafted_masses, extended, with_distinct_roots
-from spec_math.block_level.method import CHAINS, DISTINCT
-from spec_math.block_level.methods import METHODS, named
-from spec_math.block_level.monte_carlo import (
+from spec_math.block_level.lengths import monte_carlo
+from spec_math.block_level.lengths.monte_carlo import (
     DraftedMasses,
+    GatheredLaws,
     Setting,
     ceilings,
     drafted_after_every_prefix,
+    drafted_masses,
+    extended,
     of_every_prefix,
     sample,
+    with_distinct_roots,
 )
+from spec_math.block_level.methods import CHAINS, DISTINCT, METHODS, named
 from spec_math.chance import law
 from spec_math.language import NGram, Table
 from spec_math.token_level import without_replacement

@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from proofs_tests.block_level.node_prefixes import prefix_law, weighted
 from proofs_tests.strategies import pairs
 from spec_math.arrays import Array, exact
-from spec_math.block_level import node_selection as passes
-from spec_math.block_level.node_selection import node_selection
-from spec_math.block_level.priority_law import PriorityLaw, uniform
+from spec_math.block_level import priority_law as passes
+from spec_math.block_level.priority_law import PriorityLaw, node_selection, uniform
 from spec_math.token_level.optimum.pools import selection_ratios
 from spec_math.token_level.optimum.ratio_order import UNIT, RatioOrder, ratio_order
 

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.given_drafts import Nodes
+from spec_math.block_level.lengths.given_drafts import Nodes
+from spec_math.block_level.selected_chain import classes_of, order_of
 from spec_math.chance import Coin, law
 from spec_math.scheme import Emission, Tokens
 from spec_math.token_level import k_sequential, plan, recursive
@@ -31,8 +32,10 @@ def backing_off(seed: int) -> FLOAT:
 class AllAlike(Conditionals):
     """The control: tokens of all ratios are joined."""
 
-    def joined(self, path: tuple[int, ...] = ()) -> Joined:
-        whole, draft = self.order(path), self.order(path).draft
+    def kept(self, make: Any, path: tuple[int, ...] = ()) -> Any:
+        if make is not classes_of:
+            return super().kept(make, path)
+        whole, draft = order_of(self, path), order_of(self, path).draft
         even = joined(ratio_order(draft, draft), len(draft))
         place = np.zeros(self.size, np.int64)
         return Joined(even.order, place, whole)

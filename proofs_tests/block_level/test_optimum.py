@@ -15,11 +15,12 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from proofs_tests.block_level import methods_on_trees
+from proofs_tests.block_level.methods_on_trees import of_chains
 from proofs_tests.block_level.models import Rows, model_pairs
 from proofs_tests.block_level.tables import ONE, Path, best, drafted_chains, seeded, target_mass
 from proofs_tests.strategies import pairs
 from spec_math.arrays import Array, exact, proportional_to
-from spec_math.block_level import block, chain_priorities, comparison, optimum
+from spec_math.block_level import block, chain_priorities, optimum
 from spec_math.block_level.optimum import OptimalLength
 from spec_math.token_level import optimal
 from spec_math.verdict import Bracket
@@ -109,7 +110,7 @@ def test_duality_gap_is_zero_and_no_method_exceeds_the_optimum(
 ) -> None:
     size, lookahead, k = shape
     target, draft = data.draw(whole_pairs(size))
-    tokens, verdict = comparison.of_chains(target, draft, (), lookahead, k)
+    tokens, verdict = of_chains(target, draft, (), lookahead, k)
     assert isinstance(verdict, OptimalLength), str(verdict)
     assert verdict.certificate.check()
     bound = optimum.level_bound(target, draft, (), lookahead, k)

@@ -12,10 +12,11 @@ from hypothesis import strategies as st
 from proofs_tests.block_level.models import Rows, model_pairs
 from spec_math import check_lossless_block
 from spec_math.arrays import exact
-from spec_math.block_level import block, length, planned_tree, position_tree, traversal, univer
+from spec_math.block_level import block, length, planned_tree, traversal, univer
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.selected_chain import in_numpy
 from spec_math.chance import Coin
+from spec_math.papers import position_tree
 from spec_math.token_level import pooled_priority, without_replacement
 from spec_math.verdict import Lossy
 

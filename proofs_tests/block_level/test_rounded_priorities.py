@@ -13,9 +13,9 @@ from proofs_tests.strategies import pairs
 from spec_math import check_lossless_block
 from spec_math.arrays import Array, exact
 from spec_math.block_level import chain_priorities, length, rounded_priorities
+from spec_math.block_level.batch.ratio_cells import CellsOf, by_ratio, grid, rounded
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.ratio_cells import CellsOf, by_ratio, grid, rounded
 from spec_math.block_level.rounded_priorities import selection
 
 SHAPES = [(2, 1, 2), (3, 1, 2), (2, 2, 2), (3, 2, 2), (2, 2, 3)]

@@ -9,13 +9,15 @@ import numpy as np
 import pytest
 
 from proofs_tests.block_level import tree_batches
+from proofs_tests.block_level.rounding_bounds import block_bound, multi_path_bound
 from proofs_tests.block_level.tree_batches import Batch, batch, chains, noisy
 from proofs_tests.block_level.tree_shapes import shapes
 from proofs_tests.token_level.on_thresholds import STEPS, Compared, OnThreshold
 from proofs_tests.token_level.replayed_rows import Watching
 from spec_math.array_coin import ArrayCoin
-from spec_math.block_level import array_tree, block_rounding, multi_path_rounding, tree_rules
-from spec_math.block_level.array_tree import ArrayTree, GivenRows
+from spec_math.block_level import tree_rules
+from spec_math.block_level.batch import array_tree
+from spec_math.block_level.batch.array_tree import ArrayTree, GivenRows
 from spec_math.block_level.tree_rules import TreeRule
 
 pytestmark = pytest.mark.usefixtures("coarse_grid")
@@ -60,8 +62,8 @@ CASES = [
 
 def bound(rule: TreeRule, k: int, length: int) -> float:
     if rule is tree_rules.AS_A_BLOCK:
-        return block_rounding.bound(tree_batches.SIZE, length)
-    return multi_path_rounding.bound(tree_batches.SIZE, length, k)
+        return block_bound(tree_batches.SIZE, length)
+    return multi_path_bound(tree_batches.SIZE, length, k)
 
 
 @pytest.mark.parametrize(("rule", "form"), CASES, ids=lambda each: getattr(each, "name", str(each)))
@@ -110,10 +112,10 @@ def test_a_sixteenth_of_the_chosen_distance_beside_thresholds_is_decided_as_by_t
 @pytest.mark.parametrize(("shape", "roundings"), [((2, 1, 1), 100), ((2, 2, 2), 1120), ((3, 1, 2), 342)])
 def test_the_bound_of_greedy_multi_path_is_its_recursion_worked_by_hand(shape: Any, roundings: int) -> None:
     """V = 2 and two tokens of two chains: σ is 40, then 132 with r = 23; ω is 92; 3·92 + 6·132 + 28 + 24 = 1120."""
-    assert multi_path_rounding.bound(*shape) == (1 + 2.0**-8) * 2 * roundings * 2.0**-53
+    assert multi_path_bound(*shape) == (1 + 2.0**-8) * 2 * roundings * 2.0**-53
 
 
 @pytest.mark.parametrize(("size", "length", "roundings"), [(2, 1, 72), (4, 3, 312), (256, 8, 33088)])
 def test_the_bound_of_a_block_is_worked_by_hand(size: int, length: int, roundings: int) -> None:
     """16 roundings a token and 40 more, at each place: (32 + 40), 3·(64 + 40), 8·(4096 + 40)."""
-    assert block_rounding.bound(size, length) == (1 + 2.0**-8) * roundings * 2.0**-53
+    assert block_bound(size, length) == (1 + 2.0**-8) * roundings * 2.0**-53

@@ -18,9 +18,10 @@ from spec_math.arrays import exact
 from spec_math.block_level import length, optimum, univer
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.methods import traversal_expected
-from spec_math.block_level.sibling_order import Order, as_drafted, by_what_follows
 from spec_math.block_level.tree import grow
+from spec_math.block_level.univer import Order, as_drafted
 from spec_math.chance import Coin, law
+from spec_math.papers.sibling_order import by_what_follows
 from spec_math.token_level import greedy
 from spec_math.verdict import Bracket
 

@@ -7,9 +7,9 @@ from random import Random
 import numpy as np
 import pytest
 
-from spec_math.block_level.array_tree import ArrayTree
-from spec_math.block_level.decide_priorities import listed
-from spec_math.block_level.decide_traversal import tour
+from spec_math.block_level.batch.array_tree import ArrayTree
+from spec_math.block_level.batch.decide_priorities import listed
+from spec_math.block_level.batch.decide_walk import tour
 
 
 def drawn(random: Random, size: int) -> tuple[list[int], list[int]]:

@@ -1,7 +1,6 @@
 """Drafted trees: the paths to their leaves, and those below which something is drafted, from any path on."""
 
-from spec_math.block_level.tree import Node, inner
-from spec_math.block_level.tree_rules import leaves
+from spec_math.block_level.tree import Node, inner, leaves
 
 TREE = (Node(1, (Node(0), Node(2, (Node(1),)))), Node(1), Node(0))
 

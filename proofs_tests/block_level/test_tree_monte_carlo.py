@@ -11,10 +11,11 @@ from proofs_tests.block_level.chain_rules import assert_block_verification, asse
 from proofs_tests.block_level.models import Rows, model_pairs
 from spec_math import check_lossless_block
 from spec_math.arrays import Array, exact, positive_part
-from spec_math.block_level import chain, length, tree_monte_carlo
+from spec_math.block_level import chain, length
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.chance import Coin, law
 from spec_math.distribution import capped_ratio
+from spec_math.papers import tree_monte_carlo
 
 shapes = st.sampled_from([(2, 1), (2, 2), (2, 3), (3, 1), (3, 2)])
 

@@ -51,7 +51,7 @@ def test_one_file_is_the_certificate(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["mine.json"]
     unasked = run("check", tmp_path / "mine.json")
     assert unasked.exit_code == 0
-    assert "Whether it is about your laws was not asked" in unasked.output
+    assert "Whether it is about your distributions was not asked" in unasked.output
     half = " ".join(run("check", tmp_path / "mine.json", *BERNOULLI[:2]).output.split())
     assert half.endswith("Its target is yours; of the drafts nothing was asked: give --draft.")
     half = " ".join(run("check", tmp_path / "mine.json", *BERNOULLI[2:]).output.split())

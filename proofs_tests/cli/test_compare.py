@@ -12,9 +12,8 @@ from typer.testing import CliRunner
 from spec_math import SCHEMES
 from spec_math.cli import app
 from spec_math.studies.arguments import parsed_ks
-from spec_math.studies.positions.filters import filtered, parsed_filters, parsed_sweep
-from spec_math.studies.positions.schemes import load_scheme, named_scheme
-from spec_math.studies.positions.stream import from_rows
+from spec_math.studies.positions.stream import filtered, from_rows, parsed_filters, parsed_sweep
+from spec_math.studies.positions.verdicts import load_scheme, named_scheme
 
 VERIFIERS = """
 def right(coin, tokens, target, draft):

@@ -62,7 +62,7 @@ def commands() -> set[str]:
 
 def codes_of(name: str) -> set[int]:
     """The exit codes that a command's help names."""
-    return codes_in(getattr(importlib.import_module(f"spec_math.cli.{name}"), name).__doc__)
+    return codes_in(getattr(importlib.import_module(f"spec_math.cli.{COMMANDS[name]}"), name).__doc__)
 
 
 def codes_in(text: str) -> set[int]:

@@ -16,12 +16,11 @@ from spec_math.chance import law
 from spec_math.result import Note, Result
 from spec_math.scheme import Scheme
 from spec_math.studies.certificates import LawsRequest, certify
-from spec_math.studies.positions import one_step
-from spec_math.studies.positions.bounding_subset import bounding_sentence
+from spec_math.studies.positions import explanation
 from spec_math.studies.positions.comparison import compare
-from spec_math.studies.positions.one_step import OneStep, explain
+from spec_math.studies.positions.explanation import OneStep, bounding_sentence, explained
 from spec_math.studies.positions.stream import from_rows
-from spec_math.studies.positions.table import result_of
+from spec_math.studies.positions.study import result_of
 from spec_math.token_level import greedy, hub, optimal
 
 # The first is where greedy drafts and SpecHub's reach 1, and no verifier of two i.i.d. drafts more than 67/80.
@@ -61,7 +60,7 @@ def written(number: str, best: Fraction) -> str:
 @every_scheme
 @all_laws
 def test_a_step_names_the_optimum_of_its_own_drafts(scheme: Scheme, laws: tuple[str, str]) -> None:
-    result = explain(OneStep(scheme.name, *laws, k=K))
+    result = explained(OneStep(scheme.name, *laws, k=K))
     assert result.title.startswith(f"{scheme.name}:")
     assert wrong(result, most(scheme, laws)) == []
 
@@ -108,7 +107,7 @@ def test_a_bound_of_other_drafts_is_found(monkeypatch: pytest.MonkeyPatch) -> No
     of_sets = [scheme for scheme in SCHEMES if scheme.optimum is greedy.OPTIMUM or scheme.optimum is hub.OPTIMUM]
     assert len(of_sets) == 2
     for scheme in of_sets:
-        honest = explain(OneStep(scheme.name, *LAWS[0], k=K))
+        honest = explained(OneStep(scheme.name, *LAWS[0], k=K))
         assert most(scheme, LAWS[0]) == 1
         target, draft = map(masses, LAWS[0])
         reason = Note(f"Why: {bounding_sentence(target, draft, K)}")
@@ -120,6 +119,6 @@ def test_a_bound_of_other_drafts_is_found(monkeypatch: pytest.MonkeyPatch) -> No
         def named(name: str, other: Scheme = other) -> Scheme:  # noqa: ARG001
             return other
 
-        monkeypatch.setattr(one_step, "named_scheme", named)
-        assert "these drafts: 0.838" in wrong(explain(OneStep(scheme.name, *LAWS[0], k=K)), Fraction(1))
+        monkeypatch.setattr(explanation, "named_scheme", named)
+        assert "these drafts: 0.838" in wrong(explained(OneStep(scheme.name, *LAWS[0], k=K)), Fraction(1))
         monkeypatch.undo()

@@ -13,7 +13,7 @@ from proofs_tests.block_level.tree_shapes import shapes
 from spec_math.arrays import exact
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.tree_rules import TreeRule
-from spec_math.drafting.merged_tree import models, placed_path
+from spec_math.drafting.merged import models, placed_path
 
 END = 3
 

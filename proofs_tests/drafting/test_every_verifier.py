@@ -11,8 +11,9 @@ from proofs_tests.tokenized_models import speaker
 from spec_math import SCHEMES, Lossless, Lossy, check_lossless, check_lossless_block
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.methods import METHODS
-from spec_math.drafting import intersection, redistribution, speculative, static, union
+from spec_math.drafting import intersection, union
 from spec_math.language import Vocabulary
+from spec_math.papers import reduced_vocabulary, speculative_vocabulary, two_vocabularies
 
 WORDS, OTHERS = Vocabulary(["a", "b", "ab"]), Vocabulary(["ab", "a", "c"])
 KERNEL = np.array([[Fraction(1, 2), Fraction(1, 4), Fraction(1, 4)]] * 3, dtype=object)
@@ -23,9 +24,9 @@ SAME = speaker(["a", "b", "ab"], ["1/5", "2/5", "2/5"], ["3/5", "1/5", "1/5"])
 MAPPED = {
     "union": union.models(TARGET, DRAFTER),
     "TLI": (TARGET.model, intersection.model(DRAFTER, WORDS)),
-    "RDK": (TARGET.model, redistribution.model(DRAFTER, WORDS, KERNEL)),
-    "fixed subset": (TARGET.model, static.model(SAME.model, (0, 2))),
-    "SpecVocab": (TARGET.model, speculative.model(SAME.model, lambda prefix: [len(prefix), 1, 2], 2)),
+    "RDK": (TARGET.model, two_vocabularies.model(DRAFTER, WORDS, KERNEL)),
+    "fixed subset": (TARGET.model, reduced_vocabulary.model(SAME.model, (0, 2))),
+    "SpecVocab": (TARGET.model, speculative_vocabulary.model(SAME.model, lambda prefix: [len(prefix), 1, 2], 2)),
 }
 
 

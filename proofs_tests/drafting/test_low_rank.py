@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 from spec_math import overlap
-from spec_math.drafting import low_rank
-from spec_math.studies.default import positions
+from spec_math.papers import speculative_vocabulary
+from spec_math.studies.positions.stream import default_positions
 
 D, RANKS, KS = 64, (4, 8, 64), (16, 256, 1024)
 
@@ -18,15 +18,15 @@ D, RANKS, KS = 64, (4, 8, 64), (16, 256, 1024)
 @cache
 def default():
     """The default's laws at 96 held-out positions, and the draft's as hidden states and a head."""
-    batch = next(positions(96).batches(96))
+    batch = next(default_positions(96).batches(96))
     target, draft = batch.targets.copy(), batch.drafts.copy()
-    return target, draft, *low_rank.factorised(np.log(draft), D)
+    return target, draft, *speculative_vocabulary.factorised(np.log(draft), D)
 
 
 @cache
 def points():
     target, _, hidden, head = default()
-    return {(point.share, point.k): point for point in low_rank.figure_4(target, hidden, head, RANKS, KS)}
+    return {(point.share, point.k): point for point in speculative_vocabulary.figure_4(target, hidden, head, RANKS, KS)}
 
 
 def test_the_head_is_the_best_fit_of_its_dimension():
@@ -43,7 +43,7 @@ def test_the_head_is_the_best_fit_of_its_dimension():
 
 def test_a_ranking_of_full_rank_on_the_whole_vocabulary_is_the_full_head():
     target, _, hidden, head = default()
-    (whole,) = low_rank.figure_4(target, hidden, head, [D], [head.shape[0]])
+    (whole,) = speculative_vocabulary.figure_4(target, hidden, head, [D], [head.shape[0]])
     logits = hidden @ head.T
     weights = np.exp(logits - logits.max(axis=1, keepdims=True))
     wanted = overlap(target, weights / weights.sum(axis=1, keepdims=True)).mean()
@@ -72,8 +72,8 @@ def test_a_higher_rank_ranks_better_at_these_positions():
 
 def test_wrong_heads_are_named():
     with pytest.raises(ValueError, match=r"must not exceed min\(n, V\) = 1; got 2"):
-        low_rank.factorised([[0.0, -1.0]], 2)
+        speculative_vocabulary.factorised([[0.0, -1.0]], 2)
     with pytest.raises(ValueError, match="must be finite"):
-        low_rank.factorised([[0.0, -np.inf]], 1)
+        speculative_vocabulary.factorised([[0.0, -np.inf]], 1)
     with pytest.raises(ValueError, match="must not exceed the head's dimension d = 2; got 3"):
-        low_rank.truncated(np.eye(2), 3)
+        speculative_vocabulary.truncated(np.eye(2), 3)

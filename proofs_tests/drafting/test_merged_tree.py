@@ -16,11 +16,12 @@ from proofs_tests.token_level.replayed_rows import Watching
 from spec_math import law
 from spec_math.array_coin import ArrayCoin
 from spec_math.arrays import exact
-from spec_math.block_level import array_tree, chain, traversal, tree_rules
-from spec_math.block_level.array_tree import ArrayTree, GivenRows
+from spec_math.block_level import chain, traversal, tree_rules
+from spec_math.block_level.batch import array_tree
+from spec_math.block_level.batch.array_tree import ArrayTree, GivenRows
 from spec_math.block_level.tree_rules import TREE_RULES, TreeRule
 from spec_math.chance import Coin
-from spec_math.drafting.merged_tree import decide_merged_tree, models, placed_path
+from spec_math.drafting.merged import decide_merged_tree, models, placed_path
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
 

@@ -15,9 +15,10 @@ from proofs_tests.tokenized_models import speaker, speaker_pairs, weighed
 from spec_math import Lossless, Lossy, check_lossless_block, law, overlap
 from spec_math.arrays import exact
 from spec_math.block_level import block, chain
-from spec_math.drafting import intersection, redistribution
+from spec_math.drafting import intersection
 from spec_math.drafting.correspondence import carried
 from spec_math.language import Vocabulary
+from spec_math.papers import two_vocabularies
 
 
 @settings(max_examples=30)
@@ -26,7 +27,7 @@ def test_every_kernel_is_lossless(pair, seed, reach):
     target, drafter = pair
     random = Random(seed)
     kernel = np.stack([weighed(random, len(target.vocabulary)) for _ in range(len(drafter.vocabulary))])
-    model = redistribution.model(drafter, target.vocabulary, kernel)
+    model = two_vocabularies.model(drafter, target.vocabulary, kernel)
     lookahead, rounds = reach
     for verifier in (chain, block):
         verdict = check_lossless_block(
@@ -44,7 +45,7 @@ def test_the_redistributed_law_is_that_of_two_draws(case, seed):
     random = Random(seed)
     kernel = np.stack([weighed(random, len(targets)) for _ in drafts])
     drawn = law(lambda coin: coin.draw(kernel[coin.draw(draft)]))
-    assert redistribution.draft_law(draft, kernel).tolist() == [drawn.get(token, 0) for token in range(len(targets))]
+    assert two_vocabularies.draft_law(draft, kernel).tolist() == [drawn.get(token, 0) for token in range(len(targets))]
 
 
 @given(vocabulary_pairs(), st.integers(0, 2**32 - 1))
@@ -52,9 +53,9 @@ def test_acceptance_is_that_of_the_program(case, seed):
     target, draft, targets, drafts = case
     random = Random(seed)
     kernel = np.stack([weighed(random, len(targets)) for _ in drafts])
-    model = redistribution.model(speaker(drafts, draft), Vocabulary(targets), kernel)
+    model = two_vocabularies.model(speaker(drafts, draft), Vocabulary(targets), kernel)
     lengths = law(lambda coin: len(chain.generate(coin, lambda _: target, model, (), 1)))
-    assert lengths.get(2, 0) == redistribution.acceptance(target, draft, kernel)
+    assert lengths.get(2, 0) == two_vocabularies.acceptance(target, draft, kernel)
 
 
 @given(vocabulary_pairs())
@@ -69,35 +70,35 @@ def test_the_intersection_is_redistribution_by_a_kernel_that_follows_the_law(cas
     kernel = [
         exact([int(word == other) for other in targets]) if word in targets else restricted.copy() for word in drafts
     ]
-    assert redistribution.draft_law(draft, np.stack(kernel)).tolist() == restricted.tolist()
+    assert two_vocabularies.draft_law(draft, np.stack(kernel)).tolist() == restricted.tolist()
 
 
 def test_by_first_token_sends_each_draft_token_where_its_text_begins():
     target, draft = Vocabulary(["a", "b", "ab"]), Vocabulary(["ab", "abb", "ba", "a"])
-    kernel = redistribution.by_first_token(target, draft)
+    kernel = two_vocabularies.by_first_token(target, draft)
     assert kernel.argmax(axis=1).tolist() == [2, 2, 1, 0]
     assert all(type(mass) is Fraction for mass in kernel.flat)
     # T = {a}, D = {a, aa}: union and TLI never accept aa; this kernel accepts all of it.
     one, two = Vocabulary(["a"]), Vocabulary(["a", "aa"])
-    assert redistribution.acceptance([1], ["1/3", "2/3"], redistribution.by_first_token(one, two)) == 1
+    assert two_vocabularies.acceptance([1], ["1/3", "2/3"], two_vocabularies.by_first_token(one, two)) == 1
 
 
 def test_a_draft_token_that_begins_no_target_token_needs_a_row_of_its_own():
     with pytest.raises(ValueError, match=r"1 of 2 begin with no target token, the first of them token 1 \(b'c'\)"):
-        redistribution.by_first_token(Vocabulary(["a"]), Vocabulary(["a", "c"]))
+        two_vocabularies.by_first_token(Vocabulary(["a"]), Vocabulary(["a", "c"]))
     with pytest.raises(ValueError, match=r"token 0 \('<s>'\)"):
-        redistribution.by_first_token(Vocabulary(["a"]), Vocabulary(["<s>", "a"], special=[0]))
+        two_vocabularies.by_first_token(Vocabulary(["a"]), Vocabulary(["<s>", "a"], special=[0]))
 
 
 def test_wrong_kernels_are_named():
     with pytest.raises(ValueError, match=r"kernel \(row \(1,\)\): masses must sum to exactly 1; these 2 sum to 1/2"):
-        redistribution.draft_law(["1/2", "1/2"], [[1, 0], ["1/2", 0]])
+        two_vocabularies.draft_law(["1/2", "1/2"], [[1, 0], ["1/2", 0]])
     with pytest.raises(ValueError, match=r"one row for each draft token, \[D = 2, T\]; got the shape \(1, 2\)"):
-        redistribution.draft_law(["1/2", "1/2"], [[1, 0]])
+        two_vocabularies.draft_law(["1/2", "1/2"], [[1, 0]])
     with pytest.raises(ValueError, match="kernel: its vocabulary has 3 tokens; the law has 2"):
-        redistribution.model(DRAFTER, TARGET.vocabulary, [[1, 0], [1, 0], [1, 0]])
+        two_vocabularies.model(DRAFTER, TARGET.vocabulary, [[1, 0], [1, 0], [1, 0]])
     with pytest.raises(TypeError, match="one number type"):
-        redistribution.draft_law(["1/2", "1/2"], [[1.0, 0.0], [0.0, 1.0]])
+        two_vocabularies.draft_law(["1/2", "1/2"], [[1.0, 0.0], [0.0, 1.0]])
 
 
 def test_a_token_drawn_along_the_kernel_but_verified_against_another_law_is_lossy():
@@ -108,11 +109,11 @@ def test_a_token_drawn_along_the_kernel_but_verified_against_another_law_is_loss
         row = DRAFTER.law(DRAFTER.read(TARGET.vocabulary.spell(prefix)))
         said = coin.draw(row)
         token = coin.draw(kernel[said])
-        t, d = TARGET.law(prefix), redistribution.draft_law(row, kernel)
+        t, d = TARGET.law(prefix), two_vocabularies.draft_law(row, kernel)
         if coin.flip(min(1, t[token] / row[said])):
             return (token,)
         left = [max(x - y, 0) for x, y in zip(t, d, strict=True)]
         return (coin.draw([mass / sum(left) for mass in left]),)
 
     assert isinstance(check_lossless_block(wrong, TARGET.model, 1), Lossy)
-    assert overlap(TARGET.law(()), redistribution.draft_law(DRAFTER.law(()), kernel)) < 1
+    assert overlap(TARGET.law(()), two_vocabularies.draft_law(DRAFTER.law(()), kernel)) < 1

@@ -13,8 +13,8 @@ from proofs_tests.block_level.models import model_pairs
 from proofs_tests.drafting.positive_drafts import busy
 from spec_math import Lossless, Lossy, check_lossless_block, exact
 from spec_math.block_level import block, chain, spectr
-from spec_math.drafting import speculative, static
-from spec_math.drafting.speculative import Ranking
+from spec_math.papers import reduced_vocabulary, speculative_vocabulary
+from spec_math.papers.speculative_vocabulary import Ranking
 from spec_math.token_level import single
 
 
@@ -27,7 +27,7 @@ def scores(prefix):
 @given(model_pairs(3, small=True), st.sampled_from([1, 2, 3]))
 def test_speculative_vocabulary_is_lossless(models, k):
     target, draft = busy(models)
-    model = speculative.model(draft, scores, k)
+    model = speculative_vocabulary.model(draft, scores, k)
     for verifier in (chain, block):
         verdict = check_lossless_block(
             lambda coin, prefix, verifier=verifier: verifier.generate(coin, target, model, prefix, 2),
@@ -42,7 +42,7 @@ def test_speculative_vocabulary_is_lossless_on_a_tree():
     # EAGLE drafts a tree: each node's subset is its own.
     target = [exact(["1/2", "1/3", "1/6"]), exact(["1/6", "1/6", "2/3"])]
     draft = [exact(["1/6", "1/3", "1/2"]), exact(["1/3", "1/3", "1/3"])]
-    model = speculative.model(lambda prefix: draft[len(prefix) % 2], scores, 2)
+    model = speculative_vocabulary.model(lambda prefix: draft[len(prefix) % 2], scores, 2)
 
     def target_model(prefix):
         return target[len(prefix) % 2]
@@ -57,10 +57,10 @@ def test_speculative_vocabulary_is_lossless_on_a_tree():
 def test_candidates_are_the_k_highest_scores(values, data):
     k = data.draw(st.integers(1, len(values)))
     ranked = sorted(range(len(values)), key=lambda token: (-values[token], token))
-    assert np.flatnonzero(speculative.candidates(values, k)).tolist() == sorted(ranked[:k])
+    assert np.flatnonzero(speculative_vocabulary.candidates(values, k)).tolist() == sorted(ranked[:k])
     draft = exact([Fraction(1, len(values))] * len(values))
-    law = speculative.draft_law(draft, values, k)
-    assert law.tolist() == static.draft_law(draft, sorted(ranked[:k])).tolist()
+    law = speculative_vocabulary.draft_law(draft, values, k)
+    assert law.tolist() == reduced_vocabulary.draft_law(draft, sorted(ranked[:k])).tolist()
 
 
 def test_exact_logits_of_the_candidates_give_the_restricted_softmax():
@@ -68,10 +68,10 @@ def test_exact_logits_of_the_candidates_give_the_restricted_softmax():
     hidden, head = rng.normal(size=(4, 3)), rng.normal(size=(7, 3))
     ranking = Ranking(rng.normal(size=(2, 3)), rng.normal(size=(7, 2)))
     for k in (1, 3, 7):
-        found = speculative.from_hidden(hidden, head, ranking, k)
+        found = speculative_vocabulary.from_hidden(hidden, head, ranking, k)
         logits = hidden @ head.T
         whole = np.exp(logits) / np.exp(logits).sum(axis=-1, keepdims=True)
-        wanted = speculative.draft_law(whole, ranking.scores(hidden), k)
+        wanted = speculative_vocabulary.draft_law(whole, ranking.scores(hidden), k)
         # Logits of at most 32 in size, each a sum of 3 products: off by 3·32·2^-53, before exp and after it; sums of 7.
         assert np.abs(logits).max() < 32
         assert np.abs(found - wanted).max() <= (2 * 3 * 32 + 2 * 7 + 8) * 2.0**-52
@@ -83,7 +83,7 @@ def test_a_subset_that_is_verified_against_the_whole_draft_is_lossy():
     target, draft = exact(["1/2", "1/3", "1/6"]), exact(["1/6", "1/3", "1/2"])
 
     def wrong(coin, prefix):
-        token = coin.draw(speculative.draft_law(draft, scores(prefix), 2))
+        token = coin.draw(speculative_vocabulary.draft_law(draft, scores(prefix), 2))
         return (single.verify(coin, token, target, draft),)
 
     assert isinstance(check_lossless_block(wrong, lambda _: target, 1), Lossy)
@@ -91,8 +91,8 @@ def test_a_subset_that_is_verified_against_the_whole_draft_is_lossy():
 
 def test_wrong_sizes_are_named():
     with pytest.raises(ValueError, match="k = 4, V = 3"):
-        speculative.candidates([1, 2, 3], 4)
+        speculative_vocabulary.candidates([1, 2, 3], 4)
     with pytest.raises(TypeError, match="k must be a whole number"):
-        speculative.candidates([1, 2, 3], True)
+        speculative_vocabulary.candidates([1, 2, 3], True)
     with pytest.raises(ValueError, match="has mass 0"):
-        speculative.draft_law([1, 0], [0, 1], 1)
+        speculative_vocabulary.draft_law([1, 0], [0, 1], 1)

@@ -18,8 +18,8 @@ from proofs_tests.tokenized_models import speaker_pairs
 from spec_math import Lossless, Lossy, check_lossless, check_lossless_block, law
 from spec_math.arrays import exact, proportional_to
 from spec_math.block_level import block, chain
-from spec_math.drafting import redistribution, speculative, static
 from spec_math.language import documentation
+from spec_math.papers import reduced_vocabulary, speculative_vocabulary, two_vocabularies
 from spec_math.token_level import recursive, single
 
 TARGET, DRAFT = exact(["1/10", "1/5", "3/10", "2/5"]), exact(["2/5", "3/10", "1/5", "1/10"])
@@ -29,7 +29,7 @@ TARGET, DRAFT = exact(["1/10", "1/5", "3/10", "2/5"]), exact(["2/5", "3/10", "1/
 @given(model_pairs(3, small=True), st.sampled_from([(0,), (1, 2), (0, 2), (0, 1, 2)]))
 def test_every_subset_is_lossless(models, kept):
     target, draft = busy(models)
-    model = static.model(draft, kept)
+    model = reduced_vocabulary.model(draft, kept)
     for verifier in (chain, block):
         verdict = check_lossless_block(
             lambda coin, prefix, verifier=verifier: verifier.generate(coin, target, model, prefix, 2),
@@ -51,11 +51,14 @@ def test_every_subset_is_lossless_over_two_vocabularies(pair, seed, reach):
     random, size, (lookahead, rounds) = Random(seed), len(target.vocabulary), reach
     # Positive kernels, so that every part has mass.
     kernel = np.stack([proportional_to([random.randint(1, 4) for _ in range(size)]) for _ in drafter.vocabulary])
-    sent = redistribution.model(drafter, target.vocabulary, kernel)
+    sent = two_vocabularies.model(drafter, target.vocabulary, kernel)
     k = random.randint(1, size)
     scores = {length: [random.randint(0, 3) for _ in range(size)] for length in range(3)}
     kept = tuple(sorted(random.sample(range(size), k)))
-    for model in (static.model(sent, kept), speculative.model(sent, lambda prefix: scores[len(prefix) % 3], k)):
+    for model in (
+        reduced_vocabulary.model(sent, kept),
+        speculative_vocabulary.model(sent, lambda prefix: scores[len(prefix) % 3], k),
+    ):
         verdict = check_lossless_block(
             lambda coin, prefix, model=model: chain.generate(coin, target.model, model, prefix, lookahead),
             target.model,
@@ -71,20 +74,22 @@ def test_a_subset_accepts_at_most_the_target_mass_on_it(pair, data):
     kept = data.draw(st.lists(st.integers(0, len(target) - 1), min_size=1, unique=True))
     if not draft[kept].sum():
         with pytest.raises(ValueError, match="has mass 0"):
-            static.acceptance(target, draft, kept)
+            reduced_vocabulary.acceptance(target, draft, kept)
         return
-    accepted = static.acceptance(target, draft, kept)
+    accepted = reduced_vocabulary.acceptance(target, draft, kept)
     restricted = {token: draft[token] / draft[kept].sum() for token in kept}
     assert accepted == sum(min(target[token], restricted[token]) for token in kept)
     assert accepted <= target[kept].sum()
     assert (accepted == target[kept].sum()) == all(restricted[token] >= target[token] for token in kept)
-    program = law(lambda coin: len(chain.generate(coin, lambda _: target, static.model(lambda _: draft, kept), (), 1)))
+    program = law(
+        lambda coin: len(chain.generate(coin, lambda _: target, reduced_vocabulary.model(lambda _: draft, kept), (), 1))
+    )
     assert program.get(2, 0) == accepted
 
 
 def test_a_model_behind_a_map_ends_where_it_ended():
     draft = Rows((DRAFT,), end=3)
-    model = static.model(draft, (0, 3))
+    model = reduced_vocabulary.model(draft, (0, 3))
     assert model.end == 3
     target = Rows((TARGET,))
     with pytest.raises(
@@ -95,7 +100,7 @@ def test_a_model_behind_a_map_ends_where_it_ended():
 
 def test_a_subset_that_is_verified_against_the_whole_draft_is_lossy():
     # Control: the draft law that the tokens came from is d_K, not d.
-    restricted = static.draft_law(DRAFT, (0, 2))
+    restricted = reduced_vocabulary.draft_law(DRAFT, (0, 2))
 
     def wrong(coin, _tokens, target, draft):
         token = coin.draw(restricted)
@@ -113,13 +118,13 @@ def test_a_subset_that_is_verified_against_the_whole_draft_is_lossy():
 def test_the_most_frequent_tokens_are_those_of_a_counter(tokens, k):
     counted = Counter(tokens)
     ranked = sorted(range(6), key=lambda token: (-counted[token], token))
-    assert static.most_frequent(tokens, 6, k) == tuple(sorted(ranked[:k]))
+    assert reduced_vocabulary.most_frequent(tokens, 6, k) == tuple(sorted(ranked[:k]))
 
 
 def test_fr_spec_counts_a_corpus():
     corpus = documentation()
     tokens = corpus.training[corpus.training >= 0].tolist()
-    kept = static.most_frequent(tokens, corpus.size, 4)
+    kept = reduced_vocabulary.most_frequent(tokens, corpus.size, 4)
     assert {corpus.names[token] for token in kept} == {
         word for word, _ in Counter(corpus.names[t] for t in tokens).most_common(4)
     }
@@ -131,11 +136,11 @@ def test_vocabtrim_counts_what_the_target_writes():
     def model(prefix):
         return rows[len(prefix) % 2]
 
-    written = static.target_samples(model, [()] * 500, 2, Random(1))
+    written = reduced_vocabulary.target_samples(model, [()] * 500, 2, Random(1))
     assert len(written) == 1000
-    assert static.most_frequent(written, 4, 2) == (1, 2)
+    assert reduced_vocabulary.most_frequent(written, 4, 2) == (1, 2)
     model.end = 2
-    ended = static.target_samples(model, [()] * 500, 2, Random(1))
+    ended = reduced_vocabulary.target_samples(model, [()] * 500, 2, Random(1))
     # A text that begins with its end has one token: half of them.
     assert 500 < len(ended) < 1000
     assert len(ended) == 500 + sum(token == 1 for token in ended)
@@ -146,17 +151,17 @@ def test_vocabtrim_counts_what_the_target_writes():
 
 @given(st.sets(st.integers(0, 9), min_size=1))
 def test_d2t_and_t2d_lead_back_to_the_tokens_kept(kept):
-    d2t, t2d = static.maps(tuple(kept), 10)
+    d2t, t2d = reduced_vocabulary.maps(tuple(kept), 10)
     assert [place + offset for place, offset in enumerate(d2t)] == sorted(kept)
     assert {token for token, is_kept in enumerate(t2d) if is_kept} == kept
     even = [Fraction(1, len(kept))] * len(kept)
-    spread = static.spread(even, d2t, 10)
+    spread = reduced_vocabulary.spread(even, d2t, 10)
     assert {token for token, mass in enumerate(spread) if mass} == kept
 
 
 def test_a_draft_with_its_own_law_is_lossless_behind_d2t():
     own, d2t = exact(["3/4", "1/4"]), (1, 2)
-    spread = static.spread(own, d2t, 4)
+    spread = reduced_vocabulary.spread(own, d2t, 4)
     assert [str(mass) for mass in spread] == ["0", "3/4", "0", "1/4"]
     assert check_lossless(single.verify, TARGET, spread)
 
@@ -164,7 +169,7 @@ def test_a_draft_with_its_own_law_is_lossless_behind_d2t():
 def test_a_skipped_d2t_is_lossy():
     # Control: draft tokens 0 and 1 are taken for target tokens 0 and 1, but their law for that of tokens 1 and 3.
     own = exact(["3/4", "1/4"])
-    spread = static.spread(own, (1, 2), 4)
+    spread = reduced_vocabulary.spread(own, (1, 2), 4)
 
     def wrong(coin, _tokens, target, _draft):
         token = coin.draw(own)
@@ -184,14 +189,14 @@ def test_wrong_subsets_are_named():
         ((True,), "got True"),
     ):
         with pytest.raises(ValueError, match=message):
-            static.draft_law(DRAFT, kept)
+            reduced_vocabulary.draft_law(DRAFT, kept)
     with pytest.raises(ValueError, match="k = 5, V = 4"):
-        static.most_frequent([0], 4, 5)
+        reduced_vocabulary.most_frequent([0], 4, 5)
     with pytest.raises(TypeError, match="k must be a whole number"):
-        static.most_frequent([0], 4, 2.0)
+        reduced_vocabulary.most_frequent([0], 4, 2.0)
     with pytest.raises(ValueError, match=r"indices in 0\.\.3; got 4"):
-        static.most_frequent([4], 4, 2)
+        reduced_vocabulary.most_frequent([4], 4, 2)
     with pytest.raises(ValueError, match="there are 2, and 3 masses"):
-        static.spread(["1/2", "1/4", "1/4"], (0, 0), 4)
+        reduced_vocabulary.spread(["1/2", "1/4", "1/4"], (0, 0), 4)
     with pytest.raises(ValueError, match="2 tokens, 1 of them different"):
-        static.spread(["1/2", "1/2"], (1, 0), 4)
+        reduced_vocabulary.spread(["1/2", "1/2"], (1, 0), 4)

@@ -15,7 +15,7 @@ from proofs_tests.strategies import dyadic_pairs, pairs
 from proofs_tests.tokenized_models import weighed
 from spec_math import overlap
 from spec_math.arrays import exact, proportional_to
-from spec_math.drafting import static, subset_bounds
+from spec_math.papers import reduced_vocabulary
 
 
 def accepted(target, draft, kept):
@@ -28,7 +28,7 @@ def accepted(target, draft, kept):
 def test_enumeration_finds_the_best_subset(pair, data):
     target, draft = pair
     k = data.draw(st.integers(1, len(target)))
-    found = subset_bounds.best(target, draft, k)
+    found = reduced_vocabulary.best(target, draft, k)
     values = {kept: accepted(target, draft, kept) for kept in combinations(range(len(target)), k)}
     assert found.method == "enumeration"
     assert (values[found.kept], found.acceptance) == (max(values.values()),) * 2
@@ -39,10 +39,10 @@ def test_enumeration_finds_the_best_subset(pair, data):
 def test_no_draft_law_on_k_tokens_exceeds_the_free_bound_and_one_attains_it(pair, data):
     target, _ = pair
     k = data.draw(st.integers(1, len(target)))
-    bound = subset_bounds.free(target, k)
+    bound = reduced_vocabulary.free(target, k)
     assert bound == max(sum(target[token] for token in kept) for kept in combinations(range(len(target)), k))
     kept = sorted(range(len(target)), key=lambda token: -target[token])[:k]
-    assert overlap(target, static.draft_law(target, kept)) == bound
+    assert overlap(target, reduced_vocabulary.draft_law(target, kept)) == bound
     # Any other law on any k tokens stays below: Σ_K min(t, d_K) ≤ t(K).
     kept = data.draw(st.lists(st.integers(0, len(target) - 1), min_size=k, max_size=k, unique=True))
     weights = data.draw(st.lists(st.integers(0, 3), min_size=k, max_size=k).filter(any))
@@ -62,15 +62,15 @@ def test_greedy_takes_the_token_that_leaves_most(seed):
         open_ = [token for token in range(len(target)) if token not in kept and draft[token] > 0]
         kept.append(max(open_, key=lambda token: (accepted(target, draft, [*kept, token]), -token)))
     kept += [token for token in range(len(target)) if token not in kept][: k - len(kept)]
-    assert subset_bounds.greedily(target, draft, k) == tuple(sorted(kept))
+    assert reduced_vocabulary.greedily(target, draft, k) == tuple(sorted(kept))
 
 
 def test_greedy_can_miss_the_best_subset():
     # Control for the label. Alone, token 0 accepts its 2/5, the most. Beside it another token is drafted with 1/9 only;
     # tokens 1 and 2 together are drafted with 1/2 each, and accept all of their 3/10.
     target, draft = exact(["2/5", "3/10", "3/10"]), exact(["8/10", "1/10", "1/10"])
-    best = subset_bounds.best(target, draft, 2)
-    greedy = subset_bounds.greedily(target, draft, 2)
+    best = reduced_vocabulary.best(target, draft, 2)
+    greedy = reduced_vocabulary.greedily(target, draft, 2)
     assert (best.kept, best.acceptance) == ((1, 2), Fraction(6, 10))
     assert greedy == (0, 1)
     assert accepted(target, draft, greedy) == Fraction(2, 5) + Fraction(1, 9)
@@ -78,7 +78,7 @@ def test_greedy_can_miss_the_best_subset():
 
 def test_large_vocabularies_are_labelled_greedy():
     target, draft = proportional_to(list(range(1, 18))), proportional_to(list(range(17, 0, -1)))
-    found = subset_bounds.best(target, draft, 3)
+    found = reduced_vocabulary.best(target, draft, 3)
     assert found.method == "greedy"
     assert found.acceptance == accepted(target, draft, found.kept) <= found.bound == Fraction(48, 153)
 
@@ -87,8 +87,8 @@ def test_large_vocabularies_are_labelled_greedy():
 def test_floats_choose_a_subset_as_good_up_to_rounding(pair, data):
     target, draft = pair
     k = data.draw(st.integers(1, len(target)))
-    found = subset_bounds.best(target.astype(float), draft.astype(float), k)
-    best = subset_bounds.best(target, draft, k)
+    found = reduced_vocabulary.best(target.astype(float), draft.astype(float), k)
+    best = reduced_vocabulary.best(target, draft, k)
     # A value is a sum of at most 4 quotients of exact masses by a sum of at most 4: 9 roundings, each of 2^-53 of 1.
     assert abs(Fraction(float(found.acceptance)) - accepted(target, draft, found.kept)) <= 9 * Fraction(1, 2**53)
     assert best.acceptance - accepted(target, draft, found.kept) <= 18 * Fraction(1, 2**53)
@@ -96,6 +96,6 @@ def test_floats_choose_a_subset_as_good_up_to_rounding(pair, data):
 
 def test_wrong_sizes_are_named():
     with pytest.raises(ValueError, match="k = 3, V = 2"):
-        subset_bounds.best(["1/2", "1/2"], ["1/2", "1/2"], 3)
+        reduced_vocabulary.best(["1/2", "1/2"], ["1/2", "1/2"], 3)
     with pytest.raises(TypeError, match="k must be a whole number"):
-        subset_bounds.free(["1/2", "1/2"], 1.0)
+        reduced_vocabulary.free(["1/2", "1/2"], 1.0)

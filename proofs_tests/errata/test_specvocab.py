@@ -5,7 +5,8 @@ from __future__ import annotations
 from fractions import Fraction
 
 from spec_math.arrays import exact
-from spec_math.drafting import head_cost, speculative, subset_bounds
+from spec_math.drafting import head_cost
+from spec_math.papers import reduced_vocabulary, speculative_vocabulary
 from spec_math.token_level import single
 
 
@@ -27,4 +28,8 @@ def test_coverage_of_the_full_vocabulary_is_not_its_acceptance():
     # in some context; in each, no more is accepted than the target has on its k candidates.
     target, draft = exact(["1/2", "1/4", "1/4"]), exact(["1/2", "1/4", "1/4"])
     assert single.acceptance(target, draft) == 1
-    assert speculative.acceptance(target, draft, draft, 2) == subset_bounds.free(target, 2) == Fraction(3, 4)
+    assert (
+        speculative_vocabulary.acceptance(target, draft, draft, 2)
+        == reduced_vocabulary.free(target, 2)
+        == Fraction(3, 4)
+    )

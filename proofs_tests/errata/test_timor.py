@@ -20,7 +20,7 @@ from spec_math.block_level import length
 from spec_math.distribution import residual
 from spec_math.drafting import intersection, union
 from spec_math.language import GreedyTokenizer, Vocabulary
-from spec_math.language.expressibility import expressibility, failing_draft
+from spec_math.language.overlap import expressibility, failing_draft
 from spec_math.string_level import exact_match, rejection
 from spec_math.string_level.reading import opened
 

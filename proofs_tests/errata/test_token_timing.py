@@ -16,7 +16,8 @@ from spec_math.block_level import emitted_law, target_law
 from spec_math.drafting import intersection
 from spec_math.language import GreedyTokenizer, Vocabulary
 from spec_math.language.injectivity import not_recovered
-from spec_math.string_level import repetition, timing
+from spec_math.papers import two_vocabularies
+from spec_math.string_level import timing
 from spec_math.string_level.methods import METHODS
 from spec_math.string_level.reading import opened
 from spec_math.string_level.speed import measure
@@ -186,7 +187,7 @@ def test_consistently_is_not_what_table_1_shows():
 
 def test_repetition_n_is_two_different_numbers():
     # Alg. 5 counts kinds of n-grams, Section 5.1 and Appendix G speak of all n-grams.
-    assert repetition.rates(["a a a a b"], 1) != repetition.shares(["a a a a b"], 1)
+    assert two_vocabularies.rates(["a a a a b"], 1) != two_vocabularies.shares(["a a a a b"], 1)
 
 
 def test_e_gamma_plus_1_is_tokens_a_call_and_no_speed_up():

@@ -12,7 +12,7 @@ from examples.gallery.specvocab_figure_4 import points as computed
 from spec_math import overlap
 from spec_math.drafting import head_cost
 from spec_math.render.figure import svg_of
-from spec_math.studies.default import positions
+from spec_math.studies.positions.stream import default_positions
 
 POSITIONS = 16
 
@@ -24,7 +24,7 @@ def points():
 
 def test_a_line_a_rank_and_a_point_a_k():
     assert [(point.share * POSITIONS, point.k) for point in points()] == [(rank, k) for rank in RANKS for k in KS]
-    size = positions(1).size
+    size = default_positions(1).size
     for point in points():
         rank = int(point.share * POSITIONS)
         wanted = head_cost.speculative(size, POSITIONS, rank, point.k), head_cost.full(size, POSITIONS)
@@ -33,7 +33,7 @@ def test_a_line_a_rank_and_a_point_a_k():
 
 def test_nothing_accepts_more_than_the_mass_of_its_candidates_nor_than_the_whole_draft_can():
     assert all(point.acceptance <= point.covered <= 1 + 2.0**-36 for point in points())
-    batch = next(positions(POSITIONS).batches(POSITIONS))
+    batch = next(default_positions(POSITIONS).batches(POSITIONS))
     whole = float(np.mean(overlap(batch.targets, batch.drafts)))
     # Seen here, not proved: with half of the words as candidates the head, which is exact at these positions (as many
     # dimensions as positions), accepts nearly what the draft does.

@@ -15,7 +15,7 @@ from unittest import mock
 
 import pytest
 
-from spec_math.block_level.emitted import EmissionError, continued, emitted_law
+from spec_math.block_level.lossless import EmissionError, continued, emitted_law
 from spec_math.field import chain_kernel
 from spec_math.field.engines import sglang, vllm
 from spec_math.field.source_file import interpreted_triton, load

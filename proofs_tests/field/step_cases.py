@@ -15,7 +15,7 @@ pytest.importorskip("transformers", reason="transformers is not installed: pip i
 import torch
 
 from spec_math.audit.exploration.explore import Explored
-from spec_math.block_level.emitted import emitted_law
+from spec_math.block_level.lossless import emitted_law
 from spec_math.field.engines.transformers import emitted
 from spec_math.field.installed import engine_part
 from spec_math.zoo import ZOO, toy

@@ -15,7 +15,7 @@ import torch
 from proofs_tests.field.step_cases import DRAFT, TARGET, known, target
 from spec_math.audit import check_drafter
 from spec_math.audit.exploration.explore import SOURCES
-from spec_math.block_level.emitted import continued
+from spec_math.block_level.lossless import continued
 from spec_math.field.engine_law import judged, total_variation
 from spec_math.field.installed import edited, engine_part
 from torch_bridge import explore

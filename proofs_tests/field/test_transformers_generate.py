@@ -15,7 +15,7 @@ import torch
 from proofs_tests.field.float_cost import TOKENS, allowed, pair
 from proofs_tests.field.llamas import PROMPT, llama
 from spec_math.audit import ExploreError, LeakError
-from spec_math.block_level.emitted import emitted_law, target_law
+from spec_math.block_level.lossless import emitted_law, target_law
 from spec_math.distribution import residual_of, temperature, top_k
 from spec_math.field.engine_law import FLOAT32, judged, total_variation
 from spec_math.field.engines.transformers import Rows, check_drafts, generate_law

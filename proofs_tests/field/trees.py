@@ -16,7 +16,7 @@ import torch
 from spec_math.audit.exploration.explore import Explored
 from spec_math.field.drafted_tree import drafted_tree
 from spec_math.field.engines.trees import typical_step
-from spec_math.files.source import executed, module_from
+from spec_math.files.place import executed, module_from
 from spec_math.language.model import Model
 from torch_bridge.explore import explore
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from spec_math.files.json_text import parsed, read_json
+from spec_math.files.whole import parsed, read_json
 
 WRONG = {
     '{"0": 1, "0": 1}': "'0' occurs twice",

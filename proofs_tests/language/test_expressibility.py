@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from proofs_tests.language.longest_prefixes import by_strings
 from proofs_tests.strategies import vocabularies
 from spec_math.language import Vocabulary
-from spec_math.language.expressibility import (
+from spec_math.language.overlap import (
     Expressibility,
     expressibility,
     expressible,

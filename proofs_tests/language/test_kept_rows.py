@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 
 from spec_math.language import NGram
-from spec_math.language.kept_rows import KeptRows
-from spec_math.language.tempered import heated
+from spec_math.language.tempered import KeptRows, heated
 
 TEXT = np.random.default_rng(0).integers(0, 5, 300).tolist()
 

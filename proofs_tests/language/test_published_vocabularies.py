@@ -6,8 +6,7 @@ import pytest
 
 from proofs_tests.real_vocabularies import published, real
 from spec_math.language import GreedyTokenizer, Vocabulary
-from spec_math.language.expressibility import expressibility, failing_draft
-from spec_math.language.overlap import by_bytes, by_keys, in_texts
+from spec_math.language.overlap import by_bytes, by_keys, expressibility, failing_draft, in_texts
 
 # Timor et al., Table 8.
 TABLE_8 = {

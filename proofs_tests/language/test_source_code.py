@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from spec_math.language.corpus import HELD_OUT, UNKNOWN
-from spec_math.language.source_code import SIZE, code_words, split_files, standard_library
+from spec_math.language.corpus import HELD_OUT, SIZE, UNKNOWN, code_words, split_files, standard_library
 
 
 def texts(tokens: np.ndarray) -> list[tuple[int, ...]]:

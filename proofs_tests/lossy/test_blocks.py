@@ -7,10 +7,11 @@ import pytest
 
 from spec_math import exact
 from spec_math.block_level import block, chain
-from spec_math.block_level.emitted import emitted_law, target_law
 from spec_math.block_level.length import expected
-from spec_math.lossy import RULES, block_budget, blocks, fly, joint_threshold
+from spec_math.block_level.lossless import emitted_law, target_law
+from spec_math.lossy import RULES, blocks, fly, joint_threshold
 from spec_math.lossy.rule import Rule
+from spec_math.papers import budgets
 
 ONE_DRAFT = [rule for rule in RULES if not rule.several]
 
@@ -129,7 +130,7 @@ def test_no_rule_on_a_chain_keeps_more_than_the_program_at_its_distance(rule):
             lookahead + 1,
         )
         far = apart(law, target_law(two_target, lookahead + 1))
-        bound = block_budget.optimum(TWO, lookahead, far)
+        bound = budgets.optimum(TWO, lookahead, far)
         # 1e-8: HiGHS's residuals of 1e-10 on a few dozen rows.
         assert float(kept(TWO, lookahead, rule, options)) <= bound + 1e-8
 
@@ -137,22 +138,22 @@ def test_no_rule_on_a_chain_keeps_more_than_the_program_at_its_distance(rule):
 def test_without_a_budget_the_program_is_block_verification():
     for models, lookahead in ((TWO, 1), (TWO, 2), (MODELS, 2)):
         best = block.expected(*models, (), lookahead) - 1
-        assert abs(block_budget.optimum(models, lookahead, 0) - float(best)) < 1e-8
-        assert block_budget.optimum(models, lookahead, 1) == pytest.approx(lookahead, abs=1e-8)
+        assert abs(budgets.optimum(models, lookahead, 0) - float(best)) < 1e-8
+        assert budgets.optimum(models, lookahead, 1) == pytest.approx(lookahead, abs=1e-8)
 
 
 def test_for_one_position_the_program_is_the_optimum_under_a_budget():
     from spec_math.lossy import budget
 
     for spent in ("0", "1/20", "1/4", "1"):
-        found = block_budget.optimum(MODELS, 1, spent)
+        found = budgets.optimum(MODELS, 1, spent)
         # A budget on two tokens, the second one the target's, is one on the first.
         assert abs(found - float(budget.acceptance(target(()), draft(()), 1, spent))) < 1e-8
 
 
 def test_a_unit_of_bias_buys_more_in_a_block_than_at_a_position():
     """Of two drafts a budget of 1/20 on the texts buys 7/60 kept tokens: a unit buys 7/3, more than both drafts."""
-    gained = block_budget.optimum(TWO, 2, "1/20") - block_budget.optimum(TWO, 2, 0)
+    gained = budgets.optimum(TWO, 2, "1/20") - budgets.optimum(TWO, 2, 0)
     assert gained == pytest.approx(7 / 60, abs=1e-8)
 
 
@@ -266,4 +267,4 @@ def test_options_and_rules_of_several_drafts_are_refused():
         ):
             ask()
     with pytest.raises(ValueError, match="the program has 2,500 variables"):
-        block_budget.optimum((lambda _: ["1/5"] * 5, lambda _: ["1/5"] * 5), 3, 0)
+        budgets.optimum((lambda _: ["1/5"] * 5, lambda _: ["1/5"] * 5), 3, 0)

@@ -8,8 +8,9 @@ from scipy.optimize import minimize
 
 from proofs_tests.lossy.budget_oracle import iid, instances, least_cut, program, subsets
 from spec_math import exact
-from spec_math.lossy import frontier, ratio_budget
+from spec_math.lossy import frontier
 from spec_math.lossy.distances import distances
+from spec_math.papers import budgets
 from spec_math.token_level import optimal
 
 CASES = instances(7, 250)
@@ -96,15 +97,15 @@ def test_the_largest_acceptance_under_a_likelihood_ratio_is_the_least_cut_and_th
     ratios = [Fraction(1), Fraction(9, 8), Fraction(3, 2), Fraction(4)]
     for i, (target, draft, k) in enumerate(CASES):
         ratio, drafts = ratios[i % 4], iid(draft, k)
-        value = ratio_budget.acceptance(target, draft, k, ratio)
+        value = budgets.acceptance(target, draft, k, ratio)
         assert value == least_cut(target, drafts, lambda m, ratio=ratio: min(Fraction(1), ratio * m))
-        assert value == ratio_budget.acceptance_of(target, drafts, ratio)
-        both = ratio_budget.acceptance(target, draft, k, ratio, both_ways=True)
+        assert value == budgets.acceptance_of(target, drafts, ratio)
+        both = budgets.acceptance(target, draft, k, ratio, both_ways=True)
         assert both == least_cut(
             target, drafts, lambda m, ratio=ratio: min(Fraction(1), ratio * m, 1 - (1 - m) / ratio)
         )
         for ways, expected in ((False, value), (True, both)):
-            e = ratio_budget.law(target, draft, k, ratio, ways)
+            e = budgets.law(target, draft, k, ratio, ways)
             far = distances(e, exact(target))
             assert far.largest_ratio <= ratio
             assert not ways or far.least_ratio >= 1 / ratio
@@ -138,7 +139,7 @@ def test_an_acceptance_outside_its_range_is_an_error_that_names_it():
     with pytest.raises(ValueError, match=r"acceptance must lie in \[0, 1\]; got 3/2"):
         frontier.law(["1/4", "3/4"], ["1/2", "1/2"], 1, "3/2")
     with pytest.raises(ValueError, match="ratio must be at least 1; got 1/2"):
-        ratio_budget.acceptance(["1/4", "3/4"], ["1/2", "1/2"], 1, "1/2")
+        budgets.acceptance(["1/4", "3/4"], ["1/2", "1/2"], 1, "1/2")
 
 
 def test_the_lossless_target_is_kept_below_the_optimum():

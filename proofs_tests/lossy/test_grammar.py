@@ -7,8 +7,8 @@ import pytest
 
 from spec_math import exact
 from spec_math.block_level import block, chain
-from spec_math.block_level.emitted import emitted_law, target_law
-from spec_math.lossy import grammar
+from spec_math.block_level.lossless import emitted_law, target_law
+from spec_math.papers import grammar
 
 OPEN, CLOSE, OTHER = 0, 1, 2
 

@@ -14,11 +14,11 @@ from spec_math.lossy import (
     ensemble,
     fuzzy,
     lenience,
-    ratio_budget,
     thresholds,
     typical,
 )
 from spec_math.lossy.distances import distances
+from spec_math.papers import budgets
 from spec_math.token_level import optimal
 
 
@@ -64,7 +64,7 @@ def test_lenience_is_optimal_for_its_likelihood_ratio_and_not_in_total_variation
     for target, draft, _ in instances(47, 150):
         for value in map(Fraction, ("1/2", "4/5")):
             accepted = lenience.acceptance(target, draft, 1, value)
-            assert accepted == ratio_budget.acceptance(target, draft, 1, 1 / value)
+            assert accepted == budgets.acceptance(target, draft, 1, 1 / value)
             far = distances(lenience.law(target, draft, 1, value), exact(target)).total_variation
             below += accepted < budget.acceptance(target, draft, 1, far)
     assert below > 20

@@ -8,7 +8,7 @@ import pytest
 from proofs_tests.lossy.budget_oracle import instances
 from spec_math import exact
 from spec_math.distribution import overlap, total_variation
-from spec_math.lossy import watermark
+from spec_math.papers import watermark
 
 HALVES = [exact(["1/2", "1/2", 0]), exact([0, "1/2", "1/2"]), exact(["1/2", 0, "1/2"])]
 PAIRS = [(0, 1), (1, 2), (0, 2)]

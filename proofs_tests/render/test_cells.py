@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spec_math.mean import Mean
-from spec_math.render.cells import shown
+from spec_math.render.data import shown
 from spec_math.result import Column
 
 MEAN = Column("acceptance", "mean")

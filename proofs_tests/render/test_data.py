@@ -11,9 +11,10 @@ from typing import Any
 
 from hypothesis import given
 
+from proofs_tests.render.read_results import from_json
 from proofs_tests.render.results_strategies import exact, results, tables
 from spec_math.mean import Mean
-from spec_math.render.data import as_csv, as_json, from_json
+from spec_math.render.data import as_csv, as_json
 from spec_math.result import Result, Table
 
 

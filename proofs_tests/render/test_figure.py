@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import gc
-import re
 from typing import Any
-
-import numpy as np
-import pytest
 
 from proofs_tests.render.results_strategies import TREE
 from spec_math.render import figure
-from spec_math.render.look import BOUNDS, Look, look, looks_of
+from spec_math.render.figure import BOUNDS, Look, look, looks_of
 from spec_math.result import Curve, Panel, Picture
 
 svg_of: Any = figure.svg_of.__wrapped__
@@ -99,38 +94,3 @@ def test_bounds_have_a_dash_a_label_and_keep_it() -> None:
     dashes = [looks_of(panel, known)[0].dash for panel in panels]
     assert dashes == list(BOUNDS)
     assert [looks_of(panel, known)[0].dash for panel in panels] == dashes
-
-
-NAMED, NUMBER = re.compile(r'#\w+|id="\w+"'), re.compile(r"-?\d+\.?\d*")
-
-
-@pytest.mark.parametrize("factor", [1.0, 1e-7, 1e7])
-@pytest.mark.parametrize("ticks", [("1", "2", "4"), ("byte pairs", "words", "g"), tuple("abcdefg")])
-def test_names_and_titles_stand_where_matplotlib_puts_them(
-    factor: float, ticks: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """What is told in advance is what it finds by measuring all ticks, a power of ten above the axis included."""
-    lines = tuple(Curve(name, (1.0, 2.0, 4.0), (0.2 * factor, 0.5 * factor, factor)) for name in "ab")
-    parts = [Panel(lines, "x", "y", "title", bars=bars, ticks=ticks) for bars in (False, True)]
-    parts.append(Panel(lines, "k", "y", "title", log_x=True, ticks=("1", "2", "4"), log_y=True))
-    told = svg_of(Picture("p", "P", "C", tuple(parts)))
-    monkeypatch.setattr(figure, "_in_powers", lambda _panel: True)
-    monkeypatch.setattr(figure, "_name_below", lambda _axes: None)
-    measured = svg_of(Picture("p", "P", "C", tuple(parts)))
-    one, two = (np.array(NUMBER.findall(NAMED.sub("", drawn)), float) for drawn in (told, measured))
-    assert len(one) == len(two) > 1000
-    assert abs(one - two).max() < 0.01  # of a point, which is 1/72 inch: the layout is found by a solver
-
-
-@pytest.mark.parametrize("held", [True, False])
-def test_cycles_are_collected_after_a_picture_as_before_it(held: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[bool] = []
-    monkeypatch.setattr(figure, "svg", lambda _figure: seen.append(gc.isenabled()) or "")
-    try:
-        (gc.enable if held else gc.disable)()
-        svg_of(picture(1))
-        with pytest.raises(AttributeError):
-            svg_of(None)  # type: ignore[arg-type]
-        assert (seen, gc.isenabled()) == ([False], held)
-    finally:
-        gc.enable()

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 
 from proofs_tests.render.results_strategies import TREE, results
 from spec_math.mean import Mean
-from spec_math.render.cells import shown
+from spec_math.render.data import shown
 from spec_math.render.html import page
 from spec_math.result import Column, Curve, Note, Panel, Picture, Result, Row, Table
 

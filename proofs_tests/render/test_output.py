@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
+from proofs_tests.render.read_results import from_json
 from spec_math.render import figure, html
-from spec_math.render.data import from_json
 from spec_math.render.output import check_out, write, write_together
 from spec_math.result import Column, Curve, Panel, Picture, Result, Row, Table
 

@@ -13,7 +13,7 @@ from rich.console import Console
 from proofs_tests.render.results_strategies import results
 from spec_math import SCHEMES
 from spec_math.mean import Mean
-from spec_math.render.cells import shown
+from spec_math.render.data import shown
 from spec_math.render.terminal import show
 from spec_math.result import Column, Note, Result, Row, Table
 

@@ -14,7 +14,7 @@ from spec_math.result import Picture, Tree
 def drawn(picture: Picture) -> Any:
     """Return matplotlib's figure of a picture whose panels stand in rows."""
     assert not isinstance(picture.panels, Tree)
-    return figure._in_rows(picture.panels, picture)
+    return figure._drawn(picture.panels, picture)
 
 
 def boxes(of: Any) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from functools import cache
 
 from spec_math.arrays import exact
 from spec_math.audit import ZOO
-from spec_math.block_level.emitted import emitted_law, target_law
+from spec_math.block_level.lossless import emitted_law, target_law
 from spec_math.zoo import toy
 
 SKEWED = exact(["1/2", "1/4", "1/6", "1/12"])

@@ -11,10 +11,10 @@ import pytest
 from spec_math.invariants import BrokenInvariantError
 from spec_math.language import Table
 from spec_math.mean import Mean
-from spec_math.studies.blocks import contradictions as of_blocks
+from spec_math.studies.blocks import comparison as of_blocks
 from spec_math.studies.blocks.comparison import BlockComparison, BlockRequest, compare_blocks
 from spec_math.studies.blocks.models import BlockModels
-from spec_math.studies.blocks.table import result_of as blocks_shown
+from spec_math.studies.blocks.study import result_of as blocks_shown
 
 
 def tables() -> BlockComparison:

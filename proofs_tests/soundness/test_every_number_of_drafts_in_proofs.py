@@ -90,7 +90,7 @@ def test_a_scheme_that_drafts_a_fixed_number_is_proved_for_that_number() -> None
 
 def test_a_number_for_which_the_time_is_short_is_not_tried_and_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """One draft more is foreseen to take a million times as long: nobody asked for it, and nothing is wrong."""
-    monkeypatch.setattr("spec_math.studies.proofs.drafts.ROOM", 10**6)
+    monkeypatch.setattr("spec_math.studies.proofs.ROOM", 10**6)
     code, output = run("right_for_all", "--tokens", 2)
     assert code == 0
     assert "is proved for 1 draft on 2 tokens; not tried for 2 and 3 (1 took" in output

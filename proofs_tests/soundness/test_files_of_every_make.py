@@ -17,7 +17,7 @@ from spec_math.language import Table, corpus
 from spec_math.language.files import read_tokenizer, read_vocabulary
 from spec_math.studies.arguments import names_of
 from spec_math.studies.audits.samples import _tokens
-from spec_math.studies.vocabularies.overlap import text_of
+from spec_math.studies.vocabularies.psi import text_of
 from spec_math.token_level import transport
 from spec_math.token_level.certificate import load
 

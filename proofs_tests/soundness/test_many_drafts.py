@@ -145,7 +145,7 @@ def test_what_has_no_value_for_many_drafts_has_none() -> None:
     assert (best[2].count, best[100].count) == (4, 0)
     drawn = next(line for line in result.lines if line.scheme is not None and line.scheme.estimate is not None)
     assert drawn.acceptance[100].count == 4
-    assert result.gap(drawn, 100) is None
+    assert drawn.gap(100) is None
 
 
 def test_a_chance_that_rounds_to_above_one_has_a_power() -> None:

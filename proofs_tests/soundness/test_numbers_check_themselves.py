@@ -168,14 +168,13 @@ def test_an_estimate_that_is_far_too_high_is_caught_and_noise_is_not() -> None:
 def test_an_optimum_without_replacement_below_that_of_independent_drafts_is_caught(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    from spec_math.studies.positions import comparison, sampled_positions
+    from spec_math.studies.positions import comparison
 
     low = replace(
         optimal.WITHOUT_REPLACEMENT,
         at_all=lambda t, d, ks: tuple(x - 1e-6 for x in optimal.acceptances(t, d, ks)),
     )
-    for module in (comparison, sampled_positions):
-        monkeypatch.setattr(module, "WITHOUT_REPLACEMENT", low)
+    monkeypatch.setattr(comparison, "WITHOUT_REPLACEMENT", low)
     result = compare(stream(1, 10, 6), SCHEMES[:1], KS, ignore)
     with pytest.raises(BrokenInvariantError, match="without replacement are no worse"):
         result.watch.hold()

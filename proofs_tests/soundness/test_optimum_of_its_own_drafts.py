@@ -25,11 +25,9 @@ from spec_math.invariants import ABOVE_OPTIMUM, BrokenInvariantError
 from spec_math.render.data import as_csv
 from spec_math.scheme import Optimum, Scheme
 from spec_math.studies.positions.comparison import compare, kinds
-from spec_math.studies.positions.schemes import verifier_scheme
 from spec_math.studies.positions.stream import from_rows
-from spec_math.studies.positions.study import CompareRequest, study
-from spec_math.studies.positions.table import result_of
-from spec_math.studies.positions.verdicts import judge
+from spec_math.studies.positions.study import CompareRequest, result_of, study
+from spec_math.studies.positions.verdicts import judge, verifier_scheme
 from spec_math.token_level import single
 from spec_math.token_level.bounds import bracket
 from spec_math.token_level.streamed import rounding
@@ -103,7 +101,7 @@ def test_every_gap_is_at_least_0_at_every_position(size: int, seed: int) -> None
         for line in result.lines:
             summed = line.scheme.estimate is None or size**8 <= 10_000
             for k in line.acceptance:
-                gap = result.gap(line, k)
+                gap = line.gap(k).value
                 assert gap is not None
                 if summed:
                     assert gap >= 0, (line.name, k)
@@ -127,7 +125,7 @@ def test_the_table_and_its_file_hold_no_negative_gap(tmp_path: Path) -> None:
 def test_one_draft_has_its_gap_whatever_the_ks_are() -> None:
     result = compare(streams(9, 20, 5), SCHEMES, (4, 8), ignore)
     for line in result.lines:
-        assert all(result.gap(line, k) is not None for k in line.acceptance), line.name
+        assert all(line.gap(k) is not None for k in line.acceptance), line.name
 
 
 def test_the_names_of_schemes_decide_nothing() -> None:
@@ -139,7 +137,7 @@ def test_the_names_of_schemes_decide_nothing() -> None:
     first, second = (compare(streams(5, 20, 6), schemes, (1, 2, 4), ignore) for schemes in (SCHEMES, other))
     for line, same in zip(first.lines, second.lines, strict=True):
         assert [t.mean for t in line.acceptance.values()] == [t.mean for t in same.acceptance.values()]
-        assert [first.gap(line, k) for k in line.gaps] == [second.gap(same, k) for k in same.gaps]
+        assert [line.gap(k) for k in line.gaps] == [same.gap(k) for k in same.gaps]
     assert [line.name for line in first.optima] == [line.name for line in second.optima]
 
 
@@ -163,7 +161,7 @@ def test_another_kind_of_drafts_gets_a_line_of_its_own() -> None:
     result = compare(streams(6, 10, 4), [copied], (1, 2), ignore)
     result.watch.hold()
     assert [line.name for line in result.optima][2] == "optimum, one draft copied"
-    assert abs(result.gap(result.lines[0], 2)) <= 2.0**-50
+    assert abs(result.lines[0].gap(2).value) <= 2.0**-50
 
 
 def test_a_lossy_verifier_has_no_gap_and_is_no_contradiction() -> None:

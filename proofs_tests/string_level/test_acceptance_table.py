@@ -14,8 +14,8 @@ from proofs_tests.tokenized_models import speaker, speaker_pairs
 from spec_math import law, overlap
 from spec_math.drafting import intersection, union
 from spec_math.language import Vocabulary
+from spec_math.papers.two_vocabularies import table
 from spec_math.string_level import exact_match, rejection
-from spec_math.string_level.acceptance_table import table
 
 
 def programs(target, drafter, lookahead):

@@ -16,8 +16,7 @@ from proofs_tests.strategies import laws, vocabularies
 from spec_math.arrays import exact
 from spec_math.chance import law
 from spec_math.language import GreedyTokenizer, Table, Vocabulary
-from spec_math.string_level.psi import first_token, longest_lookahead, most_calls, psi, unreachable
-from spec_math.string_level.two_tries import most_tokens
+from spec_math.string_level.psi import first_token, longest_lookahead, most_calls, most_tokens, psi, unreachable
 
 HALF = Fraction(1, 2)
 

@@ -15,8 +15,8 @@ from proofs_tests.real_vocabularies import published, real
 from spec_math.language import Vocabulary
 from spec_math.string_level import segmentation
 from spec_math.string_level.psi import first_token, longest_lookahead, psi, unreachable
-from spec_math.studies.vocabularies import segmentation_counts
-from spec_math.studies.vocabularies.segmentation_pictures import by_length, histogram
+from spec_math.studies.vocabularies import psi as segmentation_counts
+from spec_math.studies.vocabularies.psi import by_length, histogram
 
 
 @cache

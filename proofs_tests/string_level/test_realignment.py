@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from proofs_tests.strategies import vocabularies
 from proofs_tests.string_level.stripping import STRIPPING, WORDS, stripped
 from spec_math.language import GreedyTokenizer, TokenizedModel, Vocabulary
-from spec_math.string_level.realignment import beyond, candidate
+from spec_math.string_level.reading import beyond, candidate
 
 
 @given(vocabularies(most=4), st.text("ab", max_size=6), st.integers(0, 3))

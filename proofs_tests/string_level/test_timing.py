@@ -15,7 +15,7 @@ from spec_math.arrays import exact
 from spec_math.language import Vocabulary
 from spec_math.string_level import timing
 from spec_math.string_level.alignment import WidenedBandWarning
-from spec_math.studies.default import positions
+from spec_math.studies.positions.stream import default_positions
 
 LETTERS = "abcd"
 
@@ -49,7 +49,7 @@ def test_over_one_vocabulary_it_is_lossless_only_if_the_draft_is_proportional(pa
 
 def test_the_bias_on_the_embedded_default():
     # The mean over 2,000 held-out positions of the total variation between what is emitted first and the target.
-    batches = list(positions(2000).batches(500))
+    batches = list(default_positions(2000).batches(500))
     biases = np.concatenate([timing.bias(batch.targets, batch.drafts) for batch in batches])
     assert len(biases) == 2000
     assert 0.0 < biases.mean() < biases.max() < 0.25

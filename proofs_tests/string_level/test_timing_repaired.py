@@ -15,13 +15,11 @@ from proofs_tests.tokenized_models import speaker, speaker_pairs
 from spec_math import Lossless, Lossy, check_lossless_block, law
 from spec_math.arrays import exact
 from spec_math.language import GreedyTokenizer, TokenizedModel
-from spec_math.string_level import exact_match, retokenised_law, timing
+from spec_math.string_level import exact_match, timing
 from spec_math.string_level.psi import psi
-from spec_math.string_level.reading import opened
-from spec_math.string_level.realignment import candidate
+from spec_math.string_level.reading import candidate, opened
 from spec_math.string_level.rejection import emit
-from spec_math.string_level.retokenised_law import RetokenisedLaw
-from spec_math.string_level.timing_repaired import run_conditional
+from spec_math.string_level.timing import RetokenisedLaw, run_conditional
 
 REACHES = st.sampled_from([(1, 1), (2, 1), (3, 1), (1, 2), (2, 2)])
 
@@ -100,7 +98,7 @@ def test_examples_that_the_printed_algorithm_gets_wrong_are_right():
 
 
 def test_too_many_sequences_are_refused(monkeypatch):
-    monkeypatch.setattr(retokenised_law, "MOST", 7)
+    monkeypatch.setattr(timing, "MOST", 7)
     _, reading = opened(speaker(["a", "b"], ["1/2", "1/2"]), speaker(["a", "b"], ["1/2", "1/2"]), ())
     assert len(RetokenisedLaw(reading, tuple, 2).masses) == 4
     with pytest.raises(ValueError, match="a lookahead of 3 makes more than 7 sequences"):

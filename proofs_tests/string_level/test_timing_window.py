@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from spec_math.papers.two_vocabularies import chosen, offsets, reach
 from spec_math.string_level.alignment import align
-from spec_math.string_level.timing_window import chosen, offsets, reach
 
 WORDS = st.lists(st.text("ab", max_size=3), min_size=1, max_size=5)
 

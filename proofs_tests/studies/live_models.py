@@ -9,9 +9,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spec_math.studies.frontier import ceilings, contenders, further, trees
-from spec_math.studies.frontier.recording import Header, LivePair
-from spec_math.studies.frontier.study import FrontierRequest
+from spec_math.studies.frontier import ceilings, contenders, further
+from spec_math.studies.frontier.study import FrontierRequest, Header, LivePair
 
 SIZE = 12
 
@@ -34,7 +33,7 @@ def short_blocks() -> Iterator[None]:
     for module in (contenders, ceilings):
         patch.setattr(module, "KS", (2,))
         patch.setattr(module, "LONGEST", 2)
-    patch.setattr(trees, "DEPTHS", (2,))
+    patch.setattr(contenders, "DEPTHS", (2,))
     patch.setattr(further, "STEM_KS", (2,))
     patch.setattr(contenders, "SLOW", {})
     try:

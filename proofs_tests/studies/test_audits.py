@@ -45,8 +45,12 @@ def run(*arguments: Any) -> Any:
         ([f"{SAMPLERS}:block", "--lookahead", "2", "--horizon", "2"], 0, "a chain of 2 drafts"),
         (["spec_math.token_level.recursive:verify"], 0, "recursive.verify is lossless"),
         ([f"{SAMPLERS}:step_redraws"], 1, "a rejection redraws from the target (M11; emits the same law on the toy"),
-        ([f"{SAMPLERS}:step_of_one_seed"], 1, "replay: random numbers are used twice"),
-        ([f"{SAMPLERS}:whole_greedy", "--target", "1/4,3/4", "--draft", "1/2,1/2"], 1, "drafter or verifier"),
+        ([f"{SAMPLERS}:step_of_one_seed"], 1, "Random numbers are used twice"),
+        (
+            [f"{SAMPLERS}:whole_greedy", "--target", "1/4,3/4", "--draft", "1/2,1/2"],
+            1,
+            "in the drafter or in the verifier",
+        ),
         (
             [f"{SAMPLERS}:raises"],
             1,
@@ -126,7 +130,7 @@ def test_the_page_is_one_file_that_says_all(tmp_path: Path) -> None:
         "samplers.step_redraws is LOSSY",
         "total variation, first token</dt> <dd>0.0358383",
         "a rejection redraws from the target (M11;",
-        "contract broken",
+        "The fault is in the verifier, not in the drafter.",
         "first differing outcome",
         "<dt>path</dt>",
         "<dt>the smallest failing case</dt>",
@@ -136,7 +140,7 @@ def test_the_page_is_one_file_that_says_all(tmp_path: Path) -> None:
         assert said in re.sub(r"\s+", " ", text)
     assert run(f"{SAMPLERS}:step", "--out", page).exit_code == 0
     assert "samplers.step is lossless for" in page.read_text()
-    assert "contract broken" not in page.read_text()
+    assert "The fault is in" not in page.read_text()
 
 
 def test_the_same_audit_writes_the_same_page(tmp_path: Path) -> None:

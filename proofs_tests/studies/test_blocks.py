@@ -15,10 +15,19 @@ import pytest
 from rich.console import Console
 
 from proofs_tests.studies.block_tables import pair
-from spec_math.block_level import chain, cost, optimum
-from spec_math.block_level.method import CHAINS, DISTINCT, paths
-from spec_math.block_level.methods import AS_A_BLOCK, METHODS, PLAN_AT_EVERY_NODE, TOKEN_BY_TOKEN, named
-from spec_math.block_level.monte_carlo import Sampled, Setting, sample
+from spec_math.block_level import chain, optimum
+from spec_math.block_level.lengths import cost
+from spec_math.block_level.lengths.monte_carlo import Sampled, Setting, sample
+from spec_math.block_level.methods import (
+    AS_A_BLOCK,
+    CHAINS,
+    DISTINCT,
+    METHODS,
+    PLAN_AT_EVERY_NODE,
+    TOKEN_BY_TOKEN,
+    named,
+    paths,
+)
 from spec_math.mean import Mean, of_independent
 from spec_math.render.data import as_csv, as_json
 from spec_math.render.terminal import show
@@ -26,7 +35,7 @@ from spec_math.studies.blocks import comparison as block_comparison
 from spec_math.studies.blocks.comparison import BlockComparison, BlockRequest, Entry, compare_blocks, fastest, speed_up
 from spec_math.studies.blocks.models import embedded
 from spec_math.studies.blocks.run import start
-from spec_math.studies.blocks.table import picture, result_of
+from spec_math.studies.blocks.study import picture, result_of
 
 
 def quiet(what: str, steps: int) -> Any:  # noqa: ARG001

@@ -9,19 +9,18 @@ import numpy as np
 import pytest
 
 from proofs_tests.controls import CONTROLS
+from proofs_tests.render.read_results import from_json
 from spec_math import overlap, residual
 from spec_math.files.law_files import open_laws
-from spec_math.render.data import as_csv, as_json, from_json
-from spec_math.render.look import look
+from spec_math.invariants import BrokenInvariantError
+from spec_math.render.data import as_csv, as_json
+from spec_math.render.figure import look
 from spec_math.scheme import Scheme, draw_independent
-from spec_math.studies.positions.comparison import compare
-from spec_math.studies.positions.lines import Facts
+from spec_math.studies.arguments import no_progress
+from spec_math.studies.positions.comparison import Facts, Tally, compare
 from spec_math.studies.positions.stream import Batch, from_files, from_rows
-from spec_math.studies.positions.study import CompareRequest, study
-from spec_math.studies.positions.table import finding, result_of
-from spec_math.studies.positions.tally import Tally
+from spec_math.studies.positions.study import CompareRequest, finding, result_of, study
 from spec_math.studies.positions.verdicts import SchemeVerdict, judge, pairs
-from spec_math.studies.progress import no_progress
 from spec_math.token_level import SCHEMES, optimal, single
 from spec_math.token_level.streamed import rounding
 from spec_math.verdict import Lossy, check_lossless
@@ -70,7 +69,7 @@ def test_no_scheme_is_above_the_optimum_of_its_drafts():
     result = compare(positions(), SCHEMES, (1, 2, 4), ignore)
     for line in result.lines:
         for k in line.acceptance:
-            assert result.gap(line, k) >= -2 * rounding(SIZE, k), (line.name, k)
+            assert line.gap(k).value >= -2 * rounding(SIZE, k), (line.name, k)
 
 
 def test_progress_counts_every_position_once():
@@ -105,7 +104,7 @@ def test_lines_of_fewer_positions_are_spoken_of_where_there_are_some():
     for count, spoken in ((100, False), (10_000, True)):
         half = lambda start, stop: np.full((stop - start, 64), 1 / 64)  # noqa: E731
         found = result_of(compare(from_rows(half, half, (count, 64)), SCHEMES, (1,), ignore), {})
-        assert any("Lines of fewer positions" in note.text for note in found.notes) == spoken
+        assert any("Rows with fewer positions" in note.text for note in found.notes) == spoken
 
 
 def test_where_no_draft_is_kept_no_scheme_is_recommended():
@@ -118,12 +117,13 @@ def test_an_anchored_tally_is_unbiased_and_its_error_is_that_of_the_difference_e
     rng = np.random.default_rng(3)
     every = rng.random(1000)
     values = every + 0.1 * rng.random(1000) + 0.2
-    anchor, tally = Tally(), Tally()
-    tally.anchor = anchor
+    anchor = Tally()
+    tally = Tally(anchor)
     anchor.add(every)
     tally.add(values[::10], every[::10])
     assert abs(tally.mean - values.mean()) <= 4 * 0.1 / 12**0.5 / 10
-    expected = values[::10].var(ddof=1) / 1000 + (1 / 100 - 1 / 1000) * (values - every)[::10].var(ddof=1)
+    spread = every.var(ddof=1) + values[::10].var(ddof=1) - every[::10].var(ddof=1)
+    expected = spread / 1000 + (1 / 100 - 1 / 1000) * (values - every)[::10].var(ddof=1)
     assert abs(tally.error**2 - expected) <= 2.0**-40
     plain = Tally()
     plain.add(values[::10])
@@ -132,13 +132,11 @@ def test_an_anchored_tally_is_unbiased_and_its_error_is_that_of_the_difference_e
 
 def test_a_tally_is_the_same_however_its_values_come():
     values = np.random.default_rng(5).random(200)
-    at_once, in_parts, one_by_one = Tally(), Tally(), Tally()
+    at_once, in_parts = Tally(), Tally()
     at_once.add(values)
     for start in range(0, 200, 20):
         in_parts.add(values[start : start + 20])
-    for value in values.tolist():
-        one_by_one.add_one(value)
-    for tally in (at_once, in_parts, one_by_one):
+    for tally in (at_once, in_parts):
         assert tally.count == 200
         assert abs(tally.mean - values.mean()) < 2.0**-45
         assert abs(tally.error - values.std(ddof=1) / 200**0.5) < 2.0**-45
@@ -153,8 +151,7 @@ def test_csv_and_json_hold_the_rows():
     assert [(row["scheme"], row["k"]) for row in long.records()] == [(x.name, k) for x in lines for k in x.acceptance]
     for row, (line, k) in zip(long.records(), [(x, k) for x in lines for k in x.acceptance], strict=True):
         assert row["acceptance"].value == line.acceptance[k].mean
-        gap = row["gap to optimum"]
-        assert (None if gap is None else gap.value) == result.gap(line, k)
+        assert row["gap to optimum"] == line.gap(k)
     assert long.records()[0]["verdict"] == "lossless"
     assert len(as_csv(long).splitlines()) == 1 + len(long.rows)
     assert from_json(as_json(found)) == found
@@ -302,3 +299,30 @@ def test_the_entropy_of_logits_is_that_of_their_softmax(heat: float, tmp_path: P
         entropies.append(-math.fsum(m / sum(masses) * math.log(m / sum(masses)) for m in masses if m))
     assert abs(facts.entropy.mean - math.fsum(entropies) / 2) <= 100 * 2.0**-50
     assert abs(facts.largest.mean - math.fsum(largest) / 2) <= 2.0**-50
+
+
+def test_equal_means_of_one_column_have_one_standard_error(tmp_path: Path) -> None:
+    """At k = 1 many schemes are one rule: those that look at few positions have the standard error of those at all."""
+    rng = np.random.default_rng(7)
+    for name in ("t", "d"):
+        np.save(tmp_path / f"{name}.npy", rng.dirichlet(np.full(2_000, 0.05), size=300))
+    asked = CompareRequest(str(tmp_path / "t.npy"), (str(tmp_path / "d.npy"),), ks="1,2")
+    rows = study(asked, no_progress).table("comparison").records()
+    once = [row["acceptance"] for row in rows if row["k"] == 1]
+    assert len({mean.samples for mean in once}) == 2, "some look at every position, and some at fewer"
+    errors = {
+        round(mean.value, 12): [other.error for other in once if abs(other.value - mean.value) < 1e-12] for mean in once
+    }
+    assert max(map(len, errors.values())) > 3
+    assert all(max(found) - min(found) < 1e-9 for found in errors.values())
+
+
+def test_a_standard_error_that_contradicts_its_anchor_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The control: the variance of the few positions alone, which a column had before."""
+    few = property(lambda tally: (tally.variance / max(tally.count, tally.anchor.count if tally.anchor else 0)) ** 0.5)
+    rows = np.random.default_rng(7).dirichlet(np.full(4_096, 0.05), size=(2, 200))
+    stream = from_rows(lambda a, b: rows[0, a:b], lambda a, b: rows[1, a:b], (200, 4_096))
+    compare(stream, SCHEMES[:1], (1,), ignore).watch.hold()
+    monkeypatch.setattr(Tally, "error", few)
+    with pytest.raises(BrokenInvariantError, match="equal values have one standard error"):
+        compare(stream, SCHEMES[:1], (1,), ignore).watch.hold()

@@ -10,13 +10,12 @@ import numpy as np
 import pytest
 
 from spec_math.scheme import Scheme
-from spec_math.studies.positions import sampled_positions, schemes
+from spec_math.studies.positions import comparison, verdicts
 from spec_math.studies.positions.comparison import compare
-from spec_math.studies.positions.one_step import OneStep, explain
-from spec_math.studies.positions.schemes import verifier_scheme
+from spec_math.studies.positions.explanation import OneStep, explained
 from spec_math.studies.positions.stream import from_rows
-from spec_math.studies.positions.table import result_of
-from spec_math.studies.positions.verdicts import judge
+from spec_math.studies.positions.study import result_of
+from spec_math.studies.positions.verdicts import judge, verifier_scheme
 from spec_math.token_level import recursive
 
 COUNT = 12
@@ -86,7 +85,7 @@ def test_the_library_s_own_formula_that_fails_is_a_fault_of_the_library(monkeypa
     t, d = laws(ENUMERATED)
     stream = from_rows(lambda a, b: t[a:b], lambda a, b: d[a:b], (COUNT, ENUMERATED))
     ours = replace(verifier_scheme("ours", recursive.verify), acceptance=halfway, test_acceptance=halfway)
-    monkeypatch.setattr(sampled_positions, "SCHEMES", (ours,))
+    monkeypatch.setattr(comparison, "SCHEMES", (ours,))
     with pytest.raises(ZeroDivisionError):
         compare(stream, [ours], (1,), lambda _: None)
 
@@ -106,11 +105,11 @@ def test_one_step_of_a_verifier_that_fails_says_so(monkeypatch: pytest.MonkeyPat
     def loaded(_: str) -> Scheme:
         return verifier_scheme("mine.py:verify", verify_halfway)
 
-    monkeypatch.setattr(schemes, "load_scheme", loaded)
+    monkeypatch.setattr(verdicts, "load_scheme", loaded)
     said: set[str] = set()
     for seed in range(8):
         with pytest.raises(ValueError) as raised:
-            explain(OneStep("mine.py:verify", "0,1", "1/2,1/2", 1, seed))
+            explained(OneStep("mine.py:verify", "0,1", "1/2,1/2", 1, seed))
         said.add(str(raised.value))
     assert said == {"mine.py:verify fails: NotImplementedError: no residual yet"}
 
@@ -121,8 +120,8 @@ def test_one_step_of_a_verifier_above_the_optimum_says_that_something_is_wrong(m
 
     found: dict[str, Scheme] = {"wrong": verifier_scheme("m.py:wrong", emit_draft)}
     found["right"] = verifier_scheme("m.py:right", recursive.verify)
-    monkeypatch.setattr(schemes, "load_scheme", lambda place: found[place.partition(":")[2]])
-    said = {name: explain(OneStep(f"m.py:{name}", "1/4,3/4", "1/2,1/2", 1)).finding for name in found}
+    monkeypatch.setattr(verdicts, "load_scheme", lambda place: found[place.partition(":")[2]])
+    said = {name: explained(OneStep(f"m.py:{name}", "1/4,3/4", "1/2,1/2", 1)).finding for name in found}
     assert "no lossless verifier of these drafts more than 0.750: it is lossy, or its formula is" in said["wrong"]
     assert "Over all coins m.py:right keeps 0.750, and no verifier of these drafts more than 0.750." in said["right"]
 

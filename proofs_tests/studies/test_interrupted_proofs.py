@@ -15,8 +15,8 @@ from threading import enumerate as threads
 
 import pytest
 
-from spec_math.studies.proofs import workers
-from spec_math.symbolic import signs
+from spec_math.studies import workers as pool
+from spec_math.symbolic import polynomial
 from spec_math.symbolic.polynomial import Ring
 from spec_math.symbolic.solver import Solver
 
@@ -124,9 +124,9 @@ def test_an_interrupt_ends_proofs_that_run_side_by_side(
     started: Callable[..., subprocess.Popen[str]], tmp_path: Path, send: Callable[[int, int], None], arguments: object
 ) -> None:
     command = started(*arguments)  # type: ignore[misc]
-    workers = met(tmp_path, "proving", 2)
-    assert command.pid not in workers
-    assert_ended(command, workers, send)
+    proofs = met(tmp_path, "proving", 2)
+    assert command.pid not in proofs
+    assert_ended(command, proofs, send)
 
 
 @pytest.mark.parametrize("send", [os.kill, os.killpg], ids=["to the command", "to all its processes"])
@@ -156,13 +156,13 @@ def test_workers_end_with_a_command_that_is_killed(
     started: Callable[..., subprocess.Popen[str]], tmp_path: Path
 ) -> None:
     command = started("--tokens", "2,3")
-    workers = met(tmp_path, "proving", 2)
+    proofs = met(tmp_path, "proving", 2)
     command.kill()
     command.wait(SOON)
     ends = time.monotonic() + SOON
-    while any(map(alive, workers)) and time.monotonic() < ends:
+    while any(map(alive, proofs)) and time.monotonic() < ends:
         time.sleep(0.02)
-    assert [worker for worker in workers if alive(worker)] == []
+    assert [worker for worker in proofs if alive(worker)] == []
 
 
 def test_an_interrupt_that_z3_takes_for_itself_is_an_interrupt() -> None:
@@ -172,7 +172,7 @@ def test_an_interrupt_that_z3_takes_for_itself_is_an_interrupt() -> None:
     hard = [
         (
             ring.plus(ring.times(ring.power(a, 5), b), ring.plus(ring.times(ring.power(c, 7), d), ring.number(-n))),
-            signs.ZERO,
+            polynomial.ZERO,
         )
         for a, b, c, d, n in ((x, y, z, w, 12345), (y, w, x, z, 33), (w, x, y, z, 7))
     ]
@@ -188,8 +188,8 @@ def test_an_interrupt_that_z3_takes_for_itself_is_an_interrupt() -> None:
 
 def test_a_pool_that_is_left_early_leaves_no_thread_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
     # Such a thread closes a pipe that Python's exit writes to: when both come at once, a traceback is printed.
-    monkeypatch.setattr(workers, "LONGEST_WAIT", START)
+    monkeypatch.setattr(pool, "LONGEST_WAIT", START)
     before = set(threads())
-    with closing(workers.side_by_side(time.sleep, [0.0, 600.0, 600.0], 2)) as items:
+    with closing(pool.side_by_side(time.sleep, [0.0, 600.0, 600.0], 2)) as items:
         assert next(items) == (0.0, None)
     assert set(threads()) <= before

@@ -13,7 +13,7 @@ import pytest
 
 from proofs_tests.studies.live_models import ASKED, Live, pair, quiet, short_blocks
 from spec_math.render.data import as_json
-from spec_math.studies.frontier.recording import study
+from spec_math.studies.frontier.study import recorded
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -26,7 +26,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 from proofs_tests.studies import live_models
-from spec_math.studies.frontier.recording import study
+from spec_math.studies.frontier.study import recorded as study
 from spec_math.language import recorded
 
 class Killed(live_models.Live):
@@ -58,8 +58,8 @@ def test_a_killed_recording_goes_on_from_what_it_had_written(
     """
     assert killed(tmp_path / "killed", shard, seconds) == -signal.SIGKILL
     went_on, fresh = pair(), pair()
-    whole = study(tmp_path / "fresh", fresh, ASKED, quiet)
-    after = study(tmp_path / "killed", went_on, ASKED, quiet)
+    whole = recorded(tmp_path / "fresh", fresh, ASKED, quiet)
+    after = recorded(tmp_path / "killed", went_on, ASKED, quiet)
     assert as_json(after).replace(str(tmp_path / "killed"), "") == as_json(whole).replace(str(tmp_path / "fresh"), "")
     assert isinstance(went_on.target, Live)
     assert isinstance(fresh.target, Live)
@@ -79,7 +79,7 @@ def test_every_progress_bar_of_a_recording_reaches_its_end(tmp_path: Path) -> No
 
         return more
 
-    _ = study(tmp_path, pair(), ASKED, counted)
+    _ = recorded(tmp_path, pair(), ASKED, counted)
     assert done == wanted
     kinds = {what.rpartition(": ")[2] for what in wanted}
     assert {"chains", "trees", "bounds", "beams", "branching trees", "stems", "shared noise"} <= kinds

@@ -14,14 +14,14 @@ from spec_math import SCHEMES, Scheme
 from spec_math.audit import subject_of
 from spec_math.block_level.methods import METHODS, named
 from spec_math.language import Table
-from spec_math.render.look import look
+from spec_math.render.figure import look
+from spec_math.studies.arguments import no_progress
 from spec_math.studies.audits.study import AuditRequest
 from spec_math.studies.audits.study import study as audit
 from spec_math.studies.blocks.comparison import BlockRequest, compare_blocks
 from spec_math.studies.blocks.models import BlockModels
-from spec_math.studies.blocks.table import result_of
+from spec_math.studies.blocks.study import result_of
 from spec_math.studies.positions.study import CompareRequest, study
-from spec_math.studies.progress import no_progress
 from spec_math.symbolic import prove
 from spec_math.symbolic.every_law import theorems
 
@@ -51,8 +51,9 @@ RECORD = Scheme("toy", draw, verify, acceptance, emit=emit, drafts=1, optimum=op
 """
 
 METHOD = """
-from spec_math.block_level import chain, given_drafts
-from spec_math.block_level.method import CHAINS, Method
+from spec_math.block_level import chain
+from spec_math.block_level.lengths import given_drafts
+from spec_math.block_level.methods import CHAINS, Method
 from spec_math.block_level.methods import TOKEN_BY_TOKEN
 
 

@@ -13,33 +13,32 @@ import numpy as np
 import pytest
 
 from spec_math import SCHEMES, string_level
-from spec_math.block_level.methods import METHODS
+from spec_math.block_level.methods import EVERY_METHOD, METHODS
 from spec_math.language import Table, TokenizedModel, Vocabulary
 from spec_math.lossy import RULES
-from spec_math.render.look import look
+from spec_math.render.figure import look
 from spec_math.render.playground import fragment
 from spec_math.result import Result
+from spec_math.studies import lossy as lossy_table
+from spec_math.studies.arguments import no_progress
 from spec_math.studies.blocks import comparison as of_blocks
-from spec_math.studies.blocks import table as block_table
+from spec_math.studies.blocks import study as block_table
 from spec_math.studies.blocks.models import BlockModels
-from spec_math.studies.frontier import ceilings, contenders, trees
-from spec_math.studies.frontier import pictures as frontier_pictures
+from spec_math.studies.frontier import ceilings, contenders
 from spec_math.studies.frontier import study as frontier_study
+from spec_math.studies.frontier import table as frontier_pictures
 from spec_math.studies.frontier.study import FrontierRequest, compared
-from spec_math.studies.frontier.ways import WAYS
-from spec_math.studies.lossy import table as lossy_table
-from spec_math.studies.lossy.measure import points_of
+from spec_math.studies.lossy import points_of
 from spec_math.studies.positions.comparison import compare
 from spec_math.studies.positions.stream import from_rows
-from spec_math.studies.positions.table import result_of
+from spec_math.studies.positions.study import result_of
 from spec_math.studies.positions.verdicts import judge
-from spec_math.studies.progress import no_progress
-from spec_math.studies.vocabularies import models as of_vocabularies
+from spec_math.studies.vocabularies import study as of_vocabularies
 from spec_math.studies.vocabularies import table as vocabulary_table
 from spec_math.symbolic import prove
 from spec_math.symbolic.every_law import theorems
 
-RECORDS = (*SCHEMES, *METHODS, *string_level.METHODS, *WAYS, *RULES)
+RECORDS = (*SCHEMES, *METHODS, *string_level.METHODS, *EVERY_METHOD[len(METHODS) :], *RULES)
 
 
 @contextmanager
@@ -111,7 +110,7 @@ def frontier() -> Result:
         for module in (contenders, ceilings):
             patch.setattr(module, "KS", (2,))
             patch.setattr(module, "LONGEST", 2)
-        patch.setattr(trees, "DEPTHS", (1, 2))
+        patch.setattr(contenders, "DEPTHS", (1, 2))
         request = FrontierRequest(budgets="2,4", temperatures="1,0.5", samples=12)
         return compared((("two tables", models),), request, no_progress)
 

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
+from spec_math.render.data import as_json
 from spec_math.result import Result
 from spec_math.studies import overview
-from spec_math.studies.progress import no_progress
+from spec_math.studies.arguments import no_progress
 
 PARTS = ("one_position", "blocks", "frontier", "vocabularies", "lossy")
 
@@ -33,3 +34,15 @@ def test_the_parts_are_all_that_there_are() -> None:
         if getattr(held, "__module__", "") == overview.__name__ and "positions" in getattr(held, "__annotations__", {})
     }
     assert takes_positions - {"ReportRequest"} == set(PARTS)
+
+
+def test_parts_begin_with_the_longest_and_none_is_left_out() -> None:
+    assert set(overview.LONGEST_FIRST) == set(overview.PARTS) == set(PARTS)
+    assert all(callable(vars(overview)[name]) for name in overview.PARTS)
+
+
+def test_two_processes_compute_what_one_does() -> None:
+    asked = overview.ReportRequest(positions=overview.FRONTIER_FROM, seed=3)
+    alone, together = (overview.results(asked, no_progress, at_once) for at_once in (1, 2))
+    assert [one.name for one in alone] == [one.name for one in together]
+    assert [as_json(one) for one in alone] == [as_json(one) for one in together]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spec_math.files.law_files import LawFileError, open_laws
-from spec_math.studies.positions.stream import compressed, from_files, from_rows, heated
+from spec_math.studies.positions.stream import compressed, from_files, from_rows
 
 
 def saved(folder, name, array):
@@ -41,7 +41,6 @@ def test_temperature_of_the_draft_is_the_power_of_its_law(tmp_path):
     for positions in (
         from_files(file, file, True, (1.0, 0.5)),
         from_files(laws, laws, False, (1.0, 0.5)),
-        heated(from_files(laws, laws, False), 0.5),
     ):
         assert np.abs(whole(positions)[1] - expected).max() <= 64 * 2.0**-53
         assert np.abs(whole(positions)[0] - expected).max() > 0.01

@@ -12,7 +12,7 @@ import pytest
 from typer.testing import CliRunner
 
 from spec_math.cli import app
-from spec_math.studies.proofs.table import failures, summary
+from spec_math.studies.proofs import failures, summary
 from spec_math.symbolic import Proof
 
 pytest.importorskip("z3")

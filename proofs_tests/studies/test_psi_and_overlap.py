@@ -12,7 +12,7 @@ from spec_math.language import Vocabulary
 from spec_math.language.files import read_tokenizer, read_vocabulary
 from spec_math.language.tokenizer_json import TokenizerJson
 from spec_math.string_level.psi import first_token, longest_lookahead
-from spec_math.studies.vocabularies import segmentation_counts
+from spec_math.studies.vocabularies import psi
 
 tokenizers = pytest.importorskip("tokenizers")
 
@@ -162,7 +162,7 @@ def test_a_tie_of_lengths_is_told_as_an_interval(lists):
     told = run("psi", "--vocabulary", lists / "more.json", "--shortest", 4)
     assert told.exit_code == 0
     assert "1 of the 2 tokens of 3 bytes are meant" in " ".join(told.output.split())
-    found = segmentation_counts.summary(segmentation_counts.counts(Vocabulary(["a", "b", "ab", "aba", "bbb"]), 4))
+    found = psi.summary(psi.counts(Vocabulary(["a", "b", "ab", "aba", "bbb"]), 4))
     # aba: a b a, ab a, aba; bbb: b b b, bbb.
     assert found["maximum"] == (2.0, 3.0)
     assert found["mean"] == (1.5, 1.75)

@@ -17,8 +17,7 @@ from spec_math.cli import app
 from spec_math.language import Recorded
 from spec_math.language.tempered import heated
 from spec_math.render.data import as_json
-from spec_math.studies.frontier.recording import study
-from spec_math.studies.frontier.study import FrontierRequest
+from spec_math.studies.frontier.study import FrontierRequest, recorded
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -74,29 +73,29 @@ def test_a_recorded_model_at_a_temperature_answers_many_at_once(tmp_path: Path) 
 
 
 def test_a_recording_is_compared_again_without_models(tmp_path: Path) -> None:
-    first = study(tmp_path, pair(), ASKED, quiet)
-    assert as_json(study(tmp_path, None, ASKED, quiet)) == as_json(first)
+    first = recorded(tmp_path, pair(), ASKED, quiet)
+    assert as_json(recorded(tmp_path, None, ASKED, quiet)) == as_json(first)
     # The control: other drafts are not recorded.
     with pytest.raises(LookupError, match="not recorded"):
-        _ = study(tmp_path, None, FrontierRequest(budgets="4", samples=40, seed=9), quiet)
+        _ = recorded(tmp_path, None, FrontierRequest(budgets="4", samples=40, seed=9), quiet)
 
 
 def test_an_interrupted_recording_goes_on(tmp_path: Path) -> None:
     broken = pair(most=8)
     with pytest.raises(KeyboardInterrupt):
-        _ = study(tmp_path, broken, ASKED, quiet)
+        _ = recorded(tmp_path, broken, ASKED, quiet)
     went_on, fresh = pair(), pair()
-    whole = study(tmp_path / "fresh", fresh, ASKED, quiet)
-    assert as_json(study(tmp_path, went_on, ASKED, quiet)).replace(str(tmp_path), "") == as_json(whole).replace(
+    whole = recorded(tmp_path / "fresh", fresh, ASKED, quiet)
+    assert as_json(recorded(tmp_path, went_on, ASKED, quiet)).replace(str(tmp_path), "") == as_json(whole).replace(
         str(tmp_path / "fresh"), ""
     )
     assert 0 < went_on.target.asked < fresh.target.asked  # type: ignore[attr-defined]
 
 
 def test_another_recording_in_the_folder_is_refused(tmp_path: Path) -> None:
-    _ = study(tmp_path, pair(), ASKED, quiet)
+    _ = recorded(tmp_path, pair(), ASKED, quiet)
     with pytest.raises(ValueError, match="another keep"):
-        _ = study(tmp_path, pair(keep=4), ASKED, quiet)
+        _ = recorded(tmp_path, pair(keep=4), ASKED, quiet)
 
 
 def saved(folder: Path, seed: int, width: int) -> Path:

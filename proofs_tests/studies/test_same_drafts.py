@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 
 from benchmarks import same_drafts
-from spec_math.block_level import given_drafts
-from spec_math.block_level.given_drafts import Chances
-from spec_math.block_level.method import CHAINS, DISTINCT
+from spec_math.block_level.lengths import given_drafts
+from spec_math.block_level.lengths.given_drafts import Chances
+from spec_math.block_level.methods import CHAINS, DISTINCT
 from spec_math.block_level.planned_tree import Plans
 from spec_math.scheme import Tokens
+from spec_math.studies.arguments import no_progress
 from spec_math.studies.frontier import ceilings, regime
 from spec_math.studies.frontier.contenders import chains
-from spec_math.studies.progress import no_progress
 
 PREFIXES = 600
 

@@ -8,9 +8,9 @@ from typer.testing import CliRunner
 
 from spec_math.audit import IdentityTest
 from spec_math.cli import app
+from spec_math.studies.arguments import no_progress
 from spec_math.studies.audits import samples as samples_audit
 from spec_math.studies.audits.samples import SamplesRequest, study
-from spec_math.studies.progress import no_progress
 
 LAW, WRONG = [0.5, 0.3, 0.2], [0.4, 0.4, 0.2]
 TARGET = "0.5,0.3,0.2"

@@ -17,12 +17,12 @@ from spec_math.chance import law
 from spec_math.cli import app
 from spec_math.language import Table, TokenizedModel, Vocabulary
 from spec_math.mean import Mean, known
-from spec_math.string_level import acceptance_table, speed, timing
+from spec_math.papers import two_vocabularies
+from spec_math.string_level import speed, timing
 from spec_math.string_level.methods import SLEM, TLI, TOKEN_TIMING, UNION
-from spec_math.studies.vocabularies import models as vocabulary_models
+from spec_math.studies.vocabularies import study as vocabulary_models
 from spec_math.studies.vocabularies import study as vocabulary_study
-from spec_math.studies.vocabularies.comparison import Bias, DrafterLines, MethodLine, advice
-from spec_math.studies.vocabularies.table import result_of
+from spec_math.studies.vocabularies.table import Bias, DrafterLines, MethodLine, advice, result_of
 
 TARGET, DRAFT = ["a", "b", "ab"], ["a", "b", "ba"]
 TARGET_LAW, DRAFT_LAW = ["4/5", "1/10", "1/10"], ["7/10", "1/10", "1/5"]
@@ -77,7 +77,7 @@ def test_tables_are_compared_exactly(folder):
     # Table 3, each line at its own lookahead.
     for name, line in (("union", "union"), ("TLI", "intersection"), ("SLEM", "exact_match"), ("SLRS", "rejection")):
         drafted = int(rows[name]["lookahead"])
-        table = acceptance_table.table(TARGET_LAW, DRAFT_LAW, Vocabulary(TARGET), Vocabulary(DRAFT), drafted)
+        table = two_vocabularies.table(TARGET_LAW, DRAFT_LAW, Vocabulary(TARGET), Vocabulary(DRAFT), drafted)
         assert Fraction(rows[name]["acceptance, exact"]) == getattr(table, line)
     assert (folder / "vocabularies.svg").read_text().startswith("<?xml")
 
@@ -119,9 +119,9 @@ def test_laws_are_compared_with_psi_of_one_draft_token(folder):
         ("TLI", "intersection", 1),
         ("SLEM", "exact_match", 1),
         ("SLRS", "rejection", 1),
-        ("SLRS, every draft token from this law", "rejection", None),
+        ("SLRS, every draft token from this distribution", "rejection", None),
     ):
-        tables = [acceptance_table.table(*row, *words, lookahead) for row in zip(targets, drafts, strict=True)]
+        tables = [two_vocabularies.table(*row, *words, lookahead) for row in zip(targets, drafts, strict=True)]
         values = [getattr(table, line) for table in tables]
         assert rows[name]["acceptance"] == np.mean(values)
     # One draft token more or less: 1 + acceptance, at one drafter call; of SLEM laws alone do not say it.

@@ -16,9 +16,9 @@ from spec_math.language.file_content import library
 from spec_math.string_level import psi, timing
 from spec_math.string_level.methods import METHODS, TLI
 from spec_math.string_level.reading import opened
-from spec_math.studies.vocabularies import default as vocabulary_default
+from spec_math.studies.vocabularies import sampling as vocabulary_default
 from spec_math.studies.vocabularies import sampling as vocabulary_sampling
-from spec_math.studies.vocabularies.default import drafters, target
+from spec_math.studies.vocabularies.sampling import drafters, target
 
 
 def test_the_embedded_drafters_speak_the_same_text():

@@ -13,7 +13,7 @@ from spec_math import Lossy, Scheme, check_lossless
 from spec_math.block_level import chain
 from spec_math.distribution import overlap
 from spec_math.string_level import timing
-from spec_math.symbolic import Proof, Theorem, noise_theorems, prove, string_theorems
+from spec_math.symbolic import Proof, Theorem, block_theorems, prove, token_theorems
 from spec_math.symbolic.block_theorems import lossless_twice
 
 pytest.importorskip("z3")
@@ -98,7 +98,7 @@ def test_the_right_twins_of_controls_are_proved() -> None:
 @pytest.mark.parametrize("drafted", [("a", "b"), ("aa", "bb")])
 def test_token_timing_as_printed_is_refuted(drafted: tuple[str, ...]) -> None:
     """Erratum m: lossy with equal vocabularies too. Its repaired variants are among the theorems."""
-    found = prove(string_theorems.lossless("as printed", timing.generate, (("a", "b"), drafted), 1))
+    found = prove(block_theorems.string_theorems_lossless("as printed", timing.generate, (("a", "b"), drafted), 1))
     assert found.verdict == "refuted"
     assert isinstance(found.counterexample.verdict, Lossy)  # type: ignore[union-attr]
 
@@ -123,11 +123,11 @@ def test_a_block_whose_bonus_token_comes_from_the_draft_is_refuted_with_its_cont
 
 def test_a_bound_of_shared_noise_that_is_too_high_is_refuted(monkeypatch: pytest.MonkeyPatch) -> None:
     """The control: an acceptance of half the overlap is below (1 − TV)/(1 + TV) wherever TV is below 1."""
-    theorem = noise_theorems.at_least(2, 1)
+    theorem = token_theorems.at_least(2, 1)
     assert prove(theorem)
 
     def half(target: Any, draft: Any, k: int) -> Any:  # noqa: ARG001
         return overlap(target, draft) / 2
 
-    monkeypatch.setattr(noise_theorems.shared_noise, "least", half)
+    monkeypatch.setattr(token_theorems.shared_noise, "least", half)
     assert prove(theorem).verdict == "refuted"

@@ -11,8 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from spec_math.symbolic.points import evaluated
-from spec_math.symbolic.polynomial import DegreeError, Polynomial, Ring
-from spec_math.symbolic.rational_function import Field, RationalFunction
+from spec_math.symbolic.polynomial import DegreeError, Field, Polynomial, RationalFunction, Ring
 
 RING = Ring(["x", "y", "z"])
 FIELD = Field(["x", "y", "z"])

@@ -10,7 +10,7 @@ import pytest
 from proofs_tests.symbolic.places import worth
 from spec_math import Lossy, check_lossless, law
 from spec_math.symbolic import Proof, Theorem, prove, regions
-from spec_math.symbolic.claims import Fails, Holds, equal
+from spec_math.symbolic.theorem import Fails, Holds, equal
 from spec_math.symbolic.token_theorems import lossless
 from spec_math.token_level import SCHEMES, single
 

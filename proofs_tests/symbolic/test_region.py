@@ -18,11 +18,11 @@ from spec_math.arrays import as_law
 from spec_math.block_level import block
 from spec_math.number_types import as_text
 from spec_math.scheme import Scheme, draw_independent
-from spec_math.symbolic import Theorem, chosen, regions, splitting
-from spec_math.symbolic import signs as sets
+from spec_math.symbolic import Theorem, chosen, proof, regions
+from spec_math.symbolic import polynomial as sets
 from spec_math.symbolic.block_theorems import Rows
+from spec_math.symbolic.proof import Judged
 from spec_math.symbolic.region import Region
-from spec_math.symbolic.splitting import Judged
 from spec_math.token_level import k_sequential
 
 pytest.importorskip("z3")
@@ -108,7 +108,7 @@ def test_regions_are_those_of_the_comparisons_that_a_program_makes() -> None:
 
 def strictly(theorem: Theorem) -> Any:
     """The regions of a theorem when no chance is followed without asking whether it is 0."""
-    return splitting.judged(theorem, splitting.opened(theorem).made_strict())
+    return proof.judged(theorem, proof.opened(theorem).made_strict())
 
 
 @pytest.mark.parametrize("place", [0, 3])

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from spec_math.symbolic import signs
+from spec_math.symbolic import polynomial as signs
 from spec_math.symbolic.points import PARTS, Points, evaluated
 from spec_math.symbolic.polynomial import Ring
 from spec_math.symbolic.solver import Answer, Solver

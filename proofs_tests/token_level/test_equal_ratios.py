@@ -11,6 +11,7 @@ import pytest
 from spec_math.arrays import exact
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level.selected_chain import classes_of, order_of
 from spec_math.token_level.optimum.ratio_order import Joined, joined, ratio_order
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
@@ -73,8 +74,10 @@ def follows(seed: int) -> Callable[[tuple[int, ...]], FLOAT]:
 
 
 class OneByOne(Conditionals):
-    def joined(self, path: tuple[int, ...] = ()) -> Joined:
-        order, place = self.order(path), np.empty(self.size, np.int64)
+    def kept(self, make: Any, path: tuple[int, ...] = ()) -> Any:
+        if make is not classes_of:
+            return super().kept(make, path)
+        order, place = order_of(self, path), np.empty(self.size, np.int64)
         place[order.tokens] = np.arange(len(order))
         return Joined(order, place, order)
 
@@ -82,8 +85,10 @@ class OneByOne(Conditionals):
 class AllAlike(Conditionals):
     """The control: tokens of all ratios are joined."""
 
-    def joined(self, path: tuple[int, ...] = ()) -> Joined:
-        draft = self.order(path).draft
+    def kept(self, make: Any, path: tuple[int, ...] = ()) -> Any:
+        if make is not classes_of:
+            return super().kept(make, path)
+        draft = order_of(self, path).draft
         even = ratio_order(draft, draft)
         return joined(even, self.size)
 

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from spec_math.render.data import from_json
+from proofs_tests.render.read_results import from_json
 from spec_math.traces import TraceError, metadata, write_shard
 from spec_math.traces import run as running
 from spec_math.traces.recorder import Engine, by_position, record

@@ -10,7 +10,7 @@ import pytest
 from proofs_tests.zoo.specimens import by_name, name_of
 from spec_math import check_lossless_block
 from spec_math.audit import ZOO, Specimen, diagnose, distances
-from spec_math.block_level.emitted import EmissionError
+from spec_math.block_level.lossless import EmissionError
 from spec_math.distribution import residual
 from spec_math.zoo import rounds, toy
 from spec_math.zoo.acceptance import top_three

@@ -19,7 +19,7 @@ from spec_math.audit.faults import judged_fault
 from spec_math.audit.precision import rounded_to
 from spec_math.audit.subject import Subject, ways
 from spec_math.audit.variants import of_all, of_each_draft
-from spec_math.block_level.emitted import continued
+from spec_math.block_level.lossless import continued
 from spec_math.chance import LONGEST
 from spec_math.float_allowance import UNIT, Allowance, adding_up, cap, evenly
 from spec_math.verdict import Lossy, Reason, Undecided, Verdict, judged

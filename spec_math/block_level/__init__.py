@@ -1,32 +1,38 @@
-"""Verifiers of blocks and trees: generators, the exact laws of what they emit, and tokens per call of the target."""
+"""Verifiers of blocks and trees: generators, the exact distribution of what they emit, and tokens per call.
 
-from spec_math.block_level import (
-    block,
-    chain,
-    chain_priorities,
-    comparison,
-    cost,
-    delayed,
-    hierarchical,
-    jacobi,
-    length,
-    likeliest_tree,
-    multi_path,
-    optimum,
-    planned_tree,
-    position_tree,
-    sibling_order,
-    spectr,
-    stochastic_beam,
-    target_only,
-    traversal,
-    tree_monte_carlo,
-    univer,
-    without_replacement,
+A name is loaded when it is first used; every module of this folder is one, too.
+"""
+
+from typing import TYPE_CHECKING
+
+from spec_math.lazy import lazily
+
+if TYPE_CHECKING:
+    from spec_math.block_level import (
+        block,
+        chain,
+        chain_priorities,
+        length,
+        multi_path,
+        optimum,
+        planned_tree,
+        spectr,
+        stochastic_beam,
+        target_only,
+        traversal,
+        univer,
+        without_replacement,
+    )
+    from spec_math.block_level.conditionals import Conditionals
+    from spec_math.block_level.lossless import check_lossless_block, emitted_law, target_law
+
+__getattr__ = lazily(
+    __name__,
+    {
+        "spec_math.block_level.conditionals": ("Conditionals",),
+        "spec_math.block_level.lossless": ("check_lossless_block", "emitted_law", "target_law"),
+    },
 )
-from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.emitted import emitted_law, target_law
-from spec_math.block_level.lossless import check_lossless_block
 
 __all__ = [
     "Conditionals",
@@ -34,25 +40,20 @@ __all__ = [
     "chain",
     "chain_priorities",
     "check_lossless_block",
-    "comparison",
-    "cost",
-    "delayed",
     "emitted_law",
-    "hierarchical",
-    "jacobi",
     "length",
-    "likeliest_tree",
     "multi_path",
     "optimum",
     "planned_tree",
-    "position_tree",
-    "sibling_order",
     "spectr",
     "stochastic_beam",
     "target_law",
     "target_only",
     "traversal",
-    "tree_monte_carlo",
     "univer",
     "without_replacement",
 ]
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

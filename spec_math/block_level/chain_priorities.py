@@ -14,10 +14,9 @@ import numpy as np
 
 from spec_math.arrays import Array, count, divide, is_exact, zeros_like
 from spec_math.block_level import selected_chain
+from spec_math.block_level.batch.ratio_cells import Cells, CellsOf
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.node_selection import node_selection
-from spec_math.block_level.priority_law import PriorityLaw, mixed, uniform, winner
-from spec_math.block_level.ratio_cells import Cells, CellsOf
+from spec_math.block_level.priority_law import PriorityLaw, mixed, node_selection, uniform, winner
 from spec_math.chance import Coin
 from spec_math.distribution import normalised
 from spec_math.language.model import Model
@@ -220,7 +219,7 @@ class Priorities:
     def _order(self, path: Tokens) -> tuple[Joined, Cells | None]:
         """Return the tokens after a path by their ratios, or their cells, the last of which is never drafted."""
         if self._cells_of is None:
-            return self.laws.joined(path), None
+            return self.laws.kept(selected_chain.classes_of, path), None
         target, draft = map(selected_chain.in_numpy, (self.laws.target(path), self.laws.draft(path)))
         cells = self._cells_of(target[None], draft[None])
         drafted = np.append(cells.draft[0], zeros_like(cells.never))

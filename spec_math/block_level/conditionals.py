@@ -5,14 +5,15 @@ Source: SpecTr, Section 3, for models as conditionals.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Any, TypeVar
 
 import numpy as np
 
 from spec_math.arrays import Array, check_same_number_type, is_exact, stored_law
 from spec_math.language.model import Model, check_prefix
-from spec_math.token_level.optimum.ratio_order import Joined, RatioOrder, joined, ratio_order
+
+Made = TypeVar("Made")
 
 
 class Conditionals:
@@ -37,8 +38,7 @@ class Conditionals:
         self._rows: dict[tuple[str, tuple[int, ...]], Array] = {}
         self._totals: dict[tuple[str, tuple[int, ...]], Any] = {}
         self._along: dict[tuple[int, ...], list[tuple[Any, Any]]] = {}
-        self._orders: dict[tuple[int, ...], RatioOrder] = {}
-        self._joined: dict[tuple[int, ...], Joined] = {}
+        self._made: dict[tuple[Any, tuple[int, ...]], Any] = {}
         self.prefix, first = opening(target_model, prefix)
         self.size = len(first)
         self._rows["target", ()] = first
@@ -81,17 +81,11 @@ class Conditionals:
                     break
         return self._along[path]
 
-    def order(self, path: tuple[int, ...] = ()) -> RatioOrder:
-        """Return both laws after prefix + path, as `in_numpy` takes them, in ratio order: sorted once, and kept."""
-        if path not in self._orders:
-            self._orders[path] = ratio_order(in_numpy(self.target(path)), in_numpy(self.draft(path)))
-        return self._orders[path]
-
-    def joined(self, path: tuple[int, ...] = ()) -> Joined:
-        """Return that order with tokens of equal ratios as one: joined once, and kept."""
-        if path not in self._joined:
-            self._joined[path] = joined(self.order(path), self.size)
-        return self._joined[path]
+    def kept(self, make: Callable[[Conditionals, tuple[int, ...]], Made], path: tuple[int, ...] = ()) -> Made:
+        """Return make(laws, path): made once for each path, and kept for all that verify the same drafts."""
+        if (make, path) not in self._made:
+            self._made[make, path] = make(self, path)
+        return self._made[make, path]
 
     def ends(self, path: tuple[int, ...]) -> bool:
         """Say whether nothing follows a path, as it ends with the end token."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import count
-from spec_math.block_level.emitted import Generate, Text
+from spec_math.block_level.lossless import Generate, Text
 from spec_math.chance import law as law_of
 from spec_math.chance import sample
 from spec_math.mean import Mean, of_independent

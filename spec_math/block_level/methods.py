@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from math import comb, perm
 from typing import Any
 
@@ -10,8 +11,8 @@ from spec_math.block_level import (
     block,
     chain,
     chain_priorities,
-    given_drafts,
     multi_path,
+    optimum,
     spectr,
     traversal,
     tree_rules,
@@ -19,12 +20,14 @@ from spec_math.block_level import (
 )
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.copies import Verifier
-from spec_math.block_level.given_drafts import AtNode, Chances, Nodes
-from spec_math.block_level.method import CHAINS, DISTINCT, Expected, Given, Method, Proven, Terms, paths
+from spec_math.block_level.lengths import given_drafts
+from spec_math.block_level.lengths.given_drafts import AtNode, Chances, Nodes
 from spec_math.block_level.multi_path import HighestRank
+from spec_math.block_level.optimum import OptimalLength
 from spec_math.block_level.selected_chain import SelectionWithMasses
-from spec_math.block_level.tree import Node, grow
+from spec_math.block_level.spectr import Verifier
+from spec_math.block_level.tree import grow, leaves
+from spec_math.block_level.tree_rules import TreeRule
 from spec_math.chance import Coin
 from spec_math.chance import law as law_of
 from spec_math.distribution import capped_ratio
@@ -32,6 +35,140 @@ from spec_math.language.model import Model
 from spec_math.scheme import Tokens, draw_independent
 from spec_math.token_level import k_sequential, recursive
 from spec_math.token_level import without_replacement as distinct
+from spec_math.verdict import Bracket
+
+Draft = Callable[[Coin, Conditionals, int, int], tuple[Tokens, ...]]
+"""(coin, laws, lookahead, k) -> the drafted paths."""
+
+Generate = Callable[[Coin, Model, Model, Tokens, int, int], Tokens]
+"""(coin, target, draft, prefix, lookahead, k) -> the emitted tokens."""
+
+GenerateTree = Callable[[Coin, Model, Model, Tokens, tuple[int, ...]], Tokens]
+"""(coin, target, draft, prefix, widths) -> the emitted tokens."""
+
+Expected = Callable[[Model, Model, Tokens, int, int], Any]
+"""(target, draft, prefix, lookahead, k) -> tokens per target call, exactly."""
+
+Given = Callable[[Sequence[Tokens], int], Chances]
+"""(chains, lookahead) -> the numbers of `given_drafts`."""
+
+Terms = Callable[[int, int, int], float]
+"""(V, lookahead, k) -> about how many terms the exact expected length adds up."""
+
+
+def paths(lookahead: int, k: int) -> tuple[int, ...]:
+    """Return the widths of K paths: a tree that branches at its root alone.
+
+    >>> paths(3, 2)
+    (2, 1, 1)
+    """
+    return (k, *[1] * (lookahead - 1))
+
+
+@dataclass(frozen=True, eq=False)
+class Drafts:
+    """A kind of drafts: its name, and the most that any lossless verifier of them accepts.
+
+    `optimum(target, draft, prefix, lookahead, k)` counts accepted tokens, without the target's own; it is asked for
+    where `solvable(V, lookahead, k)` says that it is quick, of floats unless it is `exact`. None: none is known.
+
+    >>> CHAINS.name, CHAINS.solvable(3, 2, 2)
+    ('i.i.d. chains', True)
+    """
+
+    name: str
+    optimum: Callable[[Model, Model, Tokens, int, int], OptimalLength | Bracket] | None = None
+    solvable: Callable[[int, int, int], bool] = lambda size, lookahead, k: False  # noqa: ARG005
+    exact: bool = False
+
+
+LEAVES = 100
+"""The optimum is solved for where the draft reaches at most so many texts of L tokens."""
+
+SETS = 2_000
+"""And, of distinct first tokens, where they can be drawn in at most so many ways, with the texts below them."""
+
+
+def _few_sets(size: int, lookahead: int, k: int) -> bool:
+    drawn = min(k, size)
+    return k > 1 and size**lookahead <= LEAVES and perm(size, drawn) * size ** (drawn * (lookahead - 1)) <= SETS
+
+
+CHAINS = Drafts("i.i.d. chains", optimum.tokens_per_call, lambda size, lookahead, _: size**lookahead <= LEAVES)
+"""K chains, each drawn by itself; a single chain is one of them."""
+
+DISTINCT = Drafts(
+    "distinct first tokens",
+    lambda target, draft, prefix, lookahead, k: optimum.tokens_per_call_of_tree(
+        target, draft, prefix, paths(lookahead, k)
+    ),
+    _few_sets,
+    exact=True,
+)
+"""K chains whose first tokens are drawn without replacement."""
+
+
+@dataclass(frozen=True)
+class Proven:
+    """A size for which a method is proved for every law: the tree's widths, a token that ends the text or None.
+
+    `rounds` blocks in a row; `length`: its expected length too. `seconds` on one core. (k, 1, 1) are k paths of three.
+    """
+
+    widths: tuple[int, ...]
+    seconds: float
+    end: int | None = None
+    rounds: int = 1
+    length: float = 0.0
+
+
+def _at_most_one(k: int) -> int:  # noqa: ARG001
+    return 1
+
+
+def _not_on_paths(*_: Any) -> Any:
+    raise ValueError("this method drafts other shapes than K paths; spec-math frontier samples it")
+
+
+@dataclass(frozen=True, eq=False)
+class Method:
+    """The record of a block method, a kind of drafts with a verifier of them: every fact that is known of it.
+
+    `drafts` is the kind of its drafts, whose optimum bounds it. `tree` is its rule for drafted trees given as arrays.
+    `pages` are its pages of the book, its theorem first; `proven` lists the sizes proved for all distributions.
+
+    The other fields belong to methods on K paths of `lookahead` tokens. `draft` is the first part of `generate`, which
+    drafts the paths. `alone` is the method of one chain that it is for k = 1; it is None for those methods themselves,
+    which ignore k. `verifier` is that of each node of a walk, `on_tree` generates on a tree of any widths.
+    `prepare(nodes, k)` returns the function of `given_drafts` for it. `largest(k)` bounds each of its numbers: 1 where
+    it is a chance given all chains. One sample of it costs as much as `effort` samples of the others.
+    """
+
+    name: str
+    drafts: Drafts
+    alone: Method | None = None
+    draft: Draft = _not_on_paths
+    generate: Generate = _not_on_paths
+    expected: Expected = _not_on_paths
+    prepare: Callable[[Nodes, int], Given] = _not_on_paths
+    terms: Terms = _not_on_paths
+    effort: int = 1
+    verifier: Verifier | None = None
+    on_tree: GenerateTree | None = None
+    tree: TreeRule | None = None
+    largest: Callable[[int], int] = _at_most_one
+    proven: tuple[Proven, ...] = (Proven((2,), 1.0),)
+    pages: tuple[str, ...] = ()
+
+    @property
+    def page(self) -> str:
+        """The first of its pages, in the book; empty where it has none."""
+        return self.pages[0] if self.pages else ""
+
+    @property
+    def one_chain(self) -> bool:
+        """Whether it drafts one chain, whatever k is."""
+        return self.alone is None
 
 
 def traversal_expected(target: Model, draft: Model, prefix: Sequence[int], lookahead: int, k: int) -> Any:
@@ -104,7 +241,7 @@ def _walk(name: str, verifier: Verifier, at_node: Callable[[Nodes], AtNode], ter
         name,
         CHAINS,
         TOKEN_BY_TOKEN,
-        lambda coin, laws, lookahead, k: _leaves(grow(coin, laws, paths(lookahead, k), draw_independent)),
+        lambda coin, laws, lookahead, k: tuple(leaves(grow(coin, laws, paths(lookahead, k), draw_independent))),
         lambda coin, target, draft, prefix, lookahead, k: on_tree(coin, target, draft, prefix, paths(lookahead, k)),
         expected,
         prepare,
@@ -125,7 +262,7 @@ def _of_roots(name: str, alone: Method, on_tree: Any, expected: Expected, given:
         name,
         DISTINCT,
         alone,
-        lambda coin, laws, lookahead, k: _leaves(grow(coin, laws, paths(lookahead, k), distinct.draw)),
+        lambda coin, laws, lookahead, k: tuple(leaves(grow(coin, laws, paths(lookahead, k), distinct.draw))),
         lambda coin, target, draft, prefix, lookahead, k: on_tree(coin, target, draft, prefix, paths(lookahead, k)),
         expected,
         prepare,
@@ -155,14 +292,6 @@ def _selecting(
         lambda size, lookahead, k: terms * size**lookahead * k,
         **facts,
     )
-
-
-def _leaves(nodes: Sequence[Node], path: Tokens = ()) -> tuple[Tokens, ...]:
-    found: list[Tokens] = []
-    for node in nodes:
-        longer = (*path, node.token)
-        found += _leaves(node.children, longer) if node.children else [longer]
-    return tuple(found)
 
 
 def _rejection_expected(target: Model, draft: Model, prefix: Tokens, lookahead: int, k: int) -> Any:
@@ -292,3 +421,45 @@ def named(name: str) -> Method:
     if not fitting:
         raise ValueError(f"no method is named {name!r}; there are: {'; '.join(method.name for method in METHODS)}")
     return fitting[0]
+
+
+TREES, SEQUENCES = Drafts("chosen trees"), Drafts("stochastic beams")
+BRANCHING = Drafts("two distinct drafts at every node")
+FAVOURED = Drafts("the likeliest and one drawn at every node")
+STEMS = {stem: Drafts(f"i.i.d. chains below a stem of {stem}") for stem in (1,)}
+"""Chains that share their first so many tokens, a kind for each length of the stem."""
+
+CHOSEN = Method("target-only, likeliest tree", TREES, pages=("theorems/target_only",))
+STATIC = Method("target-only, static tree", TREES, pages=("theorems/target_only",))
+BEST_TREE = Method("the best tree", TREES, pages=("theorems/target_only",))
+BEAMS = Method("stochastic beam, recursive rejection", SEQUENCES, pages=("theorems/stochastic_beam",))
+BEAMS_TRAVERSED = Method("stochastic beam, traversal", SEQUENCES, pages=("theorems/stochastic_beam",))
+PLANNED = Method("optimal plan, distinct first tokens", DISTINCT, pages=("theorems/planned_tree",))
+NOISE = Method("shared noise", CHAINS, pages=("theorems/shared_noise",))
+DELAYED = {
+    stem: Method(f"chain priorities below a stem of {stem}", drafts, pages=("theorems/delayed",))
+    for stem, drafts in STEMS.items()
+}
+BRANCHED_REJECTION = Method(
+    "recursive rejection, two distinct a node", BRANCHING, pages=("theorems/without_replacement",)
+)
+BRANCHED_TRAVERSAL = Method("traversal, two distinct a node", BRANCHING, pages=("theorems/traversal",))
+BRANCHED_PLAN = Method("optimal plan, two distinct a node", BRANCHING, pages=("theorems/planned_tree",))
+UNIVER = Method("UniVer, the likeliest and one drawn a node", FAVOURED, pages=("theorems/univer",))
+
+EVERY_METHOD: tuple[Method, ...] = (
+    *METHODS,
+    CHOSEN,
+    STATIC,
+    BEST_TREE,
+    BEAMS,
+    BEAMS_TRAVERSED,
+    PLANNED,
+    NOISE,
+    *DELAYED.values(),
+    BRANCHED_REJECTION,
+    BRANCHED_TRAVERSAL,
+    BRANCHED_PLAN,
+    UNIVER,
+)
+"""All methods that are compared: on K paths, on other shapes, and the best tree, which bounds the chosen ones."""

@@ -84,7 +84,7 @@ class HighestRank:
     def law(self, path: Tokens) -> Array:
         """Return the law [V] of the next token of the highest chain, given that it begins with path."""
         if path not in self._rows:
-            order, (below, mass) = self.laws.order(path), self._share(path)
+            order, (below, mass) = self.laws.kept(selected_chain.order_of, path), self._share(path)
             ends = below + mass * order.draft_below
             rising = chord(ends[:-1], ends[1:], self.k) / chord(below, ends[-1:], self.k)
             self._rows[path] = zeros_like(selected_chain.in_numpy(self.laws.target(path)))
@@ -98,7 +98,7 @@ class HighestRank:
         >>> HighestRank(laws, 2).mass((), 1)
         Fraction(3, 4)
         """
-        order, (below, mass) = self.laws.order(path), self._share(path)
+        order, (below, mass) = self.laws.kept(selected_chain.order_of, path), self._share(path)
         found = np.flatnonzero(order.tokens == token)
         if not len(found):
             return (mass - mass)[0]
@@ -117,13 +117,13 @@ class HighestRank:
         return leading[0]
 
     def _rank(self, tokens: Tokens, place: int) -> int:
-        return int(np.flatnonzero(self.laws.order(tokens[:place]).tokens == tokens[place])[0])
+        return int(np.flatnonzero(self.laws.kept(selected_chain.order_of, tokens[:place]).tokens == tokens[place])[0])
 
     def _share(self, path: Tokens) -> tuple[Array, Array]:
         """Return lo/(lo + m) and m/(lo + m) of a path, each by its own products and sums."""
         if path not in self._shares:
             below, mass = self._share(path[:-1])
-            order, rank = self.laws.order(path[:-1]), self._rank(path, len(path) - 1)
+            order, rank = self.laws.kept(selected_chain.order_of, path[:-1]), self._rank(path, len(path) - 1)
             lower, own = below + mass * order.draft_below[rank : rank + 1], mass * order.draft[rank : rank + 1]
             self._shares[path] = lower / (lower + own), own / (lower + own)
         return self._shares[path]

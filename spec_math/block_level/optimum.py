@@ -13,9 +13,14 @@ from typing import Any
 
 from spec_math.arrays import count, exact
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.drafted_leaves import DraftedTrees, Drafts, IndependentChains
-from spec_math.block_level.leaf_program import LeafProgram
-from spec_math.block_level.prefix_tree import PrefixTree, prefix_tree
+from spec_math.block_level.optimal.leaf_program import LeafProgram
+from spec_math.block_level.optimal.leaves import (
+    DraftedTrees,
+    Drafts,
+    IndependentChains,
+    PrefixTree,
+    prefix_tree,
+)
 from spec_math.block_level.tree import Node, checked_widths, grow
 from spec_math.chance import Coin
 from spec_math.chance import law as law_of

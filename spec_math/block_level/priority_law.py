@@ -8,10 +8,11 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
+from numba.extending import register_jitable
 
 from spec_math.arrays import Array, is_exact, ones_like, zeros_like
-from spec_math.block_level.quantile_walks import fast_means, fast_mixture, means, mixture
 from spec_math.kernels import kernel
+from spec_math.token_level.optimum.ratio_order import RatioOrder, unit_of
 
 
 @dataclass(frozen=True)
@@ -197,3 +198,182 @@ def _near(place: Array) -> tuple[Array, Array]:
 
 
 _compiled_integrate = kernel(_integrate)
+
+
+def means(pieces: Any, above: Any, ends: Any, k: int, found: Any) -> None:
+    """Write the means of k U^(k−1) over the stretches of quantiles that end at `ends` [n] into `found` [n].
+
+    A float mass may be too small to move the running sum: its stretch is a point, and has the mean of the last one
+    below it that is none, or at the bottom of the first above. Pieces: masses, low and high [m]; they end at `above`.
+
+    >>> from spec_math.arrays import exact
+    >>> found = exact([0, 0])
+    >>> means((exact([1]), exact([0]), exact([1])), exact([1]), exact(["1/4", 1]), 2, found)
+    >>> found.tolist()
+    [Fraction(1, 4), Fraction(5, 4)]
+    """
+    masses, lows, highs = pieces
+    last, one = len(ends) - 1, above[-1]
+    zero = one - one
+    piece, start, at, filled = 0, zero, zero, 0
+    for stretch in range(last + 1):
+        end = min(ends[stretch], one) if stretch < last else one
+        total, width = zero, zero
+        while at < end:
+            upper = min(end, above[piece])
+            if upper > at:
+                pace = (highs[piece] - lows[piece]) / masses[piece]
+                low = lows[piece] + (at - start) * pace
+                # Rounding must not carry a priority past the end of its piece.
+                high = min(lows[piece] + (upper - start) * pace, highs[piece])
+                slope, power = one, one
+                for _ in range(k - 1):
+                    power = power * low
+                    slope = slope * high + power
+                total, width = total + (upper - at) * slope, width + (upper - at)
+                at = upper
+            if at == above[piece] and at < one:
+                piece, start = piece + 1, at
+        if width > 0:
+            found[stretch] = total / width
+            if filled == 0:
+                found[:stretch] = found[stretch]
+            filled = stretch + 1
+        elif filled > 0:
+            found[stretch] = found[stretch - 1]
+
+
+def mixture(pieces: Any, above: Any, stretches: Any, least: Any, made: Any) -> int:
+    """Write the mixture of a law given that its quantile lies in one of nested stretches; return how many pieces it is.
+
+    Stretches: weights, starts and stops [r], the innermost first. The density over quantiles falls from the innermost
+    outwards: sums of positive terms. What is no wider than `least` counts as a point: a stretch leaves its weight to
+    the next one around it, or to the last that is wider, a piece its mass to the one below it, or to the first. Where
+    all are points, 0 is returned, and the mass and its place stand in the first column. `made` is [3, m + 2r].
+
+    >>> from spec_math.arrays import exact
+    >>> made, one = exact([[0] * 5] * 3), exact([1])
+    >>> mixture((one, one - one, one), one, (exact(["1/2", "1/2"]), exact([0, 0]), exact(["1/2", 1])), 0, made)
+    2
+    >>> made[0, :2].tolist()
+    [Fraction(3, 4), Fraction(1, 4)]
+    """
+    masses, lows, highs = pieces
+    edges, density, wide = _densities(stretches, least)
+    one = above[-1]
+    zero = one - one
+    piece, begin, number, waiting = 0, zero, 0, zero
+    for cell in range(2 * wide - 1):
+        at, end = max(edges[cell], zero), min(edges[cell + 1], one)
+        while at < end:
+            while above[piece] <= at:
+                begin, piece = above[piece], piece + 1
+            upper = min(end, above[piece])
+            pace = (highs[piece] - lows[piece]) / masses[piece]
+            low = lows[piece] + (at - begin) * pace
+            # Rounding must not carry a priority past the end of its piece.
+            high = min(lows[piece] + (upper - begin) * pace, highs[piece])
+            mass, at = (upper - at) * density[cell], upper
+            if high - low > least:
+                made[0, number], made[1, number], made[2, number] = waiting + mass, low, high
+                number, waiting = number + 1, zero
+            elif number > 0:
+                made[0, number - 1] += mass
+            else:
+                waiting = waiting + mass
+                made[0, 0], made[2, 0] = waiting, high
+    return number
+
+
+@register_jitable
+def _densities(stretches: Any, least: Any) -> Any:
+    """Return the edges [2w] of the w stretches that are wide, ascending, and the density between them [2w − 1], and w.
+
+    Where none is, floats get one that ends where the outermost does, no wider than needed.
+    """
+    weights, starts, stops = stretches
+    edges, density, wide = np.empty(2 * len(weights), weights.dtype), np.empty(2 * len(weights), weights.dtype), 0
+    held = weights[0] - weights[0]
+    # From the middle outwards: first the stretches' own densities, then the sums of those around.
+    middle = len(weights)
+    for stretch in range(len(weights)):
+        held = held + weights[stretch]
+        width = stops[stretch] - starts[stretch]
+        if width > least:
+            edges[middle - 1 - wide], edges[middle + wide] = starts[stretch], stops[stretch]
+            density[wide] = held / width
+            held, wide = held - held, wide + 1
+    if wide == 0:
+        stop = max(stops[-1], 2.0**-900)
+        edges[0], edges[1] = stop * (1 - 2.0**-50), stop
+        density[0] = held / (edges[1] - edges[0])
+        return edges, density, 1
+    density[wide - 1] = density[wide - 1] + held / (edges[middle + wide - 1] - edges[middle - wide])
+    for stretch in range(wide - 2, -1, -1):
+        density[stretch] = density[stretch] + density[stretch + 1]
+    level = density[:wide].copy()
+    for stretch in range(wide):
+        density[wide - 1 - stretch] = density[wide - 1 + stretch] = level[stretch]
+    return edges[middle - wide : middle + wide], density, wide
+
+
+fast_means = kernel(means)
+fast_mixture = kernel(mixture)
+
+
+def node_selection(order: RatioOrder, weight: Any, priority: PriorityLaw, k: int) -> tuple[Array, Array]:
+    """Return c/d [n], in the unit of `selection_ratios`, and what Φ/Z gains [n], for the tokens of an order.
+
+    The law: Φ(p) = ∫_0^p k F^{-1}(q)^(k−1) dq for a priority of the law F, Z = Φ(1), and the target is weight·t, what
+    is left of 1 being that of a token never drafted.
+
+    >>> from spec_math.arrays import exact
+    >>> from spec_math.block_level.priority_law import uniform
+    >>> from spec_math.token_level.optimum.ratio_order import ratio_order
+    >>> order = ratio_order(exact(["1/4", "3/4"]), exact(["1/2", "1/2"]))
+    >>> ratios, gains = node_selection(order, 1, uniform(exact([1])), 2)
+    >>> ratios.tolist(), gains.tolist()
+    ([Fraction(1, 2), Fraction(3, 2)], [Fraction(1, 4), Fraction(3, 4)])
+    """
+    ratios, gains = zeros_like(order.draft), priority.slopes(order.draft_below[1:], k)
+    drafts = order.draft, order.draft_below, order.draft_above
+    targets = order.target, order.target_below, order.target_above
+    fill = _fill if is_exact(ratios) else _fast_fill
+    fill(drafts, targets, (weight, unit_of(ratios)), gains, ratios)
+    return ratios, gains
+
+
+def _fill(drafts: Any, targets: Any, scales: Any, gains: Any, ratios: Any) -> None:
+    """Turn the slopes in `gains` into what is gained, and fill the ratios."""
+    (draft, draft_below, draft_above), (target, below, above), (weight, unit) = drafts, targets, scales
+    many, one = len(draft), draft[0] / draft[0]
+    total = one - one
+    for token in range(many):
+        gains[token] = gains[token] * draft[token]
+        total = total + gains[token]
+    inside, lost = one - one, one - one
+    for token in range(many):
+        gains[token] = gains[token] / total
+        inside = inside + gains[token]
+        lost = max(lost, inside - weight * below[token + 1])
+        ratios[token] = weight * target[token] / (draft[token] / unit)
+    raised, kept = 0, 0
+    for token in range(many):
+        if ratios[token] * draft_below[token] < (weight * below[token] + lost) * unit:
+            raised += 1
+        if ratios[token] * draft_above[token + 1] <= (weight * above[token + 1] + (one - weight) - lost) * unit:
+            kept += 1
+    # Where a rounding error would put a bound beyond the last ratio that it moves, that ratio is the bound.
+    if raised > 0:
+        least = max((weight * below[raised] + lost) * unit / draft_below[raised], ratios[raised - 1])
+        for token in range(many):
+            ratios[token] = max(ratios[token], least)
+    if kept < many:
+        most = (weight * above[kept] + (one - weight) - lost) * unit / draft_above[kept]
+        if kept > 0:
+            most = max(most, ratios[kept - 1])
+        for token in range(many):
+            ratios[token] = min(ratios[token], most)
+
+
+_fast_fill = kernel(_fill)

@@ -11,9 +11,9 @@ from typing import Any
 
 from spec_math.arrays import Array, array_namespace
 from spec_math.block_level import selected_chain
+from spec_math.block_level.batch.ratio_cells import grid, rounded
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.ratio_cells import grid, rounded
 from spec_math.chance import Coin
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens

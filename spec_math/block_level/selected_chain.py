@@ -13,6 +13,7 @@ from spec_math.block_level.conditionals import Conditionals, in_numpy
 from spec_math.chance import Coin
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
+from spec_math.token_level.optimum.ratio_order import Joined, RatioOrder, joined, ratio_order
 
 
 class Selection(Protocol):
@@ -96,6 +97,16 @@ def clip_from_zero(masses: Array) -> Array:
     True
     """
     return masses if is_exact(masses) else np.maximum(masses, 2.0**-1000)
+
+
+def order_of(laws: Conditionals, path: Tokens) -> RatioOrder:
+    """Return both laws after a path, as `in_numpy` takes them, in ratio order; ask through `Conditionals.kept`."""
+    return ratio_order(in_numpy(laws.target(path)), in_numpy(laws.draft(path)))
+
+
+def classes_of(laws: Conditionals, path: Tokens) -> Joined:
+    """Return that order with tokens of equal ratios as one; ask through `Conditionals.kept`."""
+    return joined(laws.kept(order_of, path), laws.size)
 
 
 class SelectedModel:

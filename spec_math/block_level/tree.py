@@ -75,3 +75,16 @@ def inner(tree: tuple[Node, ...], path: Tokens) -> list[Tokens]:
     if not tree:
         return []
     return [path, *(found for node in tree for found in inner(node.children, (*path, node.token)))]
+
+
+def leaves(nodes: tuple[Node, ...], path: Tokens = ()) -> list[Tokens]:
+    """Return the paths to the leaves of a drafted tree, as often as they were drafted.
+
+    >>> leaves((Node(1, (Node(0),)), Node(1)))
+    [(1, 0), (1,)]
+    """
+    found: list[Tokens] = []
+    for node in nodes:
+        longer = (*path, node.token)
+        found += leaves(node.children, longer) if node.children else [longer]
+    return found

@@ -17,15 +17,17 @@ from spec_math.block_level import (
     traversal,
     without_replacement,
 )
-from spec_math.block_level.array_tree import ArrayTree, Rows, Walked
+from spec_math.block_level.batch.array_tree import ArrayTree, Rows, Walked
+from spec_math.block_level.batch.decide_priorities import (
+    decide_chain_priorities,
+    decide_rounded_priorities,
+)
+from spec_math.block_level.batch.decide_selected import decide_block, decide_multi_path
+from spec_math.block_level.batch.decide_walk import decide_target_only, decide_traversal, decide_walk
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.decide_priorities import decide_chain_priorities, decide_rounded_priorities
-from spec_math.block_level.decide_selected import decide_block, decide_multi_path
-from spec_math.block_level.decide_traversal import decide_traversal
-from spec_math.block_level.decide_walk import decide_target_only, decide_walk
 from spec_math.block_level.multi_path import HighestRank
-from spec_math.block_level.tree import Node
+from spec_math.block_level.tree import Node, leaves
 from spec_math.chance import Coin
 from spec_math.scheme import Tokens
 from spec_math.token_level import k_sequential, pooled_priority, recursive
@@ -61,19 +63,6 @@ class TreeRule:
     chains: bool = False
     reads_draft: bool = True
     largest: int | None = None
-
-
-def leaves(nodes: tuple[Node, ...], path: Tokens = ()) -> list[Tokens]:
-    """Return the paths to the leaves of a drafted tree, as often as they were drafted.
-
-    >>> leaves((Node(1, (Node(0),)), Node(1)))
-    [(1, 0), (1,)]
-    """
-    found: list[Tokens] = []
-    for node in nodes:
-        longer = (*path, node.token)
-        found += leaves(node.children, longer) if node.children else [longer]
-    return found
 
 
 def _walk(verifier: spectr.Verifier) -> Program:

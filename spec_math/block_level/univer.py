@@ -5,13 +5,12 @@ Source: Weng, Hu and Yairi 2026, "UniVer" (arXiv 2605.04543), as a public kernel
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from spec_math.arrays import Array, as_laws, positive_part
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.selected_chain import in_numpy
-from spec_math.block_level.sibling_order import Order, as_drafted
 from spec_math.block_level.tree import Node, checked_widths, grow
 from spec_math.chance import Coin
 from spec_math.chance import law as law_of
@@ -20,6 +19,20 @@ from spec_math.language.model import Model
 from spec_math.scheme import Tokens
 from spec_math.token_level import greedy
 from spec_math.token_level.without_replacement import without
+
+Order = Callable[[Conditionals, Sequence[Tokens], Sequence[Any], Sequence[int]], Sequence[int]]
+"""(laws, the paths to the children, their shares, how many drafts follow each) -> the children's places, first tried
+first. It may look at laws, never at the drafts behind a child."""
+
+
+def as_drafted(
+    laws: Conditionals,  # noqa: ARG001
+    paths: Sequence[Tokens],
+    shares: Sequence[Any],  # noqa: ARG001
+    widths: Sequence[int],  # noqa: ARG001
+) -> Sequence[int]:
+    """Return the children's places as they are: favourites first, the drawn one last."""
+    return range(len(paths))
 
 
 def generate(

@@ -1,4 +1,4 @@
-"""Audit a sampler: its exact law, by every path of its randomness."""
+"""Audit a sampler: its exact distribution, by every path of its randomness."""
 
 from __future__ import annotations
 
@@ -28,17 +28,17 @@ def audit(  # noqa: PLR0913
         ),
     ] = None,
     target: Annotated[
-        str | None, typer.Option(help="The target's law, masses separated by commas; rows of a chain by ;.")
+        str | None, typer.Option(help="The target's distribution, masses separated by commas; rows of a chain by ;.")
     ] = None,
-    draft: Annotated[str | None, typer.Option(help="The draft's law, likewise.")] = None,
+    draft: Annotated[str | None, typer.Option(help="The draft's distribution, likewise.")] = None,
     k: Annotated[
         int | None, typer.Option("--k", help="Independent drafts of one position; by default 1, then 2 and 3.")
     ] = None,
     lookahead: Annotated[
-        int, typer.Option(help="Drafts in a row; then laws are rows by position and a block is returned.")
+        int, typer.Option(help="Drafts in a row; then distributions are rows by position and a block is returned.")
     ] = 0,
     horizon: Annotated[
-        int | None, typer.Option(help="Tokens whose joint law is judged; lookahead + 1 by default.")
+        int | None, typer.Option(help="Tokens whose joint distribution is judged; lookahead + 1 by default.")
     ] = None,
     shape: Annotated[
         str | None,
@@ -51,7 +51,7 @@ def audit(  # noqa: PLR0913
     numbers: Annotated[
         str | None,
         typer.Option(
-            help="What laws are given as: fractions, lists, float64, float32, float16, torch.float32, …",
+            help="What distributions are given as: fractions, lists, float64, float32, float16, torch.float32, …",
             rich_help_panel=READ,
         ),
     ] = None,
@@ -131,9 +131,9 @@ def audit(  # noqa: PLR0913
 
     Parameters are understood by their names, in any order: target, draft, tokens, coin, and what is plainly one of them
     (draft_probs, target_dist, draft_token_ids). With a coin it is a verifier as the library writes them; without, it
-    draws from Python's random, NumPy or torch, and without tokens it drafts by itself. Names that do not tell are asked
-    for by --roles, never guessed. It returns a token, or with --lookahead the tokens emitted. Without laws the zoo's
-    toy is taken, on which all known bugs are compared.
+    draws from Python's random, NumPy or torch, and without tokens it drafts by itself. Ambiguous names (p, q) must be
+    given with --roles. It returns a token, or with --lookahead the tokens emitted. By default a built-in example of
+    five tokens is used.
 
     [bold]Examples[/bold]
 

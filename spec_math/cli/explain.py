@@ -28,11 +28,12 @@ def explain(  # noqa: PLR0913 - typer takes an argument an option
         typer.Option(
             "--target",
             "--target-model",
-            help="The target's law: masses with commas, or FILE@POSITION of a file of laws; with --blocks a table.",
+            help="The target's distribution: masses with commas, or FILE@POSITION of a file; with --blocks a table.",
         ),
     ] = None,
     draft: Annotated[
-        str | None, typer.Option("--draft", "--draft-model", help="The draft's law, or its table with --blocks.")
+        str | None,
+        typer.Option("--draft", "--draft-model", help="The draft's distribution, or its table with --blocks."),
     ] = None,
     k: Annotated[int | None, typer.Option("--k", help="How many drafts, or paths: 2, and 6 with --blocks.")] = None,
     names: Annotated[Path | None, typer.Option(help="JSON list of the V token names.")] = None,
@@ -44,9 +45,9 @@ def explain(  # noqa: PLR0913 - typer takes an argument an option
 ) -> None:
     """Run one verification step by step: every coin, its threshold, its answer, as bars and sentences.
 
-    With what it does over all coins, and the subset of tokens that bounds any verifier of these laws. logits:FILE@17 is
-    the softmax of position 17. With --blocks and no seed it looks for a run shaped like SpecTr's Figure 4: 6, 3, 2 and
-    1 drafts that agree.
+    It also shows what the scheme does over all coins, and the subset of tokens that bounds any verifier of these
+    distributions. logits:FILE@17 is the softmax of position 17. With --blocks and no seed it looks for a run shaped
+    like SpecTr's Figure 4: 6, 3, 2 and 1 drafts that agree.
 
     [bold]Examples[/bold]
 
@@ -62,10 +63,10 @@ def explain(  # noqa: PLR0913 - typer takes an argument an option
         tables = [None if place is None else Path(place) for place in (target, draft)]
         block = of_blocks.BlockExample(scheme, 6 if k is None else k, lookahead, seed, tables[0], tables[1], prefix)
         study(lambda _: of_blocks.explain(block), out)
-    from spec_math.studies.positions import one_step
+    from spec_math.studies.positions import explanation
 
-    usual = one_step.OneStep()
-    step = one_step.OneStep(
+    usual = explanation.OneStep()
+    step = explanation.OneStep(
         scheme,
         usual.target if target is None else target,
         usual.draft if draft is None else draft,
@@ -77,6 +78,6 @@ def explain(  # noqa: PLR0913 - typer takes an argument an option
     def explained() -> Result:
         if (target is None) != (draft is None):
             raise ValueError("--target and --draft come together; only one was given")
-        return one_step.explain(step)
+        return explanation.explained(step)
 
     study(lambda _: explained(), out)

@@ -29,9 +29,6 @@ def guard() -> None:
 
     The operating system writes each signal to a pipe at once, and a thread reads it, whatever the main thread does.
     Without POSIX, or beside the main thread, Python's own way is all there is.
-
-    >>> guard.__module__
-    'spec_math.cli.interrupt'
     """
     if os.name != "posix" or threading.current_thread() is not threading.main_thread():
         return
@@ -57,11 +54,6 @@ def interruptible() -> Generator[None]:
 
     Raises:
         KeyboardInterrupt: in place of any such error.
-
-    >>> with interruptible():  # nobody interrupts, and the error passes
-    ...     raise ValueError("a fault of another kind")
-    Traceback (most recent call last):
-    ValueError: a fault of another kind
     """
     # Only Python's own way is replaced: who set another, or runs this beside the main thread, has a way of their own.
     ours = threading.current_thread() is threading.main_thread()

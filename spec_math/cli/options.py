@@ -17,10 +17,13 @@ def _seed(value: int | None) -> int | None:
 
 LawOption = Annotated[
     str | None,
-    typer.Option(help="File of laws, positions × V: .npy, .npz or .safetensors (PATH:NAME for one array of many)."),
+    typer.Option(
+        help="File of distributions, positions × V: .npy, .npz or .safetensors (PATH:NAME for one array of many)."
+    ),
 ]
 DraftOption = Annotated[
-    list[str] | None, typer.Option(help="File of the draft's laws; given twice, two different drafters are compared.")
+    list[str] | None,
+    typer.Option(help="File of the draft's distributions; given twice, two different drafters are compared."),
 ]
 KOption = Annotated[str, typer.Option("--k", help="Numbers of drafts, separated by commas.")]
 SchemeOption = Annotated[list[str] | None, typer.Option(help="A scheme of your own, module:name; may be repeated.")]
@@ -29,7 +32,7 @@ FilterOption = Annotated[
     typer.Option(
         "--filter",
         help="[target.|draft.]temperature=, top_k=, top_p= or min_p=, for both sides if none is named, taken in this "
-        "order; union.top_k=N keeps the best N tokens of either law (SpecTr Fig. 5). With commas, or several times.",
+        "order; union.top_k=N keeps the best N tokens of either side (SpecTr Fig. 5). With commas, or several times.",
     ),
 ]
 SweepOption = Annotated[
@@ -56,17 +59,21 @@ MethodOption = Annotated[str, typer.Option(help="Method of verification, some wo
 BlockSeedOption = Annotated[int | None, typer.Option(callback=_seed, help="Seed of everything that is sampled.")]
 ExactLawOption = Annotated[
     str | None,
-    typer.Option("--target", help="The target's law, exact: masses with commas, a JSON list, or a file of one law."),
+    typer.Option(
+        "--target",
+        help="The target's distribution, exact: masses with commas, a JSON list, or a file of one distribution.",
+    ),
 ]
 ExactDraftOption = Annotated[
     list[str] | None,
-    typer.Option("--draft", help="The draft's law, likewise; given twice, each drafter drafts one token."),
+    typer.Option("--draft", help="The draft's distribution, likewise; given twice, each drafter drafts one token."),
 ]
 DraftsOption = Annotated[
     str, typer.Option(help="How k tokens are drafted: independent, or as a scheme does (without replacement, greedy).")
 ]
 DraftLawOption = Annotated[
-    Path | None, typer.Option(help='Instead of --draft: JSON of the drafts\' law, {"0 1": "1/4", "1 1": "3/4"}.')
+    Path | None,
+    typer.Option(help='Instead of --draft: JSON of the drafts\' distribution, {"0 1": "1/4", "1 1": "3/4"}.'),
 ]
 WeightsOption = Annotated[bool, typer.Option(help="What is given are weights: divide by their exact sum.")]
 OutOption = Annotated[

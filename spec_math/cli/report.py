@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -36,7 +37,7 @@ def report(  # noqa: PLR0913 - typer takes an argument an option
 ) -> None:
     """Write one self-contained HTML page: what was found in a sentence each, tables, pictures, what each number means.
 
-    On your own files of laws, tables of models and recorded traces, whichever are given; else on the embedded default:
+    It is about your own files of distributions, tables of models and recorded traces; without any, about the default:
     one position, blocks, drafters with other vocabularies, and rules that are lossy by design.
 
     Exit codes: 0 done, 1 something is lossy, 2 bad input, 3 something is undecided.
@@ -82,7 +83,7 @@ def _report(request: ReportRequest, out: Path, console: Console, progress: Any) 
     if out.suffix not in ("", ".html"):
         raise ValueError(f"{out}: --out names a page, such as report.html, or a folder")
     check_writable(out.parent if out.suffix else out)
-    found = overview.results(request, progress_of(progress))
+    found = overview.results(request, progress_of(progress), os.cpu_count() or 1)
     paths = write_together(found, TITLE, out, fragment())
     progress.stop()
     for said in (*(result.setting for result in found), *(result.finding for result in found)):

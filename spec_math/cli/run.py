@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from spec_math.result import Result
-    from spec_math.studies.progress import Progress
+    from spec_math.studies.arguments import Progress
 
 FAULT = 70
 """The exit code of a fault of ours: Python's own, 1, would read as lossy."""
@@ -39,15 +39,6 @@ def study(work: Callable[[Progress], Result], out: Path | None, written: Callabl
 
     Raises:
         typer.Exit: always, with the code: the result's, 2 for bad input, 130 where it was interrupted.
-
-    >>> from spec_math.result import Result
-    >>> try:
-    ...     study(lambda progress: Result("done", "Done", "Nothing was found."), None)
-    ... except typer.Exit as left:
-    ...     left.exit_code
-    Done
-    Nothing was found.
-    0
     """
 
     def whole(console: Console, progress: Any) -> int:
@@ -78,12 +69,6 @@ def run(work: Callable[[Console, Any], int]) -> None:
 
     Raises:
         typer.Exit: always, with the code.
-
-    >>> try:
-    ...     run(lambda console, progress: 0)
-    ... except typer.Exit as left:
-    ...     left.exit_code
-    0
     """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -144,11 +129,7 @@ def _told(complaints: Console) -> int:
 
 
 def progress_of(progress: Any) -> Progress:
-    """Return the way in which work tells a progress bar how far it is.
-
-    >>> from rich.progress import Progress
-    >>> progress_of(Progress(disable=True))("work", 2)(1)
-    """
+    """Return the way in which work tells a progress bar how far it is."""
 
     def task(what: str, steps: int) -> Callable[[int], None]:
         number = progress.add_task(what, total=steps)

@@ -14,7 +14,7 @@ from spec_math.cli.run import study
 
 if TYPE_CHECKING:
     from spec_math.result import Result
-    from spec_math.studies.progress import Progress
+    from spec_math.studies.arguments import Progress
 
 
 def vectors(

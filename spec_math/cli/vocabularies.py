@@ -1,4 +1,4 @@
-"""Compare methods for heterogeneous vocabularies."""
+"""The commands vocabularies, psi and overlap: drafters with another vocabulary than the target."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from spec_math.cli.options import OutOption, PrefixOption, SeedOption
+from spec_math.cli.options import OutOption, PrefixOption, SeedOption, VocabularyOption
 from spec_math.cli.run import study
 
 
@@ -18,7 +18,9 @@ def vocabularies(  # noqa: PLR0913 - typer takes an argument an option
     draft_vocabulary: Annotated[Path | None, typer.Argument(help="The drafter's vocabulary.")] = None,
     target: Annotated[
         str | None,
-        typer.Option("--target", "--target-model", help="The target: a file of laws, or a JSON table of a model."),
+        typer.Option(
+            "--target", "--target-model", help="The target: a file of distributions, or a JSON table of a model."
+        ),
     ] = None,
     draft: Annotated[
         str | None, typer.Option("--draft", "--draft-model", help="The drafter, likewise, over its own vocabulary.")
@@ -34,7 +36,7 @@ def vocabularies(  # noqa: PLR0913 - typer takes an argument an option
     """Compare union, TLI, SLEM, SLRS and TokenTiming for a drafter with another vocabulary, and say which one to take.
 
     Without files it compares drafters of words, byte pairs and bytes for an n-gram model of CPython's documentation.
-    Tables are added up exactly; laws say what is accepted of a first draft, but not tokens per call.
+    Tables are added up exactly; distributions say what is accepted of a first draft, but not tokens per call.
 
     [bold]Examples[/bold]
 
@@ -50,3 +52,59 @@ def vocabularies(  # noqa: PLR0913 - typer takes an argument an option
         target_vocabulary, draft_vocabulary, target, draft, logits, prefix, lookahead, draft_cost, positions, seed
     )
     study(lambda progress: of_vocabularies.study(asked, progress), out)
+
+
+def psi(  # noqa: PLR0913 - typer takes an argument an option
+    vocabulary: VocabularyOption,
+    token: Annotated[
+        str | None,
+        typer.Argument(metavar="TOKEN", help="Text of a target token; without it all tokens are counted."),
+    ] = None,
+    target_vocabulary: Annotated[Path | None, typer.Option(help="The target's vocabulary, to have ψ as well.")] = None,
+    draft: Annotated[
+        str | None,
+        typer.Option(help="File of the drafter's distribution, [V]: .npy, .npz or .safetensors; else uniform."),
+    ] = None,
+    text: Annotated[
+        Path | None, typer.Option(help="A text whose token frequencies are the drafter's distribution.")
+    ] = None,
+    lookahead: Annotated[
+        int | None, typer.Option(help="Draft so many tokens; else until the first target token is determined.")
+    ] = None,
+    shortest: Annotated[int | None, typer.Option(help="Without TOKEN: only so many shortest tokens.")] = None,
+    out: OutOption = None,
+) -> None:
+    """Show in how many ways a drafter can spell a token, the tree of them, and ψ: how often it drafts that token first.
+
+    A vocabulary is a tokenizer.json, a tiktoken or SentencePiece file, or a JSON list of tokens: ["a", "ab"].
+
+    [bold]Examples[/bold]
+
+      spec-math psi hello --vocabulary qwen2/tokenizer.json --out hello.svg
+
+      spec-math psi hello --vocabulary qwen2/tokenizer.json --target-vocabulary llama/tokenizer.json --text book.txt
+
+      spec-math psi --vocabulary qwen2/tokenizer.json --shortest 150000 --out lengths.svg
+    """
+    from spec_math.studies.vocabularies import psi as of_psi
+
+    asked = of_psi.PsiRequest(token, vocabulary, target_vocabulary, draft, text, lookahead, shortest)
+    study(lambda progress: of_psi.study(asked, progress), out)
+
+
+def overlap(
+    first: Annotated[Path, typer.Argument(help="A vocabulary file.")],
+    second: Annotated[Path, typer.Argument(help="Another one.")],
+    text: Annotated[Path | None, typer.Option(help="Compare also the tokens read in this text alone.")] = None,
+    out: OutOption = None,
+) -> None:
+    """Show what two vocabularies share, by bytes and by raw keys, and what either cannot spell of the other.
+
+    [bold]Example[/bold]
+
+      spec-math overlap llama/tokenizer.json qwen2/tokenizer.json --out overlap.svg
+    """
+    from spec_math.studies.vocabularies import psi as of_two
+
+    asked = of_two.OverlapRequest(first, second, text)
+    study(lambda progress: of_two.overlap(asked, progress), out)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
@@ -11,8 +12,10 @@ import numpy as np
 from spec_math.arrays import Array, array_namespace, is_exact
 from spec_math.arrays import as_law as checked
 from spec_math.language import Vocabulary
+from spec_math.language.model import Model
 from spec_math.language.overlap import pairs
-from spec_math.language.tokenized_model import TokenizedModel
+from spec_math.language.tokenizer import TokenizedModel
+from spec_math.scheme import Tokens
 
 
 @lru_cache(maxsize=8)
@@ -101,3 +104,20 @@ def law_after(drafter: TokenizedModel, target_vocabulary: Vocabulary, prefix: tu
     [Fraction(1, 3), Fraction(2, 3)]
     """
     return drafter.law(drafter.read(target_vocabulary.spell(prefix)))
+
+
+class Mapped:
+    """A model whose law after a prefix is change(law, prefix); it ends where the model it stands before ends.
+
+    >>> Mapped(lambda prefix: ["1/4", "3/4"], lambda law, prefix: law[::-1])(()).tolist()
+    [Fraction(3, 4), Fraction(1, 4)]
+    """
+
+    def __init__(self, model: Model, change: Callable[[Array, Tokens], Array]) -> None:
+        self.end: int | None = getattr(model, "end", None)
+        self._model = model
+        self._change = change
+
+    def __call__(self, prefix: Tokens) -> Array:
+        """Return the changed law [V] after prefix."""
+        return self._change(checked(self._model(prefix), f"draft after {prefix}"), prefix)

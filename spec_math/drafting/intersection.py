@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from spec_math.arrays import Array, array_namespace, check_same_number_type, count, divide, zeros_like
@@ -10,7 +11,6 @@ from spec_math.block_level import chain
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.chance import Coin
 from spec_math.drafting.correspondence import carried, law_after, on_vocabulary, places
-from spec_math.drafting.outcome import Outcome
 from spec_math.language import TokenizedModel, Vocabulary
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
@@ -128,3 +128,20 @@ def run(coin: Coin, target: TokenizedModel, drafter: TokenizedModel, prefix: Seq
     # The residual of a rejected draft leaves it out, so that the first difference is the first rejection.
     accepted = sum(emitted[: place + 1] == tokens[: place + 1] for place in range(len(tokens)))
     return Outcome(emitted, tokens, accepted)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """The tokens that a block emits, all in target tokens, and how they came about.
+
+    drafted: what the target was asked to verify. accepted: how many of them a test accepted, from the first on.
+    fallback: why nothing was drafted, so that the one token emitted is a plain sample of the target; None otherwise.
+
+    >>> Outcome((0, 1), drafted=(0,), accepted=1).fallback is None
+    True
+    """
+
+    tokens: Tokens
+    drafted: Tokens
+    accepted: int
+    fallback: str | None = None

@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from spec_math.arrays import asarray
-from spec_math.block_level import array_form
-from spec_math.block_level.array_form import Decide
+from spec_math.block_level.batch import array_form
+from spec_math.block_level.batch.array_form import Decide
 from spec_math.field.source_file import EngineError
 from spec_math.language.model import Model
 

@@ -14,7 +14,7 @@ from spec_math.audit import Explored, Partial
 from spec_math.audit.exploration.followed import SOURCES
 from spec_math.audit.exploration.way import way_to
 from spec_math.audit.loading.package import Loading, load_module
-from spec_math.block_level.emitted import continued, target_law
+from spec_math.block_level.lossless import continued, target_law
 from spec_math.field import chain_kernel
 from spec_math.field.engine import PLAIN, Bisected, Edit, Engine, Options, Step, Text, processed
 from spec_math.field.source_file import load

@@ -14,7 +14,7 @@ from typing import Any
 from unittest import mock
 
 from spec_math.audit.loading.package import replaced
-from spec_math.files.source import executed, module_from
+from spec_math.files.place import executed, module_from
 
 
 class EngineError(RuntimeError):

@@ -38,14 +38,6 @@ class LawFile:
 
         Raises:
             LawFileError: the file ends before its header says.
-
-        >>> import tempfile
-        >>> folder = tempfile.TemporaryDirectory()
-        >>> path = Path(folder.name) / "laws.npy"
-        >>> np.save(path, np.full((3, 2), 0.5))
-        >>> [chunk.shape for chunk in open_laws(path).chunks(2)]
-        [(2, 2), (1, 2)]
-        >>> folder.cleanup()
         """
         try:
             for chunk in _READERS[self.path.suffix](self, rows):
@@ -58,12 +50,6 @@ class LawFile:
 
         Raises:
             LawFileError: there is no such position, or the file ends before its header says.
-
-        >>> import tempfile
-        >>> with tempfile.TemporaryDirectory() as folder:
-        ...     np.save(Path(folder) / "laws.npy", np.array([[1.0, 0.0], [0.5, 0.5]]))
-        ...     open_laws(Path(folder) / "laws.npy").row(1).tolist()
-        [0.5, 0.5]
         """
         if not 0 <= position < self.shape[0]:
             raise LawFileError(f"{self.path}: positions lie in 0..{self.shape[0] - 1}; got {position}")
@@ -84,10 +70,6 @@ def open_laws(location: str | Path) -> LawFile:
     Raises:
         LawFileError: no such file, an unknown ending, a truncated or broken header, several arrays and none named,
             two files that PATH:NAME may mean, an array of another rank or order, empty, or of another type.
-
-    >>> open_laws("laws.txt")  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    spec_math.files.law_files.LawFileError: laws.txt: laws are read from .npy, .npz and .safetensors files, not ...
     """
     path, wanted = _split(str(location))
     if path.suffix not in _READERS:

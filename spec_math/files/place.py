@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import importlib
+import importlib.util
 import inspect
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import ModuleType
+from types import CodeType, ModuleType
 from typing import Any
-
-from spec_math.files.source import executed, module_from
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,6 @@ def load(place: str, option: str = "a function") -> Place:
 
     Raises:
         ValueError: there is no such module or name, or importing it fails.
-
-    >>> load("spec_math.token_level.single:verify").module
-    'spec_math.token_level.single'
     """
     name, colon, attribute = place.rpartition(":")
     if not colon or not name or not attribute:
@@ -59,10 +57,6 @@ def value_in(module: ModuleType, name: str, attribute: str) -> Any:
 
     Raises:
         ValueError: it is not there; says which functions there are.
-
-    >>> import math
-    >>> value_in(math, "math", "pi.real")
-    3.141592653589793
     """
     found: Any = module
     for part in attribute.split("."):
@@ -78,10 +72,6 @@ def load_function(place: str, option: str = "a function") -> Place:
 
     Raises:
         ValueError: as `load`. TypeError: what is there cannot be called.
-
-    >>> load_function("math:pi")
-    Traceback (most recent call last):
-    TypeError: math:pi is not a function; it is a float
     """
     found = load(place, option)
     if not callable(found.value):
@@ -90,11 +80,7 @@ def load_function(place: str, option: str = "a function") -> Place:
 
 
 def required(fn: Callable[..., Any]) -> tuple[str, ...]:
-    """Return the names of the arguments that a function needs by their places; none where it does not say.
-
-    >>> required(lambda coin, prefix, lookahead=2: ())
-    ('coin', 'prefix')
-    """
+    """Return the names of the arguments that a function needs by their places; none where it does not say."""
     try:
         taken = inspect.signature(fn).parameters.values()
     except (TypeError, ValueError):
@@ -141,3 +127,45 @@ def _folder(module: ModuleType) -> Path | None:
         return None
     depth = module.__name__.count(".") + (path.name == "__init__.py")
     return path.parents[depth]
+
+
+class _Compiled(SourceFileLoader):
+    """Compiles the file anew: Python tells kept bytecode from an older file by whole seconds and the size alone."""
+
+    def get_code(self, fullname: str) -> CodeType:
+        path = self.get_filename(fullname)
+        return self.source_to_code(self.get_data(path), path)
+
+
+def module_from(path: Path, name: str) -> ModuleType:
+    """Return a module for a file of Python, not run yet; `executed` runs it.
+
+    Raises:
+        ImportError: the file's name does not end in .py.
+    """
+    spec = importlib.util.spec_from_file_location(name, path, loader=_Compiled(name, str(path)))
+    if spec is None or path.suffix != ".py":
+        raise ImportError(f"{path} is no Python file: its name does not end in .py")
+    return importlib.util.module_from_spec(spec)
+
+
+def executed(module: ModuleType) -> ModuleType:
+    """Run a module of `module_from` and return it; neither its bytecode nor that of what it imports is kept.
+
+    Raises:
+        ImportError: the module was made otherwise, such as a built-in one. Whatever the module itself raises.
+    """
+    if module.__spec__ is None or module.__spec__.loader is None:
+        raise ImportError(f"{module.__name__} was not made from a file")
+    with _nothing_kept():
+        module.__spec__.loader.exec_module(module)
+    return module
+
+
+@contextmanager
+def _nothing_kept() -> Generator[None]:
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, True
+    try:
+        yield
+    finally:
+        sys.dont_write_bytecode = before

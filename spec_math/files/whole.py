@@ -1,11 +1,13 @@
-"""Files that appear whole or not at all, and a check before the work that they can be written."""
+"""Files that are read or written whole: JSON of a user, and files that appear at once or not at all."""
 
 from __future__ import annotations
 
+import json
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 from uuid import uuid4
 
 
@@ -17,13 +19,6 @@ def replaced(path: str | os.PathLike[str]) -> Generator[Path]:
 
     Raises:
         OSError: the folder is missing or cannot be written.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     with replaced(Path(folder) / "a.txt") as partial:
-    ...         _ = partial.write_text("whole")
-    ...     (Path(folder) / "a.txt").read_text()
-    'whole'
     """
     target = Path(path)
     # In the same folder, so that the move is one step of the file system; two writers never share a neighbour.
@@ -44,11 +39,6 @@ def write_whole(path: str | os.PathLike[str], content: bytes | str) -> Path:
 
     Raises:
         OSError: the folder is missing or cannot be written; nothing is left behind.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     write_whole(Path(folder) / "a.txt", "whole").read_text()
-    'whole'
     """
     with replaced(path) as partial:
         partial.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -60,13 +50,47 @@ def check_writable(folder: Path) -> None:
 
     Raises:
         ValueError: the folder cannot be made or written.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     check_writable(Path(folder) / "results")
     """
     try:
         folder.mkdir(parents=True, exist_ok=True)
         write_whole(folder / ".spec-math-probe", "").unlink()
     except OSError as error:
         raise ValueError(f"{folder}: the folder cannot be written ({error}); choose another with --out") from error
+
+
+def parsed(text: str | bytes, parse_float: Callable[[str], Any] | None = None) -> Any:
+    """Return what a JSON text holds.
+
+    Raises:
+        ValueError: it is no JSON (json.JSONDecodeError, with the place), an object gives an entry twice, a number is
+            NaN or infinite, or lists are nested too deeply to be read.
+    """
+    try:
+        return json.loads(text, object_pairs_hook=_once, parse_constant=_finite, parse_float=parse_float)
+    except RecursionError:
+        raise ValueError("its lists are nested too deeply to be read") from None
+
+
+def read_json(path: Path, parse_float: Callable[[str], Any] | None = None) -> Any:
+    """Return what a JSON file holds; a byte-order mark is skipped.
+
+    Raises:
+        OSError: the file cannot be read. ValueError: as `parsed`, or it is no UTF-8; the path is named.
+    """
+    data = path.read_bytes()
+    try:
+        return parsed(data.decode("utf-8-sig"), parse_float)
+    except ValueError as error:
+        raise ValueError(f"{path}: not a readable JSON file ({error})") from error
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    result = dict(pairs)
+    if len(result) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise ValueError(f"{next(name for name in names if names.count(name) > 1)!r} occurs twice in one object")
+    return result
+
+
+def _finite(name: str) -> Any:
+    raise ValueError(f"masses must be finite; the file has {name}")

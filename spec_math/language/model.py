@@ -13,7 +13,7 @@ from typing import Any, cast
 import numpy as np
 
 from spec_math.arrays import Array, asarray, check_same_number_type, count, divided_in_float64, is_exact, stored_law
-from spec_math.files.json_text import parsed
+from spec_math.files.whole import parsed
 
 Model = Callable[[tuple[int, ...]], Any]
 """A callable from a tuple of token indices to a law [V]. It may carry `end`, a token after which nothing follows."""

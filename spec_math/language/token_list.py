@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, cast
 
-from spec_math.files.json_text import parsed
+from spec_math.files.whole import parsed
 from spec_math.language.file_content import content
 from spec_math.language.vocabulary import Vocabulary
 

@@ -1,10 +1,8 @@
 """Rules that change the law on purpose, each with its law and its distance, and the most that any rule could gain."""
 
 from spec_math.lossy import (
-    block_budget,
     blocks,
     budget,
-    budget_certificate,
     cactus,
     cascade,
     distances,
@@ -13,7 +11,6 @@ from spec_math.lossy import (
     fly,
     frontier,
     fuzzy,
-    grammar,
     joint_threshold,
     lenience,
     logarithm,
@@ -21,12 +18,10 @@ from spec_math.lossy import (
     mentored,
     one_draft,
     options,
-    ratio_budget,
     relaxed_top,
     rule,
     thresholds,
     typical,
-    watermark,
 )
 from spec_math.lossy.rule import Rule
 
@@ -50,10 +45,8 @@ __all__ = [
     "OF_LOGITS",
     "RULES",
     "Rule",
-    "block_budget",
     "blocks",
     "budget",
-    "budget_certificate",
     "cactus",
     "cascade",
     "distances",
@@ -62,7 +55,6 @@ __all__ = [
     "fly",
     "frontier",
     "fuzzy",
-    "grammar",
     "joint_threshold",
     "lenience",
     "logarithm",
@@ -70,10 +62,8 @@ __all__ = [
     "mentored",
     "one_draft",
     "options",
-    "ratio_budget",
     "relaxed_top",
     "rule",
     "thresholds",
     "typical",
-    "watermark",
 ]

@@ -29,7 +29,7 @@ import numpy as np
 from spec_math.arrays import count
 from spec_math.block_level.chain import draw
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.emitted import target_law
+from spec_math.block_level.lossless import target_law
 from spec_math.chance import Coin, law
 from spec_math.language.model import Model
 from spec_math.lossy.distances import distances, divergence

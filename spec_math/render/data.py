@@ -1,4 +1,4 @@
-"""A result as data: each table as CSV with a header, everything as JSON that can be read back."""
+"""Cells and tables as text: a cell for people, a table as CSV, a whole result as JSON."""
 
 from __future__ import annotations
 
@@ -10,24 +10,18 @@ from fractions import Fraction
 from math import isfinite
 from typing import Any
 
-from spec_math.mean import Mean
-from spec_math.result import Cell, Column, Curve, Node, Note, Panel, Picture, Result, Row, Table, Tree, Word
+from spec_math.mean import Mean, number
+from spec_math.result import Cell, Column, Note, Picture, Result, Table, Tree
 
 PARTS = ("standard error", "samples", "low", "high", "confidence")
 """A mean takes six places: its value under the column's name, and these behind it; no ends where none are promised."""
 
 
 def as_csv(table: Table) -> str:
-    """Return a table as CSV: true and false, numbers with all their digits, fractions such as 3/4, nothing for none.
-
-    >>> print(as_csv(Table("t", "T", (Column("scheme"), Column("a", "mean")), (Row(("K-SEQ", Mean(0.5, 0.25, 4))),))))
-    scheme,a,a standard error,a samples,a low,a high,a confidence
-    K-SEQ,0.5,0.25,4,,,0.0
-    <BLANKLINE>
-    """
+    """Return a table as CSV: true and false, numbers with all their digits, fractions such as 3/4, nothing for none."""
     stream = io.StringIO()
     writer = csv.writer(stream, lineterminator="\n")
-    writer.writerow([name for column in table.columns for name in _names(column)])
+    writer.writerow([name for column in table.columns for name in names_of(column)])
     for row in table.filled:
         values = [value for column, cell in zip(table.columns, row.cells, strict=True) for value in _flat(column, cell)]
         writer.writerow([str(value).lower() if isinstance(value, bool) else value for value in values])
@@ -35,12 +29,9 @@ def as_csv(table: Table) -> str:
 
 
 def as_json(result: Result) -> str:
-    """Return a result as JSON; rows are objects by the names that the CSV has. `from_json` reads it back.
+    """Return a result as JSON; rows are objects by the names that the CSV has.
 
     Infinite numbers are the texts "Infinity" and "-Infinity", a share of nothing is "NaN": JSON has none of them.
-
-    >>> json.loads(as_json(Result("audit", "An audit", "Nothing was found.")))["finding"]
-    'Nothing was found.'
     """
     content = {
         "title": result.title,
@@ -56,30 +47,8 @@ def as_json(result: Result) -> str:
     return json.dumps(_written(content), indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
-def from_json(text: str) -> Result:
-    """Read a result that `as_json` wrote.
-
-    Raises:
-        ValueError, KeyError: the text is no such result.
-
-    >>> from_json(as_json(Result("audit", "An audit", "Nothing was found."))).title
-    'An audit'
-    """
-    held = json.loads(text)
-    return Result(
-        held["name"],
-        held["title"],
-        held["finding"],
-        tuple(_read_table(table) for table in held["tables"]),
-        tuple(_read_picture(picture) for picture in held["pictures"]),
-        tuple(_read_note(note) for note in held["notes"]),
-        tuple(_read_note(note) for note in held["meanings"]),
-        held["exit code"],
-        setting=held.get("setting", ""),
-    )
-
-
-def _names(column: Column) -> list[str]:
+def names_of(column: Column) -> list[str]:
+    """Return the names under which a column stands in CSV and JSON."""
     return [column.name, *(f"{column.name} {part}" for part in PARTS if column.kind == "mean")]
 
 
@@ -105,7 +74,7 @@ def _written(value: Any) -> Any:
 
 
 def _table(table: Table) -> dict[str, Any]:
-    names = [name for column in table.columns for name in _names(column)]
+    names = [name for column in table.columns for name in names_of(column)]
     rows = [
         [value for column, cell in zip(table.columns, row.cells, strict=True) for value in _flat(column, cell)]
         for row in table.filled
@@ -119,35 +88,8 @@ def _table(table: Table) -> dict[str, Any]:
     }
 
 
-def _read_table(held: dict[str, Any]) -> Table:
-    columns = tuple(Column(**column) for column in held["columns"])
-    rows = tuple(
-        Row(tuple(_read_cell(column, row) for column in columns), *mark)
-        for row, mark in zip(held["rows"], held["marks"], strict=True)
-    )
-    return Table(held["name"], held["title"], columns, rows)
-
-
-def _read_cell(column: Column, row: dict[str, Any]) -> Cell:
-    values = [row[name] for name in _names(column)]
-    if values[0] is None:
-        return None
-    if column.kind == "mean":
-        low, high = (None if end is None else float(end) for end in values[3:5])
-        return Mean(float(values[0]), float(values[1]), values[2], low, high, float(values[5]))
-    if column.kind == "number":
-        return float(values[0])
-    if column.kind == "fraction":
-        return Fraction(values[0])
-    return values[0]
-
-
 def _note(note: Note) -> dict[str, Any]:
     return note._asdict() | {"words": [list(word) for word in note.words]}
-
-
-def _read_note(held: dict[str, Any]) -> Note:
-    return Note(held["text"], held["head"], held["code"], tuple(Word(*word) for word in held["words"]))
 
 
 def _picture(picture: Picture) -> dict[str, Any]:
@@ -157,18 +99,24 @@ def _picture(picture: Picture) -> dict[str, Any]:
     return named | {"across": picture.across, "panels": [asdict(panel) for panel in picture.panels]}
 
 
-def _read_picture(held: dict[str, Any]) -> Picture:
-    named = held["name"], held["title"], held["caption"]
-    if "tree" in held:
-        return Picture(*named, Tree(tuple(Node(*node) for node in held["tree"])))
-    return Picture(*named, tuple(_read_panel(panel) for panel in held["panels"]), held.get("across", 0))
+MISSING = "—"
+LONGEST_FRACTION = 24
 
 
-def _read_panel(held: dict[str, Any]) -> Panel:
-    curves = tuple(
-        Curve(one["label"], *(tuple(map(float, one[name])) for name in ("x", "y", "low", "high")), style=one["style"])
-        for one in held["curves"]
-    )
-    limits = None if held["limits"] is None else tuple(map(float, held["limits"]))
-    given: dict[str, Any] = {**held, "curves": curves, "ticks": tuple(held["ticks"]), "limits": limits}
-    return Panel(**given)
+def shown(cell: Cell, column: Column) -> str:
+    """Write a cell as its column says.
+
+    A mean is written with its interval, or with its standard error where it promises none, to the second significant
+    digit of that error or of half the interval; without an error, and for other numbers, with the column's digits.
+    """
+    if cell is None:
+        return MISSING
+    if isinstance(cell, bool):
+        return "yes" if cell else "no"
+    if isinstance(cell, Mean):
+        return cell.written(column.digits)
+    if column.kind == "fraction" and len(str(cell)) <= LONGEST_FRACTION:
+        return str(cell)
+    if isinstance(cell, str):
+        return cell
+    return number(cell, 0 if column.kind == "count" else column.digits)

@@ -2,27 +2,29 @@
 
 from __future__ import annotations
 
-import gc
 import io
-from collections.abc import Generator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Mapping, Sequence
+from colorsys import hsv_to_rgb
 from functools import lru_cache
 from textwrap import fill
-from typing import Any
+from typing import Any, NamedTuple
 
-from spec_math.render import small_multiples
-from spec_math.render.look import COLOURS, Look, looks_of
-from spec_math.render.small_multiples import LEGEND, TITLE, TURNED, UPRIGHT
 from spec_math.result import Curve, Panel, Picture, Tree
 
 APART = 0.045
 """How far curves stand from each other that stand apart: of an octave where x is a logarithm, else of 1."""
 
-BELOW = 21 / 72
-"""Inches from the axis down to its name where the names of its ticks stand upright: told, it need not be measured."""
-
 NARROWEST = 6.4
 """Inches of a picture of rows at least, which a legend needs."""
+
+HEIGHT, ROW = 4.8, 2.0
+"""Inches of a picture of one row, and of each row of small panels."""
+
+UPRIGHT = 5
+"""As many named ticks stand upright; more are turned."""
+
+TITLE, LEGEND, COLUMNS = 9.0, 8.0, 3
+"""The sizes of two fonts in points, and the most columns of a legend."""
 
 GRID: dict[str, Any] = {"color": "0.9", "linewidth": 0.6, "zorder": 0.5}
 
@@ -30,91 +32,77 @@ BARS = 0.84
 """The width of a group of bars, of 1."""
 
 
-@contextmanager
-def _uncollected() -> Generator[None]:
-    """Look for no cycles meanwhile: nearly all of the many objects of a picture live until it is drawn."""
-    held = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if held:
-            gc.enable()
-
-
 @lru_cache(64)
-@_uncollected()
 def svg_of(picture: Picture) -> str:
-    """Draw a picture as SVG text: once, for the page that holds it and for the file of its own.
-
-    >>> "<svg" in svg_of(Picture("p", "P", "", (Panel((Curve("a", (0.0, 1.0), (0.5, 0.75)),), "k", "acceptance"),)))
-    True
-    """
+    """Draw a picture as SVG text: once, for the page that holds it and for the file of its own."""
     if isinstance(picture.panels, Tree):
         return _tree(picture.panels, picture.title)
-    return svg((_in_rows if picture.across else _side_by_side)(picture.panels, picture))
+    return svg(_drawn(picture.panels, picture))
 
 
-def _side_by_side(drawn: tuple[Panel, ...], picture: Picture) -> Any:
-    bars = any(panel.bars for panel in drawn)
-    across = sum(max(1.0, 0.25 * len(panel.curves) * len(panel.ticks) / 5) if bars else 1.0 for panel in drawn)
-    alone = len(drawn) == 1
-    figure, axes = panels(len(drawn), min(14.0, 8.2 if alone else 4.4 * across), 4.8)
-    _ = _draw(drawn, axes, [False] * len(drawn))
-    found = _labelled(axes)
-    if len(found) > 1:
-        columns = 1 if alone else min(len(found), small_multiples.COLUMNS)
-        _legend(figure, found, "outside right center" if alone else "outside lower center", columns)
-    figure.suptitle(fill(picture.title, 90), fontsize=TITLE)
-    return figure
-
-
-def _in_rows(drawn: tuple[Panel, ...], picture: Picture) -> Any:
-    from matplotlib.figure import Figure
-
-    figure = Figure(figsize=(min(14.0, max(NARROWEST, 4.4 * picture.across)), small_multiples.PANEL))
-    axes = [_styled(figure.add_axes((0.0, 0.0, 1.0, 1.0))) for _ in drawn]
-    titles = _draw(drawn, axes, small_multiples.ruled(drawn, picture.across))
-    found, foot = _labelled(axes), 0.0
-    if len(found) > 1:
-        columns = small_multiples.columns_of(list(found), figure.get_figwidth() * small_multiples.INCH)
-        _legend(figure, found, "lower center", columns)
-        foot = small_multiples.height_of_legend(-(-len(found) // columns))
-    rows = [small_multiples.Drawn(*one) for one in zip(drawn, axes, titles, strict=True)]
-    small_multiples.place(figure, rows, picture.across, picture.title, foot)
-    return figure
-
-
-def _draw(drawn: Sequence[Panel], axes: Sequence[Any], ruled: Sequence[bool]) -> list[Any]:
-    """Draw each panel in its axes, with lines for ticks of x where it is ruled; return the texts of their titles."""
+def _drawn(drawn: tuple[Panel, ...], picture: Picture) -> Any:
+    """Return matplotlib's figure of panels: side by side, or in rows of `picture.across` that share names of axes."""
+    across, alone = picture.across or len(drawn), len(drawn) == 1
+    bars = not picture.across and any(panel.bars for panel in drawn)
+    wide = sum(max(1.0, 0.25 * len(panel.curves) * len(panel.ticks) / 5) if bars else 1.0 for panel in drawn[:across])
+    width = 8.2 if alone and not picture.across else min(14.0, max(NARROWEST * bool(picture.across), 4.4 * wide))
+    labels = dict.fromkeys(one.label for panel in drawn for one in panel.curves)
+    beside = alone and not picture.across
+    longest = max(map(len, labels), default=1)
+    columns = 1 if beside else min(len(labels), COLUMNS, max(1, round(width * 10 / longest)))
+    height = HEIGHT
+    if picture.across:
+        height = 1.0 + ROW * -(-len(drawn) // across) + LEGEND * 1.6 / 72 * -(-len(labels) // max(1, columns))
+    figure, axes = panels(len(drawn), width, height, across)
     known: dict[tuple[str, int], Look] = {}
-    titles: list[Any] = []
-    for place, (panel, own, lines) in enumerate(zip(drawn, axes, ruled, strict=True)):
-        titles.append(_panel(panel, own, looks_of(panel, known), shaded=not place))
-        (_rule if lines else _ticks)(panel, own)
-    return titles
+    for place, (panel, own) in enumerate(zip(drawn, axes, strict=True)):
+        _panel(panel, own, looks_of(panel, known), (place == 0, fill(panel.title, 60 if across < 3 else 40)))
+    if picture.across:
+        _share(drawn, axes, across)
+    found: dict[str, Any] = {}
+    for own in axes:
+        for handle, label in zip(*own.get_legend_handles_labels(), strict=True):
+            found.setdefault(label, handle)
+    if len(found) > 1:
+        where = "outside right center" if beside else "outside lower center"
+        style: dict[str, Any] = {"fontsize": LEGEND, "frameon": False, "handlelength": 4.0}
+        figure.legend(found.values(), found.keys(), loc=where, ncols=columns, **style)
+    figure.suptitle(fill(picture.title, 90 if width > 7 else 70), fontsize=TITLE)
+    return figure
+
+
+def _share(drawn: tuple[Panel, ...], axes: Sequence[Any], across: int) -> None:
+    """Name what panels share once: y at the first of a row, x and its ticks at the last of a column."""
+    same_x = len({(panel.x, panel.ticks, panel.log_x, panel.bars) for panel in drawn}) == 1
+    same_y = len({panel.y for panel in drawn}) == 1
+    ends = [one.get_xlim() for one in axes]
+    for place, one in enumerate(axes):
+        row = drawn[place - place % across : place - place % across + across]
+        if same_x:
+            one.set_xlim(min(low for low, _ in ends), max(high for _, high in ends))
+            if place + across < len(drawn):
+                one.set_xlabel("")
+                one.tick_params(axis="x", labelbottom=False)
+        if place % across and same_y:
+            one.set_ylabel("")
+        if place % across and row[0].limits is not None and len({(panel.limits, panel.log_y) for panel in row}) == 1:
+            one.tick_params(axis="y", labelleft=False)
 
 
 def curves(lines: Mapping[str, tuple[Sequence[float], Sequence[float]]], x: str, y: str, title: str) -> str:
-    """Draw named curves (xs, ys) as SVG text.
-
-    >>> "<svg" in curves({"a": ([0, 1], [0, 1])}, "x", "y", "t")
-    True
-    """
+    """Draw named curves (xs, ys) as SVG text."""
     drawn = tuple(Curve(name, tuple(map(float, xs)), tuple(map(float, ys))) for name, (xs, ys) in lines.items())
     return svg_of(Picture("curves", title, "", (Panel(drawn, x, y),)))
 
 
-def panels(number: int, width: float, height: float) -> tuple[Any, list[Any]]:
-    """Return a figure with so many panels side by side, in the style of all pictures.
-
-    >>> len(panels(2, 8.0, 4.0)[1])
-    2
-    """
+def panels(number: int, width: float, height: float, across: int = 0) -> tuple[Any, list[Any]]:
+    """Return a figure with so many panels, side by side or so many across, in the style of all pictures."""
     from matplotlib.figure import Figure
 
     figure = Figure(figsize=(width, height), layout="constrained")
-    return figure, [_styled(axes) for axes in figure.subplots(1, number, squeeze=False).flat]
+    across = across or number
+    shape = -(-number // across), across
+    return figure, [_styled(figure.add_subplot(*shape, place + 1)) for place in range(number)]
 
 
 def _styled(axes: Any) -> Any:
@@ -126,11 +114,7 @@ def _styled(axes: Any) -> Any:
 
 
 def svg(figure: Any) -> str:
-    """Return a figure as SVG text, without a date and with fixed ids: the same numbers draw the same bytes.
-
-    >>> "</svg>" in svg(panels(1, 2.0, 2.0)[0])
-    True
-    """
+    """Return a figure as SVG text, without a date and with fixed ids: the same numbers draw the same bytes."""
     import matplotlib as mpl
     from matplotlib.backends.backend_svg import FigureCanvasSVG
 
@@ -140,56 +124,25 @@ def svg(figure: Any) -> str:
     return stream.getvalue()
 
 
-def _panel(panel: Panel, axes: Any, looks: list[Look], shaded: bool) -> Any:
+def _panel(panel: Panel, axes: Any, looks: list[Look], first: tuple[bool, str]) -> None:
+    """Draw a panel under its title; above the ceiling of the first one it is grey."""
+    shaded, title = first
     (_bars if panel.bars else _lines)(panel, axes, looks)
     axes.set_ylabel(panel.y)
-    # A place that is not told is looked for, among all ticks, each time that a panel is measured or drawn.
-    title = axes.set_title(fill(panel.title, 60), fontsize=TITLE, loc="left", y=None if _in_powers(panel) else 1.0)
+    axes.set_xlabel(panel.x)
+    axes.set_title(title, fontsize=TITLE, loc="left")
     if panel.log_y:
         axes.set_yscale("log")
     if panel.limits is not None:
         axes.set_ylim(*panel.limits)
     for one in (one for one in panel.curves if shaded and one.style == "ceiling"):
         axes.fill_between(one.x, one.y, axes.get_ylim()[1], color="0.93", zorder=0)
-    return title
-
-
-def _ticks(panel: Panel, axes: Any) -> None:
-    axes.set_xlabel(panel.x)
-    if panel.log_x or len(panel.ticks) <= UPRIGHT:
-        _name_below(axes)
     if panel.log_x:
         axes.set_xscale("log", base=2)
         axes.set_xticks([float(tick) for tick in panel.ticks], panel.ticks)
     elif panel.ticks:
-        turned = {"rotation": 45, "ha": "right", "fontsize": TURNED} if len(panel.ticks) > UPRIGHT else {}
+        turned = {"rotation": 45, "ha": "right", "fontsize": 7} if len(panel.ticks) > UPRIGHT else {}
         axes.set_xticks(range(len(panel.ticks)), panel.ticks, **turned)
-
-
-def _rule(panel: Panel, axes: Any) -> None:
-    """Draw the grid at x as one line: a tick is five objects, most of them hidden."""
-    from matplotlib.lines import Line2D
-
-    if panel.log_x:
-        axes.set_xscale("log", base=2)
-    axes.set_xticks([])
-    places = [float(tick) for tick in panel.ticks] if panel.log_x else [float(at) for at in range(len(panel.ticks))]
-    xs = [x for at in places for x in (at, at, float("nan"))]
-    grid = Line2D(xs, [0.0, 1.0, 0.0] * len(places), transform=axes.get_xaxis_transform(), **GRID)
-    axes.add_artist(grid)
-
-
-def _in_powers(panel: Panel) -> bool:
-    """Say whether a power of ten may stand above the axis of y, where the title makes room for it."""
-    far = max((abs(y) for one in panel.curves for y in (*one.y, *one.low, *one.high)), default=1.0)
-    return not 1e-3 <= far <= 1e5
-
-
-def _name_below(axes: Any) -> None:
-    from matplotlib.transforms import ScaledTranslation
-
-    down = ScaledTranslation(0, -BELOW, axes.figure.dpi_scale_trans)
-    axes.xaxis.set_label_coords(0.5, 0, transform=axes.transAxes + down)
 
 
 def _lines(panel: Panel, axes: Any, looks: list[Look]) -> None:
@@ -235,22 +188,6 @@ def _reach(one: Curve) -> Any:
     return [below, [max(0.0, high - y) for y, high in zip(one.y, one.high, strict=True)]]
 
 
-def _labelled(axes: Sequence[Any]) -> dict[str, Any]:
-    """Return what stands in the legend of all panels, each label once in the order of its first curve."""
-    found: dict[str, Any] = {}
-    for panel in axes:
-        for handle, label in zip(*panel.get_legend_handles_labels(), strict=True):
-            found.setdefault(label, handle)
-    return found
-
-
-def _legend(figure: Any, found: Mapping[str, Any], where: str, columns: int) -> None:
-    length = small_multiples.HANDLE
-    figure.legend(
-        found.values(), found.keys(), fontsize=LEGEND, loc=where, ncols=columns, frameon=False, handlelength=length
-    )
-
-
 def _tree(tree: Tree, title: str) -> str:
     depth = [0] * len(tree.nodes)
     for place, node in enumerate(tree.nodes):
@@ -290,4 +227,56 @@ def _heights(tree: Tree) -> list[float]:
         below = [found[other] for other, node in enumerate(tree.nodes) if node.parent == place]
         if below:
             found[place] = (min(below) + max(below)) / 2
+    return found
+
+
+# Okabe and Ito's colours without the yellow, which is lost on white; they are told apart by colour-blind readers.
+COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#56B4E9", "#E69F00", "#8C510A", "#999999", "#6A3D9A")
+MARKERS = "osD^vP*Xdh<>p8"
+DASHES: tuple[Any, ...] = ("-", "--", "-.", (0, (1, 1)), (0, (5, 1, 1, 1, 1, 1)))
+BOUNDS: tuple[Any, ...] = ("-", "--", "-.", ":", (0, (5, 1, 1, 1, 1, 1)), (0, (9, 3)), (0, (1, 4)), (0, (3, 1, 1, 1)))
+"""The dashes of what nothing exceeds, one a label."""
+
+GOLDEN = 0.618033988749895
+
+
+class Look(NamedTuple):
+    """How a line is told apart from the others of its panel."""
+
+    colour: str
+    marker: str
+    dash: Any
+
+
+def look(place: int) -> Look:
+    """Return the look of the line at a place: no two of the first 126 share colour, marker and dash, nor a colour."""
+    colour = COLOURS[place] if place < len(COLOURS) else _further(place)
+    return Look(colour, MARKERS[place % len(MARKERS)], DASHES[place // len(COLOURS) % len(DASHES)])
+
+
+def _further(place: int) -> str:
+    """Return a colour beyond the list: hues by the golden ratio never come back, darkness goes in turns."""
+    shade = hsv_to_rgb((place * GOLDEN) % 1.0, 0.85 if place % 2 else 0.6, 0.75 if place % 3 else 0.5)
+    return "#" + "".join(f"{round(255 * part):02X}" for part in shade)
+
+
+def looks_of(panel: Panel, known: dict[tuple[str, int], Look]) -> list[Look]:
+    """Return the look of each curve: by its place in the picture, and one in all panels where it stands in several.
+
+    Bounds are black; `known` holds them under −1.
+    """
+    seen: dict[str, int] = {}
+    found: list[Look] = []
+    for one in panel.curves:
+        key = one.label, seen.get(one.label, 0)
+        seen[one.label] = key[1] + 1
+        if one.style in ("bound", "ceiling"):
+            bounds = [known[other] for other in known if other[1] < 0]
+            known.setdefault((one.label, -1), Look("black", "", BOUNDS[len(bounds) % len(BOUNDS)]))
+            found.append(known[one.label, -1])
+        elif one.style == "guide":
+            found.append(Look("0.35", "", ":"))
+        else:
+            known.setdefault(key, look(sum(place >= 0 for _, place in known)))
+            found.append(known[key])
     return found

@@ -19,8 +19,6 @@ def check_out(out: Path | None) -> None:
     Raises:
         ValueError: the folder cannot be made or written, or is named as a file is.
         IsADirectoryError: the name of a file is that of a folder.
-
-    >>> check_out(None)
     """
     if out is None:
         return
@@ -43,11 +41,6 @@ def write(result: Result, out: Path | None) -> list[Path]:
 
     Raises:
         OSError: a file cannot be written. ValueError: there is nothing of the form that was asked for.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     [path.name for path in write(Result("audit", "An audit", "Nothing."), Path(folder))]
-    ['audit.html', 'audit.json']
     """
     if out is None:
         return []
@@ -69,12 +62,6 @@ def write_together(results: Sequence[Result], title: str, out: Path, extra: str 
 
     Raises:
         OSError: a file cannot be written.
-
-    >>> import tempfile
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     found = write_together([Result("a", "A", "One."), Result("b", "B", "Two.")], "Both", Path(folder))
-    ...     [path.name for path in found]
-    ['report.html', 'a.json', 'b.json']
     """
     from spec_math.render.html import page
 

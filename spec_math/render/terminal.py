@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.table import Table as RichTable
 from rich.text import Text
 
-from spec_math.render.cells import shown
+from spec_math.render.data import shown
 from spec_math.result import Column, Note, Result, Row, Table
 
 STYLES = {"": "", "wrong": "red", "best": "bold", "faint": "dim"}
@@ -22,14 +22,7 @@ NAMES = 24
 
 
 def show(result: Result, console: Console) -> None:
-    """Print a result: its title, its tables, what they need said, and what was found.
-
-    >>> import io
-    >>> console = Console(file=io.StringIO(), width=80)
-    >>> show(Result("audit", "An audit", "Nothing was found."), console)
-    >>> console.file.getvalue().splitlines()
-    ['An audit', 'Nothing was found.']
-    """
+    """Print a result: its title, its tables, what they need said, and what was found."""
     console.print(Text(result.title, style="bold"))
     if result.setting:
         console.print(Text(result.setting))
@@ -54,11 +47,6 @@ def fitted(table: Table, width: int) -> list[list[RichTable]]:
 
     A part is a rich table, or where rows stand in groups its head and one a group. No number and no word is ever cut;
     words are put one below the other.
-
-    >>> columns = (Column("scheme"), *(Column(f"k = {k}", "number") for k in range(9)))
-    >>> rows = (Row(("without replacement", *(0.5 for _ in range(9)))),)
-    >>> [str(part[0].columns[-1].header) for part in fitted(Table("t", "T", columns, rows), 60)]
-    ['k = 4', 'k = 8']
     """
     places = [place for place, column in enumerate(table.columns) if column.shown]
     if not places:

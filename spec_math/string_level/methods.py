@@ -13,8 +13,7 @@ from spec_math.language import TokenizedModel, Vocabulary
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
 from spec_math.string_level import exact_match, given_draft, rejection, timing
-from spec_math.string_level.reading import Reading
-from spec_math.string_level.realignment import candidate
+from spec_math.string_level.reading import Reading, candidate
 
 Generate = Callable[[Coin, TokenizedModel, TokenizedModel, Sequence[int], int], Tokens]
 """From a coin, target, drafter, a prefix in target tokens and a lookahead in draft tokens to the emitted tokens."""

@@ -11,10 +11,9 @@ from spec_math.distribution import capped_ratio, normalised
 from spec_math.drafting import Outcome
 from spec_math.language import GreedyTokenizer, TokenizedModel, UntokenisableError, Vocabulary
 from spec_math.scheme import Emission, Tokens
-from spec_math.string_level.exact_match import nothing_drafted
+from spec_math.string_level.exact_match import nothing_drafted, with_target
 from spec_math.string_level.psi import psi
 from spec_math.string_level.reading import Reading, opened
-from spec_math.string_level.sub_law import with_target
 
 
 def acceptance(target: Any, first_token_law: Any) -> Any:

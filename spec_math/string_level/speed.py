@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from spec_math.arrays import Array, count
-from spec_math.block_level.cost import speed_up
+from spec_math.block_level.lengths.cost import speed_up
 from spec_math.chance import Coin, law
-from spec_math.drafting.mapped import Mapped
+from spec_math.drafting.correspondence import Mapped
 from spec_math.language import TokenizedModel
 from spec_math.scheme import Tokens
 from spec_math.string_level.methods import METHODS, Method

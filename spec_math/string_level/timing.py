@@ -7,23 +7,25 @@ Source: TokenTiming, Alg. 2 and Appendix A.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
-from spec_math.arrays import Array, array_namespace, as_laws, positive_part
+from spec_math.arrays import Array, array_namespace, as_laws, count, positive_part
 from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio
 from spec_math.drafting import Outcome
+from spec_math.drafting.correspondence import blank
 from spec_math.language import TokenizedModel
-from spec_math.scheme import Tokens
+from spec_math.scheme import Emission, Tokens
 from spec_math.string_level.alignment import align, band
 from spec_math.string_level.exact_match import nothing_drafted
-from spec_math.string_level.reading import Reading, opened
-from spec_math.string_level.realignment import candidate
-from spec_math.string_level.timing_repaired import conditional, deterministic
+from spec_math.string_level.reading import Reading, candidate, opened
+from spec_math.string_level.rejection import emit
+from spec_math.token_level import one_hot
 
 __all__ = [
     "WINDOW",
+    "RetokenisedLaw",
     "align",
     "bias",
     "conditional",
@@ -33,6 +35,7 @@ __all__ = [
     "mapped",
     "proposal",
     "run",
+    "run_conditional",
 ]
 
 WINDOW = 8
@@ -170,3 +173,151 @@ def bias(target: Any, draft: Any) -> Any:
     xp = array_namespace(t)
     kept = xp.minimum(t, d)
     return xp.sum(positive_part(xp.sum(kept, axis=-1, keepdims=True) * t - kept), axis=-1)
+
+
+MOST = 1_000_000
+"""The most sequences of draft tokens that are walked."""
+
+
+class RetokenisedLaw:
+    """The law of the target tokens that a drafted text is read as, drafted to a fixed lookahead.
+
+    {target tokens: mass}, over all D^lookahead sequences of draft tokens with mass; a drafter's end stops one early.
+
+    Raises:
+        ValueError: there are more sequences than `MOST`; lookahead is below 1. TypeError: lookahead is not a positive
+            integer.
+
+    >>> from spec_math.language import GreedyTokenizer, TokenizedModel, Vocabulary
+    >>> drafter = TokenizedModel(lambda prefix: ["1/2", "1/2"], Vocabulary(["a", "b"]))
+    >>> law = RetokenisedLaw(Reading(drafter, b""), GreedyTokenizer(Vocabulary(["b", "a", "ab"])).encode, 2)
+    >>> {tokens: str(mass) for tokens, mass in law.masses.items()}
+    {(1, 1): '1/4', (2,): '1/4', (0, 1): '1/4', (0, 0): '1/4'}
+    """
+
+    def __init__(self, reading: Reading, read: Callable[[bytes], Tokens], lookahead: int) -> None:
+        self._like = reading(())
+        self.masses: dict[Tokens, Any] = {}
+        # The probability that the target tokens begin with these, {beginning: mass}.
+        self._begins: dict[Tokens, Any] = {}
+        for said, mass in _sequences(reading, count(lookahead, "lookahead")):
+            tokens = read(reading.text(said))
+            self.masses[tokens] = self.masses[tokens] + mass if tokens in self.masses else mass
+        for tokens, mass in self.masses.items():
+            for place in range(len(tokens) + 1):
+                start = tokens[:place]
+                self._begins[start] = self._begins[start] + mass if start in self._begins else mass
+
+    def after(self, tokens: Tokens, size: int) -> Array:
+        """Return the law [size] of the next target token given the first ones, a sub-law: the text may end instead.
+
+        >>> from spec_math.language import GreedyTokenizer, TokenizedModel, Vocabulary
+        >>> drafter = TokenizedModel(lambda prefix: ["1/2", "1/2"], Vocabulary(["a", "b"]))
+        >>> law = RetokenisedLaw(Reading(drafter, b""), GreedyTokenizer(Vocabulary(["b", "a", "ab"])).encode, 2)
+        >>> [str(mass) for mass in law.after((), 3)], [str(mass) for mass in law.after((2,), 3)]
+        (['1/2', '1/4', '1/4'], ['0', '0', '0'])
+        """
+        row = blank(self._like, size)
+        whole = self._begins[tokens]
+        for token in range(size):
+            if (*tokens, token) in self._begins:
+                row[token] = self._begins[*tokens, token] / whole
+        return row
+
+
+def _sequences(reading: Reading, lookahead: int) -> list[tuple[Tokens, Any]]:
+    running: list[tuple[Tokens, Any]] = [((), reading(()).sum() * 0 + 1)]
+    for _ in range(lookahead):
+        onward: list[tuple[Tokens, Any]] = []
+        for said, mass in running:
+            if said and said[-1] == reading.end:
+                onward.append((said, mass))
+                continue
+            onward += [((*said, token), mass * p) for token, p in enumerate(reading(said)) if p != 0]
+            if len(onward) > MOST:
+                raise ValueError(
+                    f"a lookahead of {lookahead} makes more than {MOST:,} sequences of draft tokens; draft fewer, or "
+                    "verify the draft as deterministic (timing.deterministic)"
+                )
+        running = onward
+    return running
+
+
+def deterministic(
+    coin: Coin, target: TokenizedModel, drafter: TokenizedModel, prefix: Sequence[int], lookahead: int
+) -> Tokens:
+    """Verify each re-tokenised token x as a deterministic draft: accept with chance t(x), else draw from t without x.
+
+    The law: the tokens, continued by the target, have the target's joint law, as x never saw the verifier's coins. The
+    law of the blocks is that of SLEM, but where the target's tokeniser loses text: SLEM then aligns the draft with the
+    tokens before it. These are the one-hot rows that the paper's Limitations mention ("the probability form calculated
+    in TokenTiming is one-hot"), with the residual that belongs to them.
+
+    Raises:
+        ValueError, TypeError: lookahead is not a positive integer; a law is not a probability distribution or the
+            prefix is not valid, named by its prefix.
+
+    >>> from spec_math.chance import law
+    >>> from spec_math.language import Vocabulary
+    >>> target = TokenizedModel(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
+    >>> drafter = TokenizedModel(lambda prefix: [1], Vocabulary(["bb"]))
+    >>> law(lambda coin: deterministic(coin, target, drafter, (), 1))[0,]
+    Fraction(1, 4)
+    """
+    laws, reading = opened(target, drafter, prefix)
+    drafted = candidate(target, laws.prefix, reading.text(reading.draw(coin, lookahead)), 0)
+    tokens: Tokens = ()
+    for token in drafted:
+        emission = one_hot.emit(coin, token, laws.target(tokens))
+        tokens = (*tokens, emission.token)
+        if not emission.accepted or laws.ends(tokens):
+            return tokens
+    return (*tokens, coin.draw(laws.target(tokens)))
+
+
+def conditional(
+    coin: Coin, target: TokenizedModel, drafter: TokenizedModel, prefix: Sequence[int], lookahead: int
+) -> Tokens:
+    """Verify each re-tokenised token by rejection against its own law given the re-tokenised tokens before it.
+
+    That law is summed over every sequence of draft tokens (`RetokenisedLaw`), exponentially many in the lookahead; the
+    first one is ψ of the lookahead. Where the drafted text ends, the next token has no draft, which counts as a
+    rejection. The law: the tokens, continued by the target, have the target's joint law.
+
+    Raises:
+        ValueError, TypeError: as `deterministic`; too many sequences of draft tokens.
+
+    >>> from spec_math.chance import law
+    >>> from spec_math.language import Vocabulary
+    >>> target = TokenizedModel(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
+    >>> drafter = TokenizedModel(lambda prefix: [1], Vocabulary(["bb"]))
+    >>> law(lambda coin: conditional(coin, target, drafter, (), 1))[0,]
+    Fraction(1, 4)
+    """
+    return run_conditional(coin, target, drafter, prefix, lookahead).tokens
+
+
+def run_conditional(
+    coin: Coin, target: TokenizedModel, drafter: TokenizedModel, prefix: Sequence[int], lookahead: int
+) -> Outcome:
+    """Run one block as `conditional` does, and say what was drafted and accepted.
+
+    >>> from spec_math.chance import replay
+    >>> from spec_math.language import Vocabulary
+    >>> target = TokenizedModel(lambda prefix: ["1/4", "3/4"], Vocabulary(["a", "b"]))
+    >>> drafter = TokenizedModel(lambda prefix: [1], Vocabulary(["bb"]))
+    >>> replay(lambda coin: run_conditional(coin, target, drafter, (), 1), [0, 0.5, 0.9, 0.1])
+    Outcome(tokens=(1, 0), drafted=(1, 1), accepted=1, fallback=None)
+    """
+    laws, reading = opened(target, drafter, prefix)
+    drafted = candidate(target, laws.prefix, reading.text(reading.draw(coin, lookahead)), 0)
+    proposal = RetokenisedLaw(reading, lambda text: candidate(target, laws.prefix, text, 0), lookahead)
+    tokens: Tokens = ()
+    for token in (*drafted, None):
+        emission: Emission = emit(coin, token, laws.target(tokens), proposal.after(tokens, laws.size))
+        if not emission.accepted:
+            return Outcome((*tokens, emission.token), drafted, len(tokens))
+        tokens = (*tokens, emission.token)
+        if laws.ends(tokens):
+            break
+    return Outcome(tokens, drafted, len(tokens))

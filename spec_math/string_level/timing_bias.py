@@ -13,8 +13,7 @@ from spec_math.drafting.correspondence import blank
 from spec_math.language import TokenizedModel
 from spec_math.scheme import Tokens
 from spec_math.string_level.given_draft import ratios
-from spec_math.string_level.reading import Reading, opened
-from spec_math.string_level.realignment import candidate
+from spec_math.string_level.reading import Reading, candidate, opened
 from spec_math.string_level.timing import proposal
 
 

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 
 from spec_math.arrays import count
-from spec_math.files.json_text import read_json
 from spec_math.files.law_files import open_laws
+from spec_math.files.whole import read_json
 
 LARGEST = 1_000_000
 """The largest number of drafts that is looked at."""
@@ -20,10 +21,6 @@ def limited(number: int, option: str, most: int = LARGEST) -> int:
 
     Raises:
         ValueError, TypeError: it is no whole number, below 1, or above `most`.
-
-    >>> limited(300, "--lookahead", 256)
-    Traceback (most recent call last):
-    ValueError: --lookahead takes numbers up to 256; got 300
     """
     if count(number, option) > most:
         raise ValueError(f"{option} takes numbers up to {most:,}; got {number:,}")
@@ -31,11 +28,7 @@ def limited(number: int, option: str, most: int = LARGEST) -> int:
 
 
 def parsed_ks(text: str, option: str = "--k", example: str = "1,2,4,8", most: int = LARGEST) -> tuple[int, ...]:
-    """Read counts separated by commas, each a whole number of at least 1, in ascending order: numbers of drafts.
-
-    >>> parsed_ks("4,1")
-    (1, 4)
-    """
+    """Read counts separated by commas, each a whole number of at least 1, in ascending order: numbers of drafts."""
     try:
         ks = [int(part) for part in text.split(",")]
     except ValueError:
@@ -44,12 +37,7 @@ def parsed_ks(text: str, option: str = "--k", example: str = "1,2,4,8", most: in
 
 
 def names_of(path: Path, size: int) -> list[str]:
-    """Read the JSON list of V token names.
-
-    >>> names_of(Path("names.json"), 2)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ValueError: --names names.json: not a readable JSON file (...
-    """
+    """Read the JSON list of V token names."""
     try:
         names = read_json(path)
     except (OSError, ValueError) as error:
@@ -68,9 +56,6 @@ def law_of(text: str) -> Any:
 
     Raises:
         ValueError, OSError: there is no such file or position, several and none named, or no list of masses.
-
-    >>> law_of("1/4, 3/4")
-    ['1/4', '3/4']
     """
     place = text.removeprefix("logits:")
     if place.endswith(".json"):
@@ -93,9 +78,26 @@ def law_of(text: str) -> Any:
 
 
 def masses_of(text: str) -> list[str]:
-    """Split a law written as masses separated by commas.
-
-    >>> masses_of("1/4, 3/4")
-    ['1/4', '3/4']
-    """
+    """Split a law written as masses separated by commas."""
     return [part.strip() for part in text.split(",")]
+
+
+Progress = Callable[[str, int], Callable[[int], None]]
+"""(what is done, its steps) -> a function that is called with how many more steps are done."""
+
+
+def no_progress(what: str, steps: int) -> Callable[[int], None]:  # noqa: ARG001
+    """Show no progress."""
+    return lambda done: None  # noqa: ARG005
+
+
+def absolute(step: Callable[[int], None]) -> Callable[[int], None]:
+    """Return a function of how many steps are done in all, from one of how many more are done."""
+    seen = 0
+
+    def done(total: int) -> None:
+        nonlocal seen
+        step(total - seen)
+        seen = total
+
+    return done

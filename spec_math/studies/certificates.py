@@ -12,11 +12,11 @@ from typing import Any, cast
 import numpy as np
 
 from spec_math.arrays import Array, as_law, count, exact, proportional_to
-from spec_math.files.json_text import read_json
+from spec_math.files.whole import read_json
 from spec_math.result import Attachment, Column, Curve, Note, Panel, Picture, Result, Row, Table, counted
 from spec_math.scheme import Scheme
 from spec_math.studies.arguments import law_of
-from spec_math.studies.positions.schemes import named_scheme
+from spec_math.studies.positions.verdicts import named_scheme
 from spec_math.token_level import SCHEMES, draft_law, optimal, transport
 from spec_math.token_level import certificate as certificates
 from spec_math.token_level.certificate import Certificate
@@ -57,9 +57,6 @@ def certify(request: LawsRequest) -> Result:
 
     Raises:
         ValueError, TypeError, OSError: laws are missing, are no probability distributions, or no exact ones.
-
-    >>> certify(LawsRequest("2/5,3/5", ("3/4,1/4",), 2)).finding  # doctest: +ELLIPSIS
-    'No verifier of these drafts keeps one more often than 67/80 = 0.837500, and the certified coupling does. ...
     """
     if request.target is None:
         raise ValueError("certify needs --target and --draft (or --draft-law): whose optimum is asked for?")
@@ -89,13 +86,6 @@ def check(place: Path, request: LawsRequest) -> Result:
 
     Raises:
         ValueError, OSError: the file is no certificate, or a law that was given is no probability distribution.
-
-    >>> import tempfile
-    >>> (attached,) = certify(LawsRequest("2/5,3/5", ("3/4,1/4",), 2)).attachments
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     written = (Path(folder) / attached.name).write_text(attached.text)
-    ...     check(Path(folder) / attached.name, LawsRequest("2/5,3/5")).exit_code
-    0
     """
     read = certificates.load(place)
     if not request.drafts and request.k is not None:
@@ -108,7 +98,7 @@ def check(place: Path, request: LawsRequest) -> Result:
         return Result("certificate", title, f"Rejected: {fault}.", exit_code=1)
     found = f"It holds: no verifier of its drafts keeps one more often than {_number(read.acceptance)}."
     if target is None and drafts is None:
-        found += " Whether it is about your laws was not asked: give --target and --draft."
+        found += " Whether it is about your distributions was not asked: give --target and --draft."
     elif target is None or drafts is None:
         found += (
             " Its drafts are yours; of the target nothing was asked: give --target."
@@ -280,7 +270,7 @@ def _shown(found: Certificate, name: str, title: str) -> Result:
         name,
         title,
         "",
-        (tables, Table("coupling", "The joint law of drafts and emitted token", coupled, joint)),
+        (tables, Table("coupling", "The joint distribution of drafts and emitted token", coupled, joint)),
         (Picture(name, title, caption, (panel,)),) if size <= BARS else (),
         (Note(bound),),
     )

@@ -2,36 +2,41 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from spec_math.arrays import count
 from spec_math.result import Result
-from spec_math.studies import default
+from spec_math.studies import lossy as lossy_rules
+from spec_math.studies.arguments import Progress, no_progress
 from spec_math.studies.blocks.comparison import BlockRequest, compare_blocks
 from spec_math.studies.blocks.models import embedded
 from spec_math.studies.blocks.study import Blocks
+from spec_math.studies.blocks.study import result_of as of_blocks
 from spec_math.studies.blocks.study import study as of_models
-from spec_math.studies.blocks.table import result_of as of_blocks
 from spec_math.studies.frontier.comparison import LEAST
 from spec_math.studies.frontier.study import FrontierRequest
 from spec_math.studies.frontier.study import study as of_frontier
-from spec_math.studies.lossy import study as lossy_rules
+from spec_math.studies.positions import stream
 from spec_math.studies.positions.comparison import compare_judged
-from spec_math.studies.positions.filters import Filters, Sweep, filtered
-from spec_math.studies.positions.study import CompareRequest, bound, judged
+from spec_math.studies.positions.stream import Filters, Sweep, filtered
+from spec_math.studies.positions.study import CompareRequest, bound, judged, of_sweep
+from spec_math.studies.positions.study import result_of as of_positions
 from spec_math.studies.positions.study import study as of_laws
-from spec_math.studies.positions.table import of_sweep
-from spec_math.studies.positions.table import result_of as of_positions
-from spec_math.studies.progress import Progress
-from spec_math.studies.vocabularies import sampling, segmentation_counts
-from spec_math.studies.vocabularies.default import byte_pairs
-from spec_math.studies.vocabularies.segmentation_pictures import by_length, histogram, tree
+from spec_math.studies.vocabularies import psi, sampling
+from spec_math.studies.vocabularies.psi import by_length, histogram, tree
+from spec_math.studies.vocabularies.sampling import byte_pairs
 from spec_math.studies.vocabularies.table import result_of as of_vocabularies
+from spec_math.studies.workers import side_by_side
 from spec_math.token_level import SCHEMES
 
 if TYPE_CHECKING:
     from spec_math.studies.traces.study import TraceRequest
+
+PARTS = ("one_position", "blocks", "frontier", "vocabularies", "lossy")
+LONGEST_FIRST = ("one_position", "vocabularies", "frontier", "blocks", "lossy")
+"""The functions of this module that compute the parts, as they are shown, and as processes begin them."""
 
 KS = (1, 2, 3, 4, 6, 8, 12, 16)
 TEMPERATURES, HEATED = (0.5, 0.75, 1.0, 1.25, 1.5), 4
@@ -65,15 +70,13 @@ class ReportRequest:
     seed: int = 0
 
 
-def results(request: ReportRequest, progress: Progress) -> list[Result]:
-    """Return what the report shows, a result a part: four of the embedded default, or one of each thing given.
+def results(request: ReportRequest, progress: Progress, at_once: int = 1) -> list[Result]:
+    """Return what the report shows, a result a part: five of the embedded default, or one of each thing given.
+
+    The parts of the embedded default are computed by `at_once` processes; each part is the same whatever their number.
 
     Raises:
-        ValueError, TypeError, OSError: bad input; as the studies.
-
-    >>> results(ReportRequest(positions=0), lambda what, steps: lambda done: None)
-    Traceback (most recent call last):
-    ValueError: --positions must be at least 1; got 0
+        ValueError, TypeError, OSError: bad input.
     """
     positions, seed = count(request.positions, "--positions"), request.seed
     found: list[Result] = []
@@ -87,24 +90,28 @@ def results(request: ReportRequest, progress: Progress) -> list[Result]:
         found.append(of_shards(request.traces, progress))
     if found:
         return found
-    further = [frontier(positions, seed, progress)] if positions >= FRONTIER_FROM else []
-    return [
-        one_position(positions, seed, progress),
-        blocks(positions, seed, progress),
-        *further,
-        vocabularies(positions, seed, progress),
-        lossy(positions, progress),
-    ]
+    parts = [name for name in PARTS if name != "frontier" or positions >= FRONTIER_FROM]
+    if at_once == 1 or positions < FRONTIER_FROM:
+        return [_part((name, positions, seed), progress) for name in parts]
+    step = progress("parts of the report", len(parts))
+    arrived: dict[str, Result] = {}
+    items = [(name, positions, seed) for name in LONGEST_FIRST]
+    with closing(side_by_side(_part, items, min(at_once, len(items)))) as done:
+        for (name, *_), result in done:
+            arrived[name] = result
+            step(1)
+    return [arrived[name] for name in parts]
+
+
+def _part(which: tuple[str, int, int], progress: Progress = no_progress) -> Result:
+    """Compute a part by its name, with the number of positions and the seed."""
+    name, positions, seed = which
+    return globals()[name](positions, seed, progress)
 
 
 def one_position(positions: int, seed: int, progress: Progress) -> Result:
-    """Return every scheme at one position of the embedded default, with a sweep over the draft's temperature.
-
-    >>> one_position(0, 0, lambda what, steps: lambda done: None)
-    Traceback (most recent call last):
-    ValueError: --positions must be at least 1; got 0
-    """
-    source = default.positions(count(positions, "--positions"))
+    """Return every scheme at one position of the embedded default, with a sweep over the draft's temperature."""
+    source = stream.default_positions(count(positions, "--positions"))
     verdicts = judged(SCHEMES, progress)
     found = compare_judged(source, verdicts, KS, progress("comparing", source.count), seed)
     sweep = Sweep("draft.temperature", TEMPERATURES)
@@ -124,36 +131,23 @@ def one_position(positions: int, seed: int, progress: Progress) -> Result:
 
 
 def blocks(positions: int, seed: int, progress: Progress) -> Result:
-    """Return all methods on blocks of the embedded default.
-
-    >>> blocks(1, 0, lambda what, steps: lambda done: None).name
-    'blocks'
-    """
+    """Return all methods on blocks of the embedded default."""
     samples = max(LEAST_BLOCKS, positions // POSITIONS_A_BLOCK)
     return of_blocks(compare_blocks(BlockRequest(embedded(), (1, 2, 4, 8), (4, 8), samples, seed), progress))
 
 
 def frontier(positions: int, seed: int, progress: Progress) -> Result:
-    """Return what to draft and how to verify it under a budget of nodes, on both embedded defaults.
-
-    >>> frontier(0, 0, lambda what, steps: lambda done: None)
-    Traceback (most recent call last):
-    ValueError: --positions must be at least 1; got 0
-    """
+    """Return what to draft and how to verify it under a budget of nodes, on both embedded defaults."""
     samples = max(LEAST, count(positions, "--positions") // POSITIONS_A_SAMPLE)
     return of_frontier(FrontierRequest(samples=samples, seed=seed), progress)
 
 
 def vocabularies(positions: int, seed: int, progress: Progress) -> Result:
-    """Return the embedded drafters with other vocabularies, with the segmentations of the byte pairs.
-
-    >>> [picture.name for picture in vocabularies(1, 0, lambda what, steps: lambda done: None).pictures]
-    ['vocabularies', 'tree', 'lengths', 'histogram']
-    """
+    """Return the embedded drafters with other vocabularies, with the segmentations of the byte pairs."""
     number = max(FEWEST, min(MOST, positions // POSITIONS_A_PREFIX))
     result = of_vocabularies(sampling.compare(sampling.Sampling(number, DRAFTS, seed=seed), progress))
     pairs = byte_pairs().vocabulary
-    found = segmentation_counts.counts(pairs)
+    found = psi.counts(pairs)
     return replace(
         result,
         pictures=(
@@ -165,13 +159,8 @@ def vocabularies(positions: int, seed: int, progress: Progress) -> Result:
     )
 
 
-def lossy(positions: int, progress: Progress) -> Result:
-    """Return the rules that change the law by design, at a few positions of the embedded default.
-
-    >>> lossy(0, lambda what, steps: lambda done: None)
-    Traceback (most recent call last):
-    ValueError: --positions must be at least 1; got 0
-    """
+def lossy(positions: int, seed: int, progress: Progress) -> Result:  # noqa: ARG001 - nothing is sampled
+    """Return the rules that change the law by design, at a few positions of the embedded default."""
     few = min(LOSSY_POSITIONS, count(positions, "--positions"))
     laws = lossy_rules.laws_of(embedded(), few)
     result = lossy_rules.measured([("documentation", laws)], lossy_rules.LossyRequest(), progress)

@@ -2,8 +2,16 @@
 
 from spec_math.symbolic.every_law import THEOREMS, chosen
 from spec_math.symbolic.number import SymbolError
-from spec_math.symbolic.proof import Proof, prove
-from spec_math.symbolic.splitting import regions
+from spec_math.symbolic.proof import Proof, prove, regions
 from spec_math.symbolic.theorem import Counterexample, Theorem
 
-__all__ = ["THEOREMS", "Counterexample", "Proof", "SymbolError", "Theorem", "chosen", "prove", "regions"]
+__all__ = [
+    "THEOREMS",
+    "Counterexample",
+    "Proof",
+    "SymbolError",
+    "Theorem",
+    "chosen",
+    "prove",
+    "regions",
+]

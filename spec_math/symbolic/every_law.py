@@ -9,12 +9,11 @@ from functools import partial
 from typing import Any
 
 from spec_math import string_level
-from spec_math.block_level.method import Method, paths
-from spec_math.block_level.methods import METHODS
+from spec_math.block_level.methods import METHODS, Method, paths
 from spec_math.chance import Coin
 from spec_math.language.model import Model
 from spec_math.scheme import Proven, Scheme, Tokens
-from spec_math.symbolic import block_theorems, noise_theorems, string_theorems, token_theorems, tree_theorems
+from spec_math.symbolic import block_theorems, token_theorems
 from spec_math.symbolic.block_theorems import Block
 from spec_math.symbolic.theorem import Theorem
 from spec_math.token_level import SCHEMES
@@ -103,7 +102,9 @@ def _expected(method: Method, k: int, target: Model, draft: Model, prefix: Token
 
 def _of_strings(method: string_level.Method) -> list[Theorem]:
     return [
-        string_theorems.lossless(method.name, method.generate, proven.vocabularies, proven.lookahead, proven.seconds)
+        block_theorems.string_theorems_lossless(
+            method.name, method.generate, proven.vocabularies, proven.lookahead, proven.seconds
+        )
         for proven in method.proven
     ]
 
@@ -117,8 +118,8 @@ def theorems() -> tuple[Theorem, ...]:
     return (
         *(theorem for scheme in SCHEMES for theorem in _of_one_position(scheme)),
         *(theorem for method in METHODS for theorem in _of_blocks(method)),
-        *tree_theorems.theorems(),
-        *noise_theorems.theorems(),
+        *block_theorems.theorems(),
+        *token_theorems.theorems(),
         *(theorem for method in string_level.METHODS for theorem in _of_strings(method)),
     )
 

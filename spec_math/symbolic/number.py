@@ -14,9 +14,17 @@ from typing import Any, NoReturn, Protocol
 import numpy as np
 
 from spec_math.number_types import Symbol, as_text
-from spec_math.symbolic import signs
-from spec_math.symbolic.polynomial import DegreeError
-from spec_math.symbolic.rational_function import Field, RationalFunction
+from spec_math.symbolic.polynomial import (
+    NEGATIVE,
+    NONNEGATIVE,
+    NONPOSITIVE,
+    NONZERO,
+    POSITIVE,
+    ZERO,
+    DegreeError,
+    Field,
+    RationalFunction,
+)
 
 HIGHEST = 100
 """The highest power that is multiplied out."""
@@ -40,8 +48,15 @@ class Region(Protocol):
     """A set of laws on which numbers are compared; `running` while a program is followed on it."""
 
     field: Field
-    running: bool
-    refused: SymbolError | None
+
+    @property
+    def running(self) -> bool:
+        """Say whether a program is followed."""
+        ...
+
+    def refuse(self, error: SymbolError) -> None:
+        """Note that a symbol was asked for what it has not."""
+        ...
 
     def has_sign(self, value: RationalFunction, wanted: int) -> bool:
         """Say whether a function has one of the wanted signs all over the region; a question that splits it raises."""
@@ -68,8 +83,8 @@ def _refusing(asked: str, cure: str) -> Callable[..., Any]:
 def _holds(other: float, wanted: int) -> bool:
     """Say whether 0.0 has one of the wanted signs when compared with inf, -inf or nan."""
     if other != other:
-        return wanted == signs.NONZERO
-    return bool(wanted & (signs.NEGATIVE if other > 0 else signs.POSITIVE))
+        return wanted == NONZERO
+    return bool(wanted & (NEGATIVE if other > 0 else POSITIVE))
 
 
 _Fraction: Any = Fraction
@@ -100,8 +115,7 @@ class Number(Symbol, _Fraction):
 
     def _refuse(self, asked: str, cure: str) -> NoReturn:
         error = SymbolError(f"{asked} of the mass {self.value}: a symbol stands for many masses and has none; {cure}")
-        if self.region.refused is None:
-            self.region.refused = error
+        self.region.refuse(error)
         raise error
 
     def as_text(self) -> str:
@@ -205,26 +219,26 @@ class Number(Symbol, _Fraction):
         if value is None:
             return NotImplemented
         if value is self.value:
-            return bool(wanted & signs.ZERO)
+            return bool(wanted & ZERO)
         return self.region.has_sign(self.region.field.minus(self.value, value), wanted)
 
     def __lt__(self, other: Any) -> Any:
-        return self._asks(other, signs.NEGATIVE)
+        return self._asks(other, NEGATIVE)
 
     def __le__(self, other: Any) -> Any:
-        return self._asks(other, signs.NONPOSITIVE)
+        return self._asks(other, NONPOSITIVE)
 
     def __gt__(self, other: Any) -> Any:
-        return self._asks(other, signs.POSITIVE)
+        return self._asks(other, POSITIVE)
 
     def __ge__(self, other: Any) -> Any:
-        return self._asks(other, signs.NONNEGATIVE)
+        return self._asks(other, NONNEGATIVE)
 
     def __eq__(self, other: Any) -> Any:
-        return self._asks(other, signs.ZERO)
+        return self._asks(other, ZERO)
 
     def __ne__(self, other: Any) -> Any:
-        return self._asks(other, signs.NONZERO)
+        return self._asks(other, NONZERO)
 
     def __bool__(self) -> bool:
         return bool(self != 0)

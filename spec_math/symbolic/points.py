@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.symbolic import signs
-from spec_math.symbolic.polynomial import Polynomial
+from spec_math.symbolic.polynomial import NEGATIVE, POSITIVE, ZERO, Polynomial, sign_of
 
 Point = tuple[Fraction, ...]
 PARTS = 12
@@ -48,7 +47,7 @@ class Points:
         found = self._signs.get(polynomial.index)
         if found is None:
             values = self._values(polynomial)
-            found = np.where(values > 0, signs.POSITIVE, np.where(values < 0, signs.NEGATIVE, signs.ZERO))
+            found = np.where(values > 0, POSITIVE, np.where(values < 0, NEGATIVE, ZERO))
             found = self._signs[polynomial.index] = found.astype(np.int8)
         return found
 
@@ -130,7 +129,7 @@ def sign_at(polynomial: Polynomial, point: Sequence[Fraction]) -> int:
     """Return the sign of a polynomial at a point, as a set of one.
 
     >>> from spec_math.symbolic.polynomial import Ring
-    >>> sign_at(Ring(["x"]).variables[0], [Fraction(1, 3)]) == signs.POSITIVE
+    >>> sign_at(Ring(["x"]).variables[0], [Fraction(1, 3)]) == POSITIVE
     True
     """
-    return signs.sign_of(evaluated(polynomial, point).numerator)
+    return sign_of(evaluated(polynomial, point).numerator)

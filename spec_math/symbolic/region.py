@@ -7,14 +7,24 @@ from fractions import Fraction
 from time import process_time
 from typing import Any
 
-from spec_math.symbolic import signs
 from spec_math.symbolic.number import SymbolError
 from spec_math.symbolic.points import Point, Points, evaluated, sign_at
-from spec_math.symbolic.polynomial import Polynomial
-from spec_math.symbolic.rational_function import Field, RationalFunction
+from spec_math.symbolic.polynomial import (
+    ANY,
+    NEGATIVE,
+    SINGLE,
+    ZERO,
+    Field,
+    Polynomial,
+    RationalFunction,
+    flipped,
+    product,
+    sign_of,
+)
 from spec_math.symbolic.solver import Solver
 
 Conditions = dict[Polynomial, int]
+KEPT_MASSES = "a mass of another run is asked for: keep no masses between two calls"
 LAST_LOOK = 1_000_000
 """What z3 may spend on a region on which a proof would fail, in its own units."""
 
@@ -39,6 +49,10 @@ class Spent(BaseException):
     """The processor time of a proof is used up."""
 
 
+class BrokenOff(BaseException):
+    """A run that is not wanted any further."""
+
+
 class Space:
     """What all regions of one proof share: the field, the grid of points, the solver, and how often it said no.
 
@@ -51,6 +65,7 @@ class Space:
         self.points = points
         self.solver = Solver(self.field.ring)
         self.discarded = 0
+        self.running: Region | None = None
         self._ends = None if limit is None else process_time() + limit
 
     def look_at_the_clock(self) -> None:
@@ -64,6 +79,8 @@ class Region:
 
     `values` are the variables as functions of those that are left, once linear equalities are solved. `alive` are the
     grid's points in the region, `witnesses` further ones; where there are none the solver decides what is possible.
+    `asked` are the questions of a run with their answers; from `most_questions` on the run is broken off. Once its run
+    is `over`, no program may ask.
     A `strict` region follows no chance without asking whether it is 0. Where it has a list `later`, a question that
     splits it makes it the first of the parts, on which the program goes on, and puts the others on the list.
     """
@@ -87,9 +104,22 @@ class Region:
         self.strict = False
         self.open: Split | None = None
         self.later: list[Region] | None = None
-        self.running = False
         self.refused: SymbolError | None = None
         self._answers: dict[tuple[int, int], bool] = {}
+        self.asked: list[tuple[int, int, bool]] = []
+        self.most_questions: int | None = None
+        self.over = False
+
+    @property
+    def running(self) -> bool:
+        """Say whether a program is followed, on this region or on another one."""
+        return self.space.running is not None
+
+    def refuse(self, error: SymbolError) -> None:
+        """Note the first refusal, on the region on which a program is followed."""
+        region = self.space.running or self
+        if region.refused is None:
+            region.refused = error
 
     def has_sign(self, value: RationalFunction, wanted: int) -> bool:
         """Say whether a function has one of the wanted signs all over the region.
@@ -97,18 +127,30 @@ class Region:
         Raises:
             Split: it has on one part and has not on another, and the program cannot go on with one of them.
         """
+        self._look_at_the_run()
         key = (value.index, wanted)
         found = self._answers.get(key)
         if found is None:
             found = self._answers[key] = self._decided(value, wanted)
+        self.asked.append((*key, found))
         return found
 
     def is_zero(self, value: RationalFunction) -> bool:
         """Say whether a function is known to vanish all over the region."""
         if self.strict:
-            return self.has_sign(value, signs.ZERO)
+            return self.has_sign(value, ZERO)
+        self._look_at_the_run()
         # Not from `facts`: what is learnt on the way must not change the paths of a program half walked.
-        return self._known.get(value.top.primitive()[1]) == signs.ZERO
+        return self._known.get(value.top.primitive()[1]) == ZERO
+
+    def _look_at_the_run(self) -> None:
+        """Raise where a program asks a mass of another run, or where its run is to be broken off."""
+        if self.over or self.space.running not in (None, self):
+            error = SymbolError(KEPT_MASSES)
+            self.refuse(error)
+            raise error
+        if self.most_questions is not None and len(self.asked) >= self.most_questions:
+            raise BrokenOff
 
     def impossible(self) -> bool:
         """Ask the solver with a longer limit whether the region holds no laws, where nothing else has settled it."""
@@ -134,6 +176,13 @@ class Region:
         """Return the point with these values of the variables that are left; those that were solved follow."""
         return tuple(evaluated(value.top, left) / value.scale for value in self.values)
 
+    def copied(self) -> Region:
+        """Return the same region with all that is known of it, for another run."""
+        region = Region(self.space, self.conditions, self.values, self.alive, tuple(self.witnesses))
+        region._known, region.facts, region.strict = self._known, dict(self.facts), self.strict
+        region._answers = dict(self._answers)
+        return region
+
     def made_strict(self) -> Region:
         """Return the same region, on which every chance is asked whether it is 0 before it is followed."""
         region = Region(self.space, self.conditions, self.values, self.alive, tuple(self.witnesses))
@@ -150,8 +199,8 @@ class Region:
         """Return the part of the region where a polynomial has one of the wanted signs."""
         kept = self.alive[(self.space.points.signs(polynomial)[self.alive] & wanted) != 0]
         witnesses = [point for point in self.witnesses if sign_at(polynomial, point) & wanted]
-        conditions = {**self.conditions, polynomial: self.facts.get(polynomial, signs.ANY) & wanted}
-        pivot = _pivot(polynomial) if wanted == signs.ZERO else None
+        conditions = {**self.conditions, polynomial: self.facts.get(polynomial, ANY) & wanted}
+        pivot = _pivot(polynomial) if wanted == ZERO else None
         if pivot is None:
             part = Region(self.space, conditions, self.values, kept, tuple(witnesses))
             part.learn({**self.facts, **conditions})
@@ -195,12 +244,12 @@ class Region:
         result: Conditions = {}
         for condition, wanted in conditions.items():
             content, left = put(condition).primitive()
-            wanted = wanted if content > 0 else signs.flipped(wanted)
+            wanted = wanted if content > 0 else flipped(wanted)
             if left.constant is None:
-                wanted &= result.get(left, signs.ANY)
+                wanted &= result.get(left, ANY)
                 result[left] = wanted
             else:
-                wanted &= signs.sign_of(left.constant)
+                wanted &= sign_of(left.constant)
             if not wanted:
                 raise EmptyRegion
         return result
@@ -214,7 +263,7 @@ class Region:
     def _decided(self, value: RationalFunction, wanted: int) -> bool:
         content, top = self._reduced(value.top).primitive()
         if top.constant == 0:
-            return bool(wanted & signs.ZERO)
+            return bool(wanted & ZERO)
         if top in self.facts or top.degree() <= 1:
             factors = [(top, 1)]
         else:
@@ -222,46 +271,46 @@ class Region:
             content, factors = content * sign, list(found)
         factors += value.bottom
         while True:
-            known = [(self.facts.get(factor, signs.ANY), power) for factor, power in factors]
-            possible = signs.product(known, signs.sign_of(content))
+            known = [(self.facts.get(factor, ANY), power) for factor, power in factors]
+            possible = product(known, sign_of(content))
             if not possible & ~wanted:
                 return True
             if not possible & wanted:
                 return False
-            self._refine(factors, known, wanted, signs.sign_of(content))
+            self._refine(factors, known, wanted, sign_of(content))
 
     def _reduced(self, polynomial: Polynomial) -> Polynomial:
         """Return 0 for a polynomial that vanishes by the region's unsolved equalities, others as they are."""
         left = polynomial
         for equality, wanted in self.conditions.items():
-            if wanted != signs.ZERO or not left.terms:
+            if wanted != ZERO or not left.terms:
                 continue
             for variable in equality.variables():
                 lead = equality.coefficients(variable)
-                if not self._known_signs(lead[max(lead)]) & signs.ZERO:
+                if not self._known_signs(lead[max(lead)]) & ZERO:
                     left = self.field.ring.remainder(left, equality, variable)
                     break
         return polynomial if left.terms else left
 
     def _known_signs(self, polynomial: Polynomial) -> int:
         content, factors = polynomial.factors()
-        known = [(self.facts.get(factor, signs.ANY), power) for factor, power in factors]
-        return signs.product(known, signs.sign_of(content))
+        known = [(self.facts.get(factor, ANY), power) for factor, power in factors]
+        return product(known, sign_of(content))
 
     def _refine(
         self, factors: list[tuple[Polynomial, int]], known: list[tuple[int, int]], wanted: int, sign: int
     ) -> None:
         """Learn more about the first factor whose sign is open; split if it can go either way."""
-        at = next(at for at, (had, _) in enumerate(known) if had not in signs.SINGLE)
+        at = next(at for at, (had, _) in enumerate(known) if had not in SINGLE)
         polynomial, had = factors[at][0], known[at][0]
-        parts = [single for single in signs.SINGLE if single & had]
-        if all(other in signs.SINGLE for place, (other, _) in enumerate(known) if place != at):
+        parts = [single for single in SINGLE if single & had]
+        if all(other in SINGLE for place, (other, _) in enumerate(known) if place != at):
             # Only the answer matters now: the signs that lead to "yes" stay together, and those that lead to "no".
             yes = 0
             for single in parts:
-                outcome = signs.product([*known[:at], (single, known[at][1]), *known[at + 1 :]], sign)
+                outcome = product([*known[:at], (single, known[at][1]), *known[at + 1 :]], sign)
                 yes |= single if outcome & wanted else 0
-            parts = sorted((yes, had & ~yes), key=lambda part: part in (signs.ZERO, signs.NEGATIVE, 0))
+            parts = sorted((yes, had & ~yes), key=lambda part: part in (ZERO, NEGATIVE, 0))
         feasible = [part for part in parts if part and self._feasible(polynomial, part)]
         if not feasible:
             raise EmptyRegion
@@ -278,9 +327,9 @@ class Region:
         """
         if self.later is None or self.refused is not None:
             return False
-        zero = [polynomial for polynomial, wanted in self.facts.items() if wanted == signs.ZERO]
-        first = self.facts.get(split.polynomial, signs.ANY) & split.parts[0]
-        if first == signs.ZERO or any(self._known.get(polynomial) != signs.ZERO for polynomial in zero):
+        zero = [polynomial for polynomial, wanted in self.facts.items() if wanted == ZERO]
+        first = self.facts.get(split.polynomial, ANY) & split.parts[0]
+        if first == ZERO or any(self._known.get(polynomial) != ZERO for polynomial in zero):
             return False
         part, *others = self.parts(split)
         self.later += reversed(others)

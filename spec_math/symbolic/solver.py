@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from spec_math.symbolic import signs
-from spec_math.symbolic.polynomial import Polynomial, Ring
+from spec_math.symbolic.polynomial import NEGATIVE, NONNEGATIVE, NONPOSITIVE, NONZERO, POSITIVE, ZERO, Polynomial, Ring
 
 PATIENCE = 100_000
 """What z3 may spend on one question, in its own units, the same on every machine: about a tenth of a second where it is
@@ -31,7 +30,7 @@ class Solver:
         ModuleNotFoundError: z3 is not installed.
 
     >>> ring = Ring(["x"])
-    >>> Solver(ring).ask([(ring.variables[0], signs.POSITIVE), (ring.variables[0], signs.NONPOSITIVE)]).impossible
+    >>> Solver(ring).ask([(ring.variables[0], POSITIVE), (ring.variables[0], NONPOSITIVE)]).impossible
     True
     """
 
@@ -61,7 +60,7 @@ class Solver:
         found = self._of_linear(linear, patience)
         if found.impossible or len(linear) == len(listed):
             return found
-        telling = [pair for pair in listed if pair[1] != signs.NONZERO]
+        telling = [pair for pair in listed if pair[1] != NONZERO]
         found = self._answer("QF_NRA", telling, patience)
         return found if found.impossible or len(telling) == len(listed) else self._answer("QF_NRA", listed, patience)
 
@@ -98,12 +97,12 @@ class Solver:
         if key not in self._conditions:
             x = self._expression(polynomial)
             self._conditions[key] = {
-                signs.NEGATIVE: x < 0,
-                signs.NONPOSITIVE: x <= 0,
-                signs.ZERO: x == 0,
-                signs.NONNEGATIVE: x >= 0,
-                signs.POSITIVE: x > 0,
-                signs.NONZERO: x != 0,
+                NEGATIVE: x < 0,
+                NONPOSITIVE: x <= 0,
+                ZERO: x == 0,
+                NONNEGATIVE: x >= 0,
+                POSITIVE: x > 0,
+                NONZERO: x != 0,
             }[wanted]
         return self._conditions[key]
 

@@ -9,11 +9,11 @@ from typing import Any
 from spec_math.arrays import Array
 from spec_math.chance import Coin
 from spec_math.coupling import Coupling, joint
+from spec_math.distribution import overlap
 from spec_math.result import counted
 from spec_math.scheme import Emission, Scheme, Tokens
-from spec_math.symbolic.claims import Fails, Holds, equal
-from spec_math.symbolic.theorem import Theorem
-from spec_math.token_level import draft_law
+from spec_math.symbolic.theorem import Fails, Holds, Theorem, equal
+from spec_math.token_level import draft_law, shared_noise
 from spec_math.verdict import Verdict, check_lossless
 
 
@@ -112,3 +112,31 @@ def _joint(scheme: Scheme, target: Array, draft: Array, drafts: int, value: tupl
     return joint(
         lambda coin: scheme.draw(coin, draft, drafts), lambda coin, drafted: emit(coin, drafted, target, draft, *value)
     )
+
+
+def theorems() -> tuple[Theorem, ...]:
+    """Return the theorem for one and two drafts on two tokens.
+
+    >>> [theorem.name for theorem in theorems()]
+    ['shared noise: at least (1 − TV)/(1 + TV)', 'shared noise: at least (1 − TV)/(1 + TV)']
+    """
+    return at_least(2, 1), at_least(2, 2)
+
+
+def at_least(tokens: int, drafts: int) -> Theorem:
+    """Return the theorem: a draft is emitted with (1 − TV)/(1 + TV) at least, and one draft with 1 − TV at most.
+
+    >>> at_least(2, 1).scope
+    'all laws on 2 tokens, 1 draft'
+    """
+
+    def statement(target: Array, draft: Array) -> Holds | Fails:
+        shared, found = overlap(target, draft), shared_noise.least(target, draft, drafts)
+        if found * (2 - shared) < shared:
+            return Fails("the acceptance", found, shared / (2 - shared))
+        if drafts == 1 and found > shared:
+            return Fails("the acceptance", found, shared)
+        return Holds()
+
+    scope = f"all laws on {tokens} tokens, {counted(drafts, 'draft')}"
+    return Theorem("shared noise: at least (1 − TV)/(1 + TV)", scope, statement, {"t": tokens, "d": tokens})

@@ -13,9 +13,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from spec_math.symbolic import signs
 from spec_math.symbolic.points import Point, evaluated, sign_at
-from spec_math.symbolic.polynomial import Polynomial
+from spec_math.symbolic.polynomial import ZERO, Polynomial
 from spec_math.symbolic.region import Region
 from spec_math.symbolic.theorem import Theorem, arranged
 
@@ -32,7 +31,7 @@ Kind = Callable[[Sequence[int], random.Random], list[Law]]
 class Faces:
     """The polynomials whose signs bound a theorem's regions, each with the first region that it bounds.
 
-    >>> from spec_math.symbolic.splitting import opened
+    >>> from spec_math.symbolic.proof import opened
     >>> faces = Faces()
     >>> faces.add(opened(Theorem("", "", print, {"t": 2})))
     >>> [str(polynomial) for polynomial in faces.of]
@@ -100,7 +99,7 @@ def _on_face(theorem: Theorem, polynomial: Polynomial, region: Region, rng: rand
         point = region.completed(left)
         if not _of_laws(theorem, point):
             continue
-        met = sum(bool(sign_at(own, point) & (wanted | signs.ZERO)) for own, wanted in region.conditions.items())
+        met = sum(bool(sign_at(own, point) & (wanted | ZERO)) for own, wanted in region.conditions.items())
         if best is None or met > best[0]:
             best = met, point
         if met == len(region.conditions):
@@ -108,7 +107,7 @@ def _on_face(theorem: Theorem, polynomial: Polynomial, region: Region, rng: rand
     if best is not None:
         return best[1]
     grid = region.space.points
-    places = np.flatnonzero(grid.signs(polynomial) == signs.ZERO).tolist()
+    places = np.flatnonzero(grid.signs(polynomial) == ZERO).tolist()
     return grid.at(rng.choice(places)) if places else None
 
 

@@ -12,8 +12,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from spec_math.arrays import exact
-from spec_math.files.json_text import parsed
-from spec_math.files.whole import write_whole
+from spec_math.files.whole import parsed, write_whole
 from spec_math.notebook import BAD, GOOD, card, joint_table
 from spec_math.token_level.draft_law import Drafts, checked, sets
 

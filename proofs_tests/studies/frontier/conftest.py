@@ -8,7 +8,7 @@ import pytest
 
 from proofs_tests.studies.frontier.toy_models import TABLES
 from spec_math.studies.blocks.models import BlockModels
-from spec_math.studies.frontier import ceilings, contenders, further, trees
+from spec_math.studies.frontier import ceilings, contenders, further
 from spec_math.studies.frontier.regime import Regime, at
 
 
@@ -24,7 +24,7 @@ def _short() -> Any:
     for module in (contenders, ceilings):
         patch.setattr(module, "KS", (2, 3))
         patch.setattr(module, "LONGEST", 2)
-    patch.setattr(trees, "DEPTHS", (1, 3))
+    patch.setattr(contenders, "DEPTHS", (1, 3))
     patch.setattr(contenders, "SLOW", {})
     patch.setattr(further, "STEM_KS", (2,))
     yield

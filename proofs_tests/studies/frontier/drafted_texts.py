@@ -8,10 +8,9 @@ from math import prod
 
 from proofs_tests.studies.frontier.toy_models import TABLES
 from spec_math.block_level import tree
-from spec_math.block_level.method import DISTINCT, Drafts
+from spec_math.block_level.methods import BRANCHING, DISTINCT, FAVOURED, SEQUENCES, STEMS, Drafts
 from spec_math.chance import law
-from spec_math.studies.frontier import further, inclusion
-from spec_math.studies.frontier.ways import BRANCHING, FAVOURED, SEQUENCES, STEMS
+from spec_math.studies.frontier import ceilings, further
 from spec_math.token_level import greedy, without_replacement
 
 
@@ -32,7 +31,7 @@ def drafted(kind: Drafts, k: int, size: int) -> dict[tuple[int, ...], Fraction]:
         elif kind in siblings:
             found[text] = sum((chance for texts, chance in held if text in texts), Fraction(0))
         elif kind is SEQUENCES:
-            found[text] = Fraction(float(inclusion.raced(laws, text, (k,))[0][-1]))
+            found[text] = Fraction(float(ceilings.raced(laws, text, (k,))[0][-1]))
         elif stem:
             above = prod(own[:stem], start=Fraction(1))
             found[text] = mass if len(text) <= stem else above * (1 - (1 - mass / above) ** k)

@@ -8,10 +8,9 @@ from functools import cache
 from typing import Any
 
 from proofs_tests.studies.frontier.toy_models import TABLES
-from spec_math.block_level import delayed, length, planned_tree, spectr, stochastic_beam, traversal, univer
+from spec_math.block_level import length, planned_tree, spectr, stochastic_beam, traversal, univer
 from spec_math.block_level import without_replacement as rejection
-from spec_math.studies.frontier.contenders import Shape
-from spec_math.studies.frontier.ways import (
+from spec_math.block_level.methods import (
     BEAMS,
     BEAMS_TRAVERSED,
     BRANCHED_PLAN,
@@ -20,13 +19,15 @@ from spec_math.studies.frontier.ways import (
     NOISE,
     PLANNED,
     UNIVER,
-    Way,
+    Method,
 )
+from spec_math.papers import delayed
+from spec_math.studies.frontier.contenders import Shape
 from spec_math.token_level import shared_noise
 
 
 @cache
-def walked(way: Way, shape: Shape) -> Fraction:
+def walked(way: Method, shape: Shape) -> Fraction:
     """Tokens per call by enumeration of the way's own program."""
     k, size = shape.k, shape.levels
     widths = (k, *[1] * (size - 1))
@@ -34,7 +35,7 @@ def walked(way: Way, shape: Shape) -> Fraction:
     def by(program: Callable[[Any, Any], Any]) -> Any:
         return length.expected(program, ())
 
-    programs: dict[Way, Callable[[], Any]] = {
+    programs: dict[Method, Callable[[], Any]] = {
         BEAMS: lambda: stochastic_beam.expected(*TABLES, (), size, k),
         BEAMS_TRAVERSED: lambda: by(
             lambda coin, start: stochastic_beam.generate(coin, *TABLES, start, size, k, traversal.verify)

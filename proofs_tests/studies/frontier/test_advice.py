@@ -5,21 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 from html import escape
 
-from spec_math.block_level.method import CHAINS, Drafts
+from spec_math.block_level.methods import CHAINS, TREES, Drafts, Method
 from spec_math.mean import Mean
 from spec_math.render.html import page
-from spec_math.studies.frontier.advice import advice
-from spec_math.studies.frontier.comparison import Asked, Frontier, Point
+from spec_math.studies.frontier.comparison import Asked, Costs, Frontier, Point
 from spec_math.studies.frontier.contenders import Shape
-from spec_math.studies.frontier.costs import Costs
 from spec_math.studies.frontier.regime import Regime
-from spec_math.studies.frontier.table import result_of
-from spec_math.studies.frontier.ways import TREES, Way
+from spec_math.studies.frontier.table import advice, result_of
 
 
 def point(method: str, drafts: Drafts, speed: float, error: float = 0.001) -> Point:
     tokens = Mean(2.0, error, 100, 1.9, 2.1, 0.99)
-    return Point(Way(method, drafts), Shape(8, 4, 8, 0 if drafts is TREES else 2), tokens, speed, Mean(4.0, 0.1, 9))
+    return Point(Method(method, drafts), Shape(8, 4, 8, 0 if drafts is TREES else 2), tokens, speed, Mean(4.0, 0.1, 9))
 
 
 def frontier(heat: float, toy: Regime, points: list[Point]) -> Frontier:

@@ -7,24 +7,27 @@ from fractions import Fraction
 from proofs_tests.studies.frontier.drafted_texts import level_bound
 from proofs_tests.studies.frontier.enumerated_ways import walked
 from proofs_tests.studies.frontier.toy_models import TABLES, quiet
-from spec_math.block_level.method import CHAINS, DISTINCT, Drafts
-from spec_math.block_level.methods import named
-from spec_math.mean import of_independent
-from spec_math.studies.frontier.ceilings import of_drafts as bounds_of
-from spec_math.studies.frontier.contenders import Shape
-from spec_math.studies.frontier.regime import Regime
-from spec_math.studies.frontier.ways import (
+from spec_math.block_level.methods import (
     BEAMS,
     BEAMS_TRAVERSED,
     BRANCHING,
+    CHAINS,
     DELAYED,
+    DISTINCT,
+    EVERY_METHOD,
     FAVOURED,
+    METHODS,
     NOISE,
     PLANNED,
     SEQUENCES,
     STEMS,
-    WAYS,
+    Drafts,
+    named,
 )
+from spec_math.mean import of_independent
+from spec_math.studies.frontier.ceilings import of_drafts as bounds_of
+from spec_math.studies.frontier.contenders import Shape
+from spec_math.studies.frontier.regime import Regime
 
 
 def test_bounds_are_those_of_enumeration_and_hold(toy: Regime) -> None:
@@ -50,7 +53,7 @@ def test_bounds_are_those_of_enumeration_and_hold(toy: Regime) -> None:
         PLANNED,
         NOISE,
         DELAYED[1],
-        *[w for w in WAYS if w.drafts in (BRANCHING, FAVOURED)],
+        *[w for w in EVERY_METHOD[len(METHODS) :] if w.drafts in (BRANCHING, FAVOURED)],
     ):
         for (kind, shape), bound in values.items():
             if way.drafts is kind and (kind is not SEQUENCES or shape.k == 2):

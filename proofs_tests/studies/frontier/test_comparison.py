@@ -9,22 +9,20 @@ import numpy as np
 import pytest
 
 from proofs_tests.studies.frontier.toy_models import quiet
-from spec_math.block_level.method import CHAINS
+from spec_math.block_level.methods import CHAINS, Method
 from spec_math.mean import Mean
-from spec_math.studies.frontier import branching, ceilings, contenders, further, trees
-from spec_math.studies.frontier.comparison import Asked, Point, compare
+from spec_math.studies.frontier import ceilings, contenders, further
+from spec_math.studies.frontier.comparison import Asked, Costs, Point, compare
 from spec_math.studies.frontier.contenders import Contender, chains
-from spec_math.studies.frontier.costs import Costs
 from spec_math.studies.frontier.regime import Regime, drafting_itself
 from spec_math.studies.frontier.table import result_of
-from spec_math.studies.frontier.ways import Way
 
 
 def test_shapes_are_chosen_on_samples_that_do_not_judge_them(toy: Regime, monkeypatch: pytest.MonkeyPatch) -> None:
     """The first third says that the short shape is better, the rest the long one: the short one is taken and judged."""
 
     def told(*values: tuple[float, float]) -> list[Contender]:
-        own = Way("m", CHAINS)
+        own = Method("m", CHAINS)
         samples = [np.array([first] * 4 + [later] * 8) for first, later in values]
         return [Contender(own, chains(1, size), tokens, 3.0) for size, tokens in enumerate(samples, 1)]
 
@@ -42,12 +40,12 @@ def test_shapes_are_chosen_on_samples_that_do_not_judge_them(toy: Regime, monkey
 
     for module, names in (
         (further, ("of_beams", "of_plans", "of_noise", "of_stems")),
-        (branching, ("of_branching",)),
+        (further, ("of_branching",)),
     ):
         for name in names:
             monkeypatch.setattr(module, name, no_more)
     monkeypatch.setattr(contenders, "of_chains", methods)
-    monkeypatch.setattr(trees, "of_trees", nothing)
+    monkeypatch.setattr(contenders, "of_trees", nothing)
     monkeypatch.setattr(ceilings, "of_drafts", bounds)
     found = compare(toy, Asked((2,), Costs(), 12), quiet)
     point = found.by_budget[2][0]
@@ -56,7 +54,7 @@ def test_shapes_are_chosen_on_samples_that_do_not_judge_them(toy: Regime, monkey
 
 def test_a_sample_above_its_bound_makes_no_method_faster(toy: Regime, monkeypatch: pytest.MonkeyPatch) -> None:
     """A slow method, on every second prefix, yields 3 where its drafts allow 2: on these very prefixes, and no more."""
-    own = Way("m", CHAINS)
+    own = Method("m", CHAINS)
     lucky = Contender(own, chains(1, 2), np.full(6, 3.0), 3.0)
     allowed = Contender(own, chains(1, 2), np.array([2.0, 1.0] * 6), 3.0)
     none: list[Contender] = []
@@ -67,10 +65,10 @@ def test_a_sample_above_its_bound_makes_no_method_faster(toy: Regime, monkeypatc
 
         return answer
 
-    monkeypatch.setattr(trees, "of_trees", answers((none, none)))
+    monkeypatch.setattr(contenders, "of_trees", answers((none, none)))
     monkeypatch.setattr(contenders, "of_chains", answers([lucky]))
     monkeypatch.setattr(ceilings, "of_drafts", answers([allowed]))
-    monkeypatch.setattr(branching, "of_branching", answers(none))
+    monkeypatch.setattr(further, "of_branching", answers(none))
     for name in ("of_beams", "of_plans", "of_noise", "of_stems"):
         monkeypatch.setattr(further, name, answers(none))
     asked = Asked((2,), Costs(), 12)
@@ -90,7 +88,7 @@ def test_a_sample_above_its_bound_makes_no_method_faster(toy: Regime, monkeypatc
 
 
 def test_a_share_is_said_where_the_sample_does_not_lie_above_its_bound() -> None:
-    tokens, own = Mean(3.0, 0.1, 8), Way("m", CHAINS)
+    tokens, own = Mean(3.0, 0.1, 8), Method("m", CHAINS)
     bounds = None, Mean(4.0, 0.1, 8), Mean(3.0, 0.1, 8), Mean(2.9, 0.1, 8)
     assert [Point(own, chains(1, 2), tokens, 1.0, bound).share for bound in bounds] == [None, 0.75, 1.0, None]
     # Means of the same samples, added in another order, are one number.

@@ -13,18 +13,17 @@ from proofs_tests.studies.frontier.enumerated_ways import walked
 from proofs_tests.studies.frontier.toy_models import TABLES, quiet
 from spec_math.block_level import target_only
 from spec_math.block_level.likeliest_tree import of_draft, of_ranks, of_target
-from spec_math.block_level.method import Method
+from spec_math.block_level.methods import BEST_TREE, CHOSEN, EVERY_METHOD, METHODS, SEQUENCES, STATIC, TREES
 from spec_math.language import Table
 from spec_math.mean import of_independent
-from spec_math.studies.frontier import branching, contenders, further, regime, trees
+from spec_math.studies.frontier import contenders, further, regime
 from spec_math.studies.frontier.contenders import chains
 from spec_math.studies.frontier.regime import Regime
-from spec_math.studies.frontier.ways import BEST_TREE, CHOSEN, SEQUENCES, STATIC, TREES, WAYS, Way
 
 
 def test_trees_are_worth_what_the_closed_form_says(toy: Regime) -> None:
     """One prefix: every sample is the exact length, for the drafter's trees and for the best ones."""
-    chosen, best = trees.of_trees(toy, (1, 3, 6), 4, 0, quiet)
+    chosen, best = contenders.of_trees(toy, (1, 3, 6), 4, 0, quiet)
     wanted = {CHOSEN: of_draft, BEST_TREE: of_target}
     checked = 0
     for one in (*chosen, *best):
@@ -53,8 +52,8 @@ def test_static_trees_are_worth_what_the_closed_form_says(
     def rated(*_: Any) -> list[float]:
         return [float(rate) for rate in rates]
 
-    monkeypatch.setattr(trees, "_rates", rated)
-    chosen, _ = trees.of_trees(own, (1, 3, 6), 2, 0, quiet)
+    monkeypatch.setattr(contenders, "_rates", rated)
+    chosen, _ = contenders.of_trees(own, (1, 3, 6), 2, 0, quiet)
     static = [one for one in chosen if one.method is STATIC]
     assert len(static) == 5
     for one in static:
@@ -64,14 +63,13 @@ def test_static_trees_are_worth_what_the_closed_form_says(
 
 
 def test_the_static_tree_is_no_better_than_the_best_one(toy: Regime) -> None:
-    chosen, best = trees.of_trees(toy, (2, 4), 4, 0, quiet)
+    chosen, best = contenders.of_trees(toy, (2, 4), 4, 0, quiet)
     tops = {one.shape: one.tokens for one in best}
     assert all((one.tokens <= tops[one.shape] + 2.0**-45).all() for one in chosen)
 
 
 def test_chains_are_worth_what_enumeration_says(toy: Regime) -> None:
     for one in contenders.of_chains(toy, 100, 0, quiet):
-        assert isinstance(one.method, Method)
         tokens = float(one.method.expected(*TABLES, (), one.shape.levels, one.shape.k))
         low, high = of_independent(one.tokens, 1, one.most, 0.99).interval
         assert low <= tokens <= high, one.method.name
@@ -85,20 +83,19 @@ def test_further_ways_are_worth_what_enumeration_says(toy: Regime) -> None:
             (further.of_plans, 300),
             (further.of_noise, 600),
             (further.of_stems, 300),
-            (branching.of_branching, 300),
+            (further.of_branching, 300),
         )
         for one in of(toy, samples, 0, quiet)
     ]
-    drawn = [way for way in WAYS if way.drafts is not TREES]
+    drawn = [way for way in EVERY_METHOD if way.drafts is not TREES and way not in METHODS]
     assert {one.method for one in found} == set(drawn)
     for one in found:
         if one.drafts is SEQUENCES and (one.shape.k, one.shape.levels) == (3, 2):
             continue  # seconds of enumeration
-        assert isinstance(one.method, Way)
         tokens = float(walked(one.method, one.shape))
         low, high = of_independent(one.tokens, 1, one.most, 0.99).interval
         assert low <= tokens <= high, (one.method.name, one.shape)
 
 
 def test_nodes_are_counted_once() -> None:
-    assert (further.stemmed(2, 4, 5).nodes, branching.branched(3).nodes, chains(4, 5).nodes) == (14, 14, 20)
+    assert (further.stemmed(2, 4, 5).nodes, further.branched(3).nodes, chains(4, 5).nodes) == (14, 14, 20)

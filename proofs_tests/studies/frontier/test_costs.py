@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from spec_math.studies.frontier.costs import Costs, parsed
+from spec_math.studies.frontier.comparison import Costs, parsed
 
 
 def test_costs_are_a_roofline() -> None:

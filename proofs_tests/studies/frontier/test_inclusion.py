@@ -13,7 +13,7 @@ from proofs_tests.studies.frontier.toy_models import TABLES
 from spec_math.arrays import exact
 from spec_math.block_level import stochastic_beam
 from spec_math.chance import law
-from spec_math.studies.frontier import further, inclusion
+from spec_math.studies.frontier import ceilings, further
 from spec_math.token_level import without_replacement
 
 
@@ -22,22 +22,22 @@ def test_inclusion_is_that_of_enumeration(k: int) -> None:
     draft = exact(["1/2", "1/5", "1/5", "1/10"])
     for token in range(4):
         drawn = float(law(lambda coin, token=token: token in without_replacement.draw(coin, draft, k)).get(True, 0))
-        assert abs(inclusion.inclusion(draft.astype(float), token, (k,))[0] - drawn) < 2.0**-40
+        assert abs(ceilings.inclusion(draft.astype(float), token, (k,))[0] - drawn) < 2.0**-40
         if k == 2:
-            assert abs(inclusion.of_two(draft.astype(float), token) - drawn) < 2.0**-48
+            assert abs(ceilings.of_two(draft.astype(float), token) - drawn) < 2.0**-48
 
 
 @pytest.mark.parametrize("k", [2, 3])
 def test_inclusion_by_the_race_of_all_tokens_is_that_of_enumeration(k: int) -> None:
     """What is kept of a draft for all its tokens, against all orders of draws; a token of mass 0 is never drawn."""
     draft = exact(["1/2", "1/8", "1/8", 0, "1/8", "1/16", "1/16"])
-    race = inclusion.race_of(draft.astype(float), (2, k))
+    race = ceilings.race_of(draft.astype(float), (2, k))
     assert race is not None
     for token in range(len(draft)):
         drawn = float(law(lambda coin, token=token: token in without_replacement.draw(coin, draft, k)).get(True, 0))
-        assert abs(inclusion.inclusion(draft.astype(float), token, (2, k), race)[1] - drawn) < 2.0**-40
+        assert abs(ceilings.inclusion(draft.astype(float), token, (2, k), race)[1] - drawn) < 2.0**-40
         if k == 2:
-            assert abs(inclusion.of_two(draft.astype(float), token) - drawn) < 2.0**-48
+            assert abs(ceilings.of_two(draft.astype(float), token) - drawn) < 2.0**-48
 
 
 @pytest.mark.parametrize("sharpness", [0.3, 1.0, 3.0])
@@ -47,16 +47,16 @@ def test_inclusion_by_the_race_is_that_of_the_race_of_the_others(sharpness: floa
     for _ in range(5):
         draft = np.exp(sharpness * random.normal(size=500))
         draft /= draft.sum()
-        race = inclusion.race_of(draft, (2, 4, 8))
+        race = ceilings.race_of(draft, (2, 4, 8))
         assert race is not None
         for token in (int(draft.argmax()), int(draft.argmin()), 7):
-            by_all = inclusion.inclusion(draft, token, (2, 4, 8), race)
-            assert np.abs(np.subtract(by_all, inclusion.inclusion(draft, token, (2, 4, 8)))).max() < 5e-11
+            by_all = ceilings.inclusion(draft, token, (2, 4, 8), race)
+            assert np.abs(np.subtract(by_all, ceilings.inclusion(draft, token, (2, 4, 8)))).max() < 5e-11
 
 
 def test_two_drafts_of_a_draft_of_one_token_hold_it() -> None:
     certain = np.array([0.0, 1.0, 0.0])
-    assert [inclusion.of_two(certain, token) for token in range(3)] == [0.0, 1.0, 0.0]
+    assert [ceilings.of_two(certain, token) for token in range(3)] == [0.0, 1.0, 0.0]
 
 
 @pytest.mark.parametrize("k", [2, 3])
@@ -65,25 +65,25 @@ def test_a_text_is_in_a_beam_no_more_often_than_raced(k: int, monkeypatch: pytes
     laws = further.GatheredLaws(*TABLES, ())
     met = law(lambda coin: stochastic_beam.grow(coin, laws, 2, k)) if k == 2 else {}
     for text in product(range(3), repeat=2):
-        raced = inclusion.raced(laws, text, (k,))[0]
+        raced = ceilings.raced(laws, text, (k,))[0]
         held = sum((p for nodes, p in met.items() if text in inner_and_leaves(nodes)), Fraction(0))
         assert raced[1] >= float(held) - 2.0**-40
         first = law(lambda coin, text=text: text[0] in without_replacement.draw(coin, TABLES[1](()), k))
         assert abs(raced[0] - float(first.get(True, 0))) < 2.0**-40
     # The control: a race against fewer clocks than there are is above what is raced against all.
-    whole = inclusion.raced(laws, (0, 1), (2,))[0]
-    monkeypatch.setattr(inclusion, "LIGHT", 0.3)
-    assert inclusion.raced(laws, (0, 1), (2,))[0][1] > whole[1]
+    whole = ceilings.raced(laws, (0, 1), (2,))[0]
+    monkeypatch.setattr(ceilings, "LIGHT", 0.3)
+    assert ceilings.raced(laws, (0, 1), (2,))[0][1] > whole[1]
 
 
 def test_clocks_that_ring_as_one_only_raise_a_chance(monkeypatch: pytest.MonkeyPatch) -> None:
     """One level of 200 tokens: above the exact chance, and the more so the more of them are merged."""
     draft = np.random.default_rng(0).dirichlet(np.full(200, 0.3))
     laws = further.GatheredLaws(lambda _: draft, lambda _: draft, ())
-    rows = [inclusion.inclusion(draft, token, (2, 8)) for token in (0, 50, 199)]
-    for groups in (inclusion.GROUPS, 4):
-        monkeypatch.setattr(inclusion, "GROUPS", groups)
-        merged = [inclusion.raced(laws, (token,), (2, 8))[:, 0].tolist() for token in (0, 50, 199)]
+    rows = [ceilings.inclusion(draft, token, (2, 8)) for token in (0, 50, 199)]
+    for groups in (ceilings.GROUPS, 4):
+        monkeypatch.setattr(ceilings, "GROUPS", groups)
+        merged = [ceilings.raced(laws, (token,), (2, 8))[:, 0].tolist() for token in (0, 50, 199)]
         assert all(
             low < high for own, more in zip(rows, merged, strict=True) for low, high in zip(own, more, strict=True)
         )

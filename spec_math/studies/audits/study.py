@@ -16,10 +16,9 @@ from spec_math.audit.loading.place import load_sampler
 from spec_math.audit.smallest import TRIED
 from spec_math.files.whole import check_writable, write_whole
 from spec_math.result import Note, Result
-from spec_math.studies.arguments import masses_of
+from spec_math.studies.arguments import Progress, absolute, masses_of
 from spec_math.studies.audits.case import pytest_file
 from spec_math.studies.audits.table import result_of
-from spec_math.studies.progress import Progress, absolute
 from spec_math.verdict import Lossy
 
 

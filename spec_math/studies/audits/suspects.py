@@ -6,7 +6,7 @@ from pathlib import Path
 
 from spec_math.audit.suspects import suspects
 from spec_math.result import Column, Result, Row, Table, counted
-from spec_math.studies.progress import Progress
+from spec_math.studies.arguments import Progress
 
 
 def study(folder: Path, told: Progress) -> Result:

@@ -109,7 +109,7 @@ def sentences(found: Judgement, likenesses: Sequence[Likeness]) -> list[tuple[st
         if found.case.horizon > 1:
             told.append((f"total variation, {found.case.horizon} tokens", at_least + number(found.joint)))
     if found.contract:
-        told.append(("contract broken", CONTRACTS[found.contract]))
+        told.append(("fault", CONTRACTS[found.contract]))
     for one in likenesses:
         bug = one.specimen
         near = "emits the same law on the toy" if one.same else f"{number(one.distance)} from it on the toy"
@@ -149,10 +149,10 @@ def _named(text: tuple[int, ...]) -> str:
 
 
 CONTRACTS = {
-    "verifier": "verifier: with drafts from the law it is given, it emits another law than the target's",
-    "replay": "replay: random numbers are used twice; with fresh ones in their place it is lossless",
-    "drafter or verifier": "drafter or verifier: the function drafts by itself; give it as fn(tokens, target, draft) "
-    "to tell which",
+    "verifier": "The fault is in the verifier, not in the drafter.",
+    "replay": "Random numbers are used twice. With fresh ones it is lossless.",
+    "drafter or verifier": "The fault is in the drafter or in the verifier: the function drafts by itself. Give it as "
+    "fn(tokens, target, draft) to tell which.",
 }
 
 

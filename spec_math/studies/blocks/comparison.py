@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
 from spec_math.arrays import is_exact
-from spec_math.block_level import cost
-from spec_math.block_level.method import CHAINS, Drafts, Method, paths
-from spec_math.block_level.methods import AS_A_BLOCK, METHODS, TOKEN_BY_TOKEN
-from spec_math.block_level.monte_carlo import (
+from spec_math.block_level.lengths import cost
+from spec_math.block_level.lengths.monte_carlo import (
     DraftedMasses,
     Sampled,
     Setting,
@@ -20,13 +19,15 @@ from spec_math.block_level.monte_carlo import (
     of_every_prefix,
     sample,
 )
+from spec_math.block_level.methods import AS_A_BLOCK, CHAINS, METHODS, TOKEN_BY_TOKEN, Drafts, Method, paths
 from spec_math.block_level.optimum import OptimalLength
+from spec_math.invariants import Watch, hoeffding
 from spec_math.language import NGram, Table
 from spec_math.language.model import Model
 from spec_math.mean import Mean, known
 from spec_math.scheme import Tokens
+from spec_math.studies.arguments import Progress
 from spec_math.studies.blocks.models import BlockModels
-from spec_math.studies.progress import Progress
 from spec_math.verdict import Bracket
 
 EXACT_TERMS = 20_000
@@ -302,3 +303,43 @@ def _ceiling(drafts: Drafts, k: int, lookahead: int, verdict: OptimalLength | Br
     reached = isinstance(verdict, OptimalLength)
     most = verdict.tokens_per_call if isinstance(verdict, OptimalLength) else verdict.upper
     return Ceiling(drafts, k, lookahead, known(most), reached, most)
+
+
+LENGTH = "a call yields at least one token, and no more than the lookahead and one"
+ABOVE_BOUND = "no method exceeds the bound of its own drafts"
+
+
+def watch(found: BlockComparison) -> Watch:
+    """Return what contradicts itself in a comparison of blocks.
+
+    Fractions are held exactly. Floats are sums of at most EXACT_TERMS terms, each off by some roundings of a number up
+    to L + 1. A sampled value is a mean over one chain and a mean difference to it, each of independent draws from an
+    interval, so that Hoeffding's bound holds for either; so it does for a sampled bound.
+
+    >>> watch(BlockComparison("two tables", 2, (1,), (4,), 0, [], [])).found
+    {}
+    """
+    result = Watch()
+    for entry in found.entries:
+        slack = _slack(entry.tokens, entry.exact, entry.lookahead, entry.method.largest(entry.k))
+        name = f"{entry.method.name}, L = {entry.lookahead}"
+        value = entry.tokens.value if entry.exact is None else entry.exact
+        result.at_most(LENGTH, name, (1, value), slack, k=entry.k)
+        result.at_most(LENGTH, name, (value, entry.lookahead + 1), slack, k=entry.k)
+        for ceiling in found.ceilings:
+            if _bounds(ceiling, entry):
+                most = ceiling.tokens.value if ceiling.exact is None else ceiling.exact
+                more = _slack(ceiling.tokens, ceiling.exact, entry.lookahead, 1)
+                result.at_most(ABOVE_BOUND, name, (value, most), slack + more, k=entry.k)
+    return result
+
+
+def _bounds(ceiling: Ceiling, entry: Entry) -> bool:
+    """Say whether a bound is that of a method's drafts."""
+    return (ceiling.drafts, ceiling.k, ceiling.lookahead) == (entry.method.drafts, entry.k, entry.lookahead)
+
+
+def _slack(mean: Mean, exact: object, lookahead: int, largest: int) -> float:
+    if mean.samples:
+        return 2 * hoeffding(mean.samples, lookahead * (1 + largest))
+    return 0.0 if isinstance(exact, Fraction) else (EXACT_TERMS + 100) * (lookahead + 1) * 2.0**-50

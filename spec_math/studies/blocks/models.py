@@ -11,7 +11,7 @@ from spec_math.language import Table
 from spec_math.language.context_tree import windows
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
-from spec_math.studies import default
+from spec_math.studies.positions import stream
 
 
 @dataclass(frozen=True)
@@ -36,11 +36,11 @@ def embedded() -> BlockModels:
     >>> len(embedded().prefixes) > 1000
     True
     """
-    found = default.models()
-    contexts, _ = windows(found.corpus.held_out, default.TARGET_ORDER)
+    found = stream.default_models()
+    contexts, _ = windows(found.corpus.held_out, stream.TARGET_ORDER)
     prefixes = tuple(tuple(token for token in context if token >= 0) for context in contexts.tolist())
     source = (
-        f"n-gram models of orders {default.TARGET_ORDER} and {default.DRAFT_ORDER} learnt from CPython's "
+        f"n-gram models of orders {stream.TARGET_ORDER} and {stream.DRAFT_ORDER} learnt from CPython's "
         f"documentation, from {len(prefixes):,} held-out words on"
     )
     return BlockModels(found.target, found.draft, prefixes, found.corpus.size, source, found.corpus.names)

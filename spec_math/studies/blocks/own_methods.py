@@ -9,20 +9,19 @@ from typing import Any, cast
 
 import numpy as np
 
+from spec_math.arrays import Array
 from spec_math.block_level import length, selected_chain
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.lossless import check_lossless_block
-from spec_math.block_level.method import CHAINS, Generate
-from spec_math.block_level.methods import TOKEN_BY_TOKEN
+from spec_math.block_level.methods import CHAINS, TOKEN_BY_TOKEN, Generate
 from spec_math.chance import Coin, sample
 from spec_math.files.place import load_function, required
 from spec_math.language import Table
 from spec_math.mean import Mean, known, of_independent
 from spec_math.result import Result, Row, curve, sentences
+from spec_math.studies.arguments import Progress
 from spec_math.studies.blocks.comparison import BlockComparison, BlockRequest
-from spec_math.studies.blocks.standard_models import PREFIXES
-from spec_math.studies.blocks.standard_models import models as standard_models
-from spec_math.studies.progress import Progress
+from spec_math.studies.positions.verdicts import pairs
 from spec_math.verdict import Lossless, Lossy, Verdict
 
 PATHS = 2_000
@@ -127,9 +126,9 @@ def run(
 
     >>> table = Table({(): ["1/4", "3/4"]}, context=0)
     >>> from spec_math.studies.blocks.models import BlockModels
-    >>> from spec_math.studies.progress import no_progress
-    >>> models = BlockModels(table, Table({(): ["1/2", "1/2"]}, context=0), ((),), 2, "tables")
-    >>> request = BlockRequest(models, (1,), (2,), 100)
+    >>> from spec_math.studies.arguments import no_progress
+    >>> standard_models = BlockModels(table, Table({(): ["1/2", "1/2"]}, context=0), ((),), 2, "tables")
+    >>> request = BlockRequest(standard_models, (1,), (2,), 100)
     >>> nothing = BlockComparison("", 2, (1,), (2,), 0, [], [])
     >>> run(load_method("spec_math.block_level.chain:generate"), request, nothing, no_progress)[0].tokens.value
     2.3125
@@ -190,21 +189,21 @@ def with_own(result: Result, found: Sequence[tuple[OwnMethod, Verdict, Sequence[
 
 
 def _tokens(method: OwnMethod, request: BlockRequest, lookahead: int, k: int) -> Mean:
-    models = request.models
+    standard_models = request.models
 
     def block(coin: Coin, prefix: tuple[int, ...]) -> Any:
-        emitted: Any = method.generate(coin, models.target, models.draft, prefix, lookahead, k)
+        emitted: Any = method.generate(coin, standard_models.target, standard_models.draft, prefix, lookahead, k)
         return tuple(emitted) if isinstance(emitted, list) else emitted
 
-    if isinstance(models.target, Table) and models.size ** (k * lookahead + 1) <= PATHS:
-        emitted = length.law(block, models.prefixes[0])
+    if isinstance(standard_models.target, Table) and standard_models.size ** (k * lookahead + 1) <= PATHS:
+        emitted = length.law(block, standard_models.prefixes[0])
         for text in emitted:
             _hold_length(len(text), lookahead, least=0)  # none at all is what the verdict says
         return known(sum(len(text) * mass for text, mass in emitted.items()))
     rng = np.random.default_rng(request.seed)
     sizes: list[float] = []
     for _ in range(max(2, request.samples)):
-        prefix = models.prefixes[int(rng.integers(len(models.prefixes)))]
+        prefix = standard_models.prefixes[int(rng.integers(len(standard_models.prefixes)))]
         size = len(sample(lambda coin, prefix=prefix: block(coin, prefix), rng))
         _hold_length(size, lookahead)
         sizes.append(size)
@@ -254,3 +253,30 @@ def _with_curves(picture: Any, method: OwnMethod, lines: Sequence[OwnLine]) -> A
         means = {line.k: line.tokens for line in lines if line.lookahead == size}
         panels[at] = replace(panels[at], curves=(*panels[at].curves, curve(method.name, means)))
     return replace(picture, panels=tuple(panels))
+
+
+Pair = tuple[Callable[[tuple[int, ...]], Array], Callable[[tuple[int, ...]], Array]]
+"""A target and a draft."""
+
+PREFIXES: tuple[tuple[int, ...], ...] = ((), (1, 0))
+"""Where a block of these models may begin; after the second, other laws hold than where a prefix is forgotten."""
+
+
+def standard_models() -> list[Pair]:
+    """Return pairs of models on 2 and 3 tokens, each law of them a law of the standard pairs, by the last token.
+
+    >>> len(standard_models()), standard_models()[0][0](()).tolist()
+    (8, [Fraction(1, 4), Fraction(3, 4)])
+    """
+    found: list[Pair] = []
+    for size, wanted in ((2, 6), (3, 2)):
+        laws = [(target, draft) for target, draft, _ in pairs() if len(target) == size]
+        for place in range(wanted):
+            rows = [laws[(place + step) % len(laws)] for step in range(size + 1)]
+            target, draft = zip(*rows, strict=True)
+            found.append((_by_last_token(target), _by_last_token(draft)))
+    return found
+
+
+def _by_last_token(rows: Sequence[Array]) -> Callable[[tuple[int, ...]], Array]:
+    return lambda prefix: rows[prefix[-1] + 1 if prefix else 0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -11,9 +12,10 @@ import numpy as np
 from spec_math.arrays import Array
 from spec_math.block_level import spectr
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.method import Method, paths
+from spec_math.block_level.methods import Method, paths
 from spec_math.chance import Coin, replay
 from spec_math.recording import Recording, Toss
+from spec_math.result import Word
 from spec_math.scheme import Tokens
 from spec_math.studies.blocks.models import BlockModels
 
@@ -164,3 +166,143 @@ def _accepted(emitted: Tokens, chains: tuple[Tokens, ...], laws: Conditionals) -
         for chain in chains
     )
     return longest if laws.ends(emitted) else min(longest, len(emitted) - 1)
+
+
+def lines(found: BlockRun, models: BlockModels) -> Iterator[str]:
+    """Yield the lines of a run, the last one what a call of the target yielded.
+
+    >>> from spec_math.language import Table
+    >>> table = Table({(): [0.25, 0.75]}, context=0)
+    >>> models = BlockModels(table, table, ((),), 2, "")
+    >>> run = BlockRun((), ((0,),), (Toss(0.75, 0.5, 0), Toss(0.5, None, 1)), (1,), 0, ())
+    >>> print(*lines(run, models), sep=chr(10))
+    drafted 1 path:
+       1  0
+    coins of verification:
+      accept if u = 0.7500 < 0.5000?  █████▁▁▁▁▁  no
+      drawn with u = 0.5000: 1
+    one call of the target: 1 token, 0 drafted and accepted, 1 of the target's own
+    """
+    if found.prefix:
+        yield f"after: {models.text(found.prefix)}"
+    yield f"drafted {len(found.paths)} {_plural('path', len(found.paths))}:"
+    for number, path in enumerate(found.paths, 1):
+        yield f"  {number:2}  {models.text(path)}"
+    if found.stops:
+        for number, stop in enumerate(found.stops, 1):
+            yield from _step(number, stop, found, models)
+    else:
+        yield "coins of verification:"
+        for toss in found.tosses:
+            yield _coin(toss, models, last=toss is found.tosses[-1])
+    own = len(found.emitted) - found.accepted
+    tokens = f"{len(found.emitted)} {_plural('token', len(found.emitted))}"
+    said = f"one call of the target: {tokens}, {found.accepted} drafted and accepted, {own} of the target's own"
+    yield said
+
+
+def _step(number: int, stop: Stop, found: BlockRun, models: BlockModels) -> Iterator[str]:
+    drafts = ", ".join(f"{models.text((token,))} ×{times}" for token, times in Counter(stop.candidates).most_common())
+    size = len(stop.candidates)
+    yield f"step {number}: {size} {_plural('draft', size)}: {drafts}"
+    # After the last node, where its token was drafted, the target adds one: the last coin of all.
+    adds = stop is found.stops[-1] and len(found.emitted) > len(found.stops)
+    own = stop.tosses[:-1] if adds else stop.tosses
+    for toss in own:
+        yield _coin(toss, models, last=toss.answer == stop.emitted and toss is own[-1])
+    agreeing = stop.candidates.count(stop.emitted)
+    goes_on = f"{agreeing} of the {size} drafts agree" if agreeing else "none of the drafts: the walk stops"
+    yield f"  → {models.text((stop.emitted,))}: {goes_on}"
+    if adds:
+        yield f"all drafted tokens are accepted, and the target adds {models.text(found.emitted[-1:])}"
+
+
+def _coin(toss: Toss, models: BlockModels, last: bool) -> str:
+    if toss.chance is None:
+        drawn = models.text((toss.answer,)) if last else f"choice {toss.answer}, counted from 0"
+        return f"  drawn with u = {toss.uniform:.4f}: {drawn}"
+    full = round(10 * float(toss.chance))
+    bar = "█" * full + "▁" * (10 - full)
+    return f"  accept if u = {toss.uniform:.4f} < {float(toss.chance):.4f}?  {bar}  {'yes' if toss.answer else 'no'}"
+
+
+def _plural(noun: str, number: int) -> str:
+    return noun if number == 1 else f"{noun}s"
+
+
+SHOWN = 3
+"""How many rejected drafts of a place are shown."""
+
+
+@dataclass(frozen=True)
+class Generated:
+    """Blocks in a row, from a prefix on."""
+
+    blocks: tuple[BlockRun, ...]
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens were emitted."""
+        return sum(len(block.emitted) for block in self.blocks)
+
+    @property
+    def accepted(self) -> int:
+        """How many of them were drafted."""
+        return sum(block.accepted for block in self.blocks)
+
+
+def generate(method: Method, models: BlockModels, size: tuple[int, int], tokens: int, seed: int) -> Generated:
+    """Generate at least so many tokens, or up to the end token, in blocks of k paths of L tokens: size = (L, k).
+
+    >>> from spec_math.block_level.methods import METHODS
+    >>> from spec_math.language import Table
+    >>> table = Table({(): [0.25, 0.75]}, context=0)
+    >>> generate(METHODS[0], BlockModels(table, table, ((),), 2, ""), (2, 1), 5, 0).tokens
+    6
+    """
+    rng: Any = np.random.default_rng(seed)
+    prefix = start(models, rng)
+    end = getattr(models.target, "end", None)
+    blocks: list[BlockRun] = []
+    emitted = 0
+    while emitted < tokens:
+        blocks.append(run(method, models, prefix, size, rng))
+        prefix = prefix + blocks[-1].emitted
+        emitted += len(blocks[-1].emitted)
+        if prefix[-1] == end:
+            break
+    return Generated(tuple(blocks))
+
+
+def marked(found: Generated, models: BlockModels) -> tuple[Word, ...]:
+    """Return the text word by word, each with its mark.
+
+    >>> from spec_math.language import Table
+    >>> table = Table({(): [0.25, 0.75]}, context=0)
+    >>> models = BlockModels(table, table, ((),), 2, "")
+    >>> [tuple(word) for word in marked(Generated((BlockRun((), ((0, 0),), (), (0, 1), 1, ()),)), models)]
+    [('0', 'kept'), ('0', 'struck'), ('1', 'added')]
+    """
+    words = [Word(models.text((token,)), "faint") for token in found.blocks[0].prefix]
+    for block in found.blocks:
+        words += [Word(models.text((token,)), "kept") for token in block.emitted[: block.accepted]]
+        words += [Word(models.text((token,)), "struck") for token in block.rejected[:SHOWN]]
+        words += [Word(models.text((token,)), "added") for token in block.emitted[block.accepted :]]
+    return tuple(words)
+
+
+LEGEND = Word("accepted", "kept"), Word("rejected", "struck"), Word("from the target", "added")
+"""What the marks mean."""
+
+
+def reached(found: Generated) -> str:
+    """Say how many tokens a call of the target yielded.
+
+    >>> reached(Generated((BlockRun((), ((0, 0),), (), (0, 1), 1, ()),)))
+    '2 tokens in 1 call of the target: 2.00 a call; 1 of the 2 were drafted'
+    """
+    calls = len(found.blocks)
+    return (
+        f"{found.tokens} tokens in {calls} call{'' if calls == 1 else 's'} of the target: "
+        f"{found.tokens / calls:.2f} a call; {found.accepted} of the {found.tokens} were drafted"
+    )

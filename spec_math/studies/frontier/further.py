@@ -10,17 +10,32 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.block_level import given_drafts, planned_tree, stochastic_beam, traversal
+from spec_math import array_draw
+from spec_math.block_level import planned_tree, stochastic_beam, traversal, univer
 from spec_math.block_level.chain_priorities import Priorities
-from spec_math.block_level.drafted_chains import GatheredLaws, extended, with_distinct_roots
+from spec_math.block_level.lengths import given_drafts
+from spec_math.block_level.lengths.monte_carlo import GatheredLaws, extended, with_distinct_roots
+from spec_math.block_level.likeliest_tree import as_tree
+from spec_math.block_level.methods import (
+    BEAMS,
+    BEAMS_TRAVERSED,
+    BRANCHED_PLAN,
+    BRANCHED_REJECTION,
+    BRANCHED_TRAVERSAL,
+    DELAYED,
+    NOISE,
+    PLANNED,
+    UNIVER,
+    Method,
+)
 from spec_math.block_level.planned_tree import Plans
 from spec_math.block_level.tree import Node, inner
 from spec_math.chance import sample
+from spec_math.scheme import Tokens
+from spec_math.studies.arguments import Progress
 from spec_math.studies.frontier import contenders
 from spec_math.studies.frontier.contenders import Contender, Shape, chains, starts
 from spec_math.studies.frontier.regime import Regime
-from spec_math.studies.frontier.ways import BEAMS, BEAMS_TRAVERSED, DELAYED, NOISE, PLANNED, Way
-from spec_math.studies.progress import Progress
 from spec_math.token_level import shared_noise
 
 PLANNED_KS, PLANNED_PART = (2, 4), 3
@@ -36,7 +51,7 @@ def of_beams(regime: Regime, samples: int, seed: int, progress: Progress) -> lis
     Recursive rejection is averaged over its coins, traversal runs once on the same beams.
 
     >>> from spec_math.studies.frontier.regime import drafting_itself
-    >>> from spec_math.studies.progress import no_progress
+    >>> from spec_math.studies.arguments import no_progress
     >>> of_beams(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[1].tokens.tolist()
     [3.0, 3.0]
     """
@@ -74,7 +89,7 @@ def of_noise(regime: Regime, samples: int, seed: int, progress: Progress) -> lis
     Chains go on as long as they agree with what is emitted, and only those race on.
 
     >>> from spec_math.studies.frontier.regime import drafting_itself
-    >>> from spec_math.studies.progress import no_progress
+    >>> from spec_math.studies.arguments import no_progress
     >>> of_noise(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[1].tokens.tolist()
     [3.0, 3.0]
     """
@@ -103,7 +118,7 @@ def of_stems(regime: Regime, samples: int, seed: int, progress: Progress) -> lis
     """Return chain priorities below a drafted stem, for each stem and K of `STEM_KS`, cut at every lookahead.
 
     >>> from spec_math.studies.frontier.regime import drafting_itself
-    >>> from spec_math.studies.progress import no_progress
+    >>> from spec_math.studies.arguments import no_progress
     >>> of_stems(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[0].tokens.tolist()
     [3.0, 3.0]
     """
@@ -139,7 +154,7 @@ def of_plans(regime: Regime, samples: int, seed: int, progress: Progress) -> lis
     """Return planned trees on K chains with distinct first tokens, cut at every lookahead.
 
     >>> from spec_math.studies.frontier.regime import drafting_itself
-    >>> from spec_math.studies.progress import no_progress
+    >>> from spec_math.studies.arguments import no_progress
     >>> of_plans(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[1].tokens.tolist()
     [3.0, 3.0]
     """
@@ -161,7 +176,7 @@ def of_plans(regime: Regime, samples: int, seed: int, progress: Progress) -> lis
     return _cut(PLANNED, found)
 
 
-def _cut(way: Way, found: dict[int, list[Any]]) -> list[Contender]:
+def _cut(way: Method, found: dict[int, list[Any]]) -> list[Contender]:
     return [
         Contender(way, chains(k, size), _tokens(rows, size), 1.0 + size)
         for k, rows in found.items()
@@ -172,3 +187,99 @@ def _cut(way: Way, found: dict[int, list[Any]]) -> list[Contender]:
 def _tokens(rows: Sequence[Any], size: int) -> contenders.FLOAT:
     """Return tokens per call [n] of samples of the numbers of `given_drafts`, cut at a lookahead."""
     return 1 + np.array(rows, dtype=np.float64)[:, :size].sum(axis=1)
+
+
+DEEPEST = 5
+"""Levels, at most: two, four, … nodes on them, 62 in all."""
+
+
+def of_branching(regime: Regime, samples: int, seed: int, progress: Progress) -> list[Contender]:
+    """Return four verifiers on trees that branch in two at every node, cut at every depth.
+
+    Recursive rejection and UniVer are averaged over their coins; traversal and the choice of the plan run once. The
+    trees of UniVer hold the likeliest token below every node, and one that is drawn from the rest.
+
+    >>> from spec_math.studies.frontier.regime import drafting_itself
+    >>> from spec_math.studies.arguments import no_progress
+    >>> of_branching(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[1].tokens.tolist()
+    [3.0, 3.0]
+    """
+    rng = np.random.default_rng([seed, 8])
+    depth = deepest()
+    rows: dict[Any, list[Any]] = {BRANCHED_REJECTION: [], BRANCHED_TRAVERSAL: [], BRANCHED_PLAN: []}
+    rows[UNIVER] = []
+    step = progress(f"{regime.title}: branching trees", samples)
+    for prefix in starts(regime, samples, seed):
+        laws = GatheredLaws(regime.models.target, regime.models.draft, prefix)
+        tree = grown(laws, depth, rng)
+        laws.gather(inner(tree, ()))
+        rows[BRANCHED_REJECTION].append(stochastic_beam.chances(laws, tree, depth))
+        rows[BRANCHED_TRAVERSAL].append(accepted(laws, tree, depth, rng))
+        rows[BRANCHED_PLAN].append(_planned(laws, tree, depth, rng))
+        favoured = grown(laws, depth, rng, likeliest=True)
+        laws.gather(inner(favoured, ()))
+        rows[UNIVER].append(univer.chances(laws, favoured, depth))
+        step(1)
+    return [
+        Contender(way, branched(size), 1 + np.array(found, dtype=np.float64)[:, :size].sum(axis=1), 1.0 + size)
+        for way, found in rows.items()
+        for size in range(1, depth + 1)
+    ]
+
+
+def deepest() -> int:
+    """Return the levels that are drafted.
+
+    >>> deepest()
+    5
+    """
+    return min(DEEPEST, contenders.LONGEST)
+
+
+def branched(depth: int) -> Shape:
+    """Return the shape of a tree with two drafts at every node.
+
+    >>> branched(3)
+    Shape(nodes=14, levels=3, widest=8, k=0, stem=0)
+    """
+    return Shape(2 ** (depth + 1) - 2, depth, 2**depth)
+
+
+def grown(laws: GatheredLaws, depth: int, rng: Any, likeliest: bool = False) -> tuple[Node, ...]:
+    """Draft two distinct tokens below every node, level by level, one where the draft has no other; float laws.
+
+    With `likeliest` the first is the draft's likeliest token, the lowest among equals, and only the second is drawn.
+
+    >>> laws = GatheredLaws(lambda prefix: [1.0, 0.0], lambda prefix: [1.0, 0.0], ())
+    >>> grown(laws, 1, np.random.default_rng(0))
+    (Node(token=0, children=()),)
+    """
+    level: list[Tokens] = [()]
+    kept: list[Tokens] = []
+    for _ in range(depth):
+        growing = [path for path in level if not laws.ends(path)]
+        if not growing:
+            break
+        laws.gather(growing)
+        rows = np.stack([np.asarray(laws.draft(path), dtype=np.float64) for path in growing])
+        first = rows.argmax(axis=1) if likeliest else array_draw.drawn(rows, rng.random(len(rows)))
+        rows[np.arange(len(rows)), first] = 0
+        second = array_draw.drawn(rows, rng.random(len(rows)))
+        level = [
+            (*path, token)
+            for path, *tokens in zip(growing, first.tolist(), second.tolist(), strict=True)
+            for token in tokens
+            if token >= 0
+        ]
+        kept += level
+    return as_tree(kept)
+
+
+def _planned(laws: GatheredLaws, tree: tuple[Node, ...], depth: int, rng: Any) -> list[float]:
+    """Select a path, and return the chances that it is kept so far: 0 for a token that ends the text."""
+    plans = Plans(laws, (2,) * depth)
+    path = sample(lambda coin: plans.select(coin, tree), rng)
+    kept = [float(plans.weight(path[: place + 1])) for place in range(len(path))]
+    if laws.ends(path):
+        kept[-1] = 0.0
+    return kept + [0.0] * (depth - len(path))

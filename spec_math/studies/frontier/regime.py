@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import is_exact
-from spec_math.block_level.drafted_chains import GatheredLaws
+from spec_math.block_level.lengths.monte_carlo import GatheredLaws
 from spec_math.language import NGram, Table, standard_library
 from spec_math.language.context_tree import windows
-from spec_math.language.kept_rows import KeptRows
 from spec_math.language.model import Model
-from spec_math.language.tempered import TemperedNGram, heated
+from spec_math.language.tempered import KeptRows, TemperedNGram, heated
 from spec_math.scheme import Tokens
 from spec_math.studies.blocks.models import BlockModels, embedded
 

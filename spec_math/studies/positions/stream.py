@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from math import isfinite
+from dataclasses import dataclass, field, replace
+from functools import cache
+from math import inf, isfinite
 from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import SUM_BOUND
+from spec_math import distribution
+from spec_math.arrays import SUM_BOUND, count
 from spec_math.files.law_files import LawFile, LawFileError
 from spec_math.invariants import SHIFT_INVARIANCE, Watch
 from spec_math.kernels import Delayed, kernel
+from spec_math.language import Corpus, NGram, documentation
+from spec_math.language.context_tree import windows
 
 SHIFT = 512.0
 """What is added to all logits of a row to take their softmax again."""
@@ -60,16 +64,6 @@ def from_files(
         LawFileError: the shapes differ; while streaming, a row that is not a probability distribution, with its
             position.
         BrokenInvariantError: while streaming, a softmax changes when all its logits are raised by one number.
-
-    >>> import tempfile, pathlib
-    >>> from spec_math.files.law_files import open_laws
-    >>> folder = tempfile.TemporaryDirectory()
-    >>> path = pathlib.Path(folder.name) / "laws.npy"
-    >>> np.save(path, np.array([[0.0, 0.0]], dtype=np.float32))
-    >>> batch = next(from_files(open_laws(path), open_laws(path), logits=True).batches(8))
-    >>> batch.targets.tolist()
-    [[1.0, 1.0]]
-    >>> folder.cleanup()
     """
     if target.shape != draft.shape:
         raise LawFileError(
@@ -103,12 +97,7 @@ def from_files(
 def from_rows(
     targets: Callable[[int, int], FLOAT], drafts: Callable[[int, int], FLOAT], shape: tuple[int, int]
 ) -> Positions:
-    """Return the positions of two functions (start, stop) -> laws [stop − start, V], as models give them.
-
-    >>> half = lambda start, stop: np.full((stop - start, 2), 0.5)
-    >>> [batch.start for batch in from_rows(half, half, (3, 2)).batches(2)]
-    [0, 2]
-    """
+    """Return the positions of two functions (start, stop) -> laws [stop − start, V], as models give them."""
 
     def batches(rows: int) -> Iterator[Batch]:
         for start in range(0, shape[0], rows):
@@ -127,10 +116,6 @@ def compressed(positions: Positions, top: int) -> Positions:
 
     Raises:
         ValueError: the draft has no mass on the union.
-
-    >>> rows = lambda start, stop: np.array([[0.5, 0.25, 0.25]])
-    >>> next(compressed(from_rows(rows, rows, (1, 3)), 1).batches(1)).targets.tolist()
-    [[1.0, 0.0]]
     """
 
     def batches(rows: int) -> Iterator[Batch]:
@@ -143,22 +128,6 @@ def compressed(positions: Positions, top: int) -> Positions:
             yield Batch(batch.start, kept[0], kept[1], batch.sum_error)
 
     return Positions(positions.count, 2 * top, batches, f"{positions.source}, top {top} of both")
-
-
-def heated(positions: Positions, temperature: float) -> Positions:
-    """Return positions whose draft laws are taken at a temperature.
-
-    >>> rows = lambda start, stop: np.array([[0.25, 0.75]])
-    >>> next(heated(from_rows(rows, rows, (1, 2)), 0.5).batches(1)).drafts.round(6).tolist()
-    [[0.111111, 1.0]]
-    """
-
-    def batches(rows: int) -> Any:
-        for batch in positions.batches(rows):
-            powers = (batch.drafts / batch.drafts.max(axis=1, keepdims=True)) ** (1 / temperature)
-            yield replace(batch, drafts=powers)
-
-    return replace(positions, batches=batches)
 
 
 def _exponentials(chunk: Any, heat: float, into: tuple[FLOAT, FLOAT], place: tuple[LawFile, int]) -> None:
@@ -258,3 +227,198 @@ def _heated(held: FLOAT, heat: float) -> None:
     if heat != 1.0:
         held /= held.max(axis=1, keepdims=True)
         np.power(held, 1 / heat, out=held)
+
+
+TAKES = (
+    "[target.|draft.]temperature, top_k, top_p or min_p, or union.top_k, each with =VALUE, separated by commas, such "
+    "as target.temperature=0.7,draft.top_k=50"
+)
+MOST = 50
+"""The most values of a sweep."""
+
+
+@dataclass(frozen=True)
+class Side:
+    """What is done to one side's laws, in this order; None leaves a rule out."""
+
+    temperature: float = 1.0
+    top_k: int | None = None
+    top_p: float | None = None
+    min_p: float | None = None
+
+
+@dataclass(frozen=True)
+class Filters:
+    """The filters of both sides; `union` then restricts both to so many best tokens of either."""
+
+    target: Side = field(default_factory=Side)
+    draft: Side = field(default_factory=Side)
+    union: int | None = None
+
+    def put(self, name: str, value: float) -> Filters:
+        """Return these with one value put: a rule of one side, target.top_p, or of both, top_p, or union.top_k.
+
+        Raises:
+            ValueError, TypeError: no such name, or a value that the rule does not take.
+        """
+        if name == "union.top_k":
+            return replace(self, union=count(_whole(value), name))
+        side, dot, rule = name.rpartition(".")
+        if rule not in ("temperature", "top_k", "top_p", "min_p") or side not in ("", "target", "draft") or dot == name:
+            raise ValueError(f"a filter is one of {TAKES}; got {name!r}")
+        given: dict[str, Any] = {rule: _filter_value(name, rule, value)}
+        sides = [side] if side else ["target", "draft"]
+        return replace(self, **{one: replace(getattr(self, one), **given) for one in sides})
+
+
+def parsed_filters(texts: Sequence[str]) -> Filters:
+    """Read --filter, which may be given several times.
+
+    Raises:
+        ValueError, TypeError: no such rule, or a value that it does not take.
+    """
+    found = Filters()
+    for part in ",".join(texts).split(",") if texts else ():
+        name, _, value = part.strip().partition("=")
+        try:
+            number = float(value)
+        except ValueError:
+            raise ValueError(f"--filter takes {TAKES}; got {part.strip()!r}") from None
+        found = found.put(name, number)
+    return found
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """A filter that takes several values in turn."""
+
+    name: str
+    values: tuple[float, ...]
+
+    @property
+    def label(self) -> str:
+        """The name in words."""
+        side, _, rule = self.name.rpartition(".")
+        rule = rule.replace("_", "-")
+        return f"{rule} of the {side}" if side in ("target", "draft") else f"{rule} of {side or 'both'}"
+
+
+def parsed_sweep(text: str) -> Sweep:
+    """Read --sweep, NAME=FROM:TO:HOW MANY, both ends included.
+
+    Raises:
+        ValueError, TypeError: no such filter, or values that it does not take.
+    """
+    name, _, numbers = text.partition("=")
+    try:
+        low, high, many = (float(part) for part in numbers.split(":"))
+        steps = _whole(many)
+    except (ValueError, OverflowError):
+        low, high, steps = 0.0, -1.0, 0
+    if not (2 <= steps <= MOST and -inf < low < high < inf):
+        raise ValueError(
+            f"--sweep takes NAME=FROM:TO:HOW MANY, 2 to {MOST} values with both ends, such as "
+            f"draft.temperature=0.5:1.5:5, where NAME is as in --filter; got {text!r}"
+        )
+    values = tuple(round(low + (high - low) * step / (steps - 1), 10) for step in range(steps))
+    for value in values:
+        _ = Filters().put(name, value)
+    return Sweep(name, values)
+
+
+def filtered(positions: Positions, filters: Filters, heated: bool = False) -> Positions:
+    """Return positions with their laws [V] filtered; `heated` where positive temperatures have been taken of logits.
+
+    Raises:
+        ValueError: while streaming, top_k exceeds the vocabulary, or the draft has no mass on the union.
+    """
+    sides = filters.target, filters.draft
+    if any(_does_something(side, heated) for side in sides):
+        inner = positions.batches
+
+        def batches(rows: int) -> Iterator[Batch]:
+            for batch in inner(rows):
+                t, d = (
+                    _filtered(x, side, heated) for x, side in zip((batch.targets, batch.drafts), sides, strict=True)
+                )
+                yield Batch(batch.start, t, d, batch.sum_error)
+
+        positions = replace(positions, batches=batches)
+    return positions if filters.union is None else compressed(positions, filters.union)
+
+
+def _does_something(side: Side, heated: bool) -> bool:
+    rules = (side.top_k, side.top_p, side.min_p)
+    return any(rule is not None for rule in rules) or side.temperature == 0 or (not heated and side.temperature != 1)
+
+
+def _filtered(masses: FLOAT, side: Side, heated: bool) -> FLOAT:
+    x = masses / masses.sum(axis=1, keepdims=True)
+    if side.temperature == 0 or (not heated and side.temperature != 1):
+        x = distribution.temperature(x, side.temperature)
+    if side.top_k is not None:
+        x = distribution.top_k(x, side.top_k)
+    if side.top_p is not None:
+        x = distribution.top_p(x, side.top_p)
+    return x if side.min_p is None else distribution.min_p(x, side.min_p)
+
+
+def _filter_value(name: str, rule: str, value: float) -> float | int:
+    if rule == "top_k":
+        return count(_whole(value), name)
+    if rule == "temperature" and not 0 <= value < inf:
+        raise ValueError(f"{name} must be finite and >= 0; got {value:g}")
+    if rule == "top_p" and not 0 < value <= 1:
+        raise ValueError(
+            f"{name} must lie above 0 and not above 1; got {value:g}; top_k=1 keeps the likeliest token alone"
+        )
+    if rule == "min_p" and not 0 <= value <= 1:
+        raise ValueError(f"{name} must lie between 0 and 1; got {value:g}")
+    return value
+
+
+def _whole(value: float) -> Any:
+    return int(value) if value == int(value) else value
+
+
+TARGET_ORDER, DRAFT_ORDER = 5, 2
+
+
+@dataclass(frozen=True)
+class DefaultModels:
+    """The corpus, the target (order 5) and the draft (order 2) learnt from its training part."""
+
+    corpus: Corpus
+    target: NGram
+    draft: NGram
+
+
+@cache
+def default_models() -> DefaultModels:
+    """Learn both models, once in a process."""
+    corpus = documentation()
+    learn = [NGram.learn(corpus.training, order, corpus.size) for order in (TARGET_ORDER, DRAFT_ORDER)]
+    return DefaultModels(corpus, *learn)
+
+
+def default_positions(limit: int = 2000) -> Positions:
+    """Return evenly spaced held-out positions, at most `limit`, each with both models' laws there."""
+    found = default_models()
+    target = _contexts(found.corpus.held_out, TARGET_ORDER, limit)
+    draft = _contexts(found.corpus.held_out, DRAFT_ORDER, limit)
+    result = from_rows(
+        lambda start, stop: found.target.rows(target[start:stop]),
+        lambda start, stop: found.draft.rows(draft[start:stop]),
+        (len(target), found.corpus.size),
+    )
+    source = (
+        f"n-gram models of orders {TARGET_ORDER} and {DRAFT_ORDER} learnt from CPython's documentation, "
+        f"at {len(target):,} held-out words"
+    )
+    return replace(result, source=source, names=found.corpus.names)
+
+
+def _contexts(tokens: Any, order: int, limit: int) -> Any:
+    contexts, _ = windows(tokens, order)
+    chosen = np.linspace(0, len(contexts) - 1, min(limit, len(contexts))).round().astype(int)
+    return contexts[chosen]

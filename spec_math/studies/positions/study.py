@@ -2,28 +2,39 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cache
+from itertools import permutations
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from spec_math.arrays import count
-from spec_math.files.law_files import open_laws
-from spec_math.result import Result, sentences
+from spec_math.distribution import overlap
+from spec_math.files.law_files import LawFileError, open_laws
+from spec_math.mean import Mean
+from spec_math.result import Cell, Column, Curve, Note, Panel, Picture, Result, Row, Table, counted, curve, sentences
 from spec_math.scheme import Scheme
-from spec_math.studies import default
-from spec_math.studies.arguments import parsed_ks
-from spec_math.studies.positions.bounding_subset import bounding_sentence
-from spec_math.studies.positions.comparison import compare_judged
-from spec_math.studies.positions.drafters import compare_drafters, result_of_drafters
-from spec_math.studies.positions.filters import Filters, Sweep, filtered, parsed_filters, parsed_sweep
-from spec_math.studies.positions.lines import Comparison
-from spec_math.studies.positions.schemes import load_scheme
-from spec_math.studies.positions.stream import Positions, from_files
-from spec_math.studies.positions.table import of_sweep, result_of
-from spec_math.studies.positions.verdicts import SchemeVerdict, Verdicts, judge
-from spec_math.studies.progress import Progress
-from spec_math.token_level import SCHEMES
+from spec_math.studies.arguments import Progress, parsed_ks
+from spec_math.studies.positions import stream as default
+from spec_math.studies.positions.comparison import SAMPLED_MASSES, Comparison, Line, Tally, compare_judged
+from spec_math.studies.positions.explanation import bounding_sentence
+from spec_math.studies.positions.stream import (
+    FLOAT,
+    Filters,
+    Positions,
+    Sweep,
+    filtered,
+    from_files,
+    parsed_filters,
+    parsed_sweep,
+)
+from spec_math.studies.positions.verdicts import SchemeVerdict, Verdicts, judge, load_scheme
+from spec_math.token_level import SCHEMES, optimal
+from spec_math.token_level.optimum import several_drafters
+from spec_math.verdict import Lossy, Undecided
 
 
 @dataclass(frozen=True)
@@ -46,10 +57,6 @@ def study(request: CompareRequest, progress: Progress) -> Result:
 
     Raises:
         ValueError, TypeError, OSError: bad input. BrokenInvariantError: numbers contradict each other.
-
-    >>> study(CompareRequest(target="t.npy"), lambda what, steps: lambda done: None)
-    Traceback (most recent call last):
-    ValueError: --target and --draft come together; only one was given
     """
     ks = parsed_ks(request.ks)
     filters = parsed_filters(request.filters)
@@ -67,13 +74,7 @@ def study(request: CompareRequest, progress: Progress) -> Result:
 def with_sweep(
     result: Result, request: CompareRequest, swept: tuple[Filters, Sweep], verdicts: Verdicts, progress: Progress
 ) -> Result:
-    """Return a result with what it becomes as one filter takes several values: a table, a picture, the best of each.
-
-    >>> from spec_math.studies.progress import no_progress
-    >>> asked = CompareRequest(positions=4, ks="1", sweep="draft.temperature=0.5:1:2")
-    >>> [column.name for column in study(asked, no_progress).table("sweep").columns]
-    ['scheme', '0.5', '1']
-    """
+    """Return a result with what it becomes as one filter takes several values: a table, a picture, the best of each."""
     filters, sweep = swept
     ks = parsed_ks(request.ks)
     found: list[Comparison] = []
@@ -87,11 +88,7 @@ def with_sweep(
 
 
 def judged(schemes: Sequence[Scheme], progress: Progress) -> dict[Scheme, SchemeVerdict]:
-    """Judge schemes exactly, one after another.
-
-    >>> judged((), lambda what, steps: lambda done: None)
-    {}
-    """
+    """Judge schemes exactly, one after another."""
     step = progress("judging exactly", len(schemes))
     found: dict[Scheme, SchemeVerdict] = {}
     for scheme in schemes:
@@ -107,11 +104,7 @@ def _of_library(scheme: Scheme) -> SchemeVerdict:
 
 
 def bound(found: Comparison, names: Sequence[str] | None) -> str:
-    """Say which subset of tokens bounds the optimum at the position where it is least.
-
-    >>> bound(Comparison("", 1, 2, (1,), [], []), None)
-    ''
-    """
+    """Say which subset of tokens bounds the optimum at the position where it is least."""
     if found.hardest is None:
         return ""
     hardest = found.hardest
@@ -120,11 +113,7 @@ def bound(found: Comparison, names: Sequence[str] | None) -> str:
 
 
 def maximisers(sweep: Sweep, results: Sequence[Comparison], k: int) -> list[str]:
-    """Say for each scheme at which value of the filter its acceptance is largest.
-
-    >>> maximisers(Sweep("top_k", ()), [], 1)
-    []
-    """
+    """Say for each scheme at which value of the filter its acceptance is largest."""
     found: list[str] = []
     for number, line in enumerate(results[0].lines if results else []):
         values = [result.lines[number].acceptance[k].mean for result in results if k in line.acceptance]
@@ -154,8 +143,313 @@ def _source(request: CompareRequest, filters: Filters) -> Positions:
     if (request.target is None) != (not request.drafts):
         raise ValueError("--target and --draft come together; only one was given")
     if request.target is None:
-        return filtered(default.positions(count(request.positions, "--positions")), filters)
+        return filtered(default.default_positions(count(request.positions, "--positions")), filters)
     files = open_laws(request.target), open_laws(request.drafts[0])
     # A temperature divides logits, where files hold them; T = 0 is the first maximum of the law.
     heats = (filters.target.temperature or 1.0, filters.draft.temperature or 1.0) if request.logits else (1.0, 1.0)
     return filtered(from_files(*files, request.logits, heats), filters, heated=request.logits)
+
+
+ALL_COLUMNS = (
+    Column("scheme", shown=False),
+    Column("k", "count", "drafts", shown=False),
+    Column("acceptance", "mean", "probability", shown=False),
+    Column("test acceptance", "mean", "probability", shown=False),
+    Column("gap to optimum", "mean", "probability", shown=False),
+    Column("every position", "flag", shown=False),
+    Column("positions", "count", shown=False),
+    Column("verdict", shown=False),
+    Column("page", shown=False),
+)
+
+MEANINGS = (
+    Note(
+        "The emitted token has exactly the target's distribution, whatever the draft is. The verdict is exact: every "
+        "path of the verifier is walked in rational arithmetic on a fixed set of small distributions, with ties and "
+        "zeros among them.",
+        "Lossless",
+    ),
+    Note(
+        "The probability that the emitted token is among the k drafts. It is what optimal transport maximises, and "
+        "what decides whether the next drafted token can be used.",
+        "Acceptance",
+    ),
+    Note(
+        "The probability that a test accepted a draft. It is at most the acceptance; often they are equal.",
+        "A test accepts",
+    ),
+    Note(
+        "The largest acceptance of any lossless verifier of one kind of drafts: 1 − max over subsets H of tokens of "
+        "[P(all drafts in H) − target(H)]. No verifier of i.i.d. drafts reaches the grey region above theirs.",
+        "Optimum",
+    ),
+    Note("What the optimum of a scheme's own drafts accepts more, on average over the same positions.", "Gap"),
+    Note(
+        "The standard error of the mean over positions, taken as independent. It says about how far other text of the "
+        "kind would differ; positions of one text hang together, so that it promises no coverage.",
+        "±",
+    ),
+)
+
+
+def result_of(found: Comparison, verdicts: Verdicts, bound: str = "") -> Result:
+    """Return a comparison as a result; `bound` says which subset of tokens bounds the optimum at one position."""
+    lossy = any(verdict.faulty for verdict in verdicts.values())
+    # What is undecided stays so where it fails at these laws too.
+    lossy = lossy or any(line.failed and _right(_verdict(line, verdicts)) for line in found.lines)
+    undecided = any(isinstance(verdict.verdict, Undecided) for verdict in verdicts.values())
+    notes = sentences([*footnotes(found, verdicts), *([bound] if bound else [])])
+    return Result(
+        "comparison",
+        f"How much do verifiers of one position accept? {found.source}",
+        finding(found, verdicts),
+        (_long(found, verdicts), _wide(found, verdicts)),
+        (against_k(found),),
+        notes,
+        MEANINGS,
+        exit_code=1 if lossy else 3 if undecided else 0,
+        setting=str(found.facts),
+    )
+
+
+def finding(found: Comparison, verdicts: Verdicts) -> str:
+    """Say which lossless scheme keeps most at the largest k, and what the next one does."""
+    k = max(found.ks)
+    right = [line for line in found.lines if _right(_verdict(line, verdicts))]
+    found_at = [(line, line.acceptance[k].estimate) for line in right if k in line.acceptance]
+    # What was only run is taken at its lower end: luck is no reason to choose it.
+    held = [(line, mean.value if mean.low is None else mean.low) for line, mean in found_at if mean is not None]
+    if not held:
+        return "No scheme was compared."
+    (best, most), *others = sorted(held, key=lambda one: -one[1])
+    if most <= 0:
+        return f"No scheme is seen to keep a draft at k = {k}."
+    beside = f"; {others[0][0].name} {others[0][1]:.3f}" if others else ""
+    return f"Take {best.name}: it keeps {most:.3f} at k = {k}{beside}."
+
+
+def footnotes(result: Comparison, verdicts: Verdicts) -> list[str]:
+    """Return what the table needs said below it: sampled columns, the largest sum error, counterexamples."""
+    notes = [
+        f"{counted(result.count, 'position')}, V = {result.size:,}; largest sum error met: {result.sum_error:.2g}; "
+        "± is a standard error over positions; gaps are to the optimum of the scheme's own drafts.",
+    ]
+    if result.sampled < result.count and any(line.sampled for line in [*result.lines, *result.optima]):
+        notes.append(
+            "Rows with fewer positions are estimated from a subsample, corrected by the optimum over all positions."
+        )
+    notes += [f"{line.failed}; it has no mean over the others" for line in result.lines if line.failed]
+    for scheme, found in verdicts.items():
+        if isinstance(found.verdict, Undecided):
+            notes.append(f"{scheme.name}: {found.verdict}\n  at: {found.counterexample}")
+        elif isinstance(found.verdict, Lossy):
+            notes.append(f"{scheme.name}: {found.verdict}\n  counterexample: {found.counterexample}")
+        elif found.formula_fault:
+            notes.append(f"{scheme.name}: {found.formula_fault}\n  counterexample: {found.counterexample}")
+        elif found.verdict.not_judged:
+            notes.append(f"{scheme.name}: {found}; not judged for {', '.join(found.verdict.not_judged)}")
+    judged = [found for found in verdicts.values() if str(found) == "lossless"]
+    if judged:
+        notes.append(
+            f"lossless: exactly, on each of {judged[0].pairs} small pairs of distributions, its formulas with it."
+        )
+    return notes
+
+
+def against_k(found: Comparison) -> Picture:
+    """Return acceptance against k, a line a scheme, with the optimum as the ceiling that none can cross."""
+    curves = [_curve(line) for line in found.lines]
+    for number, line in enumerate(found.optima):
+        curves.append(_curve(line, "bound" if number else "ceiling"))
+    several = [t.mean for line in found.lines if len(line.acceptance) > 1 for t in line.acceptance.values() if t.count]
+    # The schemes of several drafts fill the picture; those far below keep their value in the table.
+    limits = (max(0.0, min(several) - 0.04), 1.0) if several else None
+    panel = Panel(
+        tuple(one for one in curves if one.x),
+        "k, drafts for one position",
+        "acceptance: P(emitted token is a draft)",
+        log_x=True,
+        ticks=tuple(map(str, found.ks)),
+        limits=limits,
+    )
+    return Picture(
+        "comparison",
+        "Acceptance against the number of drafts",
+        "Each line is a verifier; the black line is the most that any lossless verifier of i.i.d. drafts reaches. Bars "
+        "are two standard errors over the positions.",
+        (panel,),
+    )
+
+
+def of_sweep(sweep: Sweep, results: Sequence[Comparison], k: int) -> tuple[Table, Picture]:
+    """Return acceptance of k drafts against the values of a filter: a row and a curve a scheme, and the optimum."""
+    lines = [*results[0].lines, results[0].optima[0]] if results else []
+    curves: list[Curve] = []
+    rows: list[Row] = []
+    for number, line in enumerate(lines):
+        tallies = [[*result.lines, result.optima[0]][number].acceptance.get(k) for result in results]
+        found = [None if tally is None else tally.estimate for tally in tallies]
+        rows.append(Row((line.name, *found), "best" if line is lines[-1] else ""))
+        if all(mean is not None for mean in found):
+            heights = tuple(mean.value for mean in found if mean is not None)
+            curves.append(Curve(line.name, sweep.values, heights, style="ceiling" if line is lines[-1] else "line"))
+    title = f"Against {sweep.label}"
+    columns = (Column("scheme"), *(Column(f"{value:g}", "mean", "probability") for value in sweep.values))
+    panel = Panel(tuple(curves), sweep.label, f"acceptance at k = {k}")
+    caption = f"Acceptance of k = {k} drafts against {sweep.label}."
+    table = Table("sweep", f"{title}: acceptance at k = {k}", columns, tuple(rows))
+    return table, Picture("sweep", title, caption, (panel,))
+
+
+def _curve(line: Line, style: str = "line") -> Curve:
+    means = {k: mean for k, tally in line.acceptance.items() if (mean := tally.estimate) is not None}
+    return curve(line.name, means, style)  # type: ignore[arg-type]
+
+
+def _wide(found: Comparison, verdicts: Verdicts) -> Table:
+    k = max(found.ks)
+    columns = (
+        Column("scheme"),
+        *(Column(f"k = {one}", "mean", "probability") for one in found.ks),
+        Column(f"gap, k = {k}", "mean", "probability", heading="gap"),
+        Column("positions", "count", shown=len({_looked_at(line) for line in (*found.lines, *found.optima)}) > 1),
+        Column("verdict"),
+    )
+    rows = [row for line in found.lines for row in _rows(line, found, verdicts, k)]
+    for line in found.optima:
+        cells = *_cells(line.acceptance, found), None, _looked_at(line), "the most"
+        rows.append(Row((line.name, *cells), "best"))
+    return Table(
+        "wide",
+        f"Acceptance: the chance that the emitted token is among k drafts; the gap is that at k = {k}",
+        columns,
+        tuple(rows),
+    )
+
+
+def _rows(line: Line, found: Comparison, verdicts: Verdicts, k: int) -> list[Row]:
+    verdict = _verdict(line, verdicts)
+    mark = "wrong" if verdict is not None and verdict.faulty else ""
+    cells = *_cells(line.acceptance, found), _gap(line, k, verdict), _looked_at(line), str(verdict or "not judged")
+    rows = [Row((line.name, *cells), mark)]
+    pairs = [
+        (line.acceptance[k], line.test_acceptance[k]) for k in line.test_acceptance if line.test_acceptance[k].count
+    ]
+    if any(abs(accepted.mean - tested.mean) > 1e-9 for accepted, tested in pairs):
+        rows.append(Row(("accepted by a test", *_cells(line.test_acceptance, found), None, None, ""), "faint"))
+    return rows
+
+
+def _long(found: Comparison, verdicts: Verdicts) -> Table:
+    """A row a scheme and k, for CSV and JSON."""
+    rows: list[Row] = []
+    for line in (*found.lines, *found.optima):
+        for k, tally in line.acceptance.items():
+            tested = line.test_acceptance.get(k)
+            values = tally.estimate, None if tested is None else tested.estimate
+            verdict = _verdict(line, verdicts)
+            about = not line.sampled, tally.count, str(verdict or ""), line.scheme.page if line.scheme else ""
+            cells = line.name, k, *values, _gap(line, k, verdict), *about
+            if tally.count:
+                rows.append(Row(cells))
+    return Table("comparison", "Every scheme and k", ALL_COLUMNS, tuple(rows))
+
+
+def _verdict(line: Line, verdicts: Verdicts) -> SchemeVerdict | None:
+    return None if line.scheme is None else verdicts.get(line.scheme)
+
+
+def _gap(line: Line, k: int, verdict: SchemeVerdict | None) -> Mean | None:
+    """Return the gap to the optimum of lossless verifiers, which one that is not known to be lossless does not have."""
+    return line.gaps[k].estimate if k in line.gaps and _right(verdict) else None
+
+
+def _looked_at(line: Line) -> int | None:
+    """Return at how many positions a line was computed."""
+    return max((tally.count for tally in line.acceptance.values()), default=0) or None
+
+
+def _right(verdict: SchemeVerdict | None) -> bool:
+    return verdict is None or verdict.right
+
+
+def _cells(tallies: dict[int, Tally], found: Comparison) -> list[Cell]:
+    return [tallies[k].estimate if k in tallies else None for k in found.ks]
+
+
+@dataclass
+class DraftersComparison:
+    """Means over evenly spaced positions, by what was done; `bracket` holds the two ends of the optimum together."""
+
+    labels: tuple[str, ...]
+    sampled: int = 0
+    rows: dict[str, Tally] = field(default_factory=dict[str, Tally])
+    bracket: tuple[Tally, Tally] = field(default_factory=lambda: (Tally(), Tally()))
+
+
+def compare_drafters(
+    streams: Sequence[Positions], labels: Sequence[str], progress: Callable[[int], None]
+) -> DraftersComparison:
+    """Compare drafters of one target at evenly spaced positions, one draft from each.
+
+    Each stream holds the target with one of the drafts. Every order of testing the drafts in turn is listed.
+
+    Raises:
+        LawFileError: the streams differ in positions or vocabulary.
+    """
+    first = streams[0]
+    if any((other.count, other.size) != (first.count, first.size) for other in streams):
+        shapes = "; ".join(f"{stream.source}: {stream.count} × {stream.size}" for stream in streams)
+        raise LawFileError(f"all drafts need the target's positions and vocabulary; got {shapes}")
+    result = DraftersComparison(tuple(labels))
+    step = max(1, first.count // max(8, SAMPLED_MASSES // first.size))
+    for target, drafts in _sampled(streams, step, progress):
+        result.sampled += 1
+        for name, value in _values(target, drafts, result.labels):
+            result.rows.setdefault(name, Tally()).add(np.array([value]))
+        found = several_drafters.optimum(target, drafts)
+        for tally, value in zip(result.bracket, (found.lower, found.upper), strict=True):
+            tally.add(np.array([value]))
+    return result
+
+
+def result_of_drafters(found: DraftersComparison) -> Result:
+    """Return the comparison of drafters as a result."""
+    rows = [Row((name, tally.estimate, None)) for name, tally in found.rows.items()]
+    finding = "No position was looked at."
+    if found.sampled:
+        low, high = found.bracket
+        rows.append(Row((f"optimum of {' and '.join(found.labels)}", high.estimate, low.estimate), "best"))
+        best = max(found.rows, key=lambda name: found.rows[name].mean)
+        finding = (
+            f"Take {best}: it keeps {found.rows[best].mean:.3f}; no verifier of both keeps more than {high.mean:.3f}."
+        )
+    title = f"One draft from each drafter, at {found.sampled:,} evenly spaced positions"
+    columns = (
+        Column("drafts"),
+        Column("acceptance", "mean", "probability"),
+        Column("at least", "mean", "probability"),
+    )
+    notes = sentences(["The optimum lies between 'at least' and its acceptance, which is an upper end."])
+    return Result("drafters", title, finding, (Table("drafters", title, columns, tuple(rows)),), notes=notes)
+
+
+def _sampled(
+    streams: Sequence[Positions], step: int, progress: Callable[[int], None]
+) -> Iterator[tuple[FLOAT, list[FLOAT]]]:
+    for batches in zip(*(stream.batches(8) for stream in streams), strict=True):
+        start = batches[0].start
+        for row in range(-start % step, len(batches[0].targets), step):
+            target = batches[0].targets[row]
+            yield target / target.sum(), [batch.drafts[row] / batch.drafts[row].sum() for batch in batches]
+        progress(len(batches[0].targets))
+
+
+def _values(target: FLOAT, drafts: list[FLOAT], labels: Sequence[str]) -> Iterator[tuple[str, Any]]:
+    k = len(drafts)
+    for label, draft in zip(labels, drafts, strict=True):
+        yield f"{label} alone, one draft", overlap(target, draft)
+        yield f"optimum of {k} drafts from {label}", optimal.acceptance(target, draft, k)
+    for order in permutations(range(k)):
+        name = " then ".join(labels[place] for place in order)
+        yield name, several_drafters.acceptance(target, [drafts[place] for place in order])

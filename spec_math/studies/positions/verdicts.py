@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, cast
 
-from spec_math.arrays import Array, exact, proportional_to
+import numpy as np
+
+from spec_math.arrays import Array, as_law, exact, proportional_to
+from spec_math.chance import Coin, sample
 from spec_math.coupling import joint
-from spec_math.scheme import Emission, Scheme
+from spec_math.files.place import load
+from spec_math.mean import Mean, of_independent
+from spec_math.scheme import Emission, Scheme, draw_independent
+from spec_math.token_level import SCHEMES, optimal
 from spec_math.verdict import Lossless, Lossy, Undecided, Verdict, check_lossless, drafts_in_words
 
 
@@ -53,11 +59,7 @@ Verdicts = Mapping[Scheme, SchemeVerdict]
 
 @cache
 def pairs() -> tuple[tuple[Array, Array, int], ...]:
-    """Return the set: (target, draft, k) in Fractions, V ≤ 4, k ≤ 3, with equal, disjoint, tied and one-hot laws.
-
-    >>> len(pairs()), pairs()[0][2]
-    (48, 1)
-    """
+    """Return the set: (target, draft, k) in Fractions, V ≤ 4, k ≤ 3, with equal, disjoint, tied and one-hot laws."""
     return tuple(_pairs())
 
 
@@ -66,10 +68,6 @@ def judge(scheme: Scheme) -> SchemeVerdict:
 
     Lossless here is proved for the pairs of the set alone, but a wrong rule seldom survives them: ties, zeros and
     disjoint supports are among them. A verifier that is written for one draft is judged for one draft.
-
-    >>> from spec_math import SCHEMES
-    >>> str(judge(SCHEMES[0]))
-    'lossless'
     """
     left: dict[int, tuple[Undecided, str]] = {}
     for target, draft, k in pairs():
@@ -127,3 +125,75 @@ def _pairs() -> Iterator[tuple[Array, Array, int]]:
         size = rng.randint(2, 4)
         target, draft = (proportional_to([1 + rng.randint(-1, 6) for _ in range(size - 1)] + [1]) for _ in range(2))
         yield target, draft, 1 + number % 3
+
+
+PATHS = 10_000
+"""Paths up to which a bare verifier's acceptance is enumerated at one position; NaN beyond."""
+
+RUNS, RUN_MASSES = 100, 2**15
+"""Where it is not, it is run so often at a position: less often where laws are long, as a run may look at each mass."""
+
+
+def load_scheme(place: str) -> Scheme:
+    """Load a user's scheme, module:name: a Scheme, or a function verify(coin, tokens, target, draft)."""
+    if ":" not in place:
+        raise ValueError(
+            "--scheme takes a verifier of yours at module:name, such as mypackage.verifiers:mine or verifiers.py:mine; "
+            f"got {place!r}; the library's own are all looked at without it"
+        )
+    found = load(place, "--scheme").value
+    if isinstance(found, Scheme):
+        return found
+    if not callable(found):
+        raise TypeError(f"--scheme {place}: a Scheme or a function verify(coin, tokens, target, draft); got {found!r}")
+    return verifier_scheme(place, cast("Callable[..., int]", found))
+
+
+def verifier_scheme(name: str, verify: Callable[..., int]) -> Scheme:
+    """Make a Scheme of a bare verifier of k i.i.d. drafts; its acceptance is enumerated on small laws, and else run.
+
+    Its acceptance and estimate raise what the verifier raises.
+    """
+
+    def acceptance(target: Any, draft: Any, k: int) -> Any:
+        t, d = as_law(target), as_law(draft)
+        # A path for every drafted tuple and, behind it, for every token that may be emitted.
+        if float((d > 0).sum()) ** k * len(t) > PATHS:
+            return float("nan")
+        coupled = joint(
+            lambda coin: draw_independent(coin, d, k),
+            lambda coin, tokens: Emission(verify(coin, tokens, t, d), accepted=False),
+        )
+        return coupled.acceptance()
+
+    return Scheme(
+        name,
+        draw_independent,
+        verify,
+        acceptance,
+        optimum=optimal.INDEPENDENT,
+        estimate=lambda target, draft, k, paths, rng: _estimated(verify, (target, draft), k, paths, rng),
+    )
+
+
+def _estimated(verify: Callable[..., int], laws: tuple[Any, Any], k: int, paths: int, rng: Any) -> Mean:
+    """Run a verifier `paths` times or more on fresh drafts; how often it emits one of them."""
+    target, draft = laws
+    paths = max(paths, 8, min(RUNS, RUN_MASSES // len(target)))
+
+    def run(coin: Coin) -> bool:
+        tokens = draw_independent(coin, draft, k)
+        return verify(coin, tokens, target, draft) in tokens
+
+    return of_independent(np.array([float(sample(run, rng)) for _ in range(paths)]), 0.0, 1.0)
+
+
+def named_scheme(name: str) -> Scheme:
+    """Return the scheme of SCHEMES whose name begins so, or a user's at module:name."""
+    if ":" in name:
+        return load_scheme(name)
+    fitting = [scheme for scheme in SCHEMES if scheme.name.lower().startswith(name.lower())]
+    exact = [scheme for scheme in fitting if scheme.name.lower() == name.lower()]
+    if not fitting:
+        raise ValueError(f"no scheme begins with {name!r}; there are: {', '.join(s.name for s in SCHEMES)}")
+    return (exact or fitting)[0]

@@ -17,8 +17,8 @@ from spec_math.block_level import block
 from spec_math.chance import Coin
 from spec_math.result import Note, Result
 from spec_math.scheme import Emission, Tokens
-from spec_math.studies.default import DRAFT_ORDER, TARGET_ORDER, models
-from spec_math.studies.progress import Progress
+from spec_math.studies.arguments import Progress
+from spec_math.studies.positions.stream import DRAFT_ORDER, TARGET_ORDER, default_models
 from spec_math.studies.traces.table import result_of
 from spec_math.traces import Engine, by_position, record, write_shard
 from spec_math.traces.result import ShardResult
@@ -167,7 +167,7 @@ def engine(bug: str = "none") -> Engine:
     """
     if bug not in VARIANTS:
         raise ValueError(f"--bug takes one of {', '.join(VARIANTS)}; got {bug!r}")
-    found, variant = models(), VARIANTS[bug]
+    found, variant = default_models(), VARIANTS[bug]
     return Engine(
         partial(_after, found.target, TARGET_ORDER),
         partial(_after, found.draft, DRAFT_ORDER),

@@ -2,24 +2,134 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
+from fractions import Fraction
+from math import log10, sqrt
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from spec_math.arrays import count
 from spec_math.distribution import restriction
 from spec_math.files.law_files import LawFileError, open_laws
 from spec_math.language import Vocabulary
-from spec_math.language.files import read_tokenizer
-from spec_math.result import Column, Note, Picture, Result, Row, Table, counted, sentences
+from spec_math.language.files import read_tokenizer, read_vocabulary
+from spec_math.language.overlap import Overlap, by_bytes, by_keys, expressibility, in_texts
+from spec_math.result import Column, Curve, Node, Note, Panel, Picture, Result, Row, Table, Tree, counted, sentences
 from spec_math.string_level import segmentation
 from spec_math.string_level.psi import first_token, longest_lookahead, most_calls
+from spec_math.studies.arguments import Progress
 from spec_math.studies.positions.stream import from_files
-from spec_math.studies.progress import Progress
-from spec_math.studies.vocabularies import segmentation_counts
-from spec_math.studies.vocabularies.overlap import read_all, text_of
-from spec_math.studies.vocabularies.segmentation_pictures import by_length, histogram, tree
+
+OVERLAP_COLUMNS = (
+    Column("compared"),
+    Column("shared", "count", "tokens"),
+    Column("of the first", "number", "share"),
+    Column("Jaccard", "number", "share"),
+    Column("of the larger", "number", "share"),
+)
+
+
+@dataclass(frozen=True)
+class OverlapRequest:
+    """Two files of vocabularies, and perhaps a text whose tokens alone are compared too."""
+
+    first: Path
+    second: Path
+    text: Path | None = None
+
+
+def overlap(request: OverlapRequest, progress: Progress) -> Result:
+    """Compare two vocabularies.
+
+    Raises:
+        ValueError, OSError: a file that holds no vocabulary, or a text that is not UTF-8.
+    """
+    first, second, text = request.first, request.second, request.text
+    a, b = read_all([first, second], progress)
+    found = _overlaps(a, b)
+    notes: list[str] = []
+    if text is not None:
+        content = text_of(text)
+        (ours, how), (theirs, other_way) = read_tokenizer(first), read_tokenizer(second)
+        notes.append(f"{text.name} is read {how} of {first.name} and {other_way} of {second.name}")
+        found["by bytes, tokens of the text"] = in_texts([content], ours, theirs)
+    rows = [
+        Row((name, len(one.shared), float(one.of_target), float(one.jaccard), float(one.of_larger)))
+        for name, one in found.items()
+    ]
+    relation = expressibility(a, b)
+    for names, vocabulary, broken in (
+        ((first.name, second.name), a, relation.target_breaks),
+        ((second.name, first.name), b, relation.draft_breaks),
+    ):
+        notes.append(
+            f"{len(broken):,} tokens of {names[0]} cannot be spelled in {names[1]}{_examples(vocabulary, broken)}"
+        )
+    title = f"{first.name} ({len(a):,} tokens) and {second.name} ({len(b):,} tokens)"
+    shared = found["by bytes"]
+    return Result(
+        "overlap",
+        title,
+        f"They share {len(shared.shared):,} tokens by their bytes, {float(shared.of_target):.1%} of {first.name}: "
+        + ("TLI and union can draft them." if shared.shared else "TLI and union have nothing to draft."),
+        (Table("overlap", "What they share", OVERLAP_COLUMNS, tuple(rows)),),
+        (_picture(title, found),),
+        sentences(notes),
+    )
+
+
+def read_all(places: Sequence[Path], progress: Progress) -> list[Vocabulary]:
+    """Read vocabularies one after another, and say so.
+
+    Raises:
+        ValueError, OSError: as `read_vocabulary`.
+    """
+    step = progress("reading vocabularies", len(places))
+    found: list[Vocabulary] = []
+    for place in places:
+        found.append(read_vocabulary(place))
+        step(1)
+    return found
+
+
+def text_of(path: Path) -> str:
+    """Return a text file as str.
+
+    Raises:
+        ValueError: it is not UTF-8; the byte and its position are named. OSError: there is no such file.
+    """
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise ValueError(
+            f"{path}: no UTF-8 at byte {error.start} (0x{error.object[error.start]:02x}): {error.reason}"
+        ) from error
+
+
+def _picture(title: str, found: dict[str, Overlap]) -> Picture:
+    bars = Curve(
+        "Jaccard overlap", tuple(map(float, range(len(found)))), tuple(float(o.jaccard) for o in found.values())
+    )
+    panel = Panel((bars,), "", "Jaccard overlap", bars=True, ticks=tuple(found), limits=(0.0, 1.0))
+    return Picture("overlap", title, "The shared tokens, of the tokens of either.", (panel,))
+
+
+def _overlaps(a: Vocabulary, b: Vocabulary) -> dict[str, Overlap]:
+    found = {"by bytes": by_bytes(a, b)}
+    # A tiktoken file lists bytes and no keys.
+    if a.keyed and b.keyed:
+        found["by raw keys"] = by_keys(a, b)
+    return found
+
+
+def _examples(vocabulary: Vocabulary, tokens: Any) -> str:
+    shown = ", ".join(repr(vocabulary[index]) for index in list(tokens)[:5])
+    return f": {shown}{', …' if len(tokens) > 5 else ''}" if shown else ""
+
 
 DRAWN = 200
 """Segmentations that are still drawn as a tree."""
@@ -62,10 +172,6 @@ def study(request: PsiRequest, progress: Progress) -> Result:
 
     Raises:
         ValueError, OSError: a file that holds no vocabulary; a text that is no target token; options that do not fit.
-
-    >>> study(PsiRequest("ab", Path("none.json")), lambda what, steps: lambda done: None)
-    Traceback (most recent call last):
-    FileNotFoundError: [Errno 2] No such file or directory: 'none.json'
     """
     places = [place for place in (request.vocabulary, request.target_vocabulary) if place is not None]
     drafter, *others = read_all(places, progress)
@@ -149,10 +255,10 @@ def _drafter_law(request: PsiRequest, drafter: Vocabulary) -> tuple[Any, str]:
 
 
 def _every_token(request: PsiRequest, drafter: Vocabulary) -> Result:
-    found = segmentation_counts.counts(drafter, request.shortest)
+    found = counts(drafter, request.shortest)
     size = len(found.least)
     title = f"the segmentations of {'all' if request.shortest is None else 'the shortest'} {size:,} tokens"
-    lines = segmentation_counts.summary(found)
+    lines = summary(found)
     of_lengths = [
         Row((length, len(row), row[0], row[(len(row) - 1) // 2], row[-1])) for length, row in found.by_length.items()
     ]
@@ -180,3 +286,176 @@ def _every_token(request: PsiRequest, drafter: Vocabulary) -> Result:
         (by_length(found, title), histogram(found, title)),
         sentences(notes),
     )
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The segmentations of tokens by length in bytes, {length: counts in ascending order}, shortest length first.
+
+    kept: of the `tied` tokens of the last length so many are meant, None where all are: which ones is not determined,
+    and neither is what depends on it.
+    """
+
+    by_length: dict[int, list[int]]
+    kept: int | None = None
+
+    @property
+    def least(self) -> list[int]:
+        """Every count, of the tied ones the smallest: the choice with the smallest mean."""
+        return self._chosen(slice(None, self.kept))
+
+    @property
+    def most(self) -> list[int]:
+        """Every count, of the tied ones the largest: the choice with the largest mean."""
+        return self._chosen(slice(None if self.kept is None else -self.kept, None))
+
+    def _chosen(self, of_last: slice) -> list[int]:
+        *shorter, last = self.by_length.values()
+        return sorted([*(value for row in shorter for value in row), *last[of_last]])
+
+
+def counts(vocabulary: Vocabulary, shortest: int | None = None) -> Counts:
+    """Count the segmentations of all text tokens into tokens of the same vocabulary, or of so many shortest ones.
+
+    Tokens that only repeat the bytes of another are counted like it.
+
+    Raises:
+        ValueError: there are fewer text tokens. TypeError: shortest is not a positive integer.
+
+    Source: Timor et al., Appendix C, with the 150,000 shortest of 151,646.
+    """
+    texts = [token for token in vocabulary if token]
+    wanted = len(texts) if shortest is None else count(shortest, "--shortest")
+    if wanted > len(texts):
+        raise ValueError(f"--shortest must not exceed the {len(texts):,} tokens with text; got {wanted:,}")
+    last = sorted(map(len, texts))[wanted - 1]
+    within = [text for text in texts if len(text) <= last]
+    rows: dict[int, list[int]] = {}
+    for text, number in zip(within, segmentation.counts(within, vocabulary), strict=True):
+        rows.setdefault(len(text), []).append(number)
+    kept = len(rows[last]) - (len(within) - wanted)
+    return Counts({size: sorted(rows[size]) for size in sorted(rows)}, None if kept == len(rows[last]) else kept)
+
+
+def summary(found: Counts) -> dict[str, tuple[float, float]]:
+    """Return Table 5's lines for the number of segmentations, each as the least and the largest it can be.
+
+    Equal ends are determined. Quantiles between two values are interpolated, the deviation divides by n − 1: as the
+    table's do.
+    """
+    sides = found.least, found.most
+    pairs = [(f"{percent} %", [_quantile(side, percent) for side in sides]) for percent in (25, 50, 75)]
+    lines = {
+        "mean": [float(Fraction(sum(side), len(side))) for side in sides],
+        "standard deviation": [_deviation(side) for side in sides],
+        "minimum": [float(side[0]) for side in sides],
+        **dict(pairs),
+        "maximum": [float(side[-1]) for side in sides],
+    }
+    return {name: (values[0], values[1]) for name, values in lines.items()}
+
+
+def _deviation(values: list[int]) -> float:
+    size, total, squares = len(values), sum(values), sum(value * value for value in values)
+    return sqrt(Fraction(squares * size - total * total, size * (size - 1))) if size > 1 else 0.0
+
+
+def _quantile(values: list[int], percent: int) -> float:
+    place = Fraction((len(values) - 1) * percent, 100)
+    low = int(place)
+    high = min(low + 1, len(values) - 1)
+    return float(values[low] + (place - low) * (values[high] - values[low]))
+
+
+BINS = 10
+"""Bins of the histogram a power of ten."""
+
+
+def tree(text: str | bytes, vocabulary: Vocabulary, title: str) -> Picture:
+    """Return the segmentations of a text as a tree; each leaf is one of them.
+
+    Raises:
+        ValueError: the text has no segmentation, or too many to list. Source: Timor et al., Figure 1.
+    """
+    leaves = segmentation.list(text, vocabulary)
+    if not leaves:
+        raise ValueError(f"{text!r} has no segmentation to draw")
+    places: dict[tuple[int, ...], int] = {(): 0}
+    nodes = [Node("start", None, False)]
+    for leaf in leaves:
+        for depth in range(1, len(leaf) + 1):
+            if leaf[:depth] not in places:
+                places[leaf[:depth]] = len(nodes)
+                nodes.append(Node(_shown(vocabulary[leaf[depth - 1]]), places[leaf[: depth - 1]], leaf[:depth] == leaf))
+    return Picture(
+        "tree",
+        title,
+        "Each leaf is one sequence of draft tokens that spells the text, as in Figure 1 of Timor et al.; to know ψ a "
+        "drafter has to be asked at every inner node.",
+        Tree(tuple(nodes)),
+    )
+
+
+def by_length(found: Counts, title: str) -> Picture:
+    """Return the number of segmentations against the length: least, quartiles, median, most, and 2^(m−1) for m bytes.
+
+    A length of which only some tokens are meant is drawn apart, as it is not determined. Source: Figure 2.
+    """
+    tied = max(found.by_length) if found.kept is not None else None
+    lengths = {size: row for size, row in found.by_length.items() if size != tied}
+    curves = [_spread("median, least to most", lengths, 4), _spread("quartiles", lengths, 2)]
+    if tied is not None:
+        label = (
+            f"{tied} bytes: which {found.kept:,} of these {len(found.by_length[tied]):,} are meant is not determined"
+        )
+        curves.append(_spread(label, {tied: found.by_length[tied]}, 4))
+    ends = float(min(found.by_length)), float(max(found.by_length))
+    curves.append(Curve("all: 2^(m − 1)", ends, tuple((m - 1) * log10(2) for m in ends), style="guide"))
+    return Picture(
+        "lengths",
+        title,
+        "Longer tokens have more segmentations (Timor et al., Figure 2); the dotted line is the most there can be.",
+        (Panel(tuple(curves), "bytes of the token", "segmentations, powers of ten"),),
+    )
+
+
+def histogram(found: Counts, title: str) -> Picture:
+    """Return how many tokens have how many segmentations; those of a tied length are a line of their own.
+
+    The paper's kernel density is left out: its bandwidth is not stated. Source: Figure 3.
+    """
+    rows = list(found.by_length.values())
+    settled = [value for row in (rows if found.kept is None else rows[:-1]) for value in row]
+    curves = [_binned("determined", settled)]
+    if found.kept is not None:
+        curves.append(_binned(f"the {len(rows[-1]):,} tied ones, of which {found.kept:,} are meant", rows[-1]))
+    return Picture(
+        "histogram",
+        title,
+        "How many tokens have how many segmentations (Timor et al., Figure 3), in bins of a tenth of a power of ten.",
+        (Panel(tuple(curves), "segmentations, powers of ten", "tokens", log_y=True),),
+    )
+
+
+def _spread(label: str, lengths: dict[int, list[int]], share: int) -> Curve:
+    """Return medians with the range of all (share 4) or of the quartiles (share 2), as powers of ten."""
+
+    def quantile(quarter: int) -> tuple[float, ...]:
+        return tuple(_log10(row[(len(row) - 1) * quarter // 4]) for row in lengths.values())
+
+    low, high = (0, 4) if share == 4 else (1, 3)
+    return Curve(label, tuple(map(float, lengths)), quantile(2), quantile(low), quantile(high), "points")
+
+
+def _binned(label: str, values: list[int]) -> Curve:
+    held = Counter(int(_log10(value) * BINS) for value in values)
+    return Curve(label, tuple((b + 0.5) / BINS for b in sorted(held)), tuple(float(held[b]) for b in sorted(held)))
+
+
+def _log10(value: int) -> float:
+    """Return the logarithm of a whole number of any size."""
+    return log10(value) if value > 0 else 0.0
+
+
+def _shown(spelled: bytes) -> str:
+    return spelled.decode(errors="backslashreplace").replace(" ", "␣").replace("\n", "⏎").replace("$", r"\$")

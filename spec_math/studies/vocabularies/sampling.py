@@ -4,30 +4,30 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
 
 from spec_math import array_draw
-from spec_math.arrays import count
+from spec_math.arrays import Array, count
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.drafted_chains import GatheredLaws, drafted_masses
+from spec_math.block_level.lengths.monte_carlo import GatheredLaws, drafted_masses
+from spec_math.distribution import restriction
 from spec_math.drafting.correspondence import carried, places
-from spec_math.language import GreedyTokenizer, TokenizedModel, UntokenisableError
+from spec_math.language import GreedyTokenizer, NGram, TokenizedModel, UntokenisableError, Vocabulary
+from spec_math.language.byte_pairs import BytePairs, learn
 from spec_math.mean import Mean, known, of_positions, of_strata
 from spec_math.scheme import Tokens
-from spec_math.string_level import given_draft, timing_bias
+from spec_math.string_level import given_draft, merged_paths, timing_bias
 from spec_math.string_level.exact_match import LOOKBEHIND
 from spec_math.string_level.methods import METHODS, TOKEN_TIMING, Draft, First, Method
 from spec_math.string_level.psi import most_calls
-from spec_math.string_level.reading import Reading, opened
-from spec_math.string_level.realignment import candidate
+from spec_math.string_level.reading import Reading, candidate, opened
 from spec_math.string_level.timing import bias as bias_over_one_vocabulary
-from spec_math.studies.default import models as embedded
-from spec_math.studies.progress import Progress
-from spec_math.studies.vocabularies.comparison import Bias, DrafterLines, MethodLine, VocabularyComparison
-from spec_math.studies.vocabularies.default import Drafter, drafters, prefixes
-from spec_math.studies.vocabularies.default import target as embedded_target
+from spec_math.studies.arguments import Progress
+from spec_math.studies.positions.stream import DRAFT_ORDER, default_models
+from spec_math.studies.vocabularies.table import Bias, DrafterLines, MethodLine, VocabularyComparison
 
 
 @dataclass(frozen=True)
@@ -62,13 +62,9 @@ def compare(request: Sampling, progress: Progress) -> VocabularyComparison:
 
     Raises:
         TypeError, ValueError: positions, drafts or a lookahead is not a positive integer.
-
-    >>> compare(Sampling(drafts=0), lambda what, steps: lambda done: None)
-    Traceback (most recent call last):
-    ValueError: drafts must be at least 1; got 0
     """
     count(request.drafts, "drafts")
-    tokenized, starts = embedded_target(), prefixes(request.positions)
+    tokenized, starts = target(), prefixes(request.positions)
     rng = np.random.default_rng(request.seed)
     lines: list[DrafterLines] = []
     surest = of_positions([0.0])
@@ -95,10 +91,6 @@ def tokens_of_chain(laws: Conditionals, lookaheads: Sequence[int], rng: Any) -> 
     """Draft one chain and return the expected tokens of its block, verified token by token, for each lookahead.
 
     Laws on one vocabulary (`union.models`, `intersection.model`). Drafting stops where a draft has no target mass.
-
-    >>> laws = Conditionals(lambda prefix: [0.5, 0.5], lambda prefix: [0.5, 0.5], ())
-    >>> tokens_of_chain(laws, (1, 3), np.random.default_rng(0))
-    [2.0, 4.0]
     """
     path: Tokens = ()
     sums, weight = [1.0], 1.0
@@ -198,7 +190,7 @@ def _in_a_row(
     """Return the mean tokens of union and TLI by lookahead, where there are shared tokens."""
     if drafter.tokenized.vocabulary is tokenized.vocabulary:
         # Both are the verifier for one vocabulary, and n-gram models say single masses.
-        models = (embedded().target, drafter.model)
+        models = default_models().target, drafter.model
         contexts = np.repeat(models[0].context(prefix)[None], request.drafts, axis=0)
         t, d = drafted_masses(models, contexts, rng.random((max(request.lookaheads), len(contexts))).T)
         kept = np.cumprod(np.minimum(1.0, t / d), axis=1)
@@ -271,3 +263,95 @@ def _mean_excess(found: list[tuple[list[float], float]]) -> Mean:
         return of_positions(values[0])
     masses = np.array([mass for _, mass in found])
     return of_strata(values + masses, 0, 1) + known(-masses.mean())
+
+
+MERGES, PAIRS_ORDER, BYTES_ORDER = 256, 3, 6
+"""The byte-pair drafter has the 256 bytes and as many pairs again; n-gram orders of both drafters, in their tokens."""
+
+
+@dataclass(frozen=True, eq=False)
+class Drafter:
+    """A drafter of the embedded default: its name, its model with its vocabulary, and the n-gram model behind it.
+
+    shortest: the least number of draft tokens that can make a target token, a blank and what follows it.
+    """
+
+    name: str
+    tokenized: TokenizedModel
+    model: NGram
+    shortest: int = 1
+
+    def first_token_laws(self, target: Vocabulary, texts: Sequence[bytes]) -> list[tuple[Array, Any]]:
+        """Return ψ after each of some texts, and the mass of the drafted texts that begin with no target token."""
+        heard = [self.tokenized.read(text) for text in texts]
+        if self.tokenized.vocabulary is target:
+            # A word is a token of its own, whatever follows: the next one begins with a blank, which no token holds
+            # further on. So ψ is the law of the first draft token, without the one that has no text.
+            said = np.array([bool(token) for token in target])
+            return [(restriction(self.tokenized.law(tokens), said), 0.0) for tokens in heard]
+        found = merged_paths.first_tokens(target, self.tokenized.vocabulary, self.model, heard)
+        return [(one.law, one.untokenisable) for one in found]
+
+
+@cache
+def target() -> TokenizedModel:
+    """Return the default's target as a tokenized: each word with the blank before it, the unknown one without text."""
+    found = default_models()
+    words = Vocabulary([*(f" {name}" for name in found.corpus.names)], special=[found.corpus.size - 1])
+    return TokenizedModel(found.target, words)
+
+
+@cache
+def byte_pairs() -> BytePairs:
+    """Return the byte pairs that one of the drafters drafts, learnt from the target's text."""
+    return BytePairs(learn(_texts(), MERGES))
+
+
+def _texts() -> list[bytes]:
+    """Return the paragraphs of the target's text."""
+    words = target().vocabulary
+    return [words.spell(paragraph) for paragraph in paragraphs(default_models().corpus.training)]
+
+
+@cache
+def drafters() -> tuple[Drafter, ...]:
+    """Return the drafters, all learnt from the target's text: words, byte pairs, and bytes."""
+    found, words = default_models(), target().vocabulary
+    texts, pairs = _texts(), byte_pairs()
+    letters = Vocabulary([bytes([byte]) for byte in range(256)])
+    same = Drafter(f"words (order {DRAFT_ORDER})", TokenizedModel(found.draft, words), found.draft)
+    spelled = (
+        ("byte pairs", pairs.vocabulary, pairs.encode, (PAIRS_ORDER, 1)),
+        ("bytes", letters, tuple[int, ...], (BYTES_ORDER, 2)),
+    )
+    return same, *(
+        Drafter(name, TokenizedModel(model, vocabulary, encode), model, shortest)
+        for name, vocabulary, encode, (order, shortest) in spelled
+        for model in [NGram.learn(_joined([encode(text) for text in texts]), order, len(vocabulary))]
+    )
+
+
+def paragraphs(tokens: Any) -> list[Tokens]:
+    """Cut a text of token indices where it has a −1."""
+    listed = np.asarray(tokens)
+    parts = np.split(listed, np.flatnonzero(listed < 0))
+    return [tuple(part[part >= 0].tolist()) for part in parts]
+
+
+def prefixes(positions: int) -> list[Tokens]:
+    """Return at most so many evenly spaced held-out positions, each by the words before it in its paragraph.
+
+    Raises:
+        TypeError, ValueError: positions is not a positive integer.
+    """
+    found = [part[:at] for part in paragraphs(default_models().corpus.held_out) for at in range(len(part))]
+    chosen = np.linspace(0, len(found) - 1, min(count(positions, "--positions"), len(found))).round().astype(int)
+    return [found[place] for place in chosen]
+
+
+def _joined(texts: list[Tokens]) -> list[int]:
+    """Lay texts end to end with a −1 between them."""
+    joined: list[int] = []
+    for text in texts:
+        joined += [*text, -1]
+    return joined[:-1]

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
+
+import numpy as np
 
 from spec_math.arrays import count
-from spec_math.result import Result
-from spec_math.studies.arguments import parsed_ks
-from spec_math.studies.progress import Progress
-from spec_math.studies.vocabularies import laws as vocabulary_laws
-from spec_math.studies.vocabularies import models as vocabulary_models
+from spec_math.chance import law
+from spec_math.distribution import restriction
+from spec_math.drafting.correspondence import carried, places
+from spec_math.files.law_files import LawFile, LawFileError, open_laws
+from spec_math.language import Table, TokenizedModel, Vocabulary
+from spec_math.language.files import read_vocabulary
+from spec_math.mean import known, of_positions
+from spec_math.result import Result, counted
+from spec_math.scheme import Tokens
+from spec_math.string_level import speed, timing, timing_bias
+from spec_math.string_level.methods import METHODS, First, Method
+from spec_math.string_level.psi import first_token, most_calls
+from spec_math.string_level.reading import opened
+from spec_math.studies.arguments import Progress, no_progress, parsed_ks
+from spec_math.studies.positions.stream import from_files
 from spec_math.studies.vocabularies import sampling as vocabulary_sampling
-from spec_math.studies.vocabularies.comparison import VocabularyComparison
-from spec_math.studies.vocabularies.table import result_of
+from spec_math.studies.vocabularies import study as vocabulary_laws
+from spec_math.studies.vocabularies import study as vocabulary_models
+from spec_math.studies.vocabularies.table import Bias, DrafterLines, MethodLine, VocabularyComparison, result_of
 
 EMBEDDED, TABLES = (1, 2, 4, 8, 16), (1, 2, 3)
 """Lookaheads that are compared unless others are asked for: of the embedded drafters, and of tables."""
@@ -41,10 +56,6 @@ def study(request: Vocabularies, progress: Progress) -> Result:
 
     Raises:
         ValueError, TypeError, OSError: bad input.
-
-    >>> study(Vocabularies(target="t.npy"), lambda what, steps: lambda done: None)
-    Traceback (most recent call last):
-    ValueError: files need both vocabularies, the target's and the drafter's
     """
     return result_of(compared(request, progress))
 
@@ -54,10 +65,6 @@ def compared(request: Vocabularies, progress: Progress) -> VocabularyComparison:
 
     Raises:
         ValueError, TypeError, OSError: bad input.
-
-    >>> compared(Vocabularies(draft_cost="-1"), lambda what, steps: lambda done: None)
-    Traceback (most recent call last):
-    ValueError: --draft-cost is at least 0 target calls; got -1
     """
     cost = _cost(request.draft_cost)
     words, other = request.target_vocabulary, request.draft_vocabulary
@@ -74,12 +81,12 @@ def compared(request: Vocabularies, progress: Progress) -> VocabularyComparison:
         raise ValueError(f"--target and --draft are both files of laws or both tables; got {target} and {draft}")
     if tables[0]:
         files = vocabulary_models.Tables(Path(target), Path(draft), words, other, request.prefix)
-        return vocabulary_models.compare(files, _lookaheads(request, TABLES), cost, progress)
+        return vocabulary_models.compare_tables(files, _lookaheads(request, TABLES), cost, progress)
     if request.lookaheads is not None or request.prefix:
         raise ValueError("--lookahead and --prefix are for tables; files of laws say nothing of further draft tokens")
     most = vocabulary_laws.Laws.positions if request.positions is None else count(request.positions, "--positions")
     laws = vocabulary_laws.Laws(target, draft, words, other, request.logits, most)
-    return vocabulary_laws.compare(laws, float(cost), progress)
+    return vocabulary_laws.compare_laws(laws, float(cost), progress)
 
 
 def _embedded(request: Vocabularies, cost: Fraction, progress: Progress) -> VocabularyComparison:
@@ -103,3 +110,247 @@ def _cost(written: str) -> Fraction:
     if cost < 0:
         raise ValueError(f"--draft-cost is at least 0 target calls; got {written}")
     return cost
+
+
+@dataclass(frozen=True)
+class Laws:
+    """Four files: laws [positions, T] and [positions, D], and two vocabularies; at most `positions` are looked at."""
+
+    target: str
+    draft: str
+    target_vocabulary: Path
+    draft_vocabulary: Path
+    logits: bool = False
+    positions: int = 40
+
+
+def compare_laws(files: Laws, draft_cost: float, progress: Progress) -> VocabularyComparison:
+    """Compare union, TLI, SLEM and SLRS at evenly spaced positions of two files.
+
+    ψ is that of one draft token, which needs no law but the one in the file; and, as lines of their own, that of a
+    drafter which draws every further token from the same law until the first target token is determined. Special draft
+    tokens are left out of ψ (`distribution.restriction`), as they add no text.
+
+    Raises:
+        LawFileError: a file is none, the numbers of positions differ, or a law has another size than its vocabulary.
+        ValueError, OSError: a vocabulary file is none.
+    """
+    sides = open_laws(files.target), open_laws(files.draft)
+    words = read_vocabulary(files.target_vocabulary), read_vocabulary(files.draft_vocabulary)
+    _fit(sides, words, (files.target_vocabulary, files.draft_vocabulary))
+    chosen = np.linspace(0, sides[0].shape[0] - 1, min(files.positions, sides[0].shape[0])).round().astype(int)
+    step = progress("comparing two vocabularies", len(chosen))
+    found: list[dict[Key, float]] = []
+    for rows in _rows(sides, files.logits, set(chosen.tolist())):
+        found.append(_at(*rows, *words))
+        step(1)
+    shared = places(*words)
+    about = DrafterLines(
+        Path(files.draft).name,
+        len(words[1]),
+        len(np.unique(shared[shared >= 0])),
+        of_positions([position["shared"] for position in found]),
+        of_positions([position["untokenisable"] for position in found]),
+        most_calls(*words),
+        tuple(_lines(found, draft_cost)),
+    )
+    return VocabularyComparison(
+        f"{files.target} and {files.draft}, {len(chosen):,} of {counted(sides[0].shape[0], 'position')}",
+        len(words[0]),
+        len(chosen),
+        draft_cost,
+        (about,),
+        of_positions([position["surest"] for position in found]),
+        "laws",
+    )
+
+
+def _fit(sides: tuple[LawFile, LawFile], words: tuple[Vocabulary, Vocabulary], paths: tuple[Path, Path]) -> None:
+    for side, vocabulary, path in zip(sides, words, paths, strict=True):
+        if side.shape[1] != len(vocabulary):
+            raise LawFileError(f"{side.path}: its laws have {side.shape[1]:,} tokens, {path} has {len(vocabulary):,}")
+    if sides[0].shape[0] != sides[1].shape[0]:
+        raise LawFileError(
+            f"both files need the same positions; {sides[0].path} has {sides[0].shape[0]:,}, {sides[1].path} has "
+            f"{sides[1].shape[0]:,}"
+        )
+
+
+def _rows(sides: tuple[LawFile, LawFile], logits: bool, chosen: set[int]) -> Iterator[tuple[Any, Any]]:
+    """Yield both laws at the chosen positions."""
+    streams = [from_files(side, side, logits).batches(8) for side in sides]
+    for batches in zip(*streams, strict=True):
+        for row in range(len(batches[0].targets)):
+            if batches[0].start + row in chosen:
+                target, draft = (batch.targets[row] / batch.targets[row].sum() for batch in batches)
+                yield target, draft
+
+
+Key = tuple[Method, bool] | str
+"""A method and whether each draft token is taken to be from this law, or another fact of a position."""
+
+
+def _at(target: Any, draft: Any, words: Vocabulary, other: Vocabulary) -> dict[Key, float]:
+    said = draft if not other.special else restriction(draft, np.array([bool(token) for token in other]))
+    found: dict[Key, Any] = {
+        "shared": carried(draft, words, other)[0].sum(),
+        "surest": target.max(),
+    }
+    for alike, lookahead in ((False, 1), (True, None)):
+        psi = first_token(words, other, said, lookahead)
+        first = First(target, draft, words, other, psi.law)
+        for method in METHODS:
+            if method.accepts is not None and method.like is None and (method.models is None or not alike):
+                found[method, alike] = method.accepts(first)
+        found["untokenisable"] = psi.untokenisable
+    return {name: float(value) for name, value in found.items()}
+
+
+def _lines(found: list[dict[Key, float]], draft_cost: float) -> Iterator[MethodLine]:
+    for alike, lookahead in ((False, 1), (True, None)):
+        for method in METHODS:
+            if (method, alike) not in found[0]:
+                continue
+            acceptance = of_positions([position[method, alike] for position in found])
+            # One draft token that is accepted or not: 1 + acceptance, unless it is read as several target tokens.
+            known = lookahead == 1 and method.retokenised is None
+            tokens = of_positions([1 + position[method, alike] for position in found]) if known else None
+            yield MethodLine(
+                method,
+                acceptance,
+                lookahead,
+                tokens,
+                float(lookahead) if known and lookahead else None,
+                tokens.value / (1 + draft_cost) if tokens else None,
+                alike=alike,
+            )
+
+
+@dataclass(frozen=True)
+class Tables:
+    """Four files: two JSON tables (`language.Table.load`) and their vocabularies; and where texts start."""
+
+    target_model: Path
+    draft_model: Path
+    target_vocabulary: Path
+    draft_vocabulary: Path
+    prefix: str = ""
+
+
+MOST = 5_000
+"""The most sequences of draft tokens that are added up."""
+
+
+def compare_tables(
+    files: Tables, lookaheads: Sequence[int], draft_cost: Fraction, progress: Progress = no_progress
+) -> VocabularyComparison:
+    """Compare all methods on two tables after one prefix, each at its best lookahead; exact on Fractions.
+
+    Raises:
+        ValueError, TypeError, OSError: a file is none, a table does not fit its vocabulary, the prefix is not valid;
+            too many sequences of draft tokens to add up.
+    """
+    target, drafter = (
+        TokenizedModel(Table.load(model), read_vocabulary(vocabulary))
+        for model, vocabulary in (
+            (files.target_model, files.target_vocabulary),
+            (files.draft_model, files.draft_vocabulary),
+        )
+    )
+    source = f"{files.target_model} and {files.draft_model}"
+    result = of_tokenized_models(target, drafter, _tokens(files.prefix), (lookaheads, draft_cost), progress)
+    return replace(result, source=f"{source}{result.source.removeprefix(TWO)}")
+
+
+TWO = "two models"
+
+
+def of_tokenized_models(
+    target: TokenizedModel,
+    drafter: TokenizedModel,
+    prefix: Tokens,
+    plan: tuple[Sequence[int], Any],
+    progress: Progress = no_progress,
+) -> VocabularyComparison:
+    """Compare all methods on two tokenized models after a prefix of target tokens; plan: lookaheads and draft cost.
+
+    Raises:
+        ValueError: there are more than `MOST` sequences of draft tokens; as `speed.compare`. TypeError: as it.
+    """
+    lookaheads, draft_cost = plan
+    _affordable(len(drafter.vocabulary), max(lookaheads))
+    laws, reading = opened(target, drafter, prefix)
+    row, draft = laws.target(), drafter.law(reading.context_tokens)
+    lines: list[MethodLine] = []
+    step = progress("adding up every path", len(METHODS))
+    for method in METHODS:
+        (found,) = speed.compare(target, drafter, prefix, lookaheads, draft_cost, (method,))
+        step(1)
+        accepted = _accepted(method, (target, drafter, prefix), found.lookahead)
+        lines.append(
+            MethodLine(
+                method,
+                known(accepted),
+                found.lookahead,
+                known(found.tokens_per_call),
+                float(found.drafter_calls),
+                float(found.speed_up),
+                _fractions(accepted, found.tokens_per_call, found.speed_up),
+            )
+        )
+    at = max(lookaheads)
+    shared = places(target.vocabulary, drafter.vocabulary)
+    about = DrafterLines(
+        "the drafter",
+        len(drafter.vocabulary),
+        len(np.unique(shared[shared >= 0])),
+        known(carried(draft, target.vocabulary, drafter.vocabulary)[0].sum()),
+        known(first_token(target.vocabulary, drafter.vocabulary, reading, at).untokenisable),
+        most_calls(target.vocabulary, drafter.vocabulary),
+        tuple(lines),
+        tuple(
+            Bias(lookahead, known(timing_bias.total_variation(target, drafter, prefix, lookahead)), exact=True)
+            for lookahead in sorted({min(lookaheads), at})
+        ),
+    )
+    return VocabularyComparison(
+        TWO if not prefix else f"{TWO}, after the prefix {prefix}",
+        len(target.vocabulary),
+        1,
+        float(draft_cost),
+        (about,),
+        known(row.max()),
+        "exact",
+    )
+
+
+def _affordable(size: int, lookahead: int) -> None:
+    if size**lookahead <= MOST:
+        return
+    shorter = next(n for n in range(lookahead, -1, -1) if size**n <= MOST)
+    raise ValueError(
+        f"{lookahead} draft tokens of {size:,} make up to {size**lookahead:,} sequences, and at most {MOST:,} are "
+        f"added up: {f'take --lookahead up to {shorter}, or ' if shorter else ''}sample (block_level.length.estimate)"
+    )
+
+
+def _accepted(method: Method, tokenized_models: tuple[TokenizedModel, TokenizedModel, Tokens], lookahead: int) -> Any:
+    """Return the chance that the first drafted target token is accepted: Table 3, and its like for TokenTiming."""
+    target, drafter, prefix = tokenized_models
+    if method.accepts is None:
+        outcomes = law(lambda coin: timing.run(coin, target, drafter, prefix, lookahead))
+        return sum(mass for outcome, mass in outcomes.items() if outcome.accepted)
+    laws, reading = opened(target, drafter, prefix)
+    both = target.vocabulary, drafter.vocabulary
+    psi = first_token(*both, reading, lookahead).law
+    return method.accepts(First(laws.target(), drafter.law(reading.context_tokens), *both, psi))
+
+
+def _fractions(*values: Any) -> tuple[str, ...]:
+    return tuple(str(value) for value in values) if all(isinstance(v, Fraction | int) for v in values) else ()
+
+
+def _tokens(prefix: str) -> Tokens:
+    if not all(part.isascii() and part.isdigit() for part in prefix.split()):
+        raise ValueError(f"--prefix lists token indices with blanks between them, such as '0 12 3'; got {prefix!r}")
+    return tuple(int(part) for part in prefix.split())

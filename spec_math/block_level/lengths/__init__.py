@@ -1,0 +1,1 @@
+"""Expected tokens per call: averaged over a verifier's coins, sampled, and divided by costs."""
