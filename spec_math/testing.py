@@ -246,7 +246,7 @@ def assert_same_tokens(expected: Any, got: Any, distance: Any, bound: Any, unifo
 
     Raises:
         DifferentTokensError: naming the batch row, the position, both tokens, the uniforms and the distance.
-        ValueError: the shapes differ, or a distance is not a number.
+        ValueError: the shapes differ, or a distance or a bound is not a number.
 
     >>> assert_same_tokens([[1, 2]], [[1, 3]], [0.1], 1e-5)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -263,6 +263,8 @@ def assert_same_tokens(expected: Any, got: Any, distance: Any, bound: Any, unifo
     if np.isnan(far).any():
         raise ValueError("distances must be numbers; one is NaN, so that nothing could be compared there")
     limits = np.broadcast_to(np.asarray(bound, dtype=np.float64), far.shape)
+    if np.isnan(limits).any():
+        raise ValueError("bounds must be numbers; one is NaN, so that no difference could be told from rounding there")
     rows, columns = wanted.reshape(len(far), -1), found.reshape(len(far), -1)
     wrong = (rows != columns) & (far > limits)[:, None]
     if not wrong.any():

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spec_math import array_draw
+from spec_math import array_coin
 from spec_math.arrays import count
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.lengths.given_drafts import Nodes
@@ -302,7 +302,7 @@ def extended(laws: GatheredLaws, stems: Sequence[Tokens], lookahead: int, rng: A
     while growing := [at for at, chain in enumerate(chains) if len(chain) < lookahead and not laws.ends(chain)]:
         laws.gather([chains[at] for at in growing])
         rows = np.stack([laws.draft(chains[at]) for at in growing])
-        tokens = array_draw.drawn(rows, rng.random(len(growing)))
+        tokens = array_coin.drawn(rows, rng.random(len(growing)))
         for at, token in zip(growing, tokens.tolist(), strict=True):
             chains[at] = (*chains[at], token)
     return chains
@@ -324,7 +324,7 @@ def with_distinct_roots(laws: GatheredLaws, chains: Sequence[Tokens], k: int, lo
     draft = laws.draft()
     roots = list(kept)
     while len(roots) < min(k, int((draft > 0).sum())):
-        roots += array_draw.drawn(without(draft, roots)[None], rng.random(1)).tolist()
+        roots += array_coin.drawn(without(draft, roots)[None], rng.random(1)).tolist()
     fresh = roots[len(kept) :]
     return [*kept.values(), *extended(laws, [(root,) for root in fresh], lookahead, rng)][:k]
 
