@@ -109,7 +109,7 @@ def check_drafts(
     ValueError: the scheme 'recursive rejection' tosses up to 3 coins a request on 2 drafts; uniforms has 2 columns: ...
     """
     mapped = draft_logits if isinstance(draft_logits, MappedLogits) else None
-    drafts = draft_logits if mapped is None else mapped.logits
+    drafts: Any = draft_logits if mapped is None else mapped.logits
     check_tensors(target_logits, drafts, tokens, uniforms)
     shapes = [tuple(array.shape) for array in (target_logits, drafts, tokens, uniforms)]
     batch, k = (*shapes[2], 0, 0)[:2]
@@ -221,7 +221,7 @@ def check_trees(rule: TreeRule, given: Trees, options: Options) -> tuple[int, in
     """
     target_logits, draft_logits, tokens, parents, uniforms, copies = given
     mapped = draft_logits if isinstance(draft_logits, MappedLogits) else None
-    drafts = draft_logits if mapped is None else mapped.logits
+    drafts: Any = draft_logits if mapped is None else mapped.logits
     _check_tree_shapes(rule, given._replace(draft_logits=target_logits if mapped is not None else drafts))
     if mapped is not None:
         _check_tree_shapes(rule, given._replace(target_logits=drafts, draft_logits=drafts))
