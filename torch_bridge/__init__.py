@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 from spec_math.lazy import lazily
 
 # Read at once: the module has the function's name, and would take its place.
-from torch_bridge.explore import explore
+from torch_bridge.randomness.source import explore
 
 if TYPE_CHECKING:
     from torch_bridge.float_rounding import FloatStep, float_step

@@ -16,12 +16,12 @@ import numpy as np
 import torch
 
 from spec_math.audit.call import call_of
-from spec_math.audit.exploration.atom import ExploreError
-from spec_math.audit.exploration.followed import SOURCES
 from spec_math.audit.roles import roles_of
 from spec_math.audit.subject import Numbers, Subject
+from spec_math.pathwise.atom import ExploreError
+from spec_math.pathwise.followed import SOURCES
 from torch_bridge.methods import bound, is_method
-from torch_bridge.random_source import torch_source
+from torch_bridge.randomness.source import torch_source
 from torch_bridge.returned import DECISION, as_told, generated, verified
 from torch_bridge.said import said
 from torch_bridge.signature import Signature, read

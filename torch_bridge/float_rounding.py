@@ -10,8 +10,10 @@ from typing import Any, NamedTuple
 import torch
 
 from spec_math.arrays import as_laws
-from spec_math.audit import OWN_GRID, Explored, ExploreError
-from torch_bridge.explore import explore
+from spec_math.pathwise.atom import ExploreError
+from spec_math.pathwise.exploration import Explored
+from spec_math.pathwise.tape import OWN_GRID
+from torch_bridge.randomness.source import explore
 
 
 class FloatStep(NamedTuple):

@@ -12,7 +12,7 @@ from typing import Any, cast
 import numpy as np
 import torch
 
-from spec_math.audit.exploration.atom import ExploreError
+from spec_math.pathwise.atom import ExploreError
 from torch_bridge.told import Part
 
 ONE = ("token_id", "token", "next_token", "sampled_token", "output_token", "emitted_token")

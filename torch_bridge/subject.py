@@ -15,11 +15,11 @@ import torch
 
 from spec_math.audit import subject
 from spec_math.audit.counts import checked_sampler
-from spec_math.audit.exploration.followed import SOURCES
 from spec_math.audit.subject import Numbers, Subject
+from spec_math.pathwise.followed import SOURCES
 from spec_math.verdict import Verdict
 from torch_bridge import as_it_is
-from torch_bridge.random_source import torch_source
+from torch_bridge.randomness.source import torch_source
 from torch_bridge.told import Told, parts_of, split_roles, values_of
 
 TYPES = ("float64", "float32", "float16", "bfloat16")

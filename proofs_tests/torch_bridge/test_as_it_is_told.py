@@ -17,8 +17,8 @@ torch = pytest.importorskip("torch", reason="torch is an optional extra")
 
 from spec_math.audit import Judgement, judge  # noqa: E402
 from spec_math.audit.case import Case, chain, position  # noqa: E402
-from spec_math.audit.loading.place import load_sampler  # noqa: E402
 from spec_math.field.stand_ins import given  # noqa: E402
+from spec_math.pathwise.loading import load_sampler  # noqa: E402
 from torch_bridge.subject import subject_of, told_subject_of  # noqa: E402
 from torch_bridge.told import parts_of, values_of  # noqa: E402
 

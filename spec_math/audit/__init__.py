@@ -5,14 +5,14 @@ from spec_math.audit.case import Case
 from spec_math.audit.counts import Counted, check_sampler, judge_counts
 from spec_math.audit.coupled import CoupledTest, Difference, coupled_sample_size, coupled_test
 from spec_math.audit.drafter import check_drafter, check_drafter_program
-from spec_math.audit.exploration.atom import ExploreError, UnseenRandomnessError
-from spec_math.audit.exploration.bisect import law_by_bisection, thresholds
-from spec_math.audit.exploration.explore import Explored, Partial, as_generator, explore
-from spec_math.audit.exploration.tape import OWN_GRID, LeakError
 from spec_math.audit.judgement import Judgement, judge
 from spec_math.audit.likeness import Likeness, likenesses
 from spec_math.audit.smallest import smallest
 from spec_math.audit.subject import Subject, subject_of
+from spec_math.pathwise.atom import ExploreError, UnseenRandomnessError
+from spec_math.pathwise.bisect import law_by_bisection, thresholds
+from spec_math.pathwise.exploration import Explored, Partial, as_generator, explore
+from spec_math.pathwise.tape import OWN_GRID, LeakError
 from spec_math.sequential.bank import bank
 from spec_math.sequential.contexts import ContextsTest, context_stopping_times, contexts_test
 from spec_math.sequential.dirichlet import pooled_variation, pools

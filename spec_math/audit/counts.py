@@ -11,10 +11,10 @@ from typing import Any
 
 from spec_math.arrays import count
 from spec_math.audit.case import Case, chain, position
-from spec_math.audit.exploration.alive import generators_alive
 from spec_math.audit.judgement import BUDGET, Judgement, judge
 from spec_math.audit.subject import Subject, subject_of
 from spec_math.float_allowance import cap
+from spec_math.pathwise.generators import generators_alive
 from spec_math.result import counted
 from spec_math.verdict import NUMBERS, UNASKED, Lossless, Lossy, Reason, Undecided, Verdict
 

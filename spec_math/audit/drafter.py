@@ -10,10 +10,10 @@ from typing import Any
 
 from spec_math.arrays import as_law as checked
 from spec_math.arrays import asarray, is_exact, storage, sum_gap
-from spec_math.audit.exploration.atom import ExploreError
-from spec_math.audit.exploration.explore import Partial, explore
 from spec_math.chance import Coin, law
 from spec_math.float_allowance import Allowance, cap, drawing
+from spec_math.pathwise.atom import ExploreError
+from spec_math.pathwise.exploration import Partial, explore
 from spec_math.verdict import Lossy, Reason, Undecided, Verdict, judged
 
 Reported = tuple[int | None, tuple[Any, ...], str]

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 
 from spec_math.audit.case import Case
-from spec_math.audit.exploration.replaced import patched, replaced
-from spec_math.audit.exploration.walk import Fault, Walk
 from spec_math.audit.subject import Subject
+from spec_math.pathwise.places import patched, replaced
 from spec_math.result import counted
+from spec_math.samplers.walk import Fault, Walk
 from spec_math.verdict import Lossy, Reason, Undecided
 
 RUNS = 5_000
@@ -35,8 +35,8 @@ def judged_fault(subject: Subject, case: Case, found: Walk, walked: Callable[[],
     `RUNS` at most; in every second of these, Python's uniforms are often as close to 0 or 1 as they rarely are.
 
     >>> from spec_math.audit.case import position
-    >>> from spec_math.audit.exploration.tape import Tape
-    >>> from spec_math.audit.exploration.walk import walk
+    >>> from spec_math.pathwise.tape import Tape
+    >>> from spec_math.samplers.walk import walk
     >>> from spec_math.audit.subject import subject_of
     >>> subject, case = subject_of(lambda coin, x, t, d: 1 // x[0]), position(["1/4", "3/4"], ["1/2"] * 2)
     >>> found = walk(subject, case, Tape(), 100)

@@ -11,10 +11,6 @@ from fractions import Fraction
 from typing import Any
 
 from spec_math.audit.case import Case
-from spec_math.audit.exploration.alive import generators_alive
-from spec_math.audit.exploration.atom import ExploreError
-from spec_math.audit.exploration.tape import Tape
-from spec_math.audit.exploration.walk import Text, Walk, walk
 from spec_math.audit.faults import judged_fault
 from spec_math.audit.precision import rounded_to
 from spec_math.audit.subject import Subject, ways
@@ -22,6 +18,10 @@ from spec_math.audit.variants import of_all, of_each_draft
 from spec_math.block_level.lossless import continued
 from spec_math.chance import LONGEST
 from spec_math.float_allowance import UNIT, Allowance, adding_up, cap, evenly
+from spec_math.pathwise.atom import ExploreError
+from spec_math.pathwise.generators import generators_alive
+from spec_math.pathwise.tape import Tape
+from spec_math.samplers.walk import Text, Walk, walk
 from spec_math.verdict import Lossy, Reason, Undecided, Verdict, judged
 
 BUDGET = 100_000

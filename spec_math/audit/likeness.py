@@ -12,10 +12,10 @@ from functools import cache
 from typing import Any
 
 from spec_math.audit.case import Case, default
-from spec_math.audit.exploration.walk import Text
 from spec_math.audit.judgement import Judgement, judge
 from spec_math.audit.subject import Subject
 from spec_math.block_level.lossless import emitted_law
+from spec_math.samplers.walk import Text
 from spec_math.verdict import Lossless
 from spec_math.zoo import ZOO, Specimen, toy
 

@@ -11,9 +11,9 @@ from fractions import Fraction
 from itertools import islice, product
 
 from spec_math.audit.case import Case
-from spec_math.audit.exploration.alive import generators_alive
 from spec_math.audit.judgement import Judgement, judge
 from spec_math.audit.subject import Row, Subject
+from spec_math.pathwise.generators import generators_alive
 
 TRIED = 400
 """Small cases that are tried before the given one is made smaller."""

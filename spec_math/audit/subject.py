@@ -15,8 +15,9 @@ from typing import Any, cast
 import numpy as np
 
 from spec_math.audit.call import Call, Shape, call_of
-from spec_math.audit.exploration.followed import SOURCES, Source
-from spec_math.audit.exploration.tape import OWN_GRID
+from spec_math.pathwise.followed import SOURCES, Source
+from spec_math.pathwise.loading import with_its_object
+from spec_math.pathwise.tape import OWN_GRID
 
 Row = tuple[Fraction, ...]
 
@@ -152,6 +153,7 @@ def subject_of(
     """
     if not callable(fn):
         raise TypeError(f"a sampler is a function; got {fn!r} of type {type(fn).__name__}")
+    fn = with_its_object(fn)
     call = call_of(fn, shape, roles)
     others: tuple[Numbers, ...] = ()
     if numbers is None:

@@ -13,9 +13,9 @@ from time import perf_counter, process_time
 import numpy as np
 
 from spec_math.arrays import count
-from spec_math.audit.exploration.entropy import entropy_noted
-from spec_math.audit.exploration.still import Still
-from spec_math.audit.exploration.tape import Tape
+from spec_math.pathwise.entropy import entropy_noted
+from spec_math.pathwise.generators import Still
+from spec_math.pathwise.tape import Tape
 from spec_math.result import Cell, Column, Curve, Mark, Panel, Picture, Result, Row, Table, listed, sentences
 from spec_math.studies.arguments import Progress, parsed_ks
 from spec_math.studies.positions.verdicts import load_scheme

@@ -12,9 +12,9 @@ from spec_math.arrays import count
 from spec_math.audit import Judgement, Likeness, Subject, judge_counts, likenesses, smallest
 from spec_math.audit.case import Case, chain, default, position
 from spec_math.audit.likeness import comparable
-from spec_math.audit.loading.place import load_sampler
 from spec_math.audit.smallest import TRIED
 from spec_math.files.whole import check_writable, write_whole
+from spec_math.pathwise.loading import load_sampler
 from spec_math.result import Note, Result
 from spec_math.studies.arguments import Progress, absolute, masses_of
 from spec_math.studies.audits.case import pytest_file
