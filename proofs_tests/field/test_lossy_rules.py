@@ -15,9 +15,8 @@ pytest.importorskip("torch", reason="torch is an optional extra")
 
 import torch
 
-from proofs_tests.field import sources
+from proofs_tests.field import sources, trees
 from spec_math.chance import law
-from spec_math.field.engines import trees
 from spec_math.field.installed import missing
 from spec_math.field.source_file import load
 from spec_math.lossy import ensemble, fly, margin, typical
