@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from spec_math.audit import check_sampler
-from spec_math.audit.call import call_of
+from spec_math.samplers.call import call_of
 from spec_math.verdict import Lossless, Lossy, Reason, Undecided
 
 NUMPY, PYTHON = "np.random.default_rng()", "random.Random()"

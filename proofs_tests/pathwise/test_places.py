@@ -11,11 +11,11 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from spec_math.audit import judge, subject_of
-from spec_math.audit.case import default
 from spec_math.masses import summed
 from spec_math.pathwise import followed
 from spec_math.pathwise.generators import generators_alive
 from spec_math.pathwise.places import Looked, Place, held, places
+from spec_math.samplers.case import default
 from spec_math.token_level import recursive
 
 

@@ -215,7 +215,7 @@ def _engine(name: str, source: Path | None, replaced: list[str]) -> Any:
 
 def _functions_in(file: Path) -> str:
     """Say which functions a file has that may be meant, where it was named without one."""
-    from spec_math.audit.suspects import suspects
+    from spec_math.studies.audits.suspects import suspects
 
     if not file.is_file():
         return f"there is no file {file}; audit takes module:function, file.py:function, or the name of an engine"
@@ -244,7 +244,7 @@ def _grid(text: str) -> int | None:
 
 def _make(values: list[str], returns: str | None, temperature: str | None) -> Any:
     """With torch installed its randomness is followed too; no floor below may know of torch_bridge."""
-    from spec_math.audit import subject_of
+    from spec_math.samplers.subject import subject_of
 
     told = bool(values or returns or temperature)
     if find_spec("torch") is None:

@@ -31,9 +31,9 @@ OURS = ("spec_math", "torch_bridge")
 def package_of(path: Path) -> tuple[Path, str]:
     """Return the folder that a file is imported from and its dotted name: packages are folders with an __init__.py.
 
-    >>> import spec_math.audit.case
-    >>> package_of(Path(spec_math.audit.case.__file__))[1]
-    'spec_math.audit.case'
+    >>> import spec_math.samplers.case
+    >>> package_of(Path(spec_math.samplers.case.__file__))[1]
+    'spec_math.samplers.case'
     """
     path = path.resolve()
     names, folder = ([] if path.stem == "__init__" else [path.stem]), path.parent
@@ -75,9 +75,9 @@ def load_module(root: Path, name: str, how: Loading | None = None) -> ModuleType
         ImportError: there is no such file, or something that it imports is missing; says which stub would help.
         ValueError: what is to be replaced does not stand in the source exactly once.
 
-    >>> import spec_math.audit.case
-    >>> root, name = package_of(Path(spec_math.audit.case.__file__))
-    >>> load_module(root, name) is spec_math.audit.case
+    >>> import spec_math.samplers.case
+    >>> root, name = package_of(Path(spec_math.samplers.case.__file__))
+    >>> load_module(root, name) is spec_math.samplers.case
     True
     """
     how = how or Loading()

@@ -1,1 +1,1 @@
-"""The judge of somebody else's sampler."""
+"""Samplers that others wrote, judged exactly: reading a signature, calling the function, comparing distributions."""

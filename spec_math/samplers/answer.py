@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from numbers import Integral
 from typing import Any
 
-from spec_math.audit.case import Case
+from spec_math.samplers.case import Case
 from spec_math.scheme import is_index
 
 Text = tuple[int, ...]
@@ -18,9 +18,10 @@ Text = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Fault:
-    """What broke on a path: its kind ("form", "tokens", "padding" or an exception's name), said in words, and where.
+    """What broke on a path, said in words: "form", "tokens", "refusal", "padding" or the name of an exception.
 
-    "form" is an answer that is not a token, "tokens" one outside the vocabulary, "padding" a block that ends in them.
+    "form" is an answer that is not a token, "refusal" None or -1 in the place of one, "tokens" one outside the
+    vocabulary, "padding" a block that ends in them.
 
     >>> Fault("form", "emitted None, which is not a token index").way
     ()
@@ -57,12 +58,14 @@ def plain(outcome: Any) -> Any:
 def broken(outcome: Any, case: Case) -> Fault | None:
     """Return what is wrong with a tuple of emitted tokens, or None.
 
-    >>> from spec_math.audit.case import default
+    >>> from spec_math.samplers.case import default
     >>> broken((0,), default()), broken((7,), default()).kind
     (None, 'tokens')
     """
     if isinstance(outcome[0] if outcome else None, Fault):
         return outcome[0]
+    if outcome in ((None,), (-1,)):
+        return Fault("refusal", f"emitted {outcome[0]}, which is no token")
     if not outcome or not all(is_index(token) for token in outcome):
         shown = outcome[0] if len(outcome) == 1 else outcome
         tuples = " or tuple of them" if case.lookahead else ""

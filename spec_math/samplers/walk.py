@@ -8,15 +8,16 @@ from fractions import Fraction
 from math import isfinite
 from typing import Any
 
-from spec_math.audit.case import Case
-from spec_math.audit.subject import Subject
 from spec_math.chance import ChanceError, Coin, paths
 from spec_math.masses import FlipAndDraw, summed
+from spec_math.own_errors import in_words as in_words_of
 from spec_math.pathwise.atom import ExploreError, UnseenRandomnessError
 from spec_math.pathwise.exploration import Estimate
 from spec_math.pathwise.followed import Followed
 from spec_math.pathwise.tape import CURE, LeakError, Tape
 from spec_math.samplers.answer import Answers, Fault, Text, broken, plain
+from spec_math.samplers.case import Case
+from spec_math.samplers.subject import Subject
 from spec_math.samplers.way import in_words
 
 CUT = "cut"
@@ -61,8 +62,8 @@ def walk(
     Raises:
         ExploreError: the code's randomness cannot be followed; LeakError: the code does not repeat itself.
 
-    >>> from spec_math.audit.case import position
-    >>> from spec_math.audit.subject import subject_of
+    >>> from spec_math.samplers.case import position
+    >>> from spec_math.samplers.subject import subject_of
     >>> hopeful = subject_of(lambda tokens, target, draft: tokens[0])
     >>> walk(hopeful, position(["1/4", "3/4"], ["1/2", "1/2"]), Tape(), 100).masses
     {(0,): Fraction(1, 2), (1,): Fraction(1, 2)}
@@ -163,7 +164,7 @@ class _Run:
             _raise_if_not_followed(error)
             if isinstance(error, ChanceError) and str(error).startswith("one path asks for more than"):
                 return CUT
-            return Fault(type(error).__name__, f"{type(error).__name__}: {error}", self.steps(), self._tokens)
+            return Fault(type(error).__name__, in_words_of(error), self.steps(), self._tokens)
         fault = broken(outcome, self.case)
         if fault is not None:
             return replace(fault, way=self.steps(), tokens=self._tokens)

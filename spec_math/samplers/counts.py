@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from spec_math.arrays import count
-from spec_math.audit.case import Case, chain, position
-from spec_math.audit.judgement import BUDGET, Judgement, judge
-from spec_math.audit.subject import Subject, subject_of
 from spec_math.float_allowance import cap
 from spec_math.pathwise.generators import generators_alive
-from spec_math.result import counted
+from spec_math.samplers.case import Case, chain, position
+from spec_math.samplers.judgement import BUDGET, Judgement, judge
+from spec_math.samplers.subject import Subject, subject_of
 from spec_math.verdict import NUMBERS, UNASKED, Lossless, Lossy, Reason, Undecided, Verdict
+from spec_math.wording import counted
 
 ANSWERS = ("ChanceError", "tokens")
 """Faults of a function that took its drafts: masses that are no distribution, and a token outside the vocabulary."""
@@ -68,7 +68,7 @@ def judge_counts(
     Raises:
         TypeError, ValueError: k is not a positive integer.
 
-    >>> from spec_math.audit.case import default
+    >>> from spec_math.samplers.case import default
     >>> found = judge_counts(subject_of(lambda coin, tokens, target, draft: coin.draw(target)), default())
     >>> found.drafts, bool(found.verdict)
     ((1, 2, 3), True)
@@ -185,7 +185,7 @@ def _counted(judged: list[Judgement], not_judged: tuple[str, ...] = ()) -> Count
 def scope_of(found: Judgement) -> str:
     """Return the laws that a judgement covers, in words.
 
-    >>> from spec_math.audit.case import default
+    >>> from spec_math.samplers.case import default
     >>> scope_of(judge(subject_of(lambda target, draft: 0), default()))
     'one pair of laws on 5 tokens, with the drafts that it makes itself'
     """

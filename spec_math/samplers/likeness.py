@@ -11,10 +11,10 @@ from fractions import Fraction
 from functools import cache
 from typing import Any
 
-from spec_math.audit.case import Case, default
-from spec_math.audit.judgement import Judgement, judge
-from spec_math.audit.subject import Subject
 from spec_math.block_level.lossless import emitted_law
+from spec_math.samplers.case import Case, default
+from spec_math.samplers.judgement import Judgement, judge
+from spec_math.samplers.subject import Subject
 from spec_math.samplers.walk import Text
 from spec_math.verdict import Lossless
 from spec_math.zoo import ZOO, Specimen, toy
@@ -73,7 +73,7 @@ def likenesses(
     farther from the sampler than the sampler is from the target is left out. Of a case that was `asked` for, the
     temperature is taken, and its number of drafts where a single one shows nothing.
 
-    >>> from spec_math.audit.subject import subject_of
+    >>> from spec_math.samplers.subject import subject_of
     >>> [one.specimen.name for one in likenesses(subject_of(lambda tokens, target, draft: tokens[0]), 0, 1000)]
     ['M7', 'M8', 'M10']
     """

@@ -5,24 +5,25 @@ Source: worked out here.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
-from spec_math.audit.case import Case
-from spec_math.audit.faults import judged_fault
-from spec_math.audit.precision import rounded_to
-from spec_math.audit.subject import Subject, ways
-from spec_math.audit.variants import of_all, of_each_draft
 from spec_math.block_level.lossless import continued
 from spec_math.chance import LONGEST
+from spec_math.finer_type import confirmed
 from spec_math.float_allowance import UNIT, Allowance, adding_up, cap, evenly
+from spec_math.own_errors import NAMES
 from spec_math.pathwise.atom import ExploreError
 from spec_math.pathwise.generators import generators_alive
 from spec_math.pathwise.tape import Tape
+from spec_math.samplers.case import Case
+from spec_math.samplers.faults import judged_fault
+from spec_math.samplers.subject import Subject, ways
 from spec_math.samplers.walk import Text, Walk, walk
-from spec_math.verdict import Lossy, Reason, Undecided, Verdict, judged
+from spec_math.verdict import Lossless, Lossy, Reason, Undecided, Verdict, judged
 
 BUDGET = 100_000
 
@@ -78,8 +79,8 @@ def judge(
     walked once more and gave the same law. A function that breaks on every path was not judged; one that breaks on
     numbers that nobody asked for is given others. `alive` are the generators made before, if they were looked for.
 
-    >>> from spec_math.audit.case import position
-    >>> from spec_math.audit.subject import subject_of
+    >>> from spec_math.samplers.case import position
+    >>> from spec_math.samplers.subject import subject_of
     >>> hopeful = subject_of(lambda tokens, target, draft: tokens[0])
     >>> found = judge(hopeful, position(["1/4", "3/4"], ["1/2", "1/2"]))
     >>> found.first, found.contract
@@ -129,19 +130,25 @@ def _judged(
         found = walk(subject, case, Tape(subject.grid, alive=alive), budget, progress)
         if found.fault is not None:
             verdict = judged_fault(subject, case, found, walked)
-            contract = _contract(subject, None) if isinstance(verdict, Lossy) else None
+            told = isinstance(verdict, Lossy) and found.fault.kind not in NAMES
+            contract = _contract(subject, None) if told else None
             return replace(_open(subject, case, verdict), walk=found, contract=contract, way=found.fault.way)
         answer = _compared(subject, case, found, walked, alive)
     except ExploreError as error:
         return _open(subject, case, _not_seen(error))
-    verdict, finer = answer.verdict, subject.numbers.finer
-    if finer is None or not isinstance(verdict, Undecided) or verdict.reason is not Reason.ROUNDING:
+    finer = subject.numbers.finer
+    if finer is None or answer.joint is None:
         return answer
-    # What is right in float64 was off by rounding, and is left undecided; what is wrong there is wrong.
-    asked = _judged(replace(subject, numbers=finer), case, budget, progress, alive)
-    if not isinstance(asked.verdict, Lossy):
-        return answer
-    return replace(asked, verdict=replace(asked.verdict, reason=f"with numbers in float64, {asked.verdict.reason}"))
+    asked: list[Judgement] = []
+
+    def in_float64() -> Verdict:
+        asked.append(_judged(replace(subject, numbers=finer), case, budget, progress, alive))
+        broke = asked[0].walk.fault
+        # What breaks on numbers that nobody asked for says nothing of the distribution.
+        return asked[0].verdict if broke is None else Undecided(Reason.NOT_JUDGED, broke.said)
+
+    verdict = confirmed(answer.verdict, answer.joint, in_float64)
+    return replace(asked[0] if isinstance(verdict, Lossy) and asked else answer, verdict=verdict)
 
 
 def _compared(
@@ -298,3 +305,125 @@ def _distance(one: Law, other: Law) -> Any:
 def _over(law: Law, wanted: Law) -> Any:
     """Return how much of a law, or of a part of it, lies above the target: no more than its total variation."""
     return sum((max(Fraction(0), mass - wanted.get(text, 0)) for text, mass in law.items()), Fraction(0))
+
+
+ROUNDING = 1e-4
+"""Below this a distance may be due to a type that the function computes in inside; another way has it."""
+
+
+def of_all(ways: Iterable[Subject], judged: Callable[[Subject], Judgement]) -> Judgement:
+    """Return one judgement of a function that can be called in several ways.
+
+    Lossless by one way is lossless, as called, unless another way is lossy: then it is not known which is meant.
+    Lossy stands where every way that runs is lossy for its law. What breaks by some way was not meant so.
+
+    >>> from spec_math.samplers.case import position
+    >>> from spec_math.samplers.judgement import judge
+    >>> from spec_math.samplers.subject import subject_of
+    >>> case = position(["1/4", "3/4"], ["1/2", "1/2"])
+    >>> right, hopeful = subject_of(lambda coin, x, t, d: coin.draw(t)), subject_of(lambda coin, x, t, d: x[0])
+    >>> [type(of_all(ways, lambda one: judge(one, case)).verdict).__name__ for ways in ([right], [hopeful, right])]
+    ['Lossless', 'Undecided']
+    """
+    lossy: list[Judgement] = []
+    others: list[Judgement] = []
+    for way in ways:
+        if way.alike and any(way.alike == one.subject.alike for one in lossy):
+            continue  # the same in another type, or for a longer text: neither mends what lies above rounding
+        found = judged(way)
+        verdict = found.verdict
+        if isinstance(verdict, Lossless):
+            return _torn(found, lossy[0]) if lossy else found
+        if isinstance(verdict, Lossy) and found.walk.fault is None:
+            if found.joint is not None and found.joint > ROUNDING:
+                lossy.append(found)
+            else:
+                others.append(found)
+        elif isinstance(verdict, Lossy):
+            said = f"called so it breaks on some paths, {verdict.reason}; whether it is meant to be is not known"
+            others.append(replace(found, verdict=Undecided(Reason.NOT_JUDGED, said, verdict.path)))
+        else:
+            others.append(found)
+    if lossy:
+        return lossy[0]
+    partly = [one for one in others if one.walk.faults < one.walk.paths]
+    reasons = [(one, one.verdict.reason) for one in others if isinstance(one.verdict, Undecided)]
+    unseen = [one for one, reason in reasons if reason is not Reason.NOT_JUDGED]
+    return next(iter([*partly, *unseen, *others]))
+
+
+def of_each_draft(case: Case, judged: Callable[[Case], Judgement]) -> Judgement:
+    """Return one judgement of a function that takes drafts and no law of them: it must be lossless for each.
+
+    Drafts drawn from a law would hide what is wrong for some of them: one that accepts x with mass t(x) and draws from
+    t otherwise emits t where drafts are uniform, and for no fixed draft.
+
+    >>> from spec_math.samplers.case import position
+    >>> from spec_math.samplers.judgement import judge
+    >>> from spec_math.samplers.subject import subject_of
+    >>> case = position(["1/4", "3/4"], ["1/2", "1/2"])
+    >>> blind = subject_of(lambda coin, x, t, d: x[0] if coin.flip(t[x[0]]) else coin.draw(t))
+    >>> bool(judge(blind, case).verdict), bool(of_each_draft(case, lambda one: judge(blind, one)).verdict)
+    (True, False)
+    """
+    hot = [tuple(Fraction(place == token) for place in range(case.size)) for token in range(case.size)]
+    done: list[Judgement] = []
+    for rows in product(hot, repeat=len(case.draft)):
+        found = judged(case.with_laws(case.target, rows))
+        done.append(found)
+        if not isinstance(found.verdict, Lossless):
+            return found
+    last = done[-1]
+    walk = replace(last.walk, paths=sum(one.walk.paths for one in done))
+    return replace(last, walk=walk, bound=max(one.bound for one in done))
+
+
+def _torn(lossless: Judgement, lossy: Judgement) -> Judgement:
+    ways = lossless.subject.said, lossy.subject.said
+    said = "called as {} it is lossless, and called as {} it is not; which is meant is not known: wrap it".format(*ways)
+    return replace(lossless, verdict=Undecided(Reason.NOT_JUDGED, said))
+
+
+DIGITS = {"float32": 24, "float16": 11, "bfloat16": 8}
+"""The binary digits of a significand."""
+
+GENERAL = 25
+"""Masses of so many digits, or of infinitely many, have no exact float of a coarser type."""
+
+FEW = 3
+"""Masses of so few digits are exact in every type, and so are their sums and small products."""
+
+
+def digits(number: Fraction) -> int:
+    """Return the binary digits that a significand needs, and 53 where no number of them is enough.
+
+    >>> digits(Fraction(3, 8)), digits(Fraction(0.1)), digits(Fraction(1, 3)), digits(Fraction(0))
+    (2, 52, 53, 0)
+    """
+    if number.denominator & (number.denominator - 1):
+        return 53
+    top = abs(number.numerator)
+    return (top >> ((top & -top).bit_length() - 1)).bit_length() if top else 0
+
+
+def rounded_to(met: Iterable[int], masses: Iterable[Fraction]) -> str:
+    """Return the coarsest type that numbers of so many digits show, for laws of these masses; "" where they show none.
+
+    >>> rounded_to([53, 24], [Fraction(1, 3), Fraction(2, 3)]), rounded_to([53], [Fraction(1, 3)])
+    ('float32', '')
+    """
+    needed = [digits(mass) for mass in masses if 0 < mass < 1]
+    if not needed:
+        return ""
+    if min(needed) >= GENERAL:
+        least = {"float32": 20, "float16": 9, "bfloat16": 6}
+    elif max(needed) <= FEW:
+        least = {name: most - 2 for name, most in DIGITS.items()}
+    elif all(many >= GENERAL or many <= FEW for many in needed):
+        # Products of a few such masses have the digits of bfloat16 by themselves.
+        least = {name: most - 2 for name, most in DIGITS.items() if name != "bfloat16"}
+    else:
+        return ""
+    seen = set(met)
+    shown = [name for name in least if seen & set(range(least[name], DIGITS[name] + 1))]
+    return shown[-1] if shown else ""

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from proofs_tests.audit import samplers
-from spec_math.audit import judge, smallest, subject_of
-from spec_math.audit.case import Case, default, position
-from spec_math.audit.smallest import TRIED, small_cases
+from proofs_tests.samplers import samplers
+from spec_math.audit import judge, subject_of
+from spec_math.samplers.case import Case, default, position
+from spec_math.samplers.smallest import TRIED, small_cases, smallest
 
 F = Fraction
 

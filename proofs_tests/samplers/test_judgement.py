@@ -11,13 +11,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from proofs_tests.audit import samplers
+from proofs_tests.samplers import samplers
 from proofs_tests.strategies import pairs
 from spec_math import check_lossless
 from spec_math.audit import check_sampler, judge, likenesses, subject_of
-from spec_math.audit.case import Case, chain, default, position
 from spec_math.block_level import emitted_law
 from spec_math.distribution import residual_of
+from spec_math.samplers.case import Case, chain, default, position
 from spec_math.verdict import Lossy, Reason, Undecided
 from spec_math.zoo import toy
 

@@ -12,8 +12,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
-from spec_math.audit.roles import Role
-from torch_bridge.parameters import Taken
+from spec_math.samplers.words import Role, Taken
 
 Part = Literal["tokens", "count", "token", "law", "_"]
 """A part of an answer: emitted tokens, how many drafts were kept, the next token, a law to draw it from, or nothing."""

@@ -5,20 +5,24 @@ Source: worked out here.
 
 from __future__ import annotations
 
+import ast
+import inspect
 import math
 import random
-from collections.abc import Callable, Generator
+import textwrap
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from spec_math.audit.case import Case
-from spec_math.audit.subject import Subject
 from spec_math.pathwise.places import patched, replaced
-from spec_math.result import counted
+from spec_math.samplers.case import Case
+from spec_math.samplers.subject import Subject
 from spec_math.samplers.walk import Fault, Walk
 from spec_math.verdict import Lossy, Reason, Undecided
+from spec_math.wording import counted
 
 RUNS = 5_000
 """Plain runs at most, to see an exception come up for real."""
@@ -34,10 +38,10 @@ def judged_fault(subject: Subject, case: Case, found: Walk, walked: Callable[[],
     objects that stand in for them. Runs are as many as find a path of its probability with chance 1 − e^−20, and
     `RUNS` at most; in every second of these, Python's uniforms are often as close to 0 or 1 as they rarely are.
 
-    >>> from spec_math.audit.case import position
+    >>> from spec_math.samplers.case import position
     >>> from spec_math.pathwise.tape import Tape
     >>> from spec_math.samplers.walk import walk
-    >>> from spec_math.audit.subject import subject_of
+    >>> from spec_math.samplers.subject import subject_of
     >>> subject, case = subject_of(lambda coin, x, t, d: 1 // x[0]), position(["1/4", "3/4"], ["1/2"] * 2)
     >>> found = walk(subject, case, Tape(), 100)
     >>> print(judged_fault(subject, case, found, lambda: found))
@@ -49,9 +53,11 @@ def judged_fault(subject: Subject, case: Case, found: Walk, walked: Callable[[],
     asked_of_coin = subject.shape == "verifier" and fault.kind == "ChanceError"
     if found.faults == found.paths and not asked_of_coin:
         return Undecided(Reason.NOT_JUDGED, f"{_every(found)}, {fault.said}{_advice(subject, case, fault)}", fault.way)
-    if fault.kind == "padding":
+    if fault.kind == "refusal" and fault.said.startswith("emitted None") and _forgets(subject.fn):
+        fault = replace(fault, said="emitted None, as it ends without a return")
+    elif fault.kind in ("padding", "refusal"):
         return Undecided(Reason.NOT_JUDGED, fault.said + _advice(subject, case, fault), fault.way)
-    raised = fault.kind not in ("form", "tokens")
+    raised = fault.kind not in ("form", "tokens", "refusal")
     if raised and subject.others and fault.kind in OF_TYPES:
         said = f"{fault.said}, on some paths, given {subject.numbers.name} by default; say which numbers it takes"
         return Undecided(Reason.NOT_JUDGED, said, fault.way)
@@ -71,12 +77,37 @@ def _every(found: Walk) -> str:
 
 def _advice(subject: Subject, case: Case, fault: Fault) -> str:
     call = f"it was called as {subject.call}, given {subject.numbers.name}"
+    if fault.kind == "refusal":
+        return (
+            "; where that says that all drafts were rejected, nothing is known of the token that follows: wrap it so "
+            f"that it returns the token drawn then, from the residual; {call}"
+        )
     if fault.kind == "form":
         return f"; {call}; wrap it so that it returns the token, or the list of tokens, that it emits"
-    if fault.kind == "padding":
+    if fault.kind in ("padding", "refusal"):
         return "; strip the padding: [token for token in emitted if token >= 0]"
     chain = "" if case.lookahead else "; if it takes drafts in a row, give a lookahead"
     return f"; {call}{chain}"
+
+
+def _forgets(fn: Callable[..., Any]) -> bool:
+    """Say whether a function reaches its end without a return, and nowhere returns None by that name."""
+    try:
+        function = ast.parse(textwrap.dedent(inspect.getsource(fn))).body[0]
+    except (OSError, TypeError, SyntaxError):
+        return False
+    if not isinstance(function, ast.FunctionDef):
+        return False
+    returned = [one.value for one in ast.walk(function) if isinstance(one, ast.Return)]
+    told = [one for value in returned if value for one in ast.walk(value) if isinstance(one, ast.Constant)]
+    return _falls_off(function.body) and None not in returned and all(one.value is not None for one in told)
+
+
+def _falls_off(body: Sequence[ast.stmt]) -> bool:
+    last = body[-1]
+    if isinstance(last, ast.If):
+        return not last.orelse or _falls_off(last.body) or _falls_off(last.orelse)
+    return isinstance(last, ast.For | ast.Expr | ast.Assign)
 
 
 def _comes_up(subject: Subject, case: Case, fault: Fault) -> bool:

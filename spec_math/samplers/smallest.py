@@ -10,10 +10,10 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import islice, product
 
-from spec_math.audit.case import Case
-from spec_math.audit.judgement import Judgement, judge
-from spec_math.audit.subject import Row, Subject
 from spec_math.pathwise.generators import generators_alive
+from spec_math.samplers.case import Case
+from spec_math.samplers.judgement import Judgement, judge
+from spec_math.samplers.subject import Row, Subject
 
 TRIED = 400
 """Small cases that are tried before the given one is made smaller."""
@@ -32,8 +32,8 @@ def smallest(
     given laws fail; where none of the first `tried` fails in the same way, the given case is made smaller while it
     fails: fewer drafts, fewer tokens, coarser masses.
 
-    >>> from spec_math.audit.case import position
-    >>> from spec_math.audit.subject import subject_of
+    >>> from spec_math.samplers.case import position
+    >>> from spec_math.samplers.subject import subject_of
     >>> hopeful = subject_of(lambda tokens, target, draft: tokens[0])
     >>> case = smallest(judge(hopeful, position(["1/7", "2/7", "4/7"], ["1/3"] * 3)), 1000).case
     >>> [[str(mass) for mass in row] for row in (case.target[0], case.draft[0])]
@@ -77,8 +77,8 @@ def small_cases(given: Case, subject: Subject, sizes: Iterable[tuple[int, int]] 
 
     sizes: lengths with numbers of drafts, in their order; all up to those of the given case where they are None.
 
-    >>> from spec_math.audit.case import default
-    >>> from spec_math.audit.subject import subject_of
+    >>> from spec_math.samplers.case import default
+    >>> from spec_math.samplers.subject import subject_of
     >>> first = next(small_cases(default(), subject_of(lambda target, draft: 0)))
     >>> first.size, first.target == first.draft
     (2, True)

@@ -14,10 +14,10 @@ from typing import Any, cast
 
 import numpy as np
 
-from spec_math.audit.call import Call, Shape, call_of
 from spec_math.pathwise.followed import SOURCES, Source
 from spec_math.pathwise.loading import with_its_object
 from spec_math.pathwise.tape import OWN_GRID
+from spec_math.samplers.call import Call, Shape, call_of
 
 Row = tuple[Fraction, ...]
 

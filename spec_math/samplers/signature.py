@@ -8,13 +8,11 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from math import log
+from typing import Any, Literal
 
-from spec_math.audit.roles import takes_one
-from torch_bridge.methods import own_attributes
-from torch_bridge.parameters import DRAFT, SMALL, TARGET, Taken, taken_by, takes_none
-from torch_bridge.records import held_by, record_of
+from spec_math.samplers.words import DRAFT, LOGS, SMALL, TARGET, Taken, taken_by, takes_none, takes_one
 
 ASKED: tuple[Taken, ...] = ("cache", "processor", "key", "metadata", "cumulative", "none")
 """What is given only where it is required, or where a way of calling asks for it."""
@@ -176,3 +174,136 @@ def _whole(found: Signature) -> bool:
     if found.has("draft model"):
         return found.has("target model") and not found.given_drafts and not found.has("bonus", "draft", "draft logs")
     return found.given_drafts and not (found.models and found.has("bonus"))
+
+
+def is_method(fn: Callable[..., Any]) -> bool:
+    """Say whether a function's first parameter is the object it belongs to.
+
+    >>> is_method(dict.get), is_method(is_method)
+    (True, False)
+    """
+    try:
+        return next(iter(inspect.signature(fn).parameters), "") == "self"
+    except (TypeError, ValueError):
+        return False
+
+
+def own_attributes(fn: Callable[..., Any], told: Mapping[str, str]) -> dict[str, Taken] | None:
+    """Return the models that a method finds in its object, by attribute; None for a function.
+
+    Raises:
+        ValueError: it uses an attribute that is neither a method of its class, a model, nor the device.
+        OSError: its source cannot be read.
+    """
+    if not is_method(fn):
+        return None
+    found: dict[str, Taken] = {}
+    kind = _class_of(fn)
+    for name in dict.fromkeys(re.findall(r"\bself\.(\w+)", inspect.getsource(fn))):
+        taken = taken_by(name, told, True)
+        if name == "device" or hasattr(kind, name):
+            continue
+        if taken not in ("target model", "draft model"):
+            raise ValueError(f"{fn.__qualname__} uses self.{name}, which is not understood")
+        found[name] = taken
+    return found
+
+
+def bound(fn: Callable[..., Any], attributes: Mapping[str, Any]) -> Callable[..., Any]:
+    """Return a method bound to an object of its class that was not initialised, with some attributes and a device.
+
+    >>> class Sampler:
+    ...     def step(self, token):
+    ...         return self.shift + token
+    >>> bound(Sampler.step, {"shift": 2})(3)
+    5
+    """
+    kind: Any = _class_of(fn)
+    mine = kind.__new__(kind)
+    for name, value in {"device": "cpu", **attributes}.items():
+        object.__setattr__(mine, name, value)
+    return getattr(mine, fn.__name__) if hasattr(kind, fn.__name__) else fn.__get__(mine)
+
+
+def _class_of(fn: Any) -> Any:
+    owner = fn.__qualname__.rpartition("<locals>.")[2].rpartition(".")[0]
+    found = getattr(fn, "__globals__", {}).get(owner)
+    return found if isinstance(found, type) else type(owner or "Object", (), {fn.__name__: fn})
+
+
+Held = Literal["token", "log", "mass", "draft's log", "draft's mass"]
+"""What a field holds: a token, its mass or the logarithm of that, or those of the drafted token."""
+
+TOKEN = {"token", "id", "idx", "index", "tok"}
+MASS = {"prob", "p", "probability", "mass"}
+
+
+def record_of(fn: Callable[..., Any], name: str) -> type | None:
+    """Return the dataclass of which a parameter takes a list, by its annotation; None where it takes none.
+
+    >>> from fractions import Fraction
+    >>> def verify(drafts: list[Fraction]): ...
+    >>> record_of(verify, "drafts") is None
+    True
+    """
+    plain: Any = inspect.unwrap(fn)
+    annotation = inspect.signature(fn).parameters[name].annotation
+    if not isinstance(annotation, str):
+        args: Sequence[Any] = getattr(annotation, "__args__", ())
+        found = args[0] if args else None
+    else:
+        named = re.fullmatch(r"(?:list|List|Sequence|tuple|Tuple)\[([\w.]+)(?:, \.\.\.)?\]", annotation.strip("'\""))
+        found = getattr(plain, "__globals__", {}).get(named[1]) if named else None
+    return found if isinstance(found, type) and is_dataclass(found) else None
+
+
+def held_by(record: type) -> dict[str, Held] | None:
+    """Return what the fields of a record hold; None where one that is required is not understood, or none is a token.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Seen:
+    ...     token_id: int
+    ...     logprob: float
+    ...     draft_token_logprob: float | None = None
+    >>> held_by(Seen)
+    {'token_id': 'token', 'logprob': 'log', 'draft_token_logprob': "draft's log"}
+    """
+    held: dict[str, Held] = {}
+    for one in fields(record):
+        words = {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", one.name)}
+        drafts = bool(words & SMALL)
+        if words <= TOKEN:
+            held[one.name] = "token"
+        elif words & LOGS and words <= LOGS | MASS | TOKEN | SMALL:
+            held[one.name] = "draft's log" if drafts else "log"
+        elif words & MASS and words <= MASS | TOKEN | SMALL:
+            held[one.name] = "draft's mass" if drafts else "mass"
+        elif one.default is MISSING and one.default_factory is MISSING:
+            return None
+    return held if list(held.values()).count("token") == 1 else None
+
+
+def made(record: type, token: int, law: Sequence[float], drafted: int | None) -> Any:
+    """Return a record of a token and its mass under a law, with that of the drafted token where it has a place for it.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Seen:
+    ...     token: int
+    ...     prob: float
+    >>> made(Seen, 1, [0.25, 0.75], None)
+    Seen(token=1, prob=0.75)
+    """
+    given: dict[str, Any] = {}
+    for name, held in (held_by(record) or {}).items():
+        if held == "token":
+            given[name] = token
+            continue
+        whose = drafted if held.startswith("draft's") else token
+        if whose is None:
+            given[name] = None
+            continue
+        mass = float(law[whose])
+        given[name] = mass if held.endswith("mass") else log(mass) if mass > 0 else -float("inf")
+    return record(**given)
