@@ -13,14 +13,14 @@ from typing import Any
 
 from spec_math.block_level.lossless import continued
 from spec_math.chance import LONGEST
-from spec_math.finer_type import confirmed
 from spec_math.float_allowance import UNIT, Allowance, adding_up, cap, evenly
-from spec_math.own_errors import NAMES
 from spec_math.pathwise.atom import ExploreError
 from spec_math.pathwise.generators import generators_alive
 from spec_math.pathwise.tape import Tape
 from spec_math.samplers.case import Case
 from spec_math.samplers.faults import judged_fault
+from spec_math.samplers.finer_type import confirmed
+from spec_math.samplers.own_errors import NAMES
 from spec_math.samplers.subject import Subject, ways
 from spec_math.samplers.walk import Text, Walk, walk
 from spec_math.verdict import Lossless, Lossy, Reason, Undecided, Verdict, judged

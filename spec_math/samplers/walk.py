@@ -10,13 +10,13 @@ from typing import Any
 
 from spec_math.chance import ChanceError, Coin, paths
 from spec_math.masses import FlipAndDraw, summed
-from spec_math.own_errors import in_words as in_words_of
 from spec_math.pathwise.atom import ExploreError, UnseenRandomnessError
 from spec_math.pathwise.exploration import Estimate
 from spec_math.pathwise.followed import Followed
 from spec_math.pathwise.tape import CURE, LeakError, Tape
 from spec_math.samplers.answer import Answers, Fault, Text, broken, plain
 from spec_math.samplers.case import Case
+from spec_math.samplers.own_errors import in_words as in_words_of
 from spec_math.samplers.subject import Subject
 from spec_math.samplers.way import in_words
 

@@ -62,7 +62,9 @@ class Sampled:
     def tokens(self, lookahead: int) -> Mean:
         """Return the tokens per target call at a lookahead of at most L."""
         most = lookahead * self.method.largest(self.k)
-        return of_independent(1 + self.accepted[:, :lookahead].sum(axis=1), 1, 1 + most, CONFIDENCE)
+        sampled = of_independent(1 + self.accepted[:, :lookahead].sum(axis=1), 1, 1 + most, CONFIDENCE)
+        # Weighted samples may exceed what a call can yield; their mean over all samples cannot.
+        return sampled.between(1, 1 + lookahead)
 
     def gain(self, lookahead: int) -> Mean:
         """Return how many tokens more a call yields than one of plain chains does, sample by sample."""

@@ -13,7 +13,7 @@ NAMES = frozenset(
     {"NameError", "UnboundLocalError", "TypeError", "AttributeError", "ImportError", "ModuleNotFoundError"}
 )
 
-_HERE = Path(__file__).parent
+_HERE = Path(__file__).parents[1]
 _LIBRARIES = tuple(
     str(place) for place in (_HERE, _HERE.parent / "torch_bridge", *sysconfig.get_paths().values()) if str(place)
 )
