@@ -12,7 +12,7 @@ from spec_math import array_coin
 from spec_math.array_coin import ArrayCoin
 from spec_math.block_level.batch.array_tree import ArrayTree, places
 from spec_math.chance import Cumulative
-from spec_math.token_level.batch.drafts import on_host
+from spec_math.token_level.batch import drafts as batch_drafts
 from torch_bridge.options import Options, column, restricted
 
 BLOCK = 128
@@ -149,7 +149,7 @@ class LogitRows:
     def _row(self, role: int, slot: Any, without: Any = None) -> Any:
         requests = places(slot, len(slot))
         unused = self._unused[role][requests, slot]
-        if not on_host(slot):
+        if not batch_drafts.on_host(slot):
             return self._weighed(role, requests, slot, without).masked_fill_(unused[:, None], 1)
         used = (self._coin.going & ~unused).nonzero()[:, 0]
         if len(used) == len(slot):
