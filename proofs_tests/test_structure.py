@@ -231,7 +231,9 @@ def test_library_code_does_not_assert() -> None:
 
 
 def test_every_public_function_shows_an_example() -> None:
-    assert found_in([path for path in LIBRARY if name_of(path) not in OTHERS], without_example) == {}
+    """Of the library; what a command prints is shown by the tests of commands."""
+    files = [path for path in LIBRARY if name_of(path) not in OTHERS and "studies" not in path.parts]
+    assert found_in(files, without_example) == {}
 
 
 def test_no_example_is_empty() -> None:

@@ -15,7 +15,6 @@ from threading import enumerate as threads
 
 import pytest
 
-from spec_math.studies import proofs
 from spec_math.studies import workers as pool
 from spec_math.symbolic import polynomial
 from spec_math.symbolic.polynomial import Ring
@@ -103,14 +102,14 @@ def started(tmp_path: Path) -> Iterator[Callable[..., subprocess.Popen[str]]]:
         process.communicate()
 
 
-def assert_ended(command: subprocess.Popen[str], workers: list[int], send: Callable[[int, int], None]) -> None:  # noqa: ARG001
+def assert_ended(command: subprocess.Popen[str], workers: list[int], send: Callable[[int, int], None]) -> None:
     """Send Ctrl-C: the command says so and leaves with 130, and its workers are gone soon after."""
     sent = time.monotonic()
     send(command.pid, signal.SIGINT)
     _, complaints = command.communicate(timeout=SOON)
-    while any(map(alive, proofs)) and time.monotonic() - sent < SOON:
+    while any(map(alive, workers)) and time.monotonic() - sent < SOON:
         time.sleep(0.02)
-    assert [worker for worker in proofs if alive(worker)] == []
+    assert [worker for worker in workers if alive(worker)] == []
     assert command.returncode == 130, complaints
     assert "interrupted" in complaints
     assert "Traceback" not in complaints

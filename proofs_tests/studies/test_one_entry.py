@@ -51,7 +51,8 @@ RECORD = Scheme("toy", draw, verify, acceptance, emit=emit, drafts=1, optimum=op
 """
 
 METHOD = """
-from spec_math.block_level import chain, given_drafts
+from spec_math.block_level import chain
+from spec_math.block_level.lengths import given_drafts
 from spec_math.block_level.methods import CHAINS, Method
 from spec_math.block_level.methods import TOKEN_BY_TOKEN
 

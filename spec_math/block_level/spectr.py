@@ -171,6 +171,7 @@ def of_k_sequential(target: Array, draft: Array, n: int) -> dict[tuple[int, int]
 
     A draft is y and passes its test with mass a = min(d, t/γ), is y and fails with d − a, and is another and fails with
     1 − β − (d − a). After the first pass each draft is y with mass d(y). Where all fail, y comes from the residual.
+    target, draft: [V]; the result is {(token, how many drafts agree with it): mass}.
     Source: SpecTr, Alg. 2.
 
     >>> from spec_math.arrays import exact
