@@ -34,8 +34,7 @@ LOSSLESS = 1e-9
 class Point:
     """A rule at a value of its parameter: a list for each number, an entry a position.
 
-    `lossless` is the optimum of the rule's own drafts, and `possible` that under a budget of the total variation that
-    the rule spends at this position; both divergences are in nats.
+    `lossless` is the optimum of the rule's own drafts, `possible` that under the budget it spends here; nats.
     """
 
     rule: Rule
