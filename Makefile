@@ -5,11 +5,12 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python; do \
 unexport PYTHONDONTWRITEBYTECODE
 PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: help field report test tests test-engines test-browser lint types soundness bench docs clean
+.PHONY: help field report test test-all first-tests all-tests test-engines test-browser lint types soundness bench docs clean
 
 help:
 	@echo 'make report   set up, run the main job on the embedded default, and say where the page is'
-	@echo 'make test     set up, then linters, and types beside every test'
+	@echo 'make test     set up, then linters, and types beside the first tests, 5 minutes'
+	@echo 'make test-all  the same with every test, 15 minutes'
 	@echo 'make test-engines  kernels of vLLM and SGLang in an environment on top of that of the tests, which downloads 300 MB'
 	@echo 'make test-browser  the report in headless Chromium, with mouse and keyboard'
 	@echo 'make mutants   set up, then wrong versions of the library against its tests, an hour or more'
@@ -22,11 +23,18 @@ help:
 report: .venv/library
 	.venv/bin/spec-math report
 
-# Types take a minute of one core: they are checked beside the tests, and either's failure is that of the whole.
+# The first tier: each rule once in every form, each command once, the controls of every verdict, and the house.
 test: .venv/tests lint
-	$(MAKE) --no-print-directory --jobs 2 types tests
+	$(MAKE) --no-print-directory --jobs 2 types first-tests
 
-tests: .venv/tests
+first-tests: .venv/tests
+	.venv/bin/python -m pytest $(wildcard proofs_tests/test_*.py) proofs_tests/essentials
+
+# Types take a minute of one core: they are checked beside the tests, and either's failure is that of the whole.
+test-all: .venv/tests lint
+	$(MAKE) --no-print-directory --jobs 2 types all-tests
+
+all-tests: .venv/tests
 	.venv/bin/python -m pytest
 
 lint: .venv/tests
@@ -89,8 +97,7 @@ installed-apart: .venv/library
 test-engines: .venv-engines/engines
 	TRITON_INTERPRET=1 .venv-engines/bin/python -m pytest -q -p no:cacheprovider --durations=5 \
 		$(addprefix proofs_tests/,field/test_vllm.py field/test_sglang.py field/test_sglang_tree.py \
-		field/test_lossy_rules.py field/test_interpreter.py torch_bridge/test_tiled_verify.py \
-		torch_bridge/test_indexed_kernel.py)
+		field/test_lossy_rules.py field/test_interpreter.py)
 
 ENGINES_PIP = .venv-engines/bin/python -m pip --disable-pip-version-check
 VLLM_FILES = vllm/v1/sample/rejection_sampler.py vllm/v1/worker/gpu/spec_decode/rejection_sampler_utils.py \

@@ -1,8 +1,6 @@
-"""Where torch, transformers or triton is not installed, examples that need it are left out; tests skip themselves."""
+"""Where torch or transformers is not installed, examples that need it are left out; tests skip themselves."""
 
 from importlib.util import find_spec
 
 collect_ignore_glob = [] if find_spec("torch") else ["torch_bridge/*", "spec_math/field/*"]
 collect_ignore_glob += [] if find_spec("transformers") else ["spec_math/field/engines/transformers.py"]
-if not find_spec("triton"):
-    collect_ignore_glob += ["torch_bridge/indexed_kernel.py", "torch_bridge/tile*.py"]

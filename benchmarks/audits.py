@@ -6,8 +6,8 @@ import numpy as np
 
 from benchmarks.table import Row, ratio_row
 from spec_math.audit import judge, judge_counts, subject_of
-from spec_math.audit.case import Case, default
 from spec_math.chance import Coin, law
+from spec_math.samplers.case import Case, default
 from spec_math.scheme import draw_independent
 from spec_math.token_level import recursive
 

@@ -1,9 +1,7 @@
 """Verification on logits on a CUDA device: the same tokens as on the CPU, no wait for the device, and what it costs.
 
 Run from the project's folder: python -m benchmarks.gpu
-One table, the Triton kernels in it where Triton is installed: their share of the bandwidth floor (the bytes of all
-logits, read once, over the measured bandwidth of a copy), launched from the host and as a graph. Without a CUDA device
-it says "not measured" of each promise.
+Without a CUDA device it says "not measured" of each promise.
 """
 
 from __future__ import annotations
@@ -12,7 +10,6 @@ import json
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +19,7 @@ from safetensors.torch import load_file
 from benchmarks import torch_rules
 from benchmarks.table import Row, interleaved, show
 from spec_math import SCHEMES
+from spec_math.testing import DifferentTokensError
 from torch_bridge import (
     Options,
     assert_same_tokens,
@@ -31,16 +29,12 @@ from torch_bridge import (
     verify_token,
     write_vectors,
 )
-from torch_bridge.same_tokens import DifferentTokensError
 
 HOT = Options(check=False)
 SIZES = ((64, 4, 32_000), (64, 4, 151_936), (256, 4, 151_936))
 DOWN = (151_936, 4096, 2048)
 """A head's tokens and dimension, and how many tokens are looked at."""
-PROMISED, FLOOR, GAIN = (64, 4, 151_936), 0.7, 5.0
 PROMISES = (
-    f"kernels of verify_token at B, L, V = {PROMISED} in bfloat16: at least {FLOOR:.0%} of the memory-bandwidth floor",
-    f"kernel of indexed_logits at k = {DOWN[2]:,}: at least {GAIN:g} × gather, then multiply",
     "vectors decided on the device as by programs replayed in float64, without a wait for the device",
     "every verifier of one position at k = 4, V = 32,000, in at most 6 × the softmax of its rows, without a wait",
 )
@@ -66,16 +60,6 @@ def finished(work: Callable[[], Any]) -> Callable[[], Any]:
         torch.cuda.synchronize()
 
     return done
-
-
-def captured(work: Callable[[], Any]) -> Callable[[], Any]:
-    """Return the work as a graph: what the device takes for it, without the host's part of each launch."""
-    work()
-    torch.cuda.synchronize()
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        work()
-    return graph.replay
 
 
 def device_seconds(works: Sequence[Callable[[], Any]], repeats: int = 20, calls: int = 10) -> list[list[float]]:
@@ -152,55 +136,9 @@ def rules() -> list[Row]:
     return found
 
 
-def copy_bandwidth() -> float:
-    """Return the bytes a second that a copy of 1 GiB reads and writes."""
-    block = torch.empty(2**30, dtype=torch.uint8, device="cuda")
-    into = torch.empty_like(block)
-    (copies,) = device_seconds([lambda: into.copy_(block)])
-    return 2 * block.numel() / min(copies)
-
-
-def kernels() -> list[Row]:
-    """Measure the Triton kernels: against reading the logits once, and against gathering rows and multiplying them."""
-    from torch_bridge import indexed_kernel, tiled_verify
-
-    rows: list[Row] = []
-    bandwidth = copy_bandwidth()
-    for shape in SIZES:
-        given = batch(shape, torch.bfloat16)
-        floor = sum(2 * logits.numel() for logits in given[:2]) / bandwidth
-        promised = shape == PROMISED
-        works = [lambda given=given: tiled_verify.verify_token(*given, HOT)]
-        works.append(captured(works[0]))
-        case = "B = {}, L = {}, V = {:,}, bfloat16".format(*shape)
-        against = f"logits read once at {bandwidth / 1e9:,.0f} GB/s, {floor * 1e3:.3g} ms"
-        for name, times in zip(("kernels", "kernels in a graph"), device_seconds(works), strict=True):
-            bound = FLOOR if promised and name != "kernels" else 0.0
-            rows.append(Row(f"{name}, {case}", floor / min(times), bound, "", spread(times), against, at_least=True))
-        del given, works
-    size, dimension, looked = DOWN
-    head = torch.randn(size, dimension, dtype=torch.bfloat16, device="cuda")
-    hidden = torch.randn(64, dimension, dtype=torch.bfloat16, device="cuda")
-    tokens = torch.randint(0, size, (64, looked), device="cuda")
-    ours, gathered = device_seconds(
-        [lambda: indexed_kernel.indexed_logits(head, hidden, tokens), lambda: indexed_logits(head, hidden, tokens)]
-    )
-    gain = min(gathered) / min(ours)
-    against = f"gather, then multiply, {spread(gathered)}"
-    rows.append(Row(f"indexed head by kernel, k = {looked:,}", gain, GAIN, "×", spread(ours), against, at_least=True))
-    # Products of bfloat16 are exact in float32, sums of 4,096 run in any order, and the result is rounded, up or down.
-    reference = indexed_logits(head.float(), hidden.float(), tokens)
-    found = indexed_kernel.indexed_logits(head, hidden, tokens).float()
-    scale = indexed_logits(head.float().abs(), hidden.float().abs(), tokens)
-    limit = 2 * dimension * 2.0**-24 * scale + 2.0**-7 * reference.abs()
-    wrong = int(((found - reference).abs() > limit).sum())
-    rows.append(Row("logits of the kernel beyond rounding", wrong, 0, "", f"{found.numel():,} logits", "float32"))
-    return rows
-
-
 def conformance() -> list[Row]:
     """Count the vectors that the device decides differently beyond the bound, and the waits for the device."""
-    counts: dict[str, int] = dict.fromkeys(("files", "differing", "waits", "kernel files", "kernel differing"), 0)
+    counts: dict[str, int] = dict.fromkeys(("files", "differing", "waits"), 0)
     with tempfile.TemporaryDirectory() as folder:
         paths = write_vectors(folder)
         for file in json.loads(paths[-1].read_text())["files"]:
@@ -213,26 +151,12 @@ def conformance() -> list[Row]:
             counts["waits"] += emitted is None
             counts["files"] += emitted is not None
             counts["differing"] += emitted is not None and differs(arrays, emitted, file)
-            if triton_is_there() and decided_by_kernels(file, arrays, options):
-                from torch_bridge import tiled_verify
-
-                emitted = unwaited(tiled_verify.verify_token, arrays, options, file["file"])
-                counts["waits"] += emitted is None
-                counts["kernel files"] += emitted is not None
-                counts["kernel differing"] += emitted is not None and differs(arrays, emitted, file)
-    calls = counts["files"] + counts["kernel files"] + counts["waits"]
+    calls = counts["files"] + counts["waits"]
     against = "programs replayed in float64"
     return [
         Row("files of vectors decided differently", counts["differing"], 0, "", f"{counts['files']} files", against),
-        Row("the same, by kernels", counts["kernel differing"], 0, "", f"{counts['kernel files']} files", against),
         Row("calls that wait for the device", counts["waits"], 0, "", f"{calls} calls", "torch.cuda's own sync check"),
     ]
-
-
-def decided_by_kernels(file: Any, arrays: Any, options: Options) -> bool:
-    """Say whether the kernels have what a file of vectors asks for."""
-    plain = not options.restricts and arrays["target_logits"].dtype != torch.float64
-    return file["verifier"] == "token" and plain
 
 
 def unwaited(verify: Any, arrays: Any, options: Options, name: str) -> Any:
@@ -260,11 +184,6 @@ def differs(arrays: Any, emitted: Any, file: Any) -> bool:
     return False
 
 
-def triton_is_there() -> bool:
-    """Say whether Triton is installed; torch brings it where it was built for CUDA."""
-    return find_spec("triton") is not None
-
-
 def main() -> None:
     """Print the table, or say that there is no device."""
     if not torch.cuda.is_available():
@@ -273,10 +192,6 @@ def main() -> None:
             print(f"not measured: {promise}")
         return
     rows = conformance() + speed() + rules()
-    if triton_is_there():
-        rows += kernels()
-    else:
-        print("not measured: the kernels, as triton is not installed", file=sys.stderr)
     sys.exit(not show(rows, f"Verification on logits, {torch.cuda.get_device_name()}"))
 
 

@@ -28,9 +28,8 @@ from spec_math.block_level import tree_rules
 from spec_math.chance import replay
 from spec_math.scheme import Scheme
 from torch_bridge import chain_tree, columns, tree_columns, verify_drafts, verify_tree
-from torch_bridge.chunks import CHUNK_BYTES
 from torch_bridge.options import Options
-from torch_bridge.softmax_rows import working
+from torch_bridge.softmax_rows import CHUNK_BYTES, working
 from torch_bridge.threshold import laws
 
 REQUESTS, K, SIZE, REPEATS = 64, 4, 32_000, 20

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).parents[1] / ".ci" / "run"
-EVERYTHING = [".venv/tests", ".venv-engines/engines", "test", "test-engines"]
+EVERYTHING = [".venv/tests", ".venv-engines/engines", "test-all", "test-engines"]
 LEFT_OUT = "make test-engines was left out"
 
 
@@ -31,9 +31,9 @@ def run(folder: Path, failing: str, script: str) -> tuple[int, str, list[str]]:
     ("failing", "code", "made"),
     [
         ("nothing", 0, EVERYTHING),
-        ("test", 2, EVERYTHING),
+        ("test-all", 2, EVERYTHING),
         ("test-engines", 2, EVERYTHING),
-        (".venv-engines/engines", 0, [".venv/tests", ".venv-engines/engines", "test"]),
+        (".venv-engines/engines", 0, [".venv/tests", ".venv-engines/engines", "test-all"]),
         (".venv/tests", 2, [".venv/tests"]),
     ],
 )
@@ -48,7 +48,7 @@ def test_either_failure_fails_the_run(tmp_path: Path, failing: str, code: int, m
     ("failing", "kept", "lost"),
     [
         ("test-engines", 'wait "$engines" || failed=$?', 'wait "$engines" || true'),
-        ("test", "make test || failed=$?", "make test || true"),
+        ("test-all", "make test-all || failed=$?", "make test-all || true"),
     ],
 )
 def test_a_run_that_loses_an_exit_code_would_pass(tmp_path: Path, failing: str, kept: str, lost: str) -> None:

@@ -30,12 +30,15 @@ def made(folder: Path, target: str, failing: str = "nothing") -> tuple[int, list
     return done.returncode, (folder / "calls").read_text().splitlines()
 
 
+@pytest.mark.parametrize("tier", ["test", "test-all"])
 @pytest.mark.parametrize("failing", ["nothing", "ruff check", "ruff format", "pyright", "pytest"])
-def test_any_failure_fails_the_whole(tmp_path: Path, failing: str) -> None:
-    code, calls = made(tmp_path, "test", failing)
+def test_any_failure_fails_the_whole(tmp_path: Path, failing: str, tier: str) -> None:
+    code, calls = made(tmp_path, tier, failing)
     assert (code == 0) == (failing == "nothing")
     if failing in ("nothing", "pytest"):
-        assert set(CHECKED) <= set(calls)
+        first = [call.removesuffix(" proofs_tests/essentials") if tier == "test" else call for call in calls]
+        assert set(CHECKED) <= set(first)
+        assert (calls == first) == (tier == "test-all")
 
 
 @pytest.mark.parametrize(

@@ -223,3 +223,11 @@ def test_several_halvings_at_once_end_where_one_after_another_do(size, monkeypat
     monkeypatch.setattr("spec_math.mean._HALVINGS", 25)
     # Of fewer draws the ends are places of fewer halvings.
     assert size < 8 or ends() != wanted
+
+
+def test_an_interval_is_cut_by_what_is_known_and_stays_in_order():
+    sampled = Mean(3.5, 1.2, 16, 0.5, 13.7, 0.99)
+    assert sampled.between(1, 5) == Mean(3.5, 1.2, 16, 1, 5, 0.99)
+    assert Mean(3.5, 1.2, 16, 2.0, 4.0, 0.99).between(1, 5).interval == (2.0, 4.0)
+    assert Mean(5.5, 0.1, 16, 5.2, 5.8, 0.99).between(1, 5).interval == (5, 5)
+    assert Mean(3.5, 1.2, 16).between(1, 5) == Mean(3.5, 1.2, 16)

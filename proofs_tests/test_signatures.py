@@ -8,7 +8,7 @@ from pathlib import Path
 import spec_math
 
 ROOT = Path(spec_math.__file__).parent
-SEEDED = ("studies/", "cli/", "symbolic/", "audit/exploration/")
+SEEDED = ("studies/", "cli/", "symbolic/", "pathwise/")
 """What must be repeatable from a number: studies, commands and proofs for their users, exploration for its own runs."""
 
 

@@ -18,7 +18,7 @@ ROOT = Path(__file__).parent.parent
 LONGEST = 500
 
 
-AUDITS = {"audit", "sequential", "traces", "zoo"}
+AUDITS = {"audit", "pathwise", "samplers", "sequential", "traces", "zoo"}
 """Packages that know each other: the known bugs are judged, and verdicts say which of them a sampler resembles."""
 
 COMPARING = {"allclose", "array_equal", "array_equiv", "isclose", "is_close", "equal", "close"}

@@ -1,14 +1,150 @@
 """The coin of a whole batch: each request replays its own row of uniforms, one for each coin that it tosses.
 
-Source: worked out here; a uniform is used as in `spec_math.chance.replay`.
+A uniform is used as in `spec_math.chance.replay`; the draw of one token from each of many rows of masses stands first.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
-from spec_math import array_draw
-from spec_math.arrays import Array, array_namespace, is_exact, ones_like
+import array_api_compat
+import numpy as np
+
+from spec_math.arrays import Array, array_namespace, is_exact, ones_like, zeros_like
+
+UNIT = 2.0**-53
+
+_LONG, _PART = 1024, 64
+"""Rows of so many masses are searched in parts of so many, without the running sums of all."""
+
+
+def drawn(masses: Array, uniforms: Array) -> Array:
+    """Return for each row the first i with v_0 + … + v_i > u · Σv, a token of mass > 0; −1 where a row has no mass.
+
+    Masses [B, V] that need not sum to 1, uniforms [B] in [0, 1); tokens [B]. Sums are taken in float64, and in any
+    order: where an order of summing makes running sums fall, or rounding leaves none above u · Σv, it is still a token
+    that has mass, the last one at worst. Exact on Fractions.
+
+    >>> from spec_math.arrays import exact
+    >>> drawn(exact([["1/4", 0, "3/4"], [0, 0, 0]]), exact(["1/4", "1/4"])).tolist()
+    [2, -1]
+    """
+    xp = array_namespace(masses)
+    if type(masses) is np.ndarray and not is_exact(masses):
+        found = (_in_parts if masses.shape[-1] >= _LONG else _searched)(wide(masses), uniforms)
+        if (found < masses.shape[-1]).all():
+            return found
+    sums = _sums(masses)
+    places = xp.arange(masses.shape[-1], device=array_api_compat.device(masses))
+    there = masses > 0
+    hit = there & (sums > uniforms[:, None] * sums[:, -1:])
+    beyond = masses.shape[-1]
+    first = xp.min(xp.where(hit, places, beyond), axis=-1)
+    last = xp.max(xp.where(there, places, -1), axis=-1)
+    return xp.where(first < beyond, first, last)
+
+
+def _searched(masses: Array, uniforms: Array) -> Array:
+    """Return the same first i [B] by bisection of running sums that do not fall; V where none is above u · Σv."""
+    sums = masses.cumsum(axis=-1)
+    bars = uniforms * sums[:, -1]
+    return np.array([row.searchsorted(bar, "right") for row, bar in zip(sums, bars, strict=True)], dtype=np.int64)
+
+
+def _in_parts(masses: Array, uniforms: Array) -> Array:
+    """Return the same by the sums of parts, and running sums within one of them alone.
+
+    What precedes a part is not above u · Σv and what it ends with is, so that the token found has mass.
+    """
+    found = np.full(len(masses), masses.shape[-1])
+    sums = np.add.reduceat(masses, np.arange(0, masses.shape[-1], _PART), axis=-1).cumsum(axis=-1)
+    bars = uniforms * sums[:, -1]
+    for at, (row, ends, bar) in enumerate(zip(masses, sums, bars, strict=True)):
+        part = int(ends.searchsorted(bar, "right"))
+        within = row[part * _PART : (part + 1) * _PART].cumsum()
+        if part:
+            within += ends[part - 1]
+        place = int(within.searchsorted(bar, "right"))
+        if place < len(within):
+            found[at] = part * _PART + place
+    return found
+
+
+def distance(masses: Array, uniforms: Array) -> Array:
+    """Return for each row how far its uniform lies from the nearest border between two tokens, |u − Σ_{j≤i} v_j / Σv|.
+
+    Masses [B, V], uniforms [B]; distances [B] on the scale of the uniform, 1 where a row has no mass.
+
+    >>> from spec_math.arrays import exact
+    >>> distance(exact([["1/4", "3/4"]]), exact(["1/2"])).tolist()
+    [Fraction(1, 4)]
+    """
+    xp = array_namespace(masses)
+    sums = _sums(masses)
+    one = 1 + 0 * sums
+    # A sum of 0 is no border: it is 0 in any arithmetic.
+    borders = xp.where(sums > 0, sums, -one) / xp.where(sums[:, -1:] > 0, sums[:, -1:], one)
+    return _least(abs(uniforms[:, None] - borders))
+
+
+def rounding(size: int) -> float:
+    """Return the distance beyond which float64 decides as a replayed program does, whatever the order of its sums.
+
+    With u = 2^-53 and V masses: a running sum, its total and their product with the uniform are within a relative
+    (2V − 1)u of those of the given masses; a program also divides each mass by their sum, so that it is within
+    (2V + 1)u. Borders are at most 1, so that all is decided alike at a distance of more than (4V + 2)u as computed
+    here. A chance ρ/(ρ + 1 − w) moves by a quarter of the relative error of ρ at most, which is less. 6u more cover the
+    squares of these errors for V ≤ 2^26.
+
+    >>> rounding(4) == 24 * 2.0**-53
+    True
+    """
+    return (4 * size + 8) * UNIT
+
+
+def running_sums(masses: Array) -> Array:
+    """Return the masses [B, V + 1] of the first i tokens, i = 0..V, in float64 where they float.
+
+    >>> from spec_math.arrays import exact
+    >>> running_sums(exact([["1/4", "3/4"]])).tolist()
+    [[Fraction(0, 1), Fraction(1, 4), Fraction(1, 1)]]
+    """
+    sums = _sums(masses)
+    return array_namespace(sums).concat([zeros_like(sums[:, :1]), sums], axis=-1)
+
+
+def wide(values: Array) -> Array:
+    """Return floating arrays in float64, exact ones as they are.
+
+    >>> import numpy as np
+    >>> wide(np.array([0.5], dtype=np.float32)).dtype.name
+    'float64'
+    """
+    return values if is_exact(values) else array_namespace(values).astype(values, _float64(values), copy=False)
+
+
+def _float64(values: Array) -> Any:
+    return array_namespace(values).float64
+
+
+def _sums(masses: Array) -> Array:
+    xp = array_namespace(masses)
+    return xp.cumsum(masses, axis=-1) if is_exact(masses) else xp.cumulative_sum(wide(masses), axis=-1)
+
+
+def _least(values: Array) -> Array:
+    return values.min(axis=-1) if is_exact(values) else array_namespace(values).min(values, axis=-1)
+
+
+def taken(rows: Array, at: Array) -> Any:
+    """Return one entry [R] of each row [R, n].
+
+    >>> import numpy as np
+    >>> taken(np.array([[5, 6], [7, 8]]), np.array([1, 0])).tolist()
+    [6, 7]
+    """
+    return array_namespace(rows).take_along_axis(rows, at[:, None], axis=-1)[:, 0]
 
 
 class ArrayCoin:
@@ -18,6 +154,7 @@ class ArrayCoin:
     replayed on its row. `margin` [B] is the least distance of a flip's uniform from its chance, times the mass that the
     flip divides; with `measure` that of a draw from the border of two tokens, times the mass drawn from, counts too.
     `drawn(masses, uniforms)` and `total(masses)` may be replaced by sums in another order, as a device takes them.
+    With `last_draws` a draw takes the last column, as kernels for chains lay uniforms out.
 
     >>> from spec_math.arrays import exact
     >>> coin = ArrayCoin(exact([["1/4", "3/4"], ["1/2", 0]]))
@@ -30,10 +167,11 @@ class ArrayCoin:
         self,
         uniforms: Array,
         measure: bool = False,
-        drawn: Callable[[Array, Array], Array] = array_draw.drawn,
+        drawn: Callable[[Array, Array], Array] = drawn,
         total: Callable[[Array], Array] | None = None,
+        last_draws: bool = False,
     ) -> None:
-        self.uniforms, self.measure = uniforms, measure
+        self.uniforms, self.measure, self.last_draws = uniforms, measure, last_draws
         self.drawn = drawn
         self.total: Callable[[Array], Array] = total or _total
         xp = array_namespace(uniforms)
@@ -57,15 +195,17 @@ class ArrayCoin:
     def draw(self, masses: Array, where: Array | None = None) -> Array:
         """Return [B] the token that the next uniform draws from masses [B, V]; outside `where` any, without a coin."""
         tossed = self.going if where is None else self.going & where
-        uniform = self._next(tossed)
+        uniform = self.take(where)
         if self.measure:
             xp = array_namespace(self.uniforms)
-            far = array_draw.distance(masses, uniform) * self.total(masses)
+            far = distance(masses, uniform) * self.total(masses)
             self.margin = xp.where(tossed, xp.minimum(self.margin, far), self.margin)
         return self.drawn(masses, uniform)
 
     def take(self, where: Array | None = None) -> Array:
-        """Return the next uniforms [B] themselves, consumed within `where` [B] alone."""
+        """Return the uniforms [B] of a draw themselves, consumed within `where` [B] alone."""
+        if self.last_draws:
+            return self.uniforms[:, -1]
         return self._next(self.going if where is None else self.going & where)
 
     def _next(self, tossed: Array) -> Array:
@@ -76,4 +216,4 @@ class ArrayCoin:
 
 
 def _total(masses: Array) -> Array:
-    return array_namespace(masses).sum(array_draw.wide(masses), axis=-1)
+    return array_namespace(masses).sum(wide(masses), axis=-1)

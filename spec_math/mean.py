@@ -6,7 +6,7 @@ known to lie in a range, such as 1 to L + 1 tokens a call, and nothing else is k
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from math import floor, hypot, inf, isfinite, log, log2, log10, nan, sqrt
 from typing import Any
@@ -111,6 +111,16 @@ class Mean:
         factor = value / self.value
         low, high = (None if end is None else end * factor for end in (self.low, self.high))
         return Mean(value, self.error * factor, self.samples, low, high, self.confidence)
+
+    def between(self, least: float, most: float) -> Mean:
+        """Cut the interval by ends that are known to hold the true mean; the value stays as it was sampled.
+
+        >>> Mean(3.5, 1.2, 16, 0.5, 13.7, 0.99).between(1, 5).interval
+        (1, 5)
+        """
+        if self.low is None or self.high is None:
+            return self
+        return replace(self, low=min(max(self.low, least), most), high=max(min(self.high, most), least))
 
     def __add__(self, other: Mean) -> Mean:
         """Add a mean: intervals add end by end, and what each may miss adds up, whether they are independent or not.

@@ -17,18 +17,20 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import Array, count, exact, proportional_to
-from spec_math.audit import Guarantee, check_sampler, identity_test, sequential_sample_size
 from spec_math.block_level.lossless import asked_in_float64, check_lossless_block
 from spec_math.chance import Coin
 from spec_math.files.place import required
 from spec_math.language.model import InFloat64
-from spec_math.result import counted
+from spec_math.samplers.counts import check_sampler
 from spec_math.scheme import Scheme
 from spec_math.sequential.bank import in_words
-from spec_math.sequential.evidence import level
+from spec_math.sequential.evidence import Guarantee, level
+from spec_math.sequential.identity_test import identity_test
+from spec_math.sequential.sample_size import sequential_sample_size
 from spec_math.studies.blocks.own_methods import PREFIXES, standard_models
 from spec_math.studies.positions.verdicts import pairs as standard_pairs
 from spec_math.verdict import Lossless, Lossy, Verdict, check_lossless, drafts_in_words
+from spec_math.wording import counted
 
 BATCH = 4096
 """Tokens that a sampler is asked for at a time."""
@@ -246,7 +248,7 @@ def assert_same_tokens(expected: Any, got: Any, distance: Any, bound: Any, unifo
 
     Raises:
         DifferentTokensError: naming the batch row, the position, both tokens, the uniforms and the distance.
-        ValueError: the shapes differ, or a distance is not a number.
+        ValueError: the shapes differ, or a distance or a bound is not a number.
 
     >>> assert_same_tokens([[1, 2]], [[1, 3]], [0.1], 1e-5)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -263,6 +265,8 @@ def assert_same_tokens(expected: Any, got: Any, distance: Any, bound: Any, unifo
     if np.isnan(far).any():
         raise ValueError("distances must be numbers; one is NaN, so that nothing could be compared there")
     limits = np.broadcast_to(np.asarray(bound, dtype=np.float64), far.shape)
+    if np.isnan(limits).any():
+        raise ValueError("bounds must be numbers; one is NaN, so that no difference could be told from rounding there")
     rows, columns = wanted.reshape(len(far), -1), found.reshape(len(far), -1)
     wrong = (rows != columns) & (far > limits)[:, None]
     if not wrong.any():

@@ -15,19 +15,17 @@ from typing import Any
 import numpy as np
 import torch
 
-from spec_math.audit.call import call_of
-from spec_math.audit.exploration.atom import ExploreError
-from spec_math.audit.exploration.followed import SOURCES
-from spec_math.audit.roles import roles_of
-from spec_math.audit.subject import Numbers, Subject
-from torch_bridge.methods import bound, is_method
-from torch_bridge.random_source import torch_source
+from spec_math.pathwise.atom import ExploreError
+from spec_math.pathwise.followed import SOURCES
+from spec_math.samplers.call import call_of
+from spec_math.samplers.signature import Signature, bound, is_method, read
+from spec_math.samplers.subject import Numbers, Subject
+from spec_math.samplers.told import Told, split_roles
+from spec_math.samplers.words import roles_of
+from torch_bridge.randomness.source import torch_source
 from torch_bridge.returned import DECISION, as_told, generated, verified
-from torch_bridge.said import said
-from torch_bridge.signature import Signature, read
-from torch_bridge.told import Told, split_roles
 from torch_bridge.toy_models import TableModel
-from torch_bridge.ways import Round, Way, value_of, ways_of
+from torch_bridge.ways import Round, Way, said, value_of, ways_of
 
 DEEPEST, WIDEST = 7, 16
 """Laws are handed over as logits: their masses are at least e^−7, on 16 tokens at most."""

@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 
 import torch
 
-from torch_bridge import input_validation
 from torch_bridge.options import Options
 
 
@@ -65,62 +64,43 @@ class MappedLogits(NamedTuple):
         return self._replace(logits=self.logits[requests], places=places)
 
 
-def check_places(target_logits: Any, draft: MappedLogits) -> None:
-    """Check types, devices and the shape of places; no value is looked at.
-
-    Raises:
-        TypeError, ValueError: they do not fit the logits.
-
-    >>> draft = MappedLogits(torch.zeros(1, 2), torch.tensor([5, -1, 3]))
-    >>> check_places(torch.zeros(1, 8), draft)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ValueError: places names the target's token of each of the draft's: [D], [B, D] or as draft_logits; got (3,) ...
-    """
-    places, logits = draft.places, draft.logits
-    input_validation.check_whole_numbers("places", places)
-    input_validation.check_tensor("draft_logits", logits)
-    if places.device != logits.device:
-        raise ValueError(f"all tensors of a call must lie on one device; got places on {places.device}")
-    shapes = logits.shape[-1:], (logits.shape[0], logits.shape[-1]), logits.shape
-    if tuple(places.shape) not in [tuple(shape) for shape in shapes]:
-        raise ValueError(
-            "places names the target's token of each of the draft's: [D], [B, D] or as draft_logits; got "
-            f"{tuple(places.shape)} beside draft_logits {tuple(logits.shape)} and target_logits "
-            f"{tuple(target_logits.shape)}"
-        )
-
-
-def check_map(places: Any, vocabulary: int) -> None:
-    """Check that places [..., D] lie in the target's vocabulary or are −1, and name no token twice. It waits.
-
-    Raises:
-        ValueError: naming the first place where it is not so.
-
-    >>> check_map(torch.tensor([3, -1, 3]), 8)  # doctest: +ELLIPSIS
-    Traceback (most recent call last):
-    ValueError: each token of the target stands for one of the draft's at most; places[0] and places[2] are both 3: ...
-    """
-    outside = (places < -1) | (places >= vocabulary)
-    if bool(outside.any()):
-        place, value = input_validation.first(outside, places)
-        raise ValueError(
-            f"places must lie in 0..{vocabulary - 1}, or be -1 where the target has no such token; places{place} is "
-            f"{value}"
-        )
-    ordered, order = places.sort(dim=-1, stable=True)
-    again = (ordered[..., 1:] == ordered[..., :-1]) & (ordered[..., 1:] >= 0)
-    if bool(again.any()):
-        *row, at = (int(index) for index in again.nonzero()[0])
-        one, other = (int(order[(*row, at + step)]) for step in (0, 1))
-        names = [f"places[{', '.join(map(str, (*row, token)))}]" for token in (one, other)]
-        raise ValueError(
-            f"each token of the target stands for one of the draft's at most; {names[0]} and {names[1]} are both "
-            f"{int(ordered[(*row, at)])}: add the draft's tokens of the same bytes up, as "
-            "drafting.correspondence.carried does, and draft them as one"
-        )
-
-
 def _with_axes(array: Any, axes: int) -> Any:
     if 1 < array.ndim < axes:
         return array[:, None]
     return array.reshape(*[1] * (axes - array.ndim), *array.shape)
+
+
+def indexed_logits(head: Any, hidden: Any, tokens: Any) -> Any:
+    """Return the logits [B, k] of k tokens a request: row tokens[b, j] of the head [V, d], times hidden [B, d].
+
+    d·k multiplications a request in place of d·V. Products run in the type of the head; a token −1 gets −inf, so that
+    subsets may be of different sizes. No value is looked at on the host.
+
+    Raises:
+        TypeError, ValueError: shapes, types or devices do not fit.
+
+    Source: SpecVocab, step 3.
+
+    >>> head, hidden = torch.eye(3), torch.tensor([[1.0, 2.0, 3.0]])
+    >>> indexed_logits(head, hidden, torch.tensor([[2, 0, -1]])).tolist()
+    [[3.0, 1.0, -inf]]
+    """
+    _check_head(head, hidden, tokens)
+    rows = head[tokens.clamp(min=0)]
+    logits = torch.bmm(rows, hidden[:, :, None])[:, :, 0]
+    return logits.masked_fill(tokens < 0, -torch.inf)
+
+
+def _check_head(head: Any, hidden: Any, tokens: Any) -> None:
+    """Check shapes [V, d], [B, d] and [B, k], types and devices; no value is looked at."""
+    shapes = tuple(head.shape), tuple(hidden.shape), tuple(tokens.shape)
+    if [len(shape) for shape in shapes] != [2, 2, 2] or shapes[0][1] != shapes[1][1] or shapes[1][0] != shapes[2][0]:
+        raise ValueError(f"head, hidden and tokens must be [V, d], [B, d] and [B, k]; got {shapes}")
+    if tokens.is_floating_point() or tokens.is_complex() or tokens.dtype == torch.bool:
+        raise TypeError(f"tokens must be whole numbers; got {tokens.dtype}")
+    if not head.is_floating_point() or head.dtype != hidden.dtype:
+        raise TypeError(f"head and hidden must be of one floating type; got {head.dtype} and {hidden.dtype}")
+    if not head.device == hidden.device == tokens.device:
+        raise ValueError(
+            f"head, hidden and tokens must lie on one device; got {head.device}, {hidden.device} and {tokens.device}"
+        )

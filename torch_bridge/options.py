@@ -25,13 +25,14 @@ class Options:
     lowest index first among equal logits. top_p keeps the smallest prefix of the descending stable order with mass ≥ p,
     after top_k. Each is a number, or a tensor [B] with one for each request. allowed: a mask [V] or [B, V], for trees
     also [B, N + 1, V], of the tokens that a grammar allows, which comes before all else; the drafts must come from the
-    law so masked. end: the token that nothing follows, in trees. depth, width: how deep trees are, and how many drafts
-    follow a node, at most; without them the trees are looked at (with `check`), or N is taken.
+    law so masked. end: the token that nothing follows. depth, width: how deep trees are, and how many
+    drafts follow a node, at most; without them the trees are looked at (with `check`), or N is taken.
     check: look at the data before anything is launched, which waits for the device; without it nothing does.
     chunk_bytes: how much of the laws is held at a time; None takes 8 MiB on a CPU, 256 MiB elsewhere.
 
     Raises:
-        TypeError, ValueError: a temperature below 0 or not finite, top_k no count, top_p outside (0, 1].
+        TypeError, ValueError: a temperature below 0 or not finite, top_k no count, top_p outside (0, 1], an end
+            that is no token.
 
     >>> Options(temperature=0.7, top_k=50).top_p
     """
@@ -57,6 +58,11 @@ class Options:
             value = getattr(self, name)
             if value is not None and not _each(value):
                 count(value, name)
+        end: Any = self.end
+        if end is not None and (isinstance(end, bool) or not isinstance(end, int)):
+            raise TypeError(f"end is a token, a whole number; got {end!r}; None where no token ends a text")
+        if end is not None and end < 0:
+            raise ValueError(f"end is a token, 0 or more; got {end}; None where no token ends a text")
 
     @property
     def each(self) -> bool:

@@ -12,8 +12,8 @@ from typing import Any, cast
 import numpy as np
 import torch
 
-from spec_math.audit.exploration.atom import ExploreError
-from torch_bridge.told import Part
+from spec_math.pathwise.atom import ExploreError
+from spec_math.samplers.told import Part
 
 ONE = ("token_id", "token", "next_token", "sampled_token", "output_token", "emitted_token")
 MANY = ("accepted_tokens", "tokens", "token_ids", "output_token_ids", "emitted_tokens", "accepted_token_ids")

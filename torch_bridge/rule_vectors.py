@@ -1,24 +1,37 @@
-"""Conformance vectors of every rule on one position and of every rule on trees, for kernels in any language.
+"""Conformance vectors of every rule on one position and on trees, over one vocabulary or over two.
 
-Source: worked out here.
+Requests are drafted, verified by the programs, and laid out as arrays, for kernels in any language. Two vocabularies:
+union, intersection (TLI), and a reduced head; see `spec_math.drafting.merged`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 import torch
 
 from spec_math import SCHEMES
-from spec_math.block_level.batch.array_tree import ArrayTree
-from spec_math.block_level.tree_rules import TREE_RULES
-from spec_math.chance import Coin
+from spec_math.block_level.batch.array_tree import ArrayTree, Walked, emitted
+from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level.tree import Node, grow
+from spec_math.block_level.tree_rules import TREE_RULES, TreeRule
+from spec_math.chance import Coin, sample
+from spec_math.drafting import merged
 from spec_math.language.model import Model
-from spec_math.scheme import Scheme, Tokens
+from spec_math.scheme import Scheme, Tokens, draw_independent
+from spec_math.token_level import without_replacement
 from torch_bridge.threshold import laws
-from torch_bridge.vector_requests import REQUESTS, SIZE, Logits, Rows, positions, trees
+from torch_bridge.validation import columns_of
+
+REQUESTS, SIZE, DRAFTS = 12, 20, 3
+SHAPES = {"any": (3, 1, 1), "distinct": (3, 2), "one": (1, 1, 1, 1)}
+"""The widths of drafted trees, by how siblings may agree."""
+
+KINDS = {"union": (12, 4, False), "intersection": (12, 4, True), "reduced_head": (8, 0, True)}
+"""The draft's tokens, how many of them the target lacks, and whether drafts come from the shared ones alone."""
 
 ABOUT = {
     "drafts_*.safetensors": "one position: logits [B, V], tokens [B, k], uniforms [B, C]; expected [B, 1], "
@@ -26,7 +39,17 @@ ABOUT = {
     "tree_*.safetensors": "trees: logits [B, N + 1, V], the root's row first, tokens and parents [B, N] (-1: none, the "
     "root), a parent before its children; expected [B, D + 1] and nodes [B, D], padded with -1; count [B]",
     "order of the uniforms": "a request takes from its row, from the left, one uniform for each coin of the program",
+    "mappeddrafts_*.safetensors, mappedtree_*.safetensors": "the same over the draft's own tokens 0..D-1: draft_logits "
+    "[B, D] or [B, N + 1, D] and tokens are the draft's, expected ones the target's",
+    "places": "[D], the target's token of each of the draft's, -1 where the target has none; rows of the target after "
+    "such a token are never used",
+    "vocabulary": "union: drafts have the law of all of draft_logits; intersection and reduced_head: of those whose "
+    "place is no -1. The target's tokens that are no place count as one token behind the draft's; where a rule emits "
+    "it, one uniform more draws which it is from their masses, lowest index first",
 }
+
+Logits = tuple[torch.Tensor, torch.Tensor]
+"""The target's and the draft's."""
 
 
 class RuleFile(NamedTuple):
@@ -42,70 +65,220 @@ class RuleFile(NamedTuple):
 
 
 def rule_files(coin_of: Any, seed: int = 0) -> Iterator[RuleFile]:
-    """Make the vectors of each scheme and of each rule for trees, in float32 logits.
+    """Make the vectors of each scheme and of each rule for trees, in float32 logits; then those over two vocabularies.
 
     coin_of(uniforms) makes a coin that replays a row and knows the least `distance` of one from a threshold. Expected
-    are the programs' tokens, with laws in float64.
-
-    >>> from torch_bridge.vectors import Measuring
-    >>> next(rule_files(lambda uniforms: Measuring(row := iter(uniforms), row))).name
-    'drafts_maximal_coupling'
+    are the programs' tokens, with laws in float64. Rules that are programs alone take no drafts of another vocabulary.
     """
     for number, scheme in enumerate(SCHEMES):
         rng = np.random.default_rng([seed, 1, number])
         targets = torch.from_numpy(2 * rng.standard_normal((REQUESTS, SIZE))).float()
         drafts = targets + torch.from_numpy(rng.standard_normal((REQUESTS, SIZE))).float()
-        arrays = positions(scheme, (targets, drafts), _OneVocabulary(), rng, coin_of)
-        yield RuleFile(f"drafts_{plain(scheme.name)}", scheme.name, arrays)
+        arrays = _positions(scheme, (targets, drafts), _Vocabularies(), rng, coin_of)
+        yield RuleFile(f"drafts_{_plain(scheme.name)}", scheme.name, arrays)
     for number, rule in enumerate(TREE_RULES):
         rng = np.random.default_rng([seed, 2, number])
-        yield RuleFile(f"tree_{plain(rule.name)}", rule.name, trees(rule, _OneVocabulary(), rng, coin_of))
+        yield RuleFile(f"tree_{_plain(rule.name)}", rule.name, _trees(rule, _Vocabularies(), rng, coin_of))
+    for number, scheme in enumerate(scheme for scheme in SCHEMES if scheme.decide):
+        for place, kind in enumerate(KINDS):
+            rng = np.random.default_rng([seed, 3, number, place])
+            own = _Vocabularies(_places(kind, rng), KINDS[kind][2])
+            targets, drafts = zip(*(own.logits(rng) for _ in range(REQUESTS)), strict=True)
+            arrays = _positions(scheme, (torch.stack(targets), torch.stack(drafts)), own, rng, coin_of)
+            arrays["places"] = torch.from_numpy(own.places)
+            yield RuleFile(f"mappeddrafts_{kind}_{_plain(scheme.name)}", scheme.name, arrays, kind)
+    for number, rule in enumerate(rule for rule in TREE_RULES if rule.decide):
+        for place, kind in enumerate(KINDS):
+            rng = np.random.default_rng([seed, 4, number, place])
+            own = _Vocabularies(_places(kind, rng), KINDS[kind][2])
+            arrays = _trees(rule, own, rng, coin_of) | {"places": torch.from_numpy(own.places)}
+            yield RuleFile(f"mappedtree_{kind}_{_plain(rule.name)}", rule.name, arrays, kind)
 
 
-class _OneVocabulary:
-    """The draft's tokens are the target's."""
-
-    coins = 0
-
-    def logits(self, rng: np.random.Generator) -> Logits:
-        target = torch.from_numpy(2 * rng.standard_normal(SIZE)).float()
-        return target, target + torch.from_numpy(rng.standard_normal(SIZE)).float()
-
-    def draft_law(self, row: torch.Tensor) -> Any:
-        return laws(row).numpy()
-
-    def emit(self, coin: Coin, scheme: Scheme, drafts: Tokens, masses: tuple[Any, Any]) -> tuple[int, bool]:
-        return program(scheme)(coin, drafts, *masses) if drafts else (coin.draw(masses[0]), False)
-
-    def models(self, rows: Rows) -> tuple[Model, Model]:
-        return lambda path: laws(rows.at(path)[0]).numpy(), lambda path: laws(rows.at(path)[1]).numpy()
-
-    def last(self, coin: Coin, rows: Rows, block: Tokens) -> int:  # noqa: ARG002
-        return block[-1]
-
-    def placed(self, tree: ArrayTree) -> ArrayTree:
-        return tree
+def _places(kind: str, rng: np.random.Generator) -> Any:
+    size, lacking, _ = KINDS[kind]
+    places = rng.choice(SIZE, size, replace=False)
+    places[rng.choice(size, lacking, replace=False)] = -1
+    return places
 
 
-def program(scheme: Scheme) -> Any:
-    """Return the program of a scheme that says which token it emits and whether that is a draft.
-
-    Raises:
-        TypeError: the scheme has none.
-
-    >>> program(SCHEMES[0]) == SCHEMES[0].emit
-    True
-    """
-    if scheme.emit is None:
-        raise TypeError(f"a scheme without emit has no vectors; {scheme.name!r} has none")
-    return scheme.emit
-
-
-def plain(name: str) -> str:
-    """Return a name in letters, digits and underscores.
-
-    >>> plain("K-SEQ at γ*")
-    'k_seq_at'
-    """
+def _plain(name: str) -> str:
+    """Return a name in letters, digits and underscores."""
     words = "".join(letter if letter.isascii() and letter.isalnum() else " " for letter in name).split()
     return "_".join(words).lower()
+
+
+class _Rows:
+    """Rows of logits by the path of the draft's tokens, each made when it is asked for first."""
+
+    def __init__(self, make: Callable[[], Logits]) -> None:
+        self._make = make
+        self._known: dict[Tokens, Logits] = {}
+
+    def at(self, path: Tokens) -> Logits:
+        """Return the two rows after a path."""
+        if path not in self._known:
+            self._known[path] = self._make()
+        return self._known[path]
+
+
+@dataclass(frozen=True)
+class _Vocabularies:
+    """How the draft's tokens are the target's: `places` [D], −1 where it has none; None where they are the same.
+
+    `shared`: drafts are drawn from the tokens alone that both have.
+    """
+
+    places: Any = None
+    shared: bool = False
+
+    @property
+    def coins(self) -> int:
+        """How many coins a request takes behind those of the program."""
+        return int(self.places is not None)
+
+    def logits(self, rng: np.random.Generator) -> Logits:
+        """Return a row of the target [V], and one of the draft [D] that is near it on the shared tokens."""
+        target = torch.from_numpy(2 * rng.standard_normal(SIZE)).float()
+        own = torch.from_numpy(rng.standard_normal(SIZE if self.places is None else len(self.places))).float()
+        if self.places is None:
+            return target, target + own
+        places = torch.from_numpy(self.places)
+        return target, own + torch.where(places >= 0, target[places.clamp(min=0)], torch.zeros_like(own))
+
+    def draft_law(self, row: torch.Tensor) -> Any:
+        """Return the law [D] that drafts are drawn from."""
+        return laws(row.masked_fill(torch.from_numpy(self.places < 0), -torch.inf) if self.shared else row).numpy()
+
+    def emit(self, coin: Coin, scheme: Scheme, drafts: Tokens, masses: tuple[Any, Any]) -> tuple[int, bool]:
+        """Return the target's token that a scheme emits, and whether a test accepted it."""
+        program = scheme.emit
+        if program is None:
+            raise TypeError(f"a scheme without emit has no vectors; {scheme.name!r} has none")
+        if self.places is not None:
+            return merged.emit(coin, program, drafts, masses, self.places)
+        return program(coin, drafts, *masses) if drafts else (coin.draw(masses[0]), False)
+
+    def models(self, rows: _Rows) -> tuple[Model, Model]:
+        """Return both models, of the draft's tokens, that a rule for trees is called with."""
+
+        def draft(path: Tokens) -> Any:
+            return self.draft_law(rows.at(path)[1])
+
+        if self.places is not None:
+            return merged.models(self._target(rows), draft, self.places)
+        return lambda path: laws(rows.at(path)[0]).numpy(), draft
+
+    def last(self, coin: Coin, rows: _Rows, block: Tokens) -> int:
+        """Return the target's token of the last one of a block."""
+        if self.places is None:
+            return block[-1]
+        return merged.placed_path(coin, block, self._target(rows), self.places)[-1]
+
+    def placed(self, tree: ArrayTree) -> ArrayTree:
+        """Return a tree in the target's tokens."""
+        return tree if self.places is None else merged.placed_tree(tree, torch.from_numpy(self.places))
+
+    def _target(self, rows: _Rows) -> Model:
+        names = {int(place): token for token, place in enumerate(self.places) if place >= 0}
+        return lambda prefix: laws(rows.at(tuple(names[token] for token in prefix))[0]).numpy()
+
+
+def _positions(
+    scheme: Scheme, logits: Logits, vocabularies: _Vocabularies, rng: np.random.Generator, coin_of: Any
+) -> dict[str, Any]:
+    """Return the arrays of one position: drafts of each row of logits, every sixth without any, and what is emitted."""
+    targets, drafts = logits
+    tokens = np.full((REQUESTS, scheme.drafts or DRAFTS), -1)
+    uniforms = rng.integers(0, 2**24, (REQUESTS, columns_of(scheme, DRAFTS) + vocabularies.coins)) / 2.0**24
+    found: list[tuple[int, bool, float]] = []
+    for row in range(REQUESTS):
+        t, d = laws(targets[row]).numpy(), vocabularies.draft_law(drafts[row])
+        drawn: Tokens = ()
+        if row % 6 != 5:
+            drawn = sample(lambda drawing, d=d, row=row: scheme.draw(drawing, d, DRAFTS - row % 2), rng)
+        tokens[row, : len(drawn)] = drawn
+        coin = coin_of(uniforms[row].tolist())
+        token, accepted = vocabularies.emit(coin, scheme, drawn, (t, d))
+        found.append((token, accepted, coin.distance))
+    return {
+        "target_logits": targets,
+        "draft_logits": drafts,
+        "tokens": torch.from_numpy(tokens),
+        "uniforms": torch.from_numpy(uniforms),
+        "expected": torch.tensor([[token] for token, _, _ in found]),
+        "accepted": torch.tensor([int(accepted) for _, accepted, _ in found]),
+        "distance": torch.tensor([distance for _, _, distance in found], dtype=torch.float64),
+    }
+
+
+def _trees(rule: TreeRule, vocabularies: _Vocabularies, rng: np.random.Generator, coin_of: Any) -> dict[str, Any]:
+    """Return the arrays of drafted trees, every sixth request without any draft, and the rule's answer."""
+    widths, draw = SHAPES[rule.siblings], draw_independent if rule.siblings == "any" else without_replacement.draw
+    number = sum(int(np.prod(widths[: level + 1])) for level in range(len(widths)))
+    tokens, parents = np.full((2, REQUESTS, number), -1)
+    uniforms = rng.integers(0, 2**24, (REQUESTS, rule.coins(number) + vocabularies.coins)) / 2.0**24
+    slots: list[list[Logits]] = []
+    blocks: list[Tokens] = []
+    follows: list[int] = []
+    distances: list[float] = []
+    for row in range(REQUESTS):
+        known = _Rows(lambda: vocabularies.logits(rng))
+        conditionals = Conditionals(*vocabularies.models(known), ())
+        nodes = sample(lambda drawing, c=conditionals: grow(drawing, c, widths, draw), rng) if row % 6 != 5 else ()
+        paths: list[Tokens] = [()]
+        for token, above in _tokens_and_parents(nodes):
+            tokens[row, len(paths) - 1], parents[row, len(paths) - 1] = token, above
+            paths.append((*paths[above + 1], token))
+        slots.append([known.at(path) for path in paths])
+        coin = coin_of(uniforms[row].tolist())
+        blocks.append(rule.program(coin, nodes, conditionals))
+        follows.append(vocabularies.last(coin, known, blocks[-1]))
+        distances.append(coin.distance)
+    accepted = _accepted_nodes(blocks, tokens, parents, len(widths))
+    tree = ArrayTree(torch.from_numpy(tokens), torch.from_numpy(parents), len(widths), 1)
+    expected, count = emitted(vocabularies.placed(tree), Walked(accepted, torch.tensor(follows)))
+    return {
+        "target_logits": _laid_out([[target for target, _ in row] for row in slots], number + 1),
+        "draft_logits": _laid_out([[draft for _, draft in row] for row in slots], number + 1),
+        "tokens": tree.tokens,
+        "parents": tree.parents,
+        "uniforms": torch.from_numpy(uniforms),
+        "expected": expected,
+        "count": count,
+        "nodes": accepted,
+        "distance": torch.tensor(distances, dtype=torch.float64),
+    }
+
+
+def _laid_out(rows: list[list[torch.Tensor]], slots: int) -> torch.Tensor:
+    """Return the rows of each request as [B, N + 1, V], with zeros behind its last."""
+    found = torch.zeros(len(rows), slots, len(rows[0][0]))
+    for request, own in enumerate(rows):
+        found[request, : len(own)] = torch.stack(own)
+    return found
+
+
+def _tokens_and_parents(nodes: tuple[Node, ...], above: int = -1, start: int = 0) -> list[tuple[int, int]]:
+    """Return token and parent of each node of a drafted tree, a parent before its children."""
+    found: list[tuple[int, int]] = []
+    for node in nodes:
+        place = start + len(found)
+        found.append((node.token, above))
+        found += _tokens_and_parents(node.children, place, place + 1)
+    return found
+
+
+def _accepted_nodes(blocks: list[Tokens], tokens: Any, parents: Any, depth: int) -> torch.Tensor:
+    """Return the nodes [B, D] that each block accepted: a path of its tokens but the last, the first by index."""
+    found = torch.full((len(blocks), depth), -1)
+    for row, block in enumerate(blocks):
+        paths: dict[Tokens, list[int]] = {(): []}
+        of_node: dict[int, tuple[Tokens, list[int]]] = {-1: ((), [])}
+        for node, (token, above) in enumerate(zip(tokens[row].tolist(), parents[row].tolist(), strict=True)):
+            if token >= 0:
+                of_node[node] = (*of_node[above][0], token), [*of_node[above][1], node]
+                _ = paths.setdefault(*of_node[node])
+        nodes = paths[block[:-1]]
+        found[row, : len(nodes)] = torch.tensor(nodes, dtype=torch.int64)
+    return found

@@ -1,31 +1,22 @@
-"""Rows of logits as laws: weights in the working type, their float64 sums, and log-masses of single tokens."""
+"""Rows of logits as laws: softmax weights in the working type, a few requests at a time, for the rows in use alone."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import torch
 
+from spec_math import array_coin
+from spec_math.array_coin import ArrayCoin
+from spec_math.block_level.batch.array_tree import ArrayTree, places
+from spec_math.chance import Cumulative
+from spec_math.token_level.batch import drafts as batch_drafts
 from torch_bridge.options import Options, column, restricted
 
 BLOCK = 128
 """Sums run in the working type over blocks of this many tokens, and in float64 over the blocks."""
-
-
-class Rows(NamedTuple):
-    """What is kept of laws of rows [..., V] once their weights are gone: token x has the mass e^(x/T − log_sum).
-
-    `log_sums` [...] and the `drafted` logits [...] of one token of each row are float64, −inf for a token dropped;
-    `totals` [...] are the float64 sums of the weights, near 1.
-    """
-
-    log_sums: Any
-    drafted: Any
-    totals: Any
-
-    def log_masses(self, options: Options) -> Any:
-        """Return the logarithms [...] of the drafted tokens' masses."""
-        return self.drafted / column(options.divisor, self.drafted) - self.log_sums
 
 
 def working(dtype: Any) -> Any:
@@ -37,7 +28,7 @@ def working(dtype: Any) -> Any:
     return torch.float64 if dtype == torch.float64 else torch.float32
 
 
-def weigh(logits: Any, options: Options, into: Any = None) -> Any:
+def weigh(logits: Any, options: Options) -> Any:
     """Return softmax(logits / temperature) of rows [..., V] already restricted, in the working type.
 
     The largest logit is taken off before the division, so that its rounding is one of the gap and not of the logit.
@@ -46,18 +37,11 @@ def weigh(logits: Any, options: Options, into: Any = None) -> Any:
     [0.5, 0.5]
     """
     kind = working(logits.dtype)
-    into = torch.empty(logits.shape, dtype=kind, device=logits.device) if into is None else into
-    if logits.device.type == "cpu" and logits.ndim > 2 and not logits.is_contiguous() and logits[0].is_contiguous():
-        # The softmax would copy a slice first, in memory that is far from the cache.
-        for request, (row, place) in enumerate(zip(logits, into, strict=True)):
-            own = options.at(slice(request, request + 1))
-            weigh(row[None], own, place[None])
-        return into
     divisor = column(options.divisor, logits)
     if not options.each and divisor == 1:
-        return torch.softmax(logits, dim=-1, dtype=kind, out=into)
-    torch.sub(logits, logits.amax(dim=-1, keepdim=True).to(kind), out=into)
-    return torch.softmax(into.mul_(1 / divisor), dim=-1, out=into)
+        return torch.softmax(logits, dim=-1, dtype=kind)
+    gaps = logits.to(kind) - logits.amax(dim=-1, keepdim=True).to(kind)
+    return torch.softmax(gaps.mul_(1 / divisor), dim=-1)
 
 
 def weigh_rest(kept: Any, tokens: Any, options: Options) -> Any:
@@ -82,29 +66,6 @@ def weigh_rest(kept: Any, tokens: Any, options: Options) -> Any:
     return rows.masked_fill_(rows[:, :1].isnan(), 0)
 
 
-def rows_of(logits: Any, tokens: Any, options: Options, into: Any = None) -> Rows:
-    """Weigh rows of logits [..., V] and keep what coins need, for one token [...] of each; weights go `into` a tensor.
-
-    The logarithm of a row's sum is found at its heaviest block, whose weights are far from underflow: that block's
-    logits are summed in float64 and its share of all weights taken off. Masses too small for the working type are then
-    right all the same.
-
-    >>> rows = rows_of(torch.tensor([[0.0, 0.0]]), torch.tensor([1]), Options())
-    >>> rows.log_masses(Options()).exp().tolist()
-    [0.5]
-    """
-    kept = restricted(logits, options)
-    sums = block_sums(weigh(kept, options, into))
-    totals = sums.sum(dim=-1, dtype=torch.float64)
-    heaviest = sums.argmax(dim=-1, keepdim=True)
-    places = in_block(heaviest, logits.shape[-1])
-    block = kept.gather(-1, places.clamp(max=logits.shape[-1] - 1)).double() / column(options.divisor, logits)
-    block = block.masked_fill(places >= logits.shape[-1], -torch.inf)
-    share = sums.gather(-1, heaviest)[..., 0].double() / totals
-    drafted = kept.gather(-1, tokens[..., None])[..., 0].double()
-    return Rows(block.logsumexp(dim=-1) - share.log(), drafted, totals)
-
-
 def in_block(block: Any, size: int) -> Any:
     """Return the tokens [..., min(`BLOCK`, V)] of one block [..., 1]; indices beyond V − 1 are padding.
 
@@ -126,3 +87,173 @@ def block_sums(masses: Any) -> Any:
     if whole == size:
         return sums
     return torch.cat([sums, masses[..., whole:].sum(dim=-1, keepdim=True)], dim=-1)
+
+
+CHUNK_BYTES = {"cpu": 2**23}
+ELSEWHERE = 2**28
+
+HELD = 3
+"""About how many rows of a request of a tree, or over another vocabulary, are held at a time."""
+
+
+def chunks(logits: Any, masses: int, options: Options) -> Iterator[slice]:
+    """Yield the requests of logits [B, …, V], as many at a time as the bytes hold, for so many masses held of each.
+
+    >>> list(chunks(torch.zeros(3, 4), 8, Options(chunk_bytes=64)))
+    [slice(0, 2, None), slice(2, 4, None)]
+    """
+    held = options.chunk_bytes or CHUNK_BYTES.get(logits.device.type, ELSEWHERE)
+    size = max(1, held // (masses * working(logits.dtype).itemsize))
+    for start in range(0, len(logits), size):
+        yield slice(start, start + size)
+
+
+class Law(NamedTuple):
+    """A model's logits [B, N + 1, V] of the nodes of trees, and the options that they are read with."""
+
+    logits: Any
+    options: Options
+
+
+class LogitRows:
+    """The laws of a batch of trees [B, N], worked out for the rows that a formula asks for.
+
+    `laws` are the target's and the draft's; `tree` has the target's tokens, −1 for none, and `drafted` [B, N] are the
+    draft's where they are not the same. Formulas ask for a row of every request, also where they decide nothing by it.
+    A row after no node or after an end, and the draft's rows of a tree without drafts, may hold anything: their masses
+    are all 1, as are those of requests that the coin no longer goes on with, where the host may ask.
+
+    >>> tree = ArrayTree(torch.tensor([[0]]), torch.tensor([[-1]]), depth=1, width=1)
+    >>> law = Law(torch.zeros(1, 2, 2), Options())
+    >>> LogitRows((law, law), tree, ArrayCoin(torch.zeros(1, 2))).target(torch.tensor([1])).tolist()
+    [[0.5, 0.5]]
+    """
+
+    def __init__(self, laws: tuple[Law, Law], tree: ArrayTree, coin: ArrayCoin, drafted: Any = None) -> None:
+        self._laws, self._coin = laws, coin
+        some = ((tree.tokens if drafted is None else drafted) >= 0).any(dim=1, keepdim=True)
+        goes_on = (tree.tokens >= 0) & ~tree.ends(tree.tokens)
+        self._unused = ~torch.cat([torch.ones_like(some), goes_on], 1), ~torch.cat([some, goes_on], 1)
+
+    def target(self, slot: Any) -> Any:
+        """Return the target's masses [B, V] at the slots [B]."""
+        return self._row(0, slot)
+
+    def draft(self, slot: Any, without: Any = None) -> Any:
+        """Return the draft's masses [B, D] at the slots [B].
+
+        Without some tokens [B, m] they are weighed anew, so that what is left does not underflow.
+        """
+        return self._row(1, slot, without)
+
+    def _row(self, role: int, slot: Any, without: Any = None) -> Any:
+        requests = places(slot, len(slot))
+        unused = self._unused[role][requests, slot]
+        if not batch_drafts.on_host(slot):
+            return self._weighed(role, requests, slot, without).masked_fill_(unused[:, None], 1)
+        used = (self._coin.going & ~unused).nonzero()[:, 0]
+        if len(used) == len(slot):
+            return self._weighed(role, requests, slot, without)
+        logits = self._laws[role].logits
+        rows = torch.ones((len(slot), logits.shape[-1]), dtype=working(logits.dtype))
+        rows[used] = self._weighed(role, used, slot[used], None if without is None else without[used])
+        return rows
+
+    def _weighed(self, role: int, requests: Any, slot: Any, without: Any) -> Any:
+        """Return the masses [b, V] of some requests [b] at their slots [b]."""
+        logits, options = self._laws[role]
+        options = options.at(requests)
+        if options.allowed is not None and options.allowed.ndim == 3:
+            options = replace(options, allowed=options.allowed[places(slot, len(slot)), slot])
+        if logits.is_contiguous():
+            # Three times as fast as indexing with two arrays.
+            rows = torch.index_select(logits.view(-1, logits.shape[-1]), 0, requests * logits.shape[1] + slot)
+        else:
+            rows = logits[requests, slot]
+        kept = restricted(rows, options)
+        return weigh(kept, options) if without is None else weigh_rest(kept, without, options)
+
+
+BELOW_ONE = 1 - 2.0**-53
+
+
+def batch_coin(uniforms: Any, last_draws: bool = False) -> ArrayCoin:
+    """Return the coin of a batch on any device: sums run in the working type over blocks, in float64 over the blocks.
+
+    Uniforms [B, C] in [0, 1); with `last_draws` a draw takes the last of them.
+
+    >>> batch_coin(torch.tensor([[0.25, 0.5]])).draw(torch.tensor([[0.25, 0.0, 0.75]])).tolist()
+    [2]
+    """
+    return ArrayCoin(uniforms.double(), False, drawn_from, total, last_draws)
+
+
+def drawn_from(masses: Any, uniforms: Any) -> Any:
+    """Return for each row of masses [B, V] the token that a uniform [B] draws, −1 where a row has no mass.
+
+    The first i with v_0 + … + v_i > u · Σv, found in two steps: its block by float64 sums of blocks, then the token in
+    its block. A token of mass 0 is never drawn.
+
+    >>> drawn_from(torch.tensor([[0.25, 0.0, 0.75]]), torch.tensor([0.25])).tolist()
+    [2]
+    """
+    size = masses.shape[-1]
+    if size <= BLOCK:
+        return array_coin.drawn(masses, uniforms)
+    sums, uniforms = block_sums(masses).double(), uniforms.double()
+    block = array_coin.drawn(sums, uniforms)
+    at = block.clamp(min=0)[:, None]
+    running = sums.cumsum(dim=-1)
+    share = sums.gather(-1, at)
+    # How far into its block the uniform points, from 0 to 1: rounding may push it out, not beyond the block.
+    into = (uniforms[:, None] * running[:, -1:] - (running.gather(-1, at) - share)) / share
+    tokens = in_block(at, size)
+    # The last block may end early: its last token must not count again.
+    within = masses.gather(-1, tokens.clamp(max=size - 1)).masked_fill(tokens >= size, 0)
+    token = array_coin.drawn(within, into[:, 0].clamp(0, BELOW_ONE))
+    return torch.where(block < 0, block, tokens.gather(-1, token.clamp(min=0)[:, None])[:, 0])
+
+
+def total(masses: Any) -> Any:
+    """Return the sums [B] of masses [B, V], in float64 over blocks.
+
+    >>> total(torch.ones(1, 300)).tolist()
+    [300.0]
+    """
+    return block_sums(masses).sum(dim=-1, dtype=torch.float64)
+
+
+class TensorCoin:
+    """Each flip and each draw takes the next uniform [C]: `flip(p)` is u < p, `draw(v)` the first i beyond u·Σv.
+
+    The decisions are those of `spec_math.chance.replay`; the uniforms may be random numbers that `explore` follows.
+
+    >>> import torch
+    >>> coin = TensorCoin(torch.tensor([0.25, 0.5], dtype=torch.float64))
+    >>> coin.flip(0.5), coin.draw([0.25, 0.75])
+    (True, 1)
+    """
+
+    def __init__(self, uniforms: Any) -> None:
+        self._uniforms = uniforms
+        self._used = 0
+
+    def flip(self, p: Any) -> bool:
+        """Return whether the next uniform is below p."""
+        return bool(self._next() < float(p))
+
+    def draw(self, masses: Any) -> int:
+        """Return the token that the next uniform draws from masses [V]; never one of mass 0."""
+        law = masses if isinstance(masses, Cumulative) else Cumulative(masses)
+        point = self._next() * law.sums[-1]
+        low, high = 0, len(law.sums) - 1
+        while low < high:
+            middle = (low + high) // 2
+            low, high = (low, middle) if bool(point < law.sums[middle]) else (middle + 1, high)
+        while law.masses[low] == 0:
+            low -= 1
+        return low
+
+    def _next(self) -> Any:
+        self._used += 1
+        return self._uniforms[self._used - 1]

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 import torch
 
-from spec_math.audit import subject
-from spec_math.audit.counts import checked_sampler
-from spec_math.audit.exploration.followed import SOURCES
-from spec_math.audit.subject import Numbers, Subject
+from spec_math.pathwise.followed import SOURCES
+from spec_math.samplers import subject
+from spec_math.samplers.counts import checked_sampler
+from spec_math.samplers.subject import Numbers, Subject
+from spec_math.samplers.told import Told, parts_of, split_roles, values_of
 from spec_math.verdict import Verdict
 from torch_bridge import as_it_is
-from torch_bridge.random_source import torch_source
-from torch_bridge.told import Told, parts_of, split_roles, values_of
+from torch_bridge.randomness.source import torch_source
 
 TYPES = ("float64", "float32", "float16", "bfloat16")
 
@@ -33,14 +33,14 @@ def subject_of(
     roles: str | Mapping[str, str] | None = None,
     told: Told | None = None,
 ) -> Subject:
-    """Return a function as a subject, as `spec_math.audit.subject.subject_of`, with torch's randomness followed.
+    """Return a function as a subject, as `spec_math.samplers.subject.subject_of`, with torch's randomness followed.
 
     `told` is what a caller tells of a function that is called as it is. `numbers` may also be torch.float64,
     torch.float32, torch.float16 or torch.bfloat16; by default torch.float32 where the function or its module
     names torch.
 
     Raises:
-        ValueError, TypeError: as `spec_math.audit.subject.subject_of`.
+        ValueError, TypeError: as `spec_math.samplers.subject.subject_of`.
 
     >>> subject_of(lambda target, draft: int(torch.multinomial(target, 1))).numbers.name
     'torch.float32'

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import log
-from typing import Any
+from typing import Any, NamedTuple
 
 import torch
 
-from spec_math import array_draw
-from spec_math.block_level.batch import array_form
-from spec_math.block_level.batch.array_form import Coins
+from spec_math import array_coin, testing
+from spec_math.arrays import divide
 from torch_bridge.options import DEFAULT, Options, column, restricted
 from torch_bridge.softmax_rows import BLOCK, working
 
@@ -23,9 +22,10 @@ def bound(dtype: Any, size: int, lookahead: int = 0) -> float:
 
     With the unit roundoff u of the working type, a weight of a softmax over V = `size` tokens is off by a relative
     (40 + 2)u for its exponential and its division and 3u·g for the rounding of its gap g to the largest logit, whose
-    mean is ln V at most, under the law and within its heaviest block (plus 1). A sum over blocks of 128 adds 127u. So a
-    law, divided by its own sum, is off by (2·42 + 6 ln V + 127)u in L1, and the logarithm of a row's sum by
-    ε = (2·42 + 6 ln V + 3 + 2·127)u, which covers both. Coins of single tokens: their chance by 2ε. Weights w of
+    mean is ln V at most, under the law. A sum over blocks of 128 adds 127u. So a law, divided by its own sum, is off by
+    (2·42 + 6 ln V + 127)u in L1, less than ε = (2·42 + 6 ln V + 3 + 2·127)u. Coins of single tokens: t/d by
+    ε + 84u + 3u(g_t + g_d), times t/d where that is below 1, which leaves at most ε + 87u + 6u·g_d. That is 2ε at most
+    for a draft g_d < 41 + ln V nats below the likeliest: all others are drawn with probability e^−41. Weights w of
     blocks: 2Lε after L tokens. Masses (w·t − d)+ by (2L + 2)ε in L1, their block sums by 130u more; a draw compares two
     such sums: (4L + 4)ε + 260u, less than (4L + 5)ε. A block's coin ρ/(ρ + 1 − w), times ρ + 1 − w, by the errors of ρ
     and of w, less than that. The reference works in float64, sums of V terms in any order; a 256th more covers squares.
@@ -34,8 +34,8 @@ def bound(dtype: Any, size: int, lookahead: int = 0) -> float:
     True
     """
     unit = torch.finfo(working(dtype)).eps / 2
-    single = (2 * (EXPONENTIAL + 2) + 6 * log(size) + 3 + 2 * (BLOCK - 1)) * unit + (size + 100) * array_draw.UNIT
-    return (1 + 2.0**-8) * (4 * lookahead + 5) * single + 4 * array_draw.rounding(size)
+    single = (2 * (EXPONENTIAL + 2) + 6 * log(size) + 3 + 2 * (BLOCK - 1)) * unit + (size + 100) * array_coin.UNIT
+    return (1 + 2.0**-8) * (4 * lookahead + 5) * single + 4 * array_coin.rounding(size)
 
 
 def laws(logits: Any, options: Options = DEFAULT) -> Any:
@@ -62,6 +62,19 @@ def kept_margin(logits: Any, options: Options = DEFAULT) -> Any:
     return (ordered.cumsum(dim=-1)[..., :-1] - options.top_p).abs().amin(dim=-1)
 
 
+class _Tossed(NamedTuple):
+    """What the coins of chains say: chances, which are tossed, and how far a chance counts, [B, L]; what is kept [B].
+
+    The token that follows has the masses (weight·t − d)+ of its position where a draft was rejected.
+    """
+
+    chances: Any
+    tossed: Any
+    scales: Any
+    accepted: Any
+    weight: Any
+
+
 def margin_token(target_logits: Any, draft_logits: Any, tokens: Any, uniforms: Any, options: Options = DEFAULT) -> Any:
     """Return for each request [B] how far its uniforms are from another decision of `verify_token`.
 
@@ -72,10 +85,19 @@ def margin_token(target_logits: Any, draft_logits: Any, tokens: Any, uniforms: A
     >>> margin_token(logits, logits[:, :1], torch.tensor([[0]]), uniforms).tolist()
     [0.25]
     """
-    t, d, tokens, uniforms = _reference(target_logits, draft_logits, tokens, uniforms, options)
-    masses = array_form.drafted_masses(t, tokens), array_form.drafted_masses(d, tokens)
-    coins = array_form.chain_coins(*masses, tokens, uniforms)
-    return _least(coins, torch.ones_like(coins.chances), (t, d, tokens, uniforms))
+    t, d, uniforms = laws(target_logits, options), laws(draft_logits, options), uniforms.double()
+    one, accepted, going = torch.ones_like(uniforms[:, 0]), torch.zeros_like(tokens[:, 0]), tokens[:, 0] == tokens[:, 0]
+    chances: list[Any] = []
+    tossed: list[Any] = []
+    for place, (x, y) in enumerate(_drafted(t, d, tokens)):
+        going = going & (tokens[:, place] >= 0)
+        chances.append(torch.minimum(one, divide(x, y, one)))
+        tossed.append(going)
+        going = going & (uniforms[:, place] < chances[-1])
+        accepted = accepted + going.to(tokens.dtype)
+    chance = torch.stack(chances, dim=1)
+    coins = _Tossed(chance, torch.stack(tossed, dim=1), torch.ones_like(chance), accepted, one)
+    return _least(coins, t, d, tokens, uniforms)
 
 
 def margin_block(target_logits: Any, draft_logits: Any, tokens: Any, uniforms: Any, options: Options = DEFAULT) -> Any:
@@ -88,31 +110,75 @@ def margin_block(target_logits: Any, draft_logits: Any, tokens: Any, uniforms: A
     >>> margin_block(logits, logits[:, :1], torch.tensor([[0]]), uniforms).tolist()
     [0.25]
     """
-    t, d, tokens, uniforms = _reference(target_logits, draft_logits, tokens, uniforms, options)
-    size, scales = array_form.lengths(tokens), [torch.ones_like(uniforms[:, 0])]
+    t, d, uniforms = laws(target_logits, options), laws(draft_logits, options), uniforms.double()
+    size, length = _lengths(tokens), tokens.shape[1]
+    one, accepted = torch.ones_like(uniforms[:, 0]), torch.zeros_like(tokens[:, 0])
+    weight = kept = one
+    found: list[tuple[Any, Any, Any]] = []
+    for place, (x, y) in enumerate(_drafted(t, d, tokens)):
+        weight = torch.minimum(one, divide(weight * x, y, weight))
+        chance, scale, here = weight, one, place < size
+        if place + 1 < length:
+            rest = _left(t[:, place + 1], d[:, place + 1], weight).sum(dim=-1)
+            inner = place + 1 < size
+            # At 0/0 a later coin accepts whatever this one says; the last coin of a chain has the chance w itself.
+            chance = torch.where(inner, divide(rest, rest + (1 - weight), weight), weight)
+            scale = torch.where(inner, rest + (1 - weight), one)
+        accepts = here & (uniforms[:, place] < chance)
+        accepted, kept = torch.where(accepts, place + 1, accepted), torch.where(accepts, weight, kept)
+        found.append((chance, here, scale))
+    chances, tossed, scales = (torch.stack(each, dim=1) for each in zip(*found, strict=True))
+    places = torch.arange(length, device=tokens.device)
+    coins = _Tossed(chances, tossed & (places + 1 >= accepted[:, None]), scales, accepted, kept)
+    return _least(coins, t, d, tokens, uniforms)
 
-    def left(place: int, weight: Any) -> Any:
-        rest = (weight[:, None] * t[:, place] - d[:, place]).clamp(min=0).sum(dim=-1)
-        # The last coin of a chain has the chance w itself.
-        scales.insert(-1, torch.where(place < size, rest + (1 - weight), torch.ones_like(rest)))
-        return rest
 
-    masses = array_form.drafted_masses(t, tokens), array_form.drafted_masses(d, tokens)
-    coins = array_form.block_coins(masses, left, tokens, uniforms)
-    places = torch.arange(tokens.shape[1], device=tokens.device)
-    coins = coins._replace(tossed=coins.tossed & (places + 1 >= coins.accepted[:, None]))
-    return _least(coins, torch.stack(scales, dim=1), (t, d, tokens, uniforms))
+def _drafted(t: Any, d: Any, tokens: Any) -> list[tuple[Any, Any]]:
+    """Return the masses [B] of the drafted tokens [B, L] in both laws, position by position; 0 where none is."""
+    at = tokens.long().clamp(min=0)[..., None]
+    masses = [rows[:, : tokens.shape[1]].gather(-1, at)[..., 0].masked_fill(tokens < 0, 0) for rows in (t, d)]
+    return list(zip(*(each.unbind(dim=1) for each in masses), strict=True))
 
 
-def _reference(
-    target_logits: Any, draft_logits: Any, tokens: Any, uniforms: Any, options: Options
-) -> tuple[Any, Any, Any, Any]:
-    return laws(target_logits, options), laws(draft_logits, options), tokens.long(), uniforms.double()
+def _lengths(tokens: Any) -> Any:
+    """Return how many tokens each chain [B, L] has: those before its first −1."""
+    return (tokens >= 0).long().cumprod(dim=1).sum(dim=1)
 
 
-def _least(coins: Coins, scales: Any, batch: tuple[Any, Any, Any, Any]) -> Any:
-    t, d, tokens, uniforms = batch
-    far = ((uniforms[:, :-1] - coins.chances).abs() * scales).masked_fill(~coins.tossed, 1.0)
-    masses = array_form.following(t, d, coins.accepted, array_form.lengths(tokens), coins.weight)
-    draw = array_draw.distance(masses, uniforms[:, -1]) * masses.sum(dim=-1)
+def _left(target: Any, draft: Any, weight: Any) -> Any:
+    return (weight[:, None] * target - draft).clamp(min=0)
+
+
+def _least(coins: _Tossed, t: Any, d: Any, tokens: Any, uniforms: Any) -> Any:
+    far = ((uniforms[:, :-1] - coins.chances).abs() * coins.scales).masked_fill(~coins.tossed, 1.0)
+    at, accepted = torch.arange(len(tokens), device=tokens.device), coins.accepted.long()
+    left = _left(t[at, accepted], d[at, accepted.clamp(max=d.shape[1] - 1)], coins.weight)
+    rejected = (accepted < _lengths(tokens))[:, None] & (left.sum(dim=1, keepdim=True) > 0)
+    masses = torch.where(rejected, left, t[at, accepted])
+    draw = array_coin.distance(masses, uniforms[:, -1]) * masses.sum(dim=-1)
     return torch.minimum(far.amin(dim=-1), draw)
+
+
+def assert_same_tokens(expected: Any, got: Any, distance: Any, bound: Any, uniforms: Any = None) -> None:
+    """Raise unless two verifiers emit the same tokens wherever the distance to a threshold exceeds the bound.
+
+    expected, got: tokens [B, L + 1] padded with −1, or [B]; distance: how far each row is from another decision,
+    [B]; bound: a number or [B]; uniforms [B, ...] are shown if given. Without torch: `spec_math.testing`.
+
+    Raises:
+        DifferentTokensError: naming the batch row, the position, both tokens, the uniforms and the distance.
+        ValueError: the shapes differ, or a distance is not a number.
+
+    >>> assert_same_tokens([[1, 2]], torch.tensor([[1, 3]]), [0.1], 1e-5)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    spec_math.testing.DifferentTokensError: row 0, position 1: expected token 2, got 3; the row is 0.1 from ...
+    """
+    limits = torch.as_tensor(bound, dtype=torch.float64)
+    shown = None if uniforms is None else _array(uniforms)
+    testing.assert_same_tokens(_array(expected), _array(got), _array(distance), _array(limits), shown)
+
+
+def _array(values: Any) -> Any:
+    tensor = torch.as_tensor(values).detach().cpu()
+    # NumPy has no bfloat16.
+    return (tensor.double() if tensor.is_floating_point() else tensor).numpy()

@@ -1,7 +1,4 @@
-"""Conformance vectors: files on which a verification kernel in any language is checked without Python.
-
-Source: worked out here.
-"""
+"""Conformance vectors: files on which a verification kernel in any language is checked without Python."""
 
 from __future__ import annotations
 
@@ -15,12 +12,12 @@ import numpy as np
 import torch
 from safetensors.torch import save
 
-from spec_math import array_draw
+from spec_math import array_coin
 from spec_math.block_level import block, chain
 from spec_math.chance import Coin, Cumulative, replay
 from spec_math.files.whole import write_whole
 from spec_math.token_level import k_sequential, plan
-from torch_bridge import mapped_vectors, rule_vectors, threshold
+from torch_bridge import rule_vectors, threshold
 from torch_bridge.options import Options
 
 ABOUT = {
@@ -60,7 +57,7 @@ class Measuring:
         """Return the token that the next uniform draws."""
         uniform = next(self._draws)
         listed = np.array(masses.masses if isinstance(masses, Cumulative) else masses, dtype=np.float64)
-        self.distance = min(self.distance, float(array_draw.distance(listed[None], np.array([uniform]))[0]))
+        self.distance = min(self.distance, float(array_coin.distance(listed[None], np.array([uniform]))[0]))
         return replay(lambda coin: coin.draw(masses), [uniform])
 
 
@@ -141,7 +138,7 @@ def write_vectors(folder: str | Path, seed: int = 0) -> list[Path]:
                 "bound": None if lookahead is None else threshold.bound(case.dtype, case.size, lookahead),
             }
         )
-    for each in (*rule_vectors.rule_files(in_order, seed), *mapped_vectors.mapped_files(in_order, seed)):
+    for each in rule_vectors.rule_files(in_order, seed):
         path = place / f"{each.name}.safetensors"
         write_whole(path, save({key: array.contiguous() for key, array in each.arrays.items()}))
         written.append(path)
@@ -149,16 +146,8 @@ def write_vectors(folder: str | Path, seed: int = 0) -> list[Path]:
         vocabulary = {} if each.vocabulary is None else {"vocabulary": each.vocabulary}
         listed.append({**own, "options": {}, "bound": None, **vocabulary})
     path = place / "vectors.json"
-    write_whole(
-        path,
-        (
-            json.dumps(
-                {"about": {**ABOUT, **rule_vectors.ABOUT, **mapped_vectors.ABOUT}, "seed": seed, "files": listed},
-                indent=1,
-            )
-            + "\n"
-        ).encode(),
-    )
+    about = {"about": {**ABOUT, **rule_vectors.ABOUT}, "seed": seed, "files": listed}
+    write_whole(path, (json.dumps(about, indent=1) + "\n").encode())
     return [*written, path]
 
 

@@ -1,35 +1,58 @@
-"""Chain and block verification on logits: whole ragged batches, no wait for the device, the laws never held at once."""
+"""Verification on logits: chains, drafts of one position, and drafted trees, as whole ragged batches on any device.
+
+A chain is a tree of one path. Of the laws only those that a rule asks for are worked out, a few requests at a time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import torch
 
-from spec_math.block_level.batch import array_form
-from spec_math.block_level.batch.array_form import Coins, Verified
-from torch_bridge import input_validation
-from torch_bridge.blocked_draw import drawn
-from torch_bridge.chunks import chunk_bytes
+from spec_math.block_level.batch.array_tree import ArrayTree, Walked, emitted
+from spec_math.block_level.conditionals import Conditionals
+from spec_math.block_level.methods import Method
+from spec_math.block_level.tree import Node
+from spec_math.block_level.tree_rules import AS_A_BLOCK, TOKEN_BY_TOKEN, TreeRule
+from spec_math.chance import Coin
+from spec_math.drafting.merged import decide_merged, decide_merged_tree, placed_tree
+from spec_math.scheme import Scheme, Tokens
+from torch_bridge import validation
+from torch_bridge.draft_rows import decided, draft_rows
+from torch_bridge.mapped_logits import MappedLogits
 from torch_bridge.options import DEFAULT, Options, restricted
-from torch_bridge.softmax_rows import Rows, block_sums, rows_of, weigh, working
+from torch_bridge.softmax_rows import HELD, Law, LogitRows, TensorCoin, batch_coin, chunks, weigh
+from torch_bridge.threshold import laws
 
-LARGEST_LOG_RATIO = 700.0
-"""Ratios t/d above e^700 count as e^700: any above 1 accepts, and a product with a weight stays finite."""
-
-
-class Batch(NamedTuple):
-    """What is given: target logits [B, L + 1, V], draft logits [B, L, V], tokens [B, L] and uniforms [B, L + 1]."""
-
-    targets: Any
-    drafts: Any
-    tokens: Any
-    uniforms: Any
+ORDERED = 4
+"""How many arrays a rule that orders the tokens holds for each of a law: their sums, in float64."""
 
 
-Tosses = Callable[["_Work"], Coins]
-"""A rule of verification: it weighs the rows that have coins, and tosses them."""
+class Verified(NamedTuple):
+    """What a batch of chains emits: tokens [B, L + 1], padded with −1, and how many of them each request has, [B]."""
+
+    emitted: Any
+    count: Any
+
+
+class Selected(NamedTuple):
+    """The token that each request emits, [B], and whether a test accepted a draft, [B]."""
+
+    emitted: Any
+    accepted: Any
+
+
+class TreeVerified(NamedTuple):
+    """What a batch of trees emits.
+
+    `emitted` [B, D + 1] are tokens, padded with −1, `count` [B] their number, `accepted_nodes` [B, D] the accepted
+    nodes from the root down, padded with −1: with the root's, the rows of the cache to keep.
+    """
+
+    emitted: Any
+    count: Any
+    accepted_nodes: Any
 
 
 def verify_token(
@@ -41,8 +64,8 @@ def verify_token(
     residual of that position, or from the target's next row. target_logits [B, L + 1, V] and draft_logits [B, L, V] of
     one floating type and device; tokens [B, L], −1 from where a chain is shorter; uniforms [B, L + 1] in [0, 1),
     column i the coin of position i and the last the final draw. Returns tokens [B, L + 1], padded with −1, and their
-    number [B]. The same inputs give the same tokens; they are those of the replayed program wherever
-    `threshold.margin` exceeds `threshold.bound`. Rows behind a chain's end may hold anything.
+    number [B]; nothing follows `options.end`. The same inputs give the same tokens; they are those of the replayed
+    program wherever `threshold.margin_token` exceeds `threshold.bound`. Rows behind a chain's end may hold anything.
 
     Raises:
         TypeError, ValueError: shapes, types or devices do not fit; with `options.check` also a row without a law, a
@@ -54,7 +77,7 @@ def verify_token(
     >>> verify_token(target, draft, torch.tensor([[1]]), torch.tensor([[0.9, 0.5]])).emitted.tolist()
     [[1, 0]]
     """
-    return _verified(_toss_chain, (target_logits, draft_logits, tokens, uniforms), options)
+    return _chain(TOKEN_BY_TOKEN, (target_logits, draft_logits, tokens, uniforms), options)
 
 
 def verify_block(
@@ -69,161 +92,294 @@ def verify_block(
     >>> verify_block(target, draft, torch.tensor([[0]]), torch.tensor([[0.0, 0.5]])).emitted.tolist()
     [[1, -1]]
     """
-    return _verified(_toss_block, (target_logits, draft_logits, tokens, uniforms), options)
+    return _chain(AS_A_BLOCK, (target_logits, draft_logits, tokens, uniforms), options)
 
 
-def _verified(toss: Tosses, given: tuple[Any, Any, Any, Any], options: Options) -> Verified:
-    input_validation.check_fit(*given)
-    if options.check:
-        input_validation.check_data(*given, options)
-    targets, drafts, tokens, uniforms = given
-    work = _Work(Batch(targets, drafts, tokens.long(), uniforms.double()), options)
-    coins = toss(work)
-    return array_form.joined(work.batch.tokens, coins.accepted, work.following(coins))
+def _chain(rule: TreeRule, given: tuple[Any, Any, Any, Any], options: Options) -> Verified:
+    """Verify chains as trees of one path, whose draws take the last uniform."""
+    validation.check_chains(*given, options)
+    targets, drafts, tokens, uniforms = (each.detach() for each in given)
+    parents = torch.arange(tokens.shape[1], device=tokens.device).expand(len(tokens), -1) - 1
+    tree = ArrayTree(tokens, parents, tokens.shape[1], 1, options.end)
+    found = _decided(rule, (targets, drafts, uniforms), tree, options, last_draws=True)
+    return Verified(found.emitted, found.count)
 
 
-def _toss_chain(work: _Work) -> Coins:
-    """Weigh all rows and keep none; the coins need two numbers of each."""
-    ratios = work.ratios()
-    return array_form.chain_coins(ratios, torch.ones_like(ratios), work.batch.tokens, work.batch.uniforms)
+def columns(scheme: Scheme, k: int) -> int:
+    """Return C, how many uniforms a request needs: the coins of the longest path of the program on k drafts.
 
+    Raises:
+        TypeError, ValueError: k is not a positive integer; the scheme does not say how many coins it tosses.
 
-def _toss_block(work: _Work) -> Coins:
-    """Toss the coins of a few requests while their laws are still in the cache, as each coin needs a whole residual."""
-    parts = [
-        array_form.block_coins(
-            (ratios, torch.ones_like(ratios)), left, work.batch.tokens[here], work.batch.uniforms[here]
-        )
-        for here, ratios, left in work.chunks()
-    ]
-    return Coins(*(torch.cat(each) for each in zip(*parts, strict=True)))
-
-
-class _Work:
-    """The laws of a batch, weighed a few requests at a time in memory that is taken once a call.
-
-    Fresh pages for each chunk would cost more than its softmax.
+    >>> from spec_math import SCHEMES
+    >>> [columns(scheme, 4) for scheme in SCHEMES]
+    [2, 2, 1, 5, 5, 5, 2, 3, 4, 6]
     """
+    return validation.columns_of(scheme, k)
 
-    def __init__(self, batch: Batch, options: Options) -> None:
-        self.batch, self.options = batch, options
-        requests, lookahead, vocabulary = batch.drafts.shape
-        kind = working(batch.targets.dtype)
-        # At least one request: its target's and draft's rows, and one for a residual.
-        most = chunk_bytes(options, batch.targets.device) // (vocabulary * kind.itemsize)
-        rows = max(most, 2 * lookahead + 1)
-        self._space = torch.empty(
-            (min(rows, requests * (2 * lookahead + 1)), vocabulary), dtype=kind, device=batch.targets.device
+
+def verify_drafts(
+    scheme: Scheme, target_logits: Any, draft_logits: Any, tokens: Any, uniforms: Any, options: Options = DEFAULT
+) -> Selected:
+    """Verify k drafts of one position in each request of a batch, from logits, as `scheme.emit` does from its laws.
+
+    The law: that of the scheme: the emitted token has the target's law. Logits [B, V] of one floating type and device,
+    drafts [B, k, V] for `k` drafters of their own under recursive rejection; tokens [B, k] in the order drawn, −1
+    behind the last of a request that has fewer, or none (a scheme of one draft looks at the first column); uniforms
+    [B, C] in [0, 1), C = `columns(scheme, k)`: a request takes from its row one uniform for each coin of the program,
+    from the left. Without drafts it draws from its target. Nothing waits for the device but `options.check`; a scheme
+    without an array formula (`scheme.decide`) is replayed in float64 on the CPU, one request after another.
+    A draft whose weight among those left is 0 in the working type was not drafted: with `options.check` it is refused,
+    as is one that may have lost digits, and else passed over, so that the law is the target's all the same.
+    draft_logits may be `MappedLogits`, of another vocabulary or of part of one: tokens are then the draft's, emitted
+    ones the target's, and uniforms have one column more.
+
+    Raises:
+        TypeError, ValueError: shapes, types or devices do not fit; with `options.check` also a row without a law, a
+            token out of range or without draft mass, one drafted twice where drafts are distinct, a uniform outside
+            [0, 1).
+
+    Source: the scheme's own.
+
+    >>> from spec_math import SCHEMES
+    >>> target, draft = torch.tensor([[0.0, 0.0, -torch.inf]]), torch.tensor([[0.0, -torch.inf, 0.0]])
+    >>> given = target, draft, torch.tensor([[2, 2]]), torch.full((1, 4), 0.5, dtype=torch.float64)
+    >>> [verify_drafts(scheme, *given).emitted.tolist() for scheme in SCHEMES if scheme.short_name == "optimal plan"]
+    [[1]]
+    """
+    validation.check_drafts(scheme, target_logits, draft_logits, tokens, uniforms, options)
+    mapped, drafts = _with_map(draft_logits)
+    targets, tokens, uniforms = (each.detach() for each in (target_logits, tokens, uniforms))
+    if scheme.decide is None:
+        return _replayed_drafts(scheme, (targets, drafts, tokens, uniforms), options)
+    missing = (scheme.drafts or tokens.shape[1]) - tokens.shape[1]
+    tokens = tokens[:, : scheme.drafts] if missing <= 0 else torch.nn.functional.pad(tokens, (0, missing), value=-1)
+    held = HELD if mapped is not None else ORDERED if scheme.reads.order else 1
+    parts: list[Any] = []
+    for here in chunks(targets, held * (targets[0].numel() + drafts[0].numel()), options):
+        own, drafted = options.at(here), tokens[here].long()
+        target = weigh(restricted(targets[here], own), own)
+        if mapped is not None:
+            rows = mapped.at(here)
+            masses = draft_rows(scheme, rows.logits, drafted, rows.options(own))
+            places = rows.places.long().expand(len(drafted), -1)
+            coin = batch_coin(uniforms[here])
+            parts.append(decide_merged(scheme.decide, coin, drafted, (target, masses), places))
+            continue
+        draft = draft_rows(scheme, drafts[here], drafted, own) if scheme.reads.draft else target
+        parts.append(decided(scheme.decide, uniforms[here], drafted, target, draft))
+    return Selected(*(torch.cat(each) for each in zip(*parts, strict=True)))
+
+
+def _with_map(draft_logits: Any) -> tuple[MappedLogits | None, Any]:
+    """Return the map to another vocabulary, if there is one, and the logits themselves, without a gradient."""
+    if not isinstance(draft_logits, MappedLogits):
+        return None, draft_logits.detach()
+    rows = draft_logits.logits.detach()
+    return draft_logits._replace(logits=rows), rows
+
+
+def _replayed_drafts(scheme: Scheme, given: tuple[Any, Any, Any, Any], options: Options) -> Selected:
+    """Replay a scheme that is a program alone."""
+    targets, drafts = (laws(logits, options).cpu().numpy() for logits in given[:2])
+    tokens, uniforms = given[2:]
+    rows = zip(targets, drafts, tokens.tolist(), uniforms.double().cpu(), strict=True)
+    chosen, accepted = zip(*(_emit(scheme, TensorCoin(row[3]), *row[:3]) for row in rows), strict=True)
+    return Selected(
+        torch.tensor(chosen, device=tokens.device), torch.tensor(accepted, dtype=torch.bool, device=tokens.device)
+    )
+
+
+def _emit(scheme: Scheme, coin: Coin, target: Any, draft: Any, padded: list[int]) -> tuple[int, bool]:
+    listed = tuple(token for token in padded if token >= 0)
+    if not listed:
+        return coin.draw(target / target.sum()), False
+    if scheme.emit is None:
+        token = scheme.verify(coin, listed, target, draft)
+        return token, token in listed
+    emission = scheme.emit(coin, listed, target, draft)
+    return emission.token, emission.accepted
+
+
+def tree_columns(method: Method | TreeRule, n: int) -> int:
+    """Return C, how many uniforms a request of up to n nodes needs: no path of the program tosses more coins.
+
+    Raises:
+        TypeError, ValueError: n is not a positive integer; the method has no rule for trees.
+
+    >>> from spec_math.block_level.methods import METHODS
+    >>> [tree_columns(method, 4) for method in METHODS]
+    [5, 5, 9, 9, 17, 5, 5, 5, 6]
+    """
+    return validation.tree_columns_of(validation.rule_of(method), n)
+
+
+def verify_tree(  # noqa: PLR0913 - a tree is two arrays more than a chain
+    method: Method | TreeRule,
+    target_logits: Any,
+    draft_logits: Any,
+    tokens: Any,
+    parents: Any,
+    uniforms: Any,
+    options: Options = DEFAULT,
+    copies: Any = None,
+) -> TreeVerified:
+    """Verify a batch of drafted trees, from logits, as the method's program verifies each from its laws.
+
+    The law: the tokens, continued by the target, have the target's joint law, for drafts that were drawn as the method
+    wants them: after each node i.i.d. (walks), distinct in the order drawn (traversal, recursive rejection without
+    replacement), as k chains from the root (chain priorities, greedy multi-path), or in any way (target only).
+    Logits [B, N + 1, V] of one floating type and device, the root's row first, row i + 1 that after node i; tokens
+    [B, N], −1 where there is no node; parents [B, N], −1 the root, a parent before its children; uniforms [B, C] in
+    [0, 1), C = `tree_columns(method, N)`: a request takes one for each coin of the program, from the left. Drafts of a
+    node are taken by their index, over all its copies: nodes of one token after one path are i.i.d. drafts that agree;
+    copies [B, N] says how many drafts a node stands for, for rules that may take equal drafts together (`rule.ordered`
+    is False). Nothing follows `options.end`. D is `options.depth`, or the depth of the deepest tree where that may be
+    looked at (`options.check`), or N. Rows without a node, or that no walk visits, may hold anything. Nothing waits for
+    the device but `options.check`; chain priorities of more than 256 tokens are worked out in float64 on the CPU, one
+    request after another, and do, as is one request alone with `options.check`; on rounded ratios they do not. So is a
+    rule that is a program alone (`rule.decide` is None).
+
+    draft_logits may be `MappedLogits`: of another vocabulary, or of part of one. Tokens are then the draft's, and
+    emitted ones the target's; uniforms have one column more.
+
+    Raises:
+        TypeError, ValueError: shapes, types or devices do not fit; copies for a rule that needs the order of drafts;
+            with `options.check` also parents that are no tree, a draft that the method does not take, a depth below the
+            tree's, a row without a law, a uniform outside [0, 1), naming request and node.
+
+    Source: the method's own.
+
+    >>> from spec_math.block_level.tree_rules import TARGET_ONLY
+    >>> rows, tree = torch.zeros(1, 3, 2), (torch.tensor([[0, 1]]), torch.tensor([[-1, 0]]))
+    >>> found = verify_tree(TARGET_ONLY, rows, rows, *tree, torch.tensor([[0.25, 0.75, 0.5]]))
+    >>> found.emitted.tolist(), found.accepted_nodes.tolist()
+    ([[0, 0, -1]], [[0, -1]])
+    """
+    rule = validation.rule_of(method)
+    depth, width = validation.check_trees(
+        rule, validation.Trees(target_logits, draft_logits, tokens, parents, uniforms, copies), options
+    )
+    mapped, drafts = _with_map(draft_logits)
+    targets, uniforms = target_logits.detach(), uniforms.detach()
+    # What stands for the parent of an absent node means nothing.
+    tree = ArrayTree(tokens, parents.masked_fill(tokens < 0, -1), depth, width, options.end, copies)
+    alone = options.check and len(tokens) == 1 and tokens.device.type == "cpu"
+    quicker = rule.largest is not None and (alone or targets.shape[-1] > rule.largest)
+    if mapped is None and (rule.decide is None or quicker):
+        return _replayed_trees(rule, (targets, drafts, uniforms), tree, options)
+    # A rule that does not read the draft's laws is given the target's.
+    drafts = mapped if mapped is not None else drafts if rule.reads_draft else targets
+    return _decided(rule, (targets, drafts, uniforms), tree, options)
+
+
+def _decided(
+    rule: TreeRule, given: tuple[Any, Any, Any], tree: ArrayTree, options: Options, last_draws: bool = False
+) -> TreeVerified:
+    """Decide a batch of trees by the array formula of a rule; `given` are target and draft logits, and uniforms."""
+    targets, drafts, uniforms = given
+    decide: Any = rule.decide
+    mapped = isinstance(drafts, MappedLogits)
+    size = targets.shape[-1] + (drafts.logits.shape[-1] if mapped else 0)
+    parts: list[Any] = []
+    for here in chunks(targets, HELD * size, options):
+        coin, own = batch_coin(uniforms[here], last_draws), options.at(here)
+        some = replace(
+            tree,
+            tokens=tree.tokens[here].long(),
+            parents=tree.parents[here].long(),
+            copies=None if tree.copies is None else tree.copies[here].long(),
         )
-        self._totals: list[tuple[Any, Any]] = []
+        target = Law(targets[here], own)
+        if mapped:
+            rows = drafts.at(here)
+            places = rows.places.long()
+            both = target, Law(rows.logits, rows.options(own))
+            found = decide_merged_tree(
+                decide, coin, some, LogitRows(both, placed_tree(some, places), coin, some.tokens), places
+            )
+        else:
+            found = some, decide(coin, some, LogitRows((target, Law(drafts[here], own)), some, coin))
+        parts.append((*emitted(*found), found[1].nodes))
+    return TreeVerified(*(torch.cat(each) for each in zip(*parts, strict=True)))
 
-    def ratios(self) -> Any:
-        """Return t/d [B, L] of the drafted tokens; on a CPU, where asking is free, 1 behind the first rejection."""
-        if self.batch.tokens.device.type == "cpu":
-            return self._ratios_while_going()
-        # The target's last row has no coin: it is weighed only where a token is drawn from it.
-        target, draft = (self._all_rows(logits) for logits in (self.batch.targets[:, :-1], self.batch.drafts))
-        self._totals = [(target.totals, draft.totals)]
-        return _ratios(target.log_masses(self.options), draft.log_masses(self.options))
 
-    def _ratios_while_going(self) -> Any:
-        """Weigh position after position, and of each the requests alone that have not been rejected before it."""
-        tokens = self.batch.tokens
-        ratios, *totals = (torch.ones_like(tokens, dtype=torch.float64) for _ in range(3))
-        going = torch.arange(len(tokens))
-        size = max(1, len(self._space))
-        for place in range(tokens.shape[1]):
-            going = going[tokens[going, place] >= 0]
-            for start in range(0, len(going), size):
-                here = going[start : start + size]
-                found = [self._rows(logits, place, here) for logits in (self.batch.targets, self.batch.drafts)]
-                target, draft = (each.log_masses(self.options.at(here)) for each in found)
-                ratios[here, place] = _ratios(target, draft)
-                for total, each in zip(totals, found, strict=True):
-                    total[here, place] = each.totals
-            going = going[self.batch.uniforms[going, place] < ratios[going, place]]
-        self._totals = [(totals[0], totals[1])]
-        return ratios
-
-    def chunks(self) -> Iterator[tuple[slice, Any, Callable[[int, Any], Any]]]:
-        """Yield some requests, their ratios t/d [b, L], and ρ = Σ (w·t − d)+ [b] by left(place, w) from held laws."""
-        requests, lookahead = self.batch.tokens.shape
-        size = max(1, len(self._space) // (2 * lookahead + 1))
-        self._totals = []
-        for start in range(0, requests, size):
-            here = slice(start, start + size)
-            at = self.batch.tokens[here].clamp(min=0)
-            logits = self.batch.targets[here, :-1], self.batch.drafts[here]
-            rows, count = at.numel(), len(at)
-            laws = [self._space[first : first + rows].view(*at.shape, -1) for first in (0, rows)]
-            options = self.options.at(here)
-            target, draft = (rows_of(each, at, options, law) for each, law in zip(logits, laws, strict=True))
-            rest = self._space[2 * rows : 2 * rows + count]
-
-            def left(place: int, weight: Any, laws: Any = laws, totals: Any = (target, draft), rest: Any = rest) -> Any:
-                total = totals[1].totals[:, place]
-                scale = weight * total / totals[0].totals[:, place]
-                torch.mul(laws[0][:, place], scale[:, None].to(rest.dtype), out=rest)
-                return block_sums(rest.sub_(laws[1][:, place]).clamp_(min=0)).sum(dim=-1, dtype=torch.float64) / total
-
-            self._totals.append((target.totals, draft.totals))
-            yield here, _ratios(target.log_masses(options), draft.log_masses(options)), left
-
-    def following(self, coins: Coins) -> Any:
-        """Draw the token [B] that follows the accepted ones: from (w·t − d)+ after a rejection, from t otherwise."""
-        rejected = coins.accepted < array_form.lengths(self.batch.tokens)
-        at = coins.accepted.clamp(max=self.batch.tokens.shape[1] - 1)[:, None]
-        target_totals, draft_totals = (torch.cat(each) for each in zip(*self._totals, strict=True))
-        scale = coins.weight * (draft_totals.gather(1, at) / target_totals.gather(1, at))[:, 0]
-        return torch.cat(
-            [
-                drawn(rest, t, rejected[here], self.batch.uniforms[here, -1])
-                for here, rest, t in self._residuals(coins.accepted, scale)
-            ]
+def _replayed_trees(rule: TreeRule, given: tuple[Any, Any, Any], tree: ArrayTree, options: Options) -> TreeVerified:
+    """Replay the program of a rule in float64 on the CPU, one request after another."""
+    targets, drafts, uniforms = given
+    device = tree.tokens.device
+    tokens, parents = tree.tokens.long().cpu(), tree.parents.long().cpu()
+    nodes = torch.full((len(tokens), tree.depth), -1)
+    follows = torch.full((len(tokens),), -1)
+    for request in range(len(tokens)):
+        many = None if tree.copies is None else tree.copies[request].tolist()
+        one = _OneTree(tokens[request].tolist(), parents[request].tolist(), many, options.end)
+        rows = [_RowsOfOne(logits[request], request, one, options) for logits in (targets, drafts)]
+        path = rule.program(
+            TensorCoin(uniforms[request].double().cpu()), one.nodes(), Conditionals(rows[0], rows[1], ())
         )
-
-    def _all_rows(self, logits: Any) -> Rows:
-        """Weigh all rows [B, L], some requests at a time, and keep what coins need."""
-        requests, places = logits.shape[:2]
-        tokens, size = self.batch.tokens.clamp(min=0), max(1, len(self._space) // places)
-        parts: list[Rows] = []
-        for start in range(0, requests, size):
-            chunk = logits[start : start + size]
-            into = self._space[: len(chunk) * places].view(chunk.shape)
-            here = slice(start, start + size)
-            parts.append(rows_of(chunk, tokens[here], self.options.at(here), into))
-        return Rows(*(torch.cat(each) for each in zip(*parts, strict=True)))
-
-    def _rows(self, logits: Any, place: int, requests: Any) -> Rows:
-        """Weigh the rows of one position of some requests, and keep what coins need."""
-        rows = _at(logits, torch.full_like(requests, place), requests)
-        into = self._space[: len(requests)]
-        return rows_of(rows, self.batch.tokens[requests, place].clamp(min=0), self.options.at(requests), into)
-
-    def _residuals(self, positions: Any, scale: Any) -> Iterator[tuple[Any, Any, Any]]:
-        """Yield, for some requests at a time, the masses (scale·t − d)+ and t [b, V] at one position of each."""
-        size = max(1, len(self._space) // 2)
-        spaces = self._space[: 2 * size].view(2, size, -1)
-        last = self.batch.drafts.shape[1] - 1
-        for start in range(0, len(positions), size):
-            here = torch.arange(start, min(start + size, len(positions)), device=positions.device)
-            place = positions[here]
-            t, rest = spaces[:, : len(place)].unbind()
-            own = self.options.at(here)
-            weigh(restricted(_at(self.batch.targets, place, here), own), own, t)
-            weigh(restricted(_at(self.batch.drafts, place.clamp(max=last), here), own), own, rest)
-            yield here, rest.neg_().addcmul_(t, scale[here, None].to(t.dtype)).clamp_(min=0), t
+        kept = one.longest(path)
+        nodes[request, : len(kept)] = torch.tensor(kept, dtype=torch.int64)
+        if len(path) > len(kept):
+            follows[request] = path[-1]
+    found = *emitted(replace(tree, tokens=tokens, parents=parents), Walked(nodes, follows)), nodes
+    return TreeVerified(*(each.to(device) for each in found))
 
 
-def _ratios(t: Any, d: Any) -> Any:
-    """Return t/d [b, L] from the masses' logarithms, 0 where the target has no mass, whatever the draft's."""
-    ratios = (t - d).clamp(max=LARGEST_LOG_RATIO).exp()
-    return torch.where(t == -torch.inf, torch.zeros_like(ratios), ratios)
+class _OneTree:
+    """The drafted tree of one request, by paths of tokens."""
+
+    def __init__(self, tokens: list[int], parents: list[int], copies: list[int] | None, end: int | None) -> None:
+        self.end = end
+        self.paths: dict[int, Tokens] = {-1: ()}
+        self.node: dict[Tokens, int] = {(): -1}
+        self._parents, self._copies = parents, copies or [1] * len(tokens)
+        for node, (token, parent) in enumerate(zip(tokens, parents, strict=True)):
+            if token >= 0:
+                self.paths[node] = (*self.paths[parent], token)
+                self.node.setdefault(self.paths[node], node)
+
+    def nodes(self, above: int = -1) -> tuple[Node, ...]:
+        """Return the children of a node, each as often as it has copies; those share what is drafted below them.
+
+        Chains alone have copies here: every one of them but the last token's goes on.
+        """
+        found: list[Node] = []
+        for node, path in self.paths.items():
+            if node < 0 or self._parents[node] != above:
+                continue
+            below, many = self.nodes(node), self._copies[node]
+            if many == 1 or not below:
+                found += [Node(path[-1], below)] * many
+            else:
+                found += [Node(path[-1], (child,)) for child in below]
+        return tuple(found)
+
+    def longest(self, path: Tokens) -> list[int]:
+        """Return the nodes of the accepted part of an emitted path, from the root down.
+
+        What follows the accepted tokens is one token more, unless the path ends the text with a draft.
+        """
+        ended = self.end is not None and path[-1] == self.end and path in self.node
+        node = self.node[path if ended else path[:-1]]
+        nodes: list[int] = []
+        while node >= 0:
+            nodes.append(node)
+            node = self._parents[node]
+        return nodes[::-1]
 
 
-def _at(logits: Any, places: Any, requests: Any) -> Any:
-    """Return the row [b, V] of one position of each of some requests."""
-    if not logits.is_contiguous():
-        return logits[requests, places]
-    # Three times as fast as indexing with two arrays.
-    return torch.index_select(logits.view(-1, logits.shape[-1]), 0, requests * logits.shape[1] + places)
+class _RowsOfOne:
+    """A model that knows the laws after the nodes of one tree."""
+
+    def __init__(self, logits: Any, request: int, tree: _OneTree, options: Options) -> None:
+        self.end = tree.end
+        self._logits, self._tree = logits, tree
+        self._options = options.at(slice(request, request + 1))
+
+    def __call__(self, prefix: Tokens) -> Any:
+        slot = self._tree.node[prefix] + 1
+        options = self._options
+        if options.allowed is not None and options.allowed.ndim == 3:
+            options = replace(options, allowed=options.allowed[:, slot])
+        return laws(self._logits[slot][None], options)[0].cpu().numpy()

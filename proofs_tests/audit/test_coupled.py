@@ -14,7 +14,7 @@ import pytest
 from proofs_tests.block_level.column_coin import replay_row
 from spec_math.arrays import Array
 from spec_math.audit import ZOO, coupled_sample_size, coupled_test, identity_test
-from spec_math.audit.watching import watch
+from spec_math.audit.coupled import watch
 from spec_math.block_level.lossless import emitted_law, target_law
 from spec_math.chance import Coin
 from spec_math.zoo import toy

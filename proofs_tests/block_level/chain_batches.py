@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from proofs_tests.block_level.column_coin import replay_row
-from spec_math import array_draw
+from spec_math import array_coin
 from spec_math.arrays import array_namespace, exact
 from spec_math.block_level.batch.array_form import Decide, decide_block, decide_chain
 from spec_math.block_level.conditionals import Conditionals
@@ -102,11 +102,11 @@ def distance(decide: Decide, batch: Batch) -> Any:
     """How far the uniforms of each block, [B], are from a decision that would be another.
 
     The least |u − p| over the coins tossed, and the least distance of the last uniform from a border between two
-    tokens. Beyond `array_draw.rounding(V)` float64 decides as the program does that is replayed on the same uniforms.
+    tokens. Beyond `array_coin.rounding(V)` float64 decides as the program does that is replayed on the same uniforms.
     """
     xp, decisions = array_namespace(batch.tokens), decide(*batch)
     coins = abs(batch.uniforms[:, :-1] - decisions.chances)
-    least = array_draw.distance(decisions.masses, batch.uniforms[:, -1])
+    least = array_coin.distance(decisions.masses, batch.uniforms[:, -1])
     for place in range(batch.tokens.shape[1]):
         least = xp.where(decisions.tossed[:, place], xp.minimum(least, coins[:, place]), least)
     return least

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from spec_math.array_draw import UNIT
+from spec_math.array_coin import UNIT
 
 
 def block_bound(size: int, length: int) -> float:

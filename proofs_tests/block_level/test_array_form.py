@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from proofs_tests.block_level.chain_batches import Batch, distance, exact_batch, float_batch, replayed
 from proofs_tests.block_level.models import Rows, model_pairs
-from spec_math import array_draw
+from spec_math import array_coin
 from spec_math.arrays import exact, proportional_to
 from spec_math.block_level import block, chain, length
 from spec_math.block_level.batch import array_form
@@ -58,7 +58,7 @@ def test_array_form_is_the_replayed_program_beyond_the_rounding(
             )
         given_to_it = Batch(*(torch.from_numpy(array) for array in batch))
     emitted, count = verify(*given_to_it)
-    far = np.asarray(distance(decide, given_to_it)) > array_draw.rounding(shape[-1])
+    far = np.asarray(distance(decide, given_to_it)) > array_coin.rounding(shape[-1])
     expected = np.array([replayed(program, batch, row) for row in range(shape[0])])
     assert (np.asarray(emitted)[far] == expected[far]).all()
     assert (np.asarray(count) == (np.asarray(emitted) >= 0).sum(axis=1)).all()

@@ -14,12 +14,12 @@ pytest.importorskip("transformers", reason="transformers is not installed: pip i
 
 import torch
 
-from spec_math.audit.exploration.explore import Explored
 from spec_math.block_level.lossless import emitted_law
 from spec_math.field.engines.transformers import emitted
 from spec_math.field.installed import engine_part
+from spec_math.pathwise.exploration import Explored
 from spec_math.zoo import ZOO, toy
-from torch_bridge.explore import explore
+from torch_bridge.randomness.source import explore
 
 TARGET = np.array([[float(mass) for mass in row] for row in toy.TARGET])
 

@@ -38,7 +38,7 @@ from spec_math.field.page import (  # noqa: E402
     write_reports,
 )
 from spec_math.field.worker import WorkerError, judged_apart  # noqa: E402
-from torch_bridge.explore import explore  # noqa: E402
+from torch_bridge.randomness.source import explore  # noqa: E402
 
 HALF = Fraction(1, 2)
 

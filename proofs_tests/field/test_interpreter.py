@@ -15,11 +15,7 @@ import triton  # noqa: E402
 import triton.language as tl  # noqa: E402
 from triton.runtime import interpreter  # noqa: E402
 
-from spec_math.field.source_file import (  # noqa: E402
-    EngineError,
-    language_once,
-)
-from torch_bridge.tile_kernels import jit  # noqa: E402
+from spec_math.field.source_file import EngineError, language_once  # noqa: E402
 
 pytestmark = [
     pytest.mark.skipif(not triton.knobs.runtime.interpret, reason="kernels run on a CPU under TRITON_INTERPRET=1 only"),
@@ -27,13 +23,13 @@ pytestmark = [
 ]
 
 
-@jit
+@triton.jit
 def _softmax(x):
     masses = tl.exp(x - tl.max(x, axis=0))
     return masses / tl.sum(masses, axis=0)
 
 
-@jit
+@triton.jit
 def _kernel(values, sums, tokens, size, TILE: tl.constexpr):
     row = tl.program_id(0)
     at = tl.arange(0, TILE)

@@ -16,12 +16,12 @@ pytest.importorskip("torch", reason="torch is an optional extra")
 import torch
 
 from proofs_tests.field import sources, trees
-from spec_math.audit import Partial
 from spec_math.chance import law
 from spec_math.field.installed import missing
 from spec_math.field.source_file import load
 from spec_math.lossy import ensemble, fly, margin, typical
-from torch_bridge.explore import explore
+from spec_math.pathwise.exploration import Partial
+from torch_bridge.randomness.source import explore
 
 TARGET, DRAFT = np.array([0.5, 0.25, 0.1875, 0.0625]), np.array([0.25, 0.25, 0.125, 0.375])
 """Laws that every type holds exactly; the fourth token is rare for the target and favoured by the draft."""

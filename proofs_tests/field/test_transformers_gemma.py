@@ -14,12 +14,12 @@ import torch
 
 from proofs_tests.field.step_cases import DRAFT, TARGET, known, target
 from spec_math.audit import check_drafter
-from spec_math.audit.exploration.explore import SOURCES
 from spec_math.block_level.lossless import continued
 from spec_math.field.engine_law import judged, total_variation
 from spec_math.field.installed import edited, engine_part
+from spec_math.pathwise.exploration import SOURCES
 from torch_bridge import explore
-from torch_bridge.random_source import torch_source
+from torch_bridge.randomness.source import torch_source
 
 DRAFTING = engine_part("transformers.generation.candidate_generator", "SinglePositionMultiTokenCandidateGenerator")
 SHIPPED = DRAFTING.SinglePositionMultiTokenCandidateGenerator

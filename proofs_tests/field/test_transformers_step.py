@@ -16,10 +16,10 @@ import torch
 
 from proofs_tests.field.step_cases import DRAFT, TARGET, known, shipped, step_law, target, verify_step
 from spec_math.audit import OWN_GRID, Specimen, diagnose
-from spec_math.audit.likeness import likenesses
 from spec_math.block_level.lossless import continued
 from spec_math.field.engine_law import FLOAT32, float32_bound, judged, total_variation
 from spec_math.field.installed import edited, engine_part
+from spec_math.samplers.likeness import likenesses
 from torch_bridge.subject import subject_of
 
 UTILS = "transformers.generation.utils"

@@ -13,12 +13,12 @@ pytest.importorskip("torch", reason="torch is an optional extra")
 
 import torch
 
-from spec_math.audit.exploration.explore import Explored
 from spec_math.field.drafted_tree import drafted_tree
 from spec_math.field.engines.trees import typical_step
 from spec_math.files.place import executed, module_from
 from spec_math.language.model import Model
-from torch_bridge.explore import explore
+from spec_math.pathwise.exploration import Explored
+from torch_bridge.randomness.source import explore
 
 
 def evaluate_posterior(logits: Any, candidates: Any, logits_processor: Any) -> tuple[Any, int, Any]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from spec_math.audit import check_sampler
-from spec_math.audit.faults import _seldom  # pyright: ignore[reportPrivateUsage]
+from spec_math.samplers.faults import _seldom  # pyright: ignore[reportPrivateUsage]
 from spec_math.verdict import Lossy, Reason, Undecided
 
 LAWS = ["1/2", "1/4", "1/4"], ["1/4", "1/4", "1/2"]

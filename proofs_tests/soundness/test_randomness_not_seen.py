@@ -12,7 +12,7 @@ import pytest
 
 from proofs_tests.soundness.unseen_sources import FOLLOWED, JUDGED, PAIR, REFUSED, leaky, right
 from spec_math.audit import LeakError, check_sampler, explore
-from spec_math.audit.exploration import followed
+from spec_math.pathwise import followed
 from spec_math.verdict import Lossless, Lossy, Reason, Undecided
 
 

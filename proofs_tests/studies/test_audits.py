@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
-from proofs_tests.audit import samplers
+from proofs_tests.samplers import samplers
 from spec_math.cli import app
 
 SAMPLERS = str(Path(samplers.__file__))

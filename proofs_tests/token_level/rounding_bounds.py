@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from spec_math.array_draw import UNIT
+from spec_math.array_coin import UNIT
 from spec_math.arrays import Array, ones_like
 from spec_math.roots import decreasing_root
 from spec_math.token_level.excess import Excess

@@ -13,7 +13,7 @@ def p() -> Any:
     """The law that explored code draws from, as a tensor."""
     import torch
 
-    from proofs_tests.torch_bridge.explored_laws import LAW
+    from proofs_tests.torch_bridge.randomness.explored_laws import LAW
 
     return torch.tensor(LAW)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from typing import Any
 
-from proofs_tests.torch_bridge.explored_laws import torch
+from proofs_tests.torch_bridge.randomness.explored_laws import torch
 
 
 @cache

@@ -12,8 +12,8 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is an optional extra")
 
 from spec_math.audit import Judgement, judge  # noqa: E402
-from spec_math.audit.case import chain  # noqa: E402
-from spec_math.audit.loading.place import load_sampler  # noqa: E402
+from spec_math.pathwise.loading import load_sampler  # noqa: E402
+from spec_math.samplers.case import chain  # noqa: E402
 from torch_bridge.subject import subject_of  # noqa: E402
 
 CASE = chain([["1/2", "1/2"], ["1/4", "3/4"]], [["3/4", "1/4"]])

@@ -16,11 +16,11 @@ import pytest
 torch = pytest.importorskip("torch", reason="torch is an optional extra")
 
 from spec_math.audit import Judgement, judge  # noqa: E402
-from spec_math.audit.case import Case, chain, position  # noqa: E402
-from spec_math.audit.loading.place import load_sampler  # noqa: E402
 from spec_math.field.stand_ins import given  # noqa: E402
+from spec_math.pathwise.loading import load_sampler  # noqa: E402
+from spec_math.samplers.case import Case, chain, position  # noqa: E402
+from spec_math.samplers.told import parts_of, values_of  # noqa: E402
 from torch_bridge.subject import subject_of, told_subject_of  # noqa: E402
-from torch_bridge.told import parts_of, values_of  # noqa: E402
 
 CHAIN = chain([["1/2", "1/2"], ["1/4", "3/4"]], [["3/4", "1/4"]])
 UNIFORM = chain([["1/4", "3/4"], ["1/4", "3/4"]], [["1/2", "1/2"]])

@@ -16,11 +16,11 @@ from spec_math.scheme import Scheme  # noqa: E402
 from torch_bridge import columns, tree_columns, verify_drafts, verify_tree  # noqa: E402
 from torch_bridge.options import Options  # noqa: E402
 
-ROWS = torch.tensor([[0.0, 1.0, 2.0], [2.0, 1.0, -torch.inf]])
+ROWS = torch.tensor([[2.0, 1.0, 0.0], [1.0, 2.0, -torch.inf]])
 
 
 def drafts(scheme: Scheme) -> dict[str, Any]:
-    """Two requests that every scheme takes: SpecHub's favourites are 2 and 0."""
+    """Two requests that every scheme takes: the draft's favourites, 0 and 1, come first."""
     tokens = torch.tensor([[0, 2], [1, 0]])
     return {
         "target": ROWS.clone(),

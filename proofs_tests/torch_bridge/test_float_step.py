@@ -13,7 +13,7 @@ from spec_math.audit import law_by_bisection
 torch = pytest.importorskip("torch", reason="torch is an optional extra")
 
 from proofs_tests.torch_bridge.every_uniform import every_uniform  # noqa: E402
-from torch_bridge.float_step import float_step  # noqa: E402
+from torch_bridge.float_rounding import float_step  # noqa: E402
 
 TARGET = [Fraction(k, 36) for k in (8, 7, 6, 5, 4, 3, 2, 1)]
 DRAFT = [Fraction(k, 36) for k in (1, 3, 5, 7, 8, 6, 4, 2)]

@@ -15,7 +15,7 @@ from proofs_tests.torch_bridge.plain_reader import drawn, files, read, softmax  
 from spec_math import SCHEMES  # noqa: E402
 from spec_math.block_level.tree_rules import TREE_RULES  # noqa: E402
 from torch_bridge import MappedLogits, verify_drafts, verify_tree, write_vectors  # noqa: E402
-from torch_bridge.mapped_vectors import KINDS  # noqa: E402
+from torch_bridge.rule_vectors import KINDS  # noqa: E402
 
 NEAR = 1e-4
 """Distances below it are left out, as in the vectors of one vocabulary."""

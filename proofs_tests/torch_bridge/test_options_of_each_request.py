@@ -58,8 +58,8 @@ def test_drafts_are_verified_by_the_numbers_of_their_request(scheme: Any) -> Non
     given = {**EACH, "temperature": torch.ones(REQUESTS)} if scheme.distinct else EACH
     target = logits(REQUESTS, SIZE)
     draft = target + 0.3
-    tokens = target.topk(scheme.drafts or 2, dim=-1).indices.flip(-1 if scheme.distinct else 1)
-    tokens = tokens if scheme.distinct else tokens[:, -1:].expand(-1, scheme.drafts or 2)
+    tokens = target.topk(scheme.drafts or 2, dim=-1).indices
+    tokens = tokens if scheme.distinct else tokens[:, :1].expand(-1, scheme.drafts or 2)
     uniforms = torch.from_numpy(np.random.default_rng(0).random((REQUESTS, columns(scheme, 2))))
     together = verify_drafts(scheme, target, draft, tokens, uniforms, Options(**given))
     for request in range(REQUESTS):

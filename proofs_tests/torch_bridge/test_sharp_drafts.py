@@ -23,7 +23,7 @@ from torch_bridge import (  # noqa: E402
     columns,
     draft_rows,
     explore,
-    logit_rows,
+    softmax_rows,
     tree_columns,
     verify_drafts,
     verify_tree,
@@ -157,7 +157,7 @@ def test_weights_that_are_held_lose_the_law_or_the_drafts(name: str, monkeypatch
 
 @pytest.mark.parametrize("mapped", [False, True])
 def test_weights_that_are_held_lose_the_law_of_trees(mapped: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(logit_rows, "weigh_rest", _held)
+    monkeypatch.setattr(softmax_rows, "weigh_rest", _held)
     rule = tree_rules.TRAVERSAL if mapped else tree_rules.DISTINCT
     assert gap(tree_law(rule, *CASES[2], mapped), 1.0) > 10 * allowed(torch.float32)
 

@@ -11,8 +11,8 @@ from typer.testing import CliRunner
 torch = pytest.importorskip("torch", reason="torch is an optional extra")
 
 from spec_math.audit import judge  # noqa: E402
-from spec_math.audit.case import default  # noqa: E402
 from spec_math.cli import app  # noqa: E402
+from spec_math.samplers.case import default  # noqa: E402
 from torch_bridge import check_sampler  # noqa: E402
 from torch_bridge.subject import subject_of  # noqa: E402
 

@@ -15,10 +15,10 @@ from safetensors.torch import load_file  # noqa: E402
 from proofs_tests.torch_bridge.batches import Logits, law_of, replayed  # noqa: E402
 from spec_math import SCHEMES, replay  # noqa: E402
 from spec_math.block_level.tree_rules import TREE_RULES  # noqa: E402
+from spec_math.testing import DifferentTokensError  # noqa: E402
 from spec_math.token_level import plan  # noqa: E402
 from torch_bridge import assert_same_tokens, vectors, verify_block, verify_token, write_vectors  # noqa: E402
 from torch_bridge.options import Options  # noqa: E402
-from torch_bridge.same_tokens import DifferentTokensError  # noqa: E402
 
 
 @pytest.fixture(scope="module")

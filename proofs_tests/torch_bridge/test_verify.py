@@ -11,9 +11,10 @@ import pytest
 torch = pytest.importorskip("torch")
 
 from proofs_tests.torch_bridge.batches import Logits, batch, law_of, replayed  # noqa: E402
-from torch_bridge import threshold, verify, verify_block, verify_token  # noqa: E402
+from spec_math.testing import DifferentTokensError  # noqa: E402
+from torch_bridge import threshold, verify_block, verify_token  # noqa: E402
 from torch_bridge.options import DEFAULT, Options  # noqa: E402
-from torch_bridge.same_tokens import DifferentTokensError, assert_same_tokens  # noqa: E402
+from torch_bridge.threshold import assert_same_tokens  # noqa: E402
 
 RULES = {
     "token": (verify_token, threshold.margin_token),
@@ -74,17 +75,14 @@ def test_top_k_keeps_the_lowest_index_among_equals(rule: str) -> None:
 
 
 @rules
-def test_masses_below_the_working_type_are_decided_right(rule: str) -> None:
-    """Logits 60 times as far apart: nearly all masses underflow in float32, and ratios of them do not.
-
-    Many residuals have masses too small to place a draw in, so that fewer rows can be compared.
-    """
-    rng = np.random.default_rng(0)
-    targets = 60 * rng.standard_normal((300, 3, 9))
-    drafts = targets[:, :-1] + rng.standard_normal((300, 2, 9))
-    tokens = torch.from_numpy(rng.integers(0, 9, (300, 2)))
-    given = Logits(*(torch.from_numpy(x).float() for x in (targets, drafts)), tokens, torch.rand(300, 3).double())
-    assert compare(RULES[rule][0], rule, given) > 0.25
+def test_a_token_that_weighs_nothing_in_the_working_type_was_not_drafted(rule: str) -> None:
+    """Refused where values are looked at; passed over where they are not, so that the target's token comes first."""
+    target, draft = torch.tensor([[[-120.0, 0.0], [0.0, 0.0]]]), torch.tensor([[[-121.0, 0.0]]])
+    given = Logits(target, draft, torch.tensor([[0]]), torch.tensor([[0.5, 0.25]]).double())
+    with pytest.raises(ValueError, match=r"tokens\[0, 0\] is 0, 121 nats below the draft's largest logit"):
+        RULES[rule][0](*given)
+    assert RULES[rule][0](*given, Options(check=False)).emitted.tolist() == [[1, -1]]
+    assert RULES[rule][0](*(each.double() for each in (target, draft)), *given[2:]).emitted[0, 0] == 0
 
 
 @rules
@@ -236,20 +234,3 @@ def test_less_or_equal_is_rejected() -> None:
     lower = given._replace(uniforms=given.uniforms - 2.0**-50)
     with pytest.raises(DifferentTokensError):
         assert_same_tokens(replayed("token", given), verify_token(*lower).emitted, torch.zeros(1), -1.0)
-
-
-def test_rows_weighed_all_at_once_decide_alike(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on a device whose values are not looked at: every row is weighed, and the tokens are the same."""
-    for size in (7, 300):
-        given = batch((40, 3, size), 2, torch.float32)
-        while_going = verify_token(*given).emitted
-        monkeypatch.setattr(verify._Work, "_ratios_while_going", all_at_once)
-        assert torch.equal(verify_token(*given).emitted, while_going)
-        assert torch.equal(verify_token(*given, Options(chunk_bytes=1)).emitted, while_going)
-        monkeypatch.undo()
-
-
-def all_at_once(work: Any) -> Any:
-    target, draft = (work._all_rows(logits) for logits in (work.batch.targets[:, :-1], work.batch.drafts))
-    work._totals = [(target.totals, draft.totals)]
-    return verify._ratios(target.log_masses(work.options), draft.log_masses(work.options))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from proofs_tests.audit.two_races import two_races
+from proofs_tests.pathwise.two_races import two_races
 from proofs_tests.zoo.specimens import by_name
 from spec_math.arrays import exact
 from spec_math.audit import distances

@@ -12,10 +12,10 @@ import pytest
 from proofs_tests.zoo.specimens import by_name, name_of
 from spec_math import check_lossless_block
 from spec_math.audit import ZOO, Specimen, distances, subject_of
-from spec_math.audit.case import default
-from spec_math.audit.smallest import small_cases
 from spec_math.block_level import block, spectr, without_replacement
 from spec_math.block_level.lossless import Generate, emitted_law, target_law
+from spec_math.samplers.case import default
+from spec_math.samplers.smallest import small_cases
 from spec_math.verdict import Lossy
 from spec_math.zoo import toy
 from spec_math.zoo.acceptance import _verified  # pyright: ignore[reportPrivateUsage]

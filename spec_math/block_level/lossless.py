@@ -19,9 +19,9 @@ from spec_math.float_allowance import Allowance, Level, adding_up, cap, rounding
 from spec_math.language.model import Model
 from spec_math.masses import divided
 from spec_math.number_types import Symbol
-from spec_math.result import counted
 from spec_math.scheme import is_index
 from spec_math.verdict import Lossless, Lossy, NotingBits, Reason, Undecided, Verdict, finer_in_words, judged
+from spec_math.wording import counted
 
 
 def check_lossless_block(

@@ -49,7 +49,8 @@ class TreeRule:
     coins of any path on n drafts. `siblings` says how the drafts after a node may agree: "any" as i.i.d. ones may,
     "distinct" not, "one" that there is one alone. `chains` says that the tree must be k i.i.d. chains that each go on
     to their end, however their common beginnings are shared. `reads_draft` says that the draft's laws matter. `largest`
-    is the largest vocabulary that the array formula is worth it for, None where any is.
+    is the largest vocabulary that the array formula is worth it for, None where any is. `ordered` says that the drafts
+    after a node must come in the order drawn: equal ones may not be taken together.
 
     >>> TARGET_ONLY.coins(4), TARGET_ONLY.siblings
     (5, 'distinct')
@@ -63,6 +64,7 @@ class TreeRule:
     chains: bool = False
     reads_draft: bool = True
     largest: int | None = None
+    ordered: bool = False
 
 
 def _walk(verifier: spectr.Verifier) -> Program:
@@ -103,9 +105,14 @@ RECURSIVE = TreeRule(
     _walk(recursive.verify),
     partial(decide_walk, decide_recursive),
     lambda n: 2 * n + 1,
+    ordered=True,
 )
 K_SEQUENTIAL = TreeRule(
-    "K-SEQ at every node", _walk(k_sequential.verify), partial(decide_walk, decide_k_sequential), lambda n: 2 * n + 1
+    "K-SEQ at every node",
+    _walk(k_sequential.verify),
+    partial(decide_walk, decide_k_sequential),
+    lambda n: 2 * n + 1,
+    ordered=True,
 )
 PLAN = TreeRule(
     "optimal plan at every node", _walk(spectr.by_plan), partial(decide_walk, decide_plan), lambda n: 4 * n + 1

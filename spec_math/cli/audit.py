@@ -206,8 +206,8 @@ def _engine(name: str, source: Path | None, replaced: list[str]) -> Any:
         raise typer.BadParameter(
             "engines are judged with torch, which is not installed: pip install 'spec_math[torch]'"
         )
-    from spec_math.audit.loading.package import edit_of
     from spec_math.field.study import study as of_engines
+    from spec_math.pathwise.loading import edit_of
 
     edits = [edit_of(one) for one in replaced]
     return partial(of_engines, name, source, edits)
@@ -215,7 +215,7 @@ def _engine(name: str, source: Path | None, replaced: list[str]) -> Any:
 
 def _functions_in(file: Path) -> str:
     """Say which functions a file has that may be meant, where it was named without one."""
-    from spec_math.audit.suspects import suspects
+    from spec_math.studies.audits.suspects import suspects
 
     if not file.is_file():
         return f"there is no file {file}; audit takes module:function, file.py:function, or the name of an engine"
@@ -226,14 +226,14 @@ def _functions_in(file: Path) -> str:
 
 def _tell_of_long_ones() -> None:
     """Let explorations that last say how far they are."""
-    logger = logging.getLogger("spec_math.audit.exploration")
+    logger = logging.getLogger("spec_math.pathwise")
     if not logger.handlers:
         logger.addHandler(logging.StreamHandler())
         logger.setLevel(logging.INFO)
 
 
 def _grid(text: str) -> int | None:
-    from spec_math.audit import OWN_GRID
+    from spec_math.pathwise.tape import OWN_GRID
 
     if text in ("ideal", "own"):
         return None if text == "ideal" else OWN_GRID
@@ -244,7 +244,7 @@ def _grid(text: str) -> int | None:
 
 def _make(values: list[str], returns: str | None, temperature: str | None) -> Any:
     """With torch installed its randomness is followed too; no floor below may know of torch_bridge."""
-    from spec_math.audit import subject_of
+    from spec_math.samplers.subject import subject_of
 
     told = bool(values or returns or temperature)
     if find_spec("torch") is None:

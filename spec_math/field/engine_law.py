@@ -10,20 +10,19 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import asarray
-from spec_math.audit import Explored, Partial
-from spec_math.audit.exploration.followed import SOURCES
-from spec_math.audit.exploration.way import way_to
-from spec_math.audit.loading.package import Loading, load_module
 from spec_math.block_level.lossless import continued, target_law
 from spec_math.field import chain_kernel
 from spec_math.field.engine import PLAIN, Bisected, Edit, Engine, Options, Step, Text, processed
 from spec_math.field.source_file import load
 from spec_math.language.model import Model
+from spec_math.pathwise.exploration import Explored, Partial
+from spec_math.pathwise.followed import SOURCES
+from spec_math.pathwise.loading import Loading, load_module
+from spec_math.samplers.way import way_to
 from spec_math.scheme import is_index
 from spec_math.verdict import UNIT, Allowance, Lossy, Reason, Undecided, Verdict
 from spec_math.verdict import judged as judge
-from torch_bridge.explore import explore
-from torch_bridge.random_source import torch_source
+from torch_bridge.randomness.source import explore, torch_source
 
 
 def loaded(engine: Engine, root: Any, edits: tuple[Edit, ...] = ()) -> Any:

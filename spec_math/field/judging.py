@@ -8,11 +8,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from spec_math.audit import ExploreError, Partial
 from spec_math.block_level.lossless import continued, target_law
 from spec_math.field.cases import FieldCase, small, sweep
 from spec_math.field.engine import Edit, Engine
 from spec_math.field.engine_law import bound_of, engine_law, loaded, shortened, total_variation, verdict_on, wanted_of
+from spec_math.pathwise.atom import ExploreError
+from spec_math.pathwise.exploration import Partial
 from spec_math.verdict import Lossless, Lossy, Undecided, Verdict
 
 BUDGET = 20_000

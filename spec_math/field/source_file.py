@@ -13,8 +13,8 @@ from types import MappingProxyType, ModuleType
 from typing import Any
 from unittest import mock
 
-from spec_math.audit.loading.package import replaced
 from spec_math.files.place import executed, module_from
+from spec_math.pathwise.loading import replaced
 
 
 class EngineError(RuntimeError):

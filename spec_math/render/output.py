@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 from spec_math.files.whole import check_writable, write_whole
-from spec_math.result import Result, listed
+from spec_math.result import Result
+from spec_math.wording import listed
 
 ENDINGS = (".html", ".json", ".csv", ".svg")
 OTHERS = (".png", ".pdf", ".jpg", ".jpeg", ".eps", ".txt", ".md", ".tex", ".xlsx", ".parquet", ".htm", ".xml", ".yaml")

@@ -194,7 +194,9 @@ def reached(target: Trie, draft: Trie) -> Any:
 
 
 def most_tokens(target: Trie, draft: Trie) -> Integers:
-    """Return for each node of the target trie the most draft tokens that spell it, or −1; shape [nodes].
+    """Return for each node of the target trie the most draft tokens that spell it, or −1.
+
+    target, draft: tries; the result has shape [K] for the K nodes of the target.
 
     >>> from spec_math.language.trie import build
     >>> most_tokens(build([b"aab"]), build([b"a", b"aa"])).tolist()

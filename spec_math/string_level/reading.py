@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from spec_math import array_draw
+from spec_math import array_coin
 from spec_math.arrays import Array, check_same_number_type, count
 from spec_math.block_level.lengths.monte_carlo import GatheredLaws
 from spec_math.chance import Coin
@@ -82,7 +82,7 @@ class Reading:
             if not growing:
                 break
             self._gather([drafted[at] for at in growing])
-            tokens = array_draw.drawn(np.stack([self(drafted[at]) for at in growing]), column[growing])
+            tokens = array_coin.drawn(np.stack([self(drafted[at]) for at in growing]), column[growing])
             for at, token in zip(growing, tokens.tolist(), strict=True):
                 drafted[at] = (*drafted[at], token)
         return drafted

@@ -13,13 +13,14 @@ import numpy as np
 
 from spec_math.arrays import Array, as_law, count, exact, proportional_to
 from spec_math.files.whole import read_json
-from spec_math.result import Attachment, Column, Curve, Note, Panel, Picture, Result, Row, Table, counted
+from spec_math.result import Attachment, Column, Curve, Note, Panel, Picture, Result, Row, Table
 from spec_math.scheme import Scheme
 from spec_math.studies.arguments import law_of
 from spec_math.studies.positions.verdicts import named_scheme
 from spec_math.token_level import SCHEMES, draft_law, optimal, transport
 from spec_math.token_level import certificate as certificates
 from spec_math.token_level.certificate import Certificate
+from spec_math.wording import counted
 
 BARS = 40
 """The most tokens that the picture shows side by side."""

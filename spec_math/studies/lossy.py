@@ -18,12 +18,13 @@ from spec_math.lossy.distances import distances
 from spec_math.lossy.joint_threshold import generate as joint
 from spec_math.lossy.options import share
 from spec_math.mean import Mean, of_positions
-from spec_math.result import Cell, Column, Curve, Note, Panel, Picture, Result, Row, Table, counted, listed, sentences
+from spec_math.result import Cell, Column, Curve, Note, Panel, Picture, Result, Row, Table, sentences
 from spec_math.studies.arguments import Progress
 from spec_math.studies.blocks.models import BlockModels
 from spec_math.studies.frontier.regime import defaults, laws_after
 from spec_math.studies.positions.stream import from_files
 from spec_math.token_level import optimal
+from spec_math.wording import counted, listed
 
 LOSSLESS = 1e-9
 """Total variation below which a rule spends nothing."""
@@ -33,8 +34,7 @@ LOSSLESS = 1e-9
 class Point:
     """A rule at a value of its parameter: a list for each number, an entry a position.
 
-    `lossless` is the optimum of the rule's own drafts, and `possible` that under a budget of the total variation that
-    the rule spends at this position; both divergences are in nats.
+    `lossless` is the optimum of the rule's own drafts, `possible` that under the budget it spends here; nats.
     """
 
     rule: Rule

@@ -13,10 +13,10 @@ from time import perf_counter, process_time
 import numpy as np
 
 from spec_math.arrays import count
-from spec_math.audit.exploration.entropy import entropy_noted
-from spec_math.audit.exploration.still import Still
-from spec_math.audit.exploration.tape import Tape
-from spec_math.result import Cell, Column, Curve, Mark, Panel, Picture, Result, Row, Table, listed, sentences
+from spec_math.pathwise.entropy import entropy_noted
+from spec_math.pathwise.generators import Still
+from spec_math.pathwise.tape import Tape
+from spec_math.result import Cell, Column, Curve, Mark, Panel, Picture, Result, Row, Table, sentences
 from spec_math.studies.arguments import Progress, parsed_ks
 from spec_math.studies.positions.verdicts import load_scheme
 from spec_math.studies.workers import side_by_side
@@ -25,6 +25,7 @@ from spec_math.symbolic.theorem import decided
 from spec_math.symbolic.token_theorems import lossless
 from spec_math.symbolic.trial import SEED, Faces, laws_to_try
 from spec_math.verdict import Reason
+from spec_math.wording import listed
 
 LIMIT = 60.0
 """The seconds of processor time of a proof for a number of drafts that was not asked for."""

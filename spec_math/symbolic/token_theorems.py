@@ -10,11 +10,11 @@ from spec_math.arrays import Array
 from spec_math.chance import Coin
 from spec_math.coupling import Coupling, joint
 from spec_math.distribution import overlap
-from spec_math.result import counted
 from spec_math.scheme import Emission, Scheme, Tokens
 from spec_math.symbolic.theorem import Fails, Holds, Theorem, equal
 from spec_math.token_level import draft_law, shared_noise
 from spec_math.verdict import Verdict, check_lossless
+from spec_math.wording import counted
 
 
 def lossless(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float = 1.0) -> Theorem:

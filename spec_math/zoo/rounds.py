@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import Array, exact, proportional_to
-from spec_math.audit.exploration.explore import as_generator
 from spec_math.block_level import block
 from spec_math.chance import Coin
 from spec_math.distribution import normalised, residual_of, restricted
+from spec_math.pathwise.exploration import as_generator
 from spec_math.zoo import toy
 from spec_math.zoo.specimen import TOY, Laws, SmallCase, Specimen, laws
 from spec_math.zoo.toy import HORIZON, LOOKAHEAD, Generate, Text, by_ratio, ratio

@@ -8,8 +8,8 @@ from fractions import Fraction
 from typing import Any, Literal
 
 from spec_math.arrays import Array, exact
-from spec_math.audit.drafter import check_drafter_program
 from spec_math.block_level.lossless import check_lossless_block, emitted_law, target_law
+from spec_math.samplers.drafter import check_drafter_program
 from spec_math.verdict import Lossy, Verdict
 from spec_math.zoo import toy
 from spec_math.zoo.toy import Drafter, Generate, Rows, Text

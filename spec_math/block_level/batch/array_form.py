@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import array_api_compat
 
-from spec_math import array_draw
-from spec_math.array_draw import wide
+from spec_math import array_coin
+from spec_math.array_coin import wide
 from spec_math.arrays import (
     Array,
     array_namespace,
@@ -103,7 +103,7 @@ def verified(decide: Decide, targets: Array, drafts: Array, tokens: Array, unifo
     """
     check(targets, drafts, tokens, uniforms)
     decisions = decide(targets, drafts, tokens, uniforms)
-    return joined(tokens, decisions.accepted, array_draw.drawn(decisions.masses, uniforms[:, -1]))
+    return joined(tokens, decisions.accepted, array_coin.drawn(decisions.masses, uniforms[:, -1]))
 
 
 def joined(tokens: Array, accepted: Array, follows: Array) -> Verified:

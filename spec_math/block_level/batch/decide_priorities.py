@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from spec_math.array_coin import ArrayCoin
-from spec_math.array_draw import taken, wide
+from spec_math.array_coin import ArrayCoin, taken, wide
 from spec_math.arrays import Array, array_namespace, divide, is_exact, ones_like, zeros_like
 from spec_math.block_level.batch.array_tree import (
     ArrayTree,

@@ -10,8 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.array_coin import ArrayCoin
-from spec_math.array_draw import running_sums, wide
+from spec_math.array_coin import ArrayCoin, running_sums, wide
 from spec_math.arrays import Array, array_namespace, divide, is_exact, positive_part, zeros_like
 from spec_math.block_level.batch.array_tree import ArrayTree, Rows, Walked, chord, first_of, path_to
 from spec_math.token_level.batch.drafts import mass_of, ratio, stable_order, times

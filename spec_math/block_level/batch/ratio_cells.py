@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spec_math.array_draw import taken, wide
+from spec_math.array_coin import taken, wide
 from spec_math.arrays import Array, array_namespace, divide, is_exact, ones_like, positive_part, zeros_like
 from spec_math.block_level.batch.array_tree import running_max, running_sum, sums_above, sums_at, sums_below
 from spec_math.block_level.batch.decide_selected import put_back

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spec_math import array_draw
+from spec_math import array_coin
 from spec_math.arrays import count
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.lengths.given_drafts import Nodes
@@ -62,7 +62,9 @@ class Sampled:
     def tokens(self, lookahead: int) -> Mean:
         """Return the tokens per target call at a lookahead of at most L."""
         most = lookahead * self.method.largest(self.k)
-        return of_independent(1 + self.accepted[:, :lookahead].sum(axis=1), 1, 1 + most, CONFIDENCE)
+        sampled = of_independent(1 + self.accepted[:, :lookahead].sum(axis=1), 1, 1 + most, CONFIDENCE)
+        # Weighted samples may exceed what a call can yield; their mean over all samples cannot.
+        return sampled.between(1, 1 + lookahead)
 
     def gain(self, lookahead: int) -> Mean:
         """Return how many tokens more a call yields than one of plain chains does, sample by sample."""
@@ -302,7 +304,7 @@ def extended(laws: GatheredLaws, stems: Sequence[Tokens], lookahead: int, rng: A
     while growing := [at for at, chain in enumerate(chains) if len(chain) < lookahead and not laws.ends(chain)]:
         laws.gather([chains[at] for at in growing])
         rows = np.stack([laws.draft(chains[at]) for at in growing])
-        tokens = array_draw.drawn(rows, rng.random(len(growing)))
+        tokens = array_coin.drawn(rows, rng.random(len(growing)))
         for at, token in zip(growing, tokens.tolist(), strict=True):
             chains[at] = (*chains[at], token)
     return chains
@@ -324,7 +326,7 @@ def with_distinct_roots(laws: GatheredLaws, chains: Sequence[Tokens], k: int, lo
     draft = laws.draft()
     roots = list(kept)
     while len(roots) < min(k, int((draft > 0).sum())):
-        roots += array_draw.drawn(without(draft, roots)[None], rng.random(1)).tolist()
+        roots += array_coin.drawn(without(draft, roots)[None], rng.random(1)).tolist()
     fresh = roots[len(kept) :]
     return [*kept.values(), *extended(laws, [(root,) for root in fresh], lookahead, rng)][:k]
 

@@ -12,12 +12,11 @@ import torch
 
 from spec_math.arrays import Array
 from spec_math.audit import Explored, ExploreError, Partial, check_drafter
-from spec_math.audit.exploration.explore import SOURCES
 from spec_math.field.engine import Archive, Edit, Engine, Step
 from spec_math.field.installed import engine_part
+from spec_math.pathwise.exploration import SOURCES
 from spec_math.verdict import Verdict
-from torch_bridge.explore import explore
-from torch_bridge.random_source import torch_source
+from torch_bridge.randomness.source import explore, torch_source
 
 BESIDE = (
     *("cache_utils", "configuration_utils", "distributed.fsdp", "distributed.tensor_parallel", "distributed.utils"),

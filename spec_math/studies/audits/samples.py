@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.audit import IdentityTest, identity_test, sequential_sample_size
 from spec_math.files.place import load_function
 from spec_math.files.whole import read_json, write_whole
 from spec_math.result import Column, Curve, Note, Panel, Picture, Result, Row, Table
 from spec_math.sequential.bank import in_words
+from spec_math.sequential.identity_test import IdentityTest, identity_test
+from spec_math.sequential.sample_size import sequential_sample_size
 from spec_math.studies.arguments import Progress, absolute, law_of
 from spec_math.verdict import Lossy
 

@@ -9,15 +9,17 @@ from pathlib import Path
 from typing import Any
 
 from spec_math.arrays import count
-from spec_math.audit import Judgement, Likeness, Subject, judge_counts, likenesses, smallest
-from spec_math.audit.case import Case, chain, default, position
-from spec_math.audit.likeness import comparable
-from spec_math.audit.loading.place import load_sampler
-from spec_math.audit.smallest import TRIED
+from spec_math.files.place import Place
 from spec_math.files.whole import check_writable, write_whole
+from spec_math.pathwise.loading import load_sampler
 from spec_math.result import Note, Result
+from spec_math.samplers.case import Case, chain, default, position
+from spec_math.samplers.counts import judge_counts
+from spec_math.samplers.judgement import Judgement
+from spec_math.samplers.likeness import Likeness, comparable, likenesses
+from spec_math.samplers.smallest import TRIED, smallest
+from spec_math.samplers.subject import NUMBERS, Subject
 from spec_math.studies.arguments import Progress, absolute, masses_of
-from spec_math.studies.audits.case import pytest_file
 from spec_math.studies.audits.table import result_of
 from spec_math.verdict import Lossy
 
@@ -154,3 +156,52 @@ def _studied(found: Judgement, request: AuditRequest, progress: Progress) -> tup
     known = absolute(progress("known bugs", len(comparable(found.case.heat))))
     near = likenesses(found.subject, found.case.lookahead, paths, known, found.case)
     return near, smallest(found, min(paths, 5_000), tried, absolute(progress("smaller cases", tried)))
+
+
+def pytest_file(found: Judgement, place: Place, beside: Path) -> str:
+    """Return the text of a test that judges a sampler on the case on which it was found to fail.
+
+    >>> from spec_math.audit import judge
+    >>> from spec_math.samplers.case import position
+    >>> from spec_math.samplers.subject import subject_of
+    >>> def hopeful(tokens, target, draft):
+    ...     return tokens[0]
+    >>> found = judge(subject_of(hopeful), position(["1/4", "3/4"], ["1/2", "1/2"]))
+    >>> print(pytest_file(found, Place(hopeful, "mine", "hopeful", None), Path(".")).splitlines()[0])
+    '''mine.hopeful must emit the target's law; found by: spec-math audit mine:hopeful'''
+    """
+    case, subject = found.case, found.subject
+    in_torch = subject.numbers.name.startswith("torch.")
+    judge = f"from {'torch_bridge' if in_torch else 'spec_math.audit'} import check_sampler\n"
+    rows = (case.target, case.draft) if case.lookahead else (case.target[0], case.draft[0])
+    listed = [f"{name} = {_written(row)}" for name, row in zip(("TARGET", "DRAFT"), rows, strict=True)]
+    numbers = next((key for key, one in NUMBERS.items() if one.name == subject.numbers.name), subject.numbers.name)
+    told = ",".join(f"{name}={role}" if name else role for name, role in subject.call.takes)
+    options = {
+        "k": None if case.lookahead or subject.call.drafts_itself else case.k,
+        "lookahead": case.lookahead or None,
+        "horizon": case.horizon if case.lookahead and case.horizon != case.lookahead + 1 else None,
+        "grid": subject.grid,
+        "roles": f'"{told}"' if subject.call.told else None,
+    }
+    given = "".join(f", {name}={value}" for name, value in options.items() if value is not None)
+    name = place.attribute
+    test = name.replace(".", "_").strip("_").lower()
+    header = place.header(beside)
+    imports = f"{judge}\n{header}" if place.folder is None else f"{header}{judge[:-1]}  # noqa: E402\n"
+    said = getattr(found.verdict, "reason", "")
+    return (
+        f"'''{place.module}.{name} must emit the target's law; found by: spec-math audit {place.module}:{name}'''\n\n"
+        f"{imports}\n" + "\n".join(listed) + f"\n\n\ndef test_{test}_emits_the_target_s_law() -> None:\n"
+        f"    # When this was written: {said}\n"
+        f"    verdict = check_sampler(\n"
+        f'        {name}, TARGET, DRAFT{given}, numbers="{numbers}"\n    )\n'
+        f"    assert verdict, verdict\n"
+    )
+
+
+def _written(rows: object) -> str:
+    if isinstance(rows, tuple):
+        listed: tuple[object, ...] = rows
+        return f"[{', '.join(_written(row) for row in listed)}]"
+    return f'"{rows}"'

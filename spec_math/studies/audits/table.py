@@ -6,10 +6,14 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from spec_math.audit import Counted, Judgement, Likeness
 from spec_math.result import Column, Curve, Note, Panel, Picture, Result, Row, Table
-from spec_math.studies.audits.words import headline, how, label, laws_of, sentences
-from spec_math.verdict import Undecided
+from spec_math.samplers.case import Case, default
+from spec_math.samplers.counts import Counted
+from spec_math.samplers.judgement import Judgement
+from spec_math.samplers.likeness import Likeness
+from spec_math.samplers.own_errors import NAMES
+from spec_math.verdict import Lossy, Undecided
+from spec_math.wording import counted
 
 MOST = 16
 """The most outcomes that are shown."""
@@ -38,7 +42,7 @@ def result_of(
     """Return an audit as a result: verdict, bars, what is known of the fault, the smallest case, how it was judged.
 
     >>> from spec_math.audit import judge_counts, subject_of
-    >>> from spec_math.audit.case import position
+    >>> from spec_math.samplers.case import position
     >>> hopeful = subject_of(lambda tokens, target, draft: tokens[0])
     >>> found = judge_counts(hopeful, position(["1/4", "3/4"], ["1/2", "1/2"]))
     >>> result_of(found, "mine", [], None, "").exit_code
@@ -71,7 +75,7 @@ def shown_texts(found: Judgement, most: int = MOST) -> list[tuple[int, ...]]:
     """Return the outcomes worth showing: all where they are few, else those furthest off, in order of their tokens.
 
     >>> from spec_math.audit import judge, subject_of
-    >>> from spec_math.audit.case import position
+    >>> from spec_math.samplers.case import position
     >>> shown_texts(judge(subject_of(lambda tokens, t, d: tokens[0]), position(["1/4", "3/4"], ["1/2", "1/2"])))
     [(0,), (1,)]
     """
@@ -108,3 +112,198 @@ def _picture(found: Judgement) -> Picture:
 
 def _exact(mass: Any) -> Fraction | None:
     return mass if isinstance(mass, Fraction) else None
+
+
+def number(value: Any) -> str:
+    """Write a probability: as a short fraction with its decimals, or as decimals alone.
+
+    >>> number(Fraction(1, 3)), number(0.25)
+    ('1/3 = 0.333333', '0.25')
+    """
+    shown = f"{float(value):.6g}"
+    return f"{value} = {shown}" if isinstance(value, Fraction) and 1 < value.denominator < 1000 else shown
+
+
+def headline(found: Counted, name: str) -> str:
+    """Return the verdict as one sentence: for how many drafts, on which laws, and what was assumed.
+
+    >>> from spec_math.audit import judge_counts, subject_of
+    >>> from spec_math.samplers.case import position
+    >>> target = subject_of(lambda coin, tokens, target, draft: coin.draw(target))
+    >>> print(headline(judge_counts(target, position(["1"], ["1"])), "mine"))
+    mine is lossless for 1, 2 and 3 drafts on the laws given (1 token): it emits the target's law, exactly (3 paths \
+walked); called as the function(coin, tokens, target, draft), given Fractions, an ideal coin
+    """
+    last, verdict = found.last, found.verdict
+    if last.subject.call.unclear:
+        return f"{name} was not judged: {last.subject.call.unclear}"
+    where = f"{_drafts(found)} on {_laws_in_words(last.case)}"
+    paths = sum(one.walk.paths for one in found.judged)
+    walked = f"{counted(paths, 'path')} walked"
+    given = ", ".join(last.subject.assumed)
+    if isinstance(verdict, Undecided):
+        return f"{name} is undecided {where} ({verdict.reason.value}): {verdict.explanation}; {given}"
+    if isinstance(verdict, Lossy):
+        if last.kind in NAMES:
+            return f"{name} breaks: {verdict.reason} ({walked}). So it is LOSSY {where}; {given}"
+        before = "" if len(found.judged) == 1 else f" (lossless for {_numbers(found.judged[:-1])})"
+        reason = "" if last.kind == "law" else f": {verdict.reason}"
+        return f"{name} is LOSSY {where}{before}{reason} ({walked}); {given}"
+    how = "exactly"
+    if last.bound:
+        how = f"within what rounding explains ({float(last.joint):.2g}, bound {last.bound:.2g})"
+    left = f"; not judged for {' or '.join(found.not_judged)}" if found.not_judged else ""
+    return f"{name} is lossless {where}: it emits the target's law, {how} ({walked}){left}; {given}"
+
+
+def _drafts(found: Counted) -> str:
+    last = found.last
+    if last.subject.call.drafts_itself:
+        return "with the drafts that it makes itself"
+    if last.case.lookahead:
+        return f"for a chain of {counted(last.case.lookahead, 'draft')}"
+    judged = found.judged if last.verdict else found.judged[-1:]
+    return f"for {_numbers(judged)}"
+
+
+def _numbers(judged: Sequence[Judgement]) -> str:
+    *first, last = [str(one.case.k) for one in judged]
+    listed = f"{', '.join(first)} and {last}" if first else last
+    return f"{listed} draft{'' if listed == '1' else 's'}"
+
+
+def _laws_in_words(case: Case) -> str:
+    which = "the built-in laws" if is_toy(case) else "the laws given"
+    return f"{which} ({counted(case.size, 'token')})"
+
+
+def is_toy(case: Case) -> bool:
+    """Say whether a case has the built-in laws: those of the toy that known bugs run on.
+
+    >>> is_toy(default(2))
+    True
+    """
+    toy = default(case.lookahead, case.k)
+    return (case.target, case.draft) == (toy.target, toy.draft)
+
+
+def sentences(found: Judgement, likenesses: Sequence[Likeness]) -> list[tuple[str, str]]:
+    """Return what is known of a failing sampler, each under its name.
+
+    >>> from spec_math.audit import judge, subject_of
+    >>> from spec_math.samplers.case import position
+    >>> found = judge(subject_of(lambda tokens, t, d: tokens[0]), position(["1/4", "3/4"], ["1/2", "1/2"]))
+    >>> sentences(found, [])[0]
+    ('first differing outcome', 'token 0: emitted with 1/2 = 0.5, target 1/4 = 0.25')
+    """
+    told: list[tuple[str, str]] = []
+    verdict: Any = found.verdict
+    if found.kind == "law":
+        at_least = "at least " if found.walk.unexplored else ""
+        worst = verdict.tokens or (verdict.token,)
+        places = {"largest difference": worst}
+        if not found.walk.unexplored:
+            places = {"first differing outcome": first_difference(found), **places}
+        for what, text in places.items():
+            if what == "largest difference" and text in list(places.values())[:-1]:
+                continue
+            emitted, wanted = found.law.get(text, 0), found.wanted.get(text, 0)
+            told.append((what, f"{_named(text)}: emitted with {at_least}{number(emitted)}, target {number(wanted)}"))
+        told.append(("total variation, first token", at_least + number(found.first)))
+        if found.case.horizon > 1:
+            told.append((f"total variation, {found.case.horizon} tokens", at_least + number(found.joint)))
+    if found.contract:
+        told.append(("fault", CONTRACTS[found.contract]))
+    for one in likenesses:
+        bug = one.specimen
+        near = "emits the same law on the toy" if one.same else f"{number(one.distance)} from it on the toy"
+        about = "; ".join(part for part in (bug.name, near, bug.reference, f"breaks the {bug.contract}") if part)
+        repair = f"; usual repair: {bug.repair}" if bug.repair else ""
+        told.append(("looks like", f"{bug.cause} ({about}){repair}"))
+    if found.way:
+        told.append(("path", "; ".join(found.way)))
+    return told
+
+
+def first_difference(found: Judgement) -> tuple[int, ...]:
+    """Return the first tokens, in order, whose probability is not the target's by more than rounding explains.
+
+    >>> from spec_math.audit import judge, subject_of
+    >>> from spec_math.samplers.case import position
+    >>> first_difference(judge(subject_of(lambda tokens, t, d: tokens[0]), position(["1/4", "3/4"], ["1/2", "1/2"])))
+    (0,)
+    """
+    gaps = {text: abs(found.law.get(text, 0) - found.wanted.get(text, 0)) for text in found.law | found.wanted}
+    # All gaps may be small where their sum is not.
+    limit = min(found.bound, float(max(gaps.values())) / 2)
+    return min(text for text, gap in gaps.items() if gap > limit)
+
+
+def label(text: Any) -> str:
+    """Write tokens with blanks between them.
+
+    >>> label((0, 2))
+    '0 2'
+    """
+    return " ".join(map(str, text))
+
+
+def _named(text: tuple[int, ...]) -> str:
+    return f"{'token' if len(text) == 1 else 'tokens'} {label(text)}"
+
+
+CONTRACTS = {
+    "verifier": "The fault is in the verifier, not in the drafter.",
+    "replay": "Random numbers are used twice. With fresh ones it is lossless.",
+    "drafter or verifier": "The fault is in the drafter or in the verifier: the function drafts by itself. Give it as "
+    "fn(tokens, target, draft) to tell which.",
+}
+
+
+def how(found: Judgement) -> str:
+    """Say what was given to the sampler and what was walked.
+
+    >>> from spec_math.audit import judge, subject_of
+    >>> from spec_math.samplers.case import position
+    >>> hopeful = subject_of(lambda tokens, target, draft: tokens[0])
+    >>> how(judge(hopeful, position(["1/4", "3/4"], ["1/2", "1/2"])))[:60]
+    'Called as the function(tokens, target, draft), given Fractio'
+    """
+    case, subject = found.case, found.subject
+    drafts = f"a chain of {case.lookahead} drafts" if case.lookahead else "one position"
+    exact = "every threshold is rational, so that the verdict is exact"
+    if not found.walk.exact or subject.numbers.unit:
+        exact = f"thresholds are binary floats; the verdict forgives a total variation of {found.bound:.2g}"
+    told = ""
+    if found.walk.ignored:
+        told = " Small numbers that keep a logarithm finite were left out; they change the law by "
+        told += f"{float(found.walk.ignored):.2g} at most."
+    call, given, coins = subject.assumed
+    return (
+        f"{call[0].upper()}{call[1:]}, {given}: {drafts}, {case.size} tokens. {found.walk.paths:,} paths of "
+        f"its randomness were walked with their exact weights, with {coins}; {exact}.{told} {laws_of(found)}"
+    )
+
+
+def laws_of(found: Judgement) -> str:
+    """Write the target's and the draft's rows of a judgement, and k.
+
+    >>> from spec_math.audit import judge, subject_of
+    >>> from spec_math.samplers.case import position
+    >>> laws_of(judge(subject_of(lambda tokens, t, d: tokens[0]), position(["1/4", "3/4"], ["1/2", "1/2"])))
+    'Target (1/4, 3/4), draft (1/2, 1/2), k = 1.'
+    """
+    if is_toy(found.case):
+        return f"The laws are the built-in ones, {_sizes(found.case)}."
+    target, draft = (
+        "; ".join(f"({', '.join(map(_mass, row))})" for row in rows) for rows in (found.case.target, found.case.draft)
+    )
+    return f"Target {target}, draft {draft}, {_sizes(found.case)}."
+
+
+def _sizes(case: Case) -> str:
+    return f"lookahead {case.lookahead}" if case.lookahead else f"k = {case.k}"
+
+
+def _mass(mass: object) -> str:
+    return str(mass) if len(str(mass)) < 10 else f"{float(mass):.8g}"  # type: ignore[arg-type]

@@ -210,7 +210,7 @@ def finding(found: BlockComparison) -> str:
         said = f"{best.speed_up:.2f} times as fast as plain decoding by the latencies of SpecTr's Tables 1 and 3"
     else:
         best = max(found.entries, key=lambda entry: entry.tokens.value)
-        said = "no latency is stated for these K and L"
+        said = "SpecTr's Tables 1 and 3 state no latency for these K and L, so no speed-up is given"
     return f"Take {best.method.name} with {_sizes(best)}: {best.tokens} tokens per call, {said}."
 
 

@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math import array_draw
+from spec_math import array_coin
 from spec_math.block_level.lengths.monte_carlo import GatheredLaws
 from spec_math.block_level.methods import BRANCHING, CHAINS, DISTINCT, FAVOURED, SEQUENCES, STEMS, Drafts, Method
 from spec_math.scheme import Tokens
@@ -194,7 +194,7 @@ def _texts(laws: GatheredLaws, rng: Any) -> list[Tokens]:
     while growing := [at for at, text in enumerate(texts) if len(text) < LONGEST and not laws.ends(text)]:
         laws.gather([texts[at] for at in growing])
         rows = np.stack([laws.target(texts[at]) for at in growing])
-        for at, token in zip(growing, array_draw.drawn(rows, rng.random(len(growing))).tolist(), strict=True):
+        for at, token in zip(growing, array_coin.drawn(rows, rng.random(len(growing))).tolist(), strict=True):
             texts[at] = (*texts[at], token)
     return texts
 

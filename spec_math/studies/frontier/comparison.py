@@ -138,7 +138,9 @@ class _Means:
         if key not in self._known:
             values = one.tokens[::step][:samples]
             # Kept with the contender, so that no other one comes to have its identity.
-            self._known[key] = one, of_independent(values[samples // 3 :], 1, one.most, CONFIDENCE)
+            mean = of_independent(values[samples // 3 :], 1, one.most, CONFIDENCE)
+            # Weighted samples may exceed what a call can yield; their mean over all samples cannot.
+            self._known[key] = one, mean.between(1, 1 + one.shape.levels)
         return self._known[key][1]
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math import array_draw
+from spec_math import array_coin
 from spec_math.block_level import planned_tree, stochastic_beam, traversal, univer
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.lengths import given_drafts
@@ -262,9 +262,9 @@ def grown(laws: GatheredLaws, depth: int, rng: Any, likeliest: bool = False) -> 
             break
         laws.gather(growing)
         rows = np.stack([np.asarray(laws.draft(path), dtype=np.float64) for path in growing])
-        first = rows.argmax(axis=1) if likeliest else array_draw.drawn(rows, rng.random(len(rows)))
+        first = rows.argmax(axis=1) if likeliest else array_coin.drawn(rows, rng.random(len(rows)))
         rows[np.arange(len(rows)), first] = 0
-        second = array_draw.drawn(rows, rng.random(len(rows)))
+        second = array_coin.drawn(rows, rng.random(len(rows)))
         level = [
             (*path, token)
             for path, *tokens in zip(growing, first.tolist(), second.tolist(), strict=True)

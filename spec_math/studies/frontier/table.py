@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from spec_math.block_level.methods import TREES, Drafts
-from spec_math.result import Column, Curve, Panel, Picture, Result, Row, Table, curve, listed, sentences
+from spec_math.result import Column, Curve, Panel, Picture, Result, Row, Table, curve, sentences
 from spec_math.studies.frontier.comparison import Asked, Frontier, Point
+from spec_math.wording import listed
 
 
 def result_of(found: Sequence[Frontier], asked: Asked) -> Result:

@@ -11,12 +11,13 @@ import numpy as np
 
 from spec_math.arrays import as_law, as_laws
 from spec_math.recording import Recording, Toss
-from spec_math.result import Column, Note, Result, Row, Table, counted
+from spec_math.result import Column, Note, Result, Row, Table
 from spec_math.scheme import Scheme
 from spec_math.studies.arguments import law_of, limited, names_of
 from spec_math.studies.positions.verdicts import named_scheme
 from spec_math.token_level import SCHEMES
 from spec_math.token_level.optimal import INDEPENDENT, ONE, acceptance, bounding_subset
+from spec_math.wording import counted
 
 TOKENS_SHOWN = 24
 """The most tokens of the two laws that are shown, those of the largest masses."""

@@ -15,7 +15,7 @@ from spec_math.arrays import count
 from spec_math.distribution import overlap
 from spec_math.files.law_files import LawFileError, open_laws
 from spec_math.mean import Mean
-from spec_math.result import Cell, Column, Curve, Note, Panel, Picture, Result, Row, Table, counted, curve, sentences
+from spec_math.result import Cell, Column, Curve, Note, Panel, Picture, Result, Row, Table, curve, sentences
 from spec_math.scheme import Scheme
 from spec_math.studies.arguments import Progress, parsed_ks
 from spec_math.studies.positions import stream as default
@@ -35,6 +35,7 @@ from spec_math.studies.positions.verdicts import SchemeVerdict, Verdicts, judge,
 from spec_math.token_level import SCHEMES, optimal
 from spec_math.token_level.optimum import several_drafters
 from spec_math.verdict import Lossy, Undecided
+from spec_math.wording import counted
 
 
 @dataclass(frozen=True)

@@ -18,11 +18,12 @@ from spec_math.files.law_files import LawFileError, open_laws
 from spec_math.language import Vocabulary
 from spec_math.language.files import read_tokenizer, read_vocabulary
 from spec_math.language.overlap import Overlap, by_bytes, by_keys, expressibility, in_texts
-from spec_math.result import Column, Curve, Node, Note, Panel, Picture, Result, Row, Table, Tree, counted, sentences
+from spec_math.result import Column, Curve, Node, Note, Panel, Picture, Result, Row, Table, Tree, sentences
 from spec_math.string_level import segmentation
 from spec_math.string_level.psi import first_token, longest_lookahead, most_calls
 from spec_math.studies.arguments import Progress
 from spec_math.studies.positions.stream import from_files
+from spec_math.wording import counted
 
 OVERLAP_COLUMNS = (
     Column("compared"),

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math import array_draw
+from spec_math import array_coin
 from spec_math.arrays import Array, count
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.lengths.monte_carlo import GatheredLaws, drafted_masses
@@ -96,7 +96,7 @@ def tokens_of_chain(laws: Conditionals, lookaheads: Sequence[int], rng: Any) -> 
     sums, weight = [1.0], 1.0
     for _ in range(max(lookaheads)):
         row = laws.draft(path)
-        token = int(array_draw.drawn(row[None], rng.random(1))[0])
+        token = int(array_coin.drawn(row[None], rng.random(1))[0])
         weight *= min(1.0, float(laws.target(path)[token] / row[token]))
         if weight == 0:
             break

@@ -18,7 +18,7 @@ from spec_math.files.law_files import LawFile, LawFileError, open_laws
 from spec_math.language import Table, TokenizedModel, Vocabulary
 from spec_math.language.files import read_vocabulary
 from spec_math.mean import known, of_positions
-from spec_math.result import Result, counted
+from spec_math.result import Result
 from spec_math.scheme import Tokens
 from spec_math.string_level import speed, timing, timing_bias
 from spec_math.string_level.methods import METHODS, First, Method
@@ -30,6 +30,7 @@ from spec_math.studies.vocabularies import sampling as vocabulary_sampling
 from spec_math.studies.vocabularies import study as vocabulary_laws
 from spec_math.studies.vocabularies import study as vocabulary_models
 from spec_math.studies.vocabularies.table import Bias, DrafterLines, MethodLine, VocabularyComparison, result_of
+from spec_math.wording import counted
 
 EMBEDDED, TABLES = (1, 2, 4, 8, 16), (1, 2, 3)
 """Lookaheads that are compared unless others are asked for: of the embedded drafters, and of tables."""

@@ -7,8 +7,9 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from spec_math.mean import Mean
-from spec_math.result import Cell, Column, Curve, Note, Panel, Picture, Result, Row, Table, counted, sentences
+from spec_math.result import Cell, Column, Curve, Note, Panel, Picture, Result, Row, Table, sentences
 from spec_math.string_level.methods import METHODS, SLEM, SLRS, TLI, TOKEN_TIMING, UNION, Method
+from spec_math.wording import counted
 
 METHOD_COLUMNS = (
     Column("drafter", shown=False),

@@ -9,8 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from spec_math.array_coin import ArrayCoin
-from spec_math.array_draw import wide
+from spec_math.array_coin import ArrayCoin, wide
 from spec_math.arrays import Array, array_namespace, divide, is_exact, positive_part, zeros_like
 from spec_math.kernels import inner_kernel, kernel
 

@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import array_api_compat
 import numpy as np
 
-from spec_math.array_coin import ArrayCoin
-from spec_math.array_draw import running_sums, taken, wide
+from spec_math.array_coin import ArrayCoin, running_sums, taken, wide
 from spec_math.arrays import Array, array_namespace, divide, is_exact
 from spec_math.token_level.batch import drafts
 from spec_math.token_level.batch.drafts import Emitted, drawn_rows, left_over, mass_of, or_else, sizes, stable_order

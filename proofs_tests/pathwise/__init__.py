@@ -1,0 +1,1 @@
+"""Tests of `spec_math.pathwise`: exact distributions of unmodified code."""

@@ -1,1 +1,0 @@
-"""Somebody's file, loaded as it lies in its package, with stand-ins for what it imports and is not installed."""

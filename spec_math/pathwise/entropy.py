@@ -1,0 +1,242 @@
+"""Sources of randomness outside the process, which are noted: the system's entropy and devices, C's generators.
+
+Nothing of it can be followed: what is asked for is handed on, and noted on the tape as not seen.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import operator
+import os
+import sys
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+from spec_math.pathwise.places import Place, all_held, everywhere, patched, standing, standing_in
+from spec_math.pathwise.tape import DESK, Tape, kept
+
+_FUNCTIONS = {
+    "os": ("urandom", "getrandom", "times", "getloadavg", "fork", "forkpty"),
+    "_uuid": ("generate_time_safe", "UuidCreate"),
+    "resource": ("getrusage",),
+}
+_C_FUNCTIONS = {
+    *("rand", "rand_r", "srand", "random", "drand48", "erand48", "lrand48", "nrand48", "mrand48", "jrand48"),
+    *("arc4random", "arc4random_uniform", "arc4random_buf", "getrandom", "getentropy", "time", "clock"),
+    *("clock_gettime", "gettimeofday"),
+}
+_FILES = ("random", "hwrng", "/proc/uptime", "/proc/stat", "/proc/loadavg", "/proc/interrupts")
+_PROCESSES = ("subprocess.Popen", "os.posix_spawn", "os.system", "os.exec", "socket.connect", "socket.sendto")
+_EVENTS = {"open", "ctypes.dlsym", *_PROCESSES}
+"""What is heard of all that the interpreter tells, which is something at every import and every use of memory."""
+
+_POINTERS: Any = vars(ctypes)["_CFuncPtr"]
+
+
+def _known() -> dict[int, tuple[str, Any]]:
+    found: dict[int, tuple[str, Any]] = {}
+    for module, names in _FUNCTIONS.items():
+        try:
+            space = vars(importlib.import_module(module))
+        except ImportError:
+            continue
+        found |= {id(space[name]): (f"{module}.{name}", space[name]) for name in names if name in space}
+    return found
+
+
+_READ = _known()
+
+
+@contextmanager
+def entropy_noted(tape: Tape) -> Generator[None]:
+    """Note on the tape what is read from outside the process while the block lasts.
+
+    >>> tape = Tape()
+    >>> with entropy_noted(tape):
+    ...     bytes_read = os.urandom(1)
+    >>> list(tape.unseen)
+    ['os.urandom']
+    """
+    _listen()
+    with tape.standing("entropy", lambda: _standing(tape)):
+        yield
+
+
+@contextmanager
+def _standing(tape: Tape) -> Generator[None]:
+    where, values = tape.held("entropy", lambda: _stand_ins(tape))
+    calling = kept("calling", lambda: _calling(DESK))
+    with (
+        standing_in(where, values),
+        patched([(kind, calling) for kind in _POINTERS.__subclasses__()]),
+        standing(lambda: _listening.append(tape), _listening.clear),
+    ):
+        yield
+
+
+def _stand_ins(tape: Tape) -> tuple[list[Place], list[Any]]:
+    mine = tape.looked().that_hold(_READ)
+    anywhere = everywhere("entropy", lambda value: id(value) in _READ)
+    where = list({(id(space), key): (space, key) for space, key in (*anywhere, *mine)}.values())
+    watched = kept("entropy", _noting_all)
+    return where, [watched[id(value)] for value in all_held(where)]
+
+
+def _noting_all() -> dict[int, Any]:
+    return {number: noting(DESK, name, function) for number, (name, function) in _READ.items()}
+
+
+def noting(tape: Tape, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that is noted on a tape when it is called.
+
+    >>> tape = Tape()
+    >>> noting(tape, "len", len)("ab"), list(tape.unseen)
+    (2, ['len'])
+    """
+
+    def noted(*args: Any, **kwargs: Any) -> Any:
+        if not tape.foreign():
+            tape.note(name)
+        return function(*args, **kwargs)
+
+    return noted
+
+
+def _calling(tape: Tape) -> dict[str, Any]:
+    """Calls by ctypes of what is known to draw, through libraries that were loaded before."""
+
+    def call(self: Any, *args: Any) -> Any:
+        name = getattr(self, "__name__", "")
+        if name in _C_FUNCTIONS and not tape.foreign():
+            tape.note(f"{name} of a C library")
+        return plain(self, *args)
+
+    plain: Any = _POINTERS.__call__
+    return {"__call__": call}
+
+
+_listening: list[Tape] = []
+_hooked: list[bool] = []
+
+
+def _listen() -> None:
+    """Hear what the interpreter tells of files, processes and C functions; such a hook stays, and is silent alone."""
+    if not _hooked:
+        _hooked.append(True)
+        sys.addaudithook(_heard)
+
+
+def _heard(event: str, arguments: Any) -> None:
+    if event not in _EVENTS or not _listening or _listening[-1].foreign():
+        return
+    if event == "open" and _decides(arguments[0]):
+        _listening[-1].note(f"the file {arguments[0]}")
+    elif event in _PROCESSES:
+        _listening[-1].note(f"another process or machine ({event})")
+    elif event == "ctypes.dlsym" and arguments[-1] in _C_FUNCTIONS:
+        _listening[-1].note(f"{arguments[-1]} of a C library")
+
+
+def _decides(path: Any) -> bool:
+    shown = os.fsdecode(path) if isinstance(path, str | bytes) else ""
+    return shown.startswith(("/dev/", "/proc/")) and any(name in shown for name in _FILES)
+
+
+class Address(int):
+    """What id() tells: it may be kept, hashed and compared for being equal; any other use is noted.
+
+    >>> noted = []
+    >>> address = address_of([], noted.append)
+    >>> address == int(address), len(noted), address % 2 < 2, noted
+    (True, 0, True, ['id(), whose number was used'])
+    """
+
+    note: Callable[[str], None]
+
+
+def _noting(operation: Callable[..., Any]) -> Any:
+    def method(self: Address, *others: Any) -> Any:
+        self.note("id(), whose number was used")
+        return operation(int(self), *others)
+
+    return method
+
+
+def _turned(operation: Callable[..., Any]) -> Any:
+    def exchanged(value: int, other: Any) -> Any:
+        return operation(other, value)
+
+    return _noting(exchanged)
+
+
+for _name in ("add", "sub", "mul", "mod", "floordiv", "truediv", "and_", "or_", "xor", "lshift", "rshift"):
+    setattr(Address, f"__{_name.rstrip('_')}__", _noting(getattr(operator, _name)))
+    setattr(Address, f"__r{_name.rstrip('_')}__", _turned(getattr(operator, _name)))
+for _name in ("lt", "le", "gt", "ge", "neg", "abs"):
+    setattr(Address, f"__{_name}__", _noting(getattr(operator, _name)))
+_builtin: Any
+for _builtin in (str, repr, format, divmod, float):
+    setattr(Address, f"__{_builtin.__name__}__", _noting(_builtin))
+
+
+def address_of(value: Any, note: Callable[[str], None]) -> Address:
+    """Return id(value), which notes what is done with it.
+
+    >>> address_of(3, print) == id(3)
+    True
+    """
+    found = Address(id(value))
+    found.note = note
+    return found
+
+
+@contextmanager
+def addresses_noted(tape: Tape) -> Generator[None]:
+    """Note on the tape what the code's own modules do with id() and hash(), while the block lasts.
+
+    >>> with addresses_noted(Tape()):
+    ...     hash("salted anew in each process") == hash("salted anew in each process")
+    True
+    """
+    with tape.standing("addresses", lambda: _addresses_standing(tape)):
+        yield
+
+
+@contextmanager
+def _addresses_standing(tape: Tape) -> Generator[None]:
+    def noted_id(value: Any) -> int:
+        return id(value) if tape.foreign() else address_of(value, tape.note)
+
+    def noted_hash(value: Any) -> int:
+        found = None if tape.foreign() else _changing(value)
+        if found is not None:
+            tape.note(f"hash() of a {found.__name__}, another in each process")
+        return hash(value)
+
+    found = {id(space): space for space, _ in tape.places}.values()
+    spaces = [space for space in found if isinstance(space, dict) and "__builtins__" in space]
+    where: list[Place] = []
+    values: list[Any] = []
+    for space in spaces:
+        for name, stand_in in (("id", noted_id), ("hash", noted_hash)):
+            if name not in space:
+                where.append((space, name))
+                values.append(stand_in)
+    pairs = zip(tape.places, all_held(tape.places), strict=True)
+    for place, value in [(place, value) for place, value in pairs if value is id or value is hash]:
+        where.append(place)
+        values.append(noted_id if value is id else noted_hash)
+    with standing_in(where, values):
+        yield
+
+
+def _changing(value: Any) -> type[Any] | None:
+    """Return the type of what makes a hash another in each process: the value's own, or that of something in it."""
+    kind: Any = type(value)
+    if kind in (str, bytes) or kind.__hash__ is object.__hash__:
+        return kind
+    if kind.__hash__ in (tuple.__hash__, frozenset.__hash__):
+        return next((found for found in map(_changing, value) if found is not None), None)
+    return None

@@ -1,0 +1,330 @@
+"""A file of Python loaded as the module that it is in its package: relative imports, dataclasses, its neighbours.
+
+Source: worked out here.
+"""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import importlib.util
+import inspect
+import re
+import sys
+from collections.abc import Callable, Collection, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from importlib.machinery import SourceFileLoader
+from pathlib import Path
+from types import FunctionType, ModuleType
+from typing import Any
+
+from spec_math.files.place import Place, load_function, value_in
+from spec_math.pathwise.clock import Clock
+from spec_math.pathwise.stubs import standing_in
+from spec_math.pathwise.uniform import Uniform
+
+OURS = ("spec_math", "torch_bridge")
+"""Packages that are imported as they are."""
+
+
+def package_of(path: Path) -> tuple[Path, str]:
+    """Return the folder that a file is imported from and its dotted name: packages are folders with an __init__.py.
+
+    >>> import spec_math.samplers.case
+    >>> package_of(Path(spec_math.samplers.case.__file__))[1]
+    'spec_math.samplers.case'
+    """
+    path = path.resolve()
+    names, folder = ([] if path.stem == "__init__" else [path.stem]), path.parent
+    while (folder / "__init__.py").is_file():
+        names.insert(0, folder.name)
+        folder = folder.parent
+    return folder, ".".join(names)
+
+
+@dataclass(frozen=True)
+class Loading:
+    """What is done while a file is loaded.
+
+    `stubs` are packages whose modules are stood in for where they are not installed, and single modules, written with a
+    dot, of which nothing is run; `given` names of modules that are
+    not to be imported at all, and `replaced` the places (old, new) changed in the source of a module, by its name.
+    """
+
+    stubs: Sequence[str] = ()
+    given: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
+    replaced: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict[str, Sequence[tuple[str, str]]])
+
+
+_LOADED: dict[str, ModuleType] = {}
+"""The modules that were loaded here and left in sys.modules."""
+
+_EDITED: set[str] = set()
+"""Packages that were edited as the neighbours of a module that was loaded."""
+
+
+def load_module(root: Path, name: str, how: Loading | None = None) -> ModuleType:
+    """Import the module `name` that lies under `root`; the __init__ files above it are run when they are asked.
+
+    A package of the same name that the process has imported is neither used nor harmed, be it installed or the folder
+    itself: its modules are set aside while the file is loaded. What was loaded here before is loaded anew. The modules
+    loaded stay in sys.modules where no other of the name was there before, so that imports inside functions find them.
+
+    Raises:
+        ImportError: there is no such file, or something that it imports is missing; says which stub would help.
+        ValueError: what is to be replaced does not stand in the source exactly once.
+
+    >>> import spec_math.samplers.case
+    >>> root, name = package_of(Path(spec_math.samplers.case.__file__))
+    >>> load_module(root, name) is spec_math.samplers.case
+    True
+    """
+    how = how or Loading()
+    package = name.partition(".")[0]
+    if package in OURS and not how.replaced:
+        return importlib.import_module(name)
+    # An edited neighbour of another package is loaded anew as well, now and whenever it may be left over.
+    _EDITED.update({one.partition(".")[0] for one in how.replaced} - {package, *OURS})
+    anew = {package, *_EDITED}
+    before = {one: sys.modules.pop(one) for one in _of(anew)}
+    mine = {one: module for one, module in before.items() if _LOADED.get(one) is not module}
+    parts = name.split(".")
+    sys.path.insert(0, str(root))
+    try:
+        given = {**{one: {} for one in how.stubs if "." in one}, **how.given}
+        with standing_in([one for one in how.stubs if "." not in one], given) as lend, _replacing(root, how.replaced):
+            for depth in range(1, len(parts)):
+                parent = ".".join(parts[:depth])
+                if parent not in sys.modules:
+                    sys.modules[parent] = _Package(parent, root.joinpath(*parts[:depth]))
+            importlib.invalidate_caches()
+            found = None
+            while found is None:
+                try:
+                    found = _executed(root, name, how.replaced)
+                except (ImportError, AttributeError) as error:
+                    if not lend(error):
+                        raise
+            for depth in range(1, len(parts)):
+                child = sys.modules.get(".".join(parts[: depth + 1]))
+                setattr(sys.modules[".".join(parts[:depth])], parts[depth], child)
+    except ImportError as error:
+        missing = (error.name or "").partition(".")[0]
+        hint = f"; --stub {missing} stands in for it, if it is not really used" if missing else ""
+        raise ImportError(f"{name} cannot be imported: {error}{hint}", name=error.name) from error
+    finally:
+        sys.path.remove(str(root))
+        for one in _of({one.partition(".")[0] for one in mine}):
+            del sys.modules[one]
+        sys.modules.update(mine)
+        _LOADED.update({one: sys.modules[one] for one in _of(anew) if one not in mine})
+    return found
+
+
+def _of(packages: Collection[str]) -> list[str]:
+    return [one for one in sys.modules if one.partition(".")[0] in packages]
+
+
+def _executed(root: Path, name: str, edits: Mapping[str, Sequence[tuple[str, str]]]) -> ModuleType:
+    file, where = _file_of(root, name)
+    loader = _Replacing(name, str(file), edits.get(name, ()))
+    spec = importlib.util.spec_from_file_location(name, file, loader=loader, submodule_search_locations=where)
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{file} is not a file of Python")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except BaseException:
+        del sys.modules[name]
+        raise
+    return module
+
+
+def _file_of(root: Path, name: str) -> tuple[Path, list[str] | None]:
+    """Return the file of a module, and for a package the folder that its modules lie in."""
+    place = root.joinpath(*name.split("."))
+    file = next((one for one in (place.with_suffix(".py"), place / "__init__.py") if one.is_file()), None)
+    if file is None:
+        raise ImportError(f"there is no {place.with_suffix('.py')}")
+    return file, [str(place)] if file.name == "__init__.py" else None
+
+
+class _Replacing(SourceFileLoader):
+    """Loads a source file with places of it changed, and keeps nothing of it."""
+
+    def __init__(self, name: str, path: str, edits: Sequence[tuple[str, str]]) -> None:
+        super().__init__(name, path)
+        self._edits = edits
+
+    def get_code(self, fullname: str) -> Any:
+        path = self.get_filename(fullname)
+        source = replaced(Path(path).read_text(encoding="utf-8"), self._edits, fullname)
+        return compile(ast.fix_missing_locations(_Floats().visit(ast.parse(source))), path, "exec", dont_inherit=True)
+
+    def exec_module(self, module: ModuleType) -> None:
+        module.__dict__[FLOAT] = float_of
+        super().exec_module(module)
+
+
+class _Floats(ast.NodeTransformer):
+    """Turns float(x) into a call that lets a random number pass as it is."""
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:
+        self.generic_visit(node)
+        if isinstance(node.func, ast.Name) and node.func.id == "float" and len(node.args) == 1 and not node.keywords:
+            node.func = ast.copy_location(ast.Name(FLOAT, ast.Load()), node.func)
+        return node
+
+
+FLOAT = "__float_of__"
+
+
+def float_of(value: Any) -> Any:
+    """Return float(value), but a random number that is explored as it is: what is done to it is then followed.
+
+    >>> float_of("0.5")
+    0.5
+    """
+    inner = value.item() if hasattr(value, "item") and getattr(value, "size", 1) != 0 else value
+    return inner if isinstance(inner, Uniform | Clock) else float(value if inner is value else inner)
+
+
+def replaced(source: str, edits: Sequence[tuple[str, str]], name: str = "the source") -> str:
+    """Return a source with places of it changed, each of which must stand there exactly once.
+
+    Raises:
+        ValueError: a place is not there, or more than once.
+
+    >>> replaced("accept = u < p / q", [("p / q", "1")])
+    'accept = u < 1'
+    """
+    for old, new in edits:
+        if (many := source.count(old)) != 1:
+            raise ValueError(f"{name} has {old!r} {many} times; a replacement is of one place: write more of the line")
+        source = source.replace(old, new)
+    return source
+
+
+def edit_of(text: str) -> tuple[str, str]:
+    """Read a replacement as a caller writes it, 'a=>b', with \\n for the end of a line.
+
+    Raises:
+        ValueError: it has no =>, or nothing before it.
+
+    >>> edit_of("p / q=>q / p")
+    ('p / q', 'q / p')
+    """
+    old, arrow, new = (part.replace("\\n", "\n") for part in text.partition("=>"))
+    if not old or not arrow:
+        raise ValueError(f"a replacement is written 'old=>new', and changes one place of the source; got {text!r}")
+    return old, new
+
+
+@contextmanager
+def _replacing(root: Path, edits: Mapping[str, Sequence[tuple[str, str]]]) -> Generator[None]:
+    """Let modules be found with places of their source changed while the block lasts."""
+
+    class Finder:
+        @staticmethod
+        def find_spec(name: str, _path: Any = None, _target: Any = None) -> Any:
+            if name not in edits:
+                return None
+            file, inside = _file_of(root, name)
+            loader = _Replacing(name, str(file), edits[name])
+            return importlib.util.spec_from_file_location(name, file, loader=loader, submodule_search_locations=inside)
+
+    sys.meta_path.insert(0, Finder)  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        sys.meta_path.remove(Finder)  # type: ignore[arg-type]
+
+
+class _Package(ModuleType):
+    """A package whose __init__.py is run when a name of it is asked for that is not one of its modules."""
+
+    def __init__(self, name: str, folder: Path) -> None:
+        super().__init__(name)
+        self.__path__ = [str(folder)]
+        self.folder = folder
+
+    def __getattr__(self, name: str) -> Any:
+        own = self.__dict__
+        start = self.folder / "__init__.py"
+        here = (self.folder / f"{name}.py").is_file() or (self.folder / name).is_dir()
+        if name.startswith("__") or here or own.get("_run") or not start.is_file():
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        own["_run"] = True
+        own["__file__"] = str(start)
+        exec(compile(start.read_text(encoding="utf-8"), str(start), "exec", dont_inherit=True), own)
+        if name not in own:
+            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
+        return own[name]
+
+
+def load_sampler(
+    place: str,
+    stubs: Sequence[str] = (),
+    edits: Sequence[str] = (),
+    given: Mapping[str, Mapping[str, Any]] | None = None,
+) -> Place:
+    """Load the function, class or method of MODULE:NAME; a file of Python inside its package, with stand-ins and edits.
+
+    `stubs` are packages that it imports and does not use, `edits` places of its source changed, as 'old=>new'.
+    `given` are names of modules that are not imported, by module.
+
+    Raises:
+        ValueError: there is no such file, module or name, or importing it fails; says which stub would help.
+        TypeError: what is there cannot be called.
+
+    >>> load_sampler("spec_math.token_level.single:verify").module
+    'spec_math.token_level.single'
+    """
+    file, _, attribute = place.rpartition(":")
+    if not file.endswith(".py"):
+        if stubs or edits:
+            raise ValueError(f"--stub and --replace are for a file, FILE.py:FUNCTION; got {place!r}")
+        return load_function(place, "audit")
+    if not attribute:
+        return load_function(place, "audit")  # which says how it is written
+    path = Path(file)
+    if not path.is_file():
+        raise ValueError(f"there is no file {path}")
+    root, name = package_of(path)
+    pairs = [edit_of(one) for one in edits]
+    try:
+        module = load_module(root, name, Loading(stubs, given or {}, {name: pairs} if pairs else {}))
+    except ValueError:
+        raise
+    except Exception as error:  # whatever a module does when imported
+        raise ValueError(f"{path} cannot be imported: {type(error).__name__}: {error}") from error
+    found = value_in(module, str(path), attribute)
+    if not callable(found):
+        raise TypeError(f"{place} is not a function; it is a {type(found).__name__}")
+    return Place(found, name, attribute, root)
+
+
+def with_its_object(fn: Callable[..., Any]) -> Callable[..., Any]:
+    """Bind a method that is given without its object to an object of its class that was not initialised.
+
+    A method that uses an attribute which the class has not is returned as it is, and so is any other function.
+    """
+    if type(fn) is not FunctionType or next(iter(inspect.signature(fn).parameters), "") != "self":
+        return fn
+    owner: Any = fn.__globals__.get(fn.__qualname__.rpartition(".")[0])
+    if not isinstance(owner, type) or getattr(owner, fn.__name__, None) is not fn:
+        return fn
+    ahead, seen = [fn.__name__], {fn.__name__}
+    try:
+        while ahead:
+            used = set(re.findall(r"\bself\.(\w+)", inspect.getsource(getattr(owner, ahead.pop())))) - seen
+            if not all(hasattr(owner, name) for name in used):
+                return fn
+            ahead += [name for name in used if type(getattr(owner, name)) is FunctionType]
+            seen |= used
+        blank: Any = owner
+        return getattr(blank.__new__(blank), fn.__name__)
+    except (OSError, TypeError):  # its source cannot be read, or an object of it cannot be made so
+        return fn

@@ -1,0 +1,445 @@
+"""NumPy's randomness on a tape: generators made during a run, and the global one behind np.random."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+
+from spec_math.pathwise.atom import ExploreError
+from spec_math.pathwise.generators import frozen
+from spec_math.pathwise.numpy_draws import Draws, formed, shape_of
+from spec_math.pathwise.places import (
+    METHODS,
+    Place,
+    all_held,
+    everywhere,
+    held,
+    likeness_of,
+    owner,
+    replaced,
+    standing_in,
+)
+from spec_math.pathwise.tape import DESK, Stretch, Tape, kept
+
+REAL: tuple[Any, ...] = (np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64)
+
+
+class Bits:
+    """The bit generators of a run, by identity, with the states that followed draws have left them in."""
+
+    def __init__(self, tape: Tape) -> None:
+        self._tape = tape
+        self._left: dict[int, tuple[Any, Any]] = {}
+        self._twins: list[tuple[Any, Any]] = []
+
+    def begin(self) -> None:
+        """Start a run: twins are where they began, and no others have been made."""
+        for twin, origin in self._twins:
+            if frozen(twin) != frozen(origin):
+                self._set(twin, origin)
+        self._left = {}
+
+    def left(self, bits: Any) -> Any:
+        """Keep, and return, the state of a bit generator that was seeded, or drawn from by the tape."""
+        state = frozen(bits)
+        self._left[id(bits)] = bits, state
+        return state
+
+    def stretch(self, bits: Any) -> Stretch:
+        """Name the state that the next numbers come from."""
+        state = frozen(bits)
+        known = self._left.get(id(bits))
+        if known is not None and known[1] != state:
+            self._behind(bits)
+        return self._tape.stretch(("numpy", state))
+
+    def check(self) -> None:
+        """Note the bit generators that were drawn from although the tape was not asked."""
+        for bits, state in self._left.values():
+            if frozen(bits) != state:
+                self._behind(bits)
+
+    def copied(self, bits: Any) -> Any:
+        """Return a bit generator in the same state, to be drawn from in its place."""
+        kind = WATCHED.get(id(type(bits)))
+        if kind is None:
+            return bits
+        with self._tape.unnoted():
+            twin = kind(0)
+        self.stands_for(twin, bits)
+        return twin
+
+    def stands_for(self, twin: Any, bits: Any) -> None:
+        """Let a twin start each run in a bit generator's state, while that generator itself does not move."""
+        if frozen(twin) != frozen(bits):
+            self._set(twin, bits)
+        self._twins.append((twin, bits))
+
+    def _set(self, twin: Any, bits: Any) -> None:
+        with self._tape.unnoted():
+            twin.state = bits.state
+
+    def _behind(self, bits: Any) -> None:
+        self._tape.note(f"the bits of NumPy's {type(bits).__name__}, drawn from behind explore's back")
+
+
+def _watched(real: Any) -> Any:
+    plain = real.state
+
+    class Watched(real):
+        """A bit generator of a run."""
+
+        of_a_run = True
+        plain_state = plain
+
+        def __init__(self, *args: Any, **kwargs: Any) -> None:
+            with DESK.unnoted():  # its entropy is followed: what is drawn by it are questions to the tape
+                super().__init__(*args, **kwargs)
+            given = dict(zip(("seed", "counter", "key"), args, strict=False)) | kwargs
+            for seed in (given.get("seed"), given.get("key")):
+                if seed is not None:
+                    DESK.seeded(seed)
+            DESK.bits.left(self)
+
+        @property
+        def state(self) -> Any:
+            DESK.seeded.read(("numpy", frozen(self)))
+            return plain.__get__(self)
+
+        @state.setter
+        def state(self, value: Any) -> None:
+            before = frozen(self)
+            plain.__set__(self, value)
+            DESK.bits.left(self)
+            DESK.seeded.restored(("numpy", before), lambda: ("numpy", frozen(self)))
+
+    Watched.__name__ = Watched.__qualname__ = real.__name__
+    return Watched
+
+
+WATCHED: dict[int, Any] = {id(real): _watched(real) for real in REAL}
+"""What stands for each of NumPy's classes of bit generators, by its identity."""
+
+
+FOLLOWED = ("random", "uniform", "integers", "choice", "multinomial", "exponential", "standard_exponential", "gumbel")
+FOLLOWED_OLD = (
+    *("rand", "random", "random_sample", "ranf", "sample", "uniform", "randint", "random_integers", "choice"),
+    *("multinomial", "exponential", "standard_exponential", "gumbel"),
+)
+NEW, OLD = np.random.Generator, np.random.RandomState
+"""NumPy's own classes, whatever stands in their place."""
+_KEPT = ("seed", "get_state", "set_state", "get_bit_generator", "set_bit_generator")
+
+
+def _asked(generator: Any) -> Tape:
+    """The tape that a generator was made for, which must be the one that is asked now."""
+    if generator.tape is not DESK.tape:
+        raise ExploreError("a generator was used outside the run that made it; make it within the function")
+    return generator.tape
+
+
+def _stretch(bits: Any, move: Callable[[], tuple[int, ...]]) -> tuple[Stretch, tuple[int, ...]]:
+    """Name the place of the next numbers, and move on as far as a call for them moves."""
+    found = DESK.bits.stretch(bits)
+    shape = move()
+    found.leads_to(("numpy", DESK.bits.left(bits)), int(np.prod(shape)))
+    return found, shape
+
+
+def _by_thread(made: Any, real: Any) -> None:
+    """Let threads that the code did not start draw as they would."""
+    for name, method in list(vars(made).items()):
+        if not name.startswith("_") and hasattr(real, name) and callable(method):
+            setattr(made, name, _dispatched(method, getattr(real, name)))
+
+
+def _dispatched(followed: Any, plain: Any) -> Any:
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        return (plain if DESK.foreign() else followed)(self, *args, **kwargs)
+
+    method.__name__ = plain.__name__
+    return method
+
+
+def _oracle() -> type[np.random.Generator]:
+    # NumPy's own stubs overload each method by the type of size, which one method here serves.
+    class Oracle(np.random.Generator, metaclass=likeness_of(NEW)):
+        """A Generator whose state moves on as it would, and whose numbers are asked of the tape."""
+
+        of_a_run = True
+
+        def __init__(self, bit_generator: Any) -> None:
+            super().__init__(bit_generator)
+            self.tape = DESK.tape
+
+        def random(  # pyright: ignore[reportIncompatibleMethodOverride]
+            self, size: Any = None, dtype: Any = np.float64, out: Any = None
+        ) -> Any:
+            _refuse_out(out)
+            form = formed(self, "random", size, dtype)
+            return self._draws().uniforms(shape_of(form), np.dtype(dtype).name)
+
+        def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+            form = formed(self, "uniform", low, high, size)
+            low, high = (np.array(one) if isinstance(one, list | tuple) else one for one in (low, high))
+            return low + (high - low) * self._draws().uniforms(shape_of(form))
+
+        def integers(  # pyright: ignore[reportIncompatibleMethodOverride]
+            self, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: Any = False
+        ) -> Any:
+            form = formed(self, "integers", low, high, size, dtype, endpoint)
+            return self._draws().integers(low, high, form, endpoint)
+
+        def choice(
+            self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
+        ) -> Any:
+            if axis != 0:
+                raise ExploreError("explore follows choice along the first axis")
+            form = formed(self, "choice", a, size, replace, p, axis, shuffle)
+            return self._draws().choices(a, form, replace, p, shuffle)
+
+        def multinomial(self, n: Any, pvals: Any, size: Any = None) -> Any:
+            return self._draws().multinomials(n, pvals, formed(self, "multinomial", n, pvals, size))
+
+        def exponential(self, scale: Any = 1, size: Any = None) -> Any:
+            return self._draws().exponentials(scale, formed(self, "exponential", scale, size))
+
+        def standard_exponential(  # pyright: ignore[reportIncompatibleMethodOverride]
+            self, size: Any = None, dtype: Any = np.float64, method: Any = "zig", out: Any = None
+        ) -> Any:
+            _refuse_out(out)
+            form = formed(self, "standard_exponential", size, dtype, method)
+            way = "exponential" if (np.dtype(dtype), method) == (np.float64, "zig") else f"exponential {dtype} {method}"
+            return self._draws().clocks(shape_of(form), way)
+
+        def gumbel(self, loc: Any = 0, scale: Any = 1, size: Any = None) -> Any:
+            return self._draws().gumbels(loc, scale, formed(self, "gumbel", loc, scale, size))
+
+        def _draws(self) -> Draws:
+            return Draws(_asked(self), self._place, "Generator")
+
+        def _place(self, size: Any) -> tuple[Stretch, tuple[int, ...]]:
+            return _stretch(self.bit_generator, lambda: np.shape(super(Oracle, self).random(size)))
+
+    for name in dir(NEW):
+        if not name.startswith("_") and name not in (*FOLLOWED, "bit_generator", "spawn"):
+            setattr(Oracle, name, _refused(f"Generator.{name}", FOLLOWED))
+    _by_thread(Oracle, NEW)
+    return Oracle
+
+
+def _old_oracle() -> type[Any]:
+    state_class: Any = OLD
+
+    class OldOracle(state_class, metaclass=likeness_of(OLD)):
+        """A RandomState whose state moves on as it would, and whose numbers are asked of the tape."""
+
+        of_a_run = True
+
+        def __init__(self, seed: Any = None) -> None:
+            with DESK.unnoted():  # its entropy is followed
+                super().__init__(seed)
+            if seed is not None and not isinstance(seed, np.random.BitGenerator):
+                DESK.seeded(seed)
+            self.tape = DESK.tape
+            DESK.bits.left(self._bit_generator)
+
+        def rand(self, *shape: int) -> Any:
+            return self.random_sample(shape or None)
+
+        def random_sample(self, size: Any = None) -> Any:
+            return self._draws().uniforms(size)
+
+        random = ranf = sample = random_sample
+
+        def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+            form = formed(self, "uniform", low, high, size)
+            low, high = (np.array(one) if isinstance(one, list | tuple) else one for one in (low, high))
+            return low + (high - low) * self._draws().uniforms(shape_of(form))
+
+        def randint(self, low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> Any:
+            return self._draws().integers(low, high, formed(self, "randint", low, high, size, dtype))
+
+        def random_integers(self, low: Any, high: Any = None, size: Any = None) -> Any:
+            form = formed(self, "random_integers", low, high, size)
+            return self._draws().integers(1 if high is None else low, low if high is None else high, form, True)
+
+        def choice(self, a: Any, size: Any = None, replace: bool = True, p: Any = None) -> Any:
+            return self._draws().choices(a, formed(self, "choice", a, size, replace, p), replace, p, True)
+
+        def multinomial(self, n: Any, pvals: Any, size: Any = None) -> Any:
+            return self._draws().multinomials(n, pvals, formed(self, "multinomial", n, pvals, size))
+
+        def exponential(self, scale: Any = 1, size: Any = None) -> Any:
+            return self._draws().exponentials(scale, formed(self, "exponential", scale, size))
+
+        def standard_exponential(self, size: Any = None) -> Any:
+            return self._draws().clocks(shape_of(formed(self, "standard_exponential", size)))
+
+        def gumbel(self, loc: Any = 0, scale: Any = 1, size: Any = None) -> Any:
+            return self._draws().gumbels(loc, scale, formed(self, "gumbel", loc, scale, size))
+
+        def _draws(self) -> Draws:
+            return Draws(_asked(self), self._place, "RandomState")
+
+        def _place(self, size: Any) -> tuple[Stretch, tuple[int, ...]]:
+            return _stretch(self._bit_generator, lambda: np.shape(super(OldOracle, self).random_sample(size)))
+
+        def seed(self, *args: Any, **kwargs: Any) -> None:
+            super().seed(*args, **kwargs)
+            if any(one is not None for one in (*args, *kwargs.values())):
+                DESK.seeded(next(iter((*args, *kwargs.values()))))
+            DESK.bits.left(self._bit_generator)
+
+        def set_state(self, state: Any) -> None:
+            super().set_state(state)
+            DESK.bits.left(self._bit_generator)
+
+    for name in dir(state_class):
+        if not name.startswith("_") and name not in (*FOLLOWED_OLD, *_KEPT):
+            setattr(OldOracle, name, _refused(f"np.random.{name}", FOLLOWED_OLD))
+    _by_thread(OldOracle, OLD)
+    return OldOracle
+
+
+def _refuse_out(out: Any) -> None:
+    if out is not None:
+        raise ExploreError("explore does not follow random numbers into out=; use what the call returns")
+
+
+def _refused(name: str, followed: tuple[str, ...]) -> Callable[..., Any]:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise ExploreError(f"explore does not follow {name}; it follows {', '.join(followed)}")
+
+    return refuse
+
+
+ORACLE, OLD_ORACLE = _oracle(), _old_oracle()
+"""What stands for NumPy's two classes of generators."""
+
+
+_BITS, _MAKE = np.random.BitGenerator, np.random.default_rng
+"""NumPy's own, whatever stands in their place."""
+_HIDDEN: Any = np.random.mtrand._rand  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
+"""The generator behind the functions of np.random."""
+_HIDDEN_KIND = type(_HIDDEN._bit_generator)
+
+
+class _Apart(np.random.MT19937):
+    """Bits for the draws of threads that are not the explored code's: they may move."""
+
+    of_a_run = True
+
+
+_OF_OTHERS = OLD(_Apart())
+"""What the functions of np.random draw from in such threads."""
+
+
+@contextmanager
+def numpy_source(tape: Tape) -> Generator[None]:
+    """Follow the NumPy generators made while the block lasts onto a tape, and np.random's own functions.
+
+    Raises:
+        ExploreError: a generator that was made before was drawn from.
+
+    >>> with numpy_source(Tape()):
+    ...     np.random.default_rng().random()
+    <numpy uniform 0>
+    """
+    bits = tape.bits = tape.held("numpy bits", lambda: Bits(tape))
+    bits.begin()
+    with tape.standing("numpy", lambda: _stand_ins(tape)):
+        yield
+    bits.check()
+
+
+@contextmanager
+def _stand_ins(tape: Tape) -> Generator[None]:
+    where, values = tape.held("numpy", lambda: _found(tape))
+    with replaced(np.random, kept("np.random", _names)), standing_in(where, values):
+        yield
+
+
+def _names() -> dict[str, Any]:
+    """What stands for the names of np.random."""
+    classes = {real.__name__: WATCHED[id(real)] for real in REAL}
+    functions = {name: _module_function(name) for name in _MODULE}
+    return {"default_rng": _default_rng, "Generator": ORACLE, "RandomState": OLD_ORACLE} | functions | classes
+
+
+def _default_rng(seed: Any = None) -> Any:
+    if DESK.foreign():
+        return _MAKE(seed)
+    kind = type(seed)
+    if issubclass(kind, ORACLE):
+        return seed
+    if issubclass(kind, NEW):
+        raise ExploreError("a NumPy Generator made before the run cannot be followed; make it inside, by default_rng()")
+    if issubclass(kind, _BITS):
+        return ORACLE(seed)
+    return ORACLE(seed._bit_generator if issubclass(kind, OLD) else WATCHED[id(REAL[0])](seed))
+
+
+def _module_function(name: str) -> Any:
+    """A function of np.random, by a twin of the generator behind the module."""
+
+    def function(*args: Any, **kwargs: Any) -> Any:
+        generator = _OF_OTHERS if DESK.foreign() else _followed(DESK.tape, _HIDDEN)
+        return getattr(generator, name)(*args, **kwargs)
+
+    function.__name__ = name
+    return function
+
+
+_CLASSES = {id(_MAKE): _default_rng, id(NEW): ORACLE, id(OLD): OLD_ORACLE, **WATCHED}
+
+
+def _followed(tape: Tape, generator: Any) -> Any:
+    """What stands for a generator that was made before the run."""
+    made: dict[int, Any] = tape.held("numpy generators", dict)
+    if generator is _HIDDEN and id(generator) not in made:
+        with tape.unnoted():
+            made[id(generator)] = kept("a twin of np.random", lambda: OLD_ORACLE(WATCHED[id(_HIDDEN_KIND)](0)))
+        made[id(generator)].tape = tape
+        tape.bits.stands_for(made[id(generator)]._bit_generator, generator._bit_generator)
+    elif id(generator) not in made:
+        old = type(generator) is OLD
+        twin = tape.bits.copied(generator._bit_generator if old else generator.bit_generator)
+        made[id(generator)] = (OLD_ORACLE if old else ORACLE)(twin)
+    return made[id(generator)]
+
+
+def _found(tape: Tape) -> tuple[list[Place], list[Any]]:
+    """Where code holds a generator, a function of one, or a class of them, and what stands there."""
+
+    def anywhere(value: Any) -> bool:
+        return value is _HIDDEN or owner(value) is _HIDDEN or id(value) in _CLASSES
+
+    def stand_in(value: Any) -> Any:
+        if id(value) in _CLASSES:
+            return _CLASSES[id(value)]
+        if type(value) in (NEW, OLD):
+            return _followed(tape, value)
+        if owner(value) is _HIDDEN:
+            return kept("np.random", _names)[value.__name__]
+        return getattr(_followed(tape, owner(value)), value.__name__)
+
+    looked = tape.looked()
+    bound = [place for place in looked.of_types(METHODS) if type(owner(held(place))) in (NEW, OLD)]
+    mine = [*looked.that_hold(_CLASSES), *looked.of_types((NEW, OLD)), *bound]
+    other = everywhere("numpy", anywhere, _is_numpy_s)
+    where = list({(id(space), key): (space, key) for space, key in (*other, *mine)}.values())
+    return where, [stand_in(value) for value in all_held(where)]
+
+
+def _is_numpy_s(place: Place) -> bool:
+    space, key = place
+    named = str(space.get("__name__", "")) if isinstance(space, dict) else ""
+    return named.startswith("numpy") and (named, key) != ("numpy.random.mtrand", "_rand")
+
+
+_MODULE = [name for name in dir(np.random.RandomState) if not name.startswith("_") and hasattr(np.random, name)]
+"""The functions of np.random that are methods of its hidden generator."""

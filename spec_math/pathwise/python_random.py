@@ -1,0 +1,354 @@
+"""Python's `random` on a tape: the class and its subclasses, the module's functions, every generator."""
+
+from __future__ import annotations
+
+import random
+from bisect import bisect
+from collections.abc import Callable, Generator, Hashable, Sequence
+from contextlib import contextmanager
+from fractions import Fraction
+from itertools import accumulate, pairwise
+from types import MethodType
+from typing import Any
+
+from spec_math.pathwise.atom import Atom, ExploreError
+from spec_math.pathwise.clock import Clock, exponential
+from spec_math.pathwise.generators import CORE, HIDDEN, TWIN, behind, words
+from spec_math.pathwise.places import METHODS, Place, everywhere, held, owner, patched, replaced, standing_in
+from spec_math.pathwise.tape import DESK, Tape, kept
+from spec_math.pathwise.time_readings import Reading
+from spec_math.pathwise.uniform import Uniform, rational, uniform
+from spec_math.pathwise.uniform import uniform as uniform_of
+
+BITS = 53
+"""random.random() is k/2^53."""
+
+_FOLLOWED = ("random", "uniform", "randrange", "randint", "choice", "choices", "sample", "shuffle", "expovariate")
+_KEPT = ("seed", "getstate", "setstate")
+
+
+@contextmanager
+def python_source(tape: Tape) -> Generator[None]:
+    """Follow Python's randomness onto a tape while the block lasts; generators are left as they were.
+
+    The methods of `random.Random` itself are replaced, so that any generator is followed, wherever the code keeps it,
+    and one of a subclass too. A subclass that makes numbers of its own is noted on the tape as not seen.
+
+    >>> with python_source(Tape()):
+    ...     random.random()
+    <python uniform 0>
+    """
+    tape.python = {}
+    with tape.standing("python", lambda: _stand_ins(tape)):
+        try:
+            yield
+        finally:
+            for one in tape.python.values():
+                one.put_back()
+
+
+@contextmanager
+def _stand_ins(tape: Tape) -> Generator[None]:
+    methods = kept("python", lambda: _methods(DESK))
+    overriding = [(kind, _watched(DESK, kind)) for kind in _subclasses(random.Random)]
+    functions = {name: MethodType(methods[name], HIDDEN) for name in _public_functions()}
+    where = tape.held("python places", lambda: _bound_methods(tape))
+    with patched([(random.Random, methods), *overriding]), replaced(random, functions):
+        bound = [getattr(held(place).__self__, held(place).__name__) for place in where]
+        with standing_in(where, bound):
+            yield
+
+
+def _bound_methods(tape: Tape) -> list[Place]:
+    """Where code keeps a generator's method: those of the module's generator anywhere, others where it finds them."""
+    anywhere = everywhere("python", lambda value: owner(value) is HIDDEN)
+    listed = {(id(space), key): (space, key) for space, key in (*anywhere, *tape.looked().of_types(METHODS))}
+    bound = [place for place in listed.values() if issubclass(type(owner(held(place))), random.Random)]
+    return [place for place in bound if place[0] is not vars(random)]
+
+
+def _public_functions() -> list[str]:
+    """The functions of the module that are methods of its hidden generator."""
+    return [name for name in random.__all__ if callable(getattr(random.Random, name, None)) and name.islower()]
+
+
+def _subclasses(kind: type[Any]) -> list[type[Any]]:
+    found: list[type[Any]] = []
+    for one in kind.__subclasses__():
+        found += [one, *_subclasses(one)]
+    return found
+
+
+def _watched(tape: Tape, kind: type[Any]) -> dict[str, Any]:
+    """The drawing methods that a subclass has of its own: they may ask the methods they override, or are not seen."""
+    own = [name for name in _public_functions() if name in vars(kind) and name not in _KEPT]
+    return {name: _noting(tape, f"{kind.__name__}.{name}", vars(kind)[name]) for name in own}
+
+
+def _noting(tape: Tape, name: str, method: Any) -> Any:
+    if not callable(method):
+        return method
+
+    def noting(*args: Any, **kwargs: Any) -> Any:
+        before = tape.asked
+        drawn = method(*args, **kwargs)
+        if tape.asked == before and not tape.foreign():
+            tape.note(f"{name}, which makes numbers of its own")
+        return drawn
+
+    return noting
+
+
+def _methods(tape: Tape) -> dict[str, Any]:
+    """The methods of random.Random, asking the tape; the state moves on as it would."""
+
+    def touched(self: Any) -> Touched:
+        known = tape.python.get(id(self))
+        if known is None:
+            known = tape.python[id(self)] = Touched(self, tape)
+        return known
+
+    def place(self: Any) -> Any:
+        return touched(self).place()
+
+    def uniform_number(self: Any) -> Any:
+        return uniform_of(tape.atom(place(self), BITS, "python uniform"))
+
+    def uniform(self: Any, a: Any, b: Any) -> Any:
+        return a + (b - a) * self.random()
+
+    def randrange(self: Any, start: Any, stop: Any = None, step: Any = 1) -> int:
+        check("randrange", *((start,) if stop is None and step == 1 else (start, stop, step)))
+        values = range(int(start)) if stop is None else range(int(start), int(stop), int(step))
+        return values[tape.below(place(self), len(values))]
+
+    def randint(self: Any, a: int, b: int) -> int:
+        return self.randrange(a, b + 1)
+
+    def choice(self: Any, seq: Any) -> Any:
+        if not len(seq):
+            check("choice", seq)
+        return seq[self.randrange(len(seq))]
+
+    def choices(self: Any, population: Any, weights: Any = None, *, cum_weights: Any = None, k: int = 1) -> Any:
+        each = None if weights is None else list(weights)
+        check_weights(population, each, cum_weights)
+        masses = cum_weights if cum_weights is not None else [1] * len(population) if each is None else each
+        atoms = (tape.atom(place(self), BITS, "python uniform") for _ in range(k))
+        return [population[looked_up(atom, masses, cum_weights is not None)] for atom in atoms]
+
+    def sample(self: Any, population: Any, k: int, *, counts: Any = None) -> list[Any]:
+        check("sample", population, k, counts=counts)
+        if counts is not None:
+            raise ExploreError("explore follows random.sample without counts=")
+        left = list(population)
+        how = f", of random.sample of {k} out of {len(left)}"  # Python swaps entries, or draws again, by these sizes
+        return [left.pop(tape.below(place(self), len(left), how)) for _ in range(k)]
+
+    def shuffle(self: Any, x: Any) -> None:
+        for i in reversed(range(1, len(x))):  # as Python does it: entries that are views of others are lost
+            j = self.randrange(i + 1)
+            x[i], x[j] = x[j], x[i]
+
+    def expovariate(self: Any, *args: Any, **kwargs: Any) -> Any:
+        check("expovariate", *args, **kwargs)
+        (lambd,) = (*args, *kwargs.values()) or (1,)
+        return exponential(tape.atom(place(self), BITS, "python exponential", "random.expovariate")) / lambd
+
+    plain_seed: Any = random.Random.seed
+    plain_set: Any = random.Random.setstate
+
+    def seed(self: Any, *args: Any, **kwargs: Any) -> None:
+        # A clock's reading is noted where it is used, and Python takes no object in its place.
+        read = [one.used() if type(one) is Reading else one for one in args]
+        named = {name: one.used() if type(one) is Reading else one for name, one in kwargs.items()}
+        first = next(iter((*read, *named.values())), None)
+        if first is not None:
+            tape.seeded(first)
+        touched(self).seed(lambda: plain_seed(self, *read, **named))
+
+    def getstate(self: Any) -> Any:
+        return touched(self).state()
+
+    def setstate(self: Any, state: Any) -> None:
+        before = touched(self).at_present()
+        if isinstance(state, State):
+            touched(self).seed(lambda: CORE.setstate(self, state.seeded), state.drawn)
+        else:
+            touched(self).seed(lambda: plain_set(self, state))
+        tape.seeded.restored(before, touched(self).at_present)
+
+    listed = (uniform, randrange, randint, choice, choices, sample, shuffle, expovariate, seed, getstate, setstate)
+    methods: dict[str, Any] = {"random": uniform_number, **{one.__name__: one for one in listed}}
+    for name in _public_functions():
+        plain = getattr(random.Random, name)
+        methods[name] = _in_own_thread(tape, methods.get(name) or _refused(name), plain)
+    for name in _DERIVED:
+        methods[name] = _derived(tape, methods, name)
+    return methods | {"__init_subclass__": classmethod(_watching_subclasses(tape))}
+
+
+def _watching_subclasses(tape: Tape) -> Callable[..., None]:
+    """A class that the code makes during a run is watched as those that were there before."""
+
+    def watching(cls: Any, **named: Any) -> None:
+        plain(cls, **named)
+        for name, method in _watched(tape, cls).items():
+            setattr(cls, name, method)
+
+    plain: Any = vars(random.Random)["__init_subclass__"].__func__
+    return watching
+
+
+_DERIVED = ("randrange", "randint", "choice", "choices", "sample", "shuffle", "expovariate")
+"""Methods that draw by random() and getrandbits(), which a subclass may have made its own."""
+_BY_BITS = ("randrange", "randint", "choice", "sample", "shuffle")
+"""Those that draw by getrandbits()."""
+
+
+def _derived(tape: Tape, methods: dict[str, Any], name: str) -> Any:
+    plain, core = methods[name], methods["random"]
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        changed = type(self) is not random.Random and type(self).getrandbits is not methods["getrandbits"]
+        if changed and name in _BY_BITS:
+            tape.note(f"{type(self).__name__}.{name}, by a getrandbits() of its own")
+        if type(self) is not random.Random and type(self).random is not core:
+            tape.note(f"{type(self).__name__}.{name}, by a random() of its own")
+        return plain(self, *args, **kwargs)
+
+    return method
+
+
+def _in_own_thread(tape: Tape, followed: Any, plain: Any) -> Any:
+    """A thread that the code did not start draws as it would, and from the module's generator by a twin of it."""
+
+    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if tape.foreign():
+            return plain(TWIN if self is HIDDEN else self, *args, **kwargs)
+        return followed(self, *args, **kwargs)
+
+    return method
+
+
+def _refused(name: str) -> Callable[..., Any]:
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise ExploreError(f"explore does not follow random.{name}; it follows {', '.join(_FOLLOWED)}")
+
+    return refuse
+
+
+class State:
+    """A generator's state, to be set again; its numbers are no random numbers of a run."""
+
+    def __init__(self, seeded: Any, drawn: int, note: Callable[[str], None]) -> None:
+        self.seeded, self.drawn, self._note = seeded, drawn, note
+
+    def __getitem__(self, place: Any) -> Any:
+        self._note("random.getstate(), whose numbers were read")
+        return (random.Random.VERSION, self.seeded, None)[place]
+
+    def __deepcopy__(self, _: Any) -> State:
+        return self
+
+    def __reduce__(self) -> Any:
+        raise ExploreError("explore does not follow a state of random that is written down; copy the generator")
+
+
+class Touched:
+    """A generator that a run asked for numbers: their place is its state at the last seeding, and how many since.
+
+    The generator itself does not move, so that numbers drawn behind the tape's back are seen in its state.
+    """
+
+    def __init__(self, generator: Any, tape: Tape) -> None:
+        self.generator, self._tape = generator, tape
+        self.words = words(generator)
+        self._before: Any = None
+        self.at(0)
+
+    def at(self, drawn: int) -> None:
+        """Take the generator's own state for the last seeding, and so many numbers drawn since."""
+        self._seeded, self._drawn = words(self.generator), drawn
+        self._number = self._tape.seeds.setdefault(self._seeded, len(self._tape.seeds))
+
+    def seed(self, seeding: Callable[[], None], drawn: int = 0) -> None:
+        """Seed the generator, and keep the state that it had before the run."""
+        if self._before is None:
+            self._before = CORE.getstate(self.generator)
+        seeding()
+        self.at(drawn)
+
+    def at_present(self) -> Hashable:
+        """Name the state: the last seeding, and how many numbers were drawn since."""
+        return "python", self._seeded, self._drawn
+
+    def state(self) -> State:
+        """Return the state, to be set again."""
+        self._tape.seeded.read(self.at_present())
+        return State(CORE.getstate(self.generator), self._drawn, self._tape.note)
+
+    def place(self) -> Any:
+        """Name the place of the next number, and move on."""
+        self._drawn += 1
+        return "python", self._number, self._drawn
+
+    def put_back(self) -> None:
+        """Leave the generator as it was before the run."""
+        if words(self.generator) != self._seeded:
+            self._tape.note(behind(self.generator))
+        if self._before is not None:
+            CORE.setstate(self.generator, self._before)
+
+
+_LEAST = Fraction(1, 1 << 1000)
+"""Weights that sum to less are rounded beyond what a verdict forgives."""
+
+_CORE: Any = random.Random.__mro__[1]
+_PLAIN = vars(random.Random)
+_NAMES = ("randrange", "randint", "choice", "choices", "sample", "expovariate", "_randbelow")
+_ASIDE: Any = type("Aside", (_CORE,), {name: _PLAIN[name] for name in _NAMES})()
+"""Python's own methods, as they are before a run, on a generator that is nobody's."""
+
+
+def check(name: str, *args: Any, **kwargs: Any) -> None:
+    """Refuse the arguments of a draw that Python refuses.
+
+    Raises:
+        Exception: what Python raises.
+
+    >>> check("randrange", 3)
+    """
+    getattr(_ASIDE, name)(*args, **kwargs)
+
+
+def check_weights(population: Any, weights: Sequence[Any] | None, totals: Any) -> None:
+    """Refuse what random.choices refuses, where no weight is itself a random number; `totals` are what it was given.
+
+    Raises:
+        TypeError, ValueError: as Python does.
+
+    >>> check_weights([0, 1], [1, 2], None)
+    """
+    sums = totals if isinstance(totals, Sequence) else ()  # Python refuses an iterator, and none of it is taken here
+    if not any(isinstance(one, Uniform | Clock) for one in (*(weights or ()), *sums)):
+        _ASIDE.choices(population, weights, cum_weights=totals)
+
+
+def looked_up(atom: Atom, weights: Sequence[Any], summed: bool) -> int:
+    """Return the place among weights, or among their sums, that a uniform falls into, as random.choices finds it.
+
+    Raises:
+        ExploreError: the weights are next to nothing.
+
+    >>> from spec_math.pathwise.tape import Tape
+    >>> looked_up(Atom(Tape(), "u", None), [0, 1], False)
+    1
+    """
+    sums = [rational(mass, atom) for mass in weights]
+    sums = sums if summed else list(accumulate(sums))
+    if sums[-1] < _LEAST:
+        raise ExploreError(f"explore does not follow choices by weights that sum to {float(sums[-1])}")
+    if sums[0] >= 0 and all(low <= high for low, high in pairwise(sums)):
+        return atom.cell(sums, f"choices by {atom.name}")
+    return bisect(sums, uniform(atom) * sums[-1], 0, len(sums) - 1)  # sums that do not rise are searched all the same

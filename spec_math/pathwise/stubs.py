@@ -1,0 +1,203 @@
+"""What stands for a package that is not installed: harmless while files are loaded, refused once it is really used.
+
+Source: worked out here.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
+from importlib.machinery import ModuleSpec
+from types import ModuleType
+from typing import Any
+
+from spec_math.pathwise.atom import ExploreError
+
+
+class AbsentError(ExploreError):
+    """Code used what a stand-in stands for: the sampler was not judged, as what it did then is not known."""
+
+
+class Absent:
+    """A name of a package that is not installed.
+
+    While `loading` says so it may be called as a decorator, subscripted, inherited from and tested; afterwards nothing
+    may be done with it but to pass it on, and nothing is an instance of it.
+
+    >>> jit = Absent("triton.jit", lambda: True)
+    >>> jit(abs) is abs, jit(num_warps=4)(abs) is abs, bool(jit)
+    (True, True, False)
+    """
+
+    def __init__(self, name: str, loading: Callable[[], bool]) -> None:
+        self._name, self._loading = name, loading
+        self.__name__ = self.__qualname__ = name.rpartition(".")[2]
+
+    def __getattr__(self, name: str) -> Any:
+        if name.startswith("__") and name.endswith("__"):
+            raise AttributeError(name)
+        return Absent(f"{self._name}.{name}", self._loading)
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Return what is decorated, or another stand-in."""
+        self._check("called")
+        if len(args) == 1 and not kwargs and callable(args[0]) and not isinstance(args[0], Absent):
+            return args[0]  # a decorator
+        return Absent(f"{self._name}(…)", self._loading)
+
+    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
+        del bases
+        self._check("inherited from")
+        return ()
+
+    def __getitem__(self, key: Any) -> Any:
+        del key
+        self._check("subscripted")
+        return self
+
+    def __or__(self, other: Any) -> Any:
+        del other
+        self._check("combined")
+        return self
+
+    __ror__ = __or__
+
+    def __bool__(self) -> bool:
+        self._check("tested")
+        return False
+
+    def __lt__(self, other: Any) -> bool:
+        del other
+        self._check("compared")
+        return False
+
+    __gt__ = __le__ = __ge__ = __lt__
+
+    def __instancecheck__(self, instance: Any) -> bool:
+        del instance
+        return False
+
+    def __enter__(self) -> Any:
+        raise self._error("entered")
+
+    def __exit__(self, *_: object) -> None:
+        return None
+
+    def __iter__(self) -> Any:
+        raise self._error("iterated over")
+
+    def __repr__(self) -> str:
+        return f"<stand-in for {self._name}>"
+
+    def _check(self, what: str) -> None:
+        if not self._loading():
+            raise self._error(what)
+
+    def _error(self, what: str) -> AbsentError:
+        return AbsentError(
+            f"{self._name} was {what}, and a stand-in stands for it; install {self._name.partition('.')[0]}, or judge "
+            "a function that does not use it"
+        )
+
+
+class AbsentModule(Absent, ModuleType):
+    """A module of a package that is not installed, with the names that somebody gives it.
+
+    What is imported from an installed package that has it no more may have been no module: it is used as `Absent`.
+
+    >>> AbsentModule("jax", {}, lambda: True).numpy
+    <stand-in for jax.numpy>
+    """
+
+    def __init__(self, name: str, names: Mapping[str, Any], loading: Callable[[], bool]) -> None:
+        ModuleType.__init__(self, name)
+        self._name, self._loading = name, loading
+        self.__path__ = []
+        self.__version__ = "0"
+        self.__dict__.update(names)
+
+
+class _Finder:
+    """Finds every module of the packages that are stood in for, after all other finders have found nothing."""
+
+    def __init__(self, packages: Sequence[str], loading: Callable[[], bool]) -> None:
+        self._packages, self._loading = tuple(packages), loading
+
+    def find_spec(self, name: str, _path: Any = None, _target: Any = None) -> ModuleSpec | None:
+        if not any(name == one or name.startswith(f"{one}.") for one in self._packages):
+            return None
+        return ModuleSpec(name, self, is_package=True)  # type: ignore[arg-type]
+
+    def create_module(self, spec: ModuleSpec) -> ModuleType:
+        return AbsentModule(spec.name, {}, self._loading)
+
+    def exec_module(self, _module: ModuleType) -> None:
+        return
+
+
+def _not_there(error: Exception) -> tuple[ModuleType | None, str]:
+    """The module that has not the name that an error is about, and the name."""
+    if isinstance(error, AttributeError):
+        return error.obj if isinstance(error.obj, ModuleType) else None, str(error.name)
+    found = re.match(r"cannot import name '(\w+)' from '", str(error))
+    return (sys.modules.get(getattr(error, "name", None) or ""), found[1]) if found else (None, "")
+
+
+@contextmanager
+def standing_in(
+    packages: Sequence[str], given: Mapping[str, Mapping[str, Any]] | None = None
+) -> Generator[Callable[[Exception], bool]]:
+    """Let stand-ins be found for packages while the block lasts; `given` holds names of some of their modules.
+
+    Yields a function that is called with the error of an import: where a package that is installed has not the name
+    that was asked for, it lets a stand-in stand there, and returns True.
+
+    What is loaded in the block keeps its stand-ins, which refuse to be used once the block is over; modules that were
+    there before are left alone, and no stand-in stays in sys.modules.
+
+    >>> with standing_in(["a_package_of_nobody"]):
+    ...     from a_package_of_nobody.kernels import jit
+    >>> jit(abs)
+    Traceback (most recent call last):
+    spec_math.pathwise.stubs.AbsentError: a_package_of_nobody.kernels.jit was called, and a stand-in stands for \
+it; install a_package_of_nobody, or judge a function that does not use it
+    """
+    open_ = [True]
+
+    def loading() -> bool:
+        return bool(open_)
+
+    packages = tuple(dict.fromkeys([*packages, *(name.partition(".")[0] for name in given or {})]))
+    finder, before = _Finder(packages, loading), set(sys.modules)
+    sys.meta_path.append(finder)  # type: ignore[arg-type]
+    set_aside: dict[str, Any] = {}
+    for name, names in (given or {}).items():
+        if name in sys.modules:
+            set_aside[name] = sys.modules[name]
+        sys.modules[name] = AbsentModule(name, names, loading)
+    lent: list[tuple[ModuleType, str]] = []
+
+    def lend(error: Exception) -> bool:
+        module, name = _not_there(error)
+        if module is None or module.__name__.partition(".")[0] not in packages or (module, name) in lent:
+            return False
+        lent.append((module, name))
+        setattr(module, name, Absent(f"{module.__name__}.{name}", loading))
+        return True
+
+    try:
+        yield lend
+    finally:
+        open_.clear()
+        for module, name in lent:
+            delattr(module, name)
+        sys.meta_path.remove(finder)  # type: ignore[arg-type]
+        for name, one in [(name, one) for name, one in sys.modules.items() if type(one) is AbsentModule]:
+            if name not in before or name in (given or {}):
+                del sys.modules[name]
+                package, _, child = name.rpartition(".")
+                if vars(sys.modules.get(package, one)).get(child) is one:
+                    delattr(sys.modules[package], child)
+        sys.modules.update(set_aside)

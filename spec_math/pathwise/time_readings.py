@@ -1,0 +1,174 @@
+"""Clocks that are read during a run: a reading may be kept as a timing, but a decision that rests on it is noted."""
+
+from __future__ import annotations
+
+import datetime
+import operator
+import sys
+import time
+from collections.abc import Callable, Generator
+from contextlib import contextmanager
+from typing import Any
+
+from spec_math.pathwise.places import Place, all_held, everywhere, likeness_of, replaced, standing_in
+from spec_math.pathwise.tape import DESK, Tape, kept
+
+_CLOCKS = ("time", "perf_counter", "monotonic", "process_time", "thread_time", "clock_gettime")
+_NAMES = [name for clock in _CLOCKS for name in (clock, f"{clock}_ns") if hasattr(time, name)]
+_SHOWN = ("localtime", "gmtime", "ctime", "asctime", "strftime")
+_PLAIN: dict[int, tuple[str, Any]] = {id(vars(time)[name]): (name, vars(time)[name]) for name in (*_NAMES, *_SHOWN)}
+_INNOCENT = (sys.stdlib_module_names - {"timeit", "__main__"}) | {
+    "tqdm",
+    "rich",
+    "hypothesis",
+    "_pytest",
+    "pytest",
+    "numba",
+    "torch",
+    "coverage",
+}
+"""Whose own readings serve logs, locks and progress bars; those of other modules are handed out as `Reading`."""
+
+_FRAME: Any = vars(sys)["_getframe"]
+
+
+class Reading:
+    """A clock's reading: sums, differences and multiples of readings are readings; any other use is noted.
+
+    >>> noted = []
+    >>> twice = Reading(1.5, "time.time", noted.append) * 2
+    >>> len(noted), twice > 2, noted
+    (0, True, ['time.time'])
+    """
+
+    __slots__ = ("_name", "_note", "_value")
+
+    def __init__(self, value: Any, name: str, note: Callable[[str], None]) -> None:
+        self._value, self._name, self._note = value, name, note
+
+    def used(self) -> Any:
+        """Return the value, and note that it may decide something."""
+        self._note(self._name)
+        return self._value
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.used(), name)
+
+    def __reduce__(self) -> Any:
+        return type(self.used()), (self._value,)
+
+
+def _kept(operation: Callable[[Any, Any], Any], turned: bool) -> Any:
+    def method(self: Reading, other: Any) -> Any:
+        plain: Any = getattr(other, "_value") if isinstance(other, Reading) else other  # noqa: B009
+        if not isinstance(plain, int | float):
+            return NotImplemented
+        value: Any = getattr(self, "_value")  # noqa: B009
+        result = operation(plain, value) if turned else operation(value, plain)
+        return Reading(result, getattr(self, "_name"), getattr(self, "_note"))  # noqa: B009
+
+    return method
+
+
+def _using(operation: Callable[..., Any]) -> Any:
+    def method(self: Reading, *others: Any) -> Any:
+        return operation(self.used(), *(one.used() if isinstance(one, Reading) else one for one in others))
+
+    return method
+
+
+def _turned(operation: Callable[[Any, Any], Any]) -> Any:
+    def exchanged(value: Any, other: Any) -> Any:
+        return operation(other, value)
+
+    return _using(exchanged)
+
+
+for _name in ("add", "sub", "mul", "truediv"):
+    setattr(Reading, f"__{_name}__", _kept(getattr(operator, _name), False))
+    setattr(Reading, f"__r{_name}__", _kept(getattr(operator, _name), True))
+for _name in ("mod", "floordiv", "pow", "and_", "or_", "xor", "lshift", "rshift"):
+    _plain = getattr(operator, _name)
+    setattr(Reading, f"__{_name.rstrip('_')}__", _using(_plain))
+    setattr(Reading, f"__r{_name.rstrip('_')}__", _turned(_plain))
+for _name in ("lt", "le", "gt", "ge", "eq", "ne", "neg", "abs", "index"):
+    setattr(Reading, f"__{_name}__", _using(getattr(operator, _name)))
+_builtin: Any
+for _builtin in (int, float, bool, hash, str, repr, format, round, divmod):
+    setattr(Reading, f"__{_builtin.__name__}__", _using(_builtin))
+
+
+@contextmanager
+def clocks_noted(tape: Tape) -> Generator[None]:
+    """Hand out clocks' readings that are noted on the tape when they may decide something, while the block lasts.
+
+    >>> tape = Tape()
+    >>> with clocks_noted(tape):
+    ...     start = datetime.datetime.now()
+    >>> list(tape.unseen)
+    ['datetime.datetime.now']
+    """
+    with tape.standing("clocks", lambda: _standing(tape)):
+        yield
+
+
+@contextmanager
+def _standing(tape: Tape) -> Generator[None]:
+    watched, dates = kept("clocks", lambda: (_functions(DESK), _classes(DESK)))
+    where = tape.held("clock places", lambda: _found(tape))
+    both = watched | dates
+    values = [both[id(value)] for value in all_held(where)]
+    modules = {"datetime": dates[id(datetime.datetime)], "date": dates[id(datetime.date)]}
+    functions = {name: watched[number] for number, (name, _) in _PLAIN.items()}
+    with replaced(time, functions), replaced(datetime, modules), standing_in(where, values):
+        yield
+
+
+def _found(tape: Tape) -> list[Place]:
+    wanted = {*_PLAIN, id(datetime.datetime), id(datetime.date)}
+    anywhere = everywhere("clocks", lambda value: id(value) in wanted, lambda place: _is_innocent(place[0]))
+    listed = tape.looked().that_hold(wanted)
+    return [
+        place
+        for place in {(id(space), key): (space, key) for space, key in (*anywhere, *listed)}.values()
+        if place[0] not in (vars(time), vars(datetime))
+    ]
+
+
+def _is_innocent(space: dict[str, Any]) -> bool:
+    return str(space.get("__name__", "")).partition(".")[0] in _INNOCENT
+
+
+def _functions(tape: Tape) -> dict[int, Any]:
+    def reading(name: str, function: Any) -> Any:
+        def read(*args: Any) -> Any:
+            value = function(*args)
+            if tape.foreign() or _is_innocent(_FRAME(1).f_globals):
+                return value
+            if name in _SHOWN:
+                tape.note(f"time.{name}")
+                return value
+            return Reading(value, f"time.{name}", tape.note)
+
+        return read
+
+    return {number: reading(name, function) for number, (name, function) in _PLAIN.items()}
+
+
+def _classes(tape: Tape) -> dict[int, Any]:
+    found: dict[int, Any] = {}
+    for real, names in ((datetime.datetime, ("now", "utcnow", "today")), (datetime.date, ("today",))):
+        methods = {name: _telling(tape, real, name) for name in names}
+        kind = likeness_of(real)
+        found[id(real)] = kind(real.__name__, (real,), {"__module__": "datetime", **methods})
+    return found
+
+
+def _telling(tape: Tape, real: Any, name: str) -> Any:
+    def read(cls: Any, *args: Any, **kwargs: Any) -> Any:
+        del cls
+        if not tape.foreign() and not _is_innocent(_FRAME(1).f_globals):
+            tape.note(f"datetime.{real.__name__}.{name}")
+        return getattr(real, name)(*args, **kwargs)
+
+    return classmethod(read)

@@ -1,0 +1,148 @@
+"""Reading what a sampler returned as emitted tokens: malformed answers, and answers that may mean something else.
+
+Source: worked out here, after what public samplers return.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from numbers import Integral
+from typing import Any
+
+from spec_math.samplers.case import Case
+from spec_math.scheme import is_index
+
+Text = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What broke on a path, said in words: "form", "tokens", "refusal", "padding" or the name of an exception.
+
+    "form" is an answer that is not a token, "refusal" None or -1 in the place of one, "tokens" one outside the
+    vocabulary, "padding" a block that ends in them.
+
+    >>> Fault("form", "emitted None, which is not a token index").way
+    ()
+    """
+
+    kind: str
+    said: str
+    way: tuple[str, ...] = ()
+    tokens: Text = ()
+    mass: Any = 0
+
+
+def plain(outcome: Any) -> Any:
+    """Return an answer in Python's own types: an int, or a tuple of what was a list, an array or a tensor.
+
+    >>> plain([1, 2]), plain([[1]]).kind
+    ((1, 2), 'form')
+    """
+    if hasattr(outcome, "tolist"):
+        outcome = outcome.tolist()
+    if isinstance(outcome, list | tuple):
+        listed: list[Any] = list(outcome)
+        outcome = tuple(_plain_entry(entry) for entry in listed)
+    entries: tuple[Any, ...] = outcome if isinstance(outcome, tuple) else (outcome,)
+    if all(entry is None or isinstance(entry, _SIMPLE) for entry in entries):
+        return outcome
+    # Another object has another look each time.
+    shown = repr(outcome) if isinstance(outcome, tuple) and not _OBJECT.search(repr(outcome)) else None
+    strange = next(entry for entry in entries if not isinstance(entry, _SIMPLE))
+    kind = f"an object of type {type(strange).__name__}"
+    return Fault("form", f"emitted {shown or kind}, which is not a token index or a flat list of them")
+
+
+def broken(outcome: Any, case: Case) -> Fault | None:
+    """Return what is wrong with a tuple of emitted tokens, or None.
+
+    >>> from spec_math.samplers.case import default
+    >>> broken((0,), default()), broken((7,), default()).kind
+    (None, 'tokens')
+    """
+    if isinstance(outcome[0] if outcome else None, Fault):
+        return outcome[0]
+    if outcome in ((None,), (-1,)):
+        return Fault("refusal", f"emitted {outcome[0]}, which is no token")
+    if not outcome or not all(is_index(token) for token in outcome):
+        shown = outcome[0] if len(outcome) == 1 else outcome
+        tuples = " or tuple of them" if case.lookahead else ""
+        return Fault("form", f"emitted {shown!r}, which is not a token index{tuples}")
+    if not case.lookahead and len(outcome) != 1:
+        said = f"emitted {outcome} where one token was asked for; a block of tokens is judged with a lookahead"
+        return Fault("form", said)
+    strays = [token for token in outcome if not 0 <= token < case.size]
+    if not strays:
+        return None
+    sound = outcome[: -len(strays)]
+    padded = case.lookahead and len(outcome) == case.lookahead + 1 and strays == [strays[0]] * len(strays)
+    if padded and sound and all(0 <= token < case.size for token in sound):
+        return Fault("padding", f"emitted {outcome}: it ends in {strays[0]}, which is not a token but may be padding")
+    return Fault("tokens", f"emitted {outcome}, outside the tokens 0..{case.size - 1}")
+
+
+@dataclass
+class Answers:
+    """What all answers of a chain have in common, by which they may be something else than the tokens emitted.
+
+    `lengths` are how many tokens they have, `firsts` the first of each, and `tails` what follows a token that is not
+    the draft in its place; `corrected` says that there was one, or that the function drafts by itself. `listed` says
+    that an answer was a list, or an array of one token or more, and `tuples` that all were tuples.
+
+    >>> answers = Answers()
+    >>> for drafts, emitted in (((1, 1), [0, 0, 0]), ((0, 1), [0, 1, 1]), ((1, 0), [1, 1, 0])):
+    ...     answers.note(emitted, drafts, tuple(emitted))
+    >>> answers.misread(2)
+    'after the first token that is not a draft, only 0 follows; if it is padding, strip it'
+    """
+
+    lengths: set[int] = field(default_factory=set[int])
+    firsts: set[int] = field(default_factory=set[int])
+    tails: set[int] = field(default_factory=set[int])
+    corrected: bool = False
+    listed: bool = False
+    tuples: bool = True
+
+    def note(self, raw: Any, drafts: Text, emitted: Text) -> None:
+        """Take in an answer, as it was and as tokens, to drafts in a row."""
+        self.listed |= isinstance(raw, list | tuple) or bool(getattr(raw, "ndim", 0))
+        self.tuples &= isinstance(raw, tuple)
+        self.lengths.add(len(emitted))
+        self.firsts.add(emitted[0])
+        self.corrected |= not drafts
+        for place, (one, other) in enumerate(zip(drafts, emitted, strict=False)):
+            if one != other:
+                self.corrected = True
+                self.tails.update(emitted[place + 1 :])
+                return
+
+    def misread(self, lookahead: int) -> str:
+        """Say what else the answers may be than tokens, or nothing.
+
+        A right chain emits 1 to L + 1 tokens. Padding makes all answers L + 1 long, and follows a corrected token; a
+        pair may be how many drafts were accepted, and the token after them; a single number that token alone.
+        """
+        if len(self.lengths) != 1 or not self.corrected:
+            return ""
+        length = next(iter(self.lengths))
+        if length == lookahead + 1 and len(self.tails) == 1:
+            return (
+                f"after the first token that is not a draft, only {min(self.tails)} follows; if it is padding, strip it"
+            )
+        asked = "with a lookahead all tokens emitted are asked for, the accepted drafts first"
+        if length == 1 and not self.listed:
+            return f"every answer is a single number; {asked}"
+        pair = length == 2 and self.tuples and max(self.firsts) <= lookahead
+        if pair or 1 < length < lookahead + 1:
+            return f"every answer is {length} numbers; {asked}"
+        return ""
+
+
+_SIMPLE = (Integral, float, str, bytes)
+_OBJECT = re.compile(r" at 0x[0-9a-f]+")
+
+
+def _plain_entry(entry: Any) -> Any:
+    return entry.item() if hasattr(entry, "item") and getattr(entry, "ndim", 0) == 0 else entry

@@ -1,0 +1,416 @@
+"""How a user's function is called: which parameter takes which role, read from its signature.
+
+Source: worked out here, after the signatures of public samplers.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property, partial
+from typing import Any, Literal, cast, get_args
+
+from spec_math.samplers.generators import MAKERS, generator_for
+from spec_math.samplers.words import Kind, Role, kinds_of, roles_of, takes_one
+from spec_math.wording import listed
+
+Shape = Literal["verifier", "tokens", "laws"]
+"""verify(coin, tokens, target, draft), the library's own; fn(tokens, target, draft), which is given its drafts; or
+fn(target, draft), which drafts by itself: by what they take, in any order."""
+
+NEEDED: tuple[Role, ...] = ("target", "draft")
+MEANING: dict[Role, str] = {
+    "coin": "the coin",
+    "tokens": "the drafted tokens",
+    "target": "the target's law",
+    "draft": "the draft's law",
+}
+
+Parameters = Sequence[inspect.Parameter]
+
+_ROLES: dict[str, Role] = {role: role for role in MEANING}
+
+_ELSEWHERE = ("self", "models", "prefix", "logits", "uniforms", "seed", "generator")
+
+
+@dataclass(frozen=True)
+class Call:
+    """How a function is called: its parameters and the role that each takes, the first of them by position.
+
+    `unclear` says what is not understood of the signature, with what the caller can do about it; the function is then
+    not called at all. `one_token` is True where the drafted tokens are given as a single token. `makes` are generators
+    of random numbers that are made anew for each call, each with how.
+
+    Made by `call_of`.
+    """
+
+    name: str
+    takes: tuple[tuple[str, Role], ...] = ()
+    positional: int = 0
+    one_token: bool = False
+    told: bool = False
+    unclear: str = ""
+    makes: tuple[tuple[str, str], ...] = ()
+
+    @cached_property
+    def shape(self) -> Shape:
+        """Where the randomness and the drafts come from."""
+        roles = {role for _, role in self.takes}
+        return "verifier" if "coin" in roles else "tokens" if "tokens" in roles else "laws"
+
+    @cached_property
+    def drafts_itself(self) -> bool:
+        """Whether the function is not given drafted tokens."""
+        return all(role != "tokens" for _, role in self.takes)
+
+    def __call__(self, fn: Callable[..., Any], values: Mapping[Role, Any]) -> Any:
+        """Call the function with a value for each role that it takes."""
+        given = [values[role] for _, role in self.takes[: self.positional]]
+        named = {name: values[role] for name, role in self.takes[self.positional :]}
+        return fn(*given, **named, **{name: MAKERS[how]() for name, how in self.makes})
+
+    def __str__(self) -> str:
+        shown = [name if name == role or not name else f"{name}: {MEANING[role]}" for name, role in self.takes]
+        shown = [one or MEANING[role] for one, (_, role) in zip(shown, self.takes, strict=True)]
+        shown += [f"{name}: {how} of each call" for name, how in self.makes]
+        return f"{self.name}({', '.join(shown)})"
+
+
+def call_of(fn: Callable[..., Any], shape: str | None = None, roles: str | Mapping[str, str] | None = None) -> Call:
+    """Read how a function is called from the names of its parameters, and from roles that the caller tells.
+
+    Nothing is taken by its position alone: a guess between the target's law and the draft's would condemn right
+    samplers. Optional parameters keep their defaults, but for laws and tokens whose default is None.
+
+    Raises:
+        ValueError: shape or roles are unknown, or contradict the names.
+
+    >>> str(call_of(lambda draft_probs, target: 0))
+    "the function(draft_probs: the draft's law, target)"
+    >>> call_of(lambda a, b: 0).unclear.partition(";")[0]
+    'the function(a, b): it is not understood what a and b take'
+    """
+    if shape is not None and shape not in get_args(Shape):
+        raise ValueError(f"a shape must be one of {', '.join(get_args(Shape))}; got {shape!r}")
+    told = roles_of(roles) if roles is not None else {}
+    name = _name(fn)
+    found = _read(fn, name, told)
+    if shape is not None and not found.unclear and found.shape != shape:
+        raise ValueError(f"the shape {shape!r} contradicts the parameters of {found}; leave shape out, or give roles")
+    return found
+
+
+def _read(fn: Callable[..., Any], name: str, told: dict[str | int, Role]) -> Call:
+    kind, bound = _unusual(fn), _bound(fn)
+    if kind or bound:
+        return Call(name, unclear=adapter(kind or "bound", name, _listed(fn), bound))
+    try:
+        parameters = list(inspect.signature(fn).parameters.values())
+    except (TypeError, ValueError):
+        parameters = []
+    takes: list[tuple[str, Role]] = [(_told_name(key, parameters, name), role) for key, role in told.items()]
+    byname = {one.name: one for one in parameters if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)}
+    kinds = kinds_of(list(byname))
+    for key, role in takes:
+        _check_told(key, role, kinds.get(key, ""))
+    given: dict[str, Role] = {key: role for key, role in takes if key}
+    if len(given) < len(takes):
+        return Call(name, tuple(takes), len(takes), told=True)
+    for one, kind in kinds.items():
+        role = _ROLES.get(kind)
+        if role is not None and one not in given and _is_given(byname[one], role):
+            given[one] = role
+    makes = {one: how for one, how in _made(fn, list(byname.values()), kinds).items() if one not in given}
+    asked = [one for one in byname.values() if one.name not in makes]
+    found = _complete(name, _listed(fn), asked, (kinds, given))
+    # A parameter before which a generator stands is not given by its place.
+    first = next((place for place, one in enumerate(byname) if one in makes), len(byname))
+    return replace(found, told=bool(told), makes=tuple(makes.items()), positional=min(found.positional, first))
+
+
+def _made(fn: Callable[..., Any], parameters: Parameters, kinds: Mapping[str, Kind]) -> dict[str, str]:
+    """Return the required parameters that are generators of a kind that is plain, with how each is made."""
+    wanted = [
+        one.name
+        for one in parameters
+        if kinds[one.name] == "generator" and one.default is one.empty and one.kind is not one.POSITIONAL_ONLY
+    ]
+    return {name: how for name in wanted if (how := generator_for(fn, name))}
+
+
+def _complete(
+    name: str, listed: list[str], parameters: Parameters, read: tuple[dict[str, Kind], dict[str, Role]]
+) -> Call:
+    """Return the call if all that is required is understood, once each, and nothing is missing."""
+    kinds, given = read
+    unknown = [one.name for one in parameters if one.name not in given and one.default is one.empty]
+    for one in unknown:
+        if kinds[one] in _ELSEWHERE:
+            return Call(name, unclear=adapter(kinds[one], name, listed, one))
+    roles = list(given.values())
+    # A law that is bound already, as a partial binds it, is not the judge's; a role told twice is told of neither.
+    unknown += [one.name for one in parameters if one.name not in given and kinds[one.name] in _left(roles, NEEDED)]
+    unknown += [one for one, role in given.items() if roles.count(role) > 1]
+    free = _left([role for one, role in given.items() if one not in unknown], ("target", "draft", "tokens"))
+    if unknown:
+        asked = [one.name for one in parameters if one.name in unknown]
+        # Of two that say the draft, the longer name says its law and the shorter one may be tokens.
+        asked.sort(key=lambda one: -len(one) if one in given else 0)
+        return Call(name, unclear=ask_for_roles(name, listed, asked, free))
+    missing = _left(roles, NEEDED)
+    if missing and (not listed or any(one.startswith("*") and one[1] != "*" for one in listed)):
+        return Call(name, unclear=unreadable(name))
+    if missing:
+        return Call(name, unclear=not_taken(name, listed, missing))
+    ordered = [one for one in parameters if one.name in given]
+    positional = 0
+    for one, other in zip(ordered, parameters, strict=False):
+        if one is not other or one.kind == one.KEYWORD_ONLY:
+            break
+        positional += 1
+    tokens = next((key for key, role in given.items() if role == "tokens"), "")
+    return Call(name, tuple((one.name, given[one.name]) for one in ordered), positional, takes_one(tokens))
+
+
+def _left(roles: Sequence[Role], wanted: Sequence[Role]) -> list[Role]:
+    return [role for role in wanted if role not in roles]
+
+
+def _is_given(parameter: inspect.Parameter, role: Role) -> bool:
+    """A required parameter, or an optional one that is None until a law or tokens are given."""
+    return parameter.default is parameter.empty or (parameter.default is None and role != "coin")
+
+
+def _told_name(key: str | int, parameters: Parameters, name: str) -> str:
+    """Return the name of a parameter that a role was told for; "" for a place that has no name."""
+    named = [one.name for one in parameters if one.kind != one.VAR_KEYWORD and one.kind != one.VAR_POSITIONAL]
+    if isinstance(key, int):
+        if key < len(named):
+            return named[key]
+        if not parameters or any(one.kind == one.VAR_POSITIONAL for one in parameters):
+            return ""
+    elif key in named:
+        return key
+    shown = ", ".join(map(str, parameters)) or "none that can be read"
+    raise ValueError(f"roles name the parameter {key!r}, which {name} does not have; its parameters are: {shown}")
+
+
+def _check_told(name: str, role: Role, kind: Kind) -> None:
+    # A bare draft or target may be tokens.
+    wrong = kind == "draft" if role == "target" else kind == "target" if role == "draft" else False
+    if wrong or kind == "logits" or (kind in ("tokens", "coin") and kind != role):
+        raise ValueError(
+            f"roles say that {name} takes {MEANING[role]}, and its name says something else; if the name misleads, "
+            "wrap the function in a lambda with other names"
+        )
+
+
+def _unusual(fn: Any) -> str:
+    """Say what keeps a function from being called as a sampler, whatever its parameters are."""
+    plain = fn
+    while isinstance(plain, partial):
+        plain = cast(Any, plain).func
+    if inspect.isclass(plain):
+        return "class"
+    entered = plain if inspect.isroutine(plain) else getattr(type(plain), "__call__", plain)  # noqa: B004
+    for one in (plain, inspect.unwrap(entered)):
+        if inspect.iscoroutinefunction(one) or inspect.isasyncgenfunction(one):
+            return "async"
+        if inspect.isgeneratorfunction(one):
+            return "yields"
+    return ""
+
+
+def _bound(fn: Any) -> str:
+    """Return the law or the tokens that a partial gives to its function, which the judge would give; "" if none."""
+    if not isinstance(fn, partial):
+        return ""
+    held = cast(Any, fn)
+    try:
+        given = list(inspect.signature(held.func).bind_partial(*held.args, **held.keywords).arguments)
+    except (TypeError, ValueError):
+        return ""
+    return next((one for one in given if kinds_of(given)[one] in get_args(Role)), "")
+
+
+def _listed(fn: Callable[..., Any]) -> list[str]:
+    try:
+        parameters = inspect.signature(fn).parameters.values()
+    except (TypeError, ValueError):
+        return []
+    return [str(one).partition(":")[0].partition("=")[0].strip() for one in parameters]
+
+
+def _name(fn: Any) -> str:
+    while isinstance(fn, partial):
+        fn = cast(Any, fn).func
+    name = getattr(fn, "__qualname__", None) or type(fn).__name__
+    return "the function" if "<lambda>" in name else str(name).rpartition("<locals>.")[2]
+
+
+def adapter(kind: str, name: str, parameters: Sequence[str], wanting: str = "") -> str:
+    """Return why a function is not called, in one sentence, and the lines that make a sampler of it.
+
+    `kind` is what stands in the way, and `wanting` the parameter that it was read from.
+
+    >>> print(adapter("self", "Sampler.verify", ["self", "tokens", "target", "draft"]))
+    Sampler.verify(self, tokens, target, draft): it is a method that is not bound to an object; bind it:
+        verify = lambda tokens, target, draft: Sampler(...).verify(tokens, target, draft)
+    """
+    own = [one for one in parameters if one not in ("self", "cls")]
+    said, lines = _ADAPTERS[kind](name, own, wanting)
+    return _with(f"{name}({', '.join(parameters)}): {said}", lines)
+
+
+def ask_for_roles(name: str, parameters: Sequence[str], asked: Sequence[str], free: Sequence[str]) -> str:
+    """Return the question what some parameters take, of the roles that no other parameter has.
+
+    >>> print(ask_for_roles("step", ["p", "q"], ["p", "q"], ["target", "draft", "tokens"]))
+    step(p, q): it is not understood what p and q take; the target's law and the draft's are never guessed. Tell it \
+with roles="p=target,q=draft" (in the command: --roles p=target,q=draft), or the other way round
+    """
+    said = f"{name}({', '.join(parameters)}): it is not understood what {listed(asked)} take{'s' * (len(asked) == 1)}"
+    if len(asked) > len(free) or (len(asked) > 1 and "draft" not in free and "target" not in free):
+        shown = ", ".join("..." if one in asked else one for one in parameters)
+        wrap = f"verify = lambda tokens, target, draft: {name}({shown})"
+        return _with(f"{said}; give it a value", [wrap])
+    example = ",".join(f"{one}={role}" for one, role in zip(asked, free, strict=False))
+    other = ", or the other way round" if len(asked) > 1 else ""
+    return (
+        f"{said}; the target's law and the draft's are never guessed. Tell it with "
+        f'roles="{example}" (in the command: --roles {example}){other}'
+    )
+
+
+def not_taken(name: str, parameters: Sequence[str], missing: Sequence[str]) -> str:
+    """Return that a function takes no law of the target or the draft, and how to say that it needs none.
+
+    >>> print(not_taken("step", ["tokens", "target"], ["draft"]))
+    step(tokens, target): it does not take the draft's law; if it needs none, say so by wrapping it:
+        verify = lambda tokens, target, draft: step(tokens, target)
+    """
+    lacking = " and ".join(f"the {role}'s law" for role in missing)
+    passed = ", ".join(one for one in parameters if not one.startswith("*"))
+    if any(one.startswith("**") for one in parameters):
+        passed = "tokens=tokens, target=target, draft=draft"
+    said = f"{name}({', '.join(parameters)}): it does not take {lacking}; if it needs none, say so by wrapping it"
+    return _with(said, [f"verify = lambda tokens, target, draft: {name}({passed})"])
+
+
+def unreadable(name: str) -> str:
+    """Return that a function's parameters have no names, and how to tell them in order.
+
+    >>> "--roles tokens,target,draft" in unreadable("kernel")
+    True
+    """
+    return (
+        f"{name}: the names of its parameters cannot be read; tell what it takes, in order, with "
+        'roles="tokens,target,draft" (in the command: --roles tokens,target,draft)'
+    )
+
+
+def _method(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:  # noqa: ARG001
+    owner, _, short = name.rpartition(".")
+    plain = ", ".join(own)
+    line = f"{short} = lambda {plain}: {owner or 'Sampler'}(...).{short}({plain})"
+    return "it is a method that is not bound to an object; bind it", [line]
+
+
+def _class(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:  # noqa: ARG001
+    line = f"verify = lambda tokens, target, draft: {name}(...).verify(tokens, target, draft)"
+    return "it is a class, and calling it makes an object; name the method that emits tokens", [line]
+
+
+def _asynchronous(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:  # noqa: ARG001
+    lines = ["import asyncio", f"verify = lambda {', '.join(own)}: asyncio.run({name}({', '.join(own)}))"]
+    return "it is asynchronous, and calling it emits nothing yet; run it to its end", lines
+
+
+def _yielding(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:  # noqa: ARG001
+    line = f"verify = lambda {', '.join(own)}: list({name}({', '.join(own)}))"
+    return "it is a generator function, and calling it emits nothing yet; collect what it yields", [line]
+
+
+def _bound_line(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:
+    left = [one for one in own if one != wanting]
+    line = f"verify = lambda {', '.join([wanting, *left])}: {name}({', '.join([wanting, *left])}, ...)"
+    return f"a partial binds {wanting}, which the judge gives; bind the other parameters alone", [line]
+
+
+def _prefix(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:  # noqa: ARG001
+    known = {"coin": "coin", "prefix": "prefix", "target_model": "model", "draft_model": "drafter"}
+    passed = ", ".join(known.get(one, one if one.startswith("*") else f"{one}=...") for one in own)
+    drafter = ['drafter = lambda prefix: ["1/2", "1/2"]'] if "draft_model" in own else []
+    lines = [
+        "from spec_math import check_lossless_block",
+        'model = lambda prefix: ["1/4", "3/4"]',
+        *drafter,
+        f"check_lossless_block(lambda coin, prefix: {name}({passed}), model, horizon=2)",
+    ]
+    return "it takes a prefix, as generators of texts do; judge it against a model", lines
+
+
+def _models(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:
+    if "coin" in own:
+        return _prefix(name, own, wanting)
+    lines = [
+        "import torch",
+        "from types import SimpleNamespace",
+        "def table(law):  # a model whose model(ids).logits have this law after every prefix",
+        "    return lambda ids, **_: SimpleNamespace(logits=law.log().expand(*ids.shape, -1))",
+        "def verify(target, draft):  # the first token after a prompt of one token",
+        f"    return {name}(table(target), table(draft), torch.zeros(1, 1, dtype=torch.int64), ...)[0, 1]",
+    ]
+    said = f"{wanting} is a model or a model's input, where the judge has laws; give it models made of the laws"
+    return said, lines
+
+
+def _logs(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:
+    def converted(one: str) -> str:
+        if not any(word in one.lower() for word in ("log", "score")):
+            return one
+        return f"np.log({'draft' if any(word in one.lower() for word in ('draft', 'small', 'assist')) else 'target'})"
+
+    lines = ["import numpy as np", f"verify = lambda tokens, target, draft: {name}({', '.join(map(converted, own))})"]
+    return f"{wanting} is logits or logarithms, where the judge has probabilities; convert them", lines
+
+
+def _made_inside(value: str, said: str) -> Any:
+    def lines(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:
+        taken = [one for one in own if one != wanting] or ["tokens", "target", "draft"]
+        passed = ", ".join(value if one == wanting else one for one in own)
+        return f"{wanting} {said}; make it inside, where it is followed", [
+            "import numpy as np",
+            f"verify = lambda {', '.join(taken)}: {name}({passed})",
+        ]
+
+    return lines
+
+
+def _seed(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:
+    rest = ", ".join(one for one in own if one != wanting)
+    line = f"def {name.rpartition('.')[2]}({rest}, rng): ...  # and rng is what {wanting} was made a generator of"
+    return f"{wanting} is a seed, and settles every number that is drawn; let it take a generator in its place", [line]
+
+
+def _with(said: str, lines: Sequence[str]) -> str:
+    # A function of the same name would call itself.
+    called = any(" verify(" in line for line in lines)
+    lines = [line.replace("verify = lambda", "sampler = lambda") if called else line for line in lines]
+    return "\n    ".join([f"{said}:", *lines])
+
+
+_ADAPTERS: dict[str, Any] = {
+    "self": _method,
+    "class": _class,
+    "async": _asynchronous,
+    "yields": _yielding,
+    "bound": _bound_line,
+    "prefix": _prefix,
+    "models": _models,
+    "logits": _logs,
+    "uniforms": _made_inside("np.random.random(len(tokens) + 1)", "is uniforms that the caller draws"),
+    "seed": _seed,
+    "generator": _made_inside("np.random.default_rng()", "is a generator of random numbers"),
+}

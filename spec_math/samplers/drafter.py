@@ -1,0 +1,106 @@
+"""The drafter's contract: a drafted token is sampled from the law that is reported with it.
+
+Source: worked out here, after issues of engines that the zoo names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from spec_math.arrays import as_law as checked
+from spec_math.arrays import asarray, is_exact, storage, sum_gap
+from spec_math.chance import Coin, law
+from spec_math.float_allowance import Allowance, cap, drawing
+from spec_math.pathwise.atom import ExploreError
+from spec_math.pathwise.exploration import Partial, explore
+from spec_math.verdict import Lossy, Reason, Undecided, Verdict, judged
+
+Reported = tuple[int | None, tuple[Any, ...], str]
+"""A token, the law reported with it, and the floating type that this is stored in, "" for Fractions."""
+
+
+def check_drafter(drafter: Callable[[], tuple[int | None, Any]], **options: Any) -> Verdict:
+    """Decide whether a drafter, explored as it is, samples its token from the law [V] that it reports with it.
+
+    The law: P(token = x | the reported law is r) = r(x) for every r that it reports. A greedy draft reported as one-hot
+    keeps it, and so does a sampled one reported as one-hot at its token; a greedy draft reported as a softmax does not.
+    A drafter may return None for "no draft"; the law is then that of the tokens which it does draft.
+    `options` are those of `explore`. Where the masses are floats, the verdict allows what the reported law's own sum is
+    off by, as drawing divides by it, and a rounding of each mass. Where the budget of paths is spent, or the randomness
+    cannot be followed, it is Undecided.
+
+    >>> import random
+    >>> check_drafter(lambda: (random.choices([0, 1], [1, 3])[0], ["1/2", "1/2"])).token
+    0
+    """
+
+    def run() -> Reported:
+        return _shown(drafter())
+
+    try:
+        found = explore(run, **options)
+    except ExploreError as error:
+        return Undecided(Reason.RANDOMNESS_NOT_SEEN, str(error))
+    if isinstance(found, Partial):
+        left = float(found.unexplored)
+        return Undecided(
+            Reason.BUDGET, f"{found.paths:,} paths left {left:.3g} of the mass unexplored; raise the budget"
+        )
+    return _judged(found, found.paths, float(found.ignored))
+
+
+def check_drafter_program(drafter: Callable[[Coin], tuple[int | None, Any]]) -> Verdict:
+    """Decide the same of a drafter that is a program against a coin, coin -> (token, reported law [V]).
+
+    Raises:
+        ChanceError: the program asks its coin for what is not a chance.
+
+    >>> from fractions import Fraction
+    >>> bool(check_drafter_program(lambda coin: (coin.draw([Fraction(1, 2)] * 2), ["1/2", "1/2"])))
+    True
+    """
+    masses = law(lambda coin: _shown(drafter(coin)))
+    return _judged(masses, len(masses))
+
+
+def _shown(answer: tuple[int | None, Any]) -> Reported:
+    token, reported = answer
+    row = checked(reported, "reported law")
+    return token, tuple(row.tolist()), "" if is_exact(row) else storage(asarray(reported))
+
+
+def _judged(masses: Mapping[Reported, Any], paths: int, ignored: float = 0.0) -> Verdict:
+    emitted: dict[tuple[int, tuple[Any, ...]], Any] = {}
+    shares: dict[tuple[Any, ...], Any] = {}
+    types: dict[tuple[Any, ...], str] = {}
+    for (token, reported, kind), mass in masses.items():
+        if token is None:
+            continue
+        if not 0 <= token < len(reported):
+            return Lossy(f"drafted the token {token}, outside 0..{len(reported) - 1}", token=token)
+        emitted[token, reported] = emitted.get((token, reported), 0) + mass
+        shares[reported] = shares.get(reported, 0) + mass
+        types[reported] = kind
+    wanted = {(token, row): share * mass for row, share in shares.items() for token, mass in enumerate(row)}
+    if not wanted:
+        return Undecided(Reason.NOT_JUDGED, "it never drafts a token")
+    lost = sum(float(share) * _rounding(row, types[row]) for row, share in shares.items())
+    verdict = judged(emitted, wanted, Allowance(lost, cap(types.values()), left_out=ignored), paths)
+    if not isinstance(verdict, Lossy):
+        return verdict
+    outcome = max(wanted, key=lambda one: abs(emitted.get(one, 0) - wanted[one]))
+    (token, row), share = outcome, shares[outcome[1]]
+    drafted = emitted.get(outcome, 0) / share
+    return Lossy(
+        f"token {token} is drafted with probability {drafted} where the law reported with it has {row[token]} "
+        f"(total variation {verdict.total_variation}); report the law that the token was sampled from",
+        token=token,
+        emitted=drafted,
+        target=row[token],
+        total_variation=verdict.total_variation,
+    )
+
+
+def _rounding(row: tuple[Any, ...], kind: str) -> float:
+    return drawing(len(row), kind, float(sum_gap(checked(list(row))))) if kind else 0.0

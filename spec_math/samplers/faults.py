@@ -1,0 +1,152 @@
+"""What a path that breaks means for the verdict: lossy where another path is sound, not judged where none is.
+
+Source: worked out here.
+"""
+
+from __future__ import annotations
+
+import ast
+import inspect
+import math
+import random
+import textwrap
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from spec_math.pathwise.places import patched, replaced
+from spec_math.samplers.case import Case
+from spec_math.samplers.subject import Subject
+from spec_math.samplers.walk import Fault, Walk
+from spec_math.verdict import Lossy, Reason, Undecided
+from spec_math.wording import counted
+
+RUNS = 5_000
+"""Plain runs at most, to see an exception come up for real."""
+
+OF_TYPES = ("TypeError", "AttributeError", "NotImplementedError")
+"""Exceptions that the type of an argument causes: where the caller stated no type, they say nothing."""
+
+
+def judged_fault(subject: Subject, case: Case, found: Walk, walked: Callable[[], Walk]) -> Lossy | Undecided:
+    """Return the verdict on a walk that met a fault: Lossy if another path is sound and the fault comes up again.
+
+    An exception of followed code must come up in a plain run too, with real random numbers: it may be due to the
+    objects that stand in for them. Runs are as many as find a path of its probability with chance 1 − e^−20, and
+    `RUNS` at most; in every second of these, Python's uniforms are often as close to 0 or 1 as they rarely are.
+
+    >>> from spec_math.samplers.case import position
+    >>> from spec_math.pathwise.tape import Tape
+    >>> from spec_math.samplers.walk import walk
+    >>> from spec_math.samplers.subject import subject_of
+    >>> subject, case = subject_of(lambda coin, x, t, d: 1 // x[0]), position(["1/4", "3/4"], ["1/2"] * 2)
+    >>> found = walk(subject, case, Tape(), 100)
+    >>> print(judged_fault(subject, case, found, lambda: found))
+    Lossy: ZeroDivisionError: integer division or modulo by zero
+      on the path: draft 1: token 0
+    """
+    fault = found.fault or Fault("", "")
+    # What a verifier asks of its coin is its own doing, on every path too: masses that are no distribution.
+    asked_of_coin = subject.shape == "verifier" and fault.kind == "ChanceError"
+    if found.faults == found.paths and not asked_of_coin:
+        return Undecided(Reason.NOT_JUDGED, f"{_every(found)}, {fault.said}{_advice(subject, case, fault)}", fault.way)
+    if fault.kind == "refusal" and fault.said.startswith("emitted None") and _forgets(subject.fn):
+        fault = replace(fault, said="emitted None, as it ends without a return")
+    elif fault.kind in ("padding", "refusal"):
+        return Undecided(Reason.NOT_JUDGED, fault.said + _advice(subject, case, fault), fault.way)
+    raised = fault.kind not in ("form", "tokens", "refusal")
+    if raised and subject.others and fault.kind in OF_TYPES:
+        said = f"{fault.said}, on some paths, given {subject.numbers.name} by default; say which numbers it takes"
+        return Undecided(Reason.NOT_JUDGED, said, fault.way)
+    again = walked().fault
+    if again is None or (again.kind, again.way) != (fault.kind, fault.way):
+        return Undecided(Reason.RANDOMNESS_NOT_SEEN, f"{fault.said}, but not when the same path was walked again")
+    if raised and subject.shape != "verifier" and not _comes_up(subject, case, fault):
+        said = f"{fault.said}, while random numbers were followed, but not in {RUNS:,} plain runs at most"
+        return Undecided(Reason.RANDOMNESS_NOT_SEEN, said, fault.way)
+    return Lossy(fault.said, path=fault.way)
+
+
+def _every(found: Walk) -> str:
+    walked = counted(found.paths, "path")
+    return f"nothing was judged: on every path ({walked} walked)" if not found.unexplored else f"on all {walked} walked"
+
+
+def _advice(subject: Subject, case: Case, fault: Fault) -> str:
+    call = f"it was called as {subject.call}, given {subject.numbers.name}"
+    if fault.kind == "refusal":
+        return (
+            "; where that says that all drafts were rejected, nothing is known of the token that follows: wrap it so "
+            f"that it returns the token drawn then, from the residual; {call}"
+        )
+    if fault.kind == "form":
+        return f"; {call}; wrap it so that it returns the token, or the list of tokens, that it emits"
+    if fault.kind in ("padding", "refusal"):
+        return "; strip the padding: [token for token in emitted if token >= 0]"
+    chain = "" if case.lookahead else "; if it takes drafts in a row, give a lookahead"
+    return f"; {call}{chain}"
+
+
+def _forgets(fn: Callable[..., Any]) -> bool:
+    """Say whether a function reaches its end without a return, and nowhere returns None by that name."""
+    try:
+        function = ast.parse(textwrap.dedent(inspect.getsource(fn))).body[0]
+    except (OSError, TypeError, SyntaxError):
+        return False
+    if not isinstance(function, ast.FunctionDef):
+        return False
+    returned = [one.value for one in ast.walk(function) if isinstance(one, ast.Return)]
+    told = [one for value in returned if value for one in ast.walk(value) if isinstance(one, ast.Constant)]
+    return _falls_off(function.body) and None not in returned and all(one.value is not None for one in told)
+
+
+def _falls_off(body: Sequence[ast.stmt]) -> bool:
+    last = body[-1]
+    if isinstance(last, ast.If):
+        return not last.orelse or _falls_off(last.body) or _falls_off(last.orelse)
+    return isinstance(last, ast.For | ast.Expr | ast.Assign)
+
+
+def _comes_up(subject: Subject, case: Case, fault: Fault) -> bool:
+    """Run the function on the fault's drafts with its own random numbers until the same exception comes up."""
+    rows = (case.target, case.draft) if case.lookahead else (case.target[0], case.draft[0])
+    chance: Any = fault.mass
+    drafts = case.draft if case.lookahead else case.draft * case.k
+    for row, token in zip(drafts, fault.tokens, strict=False):
+        chance = chance / row[token]
+    held = random.getstate(), np.random.get_state()  # noqa: NPY002 - the state that the code may draw from
+    try:
+        for number in range(min(RUNS, math.ceil(20 / chance)) if chance else RUNS):
+            try:
+                with _seldom(number) if number % 2 else nullcontext():
+                    subject.run(rows, fault.tokens)
+            except (Exception, SystemExit) as error:  # whatever it raises is compared
+                if type(error).__name__ == fault.kind:
+                    return True
+    finally:
+        random.setstate(held[0])
+        np.random.set_state(held[1])  # noqa: NPY002
+    return False
+
+
+@contextmanager
+def _seldom(seed: int) -> Generator[None]:
+    """Let Python's uniforms often be close to 0 or 1 while the block lasts: numbers k/2^53 that it draws, if seldom."""
+    own = random.Random(seed)
+    plain: Callable[[Any], float] = random.Random.random
+    hidden: Any = getattr(random, "_inst", None)
+
+    def uniform(self: Any) -> float:
+        if self is own or own_number() < 0.5:
+            return plain(self)
+        close = int(2.0 ** (53 * own_number())) / 2.0**53
+        return close if own_number() < 0.5 else 1 - close
+
+    def own_number() -> float:
+        return plain(own)
+
+    with patched([(random.Random, {"random": uniform})]), replaced(random, {"random": lambda: uniform(hidden)}):
+        yield

@@ -1,0 +1,200 @@
+"""A sampler under audit: a function, how it is called, and the numbers that it is given.
+
+Source: worked out here.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+
+from spec_math.pathwise.followed import SOURCES, Source
+from spec_math.pathwise.loading import with_its_object
+from spec_math.pathwise.tape import OWN_GRID
+from spec_math.samplers.call import Call, Shape, call_of
+
+Row = tuple[Fraction, ...]
+
+
+@dataclass(frozen=True)
+class Numbers:
+    """The numbers that a function is given: `rows` makes its laws, `tokens` its drafts; `unit` is their roundoff.
+
+    `finer` are the same numbers in float64, where there is a difference: what rounding leaves open is asked there.
+    """
+
+    name: str
+    rows: Callable[[Any], Any]
+    tokens: Callable[[tuple[int, ...]], Any]
+    unit: float
+    finer: Numbers | None = None
+
+
+def _exact_rows(rows: Any) -> Any:
+    return np.array(rows, dtype=object)
+
+
+def _floats(name: str) -> Numbers:
+    kind = np.dtype(name)
+
+    def rows(given: Any) -> Any:
+        return np.array(given, dtype=object).astype(np.float64).astype(kind)
+
+    finer = None if name == "float64" else _floats("float64")
+    return Numbers(f"NumPy {name}", rows, np.array, float(np.finfo(kind).eps) / 2, finer)
+
+
+def _listed(rows: Any) -> Any:
+    given: list[Any] = np.array(rows, dtype=object).astype(np.float64).tolist()
+    return given
+
+
+FRACTIONS = Numbers("Fractions", _exact_rows, tuple, 0.0)
+NUMBERS: dict[str, Numbers] = {
+    "fractions": FRACTIONS,
+    "float64": _floats("float64"),
+    "float32": _floats("float32"),
+    "float16": _floats("float16"),
+    "lists": Numbers("lists of floats", _listed, list, 2.0**-53),
+}
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A function with how it is called, the numbers it is given, and the libraries whose randomness is followed.
+
+    A verifier is only watched for random numbers beside its coin; with no sources it is not.
+    Followed code walks each path `repeats` times more; a verdict forgives `at_most`, if that is less than the cap.
+    `others` are numbers to try where the function breaks on these, which nobody asked for; none where they were told.
+    `watched` says that a walk looks at generators, and walks paths on ordinary numbers too, as a verdict needs it.
+    `variants` are other ways to call it, likewise; `said` is how it is called where its own words say it better, and
+    `chain` that it drafts several tokens in a row; `fixed` that it takes drafts and no law of them, judged for
+    each of them; `text` that it is told how long a text to return, which is then of one length.
+    `doubt` says, after a walk, what else all answers may be than tokens;
+    ways that are `alike` cannot differ in their law.
+
+    Made by `subject_of`.
+    """
+
+    fn: Callable[..., Any]
+    call: Call
+    numbers: Numbers
+    sources: Sequence[Source] = SOURCES
+    grid: int | None = None
+    others: tuple[Numbers, ...] = ()
+    repeats: int = 0
+    at_most: float | None = None
+    said: str = ""
+    chain: bool = False
+    fixed: bool = False
+    text: bool = False
+    doubt: Callable[[], str] | None = None
+    alike: str = ""
+    watched: bool = True
+    variants: tuple[Subject, ...] = ()
+
+    @property
+    def shape(self) -> Shape:
+        """Where its drafts and its randomness come from."""
+        return self.call.shape
+
+    @property
+    def name(self) -> str:
+        """The function's own name."""
+        return str(getattr(self.fn, "__name__", "the sampler"))
+
+    @property
+    def assumed(self) -> tuple[str, ...]:
+        """What a verdict takes for granted: how the function is called, on what numbers, and its random numbers."""
+        told = ", as roles tell" if self.call.told else ""
+        one = ", the drafted token as one number" if self.call.one_token and not self.call.drafts_itself else ""
+        coins = "an ideal coin" if self.shape == "verifier" else "ideal uniforms"
+        if self.grid is not None and self.shape != "verifier":
+            coins = "uniforms on the grid of their type" if self.grid == OWN_GRID else f"uniforms k/2^{self.grid}"
+        return f"called as {self.said or self.call}{told}", f"given {self.numbers.name}{one}", coins
+
+    def run(self, rows: tuple[Any, Any], tokens: tuple[int, ...], coin: Any = None) -> Any:
+        """Call the function on the target's and the draft's rows, made anew: it may write into them."""
+        given = tokens if self.shape == "verifier" else self.numbers.tokens(tokens)
+        target, draft = map(self.numbers.rows, rows)
+        one = given[0] if self.call.one_token and len(tokens) == 1 else given
+        return self.call(self.fn, {"coin": coin, "tokens": one, "target": target, "draft": draft})
+
+
+def subject_of(
+    fn: Callable[..., Any],
+    shape: str | None = None,
+    numbers: str | Numbers | None = None,
+    grid: int | None = None,
+    roles: str | Mapping[str, str] | None = None,
+) -> Subject:
+    """Return a function as a subject: what its parameters take, and the numbers that it is given.
+
+    Parameters are understood by their names, in any order: coin, tokens, target, draft and what is plainly one of them,
+    such as draft_probs. With a coin it is a verifier, given Fractions; without, it draws from Python's random or
+    NumPy's, is given float64 arrays where the function or its module names NumPy and arrays of Fractions otherwise, and
+    drafts by itself where it takes no tokens. `roles` tells what names leave open, as "p=target,q=draft"; `shape` says
+    verifier, tokens or laws and must agree. What is not understood is left to the judge, which then calls nothing.
+
+    Raises:
+        ValueError: shape, roles or numbers are unknown, or contradict the names.
+        TypeError: fn cannot be called.
+
+    >>> subject_of(lambda tokens, target, draft: tokens[0]).shape
+    'tokens'
+    >>> subject_of(lambda draft_probs, target_probs: 0).call.unclear
+    ''
+    """
+    if not callable(fn):
+        raise TypeError(f"a sampler is a function; got {fn!r} of type {type(fn).__name__}")
+    fn = with_its_object(fn)
+    call = call_of(fn, shape, roles)
+    others: tuple[Numbers, ...] = ()
+    if numbers is None:
+        followed = call.shape != "verifier"
+        numbers = "float64" if followed and names(fn, "numpy") else "fractions"
+        others = tuple(NUMBERS[one] for one in ("float64", "lists") if followed and one != numbers)
+    if isinstance(numbers, str):
+        if numbers not in NUMBERS:
+            raise ValueError(f"numbers must be one of {', '.join(NUMBERS)}; got {numbers!r}")
+        numbers = NUMBERS[numbers]
+    return Subject(fn, call, numbers, grid=grid, others=others)
+
+
+def ways(subject: Subject, drafts: int = 1) -> list[Subject]:
+    """Return the ways to give a function its arguments, first as it is: other numbers, one token in place of a tuple.
+
+    >>> [one.numbers.name for one in ways(subject_of(lambda target, draft: np.argmax(target)))]
+    ['NumPy float64', 'lists of floats']
+    """
+    found = [subject, *(replace(subject, numbers=numbers) for numbers in subject.others)]
+    if subject.said:
+        return [*found, *subject.variants]
+    if subject.call.drafts_itself or drafts > 1:
+        return found
+    turned = replace(subject.call, one_token=not subject.call.one_token)
+    return [*found, *(replace(one, call=turned) for one in found)]
+
+
+def names(fn: Callable[..., Any], library: str) -> bool:
+    """Say whether a function, or the module that it stands in, names a library.
+
+    >>> names(names, "numpy"), names(names, "torch")
+    (True, False)
+    """
+    plain: Any = fn
+    while isinstance(plain, partial):
+        plain = cast(Any, plain).func
+    if not inspect.isroutine(plain):
+        plain = getattr(type(plain), "__call__", plain)  # noqa: B004
+    plain = inspect.unwrap(plain)
+    code = getattr(plain, "__code__", None)
+    known = getattr(plain, "__globals__", {}).values()
+    modules = {str(one.__name__).partition(".")[0] for one in known if inspect.ismodule(one)}
+    return library in modules or (code is not None and library in (*code.co_names, *code.co_varnames))

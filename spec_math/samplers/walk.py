@@ -1,0 +1,259 @@
+"""Every path of a sampler on one case: its drafts, its coins and its random numbers, with the law that it emits."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from math import isfinite
+from typing import Any
+
+from spec_math.chance import ChanceError, Coin, paths
+from spec_math.masses import FlipAndDraw, summed
+from spec_math.pathwise.atom import ExploreError, UnseenRandomnessError
+from spec_math.pathwise.exploration import Estimate
+from spec_math.pathwise.followed import Followed
+from spec_math.pathwise.tape import CURE, LeakError, Tape
+from spec_math.samplers.answer import Answers, Fault, Text, broken, plain
+from spec_math.samplers.case import Case
+from spec_math.samplers.own_errors import in_words as in_words_of
+from spec_math.samplers.subject import Subject
+from spec_math.samplers.way import in_words
+
+CUT = "cut"
+"""The outcome of a path that asks its coin without end: its mass stays unexplored."""
+
+
+@dataclass
+class Walk:
+    """What the paths walked so far emit: {tokens: mass}, and for each the heaviest path to it.
+
+    `unexplored` is the mass of the paths that the budget left; `deepest` the most random numbers on one path, the
+    drafts included; `exact` whether every threshold was rational, `reused` whether a random number came twice. `fault`
+    says what broke first, with its path, and `faults` on how many paths it did: the walk ends where one path is sound
+    and one is not. `cut` says that it ended at a path that asks its coin without end; `misread` what else all answers
+    of a chain may be than tokens; `digits` how many binary digits the floats had that were met;
+    `seed` what a generator was seeded with on more paths than one.
+    """
+
+    masses: dict[Text, Any] = field(default_factory=dict[Text, Any])
+    ways: dict[Text, tuple[Any, tuple[str, ...]]] = field(default_factory=dict[Text, tuple[Any, tuple[str, ...]]])
+    unexplored: Any = Fraction(0)
+    paths: int = 0
+    deepest: int = 0
+    exact: bool = True
+    ignored: Any = Fraction(0)
+    reused: bool = False
+    fault: Fault | None = None
+    faults: int = 0
+    cut: bool = False
+    misread: str = ""
+    digits: frozenset[int] = frozenset()
+    seed: str = ""
+
+
+def walk(
+    subject: Subject, case: Case, tape: Tape, budget: int, progress: Callable[[int], None] = lambda _: None
+) -> Walk:
+    """Walk a sampler down every path on a case, up to a budget of paths; stop at the first that breaks.
+
+    The tape is what followed code asks, on the subject's grid. `progress` is called with the number of paths.
+
+    Raises:
+        ExploreError: the code's randomness cannot be followed; LeakError: the code does not repeat itself.
+
+    >>> from spec_math.samplers.case import position
+    >>> from spec_math.samplers.subject import subject_of
+    >>> hopeful = subject_of(lambda tokens, target, draft: tokens[0])
+    >>> walk(hopeful, position(["1/4", "3/4"], ["1/2", "1/2"]), Tape(), 100).masses
+    {(0,): Fraction(1, 2), (1,): Fraction(1, 2)}
+    """
+
+    estimate = Estimate()
+
+    def quietly(walked: int, masses: Sequence[Any]) -> None:
+        with tape.unnoted():  # whoever is called may look at the clock
+            progress(walked)
+            estimate.at(walked, lambda: float(summed(masses)))
+
+    run = _Run(subject, case, tape)
+    found = Walk()
+
+    def whole() -> int:
+        _take_all(run, found, budget, quietly)
+        return 0
+
+    if run.followed is not None:
+        with run.followed.exploring():
+            whole()
+            if found.fault is None:
+                run.followed.check_repeats()
+    elif not subject.sources:
+        whole()
+    else:
+        # All of its paths are one run, in which nothing else may be drawn.
+        all_paths = Followed(whole, subject.sources, tape, subject.fn)
+        all_paths.on_ordinary = False
+        _ = all_paths(_NoCoin())
+    found.exact = run.exact and found.exact
+    found.reused = tape.reused
+    found.digits = frozenset(tape.digits)
+    found.seed = tape.seeded.again
+    found.misread = run.answers.misread(case.lookahead) if case.lookahead and not subject.text else ""
+    return found
+
+
+def _take_all(run: _Run, found: Walk, budget: int, progress: Callable[[int, Sequence[Any]], None]) -> None:
+    walked: list[Any] = []
+    of_texts: dict[Text, list[Any]] = {}
+    for path in paths(run):
+        found.paths += 1
+        progress(found.paths, walked)
+        if path.outcome is CUT:
+            found.cut = True
+            break
+        walked.append(path.mass)
+        found.deepest = max(found.deepest, run.drawn)
+        if run.ignored:
+            found.ignored += path.mass * run.ignored
+        outcome: Any = path.outcome
+        if isinstance(outcome, Fault):
+            found.faults += 1
+            found.fault = found.fault or replace(outcome, mass=path.mass)
+        else:
+            text = outcome[: run.case.horizon]
+            of_texts.setdefault(text, []).append(path.mass)
+            if text not in found.ways or found.ways[text][0] < path.mass:
+                found.ways[text] = path.mass, run.steps()
+        if found.paths >= budget or 0 < found.faults < found.paths:
+            break
+    total = summed(walked)
+    found.masses = {text: summed(masses) for text, masses in of_texts.items()}
+    found.unexplored = max(Fraction(0), 1 - total)
+    found.exact = not isinstance(total, float)
+
+
+class _Run:
+    """The sampler as a program against a coin, with the steps of the path that it is on."""
+
+    def __init__(self, subject: Subject, case: Case, tape: Tape) -> None:
+        self.case, self._subject = case, subject
+        self._tape, self._drafts_itself = tape, subject.call.drafts_itself
+        self.followed: Followed | None = None
+        if subject.shape != "verifier":
+            self.followed = Followed(self._called, subject.sources, tape, subject.fn)
+            self.followed.repeats = subject.repeats
+            self.followed.on_ordinary = self.followed.watching = subject.watched
+        self._coins: list[tuple[Any, int]] = []
+        self._tokens: Text = ()
+        self._raw: Any = None
+        self.answers = Answers()
+
+    def __call__(self, coin: Coin) -> Text | Fault | str:
+        self._coins, self._tokens, self._tape.log = [], (), []
+        if not self._drafts_itself:
+            self._tokens = self._drafted(coin)
+        try:
+            if self.followed is None:
+                outcome = _text(self._called(*self._tokens, coin=_Recording(coin, self._coins, self._tape.meet)))
+            else:
+                outcome = _text(self.followed(coin, *self._tokens))
+        except ExploreError:
+            raise
+        except (Exception, SystemExit) as error:  # whatever a sampler raises is told with its path
+            _raise_if_not_followed(error)
+            if isinstance(error, ChanceError) and str(error).startswith("one path asks for more than"):
+                return CUT
+            return Fault(type(error).__name__, in_words_of(error), self.steps(), self._tokens)
+        fault = broken(outcome, self.case)
+        if fault is not None:
+            return replace(fault, way=self.steps(), tokens=self._tokens)
+        if self.case.lookahead:
+            self.answers.note(self._raw, self._tokens, outcome)
+        return outcome
+
+    @property
+    def exact(self) -> bool:
+        """Whether the code met no binary float as a threshold."""
+        return self._tape.exact
+
+    @property
+    def ignored(self) -> Any:
+        """What guards of logarithms changed on this path."""
+        return self._tape.ignored
+
+    @property
+    def drawn(self) -> int:
+        """How many random numbers this path has drawn."""
+        return len(self._tokens) + len(self._coins) + self._tape.drawn
+
+    def steps(self) -> tuple[str, ...]:
+        """Return the path so far, in words."""
+        drafts = (f"draft {place + 1}: token {token}" for place, token in enumerate(self._tokens))
+        coins = (f"a draw: token {answer}" if p is None else f"flip({p}): {bool(answer)}" for p, answer in self._coins)
+        return (*drafts, *coins, *in_words(self._tape.log))
+
+    def _drafted(self, coin: Coin) -> Text:
+        rows = self.case.draft if self.case.lookahead else self.case.draft * self.case.k
+        for row in rows:
+            self._tokens = (*self._tokens, coin.draw(list(row)))
+        return self._tokens
+
+    def _called(self, *tokens: int, coin: Coin | None = None) -> Any:
+        case = self.case
+        rows = (case.target, case.draft) if case.lookahead else (case.target[0], case.draft[0])
+        self._raw = self._subject.run(rows, tokens, coin)
+        return plain(self._raw)
+
+
+def _text(outcome: Any) -> Any:
+    return outcome if isinstance(outcome, tuple) else (outcome,)
+
+
+def _raise_if_not_followed(error: BaseException) -> None:
+    """An error about the very objects that stand for random numbers is explore's limit, not the sampler's fault."""
+    if isinstance(error, ChanceError) and "not a function of its coin" in str(error):
+        raise LeakError(f"state leaks between runs: {error}; {CURE}") from error
+    if any(kind in str(error) for kind in ("Uniform", "Clock", "Noise")):
+        raise ExploreError(
+            f"the code does with a random number what explore cannot follow ({type(error).__name__}: {error})"
+        ) from error
+
+
+class _Recording(FlipAndDraw):
+    """A coin whose chances and answers are kept; they are put into words for the heaviest paths alone."""
+
+    def __init__(self, coin: Coin, kept: list[tuple[Any, int]], met: Callable[[Fraction], None]) -> None:
+        self._coin, self._kept, self._met = coin, kept, met
+
+    def flip(self, p: Any) -> bool:
+        self._meet(p)
+        answer = self._coin.flip(p)
+        self._kept.append((p if type(p) in (Fraction, float) else f"{p}", answer))
+        return answer
+
+    def draw(self, masses: Any) -> int:
+        self._meet(masses)
+        answer = self._coin.draw(masses)
+        self._kept.append((None, answer))
+        return answer
+
+    def _meet(self, numbers: Any) -> None:
+        """Note the floats of a chance or of a row of masses, of any type; what is no number is the coin's to refuse."""
+        plain = numbers.tolist() if hasattr(numbers, "tolist") else numbers
+        for number in plain if isinstance(plain, list | tuple) else (plain,):
+            if isinstance(number, float) and isfinite(number):
+                self._met(Fraction(number))
+
+
+class _NoCoin:
+    """The coin of random numbers beside the verifier's own coin: there must be none."""
+
+    def flip(self, p: Any) -> bool:  # noqa: ARG002
+        raise UnseenRandomnessError(_BESIDE, ("random numbers beside the coin",))
+
+    def draw(self, masses: Any) -> int:  # noqa: ARG002
+        raise UnseenRandomnessError(_BESIDE, ("random numbers beside the coin",))
+
+
+_BESIDE = "the verifier draws random numbers beside its coin; let the coin make all of its decisions"
