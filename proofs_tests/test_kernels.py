@@ -142,9 +142,15 @@ def change_of_an_option(patch: pytest.MonkeyPatch) -> None:
     patch.setattr(sys.modules[__name__], "inner", kernel(inner.py_func, error_model="numpy"))
 
 
+def change_of_a_module(patch: pytest.MonkeyPatch) -> None:
+    """Machine code of a module that was renamed since cannot be loaded: ModuleNotFoundError was raised."""
+    patch.setattr(inner.py_func, "__module__", "renamed")
+
+
 @pytest.mark.parametrize(
     "change",
     [
+        change_of_a_module,
         change_of_a_number,
         change_of_its_type,
         change_of_an_array,

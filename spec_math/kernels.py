@@ -186,6 +186,8 @@ def _described(value: Any, seen: set[int]) -> Iterator[str]:
         yield from _described(value._defn, seen)  # pyright: ignore[reportPrivateUsage]
     elif isinstance(value, FunctionType):
         seen.add(id(value))
+        # Machine code names the modules that it was compiled in: it cannot be loaded where one is gone.
+        yield f"function of {value.__module__}"
         yield from _code(value.__code__)
         yield from _described(value.__defaults__, seen)
         for cell in value.__closure__ or ():
