@@ -1,7 +1,7 @@
 """What commands print on their defaults, from two trees: `python -m proofs_tests.same_results OLD NEW [COMMAND...]`.
 
-OLD and NEW are folders with their own `.venv`. Numbers of one place in the JSON agree to within rounding, texts word for
-word; what differs is printed, and the exit code is 1. `--numbers` leaves texts out.
+OLD and NEW are folders with their own `.venv`. Numbers of one place in the JSON agree to within rounding, texts word
+for word; what differs is printed, and the exit code is 1. `--numbers` leaves texts out.
 """
 
 from __future__ import annotations
