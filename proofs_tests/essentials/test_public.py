@@ -13,8 +13,8 @@ from spec_math.cli import COMMANDS, app
 
 OPTIONS = {
     "audit": "--alpha --budget --draft --grid --horizon --k --lookahead --numbers --out --pytest --replace "
-    "--returns --roles --samples --set --shape --source --stub --suspects --target --temperature --total- "
-    "variation MODULE",
+    "--returns --roles --samples --set --shape --source --stub --suspects --target --temperature "
+    "--total-variation MODULE",
     "blocks": "--draft --k --lookahead --method --out --prefix --samples --seed --target",
     "certify": "--draft --draft-law --drafts --k --out --target --weights",
     "check": "--draft --draft-law --drafts --k --out --target --weights",
