@@ -11,7 +11,7 @@ FLOORS = [
     {"lazy", "number_types", "kernels", "notebook", "files", "mean", "invariants", "wording"},
     {"remembering"},
     {"arrays", "float_allowance", "verdict_values", "result"},
-    {"masses", "array_draw"},
+    {"masses"},
     {"chance", "distribution", "roots", "common_denominator", "array_coin"},
     {"scheme", "every_path", "recording"},
     {"coupling", "verdict"},
