@@ -99,9 +99,11 @@ def test_logits_are_decided_as_the_program_decides(scheme: Scheme, pair: str, k:
     ]
     most = max(map(len, drafted))
     given = torch.tensor([[*tokens, *[-1] * (most - len(tokens))] for tokens in drafted])
-    logits = [torch.tensor([[log(mass) for mass in law]] * rows, dtype=torch.float64) for law in (target, draft)]
+    targets, drafts = (
+        torch.tensor([[log(mass) for mass in law]] * rows, dtype=torch.float64) for law in (target, draft)
+    )
     numbers = torch.tensor([[float(u) for u in row] for row in uniforms], dtype=torch.float64)
-    assert verify_drafts(scheme, *logits, given, numbers).emitted.tolist() == expected
+    assert verify_drafts(scheme, targets, drafts, given, numbers).emitted.tolist() == expected
 
 
 def _verified(scheme: Scheme, tokens: Any, target: Any, draft: Any, coin: Any) -> int:
