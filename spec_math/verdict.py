@@ -29,16 +29,7 @@ from spec_math.float_allowance import UNIT, Allowance, adding_up, cap, rounding,
 from spec_math.masses import FlipAndDraw, as_list, divided, possible
 from spec_math.number_types import as_text
 from spec_math.scheme import Scheme, Tokens, draw_independent, is_index
-from spec_math.verdict_values import (
-    Bracket,
-    Lossless,
-    Lossy,
-    Optimal,
-    Reason,
-    Undecided,
-    Verdict,
-    drafts_in_words,
-)
+from spec_math.verdict_values import Bracket, Lossless, Lossy, Optimal, Reason, Undecided, Verdict, drafts_in_words
 
 __all__ = [
     "UNIT",

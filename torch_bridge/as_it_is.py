@@ -1,8 +1,6 @@
 """Samplers as they were published, called without an adapter: table models for models, logits for laws, a batch of one.
 
 What a function takes is read from its names, and said in the verdict; what is not understood is asked for.
-
-Source: worked out here, after the signatures of public samplers.
 """
 
 from __future__ import annotations

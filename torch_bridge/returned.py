@@ -1,7 +1,4 @@
-"""Reading what a public sampler returned as the tokens that it emitted: rows, padded or not, counts, records, laws.
-
-Source: worked out here, after what public samplers return.
-"""
+"""Reading what a public sampler returned as the tokens that it emitted: rows, padded or not, counts, records, laws."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Samplers in torch as subjects of an audit: laws as tensors, torch's randomness followed with Python's and NumPy's.
-
-Source: worked out here.
-"""
+"""Samplers in torch as subjects of an audit: laws as tensors, torch's randomness followed with Python's and NumPy's."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Table models: what samplers call as a model, made of a law after each prefix, in the usual forms.
-
-Source: worked out here, after the signatures of public samplers.
-"""
+"""Table models: what samplers call as a model, made of a law after each prefix, in the usual forms."""
 
 from __future__ import annotations
 

@@ -139,8 +139,6 @@ def verify_drafts(
             token out of range or without draft mass, one drafted twice where drafts are distinct, a uniform outside
             [0, 1).
 
-    Source: the scheme's own.
-
     >>> from spec_math import SCHEMES
     >>> target, draft = torch.tensor([[0.0, 0.0, -torch.inf]]), torch.tensor([[0.0, -torch.inf, 0.0]])
     >>> given = target, draft, torch.tensor([[2, 2]]), torch.full((1, 4), 0.5, dtype=torch.float64)
@@ -247,8 +245,6 @@ def verify_tree(  # noqa: PLR0913 - a tree is two arrays more than a chain
         TypeError, ValueError: shapes, types or devices do not fit; copies for a rule that needs the order of drafts;
             with `options.check` also parents that are no tree, a draft that the method does not take, a depth below the
             tree's, a row without a law, a uniform outside [0, 1), naming request and node.
-
-    Source: the method's own.
 
     >>> from spec_math.block_level.tree_rules import TARGET_ONLY
     >>> rows, tree = torch.zeros(1, 3, 2), (torch.tensor([[0, 1]]), torch.tensor([[-1, 0]]))

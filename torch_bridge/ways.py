@@ -1,7 +1,4 @@
-"""The ways in which a public sampler may be meant to be called, and what each gives to its parameters.
-
-Source: worked out here, after the signatures of public samplers.
-"""
+"""The ways in which a public sampler may be meant to be called, and what each gives to its parameters."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Coupled test of a kernel: the same uniforms go into a reference and the kernel, and their decisions are compared.
-
-Source: worked out here.
-"""
+"""Coupled test of a kernel: the same uniforms go into a reference and the kernel, and their decisions are compared."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""One random number of an explored run: the interval that it is known to lie in, and the fork at each comparison.
-
-Source: worked out here.
-"""
+"""One random number of an explored run: the interval that it is known to lie in, and the fork at each comparison."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""Exact thresholds of kernels that take uniforms as arguments, found by bisection on the grid k/2^b.
-
-Source: worked out here.
-"""
+"""Exact thresholds of kernels that take uniforms as arguments, found by bisection on the grid k/2^b."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""`explore`: the exact law of unmodified code, by running it along every path of its randomness.
-
-Source: worked out here; enumeration by replay is folklore.
-"""
+"""`explore`: the exact law of unmodified code, by running it along every path of its randomness."""
 
 from __future__ import annotations
 

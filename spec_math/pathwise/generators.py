@@ -1,7 +1,4 @@
-"""The generators that a process has: those that a function could draw from unseen.
-
-Source: worked out here.
-"""
+"""The generators that a process has: those that a function could draw from unseen."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""A file of Python loaded as the module that it is in its package: relative imports, dataclasses, its neighbours.
-
-Source: worked out here.
-"""
+"""A file of Python loaded as the module that it is in its package: relative imports, dataclasses, its neighbours."""
 
 from __future__ import annotations
 

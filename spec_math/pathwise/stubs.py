@@ -1,7 +1,4 @@
-"""What stands for a package that is not installed: harmless while files are loaded, refused once it is really used.
-
-Source: worked out here.
-"""
+"""What stands for a package that is not installed: harmless while files are loaded, refused once it is really used."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The tape of choices: the random numbers that explored code asks for and the answers given, one path at a time.
-
-Source: worked out here.
-"""
+"""The tape of choices: the random numbers that explored code asks for and the answers given, one path at a time."""
 
 from __future__ import annotations
 

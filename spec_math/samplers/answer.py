@@ -1,13 +1,13 @@
-"""Reading what a sampler returned as emitted tokens: malformed answers, and answers that may mean something else.
-
-Source: worked out here, after what public samplers return.
-"""
+"""Reading what a sampler returned as emitted tokens: malformed answers, and answers that may mean something else."""
 
 from __future__ import annotations
 
 import re
+import sysconfig
+import traceback
 from dataclasses import dataclass, field
 from numbers import Integral
+from pathlib import Path
 from typing import Any
 
 from spec_math.samplers.case import Case
@@ -146,3 +146,39 @@ _OBJECT = re.compile(r" at 0x[0-9a-f]+")
 
 def _plain_entry(entry: Any) -> Any:
     return entry.item() if hasattr(entry, "item") and getattr(entry, "ndim", 0) == 0 else entry
+
+
+OWN = (NameError, TypeError, AttributeError, ImportError)
+"""Exceptions that speak of the code itself, and not of the numbers that it was given."""
+
+NAMES = frozenset(
+    {"NameError", "UnboundLocalError", "TypeError", "AttributeError", "ImportError", "ModuleNotFoundError"}
+)
+
+_HERE = Path(__file__).parents[1]
+_LIBRARIES = tuple(
+    str(place) for place in (_HERE, _HERE.parent / "torch_bridge", *sysconfig.get_paths().values()) if str(place)
+)
+
+
+def raised_in_words(error: BaseException) -> str:
+    """Return an exception with its type; of an error of the user's own code, also the line of which function.
+
+    >>> def verify(tokens):
+    ...     return missing(tokens)
+    >>> try:
+    ...     verify(())
+    ... except NameError as error:
+    ...     said = raised_in_words(error)
+    >>> said.partition(" (line ")[0]
+    "NameError: name 'missing' is not defined, an error in the code of verify"
+    """
+    said = f"{type(error).__name__}: {error}"
+    if not isinstance(error, OWN):
+        return said
+    frames = [one for one in traceback.extract_tb(error.__traceback__) if not one.filename.startswith(_LIBRARIES)]
+    if not frames:
+        return said
+    last = frames[-1]
+    place = f"line {last.lineno} of {Path(last.filename).name}"
+    return f"{said}, an error in the code of {last.name.replace('<lambda>', 'a lambda')} ({place}); mend it first"

@@ -1,7 +1,4 @@
-"""How a user's function is called: which parameter takes which role, read from its signature.
-
-Source: worked out here, after the signatures of public samplers.
-"""
+"""How a user's function is called: which parameter takes which role, read from its signature."""
 
 from __future__ import annotations
 

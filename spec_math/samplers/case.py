@@ -1,7 +1,4 @@
-"""A case that a sampler is judged on: the target's and the draft's rows, and how many drafts there are.
-
-Source: worked out here.
-"""
+"""A case that a sampler is judged on: the target's and the draft's rows, and how many drafts there are."""
 
 from __future__ import annotations
 

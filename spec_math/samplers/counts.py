@@ -1,7 +1,4 @@
-"""The numbers of drafts that a verdict covers: a sampler is judged for 1 draft, then for 2 and 3 where it takes them.
-
-Source: worked out here.
-"""
+"""The numbers of drafts that a verdict covers: a sampler is judged for 1, then for 2 and 3 where it takes them."""
 
 from __future__ import annotations
 

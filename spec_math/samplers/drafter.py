@@ -1,7 +1,4 @@
-"""The drafter's contract: a drafted token is sampled from the law that is reported with it.
-
-Source: worked out here, after issues of engines that the zoo names.
-"""
+"""The drafter's contract: a drafted token is sampled from the law that is reported with it."""
 
 from __future__ import annotations
 

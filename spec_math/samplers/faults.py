@@ -1,7 +1,4 @@
-"""What a path that breaks means for the verdict: lossy where another path is sound, not judged where none is.
-
-Source: worked out here.
-"""
+"""What a path that breaks means for the verdict: lossy where another path is sound, not judged where none is."""
 
 from __future__ import annotations
 

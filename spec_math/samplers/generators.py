@@ -1,7 +1,4 @@
-"""Generators of random numbers that a function is handed: which kind it uses, and how one is made for each call.
-
-Source: worked out here, after the signatures of public samplers.
-"""
+"""Generators of random numbers that a function is handed: which kind it uses, and how one is made for each call."""
 
 from __future__ import annotations
 

@@ -1,7 +1,4 @@
-"""The judge of samplers: what a function emits on a case against the target, with all that is known of the fault.
-
-Source: worked out here.
-"""
+"""The judge of samplers: what a function emits on a case against the target, with all that is known of the fault."""
 
 from __future__ import annotations
 
@@ -13,14 +10,13 @@ from typing import Any
 
 from spec_math.block_level.lossless import continued
 from spec_math.chance import LONGEST
-from spec_math.float_allowance import UNIT, Allowance, adding_up, cap, evenly
+from spec_math.float_allowance import AT_MOST, UNIT, Allowance, adding_up, cap, evenly
 from spec_math.pathwise.atom import ExploreError
 from spec_math.pathwise.generators import generators_alive
 from spec_math.pathwise.tape import Tape
+from spec_math.samplers.answer import NAMES
 from spec_math.samplers.case import Case
 from spec_math.samplers.faults import judged_fault
-from spec_math.samplers.finer_type import confirmed
-from spec_math.samplers.own_errors import NAMES
 from spec_math.samplers.subject import Subject, ways
 from spec_math.samplers.walk import Text, Walk, walk
 from spec_math.verdict import Lossless, Lossy, Reason, Undecided, Verdict, judged
@@ -427,3 +423,32 @@ def rounded_to(met: Iterable[int], masses: Iterable[Fraction]) -> str:
     seen = set(met)
     shown = [name for name in least if seen & set(range(least[name], DIGITS[name] + 1))]
     return shown[-1] if shown else ""
+
+
+EXACT = 1e-12
+"""A total variation that needs no second look: float64 would not tell it from 0."""
+
+
+def confirmed(
+    verdict: Verdict, distance: Any, finer: Callable[[], Verdict], laws: str = "numbers in float64"
+) -> Verdict:
+    """Return the verdict on a program in a coarse type, at a total variation, after it was asked again in float64.
+
+    What rounding alone explains is lossless there too, and stays Lossless. What is lossy there is Lossy. Where float64
+    cannot tell, Lossless stays up to `AT_MOST`, which every type is forgiven, and becomes Undecided above it.
+
+    >>> confirmed(Lossless(4, 0.01), 0.009, lambda: Lossy("token 3")).reason
+    'with numbers in float64, token 3'
+    >>> bool(confirmed(Lossless(4, 0.01), 0.009, lambda: Lossless(4)))
+    True
+    """
+    rounded = isinstance(verdict, Undecided) and verdict.reason is Reason.ROUNDING
+    if not rounded and not (isinstance(verdict, Lossless) and distance > EXACT):
+        return verdict
+    asked = finer()
+    if isinstance(asked, Lossy):
+        return replace(asked, reason=f"with {laws}, {asked.reason}")
+    if rounded or isinstance(asked, Lossless) or distance <= AT_MOST:
+        return verdict
+    said = f"the total variation is {float(distance):.3g}, which rounding explains; with {laws} it is undecided"
+    return Undecided(Reason.ROUNDING, f"{said}: {getattr(asked, 'explanation', '')}")

@@ -1,7 +1,4 @@
-"""Which known bug a sampler resembles: what each of them emits on the toy case against what the sampler emits there.
-
-Source: the zoo, which names the issues of engines.
-"""
+"""Which known bug a sampler resembles: what each of them emits on the toy case against what the sampler emits there."""
 
 from __future__ import annotations
 

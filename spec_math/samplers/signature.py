@@ -1,7 +1,4 @@
-"""What a public sampler takes, parameter by parameter, as far as it is understood.
-
-Source: worked out here, after the signatures of public samplers.
-"""
+"""What a public sampler takes, parameter by parameter, as far as it is understood."""
 
 from __future__ import annotations
 

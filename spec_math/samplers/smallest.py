@@ -1,7 +1,4 @@
-"""A search for the smallest case on which a sampler still fails: few drafts, few tokens, small rational masses.
-
-Source: shrinking, as property tests do it; the moves are worked out here.
-"""
+"""A search for the smallest case on which a sampler still fails: few drafts, few tokens, small rational masses."""
 
 from __future__ import annotations
 

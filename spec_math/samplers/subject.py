@@ -1,7 +1,4 @@
-"""A sampler under audit: a function, how it is called, and the numbers that it is given.
-
-Source: worked out here.
-"""
+"""A sampler under audit: a function, how it is called, and the numbers that it is given."""
 
 from __future__ import annotations
 

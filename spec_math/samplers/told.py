@@ -1,7 +1,4 @@
-"""What a caller tells of a function beside its names: kinds of parameters, values, what it returns, a temperature.
-
-Source: worked out here.
-"""
+"""What a caller tells of a function beside its names: kinds of parameters, values, what it returns, a temperature."""
 
 from __future__ import annotations
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import islice
 from math import isfinite
 from typing import Any
 
@@ -12,13 +13,11 @@ from spec_math.chance import ChanceError, Coin, paths
 from spec_math.masses import FlipAndDraw, summed
 from spec_math.pathwise.atom import ExploreError, UnseenRandomnessError
 from spec_math.pathwise.exploration import Estimate
-from spec_math.pathwise.followed import Followed
+from spec_math.pathwise.followed import SOURCES, Followed, Source
 from spec_math.pathwise.tape import CURE, LeakError, Tape
-from spec_math.samplers.answer import Answers, Fault, Text, broken, plain
+from spec_math.samplers.answer import Answers, Fault, Text, broken, plain, raised_in_words
 from spec_math.samplers.case import Case
-from spec_math.samplers.own_errors import in_words as in_words_of
 from spec_math.samplers.subject import Subject
-from spec_math.samplers.way import in_words
 
 CUT = "cut"
 """The outcome of a path that asks its coin without end: its mass stays unexplored."""
@@ -164,7 +163,7 @@ class _Run:
             _raise_if_not_followed(error)
             if isinstance(error, ChanceError) and str(error).startswith("one path asks for more than"):
                 return CUT
-            return Fault(type(error).__name__, in_words_of(error), self.steps(), self._tokens)
+            return Fault(type(error).__name__, raised_in_words(error), self.steps(), self._tokens)
         fault = broken(outcome, self.case)
         if fault is not None:
             return replace(fault, way=self.steps(), tokens=self._tokens)
@@ -257,3 +256,37 @@ class _NoCoin:
 
 
 _BESIDE = "the verifier draws random numbers beside its coin; let the coin make all of its decisions"
+
+
+def way_to(
+    fn: Callable[[], Any],
+    wanted: Callable[[Any], bool],
+    budget: int = 100_000,
+    grid: int | None = None,
+    sources: Sequence[Source] = SOURCES,
+) -> tuple[str, ...]:
+    """Return the first path of a function to an outcome that is wanted, as the draws on it; nothing where none is.
+
+    Arguments and errors are those of `explore`.
+
+    >>> import random
+    >>> way_to(lambda: random.random() < 0.25, lambda outcome: outcome)
+    ('<python uniform 0> < 0.25: True',)
+    """
+    tape = Tape(grid)
+    run = Followed(fn, sources, tape)
+    with run.exploring():
+        for path in islice(paths(run), budget):
+            if wanted(path.outcome):
+                return in_words(tape.log)
+    return ()
+
+
+def in_words(log: Iterable[tuple[str, Hashable]]) -> tuple[str, ...]:
+    """Return what was drawn on a path, one sentence a draw.
+
+    >>> in_words([("flip(1/2)", "True"), ("draw with masses 1, 0", "0"), ("seed", "")])
+    ('flip(1/2): True', 'draw: 0')
+    """
+    asked = ((question.partition(" with masses ")[0], answer) for question, answer in log)
+    return tuple(f"{question}: {answer}" for question, answer in asked if answer != "")

@@ -2,8 +2,6 @@
 
 Only names that say it are read. A name that papers use for both sides, such as p or q, is left to the caller, since a
 guess between target and draft would condemn right samplers.
-
-Source: worked out here, after the signatures of public samplers.
 """
 
 from __future__ import annotations
@@ -191,7 +189,7 @@ LENGTH = {
     *("max_seq_len", "max_returned_tokens", "num_tokens"),
 }
 PROMPT = {
-    *("input_ids", "prompt", "prefix", "inputs", "context", "prompt_ids", "ids", "context_ids", "input_tokens", "inp"),
+    *("input_ids", "prompt", "prefix", "inputs", "context", "prompt_ids", "ids", "context_ids", "input_tokens", "inp")
 }
 SAMPLING = {"do_sample", "do_sampling", "use_sampling"}
 GREEDY = {"greedy", "use_greedy"}
