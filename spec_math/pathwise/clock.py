@@ -47,8 +47,7 @@ class Clock:
         rate = self.rate * c if self.power < 0 or not c else self.rate / c
         return self._changed(rate=rate)
 
-    def __rmul__(self, other: Any) -> Any:
-        return self.__mul__(other)
+    __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Clock:
         c = self._number(other)
@@ -82,8 +81,7 @@ class Clock:
         self.atom.tape.exact = False
         return self._log(self.rate * Fraction(exp(-shift / self.factor)), self.factor)
 
-    def __radd__(self, other: Any) -> Clock:
-        return self.__add__(other)
+    __radd__ = __add__
 
     def __sub__(self, other: Any) -> Clock:
         return self.__add__(-other)
@@ -94,15 +92,10 @@ class Clock:
     def __lt__(self, other: Any) -> bool:
         return self._below(other)
 
-    def __le__(self, other: Any) -> bool:
-        return self._below(other)
-
     def __gt__(self, other: Any) -> bool:
         return not self._below(other) and other == other
 
-    def __ge__(self, other: Any) -> bool:
-        return not self._below(other) and other == other
-
+    __le__, __ge__ = __lt__, __gt__
     __hash__ = object.__hash__
 
     def __eq__(self, other: object) -> bool:

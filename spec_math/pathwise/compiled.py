@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.pathwise.clock import Clock
-from spec_math.pathwise.places import Place, everywhere, held, patched, paused, standing_in
+from spec_math.pathwise.places import Place, everywhere, held, likeness_of, patched, paused, standing_in
 from spec_math.pathwise.tape import Tape
 from spec_math.pathwise.uniform import Uniform
 
@@ -40,11 +40,8 @@ def _numba(tape: Tape) -> list[tuple[type[Any], dict[str, Any]]]:
     if dispatcher is None:
         return []
     kind = dispatcher.Dispatcher
-
-    def methods() -> dict[str, Any]:
-        return {"__call__": _entering(tape, kind), "_compile_for_args": _compiling(kind)}
-
-    return [(kind, tape.held("numba", methods))]
+    made = {"__call__": lambda: _entering(tape, kind), "_compile_for_args": lambda: _compiling(kind)}
+    return [(kind, tape.held("numba", lambda: {name: make() for name, make in made.items()}))]
 
 
 def _compiling(dispatcher: Any) -> Any:
@@ -151,11 +148,6 @@ def seeds_noted(tape: Tape, real: Any) -> Generator[None]:
 
 
 def _generators(tape: Tape, real: Any) -> tuple[list[Place], list[Any], list[tuple[Any, Any]]]:
-    def instances(_: Any, instance: Any) -> bool:
-        return issubclass(type(instance), real)
-
-    kind: Any = type("Same", (type(real),), {"__instancecheck__": instances})
-
     def seed(self: Any) -> int:
         tape.note("torch.Generator.seed()")
         return real.seed(self)
@@ -177,7 +169,7 @@ def _generators(tape: Tape, real: Any) -> tuple[list[Place], list[Any], list[tup
         return found
 
     methods = {one.__name__: one for one in (seed, manual_seed, get_state, set_state)}
-    watched = kind("Generator", (real,), methods)
+    watched = likeness_of(real, type(real))("Generator", (real,), methods)
 
     classes = everywhere("torch", lambda value: value is real)
     found = [place for place in tape.places if type(held(place)) is real]

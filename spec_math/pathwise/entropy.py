@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-import operator
 import os
 import sys
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from typing import Any
 
-from spec_math.pathwise.places import Place, all_held, everywhere, patched, standing, standing_in
+from spec_math.pathwise.places import Place, all_held, everywhere, once_each, patched, standing, standing_in
 from spec_math.pathwise.tape import DESK, Tape, kept
+from spec_math.pathwise.time_readings import note_uses
 
 _FUNCTIONS = {
     "os": ("urandom", "getrandom", "times", "getloadavg", "fork", "forkpty"),
@@ -79,7 +79,7 @@ def _standing(tape: Tape) -> Generator[None]:
 def _stand_ins(tape: Tape) -> tuple[list[Place], list[Any]]:
     mine = tape.looked().that_hold(_READ)
     anywhere = everywhere("entropy", lambda value: id(value) in _READ)
-    where = list({(id(space), key): (space, key) for space, key in (*anywhere, *mine)}.values())
+    where = once_each(*anywhere, *mine)
     watched = kept("entropy", _noting_all)
     return where, [watched[id(value)] for value in all_held(where)]
 
@@ -155,30 +155,18 @@ class Address(int):
 
     note: Callable[[str], None]
 
-
-def _noting(operation: Callable[..., Any]) -> Any:
-    def method(self: Address, *others: Any) -> Any:
+    def used(self) -> int:
+        """Return the number, and note that it may decide something."""
         self.note("id(), whose number was used")
-        return operation(int(self), *others)
-
-    return method
+        return int(self)
 
 
-def _turned(operation: Callable[..., Any]) -> Any:
-    def exchanged(value: int, other: Any) -> Any:
-        return operation(other, value)
-
-    return _noting(exchanged)
-
-
-for _name in ("add", "sub", "mul", "mod", "floordiv", "truediv", "and_", "or_", "xor", "lshift", "rshift"):
-    setattr(Address, f"__{_name.rstrip('_')}__", _noting(getattr(operator, _name)))
-    setattr(Address, f"__r{_name.rstrip('_')}__", _turned(getattr(operator, _name)))
-for _name in ("lt", "le", "gt", "ge", "neg", "abs"):
-    setattr(Address, f"__{_name}__", _noting(getattr(operator, _name)))
-_builtin: Any
-for _builtin in (str, repr, format, divmod, float):
-    setattr(Address, f"__{_builtin.__name__}__", _noting(_builtin))
+note_uses(
+    Address,
+    ("add", "sub", "mul", "mod", "floordiv", "truediv", "and_", "or_", "xor", "lshift", "rshift"),
+    ("lt", "le", "gt", "ge", "neg", "abs"),
+    (str, repr, format, divmod, float),
+)
 
 
 def address_of(value: Any, note: Callable[[str], None]) -> Address:

@@ -187,16 +187,8 @@ class Estimate:
         if now - self._told < EVERY:
             return
         self._told = now
-        self._tell(said(paths, mass(), now - self._begun))
-
-
-def said(paths: int, mass: float, seconds: float) -> str:
-    """Say how far an exploration is; what is left is taken to be like what was walked.
-
-    >>> said(1200, 0.25, 6.0)
-    '1,200 paths in 6 s hold 0.25 of the mass: about 4,800 paths and 24 s in all'
-    """
-    so_far = f"{paths:,} paths in {seconds:,.0f} s hold {mass:.3g} of the mass"
-    if mass <= 0:
-        return so_far
-    return f"{so_far}: about {paths / mass:,.0f} paths and {seconds / mass:,.0f} s in all"
+        held, seconds = mass(), now - self._begun
+        so_far = f"{paths:,} paths in {seconds:,.0f} s hold {held:.3g} of the mass"
+        # What is left is taken to be like what was walked.
+        left = f": about {paths / held:,.0f} paths and {seconds / held:,.0f} s in all" if held > 0 else ""
+        self._tell(so_far + left)

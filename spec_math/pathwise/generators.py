@@ -307,8 +307,9 @@ BEHIND = (
 )
 
 
-_HIDDEN: Any = np.random.mtrand._rand  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
-_HIDDEN_BITS: Any = _HIDDEN._bit_generator
+HIDDEN_NUMPY: Any = np.random.mtrand._rand  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
+"""The generator behind the functions of np.random."""
+_HIDDEN_BITS: Any = HIDDEN_NUMPY._bit_generator
 
 
 class Still:
@@ -326,7 +327,7 @@ class Still:
     """
 
     def __init__(self, alive: list[Any]) -> None:
-        generators = [getattr(random, "_inst", None), _HIDDEN, *alive]
+        generators = [HIDDEN, HIDDEN_NUMPY, *alive]
         readers = _readers(generators)
         self._places = {id(one): place for place, (one, _, _) in enumerate(readers)}
         self._names, self._reads = [name for _, name, _ in readers], [read for _, _, read in readers]
@@ -366,7 +367,7 @@ def _readers(generators: list[Any]) -> list[Reader]:
             found.append((one, lambda one=one: behind(one), reader(one)))
         elif isinstance(one, np.random.BitGenerator):
             found.append((one, lambda one=one: _numpy_name(one), reader(one)))
-        elif one is _HIDDEN:
+        elif one is HIDDEN_NUMPY:
             found.append((one, lambda: _numpy_name(_HIDDEN_BITS), reader(_HIDDEN_BITS)))
     return [*found, *_numba(), *_torch()]
 
@@ -385,15 +386,11 @@ def _numba() -> list[Reader]:
     helper: Any = sys.modules.get("numba._helperlib")
     if helper is None:
         return []
-
-    def reading(place: Any) -> Callable[[], Any]:
-        return lambda: memory(place(), _NUMBA_BYTES)
-
     return [
         (
             place,
             lambda name=name: f"numba's own state of {name}, which compiled functions draw from; hand them uniforms",
-            reading(place),
+            lambda place=place: memory(place(), _NUMBA_BYTES),
         )
         for place, name in ((helper.rnd_get_np_state_ptr, "np.random"), (helper.rnd_get_py_state_ptr, "random"))
     ]

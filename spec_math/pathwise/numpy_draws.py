@@ -208,13 +208,13 @@ class _Aside(np.random.PCG64):
     of_a_run = True
 
 
-class _OldAside(np.random.MT19937):
+class OldAside(np.random.MT19937):
     """As `_Aside`, for the old generators."""
 
     of_a_run = True
 
 
-_NEW, _OLD = np.random.Generator(_Aside(0)), np.random.RandomState(_OldAside(0))
+_NEW, _OLD = np.random.Generator(_Aside(0)), np.random.RandomState(OldAside(0))
 
 
 def formed(generator: Any, name: str, *args: Any, **kwargs: Any) -> Any:

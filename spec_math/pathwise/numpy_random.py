@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from spec_math.pathwise.atom import ExploreError
-from spec_math.pathwise.generators import frozen
-from spec_math.pathwise.numpy_draws import Draws, formed, shape_of
+from spec_math.pathwise.generators import HIDDEN_NUMPY, frozen
+from spec_math.pathwise.numpy_draws import Draws, OldAside, formed, shape_of
 from spec_math.pathwise.places import (
     METHODS,
     Place,
@@ -18,6 +18,7 @@ from spec_math.pathwise.places import (
     everywhere,
     held,
     likeness_of,
+    once_each,
     owner,
     replaced,
     standing_in,
@@ -164,6 +165,24 @@ def _dispatched(followed: Any, plain: Any) -> Any:
     return method
 
 
+def _uniform(self: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+    form = formed(self, "uniform", low, high, size)
+    low, high = (np.array(one) if isinstance(one, list | tuple) else one for one in (low, high))
+    return low + (high - low) * self.draws().uniforms(shape_of(form))
+
+
+def _multinomial(self: Any, n: Any, pvals: Any, size: Any = None) -> Any:
+    return self.draws().multinomials(n, pvals, formed(self, "multinomial", n, pvals, size))
+
+
+def _exponential(self: Any, scale: Any = 1, size: Any = None) -> Any:
+    return self.draws().exponentials(scale, formed(self, "exponential", scale, size))
+
+
+def _gumbel(self: Any, loc: Any = 0, scale: Any = 1, size: Any = None) -> Any:
+    return self.draws().gumbels(loc, scale, formed(self, "gumbel", loc, scale, size))
+
+
 def _oracle() -> type[np.random.Generator]:
     # NumPy's own stubs overload each method by the type of size, which one method here serves.
     class Oracle(np.random.Generator, metaclass=likeness_of(NEW)):
@@ -180,18 +199,13 @@ def _oracle() -> type[np.random.Generator]:
         ) -> Any:
             _refuse_out(out)
             form = formed(self, "random", size, dtype)
-            return self._draws().uniforms(shape_of(form), np.dtype(dtype).name)
-
-        def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
-            form = formed(self, "uniform", low, high, size)
-            low, high = (np.array(one) if isinstance(one, list | tuple) else one for one in (low, high))
-            return low + (high - low) * self._draws().uniforms(shape_of(form))
+            return self.draws().uniforms(shape_of(form), np.dtype(dtype).name)
 
         def integers(  # pyright: ignore[reportIncompatibleMethodOverride]
             self, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: Any = False
         ) -> Any:
             form = formed(self, "integers", low, high, size, dtype, endpoint)
-            return self._draws().integers(low, high, form, endpoint)
+            return self.draws().integers(low, high, form, endpoint)
 
         def choice(
             self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
@@ -199,13 +213,7 @@ def _oracle() -> type[np.random.Generator]:
             if axis != 0:
                 raise ExploreError("explore follows choice along the first axis")
             form = formed(self, "choice", a, size, replace, p, axis, shuffle)
-            return self._draws().choices(a, form, replace, p, shuffle)
-
-        def multinomial(self, n: Any, pvals: Any, size: Any = None) -> Any:
-            return self._draws().multinomials(n, pvals, formed(self, "multinomial", n, pvals, size))
-
-        def exponential(self, scale: Any = 1, size: Any = None) -> Any:
-            return self._draws().exponentials(scale, formed(self, "exponential", scale, size))
+            return self.draws().choices(a, form, replace, p, shuffle)
 
         def standard_exponential(  # pyright: ignore[reportIncompatibleMethodOverride]
             self, size: Any = None, dtype: Any = np.float64, method: Any = "zig", out: Any = None
@@ -213,12 +221,11 @@ def _oracle() -> type[np.random.Generator]:
             _refuse_out(out)
             form = formed(self, "standard_exponential", size, dtype, method)
             way = "exponential" if (np.dtype(dtype), method) == (np.float64, "zig") else f"exponential {dtype} {method}"
-            return self._draws().clocks(shape_of(form), way)
+            return self.draws().clocks(shape_of(form), way)
 
-        def gumbel(self, loc: Any = 0, scale: Any = 1, size: Any = None) -> Any:
-            return self._draws().gumbels(loc, scale, formed(self, "gumbel", loc, scale, size))
+        uniform, multinomial, exponential, gumbel = _uniform, _multinomial, _exponential, _gumbel
 
-        def _draws(self) -> Draws:
+        def draws(self) -> Draws:
             return Draws(_asked(self), self._place, "Generator")
 
         def _place(self, size: Any) -> tuple[Stretch, tuple[int, ...]]:
@@ -251,38 +258,26 @@ def _old_oracle() -> type[Any]:
             return self.random_sample(shape or None)
 
         def random_sample(self, size: Any = None) -> Any:
-            return self._draws().uniforms(size)
+            return self.draws().uniforms(size)
 
         random = ranf = sample = random_sample
 
-        def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
-            form = formed(self, "uniform", low, high, size)
-            low, high = (np.array(one) if isinstance(one, list | tuple) else one for one in (low, high))
-            return low + (high - low) * self._draws().uniforms(shape_of(form))
-
         def randint(self, low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> Any:
-            return self._draws().integers(low, high, formed(self, "randint", low, high, size, dtype))
+            return self.draws().integers(low, high, formed(self, "randint", low, high, size, dtype))
 
         def random_integers(self, low: Any, high: Any = None, size: Any = None) -> Any:
             form = formed(self, "random_integers", low, high, size)
-            return self._draws().integers(1 if high is None else low, low if high is None else high, form, True)
+            return self.draws().integers(1 if high is None else low, low if high is None else high, form, True)
 
         def choice(self, a: Any, size: Any = None, replace: bool = True, p: Any = None) -> Any:
-            return self._draws().choices(a, formed(self, "choice", a, size, replace, p), replace, p, True)
-
-        def multinomial(self, n: Any, pvals: Any, size: Any = None) -> Any:
-            return self._draws().multinomials(n, pvals, formed(self, "multinomial", n, pvals, size))
-
-        def exponential(self, scale: Any = 1, size: Any = None) -> Any:
-            return self._draws().exponentials(scale, formed(self, "exponential", scale, size))
+            return self.draws().choices(a, formed(self, "choice", a, size, replace, p), replace, p, True)
 
         def standard_exponential(self, size: Any = None) -> Any:
-            return self._draws().clocks(shape_of(formed(self, "standard_exponential", size)))
+            return self.draws().clocks(shape_of(formed(self, "standard_exponential", size)))
 
-        def gumbel(self, loc: Any = 0, scale: Any = 1, size: Any = None) -> Any:
-            return self._draws().gumbels(loc, scale, formed(self, "gumbel", loc, scale, size))
+        uniform, multinomial, exponential, gumbel = _uniform, _multinomial, _exponential, _gumbel
 
-        def _draws(self) -> Draws:
+        def draws(self) -> Draws:
             return Draws(_asked(self), self._place, "RandomState")
 
         def _place(self, size: Any) -> tuple[Stretch, tuple[int, ...]]:
@@ -323,19 +318,9 @@ ORACLE, OLD_ORACLE = _oracle(), _old_oracle()
 
 _BITS, _MAKE = np.random.BitGenerator, np.random.default_rng
 """NumPy's own, whatever stands in their place."""
-_HIDDEN: Any = np.random.mtrand._rand  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
-"""The generator behind the functions of np.random."""
-_HIDDEN_KIND = type(_HIDDEN._bit_generator)
-
-
-class _Apart(np.random.MT19937):
-    """Bits for the draws of threads that are not the explored code's: they may move."""
-
-    of_a_run = True
-
-
-_OF_OTHERS = OLD(_Apart())
-"""What the functions of np.random draw from in such threads."""
+_HIDDEN_KIND = type(HIDDEN_NUMPY._bit_generator)
+_OF_OTHERS = OLD(OldAside())
+"""What the functions of np.random draw from in threads that are not the explored code's: it may move."""
 
 
 @contextmanager
@@ -387,7 +372,7 @@ def _module_function(name: str) -> Any:
     """A function of np.random, by a twin of the generator behind the module."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        generator = _OF_OTHERS if DESK.foreign() else _followed(DESK.tape, _HIDDEN)
+        generator = _OF_OTHERS if DESK.foreign() else _followed(DESK.tape, HIDDEN_NUMPY)
         return getattr(generator, name)(*args, **kwargs)
 
     function.__name__ = name
@@ -400,7 +385,7 @@ _CLASSES = {id(_MAKE): _default_rng, id(NEW): ORACLE, id(OLD): OLD_ORACLE, **WAT
 def _followed(tape: Tape, generator: Any) -> Any:
     """What stands for a generator that was made before the run."""
     made: dict[int, Any] = tape.held("numpy generators", dict)
-    if generator is _HIDDEN and id(generator) not in made:
+    if generator is HIDDEN_NUMPY and id(generator) not in made:
         with tape.unnoted():
             made[id(generator)] = kept("a twin of np.random", lambda: OLD_ORACLE(WATCHED[id(_HIDDEN_KIND)](0)))
         made[id(generator)].tape = tape
@@ -416,14 +401,14 @@ def _found(tape: Tape) -> tuple[list[Place], list[Any]]:
     """Where code holds a generator, a function of one, or a class of them, and what stands there."""
 
     def anywhere(value: Any) -> bool:
-        return value is _HIDDEN or owner(value) is _HIDDEN or id(value) in _CLASSES
+        return value is HIDDEN_NUMPY or owner(value) is HIDDEN_NUMPY or id(value) in _CLASSES
 
     def stand_in(value: Any) -> Any:
         if id(value) in _CLASSES:
             return _CLASSES[id(value)]
         if type(value) in (NEW, OLD):
             return _followed(tape, value)
-        if owner(value) is _HIDDEN:
+        if owner(value) is HIDDEN_NUMPY:
             return kept("np.random", _names)[value.__name__]
         return getattr(_followed(tape, owner(value)), value.__name__)
 
@@ -431,7 +416,7 @@ def _found(tape: Tape) -> tuple[list[Place], list[Any]]:
     bound = [place for place in looked.of_types(METHODS) if type(owner(held(place))) in (NEW, OLD)]
     mine = [*looked.that_hold(_CLASSES), *looked.of_types((NEW, OLD)), *bound]
     other = everywhere("numpy", anywhere, _is_numpy_s)
-    where = list({(id(space), key): (space, key) for space, key in (*other, *mine)}.values())
+    where = once_each(*other, *mine)
     return where, [stand_in(value) for value in all_held(where)]
 
 

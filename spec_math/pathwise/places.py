@@ -269,7 +269,6 @@ METHODS = (BuiltinMethodType, MethodType)
 """The types of what is bound to an object; a function in C is bound to its module."""
 
 
-_ABSENT = object()
 _standing: list[tuple[Callable[[], None], Callable[[], None]]] = []
 """How to put each thing that now stands for another, and how to take it away again; the first is the outermost."""
 
@@ -332,18 +331,14 @@ def _set(module: Any, values: Mapping[str, Any]) -> None:
         setattr(module, name, value)
 
 
-def likeness_of(real: type[Any]) -> Any:
+def likeness_of(real: type[Any], kind: type[Any] = type) -> Any:
     """Return a metaclass whose classes take the instances of a real class for their own, as isinstance asks.
 
     >>> isinstance(3, likeness_of(int)("Counted", (int,), {}))
     True
     """
 
-    class Same(type):
-        def __instancecheck__(cls, instance: Any) -> bool:
-            return issubclass(type(instance), real)
-
-    return Same
+    return type("Same", (kind,), {"__instancecheck__": lambda _, instance: issubclass(type(instance), real)})
 
 
 @contextmanager
@@ -358,7 +353,7 @@ def patched(classes: Sequence[tuple[type[Any], Mapping[str, Any]]]) -> Generator
     >>> hasattr(Box, "size")
     False
     """
-    kept = [(one, name, vars(one).get(name, _ABSENT)) for one, values in classes for name in values]
+    kept = [(one, name, vars(one).get(name, ABSENT)) for one, values in classes for name in values]
 
     def put() -> None:
         for one, values in classes:
@@ -366,13 +361,18 @@ def patched(classes: Sequence[tuple[type[Any], Mapping[str, Any]]]) -> Generator
 
     def take() -> None:
         for one, name, value in kept:
-            if value is _ABSENT:
+            if value is ABSENT:
                 delattr(one, name)
             else:
                 setattr(one, name, value)
 
     with standing(put, take):
         yield
+
+
+def once_each(*where: Place) -> list[Place]:
+    """Return places without those that are named again."""
+    return list({(id(space), key): (space, key) for space, key in where}.values())
 
 
 class Looked:

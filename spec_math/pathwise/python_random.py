@@ -14,10 +14,10 @@ from typing import Any
 from spec_math.pathwise.atom import Atom, ExploreError
 from spec_math.pathwise.clock import Clock, exponential
 from spec_math.pathwise.generators import CORE, HIDDEN, TWIN, behind, words
-from spec_math.pathwise.places import METHODS, Place, everywhere, held, owner, patched, replaced, standing_in
+from spec_math.pathwise.places import METHODS, Place, everywhere, held, once_each, owner, patched, replaced, standing_in
 from spec_math.pathwise.tape import DESK, Tape, kept
 from spec_math.pathwise.time_readings import Reading
-from spec_math.pathwise.uniform import Uniform, rational, uniform
+from spec_math.pathwise.uniform import Uniform, rational
 from spec_math.pathwise.uniform import uniform as uniform_of
 
 BITS = 53
@@ -62,8 +62,8 @@ def _stand_ins(tape: Tape) -> Generator[None]:
 def _bound_methods(tape: Tape) -> list[Place]:
     """Where code keeps a generator's method: those of the module's generator anywhere, others where it finds them."""
     anywhere = everywhere("python", lambda value: owner(value) is HIDDEN)
-    listed = {(id(space), key): (space, key) for space, key in (*anywhere, *tape.looked().of_types(METHODS))}
-    bound = [place for place in listed.values() if issubclass(type(owner(held(place))), random.Random)]
+    listed = once_each(*anywhere, *tape.looked().of_types(METHODS))
+    bound = [place for place in listed if issubclass(type(owner(held(place))), random.Random)]
     return [place for place in bound if place[0] is not vars(random)]
 
 
@@ -202,7 +202,7 @@ def _watching_subclasses(tape: Tape) -> Callable[..., None]:
 
 _DERIVED = ("randrange", "randint", "choice", "choices", "sample", "shuffle", "expovariate")
 """Methods that draw by random() and getrandbits(), which a subclass may have made its own."""
-_BY_BITS = ("randrange", "randint", "choice", "sample", "shuffle")
+_BY_BITS = {*_DERIVED} - {"choices", "expovariate"}
 """Those that draw by getrandbits()."""
 
 
@@ -304,10 +304,7 @@ class Touched:
 _LEAST = Fraction(1, 1 << 1000)
 """Weights that sum to less are rounded beyond what a verdict forgives."""
 
-_CORE: Any = random.Random.__mro__[1]
-_PLAIN = vars(random.Random)
-_NAMES = ("randrange", "randint", "choice", "choices", "sample", "expovariate", "_randbelow")
-_ASIDE: Any = type("Aside", (_CORE,), {name: _PLAIN[name] for name in _NAMES})()
+_ASIDE: Any = type("Aside", (CORE,), {name: vars(random.Random)[name] for name in (*_DERIVED, "_randbelow")})()
 """Python's own methods, as they are before a run, on a generator that is nobody's."""
 
 
@@ -351,4 +348,6 @@ def looked_up(atom: Atom, weights: Sequence[Any], summed: bool) -> int:
         raise ExploreError(f"explore does not follow choices by weights that sum to {float(sums[-1])}")
     if sums[0] >= 0 and all(low <= high for low, high in pairwise(sums)):
         return atom.cell(sums, f"choices by {atom.name}")
-    return bisect(sums, uniform(atom) * sums[-1], 0, len(sums) - 1)  # sums that do not rise are searched all the same
+    return bisect(
+        sums, uniform_of(atom) * sums[-1], 0, len(sums) - 1
+    )  # sums that do not rise are searched all the same

@@ -157,7 +157,7 @@ def _over_cells(
     (direction, size), *rest = left
     total = Fraction(0)
     for place, need in enumerate(direction):
-        inside = _largest_at(bounds, place, direction) if need else None
+        inside = _extreme_at(bounds, place, direction, largest=True) if need else None
         if inside is not None:
             raised = [slope + (size * need if b == place else 0) for b, slope in enumerate(slopes)]
             total += _over_cells(inside, raised, rest)
@@ -180,12 +180,12 @@ def _integral(bounds: Bounds, slopes: Sequence[Fraction]) -> Fraction:
     rest = [row[:last] for row in bounds[:last]]
     total = Fraction(0) if any(below) else _integral(rest, slopes[:last])
     for place, factor in enumerate(below):
-        inside = _largest_at(rest, place, below) if factor else None
+        inside = _extreme_at(rest, place, below, largest=True) if factor else None
         if inside is not None:
             total += _integral(inside, _raised(slopes[:last], place, slope * factor))
     # The least of the factor·s_b is where 1/factor is the largest: bounds of s_place from above.
     for place, factor in enumerate(above):
-        inside = _least_at(rest, place, above) if factor else None
+        inside = _extreme_at(rest, place, above, largest=False) if factor else None
         if inside is not None:
             total -= _integral(inside, _raised(slopes[:last], place, slope * factor))
     return total / slope
@@ -195,21 +195,16 @@ def _raised(slopes: Sequence[Fraction], place: int, by: Fraction) -> list[Fracti
     return [slope + (by if b == place else 0) for b, slope in enumerate(slopes)]
 
 
-def _largest_at(bounds: Bounds, place: int, factors: Sequence[Fraction]) -> Bounds | None:
-    """Add the conditions factors[place]·s_place ≥ factors[b]·s_b; None where no volume is left."""
-    tighter = [list(row) for row in bounds]
-    for b, factor in enumerate(factors):
-        if b != place:
-            tighter[place][b] = max(tighter[place][b], factor / factors[place])
-    return _closed(tighter)
+def _extreme_at(bounds: Bounds, place: int, factors: Sequence[Fraction], largest: bool) -> Bounds | None:
+    """Add the conditions that factors[place]·s_place is the largest, or the least, of the factors[b]·s_b with a factor.
 
-
-def _least_at(bounds: Bounds, place: int, factors: Sequence[Fraction]) -> Bounds | None:
-    """Add the conditions factors[place]·s_place ≤ factors[b]·s_b for the b with a factor."""
+    None where no volume is left.
+    """
     tighter = [list(row) for row in bounds]
     for b, factor in enumerate(factors):
         if b != place and factor:
-            tighter[b][place] = max(tighter[b][place], factors[place] / factor)
+            above, below = (place, b) if largest else (b, place)
+            tighter[above][below] = max(tighter[above][below], factors[below] / factors[above])
     return _closed(tighter)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import inf, isfinite, isnan, prod
 from numbers import Rational
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from spec_math.pathwise.atom import LARGEST_GUARD, Atom, ExploreError, elementwise
 from spec_math.pathwise.clock import Clock
@@ -67,8 +67,7 @@ class Uniform:
         c = self._constant(other)
         return self._after(lambda x: x * other, ("scale", c))
 
-    def __rmul__(self, other: Any) -> Any:
-        return self.__mul__(other)
+    __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
         c = self._constant(other)
@@ -98,8 +97,7 @@ class Uniform:
     def __add__(self, other: Any) -> Uniform:
         return self._after(lambda x: x + other, ("shift", self._constant(other)))
 
-    def __radd__(self, other: Any) -> Uniform:
-        return self.__add__(other)
+    __radd__ = __add__
 
     def __sub__(self, other: Any) -> Uniform:
         return self._after(lambda x: x - other, ("shift", -self._constant(other)))
@@ -295,16 +293,6 @@ Bend = tuple[Literal["scale", "shift", "power"], Fraction]
 """x · c, x + c, or x to the power c of an x that is not negative."""
 
 
-class Meeting(Protocol):
-    """What a threshold needs of the tape."""
-
-    exact: bool
-
-    def meet(self, number: Fraction) -> None:
-        """Note a binary float."""
-        ...
-
-
 def positive(scale: Fraction, shift: Fraction, bends: Sequence[Bend]) -> bool:
     """Say whether scale · U + shift, so bent, is never negative.
 
@@ -326,7 +314,7 @@ def rising(bends: Sequence[Bend]) -> bool:
     return sum(kind != "shift" and c < 0 for kind, c in bends) % 2 == 0
 
 
-def unbent(threshold: Fraction, bends: Sequence[Bend], tape: Meeting) -> Fraction | bool:
+def unbent(threshold: Fraction, bends: Sequence[Bend], tape: Any) -> Fraction | bool:
     """Return the number that the steps carry to a threshold; where it lies below all powers, whether it is not reached.
 
     >>> from spec_math.pathwise.tape import Tape
@@ -357,7 +345,7 @@ def shown(base: str, bends: Sequence[Bend]) -> str:
     return base
 
 
-def _root(value: Fraction, power: Fraction, tape: Meeting) -> Fraction:
+def _root(value: Fraction, power: Fraction, tape: Any) -> Fraction:
     if abs(power) == 1:
         return value ** int(power)
     found = Fraction(float(value) ** float(1 / power))
