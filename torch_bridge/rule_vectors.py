@@ -24,7 +24,7 @@ from spec_math.language.model import Model
 from spec_math.scheme import Scheme, Tokens, draw_independent
 from spec_math.token_level import without_replacement
 from torch_bridge.threshold import laws
-from torch_bridge.validation import columns_of
+from torch_bridge.validation import columns
 
 REQUESTS, SIZE, DRAFTS = 12, 20, 3
 SHAPES = {"any": (3, 1, 1), "distinct": (3, 2), "one": (1, 1, 1, 1)}
@@ -190,7 +190,7 @@ def _positions(
     """Return the arrays of one position: drafts of each row of logits, every sixth without any, and what is emitted."""
     targets, drafts = logits
     tokens = np.full((REQUESTS, scheme.drafts or DRAFTS), -1)
-    uniforms = rng.integers(0, 2**24, (REQUESTS, columns_of(scheme, DRAFTS) + vocabularies.coins)) / 2.0**24
+    uniforms = rng.integers(0, 2**24, (REQUESTS, columns(scheme, DRAFTS) + vocabularies.coins)) / 2.0**24
     found: list[tuple[int, bool, float]] = []
     for row in range(REQUESTS):
         t, d = laws(targets[row]).numpy(), vocabularies.draft_law(drafts[row])

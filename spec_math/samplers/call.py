@@ -91,7 +91,7 @@ def call_of(fn: Callable[..., Any], shape: str | None = None, roles: str | Mappi
     if shape is not None and shape not in get_args(Shape):
         raise ValueError(f"a shape must be one of {', '.join(get_args(Shape))}; got {shape!r}")
     told = roles_of(roles) if roles is not None else {}
-    name = _name(fn)
+    name = name_of(fn)
     found = _read(fn, name, told)
     if shape is not None and not found.unclear and found.shape != shape:
         raise ValueError(f"the shape {shape!r} contradicts the parameters of {found}; leave shape out, or give roles")
@@ -239,7 +239,8 @@ def _listed(fn: Callable[..., Any]) -> list[str]:
     return [str(one).partition(":")[0].partition("=")[0].strip() for one in parameters]
 
 
-def _name(fn: Any) -> str:
+def name_of(fn: Any) -> str:
+    """Return the name by which a function is called in sentences."""
     while isinstance(fn, partial):
         fn = cast(Any, fn).func
     name = getattr(fn, "__qualname__", None) or type(fn).__name__
