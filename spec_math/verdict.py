@@ -288,9 +288,8 @@ class _Question:
         if (isinstance(verdict, Undecided) and not rounded) or self.types in ((), ("float64",)):
             return verdict
         bits: list[int] = []
-        finer = replace(self, laws=tuple(map(divided_in_float64, self.laws)), types=("float64",), bits=bits)._judged(k)[
-            0
-        ]
+        in_float64 = replace(self, laws=tuple(map(divided_in_float64, self.laws)), types=("float64",), bits=bits)
+        finer, _ = in_float64._judged(k)
         if isinstance(verdict, Lossy):
             if not isinstance(finer, Lossless):
                 return verdict

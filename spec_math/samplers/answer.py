@@ -151,14 +151,10 @@ def _plain_entry(entry: Any) -> Any:
 OWN = (NameError, TypeError, AttributeError, ImportError)
 """Exceptions that speak of the code itself, and not of the numbers that it was given."""
 
-NAMES = frozenset(
-    {"NameError", "UnboundLocalError", "TypeError", "AttributeError", "ImportError", "ModuleNotFoundError"}
-)
+NAMES = frozenset(one.__name__ for one in (*OWN, UnboundLocalError, ModuleNotFoundError))
 
 _HERE = Path(__file__).parents[1]
-_LIBRARIES = tuple(
-    str(place) for place in (_HERE, _HERE.parent / "torch_bridge", *sysconfig.get_paths().values()) if str(place)
-)
+_LIBRARIES = tuple(map(str, (_HERE, _HERE.parent / "torch_bridge", *sysconfig.get_paths().values())))
 
 
 def raised_in_words(error: BaseException) -> str:

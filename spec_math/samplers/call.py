@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from typing import Any, Literal, cast, get_args
 
 from spec_math.samplers.generators import MAKERS, generator_for
-from spec_math.samplers.words import Kind, Role, kinds_of, roles_of, takes_one
+from spec_math.samplers.words import Kind, Role, kinds_of, parameters_of, roles_of, takes_one
 from spec_math.wording import listed
 
 Shape = Literal["verifier", "tokens", "laws"]
@@ -102,10 +102,7 @@ def _read(fn: Callable[..., Any], name: str, told: dict[str | int, Role]) -> Cal
     kind, bound = _unusual(fn), _bound(fn)
     if kind or bound:
         return Call(name, unclear=adapter(kind or "bound", name, _listed(fn), bound))
-    try:
-        parameters = list(inspect.signature(fn).parameters.values())
-    except (TypeError, ValueError):
-        parameters = []
+    parameters = parameters_of(fn)
     takes: list[tuple[str, Role]] = [(_told_name(key, parameters, name), role) for key, role in told.items()]
     byname = {one.name: one for one in parameters if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)}
     kinds = kinds_of(list(byname))
@@ -232,11 +229,7 @@ def _bound(fn: Any) -> str:
 
 
 def _listed(fn: Callable[..., Any]) -> list[str]:
-    try:
-        parameters = inspect.signature(fn).parameters.values()
-    except (TypeError, ValueError):
-        return []
-    return [str(one).partition(":")[0].partition("=")[0].strip() for one in parameters]
+    return [str(one).partition(":")[0].partition("=")[0].strip() for one in parameters_of(fn)]
 
 
 def name_of(fn: Any) -> str:
@@ -257,8 +250,25 @@ def adapter(kind: str, name: str, parameters: Sequence[str], wanting: str = "") 
         verify = lambda tokens, target, draft: Sampler(...).verify(tokens, target, draft)
     """
     own = [one for one in parameters if one not in ("self", "cls")]
-    said, lines = _ADAPTERS[kind](name, own, wanting)
-    return _with(f"{name}({', '.join(parameters)}): {said}", lines)
+    others = [one for one in own if one != wanting]
+    owner, _, short = name.rpartition(".")
+    known = {"coin": "coin", "prefix": "prefix", "target_model": "model", "draft_model": "drafter"}
+    words = {
+        "name": name,
+        "short": short,
+        "owner": owner or "Sampler",
+        "wanting": wanting,
+        "own": ", ".join(own),
+        "others": ", ".join(others),
+        "taken": ", ".join(others or ["tokens", "target", "draft"]),
+        "first": ", ".join([wanting, *others]),
+        "made": ", ".join(_MADE.get(kind, one) if one == wanting else one for one in own),
+        "filled": ", ".join(known.get(one, one if one.startswith("*") else f"{one}=...") for one in own),
+        "converted": ", ".join(map(_converted, own)),
+    }
+    said, *lines = _ADAPTERS["prefix" if kind == "models" and "coin" in own else kind]
+    lines = [line for line in lines if "draft_model" in own or not line.startswith("drafter = ")]
+    return _with(f"{name}({', '.join(parameters)}): {said.format(**words)}", [line.format(**words) for line in lines])
 
 
 def ask_for_roles(name: str, parameters: Sequence[str], asked: Sequence[str], free: Sequence[str]) -> str:
@@ -308,88 +318,10 @@ def unreadable(name: str) -> str:
     )
 
 
-def _method(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:  # noqa: ARG001
-    owner, _, short = name.rpartition(".")
-    plain = ", ".join(own)
-    line = f"{short} = lambda {plain}: {owner or 'Sampler'}(...).{short}({plain})"
-    return "it is a method that is not bound to an object; bind it", [line]
-
-
-def _class(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:  # noqa: ARG001
-    line = f"verify = lambda tokens, target, draft: {name}(...).verify(tokens, target, draft)"
-    return "it is a class, and calling it makes an object; name the method that emits tokens", [line]
-
-
-def _asynchronous(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:  # noqa: ARG001
-    lines = ["import asyncio", f"verify = lambda {', '.join(own)}: asyncio.run({name}({', '.join(own)}))"]
-    return "it is asynchronous, and calling it emits nothing yet; run it to its end", lines
-
-
-def _yielding(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:  # noqa: ARG001
-    line = f"verify = lambda {', '.join(own)}: list({name}({', '.join(own)}))"
-    return "it is a generator function, and calling it emits nothing yet; collect what it yields", [line]
-
-
-def _bound_line(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:
-    left = [one for one in own if one != wanting]
-    line = f"verify = lambda {', '.join([wanting, *left])}: {name}({', '.join([wanting, *left])}, ...)"
-    return f"a partial binds {wanting}, which the judge gives; bind the other parameters alone", [line]
-
-
-def _prefix(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:  # noqa: ARG001
-    known = {"coin": "coin", "prefix": "prefix", "target_model": "model", "draft_model": "drafter"}
-    passed = ", ".join(known.get(one, one if one.startswith("*") else f"{one}=...") for one in own)
-    drafter = ['drafter = lambda prefix: ["1/2", "1/2"]'] if "draft_model" in own else []
-    lines = [
-        "from spec_math import check_lossless_block",
-        'model = lambda prefix: ["1/4", "3/4"]',
-        *drafter,
-        f"check_lossless_block(lambda coin, prefix: {name}({passed}), model, horizon=2)",
-    ]
-    return "it takes a prefix, as generators of texts do; judge it against a model", lines
-
-
-def _models(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:
-    if "coin" in own:
-        return _prefix(name, own, wanting)
-    lines = [
-        "import torch",
-        "from types import SimpleNamespace",
-        "def table(law):  # a model whose model(ids).logits have this law after every prefix",
-        "    return lambda ids, **_: SimpleNamespace(logits=law.log().expand(*ids.shape, -1))",
-        "def verify(target, draft):  # the first token after a prompt of one token",
-        f"    return {name}(table(target), table(draft), torch.zeros(1, 1, dtype=torch.int64), ...)[0, 1]",
-    ]
-    said = f"{wanting} is a model or a model's input, where the judge has laws; give it models made of the laws"
-    return said, lines
-
-
-def _logs(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:
-    def converted(one: str) -> str:
-        if not any(word in one.lower() for word in ("log", "score")):
-            return one
-        return f"np.log({'draft' if any(word in one.lower() for word in ('draft', 'small', 'assist')) else 'target'})"
-
-    lines = ["import numpy as np", f"verify = lambda tokens, target, draft: {name}({', '.join(map(converted, own))})"]
-    return f"{wanting} is logits or logarithms, where the judge has probabilities; convert them", lines
-
-
-def _made_inside(value: str, said: str) -> Any:
-    def lines(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:
-        taken = [one for one in own if one != wanting] or ["tokens", "target", "draft"]
-        passed = ", ".join(value if one == wanting else one for one in own)
-        return f"{wanting} {said}; make it inside, where it is followed", [
-            "import numpy as np",
-            f"verify = lambda {', '.join(taken)}: {name}({passed})",
-        ]
-
-    return lines
-
-
-def _seed(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:
-    rest = ", ".join(one for one in own if one != wanting)
-    line = f"def {name.rpartition('.')[2]}({rest}, rng): ...  # and rng is what {wanting} was made a generator of"
-    return f"{wanting} is a seed, and settles every number that is drawn; let it take a generator in its place", [line]
+def _converted(one: str) -> str:
+    if not any(word in one.lower() for word in ("log", "score")):
+        return one
+    return f"np.log({'draft' if any(word in one.lower() for word in ('draft', 'small', 'assist')) else 'target'})"
 
 
 def _with(said: str, lines: Sequence[str]) -> str:
@@ -399,16 +331,64 @@ def _with(said: str, lines: Sequence[str]) -> str:
     return "\n    ".join([f"{said}:", *lines])
 
 
-_ADAPTERS: dict[str, Any] = {
-    "self": _method,
-    "class": _class,
-    "async": _asynchronous,
-    "yields": _yielding,
-    "bound": _bound_line,
-    "prefix": _prefix,
-    "models": _models,
-    "logits": _logs,
-    "uniforms": _made_inside("np.random.random(len(tokens) + 1)", "is uniforms that the caller draws"),
-    "seed": _seed,
-    "generator": _made_inside("np.random.default_rng()", "is a generator of random numbers"),
+_MADE = {"uniforms": "np.random.random(len(tokens) + 1)", "generator": "np.random.default_rng()"}
+"""What is made inside of an adapter, where it is followed."""
+
+_ADAPTERS: dict[str, tuple[str, ...]] = {
+    "self": (
+        "it is a method that is not bound to an object; bind it",
+        "{short} = lambda {own}: {owner}(...).{short}({own})",
+    ),
+    "class": (
+        "it is a class, and calling it makes an object; name the method that emits tokens",
+        "verify = lambda tokens, target, draft: {name}(...).verify(tokens, target, draft)",
+    ),
+    "async": (
+        "it is asynchronous, and calling it emits nothing yet; run it to its end",
+        "import asyncio",
+        "verify = lambda {own}: asyncio.run({name}({own}))",
+    ),
+    "yields": (
+        "it is a generator function, and calling it emits nothing yet; collect what it yields",
+        "verify = lambda {own}: list({name}({own}))",
+    ),
+    "bound": (
+        "a partial binds {wanting}, which the judge gives; bind the other parameters alone",
+        "verify = lambda {first}: {name}({first}, ...)",
+    ),
+    "prefix": (
+        "it takes a prefix, as generators of texts do; judge it against a model",
+        "from spec_math import check_lossless_block",
+        'model = lambda prefix: ["1/4", "3/4"]',
+        'drafter = lambda prefix: ["1/2", "1/2"]',
+        "check_lossless_block(lambda coin, prefix: {name}({filled}), model, horizon=2)",
+    ),
+    "models": (
+        "{wanting} is a model or a model's input, where the judge has laws; give it models made of the laws",
+        "import torch",
+        "from types import SimpleNamespace",
+        "def table(law):  # a model whose model(ids).logits have this law after every prefix",
+        "    return lambda ids, **_: SimpleNamespace(logits=law.log().expand(*ids.shape, -1))",
+        "def verify(target, draft):  # the first token after a prompt of one token",
+        "    return {name}(table(target), table(draft), torch.zeros(1, 1, dtype=torch.int64), ...)[0, 1]",
+    ),
+    "logits": (
+        "{wanting} is logits or logarithms, where the judge has probabilities; convert them",
+        "import numpy as np",
+        "verify = lambda tokens, target, draft: {name}({converted})",
+    ),
+    "uniforms": (
+        "{wanting} is uniforms that the caller draws; make it inside, where it is followed",
+        "import numpy as np",
+        "verify = lambda {taken}: {name}({made})",
+    ),
+    "seed": (
+        "{wanting} is a seed, and settles every number that is drawn; let it take a generator in its place",
+        "def {short}({others}, rng): ...  # and rng is what {wanting} was made a generator of",
+    ),
+    "generator": (
+        "{wanting} is a generator of random numbers; make it inside, where it is followed",
+        "import numpy as np",
+        "verify = lambda {taken}: {name}({made})",
+    ),
 }

@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from spec_math.samplers.words import parameters_of
+
 Maker = Callable[[], Any]
 
 MAKERS: dict[str, Maker] = {
@@ -62,10 +64,7 @@ def generator_for(fn: Callable[..., Any], name: str) -> str:
 
 def _by_type(fn: Callable[..., Any], name: str) -> str | None:
     """Return the kind that an annotation names; "" for another type, and None without one or with one for anything."""
-    try:
-        annotation: Any = inspect.signature(fn).parameters[name].annotation
-    except (KeyError, TypeError, ValueError):
-        return None
+    annotation: Any = next((one.annotation for one in parameters_of(fn) if one.name == name), inspect.Parameter.empty)
     if annotation is inspect.Parameter.empty:
         return None
     written = annotation if isinstance(annotation, str) else f"{annotation.__module__}.{annotation.__qualname__}"

@@ -86,31 +86,29 @@ def judge(
     """
     if subject.call.unclear:
         return _open(subject, case, Undecided(Reason.NOT_JUDGED, subject.call.unclear))
-    alive = generators_alive() if alive is None else alive
+    held = generators_alive() if alive is None else alive
+
+    def judged_on(given: Case, one: Subject) -> Judgement:
+        return _judged(one, given, budget, progress, held)
+
+    def of_way(one: Subject) -> Judgement:
+        return of_each_draft(case, lambda given: judged_on(given, one)) if one.fixed else judged_on(case, one)
+
     if subject.said:
-        found = of_all(ways(subject), lambda one: _judged_of(one, case, budget, progress, alive))
+        found = of_all(ways(subject), of_way)
         # What is asked about it afterwards is asked of the way that decided.
         return replace(found, subject=replace(found.subject, variants=()))
     broken: list[Judgement] = []
     for one in ways(subject, case.lookahead or case.k):
         if broken and one.call != subject.call and any(before.walk.faults < before.walk.paths for before in broken):
             break
-        found = _judged(one, case, budget, progress, alive)
+        found = judged_on(case, one)
         if found.walk.fault is None and not (broken and isinstance(found.verdict, Undecided)):
             return found
         broken.append(found)
     if subject.variants and all(one.walk.fault is not None and one.walk.faults == one.walk.paths for one in broken):
-        return of_all(subject.variants, lambda one: _judged_of(one, case, budget, progress, alive))
+        return of_all(subject.variants, of_way)
     return next((one for one in broken if one.walk.faults < one.walk.paths), broken[0])
-
-
-def _judged_of(
-    subject: Subject, case: Case, budget: int, progress: Callable[[int], None], alive: list[Any] | None
-) -> Judgement:
-    """Judge a way of calling a function, for each of its drafts where these are fixed."""
-    if not subject.fixed:
-        return _judged(subject, case, budget, progress, alive)
-    return of_each_draft(case, lambda one: _judged(subject, one, budget, progress, alive))
 
 
 def _judged(
@@ -150,11 +148,9 @@ def _judged(
 def _compared(
     subject: Subject, case: Case, found: Walk, walked: Callable[..., Walk], alive: list[Any] | None
 ) -> Judgement:
-    wanted = continued({(): Fraction(1)}, case.row, case.horizon)
-    law = continued(dict(found.masses), case.row, case.horizon)
-    joint, first = _over(law, wanted), _over(_firsts(law), _firsts(wanted))
-    if not found.unexplored:
-        joint, first = _distance(law, wanted), _distance(_firsts(law), _firsts(wanted))
+    law, wanted = _laws(case, found)
+    measured = _over if found.unexplored else distance
+    joint, first = measured(law, wanted), measured(beginnings(law), beginnings(wanted))
     allowed = _allowance(subject, case, found)
     verdict = judged(_shown(law, case), _shown(wanted, case), allowed, found.paths, found.unexplored)
     answer = Judgement(subject, case, verdict, law, wanted, first, joint, allowed.forgiven, found)
@@ -192,6 +188,11 @@ def _emits_tokens(subject: Subject, case: Case, alive: list[Any] | None) -> bool
     elsewhere = case.with_laws([up] * len(case.target), [up[::-1]] * len(case.draft))
     found = walk(subject, elsewhere, Tape(subject.grid, alive=alive), SEEN)
     return found.fault is None and not found.misread
+
+
+def _laws(case: Case, found: Walk) -> tuple[Law, Law]:
+    """Return the law of the horizon's tokens that was walked, continued by the target, and the target's."""
+    return tuple(continued(masses, case.row, case.horizon) for masses in (dict(found.masses), {(): Fraction(1)}))
 
 
 def _shown(law: Law, case: Case) -> dict[Any, Any]:
@@ -253,8 +254,7 @@ def _cured(case: Case, fresh: Walk, allowed: Allowance) -> bool:
     """Say whether random numbers that are never used twice make the law right."""
     if fresh.fault is not None or fresh.unexplored:
         return False
-    law = continued(dict(fresh.masses), case.row, case.horizon)
-    return bool(judged(law, continued({(): Fraction(1)}, case.row, case.horizon), allowed))
+    return bool(judged(*_laws(case, fresh), allowed))
 
 
 def _allowance(subject: Subject, case: Case, found: Walk) -> Allowance:
@@ -287,14 +287,16 @@ def _coarser(subject: Subject, case: Case, found: Walk, joint: Any) -> Undecided
     )
 
 
-def _firsts(law: Law) -> Law:
+def beginnings(law: Law, size: int = 1) -> Law:
+    """Return the law of the first tokens of texts."""
     result: Law = {}
     for text, mass in law.items():
-        result[text[:1]] = result.get(text[:1], 0) + mass
+        result[text[:size]] = result.get(text[:size], 0) + mass
     return result
 
 
-def _distance(one: Law, other: Law) -> Any:
+def distance(one: Law, other: Law) -> Any:
+    """Return the total variation between two laws."""
     return sum((abs(one.get(text, 0) - other.get(text, 0)) for text in one | other), Fraction(0)) / 2
 
 

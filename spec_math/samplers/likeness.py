@@ -10,7 +10,7 @@ from typing import Any
 
 from spec_math.block_level.lossless import emitted_law
 from spec_math.samplers.case import Case, default
-from spec_math.samplers.judgement import Judgement, judge
+from spec_math.samplers.judgement import Judgement, beginnings, distance, judge
 from spec_math.samplers.subject import Subject
 from spec_math.samplers.walk import Text
 from spec_math.verdict import Lossless
@@ -85,20 +85,12 @@ def likenesses(
     near: list[Likeness] = []
     for number, specimen in enumerate(comparable(heat)):
         progress(number + 1)
-        distance = _distance(found, _law(specimen))
-        if distance < found.joint:
-            near.append(Likeness(specimen, distance))
+        apart = distance(beginnings(_law(specimen), found.case.horizon), found.law)
+        if apart < found.joint:
+            near.append(Likeness(specimen, apart))
     near.sort(key=lambda one: one.distance)
     return ([one for one in near if one.same] or near)[:CLOSE]
 
 
 def _judged(subject: Subject, lookahead: int, drafts: int, heat: Fraction, budget: int) -> Judgement:
     return judge(subject, replace(default(toy.LOOKAHEAD if lookahead else 0, drafts), heat=heat), budget)
-
-
-def _distance(found: Judgement, law: dict[Text, Any]) -> Any:
-    size = found.case.horizon
-    shown: dict[Text, Any] = {}
-    for text, mass in law.items():
-        shown[text[:size]] = shown.get(text[:size], 0) + mass
-    return sum(abs(shown.get(text, 0) - found.law.get(text, 0)) for text in shown | found.law) / 2

@@ -9,7 +9,18 @@ from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from math import log
 from typing import Any, Literal
 
-from spec_math.samplers.words import DRAFT, LOGS, SMALL, TARGET, Taken, taken_by, takes_none, takes_one
+from spec_math.samplers.words import (
+    DRAFT,
+    LOGS,
+    SMALL,
+    TARGET,
+    Taken,
+    parameters_of,
+    taken_by,
+    takes_none,
+    takes_one,
+    words_in,
+)
 
 ASKED: tuple[Taken, ...] = ("cache", "processor", "key", "metadata", "cumulative", "none")
 """What is given only where it is required, or where a way of calling asks for it."""
@@ -84,9 +95,9 @@ def read(
     kinds, values = kinds or {}, values or {}
     try:
         own = own_attributes(fn, roles)
-        parameters = list(inspect.signature(fn).parameters.values())[own is not None :]
     except (TypeError, ValueError, OSError):
         return None
+    parameters = parameters_of(fn)[own is not None :]
     parameters = [one for one in parameters if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
     names = [one.name for one in parameters]
     known: dict[str, Taken] = {**_sides(parameters, roles), **kinds}
@@ -146,15 +157,14 @@ def _records(fn: Callable[..., Any], name: str) -> Taken | None:
 def _together(takes: list[tuple[str, Taken]]) -> list[tuple[str, Taken]]:
     """Read parameters beside each other: a mass beside the law that it is of, logits beside candidates."""
     kinds = [taken for _, taken in takes]
-    found: list[tuple[str, Taken]] = []
     beside = "target logs" in kinds and takes_one(next((name for name, taken in takes if taken == "tokens"), "tokens"))
-    for name, taken in takes:
-        word = name.rpartition("_")[2]
-        if beside and taken in ("target", "draft") and word in ("prob", "p", "probability"):
-            found.append((name, "target mass" if taken == "target" else "draft mass"))
-        else:
-            found.append((name, taken))
-    return found
+    masses: dict[Taken, Taken] = {"target": "target mass", "draft": "draft mass"}
+
+    def read_as(name: str, taken: Taken) -> Taken:
+        single = beside and name.rpartition("_")[2] in ("prob", "p", "probability")
+        return masses.get(taken, taken) if single else taken
+
+    return [(name, read_as(name, taken)) for name, taken in takes]
 
 
 def _whole(found: Signature) -> bool:
@@ -179,10 +189,7 @@ def is_method(fn: Callable[..., Any]) -> bool:
     >>> is_method(dict.get), is_method(is_method)
     (True, False)
     """
-    try:
-        return next(iter(inspect.signature(fn).parameters), "") == "self"
-    except (TypeError, ValueError):
-        return False
+    return next((one.name for one in parameters_of(fn)), "") == "self"
 
 
 def own_attributes(fn: Callable[..., Any], told: Mapping[str, str]) -> dict[str, Taken] | None:
@@ -268,7 +275,7 @@ def held_by(record: type) -> dict[str, Held] | None:
     """
     held: dict[str, Held] = {}
     for one in fields(record):
-        words = {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", one.name)}
+        words = words_in(one.name)
         drafts = bool(words & SMALL)
         if words <= TOKEN:
             held[one.name] = "token"

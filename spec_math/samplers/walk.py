@@ -94,7 +94,7 @@ def walk(
         all_paths = Followed(whole, subject.sources, tape, subject.fn)
         all_paths.on_ordinary = False
         _ = all_paths(_NoCoin())
-    found.exact = run.exact and found.exact
+    found.exact = tape.exact and found.exact
     found.reused = tape.reused
     found.digits = frozenset(tape.digits)
     found.seed = tape.seeded.again
@@ -113,8 +113,8 @@ def _take_all(run: _Run, found: Walk, budget: int, progress: Callable[[int, Sequ
             break
         walked.append(path.mass)
         found.deepest = max(found.deepest, run.drawn)
-        if run.ignored:
-            found.ignored += path.mass * run.ignored
+        if run.tape.ignored:
+            found.ignored += path.mass * run.tape.ignored
         outcome: Any = path.outcome
         if isinstance(outcome, Fault):
             found.faults += 1
@@ -137,7 +137,7 @@ class _Run:
 
     def __init__(self, subject: Subject, case: Case, tape: Tape) -> None:
         self.case, self._subject = case, subject
-        self._tape, self._drafts_itself = tape, subject.call.drafts_itself
+        self.tape, self._drafts_itself = tape, subject.call.drafts_itself
         self.followed: Followed | None = None
         if subject.shape != "verifier":
             self.followed = Followed(self._called, subject.sources, tape, subject.fn)
@@ -149,12 +149,12 @@ class _Run:
         self.answers = Answers()
 
     def __call__(self, coin: Coin) -> Text | Fault | str:
-        self._coins, self._tokens, self._tape.log = [], (), []
+        self._coins, self._tokens, self.tape.log = [], (), []
         if not self._drafts_itself:
             self._tokens = self._drafted(coin)
         try:
             if self.followed is None:
-                outcome = _text(self._called(*self._tokens, coin=_Recording(coin, self._coins, self._tape.meet)))
+                outcome = _text(self._called(*self._tokens, coin=_Recording(coin, self._coins, self.tape.meet)))
             else:
                 outcome = _text(self.followed(coin, *self._tokens))
         except ExploreError:
@@ -172,25 +172,15 @@ class _Run:
         return outcome
 
     @property
-    def exact(self) -> bool:
-        """Whether the code met no binary float as a threshold."""
-        return self._tape.exact
-
-    @property
-    def ignored(self) -> Any:
-        """What guards of logarithms changed on this path."""
-        return self._tape.ignored
-
-    @property
     def drawn(self) -> int:
         """How many random numbers this path has drawn."""
-        return len(self._tokens) + len(self._coins) + self._tape.drawn
+        return len(self._tokens) + len(self._coins) + self.tape.drawn
 
     def steps(self) -> tuple[str, ...]:
         """Return the path so far, in words."""
         drafts = (f"draft {place + 1}: token {token}" for place, token in enumerate(self._tokens))
         coins = (f"a draw: token {answer}" if p is None else f"flip({p}): {bool(answer)}" for p, answer in self._coins)
-        return (*drafts, *coins, *in_words(self._tape.log))
+        return (*drafts, *coins, *in_words(self.tape.log))
 
     def _drafted(self, coin: Coin) -> Text:
         rows = self.case.draft if self.case.lookahead else self.case.draft * self.case.k
@@ -248,11 +238,10 @@ class _Recording(FlipAndDraw):
 class _NoCoin:
     """The coin of random numbers beside the verifier's own coin: there must be none."""
 
-    def flip(self, p: Any) -> bool:  # noqa: ARG002
+    def flip(self, asked: Any) -> Any:  # noqa: ARG002
         raise UnseenRandomnessError(_BESIDE, ("random numbers beside the coin",))
 
-    def draw(self, masses: Any) -> int:  # noqa: ARG002
-        raise UnseenRandomnessError(_BESIDE, ("random numbers beside the coin",))
+    draw = flip
 
 
 _BESIDE = "the verifier draws random numbers beside its coin; let the coin make all of its decisions"

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping, Sequence
-from typing import Literal, get_args
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, get_args
 
 Role = Literal["coin", "tokens", "target", "draft"]
 """What the judge can give to a parameter."""
@@ -47,6 +47,14 @@ MODELS = {"model", "models", "past", "cache", "kv", "tokenizer", "mask", "prompt
 PREFIX = {"prefix", "context", "history"}
 
 
+def parameters_of(fn: Callable[..., Any]) -> list[inspect.Parameter]:
+    """Return a function's parameters; none where they cannot be read."""
+    try:
+        return list(inspect.signature(fn).parameters.values())
+    except (TypeError, ValueError):
+        return []
+
+
 def kind_of(name: str) -> Kind:
     """Return what a parameter's name says, or "" where it says nothing, or two things.
 
@@ -55,7 +63,7 @@ def kind_of(name: str) -> Kind:
     >>> kind_of("draft_logits"), kind_of("targetModel"), kind_of("past_key_values")
     ('logits', 'models', 'models')
     """
-    words = _words(name)
+    words = words_in(name)
     if words and words <= {"self", "cls"}:
         return "self"
     for kind, known in _OTHERS.items():
@@ -70,7 +78,7 @@ def takes_one(name: str) -> bool:
     >>> takes_one("draft_token"), takes_one("token_ids"), takes_one("x")
     (True, False, False)
     """
-    words = _words(name)
+    words = words_in(name)
     return bool(words & ONE) and not words & MANY
 
 
@@ -119,7 +127,8 @@ def roles_of(text: str | Mapping[str, str]) -> dict[str | int, Role]:
     return found
 
 
-def _words(name: str) -> set[str]:
+def words_in(name: str) -> set[str]:
+    """Return the words of a name, in_this_way or inThisWay."""
     return {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)}
 
 
@@ -223,7 +232,7 @@ def taken_by(name: str, told: Mapping[str, str], models: bool) -> Taken | None:
     >>> taken_by("net", {"net": "target"}, True)
     'target model'
     """
-    words = {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)}
+    words = words_in(name)
     if name in BY_NAME and name not in told:
         return BY_NAME[name]
     side = told.get(name) or ("target" if words & TARGET else "draft" if words & SMALL else "")
