@@ -12,7 +12,6 @@ from fractions import Fraction
 from math import exp
 from typing import Any
 
-import numpy as np
 import torch
 
 from spec_math.pathwise.atom import ExploreError
@@ -185,7 +184,7 @@ def _subject(found: Signature, way: Way, told: Told, grid: int | None) -> Subjec
 
 def rows_of(dtype: torch.dtype) -> Callable[[Any], torch.Tensor]:
     """Return what makes exact rows tensors of a type."""
-    return lambda given: torch.from_numpy(np.array(given, dtype=object).astype(np.float64)).to(dtype)
+    return lambda given: torch.from_numpy(subject.in_float64(given)).to(dtype)
 
 
 def _called(found: Signature, way: Way, told: Told, given: Given, refused: set[bool]) -> Any:

@@ -222,13 +222,13 @@ def _replayed(case: Case, row: tuple[Any, Any, list[int], list[float]]) -> tuple
         return (coin.draw(target[0] if target.ndim > 1 else target),), 0, coin.distance
     if case.verifier == "plan":  # its four uniforms are used in order, by flips and draws alike
         coin = Measuring(sequence := iter(uniforms), sequence)
-    emitted, accepted = _PROGRAMS[case.verifier](coin, tokens, target, draft)
-    return emitted, int(accepted), coin.distance
+    return *_PROGRAMS[case.verifier](coin, tokens, target, draft), coin.distance
 
 
-def _chained(
-    verify: Callable[..., tuple[int, ...]],
-) -> Callable[[Coin, tuple[int, ...], Any, Any], tuple[tuple[int, ...], int]]:
+Replayed = Callable[[Coin, tuple[int, ...], Any, Any], tuple[tuple[int, ...], int]]
+
+
+def _chained(verify: Callable[..., tuple[int, ...]]) -> Replayed:
     def program(coin: Coin, tokens: tuple[int, ...], target: Any, draft: Any) -> tuple[tuple[int, ...], int]:
         emitted = verify(coin, tokens, list(target[: len(tokens) + 1]), list(draft[: len(tokens)]))
         return emitted, len(emitted) - 1
@@ -236,19 +236,17 @@ def _chained(
     return program
 
 
-def _planned(coin: Coin, tokens: tuple[int, ...], target: Any, draft: Any) -> tuple[tuple[int, ...], bool]:
-    emission = plan.emit(coin, tokens, plan.plan(target, draft, len(tokens)))
-    return (emission.token,), emission.accepted
+def _selecting(emit: Callable[..., Any]) -> Replayed:
+    def program(coin: Coin, tokens: tuple[int, ...], target: Any, draft: Any) -> tuple[tuple[int, ...], int]:
+        emission = emit(coin, tokens, target, draft)
+        return (emission.token,), int(emission.accepted)
+
+    return program
 
 
-def _in_sequence(coin: Coin, tokens: tuple[int, ...], target: Any, draft: Any) -> tuple[tuple[int, ...], bool]:
-    emission = k_sequential.emit(coin, tokens, target, draft)
-    return (emission.token,), emission.accepted
-
-
-_PROGRAMS: dict[str, Callable[[Coin, tuple[int, ...], Any, Any], tuple[tuple[int, ...], int]]] = {
+_PROGRAMS: dict[str, Replayed] = {
     "token": _chained(chain.verify),
     "block": _chained(block.verify),
-    "k_seq": _in_sequence,
-    "plan": _planned,
+    "k_seq": _selecting(k_sequential.emit),
+    "plan": _selecting(lambda coin, tokens, t, d: plan.emit(coin, tokens, plan.plan(t, d, len(tokens)))),
 }

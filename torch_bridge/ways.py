@@ -182,12 +182,6 @@ def _drafts(one: Round, way: Way, found: Signature, _: str) -> Any:
     return _laid(tokens, way, found)
 
 
-def _draft_laws(one: Round, way: Way, found: Signature, _: str) -> Any:
-    if way.masses:
-        return _laid(_of_drafts(one.draft, one), way, found)
-    return _laid(one.draft, way, found)
-
-
 def _of_drafts(rows: torch.Tensor, one: Round) -> torch.Tensor:
     return torch.stack([rows[place, token] for place, token in enumerate(one.tokens)])
 
@@ -204,10 +198,6 @@ def _prompt(one: Round, way: Way, _f: Signature, _n: str) -> Any:
     if way.listed:
         return list(ids)
     return torch.tensor(ids) if way.flat else torch.tensor([ids])
-
-
-def _candidates(one: Round, _w: Way, _f: Signature, _n: str) -> torch.Tensor:
-    return torch.tensor([[one.prompt[-1], *one.tokens]])
 
 
 def _metadata(one: Round, _w: Way, _f: Signature, _n: str) -> Any:
@@ -265,7 +255,7 @@ _GIVEN: dict[Taken, Given] = {
     "greedy": lambda one, _w, _f, _n: one.heat == 0,
     "target": lambda one, way, found, _n: _laid(one.target[:-1] if way.cut else one.target, way, found),
     "target logs": lambda one, way, found, _n: _laid((one.target[:-1] if way.cut else one.target).log(), way, found),
-    "draft": _draft_laws,
+    "draft": lambda one, way, found, _n: _laid(_of_drafts(one.draft, one) if way.masses else one.draft, way, found),
     "draft logs": lambda one, way, found, _n: _laid(one.draft.log(), way, found),
     "target mass": lambda one, _w, _f, _n: _of_drafts(one.target, one)[0],
     "draft mass": lambda one, _w, _f, _n: _of_drafts(one.draft, one)[0],
@@ -277,7 +267,7 @@ _GIVEN: dict[Taken, Given] = {
     "key": lambda _o, _w, _f, _n: (0,),
     "metadata": _metadata,
     "processor": _processor,
-    "candidates": _candidates,
+    "candidates": lambda one, _w, _f, _n: torch.tensor([[one.prompt[-1], *one.tokens]]),
     "candidate logits": lambda one, _w, _f, _n: one.target.log()[None],
     "draft records": _records("draft"),
     "target records": _records("target"),

@@ -59,7 +59,9 @@ def entropy_noted(tape: Tape) -> Generator[None]:
     >>> list(tape.unseen)
     ['os.urandom']
     """
-    _listen()
+    if not _hooked:  # what the interpreter tells of files, processes and C functions; such a hook stays
+        _hooked.append(True)
+        sys.addaudithook(_heard)
     with tape.standing("entropy", lambda: _standing(tape)):
         yield
 
@@ -80,12 +82,8 @@ def _stand_ins(tape: Tape) -> tuple[list[Place], list[Any]]:
     mine = tape.looked().that_hold(_READ)
     anywhere = everywhere("entropy", lambda value: id(value) in _READ)
     where = once_each(*anywhere, *mine)
-    watched = kept("entropy", _noting_all)
+    watched = kept("entropy", lambda: {number: noting(DESK, *named) for number, named in _READ.items()})
     return where, [watched[id(value)] for value in all_held(where)]
-
-
-def _noting_all() -> dict[int, Any]:
-    return {number: noting(DESK, name, function) for number, (name, function) in _READ.items()}
 
 
 def noting(tape: Tape, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -119,13 +117,6 @@ def _calling(tape: Tape) -> dict[str, Any]:
 
 _listening: list[Tape] = []
 _hooked: list[bool] = []
-
-
-def _listen() -> None:
-    """Hear what the interpreter tells of files, processes and C functions; such a hook stays, and is silent alone."""
-    if not _hooked:
-        _hooked.append(True)
-        sys.addaudithook(_heard)
 
 
 def _heard(event: str, arguments: Any) -> None:

@@ -310,7 +310,8 @@ def numbers_for(atoms: Sequence[Atom], seed: int, width: Fraction) -> dict[Atom,
             for atom in atoms
         }
         if all(_won(race, found) for race in races.values()):
-            return found if all(_is_close(atom, number) for atom, number in found.items()) else None
+            floats = [(atom.number, number) for atom, number in found.items() if atom.bits is None and atom.number]
+            return found if all(abs(float(own(number)) - number) < _CLOSE for own, number in floats) else None
         if not races:
             return None
     return None
@@ -346,10 +347,6 @@ def _won(race: tuple[dict[Atom, Fraction], Atom], found: dict[Atom, Any]) -> boo
     return mine is not None and all(
         0 < mine * _MARGIN < time and isfinite(time) for atom, time in times.items() if atom is not winner
     )
-
-
-def _is_close(atom: Atom, number: Any) -> bool:
-    return atom.bits is not None or atom.number is None or abs(float(atom.number(number)) - number) < _CLOSE
 
 
 def _stream(seed: int) -> Iterator[float]:

@@ -75,10 +75,6 @@ class Draws:
         noise = self.clocks(shape_of(form))
         return noise if isinstance(scale, int | float) and scale == 1 else noise * scale
 
-    def gumbels(self, loc: Any, scale: Any, form: Any) -> Any:
-        """Draw Gumbel noise, −log of exponentials, in the form in which NumPy returns it."""
-        return loc + scale * -np.log(self.clocks(shape_of(form), "gumbel"))
-
     def integers(self, low: Any, high: Any, form: Any, endpoint: Any = False) -> Any:
         """Draw whole numbers, each as likely, in the form in which NumPy returns them."""
         bounds = (0, low) if high is None else (low, high)
@@ -135,7 +131,7 @@ class Draws:
 
     def _without_replacement(self, values: list[int], size: Any, p: Any) -> list[int]:
         place, shape = self._place(size)
-        left = _even(len(values)) if p is None else self._masses(p)
+        left = _even(len(values)) if p is None else self._rationals(list(p))
         even = "" if p is None else " by masses"
         kind = f"{self._of}.choice of {volume(shape)} without replacement{even}, of which"
         chosen: list[int] = []
@@ -150,11 +146,6 @@ class Draws:
 
     def _once(self, key: Any, kind: str, masses: list[Fraction]) -> int:
         return self._tape.once(key, kind, lambda: self._tape.draw(kind, masses))
-
-    def _masses(self, weights: Any) -> list[Fraction]:
-        listed = self._rationals(list(weights))
-        total = sum(listed, Fraction(0))
-        return [mass / total for mass in listed]
 
     def _rest_last(self, weights: list[Any]) -> list[Fraction]:
         """Return the law that NumPy's multinomial draws from: the last token gets what the others leave."""

@@ -180,7 +180,8 @@ def _exponential(self: Any, scale: Any = 1, size: Any = None) -> Any:
 
 
 def _gumbel(self: Any, loc: Any = 0, scale: Any = 1, size: Any = None) -> Any:
-    return self.draws().gumbels(loc, scale, formed(self, "gumbel", loc, scale, size))
+    form = formed(self, "gumbel", loc, scale, size)
+    return loc + scale * -np.log(self.draws().clocks(shape_of(form), "gumbel"))
 
 
 def _oracle() -> type[np.random.Generator]:
@@ -412,18 +413,16 @@ def _found(tape: Tape) -> tuple[list[Place], list[Any]]:
             return kept("np.random", _names)[value.__name__]
         return getattr(_followed(tape, owner(value)), value.__name__)
 
+    def numpys_own(place: Place) -> bool:
+        named = str(place[0].get("__name__", "")) if isinstance(place[0], dict) else ""
+        return named.startswith("numpy") and (named, place[1]) != ("numpy.random.mtrand", "_rand")
+
     looked = tape.looked()
     bound = [place for place in looked.of_types(METHODS) if type(owner(held(place))) in (NEW, OLD)]
     mine = [*looked.that_hold(_CLASSES), *looked.of_types((NEW, OLD)), *bound]
-    other = everywhere("numpy", anywhere, _is_numpy_s)
+    other = everywhere("numpy", anywhere, numpys_own)
     where = once_each(*other, *mine)
     return where, [stand_in(value) for value in all_held(where)]
-
-
-def _is_numpy_s(place: Place) -> bool:
-    space, key = place
-    named = str(space.get("__name__", "")) if isinstance(space, dict) else ""
-    return named.startswith("numpy") and (named, key) != ("numpy.random.mtrand", "_rand")
 
 
 _MODULE = [name for name in dir(np.random.RandomState) if not name.startswith("_") and hasattr(np.random, name)]

@@ -80,7 +80,9 @@ def places(fn: Callable[..., Any]) -> list[Place]:
             cells |= {id(cell): cell for cell in around}
             defaults = _defaults(part)
             inside += defaults
-            found = [held((cell, "cell_contents")) for cell in around] + _named(part) + all_held(defaults)
+            code, space = getattr(part, "__code__", None), getattr(part, "__globals__", {})
+            named = [space[name] for name in code.co_names if name in space] if code is not None else []
+            found = [held((cell, "cell_contents")) for cell in around] + named + all_held(defaults)
             found += _attributes(part)
             ahead += [value for value in found if id(value) not in seen and _leads_on(value)]
             seen.update(map(id, found))
@@ -104,11 +106,8 @@ def _defaults(one: Any) -> list[Place]:
 
 def _attributes(one: Any) -> list[Any]:
     """What an object holds that can be called, or whose method is: its dictionaries and lists may hold sources."""
-    if type(one) is FunctionType or inspect.isroutine(one) or isinstance(one, type | ModuleType):
-        return []
-    if not hasattr(one, "__dict__"):
-        return []
-    return list(vars(one).values())
+    closed = type(one) is FunctionType or inspect.isroutine(one) or isinstance(one, type | ModuleType)
+    return [] if closed or not hasattr(one, "__dict__") else list(vars(one).values())
 
 
 def _leads_on(value: Any) -> bool:
@@ -121,12 +120,6 @@ def _spaces(one: Any) -> list[dict[str, Any]]:
         return [one.__globals__]
     own = [vars(one)] if hasattr(one, "__dict__") and not inspect.isfunction(one) else []
     return own + ([one.__globals__] if hasattr(one, "__globals__") else [])
-
-
-def _named(one: Any) -> list[Any]:
-    """What a function names among its module's values."""
-    code, space = getattr(one, "__code__", None), getattr(one, "__globals__", {})
-    return [space[name] for name in code.co_names if name in space] if code is not None else []
 
 
 def _may_be_entered(value: Any) -> bool:
@@ -175,7 +168,7 @@ def everywhere(
 
 def _parts(fn: Any) -> list[Any]:
     """A function; what a partial, a decorator or a method holds; an object that can be called, and how."""
-    if _is_plain(fn):
+    if type(fn) is FunctionType and not (hasattr(fn, "func") or hasattr(fn, "__wrapped__")):
         return [fn]
     found: list[Any] = []
     while fn is not None and not any(fn is one for one in found):
@@ -190,11 +183,6 @@ def _parts(fn: Any) -> list[Any]:
         else:
             fn = None
     return found
-
-
-def _is_plain(fn: Any) -> bool:
-    """Whether it is a function that holds no other, as most are."""
-    return type(fn) is FunctionType and not (hasattr(fn, "func") or hasattr(fn, "__wrapped__"))
 
 
 def held(place: Place) -> Any:
@@ -225,7 +213,8 @@ def standing_in(where: Sequence[Place], values: Sequence[Any]) -> Generator[None
     ...     space
     {'a': 2}
     """
-    before = [value if _is_there(place) else ABSENT for place, value in zip(where, all_held(where), strict=True)]
+    held_now = zip(where, all_held(where), strict=True)
+    before = [ABSENT if isinstance(space, dict) and key not in space else value for (space, key), value in held_now]
 
     def put() -> None:
         for place, value in zip(where, values, strict=True):
@@ -238,11 +227,6 @@ def standing_in(where: Sequence[Place], values: Sequence[Any]) -> Generator[None
 
     with standing(put, take):
         yield
-
-
-def _is_there(place: Place) -> bool:
-    space, key = place
-    return not isinstance(space, dict) or key in space
 
 
 def _put(place: Place, value: Any) -> None:
@@ -326,9 +310,12 @@ def replaced(module: Any, values: Mapping[str, Any]) -> Generator[None]:
         yield
 
 
-def _set(module: Any, values: Mapping[str, Any]) -> None:
+def _set(owner: Any, values: Mapping[str, Any]) -> None:
     for name, value in values.items():
-        setattr(module, name, value)
+        if value is ABSENT:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, value)
 
 
 def likeness_of(real: type[Any], kind: type[Any] = type) -> Any:
@@ -353,20 +340,13 @@ def patched(classes: Sequence[tuple[type[Any], Mapping[str, Any]]]) -> Generator
     >>> hasattr(Box, "size")
     False
     """
-    kept = [(one, name, vars(one).get(name, ABSENT)) for one, values in classes for name in values]
+    own = [(one, {name: vars(one).get(name, ABSENT) for name in values}) for one, values in classes]
 
-    def put() -> None:
-        for one, values in classes:
-            _set(one, values)
+    def give(values: Sequence[tuple[type[Any], Mapping[str, Any]]]) -> None:
+        for one, methods in values:
+            _set(one, methods)
 
-    def take() -> None:
-        for one, name, value in kept:
-            if value is ABSENT:
-                delattr(one, name)
-            else:
-                setattr(one, name, value)
-
-    with standing(put, take):
+    with standing(lambda: give(classes), lambda: give(own)):
         yield
 
 

@@ -73,8 +73,9 @@ def _winner(rates: dict[Atom, Fraction]) -> Atom:
             atom.unsettled()
     past = _entangled(rates)
     for known, winner in past:
-        if _proportional(known, rates):
-            return winner
+        totals = sum(known.values()), sum(rates.values())
+        if all(known.get(one, 0) * totals[1] == rates.get(one, 0) * totals[0] for one in {**known, **rates}):
+            return winner  # it is the same race
     atoms = list(dict.fromkeys(atom for known in (*(race for race, _ in past), rates) for atom in known))
     listed = [[known.get(atom, Fraction(0)) for atom in atoms] for known in (*(race for race, _ in past), rates)]
     won = [atoms.index(winner) for _, winner in past]
@@ -99,12 +100,6 @@ def _entangled(rates: dict[Atom, Fraction]) -> list[tuple[dict[Atom, Fraction], 
                 atoms += [other for other in known[0] if other not in seen]
                 seen.update(known[0])
     return found
-
-
-def _proportional(first: dict[Atom, Fraction], second: dict[Atom, Fraction]) -> bool:
-    atoms = {**first, **second}
-    totals = sum(first.values()), sum(second.values())
-    return all(first.get(a, 0) * totals[1] == second.get(a, 0) * totals[0] for a in atoms)
 
 
 Bounds = list[list[Fraction]]
@@ -250,7 +245,9 @@ class Race:
         if self._winner is None:
             again = self._asked_before()
             if self._lost:
-                self._won(self._drawn())
+                left, first = self._left(), self.entered()[0].atom
+                asked = f"the rest of the race of {first.name}"
+                self._won(first.tape.draw(asked, [one / sum(left) for one in left]))
             else:
                 self._winner = race(self.entered(), smallest=True) if again is None else again()
         return self._winner if self._winner is not None else 0
@@ -305,10 +302,6 @@ class Race:
     def _left(self) -> list[Fraction]:
         """Return the rates of the clocks that have not lost, 0 for the others."""
         return [Fraction(0) if n in self._lost else Fraction(one.rate) for n, one in enumerate(self.entered())]
-
-    def _drawn(self) -> int:
-        left, first = self._left(), self.entered()[0].atom
-        return first.tape.draw(f"the rest of the race of {first.name}", [one / sum(left) for one in left])
 
     def _won(self, index: int) -> None:
         """Note the winner where later races look for what is known of their clocks."""

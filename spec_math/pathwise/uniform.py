@@ -36,7 +36,7 @@ class Uniform:
 
     def __init__(self, atom: Atom, number: Callable[[int], Any] | None = None) -> None:
         self.atom = atom
-        self.number: Callable[[int], Any] = number or self._double
+        self.number: Callable[[int], Any] = number or (lambda k: k / 2 ** (atom.bits or 0))
         self.scale, self.shift = Fraction(1), Fraction(0)
         self.steps: tuple[Callable[[Any], Any], ...] = ()
         self.bends: tuple[Bend, ...] = ()
@@ -198,7 +198,7 @@ class Uniform:
         """Decide value < other or value <= other; these differ on a grid only."""
         if _is_nan(other):
             return False
-        if isinstance(other, Uniform) and self._is(other):
+        if isinstance(other, Uniform) and self._named() == other._named():  # as a sort compares an entry with itself
             return relation is operator.le
         if isinstance(other, Uniform) and self.atom.bits is None and self.is_noise and other.is_noise:
             late = self.as_noise().rings_late
@@ -206,7 +206,8 @@ class Uniform:
         if not isinstance(other, Uniform) and not isfinite(other):
             return other > 0
         threshold = self._constant(other)
-        asked = f"{self!r} {'<' if relation is operator.lt else '<='} {_shown(other)}"
+        told = repr(other.item()) if hasattr(other, "item") else str(other)
+        asked = f"{self!r} {'<' if relation is operator.lt else '<='} {told}"
         grows = rising(self.bends) == (self.scale > 0)
         if self.atom.bits is None:
             straight = unbent(threshold, self.bends, self.atom.tape)
@@ -222,12 +223,8 @@ class Uniform:
         below = self.atom.below_first_failure(lambda k: bool(relation(self._at(k), other)) == grows, asked)
         return below if grows else not below
 
-    def _double(self, k: int) -> float:
-        return k / 2 ** (self.atom.bits or 0)
-
-    def _is(self, other: Uniform) -> bool:
-        """Whether both are one number, as a sort compares an entry with itself."""
-        return (self.atom, self.scale, self.shift, self.bends) == (other.atom, other.scale, other.shift, other.bends)
+    def _named(self) -> tuple[Any, ...]:
+        return self.atom, self.scale, self.shift, self.bends
 
     def _at(self, k: int) -> Any:
         value = self.number(k)
@@ -280,10 +277,6 @@ def rational(value: Any, atom: Atom) -> Fraction:
 
 def _is_nan(value: Any) -> bool:
     return not isinstance(value, Uniform | Clock | Rational) and isnan(value)
-
-
-def _shown(value: Any) -> str:
-    return repr(value.item()) if hasattr(value, "item") else str(value)
 
 
 _CURE = "hand the comparison or the draw to the code as a function, or explore the code around it"

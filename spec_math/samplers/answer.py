@@ -44,7 +44,8 @@ def plain(outcome: Any) -> Any:
         outcome = outcome.tolist()
     if isinstance(outcome, list | tuple):
         listed: list[Any] = list(outcome)
-        outcome = tuple(_plain_entry(entry) for entry in listed)
+        scalar = [hasattr(entry, "item") and getattr(entry, "ndim", 0) == 0 for entry in listed]
+        outcome = tuple(entry.item() if plain else entry for entry, plain in zip(listed, scalar, strict=True))
     entries: tuple[Any, ...] = outcome if isinstance(outcome, tuple) else (outcome,)
     if all(entry is None or isinstance(entry, _SIMPLE) for entry in entries):
         return outcome
@@ -142,10 +143,6 @@ class Answers:
 
 _SIMPLE = (Integral, float, str, bytes)
 _OBJECT = re.compile(r" at 0x[0-9a-f]+")
-
-
-def _plain_entry(entry: Any) -> Any:
-    return entry.item() if hasattr(entry, "item") and getattr(entry, "ndim", 0) == 0 else entry
 
 
 OWN = (NameError, TypeError, AttributeError, ImportError)

@@ -113,7 +113,9 @@ def _read(fn: Callable[..., Any], name: str, told: dict[str | int, Role]) -> Cal
         return Call(name, tuple(takes), len(takes), told=True)
     for one, kind in kinds.items():
         role = _ROLES.get(kind)
-        if role is not None and one not in given and _is_given(byname[one], role):
+        # An optional law is given, and so are tokens, where it is None until then.
+        default, empty = byname[one].default, byname[one].empty
+        if role and one not in given and (default is empty or (default is None and role != "coin")):
             given[one] = role
     makes = {one: how for one, how in _made(fn, list(byname.values()), kinds).items() if one not in given}
     asked = [one for one in byname.values() if one.name not in makes]
@@ -169,11 +171,6 @@ def _complete(
 
 def _left(roles: Sequence[Role], wanted: Sequence[Role]) -> list[Role]:
     return [role for role in wanted if role not in roles]
-
-
-def _is_given(parameter: inspect.Parameter, role: Role) -> bool:
-    """A required parameter, or an optional one that is None until a law or tokens are given."""
-    return parameter.default is parameter.empty or (parameter.default is None and role != "coin")
 
 
 def _told_name(key: str | int, parameters: Parameters, name: str) -> str:

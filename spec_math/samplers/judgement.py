@@ -171,7 +171,9 @@ def _compared(
     if again.masses != found.masses or again.fault is not None:
         return replace(answer, verdict=Undecided(Reason.RANDOMNESS_NOT_SEEN, UNREPEATED))
     text = (verdict.token,) if verdict.tokens is None else verdict.tokens
-    cured = found.reused and _cured(case, walked(fresh=True), allowed)
+    fresh = walked(fresh=True) if found.reused else None  # random numbers that are never used twice
+    sound = fresh is not None and fresh.fault is None and not fresh.unexplored
+    cured = sound and bool(judged(*_laws(case, fresh), allowed))
     return replace(answer, contract=_contract(subject, cured), way=_way(found, text))
 
 
@@ -250,13 +252,6 @@ def _contract(subject: Subject, cured: bool | None) -> str:
     return "drafter or verifier" if subject.call.drafts_itself else "verifier"
 
 
-def _cured(case: Case, fresh: Walk, allowed: Allowance) -> bool:
-    """Say whether random numbers that are never used twice make the law right."""
-    if fresh.fault is not None or fresh.unexplored:
-        return False
-    return bool(judged(*_laws(case, fresh), allowed))
-
-
 def _allowance(subject: Subject, case: Case, found: Walk) -> Allowance:
     """Return what rounding may do to the law of a right sampler; nothing where all is rational.
 
@@ -305,6 +300,8 @@ def _over(law: Law, wanted: Law) -> Any:
     return sum((max(Fraction(0), mass - wanted.get(text, 0)) for text, mass in law.items()), Fraction(0))
 
 
+TORN = "called as {} it is lossless, and called as {} it is not; which is meant is not known: wrap it"
+
 ROUNDING = 1e-4
 """Below this a distance may be due to a type that the function computes in inside; another way has it."""
 
@@ -331,7 +328,10 @@ def of_all(ways: Iterable[Subject], judged: Callable[[Subject], Judgement]) -> J
         found = judged(way)
         verdict = found.verdict
         if isinstance(verdict, Lossless):
-            return _torn(found, lossy[0]) if lossy else found
+            if not lossy:
+                return found
+            torn = TORN.format(way.said, lossy[0].subject.said)
+            return replace(found, verdict=Undecided(Reason.NOT_JUDGED, torn))
         if isinstance(verdict, Lossy) and found.walk.fault is None:
             if found.joint is not None and found.joint > ROUNDING:
                 lossy.append(found)
@@ -374,12 +374,6 @@ def of_each_draft(case: Case, judged: Callable[[Case], Judgement]) -> Judgement:
     last = done[-1]
     walk = replace(last.walk, paths=sum(one.walk.paths for one in done))
     return replace(last, walk=walk, bound=max(one.bound for one in done))
-
-
-def _torn(lossless: Judgement, lossy: Judgement) -> Judgement:
-    ways = lossless.subject.said, lossy.subject.said
-    said = "called as {} it is lossless, and called as {} it is not; which is meant is not known: wrap it".format(*ways)
-    return replace(lossless, verdict=Undecided(Reason.NOT_JUDGED, said))
 
 
 DIGITS = {"float32": 24, "float16": 11, "bfloat16": 8}

@@ -33,32 +33,26 @@ class Numbers:
     finer: Numbers | None = None
 
 
-def _exact_rows(rows: Any) -> Any:
-    return np.array(rows, dtype=object)
+def in_float64(rows: Any) -> Any:
+    """Return exact rows as an array in float64."""
+    return np.array(rows, dtype=object).astype(np.float64)
 
 
 def _floats(name: str) -> Numbers:
     kind = np.dtype(name)
 
-    def rows(given: Any) -> Any:
-        return np.array(given, dtype=object).astype(np.float64).astype(kind)
-
     finer = None if name == "float64" else _floats("float64")
-    return Numbers(f"NumPy {name}", rows, np.array, float(np.finfo(kind).eps) / 2, finer)
+    unit = float(np.finfo(kind).eps) / 2
+    return Numbers(f"NumPy {name}", lambda given: in_float64(given).astype(kind), np.array, unit, finer)
 
 
-def _listed(rows: Any) -> Any:
-    given: list[Any] = np.array(rows, dtype=object).astype(np.float64).tolist()
-    return given
-
-
-FRACTIONS = Numbers("Fractions", _exact_rows, tuple, 0.0)
+FRACTIONS = Numbers("Fractions", lambda rows: np.array(rows, dtype=object), tuple, 0.0)
 NUMBERS: dict[str, Numbers] = {
     "fractions": FRACTIONS,
     "float64": _floats("float64"),
     "float32": _floats("float32"),
     "float16": _floats("float16"),
-    "lists": Numbers("lists of floats", _listed, list, 2.0**-53),
+    "lists": Numbers("lists of floats", lambda rows: in_float64(rows).tolist(), list, 2.0**-53),
 }
 
 

@@ -131,7 +131,9 @@ class Draws:
             self._tape.meet(Fraction(mass))
         size, laws = int(drawn.shape[-1]), [[Fraction(mass) for mass in masses] for masses in rows]
         if size == 1 and drawn.dtype == torch.int64:
-            draws = [self._token((place, row), law, weights) for row, law in enumerate(laws)]
+            # The noise is drawn now, and raced when somebody looks at the token.
+            noise = [self._noise((place, row), len(law), weights) for row, law in enumerate(laws)]
+            draws = [Race(lambda pair=pair: _rung(*pair)) for pair in zip(noise, laws, strict=True)]
             if self._tape.ordinary is None:
                 return self._later.put(draws, drawn.dtype).reshape(drawn.shape)
             # Nothing is left for later among ordinary numbers, so that a token that got out unseen shows here.
@@ -176,10 +178,13 @@ class Draws:
         listed = torch.as_tensor(chances, dtype=torch.float64).expand(drawn.shape).reshape(-1).tolist()
         way = f"{func.__name__} of {_laid_out(drawn)}"
         way += f" by chances of {_laid_out(chances)}" if isinstance(chances, torch.Tensor) else ""
-        values = [self._flip((place, index), way, Fraction(chance)) for index, chance in enumerate(listed)]
-        for chance in listed:
-            self._tape.meet(Fraction(chance))
-        result = torch.tensor(values).to(drawn.dtype).reshape(drawn.shape)
+        values: list[int] = []
+        for index, chance in enumerate(map(Fraction, listed)):
+            if not 0 <= chance <= 1:
+                raise ValueError(f"bernoulli needs chances in [0, 1]; got {float(chance)}")
+            self._tape.meet(chance)
+            values.append(self._once(place, index, f"a flip of {chance}, {way}", [1 - chance, chance]))
+        result = torch.tensor(values, dtype=torch.bool).to(drawn.dtype).reshape(drawn.shape)
         return tensor.copy_(result) if in_place else result
 
     def gumbel_softmax(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
@@ -230,16 +235,6 @@ class Draws:
 
     def _once(self, place: Stretch, index: int, kind: str, law: list[Fraction]) -> int:
         return self._tape.once((place, index), kind, lambda: self._tape.draw(kind, law))
-
-    def _flip(self, place: tuple[Stretch, int], way: str, chance: Fraction) -> bool:
-        if not 0 <= chance <= 1:
-            raise ValueError(f"bernoulli needs chances in [0, 1]; got {float(chance)}")
-        return bool(self._once(*place, f"a flip of {chance}, {way}", [1 - chance, chance]))
-
-    def _token(self, place: tuple[Stretch, int], masses: list[Fraction], weights: torch.Tensor) -> Race:
-        """Return a draw of one token, whose noise is drawn now, and raced when somebody looks at the token."""
-        clocks = self._noise(place, len(masses), weights)
-        return Race(lambda: _rung(clocks, masses))
 
     def _plainly(self, draw: Race) -> int:
         """Return the token that ordinary numbers draw; where nobody has asked which it is, any that may win will do."""

@@ -81,7 +81,9 @@ class Tags:
             if isinstance(entry, Uniform | Clock):
                 if len(self._numbers) >= layout.most:
                     raise ExploreError(f"{base.dtype} has room for {layout.most - 1} random numbers of a run")
-                flat[place] = _signed(layout.quiet + len(self._numbers), layout.whole)
+                named = layout.quiet + len(self._numbers)  # as a whole number with a sign
+                size = torch.iinfo(layout.whole).bits
+                flat[place] = named - (1 << size) if named >> (size - 1) else named
                 self._numbers.append(entry)
             elif isinstance(entry, int | float | torch.Tensor):
                 flat[place] = torch.as_tensor(entry, dtype=base.dtype).view(layout.whole)
@@ -94,11 +96,6 @@ class Tags:
     def without(self, tensor: torch.Tensor) -> torch.Tensor:
         """Return a copy of a tensor with 1 in place of each random number."""
         return torch.where(self.payloads(tensor).to(tensor.device) > 0, torch.ones_like(tensor), tensor)
-
-
-def _signed(bits: int, whole: torch.dtype) -> int:
-    size = torch.iinfo(whole).bits
-    return bits - (1 << size) if bits >> (size - 1) else bits
 
 
 def tensors_in(values: Any) -> list[torch.Tensor]:

@@ -199,9 +199,10 @@ class Answers:
                 return self._kept(func(*args, **kwargs), self._open[id(first)][1])
             if name == "cumprod" and "out" not in kwargs:
                 return self._multiplied(func, args, kwargs)
-        if self._open:
-            for tensor in tensors_in([args, kwargs]):
-                if id(tensor) in self._open and not _asks_for_no_tensor(func, name, args):
+        for tensor in tensors_in([args, kwargs]) if self._open else ():
+            if id(tensor) in self._open:
+                shown = name == "__get__" and not isinstance(func(args[0]), torch.Tensor)
+                if not shown and name not in ("size", "dim", "numel", "__len__"):  # these read nothing that it holds
                     self.fill(tensor)
         return None
 
@@ -249,16 +250,9 @@ class Answers:
         return mask
 
 
-def _asks_for_no_tensor(func: Any, name: str, args: Any) -> bool:
-    """Whether a call reads the shape, the type or the like of a tensor, and none of what it holds."""
-    return name in ("size", "dim", "numel", "__len__") or (
-        name == "__get__" and not isinstance(func(args[0]), torch.Tensor)
-    )
+_Answer = Callable[[], bool]
 
 
 def _both(first: _Answer, second: _Answer) -> _Answer:
     """Whether both of two answers are yes; the second is asked for where the first is."""
     return lambda: first() and second()
-
-
-_Answer = Callable[[], bool]
