@@ -163,7 +163,8 @@ def _subject(found: Signature, way: Way, told: Told, grid: int | None) -> Subjec
 
     sampler.__qualname__ = sampler.__name__ = getattr(found.fn, "__name__", "sampler")
     drafts: tuple[tuple[str, Role], ...] = (("token" if found.single else "tokens", "tokens"),)
-    takes = (*drafts[: found.given_drafts], ("target", "target"), ("draft", "draft"))
+    laws: tuple[tuple[str, Role], ...] = ("target", "target"), ("draft", "draft")
+    takes = (*drafts[: found.given_drafts], *laws)
     call = Call(name_of(sampler), takes, len(takes), found.single)
     unit = LOGITS * torch.finfo(way.dtype).eps / 2
     numbers = Numbers(str(way.dtype), rows_of(way.dtype), tuple, unit)

@@ -236,6 +236,10 @@ def _chained(verify: Callable[..., tuple[int, ...]]) -> Replayed:
     return program
 
 
+def _planned(coin: Coin, tokens: tuple[int, ...], target: Any, draft: Any) -> Any:
+    return plan.emit(coin, tokens, plan.plan(target, draft, len(tokens)))
+
+
 def _selecting(emit: Callable[..., Any]) -> Replayed:
     def program(coin: Coin, tokens: tuple[int, ...], target: Any, draft: Any) -> tuple[tuple[int, ...], int]:
         emission = emit(coin, tokens, target, draft)
@@ -248,5 +252,5 @@ _PROGRAMS: dict[str, Replayed] = {
     "token": _chained(chain.verify),
     "block": _chained(block.verify),
     "k_seq": _selecting(k_sequential.emit),
-    "plan": _selecting(lambda coin, tokens, t, d: plan.emit(coin, tokens, plan.plan(t, d, len(tokens)))),
+    "plan": _selecting(_planned),
 }

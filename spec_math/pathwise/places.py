@@ -168,7 +168,8 @@ def everywhere(
 
 def _parts(fn: Any) -> list[Any]:
     """A function; what a partial, a decorator or a method holds; an object that can be called, and how."""
-    if type(fn) is FunctionType and not (hasattr(fn, "func") or hasattr(fn, "__wrapped__")):
+    kind: Any = type(fn)
+    if kind is FunctionType and not (hasattr(fn, "func") or hasattr(fn, "__wrapped__")):
         return [fn]
     found: list[Any] = []
     while fn is not None and not any(fn is one for one in found):
@@ -325,7 +326,10 @@ def likeness_of(real: type[Any], kind: type[Any] = type) -> Any:
     True
     """
 
-    return type("Same", (kind,), {"__instancecheck__": lambda _, instance: issubclass(type(instance), real)})
+    def instances(_: Any, instance: Any) -> bool:
+        return issubclass(type(instance), real)
+
+    return type("Same", (kind,), {"__instancecheck__": instances})
 
 
 @contextmanager

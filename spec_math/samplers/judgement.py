@@ -172,8 +172,9 @@ def _compared(
         return replace(answer, verdict=Undecided(Reason.RANDOMNESS_NOT_SEEN, UNREPEATED))
     text = (verdict.token,) if verdict.tokens is None else verdict.tokens
     fresh = walked(fresh=True) if found.reused else None  # random numbers that are never used twice
-    sound = fresh is not None and fresh.fault is None and not fresh.unexplored
-    cured = sound and bool(judged(*_laws(case, fresh), allowed))
+    cured = False
+    if fresh is not None and fresh.fault is None and not fresh.unexplored:
+        cured = bool(judged(*_laws(case, fresh), allowed))
     return replace(answer, contract=_contract(subject, cured), way=_way(found, text))
 
 
@@ -194,7 +195,8 @@ def _emits_tokens(subject: Subject, case: Case, alive: list[Any] | None) -> bool
 
 def _laws(case: Case, found: Walk) -> tuple[Law, Law]:
     """Return the law of the horizon's tokens that was walked, continued by the target, and the target's."""
-    return tuple(continued(masses, case.row, case.horizon) for masses in (dict(found.masses), {(): Fraction(1)}))
+    wanted = continued({(): Fraction(1)}, case.row, case.horizon)
+    return continued(dict(found.masses), case.row, case.horizon), wanted
 
 
 def _shown(law: Law, case: Case) -> dict[Any, Any]:

@@ -238,10 +238,10 @@ class _Recording(FlipAndDraw):
 class _NoCoin:
     """The coin of random numbers beside the verifier's own coin: there must be none."""
 
-    def flip(self, asked: Any) -> Any:  # noqa: ARG002
+    def flip(self, p: Any) -> bool:  # noqa: ARG002
         raise UnseenRandomnessError(_BESIDE, ("random numbers beside the coin",))
 
-    draw = flip
+    draw: Any = flip
 
 
 _BESIDE = "the verifier draws random numbers beside its coin; let the coin make all of its decisions"

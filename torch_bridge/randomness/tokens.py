@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import torch
@@ -231,7 +231,10 @@ class Answers:
         names, tokens = (torch.as_tensor(side).expand(mask.shape).reshape(-1).tolist() for side in (one, other))
         wanted = "ne" not in name
         pairs = zip(names, tokens, strict=True)
-        return self._kept(mask, [cache(lambda pair=pair: self._equals(*pair) == wanted) for pair in pairs])
+        return self._kept(mask, [cache(partial(self._says, *pair, wanted)) for pair in pairs])
+
+    def _says(self, number: int, token: int, wanted: bool) -> bool:
+        return self._equals(number, token) == wanted
 
     def _multiplied(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
         product = func(*args, **kwargs)

@@ -31,20 +31,23 @@ def _is_infinite(entry: Any) -> bool:
     return isinstance(entry, Clock) and entry.never in (float("inf"), float("-inf"))
 
 
-COMPUTING: dict[str, Callable[..., Any]] = {
+_OF_TWO: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add,
     "sub": operator.sub,
     "mul": operator.mul,
     "div": operator.truediv,
     "__rsub__": lambda a, b: b - a,
     "__rdiv__": lambda a, b: b / a,
+    "pow": operator.pow,
+}
+_OF_ONE: dict[str, Callable[[Any], Any]] = {
     "neg": operator.neg,
     "reciprocal": lambda a: 1 / a,
-    "pow": operator.pow,
     "sqrt": lambda a: a ** Fraction(1, 2),
     "log": lambda a: a.log(),
     "log1p": lambda a: (1 + a).log(),
 }
+COMPUTING: dict[str, Callable[..., Any]] = {**_OF_TWO, **_OF_ONE}
 RANKING = {"topk", "sort", "argsort", "max", "min"}
 
 
