@@ -84,10 +84,6 @@ def told_subject_of(told: tuple[Sequence[str], str | None, str | None], fn: Call
 
     Raises:
         ValueError, TypeError: as `subject_of`, `values_of` and `parts_of`.
-
-    >>> def verify(draft_tokens, target_logits, draft_probs, alpha): ...
-    >>> told_subject_of((["alpha=2"], "count,token", "1/2"), verify).said.rpartition("; ")[2]
-    'alpha: 2, as told), in a batch of one, returning count, token, as told'
     """
     values, returns, heat = told
     parts = parts_of(returns) if returns is not None else ()
@@ -138,12 +134,7 @@ Given = tuple[torch.Tensor, torch.Tensor, Sequence[int]]
 def subjects_as_it_is(
     fn: Callable[..., Any], roles: str | Mapping[str, str] | None, grid: int | None, told: Told | None = None
 ) -> list[Subject]:
-    """Return the ways to call a function as it is, each as a subject; none where it is not understood.
-
-    >>> def step(draft_model, target_model, input_ids, gamma): ...
-    >>> len(subjects_as_it_is(step, None, None))
-    16
-    """
+    """Return the ways to call a function as it is, each as a subject; none where it is not understood."""
     told = told or Told()
     plain, kinds = split_roles(roles)
     sides = {str(key): str(role) for key, role in roles_of(plain).items()} if plain is not None else {}

@@ -21,11 +21,7 @@ CACHES = ("past_key_values", "past_key_value", "cache", "past", "kv_cache", "lay
 
 
 def logits_of(law: Any, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-    """Return the logarithms of a law [..., V], -inf where it has no mass.
-
-    >>> logits_of([0, 1]).tolist()
-    [-inf, 0.0]
-    """
+    """Return the logarithms of a law [..., V], -inf where it has no mass."""
     return torch.tensor(np.asarray(asarray(law), dtype=np.float64)).log().to(dtype)
 
 

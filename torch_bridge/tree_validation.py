@@ -48,10 +48,6 @@ def rule_of(method: Any) -> TreeRule:
 
     Raises:
         TypeError: it is neither.
-
-    >>> from spec_math.block_level.methods import named
-    >>> rule_of(named("traversal")).siblings
-    'distinct'
     """
     if isinstance(method, TreeRule):
         return method

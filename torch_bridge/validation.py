@@ -176,10 +176,6 @@ def check_options(options: Options, batch: int, vocabulary: int, slots: int | No
 
     Raises:
         ValueError: they do not.
-
-    >>> check_options(Options(temperature=torch.ones(3)), 2, 5)
-    Traceback (most recent call last):
-    ValueError: temperature holds one number for each request, [B] with B = 2; got (3,): give 2 of them, or one number
     """
     ranges: dict[str, tuple[str, Callable[[Any], Any]]] = {
         "temperature": ("finite and >= 0", lambda each: (each >= 0) & (each < float("inf"))),
@@ -219,10 +215,6 @@ def check_tokens(tokens: Any, vocabulary: int) -> None:
 
     Raises:
         ValueError: naming the first place where it is not so.
-
-    >>> check_tokens(torch.tensor([[-1, 0]]), 2)
-    Traceback (most recent call last):
-    ValueError: a chain ends at its first -1; tokens[0, 0] is -1 and tokens[0, 1] is 0; put the tokens of a chain first
     """
     outside = (tokens < -1) | (tokens >= vocabulary)
     if bool(outside.any()):
@@ -244,10 +236,6 @@ def check_uniforms(uniforms: Any) -> None:
 
     Raises:
         ValueError: naming the first that does not.
-
-    >>> check_uniforms(torch.tensor([1.0]))
-    Traceback (most recent call last):
-    ValueError: uniforms must lie in [0, 1); uniforms[0] is 1.0; draw them in float64, or clamp below 1
     """
     outside = ~((uniforms >= 0) & (uniforms < 1))
     if bool(outside.any()):
@@ -262,10 +250,6 @@ def check_rows(logits: Any, name: str, used: Any, options: Options) -> None:
 
     Raises:
         ValueError: naming the first row that has not.
-
-    >>> check_rows(torch.tensor([[-torch.inf]]), "draft_logits", torch.tensor([True]), Options())
-    Traceback (most recent call last):
-    ValueError: a row of logits needs a finite largest logit; that of draft_logits[0] is -inf: every token is masked
     """
     if options.allowed is not None:
         logits = restricted(logits, replace(Options(), allowed=options.allowed))
@@ -287,10 +271,6 @@ def check_drafted(
 
     Raises:
         ValueError: naming the first token without draft mass, or with too little to be drawn.
-
-    >>> check_drafted(torch.tensor([[[0.0, 1.0]]]), torch.zeros(1, 1).long(), torch.tensor([[0]]), Options(top_k=1))
-    Traceback (most recent call last):
-    ValueError: the draft puts no mass on the drafted token 0 at tokens[0, 0]; give the logits and options that ...
     """
     step = max(1, AT_ONCE // logits[0].numel())
     for start in range(0, len(tokens), step):
@@ -427,11 +407,7 @@ def check_columns(name: str, wanted: int, found: int) -> None:
 
 
 def first(bad: Any, values: Any) -> tuple[str, int | float]:
-    """Return the first place where `bad` is true, written as an index, and the value there.
-
-    >>> first(torch.tensor([False, True]), torch.tensor([3, 4]))
-    ('[1]', 4)
-    """
+    """Return the first place where `bad` is true, written as an index, and the value there."""
     place = tuple(int(index) for index in bad.nonzero()[0])
     return f"[{', '.join(map(str, place))}]", values[place].item()
 
@@ -452,10 +428,6 @@ def check_tensors(*given: Any) -> None:
 
     Raises:
         TypeError, ValueError: something is no tensor or of another kind; types or devices of logits differ.
-
-    >>> check_tensors(torch.zeros(1), torch.zeros(1), torch.zeros(1), torch.zeros(1))
-    Traceback (most recent call last):
-    TypeError: tokens must be whole numbers; got torch.float32
     """
     for name, array in zip(NAMES, given, strict=True):
         if name == "tokens":
@@ -486,10 +458,6 @@ def check_whole_numbers(name: str, array: Any) -> None:
 
     Raises:
         TypeError: it is not.
-
-    >>> check_whole_numbers("tokens", torch.tensor([True]))
-    Traceback (most recent call last):
-    TypeError: tokens must be whole numbers; got torch.bool
     """
     _check_tensor(name, array)
     if array.is_floating_point() or array.is_complex() or array.dtype == torch.bool:

@@ -62,11 +62,7 @@ class Measuring:
 
 
 def in_order(uniforms: list[float]) -> Measuring:
-    """Return the coin of one row: flips and draws take the next uniform alike.
-
-    >>> in_order([0.25, 0.5]).flip(0.5)
-    True
-    """
+    """Return the coin of one row: flips and draws take the next uniform alike."""
     row = iter(uniforms)
     return Measuring(row, row)
 
@@ -152,11 +148,7 @@ def write_vectors(folder: str | Path, seed: int = 0) -> list[Path]:
 
 
 def vectors(case: Case, rng: np.random.Generator) -> dict[str, Any]:
-    """Make the arrays of one case.
-
-    >>> sorted(vectors(CASES[0], np.random.default_rng(0)))[:3]
-    ['accepted', 'distance', 'draft_logits']
-    """
+    """Make the arrays of one case."""
     chained = case.verifier in ("token", "block")
     rows = (case.drafts + 1,) if chained else ()
     drawn = 3 * rng.standard_normal((case.requests, *rows, case.size))

@@ -107,13 +107,7 @@ class Way:
 
 
 def ways_of(found: Signature) -> list[Way]:
-    """Return the ways in which a function may be meant to be called, the likeliest first.
-
-    >>> from spec_math.samplers.signature import read
-    >>> def step(draft_model, target_model, input_ids, gamma): ...
-    >>> len(ways_of(read(step, {})))
-    16
-    """
+    """Return the ways in which a function may be meant to be called, the likeliest first."""
     numpy = names(found.fn, "numpy") and not names(found.fn, "torch")
     options: dict[str, Sequence[Any]] = {"dtype": TYPES}
     if found.has("target model"):

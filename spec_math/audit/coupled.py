@@ -126,12 +126,6 @@ class CoupledTest:
 
         Raises:
             TypeError, ValueError: draws or length is not a positive integer; as `update`.
-
-        >>> import numpy as np
-        >>> test = coupled_test(lambda coin: coin.flip(0.5), lambda uniforms: uniforms[0] < 0.5)
-        >>> test.run(100, 1, np.random.default_rng(0))
-        >>> test.samples, test.differences
-        (100, 0)
         """
         length = count(length, "length")
         for _ in range(count(draws, "draws")):
@@ -298,10 +292,6 @@ def watch(
 
     Raises:
         ValueError: the program asks for more uniforms than were given, or one lies outside [0, 1).
-
-    >>> outcome, (flip,) = watch(lambda coin: coin.flip(0.5), [0.375])
-    >>> outcome, flip.distance()
-    (True, 0.125)
     """
     coin = WatchingCoin(uniforms, columns, forced)
     outcome = program(coin)

@@ -151,11 +151,6 @@ def elementwise(number: type[Number]) -> type[Number]:
 
     On a grid, where the arithmetic of the code's own types is followed, such a meeting is refused: NumPy would do it
     in another type.
-
-    >>> from spec_math.pathwise.exploration import explore
-    >>> import random
-    >>> explore(lambda: int((random.random() < np.array([0.25, 0.75])).sum())) == {0: 1 / 4, 1: 1 / 2, 2: 1 / 4}
-    True
     """
     for name in _METHODS:
         if name in vars(number):

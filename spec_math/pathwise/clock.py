@@ -194,21 +194,11 @@ class Clock:
 
 
 def exponential(atom: Atom) -> Any:
-    """Return what code gets that draws an exponential of rate 1: an object that stands for it, or a number.
-
-    >>> from spec_math.pathwise.tape import Tape
-    >>> exponential(Atom(Tape(), "e", None))
-    <clock of e>
-    """
+    """Return what code gets that draws an exponential of rate 1: an object that stands for it, or a number."""
     ordinary = atom.tape.ordinary
     return Clock(atom) if ordinary is None else ring(atom, ordinary[atom])
 
 
 def ring(atom: Atom, number: Any) -> float:
-    """Return the time of the ring of an atom's clock: e to the minus of it is the atom's number.
-
-    >>> from spec_math.pathwise.tape import Tape
-    >>> ring(Atom(Tape(), "u", None), 1.0)
-    -0.0
-    """
+    """Return the time of the ring of an atom's clock: e to the minus of it is the atom's number."""
     return -log(number if atom.bits is None else (number or 0.5) / (1 << atom.bits))

@@ -25,11 +25,6 @@ def compiled_noted(tape: Tape) -> Generator[None]:
 
     A compiled function of one thread is not looked into: whether it draws is seen in numba's states, which stand still
     where its uniforms are arguments.
-
-    >>> tape = Tape()
-    >>> with compiled_noted(tape):
-    ...     tape.unseen
-    {}
     """
     with tape.standing("numba", lambda: patched(_numba(tape))), _torch(tape):
         yield
@@ -130,14 +125,6 @@ def seeds_noted(tape: Tape, real: Any) -> Generator[None]:
     """Note on the tape the seeds that torch's generators make of entropy, while the block lasts; `real` is their class.
 
     In place of those that the code finds, twins in the same state are drawn from.
-
-    >>> class Seeded:
-    ...     def seed(self):
-    ...         return 4
-    >>> tape, held_before = Tape(), Seeded
-    >>> with seeds_noted(tape, Seeded):
-    ...     held_before is Seeded, list(tape.unseen)
-    (True, [])
     """
     where, values, twins = tape.held("torch generators", lambda: _generators(tape, real))
     with tape.unnoted():

@@ -51,14 +51,7 @@ _READ = _known()
 
 @contextmanager
 def entropy_noted(tape: Tape) -> Generator[None]:
-    """Note on the tape what is read from outside the process while the block lasts.
-
-    >>> tape = Tape()
-    >>> with entropy_noted(tape):
-    ...     bytes_read = os.urandom(1)
-    >>> list(tape.unseen)
-    ['os.urandom']
-    """
+    """Note on the tape what is read from outside the process while the block lasts."""
     if not _hooked:  # what the interpreter tells of files, processes and C functions; such a hook stays
         _hooked.append(True)
         sys.addaudithook(_heard)
@@ -87,12 +80,7 @@ def _stand_ins(tape: Tape) -> tuple[list[Place], list[Any]]:
 
 
 def noting(tape: Tape, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that is noted on a tape when it is called.
-
-    >>> tape = Tape()
-    >>> noting(tape, "len", len)("ab"), list(tape.unseen)
-    (2, ['len'])
-    """
+    """Return a function that is noted on a tape when it is called."""
 
     def noted(*args: Any, **kwargs: Any) -> Any:
         if not tape.foreign():
@@ -136,13 +124,7 @@ def _decides(path: Any) -> bool:
 
 
 class Address(int):
-    """What id() tells: it may be kept, hashed and compared for being equal; any other use is noted.
-
-    >>> noted = []
-    >>> address = address_of([], noted.append)
-    >>> address == int(address), len(noted), address % 2 < 2, noted
-    (True, 0, True, ['id(), whose number was used'])
-    """
+    """What id() tells: it may be kept, hashed and compared for being equal; any other use is noted."""
 
     note: Callable[[str], None]
 
@@ -161,11 +143,7 @@ note_uses(
 
 
 def address_of(value: Any, note: Callable[[str], None]) -> Address:
-    """Return id(value), which notes what is done with it.
-
-    >>> address_of(3, print) == id(3)
-    True
-    """
+    """Return id(value), which notes what is done with it."""
     found = Address(id(value))
     found.note = note
     return found
@@ -173,12 +151,7 @@ def address_of(value: Any, note: Callable[[str], None]) -> Address:
 
 @contextmanager
 def addresses_noted(tape: Tape) -> Generator[None]:
-    """Note on the tape what the code's own modules do with id() and hash(), while the block lasts.
-
-    >>> with addresses_noted(Tape()):
-    ...     hash("salted anew in each process") == hash("salted anew in each process")
-    True
-    """
+    """Note on the tape what the code's own modules do with id() and hash(), while the block lasts."""
     with tape.standing("addresses", lambda: _addresses_standing(tape)):
         yield
 

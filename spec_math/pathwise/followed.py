@@ -288,12 +288,6 @@ def numbers_for(atoms: Sequence[Atom], seed: int, width: Fraction) -> dict[Atom,
     """Return a number for each uniform of a path that decides it as the path did; None where none is found.
 
     The number is that of the atom: u in [0, 1), or k of a grid. Numbers keep away from the ends of their intervals.
-
-    >>> from spec_math.pathwise.tape import Tape
-    >>> atom = Atom(Tape(), "u", None)
-    >>> found = numbers_for([atom], 3, COARSE)
-    >>> found is not None and Fraction(1, 4) < found[atom] < Fraction(3, 4)
-    True
     """
     if any(atom.bits is None and not atom.races and atom.high - atom.low < width for atom in atoms):
         return None
@@ -318,11 +312,7 @@ def numbers_for(atoms: Sequence[Atom], seed: int, width: Fraction) -> dict[Atom,
 
 
 def width_for(exact: bool, digits: Collection[int]) -> Fraction:
-    """Return how wide an interval must be, by the digits of the floats that random numbers were compared with.
-
-    >>> width_for(False, {3, 11}), width_for(False, {53})
-    (Fraction(1, 64), Fraction(1, 10000))
-    """
+    """Return how wide an interval must be, by the digits of the floats that random numbers were compared with."""
     return FINE if exact or max(digits, default=0) > _HALF else COARSE
 
 

@@ -179,11 +179,7 @@ MT19937_BYTES = 4 * 624 + 4
 
 
 def memory(address: int, size: int) -> bytes:
-    """Return a copy of what lies at an address; no function of C is called for it, and none is heard of.
-
-    >>> memory(id("text"), 8) == ctypes.string_at(id("text"), 8)
-    True
-    """
+    """Return a copy of what lies at an address; no function of C is called for it, and none is heard of."""
     return _bytes(size).from_address(address).raw
 
 
@@ -194,15 +190,7 @@ def _bytes(size: int) -> Any:
 
 
 def reader(generator: Any) -> Callable[[], Any]:
-    """Return what reads the state of a generator of Python's or of a NumPy bit generator, again and again.
-
-    >>> one, other = random.Random(3), np.random.PCG64(3)
-    >>> for drawn, read in ((one.random, reader(one)), (other.random_raw, reader(other))):
-    ...     before = read()
-    ...     before == read(), drawn() >= 0, before == read()
-    (True, True, False)
-    (True, True, False)
-    """
+    """Return what reads the state of a generator of Python's or of a NumPy bit generator, again and again."""
     if issubclass(type(generator), random.Random):
         return _view(generator, _HEADER, _BEHIND).tobytes if _READABLE else lambda: words(generator)
     size = next((_SIZES[kind] for kind in type(generator).__mro__ if kind in _SIZES), 0)
@@ -217,13 +205,7 @@ def _view(owner: Any, offset: int, size: int) -> memoryview:
 
 
 def words(generator: random.Random) -> Any:
-    """Return the state of a generator of Python's as a value that can be compared.
-
-    >>> one = random.Random(3)
-    >>> before = words(one)
-    >>> before == words(one), one.random() < 1, before == words(one)
-    (True, True, False)
-    """
+    """Return the state of a generator of Python's as a value that can be compared."""
     return memory(id(generator) + _HEADER, _BEHIND) if _READABLE else CORE.getstate(generator)
 
 
@@ -266,11 +248,7 @@ def _readable_size(kind: Any) -> int:
 
 
 def frozen(bits: Any) -> Any:
-    """Return the state of a NumPy bit generator as a value that can be compared.
-
-    >>> frozen(np.random.PCG64(3)) == frozen(np.random.PCG64(3))
-    True
-    """
+    """Return the state of a NumPy bit generator as a value that can be compared."""
     if issubclass(type(bits), _MT19937):
         return memory(bits.ctypes.state_address, MT19937_BYTES)
     # One that is watched notes who reads its state.
@@ -291,11 +269,7 @@ _SIZES: dict[Any, int] = {
 
 
 def behind(generator: Any) -> str:
-    """Name a Python generator whose state changed although the tape was not asked.
-
-    >>> behind(random.Random(0)).startswith("a Random")
-    True
-    """
+    """Name a Python generator whose state changed although the tape was not asked."""
     if generator is HIDDEN:
         return BEHIND
     return f"a {type(generator).__name__} of Python's random, drawn from behind explore's back"

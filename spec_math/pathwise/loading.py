@@ -26,12 +26,7 @@ OURS = ("spec_math", "torch_bridge")
 
 
 def package_of(path: Path) -> tuple[Path, str]:
-    """Return the folder that a file is imported from and its dotted name: packages are folders with an __init__.py.
-
-    >>> import spec_math.samplers.case
-    >>> package_of(Path(spec_math.samplers.case.__file__))[1]
-    'spec_math.samplers.case'
-    """
+    """Return the folder that a file is imported from and its dotted name: packages are folders with an __init__.py."""
     path = path.resolve()
     names, folder = ([] if path.stem == "__init__" else [path.stem]), path.parent
     while (folder / "__init__.py").is_file():
@@ -71,11 +66,6 @@ def load_module(root: Path, name: str, how: Loading | None = None) -> ModuleType
     Raises:
         ImportError: there is no such file, or something that it imports is missing; says which stub would help.
         ValueError: what is to be replaced does not stand in the source exactly once.
-
-    >>> import spec_math.samplers.case
-    >>> root, name = package_of(Path(spec_math.samplers.case.__file__))
-    >>> load_module(root, name) is spec_math.samplers.case
-    True
     """
     how = how or Loading()
     package = name.partition(".")[0]
@@ -179,11 +169,7 @@ FLOAT = "__float_of__"
 
 
 def float_of(value: Any) -> Any:
-    """Return float(value), but a random number that is explored as it is: what is done to it is then followed.
-
-    >>> float_of("0.5")
-    0.5
-    """
+    """Return float(value), but a random number that is explored as it is: what is done to it is then followed."""
     inner = value.item() if hasattr(value, "item") and getattr(value, "size", 1) != 0 else value
     return inner if isinstance(inner, Uniform | Clock) else float(value if inner is value else inner)
 

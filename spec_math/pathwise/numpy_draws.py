@@ -165,11 +165,7 @@ class Draws:
 
 
 def shaped(one: Callable[[int], Any], shape: tuple[int, ...]) -> Any:
-    """Return the entries one(0), one(1), … in a shape; the only one of no shape by itself.
-
-    >>> shaped(lambda index: index, (2,))
-    array([0, 1])
-    """
+    """Return the entries one(0), one(1), … in a shape; the only one of no shape by itself."""
     if shape == ():
         return one(0)
     cells = [one(index) for index in range(volume(shape))]
@@ -181,11 +177,7 @@ def shaped(one: Callable[[int], Any], shape: tuple[int, ...]) -> Any:
 
 
 def volume(size: Any) -> int:
-    """Return how many numbers a size asks for.
-
-    >>> volume(None), volume((2, 3))
-    (1, 6)
-    """
+    """Return how many numbers a size asks for."""
     return 1 if size is None else int(np.prod(size))
 
 
@@ -214,9 +206,6 @@ def formed(generator: Any, name: str, *args: Any, **kwargs: Any) -> Any:
     Raises:
         ValueError, TypeError: as NumPy does.
         ExploreError: an argument is a random number, which NumPy would take the value of.
-
-    >>> formed(np.random.default_rng(), "integers", 3, size=2).shape
-    (2,)
     """
     old = issubclass(type(generator), type(_OLD))
     numbers = {key: _as_floats(value) for key, value in kwargs.items()}
@@ -233,20 +222,12 @@ def _as_floats(value: Any) -> Any:
 
 
 def shape_of(form: Any) -> tuple[int, ...] | None:
-    """Return the shape of what NumPy returns, None for a number by itself.
-
-    >>> shape_of(np.zeros(2)), shape_of(1.0)
-    ((2,), None)
-    """
+    """Return the shape of what NumPy returns, None for a number by itself."""
     return form.shape if isinstance(form, np.ndarray) else None
 
 
 def as_formed(values: list[Any], form: Any) -> Any:
-    """Return values in the shape and the type that NumPy returns.
-
-    >>> as_formed([1, 2], np.zeros(2, dtype=np.uint8)).dtype
-    dtype('uint8')
-    """
+    """Return values in the shape and the type that NumPy returns."""
     if isinstance(form, np.ndarray):
         return np.array(values, dtype=form.dtype).reshape(form.shape)
     return type(form)(values[0])

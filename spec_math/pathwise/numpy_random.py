@@ -330,10 +330,6 @@ def numpy_source(tape: Tape) -> Generator[None]:
 
     Raises:
         ExploreError: a generator that was made before was drawn from.
-
-    >>> with numpy_source(Tape()):
-    ...     np.random.default_rng().random()
-    <numpy uniform 0>
     """
     bits = tape.bits = tape.held("numpy bits", lambda: Bits(tape))
     bits.begin()

@@ -56,9 +56,6 @@ def places(fn: Callable[..., Any]) -> list[Place]:
     """Return the places in which a function finds what it did not make: of its module, its closure, its object.
 
     The defaults of its arguments, and the dictionaries and lists that it finds so, are such places too.
-
-    >>> ("places" in [key for _, key in places(places)])
-    True
     """
     spaces: dict[int, dict[str, Any]] = {}
     cells: dict[int, Any] = {}
@@ -147,10 +144,6 @@ def everywhere(
     """Return the names in all modules that hold what is wanted; each module is looked through once for a kind.
 
     Names of modules whose own use of it is no matter are passed over.
-
-    >>> from fractions import Fraction
-    >>> "Fraction" in [key for _, key in everywhere("fractions", lambda value: value is Fraction)]
-    True
     """
     seen, found = _scanned.setdefault(kind, (set(), []))
     newest = len(sys.modules), next(reversed(sys.modules))
@@ -187,21 +180,13 @@ def _parts(fn: Any) -> list[Any]:
 
 
 def held(place: Place) -> Any:
-    """Return what stands in a place; None in an empty cell.
-
-    >>> held(({"a": 1}, "a"))
-    1
-    """
+    """Return what stands in a place; None in an empty cell."""
     space, key = place
     return space.get(key) if isinstance(space, dict) else getattr(space, key, None)  # pyright: ignore[reportUnknownVariableType]
 
 
 def all_held(where: Sequence[Place]) -> list[Any]:
-    """Return what stands in each of some places, as `held` does, in a third of the time.
-
-    >>> all_held([({"a": 1}, "a"), ({}, "b")])
-    [1, None]
-    """
+    """Return what stands in each of some places, as `held` does, in a third of the time."""
     return [space.get(key) if type(space) is dict else held((space, key)) for space, key in where]
 
 
@@ -241,11 +226,7 @@ def _put(place: Place, value: Any) -> None:
 
 
 def owner(value: Any) -> Any:
-    """Return the object that a built-in method is bound to, or None.
-
-    >>> owner([1].append)
-    [1]
-    """
+    """Return the object that a built-in method is bound to, or None."""
     # By type: to ask some objects for their class, as isinstance does, has effects.
     return value.__self__ if type(value) in METHODS else None
 
@@ -320,11 +301,7 @@ def _set(owner: Any, values: Mapping[str, Any]) -> None:
 
 
 def likeness_of(real: type[Any], kind: type[Any] = type) -> Any:
-    """Return a metaclass whose classes take the instances of a real class for their own, as isinstance asks.
-
-    >>> isinstance(3, likeness_of(int)("Counted", (int,), {}))
-    True
-    """
+    """Return a metaclass whose classes take the instances of a real class for their own, as isinstance asks."""
 
     def instances(_: Any, instance: Any) -> bool:
         return issubclass(type(instance), real)

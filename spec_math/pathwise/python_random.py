@@ -33,10 +33,6 @@ def python_source(tape: Tape) -> Generator[None]:
 
     The methods of `random.Random` itself are replaced, so that any generator is followed, wherever the code keeps it,
     and one of a subclass too. A subclass that makes numbers of its own is noted on the tape as not seen.
-
-    >>> with python_source(Tape()):
-    ...     random.random()
-    <python uniform 0>
     """
     tape.python = {}
     with tape.standing("python", lambda: _stand_ins(tape)):
@@ -313,8 +309,6 @@ def check(name: str, *args: Any, **kwargs: Any) -> None:
 
     Raises:
         Exception: what Python raises.
-
-    >>> check("randrange", 3)
     """
     getattr(_ASIDE, name)(*args, **kwargs)
 
@@ -324,8 +318,6 @@ def check_weights(population: Any, weights: Sequence[Any] | None, totals: Any) -
 
     Raises:
         TypeError, ValueError: as Python does.
-
-    >>> check_weights([0, 1], [1, 2], None)
     """
     sums = totals if isinstance(totals, Sequence) else ()  # Python refuses an iterator, and none of it is taken here
     if not any(isinstance(one, Uniform | Clock) for one in (*(weights or ()), *sums)):
@@ -337,10 +329,6 @@ def looked_up(atom: Atom, weights: Sequence[Any], summed: bool) -> int:
 
     Raises:
         ExploreError: the weights are next to nothing.
-
-    >>> from spec_math.pathwise.tape import Tape
-    >>> looked_up(Atom(Tape(), "u", None), [0, 1], False)
-    1
     """
     sums = [rational(mass, atom) for mass in weights]
     sums = sums if summed else list(accumulate(sums))

@@ -103,9 +103,6 @@ class AbsentModule(Absent, ModuleType):
     """A module of a package that is not installed, with the names that somebody gives it.
 
     What is imported from an installed package that has it no more may have been no module: it is used as `Absent`.
-
-    >>> AbsentModule("jax", {}, lambda: True).numpy
-    <stand-in for jax.numpy>
     """
 
     def __init__(self, name: str, names: Mapping[str, Any], loading: Callable[[], bool]) -> None:

@@ -314,14 +314,7 @@ CURE = "call the function once before exploring it if it only warms up, else mak
 
 
 class Desk:
-    """Hands each question on to the tape that began a run last.
-
-    >>> from spec_math.pathwise.tape import Tape
-    >>> DESK.tape = Tape()
-    >>> DESK.note("os.urandom")
-    >>> list(DESK.tape.unseen)
-    ['os.urandom']
-    """
+    """Hands each question on to the tape that began a run last."""
 
     tape: Any = None
 
@@ -335,11 +328,7 @@ _kept: dict[str, Any] = {}
 
 
 def kept(name: str, make: Callable[[], Any]) -> Any:
-    """Return what is made once for a process.
-
-    >>> kept("an example", list) is kept("an example", list)
-    True
-    """
+    """Return what is made once for a process."""
     if name not in _kept:
         _kept[name] = make()
     return _kept[name]

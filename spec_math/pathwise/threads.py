@@ -18,17 +18,7 @@ from spec_math.pathwise.tape import Tape
 
 @contextmanager
 def threads_noted(tape: Tape) -> Generator[None]:
-    """Note on the tape the threads of a run that draw, while the block lasts.
-
-    >>> tape = Tape()
-    >>> with threads_noted(tape):
-    ...     one = threading.Thread(target=print)
-    ...     one.start()
-    ...     one.join()
-    <BLANKLINE>
-    >>> tape.unseen
-    {}
-    """
+    """Note on the tape the threads of a run that draw, while the block lasts."""
     started: list[threading.Thread] = tape.held("threads", list)
     pending: list[Any] = tape.held("tasks", list)
     started.clear()

@@ -102,14 +102,7 @@ note_uses(
 
 @contextmanager
 def clocks_noted(tape: Tape) -> Generator[None]:
-    """Hand out clocks' readings that are noted on the tape when they may decide something, while the block lasts.
-
-    >>> tape = Tape()
-    >>> with clocks_noted(tape):
-    ...     start = datetime.datetime.now()
-    >>> list(tape.unseen)
-    ['datetime.datetime.now']
-    """
+    """Hand out clocks' readings that are noted on the tape when they may decide something, while the block lasts."""
     with tape.standing("clocks", lambda: _standing(tape)):
         yield
 

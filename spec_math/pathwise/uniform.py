@@ -234,12 +234,7 @@ class Uniform:
 
 
 def uniform(atom: Atom, number: Callable[[Any], Any] | None = None) -> Any:
-    """Return what code gets that draws a uniform: an object that stands for it, or an ordinary number of its type.
-
-    >>> from spec_math.pathwise.tape import Tape
-    >>> uniform(Atom(Tape(), "u", None))
-    <u>
-    """
+    """Return what code gets that draws a uniform: an object that stands for it, or an ordinary number of its type."""
     found = Uniform(atom, number)
     atom.number = found.number
     ordinary = atom.tape.ordinary
@@ -253,10 +248,6 @@ def rational(value: Any, atom: Atom) -> Fraction:
 
     Raises:
         ExploreError: the constant is itself a random number, or no finite number.
-
-    >>> from spec_math.pathwise.tape import Tape
-    >>> rational(0.5, Atom(Tape(), "uniform 0", None))
-    Fraction(1, 2)
     """
     if isinstance(value, Uniform | Clock):
         raise ExploreError(
@@ -287,11 +278,7 @@ Bend = tuple[Literal["scale", "shift", "power"], Fraction]
 
 
 def positive(scale: Fraction, shift: Fraction, bends: Sequence[Bend]) -> bool:
-    """Say whether scale · U + shift, so bent, is never negative.
-
-    >>> positive(Fraction(-1), Fraction(1), [("power", Fraction(-1)), ("scale", Fraction(2))])
-    True
-    """
+    """Say whether scale · U + shift, so bent, is never negative."""
     if not bends:
         return min(shift, shift + scale) >= 0
     start = max((place for place, (kind, _) in enumerate(bends) if kind == "power"), default=-1)
@@ -299,21 +286,12 @@ def positive(scale: Fraction, shift: Fraction, bends: Sequence[Bend]) -> bool:
 
 
 def rising(bends: Sequence[Bend]) -> bool:
-    """Say whether the steps keep the order.
-
-    >>> rising([("power", Fraction(-1)), ("scale", Fraction(-2))])
-    True
-    """
+    """Say whether the steps keep the order."""
     return sum(kind != "shift" and c < 0 for kind, c in bends) % 2 == 0
 
 
 def unbent(threshold: Fraction, bends: Sequence[Bend], tape: Any) -> Fraction | bool:
-    """Return the number that the steps carry to a threshold; where it lies below all powers, whether it is not reached.
-
-    >>> from spec_math.pathwise.tape import Tape
-    >>> unbent(Fraction(3), [("power", Fraction(-1)), ("shift", Fraction(1))], Tape())
-    Fraction(1, 2)
-    """
+    """Return the number that the steps carry to a threshold; below all powers, whether the threshold is not reached."""
     for place in range(len(bends) - 1, -1, -1):
         kind, c = bends[place]
         if kind == "scale":
@@ -328,11 +306,7 @@ def unbent(threshold: Fraction, bends: Sequence[Bend], tape: Any) -> Fraction | 
 
 
 def shown(base: str, bends: Sequence[Bend]) -> str:
-    """Return the steps in words.
-
-    >>> shown("u", [("power", Fraction(-1)), ("scale", Fraction(2))])
-    '(u)^-1 · 2'
-    """
+    """Return the steps in words."""
     for kind, c in bends:
         base = f"({base})^{c}" if kind == "power" else f"{base} · {c}" if kind == "scale" else f"{base} + {c}"
     return base

@@ -22,9 +22,6 @@ class Fault:
 
     "form" is an answer that is not a token, "refusal" None or -1 in the place of one, "tokens" one outside the
     vocabulary, "padding" a block that ends in them.
-
-    >>> Fault("form", "emitted None, which is not a token index").way
-    ()
     """
 
     kind: str
@@ -35,11 +32,7 @@ class Fault:
 
 
 def plain(outcome: Any) -> Any:
-    """Return an answer in Python's own types: an int, or a tuple of what was a list, an array or a tensor.
-
-    >>> plain([1, 2]), plain([[1]]).kind
-    ((1, 2), 'form')
-    """
+    """Return an answer in Python's own types: an int, or a tuple of what was a list, an array or a tensor."""
     if hasattr(outcome, "tolist"):
         outcome = outcome.tolist()
     if isinstance(outcome, list | tuple):
@@ -57,12 +50,7 @@ def plain(outcome: Any) -> Any:
 
 
 def broken(outcome: Any, case: Case) -> Fault | None:
-    """Return what is wrong with a tuple of emitted tokens, or None.
-
-    >>> from spec_math.samplers.case import default
-    >>> broken((0,), default()), broken((7,), default()).kind
-    (None, 'tokens')
-    """
+    """Return what is wrong with a tuple of emitted tokens, or None."""
     if isinstance(outcome[0] if outcome else None, Fault):
         return outcome[0]
     if outcome in ((None,), (-1,)):

@@ -82,11 +82,6 @@ def call_of(fn: Callable[..., Any], shape: str | None = None, roles: str | Mappi
 
     Raises:
         ValueError: shape or roles are unknown, or contradict the names.
-
-    >>> str(call_of(lambda draft_probs, target: 0))
-    "the function(draft_probs: the draft's law, target)"
-    >>> call_of(lambda a, b: 0).unclear.partition(";")[0]
-    'the function(a, b): it is not understood what a and b take'
     """
     if shape is not None and shape not in get_args(Shape):
         raise ValueError(f"a shape must be one of {', '.join(get_args(Shape))}; got {shape!r}")
@@ -304,11 +299,7 @@ def not_taken(name: str, parameters: Sequence[str], missing: Sequence[str]) -> s
 
 
 def unreadable(name: str) -> str:
-    """Return that a function's parameters have no names, and how to tell them in order.
-
-    >>> "--roles tokens,target,draft" in unreadable("kernel")
-    True
-    """
+    """Return that a function's parameters have no names, and how to tell them in order."""
     return (
         f"{name}: the names of its parameters cannot be read; tell what it takes, in order, with "
         'roles="tokens,target,draft" (in the command: --roles tokens,target,draft)'

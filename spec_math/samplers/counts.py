@@ -142,10 +142,6 @@ def checked_sampler(
 
     Raises:
         ValueError, TypeError: as there.
-
-    >>> laws = ["1/4", "3/4"], ["1/2", "1/2"]
-    >>> checked_sampler(subject_of, lambda tokens, target, draft: tokens[0], laws, 1, {}).token
-    0
     """
     given = {name: how.pop(name, None) for name in ("lookahead", "budget", "horizon")}
     case = chain(*laws, given["horizon"]) if given["lookahead"] else position(*laws)
@@ -180,12 +176,7 @@ def _counted(judged: list[Judgement], not_judged: tuple[str, ...] = ()) -> Count
 
 
 def scope_of(found: Judgement) -> str:
-    """Return the laws that a judgement covers, in words.
-
-    >>> from spec_math.samplers.case import default
-    >>> scope_of(judge(subject_of(lambda target, draft: 0), default()))
-    'one pair of laws on 5 tokens, with the drafts that it makes itself'
-    """
+    """Return the laws that a judgement covers, in words."""
     case = found.case
     chain_of = f", {case.lookahead} drafts in a row" if case.lookahead else ""
     own = ", with the drafts that it makes itself" if found.subject.call.drafts_itself else chain_of

@@ -42,9 +42,6 @@ def comparable(heat: Fraction = PLAIN) -> tuple[Specimen, ...]:
     """Return the bugs whose law on the toy can be compared, modelled ones that emit tokens, at one temperature.
 
     At temperature 1 they are those of the toy's own target.
-
-    >>> len(comparable()) > 25
-    True
     """
     known = (one for one in ZOO if one.contract and one.emits_tokens and one.heat == heat)
     return tuple(one for one in known if heat != PLAIN or one.target is toy.target)

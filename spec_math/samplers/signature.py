@@ -85,12 +85,6 @@ def read(
     """Read what a function's parameters take; None where one that is required is not understood, or a law is missing.
 
     `roles` and `kinds` are told by the caller, and so are `values`.
-
-    >>> def step(draft_model, target_model, input_ids, gamma): ...
-    >>> [taken for _, taken in read(step, {}).takes]
-    ['draft model', 'target model', 'prompt', 'lookahead']
-    >>> read(lambda p, q: 0, {}) is None
-    True
     """
     kinds, values = kinds or {}, values or {}
     try:
@@ -184,11 +178,7 @@ def _whole(found: Signature) -> bool:
 
 
 def is_method(fn: Callable[..., Any]) -> bool:
-    """Say whether a function's first parameter is the object it belongs to.
-
-    >>> is_method(dict.get), is_method(is_method)
-    (True, False)
-    """
+    """Say whether a function's first parameter is the object it belongs to."""
     return next((one.name for one in parameters_of(fn)), "") == "self"
 
 
@@ -214,14 +204,7 @@ def own_attributes(fn: Callable[..., Any], told: Mapping[str, str]) -> dict[str,
 
 
 def bound(fn: Callable[..., Any], attributes: Mapping[str, Any]) -> Callable[..., Any]:
-    """Return a method bound to an object of its class that was not initialised, with some attributes and a device.
-
-    >>> class Sampler:
-    ...     def step(self, token):
-    ...         return self.shift + token
-    >>> bound(Sampler.step, {"shift": 2})(3)
-    5
-    """
+    """Return a method bound to an object of its class that was not initialised, with some attributes and a device."""
     kind: Any = _class_of(fn)
     mine = kind.__new__(kind)
     for name, value in {"device": "cpu", **attributes}.items():
@@ -289,16 +272,7 @@ def held_by(record: type) -> dict[str, Held] | None:
 
 
 def made(record: type, token: int, law: Sequence[float], drafted: int | None) -> Any:
-    """Return a record of a token and its mass under a law, with that of the drafted token where it has a place for it.
-
-    >>> from dataclasses import dataclass
-    >>> @dataclass
-    ... class Seen:
-    ...     token: int
-    ...     prob: float
-    >>> made(Seen, 1, [0.25, 0.75], None)
-    Seen(token=1, prob=0.75)
-    """
+    """Return a record of a token and its mass under a law, with that of the drafted token if it has a place for it."""
     given: dict[str, Any] = {}
     for name, held in (held_by(record) or {}).items():
         if held == "token":

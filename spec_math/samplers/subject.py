@@ -159,11 +159,7 @@ def subject_of(
 
 
 def ways(subject: Subject, drafts: int = 1) -> list[Subject]:
-    """Return the ways to give a function its arguments, first as it is: other numbers, one token in place of a tuple.
-
-    >>> [one.numbers.name for one in ways(subject_of(lambda target, draft: np.argmax(target)))]
-    ['NumPy float64', 'lists of floats']
-    """
+    """Return the ways to give a function its arguments, first as it is: other numbers, one token and no tuple."""
     found = [subject, *(replace(subject, numbers=numbers) for numbers in subject.others)]
     if subject.said:
         return [*found, *subject.variants]
@@ -174,11 +170,7 @@ def ways(subject: Subject, drafts: int = 1) -> list[Subject]:
 
 
 def names(fn: Callable[..., Any], library: str) -> bool:
-    """Say whether a function, or the module that it stands in, names a library.
-
-    >>> names(names, "numpy"), names(names, "torch")
-    (True, False)
-    """
+    """Say whether a function, or the module that it stands in, names a library."""
     plain: Any = fn
     while isinstance(plain, partial):
         plain = cast(Any, plain).func

@@ -60,12 +60,6 @@ def walk(
 
     Raises:
         ExploreError: the code's randomness cannot be followed; LeakError: the code does not repeat itself.
-
-    >>> from spec_math.samplers.case import position
-    >>> from spec_math.samplers.subject import subject_of
-    >>> hopeful = subject_of(lambda tokens, target, draft: tokens[0])
-    >>> walk(hopeful, position(["1/4", "3/4"], ["1/2", "1/2"]), Tape(), 100).masses
-    {(0,): Fraction(1, 2), (1,): Fraction(1, 2)}
     """
 
     estimate = Estimate()

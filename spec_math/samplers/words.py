@@ -73,11 +73,7 @@ def kind_of(name: str) -> Kind:
 
 
 def takes_one(name: str) -> bool:
-    """Say whether a name of drafted tokens means one token.
-
-    >>> takes_one("draft_token"), takes_one("token_ids"), takes_one("x")
-    (True, False, False)
-    """
+    """Say whether a name of drafted tokens means one token."""
     words = words_in(name)
     return bool(words & ONE) and not words & MANY
 
@@ -267,11 +263,6 @@ def taken_by(name: str, told: Mapping[str, str], models: bool) -> Taken | None:
 
 
 def takes_none(parameter: inspect.Parameter) -> bool:
-    """Say whether a parameter may be None, by its default or its annotation.
-
-    >>> def step(is_greedy: "Tensor | None", rows): ...
-    >>> [takes_none(one) for one in inspect.signature(step).parameters.values()]
-    [True, False]
-    """
+    """Say whether a parameter may be None, by its default or its annotation."""
     said = parameter.annotation if isinstance(parameter.annotation, str) else str(parameter.annotation)
     return parameter.default is None or bool(re.search(r"\bNone\b|\bOptional\b", said))

@@ -30,12 +30,7 @@ _LAYOUTS = {
 
 
 class Tags:
-    """The random numbers of one run by their payloads.
-
-    >>> tags = Tags()
-    >>> tags.any_in(torch.tensor([float("nan"), 1.0]))
-    False
-    """
+    """The random numbers of one run by their payloads."""
 
     def __init__(self) -> None:
         self._numbers: list[Any] = [None]  # payload 0 is an ordinary NaN
@@ -99,11 +94,7 @@ class Tags:
 
 
 def tensors_in(values: Any) -> list[torch.Tensor]:
-    """Return the tensors among arguments, in lists and tuples too.
-
-    >>> len(tensors_in([torch.ones(1), (torch.ones(1), 2)]))
-    2
-    """
+    """Return the tensors among arguments, in lists and tuples too."""
     if isinstance(values, torch.Tensor):
         return [values]
     if isinstance(values, dict):
@@ -123,11 +114,7 @@ _HOLDING = (list, tuple, dict)
 
 
 def mapped(values: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
-    """Return arguments with each tensor among them changed.
-
-    >>> mapped((torch.ones(1), 2), lambda x: x + 1)
-    (tensor([2.]), 2)
-    """
+    """Return arguments with each tensor among them changed."""
     if isinstance(values, torch.Tensor):
         return change(values)
     if isinstance(values, list | tuple) and type(values) in (list, tuple):
