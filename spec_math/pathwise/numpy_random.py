@@ -94,7 +94,6 @@ def _watched(real: Any) -> Any:
         """A bit generator of a run."""
 
         of_a_run = True
-        plain_state = plain
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             with DESK.unnoted():  # its entropy is followed: what is drawn by it are questions to the tape

@@ -25,6 +25,8 @@ BITS = 53
 
 _FOLLOWED = ("random", "uniform", "randrange", "randint", "choice", "choices", "sample", "shuffle", "expovariate")
 _KEPT = ("seed", "getstate", "setstate")
+_PUBLIC = [name for name in random.__all__ if callable(getattr(random.Random, name, None)) and name.islower()]
+"""The functions of the module that are methods of its hidden generator."""
 
 
 @contextmanager
@@ -47,7 +49,7 @@ def python_source(tape: Tape) -> Generator[None]:
 def _stand_ins(tape: Tape) -> Generator[None]:
     methods = kept("python", lambda: _methods(DESK))
     overriding = [(kind, _watched(DESK, kind)) for kind in _subclasses(random.Random)]
-    functions = {name: MethodType(methods[name], HIDDEN) for name in _public_functions()}
+    functions = {name: MethodType(methods[name], HIDDEN) for name in _PUBLIC}
     where = tape.held("python places", lambda: _bound_methods(tape))
     with patched([(random.Random, methods), *overriding]), replaced(random, functions):
         bound = [getattr(held(place).__self__, held(place).__name__) for place in where]
@@ -63,11 +65,6 @@ def _bound_methods(tape: Tape) -> list[Place]:
     return [place for place in bound if place[0] is not vars(random)]
 
 
-def _public_functions() -> list[str]:
-    """The functions of the module that are methods of its hidden generator."""
-    return [name for name in random.__all__ if callable(getattr(random.Random, name, None)) and name.islower()]
-
-
 def _subclasses(kind: type[Any]) -> list[type[Any]]:
     found: list[type[Any]] = []
     for one in kind.__subclasses__():
@@ -77,7 +74,7 @@ def _subclasses(kind: type[Any]) -> list[type[Any]]:
 
 def _watched(tape: Tape, kind: type[Any]) -> dict[str, Any]:
     """The drawing methods that a subclass has of its own: they may ask the methods they override, or are not seen."""
-    own = [name for name in _public_functions() if name in vars(kind) and name not in _KEPT]
+    own = [name for name in _PUBLIC if name in vars(kind) and name not in _KEPT]
     return {name: _noting(tape, f"{kind.__name__}.{name}", vars(kind)[name]) for name in own}
 
 
@@ -176,7 +173,7 @@ def _methods(tape: Tape) -> dict[str, Any]:
 
     listed = (uniform, randrange, randint, choice, choices, sample, shuffle, expovariate, seed, getstate, setstate)
     methods: dict[str, Any] = {"random": uniform_number, **{one.__name__: one for one in listed}}
-    for name in _public_functions():
+    for name in _PUBLIC:
         plain = getattr(random.Random, name)
         methods[name] = _in_own_thread(tape, methods.get(name) or _refused(name), plain)
     for name in _DERIVED:

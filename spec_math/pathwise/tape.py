@@ -60,7 +60,7 @@ class Tape:
         self.numbers: dict[Hashable, tuple[str, Any]] = {}
         self._alive = alive
         self._coin: Coin | None = None
-        self._made = 0
+        self.drawn = 0
         self._held: dict[str, Any] = {}
         self.reused = False
         self.places: list[Place] = []
@@ -127,7 +127,7 @@ class Tape:
     def begin(self, coin: Coin) -> None:
         """Start a path: no number has been drawn, and the coin decides each fork."""
         DESK.tape = self
-        self._coin, self.log, self._made = coin, [], 0
+        self._coin, self.log, self.drawn = coin, [], 0
         if self.ordinary is None:
             self.numbers = {}
         self._stretches, self.ignored = {}, Fraction(0)
@@ -155,12 +155,12 @@ class Tape:
     @contextmanager
     def on_ordinary(self, numbers: dict[Any, Any]) -> Generator[None]:
         """Hand out ordinary numbers while the block lasts, each where the path that was walked had that draw."""
-        kept = self.log, self.ignored, self._made, self.exact, self._before, self.digits
+        kept = self.log, self.ignored, self.drawn, self.exact, self._before, self.digits
         self.ordinary, self.digits = numbers, set()
         try:
             yield
         finally:
-            self.log, self.ignored, self._made, self.exact, self._before, self.digits = kept
+            self.log, self.ignored, self.drawn, self.exact, self._before, self.digits = kept
             self.ordinary = None
 
     def expect(self, log: list[tuple[str, Hashable]]) -> None:
@@ -181,11 +181,6 @@ class Tape:
     def ignore(self, distance: Fraction) -> None:
         """Note by how much, in total variation, a number of this path is off from the code's."""
         self.ignored += distance
-
-    @property
-    def drawn(self) -> int:
-        """How many random numbers this path has drawn."""
-        return self._made
 
     def flip(self, asked: str, p: Fraction) -> bool:
         """Fork in two; certain answers are no forks."""
@@ -244,14 +239,14 @@ class Tape:
             self.note("random numbers drawn in a thread that the function started")
         if isinstance(key, tuple) and isinstance(key[0], Stretch):  # pyright: ignore[reportUnnecessaryIsInstance]
             key, kind = key[0].key(key[1:], kind)
-        key = (key, self._made) if self.fresh else key
+        key = (key, self.drawn) if self.fresh else key
         known = self.numbers.get(key)
         if known is None and self.ordinary is not None:
             raise ExploreError(OTHERWISE)
         if known is None:
-            known = kind, make(self._made)
+            known = kind, make(self.drawn)
             self.numbers[key] = known
-            self._made += 1
+            self.drawn += 1
         elif known[0] != kind:
             raise ExploreError(
                 f"one state of a generator was drawn from twice (it was seeded anew), first as {known[0]} and now as "
