@@ -81,11 +81,6 @@ class Options:
             return torch.where(self.temperature == 0, torch.ones_like(self.temperature), self.temperature)
         return self.temperature or 1.0
 
-    @property
-    def restricts(self) -> bool:
-        """Whether some tokens may lose all their mass."""
-        return self.each or self.keeps is not None or self.top_p is not None or self.allowed is not None
-
     def at(self, requests: Any) -> Options:
         """Return the options of some requests of the batch, a slice or an index [b]."""
         if not self.each and self.allowed is None:

@@ -28,7 +28,7 @@ def generated(raw: Any, prompt: Sequence[int], most: int) -> tuple[int, ...]:
     ((2,), (2,))
     """
     tokens = _tokens_in(raw)
-    if len(tokens) > len(prompt) and tuple(tokens[: len(prompt)]) == tuple(prompt):
+    if len(tokens) > len(prompt) and tokens[: len(prompt)] == [*prompt]:
         return tuple(tokens[len(prompt) :])
     if not tokens or len(tokens) > most:
         raise ExploreError(

@@ -80,19 +80,21 @@ def rule_files(coin_of: Any, seed: int = 0) -> Iterator[RuleFile]:
         rng = np.random.default_rng([seed, 2, number])
         yield RuleFile(f"tree_{_plain(rule.name)}", rule.name, _trees(rule, _Vocabularies(), rng, coin_of))
     for number, scheme in enumerate(scheme for scheme in SCHEMES if scheme.decide):
-        for place, kind in enumerate(KINDS):
-            rng = np.random.default_rng([seed, 3, number, place])
+        for kind, rng in _of_kinds(seed, 3, number):
             own = _Vocabularies(_places(kind, rng), KINDS[kind][2])
             targets, drafts = zip(*(own.logits(rng) for _ in range(REQUESTS)), strict=True)
             arrays = _positions(scheme, (torch.stack(targets), torch.stack(drafts)), own, rng, coin_of)
             arrays["places"] = torch.from_numpy(own.places)
             yield RuleFile(f"mappeddrafts_{kind}_{_plain(scheme.name)}", scheme.name, arrays, kind)
     for number, rule in enumerate(rule for rule in TREE_RULES if rule.decide):
-        for place, kind in enumerate(KINDS):
-            rng = np.random.default_rng([seed, 4, number, place])
+        for kind, rng in _of_kinds(seed, 4, number):
             own = _Vocabularies(_places(kind, rng), KINDS[kind][2])
             arrays = _trees(rule, own, rng, coin_of) | {"places": torch.from_numpy(own.places)}
             yield RuleFile(f"mappedtree_{kind}_{_plain(rule.name)}", rule.name, arrays, kind)
+
+
+def _of_kinds(*seeds: int) -> Iterator[tuple[str, np.random.Generator]]:
+    return ((kind, np.random.default_rng([*seeds, place])) for place, kind in enumerate(KINDS))
 
 
 def _places(kind: str, rng: np.random.Generator) -> Any:

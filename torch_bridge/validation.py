@@ -198,10 +198,9 @@ def check_options(options: Options, batch: int, vocabulary: int, slots: int | No
         shapes = [(vocabulary,), (batch, vocabulary), *([] if slots is None else [(batch, slots, vocabulary)])]
         mask = options.allowed
         if not isinstance(mask, torch.Tensor) or mask.dtype != torch.bool or tuple(mask.shape) not in shapes:
-            found = f"{mask.dtype} {tuple(mask.shape)}" if isinstance(mask, torch.Tensor) else type(mask).__name__
             raise ValueError(
                 f"allowed must be a tensor of torch.bool of one of the shapes {', '.join(map(str, shapes))}: a row for "
-                f"all, for each request, or in trees for each row of logits; got {found}"
+                f"all, for each request, or in trees for each row of logits; got {kind_of(mask)}"
             )
     if options.end is not None and options.end >= vocabulary:
         raise ValueError(
@@ -421,6 +420,11 @@ def first_two(bad: Any) -> tuple[int, int]:
 def shapes_in_words(names: tuple[str, ...], shapes: list[tuple[int, ...]]) -> str:
     """Return names, each with its shape."""
     return "; ".join(f"{name} {shape}" for name, shape in zip(names, shapes, strict=True))
+
+
+def kind_of(given: Any) -> str:
+    """Return the type and the shape of a tensor, and the type of anything else."""
+    return f"{given.dtype} {tuple(given.shape)}" if isinstance(given, torch.Tensor) else type(given).__name__
 
 
 def check_tensors(*given: Any) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -115,36 +115,26 @@ def write_vectors(folder: str | Path, seed: int = 0) -> list[Path]:
     """
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
-    written: list[Path] = []
     listed: list[dict[str, Any]] = []
+
+    def write(name: str, arrays: dict[str, Any], about: dict[str, Any]) -> None:
+        file = f"{name}.safetensors"
+        write_whole(place / file, save({key: array.contiguous() for key, array in arrays.items()}))
+        listed.append({"file": file, **about})
+
     for number, case in enumerate(CASES):
-        arrays = vectors(case, np.random.default_rng([seed, number]))
-        path = place / f"{case.name}.safetensors"
-        write_whole(path, save({name: array.contiguous() for name, array in arrays.items()}))
-        written.append(path)
         lookahead = {"token": 0, "block": case.drafts}.get(case.verifier)
-        rules = {
-            name: value for name, value in asdict(case.options).items() if name in ("temperature", "top_k", "top_p")
-        }
-        listed.append(
-            {
-                "file": path.name,
-                "verifier": case.verifier,
-                "options": rules,
-                "bound": None if lookahead is None else threshold.bound(case.dtype, case.size, lookahead),
-            }
-        )
+        told = {name: getattr(case.options, name) for name in ("temperature", "top_k", "top_p")}
+        bound = None if lookahead is None else threshold.bound(case.dtype, case.size, lookahead)
+        about = {"verifier": case.verifier, "options": told, "bound": bound}
+        write(case.name, vectors(case, np.random.default_rng([seed, number])), about)
     for each in rule_vectors.rule_files(in_order, seed):
-        path = place / f"{each.name}.safetensors"
-        write_whole(path, save({key: array.contiguous() for key, array in each.arrays.items()}))
-        written.append(path)
-        own = {"file": path.name, "verifier": each.name.partition("_")[0], "rule": each.rule}
-        vocabulary = {} if each.vocabulary is None else {"vocabulary": each.vocabulary}
-        listed.append({**own, "options": {}, "bound": None, **vocabulary})
+        about = {"verifier": each.name.partition("_")[0], "rule": each.rule, "options": {}, "bound": None}
+        write(each.name, each.arrays, about | ({} if each.vocabulary is None else {"vocabulary": each.vocabulary}))
     path = place / "vectors.json"
-    about = {"about": {**ABOUT, **rule_vectors.ABOUT}, "seed": seed, "files": listed}
-    write_whole(path, (json.dumps(about, indent=1) + "\n").encode())
-    return [*written, path]
+    found = {"about": {**ABOUT, **rule_vectors.ABOUT}, "seed": seed, "files": listed}
+    write_whole(path, (json.dumps(found, indent=1) + "\n").encode())
+    return [*(place / each["file"] for each in listed), path]
 
 
 def vectors(case: Case, rng: np.random.Generator) -> dict[str, Any]:

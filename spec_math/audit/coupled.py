@@ -7,8 +7,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
-
 from spec_math.arrays import count
 from spec_math.chance import Coin, Cumulative, replay
 from spec_math.masses import FlipAndDraw
@@ -149,9 +147,8 @@ class CoupledTest:
         if best is None:
             return Difference(self.samples, wanted, found)
         distance, place = best
-        return Difference(
-            self.samples, wanted, found, place, decisions[place].asked, decisions[place].uniform, distance
-        )
+        one = decisions[place]
+        return Difference(self.samples, wanted, found, place, one.asked, one.uniform, distance)
 
     @property
     def verdict(self) -> Lossy | NotRejected:
@@ -197,14 +194,10 @@ def _others(decision: Decision, found: Any) -> list[Any]:
 
 
 def _plain(outcome: Any) -> Any:
-    """Bring an outcome to what can be compared: arrays and tensors to tuples, NumPy's numbers to Python's."""
+    """Bring an outcome to what can be compared: arrays and tensors to tuples, their numbers to Python's."""
     if hasattr(outcome, "tolist"):
         outcome = outcome.tolist()
-    if isinstance(outcome, list | tuple):
-        return tuple(_plain(part) for part in outcome)
-    if isinstance(outcome, np.generic):
-        return outcome.item()
-    return outcome
+    return tuple(map(_plain, outcome)) if isinstance(outcome, list | tuple) else outcome
 
 
 @dataclass(frozen=True)
@@ -239,9 +232,7 @@ class Decision:
         return [*[i for i in wide if i < place][-1:], *[i for i in wide if i > place][:1]]
 
     def _place(self, answer: Any) -> int:
-        if isinstance(answer, bool):
-            return 0 if answer else 1
-        return int(answer)
+        return int(not answer) if isinstance(answer, bool) else int(answer)
 
 
 class WatchingCoin(FlipAndDraw):

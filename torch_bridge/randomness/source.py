@@ -85,7 +85,6 @@ class _Following(TorchFunctionMode):
         self.draws, self._uses = Draws(tape, self._tags, self.later), Uses(self._tags, self.later)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        del types
         kwargs = kwargs or {}
         if type(func) in _BUILT_IN and func in _ASKING:
             return func(*args, **kwargs)
