@@ -46,9 +46,6 @@ def subject_of(
     torch.float32, torch.float16 or torch.bfloat16; by default torch.float32 where the function or its module
     names torch.
 
-    Raises:
-        ValueError, TypeError: as `spec_math.samplers.subject.subject_of`.
-
     >>> subject_of(lambda target, draft: int(torch.multinomial(target, 1))).numbers.name
     'torch.float32'
     """
@@ -80,11 +77,7 @@ def subject_of(
 
 
 def told_subject_of(told: tuple[Sequence[str], str | None, str | None], fn: Callable[..., Any], *args: Any) -> Subject:
-    """Return a function as a subject, with values, the parts of an answer and a temperature as a caller writes them.
-
-    Raises:
-        ValueError, TypeError: as `subject_of`, `values_of` and `parts_of`.
-    """
+    """Return a function as a subject, with values, the parts of an answer and a temperature as a caller writes them."""
     values, returns, heat = told
     parts = parts_of(returns) if returns is not None else ()
     known = Told(values_of(fn, values), parts, Fraction(heat or "1"))
@@ -96,9 +89,6 @@ def check_sampler(
     fn: Callable[..., Any], target: Any, draft: Any, k: int | None = None, lookahead: int = 0, **how: Any
 ) -> Verdict:
     """Decide whether somebody's sampler in torch emits the target's law, as `spec_math.audit.check_sampler` does.
-
-    Raises:
-        ValueError, TypeError: as there.
 
     >>> bool(check_sampler(lambda target, draft: int(torch.multinomial(target, 1)), ["1/4", "3/4"], ["1/2", "1/2"]))
     True

@@ -62,9 +62,6 @@ def law_by_bisection(decide: Callable[[Fraction], Hashable], bits: int) -> dict[
 
     The law: {answer: number of k with it / 2^b}, for a kernel such as an inverse-CDF draw whose answer is monotone.
 
-    Raises:
-        NotMonotoneError, TypeError, ValueError: as `thresholds`.
-
     >>> law_by_bisection(lambda u: int(u >= Fraction(1, 4)) + int(u >= Fraction(1, 2)), 3)
     {0: Fraction(1, 4), 1: Fraction(1, 4), 2: Fraction(1, 2)}
     """

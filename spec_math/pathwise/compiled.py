@@ -81,14 +81,11 @@ def _is_random(value: Any) -> bool:
 
 def _draws(dispatcher: Any) -> bool:
     """Whether the code that was compiled calls for a state to draw from."""
-    for overload in dispatcher.overloads.values():
-        try:
-            code = overload.library.get_llvm_str()
-        except Exception:
-            return True
-        if any(symbol in code for symbol in _SYMBOLS):
-            return True
-    return False
+    try:
+        listed = [overload.library.get_llvm_str() for overload in dispatcher.overloads.values()]
+    except Exception:
+        return True
+    return any(symbol in code for code in listed for symbol in _SYMBOLS)
 
 
 _DRAWING = {

@@ -9,7 +9,7 @@ import ctypes
 import importlib
 import os
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -35,18 +35,15 @@ _EVENTS = {"open", "ctypes.dlsym", *_PROCESSES}
 _POINTERS: Any = vars(ctypes)["_CFuncPtr"]
 
 
-def _known() -> dict[int, tuple[str, Any]]:
-    found: dict[int, tuple[str, Any]] = {}
-    for module, names in _FUNCTIONS.items():
-        try:
-            space = vars(importlib.import_module(module))
-        except ImportError:
-            continue
-        found |= {id(space[name]): (f"{module}.{name}", space[name]) for name in names if name in space}
-    return found
+def _known(module: str, names: Sequence[str]) -> dict[int, tuple[str, Any]]:
+    try:
+        space = vars(importlib.import_module(module))
+    except ImportError:
+        return {}
+    return {id(space[name]): (f"{module}.{name}", space[name]) for name in names if name in space}
 
 
-_READ = _known()
+_READ = {key: named for module, names in _FUNCTIONS.items() for key, named in _known(module, names).items()}
 
 
 @contextmanager
@@ -169,18 +166,12 @@ def _addresses_standing(tape: Tape) -> Generator[None]:
 
     found = {id(space): space for space, _ in tape.places}.values()
     spaces = [space for space in found if isinstance(space, dict) and "__builtins__" in space]
-    where: list[Place] = []
-    values: list[Any] = []
-    for space in spaces:
-        for name, stand_in in (("id", noted_id), ("hash", noted_hash)):
-            if name not in space:
-                where.append((space, name))
-                values.append(stand_in)
+    noted = {"id": noted_id, "hash": noted_hash}
+    unnamed = [((space, name), name) for space in spaces for name in noted if name not in space]
     pairs = zip(tape.places, all_held(tape.places), strict=True)
-    for place, value in [(place, value) for place, value in pairs if value is id or value is hash]:
-        where.append(place)
-        values.append(noted_id if value is id else noted_hash)
-    with standing_in(where, values):
+    named = [(place, value.__name__) for place, value in pairs if value is id or value is hash]
+    where: list[Place] = [place for place, _ in (*unnamed, *named)]
+    with standing_in(where, [noted[name] for _, name in (*unnamed, *named)]):
         yield
 
 

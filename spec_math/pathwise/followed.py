@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from fractions import Fraction
 from math import isfinite
 from threading import active_count
-from typing import Any, cast
+from typing import Any
 
 from spec_math.chance import ChanceError, Coin
 from spec_math.pathwise.atom import Atom, ExploreError, UnseenRandomnessError
@@ -247,10 +247,8 @@ def _check_hashable(outcome: Any) -> None:
     try:
         hash(outcome)
     except TypeError:
-        kind = type(cast(object, outcome)).__name__
-        raise ExploreError(
-            f"the function returned a {kind}, which cannot be counted; return a number, or a tuple of them"
-        ) from None
+        said = f"the function returned a {type(outcome).__name__}, which cannot be counted"
+        raise ExploreError(f"{said}; return a number, or a tuple of them") from None
 
 
 class _Repeating:
@@ -262,8 +260,7 @@ class _Repeating:
     def flip(self, p: Any) -> Any:  # noqa: ARG002
         return next(self._answers)
 
-    def draw(self, masses: Any) -> Any:  # noqa: ARG002
-        return next(self._answers)
+    draw: Any = flip
 
 
 COARSE, FINE, NARROW = Fraction(1, 64), Fraction(1, 10**4), Fraction(1, 10**9)

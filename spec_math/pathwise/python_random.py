@@ -311,11 +311,7 @@ def check(name: str, *args: Any, **kwargs: Any) -> None:
 
 
 def check_weights(population: Any, weights: Sequence[Any] | None, totals: Any) -> None:
-    """Refuse what random.choices refuses, where no weight is itself a random number; `totals` are what it was given.
-
-    Raises:
-        TypeError, ValueError: as Python does.
-    """
+    """Refuse what random.choices refuses, where no weight is itself a random number; `totals` are what it was given."""
     sums = totals if isinstance(totals, Sequence) else ()  # Python refuses an iterator, and none of it is taken here
     if not any(isinstance(one, Uniform | Clock) for one in (*(weights or ()), *sums)):
         _ASIDE.choices(population, weights, cum_weights=totals)

@@ -269,15 +269,11 @@ class Tape:
         before, place = self._before, len(self.log)
         if before is None or before[:place] != self.log:
             return
-        if place >= len(before):
+        if place >= len(before) or before[place][0] != asked:
+            then = "had ended" if place >= len(before) else f"asked {before[place][0]}"
             raise LeakError(
                 f"state leaks between runs: with the same {place} answer(s), this run asked {asked} where the run "
-                f"before it had ended; {CURE}"
-            )
-        if before[place][0] != asked:
-            raise LeakError(
-                f"state leaks between runs: with the same {place} answer(s), this run asked {asked} where the run "
-                f"before it asked {before[place][0]}; {CURE}"
+                f"before it {then}; {CURE}"
             )
 
 

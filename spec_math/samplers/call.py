@@ -38,8 +38,6 @@ class Call:
     `unclear` says what is not understood of the signature, with what the caller can do about it; the function is then
     not called at all. `one_token` is True where the drafted tokens are given as a single token. `makes` are generators
     of random numbers that are made anew for each call, each with how.
-
-    Made by `call_of`.
     """
 
     name: str
@@ -68,8 +66,8 @@ class Call:
         return fn(*given, **named, **{name: MAKERS[how]() for name, how in self.makes})
 
     def __str__(self) -> str:
-        shown = [name if name == role or not name else f"{name}: {MEANING[role]}" for name, role in self.takes]
-        shown = [one or MEANING[role] for one, (_, role) in zip(shown, self.takes, strict=True)]
+        told = [(name, MEANING[role]) if name != role else (name, "") for name, role in self.takes]
+        shown = [": ".join(filter(None, pair)) for pair in told]
         shown += [f"{name}: {how} of each call" for name, how in self.makes]
         return f"{self.name}({', '.join(shown)})"
 

@@ -25,8 +25,6 @@ class Counted:
 
     `judged` are those that count: lossless ones, and one at the end that is not, if any. `not_judged` says for which
     numbers of drafts nothing was judged, and why.
-
-    Made by `judge_counts`.
     """
 
     judged: tuple[Judgement, ...]
@@ -138,11 +136,7 @@ def check_sampler(
 def checked_sampler(
     make: Callable[..., Subject], fn: Callable[..., Any], laws: tuple[Any, Any], k: int | None, how: dict[str, Any]
 ) -> Verdict:
-    """Decide as `check_sampler`, with a subject that `make` makes of the function and its options.
-
-    Raises:
-        ValueError, TypeError: as there.
-    """
+    """Decide as `check_sampler`, with a subject that `make` makes of the function and its options."""
     given = {name: how.pop(name, None) for name in ("lookahead", "budget", "horizon")}
     case = chain(*laws, given["horizon"]) if given["lookahead"] else position(*laws)
     budget = BUDGET if given["budget"] is None else count(given["budget"], "budget")

@@ -34,8 +34,6 @@ class Judgement:
     token and of the horizon's tokens; None where no law was found. `bound` is what rounding could explain. `contract`
     is the "verifier", the "replay" of random numbers (fresh ones cure it), or "drafter or verifier" where the function
     drafts by itself. `way` is the heaviest path to the counterexample.
-
-    Made by `judge`.
     """
 
     subject: Subject

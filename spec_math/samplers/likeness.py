@@ -24,10 +24,7 @@ PLAIN = Fraction(1)
 
 @dataclass(frozen=True)
 class Likeness:
-    """A known bug, and how far what it emits on the toy is from what the sampler emits there.
-
-    Made by `likenesses`.
-    """
+    """A known bug, and how far what it emits on the toy is from what the sampler emits there."""
 
     specimen: Specimen
     distance: Any

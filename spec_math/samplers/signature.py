@@ -31,10 +31,7 @@ MANY: tuple[Taken, ...] = ("temperature", "end", "none", "lookahead", "sampling"
 
 @dataclass(frozen=True)
 class Signature:
-    """A function with what each of its parameters takes, by name; `values` are those that the caller told.
-
-    Made by `read`.
-    """
+    """A function with what each of its parameters takes, by name; `values` are those that the caller told."""
 
     fn: Callable[..., Any]
     takes: tuple[tuple[str, Taken], ...]
@@ -50,10 +47,8 @@ class Signature:
 
     def annotation(self, name: str) -> str:
         """Return how a parameter is annotated, as text."""
-        found = inspect.signature(self.fn).parameters.get(name)
-        if found is None or found.annotation is found.empty:
-            return ""
-        return found.annotation if isinstance(found.annotation, str) else repr(found.annotation)
+        found = next((one.annotation for one in parameters_of(self.fn) if one.name == name), inspect.Parameter.empty)
+        return "" if found is inspect.Parameter.empty else found if isinstance(found, str) else repr(found)
 
     @property
     def models(self) -> bool:

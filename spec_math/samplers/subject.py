@@ -69,8 +69,6 @@ class Subject:
     each of them; `text` that it is told how long a text to return, which is then of one length.
     `doubt` says, after a walk, what else all answers may be than tokens;
     ways that are `alike` cannot differ in their law.
-
-    Made by `subject_of`.
     """
 
     fn: Callable[..., Any]

@@ -185,10 +185,6 @@ Taken = Literal[
 ]
 """What is given to a parameter; "none" for one that is left to its default, or takes None."""
 
-LOOKAHEAD = {
-    *("gamma", "lookahead", "speculative_k", "num_draft_tokens", "num_speculative_tokens", "n_draft", "num_drafts"),
-    *("draft_len", "draft_length", "spec_len", "speculate_k", "num_assistant_tokens", "max_spec_len"),
-}
 LENGTH = {
     *("max_len", "max_length", "max_new_tokens", "max_gen_len", "n_tokens_to_generate", "seq_len", "max_tokens"),
     *("max_seq_len", "max_returned_tokens", "num_tokens"),
@@ -196,21 +192,20 @@ LENGTH = {
 PROMPT = {
     *("input_ids", "prompt", "prefix", "inputs", "context", "prompt_ids", "ids", "context_ids", "input_tokens", "inp")
 }
-SAMPLING = {"do_sample", "do_sampling", "use_sampling"}
-GREEDY = {"greedy", "use_greedy"}
-KEY = {"key", "rng_key", "prng_key"}
-CACHE = {"past_key_values", "past", "kv_cache", "past_kv"}
 TOKS = {"toks", "tokens", "ids", "token"}
 MADE = {"gen", "generated", "proposed", "speculated", "speculative", "draft", "drafted"}
-END = {"eos_token_id", "eos_tokens_id", "pad_token_id", "stop_token_id", "eos_id", "pad_id"}
 SMALL = DRAFT | {"approx", "approximate", "ssm"}
 
 
 BY_NAME: dict[str, Taken] = {
-    **dict.fromkeys(SAMPLING, "sampling"),
-    **dict.fromkeys(GREEDY, "greedy"),
-    **dict.fromkeys(KEY, "key"),
-    **dict.fromkeys(CACHE, "cache"),
+    **dict.fromkeys(("do_sample", "do_sampling", "use_sampling"), "sampling"),
+    **dict.fromkeys(("greedy", "use_greedy"), "greedy"),
+    **dict.fromkeys(("key", "rng_key", "prng_key"), "key"),
+    **dict.fromkeys(("past_key_values", "past", "kv_cache", "past_kv"), "cache"),
+    **dict.fromkeys(("eos_token_id", "eos_tokens_id", "pad_token_id", "stop_token_id", "eos_id", "pad_id"), "end"),
+    **dict.fromkeys(("gamma", "lookahead", "speculative_k", "num_draft_tokens", "num_speculative_tokens"), "lookahead"),
+    **dict.fromkeys(("n_draft", "num_drafts", "draft_len", "draft_length", "spec_len", "speculate_k"), "lookahead"),
+    **dict.fromkeys(("num_assistant_tokens", "max_spec_len"), "lookahead"),
     "cu_num_draft_tokens": "cumulative",
     "sampling_metadata": "metadata",
     "logits_processor": "processor",
@@ -236,8 +231,6 @@ def taken_by(name: str, told: Mapping[str, str], models: bool) -> Taken | None:
         side = ""
     if words & {"model", "net", "network", "lm", "llm"} and not words & LAW:
         return "target model" if side == "target" else "draft model" if side == "draft" else None
-    if name in LOOKAHEAD:
-        return "lookahead"
     if words & {"temperature", "temp"}:
         return "temperature"
     if models:
@@ -248,8 +241,6 @@ def taken_by(name: str, told: Mapping[str, str], models: bool) -> Taken | None:
             return "length"
     if name in PROMPT:
         return "prompt"
-    if name in END:
-        return "end"
     if "bonus" in words:
         return "bonus"
     if words & LOGS and words <= LOGS | TARGET | SMALL | LAW and side:
