@@ -94,7 +94,7 @@ def check_trees(rule: TreeRule, given: Trees, options: Options) -> tuple[int, in
         _check_tree_shapes(rule, given._replace(target_logits=drafts, draft_logits=drafts))
         check_tensors(target_logits, drafts, tokens, uniforms)
         check_places(target_logits, mapped)
-        check_columns(rule.name, tree_columns(rule, tokens.shape[1]), uniforms.shape[1])
+        check_columns(rule, (tree_columns(rule, tokens.shape[1]), uniforms.shape[1]), "", "", mapped)
         if rule.decide is None:
             raise ValueError(f"the rule {rule.name!r} has no array formula, which drafts over another vocabulary need")
     (batch, number), size = tokens.shape, target_logits.shape[-1]
@@ -146,12 +146,8 @@ def _check_tree_shapes(rule: TreeRule, given: Trees) -> None:
             "[B, N] and [B, C] with B, N, V ≥ 1, the root's row of logits first; got "
             f"{shapes_in_words((*NAMES[:3], 'parents', 'uniforms'), shapes)}"
         )
-    wanted = tree_columns(rule, number)
-    if shapes[4][1] < wanted:
-        raise ValueError(
-            f"the rule {rule.name!r} tosses up to {wanted} coins a request on {number} nodes; uniforms has "
-            f"{shapes[4][1]} columns: draw tree_columns(method, {number}) of them"
-        )
+    sizes = tree_columns(rule, number), shapes[4][1]
+    check_columns(rule, sizes, f"{number} nodes", f"tree_columns(method, {number})", None)
 
 
 def _check_copies(rule: TreeRule, tokens: Any, copies: Any, options: Options) -> None:

@@ -112,14 +112,7 @@ def check_drafts(
         )
     else:
         check_places(target_logits, mapped)
-    wanted = columns(scheme, k)
-    if mapped is not None:
-        check_columns(scheme.name, wanted, shapes[3][1])
-    elif shapes[3][1] < wanted:
-        raise ValueError(
-            f"the scheme {scheme.name!r} tosses up to {wanted} coins a request on {k} drafts; uniforms has "
-            f"{shapes[3][1]} columns: draw columns(scheme, {k}) of them"
-        )
+    check_columns(scheme, (columns(scheme, k), shapes[3][1]), f"{k} drafts", f"columns(scheme, {k})", mapped)
     if mapped is not None and scheme.decide is None:
         raise ValueError(
             f"the scheme {scheme.name!r} has no array formula, which drafts over another vocabulary need: verify them "
@@ -396,12 +389,19 @@ def check_map(places: Any, vocabulary: int) -> None:
         )
 
 
-def check_columns(name: str, wanted: int, found: int) -> None:
-    """Check that there is one uniform more than coins, for drafts of another vocabulary."""
-    if found < wanted + 1:
+def check_columns(rule: Any, sizes: tuple[int, int], drafted: str, call: str, mapped: MappedLogits | None) -> None:
+    """Check that there is a uniform for each coin, and one more for drafts of another vocabulary."""
+    wanted, found = sizes
+    if found < wanted and mapped is None:
+        kind = "the scheme" if isinstance(rule, Scheme) else "the rule"
         raise ValueError(
-            f"{name!r} tosses up to {wanted} coins a request, and one more says which of the tokens that the draft "
-            f"lacks is emitted; uniforms has {found} columns: draw one more than columns or tree_columns says"
+            f"{kind} {rule.name!r} tosses up to {wanted} coins a request on {drafted}; uniforms has {found} columns: "
+            f"draw {call} of them"
+        )
+    if found < wanted + 1 and mapped is not None:
+        raise ValueError(
+            f"{rule.name!r} tosses up to {wanted} coins a request, and one more says which of the tokens that the "
+            f"draft lacks is emitted; uniforms has {found} columns: draw one more than columns or tree_columns says"
         )
 
 

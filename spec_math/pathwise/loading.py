@@ -114,11 +114,7 @@ def _of(packages: Collection[str]) -> list[str]:
 
 
 def _executed(root: Path, name: str, edits: Mapping[str, Sequence[tuple[str, str]]]) -> ModuleType:
-    file, where = _file_of(root, name)
-    loader = _Replacing(name, str(file), edits.get(name, ()))
-    spec = importlib.util.spec_from_file_location(name, file, loader=loader, submodule_search_locations=where)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{file} is not a file of Python")
+    spec = _spec_of(root, name, edits)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
@@ -129,13 +125,15 @@ def _executed(root: Path, name: str, edits: Mapping[str, Sequence[tuple[str, str
     return module
 
 
-def _file_of(root: Path, name: str) -> tuple[Path, list[str] | None]:
-    """Return the file of a module, and for a package the folder that its modules lie in."""
+def _spec_of(root: Path, name: str, edits: Mapping[str, Sequence[tuple[str, str]]]) -> Any:
+    """Return the spec of a module whose source is changed while it is loaded; for a package, with its folder."""
     place = root.joinpath(*name.split("."))
     file = next((one for one in (place.with_suffix(".py"), place / "__init__.py") if one.is_file()), None)
     if file is None:
         raise ImportError(f"there is no {place.with_suffix('.py')}")
-    return file, [str(place)] if file.name == "__init__.py" else None
+    loader = _Replacing(name, str(file), edits.get(name, ()))
+    inside = [str(place)] if file.name == "__init__.py" else None
+    return importlib.util.spec_from_file_location(name, file, loader=loader, submodule_search_locations=inside)
 
 
 class _Replacing(SourceFileLoader):
@@ -212,11 +210,7 @@ def _replacing(root: Path, edits: Mapping[str, Sequence[tuple[str, str]]]) -> Ge
     class Finder:
         @staticmethod
         def find_spec(name: str, _path: Any = None, _target: Any = None) -> Any:
-            if name not in edits:
-                return None
-            file, inside = _file_of(root, name)
-            loader = _Replacing(name, str(file), edits[name])
-            return importlib.util.spec_from_file_location(name, file, loader=loader, submodule_search_locations=inside)
+            return _spec_of(root, name, edits) if name in edits else None
 
     sys.meta_path.insert(0, Finder)  # type: ignore[arg-type]
     try:

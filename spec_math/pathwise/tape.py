@@ -52,27 +52,23 @@ class Tape:
 
     def __init__(self, grid: int | None = None, fresh: bool = False, alive: list[Any] | None = None) -> None:
         self.grid, self.fresh = grid, fresh
-        self.exact = True
-        self.ignored = Fraction(0)
+        self.exact, self.ignored, self.reused, self.quiet = True, Fraction(0), False, False
+        self.asked = self.drawn = 0
         self.digits: set[int] = set()
         self.log: list[tuple[str, Hashable]] = []
         self._before: list[tuple[str, Hashable]] | None = None
         self.numbers: dict[Hashable, tuple[str, Any]] = {}
         self._alive = alive
         self._coin: Coin | None = None
-        self.drawn = 0
         self._held: dict[str, Any] = {}
-        self.reused = False
         self.places: list[Place] = []
         self.unseen: dict[str, None] = {}
-        self.asked = 0
         self.seeds: dict[Hashable, int] = {}
         self.seeded = Seeded(self)
         self.python: dict[int, Any] = {}
         self.bits: Any = None
         self._stretches: dict[Hashable, tuple[int, int]] = {}
         self.threads: set[int] = set()
-        self.quiet = False
         self._open: ExitStack | None = None
         self._stands: set[str] = set()
         self.following: set[int] = set()
