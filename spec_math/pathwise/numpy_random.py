@@ -149,11 +149,15 @@ def _stretch(bits: Any, move: Callable[[], tuple[int, ...]]) -> tuple[Stretch, t
     return found, shape
 
 
-def _by_thread(made: Any, real: Any) -> None:
-    """Let threads that the code did not start draw as they would."""
+def _finished(made: Any, real: Any, followed: tuple[str, ...], own: tuple[str, ...], named: str) -> Any:
+    """Refuse what is not followed, and let threads that the code did not start draw as they would."""
+    for name in dir(real):
+        if not name.startswith("_") and name not in (*followed, *own):
+            setattr(made, name, _refused(f"{named}.{name}", followed))
     for name, method in list(vars(made).items()):
         if not name.startswith("_") and hasattr(real, name) and callable(method):
             setattr(made, name, _dispatched(method, getattr(real, name)))
+    return made
 
 
 def _dispatched(followed: Any, plain: Any) -> Any:
@@ -183,9 +187,10 @@ def _gumbel(self: Any, loc: Any = 0, scale: Any = 1, size: Any = None) -> Any:
     return loc + scale * -np.log(self.draws().clocks(shape_of(form), "gumbel"))
 
 
-def _oracle() -> type[np.random.Generator]:
-    # NumPy's own stubs overload each method by the type of size, which one method here serves.
-    class Oracle(np.random.Generator, metaclass=likeness_of(NEW)):
+def _oracle() -> Any:
+    state_class: Any = NEW  # its own stubs overload each method by the type of size, which one method here serves
+
+    class Oracle(state_class, metaclass=likeness_of(NEW)):
         """A Generator whose state moves on as it would, and whose numbers are asked of the tape."""
 
         of_a_run = True
@@ -194,14 +199,12 @@ def _oracle() -> type[np.random.Generator]:
             super().__init__(bit_generator)
             self.tape = DESK.tape
 
-        def random(  # pyright: ignore[reportIncompatibleMethodOverride]
-            self, size: Any = None, dtype: Any = np.float64, out: Any = None
-        ) -> Any:
+        def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
             _refuse_out(out)
             form = formed(self, "random", size, dtype)
             return self.draws().uniforms(shape_of(form), np.dtype(dtype).name)
 
-        def integers(  # pyright: ignore[reportIncompatibleMethodOverride]
+        def integers(
             self, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: Any = False
         ) -> Any:
             form = formed(self, "integers", low, high, size, dtype, endpoint)
@@ -215,7 +218,7 @@ def _oracle() -> type[np.random.Generator]:
             form = formed(self, "choice", a, size, replace, p, axis, shuffle)
             return self.draws().choices(a, form, replace, p, shuffle)
 
-        def standard_exponential(  # pyright: ignore[reportIncompatibleMethodOverride]
+        def standard_exponential(
             self, size: Any = None, dtype: Any = np.float64, method: Any = "zig", out: Any = None
         ) -> Any:
             _refuse_out(out)
@@ -231,14 +234,10 @@ def _oracle() -> type[np.random.Generator]:
         def _place(self, size: Any) -> tuple[Stretch, tuple[int, ...]]:
             return _stretch(self.bit_generator, lambda: np.shape(super(Oracle, self).random(size)))
 
-    for name in dir(NEW):
-        if not name.startswith("_") and name not in (*FOLLOWED, "bit_generator", "spawn"):
-            setattr(Oracle, name, _refused(f"Generator.{name}", FOLLOWED))
-    _by_thread(Oracle, NEW)
-    return Oracle
+    return _finished(Oracle, NEW, FOLLOWED, ("bit_generator", "spawn"), "Generator")
 
 
-def _old_oracle() -> type[Any]:
+def _old_oracle() -> Any:
     state_class: Any = OLD
 
     class OldOracle(state_class, metaclass=likeness_of(OLD)):
@@ -293,11 +292,7 @@ def _old_oracle() -> type[Any]:
             super().set_state(state)
             DESK.bits.left(self._bit_generator)
 
-    for name in dir(state_class):
-        if not name.startswith("_") and name not in (*FOLLOWED_OLD, *_KEPT):
-            setattr(OldOracle, name, _refused(f"np.random.{name}", FOLLOWED_OLD))
-    _by_thread(OldOracle, OLD)
-    return OldOracle
+    return _finished(OldOracle, OLD, FOLLOWED_OLD, _KEPT, "np.random")
 
 
 def _refuse_out(out: Any) -> None:
