@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -50,6 +51,9 @@ ABOUT = {
 
 Logits = tuple[torch.Tensor, torch.Tensor]
 """The target's and the draft's."""
+
+Rows = Callable[[Tokens], Logits]
+"""Rows of logits by the path of the draft's tokens, each made when it is asked for first."""
 
 
 class RuleFile(NamedTuple):
@@ -110,20 +114,6 @@ def _plain(name: str) -> str:
     return "_".join(words).lower()
 
 
-class _Rows:
-    """Rows of logits by the path of the draft's tokens, each made when it is asked for first."""
-
-    def __init__(self, make: Callable[[], Logits]) -> None:
-        self._make = make
-        self._known: dict[Tokens, Logits] = {}
-
-    def at(self, path: Tokens) -> Logits:
-        """Return the two rows after a path."""
-        if path not in self._known:
-            self._known[path] = self._make()
-        return self._known[path]
-
-
 @dataclass(frozen=True)
 class _Vocabularies:
     """How the draft's tokens are the target's: `places` [D], −1 where it has none; None where they are the same.
@@ -161,17 +151,17 @@ class _Vocabularies:
             return merged.emit(coin, program, drafts, masses, self.places)
         return program(coin, drafts, *masses) if drafts else (coin.draw(masses[0]), False)
 
-    def models(self, rows: _Rows) -> tuple[Model, Model]:
+    def models(self, rows: Rows) -> tuple[Model, Model]:
         """Return both models, of the draft's tokens, that a rule for trees is called with."""
 
         def draft(path: Tokens) -> Any:
-            return self.draft_law(rows.at(path)[1])
+            return self.draft_law(rows(path)[1])
 
         if self.places is not None:
             return merged.models(self._target(rows), draft, self.places)
-        return lambda path: laws(rows.at(path)[0]).numpy(), draft
+        return lambda path: laws(rows(path)[0]).numpy(), draft
 
-    def last(self, coin: Coin, rows: _Rows, block: Tokens) -> int:
+    def last(self, coin: Coin, rows: Rows, block: Tokens) -> int:
         """Return the target's token of the last one of a block."""
         if self.places is None:
             return block[-1]
@@ -181,9 +171,9 @@ class _Vocabularies:
         """Return a tree in the target's tokens."""
         return tree if self.places is None else merged.placed_tree(tree, torch.from_numpy(self.places))
 
-    def _target(self, rows: _Rows) -> Model:
+    def _target(self, rows: Rows) -> Model:
         names = {int(place): token for token, place in enumerate(self.places) if place >= 0}
-        return lambda prefix: laws(rows.at(tuple(names[token] for token in prefix))[0]).numpy()
+        return lambda prefix: laws(rows(tuple(names[token] for token in prefix))[0]).numpy()
 
 
 def _positions(
@@ -225,14 +215,14 @@ def _trees(rule: TreeRule, vocabularies: _Vocabularies, rng: np.random.Generator
     follows: list[int] = []
     distances: list[float] = []
     for row in range(REQUESTS):
-        known = _Rows(lambda: vocabularies.logits(rng))
+        known: Rows = cache(lambda _: vocabularies.logits(rng))
         conditionals = Conditionals(*vocabularies.models(known), ())
         nodes = sample(lambda drawing, c=conditionals: grow(drawing, c, widths, draw), rng) if row % 6 != 5 else ()
         paths: list[Tokens] = [()]
         for token, above in _tokens_and_parents(nodes):
             tokens[row, len(paths) - 1], parents[row, len(paths) - 1] = token, above
             paths.append((*paths[above + 1], token))
-        slots.append([known.at(path) for path in paths])
+        slots.append([known(path) for path in paths])
         coin = coin_of(uniforms[row].tolist())
         blocks.append(rule.program(coin, nodes, conditionals))
         follows.append(vocabularies.last(coin, known, blocks[-1]))

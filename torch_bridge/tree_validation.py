@@ -44,11 +44,7 @@ class Trees(NamedTuple):
 
 
 def rule_of(method: Any) -> TreeRule:
-    """Return the rule for trees of a method, or the rule itself.
-
-    Raises:
-        TypeError: it is neither.
-    """
+    """Return the rule for trees of a method, or the rule itself."""
     if isinstance(method, TreeRule):
         return method
     if isinstance(method, Method) and method.tree is not None:
@@ -76,9 +72,6 @@ def check_trees(rule: TreeRule, given: Trees, options: Options) -> tuple[int, in
 
     With `MappedLogits` tokens are indices of the draft's rows, and uniforms have one column more. Returns the depth of
     the trees and how many drafts follow a node, at most.
-
-    Raises:
-        TypeError, ValueError: something does not fit, naming the first request and node where a value cannot be.
 
     >>> from spec_math.block_level import tree_rules
     >>> rows, tokens, parents = torch.zeros(1, 3, 2), torch.tensor([[0, 0]]), torch.tensor([[-1, -1]])

@@ -29,9 +29,6 @@ def check_chains(target_logits: Any, draft_logits: Any, tokens: Any, uniforms: A
 
     Rows behind a chain's end, and behind the token that ends a text, may hold anything.
 
-    Raises:
-        TypeError, ValueError: something does not fit, or a value cannot be.
-
     >>> logits, uniforms = torch.zeros(1, 2, 3), torch.zeros(1, 2)
     >>> check_chains(logits, logits[:, :1], torch.tensor([[3]]), uniforms, Options())
     Traceback (most recent call last):
@@ -87,9 +84,6 @@ def check_drafts(
     """Check drafts of one position: shapes [B, V], [B, V] or [B, k, V], [B, k], [B, C], and on request their values.
 
     With `MappedLogits` [B, D] tokens lie in 0..D − 1, and uniforms have one column more.
-
-    Raises:
-        TypeError, ValueError: something does not fit the scheme, or a value cannot be.
 
     >>> from spec_math import SCHEMES
     >>> logits, tokens = torch.zeros(1, 2), torch.tensor([[0, 1]])
@@ -166,9 +160,6 @@ def check_options(options: Options, batch: int, vocabulary: int, slots: int | No
     """Check that options fit a batch of so many requests: one number for each, masks of its shape, an end in range.
 
     With `options.check` the numbers themselves too. `slots` is N + 1 of trees.
-
-    Raises:
-        ValueError: they do not.
     """
     ranges: dict[str, tuple[str, Callable[[Any], Any]]] = {
         "temperature": ("finite and >= 0", lambda each: (each >= 0) & (each < float("inf"))),
@@ -203,11 +194,7 @@ def check_options(options: Options, batch: int, vocabulary: int, slots: int | No
 
 
 def check_tokens(tokens: Any, vocabulary: int) -> None:
-    """Check that tokens [B, L] lie in 0..V − 1, or are −1 up to the row's end.
-
-    Raises:
-        ValueError: naming the first place where it is not so.
-    """
+    """Check that tokens [B, L] lie in 0..V − 1, or are −1 up to the row's end."""
     outside = (tokens < -1) | (tokens >= vocabulary)
     if bool(outside.any()):
         place, value = first(outside, tokens)
@@ -224,11 +211,7 @@ def check_tokens(tokens: Any, vocabulary: int) -> None:
 
 
 def check_uniforms(uniforms: Any) -> None:
-    """Check that uniforms lie in [0, 1).
-
-    Raises:
-        ValueError: naming the first that does not.
-    """
+    """Check that uniforms lie in [0, 1)."""
     outside = ~((uniforms >= 0) & (uniforms < 1))
     if bool(outside.any()):
         place, value = first(outside, uniforms)
@@ -238,11 +221,7 @@ def check_uniforms(uniforms: Any) -> None:
 
 
 def check_rows(logits: Any, name: str, used: Any, options: Options) -> None:
-    """Check that each row of logits [..., V] in use [...], masked, has a finite largest: no NaN, no +inf, not all −inf.
-
-    Raises:
-        ValueError: naming the first row that has not.
-    """
+    """Check that each row of logits [..., V] in use [...], masked, has a finite largest: no NaN or +inf, not all −inf."""
     if options.allowed is not None:
         logits = restricted(logits, replace(Options(), allowed=options.allowed))
     largest = logits.amax(dim=-1)  # NaN wherever one of the row is
@@ -260,9 +239,6 @@ def check_drafted(
 
     Where drafts are `distinct`, those before a draft are taken off its row. −1 stands for no token; errors call columns
     nodes with `of_nodes`.
-
-    Raises:
-        ValueError: naming the first token without draft mass, or with too little to be drawn.
     """
     step = max(1, AT_ONCE // logits[0].numel())
     for start in range(0, len(tokens), step):
@@ -428,11 +404,7 @@ def kind_of(given: Any) -> str:
 
 
 def check_tensors(*given: Any) -> None:
-    """Check the types and devices of target_logits, draft_logits, tokens and uniforms.
-
-    Raises:
-        TypeError, ValueError: something is no tensor or of another kind; types or devices of logits differ.
-    """
+    """Check the types and devices of target_logits, draft_logits, tokens and uniforms."""
     for name, array in zip(NAMES, given, strict=True):
         if name == "tokens":
             check_whole_numbers(name, array)
@@ -458,11 +430,7 @@ def _check_tensor(name: str, array: Any) -> None:
 
 
 def check_whole_numbers(name: str, array: Any) -> None:
-    """Check that something is a tensor of whole numbers.
-
-    Raises:
-        TypeError: it is not.
-    """
+    """Check that something is a tensor of whole numbers."""
     _check_tensor(name, array)
     if array.is_floating_point() or array.is_complex() or array.dtype == torch.bool:
         raise TypeError(f"{name} must be whole numbers; got {array.dtype}")
