@@ -134,9 +134,7 @@ def draft_rows(scheme: Scheme, draft_logits: Any, tokens: Any, options: Options)
 
 def _with_ones(rows: Any, unused: Any) -> Any:
     """Fill the rows [..., V] of `unused` [...] with ones, in place; the host looks whether there are any."""
-    if batch_drafts.on_host(rows) and not unused.any():
-        return rows
-    return rows.masked_fill_(unused[..., None], 1)
+    return rows if batch_drafts.on_host(rows) and not unused.any() else rows.masked_fill_(unused[..., None], 1)
 
 
 AT_ONCE = 2**22

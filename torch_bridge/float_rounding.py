@@ -49,9 +49,7 @@ def step(target: torch.Tensor, draft: torch.Tensor) -> int:
     """Draft a token, test it and correct it, in the type of two laws [V], with three uniforms of that type."""
     token = drawn(draft)
     u = torch.rand((), dtype=draft.dtype)
-    if bool(u * draft[token] < target[token]):
-        return token
-    return drawn((target - draft).clamp(min=0))
+    return token if bool(u * draft[token] < target[token]) else drawn((target - draft).clamp(min=0))
 
 
 def drawn(masses: torch.Tensor) -> int:

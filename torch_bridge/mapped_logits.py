@@ -61,9 +61,7 @@ class MappedLogits(NamedTuple):
 
 
 def _with_axes(array: Any, axes: int) -> Any:
-    if 1 < array.ndim < axes:
-        return array[:, None]
-    return array.reshape(*[1] * (axes - array.ndim), *array.shape)
+    return array[:, None] if 1 < array.ndim < axes else array.reshape(*[1] * (axes - array.ndim), *array.shape)
 
 
 def indexed_logits(head: Any, hidden: Any, tokens: Any) -> Any:

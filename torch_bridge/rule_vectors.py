@@ -214,8 +214,12 @@ def _trees(rule: TreeRule, vocabularies: _Vocabularies, rng: np.random.Generator
     blocks: list[Tokens] = []
     follows: list[int] = []
     distances: list[float] = []
+
+    def made(_: Tokens) -> Logits:
+        return vocabularies.logits(rng)
+
     for row in range(REQUESTS):
-        known: Rows = cache(lambda _: vocabularies.logits(rng))
+        known = cache(made)
         conditionals = Conditionals(*vocabularies.models(known), ())
         nodes = sample(lambda drawing, c=conditionals: grow(drawing, c, widths, draw), rng) if row % 6 != 5 else ()
         paths: list[Tokens] = [()]

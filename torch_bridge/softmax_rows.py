@@ -63,9 +63,7 @@ def block_sums(masses: Any) -> Any:
     size = masses.shape[-1]
     whole = size - size % BLOCK
     sums = masses[..., :whole].unflatten(-1, (-1, BLOCK)).sum(dim=-1) if whole else masses[..., :0]
-    if whole == size:
-        return sums
-    return torch.cat([sums, masses[..., whole:].sum(dim=-1, keepdim=True)], dim=-1)
+    return sums if whole == size else torch.cat([sums, masses[..., whole:].sum(dim=-1, keepdim=True)], dim=-1)
 
 
 CHUNK_BYTES = {"cpu": 2**23}

@@ -129,9 +129,7 @@ def subjects_as_it_is(
     plain, kinds = split_roles(roles)
     sides = {str(key): str(role) for key, role in roles_of(plain).items()} if plain is not None else {}
     found = read(fn, sides, kinds, told.values)
-    if found is None:
-        return []
-    return [_subject(found, way, told, grid) for way in ways_of(found)]
+    return [] if found is None else [_subject(found, way, told, grid) for way in ways_of(found)]
 
 
 def _subject(found: Signature, way: Way, told: Told, grid: int | None) -> Subject:

@@ -149,9 +149,7 @@ class TableOutput:
         self.logits, self.past_key_values = logits, cache
 
     def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, str):
-            return getattr(self, place)
-        return (self.logits, self.past_key_values)[place]
+        return getattr(self, place) if isinstance(place, str) else (self.logits, self.past_key_values)[place]
 
 
 def table_models(

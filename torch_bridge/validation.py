@@ -221,7 +221,7 @@ def check_uniforms(uniforms: Any) -> None:
 
 
 def check_rows(logits: Any, name: str, used: Any, options: Options) -> None:
-    """Check that each row of logits [..., V] in use [...], masked, has a finite largest: no NaN or +inf, not all −inf."""
+    """Check that each row of logits [..., V] in use [...], masked, has a finite largest: no NaN, no +inf, some mass."""
     if options.allowed is not None:
         logits = restricted(logits, replace(Options(), allowed=options.allowed))
     largest = logits.amax(dim=-1)  # NaN wherever one of the row is

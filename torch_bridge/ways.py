@@ -155,9 +155,7 @@ class Round:
 def value_of(name: str, kind: Taken, found: Signature, way: Way, one: Round) -> Any:
     """Return what a way gives to a parameter; models and their caches are made elsewhere."""
     value = _GIVEN[kind](one, way, found, name)
-    if way.numpy and isinstance(value, torch.Tensor):
-        return value.numpy()
-    return value
+    return value.numpy() if way.numpy and isinstance(value, torch.Tensor) else value
 
 
 def _laid(rows: torch.Tensor, way: Way, found: Signature) -> Any:

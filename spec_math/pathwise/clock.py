@@ -65,9 +65,7 @@ class Clock:
         return self._changed(power=-self.power) * other
 
     def __neg__(self) -> Clock:
-        if self.is_log:
-            return self._log(self.rate, -self.factor)
-        return self._changed(sign=-self.sign)
+        return self._log(self.rate, -self.factor) if self.is_log else self._changed(sign=-self.sign)
 
     def __add__(self, other: Any) -> Clock:
         if not self.is_log:

@@ -216,9 +216,7 @@ def _as_floats(value: Any) -> Any:
     """Fractions are numbers where NumPy asks for them."""
     if isinstance(value, Fraction):
         return float(value)
-    if isinstance(value, np.ndarray) and value.dtype == object:
-        return value.astype(float)
-    return value
+    return value.astype(float) if isinstance(value, np.ndarray) and value.dtype == object else value
 
 
 def shape_of(form: Any) -> tuple[int, ...] | None:

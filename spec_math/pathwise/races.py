@@ -61,9 +61,7 @@ def _logarithm(entry: Any) -> Any:
 
 def _never_wins(number: Any, smallest: bool, inverse: bool) -> bool:
     """Whether a number loses to every ring: 0 does to w/E alone, and not to −E, nor to the logarithm of either."""
-    if smallest:
-        return number == float("inf")
-    return number == float("-inf") or (inverse and number == 0)
+    return number == float("inf") if smallest else (number == float("-inf") or (inverse and number == 0))
 
 
 def _winner(rates: dict[Atom, Fraction]) -> Atom:

@@ -238,9 +238,7 @@ def uniform(atom: Atom, number: Callable[[Any], Any] | None = None) -> Any:
     found = Uniform(atom, number)
     atom.number = found.number
     ordinary = atom.tape.ordinary
-    if ordinary is None:
-        return found
-    return found.number(1 - ordinary[atom] if atom.turned else ordinary[atom])
+    return found if ordinary is None else found.number(1 - ordinary[atom] if atom.turned else ordinary[atom])
 
 
 def rational(value: Any, atom: Atom) -> Fraction:

@@ -124,9 +124,7 @@ class Answers:
         if length == 1 and not self.listed:
             return f"every answer is a single number; {asked}"
         pair = length == 2 and self.tuples and max(self.firsts) <= lookahead
-        if pair or 1 < length < lookahead + 1:
-            return f"every answer is {length} numbers; {asked}"
-        return ""
+        return f"every answer is {length} numbers; {asked}" if pair or 1 < length < lookahead + 1 else ""
 
 
 _SIMPLE = (Integral, float, str, bytes)

@@ -248,9 +248,7 @@ def taken_by(name: str, told: Mapping[str, str], models: bool) -> Taken | None:
     if words & TOKS and words <= TOKS | MADE and words & MADE:
         return "tokens"
     kind = told.get(name) or kind_of(name)
-    if kind in ("target", "draft", "tokens"):
-        return kind
-    return None
+    return kind if kind in ("target", "draft", "tokens") else None
 
 
 def takes_none(parameter: inspect.Parameter) -> bool:

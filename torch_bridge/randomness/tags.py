@@ -119,6 +119,4 @@ def mapped(values: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
         return change(values)
     if isinstance(values, list | tuple) and type(values) in (list, tuple):
         return type(values)(mapped(value, change) for value in values)
-    if type(values) is dict:
-        return {key: mapped(value, change) for key, value in values.items()}
-    return values
+    return {key: mapped(value, change) for key, value in values.items()} if type(values) is dict else values

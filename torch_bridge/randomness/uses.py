@@ -214,9 +214,7 @@ def _in_type(entry: Any, dtype: torch.dtype) -> Any:
     """Return an ordinary entry in the type that torch computes in."""
     if isinstance(entry, torch.Tensor):
         return entry.to(dtype)
-    if isinstance(entry, Uniform):
-        return _rounded(entry, dtype)
-    return entry
+    return _rounded(entry, dtype) if isinstance(entry, Uniform) else entry
 
 
 def _rounded(number: Uniform, dtype: torch.dtype) -> Uniform:
@@ -259,9 +257,7 @@ def moved(tags: Tags, cast: Callable[[torch.Tensor, torch.dtype], torch.Tensor],
     arriving = _arriving(tags, func, name, args, kwargs)
 
     def kept(tensor: torch.Tensor) -> torch.Tensor:
-        if tensor.dtype == arriving or not tags.any_in(tensor):
-            return tensor
-        return cast(tensor, arriving)
+        return tensor if tensor.dtype == arriving or not tags.any_in(tensor) else cast(tensor, arriving)
 
     written = args[:1] if _writes(name) else ()
     return func(*written, *mapped(args[len(written) :], kept), **mapped(kwargs, kept))
