@@ -29,16 +29,7 @@ from spec_math.float_allowance import UNIT, Allowance, adding_up, cap, rounding,
 from spec_math.masses import FlipAndDraw, as_list, divided, possible
 from spec_math.number_types import as_text
 from spec_math.scheme import Scheme, Tokens, draw_independent, is_index
-from spec_math.verdict_values import (
-    Bracket,
-    Lossless,
-    Lossy,
-    Optimal,
-    Reason,
-    Undecided,
-    Verdict,
-    drafts_in_words,
-)
+from spec_math.verdict_values import Bracket, Lossless, Lossy, Optimal, Reason, Undecided, Verdict, drafts_in_words
 
 __all__ = [
     "UNIT",
@@ -297,9 +288,8 @@ class _Question:
         if (isinstance(verdict, Undecided) and not rounded) or self.types in ((), ("float64",)):
             return verdict
         bits: list[int] = []
-        finer = replace(self, laws=tuple(map(divided_in_float64, self.laws)), types=("float64",), bits=bits)._judged(k)[
-            0
-        ]
+        in_float64 = replace(self, laws=tuple(map(divided_in_float64, self.laws)), types=("float64",), bits=bits)
+        finer, _ = in_float64._judged(k)
         if isinstance(verdict, Lossy):
             if not isinstance(finer, Lossless):
                 return verdict

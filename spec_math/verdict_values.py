@@ -45,10 +45,9 @@ class Lossless:
         return f"Lossless{drafts_in_words(self.drafts)}{said} ({self.paths:,} paths){left}{given}"
 
     def _repr_html_(self) -> str:
-        facts = {"paths walked": self.paths, "total variation at most": self.bound}
-        known = {**facts, "judged": self.scope or None, "not judged for": ", ".join(self.not_judged) or None}
-        more = {"assumed": "; ".join(self.assumed) or None}
-        return _card(f"Lossless{drafts_in_words(self.drafts)}", {**known, **more}, good=True)
+        known = {"paths walked": self.paths, "total variation at most": self.bound, "judged": self.scope or None}
+        more = {"not judged for": ", ".join(self.not_judged) or None, "assumed": "; ".join(self.assumed) or None}
+        return _card(f"Lossless{drafts_in_words(self.drafts)}", known | more, good=True)
 
 
 @dataclass(frozen=True)

@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from torch_bridge.subject import check_sampler
     from torch_bridge.threshold import assert_same_tokens
     from torch_bridge.tree_layouts import chain_tree, tree_of_links, tree_of_paths
+    from torch_bridge.tree_validation import tree_columns
+    from torch_bridge.validation import columns
     from torch_bridge.vectors import write_vectors
-    from torch_bridge.verify import columns, tree_columns, verify_block, verify_drafts, verify_token, verify_tree
+    from torch_bridge.verify import verify_block, verify_drafts, verify_token, verify_tree
 
 __getattr__ = lazily(
     __name__,
@@ -27,14 +29,9 @@ __getattr__ = lazily(
         "torch_bridge.threshold": ("assert_same_tokens",),
         "torch_bridge.tree_layouts": ("chain_tree", "tree_of_links", "tree_of_paths"),
         "torch_bridge.vectors": ("write_vectors",),
-        "torch_bridge.verify": (
-            "columns",
-            "tree_columns",
-            "verify_block",
-            "verify_drafts",
-            "verify_token",
-            "verify_tree",
-        ),
+        "torch_bridge.tree_validation": ("tree_columns",),
+        "torch_bridge.validation": ("columns",),
+        "torch_bridge.verify": ("verify_block", "verify_drafts", "verify_token", "verify_tree"),
     },
 )
 

@@ -58,9 +58,6 @@ def load(name: str) -> CausalModel:
     Raises:
         ModuleNotFoundError: transformers is not installed.
         OSError: there is no such model.
-
-    >>> load.__name__
-    'load'
     """
     from transformers import AutoModelForCausalLM
 
@@ -73,9 +70,6 @@ def windows(name: str, text: Path, number: int, longest: int = 128) -> tuple[tup
 
     Raises:
         ValueError: the text has fewer than 2 tokens.
-
-    >>> windows.__name__
-    'windows'
     """
     from transformers import AutoTokenizer
 

@@ -39,12 +39,6 @@ class Left(NamedTuple):
 
         Laws in float64 name another where they cannot tell two logits apart, less than about 2^-52 of the temperature
         from each other; SpecHub is lossless with either, for drafts that were drawn with the same.
-
-        >>> import torch
-        >>> near = torch.tensor([[0.01, 0.010000001, -3.0]])
-        >>> rows = Left(near, torch.tensor([False]), Options())
-        >>> rows(torch.tensor([[-1]])).argmax().item(), rows.favourite(None).item()
-        (0, 1)
         """
         # Of half precision, torch finds it in a third of the time once it is widened, which rounds nothing.
         return self.kept.to(working(self.kept.dtype)).argmax(dim=-1).masked_fill(self.unused, 0)
@@ -83,11 +77,6 @@ def decided(decide: Decide, uniforms: Any, tokens: Any, target: Any, draft: Any)
 
     Where it takes tokens off the draft's laws, the host asks of each request whether its row as a whole keeps what is
     left (`lose_digits`), and weighs anew only where it does not; a device, which may not ask, does everywhere.
-
-    >>> from spec_math.token_level.batch.rejection import decide_recursive
-    >>> laws, tokens, uniforms = torch.full((1, 2), 0.5), torch.tensor([[0]]), torch.zeros(1, 2)
-    >>> decided(decide_recursive, uniforms, tokens, laws, laws).token.tolist()
-    [0]
     """
     if not isinstance(draft, Left) or not batch_drafts.on_host(target):
         return decide(batch_coin(uniforms), tokens, target, draft)
@@ -135,10 +124,6 @@ def draft_rows(scheme: Scheme, draft_logits: Any, tokens: Any, options: Options)
 
     A formula of distinct drafts takes tokens off the draft's law: what is left is weighed anew, as it may underflow
     beside them. A row that nothing was drafted from may hold anything: its weights are ones. tokens [b, k].
-
-    >>> from spec_math import SCHEMES
-    >>> draft_rows(SCHEMES[0], torch.zeros(1, 2), torch.tensor([[0]]), Options()).tolist()
-    [[0.5, 0.5]]
     """
     unused = tokens < 0 if draft_logits.ndim == 3 else tokens[:, 0] < 0
     kept = restricted(draft_logits, options)
@@ -149,9 +134,7 @@ def draft_rows(scheme: Scheme, draft_logits: Any, tokens: Any, options: Options)
 
 def _with_ones(rows: Any, unused: Any) -> Any:
     """Fill the rows [..., V] of `unused` [...] with ones, in place; the host looks whether there are any."""
-    if batch_drafts.on_host(rows) and not unused.any():
-        return rows
-    return rows.masked_fill_(unused[..., None], 1)
+    return rows if batch_drafts.on_host(rows) and not unused.any() else rows.masked_fill_(unused[..., None], 1)
 
 
 AT_ONCE = 2**22
@@ -163,9 +146,6 @@ def least_gap(dtype: Any, size: int) -> float:
 
     A weight is e^gap/Σ, and Σ ≤ V: down to ln(V · the smallest normal number) it is a normal number of the working
     type. A law puts less than V² times that number on all tokens below, 3e-28 for float32 and 152k tokens.
-
-    >>> round(least_gap(torch.bfloat16, 2), 1), round(least_gap(torch.float64, 2), 1)
-    (-86.6, -707.7)
     """
     return log(torch.finfo(working(dtype)).tiny) + log(size)
 
@@ -175,10 +155,6 @@ def gaps(kept: Any, slots: Any, tokens: Any, distinct: bool, options: Options) -
 
     Rows of logits [b, S, V] already restricted; draft i was drawn from row slots [b, N] and is tokens [b, N], −1 for
     none (0 there). Where drafts are `distinct`, those before a draft were taken off its row.
-
-    >>> rows, tokens = torch.tensor([[[0.0, -120.0, -128.0]]]), torch.tensor([[0, 1]])
-    >>> [gaps(rows, tokens * 0, tokens, distinct, Options()).tolist() for distinct in (False, True)]
-    [[[0.0, -120.0]], [[0.0, 0.0]]]
     """
     there, request = tokens >= 0, torch.arange(len(tokens), device=tokens.device)[:, None].expand_as(tokens)
     own = kept[request, slots, tokens.clamp(min=0)].double().masked_fill(~there, -torch.inf)
@@ -195,11 +171,7 @@ def gaps(kept: Any, slots: Any, tokens: Any, distinct: bool, options: Options) -
 
 
 def too_light(name: str, gap: float, dtype: Any, size: int) -> str:
-    """Return the message for a draft at a gap below `least_gap`.
-
-    >>> too_light("token 1 of node 0", -120.0, torch.float32, 2)[:60]
-    "token 1 of node 0, 120 nats below the draft's largest logit "
-    """
+    """Return the message for a draft at a gap below `least_gap`."""
     kind = str(working(dtype)).removeprefix("torch.")
     return (
         f"{name}, {-gap:.4g} nats below the draft's largest logit that was left, over the temperature: weights in "

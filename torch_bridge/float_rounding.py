@@ -46,24 +46,14 @@ def float_step(target: Any, draft: Any, dtype: torch.dtype) -> FloatStep:
 
 
 def step(target: torch.Tensor, draft: torch.Tensor) -> int:
-    """Draft a token, test it and correct it, in the type of two laws [V], with three uniforms of that type.
-
-    >>> step(torch.tensor([0.0, 1.0]), torch.tensor([1.0, 0.0]))
-    1
-    """
+    """Draft a token, test it and correct it, in the type of two laws [V], with three uniforms of that type."""
     token = drawn(draft)
     u = torch.rand((), dtype=draft.dtype)
-    if bool(u * draft[token] < target[token]):
-        return token
-    return drawn((target - draft).clamp(min=0))
+    return token if bool(u * draft[token] < target[token]) else drawn((target - draft).clamp(min=0))
 
 
 def drawn(masses: torch.Tensor) -> int:
-    """Draw a token in proportion to masses [V] by one uniform of their type: the first running sum above u·total.
-
-    >>> drawn(torch.tensor([0.0, 1.0]))
-    1
-    """
+    """Draw a token in proportion to masses [V] by one uniform of their type: the first running sum above u·total."""
     sums = masses.cumsum(-1)
     u = torch.rand((), dtype=masses.dtype)
     return int((sums > u * sums[-1]).int().argmax())

@@ -55,19 +55,13 @@ class MappedLogits(NamedTuple):
         return replace(options, allowed=allowed, top_k=keeps)
 
     def at(self, requests: Any) -> MappedLogits:
-        """Return the draft's logits of some requests of the batch, a slice.
-
-        >>> MappedLogits(torch.zeros(3, 2), torch.tensor([5, -1])).at(slice(0, 2)).logits.shape
-        torch.Size([2, 2])
-        """
+        """Return the draft's logits of some requests of the batch, a slice."""
         places = self.places if self.places.ndim == 1 else self.places[requests]
         return self._replace(logits=self.logits[requests], places=places)
 
 
 def _with_axes(array: Any, axes: int) -> Any:
-    if 1 < array.ndim < axes:
-        return array[:, None]
-    return array.reshape(*[1] * (axes - array.ndim), *array.shape)
+    return array[:, None] if 1 < array.ndim < axes else array.reshape(*[1] * (axes - array.ndim), *array.shape)
 
 
 def indexed_logits(head: Any, hidden: Any, tokens: Any) -> Any:

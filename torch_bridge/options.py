@@ -81,17 +81,8 @@ class Options:
             return torch.where(self.temperature == 0, torch.ones_like(self.temperature), self.temperature)
         return self.temperature or 1.0
 
-    @property
-    def restricts(self) -> bool:
-        """Whether some tokens may lose all their mass."""
-        return self.each or self.keeps is not None or self.top_p is not None or self.allowed is not None
-
     def at(self, requests: Any) -> Options:
-        """Return the options of some requests of the batch, a slice or an index [b].
-
-        >>> Options(temperature=torch.tensor([0.5, 2.0])).at(slice(1, 2)).temperature.tolist()
-        [2.0]
-        """
+        """Return the options of some requests of the batch, a slice or an index [b]."""
         if not self.each and self.allowed is None:
             return self
         parts = {
@@ -106,11 +97,7 @@ DEFAULT = Options()
 
 
 def column(value: Any, like: Any) -> Any:
-    """Return a number as it is, and numbers [b] of requests so that they meet an array [b, ...] request by request.
-
-    >>> column(torch.tensor([1.0, 2.0]), torch.zeros(2, 3, 4)).shape
-    torch.Size([2, 1, 1])
-    """
+    """Return a number as it is, and numbers [b] of requests so that they meet an array [b, ...] request by request."""
     return value.reshape(-1, *[1] * (like.ndim - 1)) if _each(value) else value
 
 
@@ -122,9 +109,6 @@ def restricted(logits: Any, options: Options) -> Any:
 
     Raises:
         ValueError: top_k exceeds V.
-
-    >>> restricted(torch.tensor([1.0, 2.0, 2.0]), Options(top_k=1)).tolist()
-    [-inf, 2.0, -inf]
     """
     if options.allowed is not None:
         allowed = options.allowed

@@ -1,7 +1,4 @@
-"""Reading what a public sampler returned as the tokens that it emitted: rows, padded or not, counts, records, laws.
-
-Source: worked out here, after what public samplers return.
-"""
+"""Reading what a public sampler returned as the tokens that it emitted: rows, padded or not, counts, records, laws."""
 
 from __future__ import annotations
 
@@ -31,7 +28,7 @@ def generated(raw: Any, prompt: Sequence[int], most: int) -> tuple[int, ...]:
     ((2,), (2,))
     """
     tokens = _tokens_in(raw)
-    if len(tokens) > len(prompt) and tuple(tokens[: len(prompt)]) == tuple(prompt):
+    if len(tokens) > len(prompt) and tokens[: len(prompt)] == [*prompt]:
         return tuple(tokens[len(prompt) :])
     if not tokens or len(tokens) > most:
         raise ExploreError(

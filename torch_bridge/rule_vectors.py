@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -24,7 +25,7 @@ from spec_math.language.model import Model
 from spec_math.scheme import Scheme, Tokens, draw_independent
 from spec_math.token_level import without_replacement
 from torch_bridge.threshold import laws
-from torch_bridge.validation import columns_of
+from torch_bridge.validation import columns
 
 REQUESTS, SIZE, DRAFTS = 12, 20, 3
 SHAPES = {"any": (3, 1, 1), "distinct": (3, 2), "one": (1, 1, 1, 1)}
@@ -50,6 +51,9 @@ ABOUT = {
 
 Logits = tuple[torch.Tensor, torch.Tensor]
 """The target's and the draft's."""
+
+Rows = Callable[[Tokens], Logits]
+"""Rows of logits by the path of the draft's tokens, each made when it is asked for first."""
 
 
 class RuleFile(NamedTuple):
@@ -80,19 +84,21 @@ def rule_files(coin_of: Any, seed: int = 0) -> Iterator[RuleFile]:
         rng = np.random.default_rng([seed, 2, number])
         yield RuleFile(f"tree_{_plain(rule.name)}", rule.name, _trees(rule, _Vocabularies(), rng, coin_of))
     for number, scheme in enumerate(scheme for scheme in SCHEMES if scheme.decide):
-        for place, kind in enumerate(KINDS):
-            rng = np.random.default_rng([seed, 3, number, place])
+        for kind, rng in _of_kinds(seed, 3, number):
             own = _Vocabularies(_places(kind, rng), KINDS[kind][2])
             targets, drafts = zip(*(own.logits(rng) for _ in range(REQUESTS)), strict=True)
             arrays = _positions(scheme, (torch.stack(targets), torch.stack(drafts)), own, rng, coin_of)
             arrays["places"] = torch.from_numpy(own.places)
             yield RuleFile(f"mappeddrafts_{kind}_{_plain(scheme.name)}", scheme.name, arrays, kind)
     for number, rule in enumerate(rule for rule in TREE_RULES if rule.decide):
-        for place, kind in enumerate(KINDS):
-            rng = np.random.default_rng([seed, 4, number, place])
+        for kind, rng in _of_kinds(seed, 4, number):
             own = _Vocabularies(_places(kind, rng), KINDS[kind][2])
             arrays = _trees(rule, own, rng, coin_of) | {"places": torch.from_numpy(own.places)}
             yield RuleFile(f"mappedtree_{kind}_{_plain(rule.name)}", rule.name, arrays, kind)
+
+
+def _of_kinds(*seeds: int) -> Iterator[tuple[str, np.random.Generator]]:
+    return ((kind, np.random.default_rng([*seeds, place])) for place, kind in enumerate(KINDS))
 
 
 def _places(kind: str, rng: np.random.Generator) -> Any:
@@ -106,20 +112,6 @@ def _plain(name: str) -> str:
     """Return a name in letters, digits and underscores."""
     words = "".join(letter if letter.isascii() and letter.isalnum() else " " for letter in name).split()
     return "_".join(words).lower()
-
-
-class _Rows:
-    """Rows of logits by the path of the draft's tokens, each made when it is asked for first."""
-
-    def __init__(self, make: Callable[[], Logits]) -> None:
-        self._make = make
-        self._known: dict[Tokens, Logits] = {}
-
-    def at(self, path: Tokens) -> Logits:
-        """Return the two rows after a path."""
-        if path not in self._known:
-            self._known[path] = self._make()
-        return self._known[path]
 
 
 @dataclass(frozen=True)
@@ -159,17 +151,17 @@ class _Vocabularies:
             return merged.emit(coin, program, drafts, masses, self.places)
         return program(coin, drafts, *masses) if drafts else (coin.draw(masses[0]), False)
 
-    def models(self, rows: _Rows) -> tuple[Model, Model]:
+    def models(self, rows: Rows) -> tuple[Model, Model]:
         """Return both models, of the draft's tokens, that a rule for trees is called with."""
 
         def draft(path: Tokens) -> Any:
-            return self.draft_law(rows.at(path)[1])
+            return self.draft_law(rows(path)[1])
 
         if self.places is not None:
             return merged.models(self._target(rows), draft, self.places)
-        return lambda path: laws(rows.at(path)[0]).numpy(), draft
+        return lambda path: laws(rows(path)[0]).numpy(), draft
 
-    def last(self, coin: Coin, rows: _Rows, block: Tokens) -> int:
+    def last(self, coin: Coin, rows: Rows, block: Tokens) -> int:
         """Return the target's token of the last one of a block."""
         if self.places is None:
             return block[-1]
@@ -179,9 +171,9 @@ class _Vocabularies:
         """Return a tree in the target's tokens."""
         return tree if self.places is None else merged.placed_tree(tree, torch.from_numpy(self.places))
 
-    def _target(self, rows: _Rows) -> Model:
+    def _target(self, rows: Rows) -> Model:
         names = {int(place): token for token, place in enumerate(self.places) if place >= 0}
-        return lambda prefix: laws(rows.at(tuple(names[token] for token in prefix))[0]).numpy()
+        return lambda prefix: laws(rows(tuple(names[token] for token in prefix))[0]).numpy()
 
 
 def _positions(
@@ -190,7 +182,7 @@ def _positions(
     """Return the arrays of one position: drafts of each row of logits, every sixth without any, and what is emitted."""
     targets, drafts = logits
     tokens = np.full((REQUESTS, scheme.drafts or DRAFTS), -1)
-    uniforms = rng.integers(0, 2**24, (REQUESTS, columns_of(scheme, DRAFTS) + vocabularies.coins)) / 2.0**24
+    uniforms = rng.integers(0, 2**24, (REQUESTS, columns(scheme, DRAFTS) + vocabularies.coins)) / 2.0**24
     found: list[tuple[int, bool, float]] = []
     for row in range(REQUESTS):
         t, d = laws(targets[row]).numpy(), vocabularies.draft_law(drafts[row])
@@ -222,15 +214,19 @@ def _trees(rule: TreeRule, vocabularies: _Vocabularies, rng: np.random.Generator
     blocks: list[Tokens] = []
     follows: list[int] = []
     distances: list[float] = []
+
+    def made(_: Tokens) -> Logits:
+        return vocabularies.logits(rng)
+
     for row in range(REQUESTS):
-        known = _Rows(lambda: vocabularies.logits(rng))
+        known = cache(made)
         conditionals = Conditionals(*vocabularies.models(known), ())
         nodes = sample(lambda drawing, c=conditionals: grow(drawing, c, widths, draw), rng) if row % 6 != 5 else ()
         paths: list[Tokens] = [()]
         for token, above in _tokens_and_parents(nodes):
             tokens[row, len(paths) - 1], parents[row, len(paths) - 1] = token, above
             paths.append((*paths[above + 1], token))
-        slots.append([known.at(path) for path in paths])
+        slots.append([known(path) for path in paths])
         coin = coin_of(uniforms[row].tolist())
         blocks.append(rule.program(coin, nodes, conditionals))
         follows.append(vocabularies.last(coin, known, blocks[-1]))

@@ -20,11 +20,7 @@ BLOCK = 128
 
 
 def working(dtype: Any) -> Any:
-    """Return the type that exponentials are taken in: float64 for float64 logits, float32 for all others.
-
-    >>> working(torch.bfloat16)
-    torch.float32
-    """
+    """Return the type that exponentials are taken in: float64 for float64 logits, float32 for all others."""
     return torch.float64 if dtype == torch.float64 else torch.float32
 
 
@@ -32,9 +28,6 @@ def weigh(logits: Any, options: Options) -> Any:
     """Return softmax(logits / temperature) of rows [..., V] already restricted, in the working type.
 
     The largest logit is taken off before the division, so that its rounding is one of the gap and not of the logit.
-
-    >>> weigh(torch.tensor([0.0, 0.0]), Options()).tolist()
-    [0.5, 0.5]
     """
     kind = working(logits.dtype)
     divisor = column(options.divisor, logits)
@@ -49,12 +42,6 @@ def weigh_rest(kept: Any, tokens: Any, options: Options) -> Any:
 
     The largest logit that is LEFT is taken off, so that what is left of a sharp law does not underflow. Where nothing
     is left the row is 0.
-
-    >>> logits = torch.tensor([[0.0, -900.0, -900.0]])
-    >>> weigh_rest(logits, torch.tensor([[0]]), Options()).tolist()
-    [[0.0, 0.5, 0.5]]
-    >>> weigh(logits, Options()).tolist()
-    [[1.0, 0.0, 0.0]]
     """
     if tokens.shape[-1]:
         # A column without a token repeats the first; a row without any keeps the logit of token 0.
@@ -67,26 +54,16 @@ def weigh_rest(kept: Any, tokens: Any, options: Options) -> Any:
 
 
 def in_block(block: Any, size: int) -> Any:
-    """Return the tokens [..., min(`BLOCK`, V)] of one block [..., 1]; indices beyond V − 1 are padding.
-
-    >>> in_block(torch.tensor([1]), 200)[:3].tolist()
-    [128, 129, 130]
-    """
+    """Return the tokens [..., min(`BLOCK`, V)] of one block [..., 1]; indices beyond V − 1 are padding."""
     return block * BLOCK + torch.arange(min(BLOCK, size), device=block.device)
 
 
 def block_sums(masses: Any) -> Any:
-    """Return the sums [..., blocks] of masses [..., V] over blocks of `BLOCK` tokens; the last block may be shorter.
-
-    >>> block_sums(torch.ones(129)).tolist()
-    [128.0, 1.0]
-    """
+    """Return the sums [..., blocks] of masses [..., V] over blocks of `BLOCK` tokens; the last block may be shorter."""
     size = masses.shape[-1]
     whole = size - size % BLOCK
     sums = masses[..., :whole].unflatten(-1, (-1, BLOCK)).sum(dim=-1) if whole else masses[..., :0]
-    if whole == size:
-        return sums
-    return torch.cat([sums, masses[..., whole:].sum(dim=-1, keepdim=True)], dim=-1)
+    return sums if whole == size else torch.cat([sums, masses[..., whole:].sum(dim=-1, keepdim=True)], dim=-1)
 
 
 CHUNK_BYTES = {"cpu": 2**23}
@@ -97,11 +74,7 @@ HELD = 3
 
 
 def chunks(logits: Any, masses: int, options: Options) -> Iterator[slice]:
-    """Yield the requests of logits [B, …, V], as many at a time as the bytes hold, for so many masses held of each.
-
-    >>> list(chunks(torch.zeros(3, 4), 8, Options(chunk_bytes=64)))
-    [slice(0, 2, None), slice(2, 4, None)]
-    """
+    """Yield the requests of logits [B, …, V], as many at a time as the bytes hold, for so many masses held of each."""
     held = options.chunk_bytes or CHUNK_BYTES.get(logits.device.type, ELSEWHERE)
     size = max(1, held // (masses * working(logits.dtype).itemsize))
     for start in range(0, len(logits), size):
@@ -122,11 +95,6 @@ class LogitRows:
     draft's where they are not the same. Formulas ask for a row of every request, also where they decide nothing by it.
     A row after no node or after an end, and the draft's rows of a tree without drafts, may hold anything: their masses
     are all 1, as are those of requests that the coin no longer goes on with, where the host may ask.
-
-    >>> tree = ArrayTree(torch.tensor([[0]]), torch.tensor([[-1]]), depth=1, width=1)
-    >>> law = Law(torch.zeros(1, 2, 2), Options())
-    >>> LogitRows((law, law), tree, ArrayCoin(torch.zeros(1, 2))).target(torch.tensor([1])).tolist()
-    [[0.5, 0.5]]
     """
 
     def __init__(self, laws: tuple[Law, Law], tree: ArrayTree, coin: ArrayCoin, drafted: Any = None) -> None:
@@ -181,9 +149,6 @@ def batch_coin(uniforms: Any, last_draws: bool = False) -> ArrayCoin:
     """Return the coin of a batch on any device: sums run in the working type over blocks, in float64 over the blocks.
 
     Uniforms [B, C] in [0, 1); with `last_draws` a draw takes the last of them.
-
-    >>> batch_coin(torch.tensor([[0.25, 0.5]])).draw(torch.tensor([[0.25, 0.0, 0.75]])).tolist()
-    [2]
     """
     return ArrayCoin(uniforms.double(), False, drawn_from, total, last_draws)
 
@@ -215,11 +180,7 @@ def drawn_from(masses: Any, uniforms: Any) -> Any:
 
 
 def total(masses: Any) -> Any:
-    """Return the sums [B] of masses [B, V], in float64 over blocks.
-
-    >>> total(torch.ones(1, 300)).tolist()
-    [300.0]
-    """
+    """Return the sums [B] of masses [B, V], in float64 over blocks."""
     return block_sums(masses).sum(dim=-1, dtype=torch.float64)
 
 

@@ -1,6 +1,7 @@
 """Samplers in torch as subjects of an audit: laws as tensors, torch's randomness followed with Python's and NumPy's.
 
-Source: worked out here.
+A published sampler is called without an adapter: table models for models, logits for laws, a batch of one. What it
+takes is read from its names, and said in the verdict; what is not understood is asked for.
 """
 
 from __future__ import annotations
@@ -8,19 +9,25 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from math import exp
 from typing import Any
 
-import numpy as np
 import torch
 
+from spec_math.pathwise.atom import ExploreError
 from spec_math.pathwise.followed import SOURCES
 from spec_math.samplers import subject
+from spec_math.samplers.call import Call, name_of
 from spec_math.samplers.counts import checked_sampler
+from spec_math.samplers.signature import Signature, bound, is_method, read
 from spec_math.samplers.subject import Numbers, Subject
 from spec_math.samplers.told import Told, parts_of, split_roles, values_of
+from spec_math.samplers.words import Role, roles_of
 from spec_math.verdict import Verdict
-from torch_bridge import as_it_is
 from torch_bridge.randomness.source import torch_source
+from torch_bridge.returned import DECISION, as_told, generated, verified
+from torch_bridge.toy_models import TableModel
+from torch_bridge.ways import Round, Way, said, value_of, ways_of
 
 TYPES = ("float64", "float32", "float16", "bfloat16")
 
@@ -39,9 +46,6 @@ def subject_of(
     torch.float32, torch.float16 or torch.bfloat16; by default torch.float32 where the function or its module
     names torch.
 
-    Raises:
-        ValueError, TypeError: as `spec_math.samplers.subject.subject_of`.
-
     >>> subject_of(lambda target, draft: int(torch.multinomial(target, 1))).numbers.name
     'torch.float32'
     """
@@ -50,7 +54,7 @@ def subject_of(
     found = replace(found, sources=(*SOURCES, torch_source))
     only = bool(kinds) or (told is not None and told.anything)
     if (found.call.unclear or only) and numbers is None and shape is None:
-        ways = as_it_is.subjects(fn, roles, grid, told)
+        ways = subjects_as_it_is(fn, roles, grid, told)
         if ways:
             return replace(ways[0], variants=tuple(ways[1:]))
     if only:
@@ -59,7 +63,7 @@ def subject_of(
             "that are called as they are: target and draft, or their models, must be understood, and numbers left out"
         )
     if numbers is None and found.shape == "tokens":
-        found = replace(found, variants=tuple(as_it_is.subjects(fn, roles, grid)))
+        found = replace(found, variants=tuple(subjects_as_it_is(fn, roles, grid)))
     if numbers in subject.NUMBERS:
         return found
     if numbers is not None:
@@ -73,15 +77,7 @@ def subject_of(
 
 
 def told_subject_of(told: tuple[Sequence[str], str | None, str | None], fn: Callable[..., Any], *args: Any) -> Subject:
-    """Return a function as a subject, with values, the parts of an answer and a temperature as a caller writes them.
-
-    Raises:
-        ValueError, TypeError: as `subject_of`, `values_of` and `parts_of`.
-
-    >>> def verify(draft_tokens, target_logits, draft_probs, alpha): ...
-    >>> told_subject_of((["alpha=2"], "count,token", "1/2"), verify).said.rpartition("; ")[2]
-    'alpha: 2, as told), in a batch of one, returning count, token, as told'
-    """
+    """Return a function as a subject, with values, the parts of an answer and a temperature as a caller writes them."""
     values, returns, heat = told
     parts = parts_of(returns) if returns is not None else ()
     known = Told(values_of(fn, values), parts, Fraction(heat or "1"))
@@ -93,9 +89,6 @@ def check_sampler(
     fn: Callable[..., Any], target: Any, draft: Any, k: int | None = None, lookahead: int = 0, **how: Any
 ) -> Verdict:
     """Decide whether somebody's sampler in torch emits the target's law, as `spec_math.audit.check_sampler` does.
-
-    Raises:
-        ValueError, TypeError: as there.
 
     >>> bool(check_sampler(lambda target, draft: int(torch.multinomial(target, 1)), ["1/4", "3/4"], ["1/2", "1/2"]))
     True
@@ -110,11 +103,112 @@ def _tensors(name: str) -> Numbers:
         raise ValueError(f"numbers must be one of {known}; got {name!r}")
     dtype: torch.dtype = getattr(torch, kind)
 
-    def rows(given: Any) -> torch.Tensor:
-        return torch.from_numpy(np.array(given, dtype=object).astype(np.float64)).to(dtype)
-
     def tokens(given: tuple[int, ...]) -> torch.Tensor:
         return torch.tensor(given, dtype=torch.int64)
 
     finer = None if kind == "float64" else _tensors("torch.float64")
-    return Numbers(name, rows, tokens, torch.finfo(dtype).eps / 2, finer)
+    return Numbers(name, rows_of(dtype), tokens, torch.finfo(dtype).eps / 2, finer)
+
+
+DEEPEST, WIDEST = 7, 16
+"""Laws are handed over as logits: their masses are at least e^−7, on 16 tokens at most."""
+
+LOGITS = 4 * DEEPEST + WIDEST + 5
+"""A mass of a softmax of logits is off by a factor 1 ± (4D + V + 5)·u, as `engines.judged.token_bound` derives."""
+
+
+Given = tuple[torch.Tensor, torch.Tensor, Sequence[int]]
+"""Laws [L + 1, V] and [L, V] by position, or [V] each, and the drafted tokens."""
+
+
+def subjects_as_it_is(
+    fn: Callable[..., Any], roles: str | Mapping[str, str] | None, grid: int | None, told: Told | None = None
+) -> list[Subject]:
+    """Return the ways to call a function as it is, each as a subject; none where it is not understood."""
+    told = told or Told()
+    plain, kinds = split_roles(roles)
+    sides = {str(key): str(role) for key, role in roles_of(plain).items()} if plain is not None else {}
+    found = read(fn, sides, kinds, told.values)
+    return [] if found is None else [_subject(found, way, told, grid) for way in ways_of(found)]
+
+
+def _subject(found: Signature, way: Way, told: Told, grid: int | None) -> Subject:
+    refused: set[bool] = set()
+
+    def sampler(*given: Any) -> Any:
+        *tokens, target, draft = given
+        drafted = tokens if found.single or not tokens else tokens[0]
+        return _called(found, way, told, (target, draft, drafted), refused)
+
+    sampler.__qualname__ = sampler.__name__ = getattr(found.fn, "__name__", "sampler")
+    drafts: tuple[tuple[str, Role], ...] = (("token" if found.single else "tokens", "tokens"),)
+    laws: tuple[tuple[str, Role], ...] = ("target", "target"), ("draft", "draft")
+    takes = (*drafts[: found.given_drafts], *laws)
+    call = Call(name_of(sampler), takes, len(takes), found.single)
+    unit = LOGITS * torch.finfo(way.dtype).eps / 2
+    numbers = Numbers(str(way.dtype), rows_of(way.dtype), tuple, unit)
+    return Subject(
+        sampler,
+        call,
+        numbers,
+        (*SOURCES, torch_source),
+        grid,
+        said=said(found, way, told),
+        chain=not found.single,
+        fixed=found.fixed,
+        text=found.has("length"),
+        doubt=lambda: DECISION if refused == {True} else "",
+        alike=said(found, replace(way, whole=False), told),
+    )
+
+
+def rows_of(dtype: torch.dtype) -> Callable[[Any], torch.Tensor]:
+    """Return what makes exact rows tensors of a type."""
+    return lambda given: torch.from_numpy(subject.in_float64(given)).to(dtype)
+
+
+def _called(found: Signature, way: Way, told: Told, given: Given, refused: set[bool]) -> Any:
+    """Call the function on rows of laws by position [L + 1, V] and [L, V], and return the tokens that it emits."""
+    target, draft, tokens = given
+    if target.dim() == 1:
+        target, draft = target[None].expand(2, -1), draft[None]
+    _check_laws(target)
+    lookahead, horizon = len(draft), len(target)
+    prompt = tuple(place % 2 for place in range(lookahead + horizon + 4))
+    one = Round(target, draft, tuple(map(int, tokens)), prompt, told.temperature)
+    models = {
+        "target model": TableModel(_by_place(target), prompt, way.form, way.dtype),
+        "draft model": TableModel(_by_place(draft), prompt, way.form, way.dtype),
+    }
+    values: dict[str, Any] = dict(told.values)
+    for name, kind in found.takes:
+        if kind == "cache":
+            if way.last:
+                values[name] = models["target model"](torch.tensor([prompt[:-1]])).past_key_values
+        elif kind != "key" or way.numpy:
+            values[name] = models[kind] if kind in models else value_of(name, kind, found, way, one)
+    mine = {name.removeprefix("self."): values.pop(name) for name in list(values) if name.startswith("self.")}
+    fn = found.fn if not mine and not is_method(found.fn) else bound(found.fn, mine)
+    if found.has("places"):
+        for model in models.values():
+            model(torch.tensor([prompt]), input_pos=torch.arange(len(prompt)))
+    raw = fn(**values)
+    if told.returns:
+        return as_told(raw, one.tokens, told.returns)
+    if found.models and not found.given_drafts:
+        return generated(raw, prompt, lookahead + horizon + 2)
+    return verified(raw, one.tokens, refused)
+
+
+def _by_place(laws: torch.Tensor) -> Callable[[tuple[int, ...]], Any]:
+    listed = laws.double().numpy()
+    return lambda text: listed[len(text) % len(listed)]
+
+
+def _check_laws(laws: torch.Tensor) -> None:
+    least = float(laws[laws > 0].min())
+    if least < exp(-DEEPEST) or laws.shape[-1] > WIDEST:
+        raise ExploreError(
+            f"a function that takes models or logits is judged on masses of at least e^-{DEEPEST} and {WIDEST} tokens "
+            f"at most, for which its rounding is known; got {least:.3g} and {laws.shape[-1]} tokens"
+        )

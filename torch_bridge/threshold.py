@@ -29,9 +29,6 @@ def bound(dtype: Any, size: int, lookahead: int = 0) -> float:
     blocks: 2Lε after L tokens. Masses (w·t − d)+ by (2L + 2)ε in L1, their block sums by 130u more; a draw compares two
     such sums: (4L + 4)ε + 260u, less than (4L + 5)ε. A block's coin ρ/(ρ + 1 − w), times ρ + 1 − w, by the errors of ρ
     and of w, less than that. The reference works in float64, sums of V terms in any order; a 256th more covers squares.
-
-    >>> 1e-5 < bound(torch.bfloat16, 32_000) == bound(torch.float32, 32_000) < 2e-4
-    True
     """
     unit = torch.finfo(working(dtype)).eps / 2
     single = (2 * (EXPONENTIAL + 2) + 6 * log(size) + 3 + 2 * (BLOCK - 1)) * unit + (size + 100) * array_coin.UNIT
@@ -39,11 +36,7 @@ def bound(dtype: Any, size: int, lookahead: int = 0) -> float:
 
 
 def laws(logits: Any, options: Options = DEFAULT) -> Any:
-    """Return the laws [..., V] of rows of logits in float64: what `verify_token` and `verify_block` verify.
-
-    >>> laws(torch.tensor([0.0, 1.0]), Options(temperature=0)).tolist()
-    [0.0, 1.0]
-    """
+    """Return the laws [..., V] of rows of logits in float64: what `verify_token` and `verify_block` verify."""
     return torch.softmax(restricted(logits, options).double() / column(options.divisor, logits), dim=-1)
 
 
@@ -52,9 +45,6 @@ def kept_margin(logits: Any, options: Options = DEFAULT) -> Any:
 
     The least |Σ before a token − p| over all but the first. `verify_token` decides it in float64, so that only a
     kernel that sums in a narrower type may keep another set.
-
-    >>> kept_margin(torch.tensor([0.0, 0.0]), Options(top_p=0.75)).tolist()
-    0.25
     """
     if options.top_p is None:
         return torch.ones_like(logits[..., 0], dtype=torch.float64)
@@ -80,10 +70,6 @@ def margin_token(target_logits: Any, draft_logits: Any, tokens: Any, uniforms: A
 
     The least, over the coins tossed, of |u − chance|, and of the draw's distance from a border between two tokens times
     the mass drawn from. Arguments as `verify_token`, data checked already; all laws are held in float64.
-
-    >>> logits, uniforms = torch.zeros(1, 2, 2), torch.tensor([[0.25, 0.75]])
-    >>> margin_token(logits, logits[:, :1], torch.tensor([[0]]), uniforms).tolist()
-    [0.25]
     """
     t, d, uniforms = laws(target_logits, options), laws(draft_logits, options), uniforms.double()
     one, accepted, going = torch.ones_like(uniforms[:, 0]), torch.zeros_like(tokens[:, 0]), tokens[:, 0] == tokens[:, 0]
@@ -105,10 +91,6 @@ def margin_block(target_logits: Any, draft_logits: Any, tokens: Any, uniforms: A
 
     As `margin_token`; a coin of chance ρ/(ρ + 1 − w) counts with its distance times ρ + 1 − w. Coins before the last
     one that accepts change nothing, and do not count.
-
-    >>> logits, uniforms = torch.zeros(1, 2, 2), torch.tensor([[0.25, 0.75]])
-    >>> margin_block(logits, logits[:, :1], torch.tensor([[0]]), uniforms).tolist()
-    [0.25]
     """
     t, d, uniforms = laws(target_logits, options), laws(draft_logits, options), uniforms.double()
     size, length = _lengths(tokens), tokens.shape[1]

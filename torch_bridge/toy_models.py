@@ -1,7 +1,4 @@
-"""Table models: what samplers call as a model, made of a law after each prefix, in the usual forms.
-
-Source: worked out here, after the signatures of public samplers.
-"""
+"""Table models: what samplers call as a model, made of a law after each prefix, in the usual forms."""
 
 from __future__ import annotations
 
@@ -24,11 +21,7 @@ CACHES = ("past_key_values", "past_key_value", "cache", "past", "kv_cache", "lay
 
 
 def logits_of(law: Any, dtype: torch.dtype = torch.float32) -> torch.Tensor:
-    """Return the logarithms of a law [..., V], -inf where it has no mass.
-
-    >>> logits_of([0, 1]).tolist()
-    [-inf, 0.0]
-    """
+    """Return the logarithms of a law [..., V], -inf where it has no mass."""
     return torch.tensor(np.asarray(asarray(law), dtype=np.float64)).log().to(dtype)
 
 
@@ -156,9 +149,7 @@ class TableOutput:
         self.logits, self.past_key_values = logits, cache
 
     def __getitem__(self, place: Any) -> Any:
-        if isinstance(place, str):
-            return getattr(self, place)
-        return (self.logits, self.past_key_values)[place]
+        return getattr(self, place) if isinstance(place, str) else (self.logits, self.past_key_values)[place]
 
 
 def table_models(

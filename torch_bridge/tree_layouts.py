@@ -10,6 +10,8 @@ from typing import Any, NamedTuple
 
 import torch
 
+from torch_bridge.validation import kind_of
+
 
 class DraftedTrees(NamedTuple):
     """Trees of N nodes: `tokens` [B, N], −1 for none, `parents` [B, N], −1 the root, `copies` [B, N]."""
@@ -38,7 +40,7 @@ def chain_tree(chains: Any, shared: bool = False, check: bool = True) -> Drafted
     [[[5, 6, -1, 7]], [[-1, 0, -1, 0]], [[2, 1, 0, 1]]]
     """
     if not isinstance(chains, torch.Tensor) or chains.is_floating_point() or chains.ndim != 3 or not chains.numel():
-        raise ValueError(f"chains must be a tensor of whole numbers [B, K, L]; got {_shown(chains)}")
+        raise ValueError(f"chains must be a tensor of whole numbers [B, K, L]; got {kind_of(chains)}")
     resumed = (chains[..., 1:] >= 0) & (chains[..., :-1] < 0)
     if check and bool(resumed.any()):
         request, chain, at = (int(place) for place in resumed.nonzero()[0])
@@ -97,9 +99,7 @@ def tree_of_links(candidates: Any, next_token: Any, next_sibling: Any, check: bo
     for _ in range(slots):  # each round settles the next sibling of every settled child
         known = above.gather(1, before.clamp(min=0))
         above = torch.where((before >= 0) & (above < -1), known, above)
-    there = above[:, 1:] >= 0
-    tokens = torch.where(there, candidates[:, 1:].long(), -1)
-    return DraftedTrees(tokens, torch.where(there, above[:, 1:] - 1, -1), there.long())
+    return _below(candidates, above[:, 1:])
 
 
 def tree_of_paths(candidates: Any, retrieve_indices: Any, check: bool = True) -> DraftedTrees:
@@ -127,7 +127,11 @@ def tree_of_paths(candidates: Any, retrieve_indices: Any, check: bool = True) ->
     above = torch.full((len(candidates), slots + 1), -2, dtype=torch.int64, device=candidates.device)
     if check:
         _check_paths(retrieve_indices, slots)
-    above = above.scatter(1, torch.where(child < 0, slots, child), parent)[:, 1:slots]
+    return _below(candidates, above.scatter(1, torch.where(child < 0, slots, child), parent)[:, 1:slots])
+
+
+def _below(candidates: Any, above: Any) -> DraftedTrees:
+    """Return the trees whose slots [B, N] but the root's lie below given slots, those below none being no nodes."""
     there = above >= 0
     tokens = torch.where(there, candidates[:, 1:].long(), -1)
     return DraftedTrees(tokens, torch.where(there, above - 1, -1), there.long())
@@ -178,7 +182,3 @@ def _check_paths(paths: Any, slots: int) -> None:
                         f"a slot has one parent; in request {request} slot {slot} follows slot {known[slot]} in one "
                         f"path and slot {parent} in another: give each its own slot"
                     )
-
-
-def _shown(chains: Any) -> str:
-    return f"{chains.dtype} {tuple(chains.shape)}" if isinstance(chains, torch.Tensor) else type(chains).__name__

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -62,11 +62,7 @@ class Measuring:
 
 
 def in_order(uniforms: list[float]) -> Measuring:
-    """Return the coin of one row: flips and draws take the next uniform alike.
-
-    >>> in_order([0.25, 0.5]).flip(0.5)
-    True
-    """
+    """Return the coin of one row: flips and draws take the next uniform alike."""
     row = iter(uniforms)
     return Measuring(row, row)
 
@@ -119,44 +115,30 @@ def write_vectors(folder: str | Path, seed: int = 0) -> list[Path]:
     """
     place = Path(folder)
     place.mkdir(parents=True, exist_ok=True)
-    written: list[Path] = []
     listed: list[dict[str, Any]] = []
+
+    def write(name: str, arrays: dict[str, Any], about: dict[str, Any]) -> None:
+        file = f"{name}.safetensors"
+        write_whole(place / file, save({key: array.contiguous() for key, array in arrays.items()}))
+        listed.append({"file": file, **about})
+
     for number, case in enumerate(CASES):
-        arrays = vectors(case, np.random.default_rng([seed, number]))
-        path = place / f"{case.name}.safetensors"
-        write_whole(path, save({name: array.contiguous() for name, array in arrays.items()}))
-        written.append(path)
         lookahead = {"token": 0, "block": case.drafts}.get(case.verifier)
-        rules = {
-            name: value for name, value in asdict(case.options).items() if name in ("temperature", "top_k", "top_p")
-        }
-        listed.append(
-            {
-                "file": path.name,
-                "verifier": case.verifier,
-                "options": rules,
-                "bound": None if lookahead is None else threshold.bound(case.dtype, case.size, lookahead),
-            }
-        )
+        told = {name: getattr(case.options, name) for name in ("temperature", "top_k", "top_p")}
+        bound = None if lookahead is None else threshold.bound(case.dtype, case.size, lookahead)
+        about = {"verifier": case.verifier, "options": told, "bound": bound}
+        write(case.name, vectors(case, np.random.default_rng([seed, number])), about)
     for each in rule_vectors.rule_files(in_order, seed):
-        path = place / f"{each.name}.safetensors"
-        write_whole(path, save({key: array.contiguous() for key, array in each.arrays.items()}))
-        written.append(path)
-        own = {"file": path.name, "verifier": each.name.partition("_")[0], "rule": each.rule}
-        vocabulary = {} if each.vocabulary is None else {"vocabulary": each.vocabulary}
-        listed.append({**own, "options": {}, "bound": None, **vocabulary})
+        about = {"verifier": each.name.partition("_")[0], "rule": each.rule, "options": {}, "bound": None}
+        write(each.name, each.arrays, about | ({} if each.vocabulary is None else {"vocabulary": each.vocabulary}))
     path = place / "vectors.json"
-    about = {"about": {**ABOUT, **rule_vectors.ABOUT}, "seed": seed, "files": listed}
-    write_whole(path, (json.dumps(about, indent=1) + "\n").encode())
-    return [*written, path]
+    found = {"about": {**ABOUT, **rule_vectors.ABOUT}, "seed": seed, "files": listed}
+    write_whole(path, (json.dumps(found, indent=1) + "\n").encode())
+    return [*(place / each["file"] for each in listed), path]
 
 
 def vectors(case: Case, rng: np.random.Generator) -> dict[str, Any]:
-    """Make the arrays of one case.
-
-    >>> sorted(vectors(CASES[0], np.random.default_rng(0)))[:3]
-    ['accepted', 'distance', 'draft_logits']
-    """
+    """Make the arrays of one case."""
     chained = case.verifier in ("token", "block")
     rows = (case.drafts + 1,) if chained else ()
     drawn = 3 * rng.standard_normal((case.requests, *rows, case.size))
@@ -222,13 +204,13 @@ def _replayed(case: Case, row: tuple[Any, Any, list[int], list[float]]) -> tuple
         return (coin.draw(target[0] if target.ndim > 1 else target),), 0, coin.distance
     if case.verifier == "plan":  # its four uniforms are used in order, by flips and draws alike
         coin = Measuring(sequence := iter(uniforms), sequence)
-    emitted, accepted = _PROGRAMS[case.verifier](coin, tokens, target, draft)
-    return emitted, int(accepted), coin.distance
+    return *_PROGRAMS[case.verifier](coin, tokens, target, draft), coin.distance
 
 
-def _chained(
-    verify: Callable[..., tuple[int, ...]],
-) -> Callable[[Coin, tuple[int, ...], Any, Any], tuple[tuple[int, ...], int]]:
+Replayed = Callable[[Coin, tuple[int, ...], Any, Any], tuple[tuple[int, ...], int]]
+
+
+def _chained(verify: Callable[..., tuple[int, ...]]) -> Replayed:
     def program(coin: Coin, tokens: tuple[int, ...], target: Any, draft: Any) -> tuple[tuple[int, ...], int]:
         emitted = verify(coin, tokens, list(target[: len(tokens) + 1]), list(draft[: len(tokens)]))
         return emitted, len(emitted) - 1
@@ -236,19 +218,21 @@ def _chained(
     return program
 
 
-def _planned(coin: Coin, tokens: tuple[int, ...], target: Any, draft: Any) -> tuple[tuple[int, ...], bool]:
-    emission = plan.emit(coin, tokens, plan.plan(target, draft, len(tokens)))
-    return (emission.token,), emission.accepted
+def _planned(coin: Coin, tokens: tuple[int, ...], target: Any, draft: Any) -> Any:
+    return plan.emit(coin, tokens, plan.plan(target, draft, len(tokens)))
 
 
-def _in_sequence(coin: Coin, tokens: tuple[int, ...], target: Any, draft: Any) -> tuple[tuple[int, ...], bool]:
-    emission = k_sequential.emit(coin, tokens, target, draft)
-    return (emission.token,), emission.accepted
+def _selecting(emit: Callable[..., Any]) -> Replayed:
+    def program(coin: Coin, tokens: tuple[int, ...], target: Any, draft: Any) -> tuple[tuple[int, ...], int]:
+        emission = emit(coin, tokens, target, draft)
+        return (emission.token,), int(emission.accepted)
+
+    return program
 
 
-_PROGRAMS: dict[str, Callable[[Coin, tuple[int, ...], Any, Any], tuple[tuple[int, ...], int]]] = {
+_PROGRAMS: dict[str, Replayed] = {
     "token": _chained(chain.verify),
     "block": _chained(block.verify),
-    "k_seq": _in_sequence,
-    "plan": _planned,
+    "k_seq": _selecting(k_sequential.emit),
+    "plan": _selecting(_planned),
 }

@@ -18,7 +18,7 @@ from spec_math.block_level.tree_rules import AS_A_BLOCK, TOKEN_BY_TOKEN, TreeRul
 from spec_math.chance import Coin
 from spec_math.drafting.merged import decide_merged, decide_merged_tree, placed_tree
 from spec_math.scheme import Scheme, Tokens
-from torch_bridge import validation
+from torch_bridge import tree_validation, validation
 from torch_bridge.draft_rows import decided, draft_rows
 from torch_bridge.mapped_logits import MappedLogits
 from torch_bridge.options import DEFAULT, Options, restricted
@@ -105,19 +105,6 @@ def _chain(rule: TreeRule, given: tuple[Any, Any, Any, Any], options: Options) -
     return Verified(found.emitted, found.count)
 
 
-def columns(scheme: Scheme, k: int) -> int:
-    """Return C, how many uniforms a request needs: the coins of the longest path of the program on k drafts.
-
-    Raises:
-        TypeError, ValueError: k is not a positive integer; the scheme does not say how many coins it tosses.
-
-    >>> from spec_math import SCHEMES
-    >>> [columns(scheme, 4) for scheme in SCHEMES]
-    [2, 2, 1, 5, 5, 5, 2, 3, 4, 6]
-    """
-    return validation.columns_of(scheme, k)
-
-
 def verify_drafts(
     scheme: Scheme, target_logits: Any, draft_logits: Any, tokens: Any, uniforms: Any, options: Options = DEFAULT
 ) -> Selected:
@@ -138,8 +125,6 @@ def verify_drafts(
         TypeError, ValueError: shapes, types or devices do not fit; with `options.check` also a row without a law, a
             token out of range or without draft mass, one drafted twice where drafts are distinct, a uniform outside
             [0, 1).
-
-    Source: the scheme's own.
 
     >>> from spec_math import SCHEMES
     >>> target, draft = torch.tensor([[0.0, 0.0, -torch.inf]]), torch.tensor([[0.0, -torch.inf, 0.0]])
@@ -201,19 +186,6 @@ def _emit(scheme: Scheme, coin: Coin, target: Any, draft: Any, padded: list[int]
     return emission.token, emission.accepted
 
 
-def tree_columns(method: Method | TreeRule, n: int) -> int:
-    """Return C, how many uniforms a request of up to n nodes needs: no path of the program tosses more coins.
-
-    Raises:
-        TypeError, ValueError: n is not a positive integer; the method has no rule for trees.
-
-    >>> from spec_math.block_level.methods import METHODS
-    >>> [tree_columns(method, 4) for method in METHODS]
-    [5, 5, 9, 9, 17, 5, 5, 5, 6]
-    """
-    return validation.tree_columns_of(validation.rule_of(method), n)
-
-
 def verify_tree(  # noqa: PLR0913 - a tree is two arrays more than a chain
     method: Method | TreeRule,
     target_logits: Any,
@@ -248,17 +220,15 @@ def verify_tree(  # noqa: PLR0913 - a tree is two arrays more than a chain
             with `options.check` also parents that are no tree, a draft that the method does not take, a depth below the
             tree's, a row without a law, a uniform outside [0, 1), naming request and node.
 
-    Source: the method's own.
-
     >>> from spec_math.block_level.tree_rules import TARGET_ONLY
     >>> rows, tree = torch.zeros(1, 3, 2), (torch.tensor([[0, 1]]), torch.tensor([[-1, 0]]))
     >>> found = verify_tree(TARGET_ONLY, rows, rows, *tree, torch.tensor([[0.25, 0.75, 0.5]]))
     >>> found.emitted.tolist(), found.accepted_nodes.tolist()
     ([[0, 0, -1]], [[0, -1]])
     """
-    rule = validation.rule_of(method)
-    depth, width = validation.check_trees(
-        rule, validation.Trees(target_logits, draft_logits, tokens, parents, uniforms, copies), options
+    rule = tree_validation.rule_of(method)
+    depth, width = tree_validation.check_trees(
+        rule, tree_validation.Trees(target_logits, draft_logits, tokens, parents, uniforms, copies), options
     )
     mapped, drafts = _with_map(draft_logits)
     targets, uniforms = target_logits.detach(), uniforms.detach()

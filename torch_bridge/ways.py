@@ -1,7 +1,4 @@
-"""The ways in which a public sampler may be meant to be called, and what each gives to its parameters.
-
-Source: worked out here, after the signatures of public samplers.
-"""
+"""The ways in which a public sampler may be meant to be called, and what each gives to its parameters."""
 
 from __future__ import annotations
 
@@ -110,13 +107,7 @@ class Way:
 
 
 def ways_of(found: Signature) -> list[Way]:
-    """Return the ways in which a function may be meant to be called, the likeliest first.
-
-    >>> from spec_math.samplers.signature import read
-    >>> def step(draft_model, target_model, input_ids, gamma): ...
-    >>> len(ways_of(read(step, {})))
-    16
-    """
+    """Return the ways in which a function may be meant to be called, the likeliest first."""
     numpy = names(found.fn, "numpy") and not names(found.fn, "torch")
     options: dict[str, Sequence[Any]] = {"dtype": TYPES}
     if found.has("target model"):
@@ -164,9 +155,7 @@ class Round:
 def value_of(name: str, kind: Taken, found: Signature, way: Way, one: Round) -> Any:
     """Return what a way gives to a parameter; models and their caches are made elsewhere."""
     value = _GIVEN[kind](one, way, found, name)
-    if way.numpy and isinstance(value, torch.Tensor):
-        return value.numpy()
-    return value
+    return value.numpy() if way.numpy and isinstance(value, torch.Tensor) else value
 
 
 def _laid(rows: torch.Tensor, way: Way, found: Signature) -> Any:
@@ -185,12 +174,6 @@ def _drafts(one: Round, way: Way, found: Signature, _: str) -> Any:
     return _laid(tokens, way, found)
 
 
-def _draft_laws(one: Round, way: Way, found: Signature, _: str) -> Any:
-    if way.masses:
-        return _laid(_of_drafts(one.draft, one), way, found)
-    return _laid(one.draft, way, found)
-
-
 def _of_drafts(rows: torch.Tensor, one: Round) -> torch.Tensor:
     return torch.stack([rows[place, token] for place, token in enumerate(one.tokens)])
 
@@ -207,10 +190,6 @@ def _prompt(one: Round, way: Way, _f: Signature, _n: str) -> Any:
     if way.listed:
         return list(ids)
     return torch.tensor(ids) if way.flat else torch.tensor([ids])
-
-
-def _candidates(one: Round, _w: Way, _f: Signature, _n: str) -> torch.Tensor:
-    return torch.tensor([[one.prompt[-1], *one.tokens]])
 
 
 def _metadata(one: Round, _w: Way, _f: Signature, _n: str) -> Any:
@@ -268,7 +247,7 @@ _GIVEN: dict[Taken, Given] = {
     "greedy": lambda one, _w, _f, _n: one.heat == 0,
     "target": lambda one, way, found, _n: _laid(one.target[:-1] if way.cut else one.target, way, found),
     "target logs": lambda one, way, found, _n: _laid((one.target[:-1] if way.cut else one.target).log(), way, found),
-    "draft": _draft_laws,
+    "draft": lambda one, way, found, _n: _laid(_of_drafts(one.draft, one) if way.masses else one.draft, way, found),
     "draft logs": lambda one, way, found, _n: _laid(one.draft.log(), way, found),
     "target mass": lambda one, _w, _f, _n: _of_drafts(one.target, one)[0],
     "draft mass": lambda one, _w, _f, _n: _of_drafts(one.draft, one)[0],
@@ -280,7 +259,7 @@ _GIVEN: dict[Taken, Given] = {
     "key": lambda _o, _w, _f, _n: (0,),
     "metadata": _metadata,
     "processor": _processor,
-    "candidates": _candidates,
+    "candidates": lambda one, _w, _f, _n: torch.tensor([[one.prompt[-1], *one.tokens]]),
     "candidate logits": lambda one, _w, _f, _n: one.target.log()[None],
     "draft records": _records("draft"),
     "target records": _records("target"),

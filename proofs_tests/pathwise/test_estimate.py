@@ -10,7 +10,6 @@ import pytest
 
 from spec_math.audit import explore
 from spec_math.pathwise import exploration as estimate
-from spec_math.pathwise.exploration import said
 
 
 def three_coins() -> int:
@@ -34,7 +33,10 @@ def test_a_short_one_says_nothing(caplog: pytest.LogCaptureFixture) -> None:
 
 
 def test_paths_of_no_mass_have_no_estimate() -> None:
-    assert "about" not in said(3, 0.0, 6.0)
+    told: list[str] = []
+    seconds = iter([0.0, 6.0])
+    estimate.Estimate(told.append, lambda: next(seconds)).at(3, lambda: 0.0)
+    assert told == ["3 paths in 6 s hold 0 of the mass"]
 
 
 def noted(fn: Callable[[], object]) -> str:

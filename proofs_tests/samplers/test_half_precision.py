@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from spec_math.samplers.counts import check_sampler
-from spec_math.samplers.finer_type import confirmed
+from spec_math.samplers.judgement import confirmed
 from spec_math.verdict import Lossless, Lossy, Reason, Undecided
 
 LAWS = ["3/8", "3/8", "1/8", "1/8"], ["1/8", "1/4", "1/4", "3/8"]

@@ -37,50 +37,16 @@ if TYPE_CHECKING:
 __getattr__ = lazily(
     __name__,
     {
-        "spec_math.audit.coupled": (
-            "CoupledTest",
-            "Difference",
-            "coupled_sample_size",
-            "coupled_test",
-        ),
-        "spec_math.pathwise.atom": (
-            "ExploreError",
-            "UnseenRandomnessError",
-        ),
-        "spec_math.pathwise.bisect": (
-            "law_by_bisection",
-            "thresholds",
-        ),
-        "spec_math.pathwise.exploration": (
-            "Explored",
-            "Partial",
-            "as_generator",
-            "explore",
-        ),
-        "spec_math.pathwise.tape": (
-            "OWN_GRID",
-            "LeakError",
-        ),
+        "spec_math.audit.coupled": ("CoupledTest", "Difference", "coupled_sample_size", "coupled_test"),
+        "spec_math.pathwise.atom": ("ExploreError", "UnseenRandomnessError"),
+        "spec_math.pathwise.bisect": ("law_by_bisection", "thresholds"),
+        "spec_math.pathwise.exploration": ("Explored", "Partial", "as_generator", "explore"),
+        "spec_math.pathwise.tape": ("OWN_GRID", "LeakError"),
         "spec_math.sequential.bank": ("bank",),
-        "spec_math.sequential.contexts": (
-            "context_stopping_times",
-            "ContextsTest",
-            "contexts_test",
-        ),
-        "spec_math.sequential.evidence": (
-            "Guarantee",
-            "NotRejected",
-            "product_of_evidence",
-        ),
-        "spec_math.sequential.identity_test": (
-            "stopping_times",
-            "IdentityTest",
-            "identity_test",
-        ),
-        "spec_math.sequential.dirichlet": (
-            "pooled_variation",
-            "pools",
-        ),
+        "spec_math.sequential.contexts": ("context_stopping_times", "ContextsTest", "contexts_test"),
+        "spec_math.sequential.evidence": ("Guarantee", "NotRejected", "product_of_evidence"),
+        "spec_math.sequential.identity_test": ("stopping_times", "IdentityTest", "identity_test"),
+        "spec_math.sequential.dirichlet": ("pooled_variation", "pools"),
         "spec_math.sequential.sample_size": (
             "detectable_tv",
             "gap_detected",
@@ -88,41 +54,17 @@ __getattr__ = lazily(
             "sequential_detectable_tv",
             "sequential_sample_size",
         ),
-        "spec_math.sequential.tolerant": (
-            "TolerantTest",
-            "tolerant_test",
-        ),
+        "spec_math.sequential.tolerant": ("TolerantTest", "tolerant_test"),
         "spec_math.zoo": ("ZOO",),
-        "spec_math.zoo.specimen": (
-            "Diagnosis",
-            "Specimen",
-            "diagnose",
-            "distances",
-        ),
+        "spec_math.zoo.specimen": ("Diagnosis", "Specimen", "diagnose", "distances"),
         "spec_math.samplers.call": ("Call",),
         "spec_math.samplers.case": ("Case",),
-        "spec_math.samplers.counts": (
-            "Counted",
-            "check_sampler",
-            "judge_counts",
-        ),
-        "spec_math.samplers.drafter": (
-            "check_drafter",
-            "check_drafter_program",
-        ),
-        "spec_math.samplers.judgement": (
-            "Judgement",
-            "judge",
-        ),
-        "spec_math.samplers.likeness": (
-            "Likeness",
-            "likenesses",
-        ),
+        "spec_math.samplers.counts": ("Counted", "check_sampler", "judge_counts"),
+        "spec_math.samplers.drafter": ("check_drafter", "check_drafter_program"),
+        "spec_math.samplers.judgement": ("Judgement", "judge"),
+        "spec_math.samplers.likeness": ("Likeness", "likenesses"),
         "spec_math.samplers.smallest": ("smallest",),
-        "spec_math.samplers.subject": (
-            "Subject",
-            "subject_of",
-        ),
+        "spec_math.samplers.subject": ("Subject", "subject_of"),
     },
 )
 

@@ -1,7 +1,4 @@
-"""Coupled test of a kernel: the same uniforms go into a reference and the kernel, and their decisions are compared.
-
-Source: worked out here.
-"""
+"""Coupled test of a kernel: the same uniforms go into a reference and the kernel, and their decisions are compared."""
 
 from __future__ import annotations
 
@@ -9,8 +6,6 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
-
-import numpy as np
 
 from spec_math.arrays import count
 from spec_math.chance import Coin, Cumulative, replay
@@ -32,8 +27,6 @@ class Difference:
     `decision` is the place of the reference's flip or draw that, answered otherwise, gives what the kernel returned,
     `asked` what was asked there, and `distance` how far its uniform lies from there; all None where no one decision
     explains the outcome.
-
-    Made by `coupled_test`.
     """
 
     run: int
@@ -129,12 +122,6 @@ class CoupledTest:
 
         Raises:
             TypeError, ValueError: draws or length is not a positive integer; as `update`.
-
-        >>> import numpy as np
-        >>> test = coupled_test(lambda coin: coin.flip(0.5), lambda uniforms: uniforms[0] < 0.5)
-        >>> test.run(100, 1, np.random.default_rng(0))
-        >>> test.samples, test.differences
-        (100, 0)
         """
         length = count(length, "length")
         for _ in range(count(draws, "draws")):
@@ -158,9 +145,8 @@ class CoupledTest:
         if best is None:
             return Difference(self.samples, wanted, found)
         distance, place = best
-        return Difference(
-            self.samples, wanted, found, place, decisions[place].asked, decisions[place].uniform, distance
-        )
+        one = decisions[place]
+        return Difference(self.samples, wanted, found, place, one.asked, one.uniform, distance)
 
     @property
     def verdict(self) -> Lossy | NotRejected:
@@ -206,14 +192,10 @@ def _others(decision: Decision, found: Any) -> list[Any]:
 
 
 def _plain(outcome: Any) -> Any:
-    """Bring an outcome to what can be compared: arrays and tensors to tuples, NumPy's numbers to Python's."""
+    """Bring an outcome to what can be compared: arrays and tensors to tuples, their numbers to Python's."""
     if hasattr(outcome, "tolist"):
         outcome = outcome.tolist()
-    if isinstance(outcome, list | tuple):
-        return tuple(_plain(part) for part in outcome)
-    if isinstance(outcome, np.generic):
-        return outcome.item()
-    return outcome
+    return tuple(map(_plain, outcome)) if isinstance(outcome, list | tuple) else outcome
 
 
 @dataclass(frozen=True)
@@ -248,9 +230,7 @@ class Decision:
         return [*[i for i in wide if i < place][-1:], *[i for i in wide if i > place][:1]]
 
     def _place(self, answer: Any) -> int:
-        if isinstance(answer, bool):
-            return 0 if answer else 1
-        return int(answer)
+        return int(not answer) if isinstance(answer, bool) else int(answer)
 
 
 class WatchingCoin(FlipAndDraw):
@@ -301,10 +281,6 @@ def watch(
 
     Raises:
         ValueError: the program asks for more uniforms than were given, or one lies outside [0, 1).
-
-    >>> outcome, (flip,) = watch(lambda coin: coin.flip(0.5), [0.375])
-    >>> outcome, flip.distance()
-    (True, 0.125)
     """
     coin = WatchingCoin(uniforms, columns, forced)
     outcome = program(coin)

@@ -18,7 +18,7 @@ from spec_math.language.model import Model
 from spec_math.pathwise.exploration import Explored, Partial
 from spec_math.pathwise.followed import SOURCES
 from spec_math.pathwise.loading import Loading, load_module
-from spec_math.samplers.way import way_to
+from spec_math.samplers.walk import way_to
 from spec_math.scheme import is_index
 from spec_math.verdict import UNIT, Allowance, Lossy, Reason, Undecided, Verdict
 from spec_math.verdict import judged as judge

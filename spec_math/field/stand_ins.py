@@ -1,4 +1,4 @@
-"""Stand-ins that compute: jax.numpy and jax.random on NumPy, einops.rearrange, and parts of vllm."""
+"""Stand-ins that compute: jax.numpy and jax.random on NumPy, einops.rearrange, parts of vllm, torch without pins."""
 
 from __future__ import annotations
 
@@ -172,6 +172,41 @@ def _spread(axes: list[str], rest: list[str]) -> list[str]:
     return [one for axis in axes for one in (rest if axis == "..." else [axis])]
 
 
+PINNING = ("tensor", "ones", "zeros", "full", "empty", "arange")
+
+
+class Unpinned:
+    """The module torch, whose functions that make tensors do not heed pin_memory: it needs an accelerator.
+
+    >>> Unpinned().ones(1, pin_memory=True).tolist()
+    [1.0]
+    """
+
+    def __getattr__(self, name: str) -> Any:
+        import torch
+
+        plain = getattr(torch, name)
+        if name not in PINNING:
+            return plain
+
+        def made(*args: Any, pin_memory: bool = False, **named: Any) -> Any:
+            del pin_memory
+            return plain(*args, **named)
+
+        return made
+
+
+def uniform_probs(many: int, *_: Any) -> Any:
+    """Draw the uniforms of a batch without seeds, as vLLM does: in float64.
+
+    >>> uniform_probs(3, [3], {}, "cpu").dtype
+    torch.float64
+    """
+    import torch
+
+    return torch.rand((many,), dtype=torch.float64)
+
+
 VLLM = {"GREEDY_TEMPERATURE": 0, "MAX_SPEC_LEN": 128, "PLACEHOLDER_TOKEN_ID": -1}
 
 
@@ -187,8 +222,6 @@ def given(packages: Sequence[str]) -> dict[str, Mapping[str, Any]]:
     if "einops" in packages:
         found["einops"] = {"rearrange": rearrange}
     if "vllm" in packages:
-        from torch_bridge.stand_ins.unpinned import uniform_probs
-
         found["vllm.triton_utils"] = {"HAS_TRITON": False}
         found["vllm.v1.sample.rejection_sampler"] = {**VLLM, "generate_uniform_probs": uniform_probs}
     return found

@@ -1,14 +1,11 @@
-"""One random number of an explored run: the interval that it is known to lie in, and the fork at each comparison.
-
-Source: worked out here.
-"""
+"""One random number of an explored run: the interval that it is known to lie in, and the fork at each comparison."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import wraps
-from typing import Any, ClassVar, Protocol, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
@@ -46,39 +43,16 @@ MOST = 256
 """The most numbers of a grid that are gone through one by one."""
 
 
-class Forks(Protocol):
-    """What an atom needs of the tape."""
-
-    exact: bool
-    ordinary: dict[Any, Any] | None
-
-    def flip(self, asked: str, p: Fraction) -> bool:
-        """Fork in two."""
-        ...
-
-    def draw(self, asked: str, masses: Sequence[Fraction]) -> int:
-        """Fork into indices."""
-        ...
-
-    def meet(self, number: Fraction) -> None:
-        """Note a binary float."""
-        ...
-
-    def ignore(self, distance: Fraction) -> None:
-        """Note by how much, in total variation, the number walked with is off from the code's."""
-        ...
-
-
 class Atom:
     """A uniform number U, known to lie in [low, high): in [0, 1), or on the grid {0, …, 2^bits − 1} of integers.
 
     Each answer narrows the interval, so that a number compared twice is conditioned on the first answer. An atom may
     instead be the noise of an exponential clock; it is one or the other. `races` are the races it has taken part in,
     `unsettled` is one that was asked about and has no winner yet, which it draws when it is called; `number` makes a
-    number of the code's own type of it.
+    number of the code's own type of it. `tape` is the Tape of the run.
     """
 
-    def __init__(self, tape: Forks, name: str, bits: int | None) -> None:
+    def __init__(self, tape: Any, name: str, bits: int | None) -> None:
         self.tape = tape
         self.name = name
         self.bits = bits
@@ -177,11 +151,6 @@ def elementwise(number: type[Number]) -> type[Number]:
 
     On a grid, where the arithmetic of the code's own types is followed, such a meeting is refused: NumPy would do it
     in another type.
-
-    >>> from spec_math.pathwise.exploration import explore
-    >>> import random
-    >>> explore(lambda: int((random.random() < np.array([0.25, 0.75])).sum())) == {0: 1 / 4, 1: 1 / 2, 2: 1 / 4}
-    True
     """
     for name in _METHODS:
         if name in vars(number):

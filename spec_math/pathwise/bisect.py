@@ -1,7 +1,4 @@
-"""Exact thresholds of kernels that take uniforms as arguments, found by bisection on the grid k/2^b.
-
-Source: worked out here.
-"""
+"""Exact thresholds of kernels that take uniforms as arguments, found by bisection on the grid k/2^b."""
 
 from __future__ import annotations
 
@@ -64,9 +61,6 @@ def law_by_bisection(decide: Callable[[Fraction], Hashable], bits: int) -> dict[
     """Return the exact law of a kernel's answer when its uniform is k/2^b, each k equally likely.
 
     The law: {answer: number of k with it / 2^b}, for a kernel such as an inverse-CDF draw whose answer is monotone.
-
-    Raises:
-        NotMonotoneError, TypeError, ValueError: as `thresholds`.
 
     >>> law_by_bisection(lambda u: int(u >= Fraction(1, 4)) + int(u >= Fraction(1, 2)), 3)
     {0: Fraction(1, 4), 1: Fraction(1, 4), 2: Fraction(1, 2)}

@@ -47,8 +47,7 @@ class Clock:
         rate = self.rate * c if self.power < 0 or not c else self.rate / c
         return self._changed(rate=rate)
 
-    def __rmul__(self, other: Any) -> Any:
-        return self.__mul__(other)
+    __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Clock:
         c = self._number(other)
@@ -66,9 +65,7 @@ class Clock:
         return self._changed(power=-self.power) * other
 
     def __neg__(self) -> Clock:
-        if self.is_log:
-            return self._log(self.rate, -self.factor)
-        return self._changed(sign=-self.sign)
+        return self._log(self.rate, -self.factor) if self.is_log else self._changed(sign=-self.sign)
 
     def __add__(self, other: Any) -> Clock:
         if not self.is_log:
@@ -82,8 +79,7 @@ class Clock:
         self.atom.tape.exact = False
         return self._log(self.rate * Fraction(exp(-shift / self.factor)), self.factor)
 
-    def __radd__(self, other: Any) -> Clock:
-        return self.__add__(other)
+    __radd__ = __add__
 
     def __sub__(self, other: Any) -> Clock:
         return self.__add__(-other)
@@ -94,15 +90,10 @@ class Clock:
     def __lt__(self, other: Any) -> bool:
         return self._below(other)
 
-    def __le__(self, other: Any) -> bool:
-        return self._below(other)
-
     def __gt__(self, other: Any) -> bool:
         return not self._below(other) and other == other
 
-    def __ge__(self, other: Any) -> bool:
-        return not self._below(other) and other == other
-
+    __le__, __ge__ = __lt__, __gt__
     __hash__ = object.__hash__
 
     def __eq__(self, other: object) -> bool:
@@ -201,21 +192,11 @@ class Clock:
 
 
 def exponential(atom: Atom) -> Any:
-    """Return what code gets that draws an exponential of rate 1: an object that stands for it, or a number.
-
-    >>> from spec_math.pathwise.tape import Tape
-    >>> exponential(Atom(Tape(), "e", None))
-    <clock of e>
-    """
+    """Return what code gets that draws an exponential of rate 1: an object that stands for it, or a number."""
     ordinary = atom.tape.ordinary
     return Clock(atom) if ordinary is None else ring(atom, ordinary[atom])
 
 
 def ring(atom: Atom, number: Any) -> float:
-    """Return the time of the ring of an atom's clock: e to the minus of it is the atom's number.
-
-    >>> from spec_math.pathwise.tape import Tape
-    >>> ring(Atom(Tape(), "u", None), 1.0)
-    -0.0
-    """
+    """Return the time of the ring of an atom's clock: e to the minus of it is the atom's number."""
     return -log(number if atom.bits is None else (number or 0.5) / (1 << atom.bits))

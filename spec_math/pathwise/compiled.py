@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.pathwise.clock import Clock
-from spec_math.pathwise.places import Place, everywhere, held, patched, paused, standing_in
+from spec_math.pathwise.places import Place, everywhere, held, likeness_of, patched, paused, standing_in
 from spec_math.pathwise.tape import Tape
 from spec_math.pathwise.uniform import Uniform
 
@@ -25,11 +25,6 @@ def compiled_noted(tape: Tape) -> Generator[None]:
 
     A compiled function of one thread is not looked into: whether it draws is seen in numba's states, which stand still
     where its uniforms are arguments.
-
-    >>> tape = Tape()
-    >>> with compiled_noted(tape):
-    ...     tape.unseen
-    {}
     """
     with tape.standing("numba", lambda: patched(_numba(tape))), _torch(tape):
         yield
@@ -40,11 +35,8 @@ def _numba(tape: Tape) -> list[tuple[type[Any], dict[str, Any]]]:
     if dispatcher is None:
         return []
     kind = dispatcher.Dispatcher
-
-    def methods() -> dict[str, Any]:
-        return {"__call__": _entering(tape, kind), "_compile_for_args": _compiling(kind)}
-
-    return [(kind, tape.held("numba", methods))]
+    made = {"__call__": lambda: _entering(tape, kind), "_compile_for_args": lambda: _compiling(kind)}
+    return [(kind, tape.held("numba", lambda: {name: make() for name, make in made.items()}))]
 
 
 def _compiling(dispatcher: Any) -> Any:
@@ -89,14 +81,11 @@ def _is_random(value: Any) -> bool:
 
 def _draws(dispatcher: Any) -> bool:
     """Whether the code that was compiled calls for a state to draw from."""
-    for overload in dispatcher.overloads.values():
-        try:
-            code = overload.library.get_llvm_str()
-        except Exception:
-            return True
-        if any(symbol in code for symbol in _SYMBOLS):
-            return True
-    return False
+    try:
+        listed = [overload.library.get_llvm_str() for overload in dispatcher.overloads.values()]
+    except Exception:
+        return True
+    return any(symbol in code for code in listed for symbol in _SYMBOLS)
 
 
 _DRAWING = {
@@ -133,14 +122,6 @@ def seeds_noted(tape: Tape, real: Any) -> Generator[None]:
     """Note on the tape the seeds that torch's generators make of entropy, while the block lasts; `real` is their class.
 
     In place of those that the code finds, twins in the same state are drawn from.
-
-    >>> class Seeded:
-    ...     def seed(self):
-    ...         return 4
-    >>> tape, held_before = Tape(), Seeded
-    >>> with seeds_noted(tape, Seeded):
-    ...     held_before is Seeded, list(tape.unseen)
-    (True, [])
     """
     where, values, twins = tape.held("torch generators", lambda: _generators(tape, real))
     with tape.unnoted():
@@ -151,11 +132,6 @@ def seeds_noted(tape: Tape, real: Any) -> Generator[None]:
 
 
 def _generators(tape: Tape, real: Any) -> tuple[list[Place], list[Any], list[tuple[Any, Any]]]:
-    def instances(_: Any, instance: Any) -> bool:
-        return issubclass(type(instance), real)
-
-    kind: Any = type("Same", (type(real),), {"__instancecheck__": instances})
-
     def seed(self: Any) -> int:
         tape.note("torch.Generator.seed()")
         return real.seed(self)
@@ -177,7 +153,7 @@ def _generators(tape: Tape, real: Any) -> tuple[list[Place], list[Any], list[tup
         return found
 
     methods = {one.__name__: one for one in (seed, manual_seed, get_state, set_state)}
-    watched = kind("Generator", (real,), methods)
+    watched = likeness_of(real, type(real))("Generator", (real,), methods)
 
     classes = everywhere("torch", lambda value: value is real)
     found = [place for place in tape.places if type(held(place)) is real]

@@ -7,15 +7,15 @@ from __future__ import annotations
 
 import ctypes
 import importlib
-import operator
 import os
 import sys
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from spec_math.pathwise.places import Place, all_held, everywhere, patched, standing, standing_in
+from spec_math.pathwise.places import Place, all_held, everywhere, once_each, patched, standing, standing_in
 from spec_math.pathwise.tape import DESK, Tape, kept
+from spec_math.pathwise.time_readings import note_uses
 
 _FUNCTIONS = {
     "os": ("urandom", "getrandom", "times", "getloadavg", "fork", "forkpty"),
@@ -35,31 +35,23 @@ _EVENTS = {"open", "ctypes.dlsym", *_PROCESSES}
 _POINTERS: Any = vars(ctypes)["_CFuncPtr"]
 
 
-def _known() -> dict[int, tuple[str, Any]]:
-    found: dict[int, tuple[str, Any]] = {}
-    for module, names in _FUNCTIONS.items():
-        try:
-            space = vars(importlib.import_module(module))
-        except ImportError:
-            continue
-        found |= {id(space[name]): (f"{module}.{name}", space[name]) for name in names if name in space}
-    return found
+def _known(module: str, names: Sequence[str]) -> dict[int, tuple[str, Any]]:
+    try:
+        space = vars(importlib.import_module(module))
+    except ImportError:
+        return {}
+    return {id(space[name]): (f"{module}.{name}", space[name]) for name in names if name in space}
 
 
-_READ = _known()
+_READ = {key: named for module, names in _FUNCTIONS.items() for key, named in _known(module, names).items()}
 
 
 @contextmanager
 def entropy_noted(tape: Tape) -> Generator[None]:
-    """Note on the tape what is read from outside the process while the block lasts.
-
-    >>> tape = Tape()
-    >>> with entropy_noted(tape):
-    ...     bytes_read = os.urandom(1)
-    >>> list(tape.unseen)
-    ['os.urandom']
-    """
-    _listen()
+    """Note on the tape what is read from outside the process while the block lasts."""
+    if not _hooked:  # what the interpreter tells of files, processes and C functions; such a hook stays
+        _hooked.append(True)
+        sys.addaudithook(_heard)
     with tape.standing("entropy", lambda: _standing(tape)):
         yield
 
@@ -79,22 +71,13 @@ def _standing(tape: Tape) -> Generator[None]:
 def _stand_ins(tape: Tape) -> tuple[list[Place], list[Any]]:
     mine = tape.looked().that_hold(_READ)
     anywhere = everywhere("entropy", lambda value: id(value) in _READ)
-    where = list({(id(space), key): (space, key) for space, key in (*anywhere, *mine)}.values())
-    watched = kept("entropy", _noting_all)
+    where = once_each(*anywhere, *mine)
+    watched = kept("entropy", lambda: {number: noting(DESK, *named) for number, named in _READ.items()})
     return where, [watched[id(value)] for value in all_held(where)]
 
 
-def _noting_all() -> dict[int, Any]:
-    return {number: noting(DESK, name, function) for number, (name, function) in _READ.items()}
-
-
 def noting(tape: Tape, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a function that is noted on a tape when it is called.
-
-    >>> tape = Tape()
-    >>> noting(tape, "len", len)("ab"), list(tape.unseen)
-    (2, ['len'])
-    """
+    """Return a function that is noted on a tape when it is called."""
 
     def noted(*args: Any, **kwargs: Any) -> Any:
         if not tape.foreign():
@@ -121,13 +104,6 @@ _listening: list[Tape] = []
 _hooked: list[bool] = []
 
 
-def _listen() -> None:
-    """Hear what the interpreter tells of files, processes and C functions; such a hook stays, and is silent alone."""
-    if not _hooked:
-        _hooked.append(True)
-        sys.addaudithook(_heard)
-
-
 def _heard(event: str, arguments: Any) -> None:
     if event not in _EVENTS or not _listening or _listening[-1].foreign():
         return
@@ -145,48 +121,26 @@ def _decides(path: Any) -> bool:
 
 
 class Address(int):
-    """What id() tells: it may be kept, hashed and compared for being equal; any other use is noted.
-
-    >>> noted = []
-    >>> address = address_of([], noted.append)
-    >>> address == int(address), len(noted), address % 2 < 2, noted
-    (True, 0, True, ['id(), whose number was used'])
-    """
+    """What id() tells: it may be kept, hashed and compared for being equal; any other use is noted."""
 
     note: Callable[[str], None]
 
-
-def _noting(operation: Callable[..., Any]) -> Any:
-    def method(self: Address, *others: Any) -> Any:
+    def used(self) -> int:
+        """Return the number, and note that it may decide something."""
         self.note("id(), whose number was used")
-        return operation(int(self), *others)
-
-    return method
+        return int(self)
 
 
-def _turned(operation: Callable[..., Any]) -> Any:
-    def exchanged(value: int, other: Any) -> Any:
-        return operation(other, value)
-
-    return _noting(exchanged)
-
-
-for _name in ("add", "sub", "mul", "mod", "floordiv", "truediv", "and_", "or_", "xor", "lshift", "rshift"):
-    setattr(Address, f"__{_name.rstrip('_')}__", _noting(getattr(operator, _name)))
-    setattr(Address, f"__r{_name.rstrip('_')}__", _turned(getattr(operator, _name)))
-for _name in ("lt", "le", "gt", "ge", "neg", "abs"):
-    setattr(Address, f"__{_name}__", _noting(getattr(operator, _name)))
-_builtin: Any
-for _builtin in (str, repr, format, divmod, float):
-    setattr(Address, f"__{_builtin.__name__}__", _noting(_builtin))
+note_uses(
+    Address,
+    ("add", "sub", "mul", "mod", "floordiv", "truediv", "and_", "or_", "xor", "lshift", "rshift"),
+    ("lt", "le", "gt", "ge", "neg", "abs"),
+    (str, repr, format, divmod, float),
+)
 
 
 def address_of(value: Any, note: Callable[[str], None]) -> Address:
-    """Return id(value), which notes what is done with it.
-
-    >>> address_of(3, print) == id(3)
-    True
-    """
+    """Return id(value), which notes what is done with it."""
     found = Address(id(value))
     found.note = note
     return found
@@ -194,12 +148,7 @@ def address_of(value: Any, note: Callable[[str], None]) -> Address:
 
 @contextmanager
 def addresses_noted(tape: Tape) -> Generator[None]:
-    """Note on the tape what the code's own modules do with id() and hash(), while the block lasts.
-
-    >>> with addresses_noted(Tape()):
-    ...     hash("salted anew in each process") == hash("salted anew in each process")
-    True
-    """
+    """Note on the tape what the code's own modules do with id() and hash(), while the block lasts."""
     with tape.standing("addresses", lambda: _addresses_standing(tape)):
         yield
 
@@ -217,18 +166,12 @@ def _addresses_standing(tape: Tape) -> Generator[None]:
 
     found = {id(space): space for space, _ in tape.places}.values()
     spaces = [space for space in found if isinstance(space, dict) and "__builtins__" in space]
-    where: list[Place] = []
-    values: list[Any] = []
-    for space in spaces:
-        for name, stand_in in (("id", noted_id), ("hash", noted_hash)):
-            if name not in space:
-                where.append((space, name))
-                values.append(stand_in)
+    noted = {"id": noted_id, "hash": noted_hash}
+    unnamed = [((space, name), name) for space in spaces for name in noted if name not in space]
     pairs = zip(tape.places, all_held(tape.places), strict=True)
-    for place, value in [(place, value) for place, value in pairs if value is id or value is hash]:
-        where.append(place)
-        values.append(noted_id if value is id else noted_hash)
-    with standing_in(where, values):
+    named = [(place, value.__name__) for place, value in pairs if value is id or value is hash]
+    where: list[Place] = [place for place, _ in (*unnamed, *named)]
+    with standing_in(where, [noted[name] for _, name in (*unnamed, *named)]):
         yield
 
 

@@ -1,7 +1,4 @@
-"""`explore`: the exact law of unmodified code, by running it along every path of its randomness.
-
-Source: worked out here; enumeration by replay is folklore.
-"""
+"""`explore`: the exact law of unmodified code, by running it along every path of its randomness."""
 
 from __future__ import annotations
 
@@ -27,8 +24,6 @@ class Explored(dict[Any, Any]):
     `exact` tells whether the masses are Fractions: they are where all thresholds and weights were ints or Fractions.
     Else they are float64, rounded once each from the exact law of the floating thresholds. `ignored` bounds the total
     variation by which small numbers that keep a logarithm finite, as in log(u + 1e-10), would change the law.
-
-    Made by `explore`.
     """
 
     def __init__(self, masses: Mapping[Any, Any], paths: int, exact: bool, ignored: Any = 0) -> None:
@@ -43,8 +38,6 @@ class Partial:
     """What is known of a law when the budget of paths ran out: no law, and not to be taken for one.
 
     `lower` holds the mass of each outcome on the paths that were walked, and `unexplored` the mass of all others.
-
-    Made by `explore`.
     """
 
     lower: dict[Any, Any]
@@ -138,9 +131,6 @@ def as_generator(sampler: Callable[[tuple[int, ...]], Any], **options: Any) -> C
 
     So every judge of generators judges it, as `check_lossless_block` does.
 
-    Raises:
-        ExploreError: as `explore`; or the budget of paths ran out.
-
     >>> import random
     >>> from spec_math import law
     >>> law(lambda coin: as_generator(lambda prefix: (int(random.random() < Fraction(1, 3)),))(coin, ()))
@@ -190,16 +180,8 @@ class Estimate:
         if now - self._told < EVERY:
             return
         self._told = now
-        self._tell(said(paths, mass(), now - self._begun))
-
-
-def said(paths: int, mass: float, seconds: float) -> str:
-    """Say how far an exploration is; what is left is taken to be like what was walked.
-
-    >>> said(1200, 0.25, 6.0)
-    '1,200 paths in 6 s hold 0.25 of the mass: about 4,800 paths and 24 s in all'
-    """
-    so_far = f"{paths:,} paths in {seconds:,.0f} s hold {mass:.3g} of the mass"
-    if mass <= 0:
-        return so_far
-    return f"{so_far}: about {paths / mass:,.0f} paths and {seconds / mass:,.0f} s in all"
+        held, seconds = mass(), now - self._begun
+        so_far = f"{paths:,} paths in {seconds:,.0f} s hold {held:.3g} of the mass"
+        # What is left is taken to be like what was walked.
+        left = f": about {paths / held:,.0f} paths and {seconds / held:,.0f} s in all" if held > 0 else ""
+        self._tell(so_far + left)

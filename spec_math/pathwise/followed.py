@@ -7,7 +7,7 @@ from contextlib import AbstractContextManager, ExitStack, contextmanager
 from fractions import Fraction
 from math import isfinite
 from threading import active_count
-from typing import Any, cast
+from typing import Any
 
 from spec_math.chance import ChanceError, Coin
 from spec_math.pathwise.atom import Atom, ExploreError, UnseenRandomnessError
@@ -247,10 +247,8 @@ def _check_hashable(outcome: Any) -> None:
     try:
         hash(outcome)
     except TypeError:
-        kind = type(cast(object, outcome)).__name__
-        raise ExploreError(
-            f"the function returned a {kind}, which cannot be counted; return a number, or a tuple of them"
-        ) from None
+        said = f"the function returned a {type(outcome).__name__}, which cannot be counted"
+        raise ExploreError(f"{said}; return a number, or a tuple of them") from None
 
 
 class _Repeating:
@@ -262,8 +260,7 @@ class _Repeating:
     def flip(self, p: Any) -> Any:  # noqa: ARG002
         return next(self._answers)
 
-    def draw(self, masses: Any) -> Any:  # noqa: ARG002
-        return next(self._answers)
+    draw: Any = flip
 
 
 COARSE, FINE, NARROW = Fraction(1, 64), Fraction(1, 10**4), Fraction(1, 10**9)
@@ -288,12 +285,6 @@ def numbers_for(atoms: Sequence[Atom], seed: int, width: Fraction) -> dict[Atom,
     """Return a number for each uniform of a path that decides it as the path did; None where none is found.
 
     The number is that of the atom: u in [0, 1), or k of a grid. Numbers keep away from the ends of their intervals.
-
-    >>> from spec_math.pathwise.tape import Tape
-    >>> atom = Atom(Tape(), "u", None)
-    >>> found = numbers_for([atom], 3, COARSE)
-    >>> found is not None and Fraction(1, 4) < found[atom] < Fraction(3, 4)
-    True
     """
     if any(atom.bits is None and not atom.races and atom.high - atom.low < width for atom in atoms):
         return None
@@ -310,18 +301,15 @@ def numbers_for(atoms: Sequence[Atom], seed: int, width: Fraction) -> dict[Atom,
             for atom in atoms
         }
         if all(_won(race, found) for race in races.values()):
-            return found if all(_is_close(atom, number) for atom, number in found.items()) else None
+            floats = [(atom.number, number) for atom, number in found.items() if atom.bits is None and atom.number]
+            return found if all(abs(float(own(number)) - number) < _CLOSE for own, number in floats) else None
         if not races:
             return None
     return None
 
 
 def width_for(exact: bool, digits: Collection[int]) -> Fraction:
-    """Return how wide an interval must be, by the digits of the floats that random numbers were compared with.
-
-    >>> width_for(False, {3, 11}), width_for(False, {53})
-    (Fraction(1, 64), Fraction(1, 10000))
-    """
+    """Return how wide an interval must be, by the digits of the floats that random numbers were compared with."""
     return FINE if exact or max(digits, default=0) > _HALF else COARSE
 
 
@@ -346,10 +334,6 @@ def _won(race: tuple[dict[Atom, Fraction], Atom], found: dict[Atom, Any]) -> boo
     return mine is not None and all(
         0 < mine * _MARGIN < time and isfinite(time) for atom, time in times.items() if atom is not winner
     )
-
-
-def _is_close(atom: Atom, number: Any) -> bool:
-    return atom.bits is not None or atom.number is None or abs(float(atom.number(number)) - number) < _CLOSE
 
 
 def _stream(seed: int) -> Iterator[float]:

@@ -1,7 +1,4 @@
-"""The generators that a process has: those that a function could draw from unseen.
-
-Source: worked out here.
-"""
+"""The generators that a process has: those that a function could draw from unseen."""
 
 from __future__ import annotations
 
@@ -11,8 +8,8 @@ import random
 import sys
 import weakref
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
-from itertools import chain, compress
+from functools import cache, partial
+from itertools import chain
 from typing import Any
 
 import numpy as np
@@ -143,26 +140,19 @@ _ALONE = _references([random.Random(0)])[0]
 
 def _generators(objects: list[Any], known: Iterable[Any] = ()) -> list[Any]:
     """Return the generators that are known or among some objects, each once, and marks."""
-    wanted = _Wanted()
     # By type: to ask some objects for their class, as isinstance does, has effects.
+    wanted = cache(_is_wanted)
     try:
-        chosen = list(compress(objects, map(wanted.__getitem__, map(type, objects))))
+        chosen = [one for one in objects if wanted(type(one))]
     except TypeError:  # a class among them that its metaclass keeps from being hashed
         chosen = [one for one in objects if _is_wanted(type(one))]
     return list({id(one): one for one in chain(known, chosen)}.values())
 
 
 def _is_wanted(kind: type[Any]) -> bool:
+    """Whether generators of a type may be drawn from unseen; those that explore made itself ask their own tape."""
     generator = issubclass(kind, (random.Random, np.random.BitGenerator)) and not hasattr(kind, "of_a_run")
     return generator or kind is _Mark
-
-
-class _Wanted(dict[type[Any], bool]):
-    """Whether generators of a type may be drawn from unseen; those that explore made itself ask their own tape."""
-
-    def __missing__(self, kind: type[Any]) -> bool:
-        self[kind] = _is_wanted(kind)
-        return self[kind]
 
 
 CORE: Any = random.Random.__mro__[1]
@@ -171,114 +161,38 @@ HIDDEN: Any = getattr(random, "_inst", None)
 """The generator behind the module's functions."""
 TWIN = random.Random()
 """Draws for the module's generator where a thread asks that the explored code did not start."""
-_HEADER = object.__basicsize__
-_BEHIND = CORE.__basicsize__ - _HEADER
-_MT19937 = np.random.MT19937
-_NUMPY_HEADER = np.random.BitGenerator.__basicsize__
-"""What all of NumPy's bit generators begin with; a state follows."""
-
+_MT19937 = np.random.MT19937  # whatever stands in its place
 MT19937_BYTES = 4 * 624 + 4
 """The words of a Mersenne Twister and its place, as C lays them out; NumPy's own property takes fifty times as long."""
 
 
 def memory(address: int, size: int) -> bytes:
-    """Return a copy of what lies at an address; no function of C is called for it, and none is heard of.
-
-    >>> memory(id("text"), 8) == ctypes.string_at(id("text"), 8)
-    True
-    """
+    """Return a copy of what lies at an address; no function of C is called for it, and none is heard of."""
     return _bytes(size).from_address(address).raw
 
 
 @cache
 def _bytes(size: int) -> Any:
-    """A class of so many bytes in memory, whose objects may hold what these belong to."""
-    return type("Held", (ctypes.c_char * size,), {})
+    return ctypes.c_char * size
 
 
 def reader(generator: Any) -> Callable[[], Any]:
-    """Return what reads the state of a generator of Python's or of a NumPy bit generator, again and again.
-
-    >>> one, other = random.Random(3), np.random.PCG64(3)
-    >>> for drawn, read in ((one.random, reader(one)), (other.random_raw, reader(other))):
-    ...     before = read()
-    ...     before == read(), drawn() >= 0, before == read()
-    (True, True, False)
-    (True, True, False)
-    """
-    if issubclass(type(generator), random.Random):
-        return _view(generator, _HEADER, _BEHIND).tobytes if _READABLE else lambda: words(generator)
-    size = next((_SIZES[kind] for kind in type(generator).__mro__ if kind in _SIZES), 0)
-    return _view(generator, _NUMPY_HEADER, size).tobytes if size else lambda: frozen(generator)
-
-
-def _view(owner: Any, offset: int, size: int) -> memoryview:
-    """Return a view of an object's own memory, which keeps the object alive."""
-    found = _bytes(size).from_address(id(owner) + offset)
-    found.owner = owner
-    return memoryview(found)
+    """Return what reads the state of a generator of Python's or of a NumPy bit generator, again and again."""
+    return partial(words if issubclass(type(generator), random.Random) else frozen, generator)
 
 
 def words(generator: random.Random) -> Any:
-    """Return the state of a generator of Python's as a value that can be compared.
-
-    >>> one = random.Random(3)
-    >>> before = words(one)
-    >>> before == words(one), one.random() < 1, before == words(one)
-    (True, True, False)
-    """
-    return memory(id(generator) + _HEADER, _BEHIND) if _READABLE else CORE.getstate(generator)
-
-
-def _readable() -> bool:
-    """Whether a generator's words lie behind its header, as in CPython: they do if drawing and setting back show it."""
-    if sys.implementation.name != "cpython" or _BEHIND < MT19937_BYTES:
-        return False
-    one = random.Random(0)
-    state, read = CORE.getstate(one), []
-    for moved in (False, True, False):
-        CORE.setstate(one, state)
-        if moved:
-            CORE.random(one)
-        read.append(memory(id(one) + _HEADER, _BEHIND))
-    return read[0] == read[2] != read[1]
-
-
-_READABLE = _readable()
-
-
-def _readable_size(kind: Any) -> int:
-    """The bytes of a bit generator's state behind the header, or 0 where drawing and setting back do not show them.
-
-    The half of a number that is left for the next draw of 32 bits is part of the state.
-    """
-    size = kind.__basicsize__ - _NUMPY_HEADER
-    if sys.implementation.name != "cpython" or size <= 0:
-        return 0
-    one = kind(0)
-    begun = one.state
-    left = begun | {"has_uint32": 1, "uinteger": 7} if "uinteger" in begun else begun
-    read: list[bytes] = []
-    for state, moved in ((begun, False), (begun, True), (left, False), (left, True), (begun, False), (left, False)):
-        one.state = state
-        if moved:
-            _ = one.random_raw()
-        read.append(memory(id(one) + _NUMPY_HEADER, size))
-    told = len(set(read)) == (4 if left is not begun else 2)
-    return size if told and read[0] == read[4] and read[2] == read[5] and read[0] != read[1] else 0
+    """Return the state of a generator of Python's as a value that can be compared."""
+    return CORE.getstate(generator)
 
 
 def frozen(bits: Any) -> Any:
-    """Return the state of a NumPy bit generator as a value that can be compared.
-
-    >>> frozen(np.random.PCG64(3)) == frozen(np.random.PCG64(3))
-    True
-    """
+    """Return the state of a NumPy bit generator as a value that can be compared."""
     if issubclass(type(bits), _MT19937):
         return memory(bits.ctypes.state_address, MT19937_BYTES)
     # One that is watched notes who reads its state.
-    kind = type(bits)
-    return _frozen(getattr(kind, "plain_state", kind.state).__get__(bits))
+    kind: Any = next((one for one in type(bits).__mro__ if one.__module__.startswith("numpy.")), type(bits))
+    return _frozen(kind.state.__get__(bits))
 
 
 def _frozen(state: Any) -> Any:
@@ -287,18 +201,8 @@ def _frozen(state: Any) -> Any:
     return state.tobytes() if isinstance(state, np.ndarray) else state
 
 
-_SIZES: dict[Any, int] = {
-    kind: _readable_size(kind)
-    for kind in (_MT19937, np.random.PCG64, np.random.PCG64DXSM, np.random.Philox, np.random.SFC64)
-}
-
-
 def behind(generator: Any) -> str:
-    """Name a Python generator whose state changed although the tape was not asked.
-
-    >>> behind(random.Random(0)).startswith("a Random")
-    True
-    """
+    """Name a Python generator whose state changed although the tape was not asked."""
     if generator is HIDDEN:
         return BEHIND
     return f"a {type(generator).__name__} of Python's random, drawn from behind explore's back"
@@ -310,8 +214,9 @@ BEHIND = (
 )
 
 
-_HIDDEN: Any = np.random.mtrand._rand  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
-_HIDDEN_BITS: Any = _HIDDEN._bit_generator
+HIDDEN_NUMPY: Any = np.random.mtrand._rand  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
+"""The generator behind the functions of np.random."""
+_HIDDEN_BITS: Any = HIDDEN_NUMPY._bit_generator
 
 
 class Still:
@@ -329,7 +234,7 @@ class Still:
     """
 
     def __init__(self, alive: list[Any]) -> None:
-        generators = [getattr(random, "_inst", None), _HIDDEN, *alive]
+        generators = [HIDDEN, HIDDEN_NUMPY, *alive]
         readers = _readers(generators)
         self._places = {id(one): place for place, (one, _, _) in enumerate(readers)}
         self._names, self._reads = [name for _, name, _ in readers], [read for _, _, read in readers]
@@ -369,7 +274,7 @@ def _readers(generators: list[Any]) -> list[Reader]:
             found.append((one, lambda one=one: behind(one), reader(one)))
         elif isinstance(one, np.random.BitGenerator):
             found.append((one, lambda one=one: _numpy_name(one), reader(one)))
-        elif one is _HIDDEN:
+        elif one is HIDDEN_NUMPY:
             found.append((one, lambda: _numpy_name(_HIDDEN_BITS), reader(_HIDDEN_BITS)))
     return [*found, *_numba(), *_torch()]
 
@@ -388,15 +293,11 @@ def _numba() -> list[Reader]:
     helper: Any = sys.modules.get("numba._helperlib")
     if helper is None:
         return []
-
-    def reading(place: Any) -> Callable[[], Any]:
-        return lambda: memory(place(), _NUMBA_BYTES)
-
     return [
         (
             place,
             lambda name=name: f"numba's own state of {name}, which compiled functions draw from; hand them uniforms",
-            reading(place),
+            lambda place=place: memory(place(), _NUMBA_BYTES),
         )
         for place, name in ((helper.rnd_get_np_state_ptr, "np.random"), (helper.rnd_get_py_state_ptr, "random"))
     ]

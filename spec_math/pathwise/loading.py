@@ -1,7 +1,4 @@
-"""A file of Python loaded as the module that it is in its package: relative imports, dataclasses, its neighbours.
-
-Source: worked out here.
-"""
+"""A file of Python loaded as the module that it is in its package: relative imports, dataclasses, its neighbours."""
 
 from __future__ import annotations
 
@@ -29,12 +26,7 @@ OURS = ("spec_math", "torch_bridge")
 
 
 def package_of(path: Path) -> tuple[Path, str]:
-    """Return the folder that a file is imported from and its dotted name: packages are folders with an __init__.py.
-
-    >>> import spec_math.samplers.case
-    >>> package_of(Path(spec_math.samplers.case.__file__))[1]
-    'spec_math.samplers.case'
-    """
+    """Return the folder that a file is imported from and its dotted name: packages are folders with an __init__.py."""
     path = path.resolve()
     names, folder = ([] if path.stem == "__init__" else [path.stem]), path.parent
     while (folder / "__init__.py").is_file():
@@ -74,11 +66,6 @@ def load_module(root: Path, name: str, how: Loading | None = None) -> ModuleType
     Raises:
         ImportError: there is no such file, or something that it imports is missing; says which stub would help.
         ValueError: what is to be replaced does not stand in the source exactly once.
-
-    >>> import spec_math.samplers.case
-    >>> root, name = package_of(Path(spec_math.samplers.case.__file__))
-    >>> load_module(root, name) is spec_math.samplers.case
-    True
     """
     how = how or Loading()
     package = name.partition(".")[0]
@@ -127,11 +114,7 @@ def _of(packages: Collection[str]) -> list[str]:
 
 
 def _executed(root: Path, name: str, edits: Mapping[str, Sequence[tuple[str, str]]]) -> ModuleType:
-    file, where = _file_of(root, name)
-    loader = _Replacing(name, str(file), edits.get(name, ()))
-    spec = importlib.util.spec_from_file_location(name, file, loader=loader, submodule_search_locations=where)
-    if spec is None or spec.loader is None:
-        raise ImportError(f"{file} is not a file of Python")
+    spec = _spec_of(root, name, edits)
     module = importlib.util.module_from_spec(spec)
     sys.modules[name] = module
     try:
@@ -142,13 +125,15 @@ def _executed(root: Path, name: str, edits: Mapping[str, Sequence[tuple[str, str
     return module
 
 
-def _file_of(root: Path, name: str) -> tuple[Path, list[str] | None]:
-    """Return the file of a module, and for a package the folder that its modules lie in."""
+def _spec_of(root: Path, name: str, edits: Mapping[str, Sequence[tuple[str, str]]]) -> Any:
+    """Return the spec of a module whose source is changed while it is loaded; for a package, with its folder."""
     place = root.joinpath(*name.split("."))
     file = next((one for one in (place.with_suffix(".py"), place / "__init__.py") if one.is_file()), None)
     if file is None:
         raise ImportError(f"there is no {place.with_suffix('.py')}")
-    return file, [str(place)] if file.name == "__init__.py" else None
+    loader = _Replacing(name, str(file), edits.get(name, ()))
+    inside = [str(place)] if file.name == "__init__.py" else None
+    return importlib.util.spec_from_file_location(name, file, loader=loader, submodule_search_locations=inside)
 
 
 class _Replacing(SourceFileLoader):
@@ -182,11 +167,7 @@ FLOAT = "__float_of__"
 
 
 def float_of(value: Any) -> Any:
-    """Return float(value), but a random number that is explored as it is: what is done to it is then followed.
-
-    >>> float_of("0.5")
-    0.5
-    """
+    """Return float(value), but a random number that is explored as it is: what is done to it is then followed."""
     inner = value.item() if hasattr(value, "item") and getattr(value, "size", 1) != 0 else value
     return inner if isinstance(inner, Uniform | Clock) else float(value if inner is value else inner)
 
@@ -229,11 +210,7 @@ def _replacing(root: Path, edits: Mapping[str, Sequence[tuple[str, str]]]) -> Ge
     class Finder:
         @staticmethod
         def find_spec(name: str, _path: Any = None, _target: Any = None) -> Any:
-            if name not in edits:
-                return None
-            file, inside = _file_of(root, name)
-            loader = _Replacing(name, str(file), edits[name])
-            return importlib.util.spec_from_file_location(name, file, loader=loader, submodule_search_locations=inside)
+            return _spec_of(root, name, edits) if name in edits else None
 
     sys.meta_path.insert(0, Finder)  # type: ignore[arg-type]
     try:

@@ -75,10 +75,6 @@ class Draws:
         noise = self.clocks(shape_of(form))
         return noise if isinstance(scale, int | float) and scale == 1 else noise * scale
 
-    def gumbels(self, loc: Any, scale: Any, form: Any) -> Any:
-        """Draw Gumbel noise, −log of exponentials, in the form in which NumPy returns it."""
-        return loc + scale * -np.log(self.clocks(shape_of(form), "gumbel"))
-
     def integers(self, low: Any, high: Any, form: Any, endpoint: Any = False) -> Any:
         """Draw whole numbers, each as likely, in the form in which NumPy returns them."""
         bounds = (0, low) if high is None else (low, high)
@@ -135,7 +131,7 @@ class Draws:
 
     def _without_replacement(self, values: list[int], size: Any, p: Any) -> list[int]:
         place, shape = self._place(size)
-        left = _even(len(values)) if p is None else self._masses(p)
+        left = _even(len(values)) if p is None else self._rationals(list(p))
         even = "" if p is None else " by masses"
         kind = f"{self._of}.choice of {volume(shape)} without replacement{even}, of which"
         chosen: list[int] = []
@@ -150,11 +146,6 @@ class Draws:
 
     def _once(self, key: Any, kind: str, masses: list[Fraction]) -> int:
         return self._tape.once(key, kind, lambda: self._tape.draw(kind, masses))
-
-    def _masses(self, weights: Any) -> list[Fraction]:
-        listed = self._rationals(list(weights))
-        total = sum(listed, Fraction(0))
-        return [mass / total for mass in listed]
 
     def _rest_last(self, weights: list[Any]) -> list[Fraction]:
         """Return the law that NumPy's multinomial draws from: the last token gets what the others leave."""
@@ -174,11 +165,7 @@ class Draws:
 
 
 def shaped(one: Callable[[int], Any], shape: tuple[int, ...]) -> Any:
-    """Return the entries one(0), one(1), … in a shape; the only one of no shape by itself.
-
-    >>> shaped(lambda index: index, (2,))
-    array([0, 1])
-    """
+    """Return the entries one(0), one(1), … in a shape; the only one of no shape by itself."""
     if shape == ():
         return one(0)
     cells = [one(index) for index in range(volume(shape))]
@@ -190,11 +177,7 @@ def shaped(one: Callable[[int], Any], shape: tuple[int, ...]) -> Any:
 
 
 def volume(size: Any) -> int:
-    """Return how many numbers a size asks for.
-
-    >>> volume(None), volume((2, 3))
-    (1, 6)
-    """
+    """Return how many numbers a size asks for."""
     return 1 if size is None else int(np.prod(size))
 
 
@@ -208,13 +191,13 @@ class _Aside(np.random.PCG64):
     of_a_run = True
 
 
-class _OldAside(np.random.MT19937):
+class OldAside(np.random.MT19937):
     """As `_Aside`, for the old generators."""
 
     of_a_run = True
 
 
-_NEW, _OLD = np.random.Generator(_Aside(0)), np.random.RandomState(_OldAside(0))
+_NEW, _OLD = np.random.Generator(_Aside(0)), np.random.RandomState(OldAside(0))
 
 
 def formed(generator: Any, name: str, *args: Any, **kwargs: Any) -> Any:
@@ -223,9 +206,6 @@ def formed(generator: Any, name: str, *args: Any, **kwargs: Any) -> Any:
     Raises:
         ValueError, TypeError: as NumPy does.
         ExploreError: an argument is a random number, which NumPy would take the value of.
-
-    >>> formed(np.random.default_rng(), "integers", 3, size=2).shape
-    (2,)
     """
     old = issubclass(type(generator), type(_OLD))
     numbers = {key: _as_floats(value) for key, value in kwargs.items()}
@@ -236,26 +216,16 @@ def _as_floats(value: Any) -> Any:
     """Fractions are numbers where NumPy asks for them."""
     if isinstance(value, Fraction):
         return float(value)
-    if isinstance(value, np.ndarray) and value.dtype == object:
-        return value.astype(float)
-    return value
+    return value.astype(float) if isinstance(value, np.ndarray) and value.dtype == object else value
 
 
 def shape_of(form: Any) -> tuple[int, ...] | None:
-    """Return the shape of what NumPy returns, None for a number by itself.
-
-    >>> shape_of(np.zeros(2)), shape_of(1.0)
-    ((2,), None)
-    """
+    """Return the shape of what NumPy returns, None for a number by itself."""
     return form.shape if isinstance(form, np.ndarray) else None
 
 
 def as_formed(values: list[Any], form: Any) -> Any:
-    """Return values in the shape and the type that NumPy returns.
-
-    >>> as_formed([1, 2], np.zeros(2, dtype=np.uint8)).dtype
-    dtype('uint8')
-    """
+    """Return values in the shape and the type that NumPy returns."""
     if isinstance(form, np.ndarray):
         return np.array(values, dtype=form.dtype).reshape(form.shape)
     return type(form)(values[0])

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from spec_math.pathwise.atom import ExploreError
-from spec_math.pathwise.generators import frozen
-from spec_math.pathwise.numpy_draws import Draws, formed, shape_of
+from spec_math.pathwise.generators import HIDDEN_NUMPY, frozen
+from spec_math.pathwise.numpy_draws import Draws, OldAside, formed, shape_of
 from spec_math.pathwise.places import (
     METHODS,
     Place,
@@ -18,6 +18,7 @@ from spec_math.pathwise.places import (
     everywhere,
     held,
     likeness_of,
+    once_each,
     owner,
     replaced,
     standing_in,
@@ -93,7 +94,6 @@ def _watched(real: Any) -> Any:
         """A bit generator of a run."""
 
         of_a_run = True
-        plain_state = plain
 
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             with DESK.unnoted():  # its entropy is followed: what is drawn by it are questions to the tape
@@ -149,11 +149,15 @@ def _stretch(bits: Any, move: Callable[[], tuple[int, ...]]) -> tuple[Stretch, t
     return found, shape
 
 
-def _by_thread(made: Any, real: Any) -> None:
-    """Let threads that the code did not start draw as they would."""
+def _finished(made: Any, real: Any, followed: tuple[str, ...], own: tuple[str, ...], named: str) -> Any:
+    """Refuse what is not followed, and let threads that the code did not start draw as they would."""
+    for name in dir(real):
+        if not name.startswith("_") and name not in (*followed, *own):
+            setattr(made, name, _refused(f"{named}.{name}", followed))
     for name, method in list(vars(made).items()):
         if not name.startswith("_") and hasattr(real, name) and callable(method):
             setattr(made, name, _dispatched(method, getattr(real, name)))
+    return made
 
 
 def _dispatched(followed: Any, plain: Any) -> Any:
@@ -164,9 +168,29 @@ def _dispatched(followed: Any, plain: Any) -> Any:
     return method
 
 
-def _oracle() -> type[np.random.Generator]:
-    # NumPy's own stubs overload each method by the type of size, which one method here serves.
-    class Oracle(np.random.Generator, metaclass=likeness_of(NEW)):
+def _uniform(self: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
+    form = formed(self, "uniform", low, high, size)
+    low, high = (np.array(one) if isinstance(one, list | tuple) else one for one in (low, high))
+    return low + (high - low) * self.draws().uniforms(shape_of(form))
+
+
+def _multinomial(self: Any, n: Any, pvals: Any, size: Any = None) -> Any:
+    return self.draws().multinomials(n, pvals, formed(self, "multinomial", n, pvals, size))
+
+
+def _exponential(self: Any, scale: Any = 1, size: Any = None) -> Any:
+    return self.draws().exponentials(scale, formed(self, "exponential", scale, size))
+
+
+def _gumbel(self: Any, loc: Any = 0, scale: Any = 1, size: Any = None) -> Any:
+    form = formed(self, "gumbel", loc, scale, size)
+    return loc + scale * -np.log(self.draws().clocks(shape_of(form), "gumbel"))
+
+
+def _oracle() -> Any:
+    state_class: Any = NEW  # its own stubs overload each method by the type of size, which one method here serves
+
+    class Oracle(state_class, metaclass=likeness_of(NEW)):
         """A Generator whose state moves on as it would, and whose numbers are asked of the tape."""
 
         of_a_run = True
@@ -175,23 +199,16 @@ def _oracle() -> type[np.random.Generator]:
             super().__init__(bit_generator)
             self.tape = DESK.tape
 
-        def random(  # pyright: ignore[reportIncompatibleMethodOverride]
-            self, size: Any = None, dtype: Any = np.float64, out: Any = None
-        ) -> Any:
+        def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
             _refuse_out(out)
             form = formed(self, "random", size, dtype)
-            return self._draws().uniforms(shape_of(form), np.dtype(dtype).name)
+            return self.draws().uniforms(shape_of(form), np.dtype(dtype).name)
 
-        def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
-            form = formed(self, "uniform", low, high, size)
-            low, high = (np.array(one) if isinstance(one, list | tuple) else one for one in (low, high))
-            return low + (high - low) * self._draws().uniforms(shape_of(form))
-
-        def integers(  # pyright: ignore[reportIncompatibleMethodOverride]
+        def integers(
             self, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: Any = False
         ) -> Any:
             form = formed(self, "integers", low, high, size, dtype, endpoint)
-            return self._draws().integers(low, high, form, endpoint)
+            return self.draws().integers(low, high, form, endpoint)
 
         def choice(
             self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
@@ -199,39 +216,28 @@ def _oracle() -> type[np.random.Generator]:
             if axis != 0:
                 raise ExploreError("explore follows choice along the first axis")
             form = formed(self, "choice", a, size, replace, p, axis, shuffle)
-            return self._draws().choices(a, form, replace, p, shuffle)
+            return self.draws().choices(a, form, replace, p, shuffle)
 
-        def multinomial(self, n: Any, pvals: Any, size: Any = None) -> Any:
-            return self._draws().multinomials(n, pvals, formed(self, "multinomial", n, pvals, size))
-
-        def exponential(self, scale: Any = 1, size: Any = None) -> Any:
-            return self._draws().exponentials(scale, formed(self, "exponential", scale, size))
-
-        def standard_exponential(  # pyright: ignore[reportIncompatibleMethodOverride]
+        def standard_exponential(
             self, size: Any = None, dtype: Any = np.float64, method: Any = "zig", out: Any = None
         ) -> Any:
             _refuse_out(out)
             form = formed(self, "standard_exponential", size, dtype, method)
             way = "exponential" if (np.dtype(dtype), method) == (np.float64, "zig") else f"exponential {dtype} {method}"
-            return self._draws().clocks(shape_of(form), way)
+            return self.draws().clocks(shape_of(form), way)
 
-        def gumbel(self, loc: Any = 0, scale: Any = 1, size: Any = None) -> Any:
-            return self._draws().gumbels(loc, scale, formed(self, "gumbel", loc, scale, size))
+        uniform, multinomial, exponential, gumbel = _uniform, _multinomial, _exponential, _gumbel
 
-        def _draws(self) -> Draws:
+        def draws(self) -> Draws:
             return Draws(_asked(self), self._place, "Generator")
 
         def _place(self, size: Any) -> tuple[Stretch, tuple[int, ...]]:
             return _stretch(self.bit_generator, lambda: np.shape(super(Oracle, self).random(size)))
 
-    for name in dir(NEW):
-        if not name.startswith("_") and name not in (*FOLLOWED, "bit_generator", "spawn"):
-            setattr(Oracle, name, _refused(f"Generator.{name}", FOLLOWED))
-    _by_thread(Oracle, NEW)
-    return Oracle
+    return _finished(Oracle, NEW, FOLLOWED, ("bit_generator", "spawn"), "Generator")
 
 
-def _old_oracle() -> type[Any]:
+def _old_oracle() -> Any:
     state_class: Any = OLD
 
     class OldOracle(state_class, metaclass=likeness_of(OLD)):
@@ -251,38 +257,26 @@ def _old_oracle() -> type[Any]:
             return self.random_sample(shape or None)
 
         def random_sample(self, size: Any = None) -> Any:
-            return self._draws().uniforms(size)
+            return self.draws().uniforms(size)
 
         random = ranf = sample = random_sample
 
-        def uniform(self, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
-            form = formed(self, "uniform", low, high, size)
-            low, high = (np.array(one) if isinstance(one, list | tuple) else one for one in (low, high))
-            return low + (high - low) * self._draws().uniforms(shape_of(form))
-
         def randint(self, low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> Any:
-            return self._draws().integers(low, high, formed(self, "randint", low, high, size, dtype))
+            return self.draws().integers(low, high, formed(self, "randint", low, high, size, dtype))
 
         def random_integers(self, low: Any, high: Any = None, size: Any = None) -> Any:
             form = formed(self, "random_integers", low, high, size)
-            return self._draws().integers(1 if high is None else low, low if high is None else high, form, True)
+            return self.draws().integers(1 if high is None else low, low if high is None else high, form, True)
 
         def choice(self, a: Any, size: Any = None, replace: bool = True, p: Any = None) -> Any:
-            return self._draws().choices(a, formed(self, "choice", a, size, replace, p), replace, p, True)
-
-        def multinomial(self, n: Any, pvals: Any, size: Any = None) -> Any:
-            return self._draws().multinomials(n, pvals, formed(self, "multinomial", n, pvals, size))
-
-        def exponential(self, scale: Any = 1, size: Any = None) -> Any:
-            return self._draws().exponentials(scale, formed(self, "exponential", scale, size))
+            return self.draws().choices(a, formed(self, "choice", a, size, replace, p), replace, p, True)
 
         def standard_exponential(self, size: Any = None) -> Any:
-            return self._draws().clocks(shape_of(formed(self, "standard_exponential", size)))
+            return self.draws().clocks(shape_of(formed(self, "standard_exponential", size)))
 
-        def gumbel(self, loc: Any = 0, scale: Any = 1, size: Any = None) -> Any:
-            return self._draws().gumbels(loc, scale, formed(self, "gumbel", loc, scale, size))
+        uniform, multinomial, exponential, gumbel = _uniform, _multinomial, _exponential, _gumbel
 
-        def _draws(self) -> Draws:
+        def draws(self) -> Draws:
             return Draws(_asked(self), self._place, "RandomState")
 
         def _place(self, size: Any) -> tuple[Stretch, tuple[int, ...]]:
@@ -298,11 +292,7 @@ def _old_oracle() -> type[Any]:
             super().set_state(state)
             DESK.bits.left(self._bit_generator)
 
-    for name in dir(state_class):
-        if not name.startswith("_") and name not in (*FOLLOWED_OLD, *_KEPT):
-            setattr(OldOracle, name, _refused(f"np.random.{name}", FOLLOWED_OLD))
-    _by_thread(OldOracle, OLD)
-    return OldOracle
+    return _finished(OldOracle, OLD, FOLLOWED_OLD, _KEPT, "np.random")
 
 
 def _refuse_out(out: Any) -> None:
@@ -323,19 +313,9 @@ ORACLE, OLD_ORACLE = _oracle(), _old_oracle()
 
 _BITS, _MAKE = np.random.BitGenerator, np.random.default_rng
 """NumPy's own, whatever stands in their place."""
-_HIDDEN: Any = np.random.mtrand._rand  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
-"""The generator behind the functions of np.random."""
-_HIDDEN_KIND = type(_HIDDEN._bit_generator)
-
-
-class _Apart(np.random.MT19937):
-    """Bits for the draws of threads that are not the explored code's: they may move."""
-
-    of_a_run = True
-
-
-_OF_OTHERS = OLD(_Apart())
-"""What the functions of np.random draw from in such threads."""
+_HIDDEN_KIND = type(HIDDEN_NUMPY._bit_generator)
+_OF_OTHERS = OLD(OldAside())
+"""What the functions of np.random draw from in threads that are not the explored code's: it may move."""
 
 
 @contextmanager
@@ -344,10 +324,6 @@ def numpy_source(tape: Tape) -> Generator[None]:
 
     Raises:
         ExploreError: a generator that was made before was drawn from.
-
-    >>> with numpy_source(Tape()):
-    ...     np.random.default_rng().random()
-    <numpy uniform 0>
     """
     bits = tape.bits = tape.held("numpy bits", lambda: Bits(tape))
     bits.begin()
@@ -387,7 +363,7 @@ def _module_function(name: str) -> Any:
     """A function of np.random, by a twin of the generator behind the module."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        generator = _OF_OTHERS if DESK.foreign() else _followed(DESK.tape, _HIDDEN)
+        generator = _OF_OTHERS if DESK.foreign() else _followed(DESK.tape, HIDDEN_NUMPY)
         return getattr(generator, name)(*args, **kwargs)
 
     function.__name__ = name
@@ -400,7 +376,7 @@ _CLASSES = {id(_MAKE): _default_rng, id(NEW): ORACLE, id(OLD): OLD_ORACLE, **WAT
 def _followed(tape: Tape, generator: Any) -> Any:
     """What stands for a generator that was made before the run."""
     made: dict[int, Any] = tape.held("numpy generators", dict)
-    if generator is _HIDDEN and id(generator) not in made:
+    if generator is HIDDEN_NUMPY and id(generator) not in made:
         with tape.unnoted():
             made[id(generator)] = kept("a twin of np.random", lambda: OLD_ORACLE(WATCHED[id(_HIDDEN_KIND)](0)))
         made[id(generator)].tape = tape
@@ -416,29 +392,27 @@ def _found(tape: Tape) -> tuple[list[Place], list[Any]]:
     """Where code holds a generator, a function of one, or a class of them, and what stands there."""
 
     def anywhere(value: Any) -> bool:
-        return value is _HIDDEN or owner(value) is _HIDDEN or id(value) in _CLASSES
+        return value is HIDDEN_NUMPY or owner(value) is HIDDEN_NUMPY or id(value) in _CLASSES
 
     def stand_in(value: Any) -> Any:
         if id(value) in _CLASSES:
             return _CLASSES[id(value)]
         if type(value) in (NEW, OLD):
             return _followed(tape, value)
-        if owner(value) is _HIDDEN:
+        if owner(value) is HIDDEN_NUMPY:
             return kept("np.random", _names)[value.__name__]
         return getattr(_followed(tape, owner(value)), value.__name__)
+
+    def numpys_own(place: Place) -> bool:
+        named = str(place[0].get("__name__", "")) if isinstance(place[0], dict) else ""
+        return named.startswith("numpy") and (named, place[1]) != ("numpy.random.mtrand", "_rand")
 
     looked = tape.looked()
     bound = [place for place in looked.of_types(METHODS) if type(owner(held(place))) in (NEW, OLD)]
     mine = [*looked.that_hold(_CLASSES), *looked.of_types((NEW, OLD)), *bound]
-    other = everywhere("numpy", anywhere, _is_numpy_s)
-    where = list({(id(space), key): (space, key) for space, key in (*other, *mine)}.values())
+    other = everywhere("numpy", anywhere, numpys_own)
+    where = once_each(*other, *mine)
     return where, [stand_in(value) for value in all_held(where)]
-
-
-def _is_numpy_s(place: Place) -> bool:
-    space, key = place
-    named = str(space.get("__name__", "")) if isinstance(space, dict) else ""
-    return named.startswith("numpy") and (named, key) != ("numpy.random.mtrand", "_rand")
 
 
 _MODULE = [name for name in dir(np.random.RandomState) if not name.startswith("_") and hasattr(np.random, name)]

@@ -56,9 +56,6 @@ def places(fn: Callable[..., Any]) -> list[Place]:
     """Return the places in which a function finds what it did not make: of its module, its closure, its object.
 
     The defaults of its arguments, and the dictionaries and lists that it finds so, are such places too.
-
-    >>> ("places" in [key for _, key in places(places)])
-    True
     """
     spaces: dict[int, dict[str, Any]] = {}
     cells: dict[int, Any] = {}
@@ -80,7 +77,9 @@ def places(fn: Callable[..., Any]) -> list[Place]:
             cells |= {id(cell): cell for cell in around}
             defaults = _defaults(part)
             inside += defaults
-            found = [held((cell, "cell_contents")) for cell in around] + _named(part) + all_held(defaults)
+            code, space = getattr(part, "__code__", None), getattr(part, "__globals__", {})
+            named = [space[name] for name in code.co_names if name in space] if code is not None else []
+            found = [held((cell, "cell_contents")) for cell in around] + named + all_held(defaults)
             found += _attributes(part)
             ahead += [value for value in found if id(value) not in seen and _leads_on(value)]
             seen.update(map(id, found))
@@ -104,11 +103,8 @@ def _defaults(one: Any) -> list[Place]:
 
 def _attributes(one: Any) -> list[Any]:
     """What an object holds that can be called, or whose method is: its dictionaries and lists may hold sources."""
-    if type(one) is FunctionType or inspect.isroutine(one) or isinstance(one, type | ModuleType):
-        return []
-    if not hasattr(one, "__dict__"):
-        return []
-    return list(vars(one).values())
+    closed = type(one) is FunctionType or inspect.isroutine(one) or isinstance(one, type | ModuleType)
+    return [] if closed or not hasattr(one, "__dict__") else list(vars(one).values())
 
 
 def _leads_on(value: Any) -> bool:
@@ -121,12 +117,6 @@ def _spaces(one: Any) -> list[dict[str, Any]]:
         return [one.__globals__]
     own = [vars(one)] if hasattr(one, "__dict__") and not inspect.isfunction(one) else []
     return own + ([one.__globals__] if hasattr(one, "__globals__") else [])
-
-
-def _named(one: Any) -> list[Any]:
-    """What a function names among its module's values."""
-    code, space = getattr(one, "__code__", None), getattr(one, "__globals__", {})
-    return [space[name] for name in code.co_names if name in space] if code is not None else []
 
 
 def _may_be_entered(value: Any) -> bool:
@@ -154,10 +144,6 @@ def everywhere(
     """Return the names in all modules that hold what is wanted; each module is looked through once for a kind.
 
     Names of modules whose own use of it is no matter are passed over.
-
-    >>> from fractions import Fraction
-    >>> "Fraction" in [key for _, key in everywhere("fractions", lambda value: value is Fraction)]
-    True
     """
     seen, found = _scanned.setdefault(kind, (set(), []))
     newest = len(sys.modules), next(reversed(sys.modules))
@@ -175,7 +161,8 @@ def everywhere(
 
 def _parts(fn: Any) -> list[Any]:
     """A function; what a partial, a decorator or a method holds; an object that can be called, and how."""
-    if _is_plain(fn):
+    kind: Any = type(fn)
+    if kind is FunctionType and not (hasattr(fn, "func") or hasattr(fn, "__wrapped__")):
         return [fn]
     found: list[Any] = []
     while fn is not None and not any(fn is one for one in found):
@@ -192,27 +179,14 @@ def _parts(fn: Any) -> list[Any]:
     return found
 
 
-def _is_plain(fn: Any) -> bool:
-    """Whether it is a function that holds no other, as most are."""
-    return type(fn) is FunctionType and not (hasattr(fn, "func") or hasattr(fn, "__wrapped__"))
-
-
 def held(place: Place) -> Any:
-    """Return what stands in a place; None in an empty cell.
-
-    >>> held(({"a": 1}, "a"))
-    1
-    """
+    """Return what stands in a place; None in an empty cell."""
     space, key = place
     return space.get(key) if isinstance(space, dict) else getattr(space, key, None)  # pyright: ignore[reportUnknownVariableType]
 
 
 def all_held(where: Sequence[Place]) -> list[Any]:
-    """Return what stands in each of some places, as `held` does, in a third of the time.
-
-    >>> all_held([({"a": 1}, "a"), ({}, "b")])
-    [1, None]
-    """
+    """Return what stands in each of some places, as `held` does, in a third of the time."""
     return [space.get(key) if type(space) is dict else held((space, key)) for space, key in where]
 
 
@@ -225,7 +199,8 @@ def standing_in(where: Sequence[Place], values: Sequence[Any]) -> Generator[None
     ...     space
     {'a': 2}
     """
-    before = [value if _is_there(place) else ABSENT for place, value in zip(where, all_held(where), strict=True)]
+    held_now = zip(where, all_held(where), strict=True)
+    before = [ABSENT if isinstance(space, dict) and key not in space else value for (space, key), value in held_now]
 
     def put() -> None:
         for place, value in zip(where, values, strict=True):
@@ -240,11 +215,6 @@ def standing_in(where: Sequence[Place], values: Sequence[Any]) -> Generator[None
         yield
 
 
-def _is_there(place: Place) -> bool:
-    space, key = place
-    return not isinstance(space, dict) or key in space
-
-
 def _put(place: Place, value: Any) -> None:
     space, key = place
     if value is ABSENT:
@@ -256,11 +226,7 @@ def _put(place: Place, value: Any) -> None:
 
 
 def owner(value: Any) -> Any:
-    """Return the object that a built-in method is bound to, or None.
-
-    >>> owner([1].append)
-    [1]
-    """
+    """Return the object that a built-in method is bound to, or None."""
     # By type: to ask some objects for their class, as isinstance does, has effects.
     return value.__self__ if type(value) in METHODS else None
 
@@ -269,7 +235,6 @@ METHODS = (BuiltinMethodType, MethodType)
 """The types of what is bound to an object; a function in C is bound to its module."""
 
 
-_ABSENT = object()
 _standing: list[tuple[Callable[[], None], Callable[[], None]]] = []
 """How to put each thing that now stands for another, and how to take it away again; the first is the outermost."""
 
@@ -327,23 +292,21 @@ def replaced(module: Any, values: Mapping[str, Any]) -> Generator[None]:
         yield
 
 
-def _set(module: Any, values: Mapping[str, Any]) -> None:
+def _set(owner: Any, values: Mapping[str, Any]) -> None:
     for name, value in values.items():
-        setattr(module, name, value)
+        if value is ABSENT:
+            delattr(owner, name)
+        else:
+            setattr(owner, name, value)
 
 
-def likeness_of(real: type[Any]) -> Any:
-    """Return a metaclass whose classes take the instances of a real class for their own, as isinstance asks.
+def likeness_of(real: type[Any], kind: type[Any] = type) -> Any:
+    """Return a metaclass whose classes take the instances of a real class for their own, as isinstance asks."""
 
-    >>> isinstance(3, likeness_of(int)("Counted", (int,), {}))
-    True
-    """
+    def instances(_: Any, instance: Any) -> bool:
+        return issubclass(type(instance), real)
 
-    class Same(type):
-        def __instancecheck__(cls, instance: Any) -> bool:
-            return issubclass(type(instance), real)
-
-    return Same
+    return type("Same", (kind,), {"__instancecheck__": instances})
 
 
 @contextmanager
@@ -358,21 +321,19 @@ def patched(classes: Sequence[tuple[type[Any], Mapping[str, Any]]]) -> Generator
     >>> hasattr(Box, "size")
     False
     """
-    kept = [(one, name, vars(one).get(name, _ABSENT)) for one, values in classes for name in values]
+    own = [(one, {name: vars(one).get(name, ABSENT) for name in values}) for one, values in classes]
 
-    def put() -> None:
-        for one, values in classes:
-            _set(one, values)
+    def give(values: Sequence[tuple[type[Any], Mapping[str, Any]]]) -> None:
+        for one, methods in values:
+            _set(one, methods)
 
-    def take() -> None:
-        for one, name, value in kept:
-            if value is _ABSENT:
-                delattr(one, name)
-            else:
-                setattr(one, name, value)
-
-    with standing(put, take):
+    with standing(lambda: give(classes), lambda: give(own)):
         yield
+
+
+def once_each(*where: Place) -> list[Place]:
+    """Return places without those that are named again."""
+    return list({(id(space), key): (space, key) for space, key in where}.values())
 
 
 class Looked:

@@ -14,10 +14,10 @@ from typing import Any
 from spec_math.pathwise.atom import Atom, ExploreError
 from spec_math.pathwise.clock import Clock, exponential
 from spec_math.pathwise.generators import CORE, HIDDEN, TWIN, behind, words
-from spec_math.pathwise.places import METHODS, Place, everywhere, held, owner, patched, replaced, standing_in
+from spec_math.pathwise.places import METHODS, Place, everywhere, held, once_each, owner, patched, replaced, standing_in
 from spec_math.pathwise.tape import DESK, Tape, kept
 from spec_math.pathwise.time_readings import Reading
-from spec_math.pathwise.uniform import Uniform, rational, uniform
+from spec_math.pathwise.uniform import Uniform, rational
 from spec_math.pathwise.uniform import uniform as uniform_of
 
 BITS = 53
@@ -25,6 +25,8 @@ BITS = 53
 
 _FOLLOWED = ("random", "uniform", "randrange", "randint", "choice", "choices", "sample", "shuffle", "expovariate")
 _KEPT = ("seed", "getstate", "setstate")
+_PUBLIC = [name for name in random.__all__ if callable(getattr(random.Random, name, None)) and name.islower()]
+"""The functions of the module that are methods of its hidden generator."""
 
 
 @contextmanager
@@ -33,10 +35,6 @@ def python_source(tape: Tape) -> Generator[None]:
 
     The methods of `random.Random` itself are replaced, so that any generator is followed, wherever the code keeps it,
     and one of a subclass too. A subclass that makes numbers of its own is noted on the tape as not seen.
-
-    >>> with python_source(Tape()):
-    ...     random.random()
-    <python uniform 0>
     """
     tape.python = {}
     with tape.standing("python", lambda: _stand_ins(tape)):
@@ -51,7 +49,7 @@ def python_source(tape: Tape) -> Generator[None]:
 def _stand_ins(tape: Tape) -> Generator[None]:
     methods = kept("python", lambda: _methods(DESK))
     overriding = [(kind, _watched(DESK, kind)) for kind in _subclasses(random.Random)]
-    functions = {name: MethodType(methods[name], HIDDEN) for name in _public_functions()}
+    functions = {name: MethodType(methods[name], HIDDEN) for name in _PUBLIC}
     where = tape.held("python places", lambda: _bound_methods(tape))
     with patched([(random.Random, methods), *overriding]), replaced(random, functions):
         bound = [getattr(held(place).__self__, held(place).__name__) for place in where]
@@ -62,14 +60,9 @@ def _stand_ins(tape: Tape) -> Generator[None]:
 def _bound_methods(tape: Tape) -> list[Place]:
     """Where code keeps a generator's method: those of the module's generator anywhere, others where it finds them."""
     anywhere = everywhere("python", lambda value: owner(value) is HIDDEN)
-    listed = {(id(space), key): (space, key) for space, key in (*anywhere, *tape.looked().of_types(METHODS))}
-    bound = [place for place in listed.values() if issubclass(type(owner(held(place))), random.Random)]
+    listed = once_each(*anywhere, *tape.looked().of_types(METHODS))
+    bound = [place for place in listed if issubclass(type(owner(held(place))), random.Random)]
     return [place for place in bound if place[0] is not vars(random)]
-
-
-def _public_functions() -> list[str]:
-    """The functions of the module that are methods of its hidden generator."""
-    return [name for name in random.__all__ if callable(getattr(random.Random, name, None)) and name.islower()]
 
 
 def _subclasses(kind: type[Any]) -> list[type[Any]]:
@@ -81,7 +74,7 @@ def _subclasses(kind: type[Any]) -> list[type[Any]]:
 
 def _watched(tape: Tape, kind: type[Any]) -> dict[str, Any]:
     """The drawing methods that a subclass has of its own: they may ask the methods they override, or are not seen."""
-    own = [name for name in _public_functions() if name in vars(kind) and name not in _KEPT]
+    own = [name for name in _PUBLIC if name in vars(kind) and name not in _KEPT]
     return {name: _noting(tape, f"{kind.__name__}.{name}", vars(kind)[name]) for name in own}
 
 
@@ -180,7 +173,7 @@ def _methods(tape: Tape) -> dict[str, Any]:
 
     listed = (uniform, randrange, randint, choice, choices, sample, shuffle, expovariate, seed, getstate, setstate)
     methods: dict[str, Any] = {"random": uniform_number, **{one.__name__: one for one in listed}}
-    for name in _public_functions():
+    for name in _PUBLIC:
         plain = getattr(random.Random, name)
         methods[name] = _in_own_thread(tape, methods.get(name) or _refused(name), plain)
     for name in _DERIVED:
@@ -202,7 +195,7 @@ def _watching_subclasses(tape: Tape) -> Callable[..., None]:
 
 _DERIVED = ("randrange", "randint", "choice", "choices", "sample", "shuffle", "expovariate")
 """Methods that draw by random() and getrandbits(), which a subclass may have made its own."""
-_BY_BITS = ("randrange", "randint", "choice", "sample", "shuffle")
+_BY_BITS = {*_DERIVED} - {"choices", "expovariate"}
 """Those that draw by getrandbits()."""
 
 
@@ -304,10 +297,7 @@ class Touched:
 _LEAST = Fraction(1, 1 << 1000)
 """Weights that sum to less are rounded beyond what a verdict forgives."""
 
-_CORE: Any = random.Random.__mro__[1]
-_PLAIN = vars(random.Random)
-_NAMES = ("randrange", "randint", "choice", "choices", "sample", "expovariate", "_randbelow")
-_ASIDE: Any = type("Aside", (_CORE,), {name: _PLAIN[name] for name in _NAMES})()
+_ASIDE: Any = type("Aside", (CORE,), {name: vars(random.Random)[name] for name in (*_DERIVED, "_randbelow")})()
 """Python's own methods, as they are before a run, on a generator that is nobody's."""
 
 
@@ -316,20 +306,12 @@ def check(name: str, *args: Any, **kwargs: Any) -> None:
 
     Raises:
         Exception: what Python raises.
-
-    >>> check("randrange", 3)
     """
     getattr(_ASIDE, name)(*args, **kwargs)
 
 
 def check_weights(population: Any, weights: Sequence[Any] | None, totals: Any) -> None:
-    """Refuse what random.choices refuses, where no weight is itself a random number; `totals` are what it was given.
-
-    Raises:
-        TypeError, ValueError: as Python does.
-
-    >>> check_weights([0, 1], [1, 2], None)
-    """
+    """Refuse what random.choices refuses, where no weight is itself a random number; `totals` are what it was given."""
     sums = totals if isinstance(totals, Sequence) else ()  # Python refuses an iterator, and none of it is taken here
     if not any(isinstance(one, Uniform | Clock) for one in (*(weights or ()), *sums)):
         _ASIDE.choices(population, weights, cum_weights=totals)
@@ -340,10 +322,6 @@ def looked_up(atom: Atom, weights: Sequence[Any], summed: bool) -> int:
 
     Raises:
         ExploreError: the weights are next to nothing.
-
-    >>> from spec_math.pathwise.tape import Tape
-    >>> looked_up(Atom(Tape(), "u", None), [0, 1], False)
-    1
     """
     sums = [rational(mass, atom) for mass in weights]
     sums = sums if summed else list(accumulate(sums))
@@ -351,4 +329,6 @@ def looked_up(atom: Atom, weights: Sequence[Any], summed: bool) -> int:
         raise ExploreError(f"explore does not follow choices by weights that sum to {float(sums[-1])}")
     if sums[0] >= 0 and all(low <= high for low, high in pairwise(sums)):
         return atom.cell(sums, f"choices by {atom.name}")
-    return bisect(sums, uniform(atom) * sums[-1], 0, len(sums) - 1)  # sums that do not rise are searched all the same
+    return bisect(
+        sums, uniform_of(atom) * sums[-1], 0, len(sums) - 1
+    )  # sums that do not rise are searched all the same

@@ -61,9 +61,7 @@ def _logarithm(entry: Any) -> Any:
 
 def _never_wins(number: Any, smallest: bool, inverse: bool) -> bool:
     """Whether a number loses to every ring: 0 does to w/E alone, and not to −E, nor to the logarithm of either."""
-    if smallest:
-        return number == float("inf")
-    return number == float("-inf") or (inverse and number == 0)
+    return number == float("inf") if smallest else (number == float("-inf") or (inverse and number == 0))
 
 
 def _winner(rates: dict[Atom, Fraction]) -> Atom:
@@ -73,8 +71,9 @@ def _winner(rates: dict[Atom, Fraction]) -> Atom:
             atom.unsettled()
     past = _entangled(rates)
     for known, winner in past:
-        if _proportional(known, rates):
-            return winner
+        totals = sum(known.values()), sum(rates.values())
+        if all(known.get(one, 0) * totals[1] == rates.get(one, 0) * totals[0] for one in {**known, **rates}):
+            return winner  # it is the same race
     atoms = list(dict.fromkeys(atom for known in (*(race for race, _ in past), rates) for atom in known))
     listed = [[known.get(atom, Fraction(0)) for atom in atoms] for known in (*(race for race, _ in past), rates)]
     won = [atoms.index(winner) for _, winner in past]
@@ -99,12 +98,6 @@ def _entangled(rates: dict[Atom, Fraction]) -> list[tuple[dict[Atom, Fraction], 
                 atoms += [other for other in known[0] if other not in seen]
                 seen.update(known[0])
     return found
-
-
-def _proportional(first: dict[Atom, Fraction], second: dict[Atom, Fraction]) -> bool:
-    atoms = {**first, **second}
-    totals = sum(first.values()), sum(second.values())
-    return all(first.get(a, 0) * totals[1] == second.get(a, 0) * totals[0] for a in atoms)
 
 
 Bounds = list[list[Fraction]]
@@ -157,7 +150,7 @@ def _over_cells(
     (direction, size), *rest = left
     total = Fraction(0)
     for place, need in enumerate(direction):
-        inside = _largest_at(bounds, place, direction) if need else None
+        inside = _extreme_at(bounds, place, direction, largest=True) if need else None
         if inside is not None:
             raised = [slope + (size * need if b == place else 0) for b, slope in enumerate(slopes)]
             total += _over_cells(inside, raised, rest)
@@ -180,12 +173,12 @@ def _integral(bounds: Bounds, slopes: Sequence[Fraction]) -> Fraction:
     rest = [row[:last] for row in bounds[:last]]
     total = Fraction(0) if any(below) else _integral(rest, slopes[:last])
     for place, factor in enumerate(below):
-        inside = _largest_at(rest, place, below) if factor else None
+        inside = _extreme_at(rest, place, below, largest=True) if factor else None
         if inside is not None:
             total += _integral(inside, _raised(slopes[:last], place, slope * factor))
     # The least of the factor·s_b is where 1/factor is the largest: bounds of s_place from above.
     for place, factor in enumerate(above):
-        inside = _least_at(rest, place, above) if factor else None
+        inside = _extreme_at(rest, place, above, largest=False) if factor else None
         if inside is not None:
             total -= _integral(inside, _raised(slopes[:last], place, slope * factor))
     return total / slope
@@ -195,21 +188,16 @@ def _raised(slopes: Sequence[Fraction], place: int, by: Fraction) -> list[Fracti
     return [slope + (by if b == place else 0) for b, slope in enumerate(slopes)]
 
 
-def _largest_at(bounds: Bounds, place: int, factors: Sequence[Fraction]) -> Bounds | None:
-    """Add the conditions factors[place]·s_place ≥ factors[b]·s_b; None where no volume is left."""
-    tighter = [list(row) for row in bounds]
-    for b, factor in enumerate(factors):
-        if b != place:
-            tighter[place][b] = max(tighter[place][b], factor / factors[place])
-    return _closed(tighter)
+def _extreme_at(bounds: Bounds, place: int, factors: Sequence[Fraction], largest: bool) -> Bounds | None:
+    """Add the conditions that factors[place]·s_place is the largest, or the least, of the factors[b]·s_b with a factor.
 
-
-def _least_at(bounds: Bounds, place: int, factors: Sequence[Fraction]) -> Bounds | None:
-    """Add the conditions factors[place]·s_place ≤ factors[b]·s_b for the b with a factor."""
+    None where no volume is left.
+    """
     tighter = [list(row) for row in bounds]
     for b, factor in enumerate(factors):
         if b != place and factor:
-            tighter[b][place] = max(tighter[b][place], factors[place] / factor)
+            above, below = (place, b) if largest else (b, place)
+            tighter[above][below] = max(tighter[above][below], factors[below] / factors[above])
     return _closed(tighter)
 
 
@@ -255,7 +243,9 @@ class Race:
         if self._winner is None:
             again = self._asked_before()
             if self._lost:
-                self._won(self._drawn())
+                left, first = self._left(), self.entered()[0].atom
+                asked = f"the rest of the race of {first.name}"
+                self._won(first.tape.draw(asked, [one / sum(left) for one in left]))
             else:
                 self._winner = race(self.entered(), smallest=True) if again is None else again()
         return self._winner if self._winner is not None else 0
@@ -310,10 +300,6 @@ class Race:
     def _left(self) -> list[Fraction]:
         """Return the rates of the clocks that have not lost, 0 for the others."""
         return [Fraction(0) if n in self._lost else Fraction(one.rate) for n, one in enumerate(self.entered())]
-
-    def _drawn(self) -> int:
-        left, first = self._left(), self.entered()[0].atom
-        return first.tape.draw(f"the rest of the race of {first.name}", [one / sum(left) for one in left])
 
     def _won(self, index: int) -> None:
         """Note the winner where later races look for what is known of their clocks."""

@@ -1,7 +1,4 @@
-"""What stands for a package that is not installed: harmless while files are loaded, refused once it is really used.
-
-Source: worked out here.
-"""
+"""What stands for a package that is not installed: harmless while files are loaded, refused once it is really used."""
 
 from __future__ import annotations
 
@@ -106,9 +103,6 @@ class AbsentModule(Absent, ModuleType):
     """A module of a package that is not installed, with the names that somebody gives it.
 
     What is imported from an installed package that has it no more may have been no module: it is used as `Absent`.
-
-    >>> AbsentModule("jax", {}, lambda: True).numpy
-    <stand-in for jax.numpy>
     """
 
     def __init__(self, name: str, names: Mapping[str, Any], loading: Callable[[], bool]) -> None:

@@ -1,7 +1,4 @@
-"""The tape of choices: the random numbers that explored code asks for and the answers given, one path at a time.
-
-Source: worked out here.
-"""
+"""The tape of choices: the random numbers that explored code asks for and the answers given, one path at a time."""
 
 from __future__ import annotations
 
@@ -55,27 +52,23 @@ class Tape:
 
     def __init__(self, grid: int | None = None, fresh: bool = False, alive: list[Any] | None = None) -> None:
         self.grid, self.fresh = grid, fresh
-        self.exact = True
-        self.ignored = Fraction(0)
+        self.exact, self.ignored, self.reused, self.quiet = True, Fraction(0), False, False
+        self.asked = self.drawn = 0
         self.digits: set[int] = set()
         self.log: list[tuple[str, Hashable]] = []
         self._before: list[tuple[str, Hashable]] | None = None
         self.numbers: dict[Hashable, tuple[str, Any]] = {}
         self._alive = alive
         self._coin: Coin | None = None
-        self._made = 0
         self._held: dict[str, Any] = {}
-        self.reused = False
         self.places: list[Place] = []
         self.unseen: dict[str, None] = {}
-        self.asked = 0
         self.seeds: dict[Hashable, int] = {}
         self.seeded = Seeded(self)
         self.python: dict[int, Any] = {}
         self.bits: Any = None
         self._stretches: dict[Hashable, tuple[int, int]] = {}
         self.threads: set[int] = set()
-        self.quiet = False
         self._open: ExitStack | None = None
         self._stands: set[str] = set()
         self.following: set[int] = set()
@@ -130,7 +123,7 @@ class Tape:
     def begin(self, coin: Coin) -> None:
         """Start a path: no number has been drawn, and the coin decides each fork."""
         DESK.tape = self
-        self._coin, self.log, self._made = coin, [], 0
+        self._coin, self.log, self.drawn = coin, [], 0
         if self.ordinary is None:
             self.numbers = {}
         self._stretches, self.ignored = {}, Fraction(0)
@@ -158,12 +151,12 @@ class Tape:
     @contextmanager
     def on_ordinary(self, numbers: dict[Any, Any]) -> Generator[None]:
         """Hand out ordinary numbers while the block lasts, each where the path that was walked had that draw."""
-        kept = self.log, self.ignored, self._made, self.exact, self._before, self.digits
+        kept = self.log, self.ignored, self.drawn, self.exact, self._before, self.digits
         self.ordinary, self.digits = numbers, set()
         try:
             yield
         finally:
-            self.log, self.ignored, self._made, self.exact, self._before, self.digits = kept
+            self.log, self.ignored, self.drawn, self.exact, self._before, self.digits = kept
             self.ordinary = None
 
     def expect(self, log: list[tuple[str, Hashable]]) -> None:
@@ -184,11 +177,6 @@ class Tape:
     def ignore(self, distance: Fraction) -> None:
         """Note by how much, in total variation, a number of this path is off from the code's."""
         self.ignored += distance
-
-    @property
-    def drawn(self) -> int:
-        """How many random numbers this path has drawn."""
-        return self._made
 
     def flip(self, asked: str, p: Fraction) -> bool:
         """Fork in two; certain answers are no forks."""
@@ -247,14 +235,14 @@ class Tape:
             self.note("random numbers drawn in a thread that the function started")
         if isinstance(key, tuple) and isinstance(key[0], Stretch):  # pyright: ignore[reportUnnecessaryIsInstance]
             key, kind = key[0].key(key[1:], kind)
-        key = (key, self._made) if self.fresh else key
+        key = (key, self.drawn) if self.fresh else key
         known = self.numbers.get(key)
         if known is None and self.ordinary is not None:
             raise ExploreError(OTHERWISE)
         if known is None:
-            known = kind, make(self._made)
+            known = kind, make(self.drawn)
             self.numbers[key] = known
-            self._made += 1
+            self.drawn += 1
         elif known[0] != kind:
             raise ExploreError(
                 f"one state of a generator was drawn from twice (it was seeded anew), first as {known[0]} and now as "
@@ -277,15 +265,11 @@ class Tape:
         before, place = self._before, len(self.log)
         if before is None or before[:place] != self.log:
             return
-        if place >= len(before):
+        if place >= len(before) or before[place][0] != asked:
+            then = "had ended" if place >= len(before) else f"asked {before[place][0]}"
             raise LeakError(
                 f"state leaks between runs: with the same {place} answer(s), this run asked {asked} where the run "
-                f"before it had ended; {CURE}"
-            )
-        if before[place][0] != asked:
-            raise LeakError(
-                f"state leaks between runs: with the same {place} answer(s), this run asked {asked} where the run "
-                f"before it asked {before[place][0]}; {CURE}"
+                f"before it {then}; {CURE}"
             )
 
 
@@ -317,14 +301,7 @@ CURE = "call the function once before exploring it if it only warms up, else mak
 
 
 class Desk:
-    """Hands each question on to the tape that began a run last.
-
-    >>> from spec_math.pathwise.tape import Tape
-    >>> DESK.tape = Tape()
-    >>> DESK.note("os.urandom")
-    >>> list(DESK.tape.unseen)
-    ['os.urandom']
-    """
+    """Hands each question on to the tape that began a run last."""
 
     tape: Any = None
 
@@ -338,11 +315,7 @@ _kept: dict[str, Any] = {}
 
 
 def kept(name: str, make: Callable[[], Any]) -> Any:
-    """Return what is made once for a process.
-
-    >>> kept("an example", list) is kept("an example", list)
-    True
-    """
+    """Return what is made once for a process."""
     if name not in _kept:
         _kept[name] = make()
     return _kept[name]

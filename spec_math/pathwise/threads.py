@@ -18,17 +18,7 @@ from spec_math.pathwise.tape import Tape
 
 @contextmanager
 def threads_noted(tape: Tape) -> Generator[None]:
-    """Note on the tape the threads of a run that draw, while the block lasts.
-
-    >>> tape = Tape()
-    >>> with threads_noted(tape):
-    ...     one = threading.Thread(target=print)
-    ...     one.start()
-    ...     one.join()
-    <BLANKLINE>
-    >>> tape.unseen
-    {}
-    """
+    """Note on the tape the threads of a run that draw, while the block lasts."""
     started: list[threading.Thread] = tape.held("threads", list)
     pending: list[Any] = tape.held("tasks", list)
     started.clear()
@@ -83,20 +73,18 @@ def _as_the_code_s_own(tape: Tape, work: Callable[[], Any]) -> Any:
 def _pools(tape: Tape, pending: list[Any]) -> list[tuple[type[Any], dict[str, Any]]]:
     """Pools made before the run: work handed to a thread is the code's own, work handed to a process is not seen."""
     found: list[tuple[type[Any], dict[str, Any]]] = []
-    threads: Any = sys.modules.get("concurrent.futures.thread")
-    if threads is not None:
-        kind = threads.ThreadPoolExecutor
-        found.append((kind, {"submit": _submitting(tape, pending, kind.submit)}))
-    processes: Any = sys.modules.get("concurrent.futures.process")
-    if processes is not None:
-        kind = processes.ProcessPoolExecutor
-        found.append((kind, {"submit": noting(tape, "another process (ProcessPoolExecutor)", kind.submit)}))
-    pool: Any = sys.modules.get("multiprocessing.pool")
-    if pool is not None:
+    if (threads := _loaded("concurrent.futures.thread", "ThreadPoolExecutor")) is not None:
+        found.append((threads, {"submit": _submitting(tape, pending, threads.submit)}))
+    if (processes := _loaded("concurrent.futures.process", "ProcessPoolExecutor")) is not None:
+        found.append((processes, {"submit": noting(tape, "another process (ProcessPoolExecutor)", processes.submit)}))
+    if (pool := _loaded("multiprocessing.pool", "Pool")) is not None:
         names = ("apply_async", "_map_async", "imap", "imap_unordered")
-        methods = {name: noting(tape, "a pool of multiprocessing", getattr(pool.Pool, name)) for name in names}
-        found.append((pool.Pool, methods))
+        found.append((pool, {name: noting(tape, "a pool of multiprocessing", getattr(pool, name)) for name in names}))
     return found
+
+
+def _loaded(module: str, name: str) -> Any:
+    return getattr(sys.modules.get(module), name, None)
 
 
 def _submitting(tape: Tape, pending: list[Any], plain: Any) -> Any:

@@ -6,11 +6,11 @@ import datetime
 import operator
 import sys
 import time
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from spec_math.pathwise.places import Place, all_held, everywhere, likeness_of, replaced, standing_in
+from spec_math.pathwise.places import Place, all_held, everywhere, likeness_of, once_each, replaced, standing_in
 from spec_math.pathwise.tape import DESK, Tape, kept
 
 _CLOCKS = ("time", "perf_counter", "monotonic", "process_time", "thread_time", "clock_gettime")
@@ -70,44 +70,39 @@ def _kept(operation: Callable[[Any, Any], Any], turned: bool) -> Any:
     return method
 
 
-def _using(operation: Callable[..., Any]) -> Any:
-    def method(self: Reading, *others: Any) -> Any:
-        return operation(self.used(), *(one.used() if isinstance(one, Reading) else one for one in others))
+def _using(operation: Callable[..., Any], turned: bool = False) -> Any:
+    def method(self: Any, *others: Any) -> Any:
+        given = [self.used(), *(one.used() if isinstance(one, Reading) else one for one in others)]
+        return operation(*(reversed(given) if turned else given))
 
     return method
 
 
-def _turned(operation: Callable[[Any, Any], Any]) -> Any:
-    def exchanged(value: Any, other: Any) -> Any:
-        return operation(other, value)
-
-    return _using(exchanged)
+def note_uses(kind: Any, both: Sequence[str], alone: Sequence[str], by: Sequence[Callable[..., Any]]) -> None:
+    """Let a class's operators use its value: those of two sides, others by their name, and built-in functions."""
+    for name in both:
+        for side in ("", "r"):
+            setattr(kind, f"__{side}{name.rstrip('_')}__", _using(getattr(operator, name), bool(side)))
+    for name in alone:
+        setattr(kind, f"__{name}__", _using(getattr(operator, name)))
+    for function in by:
+        setattr(kind, f"__{function.__name__}__", _using(function))
 
 
 for _name in ("add", "sub", "mul", "truediv"):
     setattr(Reading, f"__{_name}__", _kept(getattr(operator, _name), False))
     setattr(Reading, f"__r{_name}__", _kept(getattr(operator, _name), True))
-for _name in ("mod", "floordiv", "pow", "and_", "or_", "xor", "lshift", "rshift"):
-    _plain = getattr(operator, _name)
-    setattr(Reading, f"__{_name.rstrip('_')}__", _using(_plain))
-    setattr(Reading, f"__r{_name.rstrip('_')}__", _turned(_plain))
-for _name in ("lt", "le", "gt", "ge", "eq", "ne", "neg", "abs", "index"):
-    setattr(Reading, f"__{_name}__", _using(getattr(operator, _name)))
-_builtin: Any
-for _builtin in (int, float, bool, hash, str, repr, format, round, divmod):
-    setattr(Reading, f"__{_builtin.__name__}__", _using(_builtin))
+note_uses(
+    Reading,
+    ("mod", "floordiv", "pow", "and_", "or_", "xor", "lshift", "rshift"),
+    ("lt", "le", "gt", "ge", "eq", "ne", "neg", "abs", "index"),
+    (int, float, bool, hash, str, repr, format, round, divmod),
+)
 
 
 @contextmanager
 def clocks_noted(tape: Tape) -> Generator[None]:
-    """Hand out clocks' readings that are noted on the tape when they may decide something, while the block lasts.
-
-    >>> tape = Tape()
-    >>> with clocks_noted(tape):
-    ...     start = datetime.datetime.now()
-    >>> list(tape.unseen)
-    ['datetime.datetime.now']
-    """
+    """Hand out clocks' readings that are noted on the tape when they may decide something, while the block lasts."""
     with tape.standing("clocks", lambda: _standing(tape)):
         yield
 
@@ -128,11 +123,7 @@ def _found(tape: Tape) -> list[Place]:
     wanted = {*_PLAIN, id(datetime.datetime), id(datetime.date)}
     anywhere = everywhere("clocks", lambda value: id(value) in wanted, lambda place: _is_innocent(place[0]))
     listed = tape.looked().that_hold(wanted)
-    return [
-        place
-        for place in {(id(space), key): (space, key) for space, key in (*anywhere, *listed)}.values()
-        if place[0] not in (vars(time), vars(datetime))
-    ]
+    return [place for place in once_each(*anywhere, *listed) if place[0] not in (vars(time), vars(datetime))]
 
 
 def _is_innocent(space: dict[str, Any]) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from math import inf, isfinite, isnan, prod
 from numbers import Rational
-from typing import Any, Literal, Protocol
+from typing import Any, Literal
 
 from spec_math.pathwise.atom import LARGEST_GUARD, Atom, ExploreError, elementwise
 from spec_math.pathwise.clock import Clock
@@ -36,7 +36,7 @@ class Uniform:
 
     def __init__(self, atom: Atom, number: Callable[[int], Any] | None = None) -> None:
         self.atom = atom
-        self.number: Callable[[int], Any] = number or self._double
+        self.number: Callable[[int], Any] = number or (lambda k: k / 2 ** (atom.bits or 0))
         self.scale, self.shift = Fraction(1), Fraction(0)
         self.steps: tuple[Callable[[Any], Any], ...] = ()
         self.bends: tuple[Bend, ...] = ()
@@ -67,8 +67,7 @@ class Uniform:
         c = self._constant(other)
         return self._after(lambda x: x * other, ("scale", c))
 
-    def __rmul__(self, other: Any) -> Any:
-        return self.__mul__(other)
+    __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
         c = self._constant(other)
@@ -98,8 +97,7 @@ class Uniform:
     def __add__(self, other: Any) -> Uniform:
         return self._after(lambda x: x + other, ("shift", self._constant(other)))
 
-    def __radd__(self, other: Any) -> Uniform:
-        return self.__add__(other)
+    __radd__ = __add__
 
     def __sub__(self, other: Any) -> Uniform:
         return self._after(lambda x: x - other, ("shift", -self._constant(other)))
@@ -200,7 +198,7 @@ class Uniform:
         """Decide value < other or value <= other; these differ on a grid only."""
         if _is_nan(other):
             return False
-        if isinstance(other, Uniform) and self._is(other):
+        if isinstance(other, Uniform) and self._named() == other._named():  # as a sort compares an entry with itself
             return relation is operator.le
         if isinstance(other, Uniform) and self.atom.bits is None and self.is_noise and other.is_noise:
             late = self.as_noise().rings_late
@@ -208,7 +206,8 @@ class Uniform:
         if not isinstance(other, Uniform) and not isfinite(other):
             return other > 0
         threshold = self._constant(other)
-        asked = f"{self!r} {'<' if relation is operator.lt else '<='} {_shown(other)}"
+        told = repr(getattr(other, "item")()) if hasattr(other, "item") else str(other)  # noqa: B009
+        asked = f"{self!r} {'<' if relation is operator.lt else '<='} {told}"
         grows = rising(self.bends) == (self.scale > 0)
         if self.atom.bits is None:
             straight = unbent(threshold, self.bends, self.atom.tape)
@@ -224,12 +223,8 @@ class Uniform:
         below = self.atom.below_first_failure(lambda k: bool(relation(self._at(k), other)) == grows, asked)
         return below if grows else not below
 
-    def _double(self, k: int) -> float:
-        return k / 2 ** (self.atom.bits or 0)
-
-    def _is(self, other: Uniform) -> bool:
-        """Whether both are one number, as a sort compares an entry with itself."""
-        return (self.atom, self.scale, self.shift, self.bends) == (other.atom, other.scale, other.shift, other.bends)
+    def _named(self) -> tuple[Any, ...]:
+        return self.atom, self.scale, self.shift, self.bends
 
     def _at(self, k: int) -> Any:
         value = self.number(k)
@@ -239,18 +234,11 @@ class Uniform:
 
 
 def uniform(atom: Atom, number: Callable[[Any], Any] | None = None) -> Any:
-    """Return what code gets that draws a uniform: an object that stands for it, or an ordinary number of its type.
-
-    >>> from spec_math.pathwise.tape import Tape
-    >>> uniform(Atom(Tape(), "u", None))
-    <u>
-    """
+    """Return what code gets that draws a uniform: an object that stands for it, or an ordinary number of its type."""
     found = Uniform(atom, number)
     atom.number = found.number
     ordinary = atom.tape.ordinary
-    if ordinary is None:
-        return found
-    return found.number(1 - ordinary[atom] if atom.turned else ordinary[atom])
+    return found if ordinary is None else found.number(1 - ordinary[atom] if atom.turned else ordinary[atom])
 
 
 def rational(value: Any, atom: Atom) -> Fraction:
@@ -258,10 +246,6 @@ def rational(value: Any, atom: Atom) -> Fraction:
 
     Raises:
         ExploreError: the constant is itself a random number, or no finite number.
-
-    >>> from spec_math.pathwise.tape import Tape
-    >>> rational(0.5, Atom(Tape(), "uniform 0", None))
-    Fraction(1, 2)
     """
     if isinstance(value, Uniform | Clock):
         raise ExploreError(
@@ -284,10 +268,6 @@ def _is_nan(value: Any) -> bool:
     return not isinstance(value, Uniform | Clock | Rational) and isnan(value)
 
 
-def _shown(value: Any) -> str:
-    return repr(value.item()) if hasattr(value, "item") else str(value)
-
-
 _CURE = "hand the comparison or the draw to the code as a function, or explore the code around it"
 
 
@@ -295,22 +275,8 @@ Bend = tuple[Literal["scale", "shift", "power"], Fraction]
 """x · c, x + c, or x to the power c of an x that is not negative."""
 
 
-class Meeting(Protocol):
-    """What a threshold needs of the tape."""
-
-    exact: bool
-
-    def meet(self, number: Fraction) -> None:
-        """Note a binary float."""
-        ...
-
-
 def positive(scale: Fraction, shift: Fraction, bends: Sequence[Bend]) -> bool:
-    """Say whether scale · U + shift, so bent, is never negative.
-
-    >>> positive(Fraction(-1), Fraction(1), [("power", Fraction(-1)), ("scale", Fraction(2))])
-    True
-    """
+    """Say whether scale · U + shift, so bent, is never negative."""
     if not bends:
         return min(shift, shift + scale) >= 0
     start = max((place for place, (kind, _) in enumerate(bends) if kind == "power"), default=-1)
@@ -318,21 +284,12 @@ def positive(scale: Fraction, shift: Fraction, bends: Sequence[Bend]) -> bool:
 
 
 def rising(bends: Sequence[Bend]) -> bool:
-    """Say whether the steps keep the order.
-
-    >>> rising([("power", Fraction(-1)), ("scale", Fraction(-2))])
-    True
-    """
+    """Say whether the steps keep the order."""
     return sum(kind != "shift" and c < 0 for kind, c in bends) % 2 == 0
 
 
-def unbent(threshold: Fraction, bends: Sequence[Bend], tape: Meeting) -> Fraction | bool:
-    """Return the number that the steps carry to a threshold; where it lies below all powers, whether it is not reached.
-
-    >>> from spec_math.pathwise.tape import Tape
-    >>> unbent(Fraction(3), [("power", Fraction(-1)), ("shift", Fraction(1))], Tape())
-    Fraction(1, 2)
-    """
+def unbent(threshold: Fraction, bends: Sequence[Bend], tape: Any) -> Fraction | bool:
+    """Return the number that the steps carry to a threshold; below all powers, whether the threshold is not reached."""
     for place in range(len(bends) - 1, -1, -1):
         kind, c = bends[place]
         if kind == "scale":
@@ -347,17 +304,13 @@ def unbent(threshold: Fraction, bends: Sequence[Bend], tape: Meeting) -> Fractio
 
 
 def shown(base: str, bends: Sequence[Bend]) -> str:
-    """Return the steps in words.
-
-    >>> shown("u", [("power", Fraction(-1)), ("scale", Fraction(2))])
-    '(u)^-1 · 2'
-    """
+    """Return the steps in words."""
     for kind, c in bends:
         base = f"({base})^{c}" if kind == "power" else f"{base} · {c}" if kind == "scale" else f"{base} + {c}"
     return base
 
 
-def _root(value: Fraction, power: Fraction, tape: Meeting) -> Fraction:
+def _root(value: Fraction, power: Fraction, tape: Any) -> Fraction:
     if abs(power) == 1:
         return value ** int(power)
     found = Fraction(float(value) ** float(1 / power))

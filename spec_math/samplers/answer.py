@@ -1,13 +1,13 @@
-"""Reading what a sampler returned as emitted tokens: malformed answers, and answers that may mean something else.
-
-Source: worked out here, after what public samplers return.
-"""
+"""Reading what a sampler returned as emitted tokens: malformed answers, and answers that may mean something else."""
 
 from __future__ import annotations
 
 import re
+import sysconfig
+import traceback
 from dataclasses import dataclass, field
 from numbers import Integral
+from pathlib import Path
 from typing import Any
 
 from spec_math.samplers.case import Case
@@ -22,9 +22,6 @@ class Fault:
 
     "form" is an answer that is not a token, "refusal" None or -1 in the place of one, "tokens" one outside the
     vocabulary, "padding" a block that ends in them.
-
-    >>> Fault("form", "emitted None, which is not a token index").way
-    ()
     """
 
     kind: str
@@ -35,16 +32,13 @@ class Fault:
 
 
 def plain(outcome: Any) -> Any:
-    """Return an answer in Python's own types: an int, or a tuple of what was a list, an array or a tensor.
-
-    >>> plain([1, 2]), plain([[1]]).kind
-    ((1, 2), 'form')
-    """
+    """Return an answer in Python's own types: an int, or a tuple of what was a list, an array or a tensor."""
     if hasattr(outcome, "tolist"):
         outcome = outcome.tolist()
     if isinstance(outcome, list | tuple):
         listed: list[Any] = list(outcome)
-        outcome = tuple(_plain_entry(entry) for entry in listed)
+        scalar = [hasattr(entry, "item") and getattr(entry, "ndim", 0) == 0 for entry in listed]
+        outcome = tuple(entry.item() if plain else entry for entry, plain in zip(listed, scalar, strict=True))
     entries: tuple[Any, ...] = outcome if isinstance(outcome, tuple) else (outcome,)
     if all(entry is None or isinstance(entry, _SIMPLE) for entry in entries):
         return outcome
@@ -56,12 +50,7 @@ def plain(outcome: Any) -> Any:
 
 
 def broken(outcome: Any, case: Case) -> Fault | None:
-    """Return what is wrong with a tuple of emitted tokens, or None.
-
-    >>> from spec_math.samplers.case import default
-    >>> broken((0,), default()), broken((7,), default()).kind
-    (None, 'tokens')
-    """
+    """Return what is wrong with a tuple of emitted tokens, or None."""
     if isinstance(outcome[0] if outcome else None, Fault):
         return outcome[0]
     if outcome in ((None,), (-1,)):
@@ -135,14 +124,40 @@ class Answers:
         if length == 1 and not self.listed:
             return f"every answer is a single number; {asked}"
         pair = length == 2 and self.tuples and max(self.firsts) <= lookahead
-        if pair or 1 < length < lookahead + 1:
-            return f"every answer is {length} numbers; {asked}"
-        return ""
+        return f"every answer is {length} numbers; {asked}" if pair or 1 < length < lookahead + 1 else ""
 
 
 _SIMPLE = (Integral, float, str, bytes)
 _OBJECT = re.compile(r" at 0x[0-9a-f]+")
 
 
-def _plain_entry(entry: Any) -> Any:
-    return entry.item() if hasattr(entry, "item") and getattr(entry, "ndim", 0) == 0 else entry
+OWN = (NameError, TypeError, AttributeError, ImportError)
+"""Exceptions that speak of the code itself, and not of the numbers that it was given."""
+
+NAMES = frozenset(one.__name__ for one in (*OWN, UnboundLocalError, ModuleNotFoundError))
+
+_HERE = Path(__file__).parents[1]
+_LIBRARIES = tuple(map(str, (_HERE, _HERE.parent / "torch_bridge", *sysconfig.get_paths().values())))
+
+
+def raised_in_words(error: BaseException) -> str:
+    """Return an exception with its type; of an error of the user's own code, also the line of which function.
+
+    >>> def verify(tokens):
+    ...     return missing(tokens)
+    >>> try:
+    ...     verify(())
+    ... except NameError as error:
+    ...     said = raised_in_words(error)
+    >>> said.partition(" (line ")[0]
+    "NameError: name 'missing' is not defined, an error in the code of verify"
+    """
+    said = f"{type(error).__name__}: {error}"
+    if not isinstance(error, OWN):
+        return said
+    frames = [one for one in traceback.extract_tb(error.__traceback__) if not one.filename.startswith(_LIBRARIES)]
+    if not frames:
+        return said
+    last = frames[-1]
+    place = f"line {last.lineno} of {Path(last.filename).name}"
+    return f"{said}, an error in the code of {last.name.replace('<lambda>', 'a lambda')} ({place}); mend it first"

@@ -1,7 +1,4 @@
-"""How a user's function is called: which parameter takes which role, read from its signature.
-
-Source: worked out here, after the signatures of public samplers.
-"""
+"""How a user's function is called: which parameter takes which role, read from its signature."""
 
 from __future__ import annotations
 
@@ -12,7 +9,7 @@ from functools import cached_property, partial
 from typing import Any, Literal, cast, get_args
 
 from spec_math.samplers.generators import MAKERS, generator_for
-from spec_math.samplers.words import Kind, Role, kinds_of, roles_of, takes_one
+from spec_math.samplers.words import Kind, Role, kinds_of, parameters_of, roles_of, takes_one
 from spec_math.wording import listed
 
 Shape = Literal["verifier", "tokens", "laws"]
@@ -41,8 +38,6 @@ class Call:
     `unclear` says what is not understood of the signature, with what the caller can do about it; the function is then
     not called at all. `one_token` is True where the drafted tokens are given as a single token. `makes` are generators
     of random numbers that are made anew for each call, each with how.
-
-    Made by `call_of`.
     """
 
     name: str
@@ -71,8 +66,8 @@ class Call:
         return fn(*given, **named, **{name: MAKERS[how]() for name, how in self.makes})
 
     def __str__(self) -> str:
-        shown = [name if name == role or not name else f"{name}: {MEANING[role]}" for name, role in self.takes]
-        shown = [one or MEANING[role] for one, (_, role) in zip(shown, self.takes, strict=True)]
+        told = [(name, MEANING[role]) if name != role else (name, "") for name, role in self.takes]
+        shown = [": ".join(filter(None, pair)) for pair in told]
         shown += [f"{name}: {how} of each call" for name, how in self.makes]
         return f"{self.name}({', '.join(shown)})"
 
@@ -85,16 +80,11 @@ def call_of(fn: Callable[..., Any], shape: str | None = None, roles: str | Mappi
 
     Raises:
         ValueError: shape or roles are unknown, or contradict the names.
-
-    >>> str(call_of(lambda draft_probs, target: 0))
-    "the function(draft_probs: the draft's law, target)"
-    >>> call_of(lambda a, b: 0).unclear.partition(";")[0]
-    'the function(a, b): it is not understood what a and b take'
     """
     if shape is not None and shape not in get_args(Shape):
         raise ValueError(f"a shape must be one of {', '.join(get_args(Shape))}; got {shape!r}")
     told = roles_of(roles) if roles is not None else {}
-    name = _name(fn)
+    name = name_of(fn)
     found = _read(fn, name, told)
     if shape is not None and not found.unclear and found.shape != shape:
         raise ValueError(f"the shape {shape!r} contradicts the parameters of {found}; leave shape out, or give roles")
@@ -105,10 +95,7 @@ def _read(fn: Callable[..., Any], name: str, told: dict[str | int, Role]) -> Cal
     kind, bound = _unusual(fn), _bound(fn)
     if kind or bound:
         return Call(name, unclear=adapter(kind or "bound", name, _listed(fn), bound))
-    try:
-        parameters = list(inspect.signature(fn).parameters.values())
-    except (TypeError, ValueError):
-        parameters = []
+    parameters = parameters_of(fn)
     takes: list[tuple[str, Role]] = [(_told_name(key, parameters, name), role) for key, role in told.items()]
     byname = {one.name: one for one in parameters if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)}
     kinds = kinds_of(list(byname))
@@ -119,7 +106,9 @@ def _read(fn: Callable[..., Any], name: str, told: dict[str | int, Role]) -> Cal
         return Call(name, tuple(takes), len(takes), told=True)
     for one, kind in kinds.items():
         role = _ROLES.get(kind)
-        if role is not None and one not in given and _is_given(byname[one], role):
+        # An optional law is given, and so are tokens, where it is None until then.
+        default, empty = byname[one].default, byname[one].empty
+        if role and one not in given and (default is empty or (default is None and role != "coin")):
             given[one] = role
     makes = {one: how for one, how in _made(fn, list(byname.values()), kinds).items() if one not in given}
     asked = [one for one in byname.values() if one.name not in makes]
@@ -177,11 +166,6 @@ def _left(roles: Sequence[Role], wanted: Sequence[Role]) -> list[Role]:
     return [role for role in wanted if role not in roles]
 
 
-def _is_given(parameter: inspect.Parameter, role: Role) -> bool:
-    """A required parameter, or an optional one that is None until a law or tokens are given."""
-    return parameter.default is parameter.empty or (parameter.default is None and role != "coin")
-
-
 def _told_name(key: str | int, parameters: Parameters, name: str) -> str:
     """Return the name of a parameter that a role was told for; "" for a place that has no name."""
     named = [one.name for one in parameters if one.kind != one.VAR_KEYWORD and one.kind != one.VAR_POSITIONAL]
@@ -235,14 +219,11 @@ def _bound(fn: Any) -> str:
 
 
 def _listed(fn: Callable[..., Any]) -> list[str]:
-    try:
-        parameters = inspect.signature(fn).parameters.values()
-    except (TypeError, ValueError):
-        return []
-    return [str(one).partition(":")[0].partition("=")[0].strip() for one in parameters]
+    return [str(one).partition(":")[0].partition("=")[0].strip() for one in parameters_of(fn)]
 
 
-def _name(fn: Any) -> str:
+def name_of(fn: Any) -> str:
+    """Return the name by which a function is called in sentences."""
     while isinstance(fn, partial):
         fn = cast(Any, fn).func
     name = getattr(fn, "__qualname__", None) or type(fn).__name__
@@ -259,8 +240,25 @@ def adapter(kind: str, name: str, parameters: Sequence[str], wanting: str = "") 
         verify = lambda tokens, target, draft: Sampler(...).verify(tokens, target, draft)
     """
     own = [one for one in parameters if one not in ("self", "cls")]
-    said, lines = _ADAPTERS[kind](name, own, wanting)
-    return _with(f"{name}({', '.join(parameters)}): {said}", lines)
+    others = [one for one in own if one != wanting]
+    owner, _, short = name.rpartition(".")
+    known = {"coin": "coin", "prefix": "prefix", "target_model": "model", "draft_model": "drafter"}
+    words = {
+        "name": name,
+        "short": short,
+        "owner": owner or "Sampler",
+        "wanting": wanting,
+        "own": ", ".join(own),
+        "others": ", ".join(others),
+        "taken": ", ".join(others or ["tokens", "target", "draft"]),
+        "first": ", ".join([wanting, *others]),
+        "made": ", ".join(_MADE.get(kind, one) if one == wanting else one for one in own),
+        "filled": ", ".join(known.get(one, one if one.startswith("*") else f"{one}=...") for one in own),
+        "converted": ", ".join(map(_converted, own)),
+    }
+    said, *lines = _ADAPTERS["prefix" if kind == "models" and "coin" in own else kind]
+    lines = [line for line in lines if "draft_model" in own or not line.startswith("drafter = ")]
+    return _with(f"{name}({', '.join(parameters)}): {said.format(**words)}", [line.format(**words) for line in lines])
 
 
 def ask_for_roles(name: str, parameters: Sequence[str], asked: Sequence[str], free: Sequence[str]) -> str:
@@ -299,99 +297,17 @@ def not_taken(name: str, parameters: Sequence[str], missing: Sequence[str]) -> s
 
 
 def unreadable(name: str) -> str:
-    """Return that a function's parameters have no names, and how to tell them in order.
-
-    >>> "--roles tokens,target,draft" in unreadable("kernel")
-    True
-    """
+    """Return that a function's parameters have no names, and how to tell them in order."""
     return (
         f"{name}: the names of its parameters cannot be read; tell what it takes, in order, with "
         'roles="tokens,target,draft" (in the command: --roles tokens,target,draft)'
     )
 
 
-def _method(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:  # noqa: ARG001
-    owner, _, short = name.rpartition(".")
-    plain = ", ".join(own)
-    line = f"{short} = lambda {plain}: {owner or 'Sampler'}(...).{short}({plain})"
-    return "it is a method that is not bound to an object; bind it", [line]
-
-
-def _class(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:  # noqa: ARG001
-    line = f"verify = lambda tokens, target, draft: {name}(...).verify(tokens, target, draft)"
-    return "it is a class, and calling it makes an object; name the method that emits tokens", [line]
-
-
-def _asynchronous(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:  # noqa: ARG001
-    lines = ["import asyncio", f"verify = lambda {', '.join(own)}: asyncio.run({name}({', '.join(own)}))"]
-    return "it is asynchronous, and calling it emits nothing yet; run it to its end", lines
-
-
-def _yielding(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:  # noqa: ARG001
-    line = f"verify = lambda {', '.join(own)}: list({name}({', '.join(own)}))"
-    return "it is a generator function, and calling it emits nothing yet; collect what it yields", [line]
-
-
-def _bound_line(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:
-    left = [one for one in own if one != wanting]
-    line = f"verify = lambda {', '.join([wanting, *left])}: {name}({', '.join([wanting, *left])}, ...)"
-    return f"a partial binds {wanting}, which the judge gives; bind the other parameters alone", [line]
-
-
-def _prefix(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:  # noqa: ARG001
-    known = {"coin": "coin", "prefix": "prefix", "target_model": "model", "draft_model": "drafter"}
-    passed = ", ".join(known.get(one, one if one.startswith("*") else f"{one}=...") for one in own)
-    drafter = ['drafter = lambda prefix: ["1/2", "1/2"]'] if "draft_model" in own else []
-    lines = [
-        "from spec_math import check_lossless_block",
-        'model = lambda prefix: ["1/4", "3/4"]',
-        *drafter,
-        f"check_lossless_block(lambda coin, prefix: {name}({passed}), model, horizon=2)",
-    ]
-    return "it takes a prefix, as generators of texts do; judge it against a model", lines
-
-
-def _models(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:
-    if "coin" in own:
-        return _prefix(name, own, wanting)
-    lines = [
-        "import torch",
-        "from types import SimpleNamespace",
-        "def table(law):  # a model whose model(ids).logits have this law after every prefix",
-        "    return lambda ids, **_: SimpleNamespace(logits=law.log().expand(*ids.shape, -1))",
-        "def verify(target, draft):  # the first token after a prompt of one token",
-        f"    return {name}(table(target), table(draft), torch.zeros(1, 1, dtype=torch.int64), ...)[0, 1]",
-    ]
-    said = f"{wanting} is a model or a model's input, where the judge has laws; give it models made of the laws"
-    return said, lines
-
-
-def _logs(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:
-    def converted(one: str) -> str:
-        if not any(word in one.lower() for word in ("log", "score")):
-            return one
-        return f"np.log({'draft' if any(word in one.lower() for word in ('draft', 'small', 'assist')) else 'target'})"
-
-    lines = ["import numpy as np", f"verify = lambda tokens, target, draft: {name}({', '.join(map(converted, own))})"]
-    return f"{wanting} is logits or logarithms, where the judge has probabilities; convert them", lines
-
-
-def _made_inside(value: str, said: str) -> Any:
-    def lines(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:
-        taken = [one for one in own if one != wanting] or ["tokens", "target", "draft"]
-        passed = ", ".join(value if one == wanting else one for one in own)
-        return f"{wanting} {said}; make it inside, where it is followed", [
-            "import numpy as np",
-            f"verify = lambda {', '.join(taken)}: {name}({passed})",
-        ]
-
-    return lines
-
-
-def _seed(name: str, own: Sequence[str], wanting: str) -> tuple[str, list[str]]:
-    rest = ", ".join(one for one in own if one != wanting)
-    line = f"def {name.rpartition('.')[2]}({rest}, rng): ...  # and rng is what {wanting} was made a generator of"
-    return f"{wanting} is a seed, and settles every number that is drawn; let it take a generator in its place", [line]
+def _converted(one: str) -> str:
+    if not any(word in one.lower() for word in ("log", "score")):
+        return one
+    return f"np.log({'draft' if any(word in one.lower() for word in ('draft', 'small', 'assist')) else 'target'})"
 
 
 def _with(said: str, lines: Sequence[str]) -> str:
@@ -401,16 +317,64 @@ def _with(said: str, lines: Sequence[str]) -> str:
     return "\n    ".join([f"{said}:", *lines])
 
 
-_ADAPTERS: dict[str, Any] = {
-    "self": _method,
-    "class": _class,
-    "async": _asynchronous,
-    "yields": _yielding,
-    "bound": _bound_line,
-    "prefix": _prefix,
-    "models": _models,
-    "logits": _logs,
-    "uniforms": _made_inside("np.random.random(len(tokens) + 1)", "is uniforms that the caller draws"),
-    "seed": _seed,
-    "generator": _made_inside("np.random.default_rng()", "is a generator of random numbers"),
+_MADE = {"uniforms": "np.random.random(len(tokens) + 1)", "generator": "np.random.default_rng()"}
+"""What is made inside of an adapter, where it is followed."""
+
+_ADAPTERS: dict[str, tuple[str, ...]] = {
+    "self": (
+        "it is a method that is not bound to an object; bind it",
+        "{short} = lambda {own}: {owner}(...).{short}({own})",
+    ),
+    "class": (
+        "it is a class, and calling it makes an object; name the method that emits tokens",
+        "verify = lambda tokens, target, draft: {name}(...).verify(tokens, target, draft)",
+    ),
+    "async": (
+        "it is asynchronous, and calling it emits nothing yet; run it to its end",
+        "import asyncio",
+        "verify = lambda {own}: asyncio.run({name}({own}))",
+    ),
+    "yields": (
+        "it is a generator function, and calling it emits nothing yet; collect what it yields",
+        "verify = lambda {own}: list({name}({own}))",
+    ),
+    "bound": (
+        "a partial binds {wanting}, which the judge gives; bind the other parameters alone",
+        "verify = lambda {first}: {name}({first}, ...)",
+    ),
+    "prefix": (
+        "it takes a prefix, as generators of texts do; judge it against a model",
+        "from spec_math import check_lossless_block",
+        'model = lambda prefix: ["1/4", "3/4"]',
+        'drafter = lambda prefix: ["1/2", "1/2"]',
+        "check_lossless_block(lambda coin, prefix: {name}({filled}), model, horizon=2)",
+    ),
+    "models": (
+        "{wanting} is a model or a model's input, where the judge has laws; give it models made of the laws",
+        "import torch",
+        "from types import SimpleNamespace",
+        "def table(law):  # a model whose model(ids).logits have this law after every prefix",
+        "    return lambda ids, **_: SimpleNamespace(logits=law.log().expand(*ids.shape, -1))",
+        "def verify(target, draft):  # the first token after a prompt of one token",
+        "    return {name}(table(target), table(draft), torch.zeros(1, 1, dtype=torch.int64), ...)[0, 1]",
+    ),
+    "logits": (
+        "{wanting} is logits or logarithms, where the judge has probabilities; convert them",
+        "import numpy as np",
+        "verify = lambda tokens, target, draft: {name}({converted})",
+    ),
+    "uniforms": (
+        "{wanting} is uniforms that the caller draws; make it inside, where it is followed",
+        "import numpy as np",
+        "verify = lambda {taken}: {name}({made})",
+    ),
+    "seed": (
+        "{wanting} is a seed, and settles every number that is drawn; let it take a generator in its place",
+        "def {short}({others}, rng): ...  # and rng is what {wanting} was made a generator of",
+    ),
+    "generator": (
+        "{wanting} is a generator of random numbers; make it inside, where it is followed",
+        "import numpy as np",
+        "verify = lambda {taken}: {name}({made})",
+    ),
 }

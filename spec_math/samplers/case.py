@@ -1,7 +1,4 @@
-"""A case that a sampler is judged on: the target's and the draft's rows, and how many drafts there are.
-
-Source: worked out here.
-"""
+"""A case that a sampler is judged on: the target's and the draft's rows, and how many drafts there are."""
 
 from __future__ import annotations
 
@@ -54,9 +51,6 @@ def position(target: Any, draft: Any, k: int = 1) -> Case:
     Raises:
         ValueError, TypeError: target or draft is not an exact probability distribution, they differ in size, or k is
             not a positive integer.
-
-    >>> position(["1/4", "3/4"], ["1/2", "1/2"]).size
-    2
     """
     return _fitting(Case((_row(target, "target"),), (_row(draft, "draft"),), count(k)))
 
@@ -81,11 +75,7 @@ def chain(target: Sequence[Any], draft: Sequence[Any], horizon: int | None = Non
 
 
 def default(lookahead: int = 0, k: int = 1, horizon: int | None = None) -> Case:
-    """Return the zoo's toy as a case: five tokens, rows by position.
-
-    >>> default(2).horizon, default().size
-    (3, 5)
-    """
+    """Return the zoo's toy as a case: five tokens, rows by position."""
     from spec_math.zoo import toy
 
     if not lookahead:

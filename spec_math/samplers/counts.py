@@ -1,7 +1,4 @@
-"""The numbers of drafts that a verdict covers: a sampler is judged for 1 draft, then for 2 and 3 where it takes them.
-
-Source: worked out here.
-"""
+"""The numbers of drafts that a verdict covers: a sampler is judged for 1, then for 2 and 3 where it takes them."""
 
 from __future__ import annotations
 
@@ -28,8 +25,6 @@ class Counted:
 
     `judged` are those that count: lossless ones, and one at the end that is not, if any. `not_judged` says for which
     numbers of drafts nothing was judged, and why.
-
-    Made by `judge_counts`.
     """
 
     judged: tuple[Judgement, ...]
@@ -141,15 +136,7 @@ def check_sampler(
 def checked_sampler(
     make: Callable[..., Subject], fn: Callable[..., Any], laws: tuple[Any, Any], k: int | None, how: dict[str, Any]
 ) -> Verdict:
-    """Decide as `check_sampler`, with a subject that `make` makes of the function and its options.
-
-    Raises:
-        ValueError, TypeError: as there.
-
-    >>> laws = ["1/4", "3/4"], ["1/2", "1/2"]
-    >>> checked_sampler(subject_of, lambda tokens, target, draft: tokens[0], laws, 1, {}).token
-    0
-    """
+    """Decide as `check_sampler`, with a subject that `make` makes of the function and its options."""
     given = {name: how.pop(name, None) for name in ("lookahead", "budget", "horizon")}
     case = chain(*laws, given["horizon"]) if given["lookahead"] else position(*laws)
     budget = BUDGET if given["budget"] is None else count(given["budget"], "budget")
@@ -183,12 +170,7 @@ def _counted(judged: list[Judgement], not_judged: tuple[str, ...] = ()) -> Count
 
 
 def scope_of(found: Judgement) -> str:
-    """Return the laws that a judgement covers, in words.
-
-    >>> from spec_math.samplers.case import default
-    >>> scope_of(judge(subject_of(lambda target, draft: 0), default()))
-    'one pair of laws on 5 tokens, with the drafts that it makes itself'
-    """
+    """Return the laws that a judgement covers, in words."""
     case = found.case
     chain_of = f", {case.lookahead} drafts in a row" if case.lookahead else ""
     own = ", with the drafts that it makes itself" if found.subject.call.drafts_itself else chain_of

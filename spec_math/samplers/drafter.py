@@ -1,7 +1,4 @@
-"""The drafter's contract: a drafted token is sampled from the law that is reported with it.
-
-Source: worked out here, after issues of engines that the zoo names.
-"""
+"""The drafter's contract: a drafted token is sampled from the law that is reported with it."""
 
 from __future__ import annotations
 
@@ -85,7 +82,8 @@ def _judged(masses: Mapping[Reported, Any], paths: int, ignored: float = 0.0) ->
     wanted = {(token, row): share * mass for row, share in shares.items() for token, mass in enumerate(row)}
     if not wanted:
         return Undecided(Reason.NOT_JUDGED, "it never drafts a token")
-    lost = sum(float(share) * _rounding(row, types[row]) for row, share in shares.items())
+    floats = [(row, kind, float(sum_gap(checked(list(row))))) for row, kind in types.items() if kind]
+    lost = sum(float(shares[row]) * drawing(len(row), kind, off) for row, kind, off in floats)
     verdict = judged(emitted, wanted, Allowance(lost, cap(types.values()), left_out=ignored), paths)
     if not isinstance(verdict, Lossy):
         return verdict
@@ -100,7 +98,3 @@ def _judged(masses: Mapping[Reported, Any], paths: int, ignored: float = 0.0) ->
         target=row[token],
         total_variation=verdict.total_variation,
     )
-
-
-def _rounding(row: tuple[Any, ...], kind: str) -> float:
-    return drawing(len(row), kind, float(sum_gap(checked(list(row))))) if kind else 0.0

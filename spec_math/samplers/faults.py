@@ -1,7 +1,4 @@
-"""What a path that breaks means for the verdict: lossy where another path is sound, not judged where none is.
-
-Source: worked out here.
-"""
+"""What a path that breaks means for the verdict: lossy where another path is sound, not judged where none is."""
 
 from __future__ import annotations
 
@@ -37,16 +34,6 @@ def judged_fault(subject: Subject, case: Case, found: Walk, walked: Callable[[],
     An exception of followed code must come up in a plain run too, with real random numbers: it may be due to the
     objects that stand in for them. Runs are as many as find a path of its probability with chance 1 − e^−20, and
     `RUNS` at most; in every second of these, Python's uniforms are often as close to 0 or 1 as they rarely are.
-
-    >>> from spec_math.samplers.case import position
-    >>> from spec_math.pathwise.tape import Tape
-    >>> from spec_math.samplers.walk import walk
-    >>> from spec_math.samplers.subject import subject_of
-    >>> subject, case = subject_of(lambda coin, x, t, d: 1 // x[0]), position(["1/4", "3/4"], ["1/2"] * 2)
-    >>> found = walk(subject, case, Tape(), 100)
-    >>> print(judged_fault(subject, case, found, lambda: found))
-    Lossy: ZeroDivisionError: integer division or modulo by zero
-      on the path: draft 1: token 0
     """
     fault = found.fault or Fault("", "")
     # What a verifier asks of its coin is its own doing, on every path too: masses that are no distribution.

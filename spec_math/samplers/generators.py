@@ -1,7 +1,4 @@
-"""Generators of random numbers that a function is handed: which kind it uses, and how one is made for each call.
-
-Source: worked out here, after the signatures of public samplers.
-"""
+"""Generators of random numbers that a function is handed: which kind it uses, and how one is made for each call."""
 
 from __future__ import annotations
 
@@ -14,6 +11,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+
+from spec_math.samplers.words import parameters_of
 
 Maker = Callable[[], Any]
 
@@ -65,10 +64,7 @@ def generator_for(fn: Callable[..., Any], name: str) -> str:
 
 def _by_type(fn: Callable[..., Any], name: str) -> str | None:
     """Return the kind that an annotation names; "" for another type, and None without one or with one for anything."""
-    try:
-        annotation: Any = inspect.signature(fn).parameters[name].annotation
-    except (KeyError, TypeError, ValueError):
-        return None
+    annotation: Any = next((one.annotation for one in parameters_of(fn) if one.name == name), inspect.Parameter.empty)
     if annotation is inspect.Parameter.empty:
         return None
     written = annotation if isinstance(annotation, str) else f"{annotation.__module__}.{annotation.__qualname__}"

@@ -1,7 +1,4 @@
-"""The judge of samplers: what a function emits on a case against the target, with all that is known of the fault.
-
-Source: worked out here.
-"""
+"""The judge of samplers: what a function emits on a case against the target, with all that is known of the fault."""
 
 from __future__ import annotations
 
@@ -13,14 +10,13 @@ from typing import Any
 
 from spec_math.block_level.lossless import continued
 from spec_math.chance import LONGEST
-from spec_math.float_allowance import UNIT, Allowance, adding_up, cap, evenly
+from spec_math.float_allowance import AT_MOST, UNIT, Allowance, adding_up, cap, evenly
 from spec_math.pathwise.atom import ExploreError
 from spec_math.pathwise.generators import generators_alive
 from spec_math.pathwise.tape import Tape
+from spec_math.samplers.answer import NAMES
 from spec_math.samplers.case import Case
 from spec_math.samplers.faults import judged_fault
-from spec_math.samplers.finer_type import confirmed
-from spec_math.samplers.own_errors import NAMES
 from spec_math.samplers.subject import Subject, ways
 from spec_math.samplers.walk import Text, Walk, walk
 from spec_math.verdict import Lossless, Lossy, Reason, Undecided, Verdict, judged
@@ -38,8 +34,6 @@ class Judgement:
     token and of the horizon's tokens; None where no law was found. `bound` is what rounding could explain. `contract`
     is the "verifier", the "replay" of random numbers (fresh ones cure it), or "drafter or verifier" where the function
     drafts by itself. `way` is the heaviest path to the counterexample.
-
-    Made by `judge`.
     """
 
     subject: Subject
@@ -90,31 +84,29 @@ def judge(
     """
     if subject.call.unclear:
         return _open(subject, case, Undecided(Reason.NOT_JUDGED, subject.call.unclear))
-    alive = generators_alive() if alive is None else alive
+    held = generators_alive() if alive is None else alive
+
+    def judged_on(given: Case, one: Subject) -> Judgement:
+        return _judged(one, given, budget, progress, held)
+
+    def of_way(one: Subject) -> Judgement:
+        return of_each_draft(case, lambda given: judged_on(given, one)) if one.fixed else judged_on(case, one)
+
     if subject.said:
-        found = of_all(ways(subject), lambda one: _judged_of(one, case, budget, progress, alive))
+        found = of_all(ways(subject), of_way)
         # What is asked about it afterwards is asked of the way that decided.
         return replace(found, subject=replace(found.subject, variants=()))
     broken: list[Judgement] = []
     for one in ways(subject, case.lookahead or case.k):
         if broken and one.call != subject.call and any(before.walk.faults < before.walk.paths for before in broken):
             break
-        found = _judged(one, case, budget, progress, alive)
+        found = judged_on(case, one)
         if found.walk.fault is None and not (broken and isinstance(found.verdict, Undecided)):
             return found
         broken.append(found)
     if subject.variants and all(one.walk.fault is not None and one.walk.faults == one.walk.paths for one in broken):
-        return of_all(subject.variants, lambda one: _judged_of(one, case, budget, progress, alive))
+        return of_all(subject.variants, of_way)
     return next((one for one in broken if one.walk.faults < one.walk.paths), broken[0])
-
-
-def _judged_of(
-    subject: Subject, case: Case, budget: int, progress: Callable[[int], None], alive: list[Any] | None
-) -> Judgement:
-    """Judge a way of calling a function, for each of its drafts where these are fixed."""
-    if not subject.fixed:
-        return _judged(subject, case, budget, progress, alive)
-    return of_each_draft(case, lambda one: _judged(subject, one, budget, progress, alive))
 
 
 def _judged(
@@ -154,11 +146,9 @@ def _judged(
 def _compared(
     subject: Subject, case: Case, found: Walk, walked: Callable[..., Walk], alive: list[Any] | None
 ) -> Judgement:
-    wanted = continued({(): Fraction(1)}, case.row, case.horizon)
-    law = continued(dict(found.masses), case.row, case.horizon)
-    joint, first = _over(law, wanted), _over(_firsts(law), _firsts(wanted))
-    if not found.unexplored:
-        joint, first = _distance(law, wanted), _distance(_firsts(law), _firsts(wanted))
+    law, wanted = _laws(case, found)
+    measured = _over if found.unexplored else distance
+    joint, first = measured(law, wanted), measured(beginnings(law), beginnings(wanted))
     allowed = _allowance(subject, case, found)
     verdict = judged(_shown(law, case), _shown(wanted, case), allowed, found.paths, found.unexplored)
     answer = Judgement(subject, case, verdict, law, wanted, first, joint, allowed.forgiven, found)
@@ -179,7 +169,10 @@ def _compared(
     if again.masses != found.masses or again.fault is not None:
         return replace(answer, verdict=Undecided(Reason.RANDOMNESS_NOT_SEEN, UNREPEATED))
     text = (verdict.token,) if verdict.tokens is None else verdict.tokens
-    cured = found.reused and _cured(case, walked(fresh=True), allowed)
+    fresh = walked(fresh=True) if found.reused else None  # random numbers that are never used twice
+    cured = False
+    if fresh is not None and fresh.fault is None and not fresh.unexplored:
+        cured = bool(judged(*_laws(case, fresh), allowed))
     return replace(answer, contract=_contract(subject, cured), way=_way(found, text))
 
 
@@ -196,6 +189,12 @@ def _emits_tokens(subject: Subject, case: Case, alive: list[Any] | None) -> bool
     elsewhere = case.with_laws([up] * len(case.target), [up[::-1]] * len(case.draft))
     found = walk(subject, elsewhere, Tape(subject.grid, alive=alive), SEEN)
     return found.fault is None and not found.misread
+
+
+def _laws(case: Case, found: Walk) -> tuple[Law, Law]:
+    """Return the law of the horizon's tokens that was walked, continued by the target, and the target's."""
+    wanted = continued({(): Fraction(1)}, case.row, case.horizon)
+    return continued(dict(found.masses), case.row, case.horizon), wanted
 
 
 def _shown(law: Law, case: Case) -> dict[Any, Any]:
@@ -253,14 +252,6 @@ def _contract(subject: Subject, cured: bool | None) -> str:
     return "drafter or verifier" if subject.call.drafts_itself else "verifier"
 
 
-def _cured(case: Case, fresh: Walk, allowed: Allowance) -> bool:
-    """Say whether random numbers that are never used twice make the law right."""
-    if fresh.fault is not None or fresh.unexplored:
-        return False
-    law = continued(dict(fresh.masses), case.row, case.horizon)
-    return bool(judged(law, continued({(): Fraction(1)}, case.row, case.horizon), allowed))
-
-
 def _allowance(subject: Subject, case: Case, found: Walk) -> Allowance:
     """Return what rounding may do to the law of a right sampler; nothing where all is rational.
 
@@ -291,14 +282,16 @@ def _coarser(subject: Subject, case: Case, found: Walk, joint: Any) -> Undecided
     )
 
 
-def _firsts(law: Law) -> Law:
+def beginnings(law: Law, size: int = 1) -> Law:
+    """Return the law of the first tokens of texts."""
     result: Law = {}
     for text, mass in law.items():
-        result[text[:1]] = result.get(text[:1], 0) + mass
+        result[text[:size]] = result.get(text[:size], 0) + mass
     return result
 
 
-def _distance(one: Law, other: Law) -> Any:
+def distance(one: Law, other: Law) -> Any:
+    """Return the total variation between two laws."""
     return sum((abs(one.get(text, 0) - other.get(text, 0)) for text in one | other), Fraction(0)) / 2
 
 
@@ -306,6 +299,8 @@ def _over(law: Law, wanted: Law) -> Any:
     """Return how much of a law, or of a part of it, lies above the target: no more than its total variation."""
     return sum((max(Fraction(0), mass - wanted.get(text, 0)) for text, mass in law.items()), Fraction(0))
 
+
+TORN = "called as {} it is lossless, and called as {} it is not; which is meant is not known: wrap it"
 
 ROUNDING = 1e-4
 """Below this a distance may be due to a type that the function computes in inside; another way has it."""
@@ -333,7 +328,10 @@ def of_all(ways: Iterable[Subject], judged: Callable[[Subject], Judgement]) -> J
         found = judged(way)
         verdict = found.verdict
         if isinstance(verdict, Lossless):
-            return _torn(found, lossy[0]) if lossy else found
+            if not lossy:
+                return found
+            torn = TORN.format(way.said, lossy[0].subject.said)
+            return replace(found, verdict=Undecided(Reason.NOT_JUDGED, torn))
         if isinstance(verdict, Lossy) and found.walk.fault is None:
             if found.joint is not None and found.joint > ROUNDING:
                 lossy.append(found)
@@ -378,12 +376,6 @@ def of_each_draft(case: Case, judged: Callable[[Case], Judgement]) -> Judgement:
     return replace(last, walk=walk, bound=max(one.bound for one in done))
 
 
-def _torn(lossless: Judgement, lossy: Judgement) -> Judgement:
-    ways = lossless.subject.said, lossy.subject.said
-    said = "called as {} it is lossless, and called as {} it is not; which is meant is not known: wrap it".format(*ways)
-    return replace(lossless, verdict=Undecided(Reason.NOT_JUDGED, said))
-
-
 DIGITS = {"float32": 24, "float16": 11, "bfloat16": 8}
 """The binary digits of a significand."""
 
@@ -395,11 +387,7 @@ FEW = 3
 
 
 def digits(number: Fraction) -> int:
-    """Return the binary digits that a significand needs, and 53 where no number of them is enough.
-
-    >>> digits(Fraction(3, 8)), digits(Fraction(0.1)), digits(Fraction(1, 3)), digits(Fraction(0))
-    (2, 52, 53, 0)
-    """
+    """Return the binary digits that a significand needs, and 53 where no number of them is enough."""
     if number.denominator & (number.denominator - 1):
         return 53
     top = abs(number.numerator)
@@ -427,3 +415,32 @@ def rounded_to(met: Iterable[int], masses: Iterable[Fraction]) -> str:
     seen = set(met)
     shown = [name for name in least if seen & set(range(least[name], DIGITS[name] + 1))]
     return shown[-1] if shown else ""
+
+
+EXACT = 1e-12
+"""A total variation that needs no second look: float64 would not tell it from 0."""
+
+
+def confirmed(
+    verdict: Verdict, distance: Any, finer: Callable[[], Verdict], laws: str = "numbers in float64"
+) -> Verdict:
+    """Return the verdict on a program in a coarse type, at a total variation, after it was asked again in float64.
+
+    What rounding alone explains is lossless there too, and stays Lossless. What is lossy there is Lossy. Where float64
+    cannot tell, Lossless stays up to `AT_MOST`, which every type is forgiven, and becomes Undecided above it.
+
+    >>> confirmed(Lossless(4, 0.01), 0.009, lambda: Lossy("token 3")).reason
+    'with numbers in float64, token 3'
+    >>> bool(confirmed(Lossless(4, 0.01), 0.009, lambda: Lossless(4)))
+    True
+    """
+    rounded = isinstance(verdict, Undecided) and verdict.reason is Reason.ROUNDING
+    if not rounded and not (isinstance(verdict, Lossless) and distance > EXACT):
+        return verdict
+    asked = finer()
+    if isinstance(asked, Lossy):
+        return replace(asked, reason=f"with {laws}, {asked.reason}")
+    if rounded or isinstance(asked, Lossless) or distance <= AT_MOST:
+        return verdict
+    said = f"the total variation is {float(distance):.3g}, which rounding explains; with {laws} it is undecided"
+    return Undecided(Reason.ROUNDING, f"{said}: {getattr(asked, 'explanation', '')}")

@@ -1,7 +1,4 @@
-"""Which known bug a sampler resembles: what each of them emits on the toy case against what the sampler emits there.
-
-Source: the zoo, which names the issues of engines.
-"""
+"""Which known bug a sampler resembles: what each of them emits on the toy case against what the sampler emits there."""
 
 from __future__ import annotations
 
@@ -13,7 +10,7 @@ from typing import Any
 
 from spec_math.block_level.lossless import emitted_law
 from spec_math.samplers.case import Case, default
-from spec_math.samplers.judgement import Judgement, judge
+from spec_math.samplers.judgement import Judgement, beginnings, distance, judge
 from spec_math.samplers.subject import Subject
 from spec_math.samplers.walk import Text
 from spec_math.verdict import Lossless
@@ -27,10 +24,7 @@ PLAIN = Fraction(1)
 
 @dataclass(frozen=True)
 class Likeness:
-    """A known bug, and how far what it emits on the toy is from what the sampler emits there.
-
-    Made by `likenesses`.
-    """
+    """A known bug, and how far what it emits on the toy is from what the sampler emits there."""
 
     specimen: Specimen
     distance: Any
@@ -45,9 +39,6 @@ def comparable(heat: Fraction = PLAIN) -> tuple[Specimen, ...]:
     """Return the bugs whose law on the toy can be compared, modelled ones that emit tokens, at one temperature.
 
     At temperature 1 they are those of the toy's own target.
-
-    >>> len(comparable()) > 25
-    True
     """
     known = (one for one in ZOO if one.contract and one.emits_tokens and one.heat == heat)
     return tuple(one for one in known if heat != PLAIN or one.target is toy.target)
@@ -88,20 +79,12 @@ def likenesses(
     near: list[Likeness] = []
     for number, specimen in enumerate(comparable(heat)):
         progress(number + 1)
-        distance = _distance(found, _law(specimen))
-        if distance < found.joint:
-            near.append(Likeness(specimen, distance))
+        apart = distance(beginnings(_law(specimen), found.case.horizon), found.law)
+        if apart < found.joint:
+            near.append(Likeness(specimen, apart))
     near.sort(key=lambda one: one.distance)
     return ([one for one in near if one.same] or near)[:CLOSE]
 
 
 def _judged(subject: Subject, lookahead: int, drafts: int, heat: Fraction, budget: int) -> Judgement:
     return judge(subject, replace(default(toy.LOOKAHEAD if lookahead else 0, drafts), heat=heat), budget)
-
-
-def _distance(found: Judgement, law: dict[Text, Any]) -> Any:
-    size = found.case.horizon
-    shown: dict[Text, Any] = {}
-    for text, mass in law.items():
-        shown[text[:size]] = shown.get(text[:size], 0) + mass
-    return sum(abs(shown.get(text, 0) - found.law.get(text, 0)) for text in shown | found.law) / 2

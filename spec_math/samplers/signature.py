@@ -1,7 +1,4 @@
-"""What a public sampler takes, parameter by parameter, as far as it is understood.
-
-Source: worked out here, after the signatures of public samplers.
-"""
+"""What a public sampler takes, parameter by parameter, as far as it is understood."""
 
 from __future__ import annotations
 
@@ -12,7 +9,18 @@ from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from math import log
 from typing import Any, Literal
 
-from spec_math.samplers.words import DRAFT, LOGS, SMALL, TARGET, Taken, taken_by, takes_none, takes_one
+from spec_math.samplers.words import (
+    DRAFT,
+    LOGS,
+    SMALL,
+    TARGET,
+    Taken,
+    parameters_of,
+    taken_by,
+    takes_none,
+    takes_one,
+    words_in,
+)
 
 ASKED: tuple[Taken, ...] = ("cache", "processor", "key", "metadata", "cumulative", "none")
 """What is given only where it is required, or where a way of calling asks for it."""
@@ -23,10 +31,7 @@ MANY: tuple[Taken, ...] = ("temperature", "end", "none", "lookahead", "sampling"
 
 @dataclass(frozen=True)
 class Signature:
-    """A function with what each of its parameters takes, by name; `values` are those that the caller told.
-
-    Made by `read`.
-    """
+    """A function with what each of its parameters takes, by name; `values` are those that the caller told."""
 
     fn: Callable[..., Any]
     takes: tuple[tuple[str, Taken], ...]
@@ -42,10 +47,8 @@ class Signature:
 
     def annotation(self, name: str) -> str:
         """Return how a parameter is annotated, as text."""
-        found = inspect.signature(self.fn).parameters.get(name)
-        if found is None or found.annotation is found.empty:
-            return ""
-        return found.annotation if isinstance(found.annotation, str) else repr(found.annotation)
+        found = next((one.annotation for one in parameters_of(self.fn) if one.name == name), inspect.Parameter.empty)
+        return "" if found is inspect.Parameter.empty else found if isinstance(found, str) else repr(found)
 
     @property
     def models(self) -> bool:
@@ -77,19 +80,13 @@ def read(
     """Read what a function's parameters take; None where one that is required is not understood, or a law is missing.
 
     `roles` and `kinds` are told by the caller, and so are `values`.
-
-    >>> def step(draft_model, target_model, input_ids, gamma): ...
-    >>> [taken for _, taken in read(step, {}).takes]
-    ['draft model', 'target model', 'prompt', 'lookahead']
-    >>> read(lambda p, q: 0, {}) is None
-    True
     """
     kinds, values = kinds or {}, values or {}
     try:
         own = own_attributes(fn, roles)
-        parameters = list(inspect.signature(fn).parameters.values())[own is not None :]
     except (TypeError, ValueError, OSError):
         return None
+    parameters = parameters_of(fn)[own is not None :]
     parameters = [one for one in parameters if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
     names = [one.name for one in parameters]
     known: dict[str, Taken] = {**_sides(parameters, roles), **kinds}
@@ -149,15 +146,14 @@ def _records(fn: Callable[..., Any], name: str) -> Taken | None:
 def _together(takes: list[tuple[str, Taken]]) -> list[tuple[str, Taken]]:
     """Read parameters beside each other: a mass beside the law that it is of, logits beside candidates."""
     kinds = [taken for _, taken in takes]
-    found: list[tuple[str, Taken]] = []
     beside = "target logs" in kinds and takes_one(next((name for name, taken in takes if taken == "tokens"), "tokens"))
-    for name, taken in takes:
-        word = name.rpartition("_")[2]
-        if beside and taken in ("target", "draft") and word in ("prob", "p", "probability"):
-            found.append((name, "target mass" if taken == "target" else "draft mass"))
-        else:
-            found.append((name, taken))
-    return found
+    masses: dict[Taken, Taken] = {"target": "target mass", "draft": "draft mass"}
+
+    def read_as(name: str, taken: Taken) -> Taken:
+        single = beside and name.rpartition("_")[2] in ("prob", "p", "probability")
+        return masses.get(taken, taken) if single else taken
+
+    return [(name, read_as(name, taken)) for name, taken in takes]
 
 
 def _whole(found: Signature) -> bool:
@@ -177,15 +173,8 @@ def _whole(found: Signature) -> bool:
 
 
 def is_method(fn: Callable[..., Any]) -> bool:
-    """Say whether a function's first parameter is the object it belongs to.
-
-    >>> is_method(dict.get), is_method(is_method)
-    (True, False)
-    """
-    try:
-        return next(iter(inspect.signature(fn).parameters), "") == "self"
-    except (TypeError, ValueError):
-        return False
+    """Say whether a function's first parameter is the object it belongs to."""
+    return next((one.name for one in parameters_of(fn)), "") == "self"
 
 
 def own_attributes(fn: Callable[..., Any], told: Mapping[str, str]) -> dict[str, Taken] | None:
@@ -210,14 +199,7 @@ def own_attributes(fn: Callable[..., Any], told: Mapping[str, str]) -> dict[str,
 
 
 def bound(fn: Callable[..., Any], attributes: Mapping[str, Any]) -> Callable[..., Any]:
-    """Return a method bound to an object of its class that was not initialised, with some attributes and a device.
-
-    >>> class Sampler:
-    ...     def step(self, token):
-    ...         return self.shift + token
-    >>> bound(Sampler.step, {"shift": 2})(3)
-    5
-    """
+    """Return a method bound to an object of its class that was not initialised, with some attributes and a device."""
     kind: Any = _class_of(fn)
     mine = kind.__new__(kind)
     for name, value in {"device": "cpu", **attributes}.items():
@@ -271,7 +253,7 @@ def held_by(record: type) -> dict[str, Held] | None:
     """
     held: dict[str, Held] = {}
     for one in fields(record):
-        words = {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", one.name)}
+        words = words_in(one.name)
         drafts = bool(words & SMALL)
         if words <= TOKEN:
             held[one.name] = "token"
@@ -285,16 +267,7 @@ def held_by(record: type) -> dict[str, Held] | None:
 
 
 def made(record: type, token: int, law: Sequence[float], drafted: int | None) -> Any:
-    """Return a record of a token and its mass under a law, with that of the drafted token where it has a place for it.
-
-    >>> from dataclasses import dataclass
-    >>> @dataclass
-    ... class Seen:
-    ...     token: int
-    ...     prob: float
-    >>> made(Seen, 1, [0.25, 0.75], None)
-    Seen(token=1, prob=0.75)
-    """
+    """Return a record of a token and its mass under a law, with that of the drafted token if it has a place for it."""
     given: dict[str, Any] = {}
     for name, held in (held_by(record) or {}).items():
         if held == "token":

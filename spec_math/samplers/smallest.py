@@ -1,7 +1,4 @@
-"""A search for the smallest case on which a sampler still fails: few drafts, few tokens, small rational masses.
-
-Source: shrinking, as property tests do it; the moves are worked out here.
-"""
+"""A search for the smallest case on which a sampler still fails: few drafts, few tokens, small rational masses."""
 
 from __future__ import annotations
 
@@ -148,9 +145,8 @@ def _smaller(case: Case, denominators: tuple[int, ...]) -> Iterator[Case]:
         rows = {"target": case.target[:-1], "draft": case.draft[:-1]}
         yield replace(case, **rows, k=1, lookahead=case.lookahead - 1, horizon=horizon)
     for token in range(case.size if case.size > 1 else 0):
-        left = [[_without(row, token) for row in given] for given in (case.target, case.draft)]
-        if all(row is not None for given in left for row in given):
-            yield case.with_laws(*([row for row in given if row is not None] for given in left))
+        if all(row[token] < 1 for row in (*case.target, *case.draft)):
+            yield case.with_laws(*([_without(row, token) for row in given] for given in (case.target, case.draft)))
     every = (*case.target, *case.draft)
     for denominator in denominators:
         if any(denominator < mass.denominator for row in every for mass in row) and denominator >= case.size:
@@ -159,9 +155,8 @@ def _smaller(case: Case, denominators: tuple[int, ...]) -> Iterator[Case]:
             )
 
 
-def _without(row: Row, token: int) -> Row | None:
-    rest = 1 - row[token]
-    return tuple(mass / rest for place, mass in enumerate(row) if place != token) if rest else None
+def _without(row: Row, token: int) -> Row:
+    return tuple(mass / (1 - row[token]) for place, mass in enumerate(row) if place != token)
 
 
 def _coarser(row: Row, denominator: int) -> Row:

@@ -1,7 +1,4 @@
-"""A sampler under audit: a function, how it is called, and the numbers that it is given.
-
-Source: worked out here.
-"""
+"""A sampler under audit: a function, how it is called, and the numbers that it is given."""
 
 from __future__ import annotations
 
@@ -36,32 +33,26 @@ class Numbers:
     finer: Numbers | None = None
 
 
-def _exact_rows(rows: Any) -> Any:
-    return np.array(rows, dtype=object)
+def in_float64(rows: Any) -> Any:
+    """Return exact rows as an array in float64."""
+    return np.array(rows, dtype=object).astype(np.float64)
 
 
 def _floats(name: str) -> Numbers:
     kind = np.dtype(name)
 
-    def rows(given: Any) -> Any:
-        return np.array(given, dtype=object).astype(np.float64).astype(kind)
-
     finer = None if name == "float64" else _floats("float64")
-    return Numbers(f"NumPy {name}", rows, np.array, float(np.finfo(kind).eps) / 2, finer)
+    unit = float(np.finfo(kind).eps) / 2
+    return Numbers(f"NumPy {name}", lambda given: in_float64(given).astype(kind), np.array, unit, finer)
 
 
-def _listed(rows: Any) -> Any:
-    given: list[Any] = np.array(rows, dtype=object).astype(np.float64).tolist()
-    return given
-
-
-FRACTIONS = Numbers("Fractions", _exact_rows, tuple, 0.0)
+FRACTIONS = Numbers("Fractions", lambda rows: np.array(rows, dtype=object), tuple, 0.0)
 NUMBERS: dict[str, Numbers] = {
     "fractions": FRACTIONS,
     "float64": _floats("float64"),
     "float32": _floats("float32"),
     "float16": _floats("float16"),
-    "lists": Numbers("lists of floats", _listed, list, 2.0**-53),
+    "lists": Numbers("lists of floats", lambda rows: in_float64(rows).tolist(), list, 2.0**-53),
 }
 
 
@@ -78,8 +69,6 @@ class Subject:
     each of them; `text` that it is told how long a text to return, which is then of one length.
     `doubt` says, after a walk, what else all answers may be than tokens;
     ways that are `alike` cannot differ in their law.
-
-    Made by `subject_of`.
     """
 
     fn: Callable[..., Any]
@@ -168,11 +157,7 @@ def subject_of(
 
 
 def ways(subject: Subject, drafts: int = 1) -> list[Subject]:
-    """Return the ways to give a function its arguments, first as it is: other numbers, one token in place of a tuple.
-
-    >>> [one.numbers.name for one in ways(subject_of(lambda target, draft: np.argmax(target)))]
-    ['NumPy float64', 'lists of floats']
-    """
+    """Return the ways to give a function its arguments, first as it is: other numbers, one token and no tuple."""
     found = [subject, *(replace(subject, numbers=numbers) for numbers in subject.others)]
     if subject.said:
         return [*found, *subject.variants]
@@ -183,11 +168,7 @@ def ways(subject: Subject, drafts: int = 1) -> list[Subject]:
 
 
 def names(fn: Callable[..., Any], library: str) -> bool:
-    """Say whether a function, or the module that it stands in, names a library.
-
-    >>> names(names, "numpy"), names(names, "torch")
-    (True, False)
-    """
+    """Say whether a function, or the module that it stands in, names a library."""
     plain: Any = fn
     while isinstance(plain, partial):
         plain = cast(Any, plain).func

@@ -1,7 +1,4 @@
-"""What a caller tells of a function beside its names: kinds of parameters, values, what it returns, a temperature.
-
-Source: worked out here.
-"""
+"""What a caller tells of a function beside its names: kinds of parameters, values, what it returns, a temperature."""
 
 from __future__ import annotations
 
@@ -20,11 +17,7 @@ Part = Literal["tokens", "count", "token", "law", "_"]
 
 @dataclass(frozen=True)
 class Told:
-    """Values of parameters by name, the parts of an answer in order, and the temperature that is judged.
-
-    >>> Told(returns=parts_of("count, token")).returns
-    ('count', 'token')
-    """
+    """Values of parameters by name, the parts of an answer in order, and the temperature that is judged."""
 
     values: Mapping[str, Any] = field(default_factory=dict[str, Any])
     returns: tuple[Part, ...] = ()

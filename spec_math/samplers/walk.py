@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
+from itertools import islice
 from math import isfinite
 from typing import Any
 
@@ -12,13 +13,11 @@ from spec_math.chance import ChanceError, Coin, paths
 from spec_math.masses import FlipAndDraw, summed
 from spec_math.pathwise.atom import ExploreError, UnseenRandomnessError
 from spec_math.pathwise.exploration import Estimate
-from spec_math.pathwise.followed import Followed
+from spec_math.pathwise.followed import SOURCES, Followed, Source
 from spec_math.pathwise.tape import CURE, LeakError, Tape
-from spec_math.samplers.answer import Answers, Fault, Text, broken, plain
+from spec_math.samplers.answer import Answers, Fault, Text, broken, plain, raised_in_words
 from spec_math.samplers.case import Case
-from spec_math.samplers.own_errors import in_words as in_words_of
 from spec_math.samplers.subject import Subject
-from spec_math.samplers.way import in_words
 
 CUT = "cut"
 """The outcome of a path that asks its coin without end: its mass stays unexplored."""
@@ -61,12 +60,6 @@ def walk(
 
     Raises:
         ExploreError: the code's randomness cannot be followed; LeakError: the code does not repeat itself.
-
-    >>> from spec_math.samplers.case import position
-    >>> from spec_math.samplers.subject import subject_of
-    >>> hopeful = subject_of(lambda tokens, target, draft: tokens[0])
-    >>> walk(hopeful, position(["1/4", "3/4"], ["1/2", "1/2"]), Tape(), 100).masses
-    {(0,): Fraction(1, 2), (1,): Fraction(1, 2)}
     """
 
     estimate = Estimate()
@@ -95,7 +88,7 @@ def walk(
         all_paths = Followed(whole, subject.sources, tape, subject.fn)
         all_paths.on_ordinary = False
         _ = all_paths(_NoCoin())
-    found.exact = run.exact and found.exact
+    found.exact = tape.exact and found.exact
     found.reused = tape.reused
     found.digits = frozenset(tape.digits)
     found.seed = tape.seeded.again
@@ -114,8 +107,8 @@ def _take_all(run: _Run, found: Walk, budget: int, progress: Callable[[int, Sequ
             break
         walked.append(path.mass)
         found.deepest = max(found.deepest, run.drawn)
-        if run.ignored:
-            found.ignored += path.mass * run.ignored
+        if run.tape.ignored:
+            found.ignored += path.mass * run.tape.ignored
         outcome: Any = path.outcome
         if isinstance(outcome, Fault):
             found.faults += 1
@@ -138,7 +131,7 @@ class _Run:
 
     def __init__(self, subject: Subject, case: Case, tape: Tape) -> None:
         self.case, self._subject = case, subject
-        self._tape, self._drafts_itself = tape, subject.call.drafts_itself
+        self.tape, self._drafts_itself = tape, subject.call.drafts_itself
         self.followed: Followed | None = None
         if subject.shape != "verifier":
             self.followed = Followed(self._called, subject.sources, tape, subject.fn)
@@ -150,12 +143,12 @@ class _Run:
         self.answers = Answers()
 
     def __call__(self, coin: Coin) -> Text | Fault | str:
-        self._coins, self._tokens, self._tape.log = [], (), []
+        self._coins, self._tokens, self.tape.log = [], (), []
         if not self._drafts_itself:
             self._tokens = self._drafted(coin)
         try:
             if self.followed is None:
-                outcome = _text(self._called(*self._tokens, coin=_Recording(coin, self._coins, self._tape.meet)))
+                outcome = _text(self._called(*self._tokens, coin=_Recording(coin, self._coins, self.tape.meet)))
             else:
                 outcome = _text(self.followed(coin, *self._tokens))
         except ExploreError:
@@ -164,7 +157,7 @@ class _Run:
             _raise_if_not_followed(error)
             if isinstance(error, ChanceError) and str(error).startswith("one path asks for more than"):
                 return CUT
-            return Fault(type(error).__name__, in_words_of(error), self.steps(), self._tokens)
+            return Fault(type(error).__name__, raised_in_words(error), self.steps(), self._tokens)
         fault = broken(outcome, self.case)
         if fault is not None:
             return replace(fault, way=self.steps(), tokens=self._tokens)
@@ -173,25 +166,15 @@ class _Run:
         return outcome
 
     @property
-    def exact(self) -> bool:
-        """Whether the code met no binary float as a threshold."""
-        return self._tape.exact
-
-    @property
-    def ignored(self) -> Any:
-        """What guards of logarithms changed on this path."""
-        return self._tape.ignored
-
-    @property
     def drawn(self) -> int:
         """How many random numbers this path has drawn."""
-        return len(self._tokens) + len(self._coins) + self._tape.drawn
+        return len(self._tokens) + len(self._coins) + self.tape.drawn
 
     def steps(self) -> tuple[str, ...]:
         """Return the path so far, in words."""
         drafts = (f"draft {place + 1}: token {token}" for place, token in enumerate(self._tokens))
         coins = (f"a draw: token {answer}" if p is None else f"flip({p}): {bool(answer)}" for p, answer in self._coins)
-        return (*drafts, *coins, *in_words(self._tape.log))
+        return (*drafts, *coins, *in_words(self.tape.log))
 
     def _drafted(self, coin: Coin) -> Text:
         rows = self.case.draft if self.case.lookahead else self.case.draft * self.case.k
@@ -252,8 +235,41 @@ class _NoCoin:
     def flip(self, p: Any) -> bool:  # noqa: ARG002
         raise UnseenRandomnessError(_BESIDE, ("random numbers beside the coin",))
 
-    def draw(self, masses: Any) -> int:  # noqa: ARG002
-        raise UnseenRandomnessError(_BESIDE, ("random numbers beside the coin",))
+    draw: Any = flip
 
 
 _BESIDE = "the verifier draws random numbers beside its coin; let the coin make all of its decisions"
+
+
+def way_to(
+    fn: Callable[[], Any],
+    wanted: Callable[[Any], bool],
+    budget: int = 100_000,
+    grid: int | None = None,
+    sources: Sequence[Source] = SOURCES,
+) -> tuple[str, ...]:
+    """Return the first path of a function to an outcome that is wanted, as the draws on it; nothing where none is.
+
+    Arguments and errors are those of `explore`.
+
+    >>> import random
+    >>> way_to(lambda: random.random() < 0.25, lambda outcome: outcome)
+    ('<python uniform 0> < 0.25: True',)
+    """
+    tape = Tape(grid)
+    run = Followed(fn, sources, tape)
+    with run.exploring():
+        for path in islice(paths(run), budget):
+            if wanted(path.outcome):
+                return in_words(tape.log)
+    return ()
+
+
+def in_words(log: Iterable[tuple[str, Hashable]]) -> tuple[str, ...]:
+    """Return what was drawn on a path, one sentence a draw.
+
+    >>> in_words([("flip(1/2)", "True"), ("draw with masses 1, 0", "0"), ("seed", "")])
+    ('flip(1/2): True', 'draw: 0')
+    """
+    asked = ((question.partition(" with masses ")[0], answer) for question, answer in log)
+    return tuple(f"{question}: {answer}" for question, answer in asked if answer != "")

@@ -2,16 +2,14 @@
 
 Only names that say it are read. A name that papers use for both sides, such as p or q, is left to the caller, since a
 guess between target and draft would condemn right samplers.
-
-Source: worked out here, after the signatures of public samplers.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Mapping, Sequence
-from typing import Literal, get_args
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, get_args
 
 Role = Literal["coin", "tokens", "target", "draft"]
 """What the judge can give to a parameter."""
@@ -49,6 +47,14 @@ MODELS = {"model", "models", "past", "cache", "kv", "tokenizer", "mask", "prompt
 PREFIX = {"prefix", "context", "history"}
 
 
+def parameters_of(fn: Callable[..., Any]) -> list[inspect.Parameter]:
+    """Return a function's parameters; none where they cannot be read."""
+    try:
+        return list(inspect.signature(fn).parameters.values())
+    except (TypeError, ValueError):
+        return []
+
+
 def kind_of(name: str) -> Kind:
     """Return what a parameter's name says, or "" where it says nothing, or two things.
 
@@ -57,7 +63,7 @@ def kind_of(name: str) -> Kind:
     >>> kind_of("draft_logits"), kind_of("targetModel"), kind_of("past_key_values")
     ('logits', 'models', 'models')
     """
-    words = _words(name)
+    words = words_in(name)
     if words and words <= {"self", "cls"}:
         return "self"
     for kind, known in _OTHERS.items():
@@ -67,12 +73,8 @@ def kind_of(name: str) -> Kind:
 
 
 def takes_one(name: str) -> bool:
-    """Say whether a name of drafted tokens means one token.
-
-    >>> takes_one("draft_token"), takes_one("token_ids"), takes_one("x")
-    (True, False, False)
-    """
-    words = _words(name)
+    """Say whether a name of drafted tokens means one token."""
+    words = words_in(name)
     return bool(words & ONE) and not words & MANY
 
 
@@ -121,7 +123,8 @@ def roles_of(text: str | Mapping[str, str]) -> dict[str | int, Role]:
     return found
 
 
-def _words(name: str) -> set[str]:
+def words_in(name: str) -> set[str]:
+    """Return the words of a name, in_this_way or inThisWay."""
     return {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)}
 
 
@@ -182,32 +185,27 @@ Taken = Literal[
 ]
 """What is given to a parameter; "none" for one that is left to its default, or takes None."""
 
-LOOKAHEAD = {
-    *("gamma", "lookahead", "speculative_k", "num_draft_tokens", "num_speculative_tokens", "n_draft", "num_drafts"),
-    *("draft_len", "draft_length", "spec_len", "speculate_k", "num_assistant_tokens", "max_spec_len"),
-}
 LENGTH = {
     *("max_len", "max_length", "max_new_tokens", "max_gen_len", "n_tokens_to_generate", "seq_len", "max_tokens"),
     *("max_seq_len", "max_returned_tokens", "num_tokens"),
 }
 PROMPT = {
-    *("input_ids", "prompt", "prefix", "inputs", "context", "prompt_ids", "ids", "context_ids", "input_tokens", "inp"),
+    *("input_ids", "prompt", "prefix", "inputs", "context", "prompt_ids", "ids", "context_ids", "input_tokens", "inp")
 }
-SAMPLING = {"do_sample", "do_sampling", "use_sampling"}
-GREEDY = {"greedy", "use_greedy"}
-KEY = {"key", "rng_key", "prng_key"}
-CACHE = {"past_key_values", "past", "kv_cache", "past_kv"}
 TOKS = {"toks", "tokens", "ids", "token"}
 MADE = {"gen", "generated", "proposed", "speculated", "speculative", "draft", "drafted"}
-END = {"eos_token_id", "eos_tokens_id", "pad_token_id", "stop_token_id", "eos_id", "pad_id"}
 SMALL = DRAFT | {"approx", "approximate", "ssm"}
 
 
 BY_NAME: dict[str, Taken] = {
-    **dict.fromkeys(SAMPLING, "sampling"),
-    **dict.fromkeys(GREEDY, "greedy"),
-    **dict.fromkeys(KEY, "key"),
-    **dict.fromkeys(CACHE, "cache"),
+    **dict.fromkeys(("do_sample", "do_sampling", "use_sampling"), "sampling"),
+    **dict.fromkeys(("greedy", "use_greedy"), "greedy"),
+    **dict.fromkeys(("key", "rng_key", "prng_key"), "key"),
+    **dict.fromkeys(("past_key_values", "past", "kv_cache", "past_kv"), "cache"),
+    **dict.fromkeys(("eos_token_id", "eos_tokens_id", "pad_token_id", "stop_token_id", "eos_id", "pad_id"), "end"),
+    **dict.fromkeys(("gamma", "lookahead", "speculative_k", "num_draft_tokens", "num_speculative_tokens"), "lookahead"),
+    **dict.fromkeys(("n_draft", "num_drafts", "draft_len", "draft_length", "spec_len", "speculate_k"), "lookahead"),
+    **dict.fromkeys(("num_assistant_tokens", "max_spec_len"), "lookahead"),
     "cu_num_draft_tokens": "cumulative",
     "sampling_metadata": "metadata",
     "logits_processor": "processor",
@@ -225,7 +223,7 @@ def taken_by(name: str, told: Mapping[str, str], models: bool) -> Taken | None:
     >>> taken_by("net", {"net": "target"}, True)
     'target model'
     """
-    words = {word.lower() for word in re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[a-z]+|\d+", name)}
+    words = words_in(name)
     if name in BY_NAME and name not in told:
         return BY_NAME[name]
     side = told.get(name) or ("target" if words & TARGET else "draft" if words & SMALL else "")
@@ -233,8 +231,6 @@ def taken_by(name: str, told: Mapping[str, str], models: bool) -> Taken | None:
         side = ""
     if words & {"model", "net", "network", "lm", "llm"} and not words & LAW:
         return "target model" if side == "target" else "draft model" if side == "draft" else None
-    if name in LOOKAHEAD:
-        return "lookahead"
     if words & {"temperature", "temp"}:
         return "temperature"
     if models:
@@ -245,8 +241,6 @@ def taken_by(name: str, told: Mapping[str, str], models: bool) -> Taken | None:
             return "length"
     if name in PROMPT:
         return "prompt"
-    if name in END:
-        return "end"
     if "bonus" in words:
         return "bonus"
     if words & LOGS and words <= LOGS | TARGET | SMALL | LAW and side:
@@ -254,17 +248,10 @@ def taken_by(name: str, told: Mapping[str, str], models: bool) -> Taken | None:
     if words & TOKS and words <= TOKS | MADE and words & MADE:
         return "tokens"
     kind = told.get(name) or kind_of(name)
-    if kind in ("target", "draft", "tokens"):
-        return kind
-    return None
+    return kind if kind in ("target", "draft", "tokens") else None
 
 
 def takes_none(parameter: inspect.Parameter) -> bool:
-    """Say whether a parameter may be None, by its default or its annotation.
-
-    >>> def step(is_greedy: "Tensor | None", rows): ...
-    >>> [takes_none(one) for one in inspect.signature(step).parameters.values()]
-    [True, False]
-    """
+    """Say whether a parameter may be None, by its default or its annotation."""
     said = parameter.annotation if isinstance(parameter.annotation, str) else str(parameter.annotation)
     return parameter.default is None or bool(re.search(r"\bNone\b|\bOptional\b", said))

@@ -96,9 +96,7 @@ class Draws:
 
     def uniforms(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
         """torch.rand, rand_like."""
-        place = self._drawing(kwargs)
-        drawn = func(*args, **kwargs)
-        _on_the_cpu(drawn)
+        place, drawn = self._drawing(func, args, kwargs)
         return self._tags.put(drawn, [self._uniform(place, index, drawn) for index in range(drawn.numel())])
 
     def uniform_in_place(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
@@ -106,9 +104,7 @@ class Draws:
         tensor: torch.Tensor = args[0]
         low, high = (*args[1:], *(0.0, 1.0)[len(args) - 1 :])
         low, high = kwargs.get("from", low), kwargs.get("to", high)
-        place = self._drawing(kwargs)
-        func(*args, **kwargs)
-        _on_the_cpu(tensor)
+        place, _ = self._drawing(func, args, kwargs)
         numbers = [self._uniform(place, index, tensor) for index in range(tensor.numel())]
         if (low, high) != (0, 1):
             numbers = [number * (high - low) + low for number in numbers]
@@ -117,9 +113,7 @@ class Draws:
     def exponentials_in_place(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
         """Tensor.exponential_."""
         tensor, rate = args[0], kwargs.get("lambd", args[1] if len(args) > 1 else 1)
-        place = self._drawing(kwargs)
-        func(*args, **kwargs)
-        _on_the_cpu(tensor)
+        place, _ = self._drawing(func, args, kwargs)
         kind = f"an exponential of {_laid_out(tensor)}"
         clocks = [exponential(self._clock(place, index, kind).atom) for index in range(tensor.numel())]
         return tensor.copy_(self._tags.put(tensor, clocks if rate == 1 else [clock / rate for clock in clocks]))
@@ -129,9 +123,7 @@ class Draws:
         weights = kwargs.get("input", args[0] if args else None)
         if weights is None or self._tags.any_in(weights):
             raise ExploreError("explore does not follow multinomial of random weights")
-        place = self._drawing(kwargs)
-        drawn = func(*args, **kwargs)
-        _on_the_cpu(drawn)
+        place, drawn = self._drawing(func, args, kwargs)
         self._tape.exact = False
         replaced = bool(kwargs.get("replacement", args[2] if len(args) > 2 else False))
         rows = weights.detach().double().reshape(-1, weights.shape[-1]).tolist()
@@ -139,7 +131,9 @@ class Draws:
             self._tape.meet(Fraction(mass))
         size, laws = int(drawn.shape[-1]), [[Fraction(mass) for mass in masses] for masses in rows]
         if size == 1 and drawn.dtype == torch.int64:
-            draws = [self._token((place, row), law, weights) for row, law in enumerate(laws)]
+            # The noise is drawn now, and raced when somebody looks at the token.
+            noise = [self._noise((place, row), len(law), weights) for row, law in enumerate(laws)]
+            draws = [Race(lambda pair=pair: _rung(*pair)) for pair in zip(noise, laws, strict=True)]
             if self._tape.ordinary is None:
                 return self._later.put(draws, drawn.dtype).reshape(drawn.shape)
             # Nothing is left for later among ordinary numbers, so that a token that got out unseen shows here.
@@ -157,18 +151,14 @@ class Draws:
         low, high = (0, *bounds)[-2:] if bounds else (0, None)
         if high is None or high - low > MOST:
             raise ExploreError(f"explore follows randint between bounds that are at most {MOST} apart")
-        place = self._drawing(kwargs)
-        drawn = func(*args, **kwargs)
-        _on_the_cpu(drawn)
+        place, drawn = self._drawing(func, args, kwargs)
         law = [Fraction(1, high - low)] * (high - low)
         values = [low + self._once(place, index, f"a number below {len(law)}", law) for index in range(drawn.numel())]
         return torch.tensor(values, dtype=drawn.dtype).reshape(drawn.shape)
 
     def permutation(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
         """torch.randperm."""
-        place = self._drawing(kwargs)
-        drawn = func(*args, **kwargs)
-        _on_the_cpu(drawn)
+        place, drawn = self._drawing(func, args, kwargs)
         left = list(range(drawn.numel()))
         order = [
             left.pop(self._once(place, turn, f"one of {len(left)}", [Fraction(1, len(left))] * len(left)))
@@ -183,17 +173,18 @@ class Draws:
         chances = kwargs.get("p", args[1] if len(args) > 1 else 0.5 if in_place else tensor)
         if isinstance(chances, torch.Tensor) and self._tags.any_in(chances):
             raise ExploreError("explore does not follow bernoulli of random chances")
-        place = self._drawing(kwargs)
-        drawn = func(*args, **kwargs)
-        _on_the_cpu(drawn)
+        place, drawn = self._drawing(func, args, kwargs)
         self._tape.exact = False
         listed = torch.as_tensor(chances, dtype=torch.float64).expand(drawn.shape).reshape(-1).tolist()
         way = f"{func.__name__} of {_laid_out(drawn)}"
         way += f" by chances of {_laid_out(chances)}" if isinstance(chances, torch.Tensor) else ""
-        values = [self._flip((place, index), way, Fraction(chance)) for index, chance in enumerate(listed)]
-        for chance in listed:
-            self._tape.meet(Fraction(chance))
-        result = torch.tensor(values).to(drawn.dtype).reshape(drawn.shape)
+        values: list[int] = []
+        for index, chance in enumerate(map(Fraction, listed)):
+            if not 0 <= chance <= 1:
+                raise ValueError(f"bernoulli needs chances in [0, 1]; got {float(chance)}")
+            self._tape.meet(chance)
+            values.append(self._once(place, index, f"a flip of {chance}, {way}", [1 - chance, chance]))
+        result = torch.tensor(values, dtype=torch.bool).to(drawn.dtype).reshape(drawn.shape)
         return tensor.copy_(result) if in_place else result
 
     def gumbel_softmax(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
@@ -202,9 +193,7 @@ class Draws:
         logits: torch.Tensor = named["logits"]
         if not named.get("hard", False) or self._tags.any_in(logits):
             raise ExploreError("explore follows gumbel_softmax(hard=True) of ordinary logits: a draw of one token")
-        place = self._drawing({})
-        drawn = func(*args, **kwargs)
-        _on_the_cpu(drawn)
+        place, drawn = self._drawing(func, args, kwargs)
         dim = int(named.get("dim", -1))
         rows = logits.detach().movedim(dim, -1)
         kind, width = f"gumbel_softmax of {_laid_out(logits)} along {dim}", rows.shape[-1]
@@ -218,15 +207,16 @@ class Draws:
         hot = torch.nn.functional.one_hot(torch.tensor(winners), rows.shape[-1]).to(drawn.dtype)
         return hot.reshape(rows.shape).movedim(-1, dim)
 
-    def _drawing(self, kwargs: Any) -> Stretch:
-        """Name the state that the next numbers come from."""
+    def _drawing(self, func: Any, args: Any, kwargs: Any) -> tuple[Stretch, torch.Tensor]:
+        """Let torch draw: name the state that the numbers come from, and return what it drew, whose numbers are not."""
         generator = kwargs.get("generator") or torch.default_generator
-        if generator.device.type != "cpu":
-            raise ExploreError("explore follows torch on the CPU; move the sampler's tensors there")
+        _check_cpu(generator)
         self._states.setdefault(generator, _GET(generator))
         stretch = self._tape.stretch(state_of(generator))
         self._drawn = generator, stretch
-        return stretch
+        drawn = func(*args, **kwargs)
+        _check_cpu(drawn)
+        return stretch, drawn
 
     def _uniform(self, place: Stretch, index: int, like: torch.Tensor) -> Any:
         dtype = like.dtype
@@ -245,16 +235,6 @@ class Draws:
 
     def _once(self, place: Stretch, index: int, kind: str, law: list[Fraction]) -> int:
         return self._tape.once((place, index), kind, lambda: self._tape.draw(kind, law))
-
-    def _flip(self, place: tuple[Stretch, int], way: str, chance: Fraction) -> bool:
-        if not 0 <= chance <= 1:
-            raise ValueError(f"bernoulli needs chances in [0, 1]; got {float(chance)}")
-        return bool(self._once(*place, f"a flip of {chance}, {way}", [1 - chance, chance]))
-
-    def _token(self, place: tuple[Stretch, int], masses: list[Fraction], weights: torch.Tensor) -> Race:
-        """Return a draw of one token, whose noise is drawn now, and raced when somebody looks at the token."""
-        clocks = self._noise(place, len(masses), weights)
-        return Race(lambda: [clock / rate for clock, rate in zip(clocks, masses, strict=True)])
 
     def _plainly(self, draw: Race) -> int:
         """Return the token that ordinary numbers draw; where nobody has asked which it is, any that may win will do."""
@@ -280,8 +260,12 @@ class Draws:
         tokens: list[int] = []
         for _ in range(size):
             rates = [mass if token not in tokens else Fraction(0) for token, mass in enumerate(masses)]
-            tokens.append(race([clock / rate for clock, rate in zip(clocks, rates, strict=True)], smallest=True))
+            tokens.append(race(_rung(clocks, rates), smallest=True))
         return tokens
+
+
+def _rung(clocks: list[Clock], rates: list[Fraction]) -> list[Clock]:
+    return [clock / rate for clock, rate in zip(clocks, rates, strict=True)]
 
 
 def _laid_out(tensor: torch.Tensor) -> str:
@@ -295,11 +279,7 @@ def _order(tensor: torch.Tensor) -> str:
 
 
 def state_of(generator: torch.Generator) -> tuple[str, bytes]:
-    """Name the state of a generator of torch.
-
-    >>> state_of(torch.Generator().manual_seed(1)) == state_of(torch.Generator().manual_seed(1))
-    True
-    """
+    """Name the state of a generator of torch."""
     return "torch", hashlib.blake2b(_GET(generator).numpy().tobytes(), digest_size=16).digest()
 
 
@@ -318,6 +298,6 @@ DRAWS: dict[str, Callable[[Draws, Any, Any, Any], torch.Tensor]] = {
 """The functions of torch that draw and are followed, by name."""
 
 
-def _on_the_cpu(tensor: torch.Tensor) -> None:
-    if tensor.device.type != "cpu":
+def _check_cpu(one: Any) -> None:
+    if one.device.type != "cpu":
         raise ExploreError("explore follows torch on the CPU; move the sampler's tensors there")

@@ -66,12 +66,7 @@ _BUILT_IN = {type(function) for function in _ASKING}
 
 @contextmanager
 def torch_source(tape: Tape) -> Generator[None]:
-    """Follow torch's randomness onto a tape while the block lasts, on the CPU and by any torch.Generator.
-
-    >>> with torch_source(Tape()):
-    ...     torch.rand(1).item()
-    <torch uniform 0>
-    """
+    """Follow torch's randomness onto a tape while the block lasts, on the CPU and by any torch.Generator."""
     tape.following.add(id(torch.default_generator))
     mode = _Following(tape)
     try:
@@ -90,7 +85,6 @@ class _Following(TorchFunctionMode):
         self.draws, self._uses = Draws(tape, self._tags, self.later), Uses(self._tags, self.later)
 
     def __torch_function__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
-        del types
         kwargs = kwargs or {}
         if type(func) in _BUILT_IN and func in _ASKING:
             return func(*args, **kwargs)
@@ -172,13 +166,6 @@ def unseen_noted(tape: Tape, draws: Draws) -> Generator[None]:
     """Note on the tape what torch draws behind the back of its function modes, while the block lasts.
 
     A scripted function that is given its uniforms draws nothing, and is called as it is.
-
-    >>> from torch_bridge.randomness.tags import Tags
-    >>> tape = Tape()
-    >>> with unseen_noted(tape, Draws(tape, Tags())):
-    ...     seed = torch.Generator().seed()
-    >>> list(tape.unseen)
-    ['torch.Generator.seed()']
     """
     tape.held("torch draws", list)[:] = [draws]
     with tape.standing("torch", lambda: _standing(tape)), seeds_noted(tape, _GENERATOR):

@@ -30,12 +30,7 @@ _LAYOUTS = {
 
 
 class Tags:
-    """The random numbers of one run by their payloads.
-
-    >>> tags = Tags()
-    >>> tags.any_in(torch.tensor([float("nan"), 1.0]))
-    False
-    """
+    """The random numbers of one run by their payloads."""
 
     def __init__(self) -> None:
         self._numbers: list[Any] = [None]  # payload 0 is an ordinary NaN
@@ -81,7 +76,9 @@ class Tags:
             if isinstance(entry, Uniform | Clock):
                 if len(self._numbers) >= layout.most:
                     raise ExploreError(f"{base.dtype} has room for {layout.most - 1} random numbers of a run")
-                flat[place] = _signed(layout.quiet + len(self._numbers), layout.whole)
+                named = layout.quiet + len(self._numbers)  # as a whole number with a sign
+                size = torch.iinfo(layout.whole).bits
+                flat[place] = named - (1 << size) if named >> (size - 1) else named
                 self._numbers.append(entry)
             elif isinstance(entry, int | float | torch.Tensor):
                 flat[place] = torch.as_tensor(entry, dtype=base.dtype).view(layout.whole)
@@ -96,17 +93,8 @@ class Tags:
         return torch.where(self.payloads(tensor).to(tensor.device) > 0, torch.ones_like(tensor), tensor)
 
 
-def _signed(bits: int, whole: torch.dtype) -> int:
-    size = torch.iinfo(whole).bits
-    return bits - (1 << size) if bits >> (size - 1) else bits
-
-
 def tensors_in(values: Any) -> list[torch.Tensor]:
-    """Return the tensors among arguments, in lists and tuples too.
-
-    >>> len(tensors_in([torch.ones(1), (torch.ones(1), 2)]))
-    2
-    """
+    """Return the tensors among arguments, in lists and tuples too."""
     if isinstance(values, torch.Tensor):
         return [values]
     if isinstance(values, dict):
@@ -126,15 +114,9 @@ _HOLDING = (list, tuple, dict)
 
 
 def mapped(values: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:
-    """Return arguments with each tensor among them changed.
-
-    >>> mapped((torch.ones(1), 2), lambda x: x + 1)
-    (tensor([2.]), 2)
-    """
+    """Return arguments with each tensor among them changed."""
     if isinstance(values, torch.Tensor):
         return change(values)
     if isinstance(values, list | tuple) and type(values) in (list, tuple):
         return type(values)(mapped(value, change) for value in values)
-    if type(values) is dict:
-        return {key: mapped(value, change) for key, value in values.items()}
-    return values
+    return {key: mapped(value, change) for key, value in values.items()} if type(values) is dict else values

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import cache, partial
 from typing import Any
 
 import torch
@@ -15,7 +16,7 @@ FIRST = -(1 << 62)
 
 LAST = FIRST + (1 << 40)
 
-_MOVING = {
+MOVING_TOKENS = {
     *("view", "view_as", "reshape", "squeeze", "unsqueeze", "expand", "clone", "contiguous", "detach", "flatten"),
     *("transpose", "permute", "t", "movedim", "repeat", "split", "chunk", "unbind", "narrow", "select", "cat"),
     *("concat", "stack", "where", "masked_fill", "copy_", "__iter__", "swapaxes", "tile", "broadcast_to", "cpu"),
@@ -23,7 +24,7 @@ _MOVING = {
 }
 """What moves tokens about as they are, with no other argument that tells where."""
 
-_INDEXING = {"__getitem__", "gather", "index_select", "take_along_dim", "__setitem__"}
+INDEXING = {"__getitem__", "gather", "index_select", "take_along_dim", "__setitem__"}
 """What moves the tokens of its first argument (and the last, where they are written) by those of another."""
 
 _EXPORTING = {
@@ -32,7 +33,7 @@ _EXPORTING = {
 }
 """What hands out memory that is then read and written unseen."""
 
-_ASKING = {
+ASKING = {
     *("size", "dim", "ndimension", "numel", "stride", "is_floating_point", "is_contiguous", "__len__", "__get__"),
     *("is_complex", "element_size", "get_device", "__hash__", "empty_like", "zeros_like", "ones_like"),
     *("new_empty", "new_zeros", "new_ones", "result_type"),
@@ -69,7 +70,7 @@ class Later:
                 self._export(one)
         if not self._draws or not any(self._any_in(one) for one in tensors_in([args, kwargs])):
             return args, kwargs
-        if name in _ASKING:
+        if name in ASKING:
             return args, kwargs
         looks = _looked_at_by(name, args, kwargs)
         if self._writes_to_others(name, args, kwargs):
@@ -144,7 +145,7 @@ class Later:
 def _looked_at_by(name: str, args: Any, kwargs: Any) -> Any:
     """Return the arguments whose tokens a call looks at: all but those that it moves, and what it writes over."""
     read = {key: one for key, one in kwargs.items() if key != "out"}
-    if name in _MOVING:
+    if name in MOVING_TOKENS:
         tensors = tensors_in([args, kwargs])
         cast = name == "copy_" and any(one.dtype != torch.int64 for one in tensors)
         floating = any(one.is_floating_point() or one.is_complex() for one in tensors)
@@ -152,7 +153,7 @@ def _looked_at_by(name: str, args: Any, kwargs: Any) -> Any:
     if name == "__setitem__":
         tensor, index, value = args
         return [index] if isinstance(value, torch.Tensor) and tensor.dtype == value.dtype else [index, value]
-    return [args[1:] if name in _INDEXING else args, read]
+    return [args[1:] if name in INDEXING else args, read]
 
 
 def _tells_a_type(values: Any) -> bool:
@@ -198,9 +199,10 @@ class Answers:
                 return self._kept(func(*args, **kwargs), self._open[id(first)][1])
             if name == "cumprod" and "out" not in kwargs:
                 return self._multiplied(func, args, kwargs)
-        if self._open:
-            for tensor in tensors_in([args, kwargs]):
-                if id(tensor) in self._open and not _asks_for_no_tensor(func, name, args):
+        for tensor in tensors_in([args, kwargs]) if self._open else ():
+            if id(tensor) in self._open:
+                shown = name == "__get__" and not isinstance(func(args[0]), torch.Tensor)
+                if not shown and name not in ("size", "dim", "numel", "__len__"):  # these read nothing that it holds
                     self.fill(tensor)
         return None
 
@@ -228,7 +230,11 @@ class Answers:
             one, other = other, one
         names, tokens = (torch.as_tensor(side).expand(mask.shape).reshape(-1).tolist() for side in (one, other))
         wanted = "ne" not in name
-        return self._kept(mask, [_Asked(self._equals, *pair, wanted) for pair in zip(names, tokens, strict=True)])
+        pairs = zip(names, tokens, strict=True)
+        return self._kept(mask, [cache(partial(self._says, *pair, wanted)) for pair in pairs])
+
+    def _says(self, number: int, token: int, wanted: bool) -> bool:
+        return self._equals(number, token) == wanted
 
     def _multiplied(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
         product = func(*args, **kwargs)
@@ -239,7 +245,7 @@ class Answers:
         for row in places.reshape(-1, places.shape[-1]).tolist():
             before: _Answer | None = None
             for place in row:
-                before = found[place] = answers[place] if before is None else _Both(before, answers[place])
+                before = found[place] = answers[place] if before is None else _both(before, answers[place])
         return self._kept(product, [found[place] for place in range(len(answers))])
 
     def _kept(self, mask: torch.Tensor, answers: list[_Answer]) -> torch.Tensor:
@@ -247,33 +253,9 @@ class Answers:
         return mask
 
 
-def _asks_for_no_tensor(func: Any, name: str, args: Any) -> bool:
-    """Whether a call reads the shape, the type or the like of a tensor, and none of what it holds."""
-    return name in ("size", "dim", "numel", "__len__") or (
-        name == "__get__" and not isinstance(func(args[0]), torch.Tensor)
-    )
+_Answer = Callable[[], bool]
 
 
-class _Asked:
-    """Whether one token is this one, asked once."""
-
-    def __init__(self, equals: Callable[[int, int], bool], number: int, token: int, wanted: bool) -> None:
-        self._ask, self._known = (lambda: equals(number, token) == wanted), None
-
-    def __call__(self) -> bool:
-        if self._known is None:
-            self._known = self._ask()
-        return self._known
-
-
-class _Both:
+def _both(first: _Answer, second: _Answer) -> _Answer:
     """Whether both of two answers are yes; the second is asked for where the first is."""
-
-    def __init__(self, first: _Answer, second: _Answer) -> None:
-        self._first, self._second = first, second
-
-    def __call__(self) -> bool:
-        return self._first() and self._second()
-
-
-_Answer = _Asked | _Both
+    return lambda: first() and second()

@@ -16,62 +16,38 @@ from spec_math.pathwise.clock import Clock
 from spec_math.pathwise.races import race
 from spec_math.pathwise.uniform import Uniform
 from torch_bridge.randomness.tags import Tags, mapped, tensors_in
-from torch_bridge.randomness.tokens import Later
+from torch_bridge.randomness.tokens import ASKING, INDEXING, MOVING_TOKENS, Later
 
-COMPARING = {
-    "lt": operator.lt,
-    "le": operator.le,
-    "gt": operator.gt,
-    "ge": operator.ge,
-    "eq": operator.eq,
-    "ne": operator.ne,
-}
+COMPARING = {name: getattr(operator, name) for name in ("lt", "le", "gt", "ge", "eq", "ne")}
 GUARDING: dict[str, Callable[[Any], bool]] = {
     "isnan": lambda _: False,
-    "isinf": lambda entry: isinstance(entry, Clock) and entry.never in (float("inf"), float("-inf")),
-    "isfinite": lambda entry: not (isinstance(entry, Clock) and entry.never in (float("inf"), float("-inf"))),
+    "isinf": lambda entry: _is_infinite(entry),
+    "isfinite": lambda entry: not _is_infinite(entry),
 }
 """What almost surely holds of a random number."""
 
 
-def _subtracted_from(a: Any, b: Any) -> Any:
-    return b - a
+def _is_infinite(entry: Any) -> bool:
+    return isinstance(entry, Clock) and entry.never in (float("inf"), float("-inf"))
 
 
-def _divided_into(a: Any, b: Any) -> Any:
-    return b / a
-
-
-def _reciprocal(a: Any) -> Any:
-    return 1 / a
-
-
-def _root(a: Any) -> Any:
-    return a ** Fraction(1, 2)
-
-
-def _logarithm(a: Any) -> Any:
-    return a.log()
-
-
-def _logarithm_1p(a: Any) -> Any:
-    return (1 + a).log()
-
-
-COMPUTING: dict[str, Callable[..., Any]] = {
+_OF_TWO: dict[str, Callable[[Any, Any], Any]] = {
     "add": operator.add,
     "sub": operator.sub,
     "mul": operator.mul,
     "div": operator.truediv,
-    "__rsub__": _subtracted_from,
-    "__rdiv__": _divided_into,
-    "neg": operator.neg,
-    "reciprocal": _reciprocal,
+    "__rsub__": lambda a, b: b - a,
+    "__rdiv__": lambda a, b: b / a,
     "pow": operator.pow,
-    "sqrt": _root,
-    "log": _logarithm,
-    "log1p": _logarithm_1p,
 }
+_OF_ONE: dict[str, Callable[[Any], Any]] = {
+    "neg": operator.neg,
+    "reciprocal": lambda a: 1 / a,
+    "sqrt": lambda a: a ** Fraction(1, 2),
+    "log": lambda a: a.log(),
+    "log1p": lambda a: (1 + a).log(),
+}
+COMPUTING: dict[str, Callable[..., Any]] = {**_OF_TWO, **_OF_ONE}
 RANKING = {"topk", "sort", "argsort", "max", "min"}
 
 
@@ -213,7 +189,9 @@ class Uses:
         """item and tolist: the random numbers themselves, as objects."""
         entries = self._row(tensor)
         if name == "tolist":
-            return _nested(entries, list(tensor.shape))
+            listed = np.empty(len(entries), dtype=object)
+            listed[:] = entries
+            return listed.reshape(tensor.shape).tolist()
         if name == "item" and len(entries) == 1:
             return entries[0]
         raise ExploreError(f"explore does not follow {name} of a tensor of random numbers; compare it instead")
@@ -222,32 +200,21 @@ class Uses:
         return [_plain(entry) for entry in self._tags.entries(tensor)]
 
 
-def _nested(entries: list[Any], shape: list[int]) -> Any:
-    if not shape:
-        return entries[0]
-    step = len(entries) // shape[0] if shape[0] else 0
-    return [_nested(entries[place * step : (place + 1) * step], shape[1:]) for place in range(shape[0])]
-
-
 def _order(entries: list[Any], size: int, smallest: bool) -> list[int]:
     left = list(range(len(entries)))
     return [left.pop(race([entries[place] for place in left], smallest)) for _ in range(size)]
 
 
 def _place(value: Any, sums: torch.Tensor, right: bool) -> int:
-    for place, total in enumerate(sums):
-        if bool(value < total) if right else bool(value <= total):
-            return place
-    return len(sums)
+    reached = (place for place, total in enumerate(sums) if bool(value < total if right else value <= total))
+    return next(reached, len(sums))
 
 
 def _in_type(entry: Any, dtype: torch.dtype) -> Any:
     """Return an ordinary entry in the type that torch computes in."""
     if isinstance(entry, torch.Tensor):
         return entry.to(dtype)
-    if isinstance(entry, Uniform):
-        return _rounded(entry, dtype)
-    return entry
+    return _rounded(entry, dtype) if isinstance(entry, Uniform) else entry
 
 
 def _rounded(number: Uniform, dtype: torch.dtype) -> Uniform:
@@ -262,20 +229,12 @@ def _plain(entry: Any) -> Any:
     return entry.item() if isinstance(entry, torch.Tensor) else entry
 
 
-_SHAPES = {
-    *("__get__", "__len__", "__hash__", "size", "dim", "ndimension", "numel", "stride", "is_floating_point"),
-    *("is_contiguous", "is_complex", "element_size", "get_device", "result_type", "zeros_like", "ones_like"),
-    *("new_zeros", "new_ones", "requires_grad_"),
-}
+_SHAPES = {*ASKING, "requires_grad_"}
 """What asks for shapes and types alone, or makes a tensor of numbers of its own."""
 _MOVING = {
-    *("__getitem__", "__setitem__", "__iter__", "view", "view_as", "reshape", "reshape_as", "squeeze", "squeeze_"),
-    *("unsqueeze", "unsqueeze_", "expand", "expand_as", "clone", "contiguous", "detach", "copy_", "cat", "concat"),
-    *("stack", "gather", "index_select", "flatten", "transpose", "permute", "t", "movedim", "repeat", "where"),
-    *("masked_fill", "masked_fill_", "split", "chunk", "unbind", "narrow", "select", "full_like", "new_full"),
-    *("broadcast_to", "broadcast_tensors", "take_along_dim", "roll", "flip", "cpu", "fill_", "zero_", "index_put_"),
-    *("index_copy_", "scatter", "scatter_", "index_fill", "index_fill_", "masked_scatter", "masked_scatter_", "triu"),
-    *("tril", "masked_select", "swapaxes", "tile"),
+    *(*MOVING_TOKENS, *INDEXING, "reshape_as", "squeeze_", "unsqueeze_", "expand_as", "masked_fill_", "full_like"),
+    *("new_full", "broadcast_tensors", "roll", "flip", "fill_", "zero_", "index_put_", "index_copy_", "scatter"),
+    *("scatter_", "index_fill", "index_fill_", "masked_scatter", "masked_scatter_", "triu", "tril", "masked_select"),
 }
 """What moves numbers about and computes nothing of them."""
 _ADDING = ("accumulate", "reduce")
@@ -298,9 +257,7 @@ def moved(tags: Tags, cast: Callable[[torch.Tensor, torch.dtype], torch.Tensor],
     arriving = _arriving(tags, func, name, args, kwargs)
 
     def kept(tensor: torch.Tensor) -> torch.Tensor:
-        if tensor.dtype == arriving or not tags.any_in(tensor):
-            return tensor
-        return cast(tensor, arriving)
+        return tensor if tensor.dtype == arriving or not tags.any_in(tensor) else cast(tensor, arriving)
 
     written = args[:1] if _writes(name) else ()
     return func(*written, *mapped(args[len(written) :], kept), **mapped(kwargs, kept))

@@ -12,10 +12,10 @@ import torch
 
 from spec_math.arrays import asarray
 from spec_math.field.engine import Archive, Defect, Edit, Engine, Options, Repository, Restated, Step, Text
+from spec_math.field.stand_ins import Unpinned
 from spec_math.language.model import Model
 from spec_math.pathwise.loading import Loading, load_module
 from spec_math.pathwise.places import paused
-from torch_bridge.stand_ins.unpinned import Unpinned
 
 ARCHIVE = Archive(
     "lmdeploy",

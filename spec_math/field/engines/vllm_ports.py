@@ -13,8 +13,8 @@ import torch
 from spec_math.arrays import asarray
 from spec_math.field import stand_ins
 from spec_math.field.engine import PLAIN, Archive, Defect, Edit, Engine, Options, Repository, Step, Text, processed
+from spec_math.field.stand_ins import Unpinned, uniform_probs
 from spec_math.language.model import Model
-from torch_bridge.stand_ins.unpinned import Unpinned, uniform_probs
 
 ASCEND_ARCHIVE = Archive(
     "vllm-ascend",

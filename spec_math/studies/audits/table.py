@@ -7,11 +7,11 @@ from fractions import Fraction
 from typing import Any
 
 from spec_math.result import Column, Curve, Note, Panel, Picture, Result, Row, Table
+from spec_math.samplers.answer import NAMES
 from spec_math.samplers.case import Case, default
 from spec_math.samplers.counts import Counted
 from spec_math.samplers.judgement import Judgement
 from spec_math.samplers.likeness import Likeness
-from spec_math.samplers.own_errors import NAMES
 from spec_math.verdict import Lossy, Undecided
 from spec_math.wording import counted
 
