@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.kernels import kernel
 from spec_math.token_level.excess import STEPWISE, Excess
 from spec_math.token_level.optimum.ratio_order import best_prefixes, ratio_order
 
@@ -147,18 +146,3 @@ def _greedy(t: FLOAT, d: FLOAT, ks: tuple[int, ...], by_k: FLOAT) -> None:
             rest[some, best] = 0.0
         by_k[:, 2, place] = top
         by_k[:, 3, place] = np.minimum(t, _laws(rest)).sum(axis=1)
-
-
-@kernel(fastmath={"reassoc", "contract"})
-def sums_of(masses: Any, numbers: Any) -> tuple[float, float, float]:
-    """Return the sums of two arrays [V], and of their products, in one pass.
-
-    >>> sums_of(np.array([1.0, 3.0]), np.array([2.0, 1.0]))
-    (4.0, 3.0, 5.0)
-    """
-    first, second, product = 0.0, 0.0, 0.0
-    for i in range(masses.shape[0]):
-        first += masses[i]
-        second += numbers[i]
-        product += masses[i] * numbers[i]
-    return first, second, product
