@@ -1,6 +1,6 @@
 """Chain priorities: of k i.i.d. chains one is selected by a priority refined node by node, and verified as a block.
 
-Source: worked out here; block verification is that of Sun et al. 2024.
+Source: Sun et al. 2024 for block verification.
 """
 
 from __future__ import annotations
@@ -51,9 +51,6 @@ def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], loo
 
     The law: 1 + Σ_s M(s) over the texts s that do not end with the end token, M(s) = min(c(s), M(s_<i) t(s_i | s_<i)),
     with c(s) the probability that the selected chain begins with s. Units: tokens per call.
-
-    Raises:
-        ValueError, TypeError: as `generate`.
 
     >>> expected(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], (), 2, 2)
     Fraction(23, 8)
@@ -114,8 +111,11 @@ class Priorities:
     In floats c(.|v) is the law of the pools as rounded, not the one they were made for, so that rounding costs
     acceptance and not losslessness. Laws are worked out as nodes are asked for, and kept.
 
-    With `cells_of` the plan is that of cells of tokens, of which a chain draws one of those of its next token: see
-    `rounded_priorities`.
+    With `cells_of` the plan is that of cells of tokens, of which a chain draws one of those of its next token. With
+    `ratio_cells.rounded` each chain rounds the ratio t/d of its next token at random to a neighbouring point of
+    `ratio_cells.grid`, so that its mean stays: no token is sorted, and what one position accepts is less than the
+    optimum by max_j (e_{j+1} − e_j)/4 · d(e_j < t/d < e_{j+1}) at most, or, if more, by what the tokens with t/d
+    above the last point e lose, Σ (min(t, k·d) − e·d)+.
 
     Raises:
         TypeError, ValueError: k is not a positive integer.

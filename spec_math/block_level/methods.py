@@ -57,11 +57,7 @@ Terms = Callable[[int, int, int], float]
 
 
 def paths(lookahead: int, k: int) -> tuple[int, ...]:
-    """Return the widths of K paths: a tree that branches at its root alone.
-
-    >>> paths(3, 2)
-    (2, 1, 1)
-    """
+    """Return the widths of K paths: a tree that branches at its root alone."""
     return (k, *[1] * (lookahead - 1))
 
 
@@ -71,9 +67,6 @@ class Drafts:
 
     `optimum(target, draft, prefix, lookahead, k)` counts accepted tokens, without the target's own; it is asked for
     where `solvable(V, lookahead, k)` says that it is quick, of floats unless it is `exact`. None: none is known.
-
-    >>> CHAINS.name, CHAINS.solvable(3, 2, 2)
-    ('i.i.d. chains', True)
     """
 
     name: str
@@ -177,12 +170,6 @@ def traversal_expected(target: Model, draft: Model, prefix: Sequence[int], looka
     The law: the children of the root are enumerated; one that is tried has the chance w_1 of its test, and the chain
     below it is a block that starts with that weight, so that E[w_i], w_i = min(1, w_{i−1} t/d), is its chance to be
     accepted up to i. V!/(V − k)! · V^(lookahead − 1) terms. Units: tokens per call.
-
-    Raises:
-        ValueError, TypeError: as `traversal.generate`.
-
-    >>> traversal_expected(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], (), 2, 2)
-    Fraction(45, 16)
     """
     laws = Conditionals(target, draft, prefix)
     one = laws.target()[0] * 0 + 1
@@ -413,9 +400,6 @@ def named(name: str) -> Method:
 
     Raises:
         ValueError: there is none; the message lists them.
-
-    >>> named("multi-path").name
-    'greedy multi-path'
     """
     fitting = [method for method in METHODS if name.lower() in method.name.lower()]
     if not fitting:

@@ -10,7 +10,6 @@ from spec_math.array_coin import ArrayCoin
 from spec_math.block_level import (
     block,
     chain,
-    rounded_priorities,
     selected_chain,
     spectr,
     target_only,
@@ -22,8 +21,14 @@ from spec_math.block_level.batch.decide_priorities import (
     decide_chain_priorities,
     decide_rounded_priorities,
 )
-from spec_math.block_level.batch.decide_selected import decide_block, decide_multi_path
-from spec_math.block_level.batch.decide_walk import decide_target_only, decide_traversal, decide_walk
+from spec_math.block_level.batch.decide_walk import (
+    decide_block,
+    decide_multi_path,
+    decide_target_only,
+    decide_traversal,
+    decide_walk,
+)
+from spec_math.block_level.batch.ratio_cells import rounded
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.multi_path import HighestRank
@@ -51,9 +56,6 @@ class TreeRule:
     to their end, however their common beginnings are shared. `reads_draft` says that the draft's laws matter. `largest`
     is the largest vocabulary that the array formula is worth it for, None where any is. `ordered` says that the drafts
     after a node must come in the order drawn: equal ones may not be taken together.
-
-    >>> TARGET_ONLY.coins(4), TARGET_ONLY.siblings
-    (5, 'distinct')
     """
 
     name: str
@@ -152,7 +154,7 @@ PRIORITIES = TreeRule(
 )
 ROUNDED_PRIORITIES = TreeRule(
     "chain priorities on rounded ratios",
-    _selecting(rounded_priorities.selection),
+    _selecting(partial(Priorities, cells_of=rounded)),
     decide_rounded_priorities,
     lambda n: n + 2,
     chains=True,

@@ -27,9 +27,6 @@ def rounding(size: int, k: int) -> float:
     acceptance at γ is within |f(γ)| of that at γ*; f is off by E's error and, as k/γ*·(1 − β)^(k−1) ≤ 2, by as much for
     its power, where that is taken through a logarithm, and by k times as much for a product; the bracket costs less
     than 2^-40. The optimum is 1 − (P^k − T), its power likewise.
-
-    >>> rounding(1000, 10**6) == rounding(1000, 100) < 1e-11
-    True
     """
     return (2 * min(k, STEPWISE) + 8) * (size + 8) * 2.0**-53 + 2.0**-40
 
@@ -39,11 +36,6 @@ class Chunk:
 
     Target and draft masses [n, V] are not yet divided by their sums. Each method returns (acceptance, test acceptance)
     [n] of its scheme.
-
-    >>> chunk = Chunk(2, (1, 2))
-    >>> chunk.take(np.array([[1.0, 3.0]]), np.array([[1.0, 1.0]]))
-    >>> chunk.overlap(1)[1].tolist()
-    [0.75]
     """
 
     def __init__(self, size: int, ks: tuple[int, ...], capacity: int = 64) -> None:
