@@ -17,10 +17,7 @@ from spec_math.block_level import (
     without_replacement,
 )
 from spec_math.block_level.batch.array_tree import ArrayTree, Rows, Walked
-from spec_math.block_level.batch.decide_priorities import (
-    decide_chain_priorities,
-    decide_rounded_priorities,
-)
+from spec_math.block_level.batch.decide_priorities import decide_priorities
 from spec_math.block_level.batch.decide_walk import (
     decide_block,
     decide_multi_path,
@@ -28,7 +25,7 @@ from spec_math.block_level.batch.decide_walk import (
     decide_traversal,
     decide_walk,
 )
-from spec_math.block_level.batch.ratio_cells import rounded
+from spec_math.block_level.batch.ratio_cells import by_ratio, rounded
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.multi_path import HighestRank
@@ -78,8 +75,7 @@ def _of_one(verify: Callable[..., Tokens]) -> Program:
         if not nodes:
             return (coin.draw(laws.target()),)
         (tokens,) = leaves(nodes)
-        targets = [laws.target(tokens[:place]) for place in range(len(tokens) + (not laws.ends(tokens)))]
-        return verify(coin, tokens, targets, [laws.draft(tokens[:place]) for place in range(len(tokens))])
+        return verify(coin, *chain.with_rows(tokens, laws))
 
     return program
 
@@ -147,7 +143,7 @@ MULTI_PATH = TreeRule("greedy multi-path", _selecting(HighestRank), decide_multi
 PRIORITIES = TreeRule(
     "chain priorities",
     _selecting(Priorities),
-    decide_chain_priorities,
+    partial(decide_priorities, by_ratio),
     lambda n: n + 2,
     chains=True,
     largest=256,
@@ -155,7 +151,7 @@ PRIORITIES = TreeRule(
 ROUNDED_PRIORITIES = TreeRule(
     "chain priorities on rounded ratios",
     _selecting(partial(Priorities, cells_of=rounded)),
-    decide_rounded_priorities,
+    partial(decide_priorities, rounded),
     lambda n: n + 2,
     chains=True,
 )

@@ -24,11 +24,9 @@ from spec_math.block_level.batch.decide_walk import tour, verified
 from spec_math.block_level.batch.ratio_cells import (
     Cells,
     CellsOf,
-    by_ratio,
     deaths,
     density,
     prefixes,
-    rounded,
     selection_heights,
 )
 from spec_math.token_level.batch.drafts import ratio
@@ -78,16 +76,6 @@ def decide_priorities(cells_of: CellsOf, coin: ArrayCoin, tree: ArrayTree, rows:
     chances = winner(law.edges.reshape(batch, many, -1), law.masses.reshape(batch, many, -1), there)
     chosen = coin.draw(chances, chains.size > 0)
     return verified(_Selected(cells_of, tree, chains, xp.where(chosen < 0, 0, chosen), heights), coin, tree, rows)
-
-
-def decide_chain_priorities(coin: ArrayCoin, tree: ArrayTree, rows: Rows) -> Walked:
-    """Verify the chain of highest priority as a block, each token a cell of its own: `decide_priorities` by ratio."""
-    return decide_priorities(by_ratio, coin, tree, rows)
-
-
-def decide_rounded_priorities(coin: ArrayCoin, tree: ArrayTree, rows: Rows) -> Walked:
-    """Verify the chain of highest priority as a block, ratios t/d rounded at random to a grid."""
-    return decide_priorities(rounded, coin, tree, rows)
 
 
 def listed(tree: ArrayTree) -> Chains:
