@@ -18,6 +18,7 @@ from spec_math.block_level import chain_priorities, length, selected_chain
 from spec_math.block_level.batch.ratio_cells import CellsOf, by_ratio, grid, rounded
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals
+from spec_math.language.model import Model
 
 SHAPES = [(2, 1, 2), (3, 1, 2), (2, 2, 2), (3, 2, 2), (2, 2, 3)]
 """V tokens, lookahead, k chains."""
@@ -32,7 +33,7 @@ def test_chain_priorities_on_rounded_ratios_are_lossless(data: st.DataObject, sh
     assert verdict, str(verdict)
 
 
-def expected(target: Any, draft: Any, lookahead: int, k: int) -> Any:
+def expected(target: Model, draft: Model, lookahead: int, k: int) -> Any:
     return selected_chain.expected(target, selection(Conditionals(target, draft, ()), k), lookahead)
 
 

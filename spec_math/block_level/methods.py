@@ -358,7 +358,7 @@ METHODS: tuple[Method, ...] = (
         traversal_expected,
         given_drafts.traversed,
         # A chain adds at most its weight, whatever becomes of those before it further down: k weights of at most 1.
-        largest=lambda k: k,
+        largest=int,
         proven=(Proven((2, 1), 2.9), Proven((2, 2), 3.4)),
         tree=tree_rules.TRAVERSAL,
         pages=("theorems/traversal",),
