@@ -88,6 +88,9 @@ def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], loo
     runs over the texts of 1 to `lookahead` tokens that do not end with the end token (one that does adds a draft, and
     loses the token that would follow it). V^lookahead terms at most. Units: tokens per call.
 
+    Raises:
+        ValueError, TypeError: as `generate`.
+
     >>> expected(lambda prefix: ["1/3", "2/3"], lambda prefix: ["2/3", "1/3"], (), 2)
     Fraction(20, 9)
     """

@@ -133,6 +133,9 @@ def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], loo
     The sum runs over the texts s of 1 to `lookahead` tokens that do not end with the end token: one that does adds a
     draft but loses the token that would follow it. V^lookahead terms at most. Units: tokens per call.
 
+    Raises:
+        ValueError, TypeError: as `generate`.
+
     >>> expected(lambda prefix: ["1/3", "2/3"], lambda prefix: ["2/3", "1/3"], (), 2)
     Fraction(19, 9)
     """

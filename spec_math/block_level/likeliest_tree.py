@@ -140,7 +140,11 @@ def of_widths(widths: Sequence[int]) -> Choose:
 
 
 def of_ranks(rates: Sequence[Any], nodes: int, depth: int) -> Choose:
-    """Return Sequoia's rule: one shape for all contexts, filled by the draft's ranking of tokens."""
+    """Return Sequoia's rule: one shape for all contexts, filled by the draft's ranking of tokens.
+
+    Raises:
+        TypeError, ValueError: as `by_ranks`.
+    """
     shape = by_ranks(rates, nodes, depth)
     return lambda laws: placed(shape, laws)
 

@@ -99,6 +99,9 @@ def asked_in_float64(
     judged, with their laws in float64 (`language.model.InFloat64`). What is wrong there is Lossy, unless its numbers
     look rounded there too. What is right there was off by rounding alone, and keeps its verdict.
 
+    Raises:
+        TypeError, ValueError: as `check_lossless_block`.
+
     >>> left = Undecided(Reason.ROUNDING, "the total variation is 0.02, of which rounding explains 0.1")
     >>> target = lambda prefix: [0.25, 0.75]
     >>> asked_in_float64(left, lambda coin, prefix: (coin.draw([0.27, 0.73]),), target, 1).total_variation > 0.019

@@ -166,6 +166,9 @@ def traversal_expected(target: Model, draft: Model, prefix: Sequence[int], looka
     The law: the children of the root are enumerated; one that is tried has the chance w_1 of its test, and the chain
     below it is a block that starts with that weight, so that E[w_i], w_i = min(1, w_{i−1} t/d), is its chance to be
     accepted up to i. V!/(V − k)! · V^(lookahead − 1) terms. Units: tokens per call.
+
+    Raises:
+        ValueError, TypeError: as `traversal.generate`.
     """
     laws = Conditionals(target, draft, prefix)
     one = laws.target()[0] * 0 + 1

@@ -47,6 +47,9 @@ def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], loo
     The law: 1 + Σ_s M(s) over the texts s that do not end with the end token, M(s) = min(c(s), M(s_<i) t(s_i | s_<i)),
     with c(s) the probability that the chain of highest rank begins with s. Units: tokens per call.
 
+    Raises:
+        ValueError, TypeError: as `generate`.
+
     >>> expected(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], (), 2, 2)
     Fraction(23, 8)
     """

@@ -55,6 +55,9 @@ def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], wid
     The law: M(s) = min(c(s), M(v) t(s | v)) over the texts s that do not end with the end token, with c(s) the
     probability that the selected path begins with s. V^levels terms at most.
 
+    Raises:
+        ValueError, TypeError: as `generate`.
+
     >>> expected(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], (), (2, 2))
     Fraction(3, 1)
     """

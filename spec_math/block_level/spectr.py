@@ -97,6 +97,9 @@ def expected(
     where v has no drafts, and 0 after the end token. Exact on Fractions. At each node K-SEQ costs V n² terms, any
     other verifier V^n drafts (`law`). Units: tokens per call, as in SpecTr, Tables 2 and 4.
 
+    Raises:
+        ValueError, TypeError: as `generate`.
+
     >>> expected(lambda prefix: [1, 0], lambda prefix: ["1/2", "1/2"], (), (2,))
     Fraction(7, 4)
     """

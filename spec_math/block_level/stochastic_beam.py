@@ -89,6 +89,9 @@ def grow(coin: Coin, laws: Conditionals, lookahead: int, k: int) -> tuple[Node, 
 def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], lookahead: int, k: int) -> Any:
     """Return the expected number of tokens per target call, by enumeration: for toy models. Units: tokens per call.
 
+    Raises:
+        ValueError, TypeError: as `generate`.
+
     >>> expected(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], (), 2, 2)
     Fraction(11, 4)
     """

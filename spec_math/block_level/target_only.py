@@ -74,6 +74,9 @@ def law(target_model: Model, draft_model: Model, prefix: Sequence[int], choose: 
     The law: a block is a path of the tree and one token y that is no child there, with the target's own probability of
     both; or a path that ends with the end token. Tokens of mass 0 are left out.
 
+    Raises:
+        ValueError, TypeError: as `generate`.
+
     >>> from spec_math.block_level.likeliest_tree import of_draft
     >>> law(lambda _: ["1/4", "3/4"], lambda _: ["1/3", "2/3"], (), of_draft(1, 1)) == {
     ...     (0,): 1 / 4, (1, 0): 3 / 16, (1, 1): 9 / 16}
@@ -104,6 +107,9 @@ def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], cho
 
     A node that ends the text counts 0: it adds a draft and loses the token that would follow. The draft's law matters
     for the choice of the tree alone. Units: tokens per call.
+
+    Raises:
+        ValueError, TypeError: as `generate`.
 
     >>> from spec_math.block_level.likeliest_tree import of_draft
     >>> expected(lambda _: ["1/4", "3/4"], lambda _: ["1/3", "2/3"], (), of_draft(2, 2))

@@ -138,6 +138,9 @@ def expected(
     and the children x_j, in `order`, with their shares p_j; the length is 1 + F(root, 1). An end token counts nothing.
     Units: tokens per call.
 
+    Raises:
+        ValueError, TypeError: as `generate`.
+
     >>> expected(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], (), (2, 2))
     Fraction(3, 1)
     """

@@ -74,6 +74,9 @@ def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], wid
     The law: E(v) = 1 + Σ_y P(y accepted after v) · E(vy), 1 below the last level, 0 after the end token. Exact on
     Fractions. Each node is enumerated on its V!/(V − width)! drafts at most. Units: tokens per call.
 
+    Raises:
+        ValueError, TypeError: as `generate`.
+
     >>> expected(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], (), (2, 2))
     Fraction(3, 1)
     """

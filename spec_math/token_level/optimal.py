@@ -104,6 +104,9 @@ def bounding_subset(target: Any, draft: Any, k: int) -> Array:
     No coupling accepts more than 1 − P(S ⊆ H) + t(H) for any H; for this one, d(H)^k being P(S ⊆ H), the bound is
     `acceptance`. Of several such prefixes it is the smallest.
 
+    Raises:
+        TypeError, ValueError: as `acceptance`.
+
     >>> t, d = np.array([Fraction(2, 5), Fraction(3, 5)]), np.array([Fraction(3, 4), Fraction(1, 4)])
     >>> H = bounding_subset(t, d, 2)
     >>> H.tolist(), 1 - d[H].sum() ** 2 + t[H].sum()
@@ -115,6 +118,9 @@ def bounding_subset(target: Any, draft: Any, k: int) -> Array:
 
 def bounding_subset_without_replacement(target: Any, draft: Any, k: int) -> Array:
     """Return the tokens H that prove the optimum of k drafts without replacement, as a mask [..., V].
+
+    Raises:
+        TypeError, ValueError: as `acceptance_without_replacement`.
 
     >>> bounding_subset_without_replacement(["1/5", "4/5", 0], ["3/4", 0, "1/4"], 2).tolist()
     [True, False, True]
