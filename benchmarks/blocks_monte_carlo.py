@@ -6,7 +6,6 @@ Run from the project's folder: python -m benchmarks.blocks_monte_carlo
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from statistics import median
 from time import perf_counter
@@ -15,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from benchmarks.table import Row, show
-from spec_math.block_level.batch.array_form import verify_block, verify_chain
+from spec_math.array_coin import drawn
 from spec_math.block_level.lengths.monte_carlo import Setting, drafted_after_every_prefix, of_every_prefix
+from spec_math.field.chain_kernel import Decide, decide_block, decide_chain
 from spec_math.studies.blocks.models import embedded
 from spec_math.studies.positions import stream
 
@@ -44,7 +44,7 @@ class Clock:
         return self.drafting + self.laws + self.verification
 
 
-def blocks(verify: Callable[..., Any], contexts: Any, rng: Any) -> Clock:
+def blocks(decide: Decide, contexts: Any, rng: Any) -> Clock:
     """Draft, ask both models and verify, one batch for each chunk of contexts [n, 4]."""
     models = stream.default_models()
     clock = Clock()
@@ -56,14 +56,16 @@ def blocks(verify: Callable[..., Any], contexts: Any, rng: Any) -> Clock:
         for _ in range(LOOKAHEAD):
             tokens = models.draft.draw(seen[-1][:, -reach:], rng.random(len(known)))
             seen.append(np.concatenate([seen[-1][:, 1:], tokens[:, None]], axis=1))
-        drafted = time_to(clock, "drafting", start)
+        proposed = time_to(clock, "drafting", start)
         stacked = np.stack(seen, axis=1)
         targets = models.target.rows(stacked.reshape(-1, stacked.shape[-1])).reshape(len(known), LOOKAHEAD + 1, -1)
         drafts = models.draft.rows(stacked[:, :-1, -reach:].reshape(-1, reach)).reshape(len(known), LOOKAHEAD, -1)
-        asked = time_to(clock, "laws", drafted)
-        _, count = verify(targets, drafts, stacked[:, 1:, -1], rng.random((len(known), LOOKAHEAD + 1)))
+        asked = time_to(clock, "laws", proposed)
+        uniforms = rng.random((len(known), LOOKAHEAD + 1))
+        decisions = decide(targets, drafts, stacked[:, 1:, -1], uniforms)
+        follows = drawn(decisions.masses, uniforms[:, -1])
         time_to(clock, "verification", asked)
-        clock.tokens.append(float(count.mean()))
+        clock.tokens.append(float((decisions.accepted + (follows >= 0)).mean()))
     return clock
 
 
@@ -91,14 +93,14 @@ def rows(repeats: int = 7) -> list[Row]:
     setting = Setting(models.target, models.draft, models.prefixes, (1,), LOOKAHEAD)
     exact = of_every_prefix(drafted_after_every_prefix(setting, 40, np.random.default_rng(0)))
     measured: list[Row] = []
-    for name, verify, known in (
-        ("verify_chain", verify_chain, exact.token_by_token[-1]),
-        ("verify_block", verify_block, exact.as_a_block[-1]),
+    for name, decide, known in (
+        ("decide_chain", decide_chain, exact.token_by_token[-1]),
+        ("decide_block", decide_block, exact.as_a_block[-1]),
     ):
-        blocks(verify, contexts[:CHUNK], rng)
+        blocks(decide, contexts[:CHUNK], rng)
         clocks, ratios = [], []
         for _ in range(repeats):
-            clocks.append(blocks(verify, rng.choice(contexts, CHUNK * CHUNKS), rng))
+            clocks.append(blocks(decide, rng.choice(contexts, CHUNK * CHUNKS), rng))
             ratios.append(clocks[-1].total / sums(models.size, rng))
         speeds = [CHUNK * CHUNKS / clock.total for clock in clocks]
         whole = sum(clock.total for clock in clocks)

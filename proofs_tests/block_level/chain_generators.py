@@ -1,16 +1,21 @@
 """The generator that the tests of chain priorities judge, and the optimum of one position by all sets of tokens."""
 
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from typing import Any
 
 from spec_math.arrays import Array
 from spec_math.block_level import selected_chain
+from spec_math.block_level.batch.ratio_cells import rounded
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.priority_law import PriorityLaw
 
 Path = tuple[int, ...]
+
+rounded_selection = partial(Priorities, cells_of=rounded)
+"""The rule on rounded ratios."""
 
 
 def generator(target: Any, draft: Any, lookahead: int, k: int, rule: Any = Priorities) -> Any:

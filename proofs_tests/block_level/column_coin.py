@@ -14,7 +14,7 @@ class ColumnCoin:
     """The i-th flip takes uniform i, the draw takes the last one: uniforms [L + 1] of a chain of up to L tokens.
 
     `chain.verify` and `block.verify` flip once a position, in order, and draw once at the end, so that they decide on
-    these uniforms what `array_form` decides on the same row; a chain rejected early leaves the columns between unused.
+    these uniforms what an `ArrayCoin` with `last_draws` decides; a chain rejected early leaves columns between unused.
     """
 
     def __init__(self, uniforms: Sequence[Any]) -> None:

@@ -1,4 +1,4 @@
-"""Chains and blocks as arrays, in every storage and from logits, against one request at a time in Fractions."""
+"""Chains and blocks as arrays, of laws from every storage, against one request at a time in Fractions."""
 
 from __future__ import annotations
 
@@ -9,12 +9,47 @@ import numpy as np
 import pytest
 
 from proofs_tests.block_level import blocks_oracle as oracle
-from spec_math.arrays import exact
-from spec_math.block_level.batch import array_form
+from spec_math import array_coin
+from spec_math.array_coin import ArrayCoin
+from spec_math.arrays import array_namespace, exact
+from spec_math.block_level import tree_rules
+from spec_math.block_level.batch.array_tree import ArrayTree, GivenRows, emitted
+from spec_math.field import chain_kernel
+
+END = 0
+"""The token that ends a text."""
+
+
+def verified(rule, targets, drafts, tokens, uniforms):
+    """Emitted tokens [B, L + 1] and their number [B] of chains verified as trees of one path."""
+    xp = array_namespace(tokens)
+    parents = xp.broadcast_to(xp.arange(tokens.shape[1])[None, :] - 1, tokens.shape)
+    tree = ArrayTree(tokens, parents, depth=tokens.shape[1], width=1, end=END)
+    # Nothing is drawn after the end, whatever the law there is.
+    followed = xp.where((xp.sum(targets, axis=-1) > 0)[..., None], targets, targets[:, :1])
+    laws = GivenRows(followed, xp.concat([drafts, drafts[:, :1]], axis=1))
+    return emitted(tree, rule.decide(ArrayCoin(uniforms, last_draws=True), tree, laws))
+
+
+def verify_chain(*batch):
+    return verified(tree_rules.TOKEN_BY_TOKEN, *batch)
+
+
+def verify_block(*batch):
+    return verified(tree_rules.AS_A_BLOCK, *batch)
+
+
+def joined(decisions, tokens, uniforms):
+    """What the decisions of `chain_kernel` emit, padded with −1."""
+    follows = array_coin.drawn(decisions.masses, uniforms[:, -1])
+    rows = zip(tokens.tolist(), decisions.accepted.tolist(), follows.tolist(), strict=True)
+    texts = [[*drafted[:number], *([token] if token >= 0 else [])] for drafted, number, token in rows]
+    return [[*text, *[-1] * (tokens.shape[1] + 1 - len(text))] for text in texts]
+
 
 RULES = {
-    "token": (array_form.verify_chain, array_form.decide_chain, oracle.verify_token),
-    "block": (array_form.verify_block, array_form.decide_block, oracle.verify_block),
+    "token": (verify_chain, chain_kernel.decide_chain, oracle.verify_token),
+    "block": (verify_block, chain_kernel.decide_block, oracle.verify_block),
 }
 rules = pytest.mark.parametrize("rule", RULES)
 
@@ -33,7 +68,7 @@ def row(random, size, base=None):
 
 
 def request(random, lookahead, size):
-    """Laws [L + 1] and [L], 1 to L drafted tokens or none, a uniform a coin; a fifth of the texts end with their draft.
+    """Laws [L + 1] and [L], up to L drafted tokens, a uniform a coin; nothing follows the end token.
 
     Uniforms on eighths and on the chances that small weights have, or at random.
     """
@@ -41,8 +76,9 @@ def request(random, lookahead, size):
     drafts = [row(random, size, target) for target in targets[:-1]]
     length = random.randint(0, lookahead)
     tokens = [random.choices(range(size), [float(mass) for mass in law])[0] for law in drafts[:length]]
-    if length and random.random() < 0.2:
-        targets[length] = [Fraction(0)] * size
+    if END in tokens:
+        tokens = tokens[: tokens.index(END) + 1]
+        targets[len(tokens)] = [Fraction(0)] * size
     uniforms = [
         Fraction(random.randrange(8), 8) if random.random() < 0.3 else Fraction(random.random())
         for _ in range(lookahead + 1)
@@ -96,9 +132,11 @@ def test_arrays_of_fractions_decide_as_the_oracle_everywhere(rule, lookahead, si
     """400 requests, half of them with a uniform exactly on a threshold: no margin is asked for."""
     given = requests(1, 200, lookahead, size)
     given += on_thresholds(rule, given)
-    emitted, count = RULES[rule][0](*arrays(given))
+    found, count = RULES[rule][0](*arrays(given))
     expected, margins = decided(rule, given)
-    assert emitted.tolist() == expected
+    assert found.tolist() == expected
+    batch = arrays(given)
+    assert joined(RULES[rule][1](*batch), *batch[2:]) == expected
     assert count.tolist() == [sum(token >= 0 for token in tokens) for tokens in expected]
     assert sum(margin == 0 for margin in margins) >= 50
     assert len(set(count.tolist())) >= 2
@@ -110,17 +148,24 @@ def bound(lookahead, size):
     u = 2^-53. A weight is off by a relative 2L u, two roundings a step; the masses (w·t − d)+ by (2L + 2) u in all, as
     w·t sums to 1 at most; a sum of V of them by V u more. A draw compares a running sum with u · S, the total's error
     and a product's rounding: (2 (2L + 2) + 2V + 1) u. A coin compares u with ρ/(ρ + 1 − w); times the denominator it is
-    off by the errors of ρ and w and three roundings, less than that and 2L u + 3 u. Laws that float16 rounded may sum
-    to 1 + V 2^-12 or so: a hundredth more.
+    off by the errors of ρ and w and three roundings, less than that and 2L u + 3 u. Laws divided by their sums may sum
+    to 1 + V u, and are divided by that again, at every position: 2 V (L + 1) u more.
     """
-    return Fraction(101, 100) * Fraction(2 * (2 * lookahead + 2) + 2 * size + 2 * lookahead + 4, 2**53)
+    again = 2 * size * (lookahead + 1)
+    return Fraction(101, 100) * Fraction(2 * (2 * lookahead + 2) + 2 * size + 2 * lookahead + 4 + again, 2**53)
 
 
 def floats(given, dtype):
-    """The same requests in floats; and as the Fractions that these floats are."""
+    """The same requests in floats, laws as they were stored over their sums; and as the Fractions that these are."""
+
+    def stored(side):
+        rows = np.array([[float(mass) for mass in law] for law in side]).astype(dtype).astype(np.float64)
+        sums = rows.sum(axis=1, keepdims=True)
+        return rows / np.where(sums > 0, sums, 1)
+
     rounded = [
         (
-            *(np.array([[float(mass) for mass in law] for law in side]).astype(dtype) for side in one[:2]),
+            *(stored(side) for side in one[:2]),
             one[2],
             [float(u) for u in one[3]],
         )
@@ -151,12 +196,12 @@ def test_arrays_of_floats_decide_as_the_oracle_beyond_the_bound(rule, library, d
     if library == "torch":
         torch = pytest.importorskip("torch")
         batch = tuple(map(torch.from_numpy, batch))
-    emitted, _ = RULES[rule][0](*batch)
+    tokens_found, _ = RULES[rule][0](*batch)
     expected, margins = decided(rule, given)
     far = [margin > bound(lookahead, size) for margin in margins]
     wrong = [
         place
-        for place, (found, wanted) in enumerate(zip(emitted.tolist(), expected, strict=True))
+        for place, (found, wanted) in enumerate(zip(tokens_found.tolist(), expected, strict=True))
         if far[place] and found != wanted
     ]
     assert wrong == []
@@ -182,28 +227,28 @@ def near(rule, given, width):
 
 def strict_in_reverse(targets, drafts, tokens, uniforms):
     """u ≤ p accepts."""
-    return array_form.verify_block(targets, drafts, tokens, np.maximum(uniforms - Fraction(1, 10**30), 0))
+    return verify_block(targets, drafts, tokens, np.maximum(uniforms - Fraction(1, 10**30), 0))[0].tolist()
 
 
 def one_coin_late(targets, drafts, tokens, uniforms):
-    return array_form.verify_block(targets, drafts, tokens, np.roll(uniforms, 1, axis=1))
+    return verify_block(targets, drafts, tokens, np.roll(uniforms, 1, axis=1))[0].tolist()
 
 
 def kept_unweighted(targets, drafts, tokens, uniforms):
     """The residual of single verification."""
-
-    def decide(*batch):
-        found = array_form.decide_block(*batch)
-        one = np.full(len(tokens), Fraction(1))
-        return found._replace(
-            masses=array_form.following(targets, drafts, found.accepted, array_form.lengths(tokens), one)
-        )
-
-    return array_form.verified(decide, targets, drafts, tokens, uniforms)
+    rows = np.arange(len(tokens))
+    found = chain_kernel.decide_block(targets, drafts, tokens, uniforms)
+    left = np.maximum(targets[rows, found.accepted] - drafts[rows, np.minimum(found.accepted, drafts.shape[1] - 1)], 0)
+    ended = (found.accepted == (tokens >= 0).sum(axis=1))[:, None] | (left.sum(axis=1, keepdims=True) == 0)
+    return joined(found._replace(masses=np.where(ended, found.masses, left)), tokens, uniforms)
 
 
-@pytest.mark.parametrize("wrong", [strict_in_reverse, one_coin_late, kept_unweighted, array_form.verify_chain])
+def token_by_token(*batch):
+    return verify_chain(*batch)[0].tolist()
+
+
+@pytest.mark.parametrize("wrong", [strict_in_reverse, one_coin_late, kept_unweighted, token_by_token])
 def test_a_wrong_array_form_is_rejected_by_the_oracle(wrong):
     given = requests(1, 200, 3, 4)
     given += on_thresholds("block", given)
-    assert wrong(*arrays(given)).emitted.tolist() != decided("block", given)[0]
+    assert wrong(*arrays(given)) != decided("block", given)[0]

@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from spec_math.arrays import exact, proportional_to
-from spec_math.block_level.optimal.leaves import SLACK, DraftedTrees, IndependentChains
+from spec_math.block_level.leaf_program import SLACK, DraftedTrees, IndependentChains
 
 
 def test_trees_are_separated_from_masses_that_sum_to_more_by_a_rounding() -> None:

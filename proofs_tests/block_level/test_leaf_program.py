@@ -10,8 +10,7 @@ import pytest
 from proofs_tests.block_level.models import Rows
 from spec_math.arrays import exact
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.optimal.leaf_program import LeafProgram
-from spec_math.block_level.optimal.leaves import IndependentChains, prefix_tree
+from spec_math.block_level.leaf_program import IndependentChains, LeafProgram, prefix_tree
 from spec_math.block_level.optimum import Certificate
 
 MODELS = {

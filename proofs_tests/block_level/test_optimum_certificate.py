@@ -16,8 +16,7 @@ from spec_math import check_lossless_block
 from spec_math.arrays import Array, exact
 from spec_math.block_level import length, optimum, selected_chain
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.optimal.leaf_program import LeafProgram
-from spec_math.block_level.optimal.leaves import prefix_tree
+from spec_math.block_level.leaf_program import LeafProgram, prefix_tree
 from spec_math.block_level.optimum import Certificate, OptimalLength
 from spec_math.token_level import draft_law, transport
 

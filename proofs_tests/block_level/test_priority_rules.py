@@ -9,15 +9,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from proofs_tests.block_level.chain_generators import drafted_chains, reached
+from proofs_tests.block_level.chain_generators import drafted_chains, reached, rounded_selection
 from proofs_tests.block_level.models import Rows, model_pairs
 from spec_math.arrays import exact
-from spec_math.block_level import rounded_priorities
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.priority_law import winner
 
-RULES = pytest.mark.parametrize("rule", [Priorities, rounded_priorities.selection], ids=["exact", "rounded"])
+RULES = pytest.mark.parametrize("rule", [Priorities, rounded_selection], ids=["exact", "rounded"])
 
 
 def states_its_law(rule: Any, chains: dict[tuple[int, ...], Fraction], k: int) -> bool:

@@ -1,5 +1,6 @@
 """Chain priorities on rounded ratios: lossless, with the law that they state, and near the optimum of one position."""
 
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -8,15 +9,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from proofs_tests.block_level.chain_generators import generator, optimal_acceptance
+from proofs_tests.block_level.chain_generators import rounded_selection as selection
 from proofs_tests.block_level.models import Rows, model_pairs
 from proofs_tests.strategies import pairs
 from spec_math import check_lossless_block
 from spec_math.arrays import Array, exact
-from spec_math.block_level import chain_priorities, length, rounded_priorities
+from spec_math.block_level import chain_priorities, length, selected_chain
 from spec_math.block_level.batch.ratio_cells import CellsOf, by_ratio, grid, rounded
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.rounded_priorities import selection
+from spec_math.language.model import Model
 
 SHAPES = [(2, 1, 2), (3, 1, 2), (2, 2, 2), (3, 2, 2), (2, 2, 3)]
 """V tokens, lookahead, k chains."""
@@ -31,23 +33,33 @@ def test_chain_priorities_on_rounded_ratios_are_lossless(data: st.DataObject, sh
     assert verdict, str(verdict)
 
 
+def expected(target: Model, draft: Model, lookahead: int, k: int) -> Any:
+    return selected_chain.expected(target, selection(Conditionals(target, draft, ()), k), lookahead)
+
+
+def loss(target: Array, draft: Array, k: int) -> Any:
+    """The bound that `Priorities` states on what rounding takes from the acceptance of one position."""
+    points, there = grid(), draft > 0
+    found = draft.sum() * 0
+    for low, high in pairwise(points):
+        inside = there & (low * draft < target) & (target < high * draft)
+        found = max(found, (high - low) / 4 * draft[inside].sum())
+    beyond = np.minimum(target, k * draft)[there] - points[-1] * draft[there]
+    return found + beyond[beyond > 0].sum()
+
+
 @settings(max_examples=3)
 @given(model_pairs(2))
-def test_generate_and_expected_are_those_of_the_selection(models: tuple[Rows, Rows]) -> None:
-    ours = length.law(lambda coin, prefix: rounded_priorities.generate(coin, *models, prefix, 2, 2), ())
-    assert ours == length.law(generator(*models, 2, 2, selection), ())
-    walked = length.expected(generator(*models, 2, 2, selection), ())
-    assert rounded_priorities.expected(*models, (), 2, 2) == walked
+def test_the_expected_length_is_that_of_the_walk(models: tuple[Rows, Rows]) -> None:
+    assert expected(*models, 2, 2) == length.expected(generator(*models, 2, 2, selection), ())
 
 
 def test_one_token_of_two_chains_is_lossless_with_its_expected_length() -> None:
     target, draft = Rows((exact(["9/32", "23/32"]),)), Rows((exact(["1/2", "1/2"]),))
 
-    def generate(coin: Any, prefix: tuple[int, ...]) -> tuple[int, ...]:
-        return rounded_priorities.generate(coin, target, draft, prefix, 1, 2)
-
+    generate = generator(target, draft, 1, 2, selection)
     assert check_lossless_block(generate, target, 2)
-    assert length.expected(generate, ()) == rounded_priorities.expected(target, draft, (), 1, 2)
+    assert length.expected(generate, ()) == expected(target, draft, 1, 2)
 
 
 @pytest.mark.parametrize("cells_of", [by_ratio, rounded])
@@ -83,15 +95,15 @@ def test_rounding_to_one_cell_against_the_law_of_both_is_lossy() -> None:
 def test_rounding_costs_one_position_no_more_than_the_bound(pair: tuple[Array, Array], k: int) -> None:
     target, draft = pair
     best = optimal_acceptance(target, draft, k)
-    accepted = rounded_priorities.expected(lambda _: target, lambda _: draft, (), 1, k) - 1
-    assert best - rounded_priorities.loss(target, draft, k) <= accepted <= best
+    accepted = expected(lambda _: target, lambda _: draft, 1, k) - 1
+    assert best - loss(target, draft, k) <= accepted <= best
 
 
 def test_a_twelfth_of_the_bound_on_the_loss_is_too_little() -> None:
     target, draft = exact(["7/75", "14/75", "25/75", "29/75"]), exact(["2/42", "15/42", "15/42", "10/42"])
     best = optimal_acceptance(target, draft, 2)
-    lost = best - rounded_priorities.expected(lambda _: target, lambda _: draft, (), 1, 2) + 1
-    assert rounded_priorities.loss(target, draft, 2) / 12 < lost <= rounded_priorities.loss(target, draft, 2)
+    lost = best - expected(lambda _: target, lambda _: draft, 1, 2) + 1
+    assert loss(target, draft, 2) / 12 < lost <= loss(target, draft, 2)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3])
@@ -99,7 +111,7 @@ def test_ratios_on_the_grid_are_not_rounded(k: int) -> None:
     target, draft = exact(["1/8", "3/8", "1/2"]), exact(["1/4", "1/4", "1/2"])
     assert set((target / draft).tolist()) <= set(grid())
     models = Rows((target,) * 7, None), Rows((draft,) * 7, None)
-    assert rounded_priorities.expected(*models, (), 2, k) == chain_priorities.expected(*models, (), 2, k)
+    assert expected(*models, 2, k) == chain_priorities.expected(*models, (), 2, k)
 
 
 @given(pairs(4))

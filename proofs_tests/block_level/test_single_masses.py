@@ -6,9 +6,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from proofs_tests.block_level.chain_generators import rounded_selection
 from proofs_tests.block_level.models import Rows
 from spec_math.arrays import exact
-from spec_math.block_level import rounded_priorities
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.multi_path import HighestRank
@@ -23,7 +23,7 @@ def stemmed(laws: Conditionals, k: int) -> Priorities:
     return Priorities(laws, k, 1)
 
 
-RULES = pytest.mark.parametrize("rule", [HighestRank, Priorities, stemmed, rounded_priorities.selection])
+RULES = pytest.mark.parametrize("rule", [HighestRank, Priorities, stemmed, rounded_selection])
 
 
 def backing_off(seed: int) -> Any:

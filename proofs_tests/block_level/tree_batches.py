@@ -8,12 +8,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from proofs_tests.block_level.chain_generators import rounded_selection
 from proofs_tests.block_level.models import Rows
 from spec_math.arrays import exact
 from spec_math.block_level import (
     block,
     chain,
-    rounded_priorities,
     selected_chain,
     spectr,
     target_only,
@@ -237,5 +237,5 @@ PROGRAMS: dict[tree_rules.TreeRule, Callable[..., Tokens]] = {
     tree_rules.TRAVERSAL: lambda coin, given, row, laws: traversal.verify(coin, _nodes(given, row), laws),
     tree_rules.MULTI_PATH: _selected(HighestRank),
     tree_rules.PRIORITIES: _selected(Priorities),
-    tree_rules.ROUNDED_PRIORITIES: _selected(rounded_priorities.selection),
+    tree_rules.ROUNDED_PRIORITIES: _selected(rounded_selection),
 }

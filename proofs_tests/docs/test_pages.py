@@ -22,7 +22,6 @@ FLOORS = ("token_level", "block_level", "string_level", "drafting")
 PAGE_OF = {
     "plan": "pooled_priority",
     "timing_repaired": "timing",
-    "rounded_priorities": "chain_priorities",
     "merged": "intersection",
 }
 TEST_OF = {"pooled_priority": "plan"}

@@ -57,7 +57,7 @@ def rule(difference: str) -> str:
     'the last of two axes is 1, and the one that take_along_axis takes by itself'
     >>> rule(changed.format("+1")), rule("--- spec_math/token_level/hub.py\\n" + changed.format("-2"))
     ('', '')
-    >>> rule("--- spec_math/block_level/batch/array_form.py\\n" + changed.format("+1").replace("at", "at[:, :, None]"))
+    >>> rule("--- spec_math/block_level/batch/array_tree.py\\n" + changed.format("+1").replace("at", "at[:, :, None]"))
     ''
     >>> rule("--- spec_math/token_level/hub.py\\n" + changed.format("+1").replace("at", "d.argmax(axis=-1)"))
     ''

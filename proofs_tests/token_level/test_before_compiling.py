@@ -7,17 +7,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from spec_math.arrays import exact
 from spec_math.kernels import Delayed
 from spec_math.language import NGram, ngram
 from spec_math.studies.positions import stream
-from spec_math.token_level.optimum import pools
-
-
-def both(delayed: Delayed, *given_):
-    """What the plain function and the kernel return; a kernel that is not compiled warns where one that is does not."""
-    with np.errstate(all="ignore"):
-        return delayed.plain(*given_), delayed.compiled(*given_)
 
 
 @pytest.mark.parametrize("order", [1, 2, 4])
@@ -52,12 +44,3 @@ def test_logits_less_the_largest(logits):
 
 def both_ways(delayed: Delayed):
     return delayed.plain, delayed.compiled
-
-
-def test_pools_of_a_mixture():
-    mixture = pools.knot_mixture(exact(["1/4", "1/4", "1/2"]), exact(["1/2", "2/3", "17/12"]), exact(
-        ["1/32", "9/64", "53/64"]))  # fmt: skip
-    for component in range(len(mixture.weights)):
-        for place in range(3):
-            plain, compiled = both(pools._delayed_pool, mixture._latest, component, place)
-            assert plain == compiled

@@ -52,18 +52,17 @@ def draw(coin: Coin, laws: Conditionals, lookahead: int) -> Tokens:
 
 
 def draw_with_rows(coin: Coin, laws: Conditionals, lookahead: int) -> tuple[Tokens, list[Array], list[Array]]:
-    """Draw a chain as `draw` does; return it with the target's rows along it and the draft's, as `verify` takes them.
+    """Draw a chain as `draw` does; return it with the rows of both laws along it, as `verify` takes them."""
+    return with_rows(draw(coin, laws, lookahead), laws)
 
-    Raises:
-        TypeError, ValueError: lookahead is not a positive integer.
 
-    >>> from spec_math.chance import replay
+def with_rows(tokens: Tokens, laws: Conditionals) -> tuple[Tokens, list[Array], list[Array]]:
+    """Return a drafted chain with the target's rows along it and the draft's.
+
     >>> laws = Conditionals(lambda prefix: ["1/2", "1/2"], lambda prefix: ["1/2", "1/2"], ())
-    >>> tokens, targets, drafts = replay(lambda coin: draw_with_rows(coin, laws, 2), [0.1, 0.7])
-    >>> tokens, len(targets), len(drafts)
-    ((0, 1), 3, 2)
+    >>> [len(part) for part in with_rows((0, 1), laws)]
+    [2, 3, 2]
     """
-    tokens = draw(coin, laws, lookahead)
     targets = [laws.target(tokens[:place]) for place in range(len(tokens) + (not laws.ends(tokens)))]
     return tokens, targets, [laws.draft(tokens[:place]) for place in range(len(tokens))]
 

@@ -1,6 +1,6 @@
 """Chain priorities: of k i.i.d. chains one is selected by a priority refined node by node, and verified as a block.
 
-Source: worked out here; block verification is that of Sun et al. 2024.
+Source: Sun et al. 2024 for block verification.
 """
 
 from __future__ import annotations
@@ -114,8 +114,11 @@ class Priorities:
     In floats c(.|v) is the law of the pools as rounded, not the one they were made for, so that rounding costs
     acceptance and not losslessness. Laws are worked out as nodes are asked for, and kept.
 
-    With `cells_of` the plan is that of cells of tokens, of which a chain draws one of those of its next token: see
-    `rounded_priorities`.
+    With `cells_of` the plan is that of cells of tokens, of which a chain draws one of those of its next token. With
+    `ratio_cells.rounded` each chain rounds the ratio t/d of its next token at random to a neighbouring point of
+    `ratio_cells.grid`, so that its mean stays: no token is sorted, and what one position accepts is less than the
+    optimum by max_j (e_{j+1} − e_j)/4 · d(e_j < t/d < e_{j+1}) at most, or, if more, by what the tokens with t/d
+    above the last point e lose, Σ (min(t, k·d) − e·d)+.
 
     Raises:
         TypeError, ValueError: k is not a positive integer.

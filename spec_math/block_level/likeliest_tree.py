@@ -34,19 +34,12 @@ def likeliest(masses: Masses, nodes: int, depth: int, end: int | None = None) ->
 
     Raises:
         TypeError, ValueError: nodes or depth is not a positive integer.
-
-    >>> likeliest(lambda path: [0.75, 0.25], 3, 2)
-    (Node(token=0, children=(Node(token=0, children=()),)), Node(token=1, children=()))
     """
     return as_tree(likeliest_paths(masses, nodes, depth, end))
 
 
 def likeliest_paths(masses: Masses, nodes: int, depth: int, end: int | None = None) -> list[Tokens]:
-    """Return those paths, the likeliest first: the first n of them are the tree of n nodes. Arguments as `likeliest`.
-
-    >>> likeliest_paths(lambda path: [0.75, 0.25], 3, 2)
-    [(0,), (0, 0), (1,)]
-    """
+    """Return those paths, the likeliest first: the first n of them are the tree of n nodes."""
     nodes, depth = count(nodes, "nodes"), count(depth, "depth")
     kept: list[Tokens] = []
     heap: list[tuple[Any, int, Tokens]] = []
@@ -74,9 +67,6 @@ def beam(masses: Masses, nodes: int, depth: int, width: int, end: int | None = N
         TypeError, ValueError: nodes, depth or width is not a positive integer.
 
     Source: EAGLE-2, Section 4.
-
-    >>> beam(lambda path: [0.75, 0.25], 3, 2, 1)
-    (Node(token=0, children=(Node(token=0, children=()),)),)
     """
     nodes, depth, width = count(nodes, "nodes"), count(depth, "depth"), count(width, "width")
     level: list[tuple[Any, Tokens]] = [(1, ())]
@@ -101,9 +91,6 @@ def by_ranks(rates: Sequence[Any], nodes: int, depth: int) -> tuple[Node, ...]:
         TypeError, ValueError: nodes or depth is not a positive integer; rates that ascend.
 
     Source: Sequoia, Section 4.1.
-
-    >>> by_ranks([0.5, 0.25], 2, 2)
-    (Node(token=0, children=()), Node(token=1, children=()))
     """
     listed = list(rates)
     if any(later > earlier for earlier, later in pairwise(listed)):
@@ -115,10 +102,6 @@ def placed(shape: tuple[Node, ...], laws: Conditionals) -> tuple[Node, ...]:
     """Fill a shape of ranks with tokens: rank r becomes the r-th likeliest token of the draft after the path.
 
     A rank beyond the draft's support is left out with all below it; nothing is drafted after the end token.
-
-    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/4", "3/4"], ())
-    >>> placed((Node(0, (Node(1),)),), laws)
-    (Node(token=1, children=(Node(token=0, children=()),)),)
     """
 
     def below(path: Tokens, ranks: tuple[Node, ...]) -> tuple[Node, ...]:
@@ -132,24 +115,14 @@ def placed(shape: tuple[Node, ...], laws: Conditionals) -> tuple[Node, ...]:
 
 
 def of_draft(nodes: int, depth: int, width: int | None = None) -> Choose:
-    """Return the rule that takes the draft's likeliest paths, or with a `width` EAGLE-2's beam of them.
-
-    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/4", "3/4"], ())
-    >>> of_draft(2, 2)(laws)
-    (Node(token=1, children=(Node(token=1, children=()),)),)
-    """
+    """Return the rule that takes the draft's likeliest paths, or with a `width` EAGLE-2's beam of them."""
     if width is None:
         return lambda laws: likeliest(laws.draft, nodes, depth, laws.end)
     return lambda laws: beam(laws.draft, nodes, depth, width, laws.end)
 
 
 def of_target(nodes: int, depth: int) -> Choose:
-    """Return the rule that takes the target's own likeliest paths: the best there is, and what no drafter knows.
-
-    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["3/4", "1/4"], ())
-    >>> of_target(1, 1)(laws)
-    (Node(token=1, children=()),)
-    """
+    """Return the rule that takes the target's own likeliest paths: the best there is, and what no drafter knows."""
     return lambda laws: likeliest(laws.target, nodes, depth, laws.end)
 
 
@@ -158,10 +131,6 @@ def of_widths(widths: Sequence[int]) -> Choose:
 
     Raises:
         TypeError, ValueError: widths are not positive integers.
-
-    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/4", "3/4"], ())
-    >>> [node.token for node in of_widths((2,))(laws)]
-    [1, 0]
     """
     levels = checked_widths(tuple(widths))
     shape: tuple[Node, ...] = ()
@@ -175,10 +144,6 @@ def of_ranks(rates: Sequence[Any], nodes: int, depth: int) -> Choose:
 
     Raises:
         TypeError, ValueError: as `by_ranks`.
-
-    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/4", "3/4"], ())
-    >>> of_ranks([0.5], 1, 1)(laws)
-    (Node(token=1, children=()),)
     """
     shape = by_ranks(rates, nodes, depth)
     return lambda laws: placed(shape, laws)
@@ -188,9 +153,6 @@ def top(law: Any, number: int, end: int | None) -> list[tuple[int, Any]]:
     """Return the `number` likeliest tokens of a law [V] with their masses, the lowest first among equals, but `end`.
 
     Tokens of mass 0 are left out.
-
-    >>> top([0.25, 0.5, 0.25, 0.0], 4, None)
-    [(1, 0.5), (0, 0.25), (2, 0.25)]
     """
     row = np.asarray(law)
     keys = -row
@@ -203,11 +165,7 @@ def top(law: Any, number: int, end: int | None) -> list[tuple[int, Any]]:
 
 
 def as_tree(paths: Sequence[Tokens]) -> tuple[Node, ...]:
-    """Return a set of paths that holds the beginnings of each of its paths as a tree, children in the order given.
-
-    >>> as_tree([(1,), (0,), (1, 1)])
-    (Node(token=1, children=(Node(token=1, children=()),)), Node(token=0, children=()))
-    """
+    """Return a set of paths that holds the beginnings of each of its paths as a tree, children in the order given."""
     below: dict[Tokens, list[int]] = {}
     for path in paths:
         below.setdefault(path[:-1], []).append(path[-1])
@@ -219,11 +177,7 @@ def as_tree(paths: Sequence[Tokens]) -> tuple[Node, ...]:
 
 
 def first_places(keys: Array, number: int) -> Array:
-    """Return the places of the least `number` ≥ 1 of some keys [n] in stable order; of many floats without sorting all.
-
-    >>> first_places(np.array([2.0, 1.0, 2.0, 1.0, 3.0]), 3).tolist()
-    [1, 3, 0]
-    """
+    """Return the places of the least `number` ≥ 1 of some keys [n] in stable order, without sorting all."""
     if keys.dtype == object or len(keys) <= 4 * number:
         return np.argsort(keys, kind="stable")[:number]
     bar = np.partition(keys, number - 1)[number - 1]
@@ -253,9 +207,6 @@ def likeliest_of_depths(
 
     Raises:
         TypeError, ValueError: nodes or a depth is not a positive integer.
-
-    >>> likeliest_of_depths(lambda path: np.array([0.75, 0.25]), 3, (1, 2))
-    {1: [(0.75, (0,)), (0.25, (1,))], 2: [(0.75, (0,)), (0.5625, (0, 0)), (0.25, (1,))]}
     """
     nodes, limits = count(nodes, "nodes"), sorted({count(depth, "depth") for depth in depths})
     kept: Ranked = {limit: [] for limit in limits}

@@ -57,11 +57,7 @@ Terms = Callable[[int, int, int], float]
 
 
 def paths(lookahead: int, k: int) -> tuple[int, ...]:
-    """Return the widths of K paths: a tree that branches at its root alone.
-
-    >>> paths(3, 2)
-    (2, 1, 1)
-    """
+    """Return the widths of K paths: a tree that branches at its root alone."""
     return (k, *[1] * (lookahead - 1))
 
 
@@ -71,9 +67,6 @@ class Drafts:
 
     `optimum(target, draft, prefix, lookahead, k)` counts accepted tokens, without the target's own; it is asked for
     where `solvable(V, lookahead, k)` says that it is quick, of floats unless it is `exact`. None: none is known.
-
-    >>> CHAINS.name, CHAINS.solvable(3, 2, 2)
-    ('i.i.d. chains', True)
     """
 
     name: str
@@ -122,10 +115,6 @@ class Proven:
     length: float = 0.0
 
 
-def _at_most_one(k: int) -> int:  # noqa: ARG001
-    return 1
-
-
 def _not_on_paths(*_: Any) -> Any:
     raise ValueError("this method drafts other shapes than K paths; spec-math frontier samples it")
 
@@ -156,7 +145,7 @@ class Method:
     verifier: Verifier | None = None
     on_tree: GenerateTree | None = None
     tree: TreeRule | None = None
-    largest: Callable[[int], int] = _at_most_one
+    largest: Callable[[int], int] = lambda k: 1  # noqa: ARG005
     proven: tuple[Proven, ...] = (Proven((2,), 1.0),)
     pages: tuple[str, ...] = ()
 
@@ -180,9 +169,6 @@ def traversal_expected(target: Model, draft: Model, prefix: Sequence[int], looka
 
     Raises:
         ValueError, TypeError: as `traversal.generate`.
-
-    >>> traversal_expected(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], (), 2, 2)
-    Fraction(45, 16)
     """
     laws = Conditionals(target, draft, prefix)
     one = laws.target()[0] * 0 + 1
@@ -294,10 +280,6 @@ def _selecting(
     )
 
 
-def _rejection_expected(target: Model, draft: Model, prefix: Tokens, lookahead: int, k: int) -> Any:
-    return without_replacement.expected(target, draft, prefix, paths(lookahead, k))
-
-
 def _states(size: int, lookahead: int, k: int) -> float:
     """Return the most pairs of a path and a number of drafts that a walk meets."""
     return sum(size**level * comb(k + level - 1, level) for level in range(lookahead))
@@ -309,10 +291,6 @@ def _enumerated(size: int, lookahead: int, k: int) -> float:
 
 def _in_closed_form(size: int, lookahead: int, k: int) -> float:
     return _states(size, lookahead, k) * size * k * k
-
-
-def _all_of_them(k: int) -> int:
-    return k
 
 
 TOKEN_BY_TOKEN = _of_one(
@@ -368,7 +346,9 @@ METHODS: tuple[Method, ...] = (
         "recursive rejection, distinct first tokens",
         TOKEN_BY_TOKEN,
         without_replacement.generate,
-        _rejection_expected,
+        lambda target, draft, prefix, lookahead, k: without_replacement.expected(
+            target, draft, prefix, paths(lookahead, k)
+        ),
         given_drafts.distinct_roots,
         proven=(Proven((2, 2), 3.0),),
         tree=tree_rules.DISTINCT,
@@ -381,7 +361,7 @@ METHODS: tuple[Method, ...] = (
         traversal_expected,
         given_drafts.traversed,
         # A chain adds at most its weight, whatever becomes of those before it further down: k weights of at most 1.
-        largest=_all_of_them,
+        largest=int,
         proven=(Proven((2, 1), 2.9), Proven((2, 2), 3.4)),
         tree=tree_rules.TRAVERSAL,
         pages=("theorems/traversal",),
@@ -413,9 +393,6 @@ def named(name: str) -> Method:
 
     Raises:
         ValueError: there is none; the message lists them.
-
-    >>> named("multi-path").name
-    'greedy multi-path'
     """
     fitting = [method for method in METHODS if name.lower() in method.name.lower()]
     if not fitting:

@@ -13,11 +13,11 @@ from typing import Any
 
 from spec_math.arrays import count, exact
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.optimal.leaf_program import LeafProgram
-from spec_math.block_level.optimal.leaves import (
+from spec_math.block_level.leaf_program import (
     DraftedTrees,
     Drafts,
     IndependentChains,
+    LeafProgram,
     PrefixTree,
     prefix_tree,
 )

@@ -1,6 +1,6 @@
 """A tree drawn without replacement: select one path by the optimal plan of each node, then verify it as a block.
 
-Source: worked out here; block verification is that of Sun et al. 2024.
+Source: Sun et al. 2024 for block verification.
 """
 
 from __future__ import annotations

@@ -20,10 +20,6 @@ class PriorityLaw:
     """A law on [0, 1] made of uniform pieces: masses [m] > 0 on the intervals from low [m] to high [m], ascending.
 
     The intervals do not overlap; there may be gaps between them. Fractions or float64.
-
-    >>> from spec_math.arrays import exact
-    >>> PriorityLaw(exact(["1/4", "3/4"]), exact([0, "1/2"]), exact(["1/2", 1])).mean_power(2)
-    Fraction(5, 4)
     """
 
     masses: Array
@@ -31,12 +27,7 @@ class PriorityLaw:
     high: Array
 
     def mean_power(self, k: int) -> Any:
-        """Return E[k U^(k−1)]: how much likelier than its draft a chain of this priority is to be the highest of k.
-
-        >>> from spec_math.arrays import exact
-        >>> uniform(exact([1])).mean_power(3)
-        Fraction(1, 1)
-        """
+        """Return E[k U^(k−1)]: how much likelier than its draft a chain of this priority is to be the highest of k."""
         return (self.masses * chord(self.low, self.high, k)).sum()
 
     def slopes(self, ends: Array, k: int) -> Array:
@@ -44,10 +35,6 @@ class PriorityLaw:
 
         With Φ(p) = ∫_0^p k U(q)^(k−1) dq, U(q) the quantile of q, these are its chords
         (Φ(P_i) − Φ(P_{i−1})) / (P_i − P_{i−1}), as means of positive terms: no difference of Φ is taken.
-
-        >>> from spec_math.arrays import exact
-        >>> uniform(exact([1])).slopes(exact(["1/4", 1]), 2).tolist()
-        [Fraction(1, 4), Fraction(5, 4)]
         """
         found = zeros_like(ends)
         walk = means if is_exact(ends) else fast_means
@@ -58,10 +45,6 @@ class PriorityLaw:
         """Return the mixture, with these weights [r], of this law given that its quantile lies in (start, stop].
 
         The stretches of quantiles are nested, the innermost first: the pools of one token.
-
-        >>> from spec_math.arrays import exact
-        >>> uniform(exact([1])).given(exact(["1/2", "1/2"]), exact([0, 0]), exact(["1/2", 1])).masses.tolist()
-        [Fraction(3, 4), Fraction(1, 4)]
         """
         made = np.empty((3, len(self.masses) + 2 * len(weights)), weights.dtype)
         walk = mixture if is_exact(weights) else fast_mixture
@@ -80,12 +63,7 @@ class PriorityLaw:
 
 
 def uniform(like: Array) -> PriorityLaw:
-    """Return the uniform law on [0, 1], in the number type of an array.
-
-    >>> from spec_math.arrays import exact
-    >>> uniform(exact([1])).high.tolist()
-    [Fraction(1, 1)]
-    """
+    """Return the uniform law on [0, 1], in the number type of an array."""
     one = ones_like(like[:1])
     return PriorityLaw(one, one - one, one)
 
@@ -95,11 +73,6 @@ def winner(laws: Sequence[PriorityLaw]) -> Array:
 
     The law: P(U_j highest) = ∫ Π_{i≠j} F_i(u) dF_j(u). Between neighbouring ends of pieces every F_i is linear, so that
     the integrand is a polynomial with positive coefficients: exact on Fractions, free of cancellation in floats.
-
-    >>> from spec_math.arrays import exact
-    >>> law = uniform(exact([1]))
-    >>> winner([law, law.given(exact([1]), exact(["1/2"]), exact([1]))]).tolist()
-    [Fraction(1, 4), Fraction(3, 4)]
     """
     edges = np.unique(np.concatenate([ends for law in laws for ends in (law.low, law.high)]))
     masses = np.stack([_masses_between(law, edges) for law in laws])
@@ -110,15 +83,7 @@ def winner(laws: Sequence[PriorityLaw]) -> Array:
 
 
 def mixed(parts: Sequence[tuple[Any, PriorityLaw]]) -> PriorityLaw:
-    """Return the mixture of laws, each with its weight.
-
-    >>> from fractions import Fraction
-    >>> from spec_math.arrays import exact
-    >>> law = uniform(exact([1]))
-    >>> low = law.given(exact([1]), exact([0]), exact(["1/2"]))
-    >>> mixed([(Fraction(1, 3), low), (Fraction(2, 3), law)]).masses.tolist()
-    [Fraction(2, 3), Fraction(1, 3)]
-    """
+    """Return the mixture of laws, each with its weight."""
     edges = np.unique(np.concatenate([ends for _, law in parts for ends in (law.low, law.high)]))
     masses = np.stack([weight * _masses_between(law, edges) for weight, law in parts]).sum(0)
     there = masses > 0
@@ -126,12 +91,7 @@ def mixed(parts: Sequence[tuple[Any, PriorityLaw]]) -> PriorityLaw:
 
 
 def chord(low: Array, high: Array, k: int) -> Array:
-    """Return Σ_{j<k} low^j high^(k−1−j): the slope of x^k from low to high, without a difference.
-
-    >>> from spec_math.arrays import exact
-    >>> chord(exact(["1/2", "1/2"]), exact([1, "1/2"]), 3).tolist()
-    [Fraction(7, 4), Fraction(3, 4)]
-    """
+    """Return Σ_{j<k} low^j high^(k−1−j): the slope of x^k from low to high, without a difference."""
     total = power = ones_like(low)
     for _ in range(k - 1):
         power = power * low
@@ -205,12 +165,6 @@ def means(pieces: Any, above: Any, ends: Any, k: int, found: Any) -> None:
 
     A float mass may be too small to move the running sum: its stretch is a point, and has the mean of the last one
     below it that is none, or at the bottom of the first above. Pieces: masses, low and high [m]; they end at `above`.
-
-    >>> from spec_math.arrays import exact
-    >>> found = exact([0, 0])
-    >>> means((exact([1]), exact([0]), exact([1])), exact([1]), exact(["1/4", 1]), 2, found)
-    >>> found.tolist()
-    [Fraction(1, 4), Fraction(5, 4)]
     """
     masses, lows, highs = pieces
     last, one = len(ends) - 1, above[-1]
@@ -250,13 +204,6 @@ def mixture(pieces: Any, above: Any, stretches: Any, least: Any, made: Any) -> i
     outwards: sums of positive terms. What is no wider than `least` counts as a point: a stretch leaves its weight to
     the next one around it, or to the last that is wider, a piece its mass to the one below it, or to the first. Where
     all are points, 0 is returned, and the mass and its place stand in the first column. `made` is [3, m + 2r].
-
-    >>> from spec_math.arrays import exact
-    >>> made, one = exact([[0] * 5] * 3), exact([1])
-    >>> mixture((one, one - one, one), one, (exact(["1/2", "1/2"]), exact([0, 0]), exact(["1/2", 1])), 0, made)
-    2
-    >>> made[0, :2].tolist()
-    [Fraction(3, 4), Fraction(1, 4)]
     """
     masses, lows, highs = pieces
     edges, density, wide = _densities(stretches, least)
@@ -326,14 +273,6 @@ def node_selection(order: RatioOrder, weight: Any, priority: PriorityLaw, k: int
 
     The law: Φ(p) = ∫_0^p k F^{-1}(q)^(k−1) dq for a priority of the law F, Z = Φ(1), and the target is weight·t, what
     is left of 1 being that of a token never drafted.
-
-    >>> from spec_math.arrays import exact
-    >>> from spec_math.block_level.priority_law import uniform
-    >>> from spec_math.token_level.optimum.ratio_order import ratio_order
-    >>> order = ratio_order(exact(["1/4", "3/4"]), exact(["1/2", "1/2"]))
-    >>> ratios, gains = node_selection(order, 1, uniform(exact([1])), 2)
-    >>> ratios.tolist(), gains.tolist()
-    ([Fraction(1, 2), Fraction(3, 2)], [Fraction(1, 4), Fraction(3, 4)])
     """
     ratios, gains = zeros_like(order.draft), priority.slopes(order.draft_below[1:], k)
     drafts = order.draft, order.draft_below, order.draft_above

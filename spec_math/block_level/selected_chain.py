@@ -44,26 +44,13 @@ def generate(coin: Coin, selection: Selection, lookahead: int) -> Tokens:
 
     The law: the selected chain is one drafted chain of the law Π selection.law, so that the tokens, continued by the
     target, have the target's joint law, whatever the rule.
-
-    >>> from spec_math.block_level.multi_path import HighestRank
-    >>> from spec_math.chance import law
-    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
-    >>> law(lambda coin: generate(coin, HighestRank(laws, 2), 1)[0])[0]
-    Fraction(1, 4)
     """
     laws = selection.laws
     return verify(coin, selection, [chain.draw(coin, laws, lookahead) for _ in range(selection.k)])
 
 
 def verify(coin: Coin, selection: Selection, chains: Sequence[Tokens]) -> Tokens:
-    """Select one of k drafted chains, and verify it as a block against `selection.law`, as `generate` says.
-
-    >>> from spec_math.block_level.multi_path import HighestRank
-    >>> from spec_math.chance import replay
-    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
-    >>> replay(lambda coin: verify(coin, HighestRank(laws, 2), [(0,), (1,)]), [0, 0])
-    (1, 0)
-    """
+    """Select one of k drafted chains, and verify it as a block against `selection.law`, as `generate` says."""
     laws = selection.laws
     tokens = selection.select(coin, chains)
     targets = [in_numpy(laws.target(tokens[:place])) for place in range(len(tokens) + (not laws.ends(tokens)))]
@@ -76,11 +63,6 @@ def expected(target_model: Model, selection: Selection, lookahead: int) -> Any:
 
     The law: 1 + Σ_s M(s), M(s) = min(c(s), M(s_<i) t(s_i | s_<i)), c(s) the probability that the selected chain begins
     with s. V^lookahead terms at most.
-
-    >>> from spec_math.block_level.multi_path import HighestRank
-    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
-    >>> expected(lambda prefix: ["1/4", "3/4"], HighestRank(laws, 1), 1)
-    Fraction(7, 4)
     """
     prefix = selection.laws.prefix
     return block.expected(
@@ -92,9 +74,6 @@ def clip_from_zero(masses: Array) -> Array:
     """Return masses > 0 as they are, but floats no smaller than 2^-1000: a power of a tiny mass may underflow.
 
     A chain that was drafted has a mass, however small; what is added is far below a rounding of the sum.
-
-    >>> clip_from_zero(np.array([0.5, 0.0])).tolist() == [0.5, 2.0**-1000]
-    True
     """
     return masses if is_exact(masses) else np.maximum(masses, 2.0**-1000)
 
@@ -110,12 +89,7 @@ def classes_of(laws: Conditionals, path: Tokens) -> Joined:
 
 
 class SelectedModel:
-    """The law of a selected chain as a model: what follows a path, as a function of the whole prefix.
-
-    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], (1,))
-    >>> SelectedModel(laws, laws.draft)((1, 0)).tolist()
-    [Fraction(1, 2), Fraction(1, 2)]
-    """
+    """The law of a selected chain as a model: what follows a path, as a function of the whole prefix."""
 
     def __init__(self, laws: Conditionals, law: Callable[[Tokens], Array]) -> None:
         self._law = law

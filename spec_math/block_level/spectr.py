@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import Array, as_laws, exact, is_exact
+from spec_math.arrays import Array
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.tree import Node, checked_widths, grow
 from spec_math.chance import Coin
 from spec_math.chance import law as law_of
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens, draw_independent
-from spec_math.token_level import k_sequential, plan
+from spec_math.token_level import k_sequential, pooled_priority
 
 
 def generate(
@@ -73,27 +71,8 @@ def verify(
     return (*emitted, coin.draw(laws.target(emitted)))
 
 
-def by_plan(coin: Coin, tokens: Tokens, target: Array, draft: Array) -> int:
-    """Verify i.i.d. drafts of one position with the optimal plan for their number: for `generate`. Laws [V].
-
-    >>> from spec_math.chance import law
-    >>> law(lambda coin: by_plan(coin, (0, 0), [0, 1], [1, 0]))
-    {1: Fraction(1, 1)}
-    """
-    t, d = as_laws(target, draft)
-    k = len(tokens)
-    # A walk over all paths comes to a node with the same laws many times. Symbols are no numbers to look up.
-    known = all(type(mass) is Fraction for law in (t, d) for mass in law) if is_exact(t) and len(t) <= _FEW else False
-    return plan.verify(coin, tokens, _known_plan(tuple(t), tuple(d), k) if known else plan.plan(t, d, k))
-
-
-_FEW = 16
-"""Exact laws of so many tokens at most are walked over, path by path: their plans are kept."""
-
-
-@lru_cache(maxsize=64)
-def _known_plan(target: tuple[Fraction, ...], draft: tuple[Fraction, ...], k: int) -> plan.Plan:
-    return plan.plan(exact(target), exact(draft), k)
+by_plan = pooled_priority.verify
+"""The verifier of i.i.d. drafts with the optimal plan for their number, for `generate`; laws [V]."""
 
 
 def agreeing(candidates: tuple[Node, ...], token: int) -> tuple[Node, ...]:

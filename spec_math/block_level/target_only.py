@@ -24,7 +24,7 @@ def generate(coin: Coin, target_model: Model, draft_model: Model, prefix: Sequen
     """Let the drafter choose a tree, walk down it with one coin a node, and add one token where the walk leaves it.
 
     The law: the tokens, continued by the target, have the target's joint law, whatever tree is chosen, as long as the
-    choice does not see these coins. `choose` is a rule of `likeliest_tree`. Source: as the module's.
+    choice does not see these coins. `choose` is a rule of `likeliest_tree`.
 
     Raises:
         ValueError, TypeError: siblings that carry one token; a law is not a probability distribution or the prefix is

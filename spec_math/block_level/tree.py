@@ -14,11 +14,7 @@ from spec_math.scheme import Tokens
 
 @dataclass(frozen=True)
 class Node:
-    """A drafted token with the drafts that follow it. Siblings may carry one token twice, each with its own drafts.
-
-    >>> Node(0, (Node(1),)).children[0].token
-    1
-    """
+    """A drafted token with the drafts that follow it. Siblings may carry one token twice, each with its own drafts."""
 
     token: int
     children: tuple[Node, ...] = ()
@@ -31,12 +27,6 @@ def grow(
 
     `draw(coin, law, k)` draws the siblings: i.i.d. (`scheme.draw_independent`) or without replacement. Returns the
     children of the root. Source: SpecTr, Alg. 5 (with its drafts from the small model, erratum e).
-
-    >>> from spec_math.chance import replay
-    >>> from spec_math.scheme import draw_independent
-    >>> laws = Conditionals(lambda prefix: ["1/2", "1/2"], lambda prefix: ["1/2", "1/2"], ())
-    >>> replay(lambda coin: grow(coin, laws, (1, 2), draw_independent), [0.7, 0.1, 0.9])
-    (Node(token=1, children=(Node(token=0, children=()), Node(token=1, children=()))),)
     """
 
     def below(path: Tokens) -> tuple[Node, ...]:
@@ -54,9 +44,6 @@ def checked_widths(widths: Any) -> tuple[int, ...]:
     Raises:
         ValueError: there is no level, or a width below 1.
         TypeError: widths is not a tuple or list, or a width is not a whole number.
-
-    >>> checked_widths([2, 1])
-    (2, 1)
     """
     if not isinstance(widths, tuple | list):
         raise TypeError(f"widths must be a tuple of positive integers, one a level, such as (2, 1, 1); got {widths!r}")
@@ -67,22 +54,14 @@ def checked_widths(widths: Any) -> tuple[int, ...]:
 
 
 def inner(tree: tuple[Node, ...], path: Tokens) -> list[Tokens]:
-    """Return the paths below which something is drafted.
-
-    >>> inner((Node(0, (Node(1),)),), ())
-    [(), (0,)]
-    """
+    """Return the paths below which something is drafted."""
     if not tree:
         return []
     return [path, *(found for node in tree for found in inner(node.children, (*path, node.token)))]
 
 
 def leaves(nodes: tuple[Node, ...], path: Tokens = ()) -> list[Tokens]:
-    """Return the paths to the leaves of a drafted tree, as often as they were drafted.
-
-    >>> leaves((Node(1, (Node(0),)), Node(1)))
-    [(1, 0), (1,)]
-    """
+    """Return the paths to the leaves of a drafted tree, as often as they were drafted."""
     found: list[Tokens] = []
     for node in nodes:
         longer = (*path, node.token)

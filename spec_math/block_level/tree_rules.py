@@ -10,7 +10,6 @@ from spec_math.array_coin import ArrayCoin
 from spec_math.block_level import (
     block,
     chain,
-    rounded_priorities,
     selected_chain,
     spectr,
     target_only,
@@ -18,12 +17,15 @@ from spec_math.block_level import (
     without_replacement,
 )
 from spec_math.block_level.batch.array_tree import ArrayTree, Rows, Walked
-from spec_math.block_level.batch.decide_priorities import (
-    decide_chain_priorities,
-    decide_rounded_priorities,
+from spec_math.block_level.batch.decide_priorities import decide_priorities
+from spec_math.block_level.batch.decide_walk import (
+    decide_block,
+    decide_multi_path,
+    decide_target_only,
+    decide_traversal,
+    decide_walk,
 )
-from spec_math.block_level.batch.decide_selected import decide_block, decide_multi_path
-from spec_math.block_level.batch.decide_walk import decide_target_only, decide_traversal, decide_walk
+from spec_math.block_level.batch.ratio_cells import by_ratio, rounded
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.multi_path import HighestRank
@@ -51,9 +53,6 @@ class TreeRule:
     to their end, however their common beginnings are shared. `reads_draft` says that the draft's laws matter. `largest`
     is the largest vocabulary that the array formula is worth it for, None where any is. `ordered` says that the drafts
     after a node must come in the order drawn: equal ones may not be taken together.
-
-    >>> TARGET_ONLY.coins(4), TARGET_ONLY.siblings
-    (5, 'distinct')
     """
 
     name: str
@@ -76,8 +75,7 @@ def _of_one(verify: Callable[..., Tokens]) -> Program:
         if not nodes:
             return (coin.draw(laws.target()),)
         (tokens,) = leaves(nodes)
-        targets = [laws.target(tokens[:place]) for place in range(len(tokens) + (not laws.ends(tokens)))]
-        return verify(coin, tokens, targets, [laws.draft(tokens[:place]) for place in range(len(tokens))])
+        return verify(coin, *chain.with_rows(tokens, laws))
 
     return program
 
@@ -145,15 +143,15 @@ MULTI_PATH = TreeRule("greedy multi-path", _selecting(HighestRank), decide_multi
 PRIORITIES = TreeRule(
     "chain priorities",
     _selecting(Priorities),
-    decide_chain_priorities,
+    partial(decide_priorities, by_ratio),
     lambda n: n + 2,
     chains=True,
     largest=256,
 )
 ROUNDED_PRIORITIES = TreeRule(
     "chain priorities on rounded ratios",
-    _selecting(rounded_priorities.selection),
-    decide_rounded_priorities,
+    _selecting(partial(Priorities, cells_of=rounded)),
+    partial(decide_priorities, rounded),
     lambda n: n + 2,
     chains=True,
 )

@@ -10,9 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from spec_math.arrays import asarray
-from spec_math.block_level.batch import array_form
-from spec_math.block_level.batch.array_form import Decide
+from spec_math.arrays import Array, asarray, divide, ones_like, positive_part, zeros_like
 from spec_math.field.source_file import EngineError
 from spec_math.language.model import Model
 
@@ -30,6 +28,21 @@ class Requests(NamedTuple):
     def take(self, rows: Whole) -> Requests:
         """Return some of the requests, in the order of rows; one may occur more than once."""
         return Requests(self.targets[rows], self.drafts[rows], self.tokens[rows])
+
+
+class Decisions(NamedTuple):
+    """The chance of each coin [R, L], how many tokens [R] are accepted, and the masses [R, V] of the one that follows.
+
+    The masses are not divided by their sum.
+    """
+
+    chances: Array
+    accepted: Array
+    masses: Array
+
+
+Decide = Callable[[Array, Array, Array, Array], Decisions]
+"""(targets [R, L + 1, V], drafts [R, L, V], tokens [R, L], uniforms [R, L + 1]) -> what a rule decides, in NumPy."""
 
 
 @dataclass(frozen=True)
@@ -126,11 +139,59 @@ def last_acceptance(chances: list[Fraction]) -> list[Fraction]:
     return [left, *reversed(result)]
 
 
-TOKEN = Rule(array_form.decide_chain, first_rejection)
-BLOCK = Rule(array_form.decide_block, last_acceptance)
+def decide_chain(targets: Array, drafts: Array, tokens: Array, uniforms: Array) -> Decisions:
+    """Decide as `chain.verify` does, column i of the uniforms being the coin of position i; −1 is no token."""
+    t, d = _drafted_masses(targets, tokens), _drafted_masses(drafts, tokens)
+    chances = np.minimum(ones_like(t), divide(t, d, ones_like(t)))
+    accepted = np.cumprod((tokens >= 0) & (uniforms[:, :-1] < chances), axis=1).sum(axis=1)
+    return _decisions(chances, accepted, ones_like(t[:, 0]), (targets, drafts, tokens))
 
 
-def expected(rule: Rule, requests: Requests, coins: Whole, grid: int) -> array_form.Decisions:
+def decide_block(targets: Array, drafts: Array, tokens: Array, uniforms: Array) -> Decisions:
+    """Decide as `block.verify` does; arrays as `decide_chain`."""
+    t, d = _drafted_masses(targets, tokens), _drafted_masses(drafts, tokens)
+    size, lookahead = _lengths(tokens), tokens.shape[1]
+    weights, chances = [ones_like(t[:, 0])], []
+    for place in range(lookahead):
+        # w·t first: it is at most 1, where t/d may overflow.
+        weight = np.minimum(weights[0], divide(weights[-1] * t[:, place], d[:, place], weights[-1]))
+        weights.append(weight)
+        if place + 1 < lookahead:
+            rest = positive_part(weight[:, None] * targets[:, place + 1] - drafts[:, place + 1]).sum(axis=1)
+            # At 0/0 a later coin accepts whatever this one says.
+            weight = np.where(place + 1 < size, divide(rest, rest + (1 - weight), weight), weight)
+        chances.append(weight)
+    stacked, places = np.stack(chances, axis=1), np.arange(lookahead)
+    accepts = (places < size[:, None]) & (uniforms[:, :-1] < stacked)
+    accepted = ((places + 1) * accepts).max(axis=1)
+    return _decisions(stacked, accepted, np.stack(weights)[accepted, np.arange(len(t))], (targets, drafts, tokens))
+
+
+def _lengths(tokens: Whole) -> Whole:
+    return np.cumprod(tokens >= 0, axis=1).sum(axis=1)
+
+
+def _drafted_masses(rows: Array, tokens: Whole) -> Array:
+    """Return the masses [R, L] of the drafted tokens in the laws of their positions; 0 where none is."""
+    masses = np.take_along_axis(rows[:, : tokens.shape[1]], np.maximum(tokens, 0)[:, :, None], axis=-1)[:, :, 0]
+    return np.where(tokens >= 0, masses, zeros_like(masses))
+
+
+def _decisions(chances: Array, accepted: Whole, weight: Array, laws: tuple[Array, Array, Whole]) -> Decisions:
+    """Add the masses of the next token: t where all are accepted, else (w·t − d)+, or t if that is 0."""
+    targets, drafts, tokens = laws
+    rows = np.arange(len(tokens))
+    t = targets[rows, accepted]
+    left = positive_part(weight[:, None] * t - drafts[rows, np.minimum(accepted, drafts.shape[1] - 1)])
+    rejected = (accepted < _lengths(tokens))[:, None] & (left.sum(axis=1, keepdims=True) > 0)
+    return Decisions(chances, accepted, np.where(rejected, left, t))
+
+
+TOKEN = Rule(decide_chain, first_rejection)
+BLOCK = Rule(decide_block, last_acceptance)
+
+
+def expected(rule: Rule, requests: Requests, coins: Whole, grid: int) -> Decisions:
     """Return what the rule itself decides at some coins, in float64: the first guess of every cut.
 
     >>> laws = np.array([[[0.5, 0.5], [0.5, 0.5]]])

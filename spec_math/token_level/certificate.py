@@ -29,13 +29,6 @@ class Certificate:
     draft). coupling: {(tokens, emitted): mass}, which reaches it. subset: tokens H with P(S ⊆ H) − t(H) = 1 −
     acceptance, which shows that nothing exceeds it: a draft inside H can only be met by a target token inside H.
     Every number is a Fraction.
-
-    >>> half, one = Fraction(1, 2), Fraction(1)
-    >>> claim = Certificate((half, half), {(0,): one}, half, {((0,), 0): half, ((0,), 1): half}, frozenset({0}))
-    >>> claim.check()
-    True
-    >>> Certificate((half, half), {(0,): one}, one, {((0,), 0): one}, frozenset()).fault()
-    'the coupling emits token 0 with mass 1 where the target has 1/2'
     """
 
     target: tuple[Fraction, ...]

@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.kernels import kernel
 from spec_math.token_level.excess import STEPWISE, Excess
 from spec_math.token_level.optimum.ratio_order import best_prefixes, ratio_order
 
@@ -28,9 +27,6 @@ def rounding(size: int, k: int) -> float:
     acceptance at γ is within |f(γ)| of that at γ*; f is off by E's error and, as k/γ*·(1 − β)^(k−1) ≤ 2, by as much for
     its power, where that is taken through a logarithm, and by k times as much for a product; the bracket costs less
     than 2^-40. The optimum is 1 − (P^k − T), its power likewise.
-
-    >>> rounding(1000, 10**6) == rounding(1000, 100) < 1e-11
-    True
     """
     return (2 * min(k, STEPWISE) + 8) * (size + 8) * 2.0**-53 + 2.0**-40
 
@@ -40,11 +36,6 @@ class Chunk:
 
     Target and draft masses [n, V] are not yet divided by their sums. Each method returns (acceptance, test acceptance)
     [n] of its scheme.
-
-    >>> chunk = Chunk(2, (1, 2))
-    >>> chunk.take(np.array([[1.0, 3.0]]), np.array([[1.0, 1.0]]))
-    >>> chunk.overlap(1)[1].tolist()
-    [0.75]
     """
 
     def __init__(self, size: int, ks: tuple[int, ...], capacity: int = 64) -> None:
@@ -147,18 +138,3 @@ def _greedy(t: FLOAT, d: FLOAT, ks: tuple[int, ...], by_k: FLOAT) -> None:
             rest[some, best] = 0.0
         by_k[:, 2, place] = top
         by_k[:, 3, place] = np.minimum(t, _laws(rest)).sum(axis=1)
-
-
-@kernel(fastmath={"reassoc", "contract"})
-def sums_of(masses: Any, numbers: Any) -> tuple[float, float, float]:
-    """Return the sums of two arrays [V], and of their products, in one pass.
-
-    >>> sums_of(np.array([1.0, 3.0]), np.array([2.0, 1.0]))
-    (4.0, 3.0, 5.0)
-    """
-    first, second, product = 0.0, 0.0, 0.0
-    for i in range(masses.shape[0]):
-        first += masses[i]
-        second += numbers[i]
-        product += masses[i] * numbers[i]
-    return first, second, product

@@ -40,13 +40,7 @@ class Walked(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class GivenRows:
-    """Rows that are held: targets and drafts [B, N + 1, V], the root's row first.
-
-    >>> import numpy as np
-    >>> rows = np.array([[[0.25, 0.75], [0.5, 0.5]]])
-    >>> GivenRows(rows, rows).target(np.array([1])).tolist()
-    [[0.5, 0.5]]
-    """
+    """Rows that are held: targets and drafts [B, N + 1, V], the root's row first."""
 
     targets: Array
     drafts: Array
@@ -68,11 +62,6 @@ class ArrayTree:
     A place with the token −1 holds no node. Nodes of one token after copies of one path are copies: i.i.d. drafts that
     agree; `copies` [B, N] says how many drafts a node stands for, one each where it is None. `end` is the token that
     nothing follows.
-
-    >>> import numpy as np
-    >>> tree = ArrayTree(np.array([[7, 8, -1]]), np.array([[-1, 0, 0]]), 2, 1)
-    >>> tree.children(tree.root()).tolist()
-    [[True, False, False]]
     """
 
     tokens: Array
@@ -114,24 +103,13 @@ class ArrayTree:
 
 
 def first_of(members: Array) -> Array:
-    """Return the first member [B] of each row of [B, m]; 0 where there is none.
-
-    >>> import numpy as np
-    >>> first_of(np.array([[False, True, True]])).tolist()
-    [1]
-    """
+    """Return the first member [B] of each row of [B, m]; 0 where there is none."""
     xp = array_namespace(members)
     return xp.argmax(xp.astype(members, xp.int8), axis=1)
 
 
 def path_to(tree: ArrayTree, node: Array, level: Array) -> Array:
-    """Return the nodes [B, D] from the root's child down to a node [B] of a level [B], −1 behind it.
-
-    >>> import numpy as np
-    >>> tree = ArrayTree(np.array([[7, 8, 9]]), np.array([[-1, -1, 1]]), 2, 2)
-    >>> path_to(tree, np.array([2]), np.array([2])).tolist()
-    [[1, 2]]
-    """
+    """Return the nodes [B, D] from the root's child down to a node [B] of a level [B], −1 behind it."""
     xp = array_namespace(tree.tokens)
     columns: list[Any] = []
     for place in range(tree.depth, 0, -1):
@@ -143,13 +121,7 @@ def path_to(tree: ArrayTree, node: Array, level: Array) -> Array:
 
 
 def emitted(tree: ArrayTree, walked: Walked) -> tuple[Array, Array]:
-    """Return the emitted tokens [B, D + 1], −1 behind them, and how many they are [B].
-
-    >>> import numpy as np
-    >>> tree = ArrayTree(np.array([[7, 8]]), np.array([[-1, 0]]), 2, 1)
-    >>> emitted(tree, Walked(np.array([[0, -1]]), np.array([9])))
-    (array([[ 7,  9, -1]]), array([2]))
-    """
+    """Return the emitted tokens [B, D + 1], −1 behind them, and how many they are [B]."""
     xp = array_namespace(tree.tokens)
     accepted = tree.tokens_of(walked.nodes)
     size = xp.sum(xp.astype(walked.nodes >= 0, tree.tokens.dtype), axis=1)
@@ -159,21 +131,12 @@ def emitted(tree: ArrayTree, walked: Walked) -> tuple[Array, Array]:
 
 
 def places(like: Array, size: int) -> Any:
-    """Return 0..size − 1 on the device of an array.
-
-    >>> import numpy as np
-    >>> places(np.zeros(1), 3).tolist()
-    [0, 1, 2]
-    """
+    """Return 0..size − 1 on the device of an array."""
     return array_namespace(like).arange(size, device=array_api_compat.device(like))
 
 
 def sums_at(values: Array, index: Array, size: int) -> Array:
-    """Return the sums [R, size] of the values [R, n] that carry each index [R, n].
-
-    >>> sums_at(np.array([[0.25, 0.5, 0.25]]), np.array([[1, 0, 1]]), 3).tolist()
-    [[0.5, 0.5, 0.0]]
-    """
+    """Return the sums [R, size] of the values [R, n] that carry each index [R, n]."""
     if not isinstance(values, np.ndarray):
         return values.new_zeros((len(values), size)).scatter_add_(1, index, values)
     flat = (index + size * np.arange(len(index))[:, None]).ravel()
@@ -185,38 +148,22 @@ def sums_at(values: Array, index: Array, size: int) -> Array:
 
 
 def running_sum(values: Array) -> Array:
-    """Return Σ_{j≤i} v_j along the rows [R, n].
-
-    >>> running_sum(np.array([[0.5, 0.25]])).tolist()
-    [[0.5, 0.75]]
-    """
+    """Return Σ_{j≤i} v_j along the rows [R, n]."""
     return values.cumsum(1)
 
 
 def running_max(values: Array) -> Array:
-    """Return max_{j≤i} v_j along the rows [R, n].
-
-    >>> running_max(np.array([[1, 0, 2]])).tolist()
-    [[1, 1, 2]]
-    """
+    """Return max_{j≤i} v_j along the rows [R, n]."""
     return np.maximum.accumulate(values, axis=1) if isinstance(values, np.ndarray) else values.cummax(1).values
 
 
 def sums_below(values: Array) -> Array:
-    """Return Σ_{j<i} v_j, i = 0..n, [R, n + 1], of rows [R, n].
-
-    >>> sums_below(np.array([[0.5, 0.25]])).tolist()
-    [[0.0, 0.5, 0.75]]
-    """
+    """Return Σ_{j<i} v_j, i = 0..n, [R, n + 1], of rows [R, n]."""
     return array_namespace(values).concat([zeros_like(values[:, :1]), running_sum(values)], axis=1)
 
 
 def sums_above(values: Array) -> Array:
-    """Return Σ_{j≥i} v_j, i = 0..n, [R, n + 1], of rows [R, n].
-
-    >>> sums_above(np.array([[0.5, 0.25]])).tolist()
-    [[0.75, 0.25, 0.0]]
-    """
+    """Return Σ_{j≥i} v_j, i = 0..n, [R, n + 1], of rows [R, n]."""
     xp = array_namespace(values)
     return xp.flip(sums_below(xp.flip(values, axis=1)), axis=1)
 
@@ -225,10 +172,6 @@ def chord(low: Array, high: Array, size: Array, most: int) -> Array:
     """Return Σ_{j<k} low^j high^(k−1−j), the slope of x^k, for rows that have a k of their own.
 
     Rows [R, n], `size` [R] the k of each, at most `most`.
-
-    >>> from spec_math.arrays import exact
-    >>> chord(exact([["1/2"], [0]]), exact([[1], [1]]), np.array([3, 2]), 3).tolist()
-    [[Fraction(7, 4)], [Fraction(1, 1)]]
     """
     xp = array_namespace(low)
     total, power = zeros_like(low + high), ones_like(low + high)

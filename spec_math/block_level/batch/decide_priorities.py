@@ -1,6 +1,6 @@
 """Chain priorities on a batch of trees: the priorities of all chains node by node, one coin, and block verification.
 
-Source: worked out here, see `chain_priorities`; block verification is that of Sun et al. 2024.
+Source: Sun et al. 2024 for block verification.
 """
 
 from __future__ import annotations
@@ -20,16 +20,13 @@ from spec_math.block_level.batch.array_tree import (
     sums_at,
     sums_below,
 )
-from spec_math.block_level.batch.decide_selected import verified
-from spec_math.block_level.batch.decide_walk import tour
+from spec_math.block_level.batch.decide_walk import tour, verified
 from spec_math.block_level.batch.ratio_cells import (
     Cells,
     CellsOf,
-    by_ratio,
     deaths,
     density,
     prefixes,
-    rounded,
     selection_heights,
 )
 from spec_math.token_level.batch.drafts import ratio
@@ -63,14 +60,6 @@ def decide_priorities(cells_of: CellsOf, coin: ArrayCoin, tree: ArrayTree, rows:
     """Select the chain of highest priority by one coin, and verify it as a block, as `chain_priorities` does.
 
     The law: that of `chain_priorities.Priorities` where each token is a cell of its own (`ratio_cells.by_ratio`).
-
-    >>> from spec_math.arrays import exact
-    >>> import numpy as np
-    >>> from spec_math.block_level.batch.array_tree import GivenRows
-    >>> laws = GivenRows(exact([[["1/4", "3/4"], [1, 0], [1, 0]]]), exact([[["1/2", "1/2"], [1, 0], [1, 0]]]))
-    >>> tree = ArrayTree(np.array([[0, 1]]), np.array([[-1, -1]]), depth=1, width=2)
-    >>> decide_priorities(by_ratio, ArrayCoin(exact([["1/5", "1/2", "1/2"]])), tree, laws)
-    Walked(nodes=array([[1]]), follows=array([0]))
     """
     chains = listed(tree)
     xp, batch, many = array_namespace(tree.tokens), len(tree.tokens), tree.width
@@ -89,41 +78,8 @@ def decide_priorities(cells_of: CellsOf, coin: ArrayCoin, tree: ArrayTree, rows:
     return verified(_Selected(cells_of, tree, chains, xp.where(chosen < 0, 0, chosen), heights), coin, tree, rows)
 
 
-def decide_chain_priorities(coin: ArrayCoin, tree: ArrayTree, rows: Rows) -> Walked:
-    """Verify the chain of highest priority as a block, each token a cell of its own: `decide_priorities` by ratio.
-
-    >>> from spec_math.arrays import exact
-    >>> import numpy as np
-    >>> from spec_math.block_level.batch.array_tree import GivenRows
-    >>> laws = GivenRows(exact([[["1/4", "3/4"], [1, 0], [1, 0]]]), exact([[["1/2", "1/2"], [1, 0], [1, 0]]]))
-    >>> tree = ArrayTree(np.array([[0, 1]]), np.array([[-1, -1]]), depth=1, width=2)
-    >>> decide_chain_priorities(ArrayCoin(exact([["1/5", "1/2", "1/2"]])), tree, laws).follows.tolist()
-    [0]
-    """
-    return decide_priorities(by_ratio, coin, tree, rows)
-
-
-def decide_rounded_priorities(coin: ArrayCoin, tree: ArrayTree, rows: Rows) -> Walked:
-    """Verify the chain of highest priority as a block, ratios t/d rounded at random to a grid, as `rounded_priorities`.
-
-    >>> from spec_math.arrays import exact
-    >>> import numpy as np
-    >>> from spec_math.block_level.batch.array_tree import GivenRows
-    >>> laws = GivenRows(exact([[["1/4", "3/4"], [1, 0], [1, 0]]]), exact([[["1/2", "1/2"], [1, 0], [1, 0]]]))
-    >>> tree = ArrayTree(np.array([[0, 1]]), np.array([[-1, -1]]), depth=1, width=2)
-    >>> decide_rounded_priorities(ArrayCoin(exact([["1/5", "1/2", "1/2"]])), tree, laws).follows.tolist()
-    [0]
-    """
-    return decide_priorities(rounded, coin, tree, rows)
-
-
 def listed(tree: ArrayTree) -> Chains:
-    """Return the chains of each tree: its leaves as often as they have copies, each with the nodes on its way.
-
-    >>> import numpy as np
-    >>> listed(ArrayTree(np.array([[5, 6, 5]]), np.array([[-1, 0, -1]]), depth=2, width=2)).slots.tolist()
-    [[[0, 1], [0, 1]]]
-    """
+    """Return the chains of each tree: its leaves as often as they have copies, each with the nodes on its way."""
     xp = array_namespace(tree.tokens)
     number = tree.tokens.shape[1]
     way, there = tour(tree), tree.tokens >= 0
@@ -240,12 +196,7 @@ class _Selected:
 
 
 class Pieces(NamedTuple):
-    """Laws on [0, 1]: masses [R, m] between the edges [R, m + 1], ascending from 0 to 1; a mass is spread evenly.
-
-    >>> import numpy as np
-    >>> everywhere(np.ones(1)).edges.tolist()
-    [[0.0, 1.0]]
-    """
+    """Laws on [0, 1]: masses [R, m] between the edges [R, m + 1], ascending from 0 to 1; a mass is spread evenly."""
 
     edges: Array
     masses: Array
@@ -285,24 +236,14 @@ class Cut(NamedTuple):
 
 
 def everywhere(like: Array) -> Pieces:
-    """Return the uniform law on [0, 1] for each row of an array [R].
-
-    >>> from spec_math.arrays import exact
-    >>> everywhere(exact([1])).masses.tolist()
-    [[Fraction(1, 1)]]
-    """
+    """Return the uniform law on [0, 1] for each row of an array [R]."""
     xp = array_namespace(like)
     one = ones_like(like)[:, None]
     return Pieces(xp.concat([one - one, one], axis=1), one)
 
 
 def cut(law: Pieces, ends: Array) -> Cut:
-    """Cut laws at the quantiles [R, M + 1], ascending from 0 to 1.
-
-    >>> import numpy as np
-    >>> cut(everywhere(np.ones(1)), np.array([[0.0, 0.25, 1.0]])).places.tolist()
-    [[0.0, 0.25, 1.0]]
-    """
+    """Cut laws at the quantiles [R, M + 1], ascending from 0 to 1."""
     xp = array_namespace(ends)
     below = sums_below(law.masses)
     below = below / below[:, -1:]
@@ -332,12 +273,6 @@ def winner(edges: Array, masses: Array, there: Array) -> Array:
 
     Edges [B, K, m + 1], masses [B, K, m], `there` [B, K] which of the chains take part. Between neighbouring edges of
     any law every distribution function is linear, so that the integrand is a polynomial with coefficients ≥ 0.
-
-    >>> from spec_math.arrays import exact
-    >>> import numpy as np
-    >>> two = exact([[[0, "1/2", 1], [0, "1/2", 1]]]), exact([[["1/2", "1/2"], [0, 1]]])
-    >>> winner(*two, np.array([[True, True]])).tolist()
-    [[Fraction(1, 4), Fraction(3, 4)]]
     """
     xp = array_namespace(edges)
     chains, ends = edges.shape[1:]

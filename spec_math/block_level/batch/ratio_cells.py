@@ -1,7 +1,4 @@
-"""The tokens of a position by their ratio t/d, as cells: each token a cell of its own, or rounded to a fixed grid.
-
-Source: worked out here.
-"""
+"""The tokens of a position by their ratio t/d, as cells: each token a cell of its own, or rounded to a fixed grid."""
 
 from __future__ import annotations
 
@@ -14,7 +11,7 @@ import numpy as np
 from spec_math.array_coin import taken, wide
 from spec_math.arrays import Array, array_namespace, divide, is_exact, ones_like, positive_part, zeros_like
 from spec_math.block_level.batch.array_tree import running_max, running_sum, sums_above, sums_at, sums_below
-from spec_math.block_level.batch.decide_selected import put_back
+from spec_math.block_level.batch.decide_walk import put_back
 from spec_math.token_level.batch.drafts import stable_order
 from spec_math.token_level.batch.plan import ratios
 
@@ -61,12 +58,7 @@ CellsOf = Callable[[Array, Array], Cells]
 
 
 def by_ratio(target: Array, draft: Array) -> Cells:
-    """Give each token a cell of its own, sorted by t/d, the lower index first among equals; those with d = 0 go last.
-
-    >>> from spec_math.arrays import exact
-    >>> by_ratio(exact([["1/2", "1/4", "1/4"]]), exact([["1/4", "3/4", 0]])).key.tolist()
-    [[Fraction(1, 3), Fraction(2, 1), Fraction(2, 1)]]
-    """
+    """Give each token a cell of its own, sorted by t/d, lower index first among equals; those with d = 0 go last."""
     xp = array_namespace(target)
     whole, drawn = total(target), total(draft)
     order = stable_order(ratios(target, draft))
@@ -89,11 +81,6 @@ def rounded(target: Array, draft: Array) -> Cells:
     The cells have exactly the ratios of the grid, their masses are Σ_x d(x) P(j | x) and e_j times that: no token is
     sorted. Target mass above the last point is never brought. Whatever the shares are in floats, what is made of the
     cells is lossless: masses and shares agree.
-
-    >>> from spec_math.arrays import exact
-    >>> cells = rounded(exact([["17/64", "47/64"]]), exact([["1/2", "1/2"]]))
-    >>> cells.share.tolist(), [str(e) for e, mass in zip(cells.key[0], cells.draft[0]) if mass > 0]
-    ([[Fraction(1, 2), Fraction(3, 4)]], ['1/2', '9/16', '11/8', '3/2'])
     """
     xp = array_namespace(target)
     points = _points(draft)
@@ -112,21 +99,13 @@ def rounded(target: Array, draft: Array) -> Cells:
 
 
 def grid() -> tuple[Fraction, ...]:
-    """Return the points of the grid: 2^i (1 + j/16) − 1, sixteen for each i = 0..4, and the last one, 31.
-
-    >>> [str(point) for point in grid()[14:20]], len(grid())
-    (['7/8', '15/16', '1', '9/8', '5/4', '11/8'], 81)
-    """
+    """Return the points of the grid: 2^i (1 + j/16) − 1, sixteen for each i = 0..4, and the last one, 31."""
     each = 1 << BITS
     return tuple(Fraction(2) ** (i // each) * (1 + Fraction(i % each, each)) - 1 for i in range(OCTAVES * each + 1))
 
 
 def total(masses: Array) -> Array:
-    """Return the sums [R] of masses [R, V], in float64 where they float.
-
-    >>> total(np.array([[0.5, 0.25]], dtype=np.float32)).dtype.name
-    'float64'
-    """
+    """Return the sums [R] of masses [R, V], in float64 where they float."""
     return wide(masses.sum(1))
 
 
@@ -192,12 +171,6 @@ def selection_heights(cells: Cells, weight: Array, inside: Array) -> Array:
     """Return c/d of each cell [R, M] for the targets weight·t, as `selection.selection_ratios` does.
 
     `weight` [R] in [0, 1], `inside` [R, M + 1] what the law of prefixes has at each of them, from 0 to 1.
-
-    >>> from spec_math.arrays import exact
-    >>> from spec_math.block_level.batch.ratio_cells import by_ratio
-    >>> cells = by_ratio(exact([["1/4", "3/4"]]), exact([["1/2", "1/2"]]))
-    >>> selection_heights(cells, exact([1]), exact([[0, "1/4", 1]])).tolist()
-    [[Fraction(1, 2), Fraction(3, 2)]]
     """
     xp = array_namespace(inside)
     size = cells.key.shape[1]
@@ -223,11 +196,7 @@ def selection_heights(cells: Cells, weight: Array, inside: Array) -> Array:
 
 
 def prefixes(masses: Array) -> Array:
-    """Return the masses [R, M + 1] of the first i cells, i = 0..M, over that of all.
-
-    >>> prefixes(np.array([[1.0, 3.0]])).tolist()
-    [[0.0, 0.25, 1.0]]
-    """
+    """Return the masses [R, M + 1] of the first i cells, i = 0..M, over that of all."""
     sums = sums_below(masses)
     return sums / sums[:, -1:]
 
@@ -238,11 +207,6 @@ def deaths(draft: Array, heights: Array, slopes: Array) -> Array:
     `draft` [R, M] are the masses of cells, `heights` the slopes of C and `slopes` those of g over them, both ascending.
     Knot i lies behind cell i. The next knot to die is killed in all rows at once, M − 1 times; the two pools beside it
     are joined. Next to a pool of no mass a knot dies at once: the one on its other side stands at the same place.
-
-    >>> from spec_math.arrays import exact
-    >>> masses, heights, slopes = exact([["1/4", "3/4"]]), exact([["1/2", "7/6"]]), exact([["1/4", "5/4"]])
-    >>> deaths(masses, heights, slopes).tolist()
-    [[Fraction(2, 3)]]
     """
     xp = array_namespace(draft)
     rows, size = draft.shape
@@ -285,10 +249,6 @@ def density(draft: Array, died: Array, cell: Array) -> Array:
 
     The pool of a cell at u reaches to the next knots on either side that are not dead yet: the cells from which no knot
     that lives parts it.
-
-    >>> from spec_math.arrays import exact
-    >>> density(exact([["1/4", "3/4"]]), exact([["2/3"]]), np.array([1])).tolist()
-    [[Fraction(1, 3), Fraction(11, 9)]]
     """
     xp = array_namespace(draft)
     knots = xp.arange(died.shape[1], **_device(draft))[None, :]

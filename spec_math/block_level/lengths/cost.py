@@ -18,11 +18,7 @@ from spec_math.block_level.tree import checked_widths
 
 
 class Latency(NamedTuple):
-    """A measured latency: its mean and the standard deviation over runs, in units of a stated call.
-
-    >>> SPECTR_TABLE_1[8, 8]
-    Latency(mean=Fraction(71, 50), spread=Fraction(2, 5))
-    """
+    """A measured latency: its mean and the standard deviation over runs, in units of a stated call."""
 
     mean: Fraction
     spread: Fraction
@@ -67,9 +63,6 @@ def from_table(table: Table, spreads: Any = 0) -> LatencyOf:
 
     Raises:
         LookupError: the table states neither the length nor a longer shortest one, or not the batch.
-
-    >>> from_table(SPECTR_TABLE_1)(8, 4), from_table(SPECTR_TABLE_3, spreads=1)(1, 1)
-    (Fraction(11, 10), Fraction(1, 5))
     """
 
     def latency(length: int, batch: int) -> Any:
@@ -97,9 +90,6 @@ def of_block(widths: Iterable[int], target: LatencyOf, draft: LatencyOf | None =
 
     Raises:
         ValueError, TypeError: widths are not positive integers.
-
-    >>> of_block((4, 1, 1, 1), from_table(SPECTR_TABLE_1), from_table(SPECTR_TABLE_3))
-    Fraction(89, 50)
     """
     levels = checked_widths(tuple(widths))
     latency = target(len(levels), prod(levels))
@@ -115,9 +105,6 @@ def speed_up(tokens_per_call: Any, latency: Any, plain: Any = 1) -> Any:
 
     Raises:
         ValueError: a latency that is not positive, or fewer tokens per call than the one that every call yields.
-
-    >>> speed_up(Fraction("2.21"), Fraction(1))
-    Fraction(221, 100)
     """
     if not latency > 0 or not plain > 0:
         raise ValueError(f"latencies must be positive; got {latency} for a block and {plain} for plain decoding")
@@ -128,11 +115,7 @@ def speed_up(tokens_per_call: Any, latency: Any, plain: Any = 1) -> Any:
 
 @dataclass(frozen=True)
 class Choice:
-    """A tree with what it yields and costs.
-
-    >>> Choice((2, 1), 2, 1, 2).widths
-    (2, 1)
-    """
+    """A tree with what it yields and costs."""
 
     widths: tuple[int, ...]
     tokens_per_call: Any
@@ -153,9 +136,6 @@ def best(
 
     Raises:
         ValueError: there is no candidate, or one is not a tree; as `speed_up`.
-
-    >>> best(len, chains(8), lambda widths: 1 + Fraction(len(widths), 4)).widths
-    (1, 1, 1, 1, 1, 1, 1, 1)
     """
     choices: list[Choice] = []
     for candidate in candidates:
@@ -172,8 +152,5 @@ def chains(longest: int) -> list[tuple[int, ...]]:
 
     Raises:
         TypeError, ValueError: longest is not a positive integer.
-
-    >>> chains(2)
-    [(1,), (1, 1)]
     """
     return [(1,) * size for size in range(1, count(longest, "longest") + 1)]

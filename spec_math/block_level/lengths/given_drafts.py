@@ -34,22 +34,12 @@ AtNode = Callable[[Tokens, Tokens], dict[int, Any]]
 
 
 def token_by_token(laws: Conditionals, chain: Tokens, lookahead: int) -> Chances:
-    """Return the chances Π_{j≤i} min(1, t/d) of a chain that is verified token by token.
-
-    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
-    >>> token_by_token(laws, (0, 1, 0), 3)
-    [Fraction(1, 2), Fraction(1, 2), Fraction(1, 4)]
-    """
+    """Return the chances Π_{j≤i} min(1, t/d) of a chain that is verified token by token."""
     return at_nodes(laws, (chain,), lookahead, Nodes(laws).recursive)
 
 
 def as_block(laws: Conditionals, chain: Tokens, lookahead: int) -> Chances:
-    """Return the chances w_i = min(1, w_{i−1} t/d) of a chain that is verified as a block.
-
-    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
-    >>> as_block(laws, (0, 1, 0), 3)
-    [Fraction(1, 2), Fraction(3, 4), Fraction(3, 8)]
-    """
+    """Return the chances w_i = min(1, w_{i−1} t/d) of a chain that is verified as a block."""
     total = _zeros(laws, lookahead)
     for place, weight in _weights(laws, chain, None):
         total[place] += weight
@@ -61,10 +51,6 @@ def at_nodes(laws: Conditionals, chains: Sequence[Tokens], lookahead: int, at_no
 
     The drafts of a node are the next tokens of all chains that reach it, in the order drafted. A node with one draft
     accepts it with chance min(1, t/d), as every verifier of i.i.d. drafts does.
-
-    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
-    >>> at_nodes(laws, ((0, 1), (0, 0)), 2, Nodes(laws).recursive)
-    [Fraction(1, 2), Fraction(1, 2)]
     """
     total, one = _zeros(laws, lookahead), _one(laws)
 
@@ -100,10 +86,6 @@ class Nodes:
 
     Each method is an `AtNode`. The chances of the tests are those that the program itself asks its coin for. Left out
     is a draft that all tests reject and the residual draws after all: its chance is 0 in exact arithmetic.
-
-    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
-    >>> Nodes(laws).plan((), (0, 1))
-    {0: Fraction(0, 1), 1: Fraction(1, 1)}
     """
 
     def __init__(self, laws: Conditionals) -> None:
@@ -163,13 +145,7 @@ class Nodes:
 
 
 def first_to_pass(program: Callable[[Coin], Emission], drafts: Tokens) -> dict[int, Any]:
-    """Return the chance that each draft is the first to pass its test, for a program that tests them in turn.
-
-    >>> from spec_math.arrays import exact
-    >>> laws = exact(["1/4", "3/4"]), exact(["1/2", "1/2"])
-    >>> first_to_pass(lambda coin: recursive.emit(coin, (0, 1), *laws), (0, 1))
-    {0: Fraction(1, 2), 1: Fraction(1, 2)}
-    """
+    """Return the chance that each draft is the first to pass its test, for a program that tests them in turn."""
     return _in_turn(_asked(program), drafts)
 
 
@@ -183,24 +159,14 @@ def _in_turn(chances: Sequence[Any], drafts: Tokens) -> dict[int, Any]:
 
 
 def root_tests(laws: Conditionals, roots: Sequence[int]) -> list[Any]:
-    """Return the chance that each first token, drawn without replacement, passes its test once all before it have not.
-
-    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
-    >>> root_tests(laws, (0, 1))
-    [Fraction(1, 2), Fraction(1, 1)]
-    """
+    """Return the chance that each first token, drawn without replacement, passes its test after those before failed."""
     return _asked(lambda coin: without_replacement.emit(coin, tuple(roots), laws.target(), laws.draft()))
 
 
 def distinct_roots(
     laws: Conditionals, chains: Sequence[Tokens], lookahead: int, tests: RootTests | None = None
 ) -> Chances:
-    """Return the chances of K paths whose first tokens are drawn without replacement, by recursive rejection.
-
-    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
-    >>> distinct_roots(laws, ((0, 0), (1, 0)), 2)
-    [Fraction(1, 1), Fraction(1, 2)]
-    """
+    """Return the chances of K paths whose first tokens are drawn without replacement, by recursive rejection."""
     total, reached = _zeros(laws, lookahead), _one(laws)
     for chain, chance in _with_tests(laws, chains, tests):
         for place, rate in _rates(laws, chain, chance):
@@ -214,10 +180,6 @@ def traversed(laws: Conditionals, chains: Sequence[Tokens], lookahead: int, test
 
     The law: the root rejects its children as recursive rejection does, a child with chance 1 − w_1, its weight w_1
     being the chance min(1, r/d) of its test; below it the chain is a block that starts with that weight.
-
-    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
-    >>> traversed(laws, ((0, 1), (1, 0)), 2)
-    [Fraction(1, 1), Fraction(1, 1)]
     """
     total, reached = _zeros(laws, lookahead), _one(laws)
     for chain, chance in _with_tests(laws, chains, tests):
@@ -228,13 +190,7 @@ def traversed(laws: Conditionals, chains: Sequence[Tokens], lookahead: int, test
 
 
 def selected(laws: Conditionals, chains: Sequence[Tokens], lookahead: int, selection: SelectionWithMasses) -> Chances:
-    """Return the chances of a selected chain that is verified as a block: the mean of its weights over the selection.
-
-    >>> from spec_math.block_level.multi_path import HighestRank
-    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
-    >>> selected(laws, ((0, 1), (1, 0)), 2, HighestRank(laws, 2))
-    [Fraction(1, 1), Fraction(3, 5)]
-    """
+    """Return the chances of a selected chain verified as a block: the mean of its weights over the selection."""
     total = _zeros(laws, lookahead)
     for chain, mass in law_of(lambda coin: selection.select(coin, chains)).items():
         for place, weight in _weights(laws, chain, None, selection.mass):

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numba.extending import register_jitable
 
 from spec_math.arrays import Array, is_exact
-from spec_math.kernels import Delayed, kernel
+from spec_math.kernels import kernel
 from spec_math.token_level.optimum.prefix_law import PrefixLaw
 from spec_math.token_level.optimum.ratio_order import RatioOrder, in_units, unit_of
 
@@ -49,18 +48,8 @@ class KnotMixture:
                 f"a pool is that of a component 0..{len(self.weights) - 1} and a place 0..{len(self.dies) - 2}; "
                 f"got {component} and {place}"
             )
-        return _delayed_pool(self._latest, component, place)
-
-    @cached_property
-    def _latest(self) -> Array:
-        """A tree of maxima over `dies`: node x has the children 2x and 2x + 1, knot i is the leaf size + i."""
-        size = 1 << (len(self.dies) - 1).bit_length()
-        tree = np.full(2 * size, -1, dtype=np.int64)
-        tree[size : size + len(self.dies)] = self.dies
-        while size > 1:
-            tree[size // 2 : size] = np.maximum(tree[size : 2 * size : 2], tree[size + 1 : 2 * size : 2])
-            size //= 2
-        return tree
+        living = self.dies > component
+        return place - int(living[place::-1].argmax()), place + 1 + int(living[place + 1 :].argmax())
 
 
 def knot_mixture(draft: Array, ratios: Array, gains: Array) -> KnotMixture:
@@ -256,26 +245,6 @@ def _sum(x: Any, x_rest: Any, y: Any, y_rest: Any) -> Any:
     return result, rest - (result - total)
 
 
-def _pool(latest: Any, component: int, place: int) -> tuple[int, int]:
-    """Find the nearest living knots at or before `place` and after it, by climbing the tree and coming down again."""
-    size = len(latest) // 2
-    low, high = size + place, size + place + 1
-    if latest[low] <= component:
-        while low % 2 == 0 or latest[low - 1] <= component:
-            low //= 2
-        low -= 1
-        while low < size:
-            low = 2 * low + 1 if latest[2 * low + 1] > component else 2 * low
-    if latest[high] <= component:
-        while high % 2 == 1 or latest[high + 1] <= component:
-            high //= 2
-        high += 1
-        while high < size:
-            high = 2 * high if latest[2 * high] > component else 2 * high + 1
-    return low - size, high - size
-
-
-_delayed_pool = Delayed(kernel(_pool), _pool, calls=5000)
 _fast_deaths = kernel(_deaths)
 _fast_settled = kernel(_settled)
 _fast_components = kernel(_components)
