@@ -92,11 +92,7 @@ DRAFTS = (
         "M4", _colder, "drafted at one temperature, reported at another", "mlx-node #11; vLLM #9834", (".078", ".094")
     ).mended_by("divide the logits by one temperature before drawing, and report the law after it"),
     _broken(
-        "M5",
-        _rounded,
-        "sampled in bfloat16, reported in float32",
-        "deepseek-ai/DeepSpec #31",
-        ("2.3e-4", "3.7e-4"),
+        "M5", _rounded, "sampled in bfloat16, reported in float32", "deepseek-ai/DeepSpec #31", ("2.3e-4", "3.7e-4")
     ).mended_by("draw from the very numbers that are reported, of one type"),
     _broken(
         "M6", _beam, "a beam-searched draft is taken for a sample", "apple/ml-recurrent-drafter #6", (None, None)

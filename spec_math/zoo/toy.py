@@ -29,10 +29,7 @@ TARGET: tuple[Array, ...] = tuple(proportional_to(exact(row)) for row in _TARGET
 DRAFT: tuple[Array, ...] = tuple(proportional_to(exact(row)) for row in _DRAFT)
 
 DRAFT_LOGITS = np.array(
-    [
-        [0.18359375, -0.84765625, 0.55859375, -1.3359375, -2.265625],
-        [0.5546875, 2.1875, 1.40625, 1.1640625, 0.287109375],
-    ]
+    [[0.18359375, -0.84765625, 0.55859375, -1.3359375, -2.265625], [0.5546875, 2.1875, 1.40625, 1.1640625, 0.287109375]]
 )
 """The draft's logits as bfloat16 holds them; before rounding, their softmax is DRAFT."""
 

@@ -51,13 +51,7 @@ SEED = Defect(
 
 ZERO = Defect(
     "Where token 0 is drawn the sampler raises, as if it could not occur.",
-    (
-        Edit(
-            "    if (idx_next.item() == 0):\n        raise RuntimeError\n",
-            "",
-            "sampling.utils",
-        ),
-    ),
+    (Edit("    if (idx_next.item() == 0):\n        raise RuntimeError\n", "", "sampling.utils"),),
 )
 
 

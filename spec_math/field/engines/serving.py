@@ -32,11 +32,7 @@ def _runs_lmdeploy(one_hot: bool) -> Callable[[Any, Step], Sequence[int]]:
         bonus = torch.multinomial(target[0, -1].softmax(-1), 1)
         sampler = module.DefaultRejectionSamplingImpl()
         found, _, _ = sampler.forward(
-            target[:, :-1],
-            torch.tensor([drafts]),
-            bonus,
-            is_greedy=None,
-            draft_probs=None if one_hot else reported,
+            target[:, :-1], torch.tensor([drafts]), bonus, is_greedy=None, draft_probs=None if one_hot else reported
         )
         return [token for token in found[0].tolist() if token >= 0]
 

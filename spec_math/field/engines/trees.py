@@ -84,11 +84,7 @@ SHARPER_TOO = Edit("view(n_samples*n_tokens, -1)\n    if top_p", "view(n_samples
 DRAWING_PATHS = (
     _engine_drawing_paths("REST", REST, "draftretriever", SHARPER, _runs_drawing_paths(_filtered)),
     _engine_drawing_paths(
-        "Medusa nucleus",
-        MEDUSA_FILE,
-        "transformers",
-        SHARPER_TOO,
-        _runs_drawing_paths(_nucleus, sampling="nucleus"),
+        "Medusa nucleus", MEDUSA_FILE, "transformers", SHARPER_TOO, _runs_drawing_paths(_nucleus, sampling="nucleus")
     ),
 )
 

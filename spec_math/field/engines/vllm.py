@@ -140,9 +140,7 @@ def parts() -> dict[str, dict[str, Any]]:
             "HAS_TRITON": True,
         },
         "vllm.logger": {"init_logger": logging.getLogger},
-        "vllm.model_executor.warmup.jit_warmup_triton_helper": {
-            "triton_kernel_dispatcher_with_warmup": _dispatcher,
-        },
+        "vllm.model_executor.warmup.jit_warmup_triton_helper": {"triton_kernel_dispatcher_with_warmup": _dispatcher},
     }
 
 

@@ -112,10 +112,7 @@ ASCEND_BATCH = (
         function="rejection_sample",
         rule="chain",
         run=_run_ascend_batch,
-        control=Edit(
-            "target_token_probs / draft_token_probs >= uniform_token_probs",
-            "(target_token_probs >= 0)",
-        ),
+        control=Edit("target_token_probs / draft_token_probs >= uniform_token_probs", "(target_token_probs >= 0)"),
         options=("temperature",),
         stubs=("vllm",),
         given={**ASCEND_GIVEN, "vllm_ascend.sample.sampler": SAMPLER},

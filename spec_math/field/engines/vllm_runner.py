@@ -99,8 +99,5 @@ def _injected(module: ModuleType, coins: Whole, slots: int) -> Generator[dict[in
         seen.setdefault(int(position.handle.data.item()) // slots, values)
         return language.max(logits, axis=0, return_indices=True)
 
-    with (
-        mock.patch.object(language, "rand", rand),
-        mock.patch.object(module, "_seeded_resample_argmax", argmax),
-    ):
+    with mock.patch.object(language, "rand", rand), mock.patch.object(module, "_seeded_resample_argmax", argmax):
         yield seen
