@@ -10,8 +10,6 @@ from spec_math.field.engines.vllm import parts
 from spec_math.field.source_file import interpreted_triton
 
 SGLANG = Archive(
-    "sglang",
-    "0.5.23",
     "sglang-0.5.23-cp311-cp311-manylinux_2_34_x86_64.whl",
     "00b3cd5b265ac76c64185fbb6b95424f324ddd9f428d0306b77bc9db9d859937",
 )

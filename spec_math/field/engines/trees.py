@@ -20,24 +20,18 @@ ALL = 0.9999
 """The code asks for a top_p below 1; this one keeps every token of the laws that it is judged on."""
 
 
-def _runs_drawing_paths(filtered: Callable[[Any, torch.Tensor, float, float], torch.Tensor], **how: Any) -> Any:
-    def run(module: Any, step: Step) -> Sequence[int]:
-        tree = likeliest_tree(step, fill=-2)
-        heat, top_p = step.options.temperature, step.options.top_p or ALL
-        best, kept = module.evaluate_posterior(tree.logits, tree.candidates, heat, top_p=top_p, **how)
-        row = tree.logits[int(best), int(kept)][None]
-        last = filtered(module, row, heat, top_p) if heat else row.argmax()
-        return [*tree.accepted(best, kept), int(last)]
-
-    return run
-
-
-def _filtered(module: Any, row: torch.Tensor, heat: float, top_p: float) -> torch.Tensor:
-    return torch.multinomial(module.top_p_filtering(row / heat, top_p).softmax(-1), 1)
-
-
-def _nucleus(module: Any, row: torch.Tensor, heat: float, top_p: float) -> torch.Tensor:
-    return module.get_nucleus_one_token(row, heat, top_p)
+def _run_drawing_paths(module: Any, step: Step, **how: Any) -> Sequence[int]:
+    tree = likeliest_tree(step, fill=-2)
+    heat, top_p = step.options.temperature, step.options.top_p or ALL
+    best, kept = module.evaluate_posterior(tree.logits, tree.candidates, heat, top_p=top_p, **how)
+    row = tree.logits[int(best), int(kept)][None]
+    if not heat:
+        last = row.argmax()
+    elif how:
+        last = module.get_nucleus_one_token(row, heat, top_p)
+    else:
+        last = torch.multinomial(module.top_p_filtering(row / heat, top_p).softmax(-1), 1)
+    return [*tree.accepted(best, kept), int(last)]
 
 
 MASK = "    # Create a mask for selected tokens\n"
@@ -45,16 +39,14 @@ DRAWING_PATHS_TRIES = Defect(
     "Each path draws its own tokens from the target's law: a token that begins two paths, or a second path, has a try "
     "of its own, and where none is kept the next token is drawn once more. Drawn once after each prefix, and emitted "
     "where it was drawn, it is right.",
-    (
-        Edit("    # Apply temperature\n", "    # Apply temperature\n    whole = logits\n"),
-        Edit(
-            MASK,
-            "    drawn = {}\n    for row in range(n_samples):\n        for place in range(n_tokens):\n"
-            "            known = tuple(candidates[row, 1 : place + 1].tolist())\n"
-            "            if known not in drawn:\n                drawn[known] = sampled_tokens[row, place].item()\n"
-            "            sampled_tokens[row, place] = drawn[known]\n"
-            "    whole[:, :-1] = F.one_hot(sampled_tokens, whole.size(-1)).to(whole.dtype).log()\n" + MASK,
-        ),
+    Edit("    # Apply temperature\n", "    # Apply temperature\n    whole = logits\n"),
+    Edit(
+        MASK,
+        "    drawn = {}\n    for row in range(n_samples):\n        for place in range(n_tokens):\n"
+        "            known = tuple(candidates[row, 1 : place + 1].tolist())\n"
+        "            if known not in drawn:\n                drawn[known] = sampled_tokens[row, place].item()\n"
+        "            sampled_tokens[row, place] = drawn[known]\n"
+        "    whole[:, :-1] = F.one_hot(sampled_tokens, whole.size(-1)).to(whole.dtype).log()\n" + MASK,
     ),
 )
 
@@ -82,9 +74,9 @@ SHARPER = Edit(
 )
 SHARPER_TOO = Edit("view(n_samples*n_tokens, -1)\n    if top_p", "view(n_samples*n_tokens, -1) * 2\n    if top_p")
 DRAWING_PATHS = (
-    _engine_drawing_paths("REST", REST, "draftretriever", SHARPER, _runs_drawing_paths(_filtered)),
+    _engine_drawing_paths("REST", REST, "draftretriever", SHARPER, _run_drawing_paths),
     _engine_drawing_paths(
-        "Medusa nucleus", MEDUSA_FILE, "transformers", SHARPER_TOO, _runs_drawing_paths(_nucleus, sampling="nucleus")
+        "Medusa nucleus", MEDUSA_FILE, "transformers", SHARPER_TOO, partial(_run_drawing_paths, sampling="nucleus")
     ),
 )
 
@@ -105,10 +97,7 @@ EAGLE = (
     Engine(
         name="AngelSlim",
         source=Archive(
-            "angelslim",
-            "0.5.0",
-            "angelslim-0.5.0-py3-none-any.whl",
-            "66a6ec607419c9eac99c38c8117742fb322b740042875fb5c3950a9a9ed94bc6",
+            "angelslim-0.5.0-py3-none-any.whl", "66a6ec607419c9eac99c38c8117742fb322b740042875fb5c3950a9a9ed94bc6"
         ),
         module="angelslim.compressor.speculative.utils.util",
         function="evaluate_posterior",
@@ -188,51 +177,45 @@ def _run_rotalabs_tree(module: Any, step: Step) -> Sequence[int]:
 FLAT = Defect(
     "The target is shown the last token and the tree's tokens in one line, neither the text before them nor each path "
     "by itself; the token after a path is drawn after another one too.",
-    (
-        Edit(
-            "    for path in tree.get_paths():\n        accepted = []",
-            "    for path in tree.get_paths():\n"
-            "        text = torch.cat([input_ids[0], torch.tensor([node.token_id for node in path[1:]])])\n"
-            "        all_logits = target_model(text[None], use_cache=False).logits[0, -len(path):]\n"
-            "        target_probs = F.softmax(all_logits / max(temperature, 1e-8), dim=-1)\n"
-            "        accepted = []",
-        ),
-        Edit(
-            "bonus_probs = target_probs[best_length]",
-            "text = torch.cat([input_ids[0], torch.tensor(best_path)])\n"
-            "        last = target_model(text[None], use_cache=False).logits[0, -1]\n"
-            "        bonus_probs = F.softmax(last / max(temperature, 1e-8), dim=-1)",
-        ),
+    Edit(
+        "    for path in tree.get_paths():\n        accepted = []",
+        "    for path in tree.get_paths():\n"
+        "        text = torch.cat([input_ids[0], torch.tensor([node.token_id for node in path[1:]])])\n"
+        "        all_logits = target_model(text[None], use_cache=False).logits[0, -len(path):]\n"
+        "        target_probs = F.softmax(all_logits / max(temperature, 1e-8), dim=-1)\n"
+        "        accepted = []",
+    ),
+    Edit(
+        "bonus_probs = target_probs[best_length]",
+        "text = torch.cat([input_ids[0], torch.tensor(best_path)])\n"
+        "        last = target_model(text[None], use_cache=False).logits[0, -1]\n"
+        "        bonus_probs = F.softmax(last / max(temperature, 1e-8), dim=-1)",
     ),
 )
 ROTALABS_TREE_TRIES = Defect(
     "Drafts are the likeliest tokens and tested as if they had been drawn; each path is tested with coins of its own, "
     "and the longest one is kept: a token that is on several paths has several tries.",
-    (
-        Edit("    best_path = []\n    best_length = 0", "    best_path, best_length, drawn = [], 0, {}"),
-        Edit(
-            "accept_prob = min(1.0, p_target / (p_draft + 1e-10))",
-            "known = tuple(accepted)\n"
-            "            if known not in drawn:\n"
-            "                drawn[known] = torch.multinomial(target_probs[i], 1).item()",
-        ),
-        Edit("if torch.rand(1).item() < accept_prob:", "if drawn[known] == node.token_id:"),
-        Edit("new_token = torch.multinomial(adjusted, 1).item()", "new_token = drawn[known]"),
+    Edit("    best_path = []\n    best_length = 0", "    best_path, best_length, drawn = [], 0, {}"),
+    Edit(
+        "accept_prob = min(1.0, p_target / (p_draft + 1e-10))",
+        "known = tuple(accepted)\n"
+        "            if known not in drawn:\n"
+        "                drawn[known] = torch.multinomial(target_probs[i], 1).item()",
     ),
+    Edit("if torch.rand(1).item() < accept_prob:", "if drawn[known] == node.token_id:"),
+    Edit("new_token = torch.multinomial(adjusted, 1).item()", "new_token = drawn[known]"),
 )
-ROTALABS_TREE = (
-    Engine(
-        name="rotalabs-accel tree",
-        source=ROTALABS_ARCHIVE,
-        module="rotalabs_accel.speculative.tree",
-        function="verify_tree",
-        rule="tree of the likeliest",
-        run=_run_rotalabs_tree,
-        control=Edit("accepted.append(new_token)", "accepted.append(node.token_id)"),
-        stubs=("transformers", "triton"),
-        defects=(FLAT, ROTALABS_TREE_TRIES),
-        most=2,
-    ),
+ROTALABS_TREE = Engine(
+    name="rotalabs-accel tree",
+    source=ROTALABS_ARCHIVE,
+    module="rotalabs_accel.speculative.tree",
+    function="verify_tree",
+    rule="tree of the likeliest",
+    run=_run_rotalabs_tree,
+    control=Edit("accepted.append(new_token)", "accepted.append(node.token_id)"),
+    stubs=("transformers", "triton"),
+    defects=(FLAT, ROTALABS_TREE_TRIES),
+    most=2,
 )
 
 
@@ -306,29 +289,24 @@ def _started(module: Any, name: str, step: Step) -> Any:
     return tree
 
 
-def _runs_sequoia(name: str) -> Callable[[Any, Step], Sequence[int]]:
-    def run(module: Any, step: Step) -> Sequence[int]:
-        if "tree" not in step.kept:
-            step.kept["tree"] = _started(module, name, step)
-        tree = step.kept["tree"]
-        tree.construct_grow_map()
-        return [token - FIRST for token in tree.verify()[0].tolist()[len(step.prompt) :]]
-
-    return run
+def _run_sequoia(module: Any, step: Step, name: str) -> Sequence[int]:
+    if "tree" not in step.kept:
+        step.kept["tree"] = _started(module, name, step)
+    tree = step.kept["tree"]
+    tree.construct_grow_map()
+    return [token - FIRST for token in tree.verify()[0].tolist()[len(step.prompt) :]]
 
 
 MOVED = Defect(
     "The token after the accepted ones is written to its place before the accepted ones are moved to theirs, and may "
     "overwrite one of them.",
-    (
-        Edit(
-            "                self.tokens[accept_length] = residual.multinomial(num_samples=1, replacement=True)\n\n"
-            "        self.tokens[:accept_length] = self.tokens[accept_list]",
-            "                last = residual.multinomial(num_samples=1, replacement=True)\n"
-            "        self.tokens[:accept_length] = self.tokens[accept_list]\n"
-            "        if not terminal:\n"
-            "            self.tokens[accept_length] = last",
-        ),
+    Edit(
+        "                self.tokens[accept_length] = residual.multinomial(num_samples=1, replacement=True)\n\n"
+        "        self.tokens[:accept_length] = self.tokens[accept_list]",
+        "                last = residual.multinomial(num_samples=1, replacement=True)\n"
+        "        self.tokens[:accept_length] = self.tokens[accept_list]\n"
+        "        if not terminal:\n"
+        "            self.tokens[accept_length] = last",
     ),
 )
 
@@ -336,14 +314,11 @@ MOVED = Defect(
 KEPT = Defect(
     "Coins and noise are drawn once for a text and indexed by a token's place: a rejected draft's place is tried again "
     "in the next round with the same numbers.",
-    (
-        Edit(
-            "self.target_kv_len = len(accept_list)",
-            "self.target_kv_len = len(accept_list)\n"
-            "        self.r, self.rand = torch.rand(len(self.r)), torch.rand(self.rand.shape)",
-        ),
+    Edit(
+        "self.target_kv_len = len(accept_list)",
+        "self.target_kv_len = len(accept_list)\n"
+        "        self.r, self.rand = torch.rand(len(self.r)), torch.rand(self.rand.shape)",
     ),
-    rounds=2,
 )
 HALF = Edit("dtype = torch.float16)", "dtype = torch.float32)")
 """Its coins and logits are in half precision on a GPU; they are in float32 here."""
@@ -356,7 +331,7 @@ def _engine_sequoia(name: str, rule: str, **known: Any) -> Engine:
         module=f"Tree.{name}",
         function=f"{name}.verify",
         rule=rule,
-        run=_runs_sequoia(name),
+        run=partial(_run_sequoia, name=name),
         given={"Engine.Engine": {}},
         edits=(HALF._replace(module="Tree.Tree"), *({"SpecInferTree": (HALF,)}.get(name, ()))),
         most=2,
@@ -420,28 +395,24 @@ def _run_triforce(module: Any, step: Step) -> Sequence[int]:
 MIDDLE = Defect(
     "Where the middle model rejects a draft it draws from its whole law in place of the residual, and what it hands on "
     "is no longer drawn from the law that it reports.",
-    (
-        Edit(
-            "else:\n            pred_token_idx = sample(verify_prob[n])",
-            "else:\n            pred_token_idx = sample(max_fn(verify_prob[n] - speculation_prob))",
-        ),
+    Edit(
+        "else:\n            pred_token_idx = sample(verify_prob[n])",
+        "else:\n            pred_token_idx = sample(max_fn(verify_prob[n] - speculation_prob))",
     ),
 )
-TRIFORCE = (
-    Engine(
-        name="TriForce",
-        source=Repository("Infini-AI-Lab/TriForce"),
-        module="utils.decoding",
-        function="TriForce, Middle_Spec",
-        rule="two levels",
-        run=_run_triforce,
-        control=Edit("sample(max_fn(verify_prob-speculation_prob))", "sample(verify_prob)"),
-        stubs=("termcolor",),
-        most=2,
-        slow=True,
-        defects=(MIDDLE,),
-    ),
+TRIFORCE = Engine(
+    name="TriForce",
+    source=Repository("Infini-AI-Lab/TriForce"),
+    module="utils.decoding",
+    function="TriForce, Middle_Spec",
+    rule="two levels",
+    run=_run_triforce,
+    control=Edit("sample(max_fn(verify_prob-speculation_prob))", "sample(verify_prob)"),
+    stubs=("termcolor",),
+    most=2,
+    slow=True,
+    defects=(MIDDLE,),
 )
 
 
-ENGINES = (*DRAWING_PATHS, *EAGLE, *MEDUSA, *ROTALABS_TREE, *SEQUOIA, *TRIFORCE)
+ENGINES = (*DRAWING_PATHS, *EAGLE, *MEDUSA, ROTALABS_TREE, *SEQUOIA, TRIFORCE)
