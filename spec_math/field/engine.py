@@ -93,7 +93,7 @@ class Step:
         return drafts
 
     def chain(self) -> tuple[list[int], torch.Tensor, torch.Tensor]:
-        """Draw a chain of drafts; return it with the logits [n + 1, V] of the target and [n, V] of the draft along it."""
+        """Draw a chain of drafts; return it with the target's logits [n + 1, V] along it and the draft's [n, V]."""
         drafts = self.drafted()
         return drafts, self.rows(self.target, drafts), self.rows(self.draft, drafts)[:-1]
 
