@@ -117,7 +117,7 @@ def one_hot(token: int, like: Array) -> Array:
 def likeliest(t: Array) -> Array:
     """Return the law that is all on the likeliest token.
 
-    >>> likeliest(DRAFT[0]).argmax()
+    >>> int(likeliest(DRAFT[0]).argmax())
     2
     """
     return one_hot(int(np.argmax(t)), t)
