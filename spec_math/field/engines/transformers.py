@@ -41,8 +41,8 @@ def emitted(
 
 
 def _run(module: Any, step: Step, weight: float | None = None) -> Sequence[int]:
-    drafts, *rows = step.chain()
-    return emitted(module._speculative_sampling, torch.tensor(drafts), *rows, weight)
+    drafts, target, draft = step.chain()
+    return emitted(module._speculative_sampling, torch.tensor(drafts), target, draft, weight)
 
 
 ENGINES = (
