@@ -102,7 +102,7 @@ def test_a_mend_is_judged_on_the_cases_that_failed(root: Path) -> None:
     broken = ENGINE.run
     place = root / "toysampler" / "sampler.py"
     place.write_text(SAMPLER.replace("(rows[place] - law)", "(rows[place] - 0 * law)"))
-    mend = Defect("The residual is the target.", (Edit("0 * law", "law"),))
+    mend = Defect("The residual is the target.", Edit("0 * law", "law"))
     other = Edit("torch.rand(1) < ratio(rows[place][token], law[token])", "True")
     engine = Engine(
         "toy", ENGINE.source, ENGINE.module, "step", "chain", broken, other, (), ENGINE.stubs, defects=(mend,), most=1
@@ -212,8 +212,8 @@ def test_an_archive_is_pinned_by_its_hash(tmp_path: Path) -> None:
         whole.writestr("toysampler/weights.bin", "large")
     right = hashlib.sha256(file.read_bytes()).hexdigest()
     with pytest.raises(ArchiveError, match="is pinned for toy 1"):
-        unpacked(Archive("toy", "1", file.name, "0" * 64), tmp_path)
-    folder = unpacked(Archive("toy", "1", file.name, right), tmp_path)
+        unpacked(Archive(file.name, "0" * 64), tmp_path)
+    folder = unpacked(Archive(file.name, right), tmp_path)
     assert sorted(one.name for one in folder.rglob("*.*")) == [".whole", "sampler.py"]
 
 
@@ -276,6 +276,6 @@ def test_models_in_numpy_know_where_the_prompt_ends(prompt: tuple[int, ...], mon
         return np.append(ids, 1)
 
     module, models = SimpleNamespace(speculative_sampling=speculative_sampling), COINS.models
-    one_round: Any = loops.JAYMODY[0].run
+    one_round: Any = loops.JAYMODY.run
     assert list(one_round(module, Step(*models, 1))) == [1]
     assert [row.tolist() for row in seen] == [models[1](()), models[0]((1,)), models[0]((1,))]

@@ -84,7 +84,7 @@ def test_multiplied_coins_without_a_grid_are_off_by_the_formula() -> None:
 
 
 def test_the_rule_of_openvino_as_written_down_has_the_law_of_its_formula() -> None:
-    engine = serving.OPENVINO[0]
+    engine = serving.OPENVINO
     module = loaded(engine, recorded.ROOT)
     case = SMALL[3]  # target (1/4, 3/4), draft (3/4, 1/4)
     law: Any = engine_law(engine, module, case.models, 1)

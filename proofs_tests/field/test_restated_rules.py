@@ -48,7 +48,7 @@ def test_a_residual_of_one_token_has_the_law_of_its_formula(laws: Any) -> None:
         whole = sum(left, Fraction(0))
         if rejected:
             law = [one + rejected * rest / whole for one, rest in zip(law, left, strict=True)]
-    assert first_of(serving.XLLM[0], laws) == pytest.approx([float(mass) for mass in law], abs=1e-5)
+    assert first_of(serving.XLLM, laws) == pytest.approx([float(mass) for mass in law], abs=1e-5)
 
 
 @pytest.mark.parametrize("laws", LAWS, ids=str)
@@ -60,11 +60,11 @@ def test_a_likeliest_draft_tested_by_the_ratio_has_the_law_of_its_formula(laws: 
     left = [max(Fraction(0), t - d) for t, d in zip(target, draft, strict=True)]
     law = [(1 - kept) * rest / (sum(left, Fraction(0)) or 1) for rest in left]
     law[token] += kept
-    assert first_of(serving.LLAMA_CPP[0], laws) == pytest.approx([float(mass) for mass in law], abs=1e-12)
+    assert first_of(serving.LLAMA_CPP, laws) == pytest.approx([float(mass) for mass in law], abs=1e-12)
 
 
 def test_each_of_two_mends_alone_leaves_llama_cpp_lossy() -> None:
-    engine = serving.LLAMA_CPP[0]
+    engine = serving.LLAMA_CPP
     drawn, by_id = (defect.mend for defect in engine.defects)
     case = FieldCase(SMALL[-1], 1, Options(top_k=2))  # the two keep different tokens
     found = [judged_case(engine, loaded(engine, ROOT, mend), case)["verdict"] for mend in (drawn, by_id, drawn + by_id)]
@@ -72,7 +72,7 @@ def test_each_of_two_mends_alone_leaves_llama_cpp_lossy() -> None:
 
 
 def test_the_whole_law_kept_mends_xllm() -> None:
-    engine = serving.XLLM[0]
+    engine = serving.XLLM
     case = FieldCase(CONTEXT, 2)
     found = [judged_case(engine, loaded(engine, ROOT, mend), case)["verdict"] for mend in ((), engine.defects[0].mend)]
     assert found == ["lossy", "lossless"]

@@ -13,8 +13,7 @@ pytest.importorskip("torch", reason="torch is an optional extra")
 
 import torch
 
-from spec_math.field.drafted_tree import drafted_tree
-from spec_math.field.engines.trees import typical_step
+from spec_math.field.engines.trees import drafted_tree, typical_step
 from spec_math.files.place import executed, module_from
 from spec_math.language.model import Model
 from spec_math.pathwise.exploration import Explored

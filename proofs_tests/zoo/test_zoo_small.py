@@ -18,8 +18,7 @@ from spec_math.samplers.case import default
 from spec_math.samplers.smallest import small_cases
 from spec_math.verdict import Lossy
 from spec_math.zoo import toy
-from spec_math.zoo.acceptance import _verified  # pyright: ignore[reportPrivateUsage]
-from spec_math.zoo.specimen import Laws, SmallCase, laws
+from spec_math.zoo.specimen import Laws, SmallCase, laws, verified
 from spec_math.zoo.toy import by_ratio
 
 F = Fraction
@@ -219,7 +218,7 @@ def two_drafts(given: Laws) -> Generate:
     return lambda coin, prefix: spectr.generate(coin, given.target, given.draft, prefix, (2,) * given.lookahead)
 
 
-MENDED = {"M51": tree, "M54": _verified(block.verify), "M55": _verified(by_ratio()), "M59": _verified(by_ratio())}
+MENDED = {"M51": tree, "M54": verified(block.verify), "M55": verified(by_ratio()), "M59": verified(by_ratio())}
 MENDED["M60"] = two_drafts
 
 

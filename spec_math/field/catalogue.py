@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from spec_math.field.engine import Engine
-from spec_math.field.engines import chains, kernels_by_coins, loops, serving, transformers, trees, vllm_ports
+from spec_math.field.engines import chains, loops, serving, sglang, transformers, trees, vllm, vllm_ports, vllm_runner
 
-FAMILIES = (chains, loops, serving, vllm_ports, trees, transformers, kernels_by_coins)
+FAMILIES = (chains, loops, serving, vllm_ports, trees, transformers, vllm, vllm_runner, sglang)
 ENGINES: tuple[Engine, ...] = tuple(engine for family in FAMILIES for engine in family.ENGINES)
 
 

@@ -42,19 +42,14 @@ class Edit(NamedTuple):
     module: str = ""
 
 
-@dataclass(frozen=True)
 class Defect:
     """What an engine's law is off by, why in one sentence, and the edits under which the same code is lossless.
 
-    `options` and `lookahead` say where it shows. A rule that is lossy `by_design` has no mend, and no report is made.
+    A rule that is lossy `by_design` has no mend, and no report is made.
     """
 
-    cause: str
-    mend: tuple[Edit, ...] = ()
-    options: Options = PLAIN
-    lookahead: int = 1
-    rounds: int = 1
-    by_design: bool = False
+    def __init__(self, cause: str, *mend: Edit, by_design: bool = False) -> None:
+        self.cause, self.mend, self.by_design = cause, mend, by_design
 
 
 @dataclass(frozen=True)
@@ -96,6 +91,11 @@ class Step:
             law = torch.tensor(np.asarray(asarray(processed(self.draft, self.options)((*self.text, *drafts))), float))
             drafts.append(int(torch.multinomial(law.double(), 1)))
         return drafts
+
+    def chain(self) -> tuple[list[int], torch.Tensor, torch.Tensor]:
+        """Draw a chain of drafts; return it with the target's logits [n + 1, V] along it and the draft's [n, V]."""
+        drafts = self.drafted()
+        return drafts, self.rows(self.target, drafts), self.rows(self.draft, drafts)[:-1]
 
     def after(self, emitted: Sequence[int]) -> Step:
         """Return the next round's call."""
@@ -171,27 +171,29 @@ class Engine:
     """Whether it is judged on one small case alone, with the most drafts: coins that are multiplied take many paths."""
     slow: bool = False
     """Whether its rounds are judged on laws of two tokens alone, and one draft: a round of it takes many paths."""
-    control_options: Options = PLAIN
 
     @property
     def project(self) -> str:
         """The package that it is from, or the repository."""
-        match self.source:
-            case Archive(package):
-                return package
-            case Repository(name):
-                return name
-            case Restated(version):
-                return version.partition(" ")[0]
+        source = self.source
+        return source.package if isinstance(source, Archive) else source[0].partition(" ")[0]
 
 
 class Archive(NamedTuple):
-    """A file of the package index, pinned: the package, its version, and the file's name and sha256."""
+    """A file of the package index, pinned by its name, which says the package and its version, and its sha256."""
 
-    package: str
-    version: str
     file: str
     sha256: str
+
+    @property
+    def package(self) -> str:
+        """The package that it holds."""
+        return self.file.partition("-")[0].replace("_", "-")
+
+    @property
+    def version(self) -> str:
+        """The version of the package."""
+        return self.file.split("-")[1]
 
 
 class Repository(NamedTuple):

@@ -10,7 +10,7 @@ from typing import Any
 
 from spec_math.block_level.lossless import continued, target_law
 from spec_math.field.cases import FieldCase, small, sweep
-from spec_math.field.engine import Edit, Engine
+from spec_math.field.engine import PLAIN, Edit, Engine
 from spec_math.field.engine_law import bound_of, engine_law, loaded, shortened, total_variation, verdict_on, wanted_of
 from spec_math.pathwise.atom import ExploreError
 from spec_math.pathwise.exploration import Partial
@@ -153,7 +153,7 @@ def _control(engine: Engine, root: Path) -> Found:
 
 
 def _rejected(engine: Engine, module: Any) -> Found | None:
-    first = () if engine.narrow else small(engine.control_options, min(2, engine.most))
+    first = () if engine.narrow else small(PLAIN, min(2, engine.most))
     for case in (*first, *sweep(engine)):
         found = judged_case(engine, module, case)
         if found["verdict"] == "lossy":

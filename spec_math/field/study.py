@@ -48,13 +48,7 @@ def study(name: str, source: Path | None, replaced: Sequence[tuple[str, str]], t
 
 
 def _table(found: Found) -> Table:
-    columns = (
-        Column("case"),
-        Column("verdict"),
-        Column("paths", "count"),
-        Column("first token"),
-        Column("distance"),
-    )
+    columns = (Column("case"), Column("verdict"), Column("paths", "count"), Column("first token"), Column("distance"))
     rows = [
         Row((one["case"], one["verdict"], one.get("paths", 0), one.get("first token", ""), one.get("distance", "")))
         for one in [*found["smallest"], *found["cases"]]

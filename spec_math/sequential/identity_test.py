@@ -28,11 +28,7 @@ BLIND = (
 
 
 def identity_test(
-    target: Any,
-    alpha: Any,
-    draft: Any = None,
-    alternatives: Mapping[str, Any] | None = None,
-    pools: Any = None,
+    target: Any, alpha: Any, draft: Any = None, alternatives: Mapping[str, Any] | None = None, pools: Any = None
 ) -> IdentityTest:
     """Return a test of the claim that tokens are drawn independently from a target law [V].
 
@@ -354,13 +350,7 @@ def alias_table(masses: Any) -> tuple[Array, Array]:
 
 @kernel
 def simulate(  # noqa: PLR0913 - numba kernels take their arrays one by one
-    generator: Any,
-    table: Any,
-    setting: Any,
-    running: Any,
-    threshold: float,
-    most: int,
-    times: Any,
+    generator: Any, table: Any, setting: Any, running: Any, threshold: float, most: int, times: Any
 ) -> None:
     """Write the stopping time of each run [runs].
 

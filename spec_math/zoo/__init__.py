@@ -10,10 +10,7 @@ if TYPE_CHECKING:
 
 __getattr__ = lazily(
     __name__,
-    {
-        "spec_math.zoo.corpus": ("ZOO",),
-        "spec_math.zoo.specimen": ("Diagnosis", "Specimen", "diagnose", "distances"),
-    },
+    {"spec_math.zoo.corpus": ("ZOO",), "spec_math.zoo.specimen": ("Diagnosis", "Specimen", "diagnose", "distances")},
 )
 
 __all__ = ["ZOO", "Diagnosis", "Specimen", "diagnose", "distances"]

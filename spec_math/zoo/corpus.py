@@ -10,8 +10,8 @@ from spec_math.block_level import block
 from spec_math.chance import Coin
 from spec_math.distribution import temperature
 from spec_math.zoo import acceptance, drafts, residuals, rounds, rows, toy
-from spec_math.zoo.specimen import Specimen
-from spec_math.zoo.toy import Drafter, Rows, Text, Verify, by_ratio, engine, favourite, one_hot, sampled
+from spec_math.zoo.specimen import Specimen, broken
+from spec_math.zoo.toy import Text, by_ratio, favourite, one_hot, sampled
 
 
 def _as_one_hot(coin: Coin, prefix: Text) -> tuple[int, Array]:
@@ -51,57 +51,47 @@ def _without_the_cache(coin: Coin, prefix: Text) -> tuple[int, Array]:
     return coin.draw(law), law
 
 
-def _right(name: str, cause: str, reference: str, parts: tuple[Drafter, Verify], target: Rows = toy.target) -> Specimen:
-    drafter, verify = parts
-    return Specimen(
-        name, cause, reference, None, engine(drafter, verify, target), drafter, target=target, printed=("0", "0")
-    )
-
-
 CONTROLS = (
-    _right("C1", "verification token by token", "", (sampled, by_ratio())),
-    _right(
-        "C2",
-        "a greedy draft reported as one-hot, the rejected token zeroed",
-        "EAGLE #183, #221, #283, #329; vLLM #16899",
-        (favourite, by_ratio()),
+    broken("C1", sampled, by_ratio(), contract=None, printed=("0", "0")).told("verification token by token", ""),
+    broken("C2", favourite, by_ratio(), contract=None, printed=("0", "0")).told(
+        "a greedy draft reported as one-hot, the rejected token zeroed", "EAGLE #183, #221, #283, #329; vLLM #16899"
     ),
-    _right("C3", "a sampled draft verified as one-hot", "vLLM #40149, #40651", (_as_one_hot, by_ratio())),
-    _right(
-        "C4", "sample and match, the mismatch emitted", "dflash #74; mlx-swift-lm #459; llama-server", (sampled, _match)
+    broken("C3", _as_one_hot, by_ratio(), contract=None, printed=("0", "0")).told(
+        "a sampled draft verified as one-hot", "vLLM #40149, #40651"
     ),
-    Specimen(
-        "C5",
-        "drafting stops after a token of low confidence, which is verified",
-        "transformers #33258",
-        None,
-        _unsure,
-        sampled,
-        printed=("0", "0"),
+    broken("C4", sampled, _match, contract=None, printed=("0", "0")).told(
+        "sample and match, the mismatch emitted", "dflash #74; mlx-swift-lm #459; llama-server"
     ),
-    _right("C6", "block verification", "vLLM #46781; SGLang", (sampled, block.verify)),
-    _right("C7", "a draft hotter than the target", "transformers #40976", (sampled, by_ratio()), _cold),
-    _right("M50", "the draft's cache lacks the bonus token", "vLLM #9730", (_without_the_cache, by_ratio())).mended_by(
-        "append the bonus token to the draft's cache before it drafts again; no law changes, only what is accepted"
+    Specimen("C5", contract=None, generate=_unsure, drafter=sampled, printed=("0", "0")).told(
+        "drafting stops after a token of low confidence, which is verified", "transformers #33258"
+    ),
+    broken("C6", sampled, block.verify, contract=None, printed=("0", "0")).told(
+        "block verification", "vLLM #46781; SGLang"
+    ),
+    broken("C7", sampled, by_ratio(), _cold, contract=None, printed=("0", "0")).told(
+        "a draft hotter than the target", "transformers #40976"
+    ),
+    broken("M50", _without_the_cache, by_ratio(), contract=None, printed=("0", "0")).told(
+        "the draft's cache lacks the bonus token",
+        "vLLM #9730",
+        "append the bonus token to the draft's cache before it drafts again; no law changes, only what is accepted",
     ),
 )
 
 
 UNMODELLED = (
-    Specimen(
-        "M9",
+    Specimen("M9").told(
         "wrong indexing of the ratio, and a drafter that does not sample",
         "transformers PR #28166",
-        "verifier",
-        note="which entries are divided is not stated, and a greedy draft alone is M2",
-    ).mended_by("gather both masses at the drafted token's id, and draw drafts from the law that is reported"),
-    Specimen(
-        "M47",
+        "gather both masses at the drafted token's id, and draw drafts from the law that is reported",
+        "which entries are divided is not stated, and a greedy draft alone is M2",
+    ),
+    Specimen("M47", contract="replay").told(
         "the coins of verification differ across tensor-parallel ranks",
         "vLLM #17498",
-        "replay",
-        note="ranks that commit different tokens have no one text whose law could be judged",
-    ).mended_by("draw the coins on one rank and send them to the others, or seed all ranks alike"),
+        "draw the coins on one rank and send them to the others, or seed all ranks alike",
+        "ranks that commit different tokens have no one text whose law could be judged",
+    ),
 )
 
 ZOO: tuple[Specimen, ...] = (

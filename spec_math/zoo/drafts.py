@@ -13,8 +13,8 @@ from spec_math.chance import Coin
 from spec_math.distribution import residual_of, temperature, top_k
 from spec_math.zoo import toy
 from spec_math.zoo.acceptance import top_three
-from spec_math.zoo.specimen import Specimen
-from spec_math.zoo.toy import Drafter, Text, by_ratio, engine, ratio, sampled
+from spec_math.zoo.specimen import Specimen, broken
+from spec_math.zoo.toy import Text, by_ratio, ratio, sampled
 
 
 def _permuted(coin: Coin, prefix: Text) -> tuple[int, Array]:
@@ -60,55 +60,41 @@ def _discarded(coin: Coin, prefix: Text) -> tuple[int | None, Array]:
     return (token if law[token] >= Fraction(3, 20) else None), law
 
 
-def _broken(
-    name: str, drafter: Drafter, cause: str, reference: str, printed: tuple[str | None, str | None]
-) -> Specimen:
-    return Specimen(name, cause, reference, "drafter", engine(drafter, by_ratio()), drafter, printed=printed)
-
-
 DRAFTS = (
-    _broken(
-        "M1",
-        _permuted,
+    broken("M1", _permuted, by_ratio(), contract="drafter", printed=(".081", ".164")).told(
         "two index maps disagree: the draft's law is permuted against its tokens",
         "transformers 5.23.0, AssistantToTargetTranslator with a pruned head",
-        (".081", ".164"),
-    ).mended_by("map the draft's law and its tokens by one table, in one place"),
-    _broken(
-        "M2",
-        _greedy,
+        "map the draft's law and its tokens by one table, in one place",
+    ),
+    broken("M2", _greedy, by_ratio(), contract="drafter", printed=(".063", ".063")).told(
         "a greedy draft is verified against the softmax",
         "transformers #32867; jaymody/speculative-sampling #3; rtp-llm #1311",
-        (".063", ".063"),
-    ).mended_by("report a greedy draft as one-hot, or draw it from the law that is reported"),
-    _broken(
-        "M3",
-        _filtered,
+        "report a greedy draft as one-hot, or draw it from the law that is reported",
+    ),
+    broken("M3", _filtered, by_ratio(), contract="drafter", printed=(".076", ".105")).told(
         "drafted from processed logits, the raw ones are reported",
         "transformers #47932; mlx-node #11",
-        (".076", ".105"),
-    ).mended_by("report the law that the draft was drawn from, after all processors"),
-    _broken(
-        "M4", _colder, "drafted at one temperature, reported at another", "mlx-node #11; vLLM #9834", (".078", ".094")
-    ).mended_by("divide the logits by one temperature before drawing, and report the law after it"),
-    _broken(
-        "M5",
-        _rounded,
+        "report the law that the draft was drawn from, after all processors",
+    ),
+    broken("M4", _colder, by_ratio(), contract="drafter", printed=(".078", ".094")).told(
+        "drafted at one temperature, reported at another",
+        "mlx-node #11; vLLM #9834",
+        "divide the logits by one temperature before drawing, and report the law after it",
+    ),
+    broken("M5", _rounded, by_ratio(), contract="drafter", printed=("2.3e-4", "3.7e-4")).told(
         "sampled in bfloat16, reported in float32",
         "deepseek-ai/DeepSpec #31",
-        ("2.3e-4", "3.7e-4"),
-    ).mended_by("draw from the very numbers that are reported, of one type"),
-    _broken(
-        "M6", _beam, "a beam-searched draft is taken for a sample", "apple/ml-recurrent-drafter #6", (None, None)
-    ).mended_by("report a beam's tokens as one-hot, or sample them"),
-    _broken(
-        "M49",
-        _discarded,
+        "draw from the very numbers that are reported, of one type",
+    ),
+    broken("M6", _beam, by_ratio(), contract="drafter").told(
+        "a beam-searched draft is taken for a sample",
+        "apple/ml-recurrent-drafter #6",
+        "report a beam's tokens as one-hot, or sample them",
+    ),
+    broken("M49", _discarded, by_ratio(), contract="drafter", printed=(".098", ".112")).told(
         "a sampled draft of low confidence is discarded, and its law not renormalised",
         "predicted of early exits by p_min with a ratio test",
-        (".098", ".112"),
-    ).mended_by(
-        "stop drafting after the token of low confidence and verify it, or renormalise the law that is reported"
+        "stop drafting after the token of low confidence and verify it, or renormalise the law that is reported",
     ),
 )
 
@@ -157,50 +143,34 @@ def _placeholder_as_zero(coin: Coin, prefix: Text) -> Text:
 
 
 EDGES = (
-    Specimen(
-        "M39",
+    broken("M39", sampled, by_ratio(_zero_accepts), top_three).told(
         "u = 0 accepts a token of mass 0",
         "vLLM PR #23803; pytorch #16706",
-        "verifier",
-        engine(sampled, by_ratio(_zero_accepts), top_three),
-        sampled,
-        target=top_three,
-        note="on the target after top-3, the coin ideal but for u = 0; the corpus prints '1e-8 class'",
-    ).mended_by("accept where u is strictly below the ratio, u in [0, 1)"),
-    Specimen(
-        "M40",
+        "accept where u is strictly below the ratio, u in [0, 1)",
+        "on the target after top-3, the coin ideal but for u = 0; the corpus prints '1e-8 class'",
+    ),
+    broken("M40", sampled, _past_the_end, top_three).told(
         "a uniform of 1 walks past the last bucket",
         "SGLang, _seeded_verify_coins",
-        "verifier",
-        engine(sampled, _past_the_end, top_three),
-        sampled,
-        target=top_three,
-        note="on the target after top-3, the coin ideal but for u = 1; the corpus prints '3e-8 class'",
-    ).mended_by("draw u in [0, 1), or end the walk at the last token that has mass"),
-    Specimen(
-        "M41",
+        "draw u in [0, 1), or end the walk at the last token that has mass",
+        "on the target after top-3, the coin ideal but for u = 1; the corpus prints '3e-8 class'",
+    ),
+    broken("M41", sampled, _padding, emits_tokens=False).told(
         "the argmax of a row of NaN lies in the padding",
         "vLLM #20531, #21876; vllm-ascend #15118",
-        "verifier",
-        engine(sampled, _padding),
-        sampled,
-        note="the bonus row is the one that is NaN",
-        emits_tokens=False,
-    ).mended_by("leave the padding out of the argmax, and refuse a row that is no law"),
-    Specimen(
-        "M42",
+        "leave the padding out of the argmax, and refuse a row that is no law",
+        "the bonus row is the one that is NaN",
+    ),
+    Specimen("M42", generate=_placeholder_as_index).told(
         "a placeholder of -1 is used as an index",
         "vLLM #46533, #50939; vllm-ascend #10043, #10045",
-        "verifier",
-        _placeholder_as_index,
-        note="one token drafted, one place padded",
-    ).mended_by("mask placeholders before they are used as an index, and count them as rejected"),
-    Specimen(
-        "M43",
+        "mask placeholders before they are used as an index, and count them as rejected",
+        "one token drafted, one place padded",
+    ),
+    Specimen("M43", generate=_placeholder_as_zero).told(
         "a placeholder becomes token 0",
         "vLLM #54137",
-        "verifier",
-        _placeholder_as_zero,
-        note="one token drafted, one place padded",
-    ).mended_by("keep placeholders apart from tokens until they are cut off"),
+        "keep placeholders apart from tokens until they are cut off",
+        "one token drafted, one place padded",
+    ),
 )

@@ -13,8 +13,8 @@ from spec_math.chance import Coin
 from spec_math.distribution import normalised, residual_of, restricted, top_k
 from spec_math.zoo import toy
 from spec_math.zoo.acceptance import top_three
-from spec_math.zoo.specimen import Specimen
-from spec_math.zoo.toy import Drafter, Rest, Text, Verify, by_ratio, engine, favourite, one_hot, sampled
+from spec_math.zoo.specimen import Specimen, broken
+from spec_math.zoo.toy import Text, by_ratio, favourite, likeliest, one_hot, sampled
 
 
 def _from_the_target(t: Array, _d: Array, _x: int) -> Array:
@@ -29,15 +29,12 @@ def _at_the_drafted_token(t: Array, d: Array, x: int) -> Array:
 
 def _likeliest_left(t: Array, d: Array, _x: int) -> Array:
     """M13: the noise of the draw was lost in a write to a copy; what remains is the argmax."""
-    return one_hot(int(np.argmax(residual_of(t, d))), t)
+    return likeliest(residual_of(t, d))
 
 
-def _matched_or_redrawn(coin: Coin, tokens: Text, targets: Sequence[Array], _reported: Sequence[Array]) -> Text:
+def _matched(t: Array, _d: Array, x: int) -> Any:
     """M25: sample and match, where a mismatch is not emitted but drawn once more."""
-    for place, x in enumerate(tokens):
-        if coin.draw(targets[place]) != x:
-            return (*tokens[:place], coin.draw(targets[place]))
-    return (*tokens, coin.draw(targets[-1]))
+    return t[x]
 
 
 def _zeroed_in_place(coin: Coin, tokens: Text, targets: Sequence[Array], reported: Sequence[Array]) -> Text:
@@ -80,63 +77,48 @@ def _aligned_by_place(t: Array, d: Array, _x: int) -> Array:
     return normalised(result, t)
 
 
-def _broken_residuals(name: str, rest: Rest, cause: str, reference: str, printed: tuple[str, str]) -> Specimen:
-    return Specimen(name, cause, reference, "verifier", engine(sampled, by_ratio(rest=rest)), sampled, printed=printed)
-
-
-def _greedy(name: str, verify: Any, cause: str, reference: str, rows: Any = toy.target) -> Specimen:
-    return Specimen(
-        name,
-        cause,
-        reference,
-        "verifier",
-        engine(favourite, verify, rows),
-        favourite,
-        printed=(".003", ".003"),
-        note="with the likeliest token drafted",
-    )
-
-
-def _lists(name: str, drafter: Drafter, cause: str, contract: Any, printed: tuple[str, str | None]) -> Specimen:
-    return Specimen(
-        name,
-        cause,
-        "llama.cpp, examples/speculative",
-        contract,
-        engine(drafter, by_ratio(rest=_aligned_by_place), top_three),
-        drafter,
-        target=top_three,
-        printed=printed,
-        note="top-3 on both sides, lists in the order of ids; distances from the target after top-3",
-    )
-
+BY_PLACE = by_ratio(rest=_aligned_by_place)
 
 RESIDUALS = (
-    _broken_residuals(
-        "M11", _from_the_target, "a rejection redraws from the target", "ShopeeLLM/Spec-RL #14", (".036", ".076")
-    ).mended_by("after a rejection draw from (t - d)+, divided by its sum"),
-    _broken_residuals(
-        "M12",
-        _at_the_drafted_token,
+    broken("M11", sampled, by_ratio(rest=_from_the_target), printed=(".036", ".076")).told(
+        "a rejection redraws from the target",
+        "ShopeeLLM/Spec-RL #14",
+        "after a rejection draw from (t - d)+, divided by its sum",
+    ),
+    broken("M12", sampled, by_ratio(rest=_at_the_drafted_token), printed=(".031", ".056")).told(
         "the draft is subtracted at the drafted token only",
         "xLLM PR #2175; EAGLE #20",
-        (".031", ".056"),
-    ).mended_by("keep the draft's whole law and subtract all of it"),
-    _broken_residuals(
-        "M13", _likeliest_left, "the residual is drawn without noise", "vLLM #9441, PR #10863", (".106", ".107")
-    ).mended_by("draw from the residual, with noise of its own for each request, and not its argmax"),
-    _greedy(
-        "M25", _matched_or_redrawn, "sample and match, a mismatch is redrawn", "Medusa, nucleus sampling, one path"
-    ).mended_by("on a mismatch emit the token that the target drew for the comparison"),
-    _greedy(
-        "M26", _zeroed_in_place, "the target is zeroed in place before the test", "vllm-ascend #2881", fresh_rows
-    ).mended_by("test first, and change a copy for the residual"),
-    _lists(
-        "M30", _filtered_sample, "the residual is aligned by place in two filtered lists", "verifier", (".179", ".200")
-    ).mended_by("subtract by the token's id and not by its place in the lists"),
-    _lists(
-        "M30 with M2", _filtered_favourite, "the same, and the draft is greedy", "drafter", (".229", None)
-    ).mended_by("subtract by the token's id, and report a greedy draft as one-hot"),
+        "keep the draft's whole law and subtract all of it",
+    ),
+    broken("M13", sampled, by_ratio(rest=_likeliest_left), printed=(".106", ".107")).told(
+        "the residual is drawn without noise",
+        "vLLM #9441, PR #10863",
+        "draw from the residual, with noise of its own for each request, and not its argmax",
+    ),
+    broken("M25", favourite, by_ratio(_matched, _from_the_target), printed=(".003", ".003")).told(
+        "sample and match, a mismatch is redrawn",
+        "Medusa, nucleus sampling, one path",
+        "on a mismatch emit the token that the target drew for the comparison",
+        "with the likeliest token drafted",
+    ),
+    broken("M26", favourite, _zeroed_in_place, fresh_rows, printed=(".003", ".003")).told(
+        "the target is zeroed in place before the test",
+        "vllm-ascend #2881",
+        "test first, and change a copy for the residual",
+        "with the likeliest token drafted",
+    ),
+    broken("M30", _filtered_sample, BY_PLACE, top_three, printed=(".179", ".200")).told(
+        "the residual is aligned by place in two filtered lists",
+        "llama.cpp, examples/speculative",
+        "subtract by the token's id and not by its place in the lists",
+        "top-3 on both sides, lists in the order of ids; distances from the target after top-3",
+    ),
+    broken("M30 with M2", _filtered_favourite, BY_PLACE, top_three, contract="drafter", printed=(".229", None)).told(
+        "the same, and the draft is greedy",
+        "llama.cpp, examples/speculative",
+        "subtract by the token's id, and report a greedy draft as one-hot",
+        "top-3 on both sides, lists in the order of ids; distances from the target after top-3",
+    ),
 )
 
 
@@ -176,35 +158,22 @@ def _finished(coin: Coin, tokens: Text, targets: Sequence[Array], reported: Sequ
     return (*tokens[:kept], coin.draw(rest))
 
 
-def _broken_blocks(name: str, verify: Verify, cause: str, reference: str, told: tuple[Drafter, Any]) -> Specimen:
-    drafter, printed = told
-    return Specimen(name, cause, reference, "verifier", engine(drafter, verify), drafter, printed=printed)
-
-
 BLOCKS = (
-    _broken_blocks(
-        "M27",
-        _plain_threshold,
+    broken("M27", sampled, _plain_threshold, printed=(".035", ".035")).told(
         "block verification with the running product as threshold, and the plain residual",
         "vllm-ascend #7807, #7808",
-        (sampled, (".035", ".035")),
-    ).mended_by(
-        "accept a block by h = r/(r + 1 - w), r the sum of the residual (w t - d)+, and draw from that residual"
+        "accept a block by h = r/(r + 1 - w), r the sum of the residual (w t - d)+, and draw from that residual",
     ),
-    _broken_blocks(
-        "M28",
-        _plain_residual,
+    broken("M28", sampled, _plain_residual, printed=("0", "2.2e-4")).told(
         "block verification with the right thresholds and the plain residual",
         "vllm-ascend #7807, one half",
-        (sampled, ("0", "2.2e-4")),
-    ).mended_by("draw from the residual of the block, (w t - d)+, w the product of capped ratios"),
-    _broken_blocks(
-        "M29",
-        _no_draft_probabilities,
+        "draw from the residual of the block, (w t - d)+, w the product of capped ratios",
+    ),
+    broken("M29", favourite, _no_draft_probabilities).told(
         "block verification of drafts without probabilities, by products of t(x)/1",
         "vllm-ascend #7603, #7839",
-        (favourite, (None, None)),
-    ).mended_by("report a draft without probabilities as one-hot, and verify it token by token"),
+        "report a draft without probabilities as one-hot, and verify it token by token",
+    ),
 )
 
 
@@ -237,23 +206,17 @@ def _a_truth_for_each_path(coin: Coin, prefix: Text) -> Text:
 
 
 TREES = (
-    Specimen(
-        "M23",
+    Specimen("M23", generate=_stale_residual, printed=("0", ".070")).told(
         "the bonus token is drawn from the parent's residual",
         "EAGLE PR #47",
-        "verifier",
-        _stale_residual,
-        printed=("0", ".070"),
-        note="two siblings a level, drafted without replacement: the joint distance is .1016 here, by hand too; the "
+        "draw the bonus token from the target's row after the last accepted node",
+        "two siblings a level, drafted without replacement: the joint distance is .1016 here, by hand too; the "
         "corpus measured the engine's own function on a tree that it does not state, and no near reading has its .070",
-    ).mended_by("draw the bonus token from the target's row after the last accepted node"),
-    Specimen(
-        "M24",
+    ),
+    Specimen("M24", generate=_a_truth_for_each_path, printed=(".181", ".181")).told(
         "an independent draw of the target for each path of a tree",
         "Medusa, nucleus sampling; fms-extras #12",
-        "verifier",
-        _a_truth_for_each_path,
-        printed=(".181", ".181"),
-        note="the draft's two likeliest tokens as paths; without a match the first path's draw is emitted",
-    ).mended_by("draw once after each prefix, whichever paths share it, and emit what was drawn"),
+        "draw once after each prefix, whichever paths share it, and emit what was drawn",
+        "the draft's two likeliest tokens as paths; without a match the first path's draw is emitted",
+    ),
 )

@@ -18,20 +18,14 @@ from spec_math.chance import Coin
 from spec_math.distribution import normalised, residual_of, restricted
 from spec_math.pathwise.exploration import as_generator
 from spec_math.zoo import toy
-from spec_math.zoo.specimen import TOY, Laws, SmallCase, Specimen, laws
-from spec_math.zoo.toy import HORIZON, LOOKAHEAD, Generate, Text, by_ratio, ratio
+from spec_math.zoo.specimen import TOY, Laws, SmallCase, Specimen, drawn_from, laws
+from spec_math.zoo.toy import HORIZON, LOOKAHEAD, Generate, Rows, Text, by_ratio, engine, ratio
 
-_TARGET = tuple(exact(row) for row in (["3/4", "1/4"], ["2/5", "3/5"], ["1/8", "7/8"]))
-_DRAFT = tuple(exact(row) for row in (["1/3", "2/3"], ["3/4", "1/4"], ["4/5", "1/5"]))
+POSITIONS = Laws(
+    tuple(exact(row) for row in (["3/4", "1/4"], ["2/5", "3/5"], ["1/8", "7/8"])),
+    tuple(exact(row) for row in (["1/3", "2/3"], ["3/4", "1/4"], ["4/5", "1/5"])),
+)
 """Two tokens and laws by position: enough for rounds on rounds to be walked in full."""
-
-
-def _target(prefix: Text) -> Array:
-    return _TARGET[len(prefix) % len(_TARGET)]
-
-
-def _draft(prefix: Text) -> Array:
-    return _DRAFT[len(prefix) % len(_DRAFT)]
 
 
 def _coins_by_position(key: Callable[[int, int], Any], rounds: int = HORIZON) -> Callable[[Text], Text]:
@@ -45,9 +39,9 @@ def _coins_by_position(key: Callable[[int, int], Any], rounds: int = HORIZON) ->
             start = prefix + text
             tokens: Text = ()
             for _ in range(LOOKAHEAD):
-                tokens = (*tokens, int(not random.random() < _draft(start + tokens)[0]))
-            targets = [_target(start + tokens[:n]) for n in range(LOOKAHEAD + 1)]
-            drafts = [_draft(start + tokens[:n]) for n in range(LOOKAHEAD)]
+                tokens = (*tokens, int(not random.random() < POSITIONS.draft(start + tokens)[0]))
+            targets = [POSITIONS.target(start + tokens[:n]) for n in range(LOOKAHEAD + 1)]
+            drafts = [POSITIONS.draft(start + tokens[:n]) for n in range(LOOKAHEAD)]
             weights, left = block.weighed(tokens, targets, drafts)
             kept = 0
             for place in range(1, LOOKAHEAD + 1):
@@ -66,11 +60,16 @@ def _coins_by_position(key: Callable[[int, int], Any], rounds: int = HORIZON) ->
 
 def _penalised(prefix: Text) -> Array:
     """Return the law after a prefix with the weight of each token that it holds halved."""
-    return _lowered(_target(prefix), prefix)
+    return _lowered(POSITIONS.target(prefix), prefix)
 
 
 def _lowered(law: Array, seen: Text) -> Array:
     return proportional_to([mass / 2 if token in seen else mass for token, mass in enumerate(law)])
+
+
+def _counting(counted: Text, start: int) -> Rows:
+    """Return the rows where, of what stands before a step that starts at a place, only some tokens were counted."""
+    return lambda text: _lowered(POSITIONS.target(text), counted + text[start:])
 
 
 def _one_penalty_a_step(coin: Coin, prefix: Text) -> Text:
@@ -78,13 +77,8 @@ def _one_penalty_a_step(coin: Coin, prefix: Text) -> Text:
     text: Text = ()
     counted: Text = ()
     while len(text) < HORIZON:
-        start = prefix + text
-        tokens: Text = ()
-        for _ in range(LOOKAHEAD):
-            tokens = (*tokens, coin.draw(_draft(start + tokens)))
-        targets = [_lowered(_target(start + tokens[:n]), counted + tokens[:n]) for n in range(LOOKAHEAD + 1)]
-        drafts = [_draft(start + tokens[:n]) for n in range(LOOKAHEAD)]
-        emitted = by_ratio()(coin, tokens, targets, drafts)
+        step = engine(drawn_from(POSITIONS), by_ratio(), _counting(counted, len(prefix + text)))
+        emitted = step(coin, prefix + text)
         text, counted = text + emitted, (*counted, emitted[-1])
     return text
 
@@ -103,23 +97,22 @@ ONE_ROUND = as_generator(_coins_by_position(_position, rounds=1))
 ROUNDS = (
     Specimen(
         "M35",
+        contract="replay",
+        generate=as_generator(_coins_by_position(_position)),
+        fresh=as_generator(_coins_by_position(_position_and_round)),
+        target=POSITIONS.target,
+    ).told(
         "coins by position are used again for positions that were not committed",
         "vLLM, spec_step_seed",
-        "replay",
-        as_generator(_coins_by_position(_position)),
-        fresh=as_generator(_coins_by_position(_position_and_round)),
-        target=_target,
-        note="block verification on two tokens, rounds until three tokens stand; in one round it is lossless",
-    ).mended_by("number coins by draw and not by position, or draw anew for positions that were not committed"),
-    Specimen(
-        "M46",
+        "number coins by draw and not by position, or draw anew for positions that were not committed",
+        "block verification on two tokens, rounds until three tokens stand; in one round it is lossless",
+    ),
+    Specimen("M46", generate=_one_penalty_a_step, target=_penalised).told(
         "penalties count one token a step",
         "SGLang #33643",
-        "verifier",
-        _one_penalty_a_step,
-        target=_penalised,
-        note=f"a penalty of {Fraction(1, 2)} on tokens seen, on two tokens, rounds until three tokens stand",
-    ).mended_by("update the penalties after each token of a step, drafts too, before the next row is processed"),
+        "update the penalties after each token of a step, drafts too, before the next row is processed",
+        f"a penalty of {Fraction(1, 2)} on tokens seen, on two tokens, rounds until three tokens stand",
+    ),
 )
 
 
@@ -154,11 +147,6 @@ def _bonus_first(given: Laws) -> Generate:
     return generate
 
 
-def _drawn(law: Array) -> int:
-    u = random.random()
-    return next(token for token, total in enumerate(accumulate(law)) if total > u)
-
-
 Key = Callable[[int, int], Any]
 """From a coin's place and its round to what it is kept under: coins of one key are one number."""
 Rounds = Callable[[Key, Laws, int], Generate]
@@ -174,13 +162,13 @@ def _chain(key: Key, given: Laws, horizon: int) -> Generate:
         while len(text) < horizon:
             for place in range(given.lookahead):
                 t, d = given.target(prefix + text), given.draft(prefix + text)
-                x = _drawn(d)
+                x = _pick(random.random(), d)
                 if not coins[key(place, turn)] < ratio(t, d, x):
-                    text = (*text, _drawn(residual_of(t, d)))
+                    text = (*text, _pick(random.random(), residual_of(t, d)))
                     break
                 text = (*text, x)
             else:
-                text = (*text, _drawn(given.target(prefix + text)))
+                text = (*text, _pick(random.random(), given.target(prefix + text)))
             turn += 1
         return text
 
@@ -198,13 +186,13 @@ def _tree(key: Key, given: Laws, horizon: int) -> Generate:
             start = len(text)
             law, draft = given.target(prefix + text), given.draft(prefix + text)
             for place in (start, start + 1):
-                x = _drawn(draft)
+                x = _pick(random.random(), draft)
                 if coins[key(place, turn)] < ratio(law, draft, x):
                     text = (*text, x)
                     law = given.target(prefix + text)
                     break
                 law, draft = residual_of(law, draft), restricted(draft, np.arange(len(draft)) != x)
-            text = (*text, _drawn(law))
+            text = (*text, _pick(random.random(), law))
             turn += 1
         return text
 
@@ -227,15 +215,12 @@ THIRDS = laws(["1/3", "2/3"], ["2/3", "1/3"])
 THREE = laws(["1/6", "1/3", "1/2"], ["1/2", "1/6", "1/3"])
 
 
-def _kept(name: str, rounds: Rounds, given: Laws, *told: Any) -> Specimen:
+def _kept(name: str, rounds: Rounds, given: Laws, distance: Fraction) -> Specimen:
     """Return a specimen that runs on small laws of its own: rounds on rounds of the toy are too many paths."""
-    cause, reference, distance = told
     return Specimen(
         name,
-        cause,
-        reference,
-        "replay",
-        rounds(_one, given, toy.HORIZON),
+        contract="replay",
+        generate=rounds(_one, given, toy.HORIZON),
         fresh=rounds(_one_a_round, given, toy.HORIZON),
         target=given.target,
         note="on small laws of its own, rounds until three tokens stand",
@@ -244,57 +229,53 @@ def _kept(name: str, rounds: Rounds, given: Laws, *told: Any) -> Specimen:
 
 
 KEPT = (
-    Specimen(
-        "M51",
+    Specimen("M51", generate=_bonus_first(TOY), smallest=SmallCase(_bonus_first, THIRDS, 1, Fraction(1, 9))).told(
         "the bonus token is written before the accepted tokens are moved, and overwrites one",
         "Sequoia, SpecTree and SpecInferTree",
-        "verifier",
-        _bonus_first(TOY),
-        note="two paths, their first tokens drafted without replacement",
-        smallest=SmallCase(_bonus_first, THIRDS, 1, Fraction(1, 9)),
-    ).mended_by("move the accepted tokens first, then write the bonus token behind them"),
-    _kept(
-        "M52",
-        _chain,
-        THIRDS,
+        "move the accepted tokens first, then write the bonus token behind them",
+        "two paths, their first tokens drafted without replacement",
+    ),
+    _kept("M52", _chain, THIRDS, Fraction(1, 9)).told(
         "coins are drawn once for a text, and each round tests with the same ones",
         "Sequoia, SpecTree and SpecInferTree",
-        Fraction(1, 9),
-    ).mended_by("draw the coins anew in every round"),
-    _kept(
-        "M53",
-        _tree,
-        THREE,
+        "draw the coins anew in every round",
+    ),
+    _kept("M53", _tree, THREE, Fraction(1, 108)).told(
         "coins by absolute place: a place whose draft was rejected is tried again with its coin",
         "Sequoia, SpecTree and SpecInferTree",
-        Fraction(1, 108),
-    ).mended_by("draw the coins anew in every round, or let them depend on the round as well"),
+        "draw the coins anew in every round, or let them depend on the round as well",
+    ),
 )
 
 
 Sampler = Callable[[Text], Text]
 
 
-def _pick(law: Array, u: Any) -> int:
+def _pick(u: Any, law: Array) -> int:
     """Return the first token whose running sum exceeds u, as every inverse-CDF kernel does."""
     return next(token for token, total in enumerate(accumulate(law)) if total > u)
 
 
 def _drafted() -> Text:
-    return tuple(_pick(law, random.random()) for law in toy.DRAFT)
+    return tuple(_pick(random.random(), law) for law in toy.DRAFT)
 
 
-def _rejected_coin(again: Callable[[Any], Any]) -> Sampler:
-    """M32: the number that rejected the draft draws from the residual too; it is never below the ratio."""
+def _round(before: Callable[[int], None], again: Callable[[Any], Any]) -> Sampler:
+    """One round of a chain; `before` each coin something is done, and a coin u that rejected gives way to again(u).
+
+    M32: the number that rejected the draft draws from the residual too; it is never below the ratio. M36: the generator
+    is seeded anew before every acceptance coin, so that all coins are one.
+    """
 
     def sampler(_prefix: Text) -> Text:
         tokens = _drafted()
         for place, x in enumerate(tokens):
             t, d = toy.TARGET[place], toy.DRAFT[place]
+            before(place)
             u = random.random()
             if not u < ratio(t, d, x):
-                return (*tokens[:place], _pick(residual_of(t, d), again(u)))
-        return (*tokens, _pick(toy.TARGET[-1], random.random()))
+                return (*tokens[:place], _pick(again(u), residual_of(t, d)))
+        return (*tokens, _pick(random.random(), toy.TARGET[-1]))
 
     return sampler
 
@@ -311,7 +292,7 @@ def _siblings_coin(again: Callable[[Any], Any]) -> Sampler:
             if u < passed:
                 return (int(x),)
             t[x] -= t[x]
-        return (_pick(normalised(t, t), again(u)),)
+        return (_pick(again(u), normalised(t, t)),)
 
     return sampler
 
@@ -328,22 +309,7 @@ def _gumbel(salt: int) -> Sampler:
             if not random.random() < ratio(t, d, x):
                 noise = np.random.default_rng((7, place + salt)).exponential(size=5)
                 return (*tokens[:place], int(np.argmin(noise / residual_of(t, d))))
-        return (*tokens, _pick(toy.TARGET[-1], random.random()))
-
-    return sampler
-
-
-def _reseeded(seed: Callable[[int], None]) -> Sampler:
-    """M36: the generator is seeded anew before every acceptance coin, so that all coins are one."""
-
-    def sampler(_prefix: Text) -> Text:
-        tokens = _drafted()
-        for place, x in enumerate(tokens):
-            t, d = toy.TARGET[place], toy.DRAFT[place]
-            seed(place)
-            if not random.random() < ratio(t, d, x):
-                return (*tokens[:place], _pick(residual_of(t, d), random.random()))
-        return (*tokens, _pick(toy.TARGET[-1], random.random()))
+        return (*tokens, _pick(random.random(), toy.TARGET[-1]))
 
     return sampler
 
@@ -356,14 +322,10 @@ def _standing_still(restore: Callable[[Any], None]) -> Sampler:
         tokens: Text = ()
         for law in toy.TARGET:
             restore(state)
-            tokens = (*tokens, _pick(law, random.random()))
+            tokens = (*tokens, _pick(random.random(), law))
         return tokens
 
     return sampler
-
-
-def _explored(sampler: Sampler) -> Generate:
-    return as_generator(sampler)
 
 
 def _fresh_number(_used: Any) -> Any:
@@ -386,50 +348,38 @@ def _restore(state: Any) -> None:
     random.setstate(state)
 
 
-def _broken(name: str, samplers: tuple[Sampler, Sampler], cause: str, reference: str, *told: Any) -> Specimen:
-    """Return a specimen; `told` is what the corpus prints and a note, where there is either."""
-    broken, fresh = samplers
-    printed: Any = next((one for one in told if isinstance(one, tuple)), (None, None))
-    note = next((one for one in told if isinstance(one, str)), "")
-    return Specimen(
-        name, cause, reference, "replay", _explored(broken), fresh=_explored(fresh), printed=printed, note=note
-    )
+def _broken(name: str, broken: Sampler, fresh: Sampler, printed: Any = (None, None)) -> Specimen:
+    return Specimen(name, contract="replay", generate=as_generator(broken), fresh=as_generator(fresh), printed=printed)
 
+
+FRESH = _round(_do_nothing, _fresh_number)
 
 REPLAY = (
-    _broken(
-        "M32",
-        (_rejected_coin(_same_number), _rejected_coin(_fresh_number)),
+    _broken("M32", _round(_do_nothing, _same_number), FRESH, (".013", None)).told(
         "the coin that rejected draws the correction",
         "FlashInfer PR #424",
-        (".013", None),
-    ).mended_by("draw a number of its own for the correction"),
-    _broken(
-        "M33",
-        (_siblings_coin(_same_number), _siblings_coin(_fresh_number)),
+        "draw a number of its own for the correction",
+    ),
+    _broken("M33", _siblings_coin(_same_number), _siblings_coin(_fresh_number), (".048", None)).told(
         "one coin for the acceptance of siblings and the final draw",
         "SGLang PR #7207, #7231",
-        (".048", None),
+        "draw a number of its own for the final draw, or test siblings against the running sum with one coin",
         "the draft's two likeliest tokens are the siblings",
-    ).mended_by("draw a number of its own for the final draw, or test siblings against the running sum with one coin"),
-    _broken(
-        "M34",
-        (_gumbel(0), _gumbel(2**30)),
+    ),
+    _broken("M34", _gumbel(0), _gumbel(2**30), (".0035", None)).told(
         "the draft's Gumbel noise is the correction's",
         "vLLM #47386, #54282",
-        (".0035", None),
+        "draw noise of its own for the correction: another seed, offset or salt than the draft's",
         "exactly .003435, by an integral too; the corpus has .0035 from 2e7 samples, 1e-4 of it noise",
-    ).mended_by("draw noise of its own for the correction: another seed, offset or salt than the draft's"),
-    _broken(
-        "M36",
-        (_reseeded(_seed), _reseeded(_do_nothing)),
+    ),
+    _broken("M36", _round(_seed, _fresh_number), FRESH).told(
         "re-seeding before every coin",
         "feifeibear, random_seed, PR #8",
-    ).mended_by("seed once for a request, and never inside the loop"),
-    _broken(
-        "M37",
-        (_standing_still(_restore), _standing_still(_do_nothing)),
+        "seed once for a request, and never inside the loop",
+    ),
+    _broken("M37", _standing_still(_restore), _standing_still(_do_nothing)).told(
         "a compiled sampler never advances its generator",
         "mlx-lm #1439",
-    ).mended_by("hand the generator's state into the compiled function and out of it again"),
+        "hand the generator's state into the compiled function and out of it again",
+    ),
 )

@@ -12,8 +12,8 @@ from spec_math.arrays import Array
 from spec_math.chance import Coin
 from spec_math.distribution import min_p, residual_of, restricted, temperature, top_k
 from spec_math.zoo import toy
-from spec_math.zoo.specimen import TOY, Laws, SmallCase, Specimen, laws
-from spec_math.zoo.toy import Drafter, Generate, Rows, Text, Verify, by_ratio, engine, one_hot, sampled
+from spec_math.zoo.specimen import TOY, Laws, SmallCase, Specimen, broken, drawn_from, laws
+from spec_math.zoo.toy import Drafter, Generate, Rows, Text, by_ratio, engine, likeliest, sampled
 
 
 def cold(prefix: Text) -> Array:
@@ -66,14 +66,9 @@ def _last_row(rows: Rows) -> Callable[[Coin, Text, Sequence[Array], Sequence[Arr
     return verify
 
 
-def _greedy_verify(_coin: Coin, tokens: Text, targets: Sequence[Array], _reported: Sequence[Array]) -> Text:
+def _greedy_verify(coin: Coin, tokens: Text, targets: Sequence[Array], reported: Sequence[Array]) -> Text:
     """M22: drafts are kept while they are the argmax, and the argmax is emitted; temperature is never read."""
-    emitted: Text = ()
-    for place, x in enumerate(tokens):
-        emitted = (*emitted, int(np.argmax(targets[place])))
-        if emitted[-1] != x:
-            return emitted
-    return (*emitted, int(np.argmax(targets[-1])))
+    return by_ratio(lambda t, _d, x: t[x], lambda t, _d, _x: t)(coin, tokens, [*map(likeliest, targets)], reported)
 
 
 def _state_of_a_token(coin: Coin, prefix: Text) -> Text:
@@ -89,86 +84,64 @@ def _state_of_a_token(coin: Coin, prefix: Text) -> Text:
     return engine(sampled, _last_row(toy.target), row)(coin, prefix)
 
 
-def _broken_rows(name: str, generate: Generate, cause: str, reference: str, target: Rows, *told: Any) -> Specimen:
-    """Return a specimen; `told` is what the corpus prints and the reading taken, where there is either."""
-    printed: Any = next((one for one in told if isinstance(one, tuple)), (None, None))
-    note = next((one for one in told if isinstance(one, str)), "")
-    heat = Fraction(1, 2) if target is cold else Fraction(1)
-    how: dict[str, Any] = {"target": target, "printed": printed, "note": note, "heat": heat}
-    return Specimen(name, cause, reference, "verifier", generate, sampled, **how)
-
+COLD = Fraction(1, 2)
 
 ROWS = (
-    _broken_rows(
-        "M17",
-        engine(sampled, _other_requests_row),
+    broken("M17", sampled, _other_requests_row, printed=(".143", ".166")).told(
         "the draft's row of another request or position",
         "vLLM #41044 (review); 1Cat-vLLM #656 (cause unconfirmed)",
-        toy.target,
-        (".143", ".166"),
-    ).mended_by("gather the draft's rows by request and position, and test it on requests that differ"),
-    _broken_rows(
-        "M18",
-        _state_of_a_token,
+        "gather the draft's rows by request and position, and test it on requests that differ",
+    ),
+    Specimen("M18", generate=_state_of_a_token, drafter=sampled).told(
         "per-request tensors are read per token",
         "vLLM #35398 (review)",
-        toy.target,
+        "expand the tensors of requests to their tokens before they are read",
         "the state is a temperature here; in the engine it was the seed too",
-    ).mended_by("expand the tensors of requests to their tokens before they are read"),
-    _broken_rows(
+    ),
+    Specimen(
         "M19",
-        engine(sampled, _last_row(cold)),
+        generate=engine(sampled, _last_row(cold)),
+        drafter=sampled,
+        target=cold,
+        printed=(".187", ".224"),
+        heat=COLD,
+    ).told(
         "sampling parameters are not applied to the target where it verifies",
         "vLLM #9834, PR #10198; vllm-ascend #6685",
-        cold,
-        (".187", ".224"),
+        "apply the request's parameters to every row that verifies, as to the one that is sampled",
         "the token after the drafts has the parameters, as the printed joint distance shows",
-    ).mended_by("apply the request's parameters to every row that verifies, as to the one that is sampled"),
-    _broken_rows(
-        "M20",
-        engine(sampled, _last_row(toy.target), cold),
+    ),
+    broken("M20", sampled, _last_row(toy.target), cold, printed=("0", ".038"), heat=COLD).told(
         "the logits processor is missing on the bonus token",
         "EAGLE, bf10ac5",
-        cold,
-        ("0", ".038"),
-    ).mended_by("apply the logits processor to all rows, that of the bonus token too"),
-    _broken_rows(
-        "M21",
-        engine(sampled, _last_row(likely)),
+        "apply the logits processor to all rows, that of the bonus token too",
+    ),
+    Specimen(
+        "M21", generate=engine(sampled, _last_row(likely)), drafter=sampled, target=likely, printed=(".066", ".128")
+    ).told(
         "min-p is applied to the bonus token alone",
         "vLLM #42744, #18902; SGLang #28200, #28242",
-        likely,
-        (".066", ".128"),
+        "apply min-p to all rows, or to none",
         "min-p 0.2",
-    ).mended_by("apply min-p to all rows, or to none"),
-    _broken_rows(
-        "M22",
-        engine(sampled, _greedy_verify),
+    ),
+    broken("M22", sampled, _greedy_verify, printed=(".242", ".277")).told(
         "temperature is ignored: drafts are verified greedily",
         "SGLang #31214, #32922, #39253; mistral.rs #2424; LiteRT-LM #3017",
-        toy.target,
-        (".242", ".277"),
-    ).mended_by("divide by the temperature and verify by the ratio; verify greedily at temperature 0 alone"),
-    _broken_rows(
-        "M44",
-        engine(sampled, by_ratio()),
+        "divide by the temperature and verify by the ratio; verify greedily at temperature 0 alone",
+    ),
+    Specimen("M44", generate=engine(sampled, by_ratio()), drafter=sampled, target=cold_and_filtered).told(
         "a shim discards the expanded temperature and top-k",
         "vLLM #42638, #55005",
-        cold_and_filtered,
+        "hand the expanded parameters on to the call that is wrapped",
         "with temperature 1/2 and top-3 asked for",
-    ).mended_by("hand the expanded parameters on to the call that is wrapped"),
-    _broken_rows(
-        "M45",
-        engine(sampled, _last_row(toy.target), masked),
+    ),
+    broken("M45", sampled, _last_row(toy.target), masked).told(
         "the grammar's mask is missing on the bonus token",
         "vLLM #44006, #44292, #44297, #54437",
-        masked,
+        "mask the bonus token's row by the grammar's state after all accepted drafts",
         "with a grammar that allows tokens 0, 1 and 2",
-    ).mended_by("mask the bonus token's row by the grammar's state after all accepted drafts"),
+    ),
 )
-
-
-COLD = Fraction(1, 2)
 
 
 def _at(rows: Rows, heat: Fraction) -> Rows:
@@ -177,53 +150,27 @@ def _at(rows: Rows, heat: Fraction) -> Rows:
 
 def _twice(given: Laws, drafter: Drafter) -> Generate:
     """M56: the target's law is made colder in the model's call, and once more where drafts are verified."""
-    return _chain(given.lookahead, drafter, _at(_at(given.target, COLD), COLD), by_ratio())
+    return engine(drafter, by_ratio(), _at(_at(given.target, COLD), COLD), given.lookahead)
 
 
-def _bonus_alone(kept: int) -> Callable[[Laws, Drafter], Generate]:
+def _bonus_alone(given: Laws, drafter: Drafter) -> Generate:
     """M57: drafts are verified against the whole law, and the token after them is drawn after top-k."""
+    filtered = _filtered(given)
 
-    def program(given: Laws, drafter: Drafter) -> Generate:
-        def verify(coin: Coin, tokens: Text, targets: Sequence[Array], reported: Sequence[Array]) -> Text:
-            return by_ratio()(coin, tokens, [*targets[:-1], top_k(targets[-1], kept)], reported)
+    def verify(coin: Coin, tokens: Text, targets: Sequence[Array], reported: Sequence[Array]) -> Text:
+        return by_ratio()(coin, tokens, [*targets[:-1], filtered(tokens)], reported)
 
-        return _chain(given.lookahead, drafter, given.target, verify)
-
-    return program
+    return engine(drafter, verify, given.target, given.lookahead)
 
 
 def _greedy_by_ratio(given: Laws, drafter: Drafter) -> Generate:
     """M58: at temperature 0 drafts are the likeliest tokens, tested by softmax masses; what is drawn is an argmax."""
 
     def verify(coin: Coin, tokens: Text, targets: Sequence[Array], reported: Sequence[Array]) -> Text:
-        sure = [*targets[:-1], one_hot(int(np.argmax(targets[-1])), targets[-1])]
-        return by_ratio(rest=_likeliest_left)(coin, tokens, sure, reported)
+        sure = [*targets[:-1], likeliest(targets[-1])]
+        return by_ratio(rest=lambda t, d, _x: likeliest(residual_of(t, d)))(coin, tokens, sure, reported)
 
-    return _chain(given.lookahead, drafter, given.target, verify)
-
-
-def _likeliest_left(t: Array, d: Array, _x: int) -> Array:
-    return one_hot(int(np.argmax(residual_of(t, d))), t)
-
-
-def _chain(lookahead: int, drafter: Drafter, target: Rows, verify: Verify) -> Generate:
-    def generate(coin: Coin, prefix: Text) -> Text:
-        tokens: Text = ()
-        reported: list[Array] = []
-        for _ in range(lookahead):
-            x, law = drafter(coin, prefix + tokens)
-            tokens, reported = (*tokens, int(x or 0)), [*reported, law]
-        return verify(coin, tokens, [target(prefix + tokens[:n]) for n in range(lookahead + 1)], reported)
-
-    return generate
-
-
-def _sampled(given: Laws) -> Drafter:
-    def drafter(coin: Coin, prefix: Text) -> tuple[int, Array]:
-        law = given.draft(prefix)
-        return coin.draw(law), law
-
-    return drafter
+    return engine(drafter, verify, given.target, given.lookahead)
 
 
 def _likeliest(given: Laws) -> Drafter:
@@ -239,22 +186,22 @@ def _likeliest(given: Laws) -> Drafter:
 Program = Callable[[Laws, Drafter], Generate]
 
 
-def _broken_warpers(name: str, program: Program, told: tuple[str, str], parts: Any, small: Any) -> Specimen:
-    """Return a specimen.
-
-    `told` is its cause and where it is; `parts` the temperature of the request, what it makes of a target's rows, and
-    the drafter; `small` the program on small laws, those laws, a horizon and the distance there.
-    """
-    heat, asked, drafter = parts
-    smaller, given, horizon, distance = small
+def _broken_warpers(
+    name: str,
+    program: Program,
+    heat: Fraction,
+    asked: Callable[[Laws], Rows],
+    drafter: Any,
+    small: tuple[Laws, Fraction],
+) -> Specimen:
+    """Return a specimen from the temperature of a request, and from what it makes of a target's rows."""
     return Specimen(
         name,
-        *told,
-        "verifier" if drafter is _sampled else "drafter",
-        program(TOY, drafter(TOY)),
-        drafter(TOY),
+        contract="verifier" if drafter is drawn_from else "drafter",
+        generate=program(TOY, drafter(TOY)),
+        drafter=drafter(TOY),
         target=asked(TOY),
-        smallest=SmallCase(lambda one: smaller(one, drafter(one)), given, horizon, distance, asked),
+        smallest=SmallCase(lambda one: program(one, drafter(one)), small[0], 1, small[1], asked),
         heat=heat,
     )
 
@@ -268,37 +215,31 @@ def _filtered(given: Laws) -> Rows:
     return lambda prefix: top_k(given.target(prefix), 3 if len(given.target(prefix)) > 3 else 1)
 
 
-THIRDS = ["1/3", "2/3"]
+THIRDS, HALVES = ["1/3", "2/3"], ["1/2", "1/2"]
 
 WARPERS = (
+    _broken_warpers("M56", _twice, COLD, _colder(COLD), drawn_from, (laws(THIRDS, THIRDS), Fraction(12, 85))).told(
+        "the warper is applied twice: the temperature divides logits that it has divided already",
+        "tyshiwo1, speculative Jacobi decoding",
+        "apply the warpers once, where the target's law is made, and verify against that",
+    ),
     _broken_warpers(
-        "M56",
-        _twice,
-        (
-            "the warper is applied twice: the temperature divides logits that it has divided already",
-            "tyshiwo1, speculative Jacobi decoding",
-        ),
-        (COLD, _colder(COLD), _sampled),
-        (_twice, laws(THIRDS, THIRDS), 1, Fraction(12, 85)),
-    ).mended_by("apply the warpers once, where the target's law is made, and verify against that"),
-    _broken_warpers(
-        "M57",
-        _bonus_alone(3),
-        (
-            "top-k and top-p are applied to the row of the bonus token alone",
-            "lmdeploy 0.18.0, RejectionSampler.forward",
-        ),
-        (Fraction(1), _filtered, _sampled),
-        (_bonus_alone(1), laws(["1/2", "1/2"], ["1/2", "1/2"]), 1, Fraction(1, 2)),
-    ).mended_by("filter every row of the target before drafts are verified against it"),
+        "M57", _bonus_alone, Fraction(1), _filtered, drawn_from, (laws(HALVES, HALVES), Fraction(1, 2))
+    ).told(
+        "top-k and top-p are applied to the row of the bonus token alone",
+        "lmdeploy 0.18.0, RejectionSampler.forward",
+        "filter every row of the target before drafts are verified against it",
+    ),
     _broken_warpers(
         "M58",
         _greedy_by_ratio,
-        (
-            "at temperature 0 the draft is an argmax, and is tested by the ratio of softmax masses",
-            "litgpt 0.5.13; romsto/Speculative-Decoding",
-        ),
-        (Fraction(0), _colder(Fraction(0)), _likeliest),
-        (_greedy_by_ratio, laws(THIRDS, ["2/3", "1/3"]), 1, Fraction(1, 2)),
-    ).mended_by("report the draft as one-hot at temperature 0, and verify against the target's one-hot law"),
+        Fraction(0),
+        _colder(Fraction(0)),
+        _likeliest,
+        (laws(THIRDS, THIRDS[::-1]), Fraction(1, 2)),
+    ).told(
+        "at temperature 0 the draft is an argmax, and is tested by the ratio of softmax masses",
+        "litgpt 0.5.13; romsto/Speculative-Decoding",
+        "report the draft as one-hot at temperature 0, and verify against the target's one-hot law",
+    ),
 )

@@ -12,7 +12,7 @@ from spec_math.block_level.lossless import check_lossless_block, emitted_law, ta
 from spec_math.samplers.drafter import check_drafter_program
 from spec_math.verdict import Lossy, Verdict
 from spec_math.zoo import toy
-from spec_math.zoo.toy import Drafter, Generate, Rows, Text
+from spec_math.zoo.toy import Drafter, Generate, Rows, Text, Verify, engine
 
 Contract = Literal["verifier", "drafter", "replay"]
 
@@ -31,9 +31,9 @@ class Specimen:
     """
 
     name: str
-    cause: str
-    reference: str
-    contract: Contract | None
+    cause: str = ""
+    reference: str = ""
+    contract: Contract | None = "verifier"
     generate: Generate | None = None
     drafter: Drafter | None = None
     fresh: Generate | None = None
@@ -51,9 +51,9 @@ class Specimen:
         """Whether the entry can be run."""
         return self.generate is not None
 
-    def mended_by(self, repair: str) -> Specimen:
-        """Return the entry with what usually mends it, in the imperative."""
-        return replace(self, repair=repair)
+    def told(self, cause: str, reference: str, repair: str = "", note: str = "") -> Specimen:
+        """Return the entry with its cause, where it was met, and what usually mends it, in the imperative."""
+        return replace(self, cause=cause, reference=reference, repair=repair, note=note or self.note)
 
 
 @dataclass(frozen=True)
@@ -175,6 +175,30 @@ def laws(target: Sequence[Any], draft: Sequence[Any], lookahead: int = 1) -> Law
     [Fraction(3, 4), Fraction(1, 4)]
     """
     return Laws((exact(target),), (exact(draft),), lookahead)
+
+
+def drawn_from(given: Laws) -> Drafter:
+    """Return the drafter that samples from the draft's laws and reports them.
+
+    >>> drawn_from(TOY) is toy.sampled
+    False
+    """
+
+    def drafter(coin: Any, prefix: Text) -> tuple[int, Array]:
+        law = given.draft(prefix)
+        return coin.draw(law), law
+
+    return drafter
+
+
+def verified(verify: Verify) -> Callable[[Laws], Generate]:
+    """Return, as a program on any laws, a verifier of drafts that are sampled from the draft."""
+    return lambda given: engine(drawn_from(given), verify, given.target, given.lookahead)
+
+
+def broken(name: str, drafter: Drafter, verify: Verify, target: Rows = toy.target, **known: Any) -> Specimen:
+    """Return a specimen of the toy engine, made of a drafter and a verifier."""
+    return Specimen(name, generate=engine(drafter, verify, target), drafter=drafter, target=target, **known)
 
 
 def as_it_is(given: Laws) -> Rows:

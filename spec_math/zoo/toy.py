@@ -29,10 +29,7 @@ TARGET: tuple[Array, ...] = tuple(proportional_to(exact(row)) for row in _TARGET
 DRAFT: tuple[Array, ...] = tuple(proportional_to(exact(row)) for row in _DRAFT)
 
 DRAFT_LOGITS = np.array(
-    [
-        [0.18359375, -0.84765625, 0.55859375, -1.3359375, -2.265625],
-        [0.5546875, 2.1875, 1.40625, 1.1640625, 0.287109375],
-    ]
+    [[0.18359375, -0.84765625, 0.55859375, -1.3359375, -2.265625], [0.5546875, 2.1875, 1.40625, 1.1640625, 0.287109375]]
 )
 """The draft's logits as bfloat16 holds them; before rounding, their softmax is DRAFT."""
 
@@ -64,7 +61,7 @@ Verify = Callable[[Coin, Text, Sequence[Array], Sequence[Array]], Text]
 Rows = Callable[[Text], Array]
 
 
-def engine(drafter: Drafter, verify: Verify, target: Rows = target) -> Generate:
+def engine(drafter: Drafter, verify: Verify, target: Rows = target, lookahead: int = LOOKAHEAD) -> Generate:
     """Return the generator that drafts token by token and verifies the chain.
 
     >>> from spec_math.block_level import check_lossless_block
@@ -75,7 +72,7 @@ def engine(drafter: Drafter, verify: Verify, target: Rows = target) -> Generate:
     def generate(coin: Coin, prefix: Text) -> Text:
         tokens: Text = ()
         reported: list[Array] = []
-        for _ in range(LOOKAHEAD):
+        for _ in range(lookahead):
             token, law = drafter(coin, prefix + tokens)
             if token is None:
                 break
@@ -115,6 +112,15 @@ def one_hot(token: int, like: Array) -> Array:
     hot = like - like
     hot[token] += 1
     return hot
+
+
+def likeliest(t: Array) -> Array:
+    """Return the law that is all on the likeliest token.
+
+    >>> int(likeliest(DRAFT[0]).argmax())
+    2
+    """
+    return one_hot(int(np.argmax(t)), t)
 
 
 Chance = Callable[[Array, Array, int], Any]

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from math import log
 from types import SimpleNamespace
 from typing import Any
@@ -25,45 +26,33 @@ def _run_dflash(module: Any, step: Step) -> Sequence[int]:
     return [*drafts[:many], int(token)]
 
 
-DFLASH = (
-    Engine(
-        name="dflash",
-        source=Archive(
-            "dflash",
-            "0.1.0",
-            "dflash-0.1.0-py3-none-any.whl",
-            "b3fe38d9413efc30a952c8b38b34f1dcc696ba6d7b865acbf540a34cc53afaa2",
-        ),
-        module="dflash.model",
-        function="_rejection_sample",
-        rule="chain",
-        run=_run_dflash,
-        control=Edit("residual.sub_(draft_probs[0, accepted])", "residual.sub_(0)"),
-        options=("temperature > 0", "top_k", "top_p"),
-        stubs=("transformers", "loguru"),
-    ),
+DFLASH = Engine(
+    name="dflash",
+    source=Archive("dflash-0.1.0-py3-none-any.whl", "b3fe38d9413efc30a952c8b38b34f1dcc696ba6d7b865acbf540a34cc53afaa2"),
+    module="dflash.model",
+    function="_rejection_sample",
+    rule="chain",
+    run=_run_dflash,
+    control=Edit("residual.sub_(draft_probs[0, accepted])", "residual.sub_(0)"),
+    options=("temperature > 0", "top_k", "top_p"),
+    stubs=("transformers", "loguru"),
 )
 
 
 FLASHSPEC_ARCHIVE = Archive(
-    "flashspec",
-    "0.3.1",
-    "flashspec-0.3.1-py3-none-any.whl",
-    "c8cfb5588be6529ad4fc98c8ff3823dd91e45a8c5da51c163e34710caf4c84f1",
+    "flashspec-0.3.1-py3-none-any.whl", "c8cfb5588be6529ad4fc98c8ff3823dd91e45a8c5da51c163e34710caf4c84f1"
 )
 
 
 def _step_flashspec(module: Any, step: Step) -> Sequence[int]:
-    drafts = step.drafted()
-    target, draft = step.rows(step.target, drafts)[None], step.rows(step.draft, drafts)[None, :-1]
-    many, token = module.rejection_step(torch.tensor([drafts]), draft, target)[0].tolist()
+    drafts, target, draft = step.chain()
+    many, token = module.rejection_step(torch.tensor([drafts]), draft[None], target[None])[0].tolist()
     return [*drafts[:many], token]
 
 
 def _one_hot(module: Any, step: Step) -> Sequence[int]:
-    drafts = step.drafted()
-    target = step.rows(step.target, drafts)[None]
-    many, token = module.rejection_step_onehot(torch.tensor([drafts]), target)[0].tolist()
+    drafts, target, _ = step.chain()
+    many, token = module.rejection_step_onehot(torch.tensor([drafts]), target[None])[0].tolist()
     return [*drafts[:many], token]
 
 
@@ -83,51 +72,36 @@ def _run_mtplx(module: Any, step: Step) -> Sequence[int]:
     return [module.verify_one_token(target, draft, step.drafted()[0]).token_id]
 
 
-MTPLX = (
-    Engine(
-        name="mtplx",
-        source=Archive(
-            "mtplx",
-            "2.12.2",
-            "mtplx-2.12.2-py3-none-any.whl",
-            "6f77365395d5574316be5d521a16d23681cd9c44622ce555d5d7242e00d8a91f",
-        ),
-        module="mtplx.sampling",
-        function="verify_one_token",
-        rule="chain",
-        run=_run_mtplx,
-        control=Edit("np.maximum(np.asarray(target_p) - np.asarray(draft_q), 0.0)", "np.asarray(target_p)"),
-        most=1,
-    ),
+MTPLX = Engine(
+    name="mtplx",
+    source=Archive("mtplx-2.12.2-py3-none-any.whl", "6f77365395d5574316be5d521a16d23681cd9c44622ce555d5d7242e00d8a91f"),
+    module="mtplx.sampling",
+    function="verify_one_token",
+    rule="chain",
+    run=_run_mtplx,
+    control=Edit("np.maximum(np.asarray(target_p) - np.asarray(draft_q), 0.0)", "np.asarray(target_p)"),
+    most=1,
 )
 
 
 ROTALABS_ARCHIVE = Archive(
-    "rotalabs-accel",
-    "1.1.1",
-    "rotalabs_accel-1.1.1-py3-none-any.whl",
-    "8a558ae32ed28f5149c14238eab1dfa738c8294432ee1db74a3a4211566d0eba",
+    "rotalabs_accel-1.1.1-py3-none-any.whl", "8a558ae32ed28f5149c14238eab1dfa738c8294432ee1db74a3a4211566d0eba"
 )
 
 
 def _drafted(step: Step) -> tuple[torch.Tensor, torch.Tensor]:
-    drafts = step.drafted()
-    rows = step.rows(step.draft, drafts).exp()
-    return torch.tensor(drafts), torch.stack([rows[n, x] for n, x in enumerate(drafts)])
+    drafts, _, rows = step.chain()
+    return torch.tensor(drafts), rows.exp()[range(len(drafts)), drafts]
 
 
-def _core(module: Any, step: Step) -> Sequence[int]:
+def _core(module: Any, step: Step, eagle: bool = False) -> Sequence[int]:
     target, _ = step.models()
     cache = target(step.ids()[:, :-1]).past_key_values
     drafts, masses = _drafted(step)
-    return module.verify_tokens(target, step.ids()[:, -1:], drafts, masses, cache, 1.0)[0].tolist()
-
-
-def _eagle(module: Any, step: Step) -> Sequence[int]:
-    target, _ = step.models()
-    cache = target(step.ids()[:, :-1]).past_key_values
-    drafts, masses = _drafted(step)
-    found = module.eagle_verify(target, step.ids(), drafts[None], masses[None], cache, use_sampling=True)
+    if eagle:
+        found = module.eagle_verify(target, step.ids(), drafts[None], masses[None], cache, use_sampling=True)
+    else:
+        found = module.verify_tokens(target, step.ids()[:, -1:], drafts, masses, cache, 1.0)
     return found[0].tolist()
 
 
@@ -146,29 +120,22 @@ def _step_rotalabs(module: Any, step: Step) -> Sequence[int]:
 CORE = Defect(
     "Of the draft's law only the drafted token's mass is known, and it alone is subtracted; top_p reaches the bonus "
     "token in the place of top_k, which leaves the likeliest one.",
-    (
-        Edit("p_draft = draft_probs[i]", "p_draft = torch.ones_like(draft_probs[i])"),
-        Edit(
-            "all_logits[0, k, :].unsqueeze(0),\n            temperature, top_p, use_sampling",
-            "all_logits[0, k, :][None]",
-        ),
+    Edit("p_draft = draft_probs[i]", "p_draft = torch.ones_like(draft_probs[i])"),
+    Edit(
+        "all_logits[0, k, :].unsqueeze(0),\n            temperature, top_p, use_sampling", "all_logits[0, k, :][None]"
     ),
 )
 EAGLE = Defect(
     "The drafted token's mass is subtracted from the mass of every token, and the bonus token is the likeliest one.",
-    (
-        Edit("draft_prob = draft_probs[0, i].item()", "draft_prob = 1.0"),
-        Edit("target_probs[0, i] - draft_prob,", "target_probs[0, i].index_fill(0, draft_token, 0),"),
-        Edit("bonus = target_logits[0, k].argmax()", "bonus = torch.multinomial(target_probs[0, k], 1)[0]"),
-    ),
+    Edit("draft_prob = draft_probs[0, i].item()", "draft_prob = 1.0"),
+    Edit("target_probs[0, i] - draft_prob,", "target_probs[0, i].index_fill(0, draft_token, 0),"),
+    Edit("bonus = target_logits[0, k].argmax()", "bonus = torch.multinomial(target_probs[0, k], 1)[0]"),
 )
 STEP = Defect(
     "Of the draft's law only the drafted token's mass is known, and it alone is subtracted.",
-    (
-        Edit(
-            "    acceptance_prob = torch.minimum(",
-            "    draft_prob = torch.ones_like(draft_prob)\n    acceptance_prob = torch.minimum(",
-        ),
+    Edit(
+        "    acceptance_prob = torch.minimum(",
+        "    draft_prob = torch.ones_like(draft_prob)\n    acceptance_prob = torch.minimum(",
     ),
 )
 FIRST = Edit("torch.rand(1, device=draft_token.device) < acceptance_prob", "True")
@@ -176,86 +143,55 @@ SECOND = Edit("torch.rand(1).item() < accept_prob", "True")
 
 
 def _engine_rotalabs(name: str, file: str, function: str, run: Any, known: tuple[Edit, Defect]) -> Engine:
-    module = f"rotalabs_accel.speculative.{file}"
-    return Engine(
-        name,
-        ROTALABS_ARCHIVE,
-        module,
-        function,
-        "chain",
-        run,
-        known[0],
-        (),
-        ("transformers", "triton"),
-        defects=known[1:],
-    )
+    module, stubs, control, defect = f"rotalabs_accel.speculative.{file}", ("transformers", "triton"), *known
+    return Engine(name, ROTALABS_ARCHIVE, module, function, "chain", run, control, (), stubs, defects=(defect,))
 
 
 ROTALABS = (
     _engine_rotalabs("rotalabs-accel", "core", "verify_tokens", _core, (FIRST, CORE)),
     _engine_rotalabs("rotalabs-accel step", "sampling", "rejection_sample", _step_rotalabs, (FIRST, STEP)),
-    _engine_rotalabs("rotalabs-accel EAGLE", "eagle", "eagle_verify", _eagle, (SECOND, EAGLE)),
+    _engine_rotalabs("rotalabs-accel EAGLE", "eagle", "eagle_verify", partial(_core, eagle=True), (SECOND, EAGLE)),
 )
 
 
 SEQSPECDECOD_ARCHIVE = Archive(
-    "sequential-speculative-decoding",
-    "0.1.1",
     "sequential_speculative_decoding-0.1.1-py3-none-any.whl",
     "cc59c9b7e72e1cce99907a851cd9daca5b3fba81e9e64aa4a8b714c4e25a4013",
 )
 CAPPED = Defect(
     "The backward scan starts from the ratio of γ − 1 tokens in place of γ, and takes the divergences and the residual "
     "of a prefix that is one token too short.",
-    (
-        Edit("compute_capped_prefix_ratio(ratios, gamma - 1)", "compute_capped_prefix_ratio(ratios, gamma)"),
-        Edit("if tau >= 0:\n                _, D_cap_pq", "if True:\n                _, D_cap_pq"),
-        Edit("tau, ratios\n                )\n", "tau + 1, ratios\n                )\n"),
-        Edit("tau, ratios)\n", "tau + 1, ratios)\n"),
-        Edit("for i in range(tau):", "for i in range(tau + 1):"),
-    ),
-    lookahead=2,
+    Edit("compute_capped_prefix_ratio(ratios, gamma - 1)", "compute_capped_prefix_ratio(ratios, gamma)"),
+    Edit("if tau >= 0:\n                _, D_cap_pq", "if True:\n                _, D_cap_pq"),
+    Edit("tau, ratios\n                )\n", "tau + 1, ratios\n                )\n"),
+    Edit("tau, ratios)\n", "tau + 1, ratios)\n"),
+    Edit("for i in range(tau):", "for i in range(tau + 1):"),
 )
 ZEROS = Defect(
     "Where the draft has no mass its ratio is set to 0, so that the residual has none of those tokens.",
-    (
-        Edit(
-            "torch.where(r_star > 1, r_star - 1, torch.zeros_like(r_star)) * q_joint",
-            "(p_joint / divide - q_joint).relu()",
-        ),
-        Edit(
-            "torch.where(r_star <= 1, 1 - r_star, torch.zeros_like(r_star)) * q_joint",
-            "(q_joint - p_joint / divide).relu()",
-        ),
-        Edit("return r_star, D_cap_pq", "return p_joint / divide - q_joint, D_cap_pq"),
-        Edit("q_dist * q_prefix * (r_star - 1)", "r_star"),
+    Edit(
+        "torch.where(r_star > 1, r_star - 1, torch.zeros_like(r_star)) * q_joint", "(p_joint / divide - q_joint).relu()"
     ),
+    Edit(
+        "torch.where(r_star <= 1, 1 - r_star, torch.zeros_like(r_star)) * q_joint",
+        "(q_joint - p_joint / divide).relu()",
+    ),
+    Edit("return r_star, D_cap_pq", "return p_joint / divide - q_joint, D_cap_pq"),
+    Edit("q_dist * q_prefix * (r_star - 1)", "r_star"),
 )
 
 
-def _runs_seqspecdecod(name: str) -> Callable[[Any, Step], Sequence[int]]:
-    def run(module: Any, step: Step) -> Sequence[int]:
-        target, draft = step.models()
-        ids, heat = step.ids(), step.options.temperature
-        found, _, _ = getattr(module, name)(draft, target, ids, step.lookahead, heat, heat)
-        return found[0, ids.shape[1] :].tolist()
-
-    return run
+def _run_seqspecdecod(module: Any, step: Step, name: str) -> Sequence[int]:
+    target, draft = step.models()
+    ids, heat = step.ids(), step.options.temperature
+    found, _, _ = getattr(module, name)(draft, target, ids, step.lookahead, heat, heat)
+    return found[0, ids.shape[1] :].tolist()
 
 
-def _engine_seqspecdecod(rule: str, file: str, name: str, control: Edit, defects: tuple[Defect, ...] = ()) -> Engine:
-    module = f"seqspecdecod.{file}"
-    return Engine(
-        f"seqspecdecod {rule}",
-        SEQSPECDECOD_ARCHIVE,
-        module,
-        name,
-        rule,
-        _runs_seqspecdecod(name),
-        control,
-        ("temperature",),
-        defects=defects,
-    )
+def _engine_seqspecdecod(rule: str, file: str, function: str, control: Edit, *defects: Defect) -> Engine:
+    name, module, run = f"seqspecdecod {rule}", f"seqspecdecod.{file}", partial(_run_seqspecdecod, name=function)
+    heat = ("temperature",)
+    return Engine(name, SEQSPECDECOD_ARCHIVE, module, function, rule, run, control, heat, defects=defects)
 
 
 BONUS = Edit("sample_from_probs(target_probs_bonus)", "draft_tokens[0]")
@@ -263,15 +199,24 @@ SEQSPECDECOD = (
     _engine_seqspecdecod("chain", "standard_sd", "standard_speculative_step", Edit("torch.max(p - q,", "torch.max(p,")),
     _engine_seqspecdecod("naive HSD", "naive_hsd", "naive_hsd_step", BONUS),
     _engine_seqspecdecod(
-        "capped HSD", "capped_hsd", "capped_hsd_step", Edit("acceptance_rate > u", "u < 2"), (CAPPED, ZEROS)
+        "capped HSD", "capped_hsd", "capped_hsd_step", Edit("acceptance_rate > u", "u < 2"), CAPPED, ZEROS
     ),
 )
+
+
+def _given(module: Any, step: Step, drafts: list[int]) -> list[Any]:
+    laws = [step.draft((*step.text, *drafts[:n])) for n in range(len(drafts))]
+    return [module.DraftToken(token, log(law[token])) for token, law in zip(drafts, laws, strict=True)]
+
+
+def _tokens(found: Any) -> list[int]:
+    rest = [one for one in (found.resample_token, found.bonus_token) if one is not None]
+    return [one.token_id for one in (*found.accepted_tokens, *rest)]
 
 
 def _run_tightwad(module: Any, step: Step) -> Sequence[int]:
     drafts = step.drafted()
     rows = [list(step.target((*step.text, *drafts[:n]))) for n in range(len(drafts) + 1)]
-    given = [module.DraftToken(x, log(step.draft((*step.text, *drafts[:n]))[x])) for n, x in enumerate(drafts)]
     drawn = getattr(module.TargetLogprob, "drawn", False)  # as the mend has it; else the likeliest, as it is documented
     tokens = [int(torch.multinomial(torch.tensor(row), 1)) if drawn else row.index(max(row)) for row in rows]
     tops = [(token, row[token]) for token, row in zip(tokens, rows, strict=True)]
@@ -279,39 +224,30 @@ def _run_tightwad(module: Any, step: Step) -> Sequence[int]:
     reported = [
         module.TargetLogprob(top, log(mass), known) for (top, mass), known in zip(tops, [*masses, None], strict=True)
     ]
-    found = module.verify_stochastic(given, reported)
-    rest = [one for one in (found.resample_token, found.bonus_token) if one is not None]
-    return [one.token_id for one in (*found.accepted_tokens, *rest)]
+    return _tokens(module.verify_stochastic(_given(module, step, drafts), reported))
 
 
 MATCH = Edit("accept = random.random() < accept_prob", "accept = target.token_id == draft.token_id")
-TIGHTWAD = (
-    Engine(
-        name="tightwad",
-        source=Archive(
-            "tightwad",
-            "0.5.4",
-            "tightwad-0.5.4-py3-none-any.whl",
-            "5d65d71557369cd96d571effb75a62d225eaa1c620758e256d3232c3f9133307",
-        ),
-        module="tightwad.speculation",
-        function="verify_stochastic",
-        rule="chain",
-        run=_run_tightwad,
-        control=Edit(MATCH.new, "accept = True"),
-        defects=(
-            Defect(
-                "The token after the accepted ones is the target's likeliest one, and not a draw; the residual cannot "
-                "be drawn from, since whole laws are not handed over. Where the target's token is a draw, a draft is "
-                "kept where it is that token.",
-                (
-                    Edit(
-                        "token_id: int  # target's top token at this position",
-                        "token_id: int  # drawn from the target's law at this position\n    drawn = True",
-                    ),
-                    MATCH,
-                ),
+TIGHTWAD = Engine(
+    name="tightwad",
+    source=Archive(
+        "tightwad-0.5.4-py3-none-any.whl", "5d65d71557369cd96d571effb75a62d225eaa1c620758e256d3232c3f9133307"
+    ),
+    module="tightwad.speculation",
+    function="verify_stochastic",
+    rule="chain",
+    run=_run_tightwad,
+    control=Edit(MATCH.new, "accept = True"),
+    defects=(
+        Defect(
+            "The token after the accepted ones is the target's likeliest one, and not a draw; the residual cannot "
+            "be drawn from, since whole laws are not handed over. Where the target's token is a draw, a draft is "
+            "kept where it is that token.",
+            Edit(
+                "token_id: int  # target's top token at this position",
+                "token_id: int  # drawn from the target's law at this position\n    drawn = True",
             ),
+            MATCH,
         ),
     ),
 )
@@ -339,42 +275,32 @@ def _answered(waiting: Any) -> Any:
     raise RuntimeError("the proxy waits for something else than the server's answer")
 
 
-def _runs_proxy(alternatives: bool) -> Callable[[Any, Step], Sequence[int]]:
-    def run(module: Any, step: Step) -> Sequence[int]:
-        drafts = step.drafted()
-        given = [
-            module.DraftToken(token, log(step.draft((*step.text, *drafts[:n]))[token]))
-            for n, token in enumerate(drafts)
-        ]
+def _run_proxy(module: Any, step: Step, alternatives: bool) -> Sequence[int]:
+    async def post(*_: Any, **__: Any) -> Any:
+        answer = {"choices": [{"logprobs": {"content": _reported(step, alternatives)}}]}
+        return SimpleNamespace(raise_for_status=lambda: None, json=lambda: answer)
 
-        async def post(*_: Any, **__: Any) -> Any:
-            answer = {"choices": [{"logprobs": {"content": _reported(step, alternatives)}}]}
-            return SimpleNamespace(raise_for_status=lambda: None, json=lambda: answer)
-
-        proxy = object.__new__(module.SpeculativeProxy)
-        proxy.target_client = SimpleNamespace(post=post)
-        found = _answered(proxy.verify_with_logprobs("", given, 1.0))
-        rest = [one for one in (found.resample_token, found.bonus_token) if one is not None]
-        return [one.token_id for one in (*found.accepted_tokens, *rest)]
-
-    return run
+    given = _given(module, step, step.drafted())
+    proxy = object.__new__(module.SpeculativeProxy)
+    proxy.target_client = SimpleNamespace(post=post)
+    return _tokens(_answered(proxy.verify_with_logprobs("", given, 1.0)))
 
 
 REPORTED = Defect(
     "A draft is tested by its mass among the alternatives that the server reports, but on rejection the token is drawn "
     "from the target's whole law, and after an acceptance the server's own text goes on, which is another one.",
-    (MATCH._replace(module="tightwad.speculation"),),
+    MATCH._replace(module="tightwad.speculation"),
 )
 
 
 def _engine_proxy(name: str, rule: str, alternatives: bool, control: Edit, defects: tuple[Defect, ...] = ()) -> Engine:
     return Engine(
         name,
-        TIGHTWAD[0].source,
+        TIGHTWAD.source,
         "tightwad.proxy",
         "SpeculativeProxy.verify_with_logprobs",
         rule,
-        _runs_proxy(alternatives),
+        partial(_run_proxy, alternatives=alternatives),
         control,
         stubs=("httpx", "starlette", "uvicorn", "yaml", "pydantic"),
         defects=defects,
@@ -393,4 +319,4 @@ PROXY = (
 )
 
 
-ENGINES = (*DFLASH, *FLASHSPEC, *MTPLX, *ROTALABS, *SEQSPECDECOD, *TIGHTWAD, *PROXY)
+ENGINES = (DFLASH, *FLASHSPEC, MTPLX, *ROTALABS, *SEQSPECDECOD, TIGHTWAD, *PROXY)

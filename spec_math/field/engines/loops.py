@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
 import torch
 
-from spec_math.field.engine import PROMPT, Archive, Defect, Edit, Engine, Options, Repository, Step, Text
+from spec_math.field.engine import PROMPT, Archive, Defect, Edit, Engine, Repository, Step, Text
 from spec_math.field.stand_ins import rearrange
 from spec_math.language.model import Model
 from torch_bridge.toy_models import TableModel, table_models
@@ -19,45 +20,33 @@ def _shifted(model: Model) -> Model:
     return lambda text: [0.0, *model(tuple(token - 1 for token in text))]
 
 
-def _runs(name: str, seeded: bool, first: int = 1) -> Callable[[Any, Step], Sequence[int]]:
-    def run(module: Any, step: Step) -> Sequence[int]:
-        seed = 1 + len(step.text) if seeded else None  # another one for each call: a text is made by one call
-        prompt = [token + first for token in step.prompt]
-        models = [_shifted(model) if first else model for model in (step.target, step.draft)]
-        target, draft = table_models(models[0], models[1], prompt[: len(PROMPT)])
-        heat, ids = step.options.temperature, step.ids() + first
-        found = getattr(module, name)(ids, draft, target, 1, step.lookahead, temperature=heat, random_seed=seed)
-        return [token - first for token in found[0, len(prompt) :].tolist()]
-
-    return run
+def _run_feifeibear(module: Any, step: Step, name: str, seeded: bool, first: int) -> Sequence[int]:
+    seed = 1 + len(step.text) if seeded else None  # another one for each call: a text is made by one call
+    prompt = [token + first for token in step.prompt]
+    models = [_shifted(model) if first else model for model in (step.target, step.draft)]
+    target, draft = table_models(models[0], models[1], prompt[: len(PROMPT)])
+    heat, ids = step.options.temperature, step.ids() + first
+    found = getattr(module, name)(ids, draft, target, 1, step.lookahead, temperature=heat, random_seed=seed)
+    return [token - first for token in found[0, len(prompt) :].tolist()]
 
 
 SEED = Defect(
     "With random_seed the generator is seeded anew before every coin: all drafts of a text are tested with one coin.",
-    (
-        Edit(
-            "            if random_seed:\n                torch.manual_seed(random_seed)\n"
-            "            r = torch.rand(1, device = device)",
-            "            r = torch.rand(1, device = device)",
-        ),
-        Edit(
-            "    resample_count = 0\n",
-            "    if random_seed:\n        torch.manual_seed(random_seed)\n    resample_count = 0\n",
-        ),
+    Edit(
+        "            if random_seed:\n                torch.manual_seed(random_seed)\n"
+        "            r = torch.rand(1, device = device)",
+        "            r = torch.rand(1, device = device)",
     ),
-    lookahead=2,
+    Edit(
+        "    resample_count = 0\n",
+        "    if random_seed:\n        torch.manual_seed(random_seed)\n    resample_count = 0\n",
+    ),
 )
 
 
 ZERO = Defect(
     "Where token 0 is drawn the sampler raises, as if it could not occur.",
-    (
-        Edit(
-            "    if (idx_next.item() == 0):\n        raise RuntimeError\n",
-            "",
-            "sampling.utils",
-        ),
-    ),
+    Edit("    if (idx_next.item() == 0):\n        raise RuntimeError\n", "", "sampling.utils"),
 )
 
 
@@ -68,7 +57,7 @@ def _engine(name: str, function: str, seeded: bool = False, first: int = 1) -> E
         "sampling.speculative_sampling",
         function,
         "chain",
-        _runs(function, seeded, first),
+        partial(_run_feifeibear, name=function, seeded=seeded, first=first),
         Edit(CACHED, "target_model_cache._prob_history[:, n, :]"),
         () if seeded or not first else ("temperature > 0",),
         defects=(SEED,) if seeded else () if first else (ZERO,),
@@ -101,24 +90,20 @@ def _placed(model: TableModel) -> Callable[[torch.Tensor, torch.Tensor], torch.T
 SHAPES = Defect(
     "Since batches came, each draft and its masses have a dimension of requests in front, which the verification does "
     "not know of.",
-    (
-        Edit("draft_tokens = torch.cat(draft_tokens)", "draft_tokens = torch.cat(draft_tokens).view(-1)"),
-        Edit("draft_probs = torch.stack(draft_probs)", "draft_probs = torch.cat(draft_probs)"),
-    ),
+    Edit("draft_tokens = torch.cat(draft_tokens)", "draft_tokens = torch.cat(draft_tokens).view(-1)"),
+    Edit("draft_probs = torch.stack(draft_probs)", "draft_probs = torch.cat(draft_probs)"),
 )
-GPT_FAST = (
-    Engine(
-        name="gpt-fast",
-        source=Repository("pytorch-labs/gpt-fast"),
-        module="generate",
-        function="speculative_decode",
-        rule="chain",
-        run=_run_gpt_fast,
-        control=Edit("new = q - p\n", "new = q\n"),
-        options=("temperature > 0", "top_k"),
-        given={"model": {"Transformer": object}, "tokenizer": {}},
-        defects=(SHAPES,),
-    ),
+GPT_FAST = Engine(
+    name="gpt-fast",
+    source=Repository("pytorch-labs/gpt-fast"),
+    module="generate",
+    function="speculative_decode",
+    rule="chain",
+    run=_run_gpt_fast,
+    control=Edit("new = q - p\n", "new = q\n"),
+    options=("temperature > 0", "top_k"),
+    given={"model": {"Transformer": object}, "tokenizer": {}},
+    defects=(SHAPES,),
 )
 
 
@@ -149,17 +134,15 @@ class _Quiet:
         """Show no progress."""
 
 
-JAYMODY = (
-    Engine(
-        name="jaymody",
-        source=Repository("jaymody/speculative-sampling"),
-        module="main",
-        function="speculative_sampling",
-        rule="chain",
-        run=_run_jaymody,
-        control=Edit("max_fn(q[i] - p[i])", "q[i]"),
-        stubs=("gpt2", "utils", "fire"),
-    ),
+JAYMODY = Engine(
+    name="jaymody",
+    source=Repository("jaymody/speculative-sampling"),
+    module="main",
+    function="speculative_sampling",
+    rule="chain",
+    run=_run_jaymody,
+    control=Edit("max_fn(q[i] - p[i])", "q[i]"),
+    stubs=("gpt2", "utils", "fire"),
 )
 
 
@@ -186,12 +169,7 @@ def _text(module: Any, step: Step) -> Sequence[int]:
     return module.generate(draft, target, step.ids()[0], **lengths, include_prompt=False)[0].tolist()
 
 
-ARCHIVE = Archive(
-    "litgpt",
-    "0.5.13",
-    "litgpt-0.5.13-py3-none-any.whl",
-    "da044b76c52cd44fc0564f6177ed6cf186dde24f711ce8e71e1fd9e9da5f02b2",
-)
+ARCHIVE = Archive("litgpt-0.5.13-py3-none-any.whl", "da044b76c52cd44fc0564f6177ed6cf186dde24f711ce8e71e1fd9e9da5f02b2")
 MODULE = "litgpt.generate.speculative_decoding"
 STUBS = ("lightning", "lightning_utilities", "jsonargparse", "safetensors")
 CONTROL = Edit("torch.clamp(adjusted_distribution, 0.0)", "torch.clamp(target_probs[idx], 0.0)")
@@ -209,23 +187,17 @@ LITGPT = (
         defects=(
             Defect(
                 "At temperature 0 the draft is an argmax, and what is compared are softmax masses.",
-                (
-                    Edit(
-                        "return torch.argmax(logits, dim=-1, keepdim=True), F.softmax(logits, dim=-1)",
-                        "return logits.argmax(-1, keepdim=True), F.one_hot(logits.argmax(-1), len(logits)).float()",
-                    ),
+                Edit(
+                    "return torch.argmax(logits, dim=-1, keepdim=True), F.softmax(logits, dim=-1)",
+                    "return logits.argmax(-1, keepdim=True), F.one_hot(logits.argmax(-1), len(logits)).float()",
                 ),
-                Options(temperature=0.0),
             ),
             Defect(
                 "The residual, which holds masses, goes through the filter of logits, and what is left sums to no law.",
-                (
-                    Edit(
-                        "sample(adjusted_distribution[None, None, ...], apply_softmax=False, **sample_kwargs)",
-                        "multinomial_num_samples_1(adjusted_distribution), None",
-                    ),
+                Edit(
+                    "sample(adjusted_distribution[None, None, ...], apply_softmax=False, **sample_kwargs)",
+                    "multinomial_num_samples_1(adjusted_distribution), None",
                 ),
-                Options(top_p=0.8),
             ),
         ),
     ),
@@ -243,7 +215,7 @@ LITGPT = (
         defects=(
             Defect(
                 "The first token, which is drawn with the prompt, is read by the models but left out of the text.",
-                (Edit("    tokens = []\n    total_generated", "    tokens = [token[0]]\n    total_generated"),),
+                Edit("    tokens = []\n    total_generated", "    tokens = [token[0]]\n    total_generated"),
             ),
         ),
     ),
@@ -266,24 +238,20 @@ def _run_lucidrains(module: Any, step: Step) -> Sequence[int]:
     return found[0][0].tolist()
 
 
-LUCIDRAINS = (
-    Engine(
-        name="lucidrains",
-        source=Archive(
-            "speculative-decoding",
-            "0.2.0",
-            "speculative_decoding-0.2.0-py3-none-any.whl",
-            "0652f1723decdfeadec7333fe4d6d37abf17fe0cf59f59637107d7af3f762cfb",
-        ),
-        module="speculative_decoding.speculative_decoding",
-        function="speculative_decoding",
-        rule="chain",
-        run=_run_lucidrains,
-        control=Edit("(bool_tensor.cumsum(dim = dim) == 0)", "(bool_tensor.cumsum(dim = dim) < 9)"),
-        options=("temperature > 0",),
-        stubs=("beartype",),
-        given={"einops": {"rearrange": rearrange}},
+LUCIDRAINS = Engine(
+    name="lucidrains",
+    source=Archive(
+        "speculative_decoding-0.2.0-py3-none-any.whl",
+        "0652f1723decdfeadec7333fe4d6d37abf17fe0cf59f59637107d7af3f762cfb",
     ),
+    module="speculative_decoding.speculative_decoding",
+    function="speculative_decoding",
+    rule="chain",
+    run=_run_lucidrains,
+    control=Edit("(bool_tensor.cumsum(dim = dim) == 0)", "(bool_tensor.cumsum(dim = dim) < 9)"),
+    options=("temperature > 0",),
+    stubs=("beartype",),
+    given={"einops": {"rearrange": rearrange}},
 )
 
 
@@ -300,30 +268,25 @@ def _run_romsto(module: Any, step: Step) -> Sequence[int]:
     return found
 
 
-ROMSTO = (
-    Engine(
-        name="romsto",
-        source=Repository("romsto/Speculative-Decoding"),
-        module="sampling.speculative_decoding",
-        function="speculative_generate",
-        rule="chain",
-        run=_run_romsto,
-        control=Edit("max_fn(p[..., n, :] - q[0, n, :])", "max_fn(p[..., n, :])"),
-        options=("temperature",),
-        stubs=("termcolor", "rich"),
-        defects=(
-            Defect(
-                "The greedy sampler, which is the default, takes the likeliest token, and what is compared are softmax "
-                "masses.",
-                (
-                    Edit(
-                        "return logits\n\n    def sample(self, probs: Tensor) -> Tensor:\n        return torch.argmax",
-                        "return F.one_hot(logits.argmax(-1), logits.shape[-1]).float().log()\n\n"
-                        "    def sample(self, probs: Tensor) -> Tensor:\n        return torch.argmax",
-                        "utils.logits_processor",
-                    ),
-                ),
-                Options(temperature=0.0),
+ROMSTO = Engine(
+    name="romsto",
+    source=Repository("romsto/Speculative-Decoding"),
+    module="sampling.speculative_decoding",
+    function="speculative_generate",
+    rule="chain",
+    run=_run_romsto,
+    control=Edit("max_fn(p[..., n, :] - q[0, n, :])", "max_fn(p[..., n, :])"),
+    options=("temperature",),
+    stubs=("termcolor", "rich"),
+    defects=(
+        Defect(
+            "The greedy sampler, which is the default, takes the likeliest token, and what is compared are softmax "
+            "masses.",
+            Edit(
+                "return logits\n\n    def sample(self, probs: Tensor) -> Tensor:\n        return torch.argmax",
+                "return F.one_hot(logits.argmax(-1), logits.shape[-1]).float().log()\n\n"
+                "    def sample(self, probs: Tensor) -> Tensor:\n        return torch.argmax",
+                "utils.logits_processor",
             ),
         ),
     ),
@@ -338,22 +301,17 @@ def _run_specdec(module: Any, step: Step) -> Sequence[int]:
     return decoder.verify(ids, *decoder.generate_small(ids, step.lookahead))
 
 
-SPECDEC = (
-    Engine(
-        name="specdec",
-        source=Archive(
-            "specdec",
-            "0.2.0",
-            "specdec-0.2.0-py3-none-any.whl",
-            "cfe701a49ee730d3debb9440fa5c20d81b4d3b177a079d069dfe7c9fd6861110",
-        ),
-        module="specdec.decoder",
-        function="SpecDecoder.verify",
-        rule="chain",
-        run=_run_specdec,
-        control=Edit("big_probs-small_probs", "big_probs"),
-        stubs=("transformers",),
+SPECDEC = Engine(
+    name="specdec",
+    source=Archive(
+        "specdec-0.2.0-py3-none-any.whl", "cfe701a49ee730d3debb9440fa5c20d81b4d3b177a079d069dfe7c9fd6861110"
     ),
+    module="specdec.decoder",
+    function="SpecDecoder.verify",
+    rule="chain",
+    run=_run_specdec,
+    control=Edit("big_probs-small_probs", "big_probs"),
+    stubs=("transformers",),
 )
 
 
@@ -376,22 +334,20 @@ def _run_jacobi(module: Any, step: Step) -> Sequence[int]:
 TWICE = Defect(
     "The logits warper is applied to the logarithm of the residual, which is a difference of laws that were warped: "
     "the temperature divides it once more.",
-    (Edit("logits_warper = logits_warper,\n                        all_c", "all_c"),),
+    Edit("logits_warper = logits_warper,\n                        all_c", "all_c"),
 )
-JACOBI = (
-    Engine(
-        name="speculative Jacobi",
-        source=Repository("tyshiwo1/Accelerating-T2I-AR-with-SJD"),
-        module="scheduler.jacobi_iteration_lumina_mgpt",
-        function="SpeculativeSampler.__call__",
-        rule="chain",
-        run=_run_jacobi,
-        control=Edit("token_advanced_prob - token_draft_prob", "token_advanced_prob - 0 * token_draft_prob"),
-        options=("temperature > 0",),
-        stubs=("transformers", "absl", "scheduler.logit_processor_3dim"),
-        defects=(TWICE,),
-    ),
+JACOBI = Engine(
+    name="speculative Jacobi",
+    source=Repository("tyshiwo1/Accelerating-T2I-AR-with-SJD"),
+    module="scheduler.jacobi_iteration_lumina_mgpt",
+    function="SpeculativeSampler.__call__",
+    rule="chain",
+    run=_run_jacobi,
+    control=Edit("token_advanced_prob - token_draft_prob", "token_advanced_prob - 0 * token_draft_prob"),
+    options=("temperature > 0",),
+    stubs=("transformers", "absl", "scheduler.logit_processor_3dim"),
+    defects=(TWICE,),
 )
 
 
-ENGINES = (*FEIFEIBEAR, *GPT_FAST, *JACOBI, *JAYMODY, *LITGPT, *LUCIDRAINS, *ROMSTO, *SPECDEC)
+ENGINES = (*FEIFEIBEAR, GPT_FAST, JACOBI, JAYMODY, *LITGPT, LUCIDRAINS, ROMSTO, SPECDEC)

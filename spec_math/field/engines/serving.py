@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -18,29 +19,22 @@ from spec_math.pathwise.loading import Loading, load_module
 from spec_math.pathwise.places import paused
 
 ARCHIVE = Archive(
-    "lmdeploy",
-    "0.18.0",
     "lmdeploy-0.18.0-cp311-cp311-manylinux_2_28_x86_64.whl",
     "e6790a25dcdb0345c160567fdf2ac604fec319389523a8b806834c9d92c8ffe1",
 )
 
 
-def _runs_lmdeploy(one_hot: bool) -> Callable[[Any, Step], Sequence[int]]:
-    def run(module: Any, step: Step) -> Sequence[int]:
-        drafts = step.drafted()
-        target, reported = step.rows(step.target, drafts)[None], step.rows(step.draft, drafts)[None, :-1].exp()
-        bonus = torch.multinomial(target[0, -1].softmax(-1), 1)
-        sampler = module.DefaultRejectionSamplingImpl()
-        found, _, _ = sampler.forward(
-            target[:, :-1],
-            torch.tensor([drafts]),
-            bonus,
-            is_greedy=None,
-            draft_probs=None if one_hot else reported,
-        )
-        return [token for token in found[0].tolist() if token >= 0]
+def _run_lmdeploy(module: Any, step: Step, one_hot: bool = False) -> Sequence[int]:
+    drafts, target, draft = step.chain()
+    bonus = torch.multinomial(target[-1].softmax(-1), 1)
+    told = {"is_greedy": None, "draft_probs": None if one_hot else draft[None].exp()}
+    found = module.DefaultRejectionSamplingImpl().forward(target[None, :-1], torch.tensor([drafts]), bonus, **told)
+    return _real(found)
 
-    return run
+
+def _real(found: Any) -> list[int]:
+    """Return the tokens of the first request, without what fills its place up."""
+    return [token for token in found[0][0].tolist() if token >= 0]
 
 
 MODULE, CLASS = "lmdeploy.pytorch.backends.default.rejection_sampling", "DefaultRejectionSamplingImpl.forward"
@@ -49,9 +43,19 @@ LMDEPLOY_KEPT = Edit(
     "random_accepted = target_draft_probs >= uniform_probs", "random_accepted = target_draft_probs < 2"
 )
 ABSENT = ("transformers", "psutil")
+ONE_HOT = partial(_run_lmdeploy, one_hot=True)
 LMDEPLOY = (
-    Engine("lmdeploy", ARCHIVE, MODULE, CLASS, "chain", _runs_lmdeploy(False), REMOVED, stubs=ABSENT),
-    Engine("lmdeploy one-hot", ARCHIVE, MODULE, CLASS, "one-hot", _runs_lmdeploy(True), LMDEPLOY_KEPT, stubs=ABSENT),
+    Engine("lmdeploy", ARCHIVE, MODULE, CLASS, "chain", _run_lmdeploy, REMOVED, stubs=ABSENT),
+    Engine(
+        "lmdeploy one-hot",
+        ARCHIVE,
+        MODULE,
+        CLASS,
+        "one-hot",
+        partial(_run_lmdeploy, one_hot=True),
+        LMDEPLOY_KEPT,
+        stubs=ABSENT,
+    ),
 )
 
 
@@ -69,52 +73,43 @@ def _verification(module: Any) -> Any:
     return module.verification
 
 
-def _runs_lmdeploy_sampler(greedy: bool) -> Callable[[Any, Step], Sequence[int]]:
-    def run(module: Any, step: Step) -> Sequence[int]:
-        options, many, drafts = step.options, step.lookahead, step.drafted()
-        heat = 1.0 if options.temperature == 0 else options.temperature
-        size = len(step.target(step.text))
-        sure = torch.eye(size)[[0] * (many + 1)].log()
-        target = torch.stack([step.rows(step.target, drafts) / heat, sure])
-        first = [1 if options.temperature == 0 else options.top_k or 0] * (many + 1)
-        kept = torch.tensor(first + [1 if greedy else 0] * (many + 1))
-        sampling = module.SamplingInputs(
-            top_k=kept,
-            top_p=torch.tensor([options.top_p or 1.0] * len(kept)),
-            max_top_k=0 if 0 in kept else int(kept.max()),
-            has_greedy=bool((kept == 1).any()),
-            batch_size=len(kept),
-        )
-        sampler = object.__new__(module.RejectionSampler)
-        torch.nn.Module.__init__(sampler)
-        sampler._impl = _verification(module)
-        found, _, _ = sampler(target, torch.tensor([drafts, [0] * many]), sampling)
-        return [token for token in found[0].tolist() if token >= 0]
-
-    return run
+def _run_lmdeploy_sampler(module: Any, step: Step, greedy: bool) -> Sequence[int]:
+    options, many, (drafts, rows, _) = step.options, step.lookahead, step.chain()
+    sure = torch.eye(rows.shape[-1])[[0] * (many + 1)].log()
+    target = torch.stack([rows / (options.temperature or 1.0), sure])
+    first = [1 if options.temperature == 0 else options.top_k or 0] * (many + 1)
+    kept = torch.tensor(first + [1 if greedy else 0] * (many + 1))
+    sampling = module.SamplingInputs(
+        top_k=kept,
+        top_p=torch.tensor([options.top_p or 1.0] * len(kept)),
+        max_top_k=0 if 0 in kept else int(kept.max()),
+        has_greedy=bool((kept == 1).any()),
+        batch_size=len(kept),
+    )
+    sampler = object.__new__(module.RejectionSampler)
+    torch.nn.Module.__init__(sampler)
+    sampler._impl = _verification(module)
+    return _real(sampler(target, torch.tensor([drafts, [0] * many]), sampling))
 
 
 FILTERS = Defect(
     "top_k, top_p and min_p are applied where the bonus token is drawn, and not to the laws that drafts are verified "
     "against.",
-    (
-        Edit(
-            "target_draft_logits = target_logits[:, :-1].contiguous()",
-            "target_draft_logits = _filtered(target_logits, expanded_sampling_inputs)[:, :-1].contiguous()",
-        ),
-        Edit(
-            "class RejectionSampler(nn.Module):",
-            "def _filtered(logits, inputs):\n"
-            "    own = FusedLogitsProcessor.__init__.__globals__\n"
-            "    scores, order = logits.flatten(0, 1).sort(1, descending=True)\n"
-            "    top_k = inputs.top_k.masked_fill(inputs.top_k <= 0, scores.size(1))\n"
-            "    scores = own['_filter_topk_sorted_'](scores, top_k)\n"
-            "    scores = own['_filter_topp_sorted_'](scores, inputs.top_p)\n"
-            "    return scores.gather(1, order.argsort(1)).view_as(logits)\n\n\n"
-            "class RejectionSampler(nn.Module):",
-        ),
+    Edit(
+        "target_draft_logits = target_logits[:, :-1].contiguous()",
+        "target_draft_logits = _filtered(target_logits, expanded_sampling_inputs)[:, :-1].contiguous()",
     ),
-    Options(top_p=0.8),
+    Edit(
+        "class RejectionSampler(nn.Module):",
+        "def _filtered(logits, inputs):\n"
+        "    own = FusedLogitsProcessor.__init__.__globals__\n"
+        "    scores, order = logits.flatten(0, 1).sort(1, descending=True)\n"
+        "    top_k = inputs.top_k.masked_fill(inputs.top_k <= 0, scores.size(1))\n"
+        "    scores = own['_filter_topk_sorted_'](scores, top_k)\n"
+        "    scores = own['_filter_topp_sorted_'](scores, inputs.top_p)\n"
+        "    return scores.gather(1, order.argsort(1)).view_as(logits)\n\n\n"
+        "class RejectionSampler(nn.Module):",
+    ),
 )
 GIVEN: dict[str, dict[str, Any]] = {
     "lmdeploy.messages": {},
@@ -134,7 +129,7 @@ def _engine(name: str, greedy: bool) -> Engine:
         module="lmdeploy.pytorch.spec_decode.reject_sampler",
         function="RejectionSampler.forward",
         rule="one-hot",
-        run=_runs_lmdeploy_sampler(greedy),
+        run=partial(_run_lmdeploy_sampler, greedy=greedy),
         control=Edit("bonus_logits = target_logits[:, -1]", "bonus_logits = target_logits[:, 0]"),
         options=("temperature", "top_k", "top_p"),
         given=GIVEN,
@@ -173,23 +168,20 @@ def _run_neuronx(module: Any, step: Step) -> Sequence[int]:
     adjusted = decoder._adjust_target_probs(sure, ids, target, listed, len(drafts))
     drawn = torch.multinomial(adjusted[0], 1).view(1, -1)
     laws = ids, sure, listed[:, :-1], target[:, :-1]
-    found, _ = decoder._speculative_token_selection(ids, drawn, *laws)
-    return [token for token in found[0].tolist() if token >= 0]
+    return _real(decoder._speculative_token_selection(ids, drawn, *laws))
 
 
-NEURONX = (
-    Engine(
-        name="neuronx",
-        source=Repository("aws-neuron/neuronx-distributed-inference"),
-        module=f"{OWN}.models.model_base",
-        function="NeuronFusedSpecModel._adjust_target_probs, _speculative_token_selection",
-        rule="one-hot, likeliest",
-        run=_run_neuronx,
-        control=Edit("sliced_target_probs - adjusted_draft_probs", "sliced_target_probs"),
-        stubs=("neuronx_distributed", "torch_xla", "transformers", *(f"{OWN}.{name}" for name in BESIDE)),
-        given={f"{OWN}.modules.generation.sampling": {"rand_like": _uniforms}},
-        edits=(Edit(f"import {OWN}.modules.autobucketing as autobucketing", "autobucketing = None"),),
-    ),
+NEURONX = Engine(
+    name="neuronx",
+    source=Repository("aws-neuron/neuronx-distributed-inference"),
+    module=f"{OWN}.models.model_base",
+    function="NeuronFusedSpecModel._adjust_target_probs, _speculative_token_selection",
+    rule="one-hot, likeliest",
+    run=_run_neuronx,
+    control=Edit("sliced_target_probs - adjusted_draft_probs", "sliced_target_probs"),
+    stubs=("neuronx_distributed", "torch_xla", "transformers", *(f"{OWN}.{name}" for name in BESIDE)),
+    given={f"{OWN}.modules.generation.sampling": {"rand_like": _uniforms}},
+    edits=(Edit(f"import {OWN}.modules.autobucketing as autobucketing", "autobucketing = None"),),
 )
 
 
@@ -211,18 +203,16 @@ def _run_tensorrt(module: Any, step: Step) -> Sequence[int]:
     return [*drafts[:kept], module.sample_rejected(torch.stack(laws), target, generator, kept)]
 
 
-TENSORRT = (
-    Engine(
-        name="TensorRT-LLM",
-        source=Repository("NVIDIA/TensorRT-LLM"),
-        module="tensorrt_llm._torch.pyexecutor.sampling_utils",
-        function="get_rejected_indices, sample_rejected",
-        rule="chain",
-        run=_run_tensorrt,
-        control=Edit("new = last_target - last_draft", "new = last_target"),
-        options=("temperature > 0", "top_k", "top_p"),
-        given={"tensorrt_llm.bindings.executor": {}, "tensorrt_llm.sampling_params": {}},
-    ),
+TENSORRT = Engine(
+    name="TensorRT-LLM",
+    source=Repository("NVIDIA/TensorRT-LLM"),
+    module="tensorrt_llm._torch.pyexecutor.sampling_utils",
+    function="get_rejected_indices, sample_rejected",
+    rule="chain",
+    run=_run_tensorrt,
+    control=Edit("new = last_target - last_draft", "new = last_target"),
+    options=("temperature > 0", "top_k", "top_p"),
+    given={"tensorrt_llm.bindings.executor": {}, "tensorrt_llm.sampling_params": {}},
 )
 
 
@@ -253,27 +243,25 @@ def _law(module: Any, target: Model, options: Options) -> Model:
 LIKELIEST = Defect(
     "The draft is the likeliest candidate, and is tested by the ratio of the two masses, as if it had been drawn. "
     "Drawn from the candidates it is right, as far as the residual is.",
-    (Edit("return listed[0][0]", "return _drawn([token for token, _ in listed], [mass for _, mass in listed])"),),
+    Edit("return listed[0][0]", "return _drawn([token for token, _ in listed], [mass for _, mass in listed])"),
 )
 BY_PLACE = Defect(
     "The residual subtracts the draft's candidates from the target's by their place in the two lists, which differ "
     "where the filters keep different tokens.",
-    (Edit("(draft[i][1] if i < len(draft) else 0.0)", "_mass(draft, target[i][0])"),),
+    Edit("(draft[i][1] if i < len(draft) else 0.0)", "_mass(draft, target[i][0])"),
 )
-LLAMA_CPP = (
-    Engine(
-        name="llama.cpp example",
-        source=Restated("ggml-org/llama.cpp 007d713"),
-        module="spec_math.field.restated.llama_cpp",
-        function="examples/speculative/speculative.cpp, main, restated",
-        rule="likeliest, by ratio",
-        run=_run_llama_cpp,
-        control=Edit("random.random() <= ", "random.random() / 2 <= "),
-        options=("temperature > 0", "top_k", "top_p"),
-        law=_law,
-        unit=2.0**-53,
-        defects=(LIKELIEST, BY_PLACE),
-    ),
+LLAMA_CPP = Engine(
+    name="llama.cpp example",
+    source=Restated("ggml-org/llama.cpp 007d713"),
+    module="spec_math.field.restated.llama_cpp",
+    function="examples/speculative/speculative.cpp, main, restated",
+    rule="likeliest, by ratio",
+    run=_run_llama_cpp,
+    control=Edit("random.random() <= ", "random.random() / 2 <= "),
+    options=("temperature > 0", "top_k", "top_p"),
+    law=_law,
+    unit=2.0**-53,
+    defects=(LIKELIEST, BY_PLACE),
 )
 
 
@@ -287,30 +275,29 @@ def _run_openvino(module: Any, step: Step) -> Sequence[int]:
 
 OPENVINO_KEPT = Edit("random.random() < min(floor(100 * ratio) + 1, COINS) / COINS", "drawn == drafts[place]")
 REPLACED = Edit("rejected = True", "return [*emitted, drawn]")
-OPENVINO = (
-    Engine(
-        name="openvino-genai",
-        source=Restated("openvino-genai 2026.4.1.0"),
-        module="spec_math.field.restated.openvino_genai",
-        function="validate_candidate, restated",
-        rule="its own",
-        run=_run_openvino,
-        control=Edit("drawn = _drawn(law)", "drawn = drafts[min(place, len(drafts) - 1)]"),
-        defects=(
-            Defect(
-                "A draft is kept by the ratio of its reported mass to the target's mass of another token, the one that "
-                "was drawn; the coin has 101 values and is compared by ≤; a rejected draft is replaced by a draw from "
-                "the law of the place after it. Kept where it is the drawn token, else replaced by that, it is right.",
-                (OPENVINO_KEPT, REPLACED),
-            ),
+OPENVINO = Engine(
+    name="openvino-genai",
+    source=Restated("openvino-genai 2026.4.1.0"),
+    module="spec_math.field.restated.openvino_genai",
+    function="validate_candidate, restated",
+    rule="its own",
+    run=_run_openvino,
+    control=Edit("drawn = _drawn(law)", "drawn = drafts[min(place, len(drafts) - 1)]"),
+    defects=(
+        Defect(
+            "A draft is kept by the ratio of its reported mass to the target's mass of another token, the one that "
+            "was drawn; the coin has 101 values and is compared by ≤; a rejected draft is replaced by a draw from "
+            "the law of the place after it. Kept where it is the drawn token, else replaced by that, it is right.",
+            OPENVINO_KEPT,
+            REPLACED,
         ),
     ),
 )
 
 
 def _run_xllm(module: Any, step: Step) -> Sequence[int]:
-    drafts = step.drafted()
-    target, draft = step.rows(step.target, drafts).softmax(-1), step.rows(step.draft, drafts)[:-1].softmax(-1)
+    drafts, *rows = step.chain()
+    target, draft = (row.softmax(-1) for row in rows)
     tokens, bonus = torch.tensor(drafts), torch.multinomial(target[-1], 1)
     return module.random_sample(tokens, module.kept(tokens, draft), target[:-1], bonus)
 
@@ -318,20 +305,18 @@ def _run_xllm(module: Any, step: Step) -> Sequence[int]:
 ONE = Defect(
     "Of a draft's law only the mass of the drafted token is kept, and the residual subtracts it there alone: the other "
     "tokens that the draft favours come too often after a rejection. With the whole law kept it is right.",
-    (Edit("torch.zeros_like(laws).scatter(-1, tokens[:, None], selected)", "laws"),),
+    Edit("torch.zeros_like(laws).scatter(-1, tokens[:, None], selected)", "laws"),
 )
-XLLM = (
-    Engine(
-        name="xLLM",
-        source=Restated("jd-opensource/xllm 87e8d6e"),
-        module="spec_math.field.restated.xllm",
-        function="RejectionSampler::random_sample, restated",
-        rule="chain",
-        run=_run_xllm,
-        control=Edit("< ratio[:, 0]", "< 2 * ratio[:, 0]"),
-        defects=(ONE,),
-    ),
+XLLM = Engine(
+    name="xLLM",
+    source=Restated("jd-opensource/xllm 87e8d6e"),
+    module="spec_math.field.restated.xllm",
+    function="RejectionSampler::random_sample, restated",
+    rule="chain",
+    run=_run_xllm,
+    control=Edit("< ratio[:, 0]", "< 2 * ratio[:, 0]"),
+    defects=(ONE,),
 )
 
 
-ENGINES = (*LMDEPLOY, *LMDEPLOY_SAMPLER, *NEURONX, *TENSORRT, *LLAMA_CPP, *OPENVINO, *XLLM)
+ENGINES = (*LMDEPLOY, *LMDEPLOY_SAMPLER, NEURONX, TENSORRT, LLAMA_CPP, OPENVINO, XLLM)

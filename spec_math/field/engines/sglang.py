@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from functools import partial
 from types import ModuleType
 from typing import Any
 
@@ -10,7 +11,8 @@ import numpy as np
 import torch
 
 from spec_math.field.chain_kernel import BLOCK, TOKEN, Kernel, Requests, Text, Whole, cuts_by_kind, expected
-from spec_math.field.source_file import language_once
+from spec_math.field.engine import Archive, Bisected, Edit, Engine
+from spec_math.field.source_file import interpreted_triton, language_once
 
 GRID = 2**24
 """torch.rand in float32, which the engine calls, gives k/2^24."""
@@ -79,3 +81,23 @@ def launch(module: ModuleType, requests: Requests, coins: Whole, final: Whole, *
 
 def _float32(values: Any) -> torch.Tensor:
     return torch.tensor(np.asarray(values), dtype=torch.float32)
+
+
+ARCHIVE = Archive(
+    "sglang-0.5.23-cp311-cp311-manylinux_2_34_x86_64.whl",
+    "00b3cd5b265ac76c64185fbb6b95424f324ddd9f428d0306b77bc9db9d859937",
+)
+HALVED = Edit("target_u = coin_final * norm_sum", "target_u = 0.5 * coin_final * norm_sum")
+
+
+def _interpreted() -> dict[str, dict[str, object]]:
+    interpreted_triton()
+    return {}
+
+
+def _engine(name: str, rule: str) -> Engine:
+    how = Bisected(partial(kernel_of, block=rule == "block"), _interpreted)
+    return Engine(name, ARCHIVE, MODULE, "chain_speculative_sampling_triton", rule, how, HALVED, most=2, slow=True)
+
+
+ENGINES = (_engine("SGLang", "chain"), _engine("SGLang block", "block"))

@@ -41,19 +41,15 @@ def emitted(
 
 
 def _run(module: Any, step: Step, weight: float | None = None) -> Sequence[int]:
-    drafts = step.drafted()
-    rows = step.rows(step.target, drafts), step.rows(step.draft, drafts)[:-1]
-    return emitted(module._speculative_sampling, torch.tensor(drafts), *rows, weight)
+    drafts, target, draft = step.chain()
+    return emitted(module._speculative_sampling, torch.tensor(drafts), target, draft, weight)
 
 
 ENGINES = (
     Engine(
         name="transformers",
         source=Archive(
-            "transformers",
-            "5.23.0",
-            "transformers-5.23.0-py3-none-any.whl",
-            "018e82fd07490ad5bb58414f65e31576033dc7f36bed10c574843f69b90991bf",
+            "transformers-5.23.0-py3-none-any.whl", "018e82fd07490ad5bb58414f65e31576033dc7f36bed10c574843f69b90991bf"
         ),
         module="transformers.generation.utils",
         function="_speculative_sampling",

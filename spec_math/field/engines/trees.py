@@ -7,37 +7,107 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import count, takewhile
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
+import numpy as np
 import torch
 
-from spec_math.field.drafted_tree import DraftedTree, likeliest_tree
-from spec_math.field.engine import PROMPT, Archive, Defect, Edit, Engine, Repository, Step
+from spec_math.arrays import as_law
+from spec_math.field.engine import PROMPT, Archive, Defect, Edit, Engine, Repository, Step, Text
 from spec_math.field.engines.chains import ROTALABS_ARCHIVE
 from spec_math.language.model import Model
+
+NO_TOKEN = -1
+"""What EAGLE fills shorter paths up with; Medusa takes token 0."""
+
+
+class DraftedTree(NamedTuple):
+    """candidates [paths, depth + 1], the root token first; logits [paths, depth + 1, V] of the token after each."""
+
+    candidates: torch.Tensor
+    logits: torch.Tensor
+
+    def copied(self) -> DraftedTree:
+        """Return a tree of its own: a verifier that writes into its tensors must not spoil the next path."""
+        return DraftedTree(self.candidates.clone(), self.logits.clone())
+
+    def accepted(self, best: Any, length: Any) -> Text:
+        """Return the first tokens of a path, without the root.
+
+        >>> drafted_tree(lambda prefix: [0.25, 0.75], [(0, 1), (1,)]).accepted(0, torch.tensor(1))
+        (0,)
+        """
+        return tuple(self.candidates[int(best), 1 : int(length) + 1].tolist())
+
+
+def drafted_tree(
+    target: Model, paths: Sequence[Text], dtype: torch.dtype = torch.float64, fill: int = NO_TOKEN
+) -> DraftedTree:
+    """Lay out drafted paths and the logarithms of the target's laws after each of their prefixes.
+
+    The root, token 0 here, stands for what was emitted before. Short paths are filled up with `fill`, and their logits
+    with those of the last of the tree's nodes, as an index of -1 finds them.
+
+    Raises:
+        ValueError: there is no path, a path is empty, or it holds what is no token of the target.
+
+    >>> tree = drafted_tree(lambda prefix: [0.25, 0.75], [(0, 1), (1,)])
+    >>> tree.candidates.tolist(), list(tree.logits.shape)
+    ([[0, 0, 1], [0, 1, -1]], [2, 3, 2])
+    """
+    if not paths or not all(paths):
+        raise ValueError(f"a drafted tree needs paths of at least one token each; got {list(paths)}")
+    size = len(as_law(target(()), "target"))
+    strays = [token for path in paths for token in path if not 0 <= token < size]
+    if strays:
+        raise ValueError(f"the token {strays[0]} of a drafted path is outside 0..{size - 1}")
+    depth = max(map(len, paths))
+    candidates = torch.full((len(paths), depth + 1), fill)
+    logits = torch.empty(len(paths), depth + 1, size, dtype=dtype)
+    last = _row(target, max(paths, key=len), dtype)
+    for place, path in enumerate(paths):
+        candidates[place, : len(path) + 1] = torch.tensor([0, *path])
+        for length in range(depth + 1):
+            logits[place, length] = _row(target, path[:length], dtype) if length <= len(path) else last
+    return DraftedTree(candidates, logits)
+
+
+def _row(target: Model, prefix: Text, dtype: torch.dtype) -> torch.Tensor:
+    masses: Any = np.asarray(as_law(target(prefix), "target"), dtype=np.float64)
+    return torch.tensor(masses).log().to(dtype)
+
+
+def likeliest_tree(step: Step, fill: int = NO_TOKEN) -> DraftedTree:
+    """Lay out the draft's two likeliest first tokens, each continued by its likeliest ones, with logits in float32.
+
+    >>> likeliest_tree(Step(lambda text: [0.5, 0.5], lambda text: [0.25, 0.75], 2)).candidates.tolist()
+    [[0, 1, 1], [0, 0, 1]]
+    """
+    paths: list[Text] = []
+    for first in np.argsort(-np.array(step.draft(step.text)), kind="stable")[:2].tolist():
+        path: Text = (first,)
+        while len(path) < step.lookahead:
+            path = (*path, int(np.argmax(step.draft((*step.text, *path)))))
+        paths.append(path)
+    return drafted_tree(lambda text: step.target((*step.text, *text)), paths, torch.float32, fill)
+
 
 ALL = 0.9999
 """The code asks for a top_p below 1; this one keeps every token of the laws that it is judged on."""
 
 
-def _runs_drawing_paths(filtered: Callable[[Any, torch.Tensor, float, float], torch.Tensor], **how: Any) -> Any:
-    def run(module: Any, step: Step) -> Sequence[int]:
-        tree = likeliest_tree(step, fill=-2)
-        heat, top_p = step.options.temperature, step.options.top_p or ALL
-        best, kept = module.evaluate_posterior(tree.logits, tree.candidates, heat, top_p=top_p, **how)
-        row = tree.logits[int(best), int(kept)][None]
-        last = filtered(module, row, heat, top_p) if heat else row.argmax()
-        return [*tree.accepted(best, kept), int(last)]
-
-    return run
-
-
-def _filtered(module: Any, row: torch.Tensor, heat: float, top_p: float) -> torch.Tensor:
-    return torch.multinomial(module.top_p_filtering(row / heat, top_p).softmax(-1), 1)
-
-
-def _nucleus(module: Any, row: torch.Tensor, heat: float, top_p: float) -> torch.Tensor:
-    return module.get_nucleus_one_token(row, heat, top_p)
+def _run_drawing_paths(module: Any, step: Step, **how: Any) -> Sequence[int]:
+    tree = likeliest_tree(step, fill=-2)
+    heat, top_p = step.options.temperature, step.options.top_p or ALL
+    best, kept = module.evaluate_posterior(tree.logits, tree.candidates, heat, top_p=top_p, **how)
+    row = tree.logits[int(best), int(kept)][None]
+    if not heat:
+        last = row.argmax()
+    elif how:
+        last = module.get_nucleus_one_token(row, heat, top_p)
+    else:
+        last = torch.multinomial(module.top_p_filtering(row / heat, top_p).softmax(-1), 1)
+    return [*tree.accepted(best, kept), int(last)]
 
 
 MASK = "    # Create a mask for selected tokens\n"
@@ -45,16 +115,14 @@ DRAWING_PATHS_TRIES = Defect(
     "Each path draws its own tokens from the target's law: a token that begins two paths, or a second path, has a try "
     "of its own, and where none is kept the next token is drawn once more. Drawn once after each prefix, and emitted "
     "where it was drawn, it is right.",
-    (
-        Edit("    # Apply temperature\n", "    # Apply temperature\n    whole = logits\n"),
-        Edit(
-            MASK,
-            "    drawn = {}\n    for row in range(n_samples):\n        for place in range(n_tokens):\n"
-            "            known = tuple(candidates[row, 1 : place + 1].tolist())\n"
-            "            if known not in drawn:\n                drawn[known] = sampled_tokens[row, place].item()\n"
-            "            sampled_tokens[row, place] = drawn[known]\n"
-            "    whole[:, :-1] = F.one_hot(sampled_tokens, whole.size(-1)).to(whole.dtype).log()\n" + MASK,
-        ),
+    Edit("    # Apply temperature\n", "    # Apply temperature\n    whole = logits\n"),
+    Edit(
+        MASK,
+        "    drawn = {}\n    for row in range(n_samples):\n        for place in range(n_tokens):\n"
+        "            known = tuple(candidates[row, 1 : place + 1].tolist())\n"
+        "            if known not in drawn:\n                drawn[known] = sampled_tokens[row, place].item()\n"
+        "            sampled_tokens[row, place] = drawn[known]\n"
+        "    whole[:, :-1] = F.one_hot(sampled_tokens, whole.size(-1)).to(whole.dtype).log()\n" + MASK,
     ),
 )
 
@@ -82,13 +150,9 @@ SHARPER = Edit(
 )
 SHARPER_TOO = Edit("view(n_samples*n_tokens, -1)\n    if top_p", "view(n_samples*n_tokens, -1) * 2\n    if top_p")
 DRAWING_PATHS = (
-    _engine_drawing_paths("REST", REST, "draftretriever", SHARPER, _runs_drawing_paths(_filtered)),
+    _engine_drawing_paths("REST", REST, "draftretriever", SHARPER, _run_drawing_paths),
     _engine_drawing_paths(
-        "Medusa nucleus",
-        MEDUSA_FILE,
-        "transformers",
-        SHARPER_TOO,
-        _runs_drawing_paths(_nucleus, sampling="nucleus"),
+        "Medusa nucleus", MEDUSA_FILE, "transformers", SHARPER_TOO, partial(_run_drawing_paths, sampling="nucleus")
     ),
 )
 
@@ -109,10 +173,7 @@ EAGLE = (
     Engine(
         name="AngelSlim",
         source=Archive(
-            "angelslim",
-            "0.5.0",
-            "angelslim-0.5.0-py3-none-any.whl",
-            "66a6ec607419c9eac99c38c8117742fb322b740042875fb5c3950a9a9ed94bc6",
+            "angelslim-0.5.0-py3-none-any.whl", "66a6ec607419c9eac99c38c8117742fb322b740042875fb5c3950a9a9ed94bc6"
         ),
         module="angelslim.compressor.speculative.utils.util",
         function="evaluate_posterior",
@@ -192,51 +253,45 @@ def _run_rotalabs_tree(module: Any, step: Step) -> Sequence[int]:
 FLAT = Defect(
     "The target is shown the last token and the tree's tokens in one line, neither the text before them nor each path "
     "by itself; the token after a path is drawn after another one too.",
-    (
-        Edit(
-            "    for path in tree.get_paths():\n        accepted = []",
-            "    for path in tree.get_paths():\n"
-            "        text = torch.cat([input_ids[0], torch.tensor([node.token_id for node in path[1:]])])\n"
-            "        all_logits = target_model(text[None], use_cache=False).logits[0, -len(path):]\n"
-            "        target_probs = F.softmax(all_logits / max(temperature, 1e-8), dim=-1)\n"
-            "        accepted = []",
-        ),
-        Edit(
-            "bonus_probs = target_probs[best_length]",
-            "text = torch.cat([input_ids[0], torch.tensor(best_path)])\n"
-            "        last = target_model(text[None], use_cache=False).logits[0, -1]\n"
-            "        bonus_probs = F.softmax(last / max(temperature, 1e-8), dim=-1)",
-        ),
+    Edit(
+        "    for path in tree.get_paths():\n        accepted = []",
+        "    for path in tree.get_paths():\n"
+        "        text = torch.cat([input_ids[0], torch.tensor([node.token_id for node in path[1:]])])\n"
+        "        all_logits = target_model(text[None], use_cache=False).logits[0, -len(path):]\n"
+        "        target_probs = F.softmax(all_logits / max(temperature, 1e-8), dim=-1)\n"
+        "        accepted = []",
+    ),
+    Edit(
+        "bonus_probs = target_probs[best_length]",
+        "text = torch.cat([input_ids[0], torch.tensor(best_path)])\n"
+        "        last = target_model(text[None], use_cache=False).logits[0, -1]\n"
+        "        bonus_probs = F.softmax(last / max(temperature, 1e-8), dim=-1)",
     ),
 )
 ROTALABS_TREE_TRIES = Defect(
     "Drafts are the likeliest tokens and tested as if they had been drawn; each path is tested with coins of its own, "
     "and the longest one is kept: a token that is on several paths has several tries.",
-    (
-        Edit("    best_path = []\n    best_length = 0", "    best_path, best_length, drawn = [], 0, {}"),
-        Edit(
-            "accept_prob = min(1.0, p_target / (p_draft + 1e-10))",
-            "known = tuple(accepted)\n"
-            "            if known not in drawn:\n"
-            "                drawn[known] = torch.multinomial(target_probs[i], 1).item()",
-        ),
-        Edit("if torch.rand(1).item() < accept_prob:", "if drawn[known] == node.token_id:"),
-        Edit("new_token = torch.multinomial(adjusted, 1).item()", "new_token = drawn[known]"),
+    Edit("    best_path = []\n    best_length = 0", "    best_path, best_length, drawn = [], 0, {}"),
+    Edit(
+        "accept_prob = min(1.0, p_target / (p_draft + 1e-10))",
+        "known = tuple(accepted)\n"
+        "            if known not in drawn:\n"
+        "                drawn[known] = torch.multinomial(target_probs[i], 1).item()",
     ),
+    Edit("if torch.rand(1).item() < accept_prob:", "if drawn[known] == node.token_id:"),
+    Edit("new_token = torch.multinomial(adjusted, 1).item()", "new_token = drawn[known]"),
 )
-ROTALABS_TREE = (
-    Engine(
-        name="rotalabs-accel tree",
-        source=ROTALABS_ARCHIVE,
-        module="rotalabs_accel.speculative.tree",
-        function="verify_tree",
-        rule="tree of the likeliest",
-        run=_run_rotalabs_tree,
-        control=Edit("accepted.append(new_token)", "accepted.append(node.token_id)"),
-        stubs=("transformers", "triton"),
-        defects=(FLAT, ROTALABS_TREE_TRIES),
-        most=2,
-    ),
+ROTALABS_TREE = Engine(
+    name="rotalabs-accel tree",
+    source=ROTALABS_ARCHIVE,
+    module="rotalabs_accel.speculative.tree",
+    function="verify_tree",
+    rule="tree of the likeliest",
+    run=_run_rotalabs_tree,
+    control=Edit("accepted.append(new_token)", "accepted.append(node.token_id)"),
+    stubs=("transformers", "triton"),
+    defects=(FLAT, ROTALABS_TREE_TRIES),
+    most=2,
 )
 
 
@@ -310,29 +365,24 @@ def _started(module: Any, name: str, step: Step) -> Any:
     return tree
 
 
-def _runs_sequoia(name: str) -> Callable[[Any, Step], Sequence[int]]:
-    def run(module: Any, step: Step) -> Sequence[int]:
-        if "tree" not in step.kept:
-            step.kept["tree"] = _started(module, name, step)
-        tree = step.kept["tree"]
-        tree.construct_grow_map()
-        return [token - FIRST for token in tree.verify()[0].tolist()[len(step.prompt) :]]
-
-    return run
+def _run_sequoia(module: Any, step: Step, name: str) -> Sequence[int]:
+    if "tree" not in step.kept:
+        step.kept["tree"] = _started(module, name, step)
+    tree = step.kept["tree"]
+    tree.construct_grow_map()
+    return [token - FIRST for token in tree.verify()[0].tolist()[len(step.prompt) :]]
 
 
 MOVED = Defect(
     "The token after the accepted ones is written to its place before the accepted ones are moved to theirs, and may "
     "overwrite one of them.",
-    (
-        Edit(
-            "                self.tokens[accept_length] = residual.multinomial(num_samples=1, replacement=True)\n\n"
-            "        self.tokens[:accept_length] = self.tokens[accept_list]",
-            "                last = residual.multinomial(num_samples=1, replacement=True)\n"
-            "        self.tokens[:accept_length] = self.tokens[accept_list]\n"
-            "        if not terminal:\n"
-            "            self.tokens[accept_length] = last",
-        ),
+    Edit(
+        "                self.tokens[accept_length] = residual.multinomial(num_samples=1, replacement=True)\n\n"
+        "        self.tokens[:accept_length] = self.tokens[accept_list]",
+        "                last = residual.multinomial(num_samples=1, replacement=True)\n"
+        "        self.tokens[:accept_length] = self.tokens[accept_list]\n"
+        "        if not terminal:\n"
+        "            self.tokens[accept_length] = last",
     ),
 )
 
@@ -340,14 +390,11 @@ MOVED = Defect(
 KEPT = Defect(
     "Coins and noise are drawn once for a text and indexed by a token's place: a rejected draft's place is tried again "
     "in the next round with the same numbers.",
-    (
-        Edit(
-            "self.target_kv_len = len(accept_list)",
-            "self.target_kv_len = len(accept_list)\n"
-            "        self.r, self.rand = torch.rand(len(self.r)), torch.rand(self.rand.shape)",
-        ),
+    Edit(
+        "self.target_kv_len = len(accept_list)",
+        "self.target_kv_len = len(accept_list)\n"
+        "        self.r, self.rand = torch.rand(len(self.r)), torch.rand(self.rand.shape)",
     ),
-    rounds=2,
 )
 HALF = Edit("dtype = torch.float16)", "dtype = torch.float32)")
 """Its coins and logits are in half precision on a GPU; they are in float32 here."""
@@ -360,7 +407,7 @@ def _engine_sequoia(name: str, rule: str, **known: Any) -> Engine:
         module=f"Tree.{name}",
         function=f"{name}.verify",
         rule=rule,
-        run=_runs_sequoia(name),
+        run=partial(_run_sequoia, name=name),
         given={"Engine.Engine": {}},
         edits=(HALF._replace(module="Tree.Tree"), *({"SpecInferTree": (HALF,)}.get(name, ()))),
         most=2,
@@ -424,28 +471,24 @@ def _run_triforce(module: Any, step: Step) -> Sequence[int]:
 MIDDLE = Defect(
     "Where the middle model rejects a draft it draws from its whole law in place of the residual, and what it hands on "
     "is no longer drawn from the law that it reports.",
-    (
-        Edit(
-            "else:\n            pred_token_idx = sample(verify_prob[n])",
-            "else:\n            pred_token_idx = sample(max_fn(verify_prob[n] - speculation_prob))",
-        ),
+    Edit(
+        "else:\n            pred_token_idx = sample(verify_prob[n])",
+        "else:\n            pred_token_idx = sample(max_fn(verify_prob[n] - speculation_prob))",
     ),
 )
-TRIFORCE = (
-    Engine(
-        name="TriForce",
-        source=Repository("Infini-AI-Lab/TriForce"),
-        module="utils.decoding",
-        function="TriForce, Middle_Spec",
-        rule="two levels",
-        run=_run_triforce,
-        control=Edit("sample(max_fn(verify_prob-speculation_prob))", "sample(verify_prob)"),
-        stubs=("termcolor",),
-        most=2,
-        slow=True,
-        defects=(MIDDLE,),
-    ),
+TRIFORCE = Engine(
+    name="TriForce",
+    source=Repository("Infini-AI-Lab/TriForce"),
+    module="utils.decoding",
+    function="TriForce, Middle_Spec",
+    rule="two levels",
+    run=_run_triforce,
+    control=Edit("sample(max_fn(verify_prob-speculation_prob))", "sample(verify_prob)"),
+    stubs=("termcolor",),
+    most=2,
+    slow=True,
+    defects=(MIDDLE,),
 )
 
 
-ENGINES = (*DRAWING_PATHS, *EAGLE, *MEDUSA, *ROTALABS_TREE, *SEQUOIA, *TRIFORCE)
+ENGINES = (*DRAWING_PATHS, *EAGLE, *MEDUSA, ROTALABS_TREE, *SEQUOIA, TRIFORCE)

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import partial
 from types import ModuleType, SimpleNamespace
 from typing import Any
 from unittest import mock
@@ -16,6 +17,7 @@ import torch
 from numpy.typing import NDArray
 
 from spec_math.field.chain_kernel import TOKEN, Kernel, Requests, Text, Whole, cuts_by_kind, expected
+from spec_math.field.engine import Bisected, Edit, Engine, Repository
 from spec_math.field.source_file import EngineError, interpreted_triton, language_once
 
 GRID = 2**53
@@ -140,9 +142,7 @@ def parts() -> dict[str, dict[str, Any]]:
             "HAS_TRITON": True,
         },
         "vllm.logger": {"init_logger": logging.getLogger},
-        "vllm.model_executor.warmup.jit_warmup_triton_helper": {
-            "triton_kernel_dispatcher_with_warmup": _dispatcher,
-        },
+        "vllm.model_executor.warmup.jit_warmup_triton_helper": {"triton_kernel_dispatcher_with_warmup": _dispatcher},
     }
 
 
@@ -169,3 +169,19 @@ def _dispatcher(kernel: Any, warmup_inputs: Any = None) -> Callable[[Callable[..
         return launch
 
     return decorated
+
+
+VLLM = Repository("vllm-project/vllm")
+RESIDUAL = Edit("prob = tl.maximum(target_prob - draft_prob, 0.0)", "prob = target_prob")
+
+
+def _engine(name: str, rule: str, control: Edit) -> Engine:
+    told = rule == "one-hot"
+    how = Bisected(partial(kernel_of, one_hot=told), parts, (), told)
+    return Engine(name, VLLM, MODULE, "rejection_sample", rule, how, control, most=2, slow=True)
+
+
+ENGINES = (
+    _engine("vLLM", "chain", RESIDUAL),
+    _engine("vLLM one-hot", "one-hot", Edit(">= uniform_prob", ">= 0.0 * uniform_prob")),
+)

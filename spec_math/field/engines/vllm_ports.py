@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,8 +18,6 @@ from spec_math.field.stand_ins import Unpinned, uniform_probs
 from spec_math.language.model import Model
 
 ASCEND_ARCHIVE = Archive(
-    "vllm-ascend",
-    "0.18.0",
     "vllm_ascend-0.18.0-cp311-cp311-manylinux_2_24_aarch64.whl",
     "5395dc4065dea188d0fead4a01c20243a92101a27b4e79c23aeacda844a3f690",
 )
@@ -30,31 +29,39 @@ ASCEND_GIVEN = {
 }
 
 
-def _runs_ascend(one_hot: bool) -> Callable[[Any, Step], Sequence[int]]:
-    def run(module: Any, step: Step) -> Sequence[int]:
-        module.torch = Unpinned()
-        drafts = step.drafted()
-        target, draft = step.rows(step.target, drafts), step.rows(step.draft, drafts)[:-1].exp()
-        metadata = SimpleNamespace(all_greedy=False, all_random=True, temperature=torch.ones(1), generators={})
-        many = len(drafts)
-        found = module.rejection_sample(
-            torch.tensor(drafts, dtype=torch.int32),
-            [many],
-            many,
-            torch.tensor([many]),
-            None if one_hot else draft.contiguous(),
-            target[:-1].contiguous(),
-            torch.multinomial(target[-1].softmax(-1), 1)[None],
-            metadata,
-        )
-        return [token for token in found[0].tolist() if token >= 0]
+ALL_RANDOM = SimpleNamespace(all_greedy=False, all_random=True, temperature=torch.ones(1), generators={})
 
-    return run
+
+def _run_port(module: Any, step: Step, name: str, one_hot: bool) -> Sequence[int]:
+    """Call a port's function of a name, which takes the target's logits, or its laws where it is torch's own."""
+    drafts, target, draft = step.chain()
+    many, masses = len(drafts), target.softmax(-1)
+    found = getattr(module, name)(
+        torch.tensor(drafts, dtype=torch.int32),
+        [many],
+        many,
+        torch.tensor([many]),
+        None if one_hot else draft.exp().contiguous(),
+        (masses if name.startswith("torch") else target)[:-1].contiguous(),
+        torch.multinomial(masses[-1], 1)[None],
+        ALL_RANDOM,
+    )
+    return _real(found)
+
+
+def _real(found: Any) -> list[int]:
+    """Return the tokens of the first request, without what fills its place up."""
+    return [token for token in found[0].tolist() if token >= 0]
+
+
+def _run_ascend(module: Any, step: Step, one_hot: bool) -> Sequence[int]:
+    module.torch = Unpinned()
+    return _run_port(module, step, "rejection_sample", one_hot)
 
 
 def _engine_ascend(name: str, rule: str, old: str, **known: Any) -> Engine:
     module, control = "vllm_ascend.sample.rejection_sampler", Edit(old, "(target_token_probs >= 0)")
-    run, function = _runs_ascend(rule == "one-hot"), "rejection_sample"
+    run, function = partial(_run_ascend, one_hot=rule == "one-hot"), "rejection_sample"
     return Engine(name, ASCEND_ARCHIVE, module, function, rule, run, control, (), ("vllm",), ASCEND_GIVEN, **known)
 
 
@@ -64,7 +71,7 @@ BLOCK = Defect(
     "The coins are multiplied with each other as the ratios are, and the residual is that of one token; token by token "
     "it is right. With coins that are no grid all three drafts of the smallest case are kept too often by "
     "(x + x²/2)/8 = 0.53, x = 3·log 2.",
-    OFF,
+    *OFF,
 )
 ASCEND = (
     _engine_ascend("vllm-ascend", "chain", RATIO, most=2),
@@ -75,8 +82,8 @@ ASCEND = (
 
 def _run_ascend_batch(module: Any, step: Step) -> Sequence[int]:
     module.torch = Unpinned()
-    many, drafts = step.lookahead, replace(step, options=PLAIN).drafted()
-    target, draft = step.rows(step.target, drafts), step.rows(step.draft, drafts)[:-1].exp()
+    many, (drafts, target, rows) = step.lookahead, replace(step, options=PLAIN).chain()
+    draft = rows.exp()
     # The other request's drafts are certain and kept, so that its coins decide nothing.
     sure = torch.eye(draft.shape[-1])[[0] * many]
     heats = torch.tensor([step.options.temperature, 1.0])
@@ -96,7 +103,7 @@ def _run_ascend_batch(module: Any, step: Step) -> Sequence[int]:
         torch.stack([torch.multinomial(last, 1), torch.tensor([0])]).int(),
         metadata,
     )
-    return [token for token in found[0].tolist() if token >= 0]
+    return _real(found)
 
 
 def _unfiltered(logits: torch.Tensor, *_: Any) -> torch.Tensor:
@@ -104,23 +111,18 @@ def _unfiltered(logits: torch.Tensor, *_: Any) -> torch.Tensor:
 
 
 SAMPLER = {"apply_top_k_top_p": _unfiltered}
-ASCEND_BATCH = (
-    Engine(
-        name="vllm-ascend mixed batch",
-        source=ASCEND_ARCHIVE,
-        module="vllm_ascend.sample.rejection_sampler",
-        function="rejection_sample",
-        rule="chain",
-        run=_run_ascend_batch,
-        control=Edit(
-            "target_token_probs / draft_token_probs >= uniform_token_probs",
-            "(target_token_probs >= 0)",
-        ),
-        options=("temperature",),
-        stubs=("vllm",),
-        given={**ASCEND_GIVEN, "vllm_ascend.sample.sampler": SAMPLER},
-        most=2,
-    ),
+ASCEND_BATCH = Engine(
+    name="vllm-ascend mixed batch",
+    source=ASCEND_ARCHIVE,
+    module="vllm_ascend.sample.rejection_sampler",
+    function="rejection_sample",
+    rule="chain",
+    run=_run_ascend_batch,
+    control=Edit("target_token_probs / draft_token_probs >= uniform_token_probs", "(target_token_probs >= 0)"),
+    options=("temperature",),
+    stubs=("vllm",),
+    given={**ASCEND_GIVEN, "vllm_ascend.sample.sampler": SAMPLER},
+    most=2,
 )
 
 
@@ -133,7 +135,7 @@ def _run_gaudi(module: Any, step: Step) -> Sequence[int]:
     tokens, ends = torch.tensor(drafts, dtype=torch.int32), torch.tensor([many])
     laws = None, target[:-1], target[-1:].argmax(-1, keepdim=True)
     found = module.rejection_sample(tokens, [many], many, ends, *laws, SimpleNamespace(all_greedy=True))
-    return [token for token in found[0].tolist() if token >= 0]
+    return _real(found)
 
 
 def _greedy(_module: Any, target: Model, _options: Options) -> Model:
@@ -144,27 +146,22 @@ def _greedy(_module: Any, target: Model, _options: Options) -> Model:
     return law
 
 
-GAUDI = (
-    Engine(
-        name="vllm-gaudi",
-        source=Repository("vllm-project/vllm-gaudi"),
-        module="vllm_gaudi.v1.sample.hpu_rejection_sampler",
-        function="rejection_sample",
-        rule="match, greedy",
-        run=_run_gaudi,
-        control=Edit("pos < num_accepted.unsqueeze(-1)", "pos + 1 < num_accepted.unsqueeze(-1)"),
-        stubs=("vllm",),
-        given=GAUDI_VLLM,
-        law=_greedy,
-    ),
+GAUDI = Engine(
+    name="vllm-gaudi",
+    source=Repository("vllm-project/vllm-gaudi"),
+    module="vllm_gaudi.v1.sample.hpu_rejection_sampler",
+    function="rejection_sample",
+    rule="match, greedy",
+    run=_run_gaudi,
+    control=Edit("pos < num_accepted.unsqueeze(-1)", "pos + 1 < num_accepted.unsqueeze(-1)"),
+    stubs=("vllm",),
+    given=GAUDI_VLLM,
+    law=_greedy,
 )
 
 
 RBLN_ARCHIVE = Archive(
-    "vllm-rbln",
-    "0.12.0",
-    "vllm_rbln-0.12.0-py3-none-any.whl",
-    "0af77bcf84421b15ffbb9625b880ce2184f6afa4cc720e91dd2c904d19ee2263",
+    "vllm_rbln-0.12.0-py3-none-any.whl", "0af77bcf84421b15ffbb9625b880ce2184f6afa4cc720e91dd2c904d19ee2263"
 )
 RBLN_OWN = ("envs", "compilation", "logger", "platform")
 RBLN_GIVEN: dict[str, dict[str, Any]] = {f"vllm_rbln.{one}": {} for one in RBLN_OWN}
@@ -172,62 +169,42 @@ RBLN_GIVEN["vllm_rbln.v1.sample.ops.top_k_top_p"] = {"GREEDY_TEMPERATURE": 0}
 RBLN_GIVEN["vllm.v1.sample.rejection_sampler"] = {"generate_uniform_probs": uniform_probs}
 
 
-def _runs_rbln(one_hot: bool) -> Callable[[Any, Step], Sequence[int]]:
-    def run(module: Any, step: Step) -> Sequence[int]:
-        drafts = step.drafted()
-        target = step.rows(step.target, drafts).softmax(-1)
-        draft = None if one_hot else step.rows(step.draft, drafts)[:-1].exp().contiguous()
-        metadata = SimpleNamespace(all_greedy=False, all_random=True, temperature=torch.ones(1), generators={})
-        many, bonus = len(drafts), torch.multinomial(target[-1], 1)[None]
-        laws = draft, target[:-1].contiguous(), bonus
-        tokens = torch.tensor(drafts, dtype=torch.int32)
-        found = module.torch_rejection_sample(tokens, [many], many, torch.tensor([many]), *laws, metadata)
-        return [token for token in found[0].tolist() if token >= 0]
-
-    return run
-
-
 def _engine_rbln(name: str, rule: str) -> Engine:
     module, function = "vllm_rbln.v1.sample.rbln_rejection_sampler", "torch_rejection_sample"
     control = Edit("accept = accept & ~invalid_mask", "accept = ~invalid_mask")
-    return Engine(
-        name, RBLN_ARCHIVE, module, function, rule, _runs_rbln(rule == "one-hot"), control, (), ("vllm",), RBLN_GIVEN
-    )
+    run = partial(_run_port, name=function, one_hot=rule == "one-hot")
+    return Engine(name, RBLN_ARCHIVE, module, function, rule, run, control, (), ("vllm",), RBLN_GIVEN)
 
 
 RBLN = (_engine_rbln("vllm-rbln", "chain"), _engine_rbln("vllm-rbln one-hot", "one-hot"))
 
 
 TPU_ARCHIVE = Archive(
-    "tpu-inference",
-    "0.32.0",
-    "tpu_inference-0.32.0-py3-none-any.whl",
-    "7c25a3c76cefd383f06ef115a6ed4d7bed82c081f047046bfef55f5913ea06d4",
+    "tpu_inference-0.32.0-py3-none-any.whl", "7c25a3c76cefd383f06ef115a6ed4d7bed82c081f047046bfef55f5913ea06d4"
 )
 TPU_OWN = ("layers.common.binary_search", "layers.common.sharding", "layers.jax.sample.sampling_metadata")
 TPU_GIVEN = {**stand_ins.GIVEN, "jax.sharding": {}, **{f"tpu_inference.{one}": {} for one in TPU_OWN}}
 
 
-def _runs_tpu(one_hot: bool) -> Callable[[Any, Step], Sequence[int]]:
-    def run(module: Any, step: Step) -> Sequence[int]:
-        drafts = step.drafted()
-        texts = [(*step.text, *drafts[:n]) for n in range(len(drafts) + 1)]
-        target = np.array([step.target(text) for text in texts])
-        draft = None if one_hot else np.array([step.draft(text) for text in texts[:-1]])
-        bonus = int(np.random.default_rng().choice(target.shape[-1], p=target[-1]))
-        given = np.array(drafts), np.array([len(drafts)]), draft, target[:-1], np.array([bonus])
-        key = (len(step.text),)
-        return [int(token) for token in module.rejection_sample(*given, True, key=key) if token >= 0]
+def _run_tpu(module: Any, step: Step, one_hot: bool) -> Sequence[int]:
+    drafts = step.drafted()
+    texts = [(*step.text, *drafts[:n]) for n in range(len(drafts) + 1)]
+    target = np.array([step.target(text) for text in texts])
+    draft = None if one_hot else np.array([step.draft(text) for text in texts[:-1]])
+    return _of_tpu(module, step, drafts, draft, target[:-1], target[-1])
 
-    return run
+
+def _of_tpu(module: Any, step: Step, drafts: list[int], draft: Any, target: Any, last: Any) -> list[int]:
+    bonus = np.random.default_rng().choice(len(last), p=last)
+    given = np.array(drafts), np.array([len(drafts)]), draft, target, np.array([int(bonus)])
+    return [int(token) for token in module.rejection_sample(*given, True, key=(len(step.text),)) if token >= 0]
 
 
 def _engine_tpu(name: str, rule: str) -> Engine:
     module, function = "tpu_inference.layers.jax.sample.rejection_sampler", "rejection_sample"
     control = Edit("accepted = ratio >= uniform_probs", "accepted = ratio >= 0")
-    return Engine(
-        name, TPU_ARCHIVE, module, function, rule, _runs_tpu(rule == "one-hot"), control, (), ("jax",), TPU_GIVEN
-    )
+    run = partial(_run_tpu, one_hot=rule == "one-hot")
+    return Engine(name, TPU_ARCHIVE, module, function, rule, run, control, (), ("jax",), TPU_GIVEN)
 
 
 TPU = (_engine_tpu("tpu-inference", "chain"), _engine_tpu("tpu-inference one-hot", "one-hot"))
@@ -271,56 +248,42 @@ def _run_tpu_sampler(module: Any, step: Step) -> Sequence[int]:
         top_k=np.array([options.top_k or 0]),
         top_p=np.array([options.top_p or 1.0]),
     )
-    many = np.array([len(drafts)])
-    target = module._compute_probs(logits[:-1], many, metadata)
+    target = module._compute_probs(logits[:-1], np.array([len(drafts)]), metadata)
     last = np.asarray(processed(step.target, options)(texts[-1]), dtype=float)
-    bonus = int(np.random.default_rng().choice(len(last), p=last))
-    found = module.rejection_sample(
-        np.array(drafts), many, None, target, np.array([bonus]), True, key=(len(step.text),)
-    )
-    return [int(token) for token in found if token >= 0]
+    return _of_tpu(module, step, drafts, None, target, last)
 
 
 ORDER = Defect(
     "For the verified places top_k and top_p are applied before the temperature, and for the bonus token after it.",
-    (
-        Edit(
-            "    logits = logits.astype(jnp.float32)\n    # Only",
-            "    logits = logits / temperatures[:, None]\n    # Only",
-        ),
-        Edit("    logits /= (temperatures + 1e-9)\n", ""),
+    Edit(
+        "    logits = logits.astype(jnp.float32)\n    # Only", "    logits = logits / temperatures[:, None]\n    # Only"
     ),
-    Options(0.5, None, 0.8),
+    Edit("    logits /= (temperatures + 1e-9)\n", ""),
 )
 GREEDY = Defect(
     "A greedy request of a batch that samples has the temperature −1, and its verified places are divided by it: the "
     "least likely token becomes the likeliest.",
-    (
-        Edit(
-            "temperatures = sampling_metadata.temperature[segment_ids]",
-            "temperatures = sampling_metadata.temperature[segment_ids]\n"
-            "    temperatures = jnp.where(temperatures < 0, 1e-3, temperatures)",
-        ),
+    Edit(
+        "temperatures = sampling_metadata.temperature[segment_ids]",
+        "temperatures = sampling_metadata.temperature[segment_ids]\n"
+        "    temperatures = jnp.where(temperatures < 0, 1e-3, temperatures)",
     ),
-    Options(0.0),
 )
 MASKS = {"topk_mask": topk_mask, "topp_mask": topp_mask}
-TPU_SAMPLER = (
-    Engine(
-        name="tpu-inference sampler",
-        source=TPU_ARCHIVE,
-        module="tpu_inference.layers.jax.sample.rejection_sampler",
-        function="_compute_probs, rejection_sample",
-        rule="one-hot",
-        run=_run_tpu_sampler,
-        control=Edit("accepted = ratio >= uniform_probs", "accepted = ratio >= 0"),
-        options=("temperature", "top_k", "top_p"),
-        stubs=("jax",),
-        given={**TPU_GIVEN, "tpu_inference.layers.common.binary_search": MASKS},
-        defects=(ORDER, GREEDY),
-        most=2,
-    ),
+TPU_SAMPLER = Engine(
+    name="tpu-inference sampler",
+    source=TPU_ARCHIVE,
+    module="tpu_inference.layers.jax.sample.rejection_sampler",
+    function="_compute_probs, rejection_sample",
+    rule="one-hot",
+    run=_run_tpu_sampler,
+    control=Edit("accepted = ratio >= uniform_probs", "accepted = ratio >= 0"),
+    options=("temperature", "top_k", "top_p"),
+    stubs=("jax",),
+    given={**TPU_GIVEN, "tpu_inference.layers.common.binary_search": MASKS},
+    defects=(ORDER, GREEDY),
+    most=2,
 )
 
 
-ENGINES = (*ASCEND, *ASCEND_BATCH, *GAUDI, *RBLN, *TPU, *TPU_SAMPLER)
+ENGINES = (*ASCEND, ASCEND_BATCH, GAUDI, *RBLN, *TPU, TPU_SAMPLER)

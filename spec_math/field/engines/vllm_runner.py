@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Generator
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import partial
 from types import ModuleType
 from typing import Any
 from unittest import mock
@@ -14,7 +15,8 @@ import torch
 from numpy.typing import NDArray
 
 from spec_math.field.chain_kernel import BLOCK, TOKEN, Kernel, Requests, Text, Whole
-from spec_math.field.engines.vllm import tensor
+from spec_math.field.engine import Bisected, Edit, Engine
+from spec_math.field.engines.vllm import VLLM, parts, tensor
 from spec_math.field.source_file import EngineError, interpreted_triton, language_once
 
 GRID = 2**31
@@ -99,8 +101,21 @@ def _injected(module: ModuleType, coins: Whole, slots: int) -> Generator[dict[in
         seen.setdefault(int(position.handle.data.item()) // slots, values)
         return language.max(logits, axis=0, return_indices=True)
 
-    with (
-        mock.patch.object(language, "rand", rand),
-        mock.patch.object(module, "_seeded_resample_argmax", argmax),
-    ):
+    with mock.patch.object(language, "rand", rand), mock.patch.object(module, "_seeded_resample_argmax", argmax):
         yield seen
+
+
+DRAWN = Edit("if is_bonus or not is_valid_rejected_draft:", "if True:")
+
+
+def _engine(name: str, rule: str) -> Engine:
+    told = {"block": rule == "block", "one_hot": rule == "one-hot"}
+    how = Bisected(partial(kernel_of, **told), parts, BESIDE, told["one_hot"])
+    return Engine(name, VLLM, MODULE, "rejection_sample", rule, how, DRAWN, most=2, slow=True)
+
+
+ENGINES = (
+    _engine("vLLM second runner", "chain"),
+    _engine("vLLM second runner block", "block"),
+    _engine("vLLM second runner one-hot", "one-hot"),
+)
