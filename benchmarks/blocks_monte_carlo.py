@@ -17,7 +17,7 @@ from benchmarks.table import Row, show
 from spec_math.array_coin import drawn
 from spec_math.block_level.lengths.monte_carlo import Setting, drafted_after_every_prefix, of_every_prefix
 from spec_math.field.chain_kernel import Decide, decide_block, decide_chain
-from spec_math.studies.blocks.models import embedded
+from spec_math.studies.blocks.comparison import embedded
 from spec_math.studies.positions import stream
 
 LOOKAHEAD = 4

@@ -21,9 +21,8 @@ from spec_math.block_level.lengths.monte_carlo import GatheredLaws, extended, wi
 from spec_math.block_level.methods import CHAINS, DISTINCT, paths
 from spec_math.block_level.planned_tree import Plans
 from spec_math.studies.arguments import no_progress
-from spec_math.studies.frontier import ceilings, regime
-from spec_math.studies.frontier.contenders import KS, chains
-from spec_math.studies.frontier.regime import Regime
+from spec_math.studies.frontier import ceilings, contenders
+from spec_math.studies.frontier.contenders import KS, Regime, chains
 
 LOOKAHEAD = 4
 TEMPERATURES = 1.0, 0.7, 0.4
@@ -65,9 +64,9 @@ def told(samples: Any) -> str:
 def main(arguments: Sequence[str]) -> None:
     """Print both answers for both defaults."""
     prefixes = int(arguments[0]) if arguments else 60
-    for name, models in regime.defaults():
+    for name, models in contenders.defaults():
         for heat in TEMPERATURES:
-            of = regime.at(name, models, heat)
+            of = contenders.at(name, models, heat)
             print(f"\n{of.title}. {of.facts}. {prefixes} prefixes, ± one standard error", flush=True)
             for k, n in ((2, 10 * prefixes), (4, prefixes)):
                 print(f"  planned tree over traversal, {k} chains of {LOOKAHEAD}: {told(ahead_of_traversal(of, k, n))}")

@@ -15,7 +15,7 @@ from spec_math import Lossless, Lossy, check_lossless_block, exact, law, residua
 from spec_math.block_level import emitted_law, target_law
 from spec_math.drafting import intersection
 from spec_math.language import GreedyTokenizer, Vocabulary
-from spec_math.language.injectivity import not_recovered
+from spec_math.language.overlap import not_recovered
 from spec_math.papers import two_vocabularies
 from spec_math.string_level import timing
 from spec_math.string_level.methods import METHODS

@@ -12,7 +12,7 @@ import pytest
 from proofs_tests.language.collapsing import Collapsing
 from proofs_tests.real_vocabularies import real, stored
 from spec_math.language import GreedyTokenizer, Vocabulary
-from spec_math.language.injectivity import not_recovered
+from spec_math.language.overlap import not_recovered
 from spec_math.language.tokenizer_json import TokenizerJson
 
 needs_tokenizers = pytest.mark.skipif(

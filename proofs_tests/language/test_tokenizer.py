@@ -68,7 +68,7 @@ def test_text_that_cannot_be_tokenised_names_byte_and_position() -> None:
 
 def test_byte_pair_encoding_may_change_a_settled_first_token() -> None:
     # Merges bc before ab: "ab" is read as [ab] and "abc" as [a, bc], so "determined" speaks of longest prefixes alone.
-    from spec_math.language.tiktoken_file import RankPairs
+    from spec_math.language.files import RankPairs
 
     pairs = RankPairs(Vocabulary(["a", "b", "c", "bc", "ab"]))
     assert pairs.encode("ab") == (4,)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from spec_math.studies.audits.suspects import suspects
+from spec_math.studies.audits.samples import suspects
 
 SOURCE = """
 import torch

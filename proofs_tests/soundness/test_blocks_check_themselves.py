@@ -12,8 +12,7 @@ from spec_math.invariants import BrokenInvariantError
 from spec_math.language import Table
 from spec_math.mean import Mean
 from spec_math.studies.blocks import comparison as of_blocks
-from spec_math.studies.blocks.comparison import BlockComparison, BlockRequest, compare_blocks
-from spec_math.studies.blocks.models import BlockModels
+from spec_math.studies.blocks.comparison import BlockComparison, BlockModels, BlockRequest, compare_blocks
 from spec_math.studies.blocks.study import result_of as blocks_shown
 
 

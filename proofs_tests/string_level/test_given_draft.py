@@ -11,7 +11,7 @@ from proofs_tests.tokenized_models import speaker, speaker_pairs
 from spec_math import exact, law
 from spec_math.block_level import length
 from spec_math.language import GreedyTokenizer, TokenizedModel, Vocabulary
-from spec_math.string_level import given_draft
+from spec_math.string_level import methods
 from spec_math.string_level.methods import SLEM, TOKEN_TIMING, Draft, Method
 from spec_math.string_level.reading import opened
 
@@ -21,7 +21,7 @@ METHODS = (SLEM, TOKEN_TIMING)
 def of_given(method: Method, draft: Draft):
     """The expected tokens of a block for a given draft."""
     assert method.retokenised is not None
-    return given_draft.emitted(draft.laws, *method.retokenised(draft))
+    return methods.emitted(draft.laws, *method.retokenised(draft))
 
 
 def averaged(target, drafter, lookahead, method, prefix=()):

@@ -16,7 +16,7 @@ from spec_math.block_level.methods import METHODS, named
 from spec_math.language import Table
 from spec_math.render.terminal import show
 from spec_math.studies.blocks import run as block_run
-from spec_math.studies.blocks.models import BlockModels
+from spec_math.studies.blocks.comparison import BlockModels
 from spec_math.studies.blocks.run import run, shaped
 from spec_math.studies.blocks.study import FIGURE_4, BlockExample, generate
 

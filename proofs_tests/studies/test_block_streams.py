@@ -11,8 +11,7 @@ import pytest
 from spec_math.language import NGram
 from spec_math.studies.arguments import no_progress
 from spec_math.studies.blocks import comparison
-from spec_math.studies.blocks.comparison import BlockRequest, compare_blocks
-from spec_math.studies.blocks.models import BlockModels
+from spec_math.studies.blocks.comparison import BlockModels, BlockRequest, compare_blocks
 
 
 def streams_of(compared: Callable[[], Any], monkeypatch: pytest.MonkeyPatch) -> list[tuple[float, ...]]:

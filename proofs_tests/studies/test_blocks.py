@@ -32,8 +32,15 @@ from spec_math.mean import Mean, of_independent
 from spec_math.render.data import as_csv, as_json
 from spec_math.render.terminal import show
 from spec_math.studies.blocks import comparison as block_comparison
-from spec_math.studies.blocks.comparison import BlockComparison, BlockRequest, Entry, compare_blocks, fastest, speed_up
-from spec_math.studies.blocks.models import embedded
+from spec_math.studies.blocks.comparison import (
+    BlockComparison,
+    BlockRequest,
+    Entry,
+    compare_blocks,
+    embedded,
+    fastest,
+    speed_up,
+)
 from spec_math.studies.blocks.run import start
 from spec_math.studies.blocks.study import picture, result_of
 

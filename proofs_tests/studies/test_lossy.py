@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 from spec_math.cli import app
 from spec_math.lossy import OF_LOGITS, RULES, ensemble, margin
 from spec_math.studies import overview
-from spec_math.studies.blocks.models import embedded
+from spec_math.studies.blocks.comparison import embedded
 from spec_math.studies.lossy import (
     LossyRequest,
     Point,

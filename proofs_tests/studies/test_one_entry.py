@@ -18,8 +18,7 @@ from spec_math.render.figure import look
 from spec_math.studies.arguments import no_progress
 from spec_math.studies.audits.study import AuditRequest
 from spec_math.studies.audits.study import study as audit
-from spec_math.studies.blocks.comparison import BlockRequest, compare_blocks
-from spec_math.studies.blocks.models import BlockModels
+from spec_math.studies.blocks.comparison import BlockModels, BlockRequest, compare_blocks
 from spec_math.studies.blocks.study import result_of
 from spec_math.studies.positions.study import CompareRequest, study
 from spec_math.symbolic import prove

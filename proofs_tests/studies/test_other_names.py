@@ -23,7 +23,7 @@ from spec_math.studies import lossy as lossy_table
 from spec_math.studies.arguments import no_progress
 from spec_math.studies.blocks import comparison as of_blocks
 from spec_math.studies.blocks import study as block_table
-from spec_math.studies.blocks.models import BlockModels
+from spec_math.studies.blocks.comparison import BlockModels
 from spec_math.studies.frontier import ceilings, contenders
 from spec_math.studies.frontier import study as frontier_study
 from spec_math.studies.frontier import table as frontier_pictures

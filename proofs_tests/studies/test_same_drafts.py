@@ -12,7 +12,7 @@ from spec_math.block_level.methods import CHAINS, DISTINCT
 from spec_math.block_level.planned_tree import Plans
 from spec_math.scheme import Tokens
 from spec_math.studies.arguments import no_progress
-from spec_math.studies.frontier import ceilings, regime
+from spec_math.studies.frontier import ceilings, contenders
 from spec_math.studies.frontier.contenders import chains
 
 PREFIXES = 600
@@ -21,28 +21,28 @@ PREFIXES = 600
 @pytest.mark.parametrize("place", [0, 1], ids=["documentation", "source code"])
 def test_a_planned_tree_is_ahead_of_traversal_on_the_defaults(place: int) -> None:
     """Two chains with distinct first tokens, both verifiers averaged over their coins: three standard errors apart."""
-    name, models = regime.defaults()[place]
-    ahead = same_drafts.ahead_of_traversal(regime.at(name, models, 1), 2, PREFIXES)
+    name, models = contenders.defaults()[place]
+    ahead = same_drafts.ahead_of_traversal(contenders.at(name, models, 1), 2, PREFIXES)
     assert ahead.mean() > 3 * ahead.std(ddof=1) / PREFIXES**0.5
     # It is a mean, and no rule for every drafted tree; the control of the measure, traversal over itself, is below.
     assert (ahead < 0).any()
 
 
 def test_the_measure_of_a_verifier_over_itself_is_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    name, models = regime.defaults()[0]
+    name, models = contenders.defaults()[0]
 
     def traversed(plans: Plans, drafted: list[Tokens]) -> Chances:
         return given_drafts.traversed(plans.laws, drafted, same_drafts.LOOKAHEAD)
 
     monkeypatch.setattr(same_drafts.planned_tree, "chances", traversed)
-    assert not same_drafts.ahead_of_traversal(regime.at(name, models, 1), 2, 20).any()
+    assert not same_drafts.ahead_of_traversal(contenders.at(name, models, 1), 2, 20).any()
 
 
 def test_distinct_tokens_are_compared_on_the_same_texts(monkeypatch: pytest.MonkeyPatch) -> None:
     """The difference of two bounds is that of their samples, and on one level never below 0 (distinct drafts gain)."""
     monkeypatch.setattr(same_drafts, "KS", (2,))
-    name, models = regime.defaults()[0]
-    of = regime.at(name, models, 1)
+    name, models = contenders.defaults()[0]
+    of = contenders.at(name, models, 1)
     found = same_drafts.distinct_over_chains(of, 8)
     bounds = {(one.drafts, one.shape): one.tokens for one in ceilings.of_drafts(of, 8, 0, no_progress)}
     wanted = bounds[DISTINCT, chains(2, 4)] - bounds[CHAINS, chains(2, 4)]

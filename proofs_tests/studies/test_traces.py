@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 
 from proofs_tests.render.read_results import from_json
 from spec_math.cli import app
-from spec_math.cli.trace import BUGS, TOLERANCE
+from spec_math.cli.audit import BUGS, TOLERANCE
 from spec_math.studies.traces import study
 from spec_math.traces import write_shard
 from spec_math.traces.recorder import Engine, by_position, record

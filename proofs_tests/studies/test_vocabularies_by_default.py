@@ -12,7 +12,7 @@ from spec_math.block_level import chain, length
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.chance import law
 from spec_math.language import Table, TokenizedModel, Vocabulary
-from spec_math.language.file_content import library
+from spec_math.language.files import library
 from spec_math.string_level import psi, timing
 from spec_math.string_level.methods import METHODS, TLI
 from spec_math.string_level.reading import opened

@@ -29,7 +29,7 @@ def run(*arguments: Any) -> Any:
 
 
 def test_without_torch_the_command_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(import_module("spec_math.cli.vectors"), "find_spec", lambda _: None)
+    monkeypatch.setattr(import_module("spec_math.cli.report"), "find_spec", lambda _: None)
     result = run("--out", tmp_path / "vectors")
     assert result.exit_code == 2
     assert "torch is not installed; install the extra: pip install 'spec_math[torch]'" in result.output

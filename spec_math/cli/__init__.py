@@ -23,17 +23,17 @@ COMMANDS = {
     "record": "frontier",
     "lossy": "compare",
     "vocabularies": "vocabularies",
-    "explain": "explain",
+    "explain": "compare",
     "generate": "blocks",
     "report": "report",
     "psi": "vocabularies",
     "overlap": "vocabularies",
     "audit": "audit",
-    "trace": "trace",
+    "trace": "audit",
     "prove": "proofs",
     "certify": "proofs",
     "check": "proofs",
-    "vectors": "vectors",
+    "vectors": "report",
 }
 """Each command, in the order of --help, is a function of its name in the module of this package named here."""
 

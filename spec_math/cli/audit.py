@@ -166,7 +166,7 @@ def audit(  # noqa: PLR0913
         tokens = of_samples.SamplesRequest(samples, target, draft, alpha, total_variation, kept)
         study(lambda progress: of_samples.study(tokens, progress), out, lambda: kept and kept.unlink(missing_ok=True))
     if suspects is not None:
-        from spec_math.studies.audits.suspects import study as of_suspects
+        from spec_math.studies.audits.samples import suspects_study as of_suspects
 
         study(partial(of_suspects, suspects), out)
     if sampler is None:
@@ -215,7 +215,7 @@ def _engine(name: str, source: Path | None, replaced: list[str]) -> Any:
 
 def _functions_in(file: Path) -> str:
     """Say which functions a file has that may be meant, where it was named without one."""
-    from spec_math.studies.audits.suspects import suspects
+    from spec_math.studies.audits.samples import suspects
 
     if not file.is_file():
         return f"there is no file {file}; audit takes module:function, file.py:function, or the name of an engine"
@@ -264,3 +264,55 @@ def _stand_ins(stub: str) -> Any:
     from spec_math.field.stand_ins import given
 
     return given(packages)
+
+
+# Written here too, so that --help loads no kernel; a test holds them to the study's.
+TOLERANCE = 1e-5
+BUGS = ("none", "block", "residual", "accept", "bonus", "temperature", "greedy")
+
+
+def trace(  # noqa: PLR0913 - typer takes an argument an option
+    paths: Annotated[
+        list[Path] | None, typer.Argument(help="Shards (.safetensors, .parquet) or folders of them.")
+    ] = None,
+    out: Annotated[
+        Path, typer.Option(help="Folder for page, CSV, JSON, pictures, and what is kept to go on from.")
+    ] = Path("out/trace"),
+    alpha: Annotated[
+        float, typer.Option(help="False-positive rate: at most this share of right engines is refuted.")
+    ] = (1e-6),
+    tolerance: Annotated[float, typer.Option(help="Total variation that counts as rounding.")] = TOLERANCE,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786; else threads.")
+    ] = None,
+    workers: Annotated[int | None, typer.Option(help="Threads, where there is no scheduler; one a core.")] = None,
+    bug: Annotated[
+        str | None,
+        typer.Option(help=f"Without shards: record the default with a bug, {', '.join(BUGS)}."),
+    ] = None,
+) -> None:
+    """Audit recorded speculation: evidence against losslessness, acceptance and where it is lost, loops, drafts.
+
+    A trace holds, for each emitted token, the target's and the draft's logits, the draft and the token; how to record
+    one is shown in docs/how_to/record_a_trace.md. Without shards it records two n-gram models and audits those.
+    What was audited is kept in the output folder: interrupted, the same command goes on, with the same evidence.
+
+    Exit codes: 0 nothing refuted, 1 a contract is broken, 2 bad input, or a shard that could not be read, 3 too few
+    tokens to refute anything.
+
+    [bold]Examples[/bold]
+
+      spec-math trace recorded/ --out audit
+
+      spec-math trace a.safetensors b.parquet --alpha 1e-9
+
+      spec-math trace recorded/ --scheduler tcp://10.0.0.1:8786
+
+      spec-math trace --bug residual
+    """
+    from spec_math.render.output import ENDINGS
+    from spec_math.studies.traces import study as of_traces
+
+    folder = out.parent if out.suffix in ENDINGS else out
+    asked = of_traces.TraceRequest(tuple(paths or ()), folder / "shards", alpha, tolerance, scheduler, workers, bug)
+    study(lambda progress: of_traces.study(asked, progress), out)

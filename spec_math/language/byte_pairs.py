@@ -12,7 +12,7 @@ from functools import lru_cache
 from itertools import pairwise
 
 from spec_math.arrays import count
-from spec_math.language.tiktoken_file import RankPairs
+from spec_math.language.files import RankPairs
 from spec_math.language.vocabulary import Vocabulary, as_bytes
 
 Pair = tuple[bytes, bytes]

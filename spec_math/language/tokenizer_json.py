@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
-from spec_math.language.file_content import content, library
+from spec_math.language.files import content, library
 from spec_math.language.vocabulary import Vocabulary
 
 _BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>")

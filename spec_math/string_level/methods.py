@@ -8,11 +8,12 @@ from typing import Any, NamedTuple
 
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.chance import Coin
+from spec_math.distribution import capped_ratio
 from spec_math.drafting import intersection, union
 from spec_math.language import TokenizedModel, Vocabulary
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
-from spec_math.string_level import exact_match, given_draft, rejection, timing
+from spec_math.string_level import exact_match, rejection, timing
 from spec_math.string_level.reading import Reading, candidate
 
 Generate = Callable[[Coin, TokenizedModel, TokenizedModel, Sequence[int], int], Tokens]
@@ -93,13 +94,13 @@ class Method:
 
 def _matched(draft: Draft) -> tuple[Tokens, Any]:
     tokens = candidate(draft.target, draft.laws.prefix, draft.reading.text(draft.drafted), exact_match.LOOKBEHIND)
-    return tokens, given_draft.masses(draft.laws, tokens)
+    return tokens, masses(draft.laws, tokens)
 
 
 def _by_printed_ratios(draft: Draft) -> tuple[Tokens, Any]:
     tokens = candidate(draft.target, draft.laws.prefix, draft.reading.text(draft.drafted), 0)
     proposed = timing.proposal(draft.target, draft.reading, draft.drafted, tokens)
-    return tokens, given_draft.ratios(draft.laws, tokens, proposed)
+    return tokens, ratios(draft.laws, tokens, proposed)
 
 
 UNION = Method(
@@ -174,3 +175,46 @@ METHODS: tuple[Method, ...] = (
         pages=("theorems/timing",),
     ),
 )
+
+
+def ratios(laws: Conditionals, drafted: Tokens, proposed: Sequence[Any]) -> list[Any]:
+    """Return min(1, t/p) for each drafted target token, given those before it: the chance that it is accepted.
+
+    >>> ratios(Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ()), (0, 1), [1, 1])
+    [Fraction(1, 4), Fraction(3, 4)]
+    """
+    return [capped_ratio(mass, chance) for mass, chance in zip(masses(laws, drafted), proposed, strict=False)]
+
+
+def masses(laws: Conditionals, drafted: Tokens) -> list[Any]:
+    """Return the target's mass of each drafted token given those before it, up to the target's end.
+
+    >>> masses(Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ()), (0, 1))
+    [Fraction(1, 4), Fraction(3, 4)]
+    """
+    found: list[Any] = []
+    for place, token in enumerate(drafted):
+        if laws.ends(drafted[:place]):
+            break
+        found.append(laws.target(drafted[:place])[token])
+    return found
+
+
+def emitted(laws: Conditionals, drafted: Tokens, chances: Sequence[Any]) -> Any:
+    """Return the expected tokens of a block whose drafted tokens are accepted one after another with these chances.
+
+    1 + Σ_j Π_{i≤j} chance_i: a rejection, or the end of the draft, adds one token. After the target's end nothing is.
+
+    >>> from fractions import Fraction
+    >>> laws = Conditionals(lambda prefix: ["1/2", "1/2"], lambda prefix: ["1/2", "1/2"], ())
+    >>> emitted(laws, (0, 0), [Fraction(1, 2), Fraction(1, 3)])
+    Fraction(5, 3)
+    """
+    total: Any = 1
+    weight: Any = 1
+    for place, chance in enumerate(chances):
+        weight = weight * chance
+        if laws.ends(drafted[: place + 1]):
+            return total  # accepted, it is the block's last token; rejected, another one is
+        total = total + weight
+    return total

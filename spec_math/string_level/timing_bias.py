@@ -12,7 +12,7 @@ from spec_math.block_level.conditionals import Conditionals
 from spec_math.drafting.correspondence import blank
 from spec_math.language import TokenizedModel
 from spec_math.scheme import Tokens
-from spec_math.string_level.given_draft import ratios
+from spec_math.string_level.methods import ratios
 from spec_math.string_level.reading import Reading, candidate, opened
 from spec_math.string_level.timing import proposal
 

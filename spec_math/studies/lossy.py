@@ -20,8 +20,8 @@ from spec_math.lossy.options import share
 from spec_math.mean import Mean, of_positions
 from spec_math.result import Cell, Column, Curve, Note, Panel, Picture, Result, Row, Table, sentences
 from spec_math.studies.arguments import Progress
-from spec_math.studies.blocks.models import BlockModels
-from spec_math.studies.frontier.regime import defaults, laws_after
+from spec_math.studies.blocks.comparison import BlockModels
+from spec_math.studies.frontier.contenders import defaults, laws_after
 from spec_math.studies.positions.stream import from_files
 from spec_math.token_level import optimal
 from spec_math.wording import counted, listed

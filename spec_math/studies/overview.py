@@ -10,8 +10,7 @@ from spec_math.arrays import count
 from spec_math.result import Result
 from spec_math.studies import lossy as lossy_rules
 from spec_math.studies.arguments import Progress, no_progress
-from spec_math.studies.blocks.comparison import BlockRequest, compare_blocks
-from spec_math.studies.blocks.models import embedded
+from spec_math.studies.blocks.comparison import BlockRequest, compare_blocks, embedded
 from spec_math.studies.blocks.study import Blocks
 from spec_math.studies.blocks.study import result_of as of_blocks
 from spec_math.studies.blocks.study import study as of_models

@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from proofs_tests.studies.frontier.toy_models import TABLES
-from spec_math.studies.blocks.models import BlockModels
+from spec_math.studies.blocks.comparison import BlockModels
 from spec_math.studies.frontier import ceilings, contenders, further
-from spec_math.studies.frontier.regime import Regime, at
+from spec_math.studies.frontier.contenders import Regime, at
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,7 @@ from spec_math.block_level.methods import CHAINS, TREES, Drafts, Method
 from spec_math.mean import Mean
 from spec_math.render.html import page
 from spec_math.studies.frontier.comparison import Asked, Costs, Frontier, Point
-from spec_math.studies.frontier.contenders import Shape
-from spec_math.studies.frontier.regime import Regime
+from spec_math.studies.frontier.contenders import Regime, Shape
 from spec_math.studies.frontier.table import advice, result_of
 
 

@@ -26,8 +26,7 @@ from spec_math.block_level.methods import (
 )
 from spec_math.mean import of_independent
 from spec_math.studies.frontier.ceilings import of_drafts as bounds_of
-from spec_math.studies.frontier.contenders import Shape
-from spec_math.studies.frontier.regime import Regime
+from spec_math.studies.frontier.contenders import Regime, Shape
 
 
 def test_bounds_are_those_of_enumeration_and_hold(toy: Regime) -> None:

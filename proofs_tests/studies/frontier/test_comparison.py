@@ -13,8 +13,7 @@ from spec_math.block_level.methods import CHAINS, Method
 from spec_math.mean import Mean, of_independent
 from spec_math.studies.frontier import ceilings, contenders, further
 from spec_math.studies.frontier.comparison import Asked, Costs, Point, _Means, compare
-from spec_math.studies.frontier.contenders import Contender, chains
-from spec_math.studies.frontier.regime import Regime, drafting_itself
+from spec_math.studies.frontier.contenders import Contender, Regime, chains, drafting_itself
 from spec_math.studies.frontier.table import result_of
 
 

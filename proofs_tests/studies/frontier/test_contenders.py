@@ -16,9 +16,8 @@ from spec_math.block_level.likeliest_tree import of_draft, of_ranks, of_target
 from spec_math.block_level.methods import BEST_TREE, CHOSEN, EVERY_METHOD, METHODS, SEQUENCES, STATIC, TREES
 from spec_math.language import Table
 from spec_math.mean import of_independent
-from spec_math.studies.frontier import contenders, further, regime
-from spec_math.studies.frontier.contenders import chains
-from spec_math.studies.frontier.regime import Regime
+from spec_math.studies.frontier import contenders, further
+from spec_math.studies.frontier.contenders import Regime, chains
 
 
 def test_trees_are_worth_what_the_closed_form_says(toy: Regime) -> None:
@@ -45,8 +44,8 @@ def test_static_trees_are_worth_what_the_closed_form_says(
         Table({prefix: row for prefix, row in table.rows.items() if end not in prefix}, table.context, None, end)
         for table in TABLES
     ]
-    models = replace(toy.models, target=regime.in_floats(tables[0]), draft=regime.in_floats(tables[1]))
-    own = regime.at("toy", models, 1.0)
+    models = replace(toy.models, target=contenders.in_floats(tables[0]), draft=contenders.in_floats(tables[1]))
+    own = contenders.at("toy", models, 1.0)
     rates = [Fraction(number, 12) for number in (6, 4, 2)]
 
     def rated(*_: Any) -> list[float]:

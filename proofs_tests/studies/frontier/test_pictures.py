@@ -8,9 +8,9 @@ from proofs_tests.render.written_texts import faults
 from proofs_tests.studies.frontier.toy_models import TABLES, quiet
 from spec_math.render.figure import Look, looks_of
 from spec_math.result import Panel, Tree
-from spec_math.studies.blocks.models import BlockModels
+from spec_math.studies.blocks.comparison import BlockModels
 from spec_math.studies.frontier.comparison import Asked, Costs, Frontier, compare
-from spec_math.studies.frontier.regime import at
+from spec_math.studies.frontier.contenders import at
 from spec_math.studies.frontier.table import kinds_of, pictures
 
 ASKED = Asked((2, 6), Costs(), 12)

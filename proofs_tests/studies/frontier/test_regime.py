@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from spec_math.studies.frontier import regime
-from spec_math.studies.frontier.regime import at, defaults
+from spec_math.studies.frontier import contenders
+from spec_math.studies.frontier.contenders import at, defaults
 
 
 def test_source_code_is_sharper_than_prose_and_temperature_sharpens_it() -> None:
@@ -18,4 +18,4 @@ def test_source_code_is_sharper_than_prose_and_temperature_sharpens_it() -> None
 
 
 def test_defaults_are_learnt_once() -> None:
-    assert regime.source_code() is regime.source_code()
+    assert contenders.source_code() is contenders.source_code()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from spec_math.arrays import is_exact
+from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.lengths import cost
 from spec_math.block_level.lengths.monte_carlo import (
     DraftedMasses,
@@ -23,11 +26,12 @@ from spec_math.block_level.methods import AS_A_BLOCK, CHAINS, METHODS, TOKEN_BY_
 from spec_math.block_level.optimum import OptimalLength
 from spec_math.invariants import Watch, hoeffding
 from spec_math.language import NGram, Table
+from spec_math.language.context_tree import windows
 from spec_math.language.model import Model
 from spec_math.mean import Mean, known
 from spec_math.scheme import Tokens
 from spec_math.studies.arguments import Progress
-from spec_math.studies.blocks.models import BlockModels
+from spec_math.studies.positions import stream
 from spec_math.verdict import Bracket
 
 EXACT_TERMS = 20_000
@@ -343,3 +347,56 @@ def _slack(mean: Mean, exact: object, lookahead: int, largest: int) -> float:
     if mean.samples:
         return 2 * hoeffding(mean.samples, lookahead * (1 + largest))
     return 0.0 if isinstance(exact, Fraction) else (EXACT_TERMS + 100) * (lookahead + 1) * 2.0**-50
+
+
+@dataclass(frozen=True)
+class BlockModels:
+    """Two models, the prefixes that blocks start from, what they are, and the tokens' names where they have any."""
+
+    target: Model
+    draft: Model
+    prefixes: tuple[Tokens, ...]
+    size: int
+    source: str
+    names: Sequence[str] | None = None
+
+    def text(self, tokens: Sequence[int]) -> str:
+        """Write tokens as words, or as indices where they have no names."""
+        return " ".join(str(token) if self.names is None else self.names[token] for token in tokens)
+
+
+def embedded() -> BlockModels:
+    """Return the embedded default: blocks start at every held-out word.
+
+    >>> len(embedded().prefixes) > 1000
+    True
+    """
+    found = stream.default_models()
+    contexts, _ = windows(found.corpus.held_out, stream.TARGET_ORDER)
+    prefixes = tuple(tuple(token for token in context if token >= 0) for context in contexts.tolist())
+    source = (
+        f"n-gram models of orders {stream.TARGET_ORDER} and {stream.DRAFT_ORDER} learnt from CPython's "
+        f"documentation, from {len(prefixes):,} held-out words on"
+    )
+    return BlockModels(found.target, found.draft, prefixes, found.corpus.size, source, found.corpus.names)
+
+
+def from_tables(target: Path, draft: Path, prefix: str = "") -> BlockModels:
+    """Read two tables (`language.Table.load`), to start from one prefix: token indices with blanks between them.
+
+    Raises:
+        ValueError, TypeError, OSError: a file is not a table, the two do not fit, or the prefix is none of them; errors
+            name the file or the prefix.
+
+    >>> from_tables(Path("none.json"), Path("none.json"))
+    Traceback (most recent call last):
+    FileNotFoundError: [Errno 2] No such file or directory: 'none.json'
+    """
+    models = Table.load(target), Table.load(draft)
+    if not all(part.isascii() and part.isdigit() for part in prefix.split()):
+        raise ValueError(f"--prefix lists token indices with blanks between them, such as '0 12 3'; got {prefix!r}")
+    start = tuple(int(part) for part in prefix.split())
+    laws = Conditionals(*models, start)
+    laws.draft()
+    source = f"{target} and {draft}, after the prefix {start}" if start else f"{target} and {draft}"
+    return BlockModels(*models, (laws.prefix,), laws.size, source)

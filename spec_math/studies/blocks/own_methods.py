@@ -125,7 +125,7 @@ def run(
         ValueError: it fails, and its verdict does not say so.
 
     >>> table = Table({(): ["1/4", "3/4"]}, context=0)
-    >>> from spec_math.studies.blocks.models import BlockModels
+    >>> from spec_math.studies.blocks.comparison import BlockModels
     >>> from spec_math.studies.arguments import no_progress
     >>> standard_models = BlockModels(table, Table({(): ["1/2", "1/2"]}, context=0), ((),), 2, "tables")
     >>> request = BlockRequest(standard_models, (1,), (2,), 100)

@@ -17,7 +17,7 @@ from spec_math.chance import Coin, replay
 from spec_math.recording import Recording, Toss
 from spec_math.result import Word
 from spec_math.scheme import Tokens
-from spec_math.studies.blocks.models import BlockModels
+from spec_math.studies.blocks.comparison import BlockModels
 
 
 @dataclass(frozen=True)

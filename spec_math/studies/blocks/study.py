@@ -14,8 +14,17 @@ from spec_math.mean import known
 from spec_math.result import Column, Curve, Note, Panel, Picture, Result, Row, Table, curve, sentences
 from spec_math.studies.arguments import Progress, limited, parsed_ks
 from spec_math.studies.blocks import comparison
-from spec_math.studies.blocks.comparison import BlockComparison, BlockRequest, Ceiling, Entry, compare_blocks, fastest
-from spec_math.studies.blocks.models import BlockModels, embedded, from_tables
+from spec_math.studies.blocks.comparison import (
+    BlockComparison,
+    BlockModels,
+    BlockRequest,
+    Ceiling,
+    Entry,
+    compare_blocks,
+    embedded,
+    fastest,
+    from_tables,
+)
 from spec_math.studies.blocks.own_methods import judge, load_method, with_own
 from spec_math.studies.blocks.own_methods import run as run_method
 from spec_math.studies.blocks.run import LEGEND, lines, marked, reached, run, shaped, start

@@ -27,8 +27,7 @@ from spec_math.block_level.methods import BRANCHING, CHAINS, DISTINCT, FAVOURED,
 from spec_math.scheme import Tokens
 from spec_math.studies.arguments import Progress
 from spec_math.studies.frontier import further
-from spec_math.studies.frontier.contenders import KS, LONGEST, Contender, Shape, chains, starts
-from spec_math.studies.frontier.regime import Regime
+from spec_math.studies.frontier.contenders import KS, LONGEST, Contender, Regime, Shape, chains, starts
 from spec_math.token_level.optimum import prefix_law
 from spec_math.token_level.optimum.pool_lemma import Moments, moments
 
@@ -148,7 +147,7 @@ Kind = tuple[Drafts, int]
 def of_drafts(regime: Regime, samples: int, seed: int, progress: Progress) -> list[Contender]:
     """Return the bound of each kind of drafts for every number of chains and lookahead, as contenders.
 
-    >>> from spec_math.studies.frontier.regime import drafting_itself
+    >>> from spec_math.studies.frontier.contenders import drafting_itself
     >>> from spec_math.studies.arguments import no_progress
     >>> of_drafts(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[1].tokens.tolist()
     [3.0, 3.0]

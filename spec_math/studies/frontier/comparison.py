@@ -12,8 +12,7 @@ from spec_math.block_level.methods import Drafts, Method
 from spec_math.mean import Mean, of_independent
 from spec_math.studies.arguments import Progress
 from spec_math.studies.frontier import ceilings, contenders, further
-from spec_math.studies.frontier.contenders import Contender, Shape
-from spec_math.studies.frontier.regime import Regime, kept
+from spec_math.studies.frontier.contenders import Contender, Regime, Shape, kept
 
 CONFIDENCE = 0.99
 ROUNDING = 2.0**-40
@@ -87,7 +86,7 @@ def compare(regime: Regime, asked: Asked, progress: Progress) -> Frontier:
     Raises:
         ValueError: fewer than 12 samples, or budgets that are not positive integers.
 
-    >>> from spec_math.studies.frontier.regime import drafting_itself
+    >>> from spec_math.studies.frontier.contenders import drafting_itself
     >>> from spec_math.studies.arguments import no_progress
     >>> found = compare(drafting_itself([0.5, 0.5]), Asked((2,), Costs(), 12), no_progress)
     >>> found.fastest[0].tokens.value, found.fastest[0].bound.value

@@ -34,8 +34,7 @@ from spec_math.chance import sample
 from spec_math.scheme import Tokens
 from spec_math.studies.arguments import Progress
 from spec_math.studies.frontier import contenders
-from spec_math.studies.frontier.contenders import Contender, Shape, chains, starts
-from spec_math.studies.frontier.regime import Regime
+from spec_math.studies.frontier.contenders import Contender, Regime, Shape, chains, starts
 from spec_math.token_level import shared_noise
 
 PLANNED_KS, PLANNED_PART = (2, 4), 3
@@ -50,7 +49,7 @@ def of_beams(regime: Regime, samples: int, seed: int, progress: Progress) -> lis
 
     Recursive rejection is averaged over its coins, traversal runs once on the same beams.
 
-    >>> from spec_math.studies.frontier.regime import drafting_itself
+    >>> from spec_math.studies.frontier.contenders import drafting_itself
     >>> from spec_math.studies.arguments import no_progress
     >>> of_beams(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[1].tokens.tolist()
     [3.0, 3.0]
@@ -88,7 +87,7 @@ def of_noise(regime: Regime, samples: int, seed: int, progress: Progress) -> lis
 
     Chains go on as long as they agree with what is emitted, and only those race on.
 
-    >>> from spec_math.studies.frontier.regime import drafting_itself
+    >>> from spec_math.studies.frontier.contenders import drafting_itself
     >>> from spec_math.studies.arguments import no_progress
     >>> of_noise(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[1].tokens.tolist()
     [3.0, 3.0]
@@ -117,7 +116,7 @@ def of_noise(regime: Regime, samples: int, seed: int, progress: Progress) -> lis
 def of_stems(regime: Regime, samples: int, seed: int, progress: Progress) -> list[Contender]:
     """Return chain priorities below a drafted stem, for each stem and K of `STEM_KS`, cut at every lookahead.
 
-    >>> from spec_math.studies.frontier.regime import drafting_itself
+    >>> from spec_math.studies.frontier.contenders import drafting_itself
     >>> from spec_math.studies.arguments import no_progress
     >>> of_stems(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[0].tokens.tolist()
     [3.0, 3.0]
@@ -153,7 +152,7 @@ def stemmed(stem: int, k: int, lookahead: int) -> Shape:
 def of_plans(regime: Regime, samples: int, seed: int, progress: Progress) -> list[Contender]:
     """Return planned trees on K chains with distinct first tokens, cut at every lookahead.
 
-    >>> from spec_math.studies.frontier.regime import drafting_itself
+    >>> from spec_math.studies.frontier.contenders import drafting_itself
     >>> from spec_math.studies.arguments import no_progress
     >>> of_plans(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[1].tokens.tolist()
     [3.0, 3.0]
@@ -199,7 +198,7 @@ def of_branching(regime: Regime, samples: int, seed: int, progress: Progress) ->
     Recursive rejection and UniVer are averaged over their coins; traversal and the choice of the plan run once. The
     trees of UniVer hold the likeliest token below every node, and one that is drawn from the rest.
 
-    >>> from spec_math.studies.frontier.regime import drafting_itself
+    >>> from spec_math.studies.frontier.contenders import drafting_itself
     >>> from spec_math.studies.arguments import no_progress
     >>> of_branching(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[1].tokens.tolist()
     [3.0, 3.0]

@@ -13,8 +13,8 @@ from spec_math.files.whole import write_whole
 from spec_math.language.recorded import Ask, Recorded
 from spec_math.result import Note, Result
 from spec_math.studies.arguments import Progress, parsed_ks
-from spec_math.studies.blocks.models import BlockModels, from_tables
-from spec_math.studies.frontier import comparison, regime
+from spec_math.studies.blocks.comparison import BlockModels, from_tables
+from spec_math.studies.frontier import comparison, contenders
 from spec_math.studies.frontier.comparison import Asked, compare
 from spec_math.studies.frontier.contenders import LONGEST
 from spec_math.studies.frontier.table import result_of
@@ -77,7 +77,7 @@ def compared(pairs: Sequence[tuple[str, BlockModels]], request: FrontierRequest,
     ValueError: --samples must be at least 1; got 0
     """
     asked, heats = budgets_of(request), parsed_temperatures(request.temperatures)
-    regimes = [regime.at(name, models, heat, request.draft_temperature) for name, models in pairs for heat in heats]
+    regimes = [contenders.at(name, models, heat, request.draft_temperature) for name, models in pairs for heat in heats]
     return result_of([compare(one, asked, progress) for one in regimes], asked)
 
 
@@ -94,7 +94,7 @@ def models_of(target: Path | None, draft: Path | None) -> tuple[tuple[str, Block
     if (target is None) != (draft is None):
         raise ValueError("--target and --draft come together; only one was given")
     if target is None or draft is None:
-        return regime.defaults()
+        return contenders.defaults()
     return ((f"{target.stem} and {draft.stem}", from_tables(target, draft)),)
 
 

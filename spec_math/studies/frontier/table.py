@@ -17,7 +17,7 @@ def result_of(found: Sequence[Frontier], asked: Asked) -> Result:
     """Return what was found; the finding is how sharp the first models are, and what to take for them.
 
     >>> from spec_math.studies.frontier.comparison import Asked, Costs, compare
-    >>> from spec_math.studies.frontier.regime import drafting_itself
+    >>> from spec_math.studies.frontier.contenders import drafting_itself
     >>> from spec_math.studies.arguments import no_progress
     >>> asked = Asked((2,), Costs(), 12)
     >>> found = compare(drafting_itself([0.5, 0.5]), asked, no_progress)
@@ -114,7 +114,7 @@ def of_regime(found: Frontier) -> str:
     """Say what to take in one regime: the fastest method, its shape, what is left to the bound, and the runner-up.
 
     >>> from spec_math.studies.frontier.comparison import Asked, Costs, compare
-    >>> from spec_math.studies.frontier.regime import drafting_itself
+    >>> from spec_math.studies.frontier.contenders import drafting_itself
     >>> from spec_math.studies.arguments import no_progress
     >>> asked = Asked((2,), Costs(), 12)
     >>> found = compare(drafting_itself([0.5, 0.5]), asked, no_progress)
@@ -210,7 +210,7 @@ def pictures(found: Sequence[Frontier], asked: Asked) -> tuple[Picture, Picture]
     The first has a panel for each temperature, the second a row of them for each kind of drafts.
 
     >>> from spec_math.studies.frontier.comparison import Asked, Costs, compare
-    >>> from spec_math.studies.frontier.regime import drafting_itself
+    >>> from spec_math.studies.frontier.contenders import drafting_itself
     >>> from spec_math.studies.arguments import no_progress
     >>> asked = Asked((2,), Costs(), 12)
     >>> found = compare(drafting_itself([0.5, 0.5]), asked, no_progress)
@@ -244,7 +244,7 @@ def kinds_of(one: Frontier) -> list[Drafts]:
     """Return the kinds of drafts that are compared, in the order of their methods.
 
     >>> from spec_math.studies.frontier.comparison import Asked, Costs, compare
-    >>> from spec_math.studies.frontier.regime import drafting_itself
+    >>> from spec_math.studies.frontier.contenders import drafting_itself
     >>> from spec_math.studies.arguments import no_progress
     >>> asked = Asked((2,), Costs(), 12)
     >>> found = compare(drafting_itself([0.5, 0.5]), asked, no_progress)

@@ -19,7 +19,7 @@ from spec_math.language import GreedyTokenizer, NGram, TokenizedModel, Untokenis
 from spec_math.language.byte_pairs import BytePairs, learn
 from spec_math.mean import Mean, known, of_positions, of_strata
 from spec_math.scheme import Tokens
-from spec_math.string_level import given_draft, merged_paths, timing_bias
+from spec_math.string_level import merged_paths, methods, timing_bias
 from spec_math.string_level.exact_match import LOOKBEHIND
 from spec_math.string_level.methods import METHODS, TOKEN_TIMING, Draft, First, Method
 from spec_math.string_level.psi import most_calls
@@ -178,7 +178,7 @@ def _retokenised(
                 if method.retokenised is None:
                     continue
                 tokens, chances = method.retokenised(Draft(tokenized, laws, reading, said[:lookahead]))
-                values.setdefault((method, lookahead), []).append(float(given_draft.emitted(laws, tokens, chances)))
+                values.setdefault((method, lookahead), []).append(float(methods.emitted(laws, tokens, chances)))
                 if method is TOKEN_TIMING and lookahead == max(lookaheads):
                     firsts.append(timing_bias.First(tokens[0], chances[0]) if tokens else timing_bias.First(None, 0.0))
     return {key: float(np.mean(row)) for key, row in values.items()}, firsts
