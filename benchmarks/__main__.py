@@ -30,12 +30,7 @@ MODULES = (
     "torch_priorities",
     "engines",
 )
-NEEDED = {
-    "torch_verify": "torch",
-    "torch_rules": "torch",
-    "torch_priorities": "torch",
-    "engines": "transformers",
-}
+NEEDED = {"torch_verify": "torch", "torch_rules": "torch", "torch_priorities": "torch", "engines": "transformers"}
 """What a module needs beyond the library itself: where it is not installed, the module is skipped, and says so."""
 
 

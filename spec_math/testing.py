@@ -197,12 +197,7 @@ def _masses(law: Any) -> str:
 
 
 def assert_same_law(
-    sampler: Callable[[int], Any],
-    target: Any,
-    *,
-    total_variation: float = 0.02,
-    alpha: float = 1e-6,
-    draft: Any = None,
+    sampler: Callable[[int], Any], target: Any, *, total_variation: float = 0.02, alpha: float = 1e-6, draft: Any = None
 ) -> Guarantee:
     """Raise unless tokens of a sampler are compatible with a target law [V]; return what the test promises.
 

@@ -163,14 +163,7 @@ def floats(given, dtype):
         sums = rows.sum(axis=1, keepdims=True)
         return rows / np.where(sums > 0, sums, 1)
 
-    rounded = [
-        (
-            *(stored(side) for side in one[:2]),
-            one[2],
-            [float(u) for u in one[3]],
-        )
-        for one in given
-    ]
+    rounded = [(*(stored(side) for side in one[:2]), one[2], [float(u) for u in one[3]]) for one in given]
     again = [
         (
             *([[Fraction(float(mass)) for mass in law] for law in side] for side in one[:2]),

@@ -34,8 +34,7 @@ def cut(target: Any, draft: Any, size: int, lookahead: int) -> Fraction:
 
     texts = [text for n in range(1, lookahead + 1) for text in product(range(size), repeat=n)]
     return 1 + sum(
-        (min(mass(draft, s, 0, v) * mass(target, s, v, len(s)) for v in range(len(s) + 1)) for s in texts),
-        Fraction(0),
+        (min(mass(draft, s, 0, v) * mass(target, s, v, len(s)) for v in range(len(s) + 1)) for s in texts), Fraction(0)
     )
 
 

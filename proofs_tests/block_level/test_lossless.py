@@ -28,10 +28,7 @@ def test_a_lossless_generator_is_so_with_bound_0_and_its_paths_are_counted() -> 
 def test_a_text_that_is_never_emitted_is_the_counterexample() -> None:
     verdict = check_lossless_block(lambda *_: (0,), lambda _: TARGET, 1)
     assert isinstance(verdict, Lossy)
-    assert (verdict.tokens, verdict.emitted, verdict.target) in [
-        ((0,), 1, Fraction(1, 4)),
-        ((1,), 0, Fraction(3, 4)),
-    ]
+    assert (verdict.tokens, verdict.emitted, verdict.target) in [((0,), 1, Fraction(1, 4)), ((1,), 0, Fraction(3, 4))]
     # Of the two texts that are as far off, this one has to be named where the other is half right.
     half = check_lossless_block(lambda coin, _: (coin.draw(exact(["1/2", 0, "1/2"])),), lambda _: exact([0, 1, 0]), 1)
     assert isinstance(half, Lossy)

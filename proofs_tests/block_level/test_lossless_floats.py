@@ -25,12 +25,7 @@ def peaked(seed: int, scale: float) -> Any:
     return model
 
 
-GENERATORS = [
-    (chain.generate, 2),
-    (block.generate, 2),
-    (spectr.generate, (2,)),
-    (without_replacement.generate, (2, 1)),
-]
+GENERATORS = [(chain.generate, 2), (block.generate, 2), (spectr.generate, (2,)), (without_replacement.generate, (2, 1))]
 
 
 @pytest.mark.parametrize(("generate", "shape"), GENERATORS)

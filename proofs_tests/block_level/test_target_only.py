@@ -183,9 +183,7 @@ def test_a_wrong_walk_is_lossy(wrong: Callable[..., tuple[int, ...]]) -> None:
 
     def judged(walk: Any) -> Any:
         return check_lossless_block(
-            lambda coin, prefix: walk(coin, choose(laws := Conditionals(TARGET, DRAFT, prefix)), laws),
-            TARGET,
-            3,
+            lambda coin, prefix: walk(coin, choose(laws := Conditionals(TARGET, DRAFT, prefix)), laws), TARGET, 3
         )
 
     assert judged(verify)

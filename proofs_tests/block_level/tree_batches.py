@@ -11,15 +11,7 @@ import numpy as np
 from proofs_tests.block_level.chain_generators import rounded_selection
 from proofs_tests.block_level.models import Rows
 from spec_math.arrays import exact
-from spec_math.block_level import (
-    block,
-    chain,
-    selected_chain,
-    spectr,
-    target_only,
-    traversal,
-    tree_rules,
-)
+from spec_math.block_level import block, chain, selected_chain, spectr, target_only, traversal, tree_rules
 from spec_math.block_level import without_replacement as distinct
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals

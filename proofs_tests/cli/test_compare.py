@@ -174,10 +174,7 @@ def test_a_bare_verifier_at_large_size_is_judged_and_estimated_by_running_it(law
         (["--filter", "min_p=2"], "min_p must lie between 0 and 1"),
         (["--filter", "draft.temperature=-1"], "draft.temperature must be finite and >= 0; got -1"),
         (["--filter", "draft.temperature"], "--filter takes"),
-        (
-            ["--target", "t.npy", "--draft", "d.npy", "--scheme", "nothing"],
-            "--scheme takes a verifier of yours",
-        ),
+        (["--target", "t.npy", "--draft", "d.npy", "--scheme", "nothing"], "--scheme takes a verifier of yours"),
         (["--target", "t.npy", "--draft", "d.npy", "--scheme", "no.such:thing"], "No module named 'no'"),
         (["--target", "t.npy", "--draft", "d.npy", "--sweep", "k=1:2:3"], "a filter is one of"),
         (["--target", "t_logits.npy", "--draft", "d_logits.npy"], "if these are logits, pass --logits"),

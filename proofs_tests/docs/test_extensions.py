@@ -141,9 +141,7 @@ def test_docstrings_keep_their_signs_examples_and_formulas() -> None:
     ]
 
 
-def test_a_script_of_the_gallery_runs_where_it_has_changed_or_an_empty_picture_stands(
-    tmp_path: Path,
-) -> None:
+def test_a_script_of_the_gallery_runs_where_it_has_changed_or_an_empty_picture_stands(tmp_path: Path) -> None:
     gallery = run_path(str(EXTENSIONS / "gallery.py"))
     script = tmp_path / "one.py"
     assert script.write_text("import sys; open(sys.argv[1] + '/one.svg', 'a').write('drawn ')", encoding="utf-8")

@@ -19,11 +19,7 @@ VERIFIES = {"verify", "emit", "generate"}
 FLOORS = ("token_level", "block_level", "string_level", "drafting")
 
 # Parts of a subject whose page has the subject's name.
-PAGE_OF = {
-    "plan": "pooled_priority",
-    "timing_repaired": "timing",
-    "merged": "intersection",
-}
+PAGE_OF = {"plan": "pooled_priority", "timing_repaired": "timing", "merged": "intersection"}
 TEST_OF = {"pooled_priority": "plan"}
 
 

@@ -17,11 +17,7 @@ import pytest
 
 torch = pytest.importorskip("torch", reason="torch is an optional extra")
 
-from spec_math.field import (  # noqa: E402
-    recorded,
-    stand_ins,
-    worker,
-)
+from spec_math.field import recorded, stand_ins, worker  # noqa: E402
 from spec_math.field.cases import SMALL, FieldCase  # noqa: E402
 from spec_math.field.catalogue import ENGINES, named  # noqa: E402
 from spec_math.field.engine import Repository  # noqa: E402
@@ -29,14 +25,7 @@ from spec_math.field.engine_law import engine_law, loaded  # noqa: E402
 from spec_math.field.engines import serving  # noqa: E402
 from spec_math.field.engines.vllm_ports import topk_mask, topp_mask  # noqa: E402
 from spec_math.field.judging import judged_case  # noqa: E402
-from spec_math.field.page import (  # noqa: E402
-    PAGE,
-    REPORTS,
-    file_name,
-    report,
-    reportable,
-    write_reports,
-)
+from spec_math.field.page import PAGE, REPORTS, file_name, report, reportable, write_reports  # noqa: E402
 from spec_math.field.worker import WorkerError, judged_apart  # noqa: E402
 from torch_bridge.randomness.source import explore  # noqa: E402
 
@@ -200,11 +189,7 @@ def test_engines_are_named_by_their_project_and_none_by_nothing() -> None:
 
 @pytest.mark.parametrize(
     ("name", "edits", "said"),
-    [
-        ("vLLM", [], "triton|there is no"),
-        ("specdec", [], "specdec"),
-        ("xLLM", [("nowhere", "")], "nowhere"),
-    ],
+    [("vLLM", [], "triton|there is no"), ("specdec", [], "specdec"), ("xLLM", [("nowhere", "")], "nowhere")],
 )
 def test_the_process_of_an_engine_that_cannot_be_loaded_answers_with_the_reason(
     tmp_path: Path, name: str, edits: list[Any], said: str, monkeypatch: pytest.MonkeyPatch, capsys: Any

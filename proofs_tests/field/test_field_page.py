@@ -12,11 +12,7 @@ from spec_math.field.cases import choices  # noqa: E402
 from spec_math.field.catalogue import ENGINES, named  # noqa: E402
 from spec_math.field.engine import PLAIN  # noqa: E402
 from spec_math.field.judging import in_fractions  # noqa: E402
-from spec_math.field.page import (  # noqa: E402
-    PAGE,
-    page,
-    reportable,
-)
+from spec_math.field.page import PAGE, page, reportable  # noqa: E402
 
 
 def test_the_page_is_what_is_recorded_byte_by_byte() -> None:

@@ -14,14 +14,7 @@ torch = pytest.importorskip("torch", reason="torch is an optional extra")
 from proofs_tests.field.numpy_kernels import numpy_kernel  # noqa: E402
 from spec_math.field.cases import COINS, CONTEXT, SMALL, FieldCase  # noqa: E402
 from spec_math.field.chain_kernel import TOKEN  # noqa: E402
-from spec_math.field.engine import (  # noqa: E402
-    PLAIN,
-    Bisected,
-    Edit,
-    Engine,
-    Options,
-    Repository,
-)
+from spec_math.field.engine import PLAIN, Bisected, Edit, Engine, Options, Repository  # noqa: E402
 from spec_math.field.engine_law import engine_law, loaded  # noqa: E402
 from spec_math.field.engines import serving  # noqa: E402
 from spec_math.field.judging import judged_case  # noqa: E402

@@ -64,10 +64,7 @@ def test_the_two_rules_accept_differently() -> None:
     assert mean[1] > mean[0] + 0.01
 
 
-PLAIN_RESIDUAL = {
-    "residual_scale = prefix_prob": "residual_scale = 1.0",
-    "norm_sum = residual_mass": "norm_sum = -1.0",
-}
+PLAIN_RESIDUAL = {"residual_scale = prefix_prob": "residual_scale = 1.0", "norm_sum = residual_mass": "norm_sum = -1.0"}
 CHANGES = {
     "M8": (False, {"(coin * q < p)": "(0.0 * coin * q < p)"}),
     "M11": (False, {"diff = residual_scale * p_val - q_val": "diff = residual_scale * p_val"}),

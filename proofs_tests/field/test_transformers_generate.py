@@ -129,10 +129,7 @@ def test_the_ensemble_emits_its_mixture_in_every_round() -> None:
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [
-        ("r_i <= probability_ratio", "r_i < 2"),
-        ("torch.clamp((p_n_plus_1 - q_n_plus_1), min=0)", "p_n_plus_1.clone()"),
-    ],
+    [("r_i <= probability_ratio", "r_i < 2"), ("torch.clamp((p_n_plus_1 - q_n_plus_1), min=0)", "p_n_plus_1.clone()")],
     ids=["ratio", "residual"],
 )
 def test_a_broken_verifier_is_found_through_generate(old: str, new: str) -> None:

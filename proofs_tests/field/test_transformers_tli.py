@@ -36,11 +36,7 @@ def models() -> tuple[Any, Any]:
 
 
 def options(order: str) -> dict[str, Any]:
-    return {
-        "assistant_model": models()[1],
-        "tokenizer": words("a b"),
-        "assistant_tokenizer": words("x a b", order),
-    }
+    return {"assistant_model": models()[1], "tokenizer": words("a b"), "assistant_tokenizer": words("x a b", order)}
 
 
 def verdict(order: str) -> Any:

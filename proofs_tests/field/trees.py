@@ -47,11 +47,7 @@ def evaluate_posterior(logits: Any, candidates: Any, logits_processor: Any) -> t
 
 
 def evaluate_typical(
-    logits: Any,
-    candidates: Any,
-    temperature: float,
-    posterior_threshold: float = 0.3,
-    posterior_alpha: float = 0.09,
+    logits: Any, candidates: Any, temperature: float, posterior_threshold: float = 0.3, posterior_alpha: float = 0.09
 ) -> tuple[Any, Any]:
     """Keep a draft where its mass exceeds min(threshold, alpha·e^-entropy): typical acceptance, without a coin."""
     laws = (logits[:, :-1] / temperature).softmax(-1)

@@ -3,11 +3,7 @@
 from proofs_tests.lossy.budget_oracle import instances
 from spec_math import exact
 from spec_math.coupling import joint
-from spec_math.lossy import (
-    RULES,
-    cascade,
-    fuzzy,
-)
+from spec_math.lossy import RULES, cascade, fuzzy
 
 BY_NAME = {rule.name: rule for rule in RULES}
 
@@ -37,6 +33,5 @@ def cases(rule, number=60, largest=4):
 
 def coupling_of(rule, target, draft, k, options):
     return joint(
-        lambda coin: rule.draw(coin, draft, k),
-        lambda coin, tokens: rule.emit(coin, tokens, target, draft, options),
+        lambda coin: rule.draw(coin, draft, k), lambda coin, tokens: rule.emit(coin, tokens, target, draft, options)
     )

@@ -95,11 +95,9 @@ def test_masking_is_corrected_by_the_probability_of_completion():
 def test_lossless_speculation_emits_either_law_whatever_drafts(generate, make, drafted):
     """The method is lossless for the model that it is given: a masked one gives masked texts, whatever the draft is."""
     model = make(target, DYCK)
-    drafter = {
-        "own": draft,
-        "masked": grammar.masked(draft, DYCK),
-        "conditioned": grammar.conditioned(draft, DYCK),
-    }[drafted]
+    drafter = {"own": draft, "masked": grammar.masked(draft, DYCK), "conditioned": grammar.conditioned(draft, DYCK)}[
+        drafted
+    ]
     emitted = emitted_law(lambda coin, prefix: generate(coin, model, drafter, prefix, 2), model, 4, rounds=4)
     assert [emitted.get(text, 0) for text in DYCK.texts] == grammar.text_law(model, DYCK)
 

@@ -10,18 +10,7 @@ from proofs_tests.lossy.rule_cases import cases, coupling_of
 from spec_math import exact
 from spec_math.coupling import joint
 from spec_math.distribution import overlap
-from spec_math.lossy import (
-    RULES,
-    budget,
-    cactus,
-    cascade,
-    ensemble,
-    fuzzy,
-    lenience,
-    relaxed_top,
-    thresholds,
-    typical,
-)
+from spec_math.lossy import RULES, budget, cactus, cascade, ensemble, fuzzy, lenience, relaxed_top, thresholds, typical
 from spec_math.lossy.distances import distances
 from spec_math.scheme import Emission
 

@@ -110,10 +110,7 @@ FOLLOWED: dict[str, tuple[Case, dict[Any, Any]]] = {
         lambda: tuple(random.choices(range(2), iter([1, 3]), k=2)),  # type: ignore[arg-type]
         {(0, 0): F(1, 16), (0, 1): F(3, 16), (1, 0): F(3, 16), (1, 1): F(9, 16)},
     ),
-    "choices by a negative weight": (
-        lambda: random.choices(range(3), [0.5, -0.25, 0.75])[0],
-        {0: F(1, 4), 2: F(3, 4)},
-    ),
+    "choices by a negative weight": (lambda: random.choices(range(3), [0.5, -0.25, 0.75])[0], {0: F(1, 4), 2: F(3, 4)}),
     "choices by a negative weight first": (
         lambda: random.choices(range(3), [-0.25, 0.5, 0.75])[0],
         {1: F(1, 4), 2: F(3, 4)},

@@ -143,8 +143,7 @@ def test_modules_that_the_process_imported_are_its_own_afterwards() -> None:
 
 
 @pytest.mark.parametrize(
-    ("name", "said"),
-    [("", "audit takes module:name, .* got '.*steps.py:'"), (":gone", "has no gone; it has: step")],
+    ("name", "said"), [("", "audit takes module:name, .* got '.*steps.py:'"), (":gone", "has no gone; it has: step")]
 )
 def test_a_file_is_named_with_its_function(tmp_path: Path, name: str, said: str) -> None:
     place = tmp_path / "steps.py"

@@ -89,11 +89,7 @@ FOLLOWED: dict[str, tuple[Callable[[int], Any], Draw, Draw]] = {
     "random and choices": (PYTHON, lambda g: g.random() < 0.5, lambda g: g.choices([True, False])[0]),
     "randrange and choice": (PYTHON, lambda g: g.randrange(3), lambda g: g.choice(range(3))),
     "samples of one size": (PYTHON, lambda g: g.sample(range(3), 2)[1], lambda g: g.sample([0, 1, 2], 2)[1]),
-    "exponentials of two scales": (
-        NEW,
-        lambda g: bool(g.exponential() < 1),
-        lambda g: bool(g.exponential(2.0) < 2),
-    ),
+    "exponentials of two scales": (NEW, lambda g: bool(g.exponential() < 1), lambda g: bool(g.exponential(2.0) < 2)),
     "random and choice by masses": (
         NEW,
         lambda g: bool(g.random() < 0.5),

@@ -122,11 +122,7 @@ def test_both_sides_have_one_law(one_way: Callable[[Any], Any], other_way: Calla
 
 
 def test_the_law_is_that_of_one_uniform_against_all_entries() -> None:
-    assert entries(lambda u: u < P) == {
-        (True, True): F(1, 4),
-        (False, True): F(1, 2),
-        (False, False): F(1, 4),
-    }
+    assert entries(lambda u: u < P) == {(True, True): F(1, 4), (False, True): F(1, 2), (False, False): F(1, 4)}
 
 
 def test_a_uniform_equals_no_entry() -> None:

@@ -94,8 +94,7 @@ def test_a_right_sampler_that_casts_is_left_open(laws: tuple[list[str], list[str
 
 
 @pytest.mark.parametrize(
-    ("laws", "name"),
-    [(THIRDS, "half_with_a_coin"), (TENTHS, "half_with_a_coin"), (TENTHS, "half_drawn_with_a_coin")],
+    ("laws", "name"), [(THIRDS, "half_with_a_coin"), (TENTHS, "half_with_a_coin"), (TENTHS, "half_drawn_with_a_coin")]
 )
 def test_a_coin_that_is_handed_halves_shows_them(laws: tuple[list[str], list[str]], name: str, tmp_path: Path) -> None:
     """It was lossy by what rounding did, where `check_lossless` finds the same function lossless to within a bound."""

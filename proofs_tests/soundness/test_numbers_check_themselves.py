@@ -171,8 +171,7 @@ def test_an_optimum_without_replacement_below_that_of_independent_drafts_is_caug
     from spec_math.studies.positions import comparison
 
     low = replace(
-        optimal.WITHOUT_REPLACEMENT,
-        at_all=lambda t, d, ks: tuple(x - 1e-6 for x in optimal.acceptances(t, d, ks)),
+        optimal.WITHOUT_REPLACEMENT, at_all=lambda t, d, ks: tuple(x - 1e-6 for x in optimal.acceptances(t, d, ks))
     )
     monkeypatch.setattr(comparison, "WITHOUT_REPLACEMENT", low)
     result = compare(stream(1, 10, 6), SCHEMES[:1], KS, ignore)

@@ -176,10 +176,7 @@ def wrong(keep, bonus):
 
 @pytest.mark.parametrize(
     ("keep", "bonus"),
-    [
-        (lambda drafted, _: drafted, lambda tokens: tokens),
-        (lambda _, sampled: sampled, lambda tokens: tokens[:-1]),
-    ],
+    [(lambda drafted, _: drafted, lambda tokens: tokens), (lambda _, sampled: sampled, lambda tokens: tokens[:-1])],
     ids=["keeps the draft that differs", "samples the bonus from the row before"],
 )
 def test_a_wrong_exact_match_is_lossy(keep, bonus):

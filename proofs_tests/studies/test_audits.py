@@ -56,11 +56,7 @@ def run(*arguments: Any) -> Any:
             1,
             "is LOSSY for 1 draft on the built-in laws (5 tokens): RuntimeError: no token was sampled",
         ),
-        (
-            [f"{SAMPLERS}:endless", "--budget", "20"],
-            3,
-            "(budget spent): 20 paths",
-        ),
+        ([f"{SAMPLERS}:endless", "--budget", "20"], 3, "(budget spent): 20 paths"),
         ([f"{SAMPLERS}:normal"], 3, "(randomness not seen): explore does not follow np.random.nor"),
         ([f"{SAMPLERS}:leaks"], 3, "state leaks between runs"),
         ([f"{SAMPLERS}:nothing"], 2, "has no nothing; it has: "),

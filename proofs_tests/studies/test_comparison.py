@@ -250,8 +250,7 @@ def seldom(coin, tokens, target, draft):  # noqa: ARG001
 
 
 @pytest.mark.parametrize(
-    ("verify", "said", "code"),
-    [(one_draft, "lossless for 1 draft", 0), (never, "undecided", 3), (seldom, "LOSSY", 1)],
+    ("verify", "said", "code"), [(one_draft, "lossless for 1 draft", 0), (never, "undecided", 3), (seldom, "LOSSY", 1)]
 )
 def test_what_was_not_judged_is_not_called_lossy(verify, said, code):
     """One that is written for one draft, one that decides nothing, and a lossy one, which stays so."""

@@ -38,10 +38,7 @@ def test_temperature_of_the_draft_is_the_power_of_its_law(tmp_path):
     laws = saved(tmp_path, "p.npy", np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True))
     expected = np.exp(logits / 0.5)
     expected /= expected.sum(axis=1, keepdims=True)
-    for positions in (
-        from_files(file, file, True, (1.0, 0.5)),
-        from_files(laws, laws, False, (1.0, 0.5)),
-    ):
+    for positions in (from_files(file, file, True, (1.0, 0.5)), from_files(laws, laws, False, (1.0, 0.5))):
         assert np.abs(whole(positions)[1] - expected).max() <= 64 * 2.0**-53
         assert np.abs(whole(positions)[0] - expected).max() > 0.01
 

@@ -7,9 +7,7 @@ from typing import Any
 
 import pytest
 
-from proofs_tests.token_level.pools_oracle import (
-    prefix_masses,
-)
+from proofs_tests.token_level.pools_oracle import prefix_masses
 from spec_math import exact
 from spec_math.coupling import Coupling, joint
 from spec_math.scheme import draw_independent

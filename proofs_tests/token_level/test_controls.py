@@ -86,10 +86,7 @@ def test_broken_verifier_is_lossy_with_its_reason_and_path(control: Control) -> 
 
 @pytest.mark.parametrize(
     ("verifier", "said"),
-    [
-        (broken_verifiers.never_ends, "no number of paths"),
-        (broken_verifiers.remembers, "not a function of its coin"),
-    ],
+    [(broken_verifiers.never_ends, "no number of paths"), (broken_verifiers.remembers, "not a function of its coin")],
 )
 def test_what_no_walk_can_decide_is_left_open_with_its_reason(
     verifier: Any, said: str, monkeypatch: pytest.MonkeyPatch

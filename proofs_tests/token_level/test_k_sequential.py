@@ -202,8 +202,7 @@ def test_closed_forms_are_the_enumeration_at_every_gamma(pair: Any, k: int, more
     target, draft = pair
     gamma = gamma_star(target, draft, k) + more
     coupling = joint(
-        lambda coin: draw_independent(coin, draft, k),
-        lambda coin, x: k_sequential.emit(coin, x, target, draft, gamma),
+        lambda coin: draw_independent(coin, draft, k), lambda coin, x: k_sequential.emit(coin, x, target, draft, gamma)
     )
     assert coupling.test_acceptance() == p_acc(target, draft, k, gamma)
     assert coupling.acceptance() == acceptance(target, draft, k, gamma)

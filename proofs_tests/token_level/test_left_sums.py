@@ -21,19 +21,13 @@ def test_sums_are_those_of_fractions(monkeypatch: pytest.MonkeyPatch) -> None:
     without[0], without[1, 1:], without[2, 1] = -1, -1, without[2, 0]
     true_laws = exact(counts[0].astype(object)) / 64, exact(counts[1].astype(object)) / 64
     coins = ArrayCoin(exact(np.zeros((ROWS, 1)))), ArrayCoin(np.zeros((ROWS, 1)))
-    true = [
-        sums_left(coins[0], true_laws, exact(factor)),
-        sums_left(coins[0], true_laws, exact(factor), without),
-    ]
+    true = [sums_left(coins[0], true_laws, exact(factor)), sums_left(coins[0], true_laws, exact(factor), without)]
     for kind in (np.float64, np.float32):
         laws = (counts[0] / 64).astype(kind), (counts[1] / 64).astype(kind)
         for host in (True, False):
             with monkeypatch.context() as patch:
                 patch.setattr(batch_drafts, "on_host", lambda _, host=host: host)
-                found = [
-                    sums_left(coins[1], laws, factor),
-                    sums_left(coins[1], laws, factor, without),
-                ]
+                found = [sums_left(coins[1], laws, factor), sums_left(coins[1], laws, factor, without)]
             assert [each.tolist() for each in found] == [each.astype(float).tolist() for each in true]
     # Control: the tokens left out are not those of the next request.
     assert sums_left(coins[1], laws, factor, np.roll(without, 1, axis=0)).tolist() != found[1].tolist()

@@ -12,9 +12,7 @@ import pytest
 from proofs_tests.token_level.float_laws import float_pair, softmax
 from proofs_tests.token_level.plan_stress import PROMISED, Case, Left, law_bound
 from proofs_tests.token_level.plans import FOUR, TWO, as_law, both_ways, coupling, made
-from proofs_tests.token_level.pools_oracle import (
-    selected_by_merging,
-)
+from proofs_tests.token_level.pools_oracle import selected_by_merging
 from spec_math import Lossless, Lossy, check_lossless, exact, proportional_to
 from spec_math.distribution import normalised
 from spec_math.scheme import Emission

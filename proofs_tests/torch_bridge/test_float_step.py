@@ -17,11 +17,7 @@ from torch_bridge.float_rounding import float_step  # noqa: E402
 
 TARGET = [Fraction(k, 36) for k in (8, 7, 6, 5, 4, 3, 2, 1)]
 DRAFT = [Fraction(k, 36) for k in (1, 3, 5, 7, 8, 6, 4, 2)]
-TABLE = {
-    "float32": ("3.60e-08", "6.71e-08"),
-    "float16": ("2.51e-04", "2.64e-04"),
-    "bfloat16": ("2.01e-03", "3.15e-03"),
-}
+TABLE = {"float32": ("3.60e-08", "6.71e-08"), "float16": ("2.51e-04", "2.64e-04"), "bfloat16": ("2.01e-03", "3.15e-03")}
 """Total variation from the exact target: on ideal coins, and on the type's own uniforms."""
 
 

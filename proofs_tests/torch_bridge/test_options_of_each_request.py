@@ -12,15 +12,7 @@ torch = pytest.importorskip("torch")
 from proofs_tests.torch_bridge.batches import batch as chains  # noqa: E402
 from spec_math import SCHEMES  # noqa: E402
 from spec_math.block_level import tree_rules  # noqa: E402
-from torch_bridge import (  # noqa: E402
-    chain_tree,
-    columns,
-    tree_columns,
-    verify_block,
-    verify_drafts,
-    verify_token,
-    verify_tree,
-)
+from torch_bridge import chain_tree, columns, tree_columns, verify_block, verify_drafts, verify_token, verify_tree  # noqa: E402
 from torch_bridge.options import Options, restricted  # noqa: E402
 
 REQUESTS, SIZE = 12, 9

@@ -61,8 +61,7 @@ def by_places(model: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    "ask",
-    [whole, by_a_cache_that_is_cropped, by_a_cache_cropped_from_its_end, by_sliced_layers, by_a_tuple, by_places],
+    "ask", [whole, by_a_cache_that_is_cropped, by_a_cache_cropped_from_its_end, by_sliced_layers, by_a_tuple, by_places]
 )
 def test_the_law_after_a_text_does_not_depend_on_how_it_is_handed_over(ask: Callable[[Any], Any]) -> None:
     found = ask(TableModel(law, PROMPT, dtype=torch.float64))[0, -3:].exp()

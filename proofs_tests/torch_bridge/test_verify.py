@@ -16,10 +16,7 @@ from torch_bridge import threshold, verify_block, verify_token  # noqa: E402
 from torch_bridge.options import DEFAULT, Options  # noqa: E402
 from torch_bridge.threshold import assert_same_tokens  # noqa: E402
 
-RULES = {
-    "token": (verify_token, threshold.margin_token),
-    "block": (verify_block, threshold.margin_block),
-}
+RULES = {"token": (verify_token, threshold.margin_token), "block": (verify_block, threshold.margin_block)}
 SHAPES = [(300, 1, 2), (150, 3, 5), (60, 4, 130), (30, 2, 1000)]
 OPTIONS = [
     Options(temperature=0.7),

@@ -20,10 +20,7 @@ BROKEN = [specimen for specimen in MODELLED if specimen.contract is not None]
 RIGHT = [specimen for specimen in MODELLED if specimen.contract is None]
 PRINTED = [specimen for specimen in MODELLED if specimen.printed != (None, None)]
 
-DISAGREEING = {
-    ("M23", 1): "0.101565",
-    ("M34", 0): "0.003435",
-}
+DISAGREEING = {("M23", 1): "0.101565", ("M34", 0): "0.003435"}
 """Where no reading of the description gives the printed digits: our value."""
 
 

@@ -58,11 +58,7 @@ def check_lossless_block(
 
 
 def _judged(
-    generate: Generate,
-    target_model: Model,
-    asked: tuple[int, int],
-    prefix: Sequence[int],
-    at_most: float | None,
+    generate: Generate, target_model: Model, asked: tuple[int, int], prefix: Sequence[int], at_most: float | None
 ) -> Verdict:
     """Judge so many tokens of so many blocks."""
     horizon, rounds = asked
@@ -278,11 +274,7 @@ def target_law(target_model: Model, horizon: int, prefix: Sequence[int] = ()) ->
 
 
 def continued(
-    masses: dict[Text, Any],
-    target_model: Model,
-    horizon: int,
-    prefix: Text = (),
-    gaps: list[float] | None = None,
+    masses: dict[Text, Any], target_model: Model, horizon: int, prefix: Text = (), gaps: list[float] | None = None
 ) -> dict[Text, Any]:
     """Let the target continue texts {text: mass} up to the horizon or to its end token; masses of 0 are left out.
 

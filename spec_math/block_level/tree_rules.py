@@ -7,15 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 
 from spec_math.array_coin import ArrayCoin
-from spec_math.block_level import (
-    block,
-    chain,
-    selected_chain,
-    spectr,
-    target_only,
-    traversal,
-    without_replacement,
-)
+from spec_math.block_level import block, chain, selected_chain, spectr, target_only, traversal, without_replacement
 from spec_math.block_level.batch.array_tree import ArrayTree, Rows, Walked
 from spec_math.block_level.batch.decide_priorities import decide_priorities
 from spec_math.block_level.batch.decide_walk import (

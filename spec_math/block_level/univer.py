@@ -126,11 +126,7 @@ def shares(tokens: Tokens, target: Any, draft: Any, weight: Any) -> list[Any]:
 
 
 def expected(
-    target_model: Model,
-    draft_model: Model,
-    prefix: Sequence[int],
-    widths: Sequence[int],
-    order: Order = as_drafted,
+    target_model: Model, draft_model: Model, prefix: Sequence[int], widths: Sequence[int], order: Order = as_drafted
 ) -> Any:
     """Return the expected number of tokens per target call by walking the drafts, coins averaged out, for toy models.
 

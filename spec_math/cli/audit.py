@@ -287,8 +287,7 @@ def trace(  # noqa: PLR0913 - typer takes an argument an option
     ] = None,
     workers: Annotated[int | None, typer.Option(help="Threads, where there is no scheduler; one a core.")] = None,
     bug: Annotated[
-        str | None,
-        typer.Option(help=f"Without shards: record the default with a bug, {', '.join(BUGS)}."),
+        str | None, typer.Option(help=f"Without shards: record the default with a bug, {', '.join(BUGS)}.")
     ] = None,
 ) -> None:
     """Audit recorded speculation: evidence against losslessness, acceptance and where it is lost, loops, drafts.

@@ -6,14 +6,7 @@ from typing import Annotated
 
 import typer
 
-from spec_math.cli.options import (
-    DraftModelOption,
-    MethodOption,
-    OutOption,
-    PrefixOption,
-    SeedOption,
-    TargetModelOption,
-)
+from spec_math.cli.options import DraftModelOption, MethodOption, OutOption, PrefixOption, SeedOption, TargetModelOption
 from spec_math.cli.run import study
 
 

@@ -109,9 +109,7 @@ def explain(  # noqa: PLR0913 - typer takes an argument an option
     scheme: Annotated[
         str,
         typer.Option(
-            "--scheme",
-            "--method",
-            help="Beginning of a scheme's name, or FILE:NAME; with --blocks, of a method's.",
+            "--scheme", "--method", help="Beginning of a scheme's name, or FILE:NAME; with --blocks, of a method's."
         ),
     ] = "K-SEQ",
     target: Annotated[

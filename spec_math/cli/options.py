@@ -77,6 +77,5 @@ DraftLawOption = Annotated[
 ]
 WeightsOption = Annotated[bool, typer.Option(help="What is given are weights: divide by their exact sum.")]
 OutOption = Annotated[
-    Path | None,
-    typer.Option(help="Folder for page, CSV, JSON and pictures; or one file: .html, .csv, .json or .svg."),
+    Path | None, typer.Option(help="Folder for page, CSV, JSON and pictures; or one file: .html, .csv, .json or .svg.")
 ]

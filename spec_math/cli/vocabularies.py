@@ -57,8 +57,7 @@ def vocabularies(  # noqa: PLR0913 - typer takes an argument an option
 def psi(  # noqa: PLR0913 - typer takes an argument an option
     vocabulary: VocabularyOption,
     token: Annotated[
-        str | None,
-        typer.Argument(metavar="TOKEN", help="Text of a target token; without it all tokens are counted."),
+        str | None, typer.Argument(metavar="TOKEN", help="Text of a target token; without it all tokens are counted.")
     ] = None,
     target_vocabulary: Annotated[Path | None, typer.Option(help="The target's vocabulary, to have ψ as well.")] = None,
     draft: Annotated[

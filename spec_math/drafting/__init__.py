@@ -3,9 +3,4 @@
 from spec_math.drafting import head_cost, intersection, union
 from spec_math.drafting.intersection import Outcome
 
-__all__ = [
-    "Outcome",
-    "head_cost",
-    "intersection",
-    "union",
-]
+__all__ = ["Outcome", "head_cost", "intersection", "union"]

@@ -19,19 +19,11 @@ __getattr__ = lazily(
     {
         "spec_math.language.corpus": ("Corpus", "documentation", "standard_library"),
         "spec_math.language.files": ("read_vocabulary",),
-        "spec_math.language.model": (
-            "Model",
-            "Table",
-        ),
+        "spec_math.language.model": ("Model", "Table"),
         "spec_math.language.ngram": ("NGram",),
         "spec_math.language.recorded": ("Recorded",),
         "spec_math.language.tempered": ("Tempered",),
-        "spec_math.language.tokenizer": (
-            "GreedyTokenizer",
-            "TokenizedModel",
-            "Tokenizer",
-            "UntokenisableError",
-        ),
+        "spec_math.language.tokenizer": ("GreedyTokenizer", "TokenizedModel", "Tokenizer", "UntokenisableError"),
         "spec_math.language.vocabulary": ("Vocabulary",),
     },
 )

@@ -65,11 +65,9 @@ def law(target: Any, draft: Any, k: int = 1, options: Any = None) -> Array:  # n
     if chosen.rule == "token":
         kept = ones(t >= (1 - alpha) * t.max(), t)
         return d * kept + t * (d * (1 - kept)).sum()
-    least = {
-        "chow": 1 - alpha,
-        "difference": t.max() - alpha,
-        "optimal": t.max() - alpha * (1 - overlap(t, d)),
-    }[chosen.rule]
+    least = {"chow": 1 - alpha, "difference": t.max() - alpha, "optimal": t.max() - alpha * (1 - overlap(t, d))}[
+        chosen.rule
+    ]
     return t if d.max() < least else d
 
 

@@ -97,10 +97,7 @@ def _near_one(m: Fraction, bits: int) -> Interval:
     z = (m - 1) / (m + 1)
     scale = 1 << (bits + 8)
     low, high = z.numerator * scale // z.denominator, -(-z.numerator * scale // z.denominator)
-    return Interval(
-        Fraction(2 * _artanh(low, scale, 0), scale),
-        Fraction(2 * _artanh(high, scale, 1), scale),
-    )
+    return Interval(Fraction(2 * _artanh(low, scale, 0), scale), Fraction(2 * _artanh(high, scale, 1), scale))
 
 
 def _artanh(z: int, scale: int, up: int) -> int:

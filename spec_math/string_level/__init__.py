@@ -3,14 +3,4 @@
 from spec_math.string_level import alignment, exact_match, psi, rejection, segmentation, speed, timing
 from spec_math.string_level.methods import METHODS, Method
 
-__all__ = [
-    "METHODS",
-    "Method",
-    "alignment",
-    "exact_match",
-    "psi",
-    "rejection",
-    "segmentation",
-    "speed",
-    "timing",
-]
+__all__ = ["METHODS", "Method", "alignment", "exact_match", "psi", "rejection", "segmentation", "speed", "timing"]

@@ -73,11 +73,7 @@ def certify(request: LawsRequest) -> Result:
     attached = (Attachment("certificate.json", found.as_json()),)
     beside = _schemes(request, target)
     planned = request.table is None and len(request.drafts) == 1 and _drawing(request) is None
-    return replace(
-        result,
-        finding=_certified(found, planned) + (f" {beside}" if beside else ""),
-        attachments=attached,
-    )
+    return replace(result, finding=_certified(found, planned) + (f" {beside}" if beside else ""), attachments=attached)
 
 
 def check(place: Path, request: LawsRequest) -> Result:

@@ -105,10 +105,7 @@ SHORT: tuple[Field, ...] = (
     (Column("KL(e|t)", "mean", "nats", digits=3), lambda one: _finite(one.from_target)),
     (Column("acceptance", "mean", "probability"), lambda one: of_positions(one.acceptance)),
     (Column("gain", "mean", "probability"), lambda one: _less(one.acceptance, one.lossless)),
-    (
-        Column("possible gain", "mean", "probability", heading="possible"),
-        lambda one: _less(one.possible, one.lossless),
-    ),
+    (Column("possible gain", "mean", "probability", heading="possible"), lambda one: _less(one.possible, one.lossless)),
     (Column("gain per bias", "number", digits=2, heading="gain/TV"), per_bias),
 )
 """The columns of the rules at one distance, each with its cell."""

@@ -5,13 +5,4 @@ from spec_math.symbolic.number import SymbolError
 from spec_math.symbolic.proof import Proof, prove, regions
 from spec_math.symbolic.theorem import Counterexample, Theorem
 
-__all__ = [
-    "THEOREMS",
-    "Counterexample",
-    "Proof",
-    "SymbolError",
-    "Theorem",
-    "chosen",
-    "prove",
-    "regions",
-]
+__all__ = ["THEOREMS", "Counterexample", "Proof", "SymbolError", "Theorem", "chosen", "prove", "regions"]

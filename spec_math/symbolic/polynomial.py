@@ -420,10 +420,7 @@ class Field:
         scale = lcm(first.scale, second.scale)
         powers, others = dict(first.bottom), dict(second.bottom)
         common = {factor: max(powers.get(factor, 0), others.get(factor, 0)) for factor in (*powers, *others)}
-        top = self.ring.plus(
-            self._raised(first, common, scale),
-            self._raised(second, common, scale),
-        )
+        top = self.ring.plus(self._raised(first, common, scale), self._raised(second, common, scale))
         if not top.terms:
             return self.of(self.ring.zero)
         # A factor with two different powers divides one numerator that was raised, and not the other.

@@ -72,10 +72,7 @@ class Proof:
 
 
 def prove(
-    theorem: Theorem,
-    watch: Callable[[int, int], None] | None = None,
-    limit: float | None = None,
-    seed: int = SEED,
+    theorem: Theorem, watch: Callable[[int, int], None] | None = None, limit: float | None = None, seed: int = SEED
 ) -> Proof:
     """Prove a theorem for all laws, or return rational laws that refute it.
 

@@ -101,9 +101,7 @@ SCHEME = Scheme(
     optimum=OPTIMUM,
     streamed=Chunk.hub,
     proven=Proven(
-        lossless=((2, 2, 0.1), (3, 2, 1.0)),
-        formulas=((2, 2, 0.1), (3, 2, 4.3)),
-        optimal=((2, 2, 0.1), (3, 2, 1.3)),
+        lossless=((2, 2, 0.1), (3, 2, 1.0)), formulas=((2, 2, 0.1), (3, 2, 4.3)), optimal=((2, 2, 0.1), (3, 2, 1.3))
     ),
     pages=("theorems/hub", "how_to/choose_a_multi_draft_method"),
 )

@@ -242,8 +242,5 @@ def _one(target: Any, draft: Any, k: int) -> Any:  # noqa: ARG001 - one draft, w
 ONE = Optimum("one draft", _one, None, Chunk.overlap)
 INDEPENDENT = Optimum("i.i.d. drafts", acceptance, acceptances, Chunk.optimum)
 WITHOUT_REPLACEMENT = Optimum(
-    "without replacement",
-    acceptance_without_replacement,
-    acceptances_without_replacement,
-    most=prefix_law.MOST,
+    "without replacement", acceptance_without_replacement, acceptances_without_replacement, most=prefix_law.MOST
 )

@@ -87,10 +87,7 @@ WITHOUT_REPLACEMENT = Scheme(
     monotone=True,
     coins=lambda k: k + 2,
     distinct=True,
-    proven=Proven(
-        lossless=((2, 2, 0.2), (3, 2, 13.0), (3, 3, 1.0)),
-        optimal=((2, 2, 0.3), (3, 2, 17.0), (3, 3, 0.9)),
-    ),
+    proven=Proven(lossless=((2, 2, 0.2), (3, 2, 13.0), (3, 3, 1.0)), optimal=((2, 2, 0.3), (3, 2, 17.0), (3, 3, 0.9))),
     pages=("theorems/pooled_priority", "how_to/choose_a_multi_draft_method"),
 )
 

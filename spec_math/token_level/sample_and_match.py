@@ -62,9 +62,6 @@ SCHEME = Scheme(
     drafts=1,
     optimum=optimal.ONE,
     streamed=Chunk.match,
-    proven=Proven(
-        lossless=((2, 1, 0.1), (3, 1, 0.1), (4, 1, 0.1)),
-        formulas=((3, 1, 0.1),),
-    ),
+    proven=Proven(lossless=((2, 1, 0.1), (3, 1, 0.1), (4, 1, 0.1)), formulas=((3, 1, 0.1),)),
     pages=("theorems/sample_and_match",),
 )

@@ -37,10 +37,7 @@ def test_shapes_are_chosen_on_samples_that_do_not_judge_them(toy: Regime, monkey
     def bounds(*_: Any) -> Any:
         return told((3.0, 3.0), (3.0, 3.0))
 
-    for module, names in (
-        (further, ("of_beams", "of_plans", "of_noise", "of_stems")),
-        (further, ("of_branching",)),
-    ):
+    for module, names in ((further, ("of_beams", "of_plans", "of_noise", "of_stems")), (further, ("of_branching",))):
         for name in names:
             monkeypatch.setattr(module, name, no_more)
     monkeypatch.setattr(contenders, "of_chains", methods)

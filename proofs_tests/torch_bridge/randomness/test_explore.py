@@ -10,14 +10,7 @@ import pytest
 
 from proofs_tests.torch_bridge.randomness.explored_laws import LAW, law_of, torch
 from spec_math import check_lossless_block
-from spec_math.audit import (
-    ExploreError,
-    LeakError,
-    UnseenRandomnessError,
-    as_generator,
-    check_drafter,
-    explore,
-)
+from spec_math.audit import ExploreError, LeakError, UnseenRandomnessError, as_generator, check_drafter, explore
 from spec_math.pathwise import followed
 from spec_math.pathwise.atom import Atom
 from spec_math.pathwise.races import joint

@@ -10,9 +10,7 @@ from typing import Any
 import pytest
 
 from proofs_tests.torch_bridge.randomness.explored_laws import LAW, law_of, torch
-from spec_math.audit import (
-    ExploreError,
-)
+from spec_math.audit import ExploreError
 from spec_math.pathwise.races import joint
 from torch_bridge.randomness.source import explore as explored
 

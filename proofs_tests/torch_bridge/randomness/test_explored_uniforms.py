@@ -6,9 +6,7 @@ import pytest
 
 from proofs_tests.torch_bridge.every_uniform import every_uniform
 from proofs_tests.torch_bridge.randomness.explored_laws import torch
-from spec_math.audit import (
-    OWN_GRID,
-)
+from spec_math.audit import OWN_GRID
 from torch_bridge.randomness.draws import BITS, uniform_value
 from torch_bridge.randomness.source import explore as explored
 

@@ -21,14 +21,7 @@ from spec_math.block_level.batch.array_tree import (
     sums_below,
 )
 from spec_math.block_level.batch.decide_walk import tour, verified
-from spec_math.block_level.batch.ratio_cells import (
-    Cells,
-    CellsOf,
-    deaths,
-    density,
-    prefixes,
-    selection_heights,
-)
+from spec_math.block_level.batch.ratio_cells import Cells, CellsOf, deaths, density, prefixes, selection_heights
 from spec_math.token_level.batch.drafts import ratio
 
 

@@ -111,11 +111,7 @@ def judge(method: OwnMethod) -> Verdict:
 
 
 def run(
-    method: OwnMethod,
-    request: BlockRequest,
-    found: BlockComparison,
-    progress: Progress,
-    verdict: Verdict | None = None,
+    method: OwnMethod, request: BlockRequest, found: BlockComparison, progress: Progress, verdict: Verdict | None = None
 ) -> list[OwnLine]:
     """Return what a method yields for each K and L: added up where the models are small, else by running it.
 

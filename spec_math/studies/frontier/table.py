@@ -257,10 +257,7 @@ def kinds_of(one: Frontier) -> list[Drafts]:
 def _methods(one: Frontier, kind: Drafts, asked: Asked) -> list[Curve]:
     known = dict.fromkeys(point.method for points in one.by_budget.values() for point in points)
     return [
-        curve(
-            method.name,
-            {n: held.tokens for n in asked.budgets if (held := one.point(method, n)) is not None},
-        )
+        curve(method.name, {n: held.tokens for n in asked.budgets if (held := one.point(method, n)) is not None})
         for method in known
         if method.drafts is kind
     ]

@@ -233,7 +233,7 @@ def footnotes(result: Comparison, verdicts: Verdicts) -> list[str]:
     """Return what the table needs said below it: sampled columns, the largest sum error, counterexamples."""
     notes = [
         f"{counted(result.count, 'position')}, V = {result.size:,}; largest sum error met: {result.sum_error:.2g}; "
-        "± is a standard error over positions; gaps are to the optimum of the scheme's own drafts.",
+        "± is a standard error over positions; gaps are to the optimum of the scheme's own drafts."
     ]
     if result.sampled < result.count and any(line.sampled for line in [*result.lines, *result.optima]):
         notes.append(
@@ -426,11 +426,7 @@ def result_of_drafters(found: DraftersComparison) -> Result:
             f"Take {best}: it keeps {found.rows[best].mean:.3f}; no verifier of both keeps more than {high.mean:.3f}."
         )
     title = f"One draft from each drafter, at {found.sampled:,} evenly spaced positions"
-    columns = (
-        Column("drafts"),
-        Column("acceptance", "mean", "probability"),
-        Column("at least", "mean", "probability"),
-    )
+    columns = (Column("drafts"), Column("acceptance", "mean", "probability"), Column("at least", "mean", "probability"))
     notes = sentences(["The optimum lies between 'at least' and its acceptance, which is an upper end."])
     return Result("drafters", title, finding, (Table("drafters", title, columns, tuple(rows)),), notes=notes)
 

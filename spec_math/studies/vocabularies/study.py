@@ -193,10 +193,7 @@ Key = tuple[Method, bool] | str
 
 def _at(target: Any, draft: Any, words: Vocabulary, other: Vocabulary) -> dict[Key, float]:
     said = draft if not other.special else restriction(draft, np.array([bool(token) for token in other]))
-    found: dict[Key, Any] = {
-        "shared": carried(draft, words, other)[0].sum(),
-        "surest": target.max(),
-    }
+    found: dict[Key, Any] = {"shared": carried(draft, words, other)[0].sum(), "surest": target.max()}
     for alike, lookahead in ((False, 1), (True, None)):
         psi = first_token(words, other, said, lookahead)
         first = First(target, draft, words, other, psi.law)
