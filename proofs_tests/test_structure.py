@@ -314,3 +314,23 @@ def test_the_readings_find_what_they_look_for() -> None:
 def test_what_is_found_is_told_by_the_name_of_its_file() -> None:
     """The control: this file asserts, and none of the library does."""
     assert list(found_in([*LIBRARY[:3], Path(__file__)], asserts)) == ["proofs_tests/test_structure.py"]
+
+
+PRODUCT = [*LIBRARY, *sorted((ROOT / "torch_bridge").rglob("*.py"))]
+QUESTIONS = {"How", "That", "What", "When", "Where", "Whether", "Which", "Who", "Why"}
+
+
+def opened_by_a_question(source: str) -> list[str]:
+    """First sentences of docstrings that ask in place of naming their object."""
+    found: list[str] = []
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef):
+            said = (ast.get_docstring(node) or "-").partition("\n")[0]
+            found += [said] if said.split()[0].strip(",:") in QUESTIONS else []
+    return found
+
+
+def test_first_sentences_name_their_object() -> None:
+    assert opened_by_a_question('"""What a block costs."""') == ["What a block costs."]
+    found = {path.name: opened_by_a_question(path.read_text(encoding="utf-8")) for path in PRODUCT}
+    assert {name: said for name, said in found.items() if said} == {}

@@ -205,7 +205,7 @@ class Enumerating(FlipAndDraw):
 
     @property
     def asked(self) -> int:
-        """How many coins this path has asked for so far."""
+        """The number of coins that this path has asked for so far."""
         return self._place
 
     def rewind(self) -> None:

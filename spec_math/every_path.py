@@ -47,7 +47,7 @@ Program = Callable[[Coin], Any]
 
 @dataclass
 class Walked:
-    """What the paths of a program emit, {outcome: mass}; or `fault`, the verdict on what broke.
+    """The distribution that the paths of a program emit, {outcome: mass}; or `fault`, the verdict on what broke.
 
     `raised` is the fault of an exception that is not about masses: the fault itself where other paths returned, and
     what it would be if they had where all raised.

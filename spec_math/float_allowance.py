@@ -50,7 +50,7 @@ AT_MOST_HALF = 1e-2
 
 @dataclass(frozen=True)
 class Allowance:
-    """What rounding explains in total variation, what is forgiven at most, and how exactly the law itself is known.
+    """The total variation that rounding explains, what is forgiven at most, and how exactly the law itself is known.
 
     All four are total variations. `measured` is what the judge may be off by in adding up; `left_out` what the law that
     was found may be off by, as small numbers beside a logarithm were left out: it is in doubt, and not forgiven. The

@@ -212,7 +212,7 @@ def _holds(name: str, mass: float) -> bool:
 
 
 class FlipAndDraw:
-    """What a coin says of any question that is neither a flip nor a draw."""
+    """A coin's answer to any question that is neither a flip nor a draw."""
 
     def __getattr__(self, name: str) -> NoReturn:
         raise AttributeError(

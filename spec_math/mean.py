@@ -58,7 +58,7 @@ class Mean:
 
     @property
     def bars(self) -> tuple[float, float]:
-        """What a picture shows: the interval, or two standard errors on either side where nothing is promised."""
+        """The ends of the bar in a picture: the interval, or two standard errors a side where nothing is promised."""
         low, high = self.interval
         if low == low:
             return low, high
@@ -67,7 +67,7 @@ class Mean:
 
     @property
     def digits(self) -> int | None:
-        """How many digits after the point its error deserves; None of an exact value, and where no error is known.
+        """The digits after the point that its error deserves; None of an exact value, and where no error is known.
 
         They go to the second significant digit of half the interval, or of the standard error where none is promised.
 

@@ -223,7 +223,7 @@ class Word(NamedTuple):
 
 
 class Note(NamedTuple):
-    """What the tables need said beside them: a sentence, under a head where it has one; `code` is kept as it is.
+    """A sentence beside the tables, under a head where it has one; `code` is kept as it is.
 
     `words` are a text whose words have marks; it then stands for `text`.
     """
@@ -256,7 +256,7 @@ def sentences(texts: Iterable[str], head: str = "") -> tuple[Note, ...]:
 
 @dataclass(frozen=True)
 class Result:
-    """What a study found. `name` is the stem of its files, `finding` one sentence, `exit_code` that of its command.
+    """The finding of a study. `name` is the stem of its files, `finding` one sentence, `exit_code` that of its command.
 
     0 done or lossless, 1 lossy, 2 bad input, 3 undecided. `notes` stand under the tables, `meanings` say what each
     number means and stand on the page alone; `attachments` are written beside all other files. `setting` is one

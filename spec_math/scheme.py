@@ -113,7 +113,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class Reads:
-    """What the array formula of a scheme, `Scheme.decide`, asks of the laws.
+    """The laws that the array formula of a scheme, `Scheme.decide`, reads.
 
     `draft` says that it looks at the draft's law at all, `drafters` that it takes one [B, k, V] of each draft,
     `favourite` that one of two drafts is the draft's likeliest token, `order` that it puts the tokens in order.

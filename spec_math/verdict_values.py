@@ -86,7 +86,7 @@ class Lossy:
 
 
 class Reason(Enum):
-    """Why a verdict was left open, in a form that a program can read.
+    """The reason why a verdict was left open, in a form that a program can read.
 
     >>> Reason("budget spent").name
     'BUDGET'
@@ -175,7 +175,7 @@ class Optimal:
 
 @dataclass(frozen=True)
 class Bracket:
-    """What is known of a quantity: it lies in [lower, upper].
+    """Bounds of a quantity: it lies in [lower, upper].
 
     >>> Bracket(0.5, 0.75).gap
     0.25

@@ -15,7 +15,7 @@ from torch_bridge.softmax_rows import batch_coin, weigh, weigh_rest, working
 
 
 class Left(NamedTuple):
-    """What is left of the draft's laws [b, V] without some tokens; ones in a row that nothing was drafted from.
+    """The rest of the draft's laws [b, V] without some tokens; ones in a row that nothing was drafted from.
 
     `kept` [b, V] are the logits, restricted; `asked` says that the rule asks for the favourite.
 

@@ -1,4 +1,4 @@
-"""How far a speculative step in half or single precision is from its target, exactly, without one random number.
+"""The distance of a speculative step in half or single precision from its target, exactly, without one random number.
 
 Source: Timor et al., Alg. 5, one step in floating point.
 """

@@ -1,4 +1,4 @@
-"""How logits become laws: temperature, then top-k, then top-p, the same for the target's rows and the draft's.
+"""The way from logits to laws: temperature, then top-k, then top-p, the same for the target's rows and the draft's.
 
 Source: TokenTiming, Table 5, for temperature, top-k and top-p.
 """
@@ -19,7 +19,7 @@ def _each(value: Any) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class Options:
-    """What is applied to every row of logits, and how the work is done.
+    """Options that apply to every row of logits, and how the work is done.
 
     temperature: logits are divided by it; 0 is the one-hot law of the first maximum. top_k keeps exactly k tokens,
     lowest index first among equal logits. top_p keeps the smallest prefix of the descending stable order with mass ≥ p,
@@ -66,17 +66,17 @@ class Options:
 
     @property
     def each(self) -> bool:
-        """Whether a number differs from request to request."""
+        """True if a number differs from request to request."""
         return any(_each(value) for value in (self.temperature, self.top_k, self.top_p))
 
     @property
     def keeps(self) -> int | None:
-        """How many tokens are kept at most: top_k, and 1 at temperature 0; not for numbers of each request."""
+        """The most tokens that are kept: top_k, and 1 at temperature 0; not for numbers of each request."""
         return 1 if self.temperature == 0 else self.top_k
 
     @property
     def divisor(self) -> Any:
-        """What gaps between logits are divided by, a number or [B]; with one token left it does not matter."""
+        """The divisor of gaps between logits, a number or [B]; with one token left it does not matter."""
         if _each(self.temperature):
             return torch.where(self.temperature == 0, torch.ones_like(self.temperature), self.temperature)
         return self.temperature or 1.0

@@ -116,7 +116,7 @@ def _plain(name: str) -> str:
 
 @dataclass(frozen=True)
 class _Vocabularies:
-    """How the draft's tokens are the target's: `places` [D], −1 where it has none; None where they are the same.
+    """The draft's tokens among the target's: `places` [D], −1 where it has none; None where they are the same.
 
     `shared`: drafts are drawn from the tokens alone that both have.
     """
@@ -126,7 +126,7 @@ class _Vocabularies:
 
     @property
     def coins(self) -> int:
-        """How many coins a request takes behind those of the program."""
+        """The number of coins that a request takes behind those of the program."""
         return int(self.places is not None)
 
     def logits(self, rng: np.random.Generator) -> Logits:

@@ -1,4 +1,4 @@
-"""How far the uniforms of a batch lie from another decision, and within which distance rounding may take another."""
+"""Distances of a batch's uniforms from another decision, and within which distance rounding may take another."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def kept_margin(logits: Any, options: Options = DEFAULT) -> Any:
 
 
 class _Tossed(NamedTuple):
-    """What the coins of chains say: chances, which are tossed, and how far a chance counts, [B, L]; what is kept [B].
+    """The coins of chains: chances, which are tossed, and how far a chance counts, [B, L]; what is kept [B].
 
     The token that follows has the masses (weight·t − d)+ of its position where a draft was rejected.
     """

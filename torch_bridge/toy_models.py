@@ -26,7 +26,7 @@ def logits_of(law: Any, dtype: torch.dtype = torch.float32) -> torch.Tensor:
 
 
 class TableCache:
-    """What a table model has seen, tokens [B, n], as a cache that is cropped, sliced or handed on.
+    """The text that a table model has seen, tokens [B, n], as a cache that is cropped, sliced or handed on.
 
     It answers get_seq_length() and crop(n); as layers of keys and values [B, 1, n, 1] it holds the tokens themselves,
     so that whatever is cut off the tensors is cut off the text.

@@ -33,7 +33,7 @@ from torch_bridge.validation import (
 
 
 class Trees(NamedTuple):
-    """What `verify_tree` is given: logits [B, N + 1, V], tokens and parents [B, N], uniforms [B, C], copies or None."""
+    """Arguments of `verify_tree`: logits [B, N + 1, V], tokens and parents [B, N], uniforms [B, C], copies or None."""
 
     target_logits: Any
     draft_logits: Any

@@ -30,7 +30,7 @@ ORDERED = 4
 
 
 class Verified(NamedTuple):
-    """What a batch of chains emits: tokens [B, L + 1], padded with −1, and how many of them each request has, [B]."""
+    """The emission of a batch of chains: tokens [B, L + 1], padded with −1, and their number in each request, [B]."""
 
     emitted: Any
     count: Any
@@ -44,7 +44,7 @@ class Selected(NamedTuple):
 
 
 class TreeVerified(NamedTuple):
-    """What a batch of trees emits.
+    """The tokens that a batch of trees emits.
 
     `emitted` [B, D + 1] are tokens, padded with −1, `count` [B] their number, `accepted_nodes` [B, D] the accepted
     nodes from the root down, padded with −1: with the root's, the rows of the cache to keep.

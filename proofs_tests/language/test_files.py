@@ -10,8 +10,7 @@ import json
 import pytest
 
 from spec_math.language import GreedyTokenizer, Vocabulary
-from spec_math.language.files import RankPairs, SentencePiece, read_vocabulary
-from spec_math.language.files import read_tiktoken as read_tiktoken
+from spec_math.language.files import RankPairs, SentencePiece, read_tiktoken, read_vocabulary
 from spec_math.language.overlap import not_recovered
 from spec_math.language.tokenizer_json import TokenizerJson, byte_alphabet
 

@@ -27,6 +27,8 @@ class Difference:
     `decision` is the place of the reference's flip or draw that, answered otherwise, gives what the kernel returned,
     `asked` what was asked there, and `distance` how far its uniform lies from there; all None where no one decision
     explains the outcome.
+
+    Made by `coupled_test`.
     """
 
     run: int

@@ -64,7 +64,7 @@ def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], loo
 
 @dataclass(frozen=True)
 class _Refinement:
-    """What a node does to the priorities of its children: their order, the pools, and the cells.
+    """The change by a node of the priorities of its children: their order, the pools, and the cells.
 
     The order is one of tokens, joined where their ratios are equal, or of cells; `whole` knows where each token stands.
     """

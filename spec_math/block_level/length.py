@@ -1,4 +1,4 @@
-"""How many tokens a call of the target yields: the law of a block, its expected length, and an estimate by sampling.
+"""Tokens per call of the target: the law of a block, its expected length, and an estimate by sampling.
 
 Source: SpecTr, Tables 2 and 4, for the quantity.
 """

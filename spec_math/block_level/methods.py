@@ -156,7 +156,7 @@ class Method:
 
     @property
     def one_chain(self) -> bool:
-        """Whether it drafts one chain, whatever k is."""
+        """True if it drafts one chain, whatever k is."""
         return self.alone is None
 
 

@@ -1,4 +1,4 @@
-"""How a command is run: consoles for output and for errors, errors as sentences, exit codes for scripts.
+"""The run of a command: consoles for output and for errors, errors as sentences, exit codes for scripts.
 
 Exit codes: 0 lossless or done, 1 lossy, 2 bad input, 3 undecided, 70 a fault of this library, which says nothing about
 what was judged, 130 interrupted, 141 whoever read the output left.

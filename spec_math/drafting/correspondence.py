@@ -1,4 +1,4 @@
-"""Which target token each draft token is, if any, and a draft law carried over to the target's tokens along it."""
+"""The target token of each draft token, if any, and a draft law carried over to the target's tokens along it."""
 
 from __future__ import annotations
 

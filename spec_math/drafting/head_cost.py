@@ -1,4 +1,4 @@
-"""What a drafter's output head costs a step, in multiplications: full, reduced or speculative (SpecVocab, Table 4).
+"""The cost of a drafter's output head a step, in multiplications: full, reduced or speculative (SpecVocab, Table 4).
 
 Source: SpecVocab, Table 4.
 """

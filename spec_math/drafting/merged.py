@@ -78,7 +78,7 @@ def decide_merged(decide: Decide, coin: ArrayCoin, tokens: Array, rows: tuple[Ar
 
 
 class _PaddedLeft(NamedTuple):
-    """What is left of draft laws, with a last mass of 0: the favourite is the same token."""
+    """The rest of draft laws, with a last mass of 0: the favourite is the same token."""
 
     left: Remaining
 

@@ -19,7 +19,7 @@ Text = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Options:
-    """How a request samples: temperature, and the filters top_k and top_p, None where there is none."""
+    """The options of a request: temperature, and the filters top_k and top_p, None where there is none."""
 
     temperature: float = 1.0
     top_k: int | None = None
@@ -43,7 +43,7 @@ class Edit(NamedTuple):
 
 
 class Defect:
-    """What an engine's law is off by, why in one sentence, and the edits under which the same code is lossless.
+    """A defect of an engine: its cause in one sentence, and the edits under which the same code is lossless.
 
     A rule that is lossy `by_design` has no mend, and no report is made.
     """
@@ -168,9 +168,9 @@ class Engine:
     grid: int | None = None
     edits: tuple[Edit, ...] = ()
     narrow: bool = False
-    """Whether it is judged on one small case alone, with the most drafts: coins that are multiplied take many paths."""
+    """True if it is judged on one small case alone, with the most drafts: coins that are multiplied take many paths."""
     slow: bool = False
-    """Whether its rounds are judged on laws of two tokens alone, and one draft: a round of it takes many paths."""
+    """True if its rounds are judged on laws of two tokens alone, and one draft: a round of it takes many paths."""
 
     @property
     def project(self) -> str:

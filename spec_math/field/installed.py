@@ -1,4 +1,4 @@
-"""Which engines can be audited here, and for each of the others the reason why not."""
+"""The engines that can be audited here, and for each of the others the reason why not."""
 
 from __future__ import annotations
 import __future__

@@ -1,4 +1,4 @@
-"""What was found of each engine, in one file of JSON: written one by one, so that a run that is stopped goes on."""
+"""Findings on each engine, in one file of JSON: written one by one, so that a run that is stopped goes on."""
 
 from __future__ import annotations
 

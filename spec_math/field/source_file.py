@@ -205,7 +205,7 @@ def language_once() -> Generator[None]:
 
 
 class _Kept:
-    """What the interpreter is given to restore after each launch: nothing yet."""
+    """State that the interpreter is given to restore after each launch: nothing yet."""
 
     def restore(self) -> None:
         return

@@ -1,4 +1,4 @@
-"""What a user names MODULE:NAME: a module that can be imported or a file of Python, and a name in it."""
+"""Objects that a user names MODULE:NAME: a module that can be imported or a file of Python, and a name in it."""
 
 from __future__ import annotations
 

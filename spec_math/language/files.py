@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import codecs
-import importlib
 from collections.abc import Iterable, Mapping
 from itertools import pairwise
 from pathlib import Path
@@ -17,6 +15,7 @@ from typing import Any, cast
 from spec_math.files.whole import parsed
 from spec_math.language import tokenizer_json
 from spec_math.language.tokenizer import GreedyTokenizer, Tokenizer
+from spec_math.language.tokenizer_json import content, library
 from spec_math.language.vocabulary import Vocabulary, as_bytes
 
 
@@ -44,10 +43,10 @@ def read_vocabulary(path: str | Path) -> Vocabulary:
     if head.lstrip().startswith(b"{"):
         return tokenizer_json.read(place)
     if head.lstrip().startswith(b"["):
-        return read(place)
-    if begins(head):
-        return read(place)
-    return read(place)
+        return read_list(place)
+    if begins_with_rank(head):
+        return read_tiktoken(place)
+    return read_sentencepiece(place)
 
 
 def read_tokenizer(path: str | Path) -> tuple[Tokenizer, str]:
@@ -65,46 +64,14 @@ def read_tokenizer(path: str | Path) -> tuple[Tokenizer, str]:
     try:
         if head.startswith(b"{"):
             return tokenizer_json.TokenizerJson(place), "by its own tokeniser"
-        if not head.startswith(b"[") and not begins(head):
+        if not head.startswith(b"[") and not begins_with_rank(head):
             return SentencePiece(place), "by its own tokeniser"
     except ImportError:
         pass
     return GreedyTokenizer(vocabulary), "by longest prefixes"
 
 
-def content(path: Path) -> bytes:
-    """Return the bytes of a tokeniser file, without the byte-order mark that some editors put before a text.
-
-    Raises:
-        ValueError: the file is empty, or a text in UTF-16, as its mark says.
-    """
-    data = path.read_bytes().removeprefix(codecs.BOM_UTF8)
-    if not data:
-        raise ValueError(f"{path} is empty: not a tokeniser file")
-    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
-        raise ValueError(f"{path}: its byte-order mark says UTF-16; tokeniser files are UTF-8: save it as that")
-    return data
-
-
-def library(name: str, purpose: str) -> Any:
-    """Import an optional library when it is needed.
-
-    Raises:
-        ImportError: it is not installed.
-
-    >>> library("no_such_library", "an example")
-    Traceback (most recent call last):
-    ImportError: an example needs the library no_such_library, which is not installed: pip install no_such_library
-    """
-    try:
-        return importlib.import_module(name)
-    except ImportError as error:
-        raise ImportError(
-            f"{purpose} needs the library {name}, which is not installed: pip install {name}", name=name
-        ) from error
-
-
-def read(path: str | Path) -> Vocabulary:
+def read_list(path: str | Path) -> Vocabulary:
     """Read a JSON list of tokens in the order of a model's laws: ["a", "ab", {"bytes": "ff"}, {"special": "<end>"}].
 
     A string is the text of a token; {"bytes": …} lists bytes in hexadecimal; {"special": …} names a token without text.
@@ -296,10 +263,10 @@ def read_tiktoken(path: str | Path, special: Mapping[str, int] | None = None) ->
     return Vocabulary(listed, special=names)
 
 
-def begins(head: bytes) -> bool:
+def begins_with_rank(head: bytes) -> bool:
     """Say whether a file that begins so is tiktoken's: whether its first line is "base64 rank".
 
-    >>> begins(b"IQ== 0\\nIg== 1\\n"), begins(b"\\x0a\\x0e\\x0a")
+    >>> begins_with_rank(b"IQ== 0\\nIg== 1\\n"), begins_with_rank(b"\\x0a\\x0e\\x0a")
     (True, False)
     """
     lines = head.splitlines()

@@ -1,17 +1,50 @@
-"""Hugging Face's tokenizer.json: its vocabulary, read by hand, and its tokeniser, through the library tokenizers."""
+"""Hugging Face's tokenizer.json: its vocabulary, read by hand, and its tokeniser, by the library tokenizers."""
 
 from __future__ import annotations
 
+import codecs
+import importlib
 import json
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, cast
 
-from spec_math.language.files import content, library
 from spec_math.language.vocabulary import Vocabulary
 
 _BYTE_PIECE = re.compile(r"<0x([0-9A-Fa-f]{2})>")
+
+
+def content(path: Path) -> bytes:
+    """Return the bytes of a tokeniser file, without the byte-order mark that some editors put before a text.
+
+    Raises:
+        ValueError: the file is empty, or a text in UTF-16, as its mark says.
+    """
+    data = path.read_bytes().removeprefix(codecs.BOM_UTF8)
+    if not data:
+        raise ValueError(f"{path} is empty: not a tokeniser file")
+    if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        raise ValueError(f"{path}: its byte-order mark says UTF-16; tokeniser files are UTF-8: save it as that")
+    return data
+
+
+def library(name: str, purpose: str) -> Any:
+    """Import an optional library when it is needed.
+
+    Raises:
+        ImportError: it is not installed.
+
+    >>> library("no_such_library", "an example")
+    Traceback (most recent call last):
+    ImportError: an example needs the library no_such_library, which is not installed: pip install no_such_library
+    """
+    try:
+        return importlib.import_module(name)
+    except ImportError as error:
+        raise ImportError(
+            f"{purpose} needs the library {name}, which is not installed: pip install {name}", name=name
+        ) from error
 
 
 class TokenizerJson:

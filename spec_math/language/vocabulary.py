@@ -76,7 +76,7 @@ class Vocabulary:
 
     @property
     def keyed(self) -> bool:
-        """Whether the vocabulary has raw keys: one made from bytes has none."""
+        """True if the vocabulary has raw keys: one made from bytes has none."""
         return self._keys is not None
 
     @property

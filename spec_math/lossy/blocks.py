@@ -100,7 +100,7 @@ def text_law(
 
 @dataclass(frozen=True)
 class Growth:
-    """How far the texts of some length are from the target's: exact values, and bounds from single positions.
+    """Distances of the texts of some length from the target's: exact values, and bounds from single positions.
 
     `total_variation` is exact for the law given; `coupled` = 1 − Σ Π min(e, t), `uniform` = 1 − (1 − max ε)^n and
     `summed` = n·max ε bound it where every position is drafted. `divergence` is KL(text law ‖ target's), `chained` the

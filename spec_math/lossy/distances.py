@@ -1,4 +1,4 @@
-"""How far an emitted law is from the target's: the distances that mean something, exact or as intervals.
+"""Distances of an emitted law from the target's: the distances that mean something, exact or as intervals.
 
 Total variation bounds how much any event's probability changes; KL(e‖t) is the evidence per token for a reader who
 tells the two apart by what is emitted; the largest ratio bounds how much likelier any text is made; and mass on tokens

@@ -21,7 +21,7 @@ BITS = 80
 
 @dataclass(frozen=True)
 class Interval:
-    """What is known of a real number: it lies in [low, high], two Fractions, or infinity twice.
+    """Bounds of a real number: it lies in [low, high], two Fractions, or infinity twice.
 
     >>> Interval(Fraction(1, 2), Fraction(3, 4)) + Interval(Fraction(0), Fraction(1))
     Interval(low=Fraction(1, 2), high=Fraction(7, 4))
@@ -50,7 +50,7 @@ class Interval:
 
     @property
     def width(self) -> Any:
-        """How far the ends are apart."""
+        """The distance of the ends."""
         return 0 if self.high == inf else self.high - self.low
 
 

@@ -1,4 +1,4 @@
-"""What rules of one draft share: their input, and the emitted law of a rule that keeps x with kept(x).
+"""Parts that rules of one draft share: their input, and the emitted law of a rule that keeps x with kept(x).
 
 Source: the common shape of the rules beside this file.
 """

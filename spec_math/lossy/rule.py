@@ -1,4 +1,4 @@
-"""What a lossy rule is: a program with options, its law, its acceptance, and the parameter that it is swept over."""
+"""A lossy rule: a program with options, its law, its acceptance, and the parameter that it is swept over."""
 
 from __future__ import annotations
 

@@ -160,7 +160,7 @@ def truncated(head: Any, rank: int) -> Ranking:
 
 @dataclass(frozen=True)
 class Point:
-    """What k candidates ranked at rank d' are worth: mean acceptance, and multiplications a step against a full head.
+    """The worth of k candidates ranked at rank d': mean acceptance, and multiplications a step against a full head.
 
     covered: the mean target mass of the candidates, which bounds the acceptance; share: d'/d.
 

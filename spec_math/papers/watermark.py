@@ -49,7 +49,7 @@ class Key:
 
 @dataclass(frozen=True)
 class Watermarked:
-    """What a watermarked method reaches: its acceptance, a probability, and its strength in nats, an interval.
+    """The result of a watermarked method: its acceptance, a probability, and its strength in nats, an interval.
 
     `laws` are the emitted laws [V] under each key. Made by `kept_strength`, `kept_efficiency`, `between`. Source:
     `watermark`.

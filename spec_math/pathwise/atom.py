@@ -73,7 +73,7 @@ class Atom:
 
     @property
     def turned(self) -> bool:
-        """Whether the number was used as 1 − U, the number that log(1 − u) is made of."""
+        """True if the number was used as 1 − U, the number that log(1 − u) is made of."""
         return bool(self._turned)
 
     def face(self, turned: bool) -> None:

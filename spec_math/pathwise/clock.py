@@ -32,7 +32,7 @@ class Clock:
 
     @property
     def rings_late(self) -> bool:
-        """Whether the number grows with the time of the ring."""
+        """True if the number grows with the time of the ring."""
         return (self.factor if self.is_log else self.power * self.sign) > 0
 
     def __mul__(self, other: Any) -> Any:

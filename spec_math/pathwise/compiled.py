@@ -73,14 +73,14 @@ def _entering(tape: Tape, dispatcher: Any) -> Any:
 
 
 def _is_random(value: Any) -> bool:
-    """Whether it is a random number, or an array or a sequence that holds one."""
+    """True if it is a random number, or an array or a sequence that holds one."""
     if isinstance(value, np.ndarray):
         return value.dtype == object and any(map(_is_random, value.flat))
     return isinstance(value, Uniform | Clock) or (isinstance(value, list | tuple) and any(map(_is_random, value)))
 
 
 def _draws(dispatcher: Any) -> bool:
-    """Whether the code that was compiled calls for a state to draw from."""
+    """True if the code that was compiled calls for a state to draw from."""
     try:
         listed = [overload.library.get_llvm_str() for overload in dispatcher.overloads.values()]
     except Exception:
@@ -97,7 +97,7 @@ _DRAWING = {
 
 @contextmanager
 def _torch(tape: Tape) -> Generator[None]:
-    """Where torch is loaded and not followed, its functions that take a generator of the code's own are noted."""
+    """Torch loaded and not followed: its functions that take a generator of the code's own are noted."""
     overrides: Any = sys.modules.get("torch.overrides")
     if overrides is None or tape.following:
         yield

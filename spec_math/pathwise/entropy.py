@@ -121,7 +121,7 @@ def _decides(path: Any) -> bool:
 
 
 class Address(int):
-    """What id() tells: it may be kept, hashed and compared for being equal; any other use is noted."""
+    """The answer of id(): it may be kept, hashed and compared for being equal; any other use is noted."""
 
     note: Callable[[str], None]
 

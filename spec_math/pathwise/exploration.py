@@ -24,6 +24,8 @@ class Explored(dict[Any, Any]):
     `exact` tells whether the masses are Fractions: they are where all thresholds and weights were ints or Fractions.
     Else they are float64, rounded once each from the exact law of the floating thresholds. `ignored` bounds the total
     variation by which small numbers that keep a logarithm finite, as in log(u + 1e-10), would change the law.
+
+    Made by `explore`.
     """
 
     def __init__(self, masses: Mapping[Any, Any], paths: int, exact: bool, ignored: Any = 0) -> None:
@@ -35,9 +37,11 @@ class Explored(dict[Any, Any]):
 
 @dataclass(frozen=True)
 class Partial:
-    """What is known of a law when the budget of paths ran out: no law, and not to be taken for one.
+    """The part of a law that is known when the budget of paths ran out: no law, and not to be taken for one.
 
     `lower` holds the mass of each outcome on the paths that were walked, and `unexplored` the mass of all others.
+
+    Made by `explore`.
     """
 
     lower: dict[Any, Any]
@@ -130,6 +134,9 @@ def as_generator(sampler: Callable[[tuple[int, ...]], Any], **options: Any) -> C
     """Make somebody's sampler, a function of a prefix, into a generator against a coin: one draw from its exact law.
 
     So every judge of generators judges it, as `check_lossless_block` does.
+
+    Raises:
+        ExploreError: as `explore`; or the budget of paths ran out.
 
     >>> import random
     >>> from spec_math import law

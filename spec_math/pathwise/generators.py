@@ -150,7 +150,7 @@ def _generators(objects: list[Any], known: Iterable[Any] = ()) -> list[Any]:
 
 
 def _is_wanted(kind: type[Any]) -> bool:
-    """Whether generators of a type may be drawn from unseen; those that explore made itself ask their own tape."""
+    """True if generators of a type may be drawn from unseen; those that explore made itself ask their own tape."""
     generator = issubclass(kind, (random.Random, np.random.BitGenerator)) and not hasattr(kind, "of_a_run")
     return generator or kind is _Mark
 

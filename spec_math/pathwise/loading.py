@@ -37,7 +37,7 @@ def package_of(path: Path) -> tuple[Path, str]:
 
 @dataclass(frozen=True)
 class Loading:
-    """What is done while a file is loaded.
+    """The state while a file is loaded.
 
     `stubs` are packages whose modules are stood in for where they are not installed, and single modules, written with a
     dot, of which nothing is run; `given` names of modules that are

@@ -340,7 +340,7 @@ def _stand_ins(tape: Tape) -> Generator[None]:
 
 
 def _names() -> dict[str, Any]:
-    """What stands for the names of np.random."""
+    """Stand-ins for the names of np.random."""
     classes = {real.__name__: WATCHED[id(real)] for real in REAL}
     functions = {name: _module_function(name) for name in _MODULE}
     return {"default_rng": _default_rng, "Generator": ORACLE, "RandomState": OLD_ORACLE} | functions | classes
@@ -374,7 +374,7 @@ _CLASSES = {id(_MAKE): _default_rng, id(NEW): ORACLE, id(OLD): OLD_ORACLE, **WAT
 
 
 def _followed(tape: Tape, generator: Any) -> Any:
-    """What stands for a generator that was made before the run."""
+    """The stand-in for a generator that was made before the run."""
     made: dict[int, Any] = tape.held("numpy generators", dict)
     if generator is HIDDEN_NUMPY and id(generator) not in made:
         with tape.unnoted():
@@ -389,7 +389,7 @@ def _followed(tape: Tape, generator: Any) -> Any:
 
 
 def _found(tape: Tape) -> tuple[list[Place], list[Any]]:
-    """Where code holds a generator, a function of one, or a class of them, and what stands there."""
+    """Places where code holds a generator, a function of one, or a class of them, and what stands there."""
 
     def anywhere(value: Any) -> bool:
         return value is HIDDEN_NUMPY or owner(value) is HIDDEN_NUMPY or id(value) in _CLASSES

@@ -1,4 +1,4 @@
-"""What a function finds in its module, its closure, its defaults or its object, and stand-ins put there in a run."""
+"""Objects that a function finds in its module, closure, defaults or object, and stand-ins put there in a run."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class Entry:
 
     @property
     def value(self) -> Any:
-        """What stands there."""
+        """The object that stands there."""
         row = self._row()
         return row[self._number] if self._number < len(row) else None
 
@@ -102,13 +102,13 @@ def _defaults(one: Any) -> list[Place]:
 
 
 def _attributes(one: Any) -> list[Any]:
-    """What an object holds that can be called, or whose method is: its dictionaries and lists may hold sources."""
+    """Parts of an object that can be called, or whose methods can: its dictionaries and lists may hold sources."""
     closed = type(one) is FunctionType or inspect.isroutine(one) or isinstance(one, type | ModuleType)
     return [] if closed or not hasattr(one, "__dict__") else list(vars(one).values())
 
 
 def _leads_on(value: Any) -> bool:
-    """Whether a function may be entered, or a dictionary or a list may hold what it calls."""
+    """True if a function may be entered, or a dictionary or a list may hold what it calls."""
     return len(value) <= LARGEST if type(value) in (dict, list) else _may_be_entered(value)
 
 
@@ -120,7 +120,7 @@ def _spaces(one: Any) -> list[dict[str, Any]]:
 
 
 def _may_be_entered(value: Any) -> bool:
-    """Whether it is a function, or a part of one, that no library made."""
+    """True if it is a function, or a part of one, that no library made."""
     if type(value) not in (FunctionType, MethodType, partial):
         return False
     inner = getattr(value, "func", value)

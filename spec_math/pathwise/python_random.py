@@ -58,7 +58,7 @@ def _stand_ins(tape: Tape) -> Generator[None]:
 
 
 def _bound_methods(tape: Tape) -> list[Place]:
-    """Where code keeps a generator's method: those of the module's generator anywhere, others where it finds them."""
+    """Places of a generator's methods: those of the module's generator anywhere, others where code finds them."""
     anywhere = everywhere("python", lambda value: owner(value) is HIDDEN)
     listed = once_each(*anywhere, *tape.looked().of_types(METHODS))
     bound = [place for place in listed if issubclass(type(owner(held(place))), random.Random)]

@@ -60,7 +60,7 @@ def _logarithm(entry: Any) -> Any:
 
 
 def _never_wins(number: Any, smallest: bool, inverse: bool) -> bool:
-    """Whether a number loses to every ring: 0 does to w/E alone, and not to −E, nor to the logarithm of either."""
+    """True if a number loses to every ring: 0 does to w/E alone, and not to −E, nor to the logarithm of either."""
     return number == float("inf") if smallest else (number == float("-inf") or (inverse and number == 0))
 
 
@@ -285,7 +285,7 @@ class Race:
         return other if mine == known else None
 
     def _alone(self) -> bool:
-        """Whether nothing but this race says anything of its clocks, and each of them is a ring as it was drawn."""
+        """True if nothing but this race says anything of its clocks, and each of them is a ring as it was drawn."""
         clocks = self.entered()
         plain = all(not one.is_log and (one.power, one.sign, one.guard) == (1, 1, 0) for one in clocks)
         apart = all(not one.atom.races and one.atom.unsettled in (None, self) for one in clocks)

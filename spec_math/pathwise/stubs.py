@@ -1,4 +1,4 @@
-"""What stands for a package that is not installed: harmless while files are loaded, refused once it is really used."""
+"""Stand-ins for a package that is not installed: harmless while files are loaded, refused once it is really used."""
 
 from __future__ import annotations
 

@@ -85,7 +85,7 @@ class Tape:
         return _Unnoted(self)
 
     def foreign(self) -> bool:
-        """Whether this is not the explored code, but a thread that it did not start, or who asks between two runs."""
+        """True if this is not the explored code, but a thread that it did not start, or who asks between two runs."""
         if self._coin is None and self._open is not None:
             return True
         return get_ident() != self._thread and get_ident() not in self.threads
@@ -380,7 +380,7 @@ class Seeded:
             self._given(PUT_BACK, PUT_BACK)
 
     def _listens(self) -> bool:
-        """Whether a path of the function is on its way; begin anew where it is another than before."""
+        """True if a path of the function is on its way; begin anew where it is another than before."""
         tape = self._tape
         if tape.quiet or tape.ordinary is not None or tape.foreign():
             return False

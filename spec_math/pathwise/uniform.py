@@ -148,7 +148,7 @@ class Uniform:
 
     @property
     def is_noise(self) -> bool:
-        """Whether this is ±u^a or (1 − u)^a, so that it can be raced against others of the sign."""
+        """True if this is ±u^a or (1 − u)^a, so that it can be raced against others of the sign."""
         plain = (self.scale, self.shift) in ((1, 0), (-1, 0), (-1, 1))
         return plain and all(kind == "power" or (kind, c) == ("scale", -1) for kind, c in self.bends)
 

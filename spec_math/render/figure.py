@@ -241,7 +241,7 @@ GOLDEN = 0.618033988749895
 
 
 class Look(NamedTuple):
-    """How a line is told apart from the others of its panel."""
+    """The look of a line, told apart from the others of its panel."""
 
     colour: str
     marker: str

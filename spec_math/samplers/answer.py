@@ -18,7 +18,7 @@ Text = tuple[int, ...]
 
 @dataclass(frozen=True)
 class Fault:
-    """What broke on a path, said in words: "form", "tokens", "refusal", "padding" or the name of an exception.
+    """The fault of a path, in words: "form", "tokens", "refusal", "padding" or the name of an exception.
 
     "form" is an answer that is not a token, "refusal" None or -1 in the place of one, "tokens" one outside the
     vocabulary, "padding" a block that ends in them.
@@ -74,7 +74,7 @@ def broken(outcome: Any, case: Case) -> Fault | None:
 
 @dataclass
 class Answers:
-    """What all answers of a chain have in common, by which they may be something else than the tokens emitted.
+    """Traits that all answers of a chain have in common, by which they may be something else than the tokens emitted.
 
     `lengths` are how many tokens they have, `firsts` the first of each, and `tails` what follows a token that is not
     the draft in its place; `corrected` says that there was one, or that the function drafts by itself. `listed` says

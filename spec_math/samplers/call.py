@@ -1,4 +1,4 @@
-"""How a user's function is called: which parameter takes which role, read from its signature."""
+"""The call of a user's function: which parameter takes which role, read from its signature."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ELSEWHERE = ("self", "models", "prefix", "logits", "uniforms", "seed", "generat
 
 @dataclass(frozen=True)
 class Call:
-    """How a function is called: its parameters and the role that each takes, the first of them by position.
+    """The call of a function: its parameters and the role that each takes, the first of them by position.
 
     `unclear` says what is not understood of the signature, with what the caller can do about it; the function is then
     not called at all. `one_token` is True where the drafted tokens are given as a single token. `makes` are generators
@@ -50,13 +50,13 @@ class Call:
 
     @cached_property
     def shape(self) -> Shape:
-        """Where the randomness and the drafts come from."""
+        """The source of the randomness and of the drafts."""
         roles = {role for _, role in self.takes}
         return "verifier" if "coin" in roles else "tokens" if "tokens" in roles else "laws"
 
     @cached_property
     def drafts_itself(self) -> bool:
-        """Whether the function is not given drafted tokens."""
+        """True if the function is not given drafted tokens."""
         return all(role != "tokens" for _, role in self.takes)
 
     def __call__(self, fn: Callable[..., Any], values: Mapping[Role, Any]) -> Any:

@@ -25,6 +25,8 @@ class Counted:
 
     `judged` are those that count: lossless ones, and one at the end that is not, if any. `not_judged` says for which
     numbers of drafts nothing was judged, and why.
+
+    Made by `judge_counts`.
     """
 
     judged: tuple[Judgement, ...]

@@ -1,4 +1,4 @@
-"""What a path that breaks means for the verdict: lossy where another path is sound, not judged where none is."""
+"""The meaning of a broken path for the verdict: lossy where another path is sound, not judged where none is."""
 
 from __future__ import annotations
 

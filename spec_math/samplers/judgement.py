@@ -28,12 +28,14 @@ Law = dict[Text, Any]
 
 @dataclass(frozen=True)
 class Judgement:
-    """What a sampler emits on a case: its exact law and the target's, the verdict, and the contract it breaks.
+    """The judgement of a sampler on a case: its exact law and the target's, the verdict, and the contract it breaks.
 
     `subject` is the function as it was called in the end. `first` and `joint` are the total variation of the first
     token and of the horizon's tokens; None where no law was found. `bound` is what rounding could explain. `contract`
     is the "verifier", the "replay" of random numbers (fresh ones cure it), or "drafter or verifier" where the function
     drafts by itself. `way` is the heaviest path to the counterexample.
+
+    Made by `judge`.
     """
 
     subject: Subject
@@ -50,7 +52,7 @@ class Judgement:
 
     @property
     def kind(self) -> str:
-        """How it fails: "law", or the name of what broke; empty where it was not found to fail."""
+        """The way it fails: "law", or the name of what broke; empty where it was not found to fail."""
         if not isinstance(self.verdict, Lossy):
             return ""
         return "law" if self.walk.fault is None else self.walk.fault.kind
@@ -411,7 +413,8 @@ def rounded_to(met: Iterable[int], masses: Iterable[Fraction]) -> str:
         # Products of a few such masses have the digits of bfloat16 by themselves.
         least = {name: most - 2 for name, most in DIGITS.items() if name != "bfloat16"}
     else:
-        return ""
+        # Products of such masses have the digits of half precision by themselves; what float32 explains is little.
+        least = {"float32": DIGITS["float32"] - 2}
     seen = set(met)
     shown = [name for name in least if seen & set(range(least[name], DIGITS[name] + 1))]
     return shown[-1] if shown else ""

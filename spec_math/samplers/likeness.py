@@ -1,4 +1,4 @@
-"""Which known bug a sampler resembles: what each of them emits on the toy case against what the sampler emits there."""
+"""The known bug that a sampler resembles, by what each of them emits on the toy case."""
 
 from __future__ import annotations
 
@@ -24,14 +24,17 @@ PLAIN = Fraction(1)
 
 @dataclass(frozen=True)
 class Likeness:
-    """A known bug, and how far what it emits on the toy is from what the sampler emits there."""
+    """A known bug, and how far what it emits on the toy is from what the sampler emits there.
+
+    Made by `likenesses`.
+    """
 
     specimen: Specimen
     distance: Any
 
     @property
     def same(self) -> bool:
-        """Whether the two emit one law, but for the toy's last digits."""
+        """True if the two emit one law, but for the toy's last digits."""
         return float(self.distance) < 1e-7
 
 

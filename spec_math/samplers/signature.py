@@ -1,4 +1,4 @@
-"""What a public sampler takes, parameter by parameter, as far as it is understood."""
+"""The parameters of a public sampler, one by one, as far as it is understood."""
 
 from __future__ import annotations
 
@@ -52,22 +52,22 @@ class Signature:
 
     @property
     def models(self) -> bool:
-        """Whether it is handed models."""
+        """True if it is handed models."""
         return self.has("target model", "draft model")
 
     @property
     def given_drafts(self) -> bool:
-        """Whether it is handed drafted tokens."""
+        """True if it is handed drafted tokens."""
         return self.has("tokens", "draft records", "candidates")
 
     @property
     def fixed(self) -> bool:
-        """Whether it is handed drafts and no law that they were drawn from: each is then judged as a fixed one."""
+        """True if it is handed drafts and no law that they were drawn from: each is then judged as a fixed one."""
         return self.given_drafts and not self.has("draft", "draft logs", "draft mass", "draft records")
 
     @property
     def single(self) -> bool:
-        """Whether it judges one drafted token, and no row of them."""
+        """True if it judges one drafted token, and no row of them."""
         return not self.models and self.has("tokens") and takes_one(self.name_of("tokens"))
 
 

@@ -90,7 +90,7 @@ class Subject:
 
     @property
     def shape(self) -> Shape:
-        """Where its drafts and its randomness come from."""
+        """The source of its drafts and of its randomness."""
         return self.call.shape
 
     @property
@@ -100,7 +100,7 @@ class Subject:
 
     @property
     def assumed(self) -> tuple[str, ...]:
-        """What a verdict takes for granted: how the function is called, on what numbers, and its random numbers."""
+        """The assumptions of a verdict: how the function is called, on what numbers, and its random numbers."""
         told = ", as roles tell" if self.call.told else ""
         one = ", the drafted token as one number" if self.call.one_token and not self.call.drafts_itself else ""
         coins = "an ideal coin" if self.shape == "verifier" else "ideal uniforms"

@@ -1,4 +1,4 @@
-"""What a caller tells of a function beside its names: kinds of parameters, values, what it returns, a temperature."""
+"""Facts that a caller tells of a function: kinds of parameters, values, what it returns, a temperature."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Told:
 
     @property
     def anything(self) -> bool:
-        """Whether something was told."""
+        """True if something was told."""
         return bool(self.values) or bool(self.returns) or self.temperature != 1
 
 

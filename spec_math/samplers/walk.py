@@ -25,7 +25,7 @@ CUT = "cut"
 
 @dataclass
 class Walk:
-    """What the paths walked so far emit: {tokens: mass}, and for each the heaviest path to it.
+    """The distribution of the paths walked so far: {tokens: mass}, and for each the heaviest path to it.
 
     `unexplored` is the mass of the paths that the budget left; `deepest` the most random numbers on one path, the
     drafts included; `exact` whether every threshold was rational, `reused` whether a random number came twice. `fault`
@@ -167,7 +167,7 @@ class _Run:
 
     @property
     def drawn(self) -> int:
-        """How many random numbers this path has drawn."""
+        """The number of random numbers that this path has drawn."""
         return len(self._tokens) + len(self._coins) + self.tape.drawn
 
     def steps(self) -> tuple[str, ...]:

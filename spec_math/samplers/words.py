@@ -1,4 +1,4 @@
-"""What a parameter takes, read from its name: the target's law, the draft's, the drafted tokens, or the coin.
+"""The role of a parameter, read from its name: the target's law, the draft's, the drafted tokens, or the coin.
 
 Only names that say it are read. A name that papers use for both sides, such as p or q, is left to the caller, since a
 guess between target and draft would condemn right samplers.

@@ -216,7 +216,7 @@ def context_stopping_times(
 
 
 class Game(NamedTuple):
-    """What each token of each context is worth to the bettors: gaps [C, V, F], ratios [C, V, B], weights [N]."""
+    """The worth of each token of each context to the bettors: gaps [C, V, F], ratios [C, V, B], weights [N]."""
 
     gaps: Any
     ratios: Any

@@ -66,7 +66,7 @@ class NotRejected:
 
     @property
     def promise(self) -> Guarantee:
-        """What the test promises for the draws so far; worked out when asked for, as one may look after each draw."""
+        """The promise of the test for the draws so far; worked out when asked for, as one may look after each draw."""
         return self.promised(self.samples)
 
     def __str__(self) -> str:
@@ -246,7 +246,7 @@ class OneLawTest(RunningTest):
     @property
     @abstractmethod
     def counts(self) -> Array:
-        """How often each token was drawn [V]."""
+        """The number of draws of each token [V]."""
 
     @abstractmethod
     def update_many(self, tokens: Any) -> None:

@@ -134,7 +134,7 @@ class IdentityTest(OneLawTest):
 
     @property
     def counts(self) -> Array:
-        """How often each token was drawn [V]."""
+        """The number of draws of each token [V]."""
         return self._running.counts
 
     @property
@@ -208,7 +208,7 @@ def _log_weights(mixture: int, alternatives: int) -> Array:
 
 
 class Setting(NamedTuple):
-    """What a test fixes before the first draw: its pools, its priors, its alternatives, and their weights.
+    """The choices of a test before the first draw: its pools, its priors, its alternatives, and their weights.
 
     labels [V]: each token's pool; inverse [P]: 1/t of each pool, 0 where t = 0; kappas [K]; ratios [V, B]: a/t of the
     alternatives; weights [K + B]: the logs of the mixture's weights.
@@ -222,7 +222,7 @@ class Setting(NamedTuple):
 
 
 class Running(NamedTuple):
-    """What a test has seen: counts of tokens [V] and of pools [P], and the log of each part of the mixture [K + B]."""
+    """The state of a test: counts of tokens [V] and of pools [P], and the log of each part of the mixture [K + B]."""
 
     counts: Any
     pooled: Any

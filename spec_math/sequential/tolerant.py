@@ -135,7 +135,7 @@ class TolerantTest(OneLawTest):
 
     @property
     def counts(self) -> Array:
-        """How often each token was drawn [V]."""
+        """The number of draws of each token [V]."""
         return self._counts
 
     @property

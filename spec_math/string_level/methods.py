@@ -21,7 +21,7 @@ Generate = Callable[[Coin, TokenizedModel, TokenizedModel, Sequence[int], int], 
 
 
 class First(NamedTuple):
-    """What the first draft is drawn from: the laws of target [T] and draft [D], their vocabularies, and ψ [T]."""
+    """The sources of the first draft: the laws of target [T] and draft [D], their vocabularies, and ψ [T]."""
 
     target: Any
     draft: Any

@@ -1,4 +1,4 @@
-"""What a drafter with a vocabulary of its own is conditioned on, and the draft tokens that it proposes."""
+"""The text that a drafter with a vocabulary of its own reads, and the draft tokens that it proposes."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What a method for two vocabularies yields and costs: tokens per target call, drafter calls, and the speed-up.
+"""Yield and cost of a method for two vocabularies: tokens per target call, drafter calls, and the speed-up.
 
 Source: Timor et al., Table 4, for the question; TokenTiming, Section 3, for the speed-up.
 """

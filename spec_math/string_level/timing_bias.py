@@ -1,4 +1,4 @@
-"""How far the first token of TokenTiming as printed is from the target: exactly from all drafts, or from below."""
+"""The distance of TokenTiming's first token, as printed, from the target: exactly from all drafts, or from below."""
 
 from __future__ import annotations
 

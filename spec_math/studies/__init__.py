@@ -1,1 +1,1 @@
-"""What is compared, a package each, which computes one result: positions, blocks, vocabularies, traces, proofs."""
+"""Comparisons, a package each, which computes one result: positions, blocks, vocabularies, traces, proofs."""

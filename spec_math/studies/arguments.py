@@ -1,4 +1,4 @@
-"""What is written on the command line, read: counts, sweeps, laws, and names of tokens."""
+"""Arguments of the command line, read: counts, sweeps, laws, and names of tokens."""
 
 from __future__ import annotations
 

@@ -51,7 +51,7 @@ class Point:
 
     @property
     def gain(self) -> float:
-        """What it accepts more than the best lossless rule of its drafts, on average over the positions."""
+        """The acceptance above that of the best lossless rule of its drafts, on average over the positions."""
         return mean(self.acceptance) - mean(self.lossless)
 
     @property
@@ -135,7 +135,7 @@ MEANINGS = (
 
 @dataclass(frozen=True)
 class Source:
-    """Where the laws come from: a name, how many positions, how many tokens."""
+    """The source of the laws: a name, how many positions, how many tokens."""
 
     name: str
     positions: int

@@ -57,7 +57,7 @@ WORD = " raises"
 
 @dataclass(frozen=True)
 class ReportRequest:
-    """What the report is about: files of laws, tables of models, shards of traces, as their commands take them.
+    """The subject of the report: files of laws, tables of models, shards of traces, as their commands take them.
 
     Without any, the embedded default. `positions` and `seed` are its size and the seed of all that is sampled.
     """

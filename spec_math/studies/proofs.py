@@ -33,7 +33,7 @@ LIMIT = 60.0
 
 @dataclass(frozen=True)
 class Wanted:
-    """What `spec-math prove` was asked.
+    """The request of `spec-math prove`.
 
     `scheme`: verifiers of one's own, module:name, for `tokens` and `drafts`: 1, then 2 and 3 where it is None. `limit`
     is in seconds of processor time a theorem, `seed` chooses the laws that what is proved is tried on.

@@ -60,7 +60,7 @@ def _of_one_position(scheme: Scheme) -> list[Theorem]:
 
 
 def _small(scheme: Scheme) -> Proven:
-    """What is proved of a scheme that does not say: that it is lossless on two tokens, and accepts as it says."""
+    """The sizes proved of a scheme that names none: that it is lossless on two tokens, and accepts as it says."""
     sizes = ((2, scheme.drafts or 2, 1.0),)
     return Proven(sizes, sizes if scheme.emit is not None else ())
 

@@ -38,7 +38,7 @@ _SHOWN = {1: "< 0", 2: "= 0", 3: "≤ 0", 4: "> 0", 5: "≠ 0", 6: "≥ 0"}
 
 @dataclass(frozen=True)
 class Proof:
-    """What came of a theorem: `proved`, `refuted` by a counterexample, or `open` with the reason.
+    """The outcome of a theorem: `proved`, `refuted` by a counterexample, or `open` with the reason.
 
     regions: how many regions the statement was judged on; outside: those that its hypotheses leave out; discarded: how
     often z3 has proved that a region holds no law; tried: on how many laws it was run with Fractions afterwards;

@@ -54,7 +54,7 @@ class BrokenOff(BaseException):
 
 
 class Space:
-    """What all regions of one proof share: the field, the grid of points, the solver, and how often it said no.
+    """Parts that all regions of one proof share: the field, the grid of points, the solver, and how often it said no.
 
     Raises:
         Spent: more processor time than `limit` seconds, at the first question after that.
@@ -169,7 +169,7 @@ class Region:
 
     @property
     def solved(self) -> int:
-        """How many variables follow from the others by equalities."""
+        """The number of variables that follow from the others by equalities."""
         return sum(value is not own for value, own in zip(self.values, self.field.variables, strict=True))
 
     def completed(self, left: Sequence[Fraction]) -> Point:

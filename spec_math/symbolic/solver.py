@@ -17,7 +17,7 @@ _INTERRUPTED = "interrupted from keyboard"
 
 
 class Answer(NamedTuple):
-    """What z3 found: `impossible` is a proof; `point` are values of the variables, where it has rational ones."""
+    """The answer of z3: `impossible` is a proof; `point` are values of the variables, where it has rational ones."""
 
     impossible: bool
     point: dict[int, Fraction] | None

@@ -158,7 +158,7 @@ def checked(draft_law: Any, target: Array) -> dict[Drafts, Any]:
 
 
 class Sizes(NamedTuple):
-    """How large the optimal transport problem of k drafts on V tokens is, on tuples and on sets.
+    """The size of the optimal transport problem of k drafts on V tokens, on tuples and on sets.
 
     >>> print(sizes(3, 2))
     V = 3, k = 2: 9 tuples, 27 variables; 6 sets, 18 variables, 9 of them with the token in the set

@@ -25,7 +25,7 @@ from spec_math.token_level.optimum.ratio_order import RatioOrder, ratio_order
 
 @dataclass(frozen=True, eq=False)
 class Plan:
-    """What the verifier of one position has prepared for one target, one draft and `drafts` drafted tokens.
+    """The preparation of one position's verifier for one target, one draft and `drafts` drafted tokens.
 
     They are i.i.d. where `independent`, else drawn without replacement. `order` sorts the tokens by t/d, and `pools` is
     the mixture of pool sets over that order.
@@ -61,7 +61,7 @@ class Plan:
 
     @cached_property
     def race(self) -> Moments | None:
-        """What a check of three or more drafts without replacement asks of float draft masses."""
+        """Values that a check of three or more drafts without replacement asks of float draft masses."""
         return None if self.independent or is_exact(self.order.draft) else moments(self.order.draft, self.drafts)
 
     @cached_property

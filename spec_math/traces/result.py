@@ -95,7 +95,7 @@ class Evidence:
         return max([self.log, *(value for _, value in self.curve)])
 
     def alarms(self, alpha: float) -> bool:
-        """Whether the null is rejected with false alarms in at most a share `alpha` of all audits."""
+        """True if the null is rejected with false alarms in at most a share `alpha` of all audits."""
         return self.highest >= -log(alpha)
 
 
@@ -126,7 +126,7 @@ class Summary:
         return alpha / (2 if self.accepted is None else 3)
 
     def lossy(self, alpha: float) -> bool:
-        """Whether the emitted tokens, or the drafts, break their contract; a right engine's do with `alpha` at most."""
+        """True if the emitted tokens, or the drafts, break their contract; a right engine's do with `alpha` at most."""
         each = self.share(alpha)
         return self.emitted.alarms(each) or self.drafted.alarms(each) or self.counts["contradictions"] > 0
 

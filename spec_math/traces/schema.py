@@ -51,7 +51,7 @@ class TraceError(ValueError):
 
 @dataclass(frozen=True)
 class Header:
-    """What is known of a shard before its rows are read: n, V, the type of its logits, whether drafts have logits."""
+    """The header of a shard, read before its rows: n, V, the type of its logits, whether drafts have logits."""
 
     rows: int
     size: int
@@ -62,7 +62,7 @@ class Header:
 
     @property
     def by_position(self) -> bool:
-        """Whether drafts are verified one by one, so that acceptance is predicted and drafts are drawn at every row."""
+        """True if drafts are verified one by one, so that acceptance is predicted and drafts are drawn at every row."""
         return self.verification in BY_POSITION
 
 

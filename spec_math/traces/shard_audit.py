@@ -123,7 +123,7 @@ def _columns(with_draft: Any, accepted: Any, expected: Any, optimum: Any, bets: 
 
 
 def _told(shard: Shard, flags: Any) -> dict[str, Any]:
-    """Where something is wrong with a row, by the names of the counts."""
+    """The faults of a row, by the names of the counts."""
     ids = shard.ids
     return {
         "bad target rows": flags & BAD_TARGET != 0,

@@ -48,7 +48,7 @@ class Specimen:
 
     @property
     def modelled(self) -> bool:
-        """Whether the entry can be run."""
+        """True if the entry can be run."""
         return self.generate is not None
 
     def told(self, cause: str, reference: str, repair: str = "", note: str = "") -> Specimen:
@@ -142,7 +142,7 @@ def _distance(one: dict[Text, Any], other: dict[Text, Any]) -> Any:
 
 @dataclass(frozen=True)
 class Laws:
-    """What a program runs on: rows [V] of target and draft by position, over and over, and the drafts of a round."""
+    """The laws that a program runs on: rows [V] of target and draft by position, again and again, and its drafts."""
 
     targets: tuple[Array, ...]
     drafts: tuple[Array, ...]

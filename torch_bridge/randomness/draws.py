@@ -1,4 +1,4 @@
-"""What torch draws, as questions to a tape: a call moves its generator on as torch does, and asks for its numbers."""
+"""Torch's draws, as questions to a tape: a call moves its generator on as torch does, and asks for its numbers."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Draws:
 
     @property
     def moved(self) -> bool:
-        """Whether torch's default generator has been drawn from since it was left."""
+        """True if torch's default generator has been drawn from since it was left."""
         return not torch.equal(torch.default_generator.get_state(), self._left)
 
     def arrive(self) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator
 from contextlib import contextmanager
+from math import log2
 from typing import Any
 
 import torch
@@ -80,6 +81,7 @@ class _Following(TorchFunctionMode):
     """Every call of torch passes here: draws become random numbers of the tape, and their uses forks of it."""
 
     def __init__(self, tape: Tape) -> None:
+        self._tape = tape
         super().__init__()
         self._tags, self.later = Tags(), Later()
         self.draws, self._uses = Draws(tape, self._tags, self.later), Uses(self._tags, self.later)
@@ -120,6 +122,7 @@ class _Following(TorchFunctionMode):
         if plain in COMPUTING:
             return self._uses.computed(func, plain, name, args)
         if plain in COMPARING:
+            self._tape.digits |= _rounded_away(*args[:2])
             return self._uses.compared(plain, args)
         if name in GUARDING:
             return self._uses.guarded(func, name, args)
@@ -196,7 +199,7 @@ _SEEDING = ("manual_seed", "set_rng_state", "get_rng_state")
 
 
 def _refusing(tape: Tape) -> Any:
-    """What lets torch's calls pass unseen: random numbers in tensors would be read as they stand there."""
+    """A gap by which torch's calls pass unseen: random numbers in tensors would be read as they stand there."""
 
     def disabling() -> Any:
         if tape.foreign():
@@ -224,6 +227,20 @@ def _leaving(tape: Tape, plain: Any) -> Any:
 
     seeding.__name__ = plain.__name__
     return seeding
+
+
+def _rounded_away(left: Any, right: Any) -> set[int]:
+    """Return the digits of the type that a comparison rounds an operand to, or none where it rounds none.
+
+    A float64 mass without dimensions is compared with a float32 random number of one dimension in float32: it may
+    become 1, and then the number that is met does not show it.
+    """
+    dtype = torch.result_type(left, right)
+    if not dtype.is_floating_point:
+        return set()
+    sides = [torch.as_tensor(x, dtype=None if isinstance(x, torch.Tensor) else torch.float64) for x in (left, right)]
+    rounds = any(bool((side.to(dtype).to(side.dtype) != side).any()) for side in sides if side.dtype != dtype)
+    return {1 - round(log2(torch.finfo(dtype).eps))} if rounds else set()
 
 
 def _compared(tape: Tape, plain: Any) -> Any:

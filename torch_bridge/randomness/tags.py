@@ -14,7 +14,7 @@ from spec_math.pathwise.uniform import Uniform
 
 
 class _Layout(NamedTuple):
-    """Where a floating type keeps its payload: a whole number of its size, the quiet NaN, and the most payloads."""
+    """The payload of a floating type: a whole number of its size, the quiet NaN, and the most payloads."""
 
     whole: torch.dtype
     quiet: int
@@ -37,7 +37,7 @@ class Tags:
 
     @property
     def none(self) -> bool:
-        """Whether no random number has been put into a tensor yet."""
+        """True if no random number has been put into a tensor yet."""
         return len(self._numbers) == 1
 
     def any_in(self, tensor: torch.Tensor) -> bool:

@@ -97,12 +97,12 @@ class Later:
         return out.copy_(self.looked_at(drawn) if self._is_shared(out) else drawn)
 
     def _writes_to_others(self, name: str, args: Any, kwargs: Any) -> bool:
-        """Whether a call writes to memory that is read unseen."""
+        """True if a call writes to memory that is read unseen."""
         written = tensors_in([args[:1] if name in ("copy_", "__setitem__") else (), kwargs.get("out")])
         return any(self._is_shared(one) for one in written)
 
     def _is_shared(self, tensor: torch.Tensor) -> bool:
-        """Whether others hold a tensor's memory: NumPy, so that torch may not resize it, or whoever asked for it."""
+        """True if others hold a tensor's memory: NumPy, so that torch may not resize it, or whoever asked for it."""
         memory = tensor.untyped_storage()
         return not memory.resizable() or memory.data_ptr() in self._shared
 
@@ -120,11 +120,11 @@ class Later:
         return unwritten.fill_(0) if self._any_in(unwritten) else unwritten
 
     def waits_in(self, tensor: torch.Tensor) -> bool:
-        """Whether a tensor holds tokens that nobody has looked at."""
+        """True if a tensor holds tokens that nobody has looked at."""
         return bool(self._draws) and self._any_in(tensor)
 
     def equals(self, number: int, token: int) -> bool:
-        """Whether what stands in a tensor is this token: of a race, nothing more is asked."""
+        """True if what stands in a tensor is this token: of a race, nothing more is asked."""
         if not FIRST <= number < LAST:
             return number == token
         draw = self._draws[number - FIRST]
@@ -157,7 +157,7 @@ def _looked_at_by(name: str, args: Any, kwargs: Any) -> Any:
 
 
 def _tells_a_type(values: Any) -> bool:
-    """Whether a number or a type among the arguments may make tokens into numbers of another type."""
+    """True if a number or a type among the arguments may make tokens into numbers of another type."""
     if isinstance(values, list | tuple):
         return any(_tells_a_type(value) for value in values)
     if isinstance(values, dict):
@@ -214,7 +214,7 @@ class Answers:
             tensor.copy_(values.reshape(tensor.shape))
 
     def _is_asking(self, one: Any, other: Any) -> bool:
-        """Whether tokens that wait are compared with whole numbers that do not."""
+        """True if tokens that wait are compared with whole numbers that do not."""
         sides = [one, other]
         waiting = [side for side in sides if isinstance(side, torch.Tensor) and self._waits_in(side)]
         return len(waiting) == 1 and all(self._is_whole(side) for side in sides)
@@ -257,5 +257,5 @@ _Answer = Callable[[], bool]
 
 
 def _both(first: _Answer, second: _Answer) -> _Answer:
-    """Whether both of two answers are yes; the second is asked for where the first is."""
+    """True if both of two answers are yes; the second is asked for where the first is."""
     return lambda: first() and second()

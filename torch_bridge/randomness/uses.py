@@ -1,4 +1,4 @@
-"""What torch does with tensors of random numbers: computing, comparing, racing, ranking, searching, showing."""
+"""Operations of torch on tensors of random numbers: computing, comparing, racing, ranking, searching, showing."""
 
 from __future__ import annotations
 

@@ -28,7 +28,7 @@ class Rows(Protocol):
 
 
 class Walked(NamedTuple):
-    """What a batch of trees accepts, and what follows.
+    """The nodes that a batch of trees accepts, and what follows.
 
     `nodes` [B, D] are the accepted nodes from the root down, −1 behind the last of them; `follows` [B] is the token
     after them, −1 where nothing follows.

@@ -59,7 +59,7 @@ def decide_walk(at_node: Decide, coin: ArrayCoin, tree: ArrayTree, rows: Rows, t
 
 
 class _Left(NamedTuple):
-    """What is left of the draft's rows at the slots [B] without some tokens; the target where nothing is drafted."""
+    """The rest of the draft's rows at the slots [B] without some tokens; the target where nothing is drafted."""
 
     rows: Rows
     slot: Array
@@ -89,7 +89,7 @@ def decide_target_only(coin: ArrayCoin, tokens: Array, target: Array, draft: Arr
 
 
 class Tour(NamedTuple):
-    """When each node [B, N] is entered and left on a way round its tree, in 0..2N − 1, and how deep it lies, from 1.
+    """The times when each node [B, N] is entered and left on a way round its tree, in 0..2N − 1, and its depth, from 1.
 
     Children are gone through by their index. Padding in place of nodes is never met.
     """
@@ -174,7 +174,7 @@ def decide_traversal(coin: ArrayCoin, tree: ArrayTree, rows: Rows) -> Walked:
 
 
 class _States:
-    """What is left of the target at one node of each level, [D + 1, B, V], where a child was rejected."""
+    """The rest of the target at one node of each level, [D + 1, B, V], where a child was rejected."""
 
     def __init__(self, tree: ArrayTree, rows: Rows) -> None:
         self.rows = rows

@@ -1,4 +1,4 @@
-"""What a block costs, and which tree is fastest: tokens per call divided by stated latencies.
+"""The cost of a block, and the fastest tree: tokens per call divided by stated latencies.
 
 Source: SpecTr, Tables 1 and 3, for latencies; Section 1 for the cost of a call.
 """

@@ -34,7 +34,7 @@ CONFIDENCE = 0.995
 
 @dataclass(frozen=True)
 class Setting:
-    """What is sampled: two float models, the prefixes to start from, and what is drafted.
+    """The setting of a sample: two float models, the prefixes to start from, and what is drafted.
 
     For each sample a prefix is drawn; with `in_turn` they come one after another, as they were drawn elsewhere.
     """

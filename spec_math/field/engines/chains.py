@@ -254,7 +254,7 @@ TIGHTWAD = Engine(
 
 
 def _reported(step: Step, alternatives: bool) -> list[dict[str, Any]]:
-    """What a server answers that generates γ + 1 tokens: each with its log-probability, or with those of all too."""
+    """The answer of a server that generates γ + 1 tokens: each with its log-probability, or with those of all too."""
     tokens: list[int] = []
     content: list[dict[str, Any]] = []
     for _ in range(step.lookahead + 1):

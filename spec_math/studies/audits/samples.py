@@ -31,7 +31,7 @@ UNDECIDED, FURTHEST = 3, 20
 
 @dataclass(frozen=True)
 class SamplesRequest:
-    """What `spec-math audit --samples` was asked: tokens, the law [V] they should have, and how sure to be."""
+    """The request of `spec-math audit --samples`: tokens, the law [V] they should have, and how sure to be."""
 
     samples: str
     target: str | None = None

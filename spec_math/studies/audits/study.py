@@ -26,7 +26,7 @@ from spec_math.verdict import Lossy
 
 @dataclass(frozen=True)
 class AuditRequest:
-    """What is asked of the command audit."""
+    """The request of the command audit."""
 
     place: str
     shape: str | None = None

@@ -59,13 +59,13 @@ class Entry:
 
     @property
     def sampled(self) -> bool:
-        """Whether it is a Monte Carlo estimate."""
+        """True if it is a Monte Carlo estimate."""
         return self.tokens.samples > 0
 
 
 @dataclass(frozen=True)
 class Ceiling:
-    """What no verifier of these drafts exceeds, in tokens per call, and whether one is known to reach it.
+    """The bound that no verifier of these drafts exceeds, in tokens per call, and whether one is known to reach it.
 
     Exact with its Fraction, or the mean of `monte_carlo.ceilings`, for k > 1 further above what can be reached.
     """
@@ -80,7 +80,7 @@ class Ceiling:
 
 @dataclass(frozen=True)
 class BlockComparison:
-    """What `compare_blocks` found."""
+    """The result of `compare_blocks`."""
 
     source: str
     size: int
@@ -98,7 +98,7 @@ class BlockComparison:
 
 @dataclass(frozen=True)
 class BlockRequest:
-    """What to compare: for all K and L, with `samples` sampled blocks where no value can be added up exactly."""
+    """The request of a comparison: all K and L, with `samples` sampled blocks where no value can be added up."""
 
     models: BlockModels
     ks: tuple[int, ...]

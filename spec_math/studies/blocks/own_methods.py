@@ -42,7 +42,7 @@ class OwnMethod:
 
 @dataclass(frozen=True)
 class OwnLine:
-    """What one K and L gave: tokens per call, exact or of so many runs, and how many more than a plain chain."""
+    """The result for one K and L: tokens per call, exact or of so many runs, and how many more than a plain chain."""
 
     k: int
     lookahead: int

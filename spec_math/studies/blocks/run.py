@@ -54,7 +54,7 @@ class BlockRun:
 
     @property
     def shape(self) -> Tokens:
-        """How many drafts stood at each node of a walk: 6, 3, 2, 1 in SpecTr's Figure 4."""
+        """The number of drafts at each node of a walk: 6, 3, 2, 1 in SpecTr's Figure 4."""
         return tuple(len(stop.candidates) for stop in self.stops)
 
 
@@ -242,12 +242,12 @@ class Generated:
 
     @property
     def tokens(self) -> int:
-        """How many tokens were emitted."""
+        """The number of emitted tokens."""
         return sum(len(block.emitted) for block in self.blocks)
 
     @property
     def accepted(self) -> int:
-        """How many of them were drafted."""
+        """The number of drafted ones among them."""
         return sum(block.accepted for block in self.blocks)
 
 

@@ -1,4 +1,4 @@
-"""What is asked of blocks: all methods on K paths, one block step by step, and text generated block by block."""
+"""Requests of blocks: all methods on K paths, one block step by step, and text generated block by block."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""Which drafts, which tree, which verifier: all methods under one budget of verified nodes."""
+"""Drafts, tree and verifier: all methods under one budget of verified nodes."""

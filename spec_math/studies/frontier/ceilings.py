@@ -1,4 +1,4 @@
-"""What no verifier of drawn chains and trees exceeds, for each kind of drafts that is not chosen.
+"""Bounds that no verifier of drawn chains and trees exceeds, for each kind of drafts that is not chosen.
 
 The law: M(s), the chance that the accepted tokens begin with the text s, is at most P(s is drafted), and at most
 M(s_<i) t(s_i | s_<i) (the page on the optimum, Theorem 1). So M(s)/t(s) ≤ U(s), the least of 1 and P/t over the

@@ -44,7 +44,7 @@ class Point:
 
     @property
     def lucky(self) -> bool:
-        """Whether the sampled tokens lie above the sampled bound, which their expectation cannot."""
+        """True if the sampled tokens lie above the sampled bound, which their expectation cannot."""
         return self.bound is not None and self.tokens.value > self.bound.value * (1 + ROUNDING)
 
     @property
@@ -55,7 +55,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Frontier:
-    """What one regime gives: for each budget the best shape of each method by tokens, and the fastest of all budgets.
+    """The results of one regime: for each budget each method's best shape by tokens, and the fastest of all budgets.
 
     `ceilings` has for each budget, by kind of drafts, the largest bound of any shape.
     """

@@ -1,4 +1,4 @@
-"""What each method yields for each shape of its drafts: tokens per call, sample by sample, coins averaged out.
+"""The yield of each method for each shape of its drafts: tokens per call, sample by sample, coins averaged out.
 
 Source: our own; the methods are those of `block_level`.
 """
@@ -39,7 +39,7 @@ SLOW = {PLAN_AT_EVERY_NODE: ((2, 4), 6)}
 
 @dataclass(frozen=True)
 class Shape:
-    """What is drafted: so many nodes in so many levels, `widest` of them at most on one level; K chains where k > 0.
+    """The shape of drafts: nodes, levels, the `widest` level's nodes; K chains where k > 0.
 
     The chains share their first `stem` tokens, which are counted once.
 

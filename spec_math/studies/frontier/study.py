@@ -1,4 +1,4 @@
-"""What is asked of the frontier: two models or both defaults, budgets, temperatures, costs."""
+"""The request of a frontier: two models or both defaults, budgets, temperatures, costs."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ HEADER = "recording.json"
 
 @dataclass(frozen=True)
 class Header:
-    """What was recorded: the models' names, V, how many tokens of each law are kept, where texts start."""
+    """The header of a recording: the models' names, V, how many tokens of each law are kept, where texts start."""
 
     target: str
     draft: str

@@ -109,7 +109,7 @@ class Tally:
 
     @property
     def error_bound(self) -> float:
-        """How far the squared error can be from the anchor's: |σ(values)² − σ(anchor)²| ≤ σ(d) (2 σ(anchor) + σ(d))."""
+        """Most distance of the squared error from the anchor's: |σ(v)² − σ(anchor)²| ≤ σ(d) (2 σ(anchor) + σ(d))."""
         if self.anchor is None or self.beside is None:
             return 0.0
         seen, apart = (tally.variance for tally in self.beside)
@@ -179,7 +179,7 @@ class Line:
 
     @property
     def sampled(self) -> bool:
-        """Whether only some positions are looked at: there is no form of it over many positions."""
+        """True if only some positions are looked at: there is no form of it over many positions."""
         return self.form is None
 
     def gap(self, k: int) -> Mean | None:

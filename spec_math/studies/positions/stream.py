@@ -239,7 +239,7 @@ MOST = 50
 
 @dataclass(frozen=True)
 class Side:
-    """What is done to one side's laws, in this order; None leaves a rule out."""
+    """The filters of one side's laws, in this order; None leaves a rule out."""
 
     temperature: float = 1.0
     top_k: int | None = None

@@ -22,7 +22,7 @@ from spec_math.verdict import Lossless, Lossy, Undecided, Verdict, check_lossles
 
 @dataclass(frozen=True)
 class SchemeVerdict:
-    """Whether a scheme is lossless on every pair of the set, and whether its closed forms are its program's.
+    """A scheme's verdict: whether it is lossless on every pair of the set, and its closed forms its program's.
 
     `counterexample` names the pair that decided, or on which nothing was decided. A scheme that was judged for some
     numbers of drafts alone is lossless for those.
@@ -35,12 +35,12 @@ class SchemeVerdict:
 
     @property
     def right(self) -> bool:
-        """Whether it was judged, and neither a counterexample nor a wrong formula was found."""
+        """True if it was judged, and neither a counterexample nor a wrong formula was found."""
         return bool(self.verdict) and not self.formula_fault
 
     @property
     def faulty(self) -> bool:
-        """Whether a counterexample or a wrong formula was found; what is undecided is neither right nor faulty."""
+        """True if a counterexample or a wrong formula was found; what is undecided is neither right nor faulty."""
         return isinstance(self.verdict, Lossy) or bool(self.formula_fault)
 
     def __str__(self) -> str:

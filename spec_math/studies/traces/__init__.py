@@ -1,1 +1,1 @@
-"""What a recorded trace shows, as pages, tables and pictures."""
+"""Recorded traces, as pages, tables and pictures."""

@@ -38,7 +38,7 @@ EMBEDDED, TABLES = (1, 2, 4, 8, 16), (1, 2, 3)
 
 @dataclass(frozen=True)
 class Vocabularies:
-    """What is compared: nothing named is the embedded default; else two vocabularies, with laws or with tables."""
+    """The request of a comparison: the embedded default, or two vocabularies, with laws or with tables."""
 
     target_vocabulary: Path | None = None
     draft_vocabulary: Path | None = None

@@ -212,7 +212,7 @@ class MethodLine:
 
     @property
     def name(self) -> str:
-        """What the line is called."""
+        """The name of the line."""
         return called(self.method, self.alike)
 
 
@@ -229,7 +229,7 @@ class Bias(NamedTuple):
 
     @property
     def certain(self) -> float:
-        """What the bias is (exact), or is at least (sampled); 0 where too few drafts say nothing."""
+        """The bias (exact), or what it is at least (sampled); 0 where too few drafts say nothing."""
         if self.exact:
             return self.value.value
         low, _ = self.value.interval
