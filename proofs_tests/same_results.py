@@ -6,6 +6,8 @@ for word; what differs is printed, and the exit code is 1. `--numbers` leaves te
 
 from __future__ import annotations
 
+import base64
+import gzip
 import json
 import subprocess
 import sys
@@ -20,7 +22,7 @@ COMMANDS = {
     "vocabularies": ["vocabularies"],
     "lossy": ["lossy"],
     "frontier": ["frontier"],
-    "psi": ["psi", "the", "--vocabulary", "{vocabularies}/gemma2.json.gz"],
+    "psi": ["psi", "the", "--vocabulary", "{vocabulary}"],
 }
 """What is asked; seeds are fixed by the defaults."""
 
@@ -30,11 +32,21 @@ ROUNDING = 1e-9
 VOCABULARIES = Path(__file__).parents[2] / "shared" / "vocabularies"
 
 
+def vocabulary(folder: Path) -> Path:
+    """Write the tokens of GPT-2 that are texts as a JSON list, a form that `spec-math psi` reads."""
+    with gzip.open(VOCABULARIES / "gpt2.json.gz") as file:
+        spelled = [base64.b64decode(token) for token in json.load(file)["tokens"]]
+    texts = [token.decode(errors="replace") for token in spelled]
+    out = folder / "vocabulary.json"
+    _ = out.write_text(json.dumps(list(dict.fromkeys(text for text in texts if "\ufffd" not in text))))
+    return out
+
+
 def printed(tree: Path, command: list[str]) -> Any:
     """The JSON that a command of a tree writes."""
     with tempfile.TemporaryDirectory() as folder:
         out = Path(folder) / "result.json"
-        asked = [part.format(vocabularies=VOCABULARIES) for part in command]
+        asked = [part.format(vocabulary=vocabulary(Path(folder))) if "{" in part else part for part in command]
         done = subprocess.run(
             [tree / ".venv" / "bin" / "spec-math", *asked, "--out", out],
             cwd=tree,
