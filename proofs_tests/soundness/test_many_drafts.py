@@ -20,7 +20,7 @@ from spec_math.studies.positions.comparison import compare
 from spec_math.studies.positions.stream import from_rows
 from spec_math.token_level import SCHEMES, k_sequential, optimal, recursive, without_replacement
 from spec_math.token_level.excess import Excess, none_of
-from spec_math.token_level.optimum.ratio_order import ratio_order
+from spec_math.token_level.optimum.ratio_buckets import RatioBuckets
 from spec_math.token_level.streamed import Chunk, rounding
 
 KS = (31, 32, 33, 64, 65, 255, 257, 1000, 10**4, 10**6, 10**9)
@@ -166,9 +166,9 @@ def test_a_gamma_that_is_cut_is_caught_before_anything_is_shown() -> None:
     """The control: γ* no larger than 2^8, as it was."""
 
     def cut(chunk: Any, k: int) -> Any:
-        excess = Excess.of_order(ratio_order(np.array([0.5, 0.5]), np.array([1e-6, 1 - 1e-6])))
-        gamma = min(excess.gamma_star(k), 2.0**8)
-        values = np.full(chunk.rows, 1 - (1 - (1 - excess.at(gamma)) / gamma) ** k)
+        excess = Excess(RatioBuckets.of(np.array([[0.5, 0.5]]), np.array([[1e-6, 1 - 1e-6]])).excess)
+        gamma = np.minimum(excess.gamma_star(k), 2.0**8)
+        values = np.full(chunk.rows, (1 - (1 - (1 - excess.at(gamma)) / gamma) ** k).item())
         return values, values
 
     t, d = np.array([[0.5, 0.5]]), np.array([[1e-6, 1 - 1e-6]])

@@ -5,7 +5,7 @@ import pytest
 
 from spec_math.token_level import SCHEMES, greedy, hub, k_sequential, one_hot
 from spec_math.token_level.excess import Excess
-from spec_math.token_level.optimum.ratio_order import ratio_order
+from spec_math.token_level.optimum.ratio_buckets import RatioBuckets
 from spec_math.token_level.streamed import Chunk, rounding
 
 UNIT = 2.0**-53
@@ -147,16 +147,16 @@ def test_a_cleared_chunk_starts_again():
 
 
 @pytest.mark.parametrize("scale", [0.0, 2.0**-12, 2.0**-9, 2.0**-8, 0.5, 1.0, 2.0, 2.0**9])
-def test_the_excess_of_a_sorted_row_is_that_of_its_laws(scale):
+def test_the_excess_of_buckets_is_that_of_their_laws(scale):
     """Ratios 0, 2^-9, 1 and infinite; scales on either side of each: sums are exact here."""
     target, draft = np.array([0.0, 2.0**-11, 0.25, 0.75 - 2.0**-11]), np.array([0.5, 0.25, 0.25, 0.0])
-    assert Excess.of_order(ratio_order(target, draft)).at(scale) == Excess.of_laws(target, draft).at(scale)
+    assert RatioBuckets.of(target[None], draft[None]).excess(scale) == Excess.of_laws(target, draft).at(scale)
 
 
 @pytest.mark.parametrize("k", [1, 2, 3, 8, 40])
-def test_gamma_star_of_a_sorted_row_is_that_of_the_closed_form(k):
+def test_gamma_star_of_buckets_is_that_of_the_closed_form(k):
     """Both are the upper ends of brackets of 2^-50 of them, where f is steep."""
     for row in range(1, 6):
         target, draft = (x[row] / x[row].sum() for x in rows(3, 6, 1))
-        found = Excess.of_order(ratio_order(target, draft)).gamma_star(k)
+        found = Excess(RatioBuckets.of(target[None], draft[None]).excess).gamma_star(k)[0, 0]
         assert abs(found / k_sequential.gamma_star(target, draft, k) - 1) <= 2.0**-46

@@ -14,7 +14,7 @@ from proofs_tests.token_level.exact_rows import ExactRow, exponentials
 from spec_math.files.law_files import open_laws
 from spec_math.studies.positions.stream import from_files
 from spec_math.token_level.excess import Excess
-from spec_math.token_level.optimum.ratio_order import ratio_order
+from spec_math.token_level.optimum.ratio_buckets import RatioBuckets
 from spec_math.token_level.streamed import Chunk, rounding
 from spec_math.token_level.streamed import _laws as streamed_laws
 
@@ -104,7 +104,7 @@ def streamed(case):
     chunk = Chunk(len(target), KS)
     chunk.take(target[None], draft[None])
     t, d = (streamed_laws(side[None])[0] for side in (target, draft))
-    return chunk, Excess.of_order(ratio_order(t, d))
+    return chunk, Excess(RatioBuckets.of(t[None], d[None]).excess)
 
 
 @cache
@@ -118,7 +118,7 @@ def exact(case):
         found["optimum", k] = (row.optimum(k),) * 2
         found["greedy", k] = row.greedy(k)
         found["recursive", k] = (row.recursive(k),) * 2
-        found["k_sequential", k] = (row.k_sequential(Fraction(excess.gamma_star(k)), k),) * 2
+        found["k_sequential", k] = (row.k_sequential(Fraction(excess.gamma_star(k).item()), k),) * 2
     return found
 
 
@@ -162,7 +162,7 @@ def test_gamma_star_is_where_the_exact_condition_is_met(case):
     """f(γ*) is at most what rounding may add to it, and a bracket's width below γ* it is at least as little below 0."""
     row, (_, excess) = rows(case)[2], streamed(case)
     for k in KS[1:]:
-        gamma, slack = Fraction(excess.gamma_star(k)), Fraction(rounding(case[2], k))
+        gamma, slack = Fraction(excess.gamma_star(k).item()), Fraction(rounding(case[2], k))
         assert row.f(gamma, k) <= slack
         assert gamma == 1 or row.f(gamma * (1 - Fraction(1, 2**39)), k) >= -slack
 

@@ -26,7 +26,6 @@ def few_steps(monkeypatch: pytest.MonkeyPatch) -> None:
 
     monkeypatch.setattr(plan, "STEPS", 3)
     monkeypatch.setattr(plan, "BITS", 2)
-    monkeypatch.setattr(plan, "BISECTIONS", 2)
     monkeypatch.setattr(rejection, "STEPS", 3)
 
 

@@ -18,7 +18,6 @@ from spec_math.arrays import Array, array_namespace, as_laws, count, exact, is_e
 from spec_math.distribution import excess
 from spec_math.remembering import remembering
 from spec_math.roots import decreasing_root, least_root
-from spec_math.token_level.optimum.ratio_order import RatioOrder
 
 STEPWISE = 32
 """Up to this k powers and sums of powers of floats are taken as they are written."""
@@ -28,7 +27,7 @@ STEPWISE = 32
 class Excess:
     """E(λ) = Σ (t − λd)+ of distributions [..., V]: convex and decreasing in λ, a number or [...], from E(0) = 1.
 
-    Units: a probability. `at` computes it: from distributions, from a sorted row, or row by row of a batch.
+    Units: a probability. `at` computes it: from distributions, or from rows by buckets.
 
     >>> law = Excess.of_laws(exact(["1/4", "3/4"]), exact(["1/2", "1/2"]))
     >>> law.at(1), law.overlap, law.rejections((1, 2))
@@ -36,30 +35,11 @@ class Excess:
     """
 
     at: Callable[[Any], Any]
-    line: Callable[[Any], tuple[float, float]] | None = None
-    """λ -> the slope B of E = A − Bλ from λ on, and up to where, if that is known."""
 
     @classmethod
     def of_laws(cls, t: Array, d: Array) -> Excess:
         """Take the sum over the distributions themselves, which are checked already."""
         return cls(lambda scale: excess(t, d, scale))
-
-    @classmethod
-    def of_order(cls, order: RatioOrder) -> Excess:
-        """Take two sums known beforehand at a place of the ratio order: floats, λ a number."""
-        with np.errstate(over="ignore"):
-            ratios = order.target / order.draft
-        target, draft = order.target_above, order.draft_above
-
-        def at(scale: float) -> float:
-            place = ratios.searchsorted(scale, side="right")
-            return float(target[place]) - scale * float(draft[place])
-
-        def line(scale: float) -> tuple[float, float]:
-            place = ratios.searchsorted(scale, side="right")
-            return float(draft[place]), float(ratios[place]) if place < len(ratios) else np.inf
-
-        return cls(at, line)
 
     @property
     def overlap(self) -> Any:
@@ -70,37 +50,23 @@ class Excess:
         """Return the probabilities that the first k tests of recursive rejection all reject, for ascending ks.
 
         Every residual is r_i ∝ (t − λ_i d)+, with λ_1 = 0 and λ_{i+1} = λ_i + E(λ_i); their product is E(λ_{k+1}).
-        Where E is known to be a line of slope −B up to some λ, tests that end before it are taken together: E is a
-        geometric sequence there, E·(1 − B)^n after n of them.
         """
         scale, left, done, found = 1, self.at(1), 1, list[Any]()
         for k in ks:
             while done < count(k):
-                many, slope = self._together(scale, left, k - done)
-                if many > 1:
-                    scale -= left * np.expm1(many * np.log1p(-slope)) / slope
-                else:
-                    scale = scale + left
-                before, left, done = left, self.at(scale), done + max(many, 1)
+                scale = scale + left
+                before, left, done = left, self.at(scale), done + 1
                 if isinstance(left, float | np.ndarray) and np.all(before == left):
                     break  # E is convex: it stays where it does not fall
             found.append(left)
         return found
-
-    def _together(self, scale: Any, left: Any, tests: int) -> tuple[int, float]:
-        """Return how many tests end before the line of E does, and its slope; 1 where it is not known."""
-        slope, end = self.line(scale) if self.line is not None else (0.0, 0.0)
-        if not 0 < slope < 1 or left <= 0:
-            return 1, slope
-        room = (end - scale) * slope / left
-        return tests if room >= 1 else min(int(np.log1p(-room) / np.log1p(-slope)), tests), slope
 
     def f(self, k: Any, gamma: Any) -> Any:
         """Return K-SEQ's f(γ) = E − (1 − (1 − E)/γ)^k, as γβ = 1 − E. It decreases in γ. Source: SpecTr, Lemma 3."""
         left = self.at(gamma)
         return left - none_of((1 - left) / gamma, k)
 
-    def none_accepted(self, k: int) -> Any:
+    def none_accepted(self, k: Any) -> Any:
         """Return (1 − β)^k at K-SEQ's γ*, on floats: the probability that all its tests reject."""
         gamma = self.gamma_star(k)
         return none_of((1 - self.at(gamma)) / gamma, k)

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.token_level.excess import STEPWISE, Excess
-from spec_math.token_level.optimum.ratio_order import best_prefixes, ratio_order
+from spec_math.token_level.optimum.ratio_buckets import RatioBuckets
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -41,7 +41,6 @@ class Chunk:
     def __init__(self, size: int, ks: tuple[int, ...], capacity: int = 64) -> None:
         # SpecHub's two drafts are asked whatever the ks are.
         self.ks, self.size, self.rows = tuple(sorted({*ks, 2})), size, 0
-        self._numbers = np.array(self.ks)
         self._overall, self._by_k = np.empty((capacity, 3)), np.empty((capacity, 5, len(self.ks)))
 
     def take(self, targets: FLOAT, drafts: FLOAT) -> None:
@@ -56,15 +55,14 @@ class Chunk:
         t, d = _laws(targets), _laws(drafts)
         overall, by_k = self._overall[first:last], self._by_k[first:last]
         overall[:, 1] = np.take_along_axis(t, d.argmax(axis=1)[:, None], 1)[:, 0]
-        overall[:, 2] = (t * d).sum(axis=1)
-        for row, (target, draft) in enumerate(zip(t, d, strict=True)):
-            order = ratio_order(target, draft)
-            excess = Excess.of_order(order)
-            overall[row, 0] = excess.overlap
-            by_k[row, 0] = [1 - excess.none_accepted(k) for k in self.ks]
-            by_k[row, 1] = best_prefixes(order, self._numbers)[0]
-            by_k[row, 4] = excess.rejections(self.ks)
-        _greedy(t, d, self.ks, by_k)
+        overall[:, 2] = np.einsum("ij,ij->i", t, d)
+        buckets = RatioBuckets.of(t, d)
+        excess = Excess(buckets.excess)
+        overall[:, :1] = excess.overlap
+        by_k[:, 0] = 1 - excess.none_accepted(np.array(self.ks))
+        by_k[:, 1] = buckets.optima(self.ks)
+        by_k[:, 4] = buckets.rejections(self.ks)
+        _greedy(t, d, self.ks, by_k, excess)
         self.rows = last
 
     def clear(self) -> None:
@@ -124,17 +122,29 @@ def _laws(masses: FLOAT) -> FLOAT:
     return masses / sums
 
 
-def _greedy(t: FLOAT, d: FLOAT, ks: tuple[int, ...], by_k: FLOAT) -> None:
-    """Fill t(Top) and the test of the drawn draft, one more favourite fixed at a time."""
-    rest, top, rows = d.copy(), np.zeros(len(d)), np.arange(len(d))
-    support, fixed = (d > 0).sum(axis=1), 0
+def _greedy(t: FLOAT, d: FLOAT, ks: tuple[int, ...], by_k: FLOAT, excess: Excess) -> None:
+    """Fill t(Top) and the test of the drawn draft, one more favourite fixed at a time.
+
+    The drawn draft has the law d/S outside Top: its test is Σ min(t, d/S) of all tokens less that of Top.
+    """
+    rest, rows, support = d.copy(), np.arange(len(d)), np.count_nonzero(d, axis=1)
+    taken, sums = list[tuple[FLOAT, FLOAT]](), list[FLOAT]()
+    # The last token of a draft is drawn, not fixed.
+    for fixed in range(1, min(ks[-1], support.max())):
+        best, some = rest.argmax(axis=1), fixed < support
+        taken.append((np.where(some, t[rows, best], 0.0), np.where(some, rest[rows, best], 0.0)))
+        rest[rows[some], best[some]] = 0.0
+    # Sums of what is left are added up from the last: no difference.
+    sums.append(rest.sum(axis=1))
+    for _, mass in reversed(taken):
+        sums.append(sums[-1] + mass)
+    sums.reverse()
     for place, k in enumerate(ks):
-        # The last token of a draft is drawn, not fixed.
-        while fixed < min(k, support.max()) - 1:
-            fixed += 1
-            some = rows[fixed < support]
-            best = rest.argmax(axis=1)[some]
-            top[some] += t[some, best]
-            rest[some, best] = 0.0
-        by_k[:, 2, place] = top
-        by_k[:, 3, place] = np.minimum(t, _laws(rest)).sum(axis=1)
+        top, left = taken[: k - 1], sums[min(k - 1, len(taken))]
+        scale = 1 / np.maximum(left, LEAST_SUM)
+        by_k[:, 2, place] = sum(mass for mass, _ in top)
+        by_k[:, 3, place] = 1 - excess.at(scale[:, None])[:, 0] - sum(np.minimum(a, b * scale) for a, b in top)
+        for row in np.flatnonzero(left <= LEAST_SUM):
+            outside = d[row].copy()
+            outside[np.argsort(-d[row], kind="stable")[: min(k, support[row]) - 1]] = 0.0
+            by_k[row, 3, place] = np.minimum(t[row], _laws(outside[None])[0]).sum()

@@ -364,8 +364,8 @@ def kinds(schemes: Sequence[Scheme]) -> list[Optimum]:
 
 
 def chunk_rows(size: int) -> int:
-    """Return how many positions are read together: about 2^16 masses a side, which stay in a core's own cache."""
-    return min(max(1, 2**16 // size), CAPACITY)
+    """Return how many positions are read together: about 2^19 masses a side."""
+    return min(max(1, 2**19 // size), CAPACITY)
 
 
 def _flush(chunk: Chunk, result: Comparison, first: int) -> int:

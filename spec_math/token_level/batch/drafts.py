@@ -12,6 +12,7 @@ import numpy as np
 from spec_math.array_coin import ArrayCoin, wide
 from spec_math.arrays import Array, array_namespace, divide, is_exact, positive_part, zeros_like
 from spec_math.kernels import inner_kernel, kernel
+from spec_math.token_level.optimum.ratio_order import stable_argsort
 
 
 class Emitted(NamedTuple):
@@ -231,4 +232,8 @@ def _left(target: Any, draft: Any, factor: float) -> float:
 
 def stable_order(key: Array) -> Array:
     """Return the tokens [B, V] by their keys [B, V] ascending, the lower index first among equals."""
-    return array_namespace(key).argsort(key, axis=1, stable=True)
+    if is_exact(key) or not on_host(key):
+        return array_namespace(key).argsort(key, axis=1, stable=True)
+    order = np.stack([stable_argsort(row) for row in np.asarray(key)])
+    torch: Any = sys.modules.get("torch")
+    return order if isinstance(key, np.ndarray) else torch.from_numpy(order)

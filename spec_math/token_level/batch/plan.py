@@ -5,7 +5,6 @@ Source: SpecTr, Eq. 3, for the problem.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, NamedTuple
 
 import array_api_compat
@@ -15,9 +14,6 @@ from spec_math.array_coin import ArrayCoin, running_sums, taken, wide
 from spec_math.arrays import Array, array_namespace, divide, is_exact
 from spec_math.token_level.batch import drafts
 from spec_math.token_level.batch.drafts import Emitted, drawn_rows, left_over, mass_of, or_else, sizes, stable_order
-
-BISECTIONS = 24
-"""Halvings that find a place among up to 2^24 − 1 tokens."""
 
 
 class Curves(NamedTuple):
@@ -104,20 +100,19 @@ def selection(key: Array, target: Array, draft: Array, size: Array, most: int) -
     inside = _powers(d_below, size, most)
     lost = xp.max(inside - t_below, axis=1)
 
-    def reach(at: Array) -> Array:
-        bound = wide(taken(key, taken(order, at)))
-        # Keys of a narrow type are rounded, and only order the tokens.
-        if is_exact(key) or key.dtype == bound.dtype:
-            return bound * scale
-        return divide(wide(taken(t, at)), wide(taken(d, at)), bound) * scale
-
+    # Keys of a narrow type are rounded, and only order the tokens.
+    ranked = _gathered(key, order)
+    exactly = is_exact(key) or key.dtype == wide(key).dtype
+    some, gap = d > 0, lost[:, None]
+    reach = xp.where(some, ranked, ranked[:, :1]) if exactly else divide(wide(t), wide(d), wide(t))
+    reach = reach * scale[:, None]
     # Both conditions are of the sums themselves, and not of the place where most is lost, which tokens of hardly any
     # mass can move: so what holds in front of a place bounds the ratios there, whatever the sums round to.
-    raised = _first_failing(lambda at: reach(at) * taken(d_below, at) < taken(t_below, at) + lost, drafted)
-    kept = _first_failing(lambda at: reach(at) * taken(d_above, at + 1) <= taken(t_above, at + 1) - lost, drafted)
+    raised = xp.sum(some & (reach * d_below[:, :-1] < t_below[:, :-1] + gap), axis=1)
+    kept = xp.sum(some & (reach * d_above[:, 1:] <= t_above[:, 1:] - gap), axis=1)
     low = xp.where(raised > 0, divide(taken(t_below, raised) + lost, taken(d_below, raised), lost), lost - lost)
     most = divide(taken(t_above, kept) - lost, taken(d_above, kept), lost)
-    largest = reach(xp.where(kept > 0, kept - 1, kept))
+    largest = taken(reach, xp.where(kept > 0, kept - 1, kept))
     high = xp.maximum(xp.where(kept < drafted, most, xp.where(kept > 0, largest, lost)), low)
     # The prefix of all tokens that can be drafted, and those behind it, have all mass: 1 − high·0.
     stays = xp.minimum(kept, drafted - 1)
@@ -188,19 +183,6 @@ def _normalised(masses: Array, from_above: bool = False) -> Array:
 
 def _whole(masses: Array) -> Array:
     return array_namespace(masses).sum(wide(masses), axis=1)
-
-
-def _first_failing(holds: Callable[[Array], Array], high: Array) -> Array:
-    """Return the first of 0..high − 1 [B] for which a condition that only ever ends fails, or high: by bisection."""
-    xp, low = array_namespace(high), high - high
-    for _ in range(BISECTIONS):
-        middle = (low + high) // 2
-        going = low < high
-        if isinstance(going, np.ndarray) and not going.any():
-            break
-        passes = holds(xp.where(going, middle, low - low))
-        low, high = xp.where(going & passes, middle + 1, low), xp.where(going & ~passes, middle, high)
-    return low
 
 
 def _gathered(rows: Array, order: Array) -> Array:

@@ -48,8 +48,18 @@ class KnotMixture:
                 f"a pool is that of a component 0..{len(self.weights) - 1} and a place 0..{len(self.dies) - 2}; "
                 f"got {component} and {place}"
             )
-        living = self.dies > component
-        return place - int(living[place::-1].argmax()), place + 1 + int(living[place + 1 :].argmax())
+        return _pool(self.dies, component, place)
+
+
+@kernel
+def _pool(dies: Any, component: int, place: int) -> tuple[int, int]:
+    """Return the nearest knots on either side of a token that live in a component."""
+    low, high = place, place + 1
+    while dies[low] <= component:
+        low -= 1
+    while dies[high] <= component:
+        high += 1
+    return low, high
 
 
 def knot_mixture(draft: Array, ratios: Array, gains: Array) -> KnotMixture:

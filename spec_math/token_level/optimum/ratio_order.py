@@ -77,11 +77,17 @@ def by_ratio(target: np.ndarray[Any, Any], draft: np.ndarray[Any, Any]) -> np.nd
         ratios = np.where(tiny, t * 2.0**600 / d, np.where(huge, t * 2.0**-600 / d, ratios))
     exponents = np.where(tiny, 424, np.where(huge, 1624, 1024)).astype(np.uint64)
     keys = np.where(t > 0, ratios.view(np.uint64) + (exponents << np.uint64(52)), np.uint64(0))
-    order = np.argsort(keys)  # several times faster than a stable sort of all
-    same = np.diff(keys[order]) == 0
+    return tokens[stable_argsort(keys)]
+
+
+def stable_argsort(keys: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return the order of keys [n], the lower index first among equals: several times faster than a stable sort."""
+    order = np.argsort(keys)
+    ranked = keys[order]
+    same = ranked[1:] == ranked[:-1]
     tied = np.flatnonzero(np.append(same, False) | np.append(False, same))
-    order[tied] = order[tied][np.lexsort((order[tied], keys[order[tied]]))]
-    return tokens[order]
+    order[tied] = order[tied][np.lexsort((order[tied], ranked[tied]))]
+    return order
 
 
 def by_exact_ratio(target: Array, draft: Array) -> np.ndarray[Any, Any]:
@@ -203,25 +209,23 @@ def _plus(total: Any, term: float) -> Any:
 
 @kernel
 def _search(below: Any, above: Any, target_below: Any, ks: Any, values: Any, places: Any) -> None:
-    """Find for each k, ascending, the least 1 − P^k + T over the prefixes: sums of terms ≥ 0, no difference.
-
-    1 − P^k = (1 − P)·Σ_{j<k} P^j for small k; for large k through the logarithm of whichever of P and 1 − P is small.
-    """
-    for i in range(len(below)):
-        power, total, reached = 1.0, 1.0, 1
-        for which in range(len(ks)):
-            if ks[which] > _STEPWISE:
-                logarithm = np.log1p(-above[i]) if above[i] < 0.5 else np.log(below[i])
-                outside = -np.expm1(ks[which] * logarithm)
-            else:
-                while reached < ks[which]:
-                    power *= below[i]
-                    total += power
-                    reached += 1
-                outside = above[i] * total
-            cut = outside + target_below[i]
+    """Find for each k the least 1 − P^k + T over the prefixes: sums of terms ≥ 0, no difference."""
+    for which in range(len(ks)):
+        for i in range(len(below)):
+            cut = outside_of(below[i], above[i], ks[which]) + target_below[i]
             if cut < values[which]:
                 values[which], places[which] = cut, i
+
+
+@inner_kernel
+def outside_of(below: float, above: float, k: int) -> float:
+    """Return 1 − P^k from P and 1 − P: (1 − P)·Σ_{j<k} P^j for small k, else through the log of the smaller of both."""
+    if k > _STEPWISE:
+        return -np.expm1(k * (np.log1p(-above) if above < 0.5 else np.log(below)))
+    total = 1.0
+    for _ in range(1, k):
+        total = total * below + 1.0
+    return above * total
 
 
 NEAR = 2.0**-45
