@@ -95,22 +95,8 @@ def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], loo
     Fraction(20, 9)
     """
     laws = Conditionals(target_model, draft_model, prefix)
-    lookahead = count(lookahead, "lookahead")
-
-    def kept_below(path: Tokens, drafted: Any, kept: Any) -> Any:
-        total = kept * 0
-        for token, (t, d) in enumerate(zip(laws.target(path), laws.draft(path), strict=True)):
-            reach, wanted = drafted * d, kept * t
-            mass = wanted if wanted < reach else reach
-            if mass == 0 or token == laws.end:
-                continue
-            total = total + mass
-            if len(path) + 1 < lookahead:
-                total = total + kept_below((*path, token), reach, mass)
-        return total
-
     one = laws.target().sum() * 0 + 1
-    return one + kept_below((), one, one)
+    return one + chain.accepted_below(laws, count(lookahead, "lookahead"), (), (one, one))
 
 
 def _chance(weight: Any, left: Any) -> Any:

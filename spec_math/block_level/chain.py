@@ -140,19 +140,26 @@ def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], loo
     Fraction(19, 9)
     """
     laws = Conditionals(target_model, draft_model, prefix)
-    lookahead = count(lookahead, "lookahead")
-
-    def accepted_below(path: Tokens, reached: Any) -> Any:
-        rates = (t if t < d else d for t, d in zip(laws.target(path), laws.draft(path), strict=True))
-        total = reached * 0
-        for token, rate in enumerate(rates):
-            if rate == 0 or token == laws.end:
-                continue
-            mass = reached * rate
-            total = total + mass
-            if len(path) + 1 < lookahead:
-                total = total + accepted_below((*path, token), mass)
-        return total
-
     one = laws.target().sum() * 0 + 1
-    return one + accepted_below((), one)
+    return one + accepted_below(laws, count(lookahead, "lookahead"), (), (one, one), as_block=False)
+
+
+def accepted_below(
+    laws: Conditionals, lookahead: int, path: Tokens, masses: tuple[Any, Any], as_block: bool = True
+) -> Any:
+    """Return Σ M(s) over the texts s of up to `lookahead` tokens that begin with a path and do not end the text.
+
+    The law: as a block M(s) = min(P(s is drafted), M(s_<i) t), else M(s_<i) min(t, d). Masses: both for the path.
+    """
+    drafted, kept = masses
+    total = kept * 0
+    for token, (t, d) in enumerate(zip(laws.target(path), laws.draft(path), strict=True)):
+        reach, wanted = drafted * d, kept * t
+        mass = wanted if wanted < reach else reach
+        if mass == 0 or token == laws.end:
+            continue
+        total = total + mass
+        if len(path) + 1 < lookahead:
+            below = reach if as_block else mass, mass
+            total = total + accepted_below(laws, lookahead, (*path, token), below, as_block)
+    return total
