@@ -53,12 +53,11 @@ class Points:
 
     def _values(self, polynomial: Polynomial) -> Any:
         """Return the values times PARTS^degree; in Python's ints where 64 bits might not do."""
-        degree = polynomial.degree()
+        degree = polynomial.degree
         fits = sum(map(abs, polynomial.terms.values())) * self._largest**degree < 2**62
         columns = self.columns if fits else self.columns.astype(object)
         total = np.zeros(len(self), dtype=columns.dtype)
-        for monomial, coefficient in polynomial.terms.items():
-            powers = polynomial.ring.exponents(monomial)
+        for powers, coefficient in polynomial.terms.items():
             term = coefficient * PARTS ** (degree - sum(powers))
             for column, power in zip(columns, powers, strict=True):
                 if power:
@@ -116,9 +115,9 @@ def evaluated(polynomial: Polynomial, point: Sequence[Fraction]) -> Fraction:
     Fraction(1, 3)
     """
     total = Fraction(0)
-    for monomial, coefficient in polynomial.terms.items():
+    for powers, coefficient in polynomial.terms.items():
         term = Fraction(coefficient)
-        for value, power in zip(point, polynomial.ring.exponents(monomial), strict=True):
+        for value, power in zip(point, powers, strict=True):
             if power:
                 term *= value**power
         total += term

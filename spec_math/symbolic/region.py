@@ -36,7 +36,7 @@ class Split(BaseException):
     """
 
     def __init__(self, polynomial: Polynomial, parts: Sequence[int]) -> None:
-        super().__init__(str(polynomial))
+        super().__init__(polynomial)
         self.polynomial = polynomial
         self.parts = tuple(parts)
 
@@ -264,7 +264,7 @@ class Region:
         content, top = self._reduced(value.top).primitive()
         if top.constant == 0:
             return bool(wanted & ZERO)
-        if top in self.facts or top.degree() <= 1:
+        if top in self.facts or top.degree <= 1:
             factors = [(top, 1)]
         else:
             sign, found = top.factors()
