@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from math import gcd, lcm
+from math import gcd
 from typing import Any
 
 HIGHEST = 2047
@@ -77,7 +77,6 @@ class Ring:
         self._known: dict[frozenset[Any], Polynomial] = {}
         self._sums: dict[tuple[int, int], Polynomial] = {}
         self._products: dict[tuple[int, int], Polynomial] = {}
-        self._quotients: dict[tuple[int, int], Polynomial | None] = {}
         self.zero, self.one = self.number(0), self.number(1)
         self.variables: tuple[Polynomial, ...] = tuple(map(self.of, self._sympy.gens))
 
@@ -121,17 +120,6 @@ class Ring:
     def scaled(self, polynomial: Polynomial, factor: int) -> Polynomial:
         """Return factor · polynomial."""
         return polynomial if factor == 1 else self.of(polynomial.terms.mul_ground(factor))
-
-    def divided(self, polynomial: Polynomial, divisor: Polynomial) -> Polynomial | None:
-        """Return polynomial / divisor where that is a polynomial, else None; the divisor is primitive.
-
-        Its quotient over the rationals then has whole coefficients (Gauss's lemma).
-        """
-        key = (polynomial.index, divisor.index)
-        if key not in self._quotients:
-            quotient, rest = polynomial.terms.div(divisor.terms)
-            self._quotients[key] = None if rest else self.of(quotient)
-        return self._quotients[key]
 
     def remainder(self, polynomial: Polynomial, divisor: Polynomial, variable: int) -> Polynomial:
         """Return R with l^n·polynomial = Q·divisor + R for some n, l the divisor's leading coefficient in a variable.
@@ -223,32 +211,25 @@ def product(factors: Iterable[tuple[int, int]], sign: int = POSITIVE) -> int:
     return result
 
 
-Factors = tuple[tuple[Polynomial, int], ...]
-
-
 class RationalFunction:
-    """top / (scale · Π bottom), in lowest terms: scale > 0, bottom irreducible. Two that are equal are one object."""
+    """top / bottom, in lowest terms, the bottom's leading coefficient > 0. Two that are equal are one object.
 
-    __slots__ = ("_text", "bottom", "index", "scale", "top")
+    `constant` is the number that it equals, None where it is not constant.
+    """
 
-    def __init__(self, parts: tuple[Polynomial, Factors, int], index: int) -> None:
-        self.top, self.bottom, self.scale = parts
-        self.index = index
+    __slots__ = ("_text", "bottom", "constant", "index", "top")
+
+    def __init__(self, top: Polynomial, bottom: Polynomial, index: int) -> None:
+        self.top, self.bottom, self.index = top, bottom, index
+        above, below = top.constant, bottom.constant
+        self.constant = None if above is None or below is None else Fraction(above, below)
         self._text: str | None = None
-
-    @property
-    def constant(self) -> Fraction | None:
-        """The number that this function equals, None where it is not constant."""
-        if self.bottom:
-            return None
-        value = self.top.constant
-        return None if value is None else Fraction(value, self.scale)
 
     def __str__(self) -> str:
         if self._text is None:
-            factors = [f"({factor})" if power == 1 else f"({factor})^{power}" for factor, power in self.bottom]
-            if self.scale > 1:
-                factors.insert(0, str(self.scale))
+            scale, found = self.bottom.factors()
+            factors = [str(scale)] if scale > 1 else []
+            factors += [f"({factor})" if power == 1 else f"({factor})^{power}" for factor, power in found]
             below = factors[0] if len(factors) == 1 else f"({' '.join(factors)})"
             self._text = f"({self.top})/{below}" if factors else str(self.top)
         return self._text
@@ -265,35 +246,36 @@ class Field:
 
     def __init__(self, names: Sequence[str]) -> None:
         self.ring = Ring(names)
-        self._known: dict[tuple[int, tuple[tuple[int, int], ...], int], RationalFunction] = {}
+        self._known: dict[tuple[int, int], RationalFunction] = {}
         self._sums: dict[tuple[int, int], RationalFunction] = {}
         self._products: dict[tuple[int, int], RationalFunction] = {}
         self._quotients: dict[tuple[int, int], RationalFunction] = {}
-        self.variables = tuple(self.of(variable) for variable in self.ring.variables)
+        self.variables = tuple(self.of(variable, self.ring.one) for variable in self.ring.variables)
         self.minus_one = self.number(Fraction(-1))
 
-    def of(self, top: Polynomial, bottom: Factors = (), scale: int = 1) -> RationalFunction:
-        """Return top/(scale · Π bottom), whose only common divisors are numbers."""
-        if scale != 1:
-            shared = gcd(scale, *top.terms.values())
-            if shared > 1:
-                top, scale = self.ring.of(top.terms.quo_ground(shared)), scale // shared
-        key = (top.index, tuple((factor.index, power) for factor, power in bottom), scale)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = RationalFunction((top, bottom, scale), len(self._known))
-        return found
+    def of(self, top: Polynomial, bottom: Polynomial) -> RationalFunction:
+        """Return top/bottom; the bottom is not 0."""
+        return self._lowest(*map(self.ring.of, top.terms.cancel(bottom.terms)))
 
     def number(self, value: Fraction) -> RationalFunction:
         """Return a constant."""
-        return self.of(self.ring.number(value.numerator), (), value.denominator)
+        return self._lowest(self.ring.number(value.numerator), self.ring.number(value.denominator))
+
+    def _lowest(self, top: Polynomial, bottom: Polynomial) -> RationalFunction:
+        key = top.index, bottom.index
+        found = self._known.get(key)
+        if found is None:
+            found = self._known[key] = RationalFunction(top, bottom, len(self._known))
+        return found
 
     def plus(self, first: RationalFunction, second: RationalFunction) -> RationalFunction:
         """Return first + second."""
         key = (first.index, second.index) if first.index <= second.index else (second.index, first.index)
         found = self._sums.get(key)
         if found is None:
-            found = self._sums[key] = self._plus(first, second)
+            times = self.ring.times
+            top = self.ring.plus(times(first.top, second.bottom), times(second.top, first.bottom))
+            found = self._sums[key] = self.of(top, times(first.bottom, second.bottom))
         return found
 
     def minus(self, first: RationalFunction, second: RationalFunction) -> RationalFunction:
@@ -305,10 +287,8 @@ class Field:
         key = (first.index, second.index) if first.index <= second.index else (second.index, first.index)
         found = self._products.get(key)
         if found is None:
-            top, below = self._cancelled(first.top, second.bottom)
-            other, under = self._cancelled(second.top, first.bottom)
-            found = self.of(self.ring.times(top, other), _joined(below, under), first.scale * second.scale)
-            self._products[key] = found
+            top, bottom = self.ring.times(first.top, second.top), self.ring.times(first.bottom, second.bottom)
+            found = self._products[key] = self.of(top, bottom)
         return found
 
     def over(self, first: RationalFunction, second: RationalFunction) -> RationalFunction:
@@ -316,50 +296,6 @@ class Field:
         key = (first.index, second.index)
         found = self._quotients.get(key)
         if found is None:
-            found = self._quotients[key] = self.times(first, self._inverse(second))
+            top, bottom = self.ring.times(first.top, second.bottom), self.ring.times(first.bottom, second.top)
+            found = self._quotients[key] = self.of(top, bottom)
         return found
-
-    def _inverse(self, value: RationalFunction) -> RationalFunction:
-        content, factors = value.top.factors()
-        top = self._product(value.bottom)
-        return self.of(self.ring.scaled(top, value.scale if content > 0 else -value.scale), factors, abs(content))
-
-    def _plus(self, first: RationalFunction, second: RationalFunction) -> RationalFunction:
-        scale = lcm(first.scale, second.scale)
-        powers, others = dict(first.bottom), dict(second.bottom)
-        common = {factor: max(powers.get(factor, 0), others.get(factor, 0)) for factor in (*powers, *others)}
-        top = self.ring.plus(self._raised(first, common, scale), self._raised(second, common, scale))
-        if not top.terms:
-            return self.of(self.ring.zero)
-        # A factor with two different powers divides one numerator that was raised, and not the other.
-        shared = [(factor, power) for factor, power in common.items() if powers.get(factor) == others.get(factor)]
-        rest = [(factor, power) for factor, power in common.items() if powers.get(factor) != others.get(factor)]
-        top, left = self._cancelled(top, shared)
-        return self.of(top, _joined(left, tuple(rest)), scale)
-
-    def _raised(self, value: RationalFunction, common: dict[Polynomial, int], scale: int) -> Polynomial:
-        powers = dict(value.bottom)
-        missing = [(factor, power - powers.get(factor, 0)) for factor, power in common.items()]
-        return self.ring.scaled(self.ring.times(value.top, self._product(missing)), scale // value.scale)
-
-    def _product(self, factors: Iterable[tuple[Polynomial, int]]) -> Polynomial:
-        result = self.ring.one
-        for factor, power in factors:
-            result = self.ring.times(result, self.ring.power(factor, power))
-        return result
-
-    def _cancelled(self, top: Polynomial, factors: Iterable[tuple[Polynomial, int]]) -> tuple[Polynomial, Factors]:
-        left: list[tuple[Polynomial, int]] = []
-        for factor, power in factors:
-            while power and top.terms and (smaller := self.ring.divided(top, factor)) is not None:
-                top, power = smaller, power - 1
-            if power and top.terms:
-                left.append((factor, power))
-        return top, tuple(left)
-
-
-def _joined(first: Iterable[tuple[Polynomial, int]], second: Iterable[tuple[Polynomial, int]]) -> Factors:
-    powers: dict[Polynomial, int] = dict(first)
-    for factor, power in second:
-        powers[factor] = powers.get(factor, 0) + power
-    return tuple(sorted(powers.items(), key=lambda pair: pair[0].index))

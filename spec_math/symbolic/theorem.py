@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
@@ -146,14 +146,6 @@ def _written(parameters: Mapping[str, Any]) -> str:
 
 
 @dataclass(frozen=True)
-class Holds:
-    """The claim is true of these laws."""
-
-    def __bool__(self) -> bool:
-        return True
-
-
-@dataclass(frozen=True)
 class Fails:
     """The claim is false of these laws: `what` is `found` by the program, where the formula says `wanted`."""
 
@@ -168,7 +160,7 @@ class Fails:
         return f"{self.what} is {as_text(self.found)}, not {as_text(self.wanted)}"
 
 
-def equal(pairs: Mapping[str, tuple[Any, Any]]) -> Holds | Fails:
+def equal(pairs: Mapping[str, tuple[Any, Any]]) -> Literal[True] | Fails:
     """Compare what a program does with what a formula says, {what: (program, formula)}.
 
     >>> str(equal({"the acceptance": (1, 2)}))
@@ -177,4 +169,4 @@ def equal(pairs: Mapping[str, tuple[Any, Any]]) -> Holds | Fails:
     for what, (found, wanted) in pairs.items():
         if found != wanted:
             return Fails(what, found, wanted)
-    return Holds()
+    return True

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 from spec_math.arrays import Array
 from spec_math.chance import Coin
 from spec_math.coupling import Coupling, joint
 from spec_math.distribution import overlap
 from spec_math.scheme import Emission, Scheme, Tokens
-from spec_math.symbolic.theorem import Fails, Holds, Theorem, equal
+from spec_math.symbolic.theorem import Fails, Theorem, equal
 from spec_math.token_level import draft_law, shared_noise
 from spec_math.verdict import Verdict, check_lossless
 from spec_math.wording import counted
@@ -43,7 +43,7 @@ def as_its_formula(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float 
     'maximal coupling: as its formula says'
     """
 
-    def statement(target: Array, draft: Array, *value: Any) -> Holds | Fails | None:
+    def statement(target: Array, draft: Array, *value: Any) -> Literal[True] | Fails | None:
         if not _allowed(scheme, target, draft, drafts, value):
             return None
         found = _joint(scheme, target, draft, drafts, value)
@@ -68,7 +68,7 @@ def optimal(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float = 1.0) 
     'maximal coupling: optimal for its drafts'
     """
 
-    def statement(target: Array, draft: Array) -> Holds | Fails:
+    def statement(target: Array, draft: Array) -> Literal[True] | Fails:
         sets = draft_law.drawn(scheme.draw, draft, drafts)
         cuts = [
             1 - sum(mass for drafted, mass in sets.items() if set(drafted) <= set(chosen)) + sum(target[list(chosen)])
@@ -130,13 +130,13 @@ def at_least(tokens: int, drafts: int) -> Theorem:
     'all laws on 2 tokens, 1 draft'
     """
 
-    def statement(target: Array, draft: Array) -> Holds | Fails:
+    def statement(target: Array, draft: Array) -> Literal[True] | Fails:
         shared, found = overlap(target, draft), shared_noise.least(target, draft, drafts)
         if found * (2 - shared) < shared:
             return Fails("the acceptance", found, shared / (2 - shared))
         if drafts == 1 and found > shared:
             return Fails("the acceptance", found, shared)
-        return Holds()
+        return True
 
     scope = f"all laws on {tokens} tokens, {counted(drafts, 'draft')}"
     return Theorem("shared noise: at least (1 − TV)/(1 + TV)", scope, statement, {"t": tokens, "d": tokens})
