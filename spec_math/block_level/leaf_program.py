@@ -405,42 +405,15 @@ Row = dict[int, Fraction]
 def solved(equations: Sequence[tuple[Row, Fraction]], unknowns: Sequence[int]) -> dict[int, Fraction] | None:
     """Solve linear equations over the unknowns, all other columns 0: the solution, or None unless there is exactly one.
 
-    The problem: Σ_j a_j x_j = b for every (a, b); sparse elimination in Fractions, the shortest row first.
+    The problem: Σ_j a_j x_j = b for every (a, b); sparse elimination in Fractions, the right sides as one more column.
     """
-    wanted = set(unknowns)
-    rows = [({j: a for j, a in row.items() if j in wanted and a != 0}, b) for row, b in equations]
-    pivots: list[tuple[int, Row, Fraction]] = []
-    while rows:
-        rows.sort(key=lambda entry: len(entry[0]), reverse=True)
-        row, b = rows.pop()
-        if not row:
-            if b != 0:
-                return None
-            continue
-        pivot = min(row, key=lambda j: sum(j in other for other, _ in rows))
-        lead = row[pivot]
-        row, b = {j: a / lead for j, a in row.items() if j != pivot}, b / lead
-        pivots.append((pivot, row, b))
-        rows = [_without(entry, pivot, row, b) for entry in rows]
-    if len(pivots) < len(wanted):
+    from sympy.polys.matrices.sdm import sdm_irref
+
+    place, right = {j: at for at, j in enumerate(unknowns)}, len(unknowns)
+    rows = [
+        {place[j]: a for j, a in row.items() if j in place and a} | ({right: b} if b else {}) for row, b in equations
+    ]
+    reduced, pivots, _ = sdm_irref({at: row for at, row in enumerate(rows) if row})
+    if pivots != list(range(right)):
         return None
-    solution: dict[int, Fraction] = {}
-    for pivot, row, b in reversed(pivots):
-        solution[pivot] = b - sum((a * solution[j] for j, a in row.items()), Fraction(0))
-    return {j: solution[j] for j in unknowns}
-
-
-def _without(entry: tuple[Row, Fraction], pivot: int, row: Row, b: Fraction) -> tuple[Row, Fraction]:
-    """Take pivot = b − row out of an equation."""
-    other, right = entry
-    factor = other.get(pivot)
-    if factor is None:
-        return entry
-    result = {j: a for j, a in other.items() if j != pivot}
-    for j, a in row.items():
-        value = result.get(j, Fraction(0)) - factor * a
-        if value == 0:
-            result.pop(j, None)
-        else:
-            result[j] = value
-    return result, right - factor * b
+    return {j: reduced[at].get(right, Fraction(0)) for j, at in place.items()}

@@ -137,24 +137,13 @@ class _Rounds:
 
     def another(self) -> None:
         """Walk one more block after each text that is not over; stop at a fault, or where the budget is spent."""
-        after: dict[Text, Any] = {}
         self._walks.append([])
-        for text, mass in self.running.items():
-            if is_over(text, self._horizon, self._end):
-                _add(after, text, mass)
-                continue
-            if self.left <= 0:
-                self.unexplored += mass
-                continue
-            found = self._walked(text, mass)
-            if self.fault is not None:
-                return
-            self.unexplored += mass * found.unexplored
-            for block, share in found.masses.items():
-                _add(after, (text + block)[: self._horizon], mass * share)
-        self.running = after
+        self.running = _a_block_more(self.running, self._horizon, self._end, self._walked)
 
-    def _walked(self, text: Text, mass: Any) -> Walked:
+    def _walked(self, text: Text, mass: Any) -> dict[Text, Any]:
+        if self.fault is not None or self.left <= 0:
+            self.unexplored += mass
+            return {}
         prefix = self._start + text
 
         def program(coin: Coin) -> Any:
@@ -178,7 +167,10 @@ class _Rounds:
         self.fault = found.raised if found.raised is not None and len(self._walks) > 1 else found.fault
         share = 1.0 if isinstance(mass, Symbol) else float(mass)
         self._walks[-1].append((share, found, program))
-        return found
+        if self.fault is not None:
+            return {}
+        self.unexplored += mass * found.unexplored
+        return found.masses
 
     def allowance(self, types: tuple[str, ...], gap: float, at_most: float) -> Allowance:
         """Return what rounding explains: block by block, each level of coins with its reach after all texts.
@@ -217,6 +209,17 @@ def _add(masses: dict[Text, Any], text: Text, mass: Any) -> None:
     masses[text] = masses[text] + mass if text in masses else mass
 
 
+def _a_block_more(
+    running: dict[Text, Any], horizon: int, end: int | None, law: Callable[[Text, Any], dict[Text, Any]]
+) -> dict[Text, Any]:
+    """Let texts {text: mass} that are not over go on by a block, whose law after a text is law(text, mass)."""
+    after: dict[Text, Any] = {}
+    for text, mass in running.items():
+        for block, share in ({(): 1} if is_over(text, horizon, end) else law(text, mass)).items():
+            _add(after, (text + block)[:horizon], mass * share)
+    return after
+
+
 Text = tuple[int, ...]
 Generate = Callable[[Coin, Text], Text]
 """A generator of one block: from a coin and a prefix to the emitted tokens alone."""
@@ -249,14 +252,7 @@ def emitted_law(
     end: int | None = getattr(target_model, "end", None)
     running: dict[Text, Any] = {(): Fraction(1)}
     for _ in range(count(rounds, "rounds")):
-        after: dict[Text, Any] = {}
-        for text, mass in running.items():
-            if is_over(text, horizon, end):
-                _add(after, text, mass)
-                continue
-            for block, share in block_law(generate, start + text, size, end).items():
-                _add(after, (text + block)[:horizon], mass * share)
-        running = after
+        running = _a_block_more(running, horizon, end, lambda text, _: block_law(generate, start + text, size, end))
     return continued(running, target_model, horizon, start)
 
 

@@ -109,15 +109,14 @@ def first_of(members: Array) -> Array:
 
 
 def path_to(tree: ArrayTree, node: Array, level: Array) -> Array:
-    """Return the nodes [B, D] from the root's child down to a node [B] of a level [B], −1 behind it."""
+    """Return the nodes [B, K, D] from the root's child down to nodes [B, K] of the levels [B, K], −1 behind them."""
     xp = array_namespace(tree.tokens)
     columns: list[Any] = []
     for place in range(tree.depth, 0, -1):
         on = (node >= 0) & (level >= place)
         columns.append(xp.where(on, node, -1))
-        above = xp.take_along_axis(tree.parents, xp.where(node < 0, 0, node)[:, None], axis=1)[:, 0]
-        node = xp.where(on, above, node)
-    return xp.stack(columns[::-1], axis=1)
+        node = xp.where(on, xp.take_along_axis(tree.parents, xp.where(node < 0, 0, node), axis=1), node)
+    return xp.stack(columns[::-1], axis=-1)
 
 
 def emitted(tree: ArrayTree, walked: Walked) -> tuple[Array, Array]:

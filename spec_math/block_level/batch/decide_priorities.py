@@ -14,6 +14,7 @@ from spec_math.block_level.batch.array_tree import (
     Rows,
     Walked,
     chord,
+    path_to,
     places,
     running_max,
     running_sum,
@@ -87,12 +88,7 @@ def listed(tree: ArrayTree) -> Chains:
         found < number, xp.take_along_axis(order, xp.minimum(found, xp.full_like(found, number - 1)), axis=1), -1
     )
     level = xp.where(node >= 0, xp.take_along_axis(way.level, xp.where(node < 0, 0, node), axis=1), 0)
-    columns: list[Any] = []
-    for place in range(tree.depth, 0, -1):
-        on = (node >= 0) & (level >= place)
-        columns.append(xp.where(on, node, -1))
-        node = xp.where(on, xp.take_along_axis(tree.parents, xp.where(node < 0, 0, node), axis=1), node)
-    nodes = xp.stack(columns[::-1], axis=-1)
+    nodes = path_to(tree, node, level)
     return Chains(nodes, _slots(tree, nodes), size)
 
 
@@ -288,9 +284,17 @@ def winner(edges: Array, masses: Array, there: Array) -> Array:
         # A place without a chain is below all others.
         reached.append(xp.where(there[:, chain, None], before, ones_like(before)))
         shares.append(share)
+    return highest(reached, shares)
+
+
+def highest(reached: list[Array], shares: list[Array]) -> Array:
+    """Return the probability [B, K] that each of K priorities is the highest, over cells in which all are linear.
+
+    Within a cell, at the fraction θ of its width, F_i = reached_i + shares_i·θ; lists of K arrays [B, cells].
+    """
     lower, upper = _products(reached, shares), _products(reached[::-1], shares[::-1])[::-1]
     chances = [(share * _integral(low, high)).sum(1) for share, low, high in zip(shares, lower, upper, strict=True)]
-    return xp.stack(chances, axis=1)
+    return array_namespace(shares[0]).stack(chances, axis=1)
 
 
 def _products(constants: list[Any], slopes: list[Any]) -> list[list[Any]]:

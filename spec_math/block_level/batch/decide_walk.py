@@ -55,7 +55,7 @@ def decide_walk(at_node: Decide, coin: ArrayCoin, tree: ArrayTree, rows: Rows, t
         going = met & ~tree.ends(token)
         group = xp.concat([xp.zeros_like(agreeing[:, :1]), agreeing], axis=1)
     coin.going = coin.one > 0
-    return Walked(path_to(tree, last, size), follows)
+    return Walked(path_to(tree, last[:, None], size[:, None])[:, 0], follows)
 
 
 class _Left(NamedTuple):
@@ -170,7 +170,7 @@ def decide_traversal(coin: ArrayCoin, tree: ArrayTree, rows: Rows) -> Walked:
     target = states.at(best + 1, level, touched[here, best + 1])
     ended = (best >= 0) & tree.ends(tree.tokens[here, xp.where(best < 0, 0, best)])
     follows = drawn_or_target(coin, target, coin.total(target), target, ~ended)
-    return Walked(path_to(tree, best, level), xp.where(ended, -1, follows))
+    return Walked(path_to(tree, best[:, None], level[:, None])[:, 0], xp.where(ended, -1, follows))
 
 
 class _States:
@@ -248,7 +248,7 @@ def verified(selects: Selects, coin: ArrayCoin, tree: ArrayTree, rows: Rows) -> 
         ended, going = further & tree.ends(token), further
         group = xp.concat([xp.zeros_like(agreeing[:, :1]), agreeing], axis=1)
     follows = coin.draw(kept, ~silent)
-    return Walked(path_to(tree, last, size), xp.where(silent, -1, follows))
+    return Walked(path_to(tree, last[:, None], size[:, None])[:, 0], xp.where(silent, -1, follows))
 
 
 class _HighestRank:
