@@ -247,11 +247,9 @@ def _exact_gamma(t: tuple[Fraction, ...], d: tuple[Fraction, ...], k: int) -> Fr
 
 def _polynomial(linear: list[Fraction], k: int) -> list[Fraction]:
     """Return the coefficients of Σ_{j<k} x^(k−1−j) · (linear)^j − x^k, in ascending powers."""
-    result = [Fraction(0)] * k + [Fraction(-1)]
-    power = [Fraction(1)]
+    result = np.array([Fraction(0)] * k + [Fraction(-1)], dtype=object)
+    power = np.array([Fraction(1)], dtype=object)
     for j in range(k):
-        for i, coefficient in enumerate(power):
-            result[k - 1 - j + i] += coefficient
-        same, shifted = [*(c * linear[0] for c in power), 0], [0, *(c * linear[1] for c in power)]
-        power = [a + b for a, b in zip(same, shifted, strict=True)]
-    return result
+        result[k - 1 - j : k] += power
+        power = np.convolve(power, np.array(linear, dtype=object))
+    return result.tolist()

@@ -151,7 +151,7 @@ def _computed(t: Array, d: Array, k: int, gamma: Any) -> tuple[Any, Array]:
     step = 2.0**-50
     while True:
         left = _left_over(t, array_namespace(t).minimum(d, t / gamma), k)
-        if bool((left >= 0).all()):
+        if is_exact(t) or bool((left >= 0).all()):
             break
         # f ≤ 0 as floats compute it may miss by a rounding; a larger γ is valid and costs a rounding's acceptance.
         gamma, step = gamma * (1 + step), 2 * step
@@ -161,11 +161,7 @@ def _computed(t: Array, d: Array, k: int, gamma: Any) -> tuple[Any, Array]:
 
 @remembering(4096)
 def _exact_preparation(t: tuple[Fraction, ...], d: tuple[Fraction, ...], k: int, gamma: Any) -> tuple[Any, Array]:
-    target, draft = np.array(t, dtype=object), np.array(d, dtype=object)
-    gamma = least(target, draft, k) if gamma is None else _valid(target, draft, k, gamma)
-    left = _left_over(target, np.minimum(draft, target / gamma), k)
-    total = left.sum()
-    return gamma, left / total if total > 0 else target
+    return _computed(np.array(t, dtype=object), np.array(d, dtype=object), k, gamma)
 
 
 SCHEME = Scheme(

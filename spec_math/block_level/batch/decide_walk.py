@@ -7,6 +7,7 @@ verification; Thomas and Pal 2026 for greedy multi-path.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,7 +46,9 @@ def decide_walk(at_node: Decide, coin: ArrayCoin, tree: ArrayTree, rows: Rows, t
         further = xp.any(members, axis=1)[:, None]
         draft: Any = target
         if level < tree.depth:
-            draft = _Left(rows, slot, further, target) if tested else xp.where(further, rows.draft(slot), target)
+            draft = (
+                partial(_left, rows, slot, further, target) if tested else xp.where(further, rows.draft(slot), target)
+            )
         token, accepted = at_node(coin, tree.tokens_of(tree.listed(members)), target, draft)
         agreeing = members & (tree.tokens == token[:, None]) & going[:, None]
         met = xp.any(agreeing, axis=1)
@@ -58,17 +61,10 @@ def decide_walk(at_node: Decide, coin: ArrayCoin, tree: ArrayTree, rows: Rows, t
     return Walked(path_to(tree, last[:, None], size[:, None])[:, 0], follows)
 
 
-class _Left(NamedTuple):
-    """The rest of the draft's rows at the slots [B] without some tokens; the target where nothing is drafted."""
-
-    rows: Rows
-    slot: Array
-    further: Array
-    target: Array
-
-    def __call__(self, tokens: Array) -> Array:
-        found = self.rows.draft(self.slot, tokens)
-        return array_namespace(found).where(self.further, found, self.target)
+def _left(rows: Rows, slot: Array, further: Array, target: Array, tokens: Array) -> Array:
+    """Return the rest of the draft's rows at the slots [B] without some tokens; the target where nothing is drafted."""
+    found = rows.draft(slot, tokens)
+    return array_namespace(found).where(further, found, target)
 
 
 def decide_target_only(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> Emitted:  # noqa: ARG001
