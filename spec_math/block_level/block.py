@@ -65,11 +65,6 @@ def weighed(tokens: Tokens, targets: Sequence[Array], drafts: Sequence[Array]) -
     """Return the weights w_0..w_L of a drafted chain and what is left of each target law, (w_i t − d)+ for i < L.
 
     Laws: targets and drafts [L, V], checked; weights are probabilities.
-
-    >>> from spec_math.arrays import exact
-    >>> weights, left = weighed((1,), [exact(["1/4", "3/4"])], [exact([0, 1])])
-    >>> weights, left[0].tolist()
-    ([Fraction(1, 1), Fraction(3, 4)], [Fraction(1, 4), Fraction(0, 1)])
     """
     one = targets[0].sum() * 0 + 1
     weights, left = [one], [positive_part(targets[0] - drafts[0])]

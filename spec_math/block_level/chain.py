@@ -37,11 +37,6 @@ def draw(coin: Coin, laws: Conditionals, lookahead: int) -> Tokens:
 
     Raises:
         TypeError, ValueError: lookahead is not a positive integer.
-
-    >>> from spec_math.chance import replay
-    >>> laws = Conditionals(lambda prefix: ["1/2", "1/2"], lambda prefix: ["1/2", "1/2"], ())
-    >>> replay(lambda coin: draw(coin, laws, 2), [0.1, 0.7])
-    (0, 1)
     """
     tokens: Tokens = ()
     for _ in range(count(lookahead, "lookahead")):
@@ -57,12 +52,7 @@ def draw_with_rows(coin: Coin, laws: Conditionals, lookahead: int) -> tuple[Toke
 
 
 def with_rows(tokens: Tokens, laws: Conditionals) -> tuple[Tokens, list[Array], list[Array]]:
-    """Return a drafted chain with the target's rows along it and the draft's.
-
-    >>> laws = Conditionals(lambda prefix: ["1/2", "1/2"], lambda prefix: ["1/2", "1/2"], ())
-    >>> [len(part) for part in with_rows((0, 1), laws)]
-    [2, 3, 2]
-    """
+    """Return a drafted chain with the target's rows along it and the draft's."""
     targets = [laws.target(tokens[:place]) for place in range(len(tokens) + (not laws.ends(tokens)))]
     return tokens, targets, [laws.draft(tokens[:place]) for place in range(len(tokens))]
 
@@ -96,10 +86,6 @@ def check_rows(tokens: Tokens, targets: Sequence[Any], drafts: Sequence[Any]) ->
         ValueError: they do not, or a token has no mass in its draft law.
 
     Laws: targets [L, V] or [L+1, V], drafts [L, V].
-
-    >>> check_rows((0,), [[1, 0]], [])
-    Traceback (most recent call last):
-    ValueError: 1 drafted token(s) need 1 draft law(s) and 2 target laws (1 where the chain ends the text); got 0 and 1
     """
     size = len(tokens)
     if size == 0 or len(drafts) != size or len(targets) not in (size, size + 1):
@@ -118,9 +104,6 @@ def checked_rows(tokens: Tokens, targets: Sequence[Any], drafts: Sequence[Any]) 
 
     Raises:
         ValueError, TypeError: as `check_rows`; a row is not a probability distribution.
-
-    >>> checked_rows((0,), [["1/2", "1/2"]], [[1, 0]])[0][0].tolist()
-    [Fraction(1, 2), Fraction(1, 2)]
     """
     t, d = [as_law(row, "target") for row in targets], [as_law(row, "draft") for row in drafts]
     check_rows(tokens, t, d)

@@ -150,12 +150,7 @@ class Priorities:
         return self._rows[path]
 
     def mass(self, path: Tokens, token: int) -> Any:
-        """Return the mass of one token in that law, the same up to rounding, without all the others.
-
-        >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
-        >>> Priorities(laws, 2).mass((), 1)
-        Fraction(3, 4)
-        """
+        """Return the mass of one token in that law, the same up to rounding, without all the others."""
         if len(path) < self._stem or self._cells_of is not None:
             return self.law(path)[token]
         # A node asks for it to weigh the one below it, and block verification asks again.

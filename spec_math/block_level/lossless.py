@@ -275,9 +275,6 @@ def continued(
     """Let the target continue texts {text: mass} up to the horizon or to its end token; masses of 0 are left out.
 
     A float law of the target is divided by its sum, as a draw from it is; what the sums are off by is added to `gaps`.
-
-    >>> continued({(0,): 1}, lambda prefix: ["1/4", "3/4"], 2)
-    {(0, 0): Fraction(1, 4), (0, 1): Fraction(3, 4)}
     """
     end: int | None = getattr(target_model, "end", None)
     by_length: list[dict[Text, Any]] = [{} for _ in range(horizon + 1)]
@@ -303,9 +300,6 @@ def block_law(generate: Generate, prefix: Text, size: int, end: int | None) -> d
 
     Raises:
         EmissionError: a path emits no token, something that is not a token index below `size`, or tokens after the end.
-
-    >>> block_law(lambda coin, prefix: (0,), (), 2, None)
-    {(0,): Fraction(1, 1)}
     """
     result: dict[Text, Any] = {}
     for path in paths(lambda coin: generate(coin, prefix)):
@@ -327,10 +321,6 @@ def checked_block(block: Any, size: int, end: int | None) -> Text:
 
     Raises:
         EmissionError: it is not such a block.
-
-    >>> checked_block((0, 1, 0), 2, end=1)
-    Traceback (most recent call last):
-    spec_math.block_level.lossless.EmissionError: emitted (0, 1, 0): tokens follow the end token 1
     """
     if not isinstance(block, tuple | list):
         raise EmissionError(f"emitted {block!r}, which is not a tuple of tokens")
@@ -346,9 +336,5 @@ def checked_block(block: Any, size: int, end: int | None) -> Text:
 
 
 def is_over(text: Text, horizon: int, end: int | None) -> bool:
-    """Say whether a text has reached the horizon, or ended.
-
-    >>> is_over((0, 1), 5, end=1), is_over((0,), 5, end=1)
-    (True, False)
-    """
+    """Say whether a text has reached the horizon, or ended."""
     return len(text) >= horizon or (end is not None and bool(text) and text[-1] == end)

@@ -92,12 +92,7 @@ class HighestRank:
         return self._rows[path]
 
     def mass(self, path: Tokens, token: int) -> Any:
-        """Return the mass of one token in that law, by the same products and sums, without all the others.
-
-        >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
-        >>> HighestRank(laws, 2).mass((), 1)
-        Fraction(3, 4)
-        """
+        """Return the mass of one token in that law, by the same products and sums, without all the others."""
         order, (below, mass) = self.laws.kept(selected_chain.order_of, path), self._share(path)
         found = np.flatnonzero(order.tokens == token)
         if not len(found):

@@ -76,11 +76,7 @@ by_plan = pooled_priority.verify
 
 
 def agreeing(candidates: tuple[Node, ...], token: int) -> tuple[Node, ...]:
-    """Return the drafts below every candidate that carries the token, as a multiset.
-
-    >>> agreeing((Node(0, (Node(1),)), Node(0, (Node(1),)), Node(2)), 0)
-    (Node(token=1, children=()), Node(token=1, children=()))
-    """
+    """Return the drafts below every candidate that carries the token, as a multiset."""
     return tuple(child for node in candidates if node.token == token for child in node.children)
 
 
@@ -152,10 +148,6 @@ def of_k_sequential(target: Array, draft: Array, n: int) -> dict[tuple[int, int]
     1 − β − (d − a). After the first pass each draft is y with mass d(y). Where all fail, y comes from the residual.
     target, draft: [V]; the result is {(token, how many drafts agree with it): mass}.
     Source: SpecTr, Alg. 2.
-
-    >>> from spec_math.arrays import exact
-    >>> of_k_sequential(exact(["1/2", "1/2"]), exact(["1/2", "1/2"]), 1)
-    {(0, 1): Fraction(1, 2), (1, 1): Fraction(1, 2)}
     """
     gamma = k_sequential.gamma_star(target, draft, n)
     passed = np.minimum(draft, target / gamma)

@@ -109,10 +109,6 @@ def sampled(laws: GatheredLaws, lookahead: int, k: int, rng: Any) -> tuple[Node,
 
     Raises:
         ValueError, TypeError: lookahead or k is not a positive integer; a law is not a probability distribution.
-
-    >>> laws = GatheredLaws(lambda prefix: [0.5, 0.5], lambda prefix: [0.0, 1.0], ())
-    >>> sampled(laws, 2, 2, np.random.default_rng(0))
-    (Node(token=1, children=(Node(token=1, children=()),)),)
     """
     beam: list[tuple[float, float, Tokens]] = [(float(rng.gumbel()), 0.0, ())]
     kept: list[Tokens] = []
@@ -143,9 +139,6 @@ def first_to_ring(masses: Array, uniforms: Array, k: int) -> Array:
 
     Masses [V] above 0 that sum to 1, uniforms [V] in [0, 1). As −ln(1 − u) ≥ u, a clock with u > m·time rings after
     `time`, and once k of the others ring before it no logarithm is taken of it.
-
-    >>> first_to_ring(np.array([0.5, 0.25, 0.25]), np.array([0.9, 0.1, 0.2]), 2).tolist()
-    [1, 2]
     """
     number, time = min(k, len(masses)), 2.0 * k + 4.0
     while True:
@@ -163,12 +156,7 @@ def _unit_clocks(uniforms: Array) -> Array:
 
 
 def chances(laws: Conditionals, tree: tuple[Node, ...], lookahead: int) -> list[Any]:
-    """Return a_1..a_L of a drafted tree, the chances that at least 1, 2, … tokens are accepted, as `given_drafts` does.
-
-    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
-    >>> chances(laws, (Node(0), Node(1)), 1)
-    [Fraction(1, 1)]
-    """
+    """Return a_1..a_L of a drafted tree, the chances that 1, 2, … tokens at least are accepted, as `given_drafts`."""
     total = [laws.target()[0] * 0] * lookahead
 
     def walk(path: Tokens, siblings: tuple[Node, ...], mass: Any) -> None:

@@ -90,10 +90,6 @@ def reached(laws: Conditionals, tree: tuple[Node, ...]) -> list[Any]:
     """Return a_1..a_D, the chance that at least 1, 2, … drafted tokens are accepted: Σ t(path) over each level.
 
     A token that ends the text counts 0, as in `given_drafts`.
-
-    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
-    >>> reached(laws, (Node(1, (Node(1),)), Node(0)))
-    [Fraction(1, 1), Fraction(9, 16)]
     """
     zero = laws.target().sum() * 0
     chances: list[Any] = []

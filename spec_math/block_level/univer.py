@@ -113,9 +113,6 @@ def shares(tokens: Tokens, target: Any, draft: Any, weight: Any) -> list[Any]:
 
     Raises:
         ValueError, TypeError: a law is not a probability distribution.
-
-    >>> [str(share) for share in shares((0, 2), ["1/4", "1/2", "1/4"], ["1/2", "1/4", "1/4"], 1)]
-    ['1/2', '1/2']
     """
     t, d = as_laws(target, draft)
     *top, u = tokens
@@ -164,10 +161,6 @@ def chances(laws: Conditionals, tree: tuple[Node, ...], lookahead: int, order: O
     """Return a_1..a_L of a drafted tree, the chances that at least 1, 2, … tokens are accepted, as `given_drafts` does.
 
     Given the whole tree, a child is tried where nothing below those before it was accepted, whatever their shares say.
-
-    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
-    >>> chances(laws, (Node(0), Node(1)), 1)
-    [Fraction(1, 1)]
     """
     one = in_numpy(laws.target()).sum() * 0 + 1
     total = [one - one] * lookahead

@@ -23,11 +23,7 @@ Block = Callable[[Coin, Model, Model, Tokens], Tokens]
 
 
 class Rows:
-    """A model whose laws are given context by context; it looks back `reach` tokens, and may carry an `end`.
-
-    >>> Rows({(): [1, 0], (0,): [0, 1]}, reach=1)((1, 1, 0))
-    [0, 1]
-    """
+    """A model whose laws are given context by context; it looks back `reach` tokens, and may carry an `end`."""
 
     def __init__(self, rows: Mapping[Tokens, Any], reach: int, end: int | None = None) -> None:
         self.rows = rows
@@ -45,9 +41,6 @@ def lossless(
     """Return the theorem that a block, continued by the target, has the target's joint law of lookahead + 1 tokens.
 
     Every context has a law of its own, for the target and for the draft. `end` is a token that ends the text.
-
-    >>> lossless("mine", lambda coin, target, draft, prefix: (coin.draw(target(prefix)),), 2, 1).scope
-    'blocks of 1 on 2 tokens, each context its own laws'
     """
 
     def statement(target: Model, draft: Model) -> Verdict:
@@ -61,11 +54,7 @@ def lossless(
 
 
 def lossless_twice(name: str, generate: Block, tokens: int, horizon: int, seconds: float = 1.0) -> Theorem:
-    """Return the theorem that two blocks in a row have the target's joint law, for models that know the last token.
-
-    >>> lossless_twice("mine", lambda coin, target, draft, prefix: (coin.draw(target(prefix)),), 2, 2).scope
-    'two blocks in a row on 2 tokens, laws by the last token'
-    """
+    """Return the theorem that two blocks in a row have the target's joint law, for models that know the last token."""
 
     def statement(target: Model, draft: Model) -> Verdict:
         return check_lossless_block(
@@ -82,12 +71,6 @@ def length_as_its_formula(
     """Return the theorem that the tokens per target call of a method, walked path by path, are its closed form.
 
     `expected(target model, draft model, prefix, lookahead)`, on 2 tokens.
-
-    >>> from spec_math.block_level import chain
-    >>> def generate(coin, target, draft, prefix):
-    ...     return chain.generate(coin, target, draft, prefix, 1)
-    >>> length_as_its_formula("one chain", generate, chain.expected, 1).name
-    'one chain: length as its formula says'
     """
 
     def statement(target: Model, draft: Model) -> Literal[True] | Fails:
@@ -142,11 +125,7 @@ TREES = (
 
 
 def theorems() -> tuple[Theorem, ...]:
-    """Return the theorems of these methods.
-
-    >>> theorems()[0].name
-    'target-only, a chain: lossless'
-    """
+    """Return the theorems of these methods."""
 
     def length_of_united(target: Model, draft: Model, prefix: Tokens, lookahead: int) -> Any:
         return univer.expected(target, draft, prefix, (2,) * lookahead)
@@ -203,10 +182,6 @@ def string_theorems_lossless(
     """Return the theorem that a block, continued by the target, has the target's joint law of its first two tokens.
 
     Target and drafter have a law at the start and one after each of their tokens.
-
-    >>> from spec_math.drafting import intersection
-    >>> string_theorems_lossless("TLI", intersection.generate, (("a", "b"), ("b", "c"))).scope
-    'T = {a, b}, D = {b, c}, lookahead 2, laws by the last token'
     """
     sizes = [len(tokens) for tokens in vocabularies]
     spelled = [Vocabulary(list(tokens)) for tokens in vocabularies]

@@ -104,11 +104,7 @@ def _of_strings(method: string_level.Method) -> list[Theorem]:
 
 
 def theorems() -> tuple[Theorem, ...]:
-    """Return all theorems, as the records of schemes and methods list them.
-
-    >>> theorems()[0].name
-    'maximal coupling: lossless'
-    """
+    """Return all theorems, as the records of schemes and methods list them."""
     return (
         *(theorem for scheme in SCHEMES for theorem in _of_one_position(scheme)),
         *(theorem for method in METHODS for theorem in _of_blocks(method)),

@@ -58,13 +58,7 @@ class Polynomial:
 
 
 class Ring:
-    """The polynomials in some variables.
-
-    >>> ring = Ring(["x", "y"])
-    >>> x, y = ring.variables
-    >>> str(ring.times(ring.plus(x, y), ring.plus(x, y)))
-    'x^2 + 2*x*y + y^2'
-    """
+    """The polynomials in some variables."""
 
     def __init__(self, names: Sequence[str]) -> None:
         # Here, not above: sympy takes a third of a second to import, and only proofs need it.
@@ -129,13 +123,7 @@ class Ring:
         return self.of(polynomial.terms.prem(divisor.terms, variable))
 
     def with_value(self, polynomial: Polynomial, variable: int, top: Polynomial, bottom: int) -> Polynomial:
-        """Return a polynomial at variable = top/bottom, times |bottom| to the highest power of the variable.
-
-        >>> ring = Ring(["x", "y"])
-        >>> x, y = ring.variables
-        >>> str(ring.with_value(ring.times(x, x), 0, y, -3))
-        'y^2'
-        """
+        """Return a polynomial at variable = top/bottom, times |bottom| to the highest power of the variable."""
         if bottom < 0:
             top, bottom = self.scaled(top, -1), -bottom
         parts = polynomial.coefficients(variable)
@@ -175,29 +163,17 @@ SINGLE = (POSITIVE, NEGATIVE, ZERO)
 
 
 def sign_of(value: int) -> int:
-    """Return the sign of a number as a set of one.
-
-    >>> sign_of(-3) == NEGATIVE
-    True
-    """
+    """Return the sign of a number as a set of one."""
     return POSITIVE if value > 0 else NEGATIVE if value < 0 else ZERO
 
 
 def flipped(signs: int) -> int:
-    """Return the signs of −x from those of x.
-
-    >>> flipped(NONNEGATIVE) == NONPOSITIVE
-    True
-    """
+    """Return the signs of −x from those of x."""
     return signs & ZERO | (NEGATIVE if signs & POSITIVE else 0) | (POSITIVE if signs & NEGATIVE else 0)
 
 
 def product(factors: Iterable[tuple[int, int]], sign: int = POSITIVE) -> int:
-    """Return the signs that sign · Π x_i^e_i may have, from the signs of each x_i and its power: pairs (signs, e).
-
-    >>> product([(NEGATIVE, 1), (ANY, 2)]) == NONPOSITIVE
-    True
-    """
+    """Return the signs that sign · Π x_i^e_i may have, from the signs of each x_i and its power: pairs (signs, e)."""
     result = sign
     for signs, power in factors:
         if power % 2 == 0:

@@ -28,10 +28,6 @@ class Solver:
 
     Raises:
         ModuleNotFoundError: z3 is not installed.
-
-    >>> ring = Ring(["x"])
-    >>> Solver(ring).ask([(ring.variables[0], POSITIVE), (ring.variables[0], NONPOSITIVE)]).impossible
-    True
     """
 
     def __init__(self, ring: Ring) -> None:

@@ -21,10 +21,6 @@ def lossless(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float = 1.0)
     """Return the theorem that a scheme emits the target's law, whatever target and draft are.
 
     Of a scheme with a parameter: at every value that it takes. Source: of K-SEQ's γ, SpecTr, Theorem 2.
-
-    >>> from spec_math import SCHEMES
-    >>> lossless(SCHEMES[0], 3).scope, lossless(SCHEMES[3], 2, 3).scalars
-    ('all laws on 3 tokens, 1 draft', ('γ',))
     """
 
     def statement(target: Array, draft: Array, *value: Any) -> Verdict | None:
@@ -36,12 +32,7 @@ def lossless(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float = 1.0)
 
 
 def as_its_formula(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float = 1.0) -> Theorem:
-    """Return the theorem that a scheme accepts, and its tests do, with the probabilities of its closed forms.
-
-    >>> from spec_math import SCHEMES
-    >>> as_its_formula(SCHEMES[0], 2).name
-    'maximal coupling: as its formula says'
-    """
+    """Return the theorem that a scheme accepts, and its tests do, with the probabilities of its closed forms."""
 
     def statement(target: Array, draft: Array, *value: Any) -> Literal[True] | Fails | None:
         if not _allowed(scheme, target, draft, drafts, value):
@@ -115,20 +106,12 @@ def _joint(scheme: Scheme, target: Array, draft: Array, drafts: int, value: tupl
 
 
 def theorems() -> tuple[Theorem, ...]:
-    """Return the theorem for one and two drafts on two tokens.
-
-    >>> [theorem.name for theorem in theorems()]
-    ['shared noise: at least (1 − TV)/(1 + TV)', 'shared noise: at least (1 − TV)/(1 + TV)']
-    """
+    """Return the theorem for one and two drafts on two tokens."""
     return at_least(2, 1), at_least(2, 2)
 
 
 def at_least(tokens: int, drafts: int) -> Theorem:
-    """Return the theorem: a draft is emitted with (1 − TV)/(1 + TV) at least, and one draft with 1 − TV at most.
-
-    >>> at_least(2, 1).scope
-    'all laws on 2 tokens, 1 draft'
-    """
+    """Return the theorem: a draft is emitted with (1 − TV)/(1 + TV) at least, and one draft with 1 − TV at most."""
 
     def statement(target: Array, draft: Array) -> Literal[True] | Fails:
         shared, found = overlap(target, draft), shared_noise.least(target, draft, drafts)

@@ -30,14 +30,7 @@ Kind = Callable[[Sequence[int], random.Random], list[Law]]
 
 
 class Faces:
-    """The polynomials whose signs bound a theorem's regions, each with the first region that it bounds.
-
-    >>> from spec_math.symbolic.proof import opened
-    >>> faces = Faces()
-    >>> faces.add(opened(Theorem("", "", print, {"t": 2})))
-    >>> [str(polynomial) for polynomial in faces.of]
-    ['t(0)', 't(0) - 1']
-    """
+    """The polynomials whose signs bound a theorem's regions, each with the first region that it bounds."""
 
     def __init__(self) -> None:
         self.of: dict[Polynomial, Region] = {}
@@ -55,9 +48,6 @@ def laws_to_try(theorem: Theorem, faces: Faces, seed: int = SEED) -> Iterator[Po
 
     Each kind comes three times: all laws are of it, or those of even or of odd places alone, as the target and the
     draft are.
-
-    >>> next(laws_to_try(Theorem("", "", print, {"t": 2}), Faces()))
-    (Fraction(1, 2),)
     """
     rng = random.Random(seed)
     sizes = list(theorem.laws.values())

@@ -52,11 +52,7 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any, gamma: Any = None) ->
 
 
 def chance(t: Any, d: Any, gamma: Any) -> Any:
-    """Return the chance min(1, t/(γ d)) that a draft of these masses passes its test.
-
-    >>> chance(Fraction(1, 4), Fraction(1, 2), 2)
-    Fraction(1, 4)
-    """
+    """Return the chance min(1, t/(γ d)) that a draft of these masses passes its test."""
     return capped_ratio(t, gamma * d)
 
 

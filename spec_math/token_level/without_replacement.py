@@ -127,9 +127,6 @@ def without(d: Array, tokens: Any) -> Array:
 
     Raises:
         ValueError: none is left.
-
-    >>> without(checked(["1/2", "1/4", "1/4"]), [0]).tolist()
-    [Fraction(0, 1), Fraction(1, 2), Fraction(1, 2)]
     """
     if not len(tokens):
         return d
