@@ -36,7 +36,6 @@ class Conditionals:
         self.end = _common_end(target_model, draft_model)
         self._models = {"target": target_model, "draft": draft_model}
         self._rows: dict[tuple[str, tuple[int, ...]], Array] = {}
-        self._totals: dict[tuple[str, tuple[int, ...]], Any] = {}
         self._along: dict[tuple[int, ...], list[tuple[Any, Any]]] = {}
         self._made: dict[tuple[Any, tuple[int, ...]], Any] = {}
         self.prefix, first = opening(target_model, prefix)
@@ -50,15 +49,6 @@ class Conditionals:
     def draft(self, path: tuple[int, ...] = ()) -> Array:
         """Return the draft's law after prefix + path."""
         return self._row("draft", path)
-
-    def mass(self, role: str, path: tuple[int, ...], token: int) -> Any:
-        """Return one mass of the "target"'s or the "draft"'s law as `in_numpy` takes it, without all the others."""
-        row = self.target(path) if role == "target" else self.draft(path)
-        if not isinstance(row, np.ndarray) or row.dtype != np.float64:
-            return in_numpy(row)[token]
-        if (role, path) not in self._totals:
-            self._totals[role, path] = row.sum()
-        return row[token] / self._totals[role, path]
 
     def along(self, path: tuple[int, ...]) -> list[tuple[Any, Any]]:
         """Return the target's and the draft's mass of each token of a path after those before it: asked once, and kept.

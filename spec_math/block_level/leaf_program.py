@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -28,40 +28,10 @@ STEP = 0.1
 """How far beyond the allowed a point is separated, as a part of what is left of the way."""
 
 
-class Drafts(Protocol):
-    """A law of sets S of drafted leaves, leaves 0..n−1.
-
-    A law c of one leaf, selected from S by some rule, is admitted where c(W) ≤ P(S meets W) for every set W of leaves;
-    masses [n] that sum to less, but keep to this, can be completed to such a law.
-    """
-
-    @property
-    def size(self) -> int:
-        """The number of leaves."""
-        ...
-
-    def admits(self, selection: Array) -> bool:
-        """Say, exactly, whether some rule selects a drafted leaf by this law [n]."""
-        ...
-
-    def completed(self, masses: Array) -> Array | None:
-        """Return an admitted law that is nowhere below these masses [n], or None where there is none."""
-        ...
-
-    def separated(self, inner: FLOAT, outer: FLOAT) -> tuple[FLOAT, list[np.ndarray[Any, Any]]]:
-        """Return sets W with c(W) > P(S meets W) for the masses `outer` [n], none where all are kept up to SLACK.
-
-        `inner` keeps to all sets; what is returned in its place is closer to `outer` and does so too.
-        """
-        ...
-
-    def meets(self, leaves: np.ndarray[Any, Any]) -> Fraction:
-        """Return P(S meets W)."""
-        ...
-
-    def dearest(self, prices: Sequence[Fraction]) -> Fraction:
-        """Return the expected largest price among the drafted leaves, for prices [n]."""
-        ...
+# Both laws of sets S of drafted leaves, 0..n−1, answer alike. A law c of one leaf, selected from S by some rule, is
+# admitted where c(W) ≤ P(S meets W) for every set W of leaves; masses [n] that sum to less, but keep to this, can be
+# completed to such a law. `separated` returns sets W that the masses `outer` [n] break by more than SLACK, and in place
+# of `inner`, which keeps to all sets, a point closer to `outer` that does so too.
 
 
 @dataclass(frozen=True)
@@ -277,6 +247,9 @@ def prefix_tree(laws: Conditionals, lookahead: int) -> PrefixTree:
 def _rational(row: Array) -> Array:
     return row if is_exact(row) else proportional_to(exact(row))
 
+
+Drafts = IndependentChains | DraftedTrees
+"""A law of sets of drafted leaves."""
 
 NEGLIGIBLE = 1e-8
 """Below it a float of the solver is read as 0. A wrong reading costs the proof of optimality, never a wrong claim."""

@@ -24,7 +24,7 @@ from spec_math.block_level.lengths import given_drafts
 from spec_math.block_level.lengths.given_drafts import AtNode, Chances, Nodes
 from spec_math.block_level.multi_path import HighestRank
 from spec_math.block_level.optimum import OptimalLength
-from spec_math.block_level.selected_chain import SelectionWithMasses
+from spec_math.block_level.selected_chain import Selection
 from spec_math.block_level.spectr import Verifier
 from spec_math.block_level.tree import grow, leaves
 from spec_math.block_level.tree_rules import TreeRule
@@ -239,7 +239,7 @@ def _of_roots(name: str, alone: Method, on_tree: Any, expected: Expected, given:
 
 
 def _selecting(
-    name: str, module: Any, rule: Callable[[Conditionals, int], SelectionWithMasses], terms: int = 1, **facts: Any
+    name: str, module: Any, rule: Callable[[Conditionals, int], Selection], terms: int = 1, **facts: Any
 ) -> Method:
     """One of K i.i.d. chains is selected, and verified as a block; the numbers of its exact law may be long."""
 

@@ -91,17 +91,6 @@ class HighestRank:
             self._rows[path][order.tokens] = selected_chain.clip_from_zero(order.draft * rising)
         return self._rows[path]
 
-    def mass(self, path: Tokens, token: int) -> Any:
-        """Return the mass of one token in that law, by the same products and sums, without all the others."""
-        order, (below, mass) = self.laws.kept(selected_chain.order_of, path), self._share(path)
-        found = np.flatnonzero(order.tokens == token)
-        if not len(found):
-            return (mass - mass)[0]
-        rank = int(found[0])
-        low, high, all_of_it = (below + mass * order.draft_below[[at]] for at in (rank, rank + 1, len(order)))
-        rising = mixed_powers(low, high, self.k) / mixed_powers(below, all_of_it, self.k)
-        return selected_chain.clip_from_zero(order.draft[[rank]] * rising)[0]
-
     def select(self, coin: Coin, chains: Sequence[Tokens]) -> Tokens:  # noqa: ARG002 - no chance is needed
         """Return the chain of highest rank; only nodes that several chains pass through are put in order."""
         leading, place = list(chains), 0

@@ -9,7 +9,7 @@ import numbers
 from collections.abc import Callable, Hashable
 from fractions import Fraction
 from math import isfinite
-from typing import Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from spec_math.symbolic.polynomial import (
     Field,
     RationalFunction,
 )
+
+if TYPE_CHECKING:
+    from spec_math.symbolic.region import Region
 
 HIGHEST = 100
 """The highest power that is multiplied out."""
@@ -42,29 +45,6 @@ class SymbolError(TypeError):
     >>> prove(Theorem("masses are hashable", "", lambda law: len({*law}) > 0, {"t": 2})).verdict
     'open'
     """
-
-
-class Region(Protocol):
-    """A set of laws on which numbers are compared; `running` while a program is followed on it."""
-
-    field: Field
-
-    @property
-    def running(self) -> bool:
-        """Say whether a program is followed."""
-        ...
-
-    def refuse(self, error: SymbolError) -> None:
-        """Note that a symbol was asked for what it has not."""
-        ...
-
-    def has_sign(self, value: RationalFunction, wanted: int) -> bool:
-        """Say whether a function has one of the wanted signs all over the region; a question that splits it raises."""
-        ...
-
-    def is_zero(self, value: RationalFunction) -> bool:
-        """Say whether a function is known to vanish all over the region; never splits it."""
-        ...
 
 
 _KEYS = "compare masses with ==, and use tokens as keys"

@@ -2,13 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
 from math import gcd
-from typing import Any
+from typing import Any, TypeVar
 
 HIGHEST = 2047
 """The highest degree of a product that is followed."""
+
+
+Ours = TypeVar("Ours", "Ring", "Field")
+Each = TypeVar("Each", "Polynomial", "RationalFunction")
+
+
+def _once(method: Callable[[Ours, Each, Each], Each]) -> Callable[[Ours, Each, Each], Each]:
+    """Return a method of two operands that looks up an answer which it has given before."""
+
+    def looked_up(self: Ours, first: Each, second: Each) -> Each:
+        key = method, first.index, second.index
+        found = self.answers.get(key)
+        if found is None:
+            found = self.answers[key] = method(self, first, second)
+        return found
+
+    return looked_up
 
 
 class DegreeError(ArithmeticError):
@@ -69,8 +86,7 @@ class Ring:
         self.names = tuple(names)
         self._sympy: Any = PolyRing([Symbol(name) for name in names], ZZ_python())
         self._known: dict[frozenset[Any], Polynomial] = {}
-        self._sums: dict[tuple[int, int], Polynomial] = {}
-        self._products: dict[tuple[int, int], Polynomial] = {}
+        self.answers: dict[Any, Any] = {}
         self.zero, self.one = self.number(0), self.number(1)
         self.variables: tuple[Polynomial, ...] = tuple(map(self.of, self._sympy.gens))
 
@@ -86,23 +102,17 @@ class Ring:
         """Return a constant polynomial."""
         return self.of(self._sympy.ground_new(value))
 
+    @_once
     def plus(self, first: Polynomial, second: Polynomial) -> Polynomial:
         """Return first + second."""
-        key = (first.index, second.index)
-        found = self._sums.get(key)
-        if found is None:
-            found = self._sums[key] = self.of(first.terms + second.terms)
-        return found
+        return self.of(first.terms + second.terms)
 
+    @_once
     def times(self, first: Polynomial, second: Polynomial) -> Polynomial:
         """Return first · second."""
-        key = (first.index, second.index) if first.index <= second.index else (second.index, first.index)
-        found = self._products.get(key)
-        if found is None:
-            if (degree := first.degree + second.degree) > HIGHEST:
-                raise DegreeError(f"degree {degree}, of {HIGHEST} at most")
-            found = self._products[key] = self.of(first.terms * second.terms)
-        return found
+        if (degree := first.degree + second.degree) > HIGHEST:
+            raise DegreeError(f"degree {degree}, of {HIGHEST} at most")
+        return self.of(first.terms * second.terms)
 
     def power(self, base: Polynomial, exponent: int) -> Polynomial:
         """Return base^exponent."""
@@ -223,9 +233,7 @@ class Field:
     def __init__(self, names: Sequence[str]) -> None:
         self.ring = Ring(names)
         self._known: dict[tuple[int, int], RationalFunction] = {}
-        self._sums: dict[tuple[int, int], RationalFunction] = {}
-        self._products: dict[tuple[int, int], RationalFunction] = {}
-        self._quotients: dict[tuple[int, int], RationalFunction] = {}
+        self.answers: dict[Any, Any] = {}
         self.variables = tuple(self.of(variable, self.ring.one) for variable in self.ring.variables)
         self.minus_one = self.number(Fraction(-1))
 
@@ -244,34 +252,24 @@ class Field:
             found = self._known[key] = RationalFunction(top, bottom, len(self._known))
         return found
 
+    @_once
     def plus(self, first: RationalFunction, second: RationalFunction) -> RationalFunction:
         """Return first + second."""
-        key = (first.index, second.index) if first.index <= second.index else (second.index, first.index)
-        found = self._sums.get(key)
-        if found is None:
-            times = self.ring.times
-            top = self.ring.plus(times(first.top, second.bottom), times(second.top, first.bottom))
-            found = self._sums[key] = self.of(top, times(first.bottom, second.bottom))
-        return found
+        times = self.ring.times
+        top = self.ring.plus(times(first.top, second.bottom), times(second.top, first.bottom))
+        return self.of(top, times(first.bottom, second.bottom))
 
+    @_once
     def minus(self, first: RationalFunction, second: RationalFunction) -> RationalFunction:
         """Return first − second."""
         return self.plus(first, self.times(self.minus_one, second))
 
+    @_once
     def times(self, first: RationalFunction, second: RationalFunction) -> RationalFunction:
         """Return first · second."""
-        key = (first.index, second.index) if first.index <= second.index else (second.index, first.index)
-        found = self._products.get(key)
-        if found is None:
-            top, bottom = self.ring.times(first.top, second.top), self.ring.times(first.bottom, second.bottom)
-            found = self._products[key] = self.of(top, bottom)
-        return found
+        return self.of(self.ring.times(first.top, second.top), self.ring.times(first.bottom, second.bottom))
 
+    @_once
     def over(self, first: RationalFunction, second: RationalFunction) -> RationalFunction:
         """Return first / second, where the numerator of second is not the zero polynomial."""
-        key = (first.index, second.index)
-        found = self._quotients.get(key)
-        if found is None:
-            top, bottom = self.ring.times(first.top, second.bottom), self.ring.times(first.bottom, second.top)
-            found = self._quotients[key] = self.of(top, bottom)
-        return found
+        return self.of(self.ring.times(first.top, second.bottom), self.ring.times(first.bottom, second.top))

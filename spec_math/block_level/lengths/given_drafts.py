@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.selected_chain import SelectionWithMasses, classes_of
+from spec_math.block_level.selected_chain import Selection, classes_of
 from spec_math.chance import Coin
 from spec_math.chance import law as law_of
 from spec_math.scheme import Emission, Tokens
@@ -172,11 +172,11 @@ def traversed(laws: Conditionals, chains: Sequence[Tokens], lookahead: int) -> C
     return distinct_roots(laws, chains, lookahead, as_block=True)
 
 
-def selected(laws: Conditionals, chains: Sequence[Tokens], lookahead: int, selection: SelectionWithMasses) -> Chances:
+def selected(laws: Conditionals, chains: Sequence[Tokens], lookahead: int, selection: Selection) -> Chances:
     """Return the chances of a selected chain verified as a block: the mean of its weights over the selection."""
     total = _zeros(laws, lookahead)
     for chain, mass in law_of(lambda coin: selection.select(coin, chains)).items():
-        for place, weight in _along(laws, chain, drafted=selection.mass):
+        for place, weight in _along(laws, chain, selection=selection):
             total[place] += mass * weight
     return total
 
@@ -203,22 +203,18 @@ def _asked(program: Callable[[Coin], Emission]) -> list[Any]:
 
 
 def _along(
-    laws: Conditionals,
-    chain: Tokens,
-    first: Any = None,
-    as_block: bool = True,
-    drafted: Callable[[Tokens, int], Any] | None = None,
+    laws: Conditionals, chain: Tokens, first: Any = None, as_block: bool = True, selection: Selection | None = None
 ) -> Iterator[tuple[int, Any]]:
     """Yield (place, w_i), the chance to be kept so far: min(1, w_{i−1} t/d) as a block, else w_{i−1} min(1, t/d).
 
-    The first token has the chance `first`, None for its own; `drafted(path, token)` is d, without it the draft's.
+    The first token has the chance `first`, None for its own; d is the selected law's where a chain is selected.
     """
     weight = one = _one(laws)
     for place, (t, d) in enumerate(laws.along(chain)):
         if place == 0 and first is not None:
             weight = first
         elif as_block:
-            weight = min(one, weight * t / (d if drafted is None else drafted(chain[:place], chain[place])))
+            weight = min(one, weight * t / (d if selection is None else selection.law(chain[:place])[chain[place]]))
         else:
             weight = weight * (t / d if t < d else one)
         if chain[place] != laws.end:

@@ -117,21 +117,22 @@ def without_replacement(order: RatioOrder, k: int) -> PrefixLaw:
 
 def outside_without_replacement(order: RatioOrder, k: int) -> Array:
     """Return 1 − g_i for k drafts without replacement, [n + 1], as `without_replacement` does, at less cost."""
-    if count(k) == 1:
-        return order.draft_above
-    if is_exact(order.draft):
-        return 1 - (_by_drawn_sets(order, k) if k < len(order) else _all_or_nothing(order))
-    if k >= len(order):
-        return 1 - _all_or_nothing(order)
-    return _pair_outside(order) if k == 2 else outside(order.draft, order.draft_above, k)
+    return outsides_without_replacement(order, (k,))[0]
 
 
 def outsides_without_replacement(order: RatioOrder, ks: tuple[int, ...]) -> list[Array]:
     """Return 1 − g_i for several numbers of drafts, the quadrature of all k ≥ 3 in one pass."""
-    raced = tuple(k for k in ks if 2 < count(k) < len(order)) if not is_exact(order.draft) else ()
-    laws = outsides(order.draft, order.draft_above, raced) if raced else ()
-    found = dict(zip(raced, laws, strict=True))
-    return [found[k] if k in found else outside_without_replacement(order, k) for k in ks]
+    size, exactly = len(order), is_exact(order.draft)
+    raced = tuple(k for k in ks if 2 < count(k) < size and not exactly)
+    found = dict(zip(raced, outsides(order.draft, order.draft_above, raced), strict=True)) if raced else {}
+    for k in ks:
+        if k == 1:
+            found[k] = order.draft_above
+        elif k >= size:
+            found[k] = 1 - _all_or_nothing(order)
+        elif k not in found:
+            found[k] = 1 - _by_drawn_sets(order, k) if exactly else _pair_outside(order)
+    return [found[k] for k in ks]
 
 
 def _all_or_nothing(order: RatioOrder) -> Array:
