@@ -15,7 +15,7 @@ from spec_math.block_level import length
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.lengths.given_drafts import first_to_pass
 from spec_math.block_level.lengths.monte_carlo import GatheredLaws
-from spec_math.block_level.likeliest_tree import as_tree
+from spec_math.block_level.likeliest_tree import as_tree, first_places
 from spec_math.block_level.tree import Node
 from spec_math.block_level.without_replacement import verify as verify
 from spec_math.chance import Coin
@@ -137,17 +137,10 @@ def sampled(laws: GatheredLaws, lookahead: int, k: int, rng: Any) -> tuple[Node,
 def first_to_ring(masses: Array, uniforms: Array, k: int) -> Array:
     """Return the places of the first k of V clocks to ring, in this order: clock i rings at −ln(1 − u_i)/m_i.
 
-    Masses [V] above 0 that sum to 1, uniforms [V] in [0, 1). As −ln(1 − u) ≥ u, a clock with u > m·time rings after
-    `time`, and once k of the others ring before it no logarithm is taken of it.
+    Masses [V] above 0 that sum to 1, uniforms [V] in [0, 1).
     """
-    number, time = min(k, len(masses)), 2.0 * k + 4.0
-    while True:
-        places = np.flatnonzero(uniforms <= time * masses)
-        with np.errstate(over="ignore"):  # a clock that does not ring in any time of float64
-            rings = _unit_clocks(uniforms[places]) / masses[places]
-        if np.count_nonzero(rings <= time) >= number or len(places) == len(masses):
-            return places[np.argsort(rings, kind="stable")[:number]]
-        time *= 32.0
+    with np.errstate(over="ignore"):  # a clock that does not ring in any time of float64
+        return first_places(_unit_clocks(uniforms) / masses, k)
 
 
 def _unit_clocks(uniforms: Array) -> Array:

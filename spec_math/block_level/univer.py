@@ -25,12 +25,7 @@ Order = Callable[[Conditionals, Sequence[Tokens], Sequence[Any], Sequence[int]],
 first. It may look at laws, never at the drafts behind a child."""
 
 
-def as_drafted(
-    laws: Conditionals,  # noqa: ARG001
-    paths: Sequence[Tokens],
-    shares: Sequence[Any],  # noqa: ARG001
-    widths: Sequence[int],  # noqa: ARG001
-) -> Sequence[int]:
+def as_drafted(laws: Conditionals, paths: Sequence[Tokens], *_: Any) -> Sequence[int]:  # noqa: ARG001
     """Return the children's places as they are: favourites first, the drawn one last."""
     return range(len(paths))
 

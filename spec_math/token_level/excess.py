@@ -36,8 +36,6 @@ class Excess:
     """
 
     at: Callable[[Any], Any]
-    line: Callable[[Any], tuple[float, float]] | None = None
-    """λ -> the slope B of E = A − Bλ from λ on, and up to where, if that is known."""
 
     @classmethod
     def of_laws(cls, t: Array, d: Array) -> Excess:
@@ -55,11 +53,7 @@ class Excess:
             place = ratios.searchsorted(scale, side="right")
             return float(target[place]) - scale * float(draft[place])
 
-        def line(scale: float) -> tuple[float, float]:
-            place = ratios.searchsorted(scale, side="right")
-            return float(draft[place]), float(ratios[place]) if place < len(ratios) else np.inf
-
-        return cls(at, line)
+        return cls(at)
 
     @property
     def overlap(self) -> Any:
@@ -70,30 +64,16 @@ class Excess:
         """Return the probabilities that the first k tests of recursive rejection all reject, for ascending ks.
 
         Every residual is r_i ∝ (t − λ_i d)+, with λ_1 = 0 and λ_{i+1} = λ_i + E(λ_i); their product is E(λ_{k+1}).
-        Where E is known to be a line of slope −B up to some λ, tests that end before it are taken together: E is a
-        geometric sequence there, E·(1 − B)^n after n of them.
         """
         scale, left, done, found = 1, self.at(1), 1, list[Any]()
         for k in ks:
             while done < count(k):
-                many, slope = self._together(scale, left, k - done)
-                if many > 1:
-                    scale -= left * np.expm1(many * np.log1p(-slope)) / slope
-                else:
-                    scale = scale + left
-                before, left, done = left, self.at(scale), done + max(many, 1)
+                scale = scale + left
+                before, left, done = left, self.at(scale), done + 1
                 if isinstance(left, float | np.ndarray) and np.all(before == left):
                     break  # E is convex: it stays where it does not fall
             found.append(left)
         return found
-
-    def _together(self, scale: Any, left: Any, tests: int) -> tuple[int, float]:
-        """Return how many tests end before the line of E does, and its slope; 1 where it is not known."""
-        slope, end = self.line(scale) if self.line is not None else (0.0, 0.0)
-        if not 0 < slope < 1 or left <= 0:
-            return 1, slope
-        room = (end - scale) * slope / left
-        return tests if room >= 1 else min(int(np.log1p(-room) / np.log1p(-slope)), tests), slope
 
     def f(self, k: Any, gamma: Any) -> Any:
         """Return K-SEQ's f(γ) = E − (1 − (1 − E)/γ)^k, as γβ = 1 − E. It decreases in γ. Source: SpecTr, Lemma 3."""

@@ -146,11 +146,6 @@ def sums_at(values: Array, index: Array, size: int) -> Array:
     return found.reshape(-1, size)
 
 
-def running_sum(values: Array) -> Array:
-    """Return Σ_{j≤i} v_j along the rows [R, n]."""
-    return values.cumsum(1)
-
-
 def running_max(values: Array) -> Array:
     """Return max_{j≤i} v_j along the rows [R, n]."""
     return np.maximum.accumulate(values, axis=1) if isinstance(values, np.ndarray) else values.cummax(1).values
@@ -158,7 +153,7 @@ def running_max(values: Array) -> Array:
 
 def sums_below(values: Array) -> Array:
     """Return Σ_{j<i} v_j, i = 0..n, [R, n + 1], of rows [R, n]."""
-    return array_namespace(values).concat([zeros_like(values[:, :1]), running_sum(values)], axis=1)
+    return array_namespace(values).concat([zeros_like(values[:, :1]), values.cumsum(1)], axis=1)
 
 
 def sums_above(values: Array) -> Array:

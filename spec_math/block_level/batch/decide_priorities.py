@@ -17,7 +17,6 @@ from spec_math.block_level.batch.array_tree import (
     path_to,
     places,
     running_max,
-    running_sum,
     sums_at,
     sums_below,
 )
@@ -242,8 +241,8 @@ def cut(law: Pieces, ends: Array) -> Cut:
     upper = xp.take_along_axis(stops, order, axis=1)
     own = xp.astype(order < pieces, order.dtype)
     # How many pieces, and how many stretches, have ended before this one begins.
-    piece = xp.minimum(running_sum(own) - own, xp.full_like(order, pieces - 1))
-    cell = xp.minimum(running_sum(1 - own) - (1 - own), xp.full_like(order, stretches - 1))
+    piece = xp.minimum(own.cumsum(1) - own, xp.full_like(order, pieces - 1))
+    cell = xp.minimum((1 - own).cumsum(1) - (1 - own), xp.full_like(order, stretches - 1))
     start, low, high = (
         xp.take_along_axis(rows, piece, axis=1) for rows in (below, law.edges[:, :-1], law.edges[:, 1:])
     )
@@ -273,7 +272,7 @@ def winner(edges: Array, masses: Array, there: Array) -> Array:
     shares: list[Any] = []
     for chain in range(chains):
         own = xp.astype(order[:, :-1] // ends == chain, order.dtype)
-        piece = running_sum(own) - 1
+        piece = own.cumsum(1) - 1
         inside = (piece >= 0) & (piece < ends - 1) & there[:, chain, None]
         piece = xp.where(inside, piece, 0)
         span = edges[:, chain, 1:] - edges[:, chain, :-1]
