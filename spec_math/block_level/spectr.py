@@ -157,11 +157,12 @@ def of_k_sequential(target: Array, draft: Array, n: int) -> dict[tuple[int, int]
     for token, (d, a) in enumerate(zip(draft, passed, strict=True)):
         if d == 0:
             continue
-        failing, passing = [missed * 0 + 1], [missed * 0]
+        failing = np.array([missed * 0 + 1] + [missed * 0] * n)
+        passing = failing * 0
         for _ in range(n):
-            passing = _plus(_times(passing, 1 - d, d), [missed * 0, *(a * mass for mass in failing)])
-            failing = _times(failing, missed - (d - a), d - a)
-        total = sum(failing)
+            passing = (1 - d) * passing + _one_more(d * passing + a * failing)
+            failing = (missed - (d - a)) * failing + _one_more((d - a) * failing)
+        total = failing.sum()
         for spectr in range(1, n + 1):
             mass = passing[spectr] + (left[token] * failing[spectr] / total if total else 0)
             if mass:
@@ -169,11 +170,6 @@ def of_k_sequential(target: Array, draft: Array, n: int) -> dict[tuple[int, int]
     return result
 
 
-def _times(polynomial: list[Any], constant: Any, slope: Any) -> list[Any]:
-    """Multiply a polynomial by constant + slope · z."""
-    return _plus([constant * mass for mass in polynomial], [constant * 0, *(slope * mass for mass in polynomial)])
-
-
-def _plus(first: list[Any], second: list[Any]) -> list[Any]:
-    longer, shorter = (first, second) if len(first) > len(second) else (second, first)
-    return [mass + (shorter[at] if at < len(shorter) else 0) for at, mass in enumerate(longer)]
+def _one_more(masses: Any) -> Any:
+    """Return the masses of counts 0..n where each count is one more."""
+    return np.append(masses[:1] * 0, masses[:-1])

@@ -94,15 +94,6 @@ def _expected(method: Method, k: int, target: Model, draft: Model, prefix: Token
     return method.expected(target, draft, prefix, lookahead, k)
 
 
-def _of_strings(method: string_level.Method) -> list[Theorem]:
-    return [
-        block_theorems.string_theorems_lossless(
-            method.name, method.generate, proven.vocabularies, proven.lookahead, proven.seconds
-        )
-        for proven in method.proven
-    ]
-
-
 def theorems() -> tuple[Theorem, ...]:
     """Return all theorems, as the records of schemes and methods list them."""
     return (
@@ -110,7 +101,13 @@ def theorems() -> tuple[Theorem, ...]:
         *(theorem for method in METHODS for theorem in _of_blocks(method)),
         *block_theorems.theorems(),
         *token_theorems.theorems(),
-        *(theorem for method in string_level.METHODS for theorem in _of_strings(method)),
+        *(
+            block_theorems.string_theorems_lossless(
+                method.name, method.generate, proven.vocabularies, proven.lookahead, proven.seconds
+            )
+            for method in string_level.METHODS
+            for proven in method.proven
+        ),
     )
 
 

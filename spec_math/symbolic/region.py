@@ -162,9 +162,7 @@ class Region:
 
     def holds(self, point: Point) -> bool:
         """Say whether a point, in the coordinates of all variables, lies in the region."""
-        solved = all(
-            evaluated(value.top, point) / _scale(value) == own for value, own in zip(self.values, point, strict=True)
-        )
+        solved = self.completed(point) == tuple(point)
         return solved and all(sign_at(polynomial, point) & wanted for polynomial, wanted in self.conditions.items())
 
     @property

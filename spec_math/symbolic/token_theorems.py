@@ -26,7 +26,13 @@ def lossless(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float = 1.0)
     def statement(target: Array, draft: Array, *value: Any) -> Verdict | None:
         if not _allowed(scheme, target, draft, drafts, value):
             return None
-        return check_lossless(_at(scheme, value) if value else scheme, target, draft, drafts)
+        if not value:
+            return check_lossless(scheme, target, draft, drafts)
+
+        def verify(coin: Coin, tokens: Tokens, target: Array, draft: Array) -> int:
+            return scheme.verify(coin, tokens, target, draft, *value)
+
+        return check_lossless(verify, target, draft, drafts)
 
     return _theorem(scheme, "lossless", statement, tokens, drafts, seconds)
 
@@ -85,15 +91,6 @@ def _theorem(
 
 def _allowed(scheme: Scheme, target: Array, draft: Array, drafts: int, value: tuple[Any, ...]) -> bool:
     return scheme.parameter is None or scheme.parameter.allowed(target, draft, drafts, *value)
-
-
-def _at(scheme: Scheme, value: tuple[Any, ...]) -> Callable[[Coin, Tokens, Array, Array], int]:
-    """The verifier of a scheme at one value of its parameter, on i.i.d. drafts."""
-
-    def verify(coin: Coin, tokens: Tokens, target: Array, draft: Array) -> int:
-        return scheme.verify(coin, tokens, target, draft, *value)
-
-    return verify
 
 
 def _joint(scheme: Scheme, target: Array, draft: Array, drafts: int, value: tuple[Any, ...] = ()) -> Coupling:

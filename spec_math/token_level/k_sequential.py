@@ -71,11 +71,8 @@ def acceptance(target: Any, draft: Any, k: int, gamma: Any = None) -> Any:
     >>> acceptance(["1/2", "1/2"], ["1/2", "1/2"], 2, 2)
     Fraction(15, 16)
     """
-    t, d = as_laws(target, draft)
-    k = count(k)
+    t, d, passed = _passed(target, draft, k, gamma)
     xp = array_namespace(t)
-    gamma = column(least(t, d, k) if gamma is None else _valid(t, d, k, gamma))
-    passed = xp.minimum(d, t / gamma)
     passes = xp.sum(passed, axis=-1, keepdims=True)
     # p_res·(1 − β)^k needs no division: it is the target mass that the tests leave over.
     left = _left_over(t, passed, k)
@@ -93,12 +90,16 @@ def test_acceptance(target: Any, draft: Any, k: int, gamma: Any = None) -> Any:
     >>> test_acceptance(["1/2", "1/2"], ["1/2", "1/2"], 2, 2)
     Fraction(3, 4)
     """
-    t, d = as_laws(target, draft)
-    k = count(k)
-    gamma = least(t, d, k) if gamma is None else _valid(t, d, k, gamma)
-    xp = array_namespace(t)
+    t, d, passed = _passed(target, draft, k, gamma)
     # Where rounding takes β above 1, no power of 1 − β lies further from 0.
-    return as_probability(1 - none_of(xp.sum(xp.minimum(d, t / column(gamma)), axis=-1), k), t, d)
+    return as_probability(1 - none_of(array_namespace(t).sum(passed, axis=-1), k), t, d)
+
+
+def _passed(target: Any, draft: Any, k: int, gamma: Any) -> tuple[Array, Array, Array]:
+    """Return both laws, checked, and the masses min(d, t/γ) that pass a test."""
+    t, d = as_laws(target, draft)
+    gamma = least(t, d, count(k)) if gamma is None else _valid(t, d, count(k), gamma)
+    return t, d, array_namespace(t).minimum(d, t / column(gamma))
 
 
 def _left_over(t: Array, passed: Array, k: int) -> Array:

@@ -86,9 +86,7 @@ class ArrayTree:
         """Return the members [B, N] as nodes [B, width] by their index, each as often as it has copies, then −1."""
         xp = array_namespace(self.tokens)
         weights = xp.astype(members, self.tokens.dtype)
-        sums = xp.cumulative_sum(weights if self.copies is None else weights * self.copies, axis=1)
-        columns = [xp.sum(xp.astype(sums <= place, self.tokens.dtype), axis=1) for place in range(self.width)]
-        found = xp.stack(columns, axis=1)
+        found = repeated(weights if self.copies is None else weights * self.copies, self.width)
         return xp.where(found < self.tokens.shape[1], found, -1)
 
     def tokens_of(self, nodes: Array) -> Array:
@@ -100,6 +98,13 @@ class ArrayTree:
     def ends(self, token: Array) -> Array:
         """Return whether nothing follows a token [B]."""
         return token < -1 if self.end is None else token == self.end
+
+
+def repeated(counts: Array, width: int) -> Array:
+    """Return the indices [B, width] of counts [B, N], each as often as it counts, N or more behind the last."""
+    xp = array_namespace(counts)
+    sums = xp.cumulative_sum(counts, axis=1)
+    return xp.stack([xp.sum(xp.astype(sums <= place, counts.dtype), axis=1) for place in range(width)], axis=1)
 
 
 def first_of(members: Array) -> Array:

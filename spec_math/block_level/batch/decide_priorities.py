@@ -16,6 +16,7 @@ from spec_math.block_level.batch.array_tree import (
     chord,
     path_to,
     places,
+    repeated,
     running_max,
     sums_at,
     sums_below,
@@ -81,8 +82,7 @@ def listed(tree: ArrayTree) -> Chains:
     copies = xp.astype(leaf, tree.tokens.dtype)
     if tree.copies is not None:
         copies = copies * xp.take_along_axis(tree.copies, order, axis=1)
-    sums, size = xp.cumulative_sum(copies, axis=1), xp.sum(copies, axis=1)
-    found = xp.stack([xp.sum(xp.astype(sums <= place, order.dtype), axis=1) for place in range(tree.width)], axis=1)
+    size, found = xp.sum(copies, axis=1), repeated(copies, tree.width)
     node = xp.where(
         found < number, xp.take_along_axis(order, xp.minimum(found, xp.full_like(found, number - 1)), axis=1), -1
     )

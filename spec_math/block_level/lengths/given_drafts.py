@@ -87,7 +87,6 @@ class Nodes:
 
     def __init__(self, laws: Conditionals) -> None:
         self.laws = laws
-        self._classes: dict[Tokens, tuple[Any, Any]] = {}
         self._gammas: dict[tuple[Tokens, int], Any] = {}
         self._plans: dict[tuple[Tokens, int], tuple[KnotMixture, Any]] = {}
 
@@ -96,25 +95,15 @@ class Nodes:
         target, draft = self.laws.target(path), self.laws.draft(path)
         known = path, len(drafts)
         if known not in self._gammas:
-            self._gammas[known] = least(*self._classes_at(path), len(drafts))
+            self._gammas[known] = least(*self.laws.kept(_of_classes, path), len(drafts))
         gamma = self._gammas[known]
         return _in_turn([k_sequential.chance(target[token], draft[token], gamma) for token in drafts], drafts)
 
     def recursive(self, path: Tokens, drafts: Tokens) -> dict[int, Any]:
         """Recursive rejection, on classes of tokens of equal ratios t/d: what is left of them has equal ratios too."""
-        place_of, laws = self.laws.kept(classes_of, path).place, self._classes_at(path)
+        place_of, laws = self.laws.kept(classes_of, path).place, self.laws.kept(_of_classes, path)
         places = tuple(int(place_of[token]) for token in drafts)
         return _in_turn(_asked(lambda coin: recursive.emit(coin, places, *laws)), drafts)
-
-    def _classes_at(self, path: Tokens) -> tuple[Any, Any]:
-        """Return the target and the draft of classes of tokens of equal ratios; what is never drafted is one more."""
-        if path not in self._classes:
-            order = self.laws.kept(classes_of, path).order
-            self._classes[path] = (
-                np.append(order.target, order.target_above[-1:]),
-                np.append(order.draft, order.draft_above[-1:]),
-            )
-        return self._classes[path]
 
     def plan(self, path: Tokens, drafts: Tokens) -> dict[int, Any]:
         """The optimal plan: one of the hits of the highest pool is put forward, each with the same chance, and kept."""
@@ -132,6 +121,12 @@ class Nodes:
             chance = kept[place] * sum(shares, weights[0] - weights[0])
             result[token] = result[token] + chance if token in result else chance
         return result
+
+
+def _of_classes(laws: Conditionals, path: Tokens) -> tuple[Any, Any]:
+    """Return the target and the draft of classes of tokens of equal ratios; what is never drafted is one more."""
+    order = laws.kept(classes_of, path).order
+    return np.append(order.target, order.target_above[-1:]), np.append(order.draft, order.draft_above[-1:])
 
 
 def first_to_pass(program: Callable[[Coin], Emission], drafts: Tokens) -> dict[int, Any]:

@@ -222,20 +222,11 @@ def rounding(size: int) -> float:
     return (20 + 2 * 2**11) * (size + 8) * 2.0**-53 + 1.2e-10
 
 
-def outside(draft: Array, above: Array, k: int) -> Array:
-    """Return P(S ⊄ prefix i) for i = 0..n, 2 ≤ k < n: draft [n] in the order of the prefixes, above [n + 1] its tails.
-
-    Float64, within (20 + 2·last)·(n + 1)·2^-53 + 2^-51 for k ≤ 21 (see above). O(n k) times the nodes.
-
-    Raises:
-        ValueError: k exceeds 64.
-    """
-    return outsides(draft, above, (k,))[0]
-
-
 def outsides(draft: Array, above: Array, ks: tuple[int, ...]) -> Array:
-    """Return `outside` for several k in one pass, [number of ks, n + 1]: the rings counted for the largest serve all.
+    """Return P(S ⊄ prefix i), i = 0..n, for several k in 2..n − 1 in one pass, [number of ks, n + 1].
 
+    draft [n] in the order of the prefixes, above [n + 1] its tails. Float64, within (20 + 2·last)·(n + 1)·2^-53 + 2^-51
+    for k ≤ 21 (see above). O(n k) times the nodes: the rings counted for the largest k serve all.
     The grid is that of the largest k; what is cut off and missed is less for smaller ones.
 
     Raises:
@@ -253,8 +244,8 @@ def gains(draft: Array, above: Array, k: int) -> Array:
 
     With B the first i tokens and y the next, the k-th of B + y to ring before all others is y itself, or a token of B
     after y has rung: d ∫ e^{−cs} P(N_B = k−1) ds + ∫ e^{−(c−d)s} (1 − e^{−ds}) ρ(s) ds, where ρ is the density of the
-    (k−1)-th ring of B. Arrays and cost as `outside`. As s·ρ(s) ≤ k − 1, rounding is k times as large at most, and so is
-    the quadrature error of each interval.
+    (k−1)-th ring of B. Arrays and cost as `outsides`. As s·ρ(s) ≤ k − 1, rounding is k times as large at most, and so
+    is the quadrature error of each interval.
 
     Raises:
         ValueError: k exceeds 64.
