@@ -239,6 +239,8 @@ class Field:
 
     def of(self, top: Polynomial, bottom: Polynomial) -> RationalFunction:
         """Return top/bottom; the bottom is not 0."""
+        if bottom is self.ring.one:
+            return self._lowest(top, bottom)
         return self._lowest(*map(self.ring.of, top.terms.cancel(bottom.terms)))
 
     def number(self, value: Fraction) -> RationalFunction:
