@@ -86,6 +86,7 @@ class Ring:
         self.names = tuple(names)
         self._sympy: Any = PolyRing([Symbol(name) for name in names], ZZ_python())
         self._known: dict[frozenset[Any], Polynomial] = {}
+        self._numbers: dict[int, Polynomial] = {}
         self.answers: dict[Any, Any] = {}
         self.zero, self.one = self.number(0), self.number(1)
         self.variables: tuple[Polynomial, ...] = tuple(map(self.of, self._sympy.gens))
@@ -100,7 +101,10 @@ class Ring:
 
     def number(self, value: int) -> Polynomial:
         """Return a constant polynomial."""
-        return self.of(self._sympy.ground_new(value))
+        found = self._numbers.get(value)
+        if found is None:
+            found = self._numbers[value] = self.of(self._sympy.ground_new(value))
+        return found
 
     @_once
     def plus(self, first: Polynomial, second: Polynomial) -> Polynomial:
