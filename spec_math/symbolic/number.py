@@ -9,7 +9,7 @@ import numbers
 from collections.abc import Callable, Hashable
 from fractions import Fraction
 from math import isfinite
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -25,9 +25,6 @@ from spec_math.symbolic.polynomial import (
     Field,
     RationalFunction,
 )
-
-if TYPE_CHECKING:
-    from spec_math.symbolic.region import Region
 
 HIGHEST = 100
 """The highest power that is multiplied out."""
@@ -86,7 +83,7 @@ class Number(Symbol, _Fraction):
 
     __slots__ = ("region", "value")
 
-    region: Region
+    region: Any
     value: RationalFunction
 
     def __new__(cls, *given: Any, **named: Any) -> Any:
@@ -289,7 +286,7 @@ class Number(Symbol, _Fraction):
     _denominator = property(_refusing("the denominator", _WHOLE))
 
 
-def number(value: RationalFunction, region: Region) -> Any:
+def number(value: RationalFunction, region: Any) -> Any:
     """Return a function as a number on a region: a Fraction where it is constant."""
     constant = value.constant
     if constant is not None:
