@@ -190,7 +190,6 @@ NO_NUMBERS = {
     "linear_program",
     # sets of tokens, and checks
     "bounding_subset",
-    "bounding_subset_without_replacement",
     "common_denominator",
     "checked",
     "sizes",

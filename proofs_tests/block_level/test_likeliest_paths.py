@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from heapq import heappop, heappush
 from itertools import product
 from math import prod
 from random import Random
@@ -10,7 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from spec_math.block_level.likeliest_tree import likeliest_of_depths, likeliest_paths
+from spec_math.block_level.likeliest_tree import likeliest_of_depths, top
 
 DEPTHS = (1, 2, 4)
 
@@ -44,6 +45,18 @@ def test_paths_of_each_depth_are_the_first_of_all(nodes: int, end: int | None, e
             assert found[depth] == in_order(rows, depth, end)[:nodes]
 
 
+def one_search(masses: Any, nodes: int, depth: int) -> list[tuple[int, ...]]:
+    """The likeliest paths of one depth, all children of a path put on the heap."""
+    kept: list[tuple[int, ...]] = []
+    heap: list[Any] = [(-1, 0, ())]
+    while heap and len(kept) <= nodes:
+        negative, length, path = heappop(heap)
+        kept.append(path)
+        for token, share in top(masses(path), nodes, None) if length < depth else ():
+            heappush(heap, (negative * share, length + 1, (*path, token)))
+    return kept[1:]
+
+
 def test_paths_of_many_tokens_are_those_of_one_search_a_depth() -> None:
     """Of 2,000 tokens, where most are never offered."""
     random = np.random.default_rng(1)
@@ -55,7 +68,7 @@ def test_paths_of_many_tokens_are_those_of_one_search_a_depth() -> None:
 
     found = likeliest_of_depths(masses, 64, (2, 4, 8))
     for depth, taken in found.items():
-        assert [path for _, path in taken] == likeliest_paths(masses, 64, depth)
+        assert [path for _, path in taken] == one_search(masses, 64, depth)
 
 
 def test_what_is_asked_for_was_announced() -> None:

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from spec_math.arrays import Array, exact, proportional_to
 from spec_math.block_level import priority_law
-from spec_math.block_level.priority_law import PriorityLaw, chord, uniform, winner
+from spec_math.block_level.priority_law import PriorityLaw, uniform, winner
+from spec_math.token_level.optimum.prefix_law import mixed_powers
 
 UNIT = 2.0**-53
 ONE = Fraction(1)
@@ -157,8 +158,8 @@ def integral(nodes: list[Fraction], values: list[Fraction], left: Fraction, righ
 @pytest.mark.parametrize("k", [1, 2, 5])
 def test_chord_is_the_slope_of_a_power(k: int) -> None:
     low, high = Fraction(1, 3), Fraction(3, 4)
-    assert chord(exact([low]), exact([high]), k)[0] == (high**k - low**k) / (high - low)
-    assert chord(exact([low]), exact([low]), k)[0] == k * low ** (k - 1)
+    assert mixed_powers(exact([low]), exact([high]), k)[0] == (high**k - low**k) / (high - low)
+    assert mixed_powers(exact([low]), exact([low]), k)[0] == k * low ** (k - 1)
 
 
 def furthest_from_fractions() -> float:

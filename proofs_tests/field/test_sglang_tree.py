@@ -12,7 +12,7 @@ import pytest
 from proofs_tests.field import sglang_tree
 from proofs_tests.field.sglang_tree import HEADER, Tree, compiled
 from proofs_tests.field.sources import changed, unpacked
-from spec_math.block_level import target_only
+from spec_math.block_level import length, target_only
 from spec_math.block_level.tree import Node
 from spec_math.chance import law
 from spec_math.field.source_file import EngineError
@@ -58,7 +58,7 @@ def test_the_tree_kernel_emits_the_law_of_target_only_trees(published: Path) -> 
     def target(prefix: Sequence[int]) -> list[str]:
         return QUARTERS[tuple(prefix)]
 
-    ours = target_only.law(target, drafter, (), lambda _: NODES)
+    ours = length.law(lambda coin, prefix: target_only.generate(coin, target, drafter, prefix, lambda _: NODES), ())
     assert sglang_tree.law(published, TWO_LEVELS, GRID) == ours
     assert sglang_tree.law(published, TWO_LEVELS, GRID, accumulated=Fraction(1, 2)) != ours
 

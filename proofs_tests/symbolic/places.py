@@ -25,10 +25,7 @@ def worth(value: Any, point: tuple[Fraction, ...]) -> Fraction:
     """The value of a symbolic number at a point."""
     if not isinstance(value, Number):
         return Fraction(value)
-    below = Fraction(value.value.scale)
-    for factor, power in value.value.bottom:
-        below *= evaluated(factor, point) ** power
-    return evaluated(value.value.top, point) / below
+    return evaluated(value.value.top, point) / evaluated(value.value.bottom, point)
 
 
 def parameters(theorem: Theorem) -> st.SearchStrategy[tuple[Any, ...]]:

@@ -70,19 +70,25 @@ def _loses_on(coin: ArrayCoin, tokens: Any, target: Any, draft: Any) -> Any:
     return rejection.decide_recursive(coin, tokens, target, np.stack(seen, axis=1))
 
 
+def gammas(coin: ArrayCoin, size: Any, target: Any, draft: Any) -> Any:
+    """γ* of each request, as `decide_k_sequential` searches it."""
+    laws, totals = (target, draft), (coin.total(target), coin.total(draft))
+    return rejection._searched(rejection._excess(coin, laws, totals), size, laws, totals)
+
+
 def test_gamma_on_floats_is_gamma_star_of_its_fractions(monkeypatch: pytest.MonkeyPatch) -> None:
     """To 2^-40, which is what f is decided to where it is flat; on the host and as a device does. Control: one step."""
     rng = np.random.default_rng(5)
     t, d = weights(rng, (40, 6), "near"), weights(rng, (40, 6), "far")
     target, draft, size = laws(t), laws(d), rng.integers(1, 6, 40)
-    true = rejection.gammas(ArrayCoin(exact([[0]] * 40)), size, target, draft).astype(float)
+    true = gammas(ArrayCoin(exact([[0]] * 40)), size, target, draft).astype(float)
     floats = size, target.astype(float), draft.astype(float)
     coin = ArrayCoin(np.zeros((40, 1)))
-    assert np.abs(rejection.gammas(coin, *floats) / true - 1).max() < 2.0**-40
+    assert np.abs(gammas(coin, *floats) / true - 1).max() < 2.0**-40
     monkeypatch.setattr(batch_drafts, "on_host", _never)
-    assert np.abs(rejection.gammas(coin, *floats) / true - 1).max() < 2.0**-40
+    assert np.abs(gammas(coin, *floats) / true - 1).max() < 2.0**-40
     monkeypatch.setattr(rejection, "STEPS", 1)
-    assert np.abs(rejection.gammas(coin, *floats) / true - 1).max() > 0.1
+    assert np.abs(gammas(coin, *floats) / true - 1).max() > 0.1
 
 
 def _never(_: Any) -> bool:

@@ -40,7 +40,7 @@ def test_three_and_more_drafts_without_replacement_in_floats_are_within_the_cloc
 def test_clocks_agree_with_the_closed_form_for_two_drafts(kind):
     order = ratio_order(*as_laws(*float_pair(kind, 1_000)))
     closed = prefix_law.outside_without_replacement(order, 2)
-    outside = prefix_law.outside(order.draft, order.draft_above, 2)
+    outside = prefix_law.outsides(order.draft, order.draft_above, (2,))[0]
     assert np.abs(outside - closed).max() <= clock_bound(order, 2) + 30 * UNIT
     by_gains = np.cumsum(prefix_law.gains(order.draft, order.draft_above, 2))
     assert np.abs(1 - by_gains - closed[1:]).max() <= clock_bound(order, 2, gains=True) + 1_030 * UNIT
@@ -50,7 +50,7 @@ def test_clocks_agree_with_the_sum_over_pairs_for_three_drafts():
     """1 − g = c·(1 + Σ_a d_a/(1 − d_a)·(1 + Σ_{b≠a} d_b/(1 − d_a − d_b))), V² terms, at V = 1000."""
     order = ratio_order(*float_pair("softmax", 1_000))
     d = order.draft.astype(np.longdouble)
-    found = prefix_law.outside(order.draft, order.draft_above, 3)
+    found = prefix_law.outsides(order.draft, order.draft_above, (3,))[0]
     # No mass exceeds 1/20, so that the differences lose nothing; sums of 1000 terms, three roundings each.
     slack = 5_000 * float(np.finfo(np.longdouble).eps) + 20 * float(UNIT)
     assert d.max() < 1 / 20

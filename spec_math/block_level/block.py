@@ -65,11 +65,6 @@ def weighed(tokens: Tokens, targets: Sequence[Array], drafts: Sequence[Array]) -
     """Return the weights w_0..w_L of a drafted chain and what is left of each target law, (w_i t − d)+ for i < L.
 
     Laws: targets and drafts [L, V], checked; weights are probabilities.
-
-    >>> from spec_math.arrays import exact
-    >>> weights, left = weighed((1,), [exact(["1/4", "3/4"])], [exact([0, 1])])
-    >>> weights, left[0].tolist()
-    ([Fraction(1, 1), Fraction(3, 4)], [Fraction(1, 4), Fraction(0, 1)])
     """
     one = targets[0].sum() * 0 + 1
     weights, left = [one], [positive_part(targets[0] - drafts[0])]
@@ -95,22 +90,8 @@ def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], loo
     Fraction(20, 9)
     """
     laws = Conditionals(target_model, draft_model, prefix)
-    lookahead = count(lookahead, "lookahead")
-
-    def kept_below(path: Tokens, drafted: Any, kept: Any) -> Any:
-        total = kept * 0
-        for token, (t, d) in enumerate(zip(laws.target(path), laws.draft(path), strict=True)):
-            reach, wanted = drafted * d, kept * t
-            mass = wanted if wanted < reach else reach
-            if mass == 0 or token == laws.end:
-                continue
-            total = total + mass
-            if len(path) + 1 < lookahead:
-                total = total + kept_below((*path, token), reach, mass)
-        return total
-
     one = laws.target().sum() * 0 + 1
-    return one + kept_below((), one, one)
+    return one + chain.accepted_below(laws, count(lookahead, "lookahead"), (), (one, one))
 
 
 def _chance(weight: Any, left: Any) -> Any:

@@ -37,11 +37,6 @@ def draw(coin: Coin, laws: Conditionals, lookahead: int) -> Tokens:
 
     Raises:
         TypeError, ValueError: lookahead is not a positive integer.
-
-    >>> from spec_math.chance import replay
-    >>> laws = Conditionals(lambda prefix: ["1/2", "1/2"], lambda prefix: ["1/2", "1/2"], ())
-    >>> replay(lambda coin: draw(coin, laws, 2), [0.1, 0.7])
-    (0, 1)
     """
     tokens: Tokens = ()
     for _ in range(count(lookahead, "lookahead")):
@@ -57,12 +52,7 @@ def draw_with_rows(coin: Coin, laws: Conditionals, lookahead: int) -> tuple[Toke
 
 
 def with_rows(tokens: Tokens, laws: Conditionals) -> tuple[Tokens, list[Array], list[Array]]:
-    """Return a drafted chain with the target's rows along it and the draft's.
-
-    >>> laws = Conditionals(lambda prefix: ["1/2", "1/2"], lambda prefix: ["1/2", "1/2"], ())
-    >>> [len(part) for part in with_rows((0, 1), laws)]
-    [2, 3, 2]
-    """
+    """Return a drafted chain with the target's rows along it and the draft's."""
     targets = [laws.target(tokens[:place]) for place in range(len(tokens) + (not laws.ends(tokens)))]
     return tokens, targets, [laws.draft(tokens[:place]) for place in range(len(tokens))]
 
@@ -96,10 +86,6 @@ def check_rows(tokens: Tokens, targets: Sequence[Any], drafts: Sequence[Any]) ->
         ValueError: they do not, or a token has no mass in its draft law.
 
     Laws: targets [L, V] or [L+1, V], drafts [L, V].
-
-    >>> check_rows((0,), [[1, 0]], [])
-    Traceback (most recent call last):
-    ValueError: 1 drafted token(s) need 1 draft law(s) and 2 target laws (1 where the chain ends the text); got 0 and 1
     """
     size = len(tokens)
     if size == 0 or len(drafts) != size or len(targets) not in (size, size + 1):
@@ -118,9 +104,6 @@ def checked_rows(tokens: Tokens, targets: Sequence[Any], drafts: Sequence[Any]) 
 
     Raises:
         ValueError, TypeError: as `check_rows`; a row is not a probability distribution.
-
-    >>> checked_rows((0,), [["1/2", "1/2"]], [[1, 0]])[0][0].tolist()
-    [Fraction(1, 2), Fraction(1, 2)]
     """
     t, d = [as_law(row, "target") for row in targets], [as_law(row, "draft") for row in drafts]
     check_rows(tokens, t, d)
@@ -140,19 +123,26 @@ def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], loo
     Fraction(19, 9)
     """
     laws = Conditionals(target_model, draft_model, prefix)
-    lookahead = count(lookahead, "lookahead")
-
-    def accepted_below(path: Tokens, reached: Any) -> Any:
-        rates = (t if t < d else d for t, d in zip(laws.target(path), laws.draft(path), strict=True))
-        total = reached * 0
-        for token, rate in enumerate(rates):
-            if rate == 0 or token == laws.end:
-                continue
-            mass = reached * rate
-            total = total + mass
-            if len(path) + 1 < lookahead:
-                total = total + accepted_below((*path, token), mass)
-        return total
-
     one = laws.target().sum() * 0 + 1
-    return one + accepted_below((), one)
+    return one + accepted_below(laws, count(lookahead, "lookahead"), (), (one, one), as_block=False)
+
+
+def accepted_below(
+    laws: Conditionals, lookahead: int, path: Tokens, masses: tuple[Any, Any], as_block: bool = True
+) -> Any:
+    """Return Σ M(s) over the texts s of up to `lookahead` tokens that begin with a path and do not end the text.
+
+    The law: as a block M(s) = min(P(s is drafted), M(s_<i) t), else M(s_<i) min(t, d). Masses: both for the path.
+    """
+    drafted, kept = masses
+    total = kept * 0
+    for token, (t, d) in enumerate(zip(laws.target(path), laws.draft(path), strict=True)):
+        reach, wanted = drafted * d, kept * t
+        mass = wanted if wanted < reach else reach
+        if mass == 0 or token == laws.end:
+            continue
+        total = total + mass
+        if len(path) + 1 < lookahead:
+            below = reach if as_block else mass, mass
+            total = total + accepted_below(laws, lookahead, (*path, token), below, as_block)
+    return total

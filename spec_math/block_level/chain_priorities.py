@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -91,12 +90,6 @@ class _Refinement:
         places = self.whole.place
         return [(part, int(places[cell])) for part, cell in both if part > 0 and self.cells.draft[0, cell] > 0]
 
-    @cached_property
-    def selected(self) -> Array:
-        """The law [m] by which a class of the order is selected."""
-        masses = selected_chain.clip_from_zero(self.pools.selection)
-        return masses / masses.sum()
-
 
 class Priorities:
     """The chain of highest priority among k i.i.d. chains, each drawing its own priority in [0, 1] from its leaf's law.
@@ -138,7 +131,6 @@ class Priorities:
         self._weights: dict[Tokens, Any] = {(): root.sum() * 0 + 1}
         self._refinements: dict[Tokens, _Refinement] = {}
         self._rows: dict[Tokens, Array] = {}
-        self._masses: dict[tuple[Tokens, int], Any] = {}
         self._last: tuple[tuple[Tokens, ...], Array] | None = None
 
     def law(self, path: Tokens) -> Array:
@@ -148,29 +140,6 @@ class Priorities:
         if path not in self._rows:
             self._rows[path] = self._row(path)
         return self._rows[path]
-
-    def mass(self, path: Tokens, token: int) -> Any:
-        """Return the mass of one token in that law, the same up to rounding, without all the others.
-
-        >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
-        >>> Priorities(laws, 2).mass((), 1)
-        Fraction(3, 4)
-        """
-        if len(path) < self._stem or self._cells_of is not None:
-            return self.law(path)[token]
-        # A node asks for it to weigh the one below it, and block verification asks again.
-        if (path, token) not in self._masses:
-            self._masses[path, token] = self._mass(path, token)
-        return self._masses[path, token]
-
-    def _mass(self, path: Tokens, token: int) -> Any:
-        made = self._refinement(path)
-        place = made.whole.place[token]
-        if place < 0:
-            return made.selected[0] * 0
-        if made.whole.order is made.whole.whole:
-            return made.selected[place]
-        return made.selected[place] * (self.laws.mass("draft", path, token) / made.order.draft[place])
 
     def _row(self, path: Tokens) -> Array:
         made = self._refinement(path)
@@ -203,7 +172,7 @@ class Priorities:
         if path not in self._weights:
             before, token = path[:-1], path[-1]
             weight = self._weight(before)
-            reached = weight * self.laws.mass("target", before, token) / self.mass(before, token)
+            reached = weight * selected_chain.in_numpy(self.laws.target(before))[token] / self.law(before)[token]
             self._weights[path] = min(weight * 0 + 1, reached)
         return self._weights[path]
 

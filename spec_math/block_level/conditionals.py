@@ -36,7 +36,6 @@ class Conditionals:
         self.end = _common_end(target_model, draft_model)
         self._models = {"target": target_model, "draft": draft_model}
         self._rows: dict[tuple[str, tuple[int, ...]], Array] = {}
-        self._totals: dict[tuple[str, tuple[int, ...]], Any] = {}
         self._along: dict[tuple[int, ...], list[tuple[Any, Any]]] = {}
         self._made: dict[tuple[Any, tuple[int, ...]], Any] = {}
         self.prefix, first = opening(target_model, prefix)
@@ -51,26 +50,10 @@ class Conditionals:
         """Return the draft's law after prefix + path."""
         return self._row("draft", path)
 
-    def mass(self, role: str, path: tuple[int, ...], token: int) -> Any:
-        """Return one mass of the "target"'s or the "draft"'s law as `in_numpy` takes it, without all the others.
-
-        >>> Conditionals(lambda prefix: [0.25, 0.75], lambda prefix: [0.5, 0.5], ()).mass("target", (), 1)
-        np.float64(0.75)
-        """
-        row = self.target(path) if role == "target" else self.draft(path)
-        if not isinstance(row, np.ndarray) or row.dtype != np.float64:
-            return in_numpy(row)[token]
-        if (role, path) not in self._totals:
-            self._totals[role, path] = row.sum()
-        return row[token] / self._totals[role, path]
-
     def along(self, path: tuple[int, ...]) -> list[tuple[Any, Any]]:
         """Return the target's and the draft's mass of each token of a path after those before it: asked once, and kept.
 
         It ends with a token that the target never emits, after which no law is asked for.
-
-        >>> Conditionals(lambda prefix: [0.25, 0.75], lambda prefix: [0.5, 0.5], ()).along((0, 1))
-        [(0.25, 0.5), (0.75, 0.5)]
         """
         if path not in self._along:
             masses = self._along[path] = []
@@ -108,10 +91,6 @@ def conditional(model: Model, prefix: tuple[int, ...], size: int | None = None, 
     Raises:
         ValueError, TypeError: the answer is not a probability distribution on `size` tokens; names the prefix. What the
             model itself raises gets a note that names the prefix.
-
-    >>> conditional(lambda prefix: [1, 1], (0,))
-    Traceback (most recent call last):
-    ValueError: target law after the prefix (0,): masses must sum to exactly 1; these 2 sum to 2 (1 too much); ...
     """
     name = f"{role} law after the prefix {prefix}"
     try:
@@ -141,10 +120,6 @@ def opening(model: Model, prefix: Sequence[int]) -> tuple[tuple[int, ...], Array
     Raises:
         ValueError: a token outside the vocabulary, or nothing can follow the prefix; as `conditional`.
         TypeError: a token is not an index.
-
-    >>> opening(lambda prefix: [1, 0], (0, 2))
-    Traceback (most recent call last):
-    ValueError: prefix (0, 2): token 1 must be an index in [0, 2); got 2
     """
     end: int | None = getattr(model, "end", None)
     # Before the model is asked, as it may answer anything after a prefix that has ended; its size is not known yet.
@@ -157,9 +132,6 @@ def in_numpy(row: Array) -> Array:
     """Return a law [V] as the selections compute with it: Fractions as they are, floats and torch as NumPy float64.
 
     Floats are taken in proportion to their own sum, as a coin draws from them.
-
-    >>> in_numpy(np.array([0.5, 0.5], dtype=np.float32)).dtype
-    dtype('float64')
     """
     if is_exact(row):
         return row

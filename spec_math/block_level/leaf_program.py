@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -28,40 +28,10 @@ STEP = 0.1
 """How far beyond the allowed a point is separated, as a part of what is left of the way."""
 
 
-class Drafts(Protocol):
-    """A law of sets S of drafted leaves, leaves 0..n−1.
-
-    A law c of one leaf, selected from S by some rule, is admitted where c(W) ≤ P(S meets W) for every set W of leaves;
-    masses [n] that sum to less, but keep to this, can be completed to such a law.
-    """
-
-    @property
-    def size(self) -> int:
-        """The number of leaves."""
-        ...
-
-    def admits(self, selection: Array) -> bool:
-        """Say, exactly, whether some rule selects a drafted leaf by this law [n]."""
-        ...
-
-    def completed(self, masses: Array) -> Array | None:
-        """Return an admitted law that is nowhere below these masses [n], or None where there is none."""
-        ...
-
-    def separated(self, inner: FLOAT, outer: FLOAT) -> tuple[FLOAT, list[np.ndarray[Any, Any]]]:
-        """Return sets W with c(W) > P(S meets W) for the masses `outer` [n], none where all are kept up to SLACK.
-
-        `inner` keeps to all sets; what is returned in its place is closer to `outer` and does so too.
-        """
-        ...
-
-    def meets(self, leaves: np.ndarray[Any, Any]) -> Fraction:
-        """Return P(S meets W)."""
-        ...
-
-    def dearest(self, prices: Sequence[Fraction]) -> Fraction:
-        """Return the expected largest price among the drafted leaves, for prices [n]."""
-        ...
+# Both laws of sets S of drafted leaves, 0..n−1, answer alike. A law c of one leaf, selected from S by some rule, is
+# admitted where c(W) ≤ P(S meets W) for every set W of leaves; masses [n] that sum to less, but keep to this, can be
+# completed to such a law. `separated` returns sets W that the masses `outer` [n] break by more than SLACK, and in place
+# of `inner`, which keeps to all sets, a point closer to `outer` that does so too.
 
 
 @dataclass(frozen=True)
@@ -278,6 +248,9 @@ def _rational(row: Array) -> Array:
     return row if is_exact(row) else proportional_to(exact(row))
 
 
+Drafts = IndependentChains | DraftedTrees
+"""A law of sets of drafted leaves."""
+
 NEGLIGIBLE = 1e-8
 """Below it a float of the solver is read as 0. A wrong reading costs the proof of optimality, never a wrong claim."""
 
@@ -405,42 +378,15 @@ Row = dict[int, Fraction]
 def solved(equations: Sequence[tuple[Row, Fraction]], unknowns: Sequence[int]) -> dict[int, Fraction] | None:
     """Solve linear equations over the unknowns, all other columns 0: the solution, or None unless there is exactly one.
 
-    The problem: Σ_j a_j x_j = b for every (a, b); sparse elimination in Fractions, the shortest row first.
+    The problem: Σ_j a_j x_j = b for every (a, b); sparse elimination in Fractions, the right sides as one more column.
     """
-    wanted = set(unknowns)
-    rows = [({j: a for j, a in row.items() if j in wanted and a != 0}, b) for row, b in equations]
-    pivots: list[tuple[int, Row, Fraction]] = []
-    while rows:
-        rows.sort(key=lambda entry: len(entry[0]), reverse=True)
-        row, b = rows.pop()
-        if not row:
-            if b != 0:
-                return None
-            continue
-        pivot = min(row, key=lambda j: sum(j in other for other, _ in rows))
-        lead = row[pivot]
-        row, b = {j: a / lead for j, a in row.items() if j != pivot}, b / lead
-        pivots.append((pivot, row, b))
-        rows = [_without(entry, pivot, row, b) for entry in rows]
-    if len(pivots) < len(wanted):
+    from sympy.polys.matrices.sdm import sdm_irref
+
+    place, right = {j: at for at, j in enumerate(unknowns)}, len(unknowns)
+    rows = [
+        {place[j]: a for j, a in row.items() if j in place and a} | ({right: b} if b else {}) for row, b in equations
+    ]
+    reduced, pivots, _ = sdm_irref({at: row for at, row in enumerate(rows) if row})
+    if pivots != list(range(right)):
         return None
-    solution: dict[int, Fraction] = {}
-    for pivot, row, b in reversed(pivots):
-        solution[pivot] = b - sum((a * solution[j] for j, a in row.items()), Fraction(0))
-    return {j: solution[j] for j in unknowns}
-
-
-def _without(entry: tuple[Row, Fraction], pivot: int, row: Row, b: Fraction) -> tuple[Row, Fraction]:
-    """Take pivot = b − row out of an equation."""
-    other, right = entry
-    factor = other.get(pivot)
-    if factor is None:
-        return entry
-    result = {j: a for j, a in other.items() if j != pivot}
-    for j, a in row.items():
-        value = result.get(j, Fraction(0)) - factor * a
-        if value == 0:
-            result.pop(j, None)
-        else:
-            result[j] = value
-    return result, right - factor * b
+    return {j: reduced[at].get(right, Fraction(0)) for j, at in place.items()}

@@ -40,21 +40,7 @@ def likeliest(masses: Masses, nodes: int, depth: int, end: int | None = None) ->
 
 def likeliest_paths(masses: Masses, nodes: int, depth: int, end: int | None = None) -> list[Tokens]:
     """Return those paths, the likeliest first: the first n of them are the tree of n nodes."""
-    nodes, depth = count(nodes, "nodes"), count(depth, "depth")
-    kept: list[Tokens] = []
-    heap: list[tuple[Any, int, Tokens]] = []
-
-    def offer(path: Tokens, mass: Any) -> None:
-        for token, share in top(masses(path), nodes - len(kept), end):
-            heappush(heap, (-mass * share, len(path) + 1, (*path, token)))
-
-    offer((), 1)
-    while heap and len(kept) < nodes:
-        negative, length, path = heappop(heap)
-        kept.append(path)
-        if length < depth and len(kept) < nodes:
-            offer(path, -negative)
-    return kept
+    return [path for _, path in likeliest_of_depths(masses, nodes, (depth,), end)[depth]]
 
 
 def beam(masses: Masses, nodes: int, depth: int, width: int, end: int | None = None) -> tuple[Node, ...]:
@@ -188,7 +174,7 @@ def first_places(keys: Array, number: int) -> Array:
 AHEAD = 6
 """How many of the paths that stand next are looked up together with the one that is needed."""
 
-Ranked = dict[int, list[tuple[float, Tokens]]]
+Ranked = dict[int, list[tuple[Any, Tokens]]]
 """For each depth the likeliest paths of at most so many tokens with their masses, the likeliest first."""
 
 
@@ -199,7 +185,7 @@ def likeliest_of_depths(
     end: int | None = None,
     soon: Callable[[list[Tokens]], None] | None = None,
 ) -> Ranked:
-    """Return for each depth the paths of `likeliest_paths` with their masses, from laws [V] of float64.
+    """Return for each depth the paths of `likeliest_paths` with their masses.
 
     The law: paths are met in one order, the likeliest first, for every limit of depth, and each limit takes those that
     are short enough until it has `nodes`. Under a limit nothing below the `nodes`-th largest mass that was offered so
@@ -210,11 +196,11 @@ def likeliest_of_depths(
     """
     nodes, limits = count(nodes, "nodes"), sorted({count(depth, "depth") for depth in depths})
     kept: Ranked = {limit: [] for limit in limits}
-    largest: dict[int, list[float]] = {limit: [] for limit in limits}
-    heap: list[tuple[float, int, Tokens]] = []
+    largest: dict[int, list[Any]] = {limit: [] for limit in limits}
+    heap: list[tuple[Any, int, Tokens]] = []
     asked: set[Tokens] = set()
 
-    def offer(path: Tokens, mass: float) -> None:
+    def offer(path: Tokens, mass: Any) -> None:
         under = [limit for limit in limits if limit > len(path) and len(kept[limit]) < nodes]
         if not under:
             return
@@ -223,12 +209,12 @@ def likeliest_of_depths(
             told = [one for one in (path, *next_ones) if one not in asked]
             asked.update(told)
             soon(told)
-        row = mass * np.asarray(masses(path), dtype=np.float64)
+        row = mass * np.asarray(masses(path))
         # The limit that has the fewest paths to choose from has the lowest bar.
         bars = largest[under[0]]
-        bar = bars[0] if len(bars) == nodes else 0.0
-        for token in _at_least(row, bar, nodes + 1):
-            value = float(row[token])
+        bar = bars[0] if len(bars) == nodes else 0
+        places = _at_least(row, bar, nodes + 1)
+        for token, value in zip(places.tolist(), row[places].tolist(), strict=True):
             if token == end or value <= 0:
                 continue
             heappush(heap, (-value, len(path) + 1, (*path, token)))
@@ -237,7 +223,7 @@ def likeliest_of_depths(
                 if len(largest[limit]) > nodes:
                     _ = heappop(largest[limit])
 
-    offer((), 1.0)
+    offer((), 1)
     while heap and any(len(taken) < nodes for taken in kept.values()):
         negative, length, path = heappop(heap)
         for limit in limits:
@@ -247,9 +233,9 @@ def likeliest_of_depths(
     return kept
 
 
-def _at_least(row: Any, bar: float, most: int) -> list[int]:
+def _at_least(row: Any, bar: Any, most: int) -> Array:
     """Return the places of what is at least a bar, the `most` largest where there are more, the lowest among equals."""
     places = np.flatnonzero(row >= bar) if bar > 0 else np.arange(len(row))
     if len(places) > most:
         places = np.sort(places[first_places(-row[places], most)])
-    return places.tolist()
+    return places

@@ -137,24 +137,13 @@ class _Rounds:
 
     def another(self) -> None:
         """Walk one more block after each text that is not over; stop at a fault, or where the budget is spent."""
-        after: dict[Text, Any] = {}
         self._walks.append([])
-        for text, mass in self.running.items():
-            if is_over(text, self._horizon, self._end):
-                _add(after, text, mass)
-                continue
-            if self.left <= 0:
-                self.unexplored += mass
-                continue
-            found = self._walked(text, mass)
-            if self.fault is not None:
-                return
-            self.unexplored += mass * found.unexplored
-            for block, share in found.masses.items():
-                _add(after, (text + block)[: self._horizon], mass * share)
-        self.running = after
+        self.running = _a_block_more(self.running, self._horizon, self._end, self._walked)
 
-    def _walked(self, text: Text, mass: Any) -> Walked:
+    def _walked(self, text: Text, mass: Any) -> dict[Text, Any]:
+        if self.fault is not None or self.left <= 0:
+            self.unexplored += mass
+            return {}
         prefix = self._start + text
 
         def program(coin: Coin) -> Any:
@@ -178,7 +167,10 @@ class _Rounds:
         self.fault = found.raised if found.raised is not None and len(self._walks) > 1 else found.fault
         share = 1.0 if isinstance(mass, Symbol) else float(mass)
         self._walks[-1].append((share, found, program))
-        return found
+        if self.fault is not None:
+            return {}
+        self.unexplored += mass * found.unexplored
+        return found.masses
 
     def allowance(self, types: tuple[str, ...], gap: float, at_most: float) -> Allowance:
         """Return what rounding explains: block by block, each level of coins with its reach after all texts.
@@ -217,6 +209,17 @@ def _add(masses: dict[Text, Any], text: Text, mass: Any) -> None:
     masses[text] = masses[text] + mass if text in masses else mass
 
 
+def _a_block_more(
+    running: dict[Text, Any], horizon: int, end: int | None, law: Callable[[Text, Any], dict[Text, Any]]
+) -> dict[Text, Any]:
+    """Let texts {text: mass} that are not over go on by a block, whose law after a text is law(text, mass)."""
+    after: dict[Text, Any] = {}
+    for text, mass in running.items():
+        for block, share in ({(): 1} if is_over(text, horizon, end) else law(text, mass)).items():
+            _add(after, (text + block)[:horizon], mass * share)
+    return after
+
+
 Text = tuple[int, ...]
 Generate = Callable[[Coin, Text], Text]
 """A generator of one block: from a coin and a prefix to the emitted tokens alone."""
@@ -249,14 +252,7 @@ def emitted_law(
     end: int | None = getattr(target_model, "end", None)
     running: dict[Text, Any] = {(): Fraction(1)}
     for _ in range(count(rounds, "rounds")):
-        after: dict[Text, Any] = {}
-        for text, mass in running.items():
-            if is_over(text, horizon, end):
-                _add(after, text, mass)
-                continue
-            for block, share in block_law(generate, start + text, size, end).items():
-                _add(after, (text + block)[:horizon], mass * share)
-        running = after
+        running = _a_block_more(running, horizon, end, lambda text, _: block_law(generate, start + text, size, end))
     return continued(running, target_model, horizon, start)
 
 
@@ -279,9 +275,6 @@ def continued(
     """Let the target continue texts {text: mass} up to the horizon or to its end token; masses of 0 are left out.
 
     A float law of the target is divided by its sum, as a draw from it is; what the sums are off by is added to `gaps`.
-
-    >>> continued({(0,): 1}, lambda prefix: ["1/4", "3/4"], 2)
-    {(0, 0): Fraction(1, 4), (0, 1): Fraction(3, 4)}
     """
     end: int | None = getattr(target_model, "end", None)
     by_length: list[dict[Text, Any]] = [{} for _ in range(horizon + 1)]
@@ -307,9 +300,6 @@ def block_law(generate: Generate, prefix: Text, size: int, end: int | None) -> d
 
     Raises:
         EmissionError: a path emits no token, something that is not a token index below `size`, or tokens after the end.
-
-    >>> block_law(lambda coin, prefix: (0,), (), 2, None)
-    {(0,): Fraction(1, 1)}
     """
     result: dict[Text, Any] = {}
     for path in paths(lambda coin: generate(coin, prefix)):
@@ -331,10 +321,6 @@ def checked_block(block: Any, size: int, end: int | None) -> Text:
 
     Raises:
         EmissionError: it is not such a block.
-
-    >>> checked_block((0, 1, 0), 2, end=1)
-    Traceback (most recent call last):
-    spec_math.block_level.lossless.EmissionError: emitted (0, 1, 0): tokens follow the end token 1
     """
     if not isinstance(block, tuple | list):
         raise EmissionError(f"emitted {block!r}, which is not a tuple of tokens")
@@ -350,9 +336,5 @@ def checked_block(block: Any, size: int, end: int | None) -> Text:
 
 
 def is_over(text: Text, horizon: int, end: int | None) -> bool:
-    """Say whether a text has reached the horizon, or ended.
-
-    >>> is_over((0, 1), 5, end=1), is_over((0,), 5, end=1)
-    (True, False)
-    """
+    """Say whether a text has reached the horizon, or ended."""
     return len(text) >= horizon or (end is not None and bool(text) and text[-1] == end)

@@ -24,13 +24,12 @@ from spec_math.block_level.lengths import given_drafts
 from spec_math.block_level.lengths.given_drafts import AtNode, Chances, Nodes
 from spec_math.block_level.multi_path import HighestRank
 from spec_math.block_level.optimum import OptimalLength
-from spec_math.block_level.selected_chain import SelectionWithMasses
+from spec_math.block_level.selected_chain import Selection
 from spec_math.block_level.spectr import Verifier
 from spec_math.block_level.tree import grow, leaves
 from spec_math.block_level.tree_rules import TreeRule
 from spec_math.chance import Coin
 from spec_math.chance import law as law_of
-from spec_math.distribution import capped_ratio
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens, draw_independent
 from spec_math.token_level import k_sequential, recursive
@@ -171,21 +170,13 @@ def traversal_expected(target: Model, draft: Model, prefix: Sequence[int], looka
         ValueError, TypeError: as `traversal.generate`.
     """
     laws = Conditionals(target, draft, prefix)
-    one = laws.target()[0] * 0 + 1
-
-    def below(path: Tokens, weight: Any) -> Any:
-        total = weight * 0 if laws.ends(path) else weight
-        if len(path) < lookahead and not laws.ends(path):
-            for token, (t, d) in enumerate(zip(laws.target(path), laws.draft(path), strict=True)):
-                if d > 0:
-                    total = total + d * below((*path, token), capped_ratio(weight * t, d))
-        return total
-
-    total = one
+    total = one = laws.target()[0] * 0 + 1
     for roots, mass in law_of(lambda coin: distinct.draw(coin, laws.draft(), k)).items():
         reached = mass
         for root, chance in zip(roots, given_drafts.root_tests(laws, roots), strict=True):
-            total = total + reached * below((root,), chance)
+            if not laws.ends((root,)):
+                below = chain.accepted_below(laws, lookahead, (root,), (one, chance)) if lookahead > 1 else 0
+                total = total + reached * (chance + below)
             reached = reached * (1 - chance)
     return total
 
@@ -194,10 +185,6 @@ def _of_one(
     name: str, generate: Any, expected: Any, given: Callable[[Conditionals, Tokens, int], Chances], **facts: Any
 ) -> Method:
     """A method of one chain: it ignores k."""
-
-    def prepare(nodes: Nodes, k: int) -> Given:  # noqa: ARG001
-        return lambda chains, lookahead: given(nodes.laws, chains[0], lookahead)
-
     return Method(
         name,
         CHAINS,
@@ -205,7 +192,7 @@ def _of_one(
         lambda coin, laws, lookahead, _: (chain.draw(coin, laws, lookahead),),
         lambda coin, target, draft, prefix, lookahead, _: generate(coin, target, draft, prefix, lookahead),
         lambda target, draft, prefix, lookahead, _: expected(target, draft, prefix, lookahead),
-        prepare,
+        lambda nodes, _: lambda chains, lookahead: given(nodes.laws, chains[0], lookahead),
         lambda size, lookahead, _: size**lookahead,
         **facts,
     )
@@ -220,9 +207,6 @@ def _walk(name: str, verifier: Verifier, at_node: Callable[[Nodes], AtNode], ter
     def expected(target: Model, draft: Model, prefix: Tokens, lookahead: int, k: int) -> Any:
         return spectr.expected(target, draft, prefix, paths(lookahead, k), verifier)
 
-    def prepare(nodes: Nodes, k: int) -> Given:  # noqa: ARG001
-        return lambda chains, lookahead: given_drafts.at_nodes(nodes.laws, chains, lookahead, at_node(nodes))
-
     return Method(
         name,
         CHAINS,
@@ -230,7 +214,7 @@ def _walk(name: str, verifier: Verifier, at_node: Callable[[Nodes], AtNode], ter
         lambda coin, laws, lookahead, k: tuple(leaves(grow(coin, laws, paths(lookahead, k), draw_independent))),
         lambda coin, target, draft, prefix, lookahead, k: on_tree(coin, target, draft, prefix, paths(lookahead, k)),
         expected,
-        prepare,
+        lambda nodes, _: lambda chains, lookahead: given_drafts.at_nodes(nodes.laws, chains, lookahead, at_node(nodes)),
         terms,
         verifier=verifier,
         on_tree=on_tree,
@@ -240,10 +224,6 @@ def _walk(name: str, verifier: Verifier, at_node: Callable[[Nodes], AtNode], ter
 
 def _of_roots(name: str, alone: Method, on_tree: Any, expected: Expected, given: Any, **facts: Any) -> Method:
     """A tree whose first tokens are drawn without replacement."""
-
-    def prepare(nodes: Nodes, k: int) -> Given:  # noqa: ARG001
-        return lambda chains, lookahead: given(nodes.laws, chains, lookahead, nodes.root_tests)
-
     return Method(
         name,
         DISTINCT,
@@ -251,7 +231,7 @@ def _of_roots(name: str, alone: Method, on_tree: Any, expected: Expected, given:
         lambda coin, laws, lookahead, k: tuple(leaves(grow(coin, laws, paths(lookahead, k), distinct.draw))),
         lambda coin, target, draft, prefix, lookahead, k: on_tree(coin, target, draft, prefix, paths(lookahead, k)),
         expected,
-        prepare,
+        lambda nodes, _: lambda chains, lookahead: given(nodes.laws, chains, lookahead),
         lambda size, lookahead, k: perm(size, min(k, size)) * size ** (lookahead - 1),
         on_tree=on_tree,
         **facts,
@@ -259,7 +239,7 @@ def _of_roots(name: str, alone: Method, on_tree: Any, expected: Expected, given:
 
 
 def _selecting(
-    name: str, module: Any, rule: Callable[[Conditionals, int], SelectionWithMasses], terms: int = 1, **facts: Any
+    name: str, module: Any, rule: Callable[[Conditionals, int], Selection], terms: int = 1, **facts: Any
 ) -> Method:
     """One of K i.i.d. chains is selected, and verified as a block; the numbers of its exact law may be long."""
 

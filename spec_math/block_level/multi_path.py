@@ -13,10 +13,10 @@ import numpy as np
 from spec_math.arrays import Array, count, ones_like, zeros_like
 from spec_math.block_level import selected_chain
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.priority_law import chord
 from spec_math.chance import Coin
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
+from spec_math.token_level.optimum.prefix_law import mixed_powers
 
 
 def generate(
@@ -86,26 +86,10 @@ class HighestRank:
         if path not in self._rows:
             order, (below, mass) = self.laws.kept(selected_chain.order_of, path), self._share(path)
             ends = below + mass * order.draft_below
-            rising = chord(ends[:-1], ends[1:], self.k) / chord(below, ends[-1:], self.k)
+            rising = mixed_powers(ends[:-1], ends[1:], self.k) / mixed_powers(below, ends[-1:], self.k)
             self._rows[path] = zeros_like(selected_chain.in_numpy(self.laws.target(path)))
             self._rows[path][order.tokens] = selected_chain.clip_from_zero(order.draft * rising)
         return self._rows[path]
-
-    def mass(self, path: Tokens, token: int) -> Any:
-        """Return the mass of one token in that law, by the same products and sums, without all the others.
-
-        >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
-        >>> HighestRank(laws, 2).mass((), 1)
-        Fraction(3, 4)
-        """
-        order, (below, mass) = self.laws.kept(selected_chain.order_of, path), self._share(path)
-        found = np.flatnonzero(order.tokens == token)
-        if not len(found):
-            return (mass - mass)[0]
-        rank = int(found[0])
-        low, high, all_of_it = (below + mass * order.draft_below[[at]] for at in (rank, rank + 1, len(order)))
-        rising = chord(low, high, self.k) / chord(below, all_of_it, self.k)
-        return selected_chain.clip_from_zero(order.draft[[rank]] * rising)[0]
 
     def select(self, coin: Coin, chains: Sequence[Tokens]) -> Tokens:  # noqa: ARG002 - no chance is needed
         """Return the chain of highest rank; only nodes that several chains pass through are put in order."""

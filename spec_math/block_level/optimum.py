@@ -156,11 +156,7 @@ def tokens_per_call_of_tree(
 def chains_certificate(
     target_model: Model, draft_model: Model, prefix: Sequence[int], lookahead: int, k: int
 ) -> Certificate:
-    """Return the certificate that `tokens_per_call` judges: its `lower` and `upper` enclose the optimum.
-
-    >>> chains_certificate(lambda _: ["1/3", "2/3"], lambda _: ["2/3", "1/3"], (), 1, 2).upper
-    Fraction(17, 9)
-    """
+    """Return the certificate that `tokens_per_call` judges: its `lower` and `upper` enclose the optimum."""
     tree = prefix_tree(Conditionals(target_model, draft_model, prefix), count(lookahead, "lookahead"))
     return certified(tree, IndependentChains(tree.draft[tree.leaves], count(k)))
 
@@ -200,11 +196,6 @@ def certified(tree: PrefixTree, drafts: Drafts) -> Certificate:
     """Return a certificate for any law of drafts on a tree of prefixes: the narrowest of those found.
 
     Units: tokens per target call. Prices and selection: vectors over prefixes and leaves.
-
-    >>> tree = prefix_tree(Conditionals(lambda _: ["1/4", "3/4"], lambda _: ["1/2", "1/2"], ()), 1)
-    >>> claim = certified(tree, DraftedTrees({frozenset({0, 1}): Fraction(1)}, 2))
-    >>> claim.lower, claim.upper
-    (Fraction(2, 1), Fraction(2, 1))
     """
     program = LeafProgram(tree, drafts)
     program.solve()

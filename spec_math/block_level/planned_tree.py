@@ -70,10 +70,6 @@ def chances(plans: Plans, chains: Sequence[Tokens]) -> list[Any]:
     """Return a_1..a_L of chains with distinct first tokens, in the order drawn: as `given_drafts`, coins averaged out.
 
     The law: each first token is selected with its chance given all of them, and its chain kept as a block.
-
-    >>> plans = Plans(Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ()), (2, 1))
-    >>> chances(plans, ((0, 1), (1, 0)))
-    [Fraction(1, 1), Fraction(3, 4)]
     """
     laws, longest = plans.laws, len(plans.widths)
     one = plans.weight(())

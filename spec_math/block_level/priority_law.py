@@ -11,7 +11,10 @@ import numpy as np
 from numba.extending import register_jitable
 
 from spec_math.arrays import Array, is_exact, ones_like, zeros_like
+from spec_math.block_level.batch.array_tree import sums_below
+from spec_math.block_level.batch.decide_priorities import highest
 from spec_math.kernels import kernel
+from spec_math.token_level.optimum.prefix_law import mixed_powers
 from spec_math.token_level.optimum.ratio_order import RatioOrder, unit_of
 
 
@@ -28,7 +31,7 @@ class PriorityLaw:
 
     def mean_power(self, k: int) -> Any:
         """Return E[k U^(k−1)]: how much likelier than its draft a chain of this priority is to be the highest of k."""
-        return (self.masses * chord(self.low, self.high, k)).sum()
+        return (self.masses * mixed_powers(self.low, self.high, k)).sum()
 
     def slopes(self, ends: Array, k: int) -> Array:
         """Return the mean of k U^(k−1) over each of n consecutive stretches of quantiles, which end at `ends` [n].
@@ -75,11 +78,8 @@ def winner(laws: Sequence[PriorityLaw]) -> Array:
     the integrand is a polynomial with positive coefficients: exact on Fractions, free of cancellation in floats.
     """
     edges = np.unique(np.concatenate([ends for law in laws for ends in (law.low, law.high)]))
-    masses = np.stack([_masses_between(law, edges) for law in laws])
-    chances, power = zeros_like(masses[:, 0]), masses[:, 0].copy()
-    kernel = _integrate if is_exact(masses) else _compiled_integrate
-    kernel(masses, zeros_like(chances), power, chances)
-    return chances
+    shares = [_masses_between(law, edges)[None] for law in laws]
+    return highest([sums_below(share)[:, :-1] for share in shares], shares)[0]
 
 
 def mixed(parts: Sequence[tuple[Any, PriorityLaw]]) -> PriorityLaw:
@@ -90,48 +90,12 @@ def mixed(parts: Sequence[tuple[Any, PriorityLaw]]) -> PriorityLaw:
     return _joined(masses[there], edges[:-1][there], edges[1:][there])
 
 
-def chord(low: Array, high: Array, k: int) -> Array:
-    """Return Σ_{j<k} low^j high^(k−1−j): the slope of x^k from low to high, without a difference."""
-    total = power = ones_like(low)
-    for _ in range(k - 1):
-        power = power * low
-        total = total * high + power
-    return total
-
-
 def _masses_between(law: PriorityLaw, edges: Array) -> Array:
     lower, upper = edges[:-1], edges[1:]
     piece = np.maximum(np.searchsorted(law.low, lower, side="right") - 1, 0)
     inside = (law.low[piece] <= lower) & (upper <= law.high[piece])
     shares = law.masses[piece] * ((upper - lower) / (law.high - law.low)[piece])
     return np.where(inside, shares, zeros_like(shares))
-
-
-def _integrate(masses: Any, reached: Any, power: Any, chances: Any) -> None:
-    """Add up the cells. Within one, at the fraction θ of its width, F_i = reached_i + masses_i·θ."""
-    k, cells = masses.shape
-    for cell in range(cells):
-        for j in range(k):
-            if masses[j, cell] == 0:
-                continue
-            power[0], degree = masses[j, cell], 0
-            for i in range(k):
-                if i == j:
-                    continue
-                grows = masses[i, cell] != 0
-                if grows:
-                    power[degree + 1] = power[degree] * masses[i, cell]
-                for at in range(degree, 0, -1):
-                    power[at] = power[at] * reached[i]
-                    if grows:
-                        power[at] = power[at] + power[at - 1] * masses[i, cell]
-                power[0] = power[0] * reached[i]
-                if grows:
-                    degree += 1
-            for at in range(degree + 1):
-                chances[j] += power[at] / (at + 1)
-        for j in range(k):
-            reached[j] += masses[j, cell]
 
 
 def _joined(masses: Array, low: Array, high: Array) -> PriorityLaw:
@@ -155,9 +119,6 @@ def _near(place: Array) -> tuple[Array, Array]:
     """Return an interval of floats that ends at a place, no wider than needed: what has no width of its own."""
     high = np.maximum(place, 2.0**-900)
     return high * (1 - 2.0**-50), high
-
-
-_compiled_integrate = kernel(_integrate)
 
 
 def means(pieces: Any, above: Any, ends: Any, k: int, found: Any) -> None:

@@ -31,14 +31,6 @@ class Selection(Protocol):
         ...
 
 
-class SelectionWithMasses(Selection, Protocol):
-    """A selection that states single masses of its law, as weighing drafted chains needs no others."""
-
-    def mass(self, path: Tokens, token: int) -> Any:
-        """Return the mass of one token in the law after a path: that of `law` up to rounding."""
-        ...
-
-
 def generate(coin: Coin, selection: Selection, lookahead: int) -> Tokens:
     """Draft k i.i.d. chains of up to `lookahead` tokens, select one, and verify it as a block against `selection.law`.
 

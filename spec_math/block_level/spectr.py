@@ -76,11 +76,7 @@ by_plan = pooled_priority.verify
 
 
 def agreeing(candidates: tuple[Node, ...], token: int) -> tuple[Node, ...]:
-    """Return the drafts below every candidate that carries the token, as a multiset.
-
-    >>> agreeing((Node(0, (Node(1),)), Node(0, (Node(1),)), Node(2)), 0)
-    (Node(token=1, children=()), Node(token=1, children=()))
-    """
+    """Return the drafts below every candidate that carries the token, as a multiset."""
     return tuple(child for node in candidates if node.token == token for child in node.children)
 
 
@@ -152,10 +148,6 @@ def of_k_sequential(target: Array, draft: Array, n: int) -> dict[tuple[int, int]
     1 − β − (d − a). After the first pass each draft is y with mass d(y). Where all fail, y comes from the residual.
     target, draft: [V]; the result is {(token, how many drafts agree with it): mass}.
     Source: SpecTr, Alg. 2.
-
-    >>> from spec_math.arrays import exact
-    >>> of_k_sequential(exact(["1/2", "1/2"]), exact(["1/2", "1/2"]), 1)
-    {(0, 1): Fraction(1, 2), (1, 1): Fraction(1, 2)}
     """
     gamma = k_sequential.gamma_star(target, draft, n)
     passed = np.minimum(draft, target / gamma)
@@ -165,11 +157,12 @@ def of_k_sequential(target: Array, draft: Array, n: int) -> dict[tuple[int, int]
     for token, (d, a) in enumerate(zip(draft, passed, strict=True)):
         if d == 0:
             continue
-        failing, passing = [missed * 0 + 1], [missed * 0]
+        failing = np.array([missed * 0 + 1] + [missed * 0] * n)
+        passing = failing * 0
         for _ in range(n):
-            passing = _plus(_times(passing, 1 - d, d), [missed * 0, *(a * mass for mass in failing)])
-            failing = _times(failing, missed - (d - a), d - a)
-        total = sum(failing)
+            passing = (1 - d) * passing + _one_more(d * passing + a * failing)
+            failing = (missed - (d - a)) * failing + _one_more((d - a) * failing)
+        total = failing.sum()
         for spectr in range(1, n + 1):
             mass = passing[spectr] + (left[token] * failing[spectr] / total if total else 0)
             if mass:
@@ -177,11 +170,6 @@ def of_k_sequential(target: Array, draft: Array, n: int) -> dict[tuple[int, int]
     return result
 
 
-def _times(polynomial: list[Any], constant: Any, slope: Any) -> list[Any]:
-    """Multiply a polynomial by constant + slope · z."""
-    return _plus([constant * mass for mass in polynomial], [constant * 0, *(slope * mass for mass in polynomial)])
-
-
-def _plus(first: list[Any], second: list[Any]) -> list[Any]:
-    longer, shorter = (first, second) if len(first) > len(second) else (second, first)
-    return [mass + (shorter[at] if at < len(shorter) else 0) for at, mass in enumerate(longer)]
+def _one_more(masses: Any) -> Any:
+    """Return the masses of counts 0..n where each count is one more."""
+    return np.append(masses[:1] * 0, masses[:-1])

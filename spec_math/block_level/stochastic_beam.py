@@ -15,7 +15,7 @@ from spec_math.block_level import length
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.lengths.given_drafts import first_to_pass
 from spec_math.block_level.lengths.monte_carlo import GatheredLaws
-from spec_math.block_level.likeliest_tree import as_tree
+from spec_math.block_level.likeliest_tree import as_tree, first_places
 from spec_math.block_level.tree import Node
 from spec_math.block_level.without_replacement import verify as verify
 from spec_math.chance import Coin
@@ -109,10 +109,6 @@ def sampled(laws: GatheredLaws, lookahead: int, k: int, rng: Any) -> tuple[Node,
 
     Raises:
         ValueError, TypeError: lookahead or k is not a positive integer; a law is not a probability distribution.
-
-    >>> laws = GatheredLaws(lambda prefix: [0.5, 0.5], lambda prefix: [0.0, 1.0], ())
-    >>> sampled(laws, 2, 2, np.random.default_rng(0))
-    (Node(token=1, children=(Node(token=1, children=()),)),)
     """
     beam: list[tuple[float, float, Tokens]] = [(float(rng.gumbel()), 0.0, ())]
     kept: list[Tokens] = []
@@ -141,20 +137,10 @@ def sampled(laws: GatheredLaws, lookahead: int, k: int, rng: Any) -> tuple[Node,
 def first_to_ring(masses: Array, uniforms: Array, k: int) -> Array:
     """Return the places of the first k of V clocks to ring, in this order: clock i rings at −ln(1 − u_i)/m_i.
 
-    Masses [V] above 0 that sum to 1, uniforms [V] in [0, 1). As −ln(1 − u) ≥ u, a clock with u > m·time rings after
-    `time`, and once k of the others ring before it no logarithm is taken of it.
-
-    >>> first_to_ring(np.array([0.5, 0.25, 0.25]), np.array([0.9, 0.1, 0.2]), 2).tolist()
-    [1, 2]
+    Masses [V] above 0 that sum to 1, uniforms [V] in [0, 1).
     """
-    number, time = min(k, len(masses)), 2.0 * k + 4.0
-    while True:
-        places = np.flatnonzero(uniforms <= time * masses)
-        with np.errstate(over="ignore"):  # a clock that does not ring in any time of float64
-            rings = _unit_clocks(uniforms[places]) / masses[places]
-        if np.count_nonzero(rings <= time) >= number or len(places) == len(masses):
-            return places[np.argsort(rings, kind="stable")[:number]]
-        time *= 32.0
+    with np.errstate(over="ignore"):  # a clock that does not ring in any time of float64
+        return first_places(_unit_clocks(uniforms) / masses, k)
 
 
 def _unit_clocks(uniforms: Array) -> Array:
@@ -163,12 +149,7 @@ def _unit_clocks(uniforms: Array) -> Array:
 
 
 def chances(laws: Conditionals, tree: tuple[Node, ...], lookahead: int) -> list[Any]:
-    """Return a_1..a_L of a drafted tree, the chances that at least 1, 2, … tokens are accepted, as `given_drafts` does.
-
-    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
-    >>> chances(laws, (Node(0), Node(1)), 1)
-    [Fraction(1, 1)]
-    """
+    """Return a_1..a_L of a drafted tree, the chances that 1, 2, … tokens at least are accepted, as `given_drafts`."""
     total = [laws.target()[0] * 0] * lookahead
 
     def walk(path: Tokens, siblings: tuple[Node, ...], mass: Any) -> None:

@@ -68,40 +68,6 @@ def verify(coin: Coin, tree: tuple[Node, ...], laws: Conditionals) -> Tokens:
     return path if laws.ends(path) else (*path, coin.draw(laws.target(path)))
 
 
-def law(target_model: Model, draft_model: Model, prefix: Sequence[int], choose: Choose) -> dict[Tokens, Any]:
-    """Return the law of what one block emits, {tokens: mass}, in closed form.
-
-    The law: a block is a path of the tree and one token y that is no child there, with the target's own probability of
-    both; or a path that ends with the end token. Tokens of mass 0 are left out.
-
-    Raises:
-        ValueError, TypeError: as `generate`.
-
-    >>> from spec_math.block_level.likeliest_tree import of_draft
-    >>> law(lambda _: ["1/4", "3/4"], lambda _: ["1/3", "2/3"], (), of_draft(1, 1)) == {
-    ...     (0,): 1 / 4, (1, 0): 3 / 16, (1, 1): 9 / 16}
-    True
-    """
-    laws = Conditionals(target_model, draft_model, prefix)
-    found: dict[Tokens, Any] = {}
-
-    def below(path: Tokens, children: tuple[Node, ...], mass: Any) -> None:
-        if laws.ends(path):
-            found[path] = mass
-            return
-        t = laws.target(path)
-        tokens = _distinct(children, len(t), path)
-        for token, share in enumerate(t):
-            if share > 0 and token not in tokens:
-                found[*path, token] = mass * share
-        for child in children:
-            if t[child.token] > 0:
-                below((*path, child.token), child.children, mass * t[child.token])
-
-    below((), choose(laws), laws.target().sum() * 0 + 1)
-    return found
-
-
 def expected(target_model: Model, draft_model: Model, prefix: Sequence[int], choose: Choose) -> Any:
     """Return the expected number of tokens per target call, 1 + Σ_v t(path to v) over the nodes of the tree.
 
@@ -124,10 +90,6 @@ def reached(laws: Conditionals, tree: tuple[Node, ...]) -> list[Any]:
     """Return a_1..a_D, the chance that at least 1, 2, … drafted tokens are accepted: Σ t(path) over each level.
 
     A token that ends the text counts 0, as in `given_drafts`.
-
-    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
-    >>> reached(laws, (Node(1, (Node(1),)), Node(0)))
-    [Fraction(1, 1), Fraction(9, 16)]
     """
     zero = laws.target().sum() * 0
     chances: list[Any] = []

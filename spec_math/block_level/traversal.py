@@ -78,13 +78,7 @@ def _visited(coin: Coin, laws: Conditionals, path: Tokens, children: tuple[Node,
 
 
 def after_rejection(target: Array, draft: Array, weight: Any) -> tuple[Array, Any]:
-    """Return a node's target and weight after the subtree of a child drawn from draft [V] was rejected.
-
-    >>> from spec_math.arrays import exact
-    >>> target, weight = after_rejection(exact(["1/4", "3/4"]), exact(["3/4", "1/4"]), 1)
-    >>> target.tolist(), weight
-    ([Fraction(0, 1), Fraction(1, 1)], Fraction(1, 1))
-    """
+    """Return a node's target and weight after the subtree of a child drawn from draft [V] was rejected."""
     lacking = positive_part(weight * target - draft)
     left = lacking.sum()
     rest = left + (1 - weight)

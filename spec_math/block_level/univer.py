@@ -25,12 +25,7 @@ Order = Callable[[Conditionals, Sequence[Tokens], Sequence[Any], Sequence[int]],
 first. It may look at laws, never at the drafts behind a child."""
 
 
-def as_drafted(
-    laws: Conditionals,  # noqa: ARG001
-    paths: Sequence[Tokens],
-    shares: Sequence[Any],  # noqa: ARG001
-    widths: Sequence[int],  # noqa: ARG001
-) -> Sequence[int]:
+def as_drafted(laws: Conditionals, paths: Sequence[Tokens], *_: Any) -> Sequence[int]:  # noqa: ARG001
     """Return the children's places as they are: favourites first, the drawn one last."""
     return range(len(paths))
 
@@ -113,9 +108,6 @@ def shares(tokens: Tokens, target: Any, draft: Any, weight: Any) -> list[Any]:
 
     Raises:
         ValueError, TypeError: a law is not a probability distribution.
-
-    >>> [str(share) for share in shares((0, 2), ["1/4", "1/2", "1/4"], ["1/2", "1/4", "1/4"], 1)]
-    ['1/2', '1/2']
     """
     t, d = as_laws(target, draft)
     *top, u = tokens
@@ -164,10 +156,6 @@ def chances(laws: Conditionals, tree: tuple[Node, ...], lookahead: int, order: O
     """Return a_1..a_L of a drafted tree, the chances that at least 1, 2, … tokens are accepted, as `given_drafts` does.
 
     Given the whole tree, a child is tried where nothing below those before it was accepted, whatever their shares say.
-
-    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/2", "1/2"], ())
-    >>> chances(laws, (Node(0), Node(1)), 1)
-    [Fraction(1, 1)]
     """
     one = in_numpy(laws.target()).sum() * 0 + 1
     total = [one - one] * lookahead

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import product
-from typing import Any
+from typing import Any, Literal
 
 from spec_math.arrays import Array
 from spec_math.block_level import length, planned_tree, stochastic_beam, target_only, univer
-from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.lossless import check_lossless_block
 from spec_math.block_level.tree import Node
 from spec_math.chance import Coin
@@ -16,7 +15,7 @@ from spec_math.language import TokenizedModel, Vocabulary
 from spec_math.language.model import Model
 from spec_math.papers import hierarchical, jacobi, tree_monte_carlo
 from spec_math.scheme import Tokens
-from spec_math.symbolic.theorem import Fails, Holds, Theorem, equal
+from spec_math.symbolic.theorem import Fails, Theorem, equal
 from spec_math.verdict import Verdict
 
 Block = Callable[[Coin, Model, Model, Tokens], Tokens]
@@ -24,11 +23,7 @@ Block = Callable[[Coin, Model, Model, Tokens], Tokens]
 
 
 class Rows:
-    """A model whose laws are given context by context; it looks back `reach` tokens, and may carry an `end`.
-
-    >>> Rows({(): [1, 0], (0,): [0, 1]}, reach=1)((1, 1, 0))
-    [0, 1]
-    """
+    """A model whose laws are given context by context; it looks back `reach` tokens, and may carry an `end`."""
 
     def __init__(self, rows: Mapping[Tokens, Any], reach: int, end: int | None = None) -> None:
         self.rows = rows
@@ -46,9 +41,6 @@ def lossless(
     """Return the theorem that a block, continued by the target, has the target's joint law of lookahead + 1 tokens.
 
     Every context has a law of its own, for the target and for the draft. `end` is a token that ends the text.
-
-    >>> lossless("mine", lambda coin, target, draft, prefix: (coin.draw(target(prefix)),), 2, 1).scope
-    'blocks of 1 on 2 tokens, each context its own laws'
     """
 
     def statement(target: Model, draft: Model) -> Verdict:
@@ -57,16 +49,12 @@ def lossless(
     scope = f"blocks of {lookahead} on {tokens} tokens, each context its own laws"
     if end is not None:
         scope += f", token {end} ends the text"
-    contexts = [_contexts(tokens, reach, end) for reach in (lookahead, lookahead - 1)]
-    return _theorem(f"{name}: lossless", scope, statement, _Setting(tokens, lookahead, contexts, end), seconds)
+    setting = tokens, (lookahead, lookahead - 1), end
+    return _theorem(f"{name}: lossless", scope, statement, setting, seconds)
 
 
 def lossless_twice(name: str, generate: Block, tokens: int, horizon: int, seconds: float = 1.0) -> Theorem:
-    """Return the theorem that two blocks in a row have the target's joint law, for models that know the last token.
-
-    >>> lossless_twice("mine", lambda coin, target, draft, prefix: (coin.draw(target(prefix)),), 2, 2).scope
-    'two blocks in a row on 2 tokens, laws by the last token'
-    """
+    """Return the theorem that two blocks in a row have the target's joint law, for models that know the last token."""
 
     def statement(target: Model, draft: Model) -> Verdict:
         return check_lossless_block(
@@ -74,8 +62,7 @@ def lossless_twice(name: str, generate: Block, tokens: int, horizon: int, second
         )
 
     scope = f"two blocks in a row on {tokens} tokens, laws by the last token"
-    setting = _Setting(tokens, 1, [_contexts(tokens, 1)] * 2)
-    return _theorem(f"{name}: lossless", scope, statement, setting, seconds)
+    return _theorem(f"{name}: lossless", scope, statement, (tokens, (1, 1), None), seconds)
 
 
 def length_as_its_formula(
@@ -84,53 +71,42 @@ def length_as_its_formula(
     """Return the theorem that the tokens per target call of a method, walked path by path, are its closed form.
 
     `expected(target model, draft model, prefix, lookahead)`, on 2 tokens.
-
-    >>> from spec_math.block_level import chain
-    >>> def generate(coin, target, draft, prefix):
-    ...     return chain.generate(coin, target, draft, prefix, 1)
-    >>> length_as_its_formula("one chain", generate, chain.expected, 1).name
-    'one chain: length as its formula says'
     """
 
-    def statement(target: Model, draft: Model) -> Holds | Fails:
+    def statement(target: Model, draft: Model) -> Literal[True] | Fails:
         walked = length.expected(lambda coin, prefix: generate(coin, target, draft, prefix), ())
         return equal({"tokens per target call": (walked, expected(target, draft, (), lookahead))})
 
     scope = f"blocks of {lookahead} on 2 tokens, each context its own laws"
-    setting = _Setting(2, lookahead, [_contexts(2, lookahead), _contexts(2, lookahead - 1)])
+    setting = 2, (lookahead, lookahead - 1), None
     return _theorem(f"{name}: length as its formula says", scope, statement, setting, seconds)
 
 
-class _Setting:
-    """The laws of a block theorem: the contexts of the target and of the draft, one law each."""
-
-    def __init__(self, tokens: int, reach: int, contexts: Sequence[Sequence[Tokens]], end: int | None = None) -> None:
-        self.reach = reach
-        self.end = end
-        self.contexts = contexts
-        self.laws = {
-            f"{role}_{''.join(map(str, context))}" if context else role: tokens
-            for role, listed in zip("td", contexts, strict=True)
-            for context in listed
-        }
-
-    def models(self, rows: Sequence[Array]) -> tuple[Model, Model]:
-        """Return target and draft model of these laws."""
-        target, draft = self.contexts
-        split = len(target)
-        return (
-            Rows(dict(zip(target, rows[:split], strict=True)), self.reach, self.end),
-            Rows(dict(zip(draft, rows[split:], strict=True)), self.reach, self.end),
-        )
-
-
 def _theorem(
-    name: str, scope: str, statement: Callable[[Model, Model], Any], setting: _Setting, seconds: float
+    name: str,
+    scope: str,
+    statement: Callable[[Model, Model], Any],
+    setting: tuple[int, tuple[int, int], int | None],
+    seconds: float,
 ) -> Theorem:
-    return Theorem(name, scope, lambda *rows: statement(*setting.models(rows)), setting.laws, seconds=seconds)
+    """Return a theorem about two models on so many tokens, which look so far back, with a law for each context."""
+    tokens, reaches, end = setting
+    contexts = [_contexts(tokens, reach, end) for reach in reaches]
+    laws = {
+        f"{role}_{''.join(map(str, context))}" if context else role: tokens
+        for role, listed in zip("td", contexts, strict=True)
+        for context in listed
+    }
+
+    def on_rows(*rows: Array) -> Any:
+        split = len(contexts[0])
+        parts = zip(contexts, (rows[:split], rows[split:]), strict=True)
+        return statement(*(Rows(dict(zip(listed, own, strict=True)), reaches[0], end) for listed, own in parts))
+
+    return Theorem(name, scope, on_rows, laws, seconds=seconds)
 
 
-def _contexts(tokens: int, longest: int, end: int | None = None) -> list[Tokens]:
+def _contexts(tokens: int, longest: int, end: int | None) -> list[Tokens]:
     """Return the contexts of up to `longest` tokens that a law can follow."""
     return [
         context
@@ -149,11 +125,11 @@ TREES = (
 
 
 def theorems() -> tuple[Theorem, ...]:
-    """Return the theorems of these methods.
+    """Return the theorems of these methods."""
 
-    >>> theorems()[0].name
-    'target-only, a chain: lossless'
-    """
+    def length_of_united(target: Model, draft: Model, prefix: Tokens, lookahead: int) -> Any:
+        return univer.expected(target, draft, prefix, (2,) * lookahead)
+
     chosen = [
         lossless(f"target-only, {name}", _on(tree), tokens, levels, end)
         for name, tree, tokens, levels in TREES
@@ -161,52 +137,27 @@ def theorems() -> tuple[Theorem, ...]:
     ]
     return (
         *chosen,
-        lossless("stochastic beam, 2 sequences", _beam, 2, 1),
-        lossless("hierarchical verification", _hierarchical, 2, 2, seconds=12.0),
-        lossless("tree Monte Carlo", _tree_monte_carlo, 2, 2, seconds=6.0),
-        lossless("UniVer, 2 drafts", _united(2), 2, 1),
-        length_as_its_formula("UniVer, 2 drafts", _united(2), _length_of_united, 1),
-        lossless("UniVer, a tree (2, 1)", _united(2, 1), 2, 2, seconds=29.0),
-        lossless("UniVer, a tree (2, 1)", _united(2, 1), 2, 2, 1, seconds=5.0),
-        lossless("UniVer, a tree (1, 2)", _united(1, 2), 2, 2, seconds=18.0),
-        lossless("planned tree, 2 drafts", _planned, 2, 1),
+        lossless("stochastic beam, 2 sequences", sized(stochastic_beam.generate, 1, 2), 2, 1),
+        lossless("hierarchical verification", sized(hierarchical.generate, 2), 2, 2, seconds=12.0),
+        lossless("tree Monte Carlo", sized(tree_monte_carlo.generate, 2), 2, 2, seconds=6.0),
+        lossless("UniVer, 2 drafts", sized(univer.generate, (2,)), 2, 1),
+        length_as_its_formula("UniVer, 2 drafts", sized(univer.generate, (2,)), length_of_united, 1),
+        lossless("UniVer, a tree (2, 1)", sized(univer.generate, (2, 1)), 2, 2, seconds=29.0),
+        lossless("UniVer, a tree (2, 1)", sized(univer.generate, (2, 1)), 2, 2, 1, seconds=5.0),
+        lossless("UniVer, a tree (1, 2)", sized(univer.generate, (1, 2)), 2, 2, seconds=18.0),
+        lossless("planned tree, 2 drafts", sized(planned_tree.generate, (2,)), 2, 1),
         lossless("speculative Jacobi, windows of 1", _jacobi(1, keep=False), 2, 1),
         lossless("speculative Jacobi, windows of 2, continued", _jacobi(2, keep=True), 2, 1, seconds=8.0),
     )
 
 
+def sized(generate: Callable[..., Tokens], *sizes: Any) -> Block:
+    """Return a generator of blocks that is given its sizes."""
+    return lambda coin, target, draft, prefix: generate(coin, target, draft, prefix, *sizes)
+
+
 def _on(tree: tuple[Node, ...]) -> Block:
-    def generate(coin: Coin, target: Model, draft: Model, prefix: Tokens) -> Tokens:
-        return target_only.verify(coin, tree, Conditionals(target, draft, prefix))
-
-    return generate
-
-
-def _beam(coin: Coin, target: Model, draft: Model, prefix: Tokens) -> Tokens:
-    return stochastic_beam.generate(coin, target, draft, prefix, 1, 2)
-
-
-def _hierarchical(coin: Coin, target: Model, draft: Model, prefix: Tokens) -> Tokens:
-    return hierarchical.generate(coin, target, draft, prefix, 2)
-
-
-def _tree_monte_carlo(coin: Coin, target: Model, draft: Model, prefix: Tokens) -> Tokens:
-    return tree_monte_carlo.generate(coin, target, draft, prefix, 2)
-
-
-def _united(*widths: int) -> Block:
-    def generate(coin: Coin, target: Model, draft: Model, prefix: Tokens) -> Tokens:
-        return univer.generate(coin, target, draft, prefix, widths)
-
-    return generate
-
-
-def _length_of_united(target: Model, draft: Model, prefix: Tokens, lookahead: int) -> Any:
-    return univer.expected(target, draft, prefix, (2,) * lookahead)
-
-
-def _planned(coin: Coin, target: Model, draft: Model, prefix: Tokens) -> Tokens:
-    return planned_tree.generate(coin, target, draft, prefix, (2,))
+    return lambda coin, target, draft, prefix: target_only.generate(coin, target, draft, prefix, lambda _: tree)
 
 
 def _jacobi(window: int, keep: bool) -> Block:
@@ -231,10 +182,6 @@ def string_theorems_lossless(
     """Return the theorem that a block, continued by the target, has the target's joint law of its first two tokens.
 
     Target and drafter have a law at the start and one after each of their tokens.
-
-    >>> from spec_math.drafting import intersection
-    >>> string_theorems_lossless("TLI", intersection.generate, (("a", "b"), ("b", "c"))).scope
-    'T = {a, b}, D = {b, c}, lookahead 2, laws by the last token'
     """
     sizes = [len(tokens) for tokens in vocabularies]
     spelled = [Vocabulary(list(tokens)) for tokens in vocabularies]

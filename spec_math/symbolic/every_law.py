@@ -10,7 +10,6 @@ from typing import Any
 
 from spec_math import string_level
 from spec_math.block_level.methods import METHODS, Method, paths
-from spec_math.chance import Coin
 from spec_math.language.model import Model
 from spec_math.scheme import Proven, Scheme, Tokens
 from spec_math.symbolic import block_theorems, token_theorems
@@ -86,41 +85,29 @@ def _shape(widths: tuple[int, ...]) -> str:
 
 
 def _generator(method: Method, widths: tuple[int, ...]) -> Block:
-    lookahead, k = len(widths), widths[0]
-
-    def generate(coin: Coin, target: Model, draft: Model, prefix: Tokens) -> Tokens:
-        if method.on_tree is not None:
-            return method.on_tree(coin, target, draft, prefix, widths)
-        return method.generate(coin, target, draft, prefix, lookahead, k)
-
-    return generate
+    if method.on_tree is not None:
+        return block_theorems.sized(method.on_tree, widths)
+    return block_theorems.sized(method.generate, len(widths), widths[0])
 
 
 def _expected(method: Method, k: int, target: Model, draft: Model, prefix: Tokens, lookahead: int) -> Any:
     return method.expected(target, draft, prefix, lookahead, k)
 
 
-def _of_strings(method: string_level.Method) -> list[Theorem]:
-    return [
-        block_theorems.string_theorems_lossless(
-            method.name, method.generate, proven.vocabularies, proven.lookahead, proven.seconds
-        )
-        for proven in method.proven
-    ]
-
-
 def theorems() -> tuple[Theorem, ...]:
-    """Return all theorems, as the records of schemes and methods list them.
-
-    >>> theorems()[0].name
-    'maximal coupling: lossless'
-    """
+    """Return all theorems, as the records of schemes and methods list them."""
     return (
         *(theorem for scheme in SCHEMES for theorem in _of_one_position(scheme)),
         *(theorem for method in METHODS for theorem in _of_blocks(method)),
         *block_theorems.theorems(),
         *token_theorems.theorems(),
-        *(theorem for method in string_level.METHODS for theorem in _of_strings(method)),
+        *(
+            block_theorems.string_theorems_lossless(
+                method.name, method.generate, proven.vocabularies, proven.lookahead, proven.seconds
+            )
+            for method in string_level.METHODS
+            for proven in method.proven
+        ),
     )
 
 

@@ -9,7 +9,7 @@ import numbers
 from collections.abc import Callable, Hashable
 from fractions import Fraction
 from math import isfinite
-from typing import Any, NoReturn, Protocol
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -42,29 +42,6 @@ class SymbolError(TypeError):
     >>> prove(Theorem("masses are hashable", "", lambda law: len({*law}) > 0, {"t": 2})).verdict
     'open'
     """
-
-
-class Region(Protocol):
-    """A set of laws on which numbers are compared; `running` while a program is followed on it."""
-
-    field: Field
-
-    @property
-    def running(self) -> bool:
-        """Say whether a program is followed."""
-        ...
-
-    def refuse(self, error: SymbolError) -> None:
-        """Note that a symbol was asked for what it has not."""
-        ...
-
-    def has_sign(self, value: RationalFunction, wanted: int) -> bool:
-        """Say whether a function has one of the wanted signs all over the region; a question that splits it raises."""
-        ...
-
-    def is_zero(self, value: RationalFunction) -> bool:
-        """Say whether a function is known to vanish all over the region; never splits it."""
-        ...
 
 
 _KEYS = "compare masses with ==, and use tokens as keys"
@@ -106,7 +83,7 @@ class Number(Symbol, _Fraction):
 
     __slots__ = ("region", "value")
 
-    region: Region
+    region: Any
     value: RationalFunction
 
     def __new__(cls, *given: Any, **named: Any) -> Any:
@@ -309,14 +286,8 @@ class Number(Symbol, _Fraction):
     _denominator = property(_refusing("the denominator", _WHOLE))
 
 
-def number(value: RationalFunction, region: Region) -> Any:
-    """Return a function as a number on a region: a Fraction where it is constant.
-
-    >>> field = Field(["x"])
-    >>> x = number(field.variables[0], None)
-    >>> number(field.over(x.value, x.value), None)
-    Fraction(1, 1)
-    """
+def number(value: RationalFunction, region: Any) -> Any:
+    """Return a function as a number on a region: a Fraction where it is constant."""
     constant = value.constant
     if constant is not None:
         return constant

@@ -25,9 +25,6 @@ class Points:
     """Points in the coordinates of some laws and scalars: a law of n tokens has n − 1 of them, a scalar one.
 
     `laws` are the numbers of tokens. The signs of a polynomial at all points are computed once, in whole numbers.
-
-    >>> len(Points([2]).at(0))
-    1
     """
 
     def __init__(self, laws: Sequence[int], scalars: int = 0) -> None:
@@ -53,12 +50,11 @@ class Points:
 
     def _values(self, polynomial: Polynomial) -> Any:
         """Return the values times PARTS^degree; in Python's ints where 64 bits might not do."""
-        degree = polynomial.degree()
+        degree = polynomial.degree
         fits = sum(map(abs, polynomial.terms.values())) * self._largest**degree < 2**62
         columns = self.columns if fits else self.columns.astype(object)
         total = np.zeros(len(self), dtype=columns.dtype)
-        for monomial, coefficient in polynomial.terms.items():
-            powers = polynomial.ring.exponents(monomial)
+        for powers, coefficient in polynomial.terms.items():
             term = coefficient * PARTS ** (degree - sum(powers))
             for column, power in zip(columns, powers, strict=True):
                 if power:
@@ -109,16 +105,11 @@ def _leaning(row: list[int], rng: random.Random) -> list[int]:
 
 
 def evaluated(polynomial: Polynomial, point: Sequence[Fraction]) -> Fraction:
-    """Return the value of a polynomial at a point.
-
-    >>> from spec_math.symbolic.polynomial import Ring
-    >>> evaluated(Ring(["x"]).variables[0], [Fraction(1, 3)])
-    Fraction(1, 3)
-    """
+    """Return the value of a polynomial at a point."""
     total = Fraction(0)
-    for monomial, coefficient in polynomial.terms.items():
+    for powers, coefficient in polynomial.terms.items():
         term = Fraction(coefficient)
-        for value, power in zip(point, polynomial.ring.exponents(monomial), strict=True):
+        for value, power in zip(point, powers, strict=True):
             if power:
                 term *= value**power
         total += term
@@ -126,10 +117,5 @@ def evaluated(polynomial: Polynomial, point: Sequence[Fraction]) -> Fraction:
 
 
 def sign_at(polynomial: Polynomial, point: Sequence[Fraction]) -> int:
-    """Return the sign of a polynomial at a point, as a set of one.
-
-    >>> from spec_math.symbolic.polynomial import Ring
-    >>> sign_at(Ring(["x"]).variables[0], [Fraction(1, 3)]) == POSITIVE
-    True
-    """
+    """Return the sign of a polynomial at a point, as a set of one."""
     return sign_of(evaluated(polynomial, point).numerator)

@@ -1,69 +1,60 @@
-"""Sparse polynomials with whole coefficients: each exists once, so that an operation done before is looked up."""
+"""Polynomials with whole coefficients, sympy's: each exists once, so that an operation done before is looked up."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from fractions import Fraction
-from functools import cached_property
-from math import gcd, lcm
-from typing import Any
+from math import gcd
+from typing import Any, TypeVar
 
-_BITS = 12
-"""A monomial is one int with 12 bits a variable: products are sums, and the order of the ints is lexicographic."""
-_TOP = 1 << (_BITS - 1)
+HIGHEST = 2047
+"""The highest degree of a product that is followed."""
+
+
+Ours = TypeVar("Ours", "Ring", "Field")
+Each = TypeVar("Each", "Polynomial", "RationalFunction")
+
+
+def _once(method: Callable[[Ours, Each, Each], Each]) -> Callable[[Ours, Each, Each], Each]:
+    """Return a method of two operands that looks up an answer which it has given before."""
+
+    def looked_up(self: Ours, first: Each, second: Each) -> Each:
+        key = method, first.index, second.index
+        found = self.answers.get(key)
+        if found is None:
+            found = self.answers[key] = method(self, first, second)
+        return found
+
+    return looked_up
 
 
 class DegreeError(ArithmeticError):
-    """A product of a degree that the exponents of a monomial have no room for."""
+    """A product of too high a degree."""
 
 
 class Polynomial:
-    """A polynomial of a `Ring`: {monomial: coefficient}, no coefficient 0. Two that are equal are one object."""
+    """A polynomial of a `Ring`, in `terms` as sympy's: {exponents: coefficient}. Two that are equal are one object.
 
-    __slots__ = ("_factors", "_text", "index", "ring", "terms")
+    `constant` is the number that it equals, None where it is not constant; `degree` its total degree, 0 for a constant.
+    """
 
-    def __init__(self, ring: Ring, terms: dict[int, int], index: int) -> None:
-        self.ring = ring
-        self.terms = terms
-        self.index = index
+    __slots__ = ("_factors", "constant", "degree", "index", "ring", "terms")
+
+    def __init__(self, ring: Ring, terms: Any, index: int) -> None:
+        self.ring, self.terms, self.index = ring, terms, index
+        self.constant: int | None = terms.LC if terms.is_ground else None
+        self.degree: int = max(map(sum, terms), default=0)
         self._factors: tuple[int, tuple[tuple[Polynomial, int], ...]] | None = None
-        self._text: str | None = None
 
     def __str__(self) -> str:
-        if self._text is None:
-            self._text = " + ".join(self._term(*term) for term in sorted(self.terms.items(), reverse=True)) or "0"
-            self._text = self._text.replace("+ -", "- ")
-        return self._text
-
-    def _term(self, monomial: int, coefficient: int) -> str:
-        powers = zip(self.ring.names, self.ring.exponents(monomial), strict=True)
-        letters = [name if power == 1 else f"{name}^{power}" for name, power in powers if power]
-        if not letters:
-            return str(coefficient)
-        sign = {1: "", -1: "-"}.get(coefficient, f"{coefficient}*")
-        return sign + "*".join(letters)
-
-    @property
-    def constant(self) -> int | None:
-        """The number that this polynomial equals, None where it is not constant."""
-        if not self.terms:
-            return 0
-        return self.terms[0] if len(self.terms) == 1 and 0 in self.terms else None
-
-    def degree(self) -> int:
-        """Return the total degree; 0 for a constant."""
-        return max((sum(self.ring.exponents(monomial)) for monomial in self.terms), default=0)
+        return str(self.terms).replace("**", "^")
 
     def primitive(self) -> tuple[int, Polynomial]:
         """Return (c, P) with self = c·P, the coefficients of P without common divisor, its leading one > 0."""
         if not self.terms:
             return 1, self
-        content = gcd(*self.terms.values())
-        if self.terms[max(self.terms)] < 0:
-            content = -content
-        if content == 1:
-            return 1, self
-        return content, self.ring.of({monomial: value // content for monomial, value in self.terms.items()})
+        content = gcd(*self.terms.values()) if self.terms.LC > 0 else -gcd(*self.terms.values())
+        return content, self if content == 1 else self.ring.of(self.terms.quo_ground(content))
 
     def factors(self) -> tuple[int, tuple[tuple[Polynomial, int], ...]]:
         """Return (c, ((P, e), …)) with self = c·Π P^e, each P irreducible over the rationals and primitive."""
@@ -73,40 +64,35 @@ class Polynomial:
 
     def variables(self) -> list[int]:
         """Return the indices of the variables that occur."""
-        rows = [self.ring.exponents(monomial) for monomial in self.terms]
-        return [at for at in range(len(self.ring.names)) if any(row[at] for row in rows)]
+        return [at for at in range(len(self.ring.names)) if any(powers[at] for powers in self.terms)]
 
     def coefficients(self, variable: int) -> dict[int, Polynomial]:
         """Return self as a polynomial in one variable: {power: polynomial in the others}."""
-        parts: dict[int, dict[int, int]] = {}
-        shift = self.ring.shift(variable)
-        for monomial, value in self.terms.items():
-            power = monomial >> shift & (1 << _BITS) - 1
-            parts.setdefault(power, {})[monomial - (power << shift)] = value
-        return {power: self.ring.of(terms) for power, terms in parts.items()}
+        return {
+            power: self.ring.of(self.terms.coeff_wrt(variable, power))
+            for power in {powers[variable] for powers in self.terms}
+        }
 
 
 class Ring:
-    """The polynomials in some variables.
-
-    >>> ring = Ring(["x", "y"])
-    >>> x, y = ring.variables
-    >>> str(ring.times(ring.plus(x, y), ring.plus(x, y)))
-    'x^2 + 2*x*y + y^2'
-    """
+    """The polynomials in some variables."""
 
     def __init__(self, names: Sequence[str]) -> None:
-        self.names = tuple(names)
-        self._known: dict[frozenset[tuple[int, int]], Polynomial] = {}
-        self._sums: dict[tuple[int, int], Polynomial] = {}
-        self._products: dict[tuple[int, int], Polynomial] = {}
-        self._quotients: dict[tuple[int, int], Polynomial | None] = {}
-        self._exponents: dict[int, tuple[int, ...]] = {}
-        self.zero, self.one = self.of({}), self.of({0: 1})
-        self.variables = tuple(self.of({1 << self.shift(at): 1}) for at in range(len(self.names)))
+        # Here, not above: sympy takes a third of a second to import, and only proofs need it.
+        from sympy import Symbol
+        from sympy.polys.domains import ZZ_python
+        from sympy.polys.rings import PolyRing
 
-    def of(self, terms: dict[int, int]) -> Polynomial:
-        """Return the polynomial with these terms, none of coefficient 0."""
+        self.names = tuple(names)
+        self._sympy: Any = PolyRing([Symbol(name) for name in names], ZZ_python())
+        self._known: dict[frozenset[Any], Polynomial] = {}
+        self._numbers: dict[int, Polynomial] = {}
+        self.answers: dict[Any, Any] = {}
+        self.zero, self.one = self.number(0), self.number(1)
+        self.variables: tuple[Polynomial, ...] = tuple(map(self.of, self._sympy.gens))
+
+    def of(self, terms: Any) -> Polynomial:
+        """Return one of sympy's polynomials."""
         key = frozenset(terms.items())
         found = self._known.get(key)
         if found is None:
@@ -115,48 +101,22 @@ class Ring:
 
     def number(self, value: int) -> Polynomial:
         """Return a constant polynomial."""
-        return self.of({0: value} if value else {})
-
-    def shift(self, variable: int) -> int:
-        """Return the place of a variable's exponent in a monomial."""
-        return _BITS * (len(self.names) - 1 - variable)
-
-    def exponents(self, monomial: int) -> tuple[int, ...]:
-        """Return the exponents of a monomial, one a variable."""
-        found = self._exponents.get(monomial)
+        found = self._numbers.get(value)
         if found is None:
-            found = tuple(monomial >> self.shift(at) & (1 << _BITS) - 1 for at in range(len(self.names)))
-            self._exponents[monomial] = found
+            found = self._numbers[value] = self.of(self._sympy.ground_new(value))
         return found
 
+    @_once
     def plus(self, first: Polynomial, second: Polynomial) -> Polynomial:
         """Return first + second."""
-        key = (first.index, second.index)
-        found = self._sums.get(key)
-        if found is None:
-            terms = dict(first.terms)
-            for monomial, value in second.terms.items():
-                total = terms.get(monomial, 0) + value
-                if total:
-                    terms[monomial] = total
-                else:
-                    del terms[monomial]
-            found = self._sums[key] = self.of(terms)
-        return found
+        return self.of(first.terms + second.terms)
 
+    @_once
     def times(self, first: Polynomial, second: Polynomial) -> Polynomial:
         """Return first · second."""
-        key = (first.index, second.index) if first.index <= second.index else (second.index, first.index)
-        found = self._products.get(key)
-        if found is None:
-            if (degree := first.degree() + second.degree()) >= _TOP:
-                raise DegreeError(f"degree {degree}, of {_TOP - 1} at most")
-            terms: dict[int, int] = {}
-            for left, a in first.terms.items():
-                for right, b in second.terms.items():
-                    terms[left + right] = terms.get(left + right, 0) + a * b
-            found = self._products[key] = self.of({monomial: value for monomial, value in terms.items() if value})
-        return found
+        if (degree := first.degree + second.degree) > HIGHEST:
+            raise DegreeError(f"degree {degree}, of {HIGHEST} at most")
+        return self.of(first.terms * second.terms)
 
     def power(self, base: Polynomial, exponent: int) -> Polynomial:
         """Return base^exponent."""
@@ -167,63 +127,17 @@ class Ring:
 
     def scaled(self, polynomial: Polynomial, factor: int) -> Polynomial:
         """Return factor · polynomial."""
-        if factor == 1:
-            return polynomial
-        return self.of({monomial: factor * value for monomial, value in polynomial.terms.items()} if factor else {})
-
-    def divided(self, polynomial: Polynomial, divisor: Polynomial) -> Polynomial | None:
-        """Return polynomial / divisor where that is a polynomial, else None; the divisor is primitive.
-
-        Its quotient over the rationals then has whole coefficients (Gauss's lemma).
-        """
-        key = (polynomial.index, divisor.index)
-        if key not in self._quotients:
-            self._quotients[key] = self._divided(polynomial, divisor)
-        return self._quotients[key]
-
-    def _divided(self, polynomial: Polynomial, divisor: Polynomial) -> Polynomial | None:
-        guard = sum(_TOP << self.shift(at) for at in range(len(self.names)))
-        lead = max(divisor.terms)
-        first = divisor.terms[lead]
-        others = [(monomial, value) for monomial, value in divisor.terms.items() if monomial != lead]
-        left, result = dict(polynomial.terms), dict[int, int]()
-        while left:
-            monomial = max(left)
-            value = left.pop(monomial)
-            # No exponent may become negative: the guard's bits would be borrowed from.
-            if value % first or ((monomial | guard) - lead) & guard != guard:
-                return None
-            step, value = monomial - lead, value // first
-            result[step] = value
-            for other, factor in others:
-                total = left.get(other + step, 0) - factor * value
-                if total:
-                    left[other + step] = total
-                else:
-                    left.pop(other + step, None)
-        return self.of(result)
+        return polynomial if factor == 1 else self.of(polynomial.terms.mul_ground(factor))
 
     def remainder(self, polynomial: Polynomial, divisor: Polynomial, variable: int) -> Polynomial:
         """Return R with l^n·polynomial = Q·divisor + R for some n, l the divisor's leading coefficient in a variable.
 
         Where the divisor is 0 and l is not, the polynomial is 0 if and only if R is.
         """
-        parts = divisor.coefficients(variable)
-        degree = max(parts)
-        while polynomial.terms and (power := max(own := polynomial.coefficients(variable))) >= degree:
-            step = self.of({power - degree << self.shift(variable): -1})
-            lowered = self.times(self.times(own[power], step), divisor)
-            polynomial = self.plus(self.times(parts[degree], polynomial), lowered)
-        return polynomial
+        return self.of(polynomial.terms.prem(divisor.terms, variable))
 
     def with_value(self, polynomial: Polynomial, variable: int, top: Polynomial, bottom: int) -> Polynomial:
-        """Return a polynomial at variable = top/bottom, times |bottom| to the highest power of the variable.
-
-        >>> ring = Ring(["x", "y"])
-        >>> x, y = ring.variables
-        >>> str(ring.with_value(ring.times(x, x), 0, y, -3))
-        'y^2'
-        """
+        """Return a polynomial at variable = top/bottom, times |bottom| to the highest power of the variable."""
         if bottom < 0:
             top, bottom = self.scaled(top, -1), -bottom
         parts = polynomial.coefficients(variable)
@@ -233,42 +147,26 @@ class Ring:
             result = self.plus(result, self.scaled(self.times(part, self.power(top, power)), bottom ** (most - power)))
         return result
 
-    @cached_property
-    def _sympy(self) -> Any:
-        # Here, not above: sympy takes a third of a second to import, and only proofs need it.
-        from sympy import ZZ
-        from sympy.polys.rings import PolyRing
-
-        return PolyRing([f"x{at}" for at in range(len(self.names))], ZZ)
-
     def factored(self, polynomial: Polynomial) -> tuple[int, tuple[tuple[Polynomial, int], ...]]:
         """Factor over the rationals, by sympy; a linear polynomial is irreducible."""
         content, main = polynomial.primitive()
         if main.constant is not None:
             return content * main.constant, ()
-        if main.degree() == 1:
+        if main.degree == 1:
             return content, ((main, 1),)
-        whole = self._sympy.domain
-        dense = {self.exponents(monomial): whole(value) for monomial, value in main.terms.items()}
-        unit, found = self._sympy.from_dict(dense).factor_list()
-        content *= int(unit)
+        unit, found = main.terms.factor_list()
+        content *= unit
         factors: list[tuple[Polynomial, int]] = []
         for factor, power in found:
-            sign, own = self.of({self._packed(row): int(value) for row, value in factor.items()}).primitive()
+            sign, own = self.of(factor).primitive()
             content *= sign**power
-            factors.append((own, int(power)))
+            factors.append((own, power))
         back = self.number(content)
         for factor, power in factors:
             back = self.times(back, self.power(factor, power))
         if back is not polynomial:  # what a proof rests on is looked at, not believed
             raise ArithmeticError(f"the factors that sympy gives for {polynomial} multiply to {back}")
         return content, tuple(sorted(factors, key=lambda pair: pair[0].index))
-
-    def _packed(self, exponents: Iterable[int]) -> int:
-        result = 0
-        for power in exponents:
-            result = result << _BITS | int(power)
-        return result
 
 
 NEGATIVE, ZERO, POSITIVE = 1, 2, 4
@@ -279,29 +177,17 @@ SINGLE = (POSITIVE, NEGATIVE, ZERO)
 
 
 def sign_of(value: int) -> int:
-    """Return the sign of a number as a set of one.
-
-    >>> sign_of(-3) == NEGATIVE
-    True
-    """
+    """Return the sign of a number as a set of one."""
     return POSITIVE if value > 0 else NEGATIVE if value < 0 else ZERO
 
 
 def flipped(signs: int) -> int:
-    """Return the signs of −x from those of x.
-
-    >>> flipped(NONNEGATIVE) == NONPOSITIVE
-    True
-    """
+    """Return the signs of −x from those of x."""
     return signs & ZERO | (NEGATIVE if signs & POSITIVE else 0) | (POSITIVE if signs & NEGATIVE else 0)
 
 
 def product(factors: Iterable[tuple[int, int]], sign: int = POSITIVE) -> int:
-    """Return the signs that sign · Π x_i^e_i may have, from the signs of each x_i and its power: pairs (signs, e).
-
-    >>> product([(NEGATIVE, 1), (ANY, 2)]) == NONPOSITIVE
-    True
-    """
+    """Return the signs that sign · Π x_i^e_i may have, from the signs of each x_i and its power: pairs (signs, e)."""
     result = sign
     for signs, power in factors:
         if power % 2 == 0:
@@ -315,32 +201,25 @@ def product(factors: Iterable[tuple[int, int]], sign: int = POSITIVE) -> int:
     return result
 
 
-Factors = tuple[tuple[Polynomial, int], ...]
-
-
 class RationalFunction:
-    """top / (scale · Π bottom), in lowest terms: scale > 0, bottom irreducible. Two that are equal are one object."""
+    """top / bottom, in lowest terms, the bottom's leading coefficient > 0. Two that are equal are one object.
 
-    __slots__ = ("_text", "bottom", "index", "scale", "top")
+    `constant` is the number that it equals, None where it is not constant.
+    """
 
-    def __init__(self, parts: tuple[Polynomial, Factors, int], index: int) -> None:
-        self.top, self.bottom, self.scale = parts
-        self.index = index
+    __slots__ = ("_text", "bottom", "constant", "index", "top")
+
+    def __init__(self, top: Polynomial, bottom: Polynomial, index: int) -> None:
+        self.top, self.bottom, self.index = top, bottom, index
+        above, below = top.constant, bottom.constant
+        self.constant = None if above is None or below is None else Fraction(above, below)
         self._text: str | None = None
-
-    @property
-    def constant(self) -> Fraction | None:
-        """The number that this function equals, None where it is not constant."""
-        if self.bottom:
-            return None
-        value = self.top.constant
-        return None if value is None else Fraction(value, self.scale)
 
     def __str__(self) -> str:
         if self._text is None:
-            factors = [f"({factor})" if power == 1 else f"({factor})^{power}" for factor, power in self.bottom]
-            if self.scale > 1:
-                factors.insert(0, str(self.scale))
+            scale, found = self.bottom.factors()
+            factors = [str(scale)] if scale > 1 else []
+            factors += [f"({factor})" if power == 1 else f"({factor})^{power}" for factor, power in found]
             below = factors[0] if len(factors) == 1 else f"({' '.join(factors)})"
             self._text = f"({self.top})/{below}" if factors else str(self.top)
         return self._text
@@ -357,104 +236,46 @@ class Field:
 
     def __init__(self, names: Sequence[str]) -> None:
         self.ring = Ring(names)
-        self._known: dict[tuple[int, tuple[tuple[int, int], ...], int], RationalFunction] = {}
-        self._sums: dict[tuple[int, int], RationalFunction] = {}
-        self._products: dict[tuple[int, int], RationalFunction] = {}
-        self._quotients: dict[tuple[int, int], RationalFunction] = {}
-        self.variables = tuple(self.of(variable) for variable in self.ring.variables)
+        self._known: dict[tuple[int, int], RationalFunction] = {}
+        self.answers: dict[Any, Any] = {}
+        self.variables = tuple(self.of(variable, self.ring.one) for variable in self.ring.variables)
         self.minus_one = self.number(Fraction(-1))
 
-    def of(self, top: Polynomial, bottom: Factors = (), scale: int = 1) -> RationalFunction:
-        """Return top/(scale · Π bottom), whose only common divisors are numbers."""
-        if scale != 1:
-            shared = gcd(scale, *top.terms.values())
-            if shared > 1:
-                top, scale = self._shared_out(top, shared), scale // shared
-        key = (top.index, tuple((factor.index, power) for factor, power in bottom), scale)
-        found = self._known.get(key)
-        if found is None:
-            found = self._known[key] = RationalFunction((top, bottom, scale), len(self._known))
-        return found
+    def of(self, top: Polynomial, bottom: Polynomial) -> RationalFunction:
+        """Return top/bottom; the bottom is not 0."""
+        if bottom is self.ring.one:
+            return self._lowest(top, bottom)
+        return self._lowest(*map(self.ring.of, top.terms.cancel(bottom.terms)))
 
     def number(self, value: Fraction) -> RationalFunction:
         """Return a constant."""
-        return self.of(self.ring.number(value.numerator), (), value.denominator)
+        return self._lowest(self.ring.number(value.numerator), self.ring.number(value.denominator))
 
-    def plus(self, first: RationalFunction, second: RationalFunction) -> RationalFunction:
-        """Return first + second."""
-        key = (first.index, second.index) if first.index <= second.index else (second.index, first.index)
-        found = self._sums.get(key)
+    def _lowest(self, top: Polynomial, bottom: Polynomial) -> RationalFunction:
+        key = top.index, bottom.index
+        found = self._known.get(key)
         if found is None:
-            found = self._sums[key] = self._plus(first, second)
+            found = self._known[key] = RationalFunction(top, bottom, len(self._known))
         return found
 
+    @_once
+    def plus(self, first: RationalFunction, second: RationalFunction) -> RationalFunction:
+        """Return first + second."""
+        times = self.ring.times
+        top = self.ring.plus(times(first.top, second.bottom), times(second.top, first.bottom))
+        return self.of(top, times(first.bottom, second.bottom))
+
+    @_once
     def minus(self, first: RationalFunction, second: RationalFunction) -> RationalFunction:
         """Return first − second."""
         return self.plus(first, self.times(self.minus_one, second))
 
+    @_once
     def times(self, first: RationalFunction, second: RationalFunction) -> RationalFunction:
         """Return first · second."""
-        key = (first.index, second.index) if first.index <= second.index else (second.index, first.index)
-        found = self._products.get(key)
-        if found is None:
-            top, below = self._cancelled(first.top, second.bottom)
-            other, under = self._cancelled(second.top, first.bottom)
-            found = self.of(self.ring.times(top, other), _joined(below, under), first.scale * second.scale)
-            self._products[key] = found
-        return found
+        return self.of(self.ring.times(first.top, second.top), self.ring.times(first.bottom, second.bottom))
 
+    @_once
     def over(self, first: RationalFunction, second: RationalFunction) -> RationalFunction:
         """Return first / second, where the numerator of second is not the zero polynomial."""
-        key = (first.index, second.index)
-        found = self._quotients.get(key)
-        if found is None:
-            found = self._quotients[key] = self.times(first, self._inverse(second))
-        return found
-
-    def _inverse(self, value: RationalFunction) -> RationalFunction:
-        content, factors = value.top.factors()
-        top = self._product(value.bottom)
-        return self.of(self.ring.scaled(top, value.scale if content > 0 else -value.scale), factors, abs(content))
-
-    def _plus(self, first: RationalFunction, second: RationalFunction) -> RationalFunction:
-        scale = lcm(first.scale, second.scale)
-        powers, others = dict(first.bottom), dict(second.bottom)
-        common = {factor: max(powers.get(factor, 0), others.get(factor, 0)) for factor in (*powers, *others)}
-        top = self.ring.plus(self._raised(first, common, scale), self._raised(second, common, scale))
-        if not top.terms:
-            return self.of(self.ring.zero)
-        # A factor with two different powers divides one numerator that was raised, and not the other.
-        shared = [(factor, power) for factor, power in common.items() if powers.get(factor) == others.get(factor)]
-        rest = [(factor, power) for factor, power in common.items() if powers.get(factor) != others.get(factor)]
-        top, left = self._cancelled(top, shared)
-        return self.of(top, _joined(left, tuple(rest)), scale)
-
-    def _raised(self, value: RationalFunction, common: dict[Polynomial, int], scale: int) -> Polynomial:
-        powers = dict(value.bottom)
-        missing = [(factor, power - powers.get(factor, 0)) for factor, power in common.items()]
-        return self.ring.scaled(self.ring.times(value.top, self._product(missing)), scale // value.scale)
-
-    def _product(self, factors: Iterable[tuple[Polynomial, int]]) -> Polynomial:
-        result = self.ring.one
-        for factor, power in factors:
-            result = self.ring.times(result, self.ring.power(factor, power))
-        return result
-
-    def _cancelled(self, top: Polynomial, factors: Iterable[tuple[Polynomial, int]]) -> tuple[Polynomial, Factors]:
-        left: list[tuple[Polynomial, int]] = []
-        for factor, power in factors:
-            while power and top.terms and (smaller := self.ring.divided(top, factor)) is not None:
-                top, power = smaller, power - 1
-            if power and top.terms:
-                left.append((factor, power))
-        return top, tuple(left)
-
-    def _shared_out(self, top: Polynomial, shared: int) -> Polynomial:
-        return self.ring.of({monomial: value // shared for monomial, value in top.terms.items()})
-
-
-def _joined(first: Iterable[tuple[Polynomial, int]], second: Iterable[tuple[Polynomial, int]]) -> Factors:
-    powers: dict[Polynomial, int] = dict(first)
-    for factor, power in second:
-        powers[factor] = powers.get(factor, 0) + power
-    return tuple(sorted(powers.items(), key=lambda pair: pair[0].index))
+        return self.of(self.ring.times(first.top, second.bottom), self.ring.times(first.bottom, second.top))

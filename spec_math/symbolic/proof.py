@@ -203,10 +203,6 @@ def judged(theorem: Theorem, root: Region, watch: Callable[[int, int], None] | N
 
     Raises:
         Spent: the time of the region's space is used up.
-
-    >>> least = Theorem("", "", lambda law: min(law) <= max(law), {"t": 2})
-    >>> all(verdict for _, verdict in judged(least, opened(least)))
-    True
     """
     waiting, done = [root], 0
     while waiting:
@@ -232,11 +228,7 @@ def judged(theorem: Theorem, root: Region, watch: Callable[[int, int], None] | N
 
 
 def opened(theorem: Theorem, limit: float | None = None) -> Region:
-    """Return the region of all laws of a theorem; `limit` is in seconds of processor time from now.
-
-    >>> sorted(map(str, opened(Theorem("", "", print, {"t": 2}, ("s",))).conditions))
-    ['s - 1', 't(0)', 't(0) - 1']
-    """
+    """Return the region of all laws of a theorem; `limit` is in seconds of processor time from now."""
     sizes = list(theorem.laws.values())
     names = [f"{name}({token})" for name, size in theorem.laws.items() for token in range(size - 1)]
     points = Points(sizes, len(theorem.scalars))
@@ -262,10 +254,6 @@ def counterexample(theorem: Theorem, region: Region) -> Counterexample | Undecid
 
     Raises:
         Spent: the time of the region's space is used up.
-
-    >>> positive = Theorem("", "", lambda law: law[0] > 0, {"t": 2})
-    >>> print(counterexample(positive, opened(positive)))
-    t = (0, 1): False
     """
     left_open: list[Undecided] = []
     for point in islice(region.points(), TRIED):

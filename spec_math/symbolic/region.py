@@ -36,7 +36,7 @@ class Split(BaseException):
     """
 
     def __init__(self, polynomial: Polynomial, parts: Sequence[int]) -> None:
-        super().__init__(str(polynomial))
+        super().__init__(polynomial)
         self.polynomial = polynomial
         self.parts = tuple(parts)
 
@@ -162,9 +162,7 @@ class Region:
 
     def holds(self, point: Point) -> bool:
         """Say whether a point, in the coordinates of all variables, lies in the region."""
-        solved = all(
-            evaluated(value.top, point) / value.scale == own for value, own in zip(self.values, point, strict=True)
-        )
+        solved = self.completed(point) == tuple(point)
         return solved and all(sign_at(polynomial, point) & wanted for polynomial, wanted in self.conditions.items())
 
     @property
@@ -174,39 +172,37 @@ class Region:
 
     def completed(self, left: Sequence[Fraction]) -> Point:
         """Return the point with these values of the variables that are left; those that were solved follow."""
-        return tuple(evaluated(value.top, left) / value.scale for value in self.values)
+        return tuple(evaluated(value.top, left) / _scale(value) for value in self.values)
 
     def copied(self) -> Region:
         """Return the same region with all that is known of it, for another run."""
-        region = Region(self.space, self.conditions, self.values, self.alive, tuple(self.witnesses))
-        region._known, region.facts, region.strict = self._known, dict(self.facts), self.strict
-        region._answers = dict(self._answers)
+        region = self._part(self.conditions, self.values, self.facts)
+        region._known, region.strict, region._answers = self._known, self.strict, dict(self._answers)
         return region
 
     def made_strict(self) -> Region:
         """Return the same region, on which every chance is asked whether it is 0 before it is followed."""
-        region = Region(self.space, self.conditions, self.values, self.alive, tuple(self.witnesses))
-        region.learn(self.facts)
+        region = self._part(self.conditions, self.values, self.facts)
         region.strict = True
         return region
 
-    def learn(self, facts: Conditions) -> None:
-        """Take over what is known to hold, before any question is asked."""
-        self._known = dict(facts)
-        self.facts = dict(facts)
+    def _part(self, conditions: Conditions, values: tuple[RationalFunction, ...], facts: Conditions) -> Region:
+        """Return a region of these conditions with the same points, of which all this is known before any question."""
+        region = Region(self.space, conditions, values, self.alive, tuple(self.witnesses))
+        region._known, region.facts = dict(facts), dict(facts)
+        return region
 
     def split(self, polynomial: Polynomial, wanted: int) -> Region:
         """Return the part of the region where a polynomial has one of the wanted signs."""
-        kept = self.alive[(self.space.points.signs(polynomial)[self.alive] & wanted) != 0]
-        witnesses = [point for point in self.witnesses if sign_at(polynomial, point) & wanted]
         conditions = {**self.conditions, polynomial: self.facts.get(polynomial, ANY) & wanted}
         pivot = _pivot(polynomial) if wanted == ZERO else None
         if pivot is None:
-            part = Region(self.space, conditions, self.values, kept, tuple(witnesses))
-            part.learn({**self.facts, **conditions})
+            part = self._part(conditions, self.values, {**self.facts, **conditions})
             part._answers = dict(self._answers)  # what is so all over the region is so on its parts
         else:
-            part = self._solved(polynomial, pivot, kept, tuple(witnesses))
+            part = self._solved(polynomial, pivot)
+        part.alive = self.alive[(self.space.points.signs(polynomial)[self.alive] & wanted) != 0]
+        part.witnesses = [point for point in self.witnesses if sign_at(polynomial, point) & wanted]
         part.strict = self.strict
         return part
 
@@ -226,7 +222,7 @@ class Region:
         for place in self.alive:
             yield self.space.points.at(int(place))
 
-    def _solved(self, polynomial: Polynomial, variable: int, alive: Any, witnesses: tuple[Point, ...]) -> Region:
+    def _solved(self, polynomial: Polynomial, variable: int) -> Region:
         """Solve an equality for a variable, and put it into all else."""
         parts = polynomial.coefficients(variable)
         top, bottom = self.field.ring.scaled(parts.get(0, self.field.ring.zero), -1), parts[1].constant or 1
@@ -235,9 +231,7 @@ class Region:
         def put(polynomial: Polynomial) -> Polynomial:
             return self.field.ring.with_value(polynomial, variable, top, bottom)
 
-        part = Region(self.space, self._put_into_all(self.conditions, put), values, alive, witnesses)
-        part.learn(self._put_into_all(self.facts, put))
-        return part
+        return self._part(self._put_into_all(self.conditions, put), values, self._put_into_all(self.facts, put))
 
     def _put_into_all(self, conditions: Conditions, put: Callable[[Polynomial], Polynomial]) -> Conditions:
         """Return conditions with an equality put into them; those that turn into numbers are checked and dropped."""
@@ -256,20 +250,20 @@ class Region:
 
     def _put(self, value: RationalFunction, variable: int, top: Polynomial, bottom: int) -> RationalFunction:
         power = max(value.top.coefficients(variable), default=0)
-        scale = value.scale * abs(bottom) ** power
+        scale = _scale(value) * abs(bottom) ** power
         polynomial = self.field.ring.with_value(value.top, variable, top, bottom)
-        return self.field.of(polynomial, (), scale)
+        return self.field.of(polynomial, self.field.ring.number(scale))
 
     def _decided(self, value: RationalFunction, wanted: int) -> bool:
         content, top = self._reduced(value.top).primitive()
         if top.constant == 0:
             return bool(wanted & ZERO)
-        if top in self.facts or top.degree() <= 1:
+        if top in self.facts or top.degree <= 1:
             factors = [(top, 1)]
         else:
             sign, found = top.factors()
             content, factors = content * sign, list(found)
-        factors += value.bottom
+        factors += value.bottom.factors()[1]
         while True:
             known = [(self.facts.get(factor, ANY), power) for factor, power in factors]
             possible = product(known, sign_of(content))
@@ -360,3 +354,8 @@ def _pivot(polynomial: Polynomial) -> int | None:
         if max(parts) == 1 and parts[1].constant is not None:
             return variable
     return None
+
+
+def _scale(value: RationalFunction) -> int:
+    """Return the number that a variable's value is divided by: it is a polynomial besides."""
+    return value.bottom.constant or 1

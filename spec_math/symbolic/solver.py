@@ -28,10 +28,6 @@ class Solver:
 
     Raises:
         ModuleNotFoundError: z3 is not installed.
-
-    >>> ring = Ring(["x"])
-    >>> Solver(ring).ask([(ring.variables[0], POSITIVE), (ring.variables[0], NONPOSITIVE)]).impossible
-    True
     """
 
     def __init__(self, ring: Ring) -> None:
@@ -56,7 +52,7 @@ class Solver:
         """
         listed = list(conditions)
         self.asked += 1
-        linear = [pair for pair in listed if pair[0].degree() <= 1]
+        linear = [pair for pair in listed if pair[0].degree <= 1]
         found = self._of_linear(linear, patience)
         if found.impossible or len(linear) == len(listed):
             return found
@@ -109,9 +105,9 @@ class Solver:
     def _expression(self, polynomial: Polynomial) -> Any:
         if polynomial.index not in self._written:
             terms: list[Any] = []
-            for monomial, coefficient in polynomial.terms.items():
+            for powers, coefficient in polynomial.terms.items():
                 term: Any = self._z3.RealVal(coefficient)
-                for variable, power in zip(self._variables, polynomial.ring.exponents(monomial), strict=True):
+                for variable, power in zip(self._variables, powers, strict=True):
                     for _ in range(power):
                         term = term * variable
                 terms.append(term)

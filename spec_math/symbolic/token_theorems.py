@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from itertools import combinations
-from typing import Any
+from typing import Any, Literal
 
 from spec_math.arrays import Array
 from spec_math.chance import Coin
 from spec_math.coupling import Coupling, joint
 from spec_math.distribution import overlap
 from spec_math.scheme import Emission, Scheme, Tokens
-from spec_math.symbolic.theorem import Fails, Holds, Theorem, equal
+from spec_math.symbolic.theorem import Fails, Theorem, equal
 from spec_math.token_level import draft_law, shared_noise
 from spec_math.verdict import Verdict, check_lossless
 from spec_math.wording import counted
@@ -21,29 +21,26 @@ def lossless(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float = 1.0)
     """Return the theorem that a scheme emits the target's law, whatever target and draft are.
 
     Of a scheme with a parameter: at every value that it takes. Source: of K-SEQ's γ, SpecTr, Theorem 2.
-
-    >>> from spec_math import SCHEMES
-    >>> lossless(SCHEMES[0], 3).scope, lossless(SCHEMES[3], 2, 3).scalars
-    ('all laws on 3 tokens, 1 draft', ('γ',))
     """
 
     def statement(target: Array, draft: Array, *value: Any) -> Verdict | None:
         if not _allowed(scheme, target, draft, drafts, value):
             return None
-        return check_lossless(_at(scheme, value) if value else scheme, target, draft, drafts)
+        if not value:
+            return check_lossless(scheme, target, draft, drafts)
+
+        def verify(coin: Coin, tokens: Tokens, target: Array, draft: Array) -> int:
+            return scheme.verify(coin, tokens, target, draft, *value)
+
+        return check_lossless(verify, target, draft, drafts)
 
     return _theorem(scheme, "lossless", statement, tokens, drafts, seconds)
 
 
 def as_its_formula(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float = 1.0) -> Theorem:
-    """Return the theorem that a scheme accepts, and its tests do, with the probabilities of its closed forms.
+    """Return the theorem that a scheme accepts, and its tests do, with the probabilities of its closed forms."""
 
-    >>> from spec_math import SCHEMES
-    >>> as_its_formula(SCHEMES[0], 2).name
-    'maximal coupling: as its formula says'
-    """
-
-    def statement(target: Array, draft: Array, *value: Any) -> Holds | Fails | None:
+    def statement(target: Array, draft: Array, *value: Any) -> Literal[True] | Fails | None:
         if not _allowed(scheme, target, draft, drafts, value):
             return None
         found = _joint(scheme, target, draft, drafts, value)
@@ -68,7 +65,7 @@ def optimal(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float = 1.0) 
     'maximal coupling: optimal for its drafts'
     """
 
-    def statement(target: Array, draft: Array) -> Holds | Fails:
+    def statement(target: Array, draft: Array) -> Literal[True] | Fails:
         sets = draft_law.drawn(scheme.draw, draft, drafts)
         cuts = [
             1 - sum(mass for drafted, mass in sets.items() if set(drafted) <= set(chosen)) + sum(target[list(chosen)])
@@ -96,15 +93,6 @@ def _allowed(scheme: Scheme, target: Array, draft: Array, drafts: int, value: tu
     return scheme.parameter is None or scheme.parameter.allowed(target, draft, drafts, *value)
 
 
-def _at(scheme: Scheme, value: tuple[Any, ...]) -> Callable[[Coin, Tokens, Array, Array], int]:
-    """The verifier of a scheme at one value of its parameter, on i.i.d. drafts."""
-
-    def verify(coin: Coin, tokens: Tokens, target: Array, draft: Array) -> int:
-        return scheme.verify(coin, tokens, target, draft, *value)
-
-    return verify
-
-
 def _joint(scheme: Scheme, target: Array, draft: Array, drafts: int, value: tuple[Any, ...] = ()) -> Coupling:
     emit: Callable[..., Emission] | None = scheme.emit
     if emit is None:
@@ -115,28 +103,20 @@ def _joint(scheme: Scheme, target: Array, draft: Array, drafts: int, value: tupl
 
 
 def theorems() -> tuple[Theorem, ...]:
-    """Return the theorem for one and two drafts on two tokens.
-
-    >>> [theorem.name for theorem in theorems()]
-    ['shared noise: at least (1 − TV)/(1 + TV)', 'shared noise: at least (1 − TV)/(1 + TV)']
-    """
+    """Return the theorem for one and two drafts on two tokens."""
     return at_least(2, 1), at_least(2, 2)
 
 
 def at_least(tokens: int, drafts: int) -> Theorem:
-    """Return the theorem: a draft is emitted with (1 − TV)/(1 + TV) at least, and one draft with 1 − TV at most.
+    """Return the theorem: a draft is emitted with (1 − TV)/(1 + TV) at least, and one draft with 1 − TV at most."""
 
-    >>> at_least(2, 1).scope
-    'all laws on 2 tokens, 1 draft'
-    """
-
-    def statement(target: Array, draft: Array) -> Holds | Fails:
+    def statement(target: Array, draft: Array) -> Literal[True] | Fails:
         shared, found = overlap(target, draft), shared_noise.least(target, draft, drafts)
         if found * (2 - shared) < shared:
             return Fails("the acceptance", found, shared / (2 - shared))
         if drafts == 1 and found > shared:
             return Fails("the acceptance", found, shared)
-        return Holds()
+        return True
 
     scope = f"all laws on {tokens} tokens, {counted(drafts, 'draft')}"
     return Theorem("shared noise: at least (1 − TV)/(1 + TV)", scope, statement, {"t": tokens, "d": tokens})

@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
@@ -29,14 +30,7 @@ Kind = Callable[[Sequence[int], random.Random], list[Law]]
 
 
 class Faces:
-    """The polynomials whose signs bound a theorem's regions, each with the first region that it bounds.
-
-    >>> from spec_math.symbolic.proof import opened
-    >>> faces = Faces()
-    >>> faces.add(opened(Theorem("", "", print, {"t": 2})))
-    >>> [str(polynomial) for polynomial in faces.of]
-    ['t(0)', 't(0) - 1']
-    """
+    """The polynomials whose signs bound a theorem's regions, each with the first region that it bounds."""
 
     def __init__(self) -> None:
         self.of: dict[Polynomial, Region] = {}
@@ -54,9 +48,6 @@ def laws_to_try(theorem: Theorem, faces: Faces, seed: int = SEED) -> Iterator[Po
 
     Each kind comes three times: all laws are of it, or those of even or of odd places alone, as the target and the
     draft are.
-
-    >>> next(laws_to_try(Theorem("", "", print, {"t": 2}), Faces()))
-    (Fraction(1, 2),)
     """
     rng = random.Random(seed)
     sizes = list(theorem.laws.values())
@@ -135,52 +126,47 @@ def _proportional(weights: Sequence[int]) -> Law:
 # Kinds of laws
 
 
-def _uniform(sizes: Sequence[int], _rng: random.Random) -> list[Law]:
-    return [_proportional([1] * size) for size in sizes]
+def _each(weights: Callable[[int, random.Random], list[int]]) -> Kind:
+    """Return the kind whose laws are drawn one by one, in proportion to weights of their size."""
+    return lambda sizes, rng: [_proportional(weights(size, rng)) for size in sizes]
 
 
-def _generic(sizes: Sequence[int], rng: random.Random) -> list[Law]:
-    return [_proportional([rng.randint(1, 10**4) for _ in range(size)]) for size in sizes]
-
-
-def _tiny(sizes: Sequence[int], rng: random.Random) -> list[Law]:
-    """Masses of 2^-60 and below, beside others."""
-    return [_proportional([2 ** rng.choice((0, 1, 30, 60, 90)) for _ in range(size)]) for size in sizes]
-
-
-def _coarse(sizes: Sequence[int], rng: random.Random) -> list[Law]:
+def _few(size: int, rng: random.Random) -> list[int]:
     """Few small weights, zeros among them: ties of masses, sums and products in plenty."""
-    laws: list[Law] = []
-    for size in sizes:
-        weights = [rng.choice((0, 1, 1, 2)) for _ in range(size)]
-        if not any(weights):
-            weights[rng.randrange(size)] = 1
-        laws.append(_proportional(weights))
-    return laws
+    weights = [rng.choice((0, 1, 1, 2)) for _ in range(size)]
+    if not any(weights):
+        weights[rng.randrange(size)] = 1
+    return weights
 
 
-def _zeros(sizes: Sequence[int], rng: random.Random) -> list[Law]:
+def _with_a_zero(size: int, rng: random.Random) -> list[int]:
     """One token of each law has no mass."""
-    laws: list[Law] = []
-    for size in sizes:
-        weights = [rng.randint(1, 99) for _ in range(size)]
-        if size > 1:
-            weights[rng.randrange(size)] = 0
-        laws.append(_proportional(weights))
-    return laws
+    weights = [rng.randint(1, 99) for _ in range(size)]
+    if size > 1:
+        weights[rng.randrange(size)] = 0
+    return weights
 
 
-def _one_hot(sizes: Sequence[int], rng: random.Random) -> list[Law]:
+def _tied(size: int, rng: random.Random) -> list[int]:
+    """Two tokens of each law have one mass."""
+    weights = [rng.randint(1, 99) for _ in range(size)]
+    if size > 1:
+        first, second = rng.sample(range(size), 2)
+        weights[first] = weights[second]
+    return weights
+
+
+_generic = _each(lambda size, rng: [rng.randint(1, 10**4) for _ in range(size)])
+_coarse = _each(_few)
+
+
+def _one_hot(sizes: Sequence[int], rng: random.Random, step: int = 1) -> list[Law]:
     """Each law has another token than the one before it."""
     first = rng.randrange(min(sizes))
     return [
-        _proportional([int(at == (first + which) % size) for at in range(size)]) for which, size in enumerate(sizes)
+        _proportional([int(at == (first + step * which) % size) for at in range(size)])
+        for which, size in enumerate(sizes)
     ]
-
-
-def _one_hot_alike(sizes: Sequence[int], rng: random.Random) -> list[Law]:
-    place = rng.randrange(min(sizes))
-    return [_proportional([int(at == place) for at in range(size)]) for size in sizes]
 
 
 def _disjoint(sizes: Sequence[int], rng: random.Random) -> list[Law]:
@@ -191,15 +177,17 @@ def _disjoint(sizes: Sequence[int], rng: random.Random) -> list[Law]:
     ]
 
 
-def _equal(sizes: Sequence[int], rng: random.Random) -> list[Law]:
-    """Laws on as many tokens are equal."""
-    drawn = {size: _coarse([size], rng)[0] for size in sorted(set(sizes))}
-    return [list(drawn[size]) for size in sizes]
+def _alike(kind: Kind) -> Kind:
+    """Return the kind of laws that are equal where they are on as many tokens."""
+
+    def drawn(sizes: Sequence[int], rng: random.Random) -> list[Law]:
+        laws = {size: kind([size], rng)[0] for size in sorted(set(sizes))}
+        return [list(laws[size]) for size in sizes]
+
+    return drawn
 
 
-def _generic_and_equal(sizes: Sequence[int], rng: random.Random) -> list[Law]:
-    drawn = {size: _generic([size], rng)[0] for size in sorted(set(sizes))}
-    return [list(drawn[size]) for size in sizes]
+_equal, _generic_and_equal = _alike(_coarse), _alike(_generic)
 
 
 def _permuted(sizes: Sequence[int], rng: random.Random) -> list[Law]:
@@ -213,28 +201,10 @@ def _reversed(sizes: Sequence[int], rng: random.Random) -> list[Law]:
     return [law[:: 1 if which % 2 else -1] for which, law in enumerate(_generic_and_equal(sizes, rng))]
 
 
-def _tied_within(sizes: Sequence[int], rng: random.Random) -> list[Law]:
-    """Two tokens of each law have one mass."""
-    laws: list[Law] = []
-    for size in sizes:
-        weights = [rng.randint(1, 99) for _ in range(size)]
-        if size > 1:
-            first, second = rng.sample(range(size), 2)
-            weights[first] = weights[second]
-        laws.append(_proportional(weights))
-    return laws
-
-
-def _tied_across(sizes: Sequence[int], rng: random.Random) -> list[Law]:
-    """All laws give one token one mass."""
+def _tied_across(sizes: Sequence[int], rng: random.Random, step: int = 0) -> list[Law]:
+    """All laws give one token one mass; with a step, different tokens."""
     mass, place = _part(rng), rng.randrange(min(sizes))
-    return [_with(size, {place: mass}, rng) for size in sizes]
-
-
-def _tied_to_another(sizes: Sequence[int], rng: random.Random) -> list[Law]:
-    """Laws give one mass to different tokens."""
-    mass, place = _part(rng), rng.randrange(min(sizes))
-    return [_with(size, {(place + which) % size: mass}, rng) for which, size in enumerate(sizes)]
+    return [_with(size, {(place + step * which) % size: mass}, rng) for which, size in enumerate(sizes)]
 
 
 def _tied_ratios(sizes: Sequence[int], rng: random.Random) -> list[Law]:
@@ -273,21 +243,21 @@ def _with(size: int, fixed: dict[int, Fraction], rng: random.Random) -> Law:
 
 
 KINDS: tuple[Kind, ...] = (
-    _uniform,
+    _each(lambda size, _: [1] * size),
     _generic,
-    _tiny,
+    _each(lambda size, rng: [2 ** rng.choice((0, 1, 30, 60, 90)) for _ in range(size)]),
     _coarse,
-    _zeros,
+    _each(_with_a_zero),
     _one_hot,
-    _one_hot_alike,
+    partial(_one_hot, step=0),
     _disjoint,
     _equal,
     _generic_and_equal,
     _permuted,
     _reversed,
-    _tied_within,
+    _each(_tied),
     _tied_across,
-    _tied_to_another,
+    partial(_tied_across, step=1),
     _tied_ratios,
     _tied_sums,
 )

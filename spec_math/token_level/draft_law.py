@@ -113,9 +113,6 @@ def common_denominator(masses: Iterable[Any]) -> int | None:
     """Return the least common denominator of Fractions, None if any mass is no Fraction.
 
     Masses: any numbers, a list of them or [n].
-
-    >>> common_denominator([Fraction(1, 4), Fraction(1, 6)]), common_denominator([0.5])
-    (12, None)
     """
     denominators: set[int] = set()
     for mass in masses:
@@ -158,11 +155,7 @@ def checked(draft_law: Any, target: Array) -> dict[Drafts, Any]:
 
 
 class Sizes(NamedTuple):
-    """The size of the optimal transport problem of k drafts on V tokens, on tuples and on sets.
-
-    >>> print(sizes(3, 2))
-    V = 3, k = 2: 9 tuples, 27 variables; 6 sets, 18 variables, 9 of them with the token in the set
-    """
+    """The size of the optimal transport problem of k drafts on V tokens, on tuples and on sets."""
 
     vocabulary: int
     k: int

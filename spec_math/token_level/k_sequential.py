@@ -52,11 +52,7 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any, gamma: Any = None) ->
 
 
 def chance(t: Any, d: Any, gamma: Any) -> Any:
-    """Return the chance min(1, t/(γ d)) that a draft of these masses passes its test.
-
-    >>> chance(Fraction(1, 4), Fraction(1, 2), 2)
-    Fraction(1, 4)
-    """
+    """Return the chance min(1, t/(γ d)) that a draft of these masses passes its test."""
     return capped_ratio(t, gamma * d)
 
 
@@ -75,11 +71,8 @@ def acceptance(target: Any, draft: Any, k: int, gamma: Any = None) -> Any:
     >>> acceptance(["1/2", "1/2"], ["1/2", "1/2"], 2, 2)
     Fraction(15, 16)
     """
-    t, d = as_laws(target, draft)
-    k = count(k)
+    t, d, passed = _passed(target, draft, k, gamma)
     xp = array_namespace(t)
-    gamma = column(least(t, d, k) if gamma is None else _valid(t, d, k, gamma))
-    passed = xp.minimum(d, t / gamma)
     passes = xp.sum(passed, axis=-1, keepdims=True)
     # p_res·(1 − β)^k needs no division: it is the target mass that the tests leave over.
     left = _left_over(t, passed, k)
@@ -97,12 +90,16 @@ def test_acceptance(target: Any, draft: Any, k: int, gamma: Any = None) -> Any:
     >>> test_acceptance(["1/2", "1/2"], ["1/2", "1/2"], 2, 2)
     Fraction(3, 4)
     """
-    t, d = as_laws(target, draft)
-    k = count(k)
-    gamma = least(t, d, k) if gamma is None else _valid(t, d, k, gamma)
-    xp = array_namespace(t)
+    t, d, passed = _passed(target, draft, k, gamma)
     # Where rounding takes β above 1, no power of 1 − β lies further from 0.
-    return as_probability(1 - none_of(xp.sum(xp.minimum(d, t / column(gamma)), axis=-1), k), t, d)
+    return as_probability(1 - none_of(array_namespace(t).sum(passed, axis=-1), k), t, d)
+
+
+def _passed(target: Any, draft: Any, k: int, gamma: Any) -> tuple[Array, Array, Array]:
+    """Return both laws, checked, and the masses min(d, t/γ) that pass a test."""
+    t, d = as_laws(target, draft)
+    gamma = least(t, d, count(k)) if gamma is None else _valid(t, d, count(k), gamma)
+    return t, d, array_namespace(t).minimum(d, t / column(gamma))
 
 
 def _left_over(t: Array, passed: Array, k: int) -> Array:
@@ -151,7 +148,7 @@ def _computed(t: Array, d: Array, k: int, gamma: Any) -> tuple[Any, Array]:
     step = 2.0**-50
     while True:
         left = _left_over(t, array_namespace(t).minimum(d, t / gamma), k)
-        if bool((left >= 0).all()):
+        if is_exact(t) or bool((left >= 0).all()):
             break
         # f ≤ 0 as floats compute it may miss by a rounding; a larger γ is valid and costs a rounding's acceptance.
         gamma, step = gamma * (1 + step), 2 * step
@@ -161,11 +158,7 @@ def _computed(t: Array, d: Array, k: int, gamma: Any) -> tuple[Any, Array]:
 
 @remembering(4096)
 def _exact_preparation(t: tuple[Fraction, ...], d: tuple[Fraction, ...], k: int, gamma: Any) -> tuple[Any, Array]:
-    target, draft = np.array(t, dtype=object), np.array(d, dtype=object)
-    gamma = least(target, draft, k) if gamma is None else _valid(target, draft, k, gamma)
-    left = _left_over(target, np.minimum(draft, target / gamma), k)
-    total = left.sum()
-    return gamma, left / total if total > 0 else target
+    return _computed(np.array(t, dtype=object), np.array(d, dtype=object), k, gamma)
 
 
 SCHEME = Scheme(

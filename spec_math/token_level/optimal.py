@@ -113,20 +113,16 @@ def bounding_subset(target: Any, draft: Any, k: int) -> Array:
     ([True, False], Fraction(67, 80))
     """
     listed = [count(k)]
-    return _masks(target, draft, lambda t, d: _independent(t, d, listed)[0])
-
-
-def bounding_subset_without_replacement(target: Any, draft: Any, k: int) -> Array:
-    """Return the tokens H that prove the optimum of k drafts without replacement, as a mask [..., V].
-
-    Raises:
-        TypeError, ValueError: as `acceptance_without_replacement`.
-
-    >>> bounding_subset_without_replacement(["1/5", "4/5", 0], ["3/4", 0, "1/4"], 2).tolist()
-    [True, False, True]
-    """
-    size = count(k)
-    return _masks(target, draft, lambda t, d: _without_replacement(t, d, (size,))[0])
+    if isinstance(target, Counts) or isinstance(draft, Counts):
+        counts = _counts(target, draft)
+        mask = np.zeros(len(counts[0]), dtype=bool)
+        mask[_independent(*counts, listed)[0].subset] = True
+        return mask
+    t, d, like = _numpy(*as_laws(target, draft))
+    masks = np.zeros(t.shape, dtype=bool)
+    for row, x, y in zip(_rows(masks), _rows(t), _rows(d), strict=True):
+        row[_independent(x, y, listed)[0].subset] = True
+    return masks if like is None else like.new_tensor(masks) != 0
 
 
 def _independent(target: Any, draft: Any, ks: list[int]) -> list[_Best]:
@@ -198,19 +194,6 @@ def _values(target: Any, draft: Any, best: Callable[[Any, Any], list[_Best]], si
         rows[:, row] = [found.value for found in best(x, y)]
     results = [row.reshape(shape) for row in rows]
     return tuple(results if like is None else (like.new_tensor(result) for result in results))
-
-
-def _masks(target: Any, draft: Any, best: Callable[[Any, Any], _Best]) -> Array:
-    if isinstance(target, Counts) or isinstance(draft, Counts):
-        counts = _counts(target, draft)
-        mask = np.zeros(len(counts[0]), dtype=bool)
-        mask[best(*counts).subset] = True
-        return mask
-    t, d, like = _numpy(*as_laws(target, draft))
-    masks = np.zeros(t.shape, dtype=bool)
-    for row, x, y in zip(_rows(masks), _rows(t), _rows(d), strict=True):
-        row[best(x, y).subset] = True
-    return masks if like is None else like.new_tensor(masks) != 0
 
 
 def _rows(values: Array) -> Array:

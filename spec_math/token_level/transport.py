@@ -217,9 +217,6 @@ def maximum_flow(nodes: int, edges: Sequence[tuple[int, int, int]], source: int,
 
     Raises:
         ValueError: a capacity is negative, or source and sink are one node.
-
-    >>> maximum_flow(3, [(0, 1, 5), (1, 2, 3)], 0, 2)
-    Flow(value=3, flows=[3, 3], source_side=frozenset({0, 1}))
     """
     if source == sink or any(capacity < 0 for _, _, capacity in edges):
         raise ValueError("a flow needs two distinct ends and capacities >= 0")

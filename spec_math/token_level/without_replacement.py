@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
+from spec_math import array_coin
 from spec_math.arrays import Array, array_namespace, as_laws, count, is_exact, positive_part, zeros_like
 from spec_math.arrays import as_law as checked
 from spec_math.chance import Coin
 from spec_math.distribution import as_probability, capped_ratio, residual_of
-from spec_math.kernels import inner_kernel, kernel
 from spec_math.mean import Mean, of_independent
 from spec_math.scheme import Emission, Proven, Scheme, Tokens, drafted, token_of
 from spec_math.token_level import optimal
@@ -127,9 +127,6 @@ def without(d: Array, tokens: Any) -> Array:
 
     Raises:
         ValueError: none is left.
-
-    >>> without(checked(["1/2", "1/4", "1/4"]), [0]).tolist()
-    [Fraction(0, 1), Fraction(1, 2), Fraction(1, 2)]
     """
     if not len(tokens):
         return d
@@ -157,42 +154,18 @@ def _tokens(chosen: Array) -> list[int]:
     return [token for token, kept in enumerate(chosen.tolist()) if kept]
 
 
-@kernel
 def _sampled_rejections(t: Any, d: Any, uniforms: Any) -> Any:
-    paths, steps = uniforms.shape
-    result = np.ones(paths)
-    for path in range(paths):
-        r, current = t.copy(), d.copy()
-        for step in range(steps):
-            gain, lost = 0.0, 0.0
-            for i in range(len(r)):
-                difference = r[i] - current[i]
-                gain += max(difference, 0.0)
-                lost += max(-difference, 0.0)
-            result[path] *= gain
-            if gain == 0.0 or lost == 0.0 or step == steps - 1:
+    result = np.ones(len(uniforms))
+    for path, row in enumerate(uniforms):
+        r, current = t, d
+        for step, uniform in enumerate(row):
+            gain, lost = positive_part(r - current), positive_part(current - r)
+            result[path] *= gain.sum()
+            if not gain.any() or not lost.any() or step == len(row) - 1:
                 break
-            _reject(r, current, gain, uniforms[path, step] * lost)
+            x = array_coin.drawn(lost[None], uniform[None])
+            r, current = gain / gain.sum(), without(current, x)
     return result
-
-
-@inner_kernel
-def _reject(r: Any, current: Any, gain: float, wanted: float) -> None:
-    """Choose the rejected draft x with mass ∝ (d − r)+ and update residual and draft law in place."""
-    x, walked = -1, 0.0
-    for i in range(len(r)):
-        lost = current[i] - r[i]
-        if lost > 0.0 and walked <= wanted:
-            x = i
-            walked += lost
-    left = 0.0
-    for i in range(len(r)):
-        r[i] = max(r[i] - current[i], 0.0) / gain
-        if i != x:
-            left += current[i]
-    current[x] = 0.0
-    for i in range(len(r)):
-        current[i] /= left
 
 
 SCHEME = Scheme(

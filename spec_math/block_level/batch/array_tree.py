@@ -86,9 +86,7 @@ class ArrayTree:
         """Return the members [B, N] as nodes [B, width] by their index, each as often as it has copies, then −1."""
         xp = array_namespace(self.tokens)
         weights = xp.astype(members, self.tokens.dtype)
-        sums = xp.cumulative_sum(weights if self.copies is None else weights * self.copies, axis=1)
-        columns = [xp.sum(xp.astype(sums <= place, self.tokens.dtype), axis=1) for place in range(self.width)]
-        found = xp.stack(columns, axis=1)
+        found = repeated(weights if self.copies is None else weights * self.copies, self.width)
         return xp.where(found < self.tokens.shape[1], found, -1)
 
     def tokens_of(self, nodes: Array) -> Array:
@@ -102,6 +100,13 @@ class ArrayTree:
         return token < -1 if self.end is None else token == self.end
 
 
+def repeated(counts: Array, width: int) -> Array:
+    """Return the indices [B, width] of counts [B, N], each as often as it counts, N or more behind the last."""
+    xp = array_namespace(counts)
+    sums = xp.cumulative_sum(counts, axis=1)
+    return xp.stack([xp.sum(xp.astype(sums <= place, counts.dtype), axis=1) for place in range(width)], axis=1)
+
+
 def first_of(members: Array) -> Array:
     """Return the first member [B] of each row of [B, m]; 0 where there is none."""
     xp = array_namespace(members)
@@ -109,15 +114,14 @@ def first_of(members: Array) -> Array:
 
 
 def path_to(tree: ArrayTree, node: Array, level: Array) -> Array:
-    """Return the nodes [B, D] from the root's child down to a node [B] of a level [B], −1 behind it."""
+    """Return the nodes [B, K, D] from the root's child down to nodes [B, K] of the levels [B, K], −1 behind them."""
     xp = array_namespace(tree.tokens)
     columns: list[Any] = []
     for place in range(tree.depth, 0, -1):
         on = (node >= 0) & (level >= place)
         columns.append(xp.where(on, node, -1))
-        above = xp.take_along_axis(tree.parents, xp.where(node < 0, 0, node)[:, None], axis=1)[:, 0]
-        node = xp.where(on, above, node)
-    return xp.stack(columns[::-1], axis=1)
+        node = xp.where(on, xp.take_along_axis(tree.parents, xp.where(node < 0, 0, node), axis=1), node)
+    return xp.stack(columns[::-1], axis=-1)
 
 
 def emitted(tree: ArrayTree, walked: Walked) -> tuple[Array, Array]:
@@ -147,11 +151,6 @@ def sums_at(values: Array, index: Array, size: int) -> Array:
     return found.reshape(-1, size)
 
 
-def running_sum(values: Array) -> Array:
-    """Return Σ_{j≤i} v_j along the rows [R, n]."""
-    return values.cumsum(1)
-
-
 def running_max(values: Array) -> Array:
     """Return max_{j≤i} v_j along the rows [R, n]."""
     return np.maximum.accumulate(values, axis=1) if isinstance(values, np.ndarray) else values.cummax(1).values
@@ -159,7 +158,7 @@ def running_max(values: Array) -> Array:
 
 def sums_below(values: Array) -> Array:
     """Return Σ_{j<i} v_j, i = 0..n, [R, n + 1], of rows [R, n]."""
-    return array_namespace(values).concat([zeros_like(values[:, :1]), running_sum(values)], axis=1)
+    return array_namespace(values).concat([zeros_like(values[:, :1]), values.cumsum(1)], axis=1)
 
 
 def sums_above(values: Array) -> Array:

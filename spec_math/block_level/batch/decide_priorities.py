@@ -14,9 +14,10 @@ from spec_math.block_level.batch.array_tree import (
     Rows,
     Walked,
     chord,
+    path_to,
     places,
+    repeated,
     running_max,
-    running_sum,
     sums_at,
     sums_below,
 )
@@ -81,18 +82,12 @@ def listed(tree: ArrayTree) -> Chains:
     copies = xp.astype(leaf, tree.tokens.dtype)
     if tree.copies is not None:
         copies = copies * xp.take_along_axis(tree.copies, order, axis=1)
-    sums, size = xp.cumulative_sum(copies, axis=1), xp.sum(copies, axis=1)
-    found = xp.stack([xp.sum(xp.astype(sums <= place, order.dtype), axis=1) for place in range(tree.width)], axis=1)
+    size, found = xp.sum(copies, axis=1), repeated(copies, tree.width)
     node = xp.where(
         found < number, xp.take_along_axis(order, xp.minimum(found, xp.full_like(found, number - 1)), axis=1), -1
     )
     level = xp.where(node >= 0, xp.take_along_axis(way.level, xp.where(node < 0, 0, node), axis=1), 0)
-    columns: list[Any] = []
-    for place in range(tree.depth, 0, -1):
-        on = (node >= 0) & (level >= place)
-        columns.append(xp.where(on, node, -1))
-        node = xp.where(on, xp.take_along_axis(tree.parents, xp.where(node < 0, 0, node), axis=1), node)
-    nodes = xp.stack(columns[::-1], axis=-1)
+    nodes = path_to(tree, node, level)
     return Chains(nodes, _slots(tree, nodes), size)
 
 
@@ -246,8 +241,8 @@ def cut(law: Pieces, ends: Array) -> Cut:
     upper = xp.take_along_axis(stops, order, axis=1)
     own = xp.astype(order < pieces, order.dtype)
     # How many pieces, and how many stretches, have ended before this one begins.
-    piece = xp.minimum(running_sum(own) - own, xp.full_like(order, pieces - 1))
-    cell = xp.minimum(running_sum(1 - own) - (1 - own), xp.full_like(order, stretches - 1))
+    piece = xp.minimum(own.cumsum(1) - own, xp.full_like(order, pieces - 1))
+    cell = xp.minimum((1 - own).cumsum(1) - (1 - own), xp.full_like(order, stretches - 1))
     start, low, high = (
         xp.take_along_axis(rows, piece, axis=1) for rows in (below, law.edges[:, :-1], law.edges[:, 1:])
     )
@@ -277,7 +272,7 @@ def winner(edges: Array, masses: Array, there: Array) -> Array:
     shares: list[Any] = []
     for chain in range(chains):
         own = xp.astype(order[:, :-1] // ends == chain, order.dtype)
-        piece = running_sum(own) - 1
+        piece = own.cumsum(1) - 1
         inside = (piece >= 0) & (piece < ends - 1) & there[:, chain, None]
         piece = xp.where(inside, piece, 0)
         span = edges[:, chain, 1:] - edges[:, chain, :-1]
@@ -288,9 +283,17 @@ def winner(edges: Array, masses: Array, there: Array) -> Array:
         # A place without a chain is below all others.
         reached.append(xp.where(there[:, chain, None], before, ones_like(before)))
         shares.append(share)
+    return highest(reached, shares)
+
+
+def highest(reached: list[Array], shares: list[Array]) -> Array:
+    """Return the probability [B, K] that each of K priorities is the highest, over cells in which all are linear.
+
+    Within a cell, at the fraction θ of its width, F_i = reached_i + shares_i·θ; lists of K arrays [B, cells].
+    """
     lower, upper = _products(reached, shares), _products(reached[::-1], shares[::-1])[::-1]
     chances = [(share * _integral(low, high)).sum(1) for share, low, high in zip(shares, lower, upper, strict=True)]
-    return xp.stack(chances, axis=1)
+    return array_namespace(shares[0]).stack(chances, axis=1)
 
 
 def _products(constants: list[Any], slopes: list[Any]) -> list[list[Any]]:

@@ -7,6 +7,7 @@ verification; Thomas and Pal 2026 for greedy multi-path.
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -45,7 +46,9 @@ def decide_walk(at_node: Decide, coin: ArrayCoin, tree: ArrayTree, rows: Rows, t
         further = xp.any(members, axis=1)[:, None]
         draft: Any = target
         if level < tree.depth:
-            draft = _Left(rows, slot, further, target) if tested else xp.where(further, rows.draft(slot), target)
+            draft = (
+                partial(_left, rows, slot, further, target) if tested else xp.where(further, rows.draft(slot), target)
+            )
         token, accepted = at_node(coin, tree.tokens_of(tree.listed(members)), target, draft)
         agreeing = members & (tree.tokens == token[:, None]) & going[:, None]
         met = xp.any(agreeing, axis=1)
@@ -55,20 +58,13 @@ def decide_walk(at_node: Decide, coin: ArrayCoin, tree: ArrayTree, rows: Rows, t
         going = met & ~tree.ends(token)
         group = xp.concat([xp.zeros_like(agreeing[:, :1]), agreeing], axis=1)
     coin.going = coin.one > 0
-    return Walked(path_to(tree, last, size), follows)
+    return Walked(path_to(tree, last[:, None], size[:, None])[:, 0], follows)
 
 
-class _Left(NamedTuple):
-    """The rest of the draft's rows at the slots [B] without some tokens; the target where nothing is drafted."""
-
-    rows: Rows
-    slot: Array
-    further: Array
-    target: Array
-
-    def __call__(self, tokens: Array) -> Array:
-        found = self.rows.draft(self.slot, tokens)
-        return array_namespace(found).where(self.further, found, self.target)
+def _left(rows: Rows, slot: Array, further: Array, target: Array, tokens: Array) -> Array:
+    """Return the rest of the draft's rows at the slots [B] without some tokens; the target where nothing is drafted."""
+    found = rows.draft(slot, tokens)
+    return array_namespace(found).where(further, found, target)
 
 
 def decide_target_only(coin: ArrayCoin, tokens: Array, target: Array, draft: Array) -> Emitted:  # noqa: ARG001
@@ -170,7 +166,7 @@ def decide_traversal(coin: ArrayCoin, tree: ArrayTree, rows: Rows) -> Walked:
     target = states.at(best + 1, level, touched[here, best + 1])
     ended = (best >= 0) & tree.ends(tree.tokens[here, xp.where(best < 0, 0, best)])
     follows = drawn_or_target(coin, target, coin.total(target), target, ~ended)
-    return Walked(path_to(tree, best, level), xp.where(ended, -1, follows))
+    return Walked(path_to(tree, best[:, None], level[:, None])[:, 0], xp.where(ended, -1, follows))
 
 
 class _States:
@@ -248,7 +244,7 @@ def verified(selects: Selects, coin: ArrayCoin, tree: ArrayTree, rows: Rows) -> 
         ended, going = further & tree.ends(token), further
         group = xp.concat([xp.zeros_like(agreeing[:, :1]), agreeing], axis=1)
     follows = coin.draw(kept, ~silent)
-    return Walked(path_to(tree, last, size), xp.where(silent, -1, follows))
+    return Walked(path_to(tree, last[:, None], size[:, None])[:, 0], xp.where(silent, -1, follows))
 
 
 class _HighestRank:

@@ -10,7 +10,7 @@ import numpy as np
 
 from spec_math.array_coin import taken, wide
 from spec_math.arrays import Array, array_namespace, divide, is_exact, ones_like, positive_part, zeros_like
-from spec_math.block_level.batch.array_tree import running_max, running_sum, sums_above, sums_at, sums_below
+from spec_math.block_level.batch.array_tree import running_max, sums_above, sums_at, sums_below
 from spec_math.block_level.batch.decide_walk import put_back
 from spec_math.token_level.batch.drafts import stable_order
 from spec_math.token_level.batch.plan import ratios
@@ -41,16 +41,11 @@ class Cells(NamedTuple):
     def mean(self, values: Array) -> Array:
         """Return for each token [R, V] the mean of values [R, M] over its cells."""
         xp = array_namespace(values)
-        own, following = self.at(values, self.cell), self.at(values, xp.minimum(self.cell + 1, self._last()))
+        last = xp.full_like(self.cell, self.key.shape[1] - 1)
+        own, following = (
+            xp.take_along_axis(values, cell, axis=1) for cell in (self.cell, xp.minimum(self.cell + 1, last))
+        )
         return own + (following - own) * self.share
-
-    @staticmethod
-    def at(values: Array, cell: Array) -> Array:
-        """Return the values [R, n] of the cells [R, n]."""
-        return array_namespace(values).take_along_axis(values, cell, axis=1)
-
-    def _last(self) -> Any:
-        return array_namespace(self.cell).full_like(self.cell, self.key.shape[1] - 1)
 
 
 CellsOf = Callable[[Array, Array], Cells]
@@ -260,7 +255,7 @@ def density(draft: Array, died: Array, cell: Array) -> Array:
     joins = xp.maximum(rightwards, leftwards)
     order = xp.argsort(joins, axis=1, stable=True)
     starts = xp.take_along_axis(joins, order, axis=1)
-    mass = running_sum(xp.take_along_axis(draft, order, axis=1))
+    mass = xp.take_along_axis(draft, order, axis=1).cumsum(1)
     if not is_exact(mass):
         mass = xp.maximum(mass, xp.full_like(mass, LEAST))
     stops = xp.concat([starts[:, 1:], ones_like(none)], axis=1)

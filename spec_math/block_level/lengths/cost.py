@@ -1,4 +1,4 @@
-"""The cost of a block, and the fastest tree: tokens per call divided by stated latencies.
+"""The cost of a block: tokens per call divided by stated latencies.
 
 Source: SpecTr, Tables 1 and 3, for latencies; Section 1 for the cost of a call.
 """
@@ -6,14 +6,12 @@ Source: SpecTr, Tables 1 and 3, for latencies; Section 1 for the cost of a call.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
 from math import prod
 from operator import mul
 from typing import Any, NamedTuple
 
-from spec_math.arrays import count
 from spec_math.block_level.tree import checked_widths
 
 
@@ -111,46 +109,3 @@ def speed_up(tokens_per_call: Any, latency: Any, plain: Any = 1) -> Any:
     if not tokens_per_call >= 1:
         raise ValueError(f"every call yields at least 1 token; got {tokens_per_call} tokens per call")
     return tokens_per_call * plain / latency
-
-
-@dataclass(frozen=True)
-class Choice:
-    """A tree with what it yields and costs."""
-
-    widths: tuple[int, ...]
-    tokens_per_call: Any
-    latency: Any
-    speed_up: Any
-
-
-def best(
-    expected_length: Callable[[tuple[int, ...]], Any],
-    candidates: Iterable[Iterable[int]],
-    latency: Callable[[tuple[int, ...]], Any],
-    plain: Any = 1,
-) -> Choice:
-    """Return the candidate tree with the largest speed-up, the first among equals.
-
-    `expected_length(widths)` gives tokens per call, `latency(widths)` what the block costs. A chain of L tokens is
-    (1,) * L, K paths are (K, 1, 1, ...).
-
-    Raises:
-        ValueError: there is no candidate, or one is not a tree; as `speed_up`.
-    """
-    choices: list[Choice] = []
-    for candidate in candidates:
-        widths = checked_widths(tuple(candidate))
-        tokens, cost = expected_length(widths), latency(widths)
-        choices.append(Choice(widths, tokens, cost, speed_up(tokens, cost, plain)))
-    if not choices:
-        raise ValueError("there is no candidate to choose from; name at least one tree, such as (1,)")
-    return max(choices, key=lambda choice: choice.speed_up)
-
-
-def chains(longest: int) -> list[tuple[int, ...]]:
-    """List the chains of 1 to `longest` drafted tokens, as widths.
-
-    Raises:
-        TypeError, ValueError: longest is not a positive integer.
-    """
-    return [(1,) * size for size in range(1, count(longest, "longest") + 1)]

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.selected_chain import SelectionWithMasses, classes_of
+from spec_math.block_level.selected_chain import Selection, classes_of
 from spec_math.chance import Coin
 from spec_math.chance import law as law_of
 from spec_math.scheme import Emission, Tokens
@@ -22,9 +22,6 @@ from spec_math.token_level import k_sequential, plan, recursive, without_replace
 from spec_math.token_level.excess import least
 from spec_math.token_level.optimum import prefix_law
 from spec_math.token_level.optimum.pools import KnotMixture, nested
-
-RootTests = Callable[[Tokens], list[Any]]
-"""What `root_tests` says of these laws, where it is kept for several methods."""
 
 Chances = list[Any]
 """The numbers a_1..a_L."""
@@ -41,7 +38,7 @@ def token_by_token(laws: Conditionals, chain: Tokens, lookahead: int) -> Chances
 def as_block(laws: Conditionals, chain: Tokens, lookahead: int) -> Chances:
     """Return the chances w_i = min(1, w_{i−1} t/d) of a chain that is verified as a block."""
     total = _zeros(laws, lookahead)
-    for place, weight in _weights(laws, chain, None):
+    for place, weight in _along(laws, chain):
         total[place] += weight
     return total
 
@@ -90,35 +87,23 @@ class Nodes:
 
     def __init__(self, laws: Conditionals) -> None:
         self.laws = laws
-        self._classes: dict[Tokens, tuple[Any, Any]] = {}
         self._gammas: dict[tuple[Tokens, int], Any] = {}
         self._plans: dict[tuple[Tokens, int], tuple[KnotMixture, Any]] = {}
-        self._root_tests: dict[Tokens, list[Any]] = {}
 
     def k_sequential(self, path: Tokens, drafts: Tokens) -> dict[int, Any]:
         """K-SEQ at γ*."""
         target, draft = self.laws.target(path), self.laws.draft(path)
         known = path, len(drafts)
         if known not in self._gammas:
-            self._gammas[known] = least(*self._classes_at(path), len(drafts))
+            self._gammas[known] = least(*self.laws.kept(_of_classes, path), len(drafts))
         gamma = self._gammas[known]
         return _in_turn([k_sequential.chance(target[token], draft[token], gamma) for token in drafts], drafts)
 
     def recursive(self, path: Tokens, drafts: Tokens) -> dict[int, Any]:
         """Recursive rejection, on classes of tokens of equal ratios t/d: what is left of them has equal ratios too."""
-        place_of, laws = self.laws.kept(classes_of, path).place, self._classes_at(path)
+        place_of, laws = self.laws.kept(classes_of, path).place, self.laws.kept(_of_classes, path)
         places = tuple(int(place_of[token]) for token in drafts)
         return _in_turn(_asked(lambda coin: recursive.emit(coin, places, *laws)), drafts)
-
-    def _classes_at(self, path: Tokens) -> tuple[Any, Any]:
-        """Return the target and the draft of classes of tokens of equal ratios; what is never drafted is one more."""
-        if path not in self._classes:
-            order = self.laws.kept(classes_of, path).order
-            self._classes[path] = (
-                np.append(order.target, order.target_above[-1:]),
-                np.append(order.draft, order.draft_above[-1:]),
-            )
-        return self._classes[path]
 
     def plan(self, path: Tokens, drafts: Tokens) -> dict[int, Any]:
         """The optimal plan: one of the hits of the highest pool is put forward, each with the same chance, and kept."""
@@ -137,11 +122,11 @@ class Nodes:
             result[token] = result[token] + chance if token in result else chance
         return result
 
-    def root_tests(self, roots: Tokens) -> list[Any]:
-        """Distinct first tokens: as the function of this name."""
-        if roots not in self._root_tests:
-            self._root_tests[roots] = root_tests(self.laws, roots)
-        return self._root_tests[roots]
+
+def _of_classes(laws: Conditionals, path: Tokens) -> tuple[Any, Any]:
+    """Return the target and the draft of classes of tokens of equal ratios; what is never drafted is one more."""
+    order = laws.kept(classes_of, path).order
+    return np.append(order.target, order.target_above[-1:]), np.append(order.draft, order.draft_above[-1:])
 
 
 def first_to_pass(program: Callable[[Coin], Emission], drafts: Tokens) -> dict[int, Any]:
@@ -158,49 +143,37 @@ def _in_turn(chances: Sequence[Any], drafts: Tokens) -> dict[int, Any]:
     return result
 
 
-def root_tests(laws: Conditionals, roots: Sequence[int]) -> list[Any]:
+def root_tests(laws: Conditionals, roots: Tokens) -> list[Any]:
     """Return the chance that each first token, drawn without replacement, passes its test after those before failed."""
-    return _asked(lambda coin: without_replacement.emit(coin, tuple(roots), laws.target(), laws.draft()))
+    return _asked(lambda coin: without_replacement.emit(coin, roots, laws.target(), laws.draft()))
 
 
-def distinct_roots(
-    laws: Conditionals, chains: Sequence[Tokens], lookahead: int, tests: RootTests | None = None
-) -> Chances:
+def distinct_roots(laws: Conditionals, chains: Sequence[Tokens], lookahead: int, as_block: bool = False) -> Chances:
     """Return the chances of K paths whose first tokens are drawn without replacement, by recursive rejection."""
     total, reached = _zeros(laws, lookahead), _one(laws)
-    for chain, chance in _with_tests(laws, chains, tests):
-        for place, rate in _rates(laws, chain, chance):
-            total[place] += reached * rate
-        reached = reached * (1 - chance)
-    return total
-
-
-def traversed(laws: Conditionals, chains: Sequence[Tokens], lookahead: int, tests: RootTests | None = None) -> Chances:
-    """Return the chances of traversal verification on K paths whose first tokens are drawn without replacement.
-
-    The law: the root rejects its children as recursive rejection does, a child with chance 1 − w_1, its weight w_1
-    being the chance min(1, r/d) of its test; below it the chain is a block that starts with that weight.
-    """
-    total, reached = _zeros(laws, lookahead), _one(laws)
-    for chain, chance in _with_tests(laws, chains, tests):
-        for place, weight in _weights(laws, chain, chance):
+    for chain, chance in zip(chains, laws.kept(root_tests, tuple(chain[0] for chain in chains)), strict=True):
+        for place, weight in _along(laws, chain, chance, as_block):
             total[place] += reached * weight
         reached = reached * (1 - chance)
     return total
 
 
-def selected(laws: Conditionals, chains: Sequence[Tokens], lookahead: int, selection: SelectionWithMasses) -> Chances:
+def traversed(laws: Conditionals, chains: Sequence[Tokens], lookahead: int) -> Chances:
+    """Return the chances of traversal verification on K paths whose first tokens are drawn without replacement.
+
+    The law: the root rejects its children as recursive rejection does, a child with chance 1 − w_1, its weight w_1
+    being the chance min(1, r/d) of its test; below it the chain is a block that starts with that weight.
+    """
+    return distinct_roots(laws, chains, lookahead, as_block=True)
+
+
+def selected(laws: Conditionals, chains: Sequence[Tokens], lookahead: int, selection: Selection) -> Chances:
     """Return the chances of a selected chain verified as a block: the mean of its weights over the selection."""
     total = _zeros(laws, lookahead)
     for chain, mass in law_of(lambda coin: selection.select(coin, chains)).items():
-        for place, weight in _weights(laws, chain, None, selection.mass):
+        for place, weight in _along(laws, chain, selection=selection):
             total[place] += mass * weight
     return total
-
-
-def _with_tests(laws: Conditionals, chains: Sequence[Tokens], tests: RootTests | None) -> Iterator[tuple[Tokens, Any]]:
-    roots = tuple(chain[0] for chain in chains)
-    return zip(chains, root_tests(laws, roots) if tests is None else tests(roots), strict=True)
 
 
 class _Refusing:
@@ -224,29 +197,21 @@ def _asked(program: Callable[[Coin], Emission]) -> list[Any]:
     return coin.chances
 
 
-def _rates(laws: Conditionals, chain: Tokens, first: Any) -> Iterator[tuple[int, Any]]:
-    """Yield (place, chance that the chain is accepted so far), token by token, the first token with chance `first`."""
-    rate, one = first, _one(laws)
-    for place, (t, d) in enumerate(laws.along(chain)):
-        if place > 0:
-            rate = rate * (t / d if t < d else one)
-        if chain[place] != laws.end:
-            yield place, rate
-
-
-def _weights(
-    laws: Conditionals, chain: Tokens, first: Any, drafted: Callable[[Tokens, int], Any] | None = None
+def _along(
+    laws: Conditionals, chain: Tokens, first: Any = None, as_block: bool = True, selection: Selection | None = None
 ) -> Iterator[tuple[int, Any]]:
-    """Yield (place, w_i), w_i = min(1, w_{i−1} t/d); the first token has the weight `first`, None for t/d too.
+    """Yield (place, w_i), the chance to be kept so far: min(1, w_{i−1} t/d) as a block, else w_{i−1} min(1, t/d).
 
-    `drafted(path, token)` is the mass d of a token after a path, without it the draft's.
+    The first token has the chance `first`, None for its own; d is the selected law's where a chain is selected.
     """
     weight = one = _one(laws)
     for place, (t, d) in enumerate(laws.along(chain)):
         if place == 0 and first is not None:
             weight = first
+        elif as_block:
+            weight = min(one, weight * t / (d if selection is None else selection.law(chain[:place])[chain[place]]))
         else:
-            weight = min(one, weight * t / (d if drafted is None else drafted(chain[:place], chain[place])))
+            weight = weight * (t / d if t < d else one)
         if chain[place] != laws.end:
             yield place, weight
 

@@ -173,11 +173,6 @@ def drafted_after_every_prefix(setting: Setting, repeats: int, rng: Any) -> Draf
 
     Raises:
         TypeError: the models are not n-gram models.
-
-    >>> model = NGram.learn([0, 1, 0, 1, 1], order=2, size=2)
-    >>> setting = Setting(model, model, [(0,), (1,)], (1,), 3)
-    >>> drafted_after_every_prefix(setting, 4, np.random.default_rng(0)).target.shape
-    (4, 2, 3)
     """
     target, draft = setting.target, setting.draft
     if not isinstance(target, NGram) or not isinstance(draft, NGram):
@@ -204,12 +199,6 @@ def of_every_prefix(masses: DraftedMasses) -> OneChain:
     """Return the two methods of one chain, for lookaheads 1..L, over all prefixes, from at least 2 chains after each.
 
     The standard error is that of drafting; which prefixes there are is not left to chance.
-
-    >>> model = NGram.learn([0, 1, 0, 1, 1], order=2, size=2)
-    >>> setting = Setting(model, model, [(0,), (1,)], (1,), 2)
-    >>> found = of_every_prefix(drafted_after_every_prefix(setting, 2, np.random.default_rng(0))).as_a_block[1]
-    >>> found.value, found.samples
-    (3.0, 4)
     """
     t, d = masses
     plain: Any = np.cumprod(np.minimum(1.0, t / d), axis=-1)
@@ -229,11 +218,6 @@ def ceilings(masses: DraftedMasses, ks: Sequence[int]) -> dict[int, list[Mean]]:
     those of a drafted chain, so that P(at least i) ≤ Σ_s min(t(s), 1 − (1 − d(s))^k) over the texts s of i tokens. With
     s drafted this is the mean of min(t/d, Σ_{j<k} (1 − d)^j). No verifier need reach all of these at once. For
     k = 1 the optimum is known: it is verification as a block.
-
-    >>> model = NGram.learn([0, 1, 0, 1, 1], order=2, size=2)
-    >>> setting = Setting(model, model, [(0,), (1,)], (1,), 2)
-    >>> ceilings(drafted_after_every_prefix(setting, 2, np.random.default_rng(0)), (1,))[1][1].value
-    3.0
     """
     t, d = (np.cumprod(side, axis=-1) for side in masses)
     found: dict[int, list[Mean]] = {}
@@ -266,12 +250,6 @@ class GatheredLaws(Conditionals):
 
     The rows of an n-gram model are laws by construction, and are not checked one by one; other models are asked and
     checked as ever, each law once. Raises as `Conditionals`.
-
-    >>> model = NGram.learn([0, 1, 0, 1, 1], order=2, size=2)
-    >>> laws = GatheredLaws(model, model, (0,))
-    >>> laws.gather([(), (1,)])
-    >>> laws.target((1,)).tolist() == model((1,)).tolist()
-    True
     """
 
     def gather(self, paths: Sequence[Tokens], role: str | None = None) -> None:
@@ -295,10 +273,6 @@ def extended(laws: GatheredLaws, stems: Sequence[Tokens], lookahead: int, rng: A
     """Let the draft continue each stem to `lookahead` tokens, or to the end token: chains drafted level by level.
 
     One uniform a token, of a NumPy Generator. Float laws.
-
-    >>> laws = GatheredLaws(lambda prefix: [0.5, 0.5], lambda prefix: [0.0, 1.0], ())
-    >>> extended(laws, [(), (0,)], 2, np.random.default_rng(0))
-    [(1, 1), (0, 1)]
     """
     chains = list(stems)
     while growing := [at for at, chain in enumerate(chains) if len(chain) < lookahead and not laws.ends(chain)]:
@@ -315,10 +289,6 @@ def with_distinct_roots(laws: GatheredLaws, chains: Sequence[Tokens], k: int, lo
 
     Of i.i.d. draws in a row the different ones, in the order of their first occurrence, are draws without replacement;
     what is then missing of k (or of the support) is drawn so and continued. Float laws.
-
-    >>> laws = GatheredLaws(lambda prefix: [0.5, 0.5], lambda prefix: [0.5, 0.5], ())
-    >>> with_distinct_roots(laws, [(0,), (0,)], 2, 1, np.random.default_rng(0))
-    [(0,), (1,)]
     """
     kept: dict[int, Tokens] = {}
     for chain in chains:
@@ -336,11 +306,6 @@ def drafted_masses(models: tuple[NGram, NGram], contexts: Any, uniforms: Any) ->
 
     Two n-gram models (target, draft), which are asked for single masses alone. Contexts [n, r] are the last r tokens of
     the prefixes, padded in front with −1, r at least what the longer model looks back; uniforms [n, L], one a token.
-
-    >>> model = NGram.learn([0, 1, 0, 1, 1], order=2, size=2)
-    >>> t, d = drafted_masses((model, model), np.array([[0]]), np.random.default_rng(0).random((1, 3)))
-    >>> t.shape, bool((t == d).all())
-    ((1, 3), True)
     """
     masses = np.empty((2, *uniforms.shape))
     known = np.asarray(contexts)

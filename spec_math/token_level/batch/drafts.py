@@ -187,7 +187,7 @@ def sums_left(
     summed in float64, a row at a time and only within `where`; elsewhere as the coin sums the rows that are left.
     """
     target, draft = laws
-    if not is_host(target):
+    if is_exact(target) or not on_host(target):
         left = left_over(target, draft, factor)
         return coin.total(left if without is None else without_tokens(left, without))
     found = zeros_like(factor)
@@ -198,11 +198,6 @@ def sums_left(
     given = (*in_numpy(target, draft, factor), gone, rows)
     _fill(*(np.ascontiguousarray(each) for each in given), *in_numpy(found))
     return found
-
-
-def is_host(rows: Array) -> bool:
-    """Say whether rows are floats that may be looked at on the host."""
-    return not is_exact(rows) and on_host(rows)
 
 
 @kernel

@@ -222,12 +222,6 @@ def decide_k_sequential(coin: ArrayCoin, tokens: Array, target: Array, draft: Ar
     return Emitted(xp.where(accepted, emitted, follows), accepted)
 
 
-def gammas(coin: ArrayCoin, size: Array, target: Array, draft: Array) -> Array:
-    """Return γ* [B] of `size` [B] drafts each, as `Excess.gamma_star`; 1 where there is none; exact on Fractions."""
-    laws, totals = (target, draft), (coin.total(target), coin.total(draft))
-    return _searched(_excess(coin, laws, totals), size, laws, totals)
-
-
 def _excess(coin: ArrayCoin, laws: tuple[Array, Array], totals: tuple[Array, Array]) -> Excess:
     """Return the excess of t and d [B, V] with these sums [B], in proportion to them."""
     mass, drawn = totals

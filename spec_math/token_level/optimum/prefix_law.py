@@ -117,21 +117,22 @@ def without_replacement(order: RatioOrder, k: int) -> PrefixLaw:
 
 def outside_without_replacement(order: RatioOrder, k: int) -> Array:
     """Return 1 − g_i for k drafts without replacement, [n + 1], as `without_replacement` does, at less cost."""
-    if count(k) == 1:
-        return order.draft_above
-    if is_exact(order.draft):
-        return 1 - (_by_drawn_sets(order, k) if k < len(order) else _all_or_nothing(order))
-    if k >= len(order):
-        return 1 - _all_or_nothing(order)
-    return _pair_outside(order) if k == 2 else outside(order.draft, order.draft_above, k)
+    return outsides_without_replacement(order, (k,))[0]
 
 
 def outsides_without_replacement(order: RatioOrder, ks: tuple[int, ...]) -> list[Array]:
     """Return 1 − g_i for several numbers of drafts, the quadrature of all k ≥ 3 in one pass."""
-    raced = tuple(k for k in ks if 2 < count(k) < len(order)) if not is_exact(order.draft) else ()
-    laws = outsides(order.draft, order.draft_above, raced) if raced else ()
-    found = dict(zip(raced, laws, strict=True))
-    return [found[k] if k in found else outside_without_replacement(order, k) for k in ks]
+    size, exactly = len(order), is_exact(order.draft)
+    raced = tuple(k for k in ks if 2 < count(k) < size and not exactly)
+    found = dict(zip(raced, outsides(order.draft, order.draft_above, raced), strict=True)) if raced else {}
+    for k in ks:
+        if k == 1:
+            found[k] = order.draft_above
+        elif k >= size:
+            found[k] = 1 - _all_or_nothing(order)
+        elif k not in found:
+            found[k] = 1 - _by_drawn_sets(order, k) if exactly else _pair_outside(order)
+    return [found[k] for k in ks]
 
 
 def _all_or_nothing(order: RatioOrder) -> Array:
@@ -221,20 +222,11 @@ def rounding(size: int) -> float:
     return (20 + 2 * 2**11) * (size + 8) * 2.0**-53 + 1.2e-10
 
 
-def outside(draft: Array, above: Array, k: int) -> Array:
-    """Return P(S ⊄ prefix i) for i = 0..n, 2 ≤ k < n: draft [n] in the order of the prefixes, above [n + 1] its tails.
-
-    Float64, within (20 + 2·last)·(n + 1)·2^-53 + 2^-51 for k ≤ 21 (see above). O(n k) times the nodes.
-
-    Raises:
-        ValueError: k exceeds 64.
-    """
-    return outsides(draft, above, (k,))[0]
-
-
 def outsides(draft: Array, above: Array, ks: tuple[int, ...]) -> Array:
-    """Return `outside` for several k in one pass, [number of ks, n + 1]: the rings counted for the largest serve all.
+    """Return P(S ⊄ prefix i), i = 0..n, for several k in 2..n − 1 in one pass, [number of ks, n + 1].
 
+    draft [n] in the order of the prefixes, above [n + 1] its tails. Float64, within (20 + 2·last)·(n + 1)·2^-53 + 2^-51
+    for k ≤ 21 (see above). O(n k) times the nodes: the rings counted for the largest k serve all.
     The grid is that of the largest k; what is cut off and missed is less for smaller ones.
 
     Raises:
@@ -252,8 +244,8 @@ def gains(draft: Array, above: Array, k: int) -> Array:
 
     With B the first i tokens and y the next, the k-th of B + y to ring before all others is y itself, or a token of B
     after y has rung: d ∫ e^{−cs} P(N_B = k−1) ds + ∫ e^{−(c−d)s} (1 − e^{−ds}) ρ(s) ds, where ρ is the density of the
-    (k−1)-th ring of B. Arrays and cost as `outside`. As s·ρ(s) ≤ k − 1, rounding is k times as large at most, and so is
-    the quadrature error of each interval.
+    (k−1)-th ring of B. Arrays and cost as `outsides`. As s·ρ(s) ≤ k − 1, rounding is k times as large at most, and so
+    is the quadrature error of each interval.
 
     Raises:
         ValueError: k exceeds 64.

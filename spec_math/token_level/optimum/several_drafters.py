@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from math import exp, inf, log, nextafter
+from math import exp, inf, log, nextafter, prod
 from typing import Any
 
 import numpy as np
@@ -64,7 +64,8 @@ class _Search:
             held = self.look(logs)
             if min(held) <= 0 or self.closed():
                 break
-            logs = _centred([-_logarithm(mass) for mass in held])
+            logs = [-_logarithm(mass) for mass in held]
+            logs = [x - sum(logs) / len(logs) for x in logs]
         for _ in range(SWEEPS if len(rows) > 2 else 1):
             for first in range(len(rows)):
                 for second in range(first):
@@ -98,7 +99,7 @@ class _Search:
         subset, bound = _best_prefix(self.t, mixture, k)
         held = [d[subset].sum() for d in self.rows] if len(subset) else [self.value - self.value] * k
         if len(subset):
-            self.value = max(self.value, _product(held) - self.t[subset].sum())
+            self.value = max(self.value, prod(held) - self.t[subset].sum())
         self.bound = bound if self.bound is None else min(self.bound, bound)
         self.bound = max(self.bound, self.value)
         return held
@@ -154,11 +155,6 @@ def _best_prefix(t: Array, mixture: Array, k: int) -> tuple[Array, Any]:
     return order[:best], values[best]
 
 
-def _centred(logs: list[float]) -> list[float]:
-    mean = sum(logs) / len(logs)
-    return [x - mean for x in logs]
-
-
 def _logarithm(mass: Any) -> float:
     """Return the logarithm of a mass, −∞ of 0; of a Fraction that no float holds too."""
     if mass <= 0:
@@ -172,7 +168,7 @@ def _weights(logs: list[float], t: Array) -> list[Any]:
         # All logarithms by one factor: their sum stays 0.
         farthest = max(FARTHEST, *map(abs, logs))
         others = [exp(x * (FARTHEST / farthest)) for x in logs[1:]]
-        rest = _product([Fraction(1), *map(Fraction, others)])
+        rest = prod([Fraction(1), *map(Fraction, others)])
         first = float(1 / rest)
         while Fraction(first) * rest < 1:
             first = nextafter(first, inf)
@@ -185,10 +181,3 @@ def _weights(logs: list[float], t: Array) -> list[Any]:
         weights.append(Fraction(exp(x - power * log(2))) * Fraction(2) ** power)
         others *= weights[-1]
     return [1 / others, *weights]
-
-
-def _product(masses: list[Any]) -> Any:
-    result = masses[0]
-    for mass in masses[1:]:
-        result = result * mass
-    return result
