@@ -71,7 +71,7 @@ def test_any_tree_that_does_not_see_the_coins_is_lossless(models: tuple[Rows, Ro
 
 @settings(max_examples=60)
 @given(st.data(), sizes, rules)
-def test_the_closed_form_equals_enumeration(data: st.DataObject, size: int, choose: Choose) -> None:
+def test_closed_forms_equal_enumeration(data: st.DataObject, size: int, choose: Choose) -> None:
     target, draft = data.draw(model_pairs(size))
     walked = length.law(lambda coin, prefix: generate(coin, target, draft, prefix, choose), ())
     assert expected(target, draft, (), choose) == sum(len(block) * mass for block, mass in walked.items())

@@ -132,7 +132,8 @@ def accepted_below(
 ) -> Any:
     """Return Σ M(s) over the texts s of up to `lookahead` tokens that begin with a path and do not end the text.
 
-    The law: as a block M(s) = min(P(s is drafted), M(s_<i) t), else M(s_<i) min(t, d). Masses: both for the path.
+    The law: as a block M(s) = min(P(s is drafted), M(s_<i) t), else M(s_<i) min(t, d). Masses:
+    both for the path, numbers that go with laws [V].
     """
     drafted, kept = masses
     total = kept * 0
