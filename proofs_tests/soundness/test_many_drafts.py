@@ -20,8 +20,7 @@ from spec_math.studies.positions.comparison import compare
 from spec_math.studies.positions.stream import from_rows
 from spec_math.token_level import SCHEMES, k_sequential, optimal, recursive, without_replacement
 from spec_math.token_level.excess import Excess, none_of
-from spec_math.token_level.optimum.ratio_buckets import RatioBuckets
-from spec_math.token_level.streamed import Chunk, rounding
+from spec_math.token_level.streamed import Chunk, RatioBuckets, rounding
 
 KS = (31, 32, 33, 64, 65, 255, 257, 1000, 10**4, 10**6, 10**9)
 

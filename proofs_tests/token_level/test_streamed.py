@@ -5,8 +5,7 @@ import pytest
 
 from spec_math.token_level import SCHEMES, greedy, hub, k_sequential, one_hot
 from spec_math.token_level.excess import Excess
-from spec_math.token_level.optimum.ratio_buckets import RatioBuckets
-from spec_math.token_level.streamed import Chunk, rounding
+from spec_math.token_level.streamed import Chunk, RatioBuckets, rounding
 
 UNIT = 2.0**-53
 

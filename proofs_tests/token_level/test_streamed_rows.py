@@ -14,8 +14,7 @@ from proofs_tests.token_level.exact_rows import ExactRow, exponentials
 from spec_math.files.law_files import open_laws
 from spec_math.studies.positions.stream import from_files
 from spec_math.token_level.excess import Excess
-from spec_math.token_level.optimum.ratio_buckets import RatioBuckets
-from spec_math.token_level.streamed import Chunk, rounding
+from spec_math.token_level.streamed import Chunk, RatioBuckets, rounding
 from spec_math.token_level.streamed import _laws as streamed_laws
 
 LARGE, SMALL = 200_000, 3_000
