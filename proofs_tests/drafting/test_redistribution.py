@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from random import Random
 
 import numpy as np
@@ -71,23 +70,6 @@ def test_the_intersection_is_redistribution_by_a_kernel_that_follows_the_law(cas
         exact([int(word == other) for other in targets]) if word in targets else restricted.copy() for word in drafts
     ]
     assert two_vocabularies.draft_law(draft, np.stack(kernel)).tolist() == restricted.tolist()
-
-
-def test_by_first_token_sends_each_draft_token_where_its_text_begins():
-    target, draft = Vocabulary(["a", "b", "ab"]), Vocabulary(["ab", "abb", "ba", "a"])
-    kernel = two_vocabularies.by_first_token(target, draft)
-    assert kernel.argmax(axis=1).tolist() == [2, 2, 1, 0]
-    assert all(type(mass) is Fraction for mass in kernel.flat)
-    # T = {a}, D = {a, aa}: union and TLI never accept aa; this kernel accepts all of it.
-    one, two = Vocabulary(["a"]), Vocabulary(["a", "aa"])
-    assert two_vocabularies.acceptance([1], ["1/3", "2/3"], two_vocabularies.by_first_token(one, two)) == 1
-
-
-def test_a_draft_token_that_begins_no_target_token_needs_a_row_of_its_own():
-    with pytest.raises(ValueError, match=r"1 of 2 begin with no target token, the first of them token 1 \(b'c'\)"):
-        two_vocabularies.by_first_token(Vocabulary(["a"]), Vocabulary(["a", "c"]))
-    with pytest.raises(ValueError, match=r"token 0 \('<s>'\)"):
-        two_vocabularies.by_first_token(Vocabulary(["a"]), Vocabulary(["<s>", "a"], special=[0]))
 
 
 def test_wrong_kernels_are_named():

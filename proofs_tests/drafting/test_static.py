@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from fractions import Fraction
 from random import Random
 
@@ -18,7 +17,6 @@ from proofs_tests.tokenized_models import speaker_pairs
 from spec_math import Lossless, Lossy, check_lossless, check_lossless_block, law
 from spec_math.arrays import exact, proportional_to
 from spec_math.block_level import block, chain
-from spec_math.language import documentation
 from spec_math.papers import reduced_vocabulary, speculative_vocabulary, two_vocabularies
 from spec_math.token_level import recursive, single
 
@@ -111,41 +109,6 @@ def test_a_subset_that_is_verified_against_the_whole_draft_is_lossy():
     assert check_lossless(recursive.verify, TARGET, restricted, k=2)
 
 
-# Frequencies.
-
-
-@given(st.lists(st.integers(0, 5)), st.integers(1, 6))
-def test_the_most_frequent_tokens_are_those_of_a_counter(tokens, k):
-    counted = Counter(tokens)
-    ranked = sorted(range(6), key=lambda token: (-counted[token], token))
-    assert reduced_vocabulary.most_frequent(tokens, 6, k) == tuple(sorted(ranked[:k]))
-
-
-def test_fr_spec_counts_a_corpus():
-    corpus = documentation()
-    tokens = corpus.training[corpus.training >= 0].tolist()
-    kept = reduced_vocabulary.most_frequent(tokens, corpus.size, 4)
-    assert {corpus.names[token] for token in kept} == {
-        word for word, _ in Counter(corpus.names[t] for t in tokens).most_common(4)
-    }
-
-
-def test_vocabtrim_counts_what_the_target_writes():
-    rows = {0: exact([0, "1/2", "1/2", 0]), 1: exact([0, 0, "3/4", "1/4"])}
-
-    def model(prefix):
-        return rows[len(prefix) % 2]
-
-    written = reduced_vocabulary.target_samples(model, [()] * 500, 2, Random(1))
-    assert len(written) == 1000
-    assert reduced_vocabulary.most_frequent(written, 4, 2) == (1, 2)
-    model.end = 2
-    ended = reduced_vocabulary.target_samples(model, [()] * 500, 2, Random(1))
-    # A text that begins with its end has one token: half of them.
-    assert 500 < len(ended) < 1000
-    assert len(ended) == 500 + sum(token == 1 for token in ended)
-
-
 # EAGLE-3's maps.
 
 
@@ -190,12 +153,6 @@ def test_wrong_subsets_are_named():
     ):
         with pytest.raises(ValueError, match=message):
             reduced_vocabulary.draft_law(DRAFT, kept)
-    with pytest.raises(ValueError, match="k = 5, V = 4"):
-        reduced_vocabulary.most_frequent([0], 4, 5)
-    with pytest.raises(TypeError, match="k must be a whole number"):
-        reduced_vocabulary.most_frequent([0], 4, 2.0)
-    with pytest.raises(ValueError, match=r"indices in 0\.\.3; got 4"):
-        reduced_vocabulary.most_frequent([4], 4, 2)
     with pytest.raises(ValueError, match="there are 2, and 3 masses"):
         reduced_vocabulary.spread(["1/2", "1/4", "1/4"], (0, 0), 4)
     with pytest.raises(ValueError, match="2 tokens, 1 of them different"):

@@ -13,6 +13,7 @@ import pytest
 from hypothesis import given
 
 from proofs_tests.drafting.vocabulary_pairs import vocabulary_pairs
+from proofs_tests.language.failing_drafts import failing_draft
 from proofs_tests.tokenized_models import speaker
 from spec_math import Lossless, Lossy, check_lossless_block, law, overlap
 from spec_math.arrays import exact
@@ -20,7 +21,7 @@ from spec_math.block_level import length
 from spec_math.distribution import residual
 from spec_math.drafting import intersection, union
 from spec_math.language import GreedyTokenizer, Vocabulary
-from spec_math.language.overlap import expressibility, failing_draft
+from spec_math.language.overlap import expressibility
 from spec_math.string_level import exact_match, rejection
 from spec_math.string_level.reading import opened
 

@@ -7,17 +7,11 @@ from itertools import product
 from hypothesis import given
 from hypothesis import strategies as st
 
+from proofs_tests.language.failing_drafts import failing_draft, untokenisable
 from proofs_tests.language.longest_prefixes import by_strings
 from proofs_tests.strategies import vocabularies
 from spec_math.language import Vocabulary
-from spec_math.language.overlap import (
-    Expressibility,
-    expressibility,
-    expressible,
-    failing_draft,
-    inexpressible,
-    untokenisable,
-)
+from spec_math.language.overlap import Expressibility, expressibility, inexpressible
 
 
 def spells(text: str, words: list[str]) -> bool:
@@ -27,7 +21,7 @@ def spells(text: str, words: list[str]) -> bool:
 
 @given(vocabularies(), st.text("ab", max_size=8))
 def test_expressible_texts_are_the_concatenations(words: list[str], text: str) -> None:
-    assert expressible(text, Vocabulary(words)) == spells(text, words)
+    assert (not text or not inexpressible(Vocabulary([text]), Vocabulary(words))) == spells(text, words)
 
 
 @given(vocabularies("abc"), vocabularies("abc"))

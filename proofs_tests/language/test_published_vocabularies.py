@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from proofs_tests.language.failing_drafts import failing_draft
 from proofs_tests.real_vocabularies import published, real
 from spec_math.language import GreedyTokenizer, Vocabulary
-from spec_math.language.overlap import by_bytes, by_keys, expressibility, failing_draft, in_texts
+from spec_math.language.overlap import by_bytes, by_keys, expressibility, in_texts
 
 # Timor et al., Table 8.
 TABLE_8 = {

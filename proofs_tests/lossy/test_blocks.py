@@ -5,13 +5,13 @@ from itertools import product
 
 import pytest
 
+from proofs_tests.lossy import budgets
 from spec_math import exact
 from spec_math.block_level import block, chain
 from spec_math.block_level.length import expected
 from spec_math.block_level.lossless import emitted_law, target_law
 from spec_math.lossy import RULES, blocks, fly, joint_threshold
 from spec_math.lossy.rule import Rule
-from spec_math.papers import budgets
 
 ONE_DRAFT = [rule for rule in RULES if not rule.several]
 

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from scipy.optimize import minimize
 
+from proofs_tests.lossy import budgets
 from proofs_tests.lossy.budget_oracle import iid, instances, least_cut, program, subsets
 from spec_math import exact
 from spec_math.lossy import frontier
 from spec_math.lossy.distances import distances
-from spec_math.papers import budgets
 from spec_math.token_level import optimal
 
 CASES = instances(7, 250)

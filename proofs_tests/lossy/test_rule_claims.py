@@ -3,6 +3,7 @@
 import math
 from fractions import Fraction
 
+from proofs_tests.lossy import budgets
 from proofs_tests.lossy.budget_oracle import instances
 from spec_math import exact
 from spec_math.lossy import (
@@ -18,7 +19,6 @@ from spec_math.lossy import (
     typical,
 )
 from spec_math.lossy.distances import distances
-from spec_math.papers import budgets
 from spec_math.token_level import optimal
 
 

@@ -5,8 +5,6 @@ Source: SpecVocab, Table 4.
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from spec_math.arrays import count
 
 
@@ -44,28 +42,3 @@ def speculative(size: int, dimension: int, rank: int, k: int, down: bool = True)
     """
     rank, head = count(rank, "rank"), full(k, dimension)
     return (rank * dimension if down else 0) + full(size, rank) + head
-
-
-def most_candidates(kept: int, size: int, dimension: int, rank: int, down: bool = True) -> int:
-    """Return the largest k at which SpecVocab costs less than a fixed part of `kept` tokens; below 1 there is none.
-
-    The break-even: k < V' − d'·(V + d)/d, or V' − d'·V/d without W_down.
-
-    >>> most_candidates(kept=200, size=1000, dimension=64, rank=4)
-    133
-    """
-    spent = Fraction(speculative(size, dimension, rank, 1, down), count(dimension, "dimension")) - 1
-    room = count(kept, "kept") - spent
-    return int(-(-room // 1)) - 1
-
-
-def highest_rank(kept: int, size: int, dimension: int, k: int, down: bool = True) -> int:
-    """Return the largest d' at which SpecVocab costs less than a fixed part of `kept` tokens; below 1 there is none.
-
-    The break-even: d' < (V' − k)·d/(V + d), or (V' − k)·d/V without W_down.
-
-    >>> highest_rank(kept=200, size=1000, dimension=64, k=50)
-    9
-    """
-    room = reduced(kept, dimension) - full(k, dimension)
-    return -(-room // (count(size, "size") + (dimension if down else 0))) - 1

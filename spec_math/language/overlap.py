@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import deque
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -10,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.language.tokenizer import GreedyTokenizer, Tokenizer
+from spec_math.language.tokenizer import Tokenizer
 from spec_math.language.trie import Integers, child, compiled, pack
-from spec_math.language.vocabulary import Vocabulary, as_bytes
+from spec_math.language.vocabulary import Vocabulary
 
 Identities = Callable[[Vocabulary, Iterable[int]], frozenset[Hashable]]
 """What two tokens must have in common to count as one: from some tokens of a vocabulary to the set of it."""
@@ -175,60 +174,6 @@ def inexpressible(source: Vocabulary, vocabulary: Vocabulary) -> tuple[int, ...]
     """
     spelled = _expressible(source.tokens, vocabulary)
     return tuple(int(index) for index in np.flatnonzero(~spelled))
-
-
-def expressible(text: str | bytes, vocabulary: Vocabulary) -> bool:
-    """Say whether a text is a concatenation of tokens; the empty text is.
-
-    >>> expressible("bba", Vocabulary(["b", "ba", "bb"])), expressible("abb", Vocabulary(["b", "ba", "bb"]))
-    (True, False)
-    """
-    return bool(_expressible([as_bytes(text)], vocabulary)[0])
-
-
-def untokenisable(source: Vocabulary, vocabulary: Vocabulary) -> tuple[int, ...]:
-    """Return the text tokens of `source` that longest-prefix tokenisation with `vocabulary` does not get through.
-
-    All that are inexpressible, and those on which taking the longest prefix leads to a dead end.
-
-    >>> untokenisable(Vocabulary(["b", "bba", "c"]), Vocabulary(["b", "ba", "bb"]))
-    (1, 2)
-    """
-    reads = GreedyTokenizer(vocabulary).reads
-    return tuple(index for index, token in enumerate(source.tokens) if not reads(token))
-
-
-def failing_draft(source: Vocabulary, vocabulary: Vocabulary) -> tuple[int, ...] | None:
-    """Return a shortest sequence of `source` tokens whose text longest-prefix tokenisation fails on, or None.
-
-    Every single token may pass and a sequence still fail. Searched breadth first over the texts that wait for more,
-    proper prefixes of tokens, so that the search ends: at most (nodes of the trie) × (source tokens) steps. It is over
-    at once where each byte that the source uses is a token.
-
-    >>> failing_draft(Vocabulary(["b", "ba"]), Vocabulary(["b", "ba", "bb"]))  # b ⊕ ba is read as bb, and a is left
-    (0, 1)
-    >>> failing_draft(Vocabulary(["b", "ba"]), Vocabulary(["b", "ba", "bb", "a"])) is None
-    True
-    """
-    letters = set(b"".join(source.tokens))
-    if all(bytes([letter]) in vocabulary for letter in letters):
-        return None
-    tokenizer = GreedyTokenizer(vocabulary)
-    queue: deque[tuple[bytes, tuple[int, ...]]] = deque([(b"", ())])
-    seen = {b""}
-    while queue:
-        waiting, drafted = queue.popleft()
-        for index, token in enumerate(source.tokens):
-            text = waiting + token
-            if not token:
-                continue
-            if not tokenizer.reads(text):
-                return (*drafted, index)
-            _, rest = tokenizer.settled(text)
-            if rest not in seen:
-                seen.add(rest)
-                queue.append((rest, (*drafted, index)))
-    return None
 
 
 def _expressible(texts: Sequence[bytes], vocabulary: Vocabulary) -> Any:

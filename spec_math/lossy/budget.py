@@ -16,7 +16,7 @@ Source: SpecTr, Eq. 4, for the lossless problem; the theorem and both proofs are
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -29,12 +29,7 @@ from spec_math.lossy import frontier
 from spec_math.lossy.options import share
 from spec_math.scheme import Emission, is_index, token_of
 from spec_math.token_level import optimal, transport
-from spec_math.token_level import plan as plans
 from spec_math.token_level.draft_law import checked
-from spec_math.token_level.plan import Plan
-
-Verify = Callable[[Coin, Any, Any, Any], int]
-"""verify(coin, tokens, target, draft) -> the emitted token."""
 
 
 def acceptance(target: Any, draft: Any, k: int, total_variation: Any) -> Any:
@@ -123,46 +118,6 @@ def law(target: Any, draft: Any, k: int, total_variation: Any) -> Array:
     """
     t, d = frontier.one_position(target, draft)
     return frontier.law(t, d, k, acceptance(t, d, k, total_variation))
-
-
-def plan(target: Any, draft: Any, k: int, total_variation: Any) -> Plan:
-    """Prepare the optimal rule of k i.i.d. drafts under the budget: O(V log V), for laws [V].
-
-    It is the plan of `token_level.plan` with the law of the budget in the target's place: `plan.emit` runs it, and its
-    `acceptance` is the optimum, on floats less a rounding error.
-
-    Raises:
-        TypeError, ValueError: as `acceptance`; laws of more than one position.
-
-    >>> plan(["2/5", "3/5"], ["3/4", "1/4"], 2, "1/20").acceptance
-    Fraction(71, 80)
-    """
-    t, d = frontier.one_position(target, draft)
-    return plans.plan(law(t, d, k, total_variation), d, k)
-
-
-def relaxed(verify: Verify, share_moved: Any) -> Verify:
-    """Turn any lossless verifier into one that emits its first draft in a share of the cases in which it emits none.
-
-    The law: within share·(1 − α) of the target in total variation, accepted with α + share·(1 − α), α the verifier's
-    own acceptance. With an optimal verifier and the share ε/(1 − α*) that is the optimum under the budget ε.
-
-    Raises:
-        TypeError, ValueError: the share lies outside [0, 1].
-
-    >>> from spec_math.chance import law
-    >>> from spec_math.token_level import single
-    >>> laws = ["1/4", "3/4"], ["1/2", "1/2"]
-    >>> law(lambda coin: relaxed(single.verify, "1/2")(coin, (0,), *laws))
-    {0: Fraction(3, 4), 1: Fraction(1, 4)}
-    """
-    moved = share(share_moved, "share_moved")
-
-    def verifier(coin: Coin, tokens: Any, target: Any, draft: Any) -> int:
-        token = verify(coin, tokens, target, draft)
-        return tokens[0] if token not in tokens and coin.flip(moved) else token
-
-    return verifier
 
 
 def emit(coin: Coin, tokens: Any, target: Any, draft: Any, total_variation: Any) -> Emission:

@@ -5,7 +5,7 @@ Source: SpecVocab, Sections 2 and 4 (FR-Spec, VocabTrim, EAGLE-3).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -14,11 +14,10 @@ import numpy as np
 
 from spec_math.arrays import Array, as_laws, count
 from spec_math.arrays import as_law as checked
-from spec_math.chance import sample
 from spec_math.distribution import overlap, restricted, top_k
 from spec_math.drafting.correspondence import Mapped, blank
 from spec_math.language.model import Model
-from spec_math.scheme import Tokens, is_index
+from spec_math.scheme import is_index
 
 Kept = tuple[int, ...]
 """The tokens kept, as target indices in ascending order."""
@@ -67,56 +66,6 @@ def model(draft_model: Model, kept: Sequence[int]) -> Model:
     return Mapped(draft_model, lambda law, _: draft_law(law, kept))
 
 
-def most_frequent(tokens: Iterable[int], size: int, k: int) -> Kept:
-    """Return the k tokens that occur most often among some tokens, lowest index first among equals, in ascending order.
-
-    On the tokens of a corpus this is FR-Spec; on text that the target has written, VocabTrim (`target_samples`).
-
-    Raises:
-        ValueError: k exceeds the vocabulary, a token is out of range. TypeError: a token is not an index, k not a
-            positive integer.
-
-    Source: SpecVocab, Sections 2 and 4 (Zhao et al. 2025; Goel et al. 2025).
-
-    >>> most_frequent([2, 2, 0, 1, 2, 1], size=4, k=2)
-    (1, 2)
-    """
-    size, k = count(size, "size"), _at_most(k, size)
-    seen = np.zeros(size, dtype=np.int64)
-    for token in tokens:
-        if not is_index(token) or not 0 <= token < size:
-            raise (ValueError if is_index(token) else TypeError)(f"tokens are indices in 0..{size - 1}; got {token!r}")
-        seen[token] += 1
-    return tuple(sorted(np.argsort(-seen, kind="stable")[:k].tolist()))
-
-
-def target_samples(target_model: Model, prompts: Iterable[Tokens], length: int, rng: Any) -> list[int]:
-    """Return the tokens of texts that the target writes, one of at most `length` tokens after each prompt.
-
-    rng is a NumPy Generator or a random.Random. Source: VocabTrim counts these (SpecVocab, Section 2).
-
-    Raises:
-        TypeError, ValueError: length is not a positive integer; a law of the target is not a probability distribution,
-            named by its prefix.
-
-    >>> import random
-    >>> target_samples(lambda prefix: [0, 1], [(), (0,)], 2, random.Random(0))
-    [1, 1, 1, 1]
-    """
-    end: int | None = getattr(target_model, "end", None)
-    written: list[int] = []
-    for prompt in prompts:
-        text = tuple(prompt)
-        for _ in range(count(length, "length")):
-            row = checked(target_model(text), f"target law after the prefix {text}")
-            token = sample(lambda coin, row=row: coin.draw(row), rng)
-            written.append(token)
-            if token == end:
-                break
-            text = (*text, token)
-    return written
-
-
 def maps(kept: Sequence[int], size: int) -> tuple[tuple[int, ...], tuple[bool, ...]]:
     """Return EAGLE-3's two buffers: d2t [k], by how much draft token i lies below its target token, and t2d [V].
 
@@ -150,12 +99,6 @@ def spread(masses: Any, d2t: Sequence[int], size: int) -> Array:
     result = blank(d, size)
     result[..., list(kept)] = d
     return result
-
-
-def _at_most(k: Any, size: int) -> int:
-    if count(k) > size:
-        raise ValueError(f"k tokens are kept of the vocabulary, so k must not exceed it; k = {k}, V = {size}")
-    return int(k)
 
 
 def _checked(kept: Sequence[int], size: int) -> Sequence[int]:

@@ -11,16 +11,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from spec_math.arrays import Array, check_same_number_type, count
 from spec_math.arrays import as_law as checked
 from spec_math.distribution import overlap
 from spec_math.drafting import intersection, union
-from spec_math.drafting.correspondence import law_after, on_vocabulary, places
-from spec_math.language import GreedyTokenizer, TokenizedModel, Vocabulary
+from spec_math.drafting.correspondence import law_after, on_vocabulary
+from spec_math.language import TokenizedModel, Vocabulary
 from spec_math.language.model import Model
-from spec_math.number_types import exact
 from spec_math.string_level import exact_match, rejection
 from spec_math.string_level.alignment import align
 from spec_math.string_level.psi import first_token
@@ -74,30 +71,6 @@ def model(drafter: TokenizedModel, target_vocabulary: Vocabulary, kernel: Any) -
     """
     rows = on_vocabulary(kernel, target_vocabulary, "kernel")
     return lambda prefix: draft_law(law_after(drafter, target_vocabulary, prefix), rows)
-
-
-def by_first_token(target_vocabulary: Vocabulary, draft_vocabulary: Vocabulary) -> Array:
-    """Return the kernel [D, T] that sends each draft token to the first target token of its text: M(x, T(x)₁) = 1.
-
-    A token of both vocabularies stays where it is. Fractions; dense, so for small vocabularies.
-
-    Raises:
-        ValueError: a draft token begins with no target token, or is a special one that the target does not have.
-
-    >>> by_first_token(Vocabulary(["a", "b"]), Vocabulary(["ab", "b"])).tolist()[0]
-    [Fraction(1, 1), Fraction(0, 1)]
-    """
-    first = GreedyTokenizer(target_vocabulary).first
-    same = places(target_vocabulary, draft_vocabulary)
-    ends = [int(place) if place >= 0 else first(draft_vocabulary[token]) for token, place in enumerate(same)]
-    lost = [token for token, end in enumerate(ends) if end is None]
-    if lost:
-        shown = draft_vocabulary[lost[0]] or draft_vocabulary.special[lost[0]]
-        raise ValueError(
-            f"every draft token must go somewhere; {len(lost)} of {len(draft_vocabulary)} begin with no target token, "
-            f"the first of them token {lost[0]} ({shown!r}); write a kernel that says where their mass goes"
-        )
-    return exact(np.eye(len(target_vocabulary), dtype=int).astype(object)[np.array(ends, dtype=np.int64)])
 
 
 @dataclass(frozen=True)

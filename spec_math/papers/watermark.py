@@ -77,31 +77,6 @@ def shared_uniform(target: Any, draft: Any) -> tuple[Key, ...]:
     return tuple(found)
 
 
-def tilted(target: Any, draft: Any, tilt: Any) -> tuple[Key, ...]:
-    """Return 2^V keys, one for each set of favoured tokens: their masses are raised and the others lowered, evenly.
-
-    Each token of both laws [V] is favoured or not by a fair coin that the laws share. With F the favoured ones a law p
-    becomes p·(1 + tilt·([y in F] − p(F))): a law again, and p on average, as both terms are 1/2 on average. tilt in
-    [0, 1].
-
-    Raises:
-        TypeError, ValueError: the tilt lies outside [0, 1]; as `arrays.as_laws`.
-
-    >>> keys = tilted(["1/4", "3/4"], ["1/2", "1/2"], 1)
-    >>> [sum(key.mass * key.target[0] for key in keys), len(keys)]
-    [Fraction(1, 4), 4]
-    """
-    strength = share(tilt, "tilt")
-    t, d = _exact_pair(target, draft)
-    size = len(t)
-    found: list[Key] = []
-    for number in range(2**size):
-        favoured = np.array([Fraction(number >> token & 1) for token in range(size)], dtype=object)
-        pair = (p * (1 + strength * (favoured - (p * favoured).sum())) for p in (t, d))
-        found.append(Key(Fraction(1, 2**size), *pair))
-    return tuple(found)
-
-
 def kept_strength(target: Any, draft: Any, keys: Sequence[Key]) -> Watermarked:
     """Return what speculation towards t_ζ with drafts of d_ζ reaches: all of the strength, E Σ min(t_ζ, d_ζ) accepted.
 
@@ -200,27 +175,6 @@ def strength(target: Array, keys: Sequence[Key], laws: Sequence[Array]) -> Inter
     for key, law in zip(keys, laws, strict=True):
         if key.mass:
             total = total + divergence(law, target).times(key.mass)
-    return total
-
-
-def exponential_race(target: Any, draft: Any) -> Any:
-    """Return P(both laws choose one token) where they share an exponential for each: Σ_x 1/Σ_y max(t_y/t_x, d_y/d_x).
-
-    Laws [V]; a probability, at least (1 − TV)/(1 + TV) and at most the overlap.
-
-    Raises:
-        TypeError, ValueError: as `arrays.as_laws`.
-
-    Source: the Gumbel trick of Aaronson's watermark; the lower bound is Daliri et al.'s (2408.07978).
-
-    >>> exponential_race(["1/2", "1/2", 0], [0, "1/2", "1/2"])
-    Fraction(1, 3)
-    """
-    t, d = as_laws(target, draft)
-    total = t[0] * 0
-    for x in range(len(t)):
-        if t[x] > 0 and d[x] > 0:
-            total = total + 1 / np.maximum(t / t[x], d / d[x]).sum()
     return total
 
 

@@ -75,16 +75,6 @@ def band(first: int, second: int, window: int) -> int:
     return max(_whole(window), abs(first - second))
 
 
-def levenshtein(first: str | bytes, second: str | bytes) -> int:
-    """Return the least number of insertions, deletions and substitutions that turn one token into the other.
-
-    >>> levenshtein("kitten", "sitting"), levenshtein("", "ab")
-    (3, 2)
-    """
-    (data, offset), (other, ends) = _characters([first], [second])
-    return int(_distance(data[: offset[1]], other[: ends[1]], np.empty(ends[1] + 1, np.int64)))
-
-
 def _whole(window: Any) -> int:
     if isinstance(window, bool | np.bool_) or not isinstance(window, int | np.integer):
         raise TypeError(f"window must be a whole number >= 0 (an int); got {window!r} of type {type(window).__name__}")
