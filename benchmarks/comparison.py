@@ -93,7 +93,7 @@ def rows(positions: int = 10_000, repeats: int = 3) -> list[Row]:
     spread = f"{min(ratios):.3g}..{max(ratios):.3g}; {median(t[0] for t in times) / positions * 1e6:.0f} µs a position"
     other = f"{min(single):.3g}..{max(single):.3g}"
     return [
-        Row(what, median(ratios), 3, "×", spread, "reading and exponentiating in float64, as sums are taken"),
+        Row(what, median(ratios), 13, "×", spread, "reading and exponentiating in float64, as sums are taken"),
         Row(
             what, median(single), float("inf"), "×", other, "for comparison: exponentiating in float32, the files' type"
         ),

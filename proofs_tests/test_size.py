@@ -16,7 +16,7 @@ LOADED = {
     "torch_bridge.check_sampler": 16_000,
 }
 IN_ONE_FOLDER = 25
-FILES, LINES, CODE = 343, 65_200, 35_350
+FILES, LINES, CODE = 343, 64_000, 34_850
 """What is there today. The aim is 350 files, 63,000 lines and 33,500 lines of code."""
 
 

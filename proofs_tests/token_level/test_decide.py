@@ -133,3 +133,21 @@ def test_wrong_array_forms_are_found(scheme: Scheme) -> None:
             differing(partial(_copies_once, scheme.decide), scheme, batch(scheme, 3, seed)) for seed in range(3)
         )
         assert found > 0
+
+
+def test_what_is_left_of_a_draft_may_be_a_function() -> None:
+    """A `Remaining` in place of rows emits the same tokens; one that forgets the tokens is the control."""
+    target, draft = (np.array([row]) for row in ([0.1, 0.2, 0.3, 0.4], [0.4, 0.3, 0.2, 0.1]))
+    rows, uniforms = np.repeat(target, 60, 0), np.random.default_rng(3).random((60, 4))
+    tokens = np.array([[0, 1, 2]] * 60)
+
+    def left(tokens: Any) -> Any:
+        found = np.repeat(draft, len(tokens), 0)
+        np.put_along_axis(found, tokens, 0.0, axis=1)
+        return found
+
+    def found(law: Any) -> list[int]:
+        return rejection.decide_without_replacement(ArrayCoin(uniforms), tokens, rows, law).token.tolist()
+
+    assert found(left) == found(np.repeat(draft, 60, 0))
+    assert found(lambda tokens: np.repeat(draft, len(tokens), 0)) != found(left)

@@ -96,7 +96,7 @@ def _group(target: Any, draft: Any, by_target: Any, by_draft: Any, starts: Any, 
     for row in range(len(target)):
         t, d = target[row], draft[row]
         for i in range(size):
-            ratios[i] = t[i] / d[i]
+            ratios[i] = t[i] / d[i] if d[i] > 0.0 else np.inf
         bits = ratios.view(np.int64)
         for i in range(size):
             key = min(max((bits[i] >> _SHIFT) - _FIRST, 0), BUCKETS - 1)
