@@ -26,9 +26,7 @@ from spec_math.string_level.psi import first_token, most_calls
 from spec_math.string_level.reading import opened
 from spec_math.studies.arguments import Progress, no_progress, parsed_ks
 from spec_math.studies.positions.stream import from_files
-from spec_math.studies.vocabularies import sampling as vocabulary_sampling
-from spec_math.studies.vocabularies import study as vocabulary_laws
-from spec_math.studies.vocabularies import study as vocabulary_models
+from spec_math.studies.vocabularies import sampling
 from spec_math.studies.vocabularies.table import Bias, DrafterLines, MethodLine, VocabularyComparison, result_of
 from spec_math.wording import counted
 
@@ -81,22 +79,22 @@ def compared(request: Vocabularies, progress: Progress) -> VocabularyComparison:
     if tables[0] != tables[1]:
         raise ValueError(f"--target and --draft are both files of laws or both tables; got {target} and {draft}")
     if tables[0]:
-        files = vocabulary_models.Tables(Path(target), Path(draft), words, other, request.prefix)
-        return vocabulary_models.compare_tables(files, _lookaheads(request, TABLES), cost, progress)
+        files = Tables(Path(target), Path(draft), words, other, request.prefix)
+        return compare_tables(files, _lookaheads(request, TABLES), cost, progress)
     if request.lookaheads is not None or request.prefix:
         raise ValueError("--lookahead and --prefix are for tables; files of laws say nothing of further draft tokens")
-    most = vocabulary_laws.Laws.positions if request.positions is None else count(request.positions, "--positions")
-    laws = vocabulary_laws.Laws(target, draft, words, other, request.logits, most)
-    return vocabulary_laws.compare_laws(laws, float(cost), progress)
+    most = Laws.positions if request.positions is None else count(request.positions, "--positions")
+    laws = Laws(target, draft, words, other, request.logits, most)
+    return compare_laws(laws, float(cost), progress)
 
 
 def _embedded(request: Vocabularies, cost: Fraction, progress: Progress) -> VocabularyComparison:
     if request.prefix:
         raise ValueError("--prefix is for models from files; the embedded default starts at its held-out words")
-    positions = vocabulary_sampling.Sampling.positions if request.positions is None else request.positions
+    positions = sampling.Sampling.positions if request.positions is None else request.positions
     lookaheads = _lookaheads(request, EMBEDDED)
-    sampling = vocabulary_sampling.Sampling(positions, lookaheads=lookaheads, draft_cost=float(cost), seed=request.seed)
-    return vocabulary_sampling.compare(sampling, progress)
+    asked = sampling.Sampling(positions, lookaheads=lookaheads, draft_cost=float(cost), seed=request.seed)
+    return sampling.compare(asked, progress)
 
 
 def _lookaheads(request: Vocabularies, usual: tuple[int, ...]) -> tuple[int, ...]:
