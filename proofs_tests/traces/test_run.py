@@ -209,11 +209,13 @@ def test_killed_in_the_middle_and_continued_it_gives_the_same_evidence(tmp_path)
 def distributed():
     """Dask without the thread that it keeps for another cluster: beside a thread, audits look for what it may draw."""
     found = pytest.importorskip("distributed", reason="clusters need dask and distributed, the extra `traces`")
-    before = threading.active_count()
+    before = set(threading.enumerate())
     yield found
     found.utils._offload_executor.shutdown()
     found.utils._offload_executor = ThreadPoolExecutor(max_workers=1)
-    assert threading.active_count() <= before
+    for thread in set(threading.enumerate()) - before:  # a worker that was started anew may still be ending
+        thread.join(20)
+    assert set(threading.enumerate()) <= before
 
 
 def test_a_worker_killed_at_work_costs_its_shard_again_and_nothing_else(distributed, tmp_path, monkeypatch):
