@@ -182,3 +182,15 @@ def with_pools(prepared: Plan, target: Any, pools: KnotMixture) -> Plan:
         kept=exact(kept),
         residual=type(prepared.residual)(residual(target, selection)),
     )
+
+
+def test_a_pool_among_thousands_of_dead_knots_is_that_of_the_nearest_living_ones() -> None:
+    rng, size = np.random.default_rng(0), 3_000
+    for living in (0.0, 1 / 1_000, 1 / 50, 1 / 2):
+        dies = np.where(rng.random(size + 1) < living, rng.integers(1, 3, size + 1), 0)
+        dies[[0, -1]] = 3
+        mixture = KnotMixture(np.full(3, 1 / 3), dies, np.full(size, 1 / size))
+        for component, place in zip(rng.integers(0, 3, 200), rng.integers(0, size, 200), strict=True):
+            alive = np.flatnonzero(dies > component)
+            wanted = alive[alive <= place].max(), alive[alive > place].min()
+            assert mixture.pool(int(component), int(place)) == wanted

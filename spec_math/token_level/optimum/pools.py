@@ -53,10 +53,14 @@ class KnotMixture:
 
 @kernel
 def _pool(dies: Any, component: int, place: int) -> tuple[int, int]:
-    """Return the nearest knots on either side of a token that live in a component."""
+    """Return the nearest knots on either side of a token that live in a component; 256 dead ones are passed at once."""
     low, high = place, place + 1
+    while low >= 256 and dies[low - 255 : low + 1].max() <= component:
+        low -= 256
     while dies[low] <= component:
         low -= 1
+    while high + 256 <= len(dies) and dies[high : high + 256].max() <= component:
+        high += 256
     while dies[high] <= component:
         high += 1
     return low, high
