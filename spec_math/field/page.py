@@ -152,10 +152,10 @@ TEMPLATE = Path(__file__).parent / "page.md"
 """What the page says beside its rows, which stand where the file has {rows}."""
 
 SAID = {
-    "lossless": "It is lossless",
-    "lossy": "It is **lossy**",
-    "raises": "It **raises an error**",
-    "undecided": "It is undecided",
+    "lossless": "is lossless",
+    "lossy": "is **lossy**",
+    "raises": "**raises an error**",
+    "undecided": "is undecided",
 }
 WORDS = {"lossless": "lossless", "lossy": "**lossy**", "raises": "**raises**", "undecided": "undecided"}
 
@@ -217,11 +217,11 @@ def _details(found: Found) -> str:
     lines = [f"\n## {found['name']}\n", f"{judged} was judged on {found['judged']}.\n"]
     for one in found["smallest"]:
         off = f"total variation {one.get('distance')}, and {one.get('first token')} for the first token alone"
-        lines.append(f"- {SAID[one['verdict']]} for {one['case']}: {one.get('reason') or off}.")
+        lines.append(f"- {found['name']} {SAID[one['verdict']]} for {one['case']}: {one.get('reason') or off}.")
     open_ = [one for one in found["cases"] if one["verdict"] == "undecided"]
     if open_:
         lines.append(
-            f"- It is undecided in {len(open_)} of {len(found['cases'])} cases, first for {open_[0]['case']}: {open_[0]['reason']}."
+            f"- {found['name']} is undecided in {len(open_)} of {len(found['cases'])} cases, first for {open_[0]['case']}: {open_[0]['reason']}."
         )
     if found.get("grid"):
         lines.append(

@@ -160,8 +160,8 @@ SEQSPECDECOD_ARCHIVE = Archive(
     "cc59c9b7e72e1cce99907a851cd9daca5b3fba81e9e64aa4a8b714c4e25a4013",
 )
 CAPPED = Defect(
-    "The backward scan starts from the ratio of γ − 1 tokens instead of γ. It uses the divergences and "
-    "the residual of a prefix that is one token too short.",
+    "The backward scan starts from the ratio of γ − 1 tokens instead of γ. The scan also uses the "
+    "divergences and the residual of a prefix that is one token too short.",
     Edit("compute_capped_prefix_ratio(ratios, gamma - 1)", "compute_capped_prefix_ratio(ratios, gamma)"),
     Edit("if tau >= 0:\n                _, D_cap_pq", "if True:\n                _, D_cap_pq"),
     Edit("tau, ratios\n                )\n", "tau + 1, ratios\n                )\n"),

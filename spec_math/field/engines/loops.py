@@ -31,8 +31,8 @@ def _run_feifeibear(module: Any, step: Step, name: str, seeded: bool, first: int
 
 
 SEED = Defect(
-    "With random_seed the generator is seeded again before every uniform. All drafts of a text are "
-    "therefore tested with the same uniform.",
+    "With random_seed the generator is seeded again before every uniform, so that all drafts of a text "
+    "are tested with the same uniform.",
     Edit(
         "            if random_seed:\n                torch.manual_seed(random_seed)\n"
         "            r = torch.rand(1, device = device)",

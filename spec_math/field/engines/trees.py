@@ -209,8 +209,9 @@ def _run_medusa(module: Any, step: Step, **how: Any) -> Sequence[int]:
 
 
 BY_DESIGN = Defect(
-    "Typical acceptance, the default, is lossy by design. It keeps a draft if the target's probability of"
-    " it exceeds a threshold. The threshold falls with the entropy, and the decision is not random.",
+    "Typical acceptance, the default, is lossy by design. This rule keeps a draft if the target's "
+    "probability of it exceeds a threshold. The threshold falls with the entropy, and the decision is not"
+    " random.",
     by_design=True,
 )
 SIX = Defect(
@@ -252,9 +253,9 @@ def _run_rotalabs_tree(module: Any, step: Step) -> Sequence[int]:
 
 
 FLAT = Defect(
-    "The target model gets the last token and the tokens of the tree as one sequence. It gets neither the"
-    " text before them nor each path by itself. The token after one path is then drawn after another path"
-    " as well.",
+    "The target model gets the last token and the tokens of the tree as one sequence, without the text "
+    "before them and without separating the paths. The token after one path is then drawn after another "
+    "path as well.",
     Edit(
         "    for path in tree.get_paths():\n        accepted = []",
         "    for path in tree.get_paths():\n"
@@ -378,7 +379,7 @@ def _run_sequoia(module: Any, step: Step, name: str) -> Sequence[int]:
 
 MOVED = Defect(
     "The new token after the accepted ones is stored before the accepted tokens are moved to their final "
-    "positions. It can overwrite one of them.",
+    "positions. The new token can overwrite one of them.",
     Edit(
         "                self.tokens[accept_length] = residual.multinomial(num_samples=1, replacement=True)\n\n"
         "        self.tokens[:accept_length] = self.tokens[accept_list]",
