@@ -45,7 +45,7 @@ def audit(  # noqa: PLR0913
     shape: Annotated[
         str | None,
         typer.Option(
-            help="The kind of function: verifier, tokens or laws (returns tokens, or distributions).",
+            help="Input of the function: verifier (a coin), tokens (drafts), or laws (only distributions).",
             rich_help_panel=READ,
         ),
     ] = None,

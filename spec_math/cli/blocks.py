@@ -26,12 +26,12 @@ def blocks(  # noqa: PLR0913 - typer takes an argument an option
 ) -> None:
     """Compare all methods on K paths of L drafted tokens: tokens per call of the target, and the optimum.
 
-    Without files the command compares two n-gram models of CPython's documentation. It computes small tables exactly
-    and samples larger models; the output says which.
+    Without files the command compares two n-gram models of CPython's documentation. Small tables are computed
+    exactly, and larger models are sampled; the output says which.
 
     Your own method is a function (coin, target_model, draft_model, prefix, lookahead), with a last parameter k if it
-    takes several paths. It may also be a rule (laws, k) that selects one of K chains. The command judges it on small
-    models and compares it with the others.
+    takes several paths. A method may also be a rule (laws, k) that selects one of K chains. The command judges your
+    method on small models and compares it with the others.
 
     Exit codes: 0 done, 1 your method is lossy, 2 bad input, 3 your method is undecided.
 

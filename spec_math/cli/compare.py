@@ -36,9 +36,9 @@ def compare(  # noqa: PLR0913 - typer takes an argument an option
 ) -> None:
     """Compare every scheme with the optimum, over many positions.
 
-    Without files the command compares two n-gram models on held-out words of CPython's documentation. It judges a plain
-    function too, and estimates its acceptance by running it. Related commands: spec-math blocks compares whole blocks,
-    spec-math vocabularies drafters with another vocabulary, and spec-math explain shows one position.
+    Without files the command compares two n-gram models on held-out words of CPython's documentation. A plain function
+    is judged too, and its acceptance is estimated by running it. Related commands: spec-math blocks compares whole
+    blocks, spec-math vocabularies compares drafters with another vocabulary, and spec-math explain shows one position.
 
     Exit codes: 0 every scheme is lossless, 1 a scheme is lossy or its formula wrong, 2 bad input, 3 a scheme is
     undecided.

@@ -75,7 +75,7 @@ def record(  # noqa: PLR0913 - typer takes an argument an option
     """Record the distributions of your own two models, and recommend drafts and a verifier.
 
     With the models and a text, the command records distributions and compares the methods on them. With the folder
-    alone, it compares them on the recorded distributions.
+    alone, the command compares the methods on the recorded distributions.
 
     [bold]Examples[/bold]
 

@@ -18,12 +18,11 @@ def _seed(value: int | None) -> int | None:
 LawOption = Annotated[
     str | None,
     typer.Option(
-        help="File of distributions [positions, V]: .npy, .npz or .safetensors (PATH:NAME names one of several arrays)."
+        help="File of distributions \\[positions, V]: .npy, .npz or .safetensors (PATH:NAME for one of several arrays)."
     ),
 ]
 DraftOption = Annotated[
-    list[str] | None,
-    typer.Option(help="File of the draft's distributions. Given twice, the command compares two drafters."),
+    list[str] | None, typer.Option(help="File of the draft's distributions; give it twice to compare two drafters.")
 ]
 KOption = Annotated[str, typer.Option("--k", help="Numbers of drafts, separated by commas.")]
 SchemeOption = Annotated[list[str] | None, typer.Option(help="Your own scheme, module:name; may be repeated.")]
@@ -31,8 +30,8 @@ FilterOption = Annotated[
     list[str] | None,
     typer.Option(
         "--filter",
-        help="[target.|draft.]temperature=, top_k=, top_p= or min_p=, applied in this order, to both models if none is "
-        "named. union.top_k=N keeps the N most likely tokens of either model (SpecTr Fig. 5). Separate by commas.",
+        help="\\[target.|draft.]temperature=, top_k=, top_p= or min_p=, applied in this order, and to both models if none "
+        "is named. union.top_k=N keeps the N most likely tokens of either model (SpecTr Fig. 5). Separate by commas.",
     ),
 ]
 SweepOption = Annotated[
@@ -67,7 +66,8 @@ ExactLawOption = Annotated[
 ExactDraftOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--draft", help="The draft's distribution, in the same form. Given twice, each drafter drafts one token."
+        "--draft",
+        help="The draft's distribution, in the same form; give it twice for two drafters with one token each.",
     ),
 ]
 DraftsOption = Annotated[

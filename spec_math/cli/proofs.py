@@ -36,8 +36,8 @@ def certify(  # noqa: PLR0913 - typer takes an argument an option
     """Certify the exact optimal acceptance of a pair of distributions: the value, with a proof that anyone can check.
 
     The certificate contains a coupling that reaches the optimum, and a set of tokens that proves that no verifier
-    exceeds it. spec-math check judges the certificate. So do the fifteen lines of examples/check_a_certificate.py,
-    which import nothing of this library.
+    exceeds it. To judge a certificate, use spec-math check, or the fifteen lines of
+    examples/check_a_certificate.py, which import nothing of this library.
 
     [bold]Examples[/bold]
 

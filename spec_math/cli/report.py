@@ -107,10 +107,10 @@ def vectors(
 ) -> None:
     """Write test cases for kernels: logits, drafted tokens, uniforms and the expected tokens, as safetensors and JSON.
 
-    The cases cover chains verified token by token and as a block, K-SEQ and the optimal plan. They include ragged
-    batches, placeholders, temperature, top-k, top-p and half precision. Each request has its distance to the nearest
-    threshold. A kernel in C++, CUDA or Rust can be checked without Python: docs/how_to/check_a_kernel.md has readers of
-    twenty lines.
+    The cases cover chains verified token by token and as a block, K-SEQ and the optimal plan. The files include ragged
+    batches, placeholders, temperature, top-k, top-p and half precision. For each request they state the distance to the
+    nearest threshold. A kernel in C++, CUDA or Rust can be checked without Python: docs/how_to/check_a_kernel.md has
+    readers of twenty lines.
 
     [bold]Example[/bold]
 

@@ -42,7 +42,7 @@ def vocabularies(  # noqa: PLR0913 - typer takes an argument an option
     """Compare union, TLI, SLEM, SLRS and TokenTiming for a drafter with another vocabulary, and recommend one.
 
     Without files the command compares drafters of words, byte pairs and bytes for an n-gram model of CPython's
-    documentation. It computes tables of models exactly. Files of distributions give the acceptance of a first draft,
+    documentation. Tables of models are computed exactly. Files of distributions give the acceptance of a first draft,
     but not tokens per call.
 
     [bold]Examples[/bold]
