@@ -30,7 +30,7 @@ FilterOption = Annotated[
     list[str] | None,
     typer.Option(
         "--filter",
-        help="\\[target.|draft.]temperature=, top_k=, top_p= or min_p=, applied in this order, and to both models if none "
+        help="\\[target.|draft.]temperature=, top_k=, top_p= or min_p=, applied in this order, to both models if none "
         "is named. union.top_k=N keeps the N most likely tokens of either model (SpecTr Fig. 5). Separate by commas.",
     ),
 ]
