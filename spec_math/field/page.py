@@ -221,7 +221,7 @@ def _details(found: Found) -> str:
     open_ = [one for one in found["cases"] if one["verdict"] == "undecided"]
     if open_:
         lines.append(
-            f"- {found['name']} is undecided in {len(open_)} of {len(found['cases'])} cases, first for {open_[0]['case']}: {open_[0]['reason']}."
+            f"- {found['name']} is undecided in {len(open_)} of {len(found['cases'])} cases. The first is {open_[0]['case']}; the reason is: {open_[0]['reason']}."
         )
     if found.get("grid"):
         lines.append(
