@@ -256,10 +256,11 @@ FUNCTIONS_PAGE = Path(__file__).parent.parent.parent / "docs" / "field_functions
 
 FUNCTIONS_HEAD = """# Thirty functions, as they are
 
-These thirty public functions come from the packages of [the field](field.md). The functions were chosen
-before any of them was tried, because they are hard to call. Each row shows the result of one command on the published function, without an adapter. The command uses its own
-distributions and follows every path of the function's random numbers. The command finds the function
-lossless or lossy, or refuses it and says what is missing. Of the 30, {lossless} are lossless as called, {lossy} lossy, and {refused} are refused.
+These thirty public functions come from the packages of [the field](field.md). The functions were chosen before any of them
+was tried, because they are hard to call. Each row shows the result of one command on the published function, without an
+adapter. The command uses its own distributions and follows every path of the function's random numbers. The command finds
+the function lossless or lossy, or refuses it and says what is missing. Of the 30, {lossless} are lossless as called,
+{lossy} lossy, and {refused} are refused.
 
 """
 
