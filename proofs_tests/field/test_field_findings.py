@@ -141,8 +141,8 @@ def test_the_reports_are_what_is_recorded_byte_by_byte(tmp_path: Path) -> None:
                 report(found)
             continue
         text = report(found)
-        assert ("written down after its source" in text) == ("restated" in found)
-        assert ("run as it was published, down" in text) == ("restated" not in found)
+        assert ("rewritten in Python from the source" in text) == ("restated" in found)
+        assert ("run as it was published, on every path" in text) == ("restated" not in found)
         for wanted in (
             found["smallest"][-1]["case"][1:],
             *(one["cause"] for one in found["defects"]),

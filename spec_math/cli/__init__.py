@@ -80,7 +80,7 @@ app = typer.Typer(
 def commands() -> None:
     """Is this speculative decoder lossless, and how much faster could any be? Computed exactly.
 
-    Exit codes: 0 all well, 1 a scheme was judged lossy, 2 bad input, 3 undecided.
+    Exit codes: 0 lossless or done, 1 lossy, 2 bad input, 3 undecided.
 
     [bold]Example[/bold]
 

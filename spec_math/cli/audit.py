@@ -13,10 +13,10 @@ import typer
 from spec_math.cli.options import OutOption
 from spec_math.cli.run import study
 
-READ = "What the function takes and returns"
-CODE = "Code that does not run as it stands"
-PATHS = "How it is explored"
-BLACK_BOX = "A black box, by its tokens"
+READ = "Parameters and return value of the function"
+CODE = "Code that needs changes to run"
+PATHS = "Exploration of the paths"
+BLACK_BOX = "A black box, judged by its tokens"
 
 
 def audit(  # noqa: PLR0913
@@ -24,64 +24,72 @@ def audit(  # noqa: PLR0913
         str | None,
         typer.Argument(
             metavar="MODULE:FUNCTION|NAME",
-            help="What is audited: module:function, file.py:function, or a public engine by its name.",
+            help="The sampler: module:function, file.py:function, or the name of a public engine.",
         ),
     ] = None,
     target: Annotated[
-        str | None, typer.Option(help="The target's distribution, masses separated by commas; rows of a chain by ;.")
+        str | None,
+        typer.Option(help="The target's distribution: probabilities separated by commas, rows of a chain by ;."),
     ] = None,
-    draft: Annotated[str | None, typer.Option(help="The draft's distribution, likewise.")] = None,
+    draft: Annotated[str | None, typer.Option(help="The draft's distribution, in the same form.")] = None,
     k: Annotated[
-        int | None, typer.Option("--k", help="Independent drafts of one position; by default 1, then 2 and 3.")
+        int | None,
+        typer.Option("--k", help="Number of independent drafts of one position; by default 1, then 2 and 3."),
     ] = None,
     lookahead: Annotated[
-        int, typer.Option(help="Drafts in a row; then distributions are rows by position and a block is returned.")
+        int, typer.Option(help="Drafts in a row, for a block verifier. Distributions then have one row per position.")
     ] = 0,
     horizon: Annotated[
-        int | None, typer.Option(help="Tokens whose joint distribution is judged; lookahead + 1 by default.")
+        int | None, typer.Option(help="Number of tokens whose joint distribution is judged; by default lookahead + 1.")
     ] = None,
     shape: Annotated[
         str | None,
-        typer.Option(help="verifier, tokens or laws: what the function must be read as.", rich_help_panel=READ),
+        typer.Option(
+            help="Input of the function: verifier (a coin), tokens (drafts), or laws (only distributions).",
+            rich_help_panel=READ,
+        ),
     ] = None,
     roles: Annotated[
         str | None,
-        typer.Option(help="What parameters take whose names do not tell: p=target,q=draft.", rich_help_panel=READ),
+        typer.Option(help="Roles of parameters with ambiguous names, such as p=target,q=draft.", rich_help_panel=READ),
     ] = None,
     numbers: Annotated[
         str | None,
         typer.Option(
-            help="What distributions are given as: fractions, lists, float64, float32, float16, torch.float32, …",
+            help="Type of the distributions: fractions, lists, float64, float32, float16, torch.float32, …",
             rich_help_panel=READ,
         ),
     ] = None,
     grid: Annotated[
         str,
-        typer.Option(help="Uniforms: ideal; own, the grid that each type has; or b for k/2^b.", rich_help_panel=PATHS),
+        typer.Option(
+            help="Uniforms: ideal (real numbers), own (the grid of each float type), or b (the grid k/2^b).",
+            rich_help_panel=PATHS,
+        ),
     ] = "ideal",
-    budget: Annotated[int, typer.Option(help="Paths that are walked at most.", rich_help_panel=PATHS)] = 100_000,
+    budget: Annotated[int, typer.Option(help="Largest number of paths to follow.", rich_help_panel=PATHS)] = 100_000,
     out: OutOption = None,
     pytest: Annotated[
-        Path | None, typer.Option("--pytest", help="File for the smallest failing case as a test, if it fails.")
+        Path | None, typer.Option("--pytest", help="File for a test of the smallest failing case, if there is one.")
     ] = None,
     samples: Annotated[
         str | None,
         typer.Option(
             metavar="FILE|MODULE:FUNCTION",
-            help="A black box: its tokens, or a function of n that returns n of them.",
+            help="A file of tokens, or a function of n that returns n tokens.",
             rich_help_panel=BLACK_BOX,
         ),
     ] = None,
     alpha: Annotated[
         float,
         typer.Option(
-            help="With --samples: the false-positive rate, however long the test runs.", rich_help_panel=BLACK_BOX
+            help="False-positive rate of the test with --samples, however long it runs.", rich_help_panel=BLACK_BOX
         ),
     ] = 1e-6,
     stub: Annotated[
         str | None,
         typer.Option(
-            help="Packages that the file imports and does not use: jax,triton,lightning.", rich_help_panel=CODE
+            help="Packages that the file imports but does not use, such as jax,triton,lightning.", rich_help_panel=CODE
         ),
     ] = None,
     replaced: Annotated[
@@ -89,51 +97,55 @@ def audit(  # noqa: PLR0913
         typer.Option(
             "--replace",
             metavar="'A=>B'",
-            help="One place of the source changed before it is judged.",
+            help="Replace text A by B in one place of the source before judging it.",
             rich_help_panel=CODE,
         ),
     ] = None,
     source: Annotated[
         Path | None,
-        typer.Option("--source", help="With a name: your own copy of the engine's repository.", rich_help_panel=CODE),
+        typer.Option("--source", help="Your own copy of the named engine's repository.", rich_help_panel=CODE),
     ] = None,
     suspects: Annotated[
         Path | None,
         typer.Option(
-            "--suspects", metavar="FOLDER", help="List what may be a verifier; nothing is run.", rich_help_panel=CODE
+            "--suspects",
+            metavar="FOLDER",
+            help="List the functions in FOLDER that may be verifiers, without running them.",
+            rich_help_panel=CODE,
         ),
     ] = None,
     values: Annotated[
         list[str] | None,
         typer.Option(
-            "--set", metavar="NAME=VALUE", help="A parameter's value, as its module reads Python.", rich_help_panel=READ
+            "--set",
+            metavar="NAME=VALUE",
+            help="Value of a parameter, as a Python expression in the function's module.",
+            rich_help_panel=READ,
         ),
     ] = None,
     returns: Annotated[
         str | None,
         typer.Option(
-            help="What it returns, in order: tokens; count,token; count,law; tokens,token; _ is not read.",
+            help="Parts of the return value in order, such as tokens; count,token; count,law. _ skips a part.",
             rich_help_panel=READ,
         ),
     ] = None,
-    temperature: Annotated[
-        str | None, typer.Option(help="The temperature that is judged: 0, 1 or a fraction 1/n.")
-    ] = None,
+    temperature: Annotated[str | None, typer.Option(help="The temperature to judge: 0, 1 or a fraction 1/n.")] = None,
     total_variation: Annotated[
         float,
         typer.Option(
-            help="With --samples of a function: what is looked for, and so how many are drawn.",
+            help="Total variation to detect; it sets the sample size where --samples is a function.",
             rich_help_panel=BLACK_BOX,
         ),
     ] = 0.02,
 ) -> None:
-    """Judge somebody's sampler exactly: run it, as it is, down every path of its randomness.
+    """Judge a sampler exactly: run its code unchanged on every path of its random numbers.
 
-    Parameters are understood by their names, in any order: target, draft, tokens, coin, and what is plainly one of them
-    (draft_probs, target_dist, draft_token_ids). With a coin it is a verifier as the library writes them; without, it
-    draws from Python's random, NumPy or torch, and without tokens it drafts by itself. Ambiguous names (p, q) must be
-    given with --roles. It returns a token, or with --lookahead the tokens emitted. By default a built-in example of
-    five tokens is used.
+    The command recognises parameters by their names, in any order: target, draft, tokens, coin, and clear variants such
+    as draft_probs, target_dist and draft_token_ids. Ambiguous names (p, q) must be given with --roles. A function with
+    a coin is a verifier in this library's form. A function without a coin draws from Python's random, NumPy or torch. A
+    function without tokens drafts by itself. The function returns a token, or with --lookahead the emitted tokens. By
+    default a built-in example of five tokens is used.
 
     [bold]Examples[/bold]
 
@@ -153,8 +165,8 @@ def audit(  # noqa: PLR0913
 
       spec-math audit --samples tokens.txt --target 1/4,3/4 --out verdict.html
 
-    [bold]Exit codes[/bold]: 0 lossless, 1 lossy, 2 bad input, 3 undecided. With --samples: 0 not rejected by as many
-    tokens as find the distance asked for with probability 0.99, 1 rejected, 3 not rejected by fewer.
+    [bold]Exit codes[/bold]: 0 lossless, 1 lossy, 2 bad input, 3 undecided. With --samples: 0 not rejected, 1 rejected,
+    3 too few tokens. There are enough tokens if they detect the requested distance with probability 0.99.
     """
     _tell_of_long_ones()
     if samples is not None:
@@ -273,31 +285,40 @@ BUGS = ("none", "block", "residual", "accept", "bonus", "temperature", "greedy")
 
 def trace(  # noqa: PLR0913 - typer takes an argument an option
     paths: Annotated[
-        list[Path] | None, typer.Argument(help="Shards (.safetensors, .parquet) or folders of them.")
+        list[Path] | None,
+        typer.Argument(help="Files of a trace (.safetensors, .parquet), called shards, or folders of them."),
     ] = None,
     out: Annotated[
-        Path, typer.Option(help="Folder for page, CSV, JSON, pictures, and what is kept to go on from.")
+        Path,
+        typer.Option(
+            help="Folder for page, CSV, JSON, pictures, and the state from which an interrupted run continues."
+        ),
     ] = Path("out/trace"),
     alpha: Annotated[
-        float, typer.Option(help="False-positive rate: at most this share of right engines is refuted.")
+        float, typer.Option(help="False-positive rate: the largest share of correct engines that is rejected.")
     ] = (1e-6),
     tolerance: Annotated[float, typer.Option(help="Total variation that counts as rounding.")] = TOLERANCE,
     scheduler: Annotated[
-        str | None, typer.Option(help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786; else threads.")
+        str | None,
+        typer.Option(help="Address of a Dask scheduler, such as tcp://10.0.0.1:8786; without it, threads are used."),
     ] = None,
-    workers: Annotated[int | None, typer.Option(help="Threads, where there is no scheduler; one a core.")] = None,
+    workers: Annotated[
+        int | None, typer.Option(help="Number of threads without a scheduler; by default one per core.")
+    ] = None,
     bug: Annotated[
-        str | None, typer.Option(help=f"Without shards: record the default with a bug, {', '.join(BUGS)}.")
+        str | None,
+        typer.Option(help=f"Without shards: record the embedded models with one of the bugs {', '.join(BUGS)}."),
     ] = None,
 ) -> None:
-    """Audit recorded speculation: evidence against losslessness, acceptance and where it is lost, loops, drafts.
+    """Audit a trace that an engine recorded: evidence against losslessness, acceptance, repetition loops and drafts.
 
-    A trace holds, for each emitted token, the target's and the draft's logits, the draft and the token; how to record
-    one is shown in docs/how_to/record_a_trace.md. Without shards it records two n-gram models and audits those.
-    What was audited is kept in the output folder: interrupted, the same command goes on, with the same evidence.
+    A trace holds, for each emitted token, the target's and the draft's logits, the draft and the token.
+    docs/how_to/record_a_trace.md shows how to record one. Without shards, the command records two n-gram models and
+    audits that trace. The command keeps its results in the output folder. After an interruption the same command
+    continues, with the same evidence.
 
-    Exit codes: 0 nothing refuted, 1 a contract is broken, 2 bad input, or a shard that could not be read, 3 too few
-    tokens to refute anything.
+    Exit codes: 0 nothing is rejected, 1 the tokens or the drafts are rejected, 2 bad input or an unreadable shard,
+    3 too few tokens to reject anything.
 
     [bold]Examples[/bold]
 

@@ -15,23 +15,25 @@ def blocks(  # noqa: PLR0913 - typer takes an argument an option
     draft: DraftModelOption = None,
     prefix: PrefixOption = "",
     k: Annotated[str, typer.Option("--k", help="Numbers of paths, separated by commas.")] = "1,2,4,8",
-    lookahead: Annotated[str, typer.Option(help="Drafted tokens a path, separated by commas.")] = "4,8",
+    lookahead: Annotated[str, typer.Option(help="Numbers of drafted tokens per path, separated by commas.")] = "4,8",
     method: Annotated[
-        list[str] | None, typer.Option(help="A generator or selection of your own, FILE:FUNCTION; may be repeated.")
+        list[str] | None,
+        typer.Option(help="Your own block verifier or selection rule, FILE:FUNCTION; may be repeated."),
     ] = None,
-    samples: Annotated[int, typer.Option("--samples", "--blocks-samples", help="Sampled blocks.")] = 800,
+    samples: Annotated[int, typer.Option("--samples", "--blocks-samples", help="Number of sampled blocks.")] = 800,
     out: OutOption = None,
     seed: SeedOption = 0,
 ) -> None:
-    """Compare all methods on K paths of L drafted tokens: tokens per call of the target, and the most there can be.
+    """Compare all methods on K paths of L drafted tokens: tokens per call of the target, and the optimum.
 
-    Without files it compares two n-gram models of CPython's own documentation. Small tables are added up exactly;
-    what is larger is sampled, and says so.
+    Without files the command compares two n-gram models of CPython's documentation. Small tables are computed
+    exactly, and larger models are sampled; the output says which.
 
-    A method of your own is a function (coin, target_model, draft_model, prefix, lookahead), with k behind it where it
-    takes several paths, or a rule (laws, k) that selects one of K chains. It is judged on small models and run here.
+    Your own method is a function (coin, target_model, draft_model, prefix, lookahead), with a last parameter k if it
+    takes several paths. A method may also be a rule (laws, k) that selects one of K chains. The command judges your
+    method on small models and compares it with the others.
 
-    Exit codes: 0 done, 1 a method of your own is lossy, 2 bad input, 3 it is undecided.
+    Exit codes: 0 done, 1 your method is lossy, 2 bad input, 3 your method is undecided.
 
     [bold]Examples[/bold]
 
@@ -48,19 +50,19 @@ def blocks(  # noqa: PLR0913 - typer takes an argument an option
 
 
 def generate(  # noqa: PLR0913 - typer takes an argument an option
-    tokens: Annotated[int, typer.Option(help="How many tokens, at least.")] = 100,
+    tokens: Annotated[int, typer.Option(help="Smallest number of tokens to generate.")] = 100,
     method: MethodOption = "chain priorities",
-    k: Annotated[int, typer.Option("--k", help="Drafted paths.")] = 4,
-    lookahead: Annotated[int, typer.Option(help="Drafted tokens a path.")] = 4,
+    k: Annotated[int, typer.Option("--k", help="Number of drafted paths.")] = 4,
+    lookahead: Annotated[int, typer.Option(help="Number of drafted tokens per path.")] = 4,
     seed: SeedOption = 0,
     target: TargetModelOption = None,
     draft: DraftModelOption = None,
     prefix: PrefixOption = "",
     out: OutOption = None,
 ) -> None:
-    """Generate text block by block, each token marked: drafted and accepted, rejected, or the target's own.
+    """Generate text block by block, and mark each token: accepted draft, rejected draft, or the target's own.
 
-    Where there are no colours (a pipe, NO_COLOR) the marks are brackets.
+    Without colours (in a pipe, or with NO_COLOR) the marks are brackets.
 
     [bold]Example[/bold]
 

@@ -25,22 +25,23 @@ from spec_math.cli.run import study
 def compare(  # noqa: PLR0913 - typer takes an argument an option
     target: LawOption = None,
     draft: DraftOption = None,
-    logits: Annotated[bool, typer.Option(help="The files hold logits, not probabilities.")] = False,
+    logits: Annotated[bool, typer.Option(help="The files contain logits, not probabilities.")] = False,
     k: KOption = "1,2,4,8",
     scheme: SchemeOption = None,
     filters: FilterOption = None,
     sweep: SweepOption = None,
-    positions: Annotated[int, typer.Option(help="Positions looked at of the embedded default.")] = 2000,
+    positions: Annotated[int, typer.Option(help="Number of positions of the embedded models.")] = 2000,
     out: OutOption = None,
     seed: SeedOption = 0,
 ) -> None:
     """Compare every scheme with the optimum, over many positions.
 
-    Without files it compares two n-gram models on held-out words of CPython's own documentation. Whole blocks are
-    compared by spec-math blocks, drafters with another vocabulary by spec-math vocabularies, and one position is looked
-    at by spec-math explain. A bare function is judged, and its acceptance estimated by running it.
+    Without files the command compares two n-gram models on held-out words of CPython's documentation. A plain function
+    is judged too, and its acceptance is estimated by running it. Related commands: spec-math blocks compares whole
+    blocks, spec-math vocabularies compares drafters with another vocabulary, and spec-math explain shows one position.
 
-    Exit codes: 0 every scheme is lossless, 1 one is lossy or its formula wrong, 2 bad input, 3 one is undecided.
+    Exit codes: 0 every scheme is lossless, 1 a scheme is lossy or its formula wrong, 2 bad input, 3 a scheme is
+    undecided.
 
     [bold]Examples[/bold]
 
@@ -73,19 +74,20 @@ def compare(  # noqa: PLR0913 - typer takes an argument an option
 def lossy(  # noqa: PLR0913 - typer takes an argument an option
     target: LawOption = None,
     draft: Annotated[str | None, typer.Option(help="File of the draft's distributions, of the same shape.")] = None,
-    logits: Annotated[bool, typer.Option(help="The files hold logits, not probabilities.")] = False,
-    k: Annotated[int, typer.Option("--k", help="Drafts of the rules that take several.")] = 2,
-    rule: Annotated[list[str] | None, typer.Option(help="A rule, some words of its name; may be repeated.")] = None,
-    bias: Annotated[str, typer.Option(help="Total variation a token at which rules are compared.")] = "0.05",
-    length: Annotated[int, typer.Option(help="Tokens of the text whose total variation is bounded.")] = 10,
-    positions: Annotated[int, typer.Option(help="Positions looked at, evenly spaced.")] = 24,
+    logits: Annotated[bool, typer.Option(help="The files contain logits, not probabilities.")] = False,
+    k: Annotated[int, typer.Option("--k", help="Number of drafts of the rules that take several.")] = 2,
+    rule: Annotated[list[str] | None, typer.Option(help="Some words of a rule's name; may be repeated.")] = None,
+    bias: Annotated[str, typer.Option(help="Total variation per token at which the rules are compared.")] = "0.05",
+    length: Annotated[int, typer.Option(help="Length in tokens of the text whose total variation is bounded.")] = 10,
+    positions: Annotated[int, typer.Option(help="Number of evenly spaced positions to use.")] = 24,
     out: OutOption = None,
 ) -> None:
-    """Say what lossy rules gain, how far they are from the target, and what any rule could gain at that distance.
+    """Compare the gain of lossy rules, their distance from the target, and the largest gain at that distance.
 
-    Typical acceptance, lenience, ensembles, Cactus, mentored decoding, fuzzy, cascades, relaxed thresholds: each over
-    its parameter, beside the frontier min(1, α* + total variation); MARS too where --logits are given. Without files
-    it looks at both embedded pairs of models, prose and source code.
+    The rules are typical acceptance, lenience, ensembles, Cactus, mentored decoding, fuzzy decoding, cascades and
+    relaxed thresholds, each with its parameter varied; with --logits also MARS. The upper bound of any rule is min(1,
+    α* + total variation), where α* is the lossless optimum. Without files the command uses both embedded pairs of
+    models, of documentation and of source code.
 
     [bold]Examples[/bold]
 
@@ -109,7 +111,7 @@ def explain(  # noqa: PLR0913 - typer takes an argument an option
     scheme: Annotated[
         str,
         typer.Option(
-            "--scheme", "--method", help="Beginning of a scheme's name, or FILE:NAME; with --blocks, of a method's."
+            "--scheme", "--method", help="Beginning of a scheme's name, or FILE:NAME; with --blocks, a method's name."
         ),
     ] = "K-SEQ",
     target: Annotated[
@@ -117,26 +119,31 @@ def explain(  # noqa: PLR0913 - typer takes an argument an option
         typer.Option(
             "--target",
             "--target-model",
-            help="The target's distribution: masses with commas, or FILE@POSITION of a file; with --blocks a table.",
+            help="The target's distribution: probabilities with commas, or FILE@POSITION; with --blocks a table.",
         ),
     ] = None,
     draft: Annotated[
         str | None,
-        typer.Option("--draft", "--draft-model", help="The draft's distribution, or its table with --blocks."),
+        typer.Option(
+            "--draft", "--draft-model", help="The draft's distribution in the same form; with --blocks a table."
+        ),
     ] = None,
-    k: Annotated[int | None, typer.Option("--k", help="How many drafts, or paths: 2, and 6 with --blocks.")] = None,
-    names: Annotated[Path | None, typer.Option(help="JSON list of the V token names.")] = None,
+    k: Annotated[
+        int | None,
+        typer.Option("--k", help="Number of drafts (by default 2), or of paths with --blocks (by default 6)."),
+    ] = None,
+    names: Annotated[Path | None, typer.Option(help="File with a JSON list of the V token names.")] = None,
     seed: BlockSeedOption = None,
     blocks: Annotated[bool, typer.Option("--blocks", help="Run one block of K paths of L tokens.")] = False,
-    lookahead: Annotated[int, typer.Option(help="Drafted tokens a path, with --blocks.")] = 4,
+    lookahead: Annotated[int, typer.Option(help="Number of drafted tokens per path, with --blocks.")] = 4,
     prefix: PrefixOption = "",
     out: OutOption = None,
 ) -> None:
-    """Run one verification step by step: every coin, its threshold, its answer, as bars and sentences.
+    """Show one verification step by step: every random decision, its threshold and its outcome.
 
-    It also shows what the scheme does over all coins, and the subset of tokens that bounds any verifier of these
-    distributions. logits:FILE@17 is the softmax of position 17. With --blocks and no seed it looks for a run shaped
-    like SpecTr's Figure 4: 6, 3, 2 and 1 drafts that agree.
+    The command also shows the scheme's average over all random numbers, and the set of tokens that limits every
+    verifier of these distributions. logits:FILE@17 is the softmax of position 17. With --blocks and no seed, the
+    command searches for a run like SpecTr's Figure 4, with 6, 3, 2 and 1 drafts that agree.
 
     [bold]Examples[/bold]
 

@@ -16,19 +16,24 @@ def frontier(  # noqa: PLR0913 - typer takes an argument an option
     draft: DraftModelOption = None,
     nodes: Annotated[str, typer.Option(help="Budgets of verified nodes, separated by commas.")] = "4,8,16,32,64",
     temperature: Annotated[str, typer.Option(help="Temperatures of the target, separated by commas.")] = "1,0.7,0.4",
-    draft_temperature: Annotated[float | None, typer.Option(help="That of the draft; the target's if none.")] = None,
-    batch: Annotated[int, typer.Option(help="Texts that are decoded at once.")] = 1,
+    draft_temperature: Annotated[
+        float | None, typer.Option(help="Temperature of the draft; by default the target's.")
+    ] = None,
+    batch: Annotated[int, typer.Option(help="Number of texts decoded at once.")] = 1,
     costs: Annotated[
-        str, typer.Option(help="draft=0.05,knee=256,verify=0.0005: in plain calls of the target, the knee in tokens.")
+        str,
+        typer.Option(
+            help="Costs in target calls, such as draft=0.05,knee=256,verify=0.0005. knee: tokens without extra cost."
+        ),
     ] = "",
-    samples: Annotated[int, typer.Option(help="Sampled blocks for each temperature.")] = 60,
+    samples: Annotated[int, typer.Option(help="Number of sampled blocks for each temperature.")] = 60,
     out: OutOption = None,
     seed: SeedOption = 0,
 ) -> None:
-    """Say what to draft and how to verify it: every method in its best shape under a budget of nodes, and the bounds.
+    """Recommend drafts and a verifier under a budget of verified nodes: every method with its best tree, and bounds.
 
-    Without files it compares both embedded pairs of models: prose, and Python's own source code. Or pass your own
-    models as tables.
+    Without files the command compares both embedded pairs of models, of documentation and of Python source code. Or
+    pass your own models as tables.
 
     [bold]Examples[/bold]
 
@@ -45,25 +50,32 @@ def frontier(  # noqa: PLR0913 - typer takes an argument an option
 
 
 def record(  # noqa: PLR0913 - typer takes an argument an option
-    folder: Annotated[
-        Path, typer.Argument(help="Where the distributions are kept; a run that ended early goes on there.")
-    ],
-    target: Annotated[str | None, typer.Option(help="The target: a name or folder that transformers loads.")] = None,
-    draft: Annotated[str | None, typer.Option(help="The draft, over the same vocabulary.")] = None,
-    text: Annotated[Path | None, typer.Option(help="A text whose beginnings are decoded from.")] = None,
+    folder: Annotated[Path, typer.Argument(help="Folder for the distributions; an interrupted run continues from it.")],
+    target: Annotated[
+        str | None, typer.Option(help="The target model: a name or folder that transformers can load.")
+    ] = None,
+    draft: Annotated[str | None, typer.Option(help="The draft model, with the same vocabulary.")] = None,
+    text: Annotated[Path | None, typer.Option(help="A text; decoding starts after beginnings of it.")] = None,
     nodes: Annotated[str, typer.Option(help="Budgets of verified nodes, separated by commas.")] = "4,8,16,32,64",
     temperature: Annotated[str, typer.Option(help="Temperatures of both models, separated by commas.")] = "1",
-    costs: Annotated[str, typer.Option(help="draft=0.05,knee=256,verify=0.0005, in plain calls of the target.")] = "",
-    samples: Annotated[int, typer.Option(help="Sampled blocks for each temperature.")] = 60,
+    costs: Annotated[
+        str,
+        typer.Option(
+            help="Costs in target calls, such as draft=0.05,knee=256,verify=0.0005. knee: tokens without extra cost."
+        ),
+    ] = "",
+    samples: Annotated[int, typer.Option(help="Number of sampled blocks for each temperature.")] = 60,
     keep: Annotated[
-        int, typer.Option(help="Tokens that are kept of each distribution; the rest is spread evenly.")
+        int,
+        typer.Option(help="Number of tokens kept of each distribution; the remaining probability is spread evenly."),
     ] = 512,
     out: OutOption = None,
     seed: SeedOption = 0,
 ) -> None:
-    """Record the distributions of two models of your own, and say what to draft and how to verify it.
+    """Record the distributions of your own two models, and recommend drafts and a verifier.
 
-    With the models and a text it records and compares; with the folder alone it compares what was recorded.
+    With the models and a text, the command records distributions and compares the methods on them. With the folder
+    alone, the command compares the methods on the recorded distributions.
 
     [bold]Examples[/bold]
 

@@ -22,19 +22,22 @@ from spec_math.cli.run import study
 def certify(  # noqa: PLR0913 - typer takes an argument an option
     target: ExactLawOption = None,
     draft: ExactDraftOption = None,
-    k: Annotated[int | None, typer.Option("--k", help="How many drafts of one distribution; 1 by default.")] = None,
+    k: Annotated[int | None, typer.Option("--k", help="Number of drafts of one distribution; by default 1.")] = None,
     drafts: DraftsOption = "independent",
     draft_law: DraftLawOption = None,
     weights: WeightsOption = False,
     out: Annotated[
         Path | None,
-        typer.Option(help="Folder for certificate.json, page, CSV, JSON and picture; FILE.json: the certificate."),
+        typer.Option(
+            help="Folder for certificate.json, page, CSV, JSON and picture; or FILE.json for the certificate alone."
+        ),
     ] = None,
 ) -> None:
-    """Certify how often any verifier can keep a draft: the exact optimum, with a proof to hand on.
+    """Certify the exact optimal acceptance of a pair of distributions: the value, with a proof that anyone can check.
 
-    The certificate holds a coupling that reaches the value and a subset of tokens that shows that nothing exceeds it.
-    spec-math check judges it, and so do fifteen lines that import nothing of ours: examples/check_a_certificate.py.
+    The certificate contains a coupling that reaches the optimum, and a set of tokens that proves that no verifier
+    exceeds it. To judge a certificate, use spec-math check, or the fifteen lines of
+    examples/check_a_certificate.py, which import nothing of this library.
 
     [bold]Examples[/bold]
 
@@ -51,20 +54,20 @@ def certify(  # noqa: PLR0913 - typer takes an argument an option
 
 
 def check(  # noqa: PLR0913 - typer takes an argument an option
-    certificate: Annotated[Path, typer.Argument(help="The file, as spec-math certify writes it.")],
+    certificate: Annotated[Path, typer.Argument(help="File in the format of spec-math certify.")],
     target: ExactLawOption = None,
     draft: ExactDraftOption = None,
-    k: Annotated[int | None, typer.Option("--k", help="How many drafts of one distribution; 1 by default.")] = None,
+    k: Annotated[int | None, typer.Option("--k", help="Number of drafts of one distribution; by default 1.")] = None,
     drafts: DraftsOption = "independent",
     draft_law: DraftLawOption = None,
     weights: WeightsOption = False,
     out: OutOption = None,
 ) -> None:
-    """Check a certificate of an optimum with sums of fractions alone, whoever wrote it; no solver is called.
+    """Check a certificate of an optimum by adding fractions, without a solver.
 
-    Give your distributions too: a certificate can be true and about other distributions.
+    Also give your distributions, because a valid certificate may be about others.
 
-    Exit codes: 0 it holds, 1 it is rejected, with the first thing that is wrong, 2 the file is no certificate.
+    Exit codes: 0 the certificate holds, 1 it is rejected with its first error, 2 the file is not a certificate.
 
     [bold]Examples[/bold]
 
@@ -80,29 +83,30 @@ def check(  # noqa: PLR0913 - typer takes an argument an option
 
 def prove(  # noqa: PLR0913 - typer takes an argument an option
     words: Annotated[
-        list[str] | None, typer.Argument(help="Words of a theorem's name or scope; those that hold any are proved.")
+        list[str] | None, typer.Argument(help="Words of theorem names or scopes; theorems with any of them are proved.")
     ] = None,
     scheme: SchemeOption = None,
     tokens: Annotated[str, typer.Option(help="Vocabulary sizes of --scheme, separated by commas.")] = "2,3",
     k: Annotated[
-        str | None, typer.Option("--k", help="Numbers of i.i.d. drafts of --scheme; else 1, then 2 and 3.")
+        str | None, typer.Option("--k", help="Numbers of i.i.d. drafts of --scheme; by default 1, then 2 and 3.")
     ] = None,
-    quick: Annotated[bool, typer.Option("--quick", help="Only proofs of up to two seconds.")] = False,
-    only_list: Annotated[bool, typer.Option("--list", help="List the theorems, prove none.")] = False,
-    jobs: Annotated[int, typer.Option(help="Proofs at a time.")] = 2,
+    quick: Annotated[bool, typer.Option("--quick", help="Run only proofs of up to two seconds.")] = False,
+    only_list: Annotated[bool, typer.Option("--list", help="List the theorems without proving them.")] = False,
+    jobs: Annotated[int, typer.Option(help="Number of proofs at a time.")] = 2,
     limit: Annotated[
         float | None,
-        typer.Option(help="Seconds of processor time a theorem; 60 for --scheme without --k, else no limit."),
+        typer.Option(help="Processor seconds per theorem; by default 60 for --scheme without --k, else no limit."),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the distributions on which what is proved is tried.")] = 13,
+    seed: Annotated[int, typer.Option(help="Seed of the distributions on which each proved theorem is tried.")] = 13,
     out: OutOption = None,
 ) -> None:
-    """Prove for ALL distributions on a few tokens that verifiers are lossless, and accept what their formulas say.
+    """Prove for ALL distributions on a few tokens that verifiers are lossless, and that their formulas are correct.
 
-    The library's own programs run on symbols in place of masses. z3 discards the branches that no distribution reaches.
-    What is proved is then tried on rational distributions with ties and zeros. A theorem that fails comes with a
-    counterexample in fractions.
-    Exit codes: 0 all proved, 1 one is refuted, 2 bad input, 3 one is left open and none refuted.
+    The library's own programs run on symbols instead of probabilities. z3 discards the branches that no distribution
+    reaches. Each proved theorem is then tried on rational distributions with ties and zeros. A theorem that fails comes
+    with a counterexample in fractions.
+
+    Exit codes: 0 all proved, 1 a theorem is refuted, 2 bad input, 3 a theorem is open and none is refuted.
 
     [bold]Examples[/bold]
 

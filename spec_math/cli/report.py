@@ -23,24 +23,24 @@ TITLE = "How much do speculative verifiers accept, and how much could any?"
 
 def report(  # noqa: PLR0913 - typer takes an argument an option
     out: Annotated[
-        Path, typer.Option(help="The page; or a folder, for CSV, JSON and pictures of each part as well.")
+        Path, typer.Option(help="File of the page; or a folder, which also gets CSV, JSON and pictures of each part.")
     ] = Path("out/report.html"),
     positions: PositionsOption = 2000,
     seed: SeedOption = 0,
     target: LawOption = None,
     draft: LawOption = None,
-    logits: Annotated[bool, typer.Option(help="The files hold logits, not probabilities.")] = False,
+    logits: Annotated[bool, typer.Option(help="The files contain logits, not probabilities.")] = False,
     k: KOption = "1,2,4,8",
     target_model: Annotated[Path | None, typer.Option(help="JSON table of the target model, for blocks.")] = None,
     draft_model: Annotated[Path | None, typer.Option(help="JSON table of the draft model.")] = None,
     trace: Annotated[
-        list[Path] | None, typer.Option(help="Shards of recorded speculation, or folders of them; may be repeated.")
+        list[Path] | None, typer.Option(help="Files of a recorded trace (shards), or folders of them; may be repeated.")
     ] = None,
 ) -> None:
-    """Write one self-contained HTML page: what was found in a sentence each, tables, pictures, what each number means.
+    """Write one self-contained HTML page with one-sentence findings, tables, pictures and explanations of the numbers.
 
-    It is about your own files of distributions, tables of models and recorded traces; without any, about the default:
-    one position, blocks, drafters with other vocabularies, and rules that are lossy by design.
+    The page is about your files of distributions, tables of models and recorded traces. Without files it is about the
+    embedded models: one position, blocks, drafters with other vocabularies, and rules that are lossy by design.
 
     Exit codes: 0 done, 1 something is lossy, 2 bad input, 3 something is undecided.
 
@@ -102,14 +102,15 @@ if TYPE_CHECKING:
 
 
 def vectors(
-    out: Annotated[Path, typer.Option(help="Folder for the files, and a page, CSV and JSON that list them.")],
+    out: Annotated[Path, typer.Option(help="Folder for the files and for a page, CSV and JSON that list them.")],
     seed: SeedOption = 0,
 ) -> None:
-    """Write logits, drafted tokens, uniforms and the tokens that a verifier must emit on them, as safetensors and JSON.
+    """Write test cases for kernels: logits, drafted tokens, uniforms and the expected tokens, as safetensors and JSON.
 
-    Verification of chains token by token and as a block, K-SEQ and the optimal plan; ragged batches, placeholders,
-    temperature, top-k, top-p, half precision; with each request's distance to the nearest threshold. A kernel in C++,
-    CUDA or Rust is checked without Python: docs/how_to/check_a_kernel.md has readers of twenty lines.
+    The cases cover chains verified token by token and as a block, K-SEQ and the optimal plan. The files include ragged
+    batches, placeholders, temperature, top-k, top-p and half precision. For each request they state the distance to the
+    nearest threshold. A kernel in C++, CUDA or Rust can be checked without Python: docs/how_to/check_a_kernel.md has
+    readers of twenty lines.
 
     [bold]Example[/bold]
 

@@ -13,7 +13,10 @@ from spec_math.cli.run import study
 
 def vocabularies(  # noqa: PLR0913 - typer takes an argument an option
     target_vocabulary: Annotated[
-        Path | None, typer.Argument(help="The target's vocabulary: tokenizer.json, tiktoken, SentencePiece or a list.")
+        Path | None,
+        typer.Argument(
+            help="The target's vocabulary: a tokenizer.json, tiktoken or SentencePiece file, or a JSON list."
+        ),
     ] = None,
     draft_vocabulary: Annotated[Path | None, typer.Argument(help="The drafter's vocabulary.")] = None,
     target: Annotated[
@@ -23,20 +26,24 @@ def vocabularies(  # noqa: PLR0913 - typer takes an argument an option
         ),
     ] = None,
     draft: Annotated[
-        str | None, typer.Option("--draft", "--draft-model", help="The drafter, likewise, over its own vocabulary.")
+        str | None,
+        typer.Option("--draft", "--draft-model", help="The drafter, in the same form, with its own vocabulary."),
     ] = None,
-    logits: Annotated[bool, typer.Option(help="The files hold logits, not probabilities.")] = False,
+    logits: Annotated[bool, typer.Option(help="The files contain logits, not probabilities.")] = False,
     prefix: PrefixOption = "",
-    lookahead: Annotated[str | None, typer.Option(help="Drafted tokens: 1,2,4,8,16; of tables 1,2,3.")] = None,
-    draft_cost: Annotated[str, typer.Option(help="A drafter call in target calls.")] = "1/20",
-    positions: Annotated[int | None, typer.Option(help="Positions that are looked at, 40 by default.")] = None,
+    lookahead: Annotated[
+        str | None, typer.Option(help="Numbers of drafted tokens; by default 1,2,4,8,16, and 1,2,3 for tables.")
+    ] = None,
+    draft_cost: Annotated[str, typer.Option(help="Cost of a drafter call in target calls.")] = "1/20",
+    positions: Annotated[int | None, typer.Option(help="Number of positions to use; by default 40.")] = None,
     out: OutOption = None,
     seed: SeedOption = 0,
 ) -> None:
-    """Compare union, TLI, SLEM, SLRS and TokenTiming for a drafter with another vocabulary, and say which one to take.
+    """Compare union, TLI, SLEM, SLRS and TokenTiming for a drafter with another vocabulary, and recommend one.
 
-    Without files it compares drafters of words, byte pairs and bytes for an n-gram model of CPython's documentation.
-    Tables are added up exactly; distributions say what is accepted of a first draft, but not tokens per call.
+    Without files the command compares drafters of words, byte pairs and bytes for an n-gram model of CPython's
+    documentation. Tables of models are computed exactly. Files of distributions give the acceptance of a first draft,
+    but not tokens per call.
 
     [bold]Examples[/bold]
 
@@ -57,23 +64,28 @@ def vocabularies(  # noqa: PLR0913 - typer takes an argument an option
 def psi(  # noqa: PLR0913 - typer takes an argument an option
     vocabulary: VocabularyOption,
     token: Annotated[
-        str | None, typer.Argument(metavar="TOKEN", help="Text of a target token; without it all tokens are counted.")
+        str | None, typer.Argument(metavar="TOKEN", help="Text of a target token; without it, all tokens are counted.")
     ] = None,
-    target_vocabulary: Annotated[Path | None, typer.Option(help="The target's vocabulary, to have ψ as well.")] = None,
+    target_vocabulary: Annotated[
+        Path | None, typer.Option(help="The target's vocabulary; with it, ψ is computed as well.")
+    ] = None,
     draft: Annotated[
         str | None,
-        typer.Option(help="File of the drafter's distribution, [V]: .npy, .npz or .safetensors; else uniform."),
+        typer.Option(help="File of the drafter's distribution [V]: .npy, .npz or .safetensors; by default uniform."),
     ] = None,
     text: Annotated[
         Path | None, typer.Option(help="A text whose token frequencies are the drafter's distribution.")
     ] = None,
     lookahead: Annotated[
-        int | None, typer.Option(help="Draft so many tokens; else until the first target token is determined.")
+        int | None,
+        typer.Option(help="Number of drafted tokens; by default until the first target token is determined."),
     ] = None,
-    shortest: Annotated[int | None, typer.Option(help="Without TOKEN: only so many shortest tokens.")] = None,
+    shortest: Annotated[
+        int | None, typer.Option(help="Without TOKEN: use only this many of the shortest tokens.")
+    ] = None,
     out: OutOption = None,
 ) -> None:
-    """Show in how many ways a drafter can spell a token, the tree of them, and ψ: how often it drafts that token first.
+    """Count the ways in which a drafter can spell a token, and show their tree and ψ, the token's draft probability.
 
     A vocabulary is a tokenizer.json, a tiktoken or SentencePiece file, or a JSON list of tokens: ["a", "ab"].
 
@@ -93,11 +105,11 @@ def psi(  # noqa: PLR0913 - typer takes an argument an option
 
 def overlap(
     first: Annotated[Path, typer.Argument(help="A vocabulary file.")],
-    second: Annotated[Path, typer.Argument(help="Another one.")],
-    text: Annotated[Path | None, typer.Option(help="Compare also the tokens read in this text alone.")] = None,
+    second: Annotated[Path, typer.Argument(help="Another vocabulary file.")],
+    text: Annotated[Path | None, typer.Option(help="Also compare the tokens that occur in this text.")] = None,
     out: OutOption = None,
 ) -> None:
-    """Show what two vocabularies share, by bytes and by raw keys, and what either cannot spell of the other.
+    """Show which tokens two vocabularies share, by bytes and by raw keys, and which ones either cannot spell.
 
     [bold]Example[/bold]
 

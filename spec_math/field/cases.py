@@ -63,13 +63,13 @@ SMALL = (
 """Laws without context, from which the smallest failing case is taken."""
 
 CONTEXT = Laws(
-    "laws of three tokens that depend on the last one, with zeros",
+    "distributions of three tokens that depend on the last one, with zeros",
     tuple(map(_row, ("1/2 3/8 1/8", "0 3/4 1/4", "5/8 0 3/8", "1/16 3/16 3/4"))),
     tuple(map(_row, ("1/4 5/8 1/8", "1/2 3/8 1/8", "0 1/4 3/4", "3/8 5/8 0"))),
 )
 
 COINS = Laws(
-    "laws of two tokens that depend on the last one",
+    "distributions of two tokens that depend on the last one",
     tuple(map(_row, ("1/2 1/2", "1/4 3/4", "5/8 3/8"))),
     tuple(map(_row, ("3/4 1/4", "1/2 1/2", "1/8 7/8"))),
 )

@@ -37,7 +37,7 @@ def report(found: Found) -> str:
     if small["verdict"] == "lossy":
         title = f"the tokens emitted do not have the target's distribution at {small['case']}"
         off = (
-            f"The total variation between the law of the emitted tokens and the target's is {small['distance']} "
+            f"The total variation between the distribution of the emitted tokens and the target's is {small['distance']} "
             f"(of the first token alone: {small['first token']})."
         )
     else:
@@ -51,8 +51,8 @@ def report(found: Found) -> str:
         "",
         "## Smallest case",
         "",
-        f"{small['case'][0].upper()}{small['case'][1:]}. γ is the number of drafted tokens, T the temperature; the laws are those of the next "
-        f"token, the same after every text. {off}",
+        f"{small['case'][0].upper()}{small['case'][1:]}. γ is the number of drafted tokens, T the temperature. The distributions are those "
+        f"of the next token, the same after every text. {off}",
         "",
     ]
     lines += [f"Also: {IN_WORDS[one['verdict']]} at {one['case']}: {_what(one)}.\n" for one in found["smallest"][:-1]]
@@ -81,16 +81,16 @@ def report(found: Found) -> str:
 
 IN_WORDS = {"lossy": "lossy", "raises": "it raises"}
 HOW = (
-    "The function was run as it was published, down every path of its random numbers, and the law of what it emits was "
-    "computed, not sampled. Projects call their functions in ways of their own: if this case cannot occur in yours, we "
-    "would be glad to know, and to correct the page. The command below runs it anew."
+    "The function was run as it was published, on every path of its random numbers. The distribution of its output was "
+    "computed, not sampled. Your project may call the function in another way. If this case cannot occur there, please "
+    "tell us, and we will correct the page. The command below repeats the run."
 )
 
 HOW_RESTATED = (
-    "The rule was written down after its source, in the file named above, and not run as it was published: it is "
-    "compiled. The law of what the written rule emits was computed down every path of its random numbers, not sampled. "
-    "If we misread the source, or if this case cannot occur in your project, we would be glad to know, and to correct "
-    "the page. The command below runs the written rule anew."
+    "The published code is compiled, so its rule was rewritten in Python from the source, in the file named above. The "
+    "rewritten rule was run on every path of its random numbers, and the distribution of its output was computed, not "
+    "sampled. If we misread the source, or if this case cannot occur in your project, please tell us, and we will "
+    "correct the page. The command below repeats the run."
 )
 
 
@@ -118,8 +118,8 @@ def _what(one: Found) -> str:
 def _mended(found: Found) -> str:
     left = found.get("mended", {}).get("cases", [])
     if not left:
-        return "With these places changed, the same code was found lossless on every case that it was judged on:"
-    return f"With these places changed, the same code was found lossless on all cases but {len(left)}:"
+        return "With these changes, the same code was found lossless in every case that was judged:"
+    return f"With these changes, the same code was found lossless in all cases but {len(left)}:"
 
 
 def _quoted(found: Found) -> str:
@@ -151,6 +151,12 @@ PAGE = Path(__file__).parent.parent.parent / "docs" / "field.md"
 TEMPLATE = Path(__file__).parent / "page.md"
 """What the page says beside its rows, which stand where the file has {rows}."""
 
+SAID = {
+    "lossless": "is lossless",
+    "lossy": "is **lossy**",
+    "raises": "**raises an error**",
+    "undecided": "is undecided",
+}
 WORDS = {"lossless": "lossless", "lossy": "**lossy**", "raises": "**raises**", "undecided": "undecided"}
 
 
@@ -166,7 +172,9 @@ def page(recorded: Mapping[str, Found]) -> str:
     parts += [_details(found) for found in recorded.values() if found["verdict"] != "lossless"]
     undone = [found for found in recorded.values() if found["control"]["verdict"] != "lossy"]
     if undone:
-        parts.append(f"\nNo control of these was rejected: {', '.join(one['name'] for one in undone)}.\n")
+        parts.append(
+            f"\nThe judge did not find the control of these engines lossy: {', '.join(one['name'] for one in undone)}.\n"
+        )
     return TEMPLATE.read_text(encoding="utf-8").replace("{rows}", "".join(parts))
 
 
@@ -203,30 +211,33 @@ def _row(found: Found) -> str:
 
 
 def _details(found: Found) -> str:
-    lines = [f"\n## {found['name']}\n", f"`{found['function']}`, {pinned(found)}, judged on {found['judged']}.\n"]
+    judged = f"`{found['function']}` of {pinned(found)}"
+    if "restated" in found:
+        judged = f"`{found['function'].removesuffix(', restated')}`, rewritten from the source of {found['restated']},"
+    lines = [f"\n## {found['name']}\n", f"{judged} was judged on {found['judged']}.\n"]
     for one in found["smallest"]:
-        what = one.get("reason") or f"distance {one['distance']}, first token {one['first token']}"
-        lines.append(f"- {WORDS[one['verdict']]} at {one['case']}: {what}.")
+        off = f"total variation {one.get('distance')}, and {one.get('first token')} for the first token alone"
+        lines.append(f"- {found['name']} {SAID[one['verdict']]} for {one['case']}: {one.get('reason') or off}.")
     open_ = [one for one in found["cases"] if one["verdict"] == "undecided"]
     if open_:
         lines.append(
-            f"- undecided at {len(open_)} of {len(found['cases'])} cases, first at {open_[0]['case']}: {open_[0]['reason']}."
+            f"- {found['name']} is undecided in {len(open_)} of {len(found['cases'])} cases. The first is {open_[0]['case']}; the reason is: {open_[0]['reason']}."
         )
     if found.get("grid"):
         lines.append(
-            f"- Its uniforms are multiplied, and so gone through one by one as k/2^{found['grid']}: distances are those on that grid, "
-            "and the verdict forgives what it can be off by."
+            f"- The function multiplies its uniforms. The judge therefore replaced these uniforms by the grid k/2^{found['grid']}. Distances "
+            "are those on the grid, and the verdict allows for its error."
         )
-    lines += [f"- Why: {one['cause']}" for one in found["defects"]]
+    lines += [f"- Cause: {one['cause']}" for one in found["defects"]]
     edits = [edit for one in found["defects"] for edit in one["mend"]]
     if edits:
         rest = found["mended"]["cases"]
         said = (
-            "With these places changed the same code is lossless on all cases"
+            "With these changes the same code is lossless in all cases"
             if not rest
             else (
-                f"With these places changed it is left {', '.join(sorted({one['verdict'] for one in rest}))} at {len(rest)} of "
-                f"{len(found['cases'])} cases, first at {rest[0]['case']}"
+                f"With these changes it is still {', '.join(sorted({one['verdict'] for one in rest}))} in {len(rest)} of "
+                f"{len(found['cases'])} cases, first for {rest[0]['case']}"
             )
         )
         lines += ["", f"{said}:", "", "```"]
@@ -245,9 +256,10 @@ FUNCTIONS_PAGE = Path(__file__).parent.parent.parent / "docs" / "field_functions
 
 FUNCTIONS_HEAD = """# Thirty functions, as they are
 
-These public functions were chosen from the packages of [the field](field.md) before any of them was tried, for what is hard to call
-about them. Each row is what one command says of the function as it was published, without an adapter: lossless or lossy on the laws
-of the command, for every path of its random numbers, or refused with what is missing. Of the 30, {lossless} are lossless as called,
+These thirty public functions come from the packages of [the field](field.md). The functions were chosen before any of them
+was tried, because they are hard to call. Each row shows the result of one command on the published function, without an
+adapter. The command uses its own distributions and follows every path of the function's random numbers. The command finds
+the function lossless or lossy, or refuses it and says what is missing. Of the 30, {lossless} are lossless as called,
 {lossy} lossy, and {refused} are refused.
 
 """
@@ -281,7 +293,7 @@ def functions_page(functions: Listed) -> str:
     return (
         FUNCTIONS_HEAD.format(**counts)
         + "\n".join(rows)
-        + "\n\n## The commands\n\nIn the order of the table, in the folder of the package's source:\n\n```\n"
+        + "\n\n## The commands\n\nThe commands are in the order of the table. Run each in the folder of the package's source:\n\n```\n"
         + "\n".join(commands)
         + "\n```\n"
     )

@@ -31,7 +31,8 @@ def _run_feifeibear(module: Any, step: Step, name: str, seeded: bool, first: int
 
 
 SEED = Defect(
-    "With random_seed the generator is seeded anew before every coin: all drafts of a text are tested with one coin.",
+    "With random_seed the generator is seeded again before every uniform, so that all drafts of a text "
+    "are tested with the same uniform.",
     Edit(
         "            if random_seed:\n                torch.manual_seed(random_seed)\n"
         "            r = torch.rand(1, device = device)",
@@ -45,7 +46,7 @@ SEED = Defect(
 
 
 ZERO = Defect(
-    "Where token 0 is drawn the sampler raises, as if it could not occur.",
+    "The sampler raises an error when token 0 is drawn.",
     Edit("    if (idx_next.item() == 0):\n        raise RuntimeError\n", "", "sampling.utils"),
 )
 
@@ -88,8 +89,7 @@ def _placed(model: TableModel) -> Callable[[torch.Tensor, torch.Tensor], torch.T
 
 
 SHAPES = Defect(
-    "Since batches came, each draft and its masses have a dimension of requests in front, which the verification does "
-    "not know of.",
+    "Each draft and its probabilities have a leading batch dimension, which the verification does not expect.",
     Edit("draft_tokens = torch.cat(draft_tokens)", "draft_tokens = torch.cat(draft_tokens).view(-1)"),
     Edit("draft_probs = torch.stack(draft_probs)", "draft_probs = torch.cat(draft_probs)"),
 )
@@ -186,14 +186,15 @@ LITGPT = (
         stubs=STUBS,
         defects=(
             Defect(
-                "At temperature 0 the draft is an argmax, and what is compared are softmax masses.",
+                "At temperature 0 the draft is an argmax, but the test compares softmax probabilities.",
                 Edit(
                     "return torch.argmax(logits, dim=-1, keepdim=True), F.softmax(logits, dim=-1)",
                     "return logits.argmax(-1, keepdim=True), F.one_hot(logits.argmax(-1), len(logits)).float()",
                 ),
             ),
             Defect(
-                "The residual, which holds masses, goes through the filter of logits, and what is left sums to no law.",
+                "The residual consists of probabilities, but it is passed through a filter for logits. The result is "
+                "not a probability distribution.",
                 Edit(
                     "sample(adjusted_distribution[None, None, ...], apply_softmax=False, **sample_kwargs)",
                     "multinomial_num_samples_1(adjusted_distribution), None",
@@ -214,7 +215,7 @@ LITGPT = (
         slow=True,
         defects=(
             Defect(
-                "The first token, which is drawn with the prompt, is read by the models but left out of the text.",
+                "The first token is drawn with the prompt. The models read it, but it is missing from the text.",
                 Edit("    tokens = []\n    total_generated", "    tokens = [token[0]]\n    total_generated"),
             ),
         ),
@@ -280,8 +281,8 @@ ROMSTO = Engine(
     stubs=("termcolor", "rich"),
     defects=(
         Defect(
-            "The greedy sampler, which is the default, takes the likeliest token, and what is compared are softmax "
-            "masses.",
+            "The greedy sampler, which is the default, takes the most likely token, but the test compares softmax"
+            " probabilities.",
             Edit(
                 "return logits\n\n    def sample(self, probs: Tensor) -> Tensor:\n        return torch.argmax",
                 "return F.one_hot(logits.argmax(-1), logits.shape[-1]).float().log()\n\n"
@@ -332,8 +333,8 @@ def _run_jacobi(module: Any, step: Step) -> Sequence[int]:
 
 
 TWICE = Defect(
-    "The logits warper is applied to the logarithm of the residual, which is a difference of laws that were warped: "
-    "the temperature divides it once more.",
+    "The logits warper is applied to the logarithm of the residual. The residual is a difference of "
+    "distributions that were already warped, so the temperature is applied twice.",
     Edit("logits_warper = logits_warper,\n                        all_c", "all_c"),
 )
 JACOBI = Engine(

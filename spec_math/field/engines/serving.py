@@ -93,8 +93,8 @@ def _run_lmdeploy_sampler(module: Any, step: Step, greedy: bool) -> Sequence[int
 
 
 FILTERS = Defect(
-    "top_k, top_p and min_p are applied where the bonus token is drawn, and not to the laws that drafts are verified "
-    "against.",
+    "top_k, top_p and min_p are applied when the bonus token is drawn, but not to the distributions that "
+    "verify the drafts.",
     Edit(
         "target_draft_logits = target_logits[:, :-1].contiguous()",
         "target_draft_logits = _filtered(target_logits, expanded_sampling_inputs)[:, :-1].contiguous()",
@@ -241,13 +241,13 @@ def _law(module: Any, target: Model, options: Options) -> Model:
 
 
 LIKELIEST = Defect(
-    "The draft is the likeliest candidate, and is tested by the ratio of the two masses, as if it had been drawn. "
-    "Drawn from the candidates it is right, as far as the residual is.",
+    "The draft is the most likely candidate, but it is tested by the ratio of the two probabilities, as "
+    "if it had been drawn. Drawing from the candidates fixes it, provided the residual is fixed too.",
     Edit("return listed[0][0]", "return _drawn([token for token, _ in listed], [mass for _, mass in listed])"),
 )
 BY_PLACE = Defect(
-    "The residual subtracts the draft's candidates from the target's by their place in the two lists, which differ "
-    "where the filters keep different tokens.",
+    "The residual subtracts the draft's candidates from the target's by their positions in the two lists."
+    " The lists differ where the filters keep different tokens.",
     Edit("(draft[i][1] if i < len(draft) else 0.0)", "_mass(draft, target[i][0])"),
 )
 LLAMA_CPP = Engine(
@@ -285,9 +285,10 @@ OPENVINO = Engine(
     control=Edit("drawn = _drawn(law)", "drawn = drafts[min(place, len(drafts) - 1)]"),
     defects=(
         Defect(
-            "A draft is kept by the ratio of its reported mass to the target's mass of another token, the one that "
-            "was drawn; the coin has 101 values and is compared by ≤; a rejected draft is replaced by a draw from "
-            "the law of the place after it. Kept where it is the drawn token, else replaced by that, it is right.",
+            "The test of a draft uses the ratio of its reported probability to the target's probability of "
+            "another token, the token drawn from the target. The uniform has only 101 values and is compared by "
+            "≤. A rejected draft is replaced by a draw from the distribution of the next position. The code is "
+            "lossless if it keeps a draft that equals the drawn token, and otherwise emits the drawn token.",
             OPENVINO_KEPT,
             REPLACED,
         ),
@@ -303,8 +304,9 @@ def _run_xllm(module: Any, step: Step) -> Sequence[int]:
 
 
 ONE = Defect(
-    "Of a draft's law only the mass of the drafted token is kept, and the residual subtracts it there alone: the other "
-    "tokens that the draft favours come too often after a rejection. With the whole law kept it is right.",
+    "Only the drafted token's probability is kept from the draft's distribution, and the residual "
+    "subtracts only this one. The other tokens that the draft favours come too often after a rejection. "
+    "With the whole distribution kept, the code is lossless.",
     Edit("torch.zeros_like(laws).scatter(-1, tokens[:, None], selected)", "laws"),
 )
 XLLM = Engine(

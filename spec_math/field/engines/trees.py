@@ -112,9 +112,9 @@ def _run_drawing_paths(module: Any, step: Step, **how: Any) -> Sequence[int]:
 
 MASK = "    # Create a mask for selected tokens\n"
 DRAWING_PATHS_TRIES = Defect(
-    "Each path draws its own tokens from the target's law: a token that begins two paths, or a second path, has a try "
-    "of its own, and where none is kept the next token is drawn once more. Drawn once after each prefix, and emitted "
-    "where it was drawn, it is right.",
+    "Each path draws its own tokens from the target's distribution. A token that begins two paths "
+    "therefore gets two tries. If no path is kept, the next token is drawn once more. The code is "
+    "lossless if it draws once after each prefix and emits that draw.",
     Edit("    # Apply temperature\n", "    # Apply temperature\n    whole = logits\n"),
     Edit(
         MASK,
@@ -209,13 +209,15 @@ def _run_medusa(module: Any, step: Step, **how: Any) -> Sequence[int]:
 
 
 BY_DESIGN = Defect(
-    "Typical acceptance, the default, is lossy by design: a draft is kept where the target's mass of it exceeds a "
-    "threshold that falls with the entropy, and no coin decides it.",
+    "Typical acceptance, the default, is lossy by design. This rule keeps a draft if the target's "
+    "probability of it exceeds a threshold. The threshold falls with the entropy, and the decision is not"
+    " random.",
     by_design=True,
 )
 SIX = Defect(
-    "Typical sampling without `fast` hands six arguments to a function of five. With five it runs, and is lossy by "
-    "design: tokens below a threshold are left out, and each path draws tokens of its own."
+    "Typical sampling without `fast` passes six arguments to a function of five. With five arguments it "
+    "runs, and is lossy by design: it leaves out tokens below a threshold, and each path draws its own "
+    "tokens."
 )
 
 
@@ -251,8 +253,9 @@ def _run_rotalabs_tree(module: Any, step: Step) -> Sequence[int]:
 
 
 FLAT = Defect(
-    "The target is shown the last token and the tree's tokens in one line, neither the text before them nor each path "
-    "by itself; the token after a path is drawn after another one too.",
+    "The target model gets the last token and the tokens of the tree as one sequence, without the text "
+    "before them and without separating the paths. The token after one path is then drawn after another "
+    "path as well.",
     Edit(
         "    for path in tree.get_paths():\n        accepted = []",
         "    for path in tree.get_paths():\n"
@@ -269,8 +272,9 @@ FLAT = Defect(
     ),
 )
 ROTALABS_TREE_TRIES = Defect(
-    "Drafts are the likeliest tokens and tested as if they had been drawn; each path is tested with coins of its own, "
-    "and the longest one is kept: a token that is on several paths has several tries.",
+    "The drafts are the most likely tokens, but they are tested as if they had been drawn. Each path is "
+    "tested with its own uniforms, and the longest accepted path is kept. A token on several paths "
+    "therefore has several tries.",
     Edit("    best_path = []\n    best_length = 0", "    best_path, best_length, drawn = [], 0, {}"),
     Edit(
         "accept_prob = min(1.0, p_target / (p_draft + 1e-10))",
@@ -374,8 +378,8 @@ def _run_sequoia(module: Any, step: Step, name: str) -> Sequence[int]:
 
 
 MOVED = Defect(
-    "The token after the accepted ones is written to its place before the accepted ones are moved to theirs, and may "
-    "overwrite one of them.",
+    "The new token after the accepted ones is stored before the accepted tokens are moved to their final "
+    "positions. The new token can overwrite one of them.",
     Edit(
         "                self.tokens[accept_length] = residual.multinomial(num_samples=1, replacement=True)\n\n"
         "        self.tokens[:accept_length] = self.tokens[accept_list]",
@@ -388,8 +392,8 @@ MOVED = Defect(
 
 
 KEPT = Defect(
-    "Coins and noise are drawn once for a text and indexed by a token's place: a rejected draft's place is tried again "
-    "in the next round with the same numbers.",
+    "Uniforms and noise are drawn once for a text and indexed by a token's position. After a rejection, "
+    "the next round tries the same position again with the same numbers.",
     Edit(
         "self.target_kv_len = len(accept_list)",
         "self.target_kv_len = len(accept_list)\n"
@@ -469,8 +473,8 @@ def _run_triforce(module: Any, step: Step) -> Sequence[int]:
 
 
 MIDDLE = Defect(
-    "Where the middle model rejects a draft it draws from its whole law in place of the residual, and what it hands on "
-    "is no longer drawn from the law that it reports.",
+    "When the middle model rejects a draft, it draws from its whole distribution instead of the residual."
+    " The tokens that it passes on are then not drawn from the distribution that it reports.",
     Edit(
         "else:\n            pred_token_idx = sample(verify_prob[n])",
         "else:\n            pred_token_idx = sample(max_fn(verify_prob[n] - speculation_prob))",
