@@ -26,7 +26,7 @@ from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio, residual_of
 from spec_math.language.model import Model
 from spec_math.lossy.logarithm import sign
-from spec_math.lossy.options import at_least, options_of
+from spec_math.lossy.options import at_least, options_of, read_into
 from spec_math.scheme import Tokens
 
 
@@ -43,9 +43,7 @@ class Options:
     top: int = 3
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "entropy", at_least(0)(self.entropy, "entropy"))
-        for name in ("window", "top"):
-            object.__setattr__(self, name, count(getattr(self, name), name))
+        read_into(self, entropy=at_least(0), window=count, top=count)
 
 
 def undecided(target: Array, options: Options) -> bool:
