@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import Array, count, is_exact
-from spec_math.language.trie import Integers, Trie, compiled
+from spec_math.language.trie import Integers, Trie, compiled, first_from
 from spec_math.language.vocabulary import Vocabulary
 from spec_math.string_level import drafted_paths, segmentation
 
@@ -257,13 +257,7 @@ def _spread(target: Any, draft: Any, mass: Any, onward: Any, result: Any) -> Non
             last = -1
             for w in range(start[v], start[v + 1]):
                 # The draft's child along the same byte, searched for from the last one found.
-                f, end = max(low, last + 1), high
-                while f < end:
-                    middle = (f + end) // 2
-                    if letter[middle] < byte[w]:
-                        f = middle + 1
-                    else:
-                        end = middle
+                f = first_from(letter, max(low, last + 1), high, byte[w])
                 if f == high or letter[f] != byte[w]:
                     continue
                 # What leaves the target trie between the last child found and this one; after the last, below.
