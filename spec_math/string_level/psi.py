@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import Array, count, is_exact
-from spec_math.language.trie import Integers, Trie, compiled, first_from
+from spec_math.language.trie import Trie, compiled, first_from, most_tokens
 from spec_math.language.vocabulary import Vocabulary
 from spec_math.string_level import drafted_paths, segmentation
 
@@ -193,20 +193,6 @@ def reached(target: Trie, draft: Trie) -> Any:
     return result[:-1] > 0
 
 
-def most_tokens(target: Trie, draft: Trie) -> Integers:
-    """Return for each node of the target trie the most draft tokens that spell it, or −1.
-
-    target, draft: tries; the result has shape [K] for the K nodes of the target.
-
-    >>> from spec_math.language.trie import build
-    >>> most_tokens(build([b"aab"]), build([b"a", b"aa"])).tolist()
-    [0, 1, 2, -1]
-    """
-    most = np.full(len(target), -1, np.int64)
-    _deepen((target.start, target.byte), (draft.start, draft.byte, draft.token >= 0), most)
-    return most
-
-
 def _weighed(draft: Trie, masses: Array) -> tuple[tuple[Any, ...], Any]:
     """Return the draft trie with the masses that `_gather` sums up over it, and the step that walks it."""
     spelled = draft.node >= 0
@@ -280,25 +266,3 @@ def _spread(target: Any, draft: Any, mass: Any, onward: Any, result: Any) -> Non
 
 
 _compiled_gather, _compiled_spread = compiled(_gather), compiled(_spread)
-
-
-@compiled
-def _deepen(target: Any, draft: Any, most: Integers) -> None:
-    """Find for each node of the target trie the most draft tokens that spell it, or leave −1."""
-    start, byte = target
-    first, letter, spelled = draft
-    most[0] = 0
-    for u in range(len(most)):
-        if most[u] < 0:
-            continue
-        pairs = [(u, 0)]
-        while len(pairs) > 0:
-            v, e = pairs.pop()
-            w = start[v]
-            for f in range(first[e], first[e + 1]):
-                while w < start[v + 1] and byte[w] < letter[f]:
-                    w += 1
-                if w < start[v + 1] and byte[w] == letter[f]:
-                    if spelled[f]:
-                        most[w] = max(most[w], most[u] + 1)
-                    pairs.append((int(w), int(f)))
