@@ -89,15 +89,14 @@ def first_token(
     ([Fraction(1, 9), Fraction(2, 9)], Fraction(2, 3), (), Fraction(4, 3))
     """
     depth = None if lookahead is None else count(lookahead, "lookahead")
-    target, texts = target_vocabulary.trie, target_vocabulary.tokens
+    target = target_vocabulary.trie
     if callable(draft):
         masses, calls, draws = drafted_paths.first_tokens(target, draft_vocabulary, draft, depth)
     else:
         law = drafted_paths.checked(draft, draft_vocabulary, None, "draft")
         (masses, draws), calls = first_tokens(target, draft_vocabulary.trie, law, depth), 1
     found = masses[:-1]
-    silent = tuple(int(token) for token in np.flatnonzero(found == 0) if texts[int(token)])
-    return FirstToken(found, masses[-1], silent, calls, draws)
+    return FirstToken(found, masses[-1], with_text(target_vocabulary, found == 0), calls, draws)
 
 
 def longest_lookahead(target_vocabulary: Vocabulary, draft_vocabulary: Vocabulary) -> int:
@@ -134,8 +133,16 @@ def unreachable(target_vocabulary: Vocabulary, draft_vocabulary: Vocabulary) -> 
     >>> unreachable(Vocabulary(["a", "aa", "b"]), Vocabulary(["a"]))
     (0, 2)
     """
-    begun = reached(target_vocabulary.trie, draft_vocabulary.trie)
-    return tuple(int(token) for token in np.flatnonzero(~begun) if target_vocabulary[int(token)])
+    return with_text(target_vocabulary, ~reached(target_vocabulary.trie, draft_vocabulary.trie))
+
+
+def with_text(vocabulary: Vocabulary, chosen: Any) -> tuple[int, ...]:
+    """Return the tokens that are chosen by a mask [tokens] and add text.
+
+    >>> with_text(Vocabulary(["a", "b", "<end>"], special=[2]), np.array([False, True, True]))
+    (1,)
+    """
+    return tuple(np.flatnonzero(chosen & (vocabulary.trie.node >= 0)).tolist())
 
 
 def first_tokens(target: Trie, draft: Trie, masses: Array, depth: int | None) -> tuple[Array, Any]:
