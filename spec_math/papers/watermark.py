@@ -158,11 +158,8 @@ def strength(target: Array, keys: Sequence[Key], laws: Sequence[Array]) -> Inter
     >>> round(float(strength(exact(["1/2", "1/2"]), keys, [key.target for key in keys])), 6)
     0.693147
     """
-    total = ZERO
-    for key, law in zip(keys, laws, strict=True):
-        if key.mass:
-            total = total + divergence(law, target).times(key.mass)
-    return total
+    used = ((key.mass, law) for key, law in zip(keys, laws, strict=True) if key.mass)
+    return sum((divergence(law, target).times(mass) for mass, law in used), ZERO)
 
 
 def _exact_pair(target: Any, draft: Any) -> tuple[Array, Array]:
