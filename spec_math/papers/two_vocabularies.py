@@ -125,14 +125,9 @@ def table(
     law = draft(()) if callable(draft) else draft
     both = target, law, target_vocabulary, draft_vocabulary
     same = target_vocabulary.tokens == draft_vocabulary.tokens and target_vocabulary.special == draft_vocabulary.special
-    return AcceptanceTable(
-        standard=overlap(target, law) if same else None,
-        union=union.acceptance(*both),
-        exact_match=exact_match.acceptance(target, first.law),
-        rejection=rejection.acceptance(target, first.law),
-        intersection=intersection.acceptance(*both),
-        untokenisable=first.untokenisable,
-    )
+    by_text = exact_match.acceptance(target, first.law), rejection.acceptance(target, first.law)
+    by_token = overlap(target, law) if same else None, union.acceptance(*both)
+    return AcceptanceTable(*by_token, *by_text, intersection.acceptance(*both), first.untokenisable)
 
 
 SHARE = Fraction(9, 10)
