@@ -75,8 +75,7 @@ def models(target: TokenizedModel, drafter: TokenizedModel) -> tuple[Model, Mode
 
     def draft(prefix: Tokens) -> Array:
         text = b"".join(written[token] for token in prefix)
-        row = drafter.law(drafter.read(text))
-        shared, beyond = carried(row, target.vocabulary, drafter.vocabulary)
+        shared, beyond = carried(drafter.law(drafter.read(text)), target.vocabulary, drafter.vocabulary)
         return array_namespace(shared).concat([shared, beyond], axis=-1)
 
     return Ending(extended, target.end), draft

@@ -136,7 +136,6 @@ def _apart(emitted: dict[Tokens, Any], wanted: dict[Tokens, Any]) -> Any:
 
 
 def _between(emitted: dict[Tokens, Any], wanted: dict[Tokens, Any]) -> Interval:
-    texts = list(emitted)
     kind = object if isinstance(next(iter(emitted.values())), Fraction) else np.float64
-    e, t = (np.array([masses.get(text, 0) for text in texts], dtype=kind) for masses in (emitted, wanted))
+    e, t = (np.array([masses.get(text, 0) for text in emitted], dtype=kind) for masses in (emitted, wanted))
     return divergence(e, t)

@@ -61,8 +61,7 @@ def relaxed(target: Array, options: Options) -> bool:
     ratio, offset = options.ratio, options.offset
     if is_exact(target):
         one = Fraction(1)
-        largest = sign([(one, first)], offset)
-        return largest * sign([(one, second), (-ratio, first)], (1 - ratio) * offset) > 0
+        return sign([(one, first)], offset) * sign([(one, second), (-ratio, first)], (1 - ratio) * offset) > 0
     high, low = (float(np.log(mass)) + float(offset) for mass in (first, second))
     return high != 0 and low / high > float(ratio)
 

@@ -123,8 +123,7 @@ def acceptance(target: Any, draft: Any, k: int = 1, options: Any = None) -> Any:
 
 
 def _likeliest(d: Array, k: int) -> Tokens:
-    most = min(count(k), int((d > 0).sum()))
-    return tuple(int(token) for token in np.argsort(descending_rank(d))[:most])
+    return tuple(np.argsort(descending_rank(d))[: min(count(k), int((d > 0).sum()))].tolist())
 
 
 def _reached(t: Array, d: Array, k: int, chosen: Options) -> tuple[list[int], Array]:

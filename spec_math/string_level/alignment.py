@@ -99,9 +99,7 @@ def _distance(x: Any, y: Any, row: Integers) -> int:
     for i in range(len(x)):
         corner, row[0] = row[0], i + 1
         for j in range(len(y)):
-            substituted = corner + (x[i] != y[j])
-            corner = row[j + 1]
-            row[j + 1] = min(substituted, corner + 1, row[j] + 1)
+            row[j + 1], corner = min(corner + (x[i] != y[j]), row[j + 1] + 1, row[j] + 1), row[j + 1]
     return row[len(y)]
 
 
@@ -111,10 +109,7 @@ def _totals(first: Any, second: Any, width: int) -> Any:
     x, x_offset = first
     y, y_offset = second
     m, n = len(x_offset) - 1, len(y_offset) - 1
-    longest = 0
-    for j in range(n):
-        longest = max(longest, y_offset[j + 1] - y_offset[j])
-    row = np.empty(longest + 1, np.int64)
+    row = np.empty(len(y) + 1, np.int64)
     total = np.full((m + 1, n + 1), _FAR, np.int64)
     total[0, 0] = 0
     for i in range(1, m + 1):

@@ -144,8 +144,7 @@ def with_target(target: Any, first_token_law: Any) -> tuple[Array, Array]:
         )
     if bool((found < 0).any()):
         raise ValueError("first-token law: masses must be >= 0; one is negative")
-    sums = array_namespace(found).sum(found, axis=-1, keepdims=True)
-    most = sums.max()
+    most = array_namespace(found).sum(found, axis=-1, keepdims=True).max()
     bound = 0 if is_exact(found) else SUM_BOUND.get(storage(found), SUM_BOUND["float64"])
     if not most <= 1 + bound:
         raise ValueError(f"first-token law: masses must sum to at most 1; a row sums to {most} ({most - 1} too much)")

@@ -143,9 +143,8 @@ def _shown(spelled: bytes) -> str:
 
 
 def _pieces(spelled: bytes, trie: Trie) -> Pieces:
-    edges = _edges(trie.start, trie.byte, trie.token, np.frombuffer(spelled, dtype=np.uint8))
     pieces: Pieces = [[] for _ in spelled]
-    for begin, end, token in edges:
+    for begin, end, token in _edges(trie.start, trie.byte, trie.token, np.frombuffer(spelled, dtype=np.uint8)):
         pieces[begin].append((end, token))
     return pieces
 
