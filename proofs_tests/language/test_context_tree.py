@@ -37,16 +37,14 @@ def test_longest_contexts_hold_their_occurrences(text, order):
         row = nodes[reached.index((context, token))]
         depth = min(order - 1, sum(older >= 0 for older in context) + 1)
         assert (row >= 0).tolist() == [at <= depth for at in range(order)]
-        at, found = tree.find_pairs(row[depth : depth + 1], np.array([token]))
-        assert found.all()
-        assert tree.pair_count[at] == number
+        pairs = dict(zip(tree.pair_keys.tolist(), tree.pair_count.tolist(), strict=True))
+        assert pairs[row[depth] * tree.size + token] == number
 
 
-def test_a_context_never_seen_has_no_node_and_no_pairs():
+def test_a_context_never_seen_has_no_node():
     tree = ContextTree(np.array([0, 1]), 2, 3)
     nodes = tree.nodes(np.array([[2], [0]]))
     assert (nodes[0] >= 0).tolist() == [True, False]
-    assert not tree.find_pairs(nodes[:1, 1], np.array([0]))[1].any()
 
 
 def test_windows_refuse_an_order_that_is_no_count():

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from spec_math.language import ngram
 from spec_math.language.context_tree import windows
 from spec_math.language.corpus import documentation
 from spec_math.language.ngram import NGram
@@ -127,10 +126,6 @@ def test_rows_calls_and_masses_are_the_same_floats(given_):
     every = np.tile(np.arange(size), (len(asked), 1))
     assert model.mass(contexts, every).tolist() == rows.tolist()
     assert model.mass(contexts, every[:, -1]).tolist() == rows[:, -1].tolist()
-    with pytest.MonkeyPatch.context() as patched:
-        patched.setattr(ngram, "_MANY", 1)
-        assert model.mass(contexts, every).tolist() == rows.tolist()
-        assert model.mass(contexts, every[:, -1]).tolist() == rows[:, -1].tolist()
 
 
 GRID = 2**12

@@ -6,6 +6,7 @@ from itertools import product
 import pytest
 
 from proofs_tests.lossy import budgets
+from proofs_tests.lossy.texts import text_law
 from spec_math import exact
 from spec_math.block_level import block, chain
 from spec_math.block_level.length import expected
@@ -55,7 +56,7 @@ def test_the_law_of_texts_is_that_of_blocks_in_a_row(rule, length):
     """Walk = enumeration of every coin of the blocks, as Fractions, up to four tokens."""
     options = middle(rule)
     models, rounds = (MODELS, length) if length < 3 else (TWO, length)
-    walked = blocks.text_law(models, length, 2, rule, options)
+    walked = text_law(models, length, 2, rule, options)
 
     def once(coin, prefix):
         return blocks.generate(coin, models, prefix, 2, rule, options)
@@ -69,9 +70,9 @@ def test_the_law_of_texts_is_that_of_blocks_in_a_row(rule, length):
 def test_a_lossless_value_leaves_the_joint_law_of_four_tokens(rule):
     options = rule.options(rule.swept[0])
     if rule.name in ("typical acceptance", "relaxed top", "speculative cascade"):
-        assert blocks.text_law(TWO, 4, 2, rule, options) != target_law(two_target, 4)
+        assert text_law(TWO, 4, 2, rule, options) != target_law(two_target, 4)
     else:
-        assert blocks.text_law(TWO, 4, 2, rule, options) == target_law(two_target, 4)
+        assert text_law(TWO, 4, 2, rule, options) == target_law(two_target, 4)
 
 
 @every_rule
@@ -93,13 +94,13 @@ def test_the_distance_of_texts_grows_as_bounded(rule):
 
 def test_growth_with_every_position_drafted_is_the_limit_of_long_blocks():
     rule = RULES[0]
-    walked = blocks.text_law(TWO, 3, 3, rule, "1/2")
+    walked = text_law(TWO, 3, 3, rule, "1/2")
     assert apart(walked, target_law(two_target, 3)) == blocks.growth(TWO, 3, rule, "1/2")[-1].total_variation
 
 
 def test_a_bonus_token_lowers_the_distance():
     rule = RULES[0]
-    short, long = (apart(blocks.text_law(TWO, 4, looked, rule, "1/2"), target_law(two_target, 4)) for looked in (1, 4))
+    short, long = (apart(text_law(TWO, 4, looked, rule, "1/2"), target_law(two_target, 4)) for looked in (1, 4))
     assert 0 < short < long
 
 
@@ -257,11 +258,7 @@ def test_options_and_rules_of_several_drafts_are_refused():
     with pytest.raises(ValueError, match="entropy must be at least 0; got -1"):
         fly.Options(-1)
     several: Rule = next(rule for rule in RULES if rule.several)
-    for ask in (
-        lambda: blocks.text_law(TWO, 2, 2, several),
-        lambda: blocks.growth(TWO, 2, several),
-        lambda: blocks.generate(None, TWO, (), 2, several),
-    ):
+    for ask in (lambda: blocks.growth(TWO, 2, several), lambda: blocks.generate(None, TWO, (), 2, several)):
         with pytest.raises(
             ValueError, match="a chain is verified by a rule of one draft; mentored decoding takes several"
         ):

@@ -106,6 +106,21 @@ def law_after(drafter: TokenizedModel, target_vocabulary: Vocabulary, prefix: tu
     return drafter.law(drafter.read(target_vocabulary.spell(prefix)))
 
 
+class Ending:
+    """A model with an end token of its own, or None.
+
+    >>> Ending(lambda prefix: ["1/4", "3/4"], 1).end
+    1
+    """
+
+    def __init__(self, law: Model, end: int | None) -> None:
+        self._law, self.end = law, end
+
+    def __call__(self, prefix: Tokens) -> Any:
+        """Return the law [V] after prefix."""
+        return self._law(prefix)
+
+
 class Mapped:
     """A model whose law after a prefix is change(law, prefix); it ends where the model it stands before ends.
 

@@ -123,8 +123,7 @@ def run(coin: Coin, target: TokenizedModel, drafter: TokenizedModel, prefix: Seq
         tokens = (*tokens, coin.draw(row))
         if laws.ends(tokens):
             break
-    targets = [laws.target(tokens[:place]) for place in range(len(tokens) + (not laws.ends(tokens)))]
-    emitted = chain.verify(coin, tokens, targets, [laws.draft(tokens[:place]) for place in range(len(tokens))])
+    emitted = chain.verify(coin, *chain.with_rows(tokens, laws))
     # The residual of a rejected draft leaves it out, so that the first difference is the first rejection.
     accepted = sum(emitted[: place + 1] == tokens[: place + 1] for place in range(len(tokens)))
     return Outcome(emitted, tokens, accepted)

@@ -14,6 +14,7 @@ from spec_math.block_level.batch.array_tree import ArrayTree, Rows, Walked
 from spec_math.block_level.batch.array_tree import places as numbers
 from spec_math.block_level.tree_rules import DecideTree
 from spec_math.chance import Coin
+from spec_math.drafting.correspondence import Ending
 from spec_math.language.model import Model
 from spec_math.scheme import Emission, Tokens
 from spec_math.token_level.batch.drafts import Decide, Emitted, Remaining, favourite
@@ -264,8 +265,8 @@ def models(target_model: Model, draft_model: Model, places: Any) -> tuple[Model,
         return tuple(int(places[x]) for x in prefix if places[x] >= 0)
 
     return (
-        _Ending(lambda prefix: row(target_model(known(prefix)), places)[0], own),
-        _Ending(lambda prefix: padded(draft_model(prefix)), own),
+        Ending(lambda prefix: row(target_model(known(prefix)), places)[0], own),
+        Ending(lambda prefix: padded(draft_model(prefix)), own),
     )
 
 
@@ -279,13 +280,3 @@ def placed_path(coin: Coin, path: Tokens, target_model: Model, places: Any) -> T
     tokens = tuple(int(places[x]) for x in path[:-1])
     _, rest = row(target_model(tokens), places) if path[-1] == len(places) else (None, path)
     return (*tokens, placed(coin, path[-1], rest, places))
-
-
-class _Ending:
-    """A model with an end token of its own, or none."""
-
-    def __init__(self, law: Model, end: int | None) -> None:
-        self._law, self.end = law, end
-
-    def __call__(self, prefix: Tokens) -> Array:
-        return self._law(prefix)

@@ -11,7 +11,7 @@ from spec_math.arrays import Array, array_namespace, check_same_number_type
 from spec_math.block_level import chain
 from spec_math.chance import Coin
 from spec_math.distribution import overlap
-from spec_math.drafting.correspondence import blank, carried, on_vocabulary, places
+from spec_math.drafting.correspondence import Ending, blank, carried, on_vocabulary, places
 from spec_math.language import TokenizedModel, Vocabulary
 from spec_math.language.model import Model
 from spec_math.scheme import Tokens
@@ -66,13 +66,19 @@ def models(target: TokenizedModel, drafter: TokenizedModel) -> tuple[Model, Mode
     extra = np.flatnonzero(places(target.vocabulary, drafter.vocabulary) < 0)
     written = target.vocabulary.tokens + tuple(drafter.vocabulary[int(token)] for token in extra)
 
+    size = len(target.vocabulary)
+
+    def extended(prefix: Tokens) -> Array:
+        known = all(token < size for token in prefix)
+        row = target.law(prefix if known else target.read(b"".join(written[token] for token in prefix)))
+        return array_namespace(row).concat([row, blank(row, len(written) - size)], axis=-1)
+
     def draft(prefix: Tokens) -> Array:
         text = b"".join(written[token] for token in prefix)
-        row = drafter.law(drafter.read(text))
-        shared, beyond = carried(row, target.vocabulary, drafter.vocabulary)
+        shared, beyond = carried(drafter.law(drafter.read(text)), target.vocabulary, drafter.vocabulary)
         return array_namespace(shared).concat([shared, beyond], axis=-1)
 
-    return _Extended(target, written), draft
+    return Ending(extended, target.end), draft
 
 
 def generate(
@@ -92,19 +98,3 @@ def generate(
     {(0,): Fraction(1, 4), (1,): Fraction(3, 4)}
     """
     return chain.generate(coin, *models(target, drafter), prefix, lookahead)
-
-
-class _Extended:
-    """The target's laws with masses of 0 on the draft's other tokens."""
-
-    def __init__(self, target: TokenizedModel, written: tuple[bytes, ...]) -> None:
-        self.end = target.end
-        self._target = target
-        self._written = written
-
-    def __call__(self, prefix: Tokens) -> Array:
-        size = len(self._target.vocabulary)
-        known = all(token < size for token in prefix)
-        own = prefix if known else self._target.read(b"".join(self._written[token] for token in prefix))
-        row = self._target.law(own)
-        return array_namespace(row).concat([row, blank(row, len(self._written) - size)], axis=-1)

@@ -125,8 +125,7 @@ def _folder(module: ModuleType) -> Path | None:
         return None
     if "site-packages" in path.parts or module.__name__.partition(".")[0] in ("spec_math", "torch_bridge"):
         return None
-    depth = module.__name__.count(".") + (path.name == "__init__.py")
-    return path.parents[depth]
+    return path.parents[module.__name__.count(".") + (path.name == "__init__.py")]
 
 
 class _Compiled(SourceFileLoader):

@@ -77,9 +77,8 @@ def read_json(path: Path, parse_float: Callable[[str], Any] | None = None) -> An
     Raises:
         OSError: the file cannot be read. ValueError: as `parsed`, or it is no UTF-8; the path is named.
     """
-    data = path.read_bytes()
     try:
-        return parsed(data.decode("utf-8-sig"), parse_float)
+        return parsed(path.read_bytes().decode("utf-8-sig"), parse_float)
     except ValueError as error:
         raise ValueError(f"{path}: not a readable JSON file ({error})") from error
 

@@ -65,16 +65,11 @@ class ContextTree:
         node = found[:, 0]
         for depth in range(1, self.order):
             wanted = node * (self.size + 1) + contexts[alive, self.order - 1 - depth] + 1
-            at, hit = _find(self.keys, wanted)
+            at = np.searchsorted(self.keys, wanted)
+            hit = np.append(self.keys, -1)[at] == wanted
             alive, node = alive[hit], at[hit] + 1
             found[alive, depth] = node
         return found
-
-    def find_pairs(
-        self, nodes: np.ndarray[Any, Any], tokens: np.ndarray[Any, Any]
-    ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """Return where (node, token) stands among the pairs, and whether it does; a node of -1 has no pairs."""
-        return _find(self.pair_keys, np.where(nodes >= 0, nodes * self.size + tokens, -1))
 
 
 def padded(tokens: tuple[int, ...], reach: int) -> tuple[int, ...]:
@@ -123,9 +118,9 @@ def indices(values: Any, name: str, dimensions: int | None) -> np.ndarray[Any, A
     """
     array: np.ndarray[Any, Any] = values if isinstance(values, np.ndarray) else np.array(values, dtype=object)
     if array.dtype == object:
-        if not all(isinstance(value, int | np.integer) and not isinstance(value, bool) for value in array.flat):
-            wrong = next(v for v in array.flat if not isinstance(v, int | np.integer) or isinstance(v, bool))
-            raise TypeError(f"{name} must be ints; got {wrong!r} of type {type(cast('object', wrong)).__name__}")
+        for value in array.flat:
+            if not isinstance(value, int | np.integer) or isinstance(value, bool):
+                raise TypeError(f"{name} must be ints; got {value!r} of type {type(cast('object', value)).__name__}")
     elif array.dtype.kind not in "iu":
         raise TypeError(f"{name} must be ints; got an array of {array.dtype}")
     if dimensions is not None and array.ndim != dimensions:
@@ -146,11 +141,3 @@ def check_range(values: np.ndarray[Any, Any], size: int, name: str, least: int =
         place = tuple(int(i) for i in np.argwhere(outside)[0])
         extra = " (or -1 for the start of a text)" if least < 0 else ""
         raise ValueError(f"{name} must be indices in [0, {size}){extra}; place {place} has {values[place]}")
-
-
-def _find(
-    sorted_keys: np.ndarray[Any, Any], wanted: np.ndarray[Any, Any]
-) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    at = np.searchsorted(sorted_keys, wanted)
-    at[at == len(sorted_keys)] = 0  # beyond the last: entry 0 is smaller than it, and does not match
-    return at, sorted_keys[at] == wanted if len(sorted_keys) else np.zeros(wanted.shape, dtype=bool)

@@ -9,7 +9,7 @@ import os
 import re
 import sysconfig
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -82,15 +82,26 @@ def split(texts: Iterable[str], held_out: int = HELD_OUT) -> Corpus:
     held_out = count(held_out, "held_out")
     found = (tuple(words(paragraph)) for text in texts for paragraph in _PARAGRAPH.split(text))
     paragraphs = list(dict.fromkeys(paragraph for paragraph in found if paragraph))
-    if held_out < 2 or len(paragraphs) < held_out:
+    said = "paragraph", f"different paragraphs; the text has {len(paragraphs)}"
+    return _parted(paragraphs, held_out, said, lambda kept: dict.fromkeys(word for text in kept for word in text))
+
+
+def _parted(
+    texts: Sequence[Sequence[str]],
+    held_out: int,
+    said: tuple[str, str],
+    vocabulary: Callable[[Sequence[Sequence[str]]], Iterable[str]],
+) -> Corpus:
+    """Hold out each `held_out`-th text, and write both parts by the vocabulary of the other part."""
+    if held_out < 2 or len(texts) < held_out:
         raise ValueError(
-            f"each {held_out}-th paragraph is held out, and both parts need one: held_out must be at least 2, and "
-            f"there must be as many different paragraphs; the text has {len(paragraphs)}"
+            f"each {held_out}-th {said[0]} is held out, and both parts need one: held_out must be at least 2, and "
+            f"there must be as many {said[1]}"
         )
-    kept = [paragraph for at, paragraph in enumerate(paragraphs, 1) if at % held_out]
-    names = (*dict.fromkeys(word for paragraph in kept for word in paragraph), UNKNOWN)
+    kept = [text for at, text in enumerate(texts, 1) if at % held_out]
+    names = (*vocabulary(kept), UNKNOWN)
     index = {name: at for at, name in enumerate(names)}
-    return Corpus(encoded(kept, index), encoded(paragraphs[held_out - 1 :: held_out], index), names)
+    return Corpus(encoded(kept, index), encoded(texts[held_out - 1 :: held_out], index), names)
 
 
 @cache
@@ -178,20 +189,14 @@ def split_files(texts: Iterable[str], size: int, held_out: int = HELD_OUT) -> Co
     (('a', '\\n', '<unk>'), [1, 0, 2, 0, -1, 1, 0, 2], [1, 2, 2])
     """
     size, held_out = count(size, "size"), count(held_out, "held_out")
-    read = [code_words(text) for text in texts]
-    read = [text for text in read if text]
-    if held_out < 2 or len(read) < held_out:
-        raise ValueError(
-            f"each {held_out}-th text is held out, and both parts need one: held_out must be at least 2, and there "
-            f"must be as many texts; there are {len(read)}"
-        )
-    kept = [text for at, text in enumerate(read, 1) if at % held_out]
-    met = Counter(word for text in kept for word in text)
-    # By frequency, then by spelling: the same files give the same vocabulary.
-    common = sorted(met, key=lambda word: (-met[word], word))[: size - 1]
-    names = (*common, UNKNOWN)
-    index = {name: at for at, name in enumerate(names)}
-    return Corpus(encoded(kept, index), encoded(read[held_out - 1 :: held_out], index), names)
+    read = [text for text in map(code_words, texts) if text]
+
+    def commonest(kept: Sequence[Sequence[str]]) -> list[str]:
+        met = Counter(word for text in kept for word in text)
+        # By frequency, then by spelling: the same files give the same vocabulary.
+        return sorted(met, key=lambda word: (-met[word], word))[: size - 1]
+
+    return _parted(read, held_out, ("text", f"texts; there are {len(read)}"), commonest)
 
 
 @cache

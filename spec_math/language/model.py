@@ -119,11 +119,9 @@ class Table:
                 rows[prefix] = row
             return cls(rows, fields.get("context"), fields.get("default"), fields.get("end"))
         except (ValueError, TypeError) as error:
-            raise (
-                type(error)(f"{path}: {error}")
-                if type(error) in (ValueError, TypeError)
-                else ValueError(f"{path} is not JSON: {error}")
-            ) from error
+            own = type(error) in (ValueError, TypeError)
+            said = f"{path}: {error}" if own else f"{path} is not JSON: {error}"
+            raise (type(error) if own else ValueError)(said) from error
 
     def __call__(self, prefix: Sequence[int]) -> Array:
         """Return the law [V] of the token that follows prefix.

@@ -13,11 +13,11 @@ from spec_math.arrays import Array, count
 from spec_math.kernels import Delayed, kernel
 from spec_math.language.context_tree import ContextTree, check_range, indices, padded
 from spec_math.language.model import check_prefix
+from spec_math.language.trie import first_from
 
 DISCOUNT = Fraction(3, 4)
 """Taken off every count. Dyadic, so that every discounted count is exact in float64 too."""
 
-_MANY = 4096  # contexts whose single masses are worth compiling for
 _CHUNK = 256  # rows written together, 8 MiB at 4,096 tokens: the fastest of 16 to 4,096 rows, for orders 2 and 5
 
 
@@ -50,15 +50,15 @@ class NGram:
         self.size = size
         self._counts = counts
         discount = float(DISCOUNT)
-        self._excess = counts.pair_count - discount
-        self._back = discount * counts.types / counts.total
+        excess, back = counts.pair_count - discount, discount * counts.types / counts.total
         # 4 c - 3 in integers, summed over the whole list: `draw` searches it without any rounding.
         units = counts.pair_count * DISCOUNT.denominator - DISCOUNT.numerator
         self._units = np.concatenate([[0], np.cumsum(units)])
         stop = counts.start[1]
-        base = np.full(size, float(self._back[0]) / size)
-        base[counts.pair_token[:stop]] += self._excess[:stop] / counts.total[0]
-        self._base = base
+        base = np.full(size, float(back[0]) / size)
+        base[counts.pair_token[:stop]] += excess[:stop] / counts.total[0]
+        # The two arguments with which the compiled functions below begin.
+        self._read = (counts.keys, counts.start, counts.pair_token, counts.total), (excess, back, base)
 
     @classmethod
     def learn(cls, tokens: Sequence[int] | np.ndarray[Any, Any], order: int, size: int) -> NGram:
@@ -114,7 +114,7 @@ class NGram:
         given = self._checked(contexts)
         laws = np.empty((len(given), self.size))
         for begin in range(0, len(given), _CHUNK):
-            self._fill(given[begin : begin + _CHUNK], laws[begin : begin + _CHUNK])
+            _delayed_fill(*self._read, given[begin : begin + _CHUNK], laws[begin : begin + _CHUNK])
         return laws
 
     def mass(self, contexts: Any, tokens: Any) -> np.ndarray[Any, Any]:
@@ -134,21 +134,8 @@ class NGram:
         if asked.ndim not in (1, 2) or len(asked) != len(given):
             raise ValueError(f"tokens must be [n] or [n, m] for contexts [n = {len(given)}, …]; got {asked.shape}")
         wide = asked.reshape(len(given), -1)
-        counts = self._counts
-        if len(given) >= _MANY:
-            masses = np.empty(wide.shape)
-            tree = counts.keys, counts.start, counts.pair_token, counts.total
-            weigh(tree, (self._excess, self._back, self._base), given, wide, masses)
-            return masses.reshape(asked.shape)
-        nodes = counts.nodes(given)
-        weight, scales = self._weights(nodes)
-        masses = weight[:, None] * self._base[wide]
-        for depth in range(1, self.order):
-            # Few contexts of chains that a shorter model drafts are known to their last token.
-            seen = np.flatnonzero(nodes[:, depth] >= 0)
-            at, found = counts.find_pairs(nodes[seen, depth, None], wide[seen])
-            # Adding 0 where a token is no successor changes nothing, so these are the floats of `rows`.
-            masses[seen] += np.where(found, self._excess[at], 0.0) * scales[seen, depth, None]
+        masses = np.empty(wide.shape)
+        weigh(*self._read, given, wide, masses)
         return masses.reshape(asked.shape)
 
     def draw(self, contexts: Any, uniforms: Any) -> np.ndarray[Any, Any]:
@@ -224,22 +211,6 @@ class NGram:
             raise ValueError("contexts are padded with -1 in front only; one has a -1 after a token")
         return given
 
-    def _weights(self, nodes: np.ndarray[Any, Any]) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-        """Return the weight [n] of the shortest context's law, and what one count adds at each depth, [n, order]."""
-        weight = np.ones(len(nodes))
-        scales = np.zeros(nodes.shape)
-        for depth in range(self.order - 1, 0, -1):
-            node = nodes[:, depth]
-            seen = node >= 0
-            scales[seen, depth] = weight[seen] / self._counts.total[node[seen]]
-            weight[seen] *= self._back[node[seen]]
-        return weight, scales
-
-    def _fill(self, contexts: np.ndarray[Any, Any], laws: np.ndarray[Any, Any]) -> None:
-        counts = self._counts
-        tree = counts.keys, counts.start, counts.pair_token, counts.total
-        _delayed_fill(tree, (self._excess, self._back, self._base), contexts, laws)
-
 
 @kernel
 def _fill(tree: Any, numbers: Any, contexts: Any, laws: Any) -> None:
@@ -311,7 +282,7 @@ def weigh(tree: Any, numbers: Any, contexts: Any, tokens: Any, masses: Any) -> N
 def read(tree: Any, numbers: Any, context: Any, nodes: Any, scales: Any) -> tuple[int, float]:
     """Fill the nodes [order] of a context and what one count adds at each [order]; return how deep, and the weight.
 
-    It is `ContextTree.nodes` and `NGram._weights` of one context; what `weigh` takes.
+    The nodes are those of `ContextTree.nodes`; the trees and numbers are those that `weigh` takes.
 
     >>> tree, numbers = ([1], None, None, [4, 2]), (None, [0.5, 0.25], [0.25, 0.75])
     >>> nodes, scales = [0, 0], [0.0, 0.0]
@@ -330,19 +301,3 @@ def read(tree: Any, numbers: Any, context: Any, nodes: Any, scales: Any) -> tupl
         scales[depth] = weight / total[nodes[depth]]
         weight *= back[nodes[depth]]
     return deepest, weight
-
-
-@register_jitable
-def first_from(values: Any, low: int, high: int, wanted: int) -> int:
-    """Return the first place in [low, high) whose value, of ascending ones, is no less than wanted, or high.
-
-    >>> first_from([1, 3, 5], 0, 3, 3), first_from([1, 3, 5], 0, 3, 6)
-    (1, 3)
-    """
-    while low < high:
-        middle = (low + high) // 2
-        if values[middle] < wanted:
-            low = middle + 1
-        else:
-            high = middle
-    return low

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from spec_math.language.tokenizer import Tokenizer
-from spec_math.language.trie import Integers, child, compiled, pack
+from spec_math.language.trie import most_tokens
 from spec_math.language.vocabulary import Vocabulary
 
 Identities = Callable[[Vocabulary, Iterable[int]], frozenset[Hashable]]
@@ -172,36 +171,8 @@ def inexpressible(source: Vocabulary, vocabulary: Vocabulary) -> tuple[int, ...]
     >>> inexpressible(Vocabulary(["b", "bba", "c"]), Vocabulary(["b", "ba", "bb"]))
     (2,)
     """
-    spelled = _expressible(source.tokens, vocabulary)
-    return tuple(int(index) for index in np.flatnonzero(~spelled))
-
-
-def _expressible(texts: Sequence[bytes], vocabulary: Vocabulary) -> Any:
-    trie = vocabulary.trie
-    data, offset = pack(texts)
-    return _spelled(trie.start, trie.byte, trie.token, data, offset)
-
-
-@compiled
-def _spelled(start: Integers, byte: Integers, token: Integers, data: Integers, offset: Integers) -> Any:
-    """Say of each text whether some way of cutting it ends at its end."""
-    result = np.zeros(len(offset) - 1, np.bool_)
-    for i in range(len(result)):
-        here, length = offset[i], offset[i + 1] - offset[i]
-        reached = np.zeros(length + 1, np.bool_)
-        reached[0] = True
-        for begin in range(length):
-            if not reached[begin]:
-                continue
-            node = 0
-            for end in range(begin, length):
-                node = child(start, byte, node, data[here + end])
-                if node < 0:
-                    break
-                if token[node] >= 0:
-                    reached[end + 1] = True
-        result[i] = reached[length]
-    return result
+    node, most = source.trie.node, most_tokens(source.trie, vocabulary.trie)
+    return tuple(np.flatnonzero((node >= 0) & (most[node] < 0)).tolist())
 
 
 @dataclass(frozen=True)

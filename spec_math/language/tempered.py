@@ -55,9 +55,10 @@ class KeptRows:
         if missing:
             contexts = np.array([padded(one, self.order - 1) for one in missing], dtype=np.int64)
             rows = self.model.rows(contexts.reshape(len(missing), self.order - 1))
-            rows.flags.writeable = False
-            # A row of its own each: a view would hold all those that were worked out with it.
-            kept.update(zip(missing, rows if len(missing) == 1 else map(_own, rows), strict=True))
+            for one, row in zip(missing, rows, strict=True):
+                # A row of its own: a view would hold all those that were worked out with it.
+                kept[one] = row.copy()
+                kept[one].flags.writeable = False
         found: list[FLOAT] = []
         for one in seen:
             kept[one] = row = kept.pop(one)
@@ -65,12 +66,6 @@ class KeptRows:
         while len(kept) > self._most:
             del kept[next(iter(kept))]
         return found
-
-
-def _own(row: FLOAT) -> FLOAT:
-    own = row.copy()
-    own.flags.writeable = False
-    return own
 
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
@@ -110,10 +105,6 @@ class TemperedNGram(Tempered):
         super().__init__(model, value)
         self.ngram = model
         self.order, self.size = model.order, model.size
-
-    def context(self, prefix: Sequence[int]) -> np.ndarray[Any, Any]:
-        """Return the last order − 1 tokens of a prefix, padded in front with −1."""
-        return self.ngram.context(prefix)
 
     def rows(self, contexts: Any) -> FLOAT:
         """Return the laws [n, V] at contexts [n, order − 1]."""

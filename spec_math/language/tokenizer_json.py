@@ -149,7 +149,8 @@ def _unknown(model: dict[str, Any]) -> list[int]:
 
 def _speller(fields: dict[str, Any], path: Path) -> Callable[[str], bytes]:
     """Return what the decoder makes of a key."""
-    parts = {part["type"]: part for part in _parts(fields.get("decoder"))}
+    listed = [*_parts(fields.get("decoder"))]
+    parts = {part["type"]: part for part in listed}
     for kind in ("WordPiece", "BPEDecoder", "CTC"):
         if kind in parts:
             raise ValueError(
@@ -160,8 +161,9 @@ def _speller(fields: dict[str, Any], path: Path) -> Callable[[str], bytes]:
         alphabet = byte_alphabet()
         # The library's rule: a key with any sign outside the alphabet stands for its own UTF-8.
         return lambda key: bytes(map(alphabet.__getitem__, key)) if alphabet.keys() >= set(key) else key.encode()
-    space = parts.get("Metaspace", {}).get("replacement") or _replaced_by_space(fields.get("decoder"))
-    fallback = "ByteFallback" in parts
+    to_space = (part for part in listed if part["type"] == "Replace" and part.get("content") == " ")
+    replaced = next((part["pattern"].get("String") for part in to_space), None)
+    space, fallback = parts.get("Metaspace", {}).get("replacement") or replaced, "ByteFallback" in parts
 
     def spell(key: str) -> bytes:
         piece = _BYTE_PIECE.fullmatch(key) if fallback else None
@@ -180,10 +182,3 @@ def _parts(decoder: Any) -> Iterator[dict[str, Any]]:
             yield from _parts(part)
     else:
         yield decoder
-
-
-def _replaced_by_space(decoder: Any) -> str | None:
-    for part in _parts(decoder):
-        if part["type"] == "Replace" and part.get("content") == " ":
-            return part["pattern"].get("String")
-    return None

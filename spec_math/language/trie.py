@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from numba.extending import register_jitable
 
 from spec_math.kernels import kernel
 
@@ -119,6 +120,22 @@ def _build(data: Integers, offset: Integers, order: Integers, size: int) -> Any:
     return start, byte, token, longest, node
 
 
+@register_jitable
+def first_from(values: Any, low: int, high: int, wanted: int) -> int:
+    """Return the first place in [low, high) whose value, of ascending ones, is no less than wanted, or high.
+
+    >>> first_from([1, 3, 5], 0, 3, 3), first_from([1, 3, 5], 0, 3, 6)
+    (1, 3)
+    """
+    while low < high:
+        middle = (low + high) // 2
+        if values[middle] < wanted:
+            low = middle + 1
+        else:
+            high = middle
+    return low
+
+
 @compiled
 def child(start: Integers, byte: Integers, node: int, letter: int) -> int:
     """Return the child of a node along a byte, or −1: a binary search among its children.
@@ -129,11 +146,40 @@ def child(start: Integers, byte: Integers, node: int, letter: int) -> int:
     >>> child(trie.start, trie.byte, 0, 99)
     -1
     """
-    low, high = start[node], start[node + 1]
-    while low < high:
-        middle = (low + high) // 2
-        if byte[middle] < letter:
-            low = middle + 1
-        else:
-            high = middle
+    low = first_from(byte, start[node], start[node + 1], letter)
     return low if low < start[node + 1] and byte[low] == letter else -1
+
+
+def most_tokens(target: Trie, draft: Trie) -> Integers:
+    """Return for each node of the target trie the most draft tokens that spell it, or −1.
+
+    target, draft: tries; the result has shape [K] for the K nodes of the target.
+
+    >>> most_tokens(build([b"aab"]), build([b"a", b"aa"])).tolist()
+    [0, 1, 2, -1]
+    """
+    most = np.full(len(target), -1, np.int64)
+    _deepen((target.start, target.byte), (draft.start, draft.byte, draft.token >= 0), most)
+    return most
+
+
+@compiled
+def _deepen(target: Any, draft: Any, most: Integers) -> None:
+    """Find for each node of the target trie the most draft tokens that spell it, or leave −1."""
+    start, byte = target
+    first, letter, spelled = draft
+    most[0] = 0
+    for u in range(len(most)):
+        if most[u] < 0:
+            continue
+        pairs = [(u, 0)]
+        while len(pairs) > 0:
+            v, e = pairs.pop()
+            w = start[v]
+            for f in range(first[e], first[e + 1]):
+                while w < start[v + 1] and byte[w] < letter[f]:
+                    w += 1
+                if w < start[v + 1] and byte[w] == letter[f]:
+                    if spelled[f]:
+                        most[w] = max(most[w], most[u] + 1)
+                    pairs.append((int(w), int(f)))

@@ -45,7 +45,8 @@ class Vocabulary:
         if not listed:
             raise ValueError("a vocabulary needs at least one token; got none")
         spelled = [as_bytes(token, f"token {index}") for index, token in enumerate(listed)]
-        self.special = {index: _name(spelled[index], index) for index in _special_indices(special, len(listed))}
+        indices = sorted({_checked_index(index, len(listed), "special") for index in special})
+        self.special = {index: _name(spelled[index], index) for index in indices}
         for index, token in enumerate(spelled):
             if not token:
                 raise ValueError(
@@ -55,8 +56,12 @@ class Vocabulary:
         self.tokens = tuple(b"" if index in self.special else token for index, token in enumerate(spelled))
         self._keys = _keys(keys, listed)
         self._index = {token: index for index, token in enumerate(self.tokens) if token}
-        if not repeats:
-            self._refuse_repeats()
+        if not repeats and self.repeats:
+            first, later = next(iter(self.repeats.items()))
+            raise ValueError(
+                f"tokens must differ; tokens {first} and {later} are both {self.tokens[first]!r} "
+                f"({len(self.repeats)} such tokens in all). Pass repeats=True to keep them: texts are read as the last"
+            )
 
     @cached_property
     def trie(self) -> trie.Trie:
@@ -162,15 +167,6 @@ class Vocabulary:
                 f"{self.tokens[listed[place]]!r} ({error.reason}); use spell for the bytes"
             ) from None
 
-    def _refuse_repeats(self) -> None:
-        if not self.repeats:
-            return
-        first, later = next(iter(self.repeats.items()))
-        raise ValueError(
-            f"tokens must differ; tokens {first} and {later} are both {self.tokens[first]!r} "
-            f"({len(self.repeats)} such tokens in all). Pass repeats=True to keep them: texts are read as the last"
-        )
-
 
 def as_bytes(text: str | bytes, name: str = "the text") -> bytes:
     """Return a text as bytes, a str as its UTF-8.
@@ -200,10 +196,6 @@ def _name(spelled: bytes, index: int) -> str:
         return spelled.decode()
     except UnicodeDecodeError:
         raise ValueError(f"the name of special token {index} must be UTF-8; got {spelled!r}") from None
-
-
-def _special_indices(special: Iterable[int], size: int) -> list[int]:
-    return sorted({_checked_index(index, size, "special") for index in special})
 
 
 def _checked_index(index: Any, size: int, name: str = "a token") -> int:

@@ -25,17 +25,8 @@ from spec_math.lossy import (
 )
 from spec_math.lossy.rule import Rule
 
-RULES: tuple[Rule, ...] = (
-    ensemble.RULE,
-    lenience.RULE,
-    mentored.RULE,
-    cactus.RULE,
-    typical.RULE,
-    fuzzy.RULE,
-    cascade.RULE,
-    relaxed_top.RULE,
-    thresholds.RULE,
-)
+_ORDER = (ensemble, lenience, mentored, cactus, typical, fuzzy, cascade, relaxed_top, thresholds)
+RULES: tuple[Rule, ...] = tuple(module.RULE for module in _ORDER)
 """The published rules of one position, in the order of the tables."""
 
 OF_LOGITS: tuple[Rule, ...] = (margin.RULE,)

@@ -30,12 +30,12 @@ from spec_math.arrays import count
 from spec_math.block_level.chain import draw
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.lossless import target_law
-from spec_math.chance import Coin, law
+from spec_math.chance import Coin
 from spec_math.language.model import Model
 from spec_math.lossy.distances import distances, divergence
 from spec_math.lossy.logarithm import ZERO, Interval
 from spec_math.lossy.rule import Rule
-from spec_math.scheme import Emission, Tokens
+from spec_math.scheme import Tokens
 
 
 def generate(
@@ -48,6 +48,7 @@ def generate(
     Raises:
         ValueError, TypeError: as `block_level.chain.generate`; a rule of several drafts; options out of range.
 
+    >>> from spec_math.chance import law
     >>> from spec_math.lossy import RULES
     >>> models = (lambda prefix: ["1/4", "3/4"]), (lambda prefix: ["1/2", "1/2"])
     >>> law(lambda coin: generate(coin, models, (), 1, RULES[0], "1/2"))[0, 0]
@@ -62,40 +63,6 @@ def generate(
         if not emission.accepted:
             return (*path, emission.token)
     return tokens if laws.ends(tokens) else (*tokens, coin.draw(laws.target(tokens)))
-
-
-def text_law(
-    models: tuple[Model, Model], length: int, lookahead: int, rule: Rule, options: Any = None
-) -> dict[Tokens, Any]:
-    """Compute the law of the first `length` tokens that blocks of `lookahead` drafts emit one after another.
-
-    A walk over prefixes and the drafts used in the block; `models` are the target and the draft.
-
-    Raises:
-        ValueError, TypeError: as `generate`.
-
-    >>> from spec_math.lossy import RULES
-    >>> models = (lambda prefix: ["1/4", "3/4"]), (lambda prefix: ["1/2", "1/2"])
-    >>> text_law(models, 2, 1, RULES[0], "1/2")[0, 0]
-    Fraction(3, 32)
-    """
-    _check(rule)
-    laws = Conditionals(*models, ())
-    running: dict[tuple[Tokens, int], Any] = {((), 0): Fraction(1)}
-    finished: dict[Tokens, Any] = {}
-    for _ in range(count(length, "length")):
-        after: dict[tuple[Tokens, int], Any] = {}
-        for (text, used), mass in running.items():
-            if laws.ends(text):
-                finished[text] = finished.get(text, 0) + mass
-                continue
-            for (token, state), chance in _step(laws, text, used, count(lookahead, "lookahead"), rule, options).items():
-                key = (*text, token), state
-                after[key] = after.get(key, 0) + mass * chance
-        running = after
-    for (text, _), mass in running.items():
-        finished[text] = finished.get(text, 0) + mass
-    return finished
 
 
 @dataclass(frozen=True)
@@ -163,29 +130,12 @@ def _check(rule: Rule) -> None:
         raise ValueError(f"a chain is verified by a rule of one draft; {rule.name} takes several")
 
 
-def _step(
-    laws: Conditionals, text: Tokens, used: int, lookahead: int, rule: Rule, options: Any
-) -> dict[tuple[int, int], Any]:
-    """Return {(next token, drafts used after it): probability}."""
-    t = laws.target(text)
-    if used == lookahead:
-        return {(token, 0): mass for token, mass in enumerate(t) if mass}
-    d = laws.draft(text)
-    emissions: dict[Emission, Any] = law(lambda coin: rule.emit(coin, (coin.draw(d),), t, d, options))
-    found: dict[tuple[int, int], Any] = {}
-    for emission, mass in emissions.items():
-        key = emission.token, used + 1 if emission.accepted else 0
-        found[key] = found.get(key, 0) + mass
-    return found
-
-
 def _apart(emitted: dict[Tokens, Any], wanted: dict[Tokens, Any]) -> Any:
     zero = 0 * next(iter(emitted.values()))
     return sum((max(zero, mass - wanted.get(text, zero)) for text, mass in emitted.items()), zero)
 
 
 def _between(emitted: dict[Tokens, Any], wanted: dict[Tokens, Any]) -> Interval:
-    texts = list(emitted)
     kind = object if isinstance(next(iter(emitted.values())), Fraction) else np.float64
-    e, t = (np.array([masses.get(text, 0) for text in texts], dtype=kind) for masses in (emitted, wanted))
+    e, t = (np.array([masses.get(text, 0) for text in emitted], dtype=kind) for masses in (emitted, wanted))
     return divergence(e, t)

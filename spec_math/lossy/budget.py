@@ -84,24 +84,13 @@ def solve(target: Any, draft_law: Mapping[Any, Any], total_variation: Any) -> Bu
     moved = min(Fraction(1), spent / lacking) if lacking else Fraction(0)
     coupling: dict[tuple[Any, int], Fraction] = {}
 
-    def add(tokens: Any, token: int, mass: Fraction) -> None:
-        if mass:
-            coupling[tokens, token] = coupling.get((tokens, token), Fraction(0)) + mass
-
     for (tokens, token), mass in lossless.coupling.items():
-        if token in tokens or not tokens:
-            add(tokens, token, mass)
-        else:
-            add(tokens, token, (1 - moved) * mass)
-            add(tokens, min(tokens), moved * mass)
-    return BudgetCertificate(
-        target=lossless.target,
-        draft_law=lossless.draft_law,
-        total_variation=spent,
-        acceptance=sum((mass for (tokens, token), mass in coupling.items() if token in tokens), Fraction(0)),
-        coupling=coupling,
-        subset=lossless.subset,
-    )
+        left = mass if token in tokens or not tokens else (1 - moved) * mass
+        for emitted, part in ((token, left), (min(tokens, default=token), mass - left)):
+            if part:
+                coupling[tokens, emitted] = coupling.get((tokens, emitted), Fraction(0)) + part
+    accepted = sum((mass for (tokens, token), mass in coupling.items() if token in tokens), Fraction(0))
+    return BudgetCertificate(lossless.target, lossless.draft_law, spent, accepted, coupling, lossless.subset)
 
 
 def law(target: Any, draft: Any, k: int, total_variation: Any) -> Array:
@@ -190,13 +179,8 @@ class BudgetCertificate:
             return f"this is no certificate: {type(error).__name__}: {error}"
 
     def _not_laws(self) -> str | None:
-        numbers = [
-            *self.target,
-            *self.draft_law.values(),
-            *self.coupling.values(),
-            self.total_variation,
-            self.acceptance,
-        ]
+        numbers = [*self.target, *self.draft_law.values(), *self.coupling.values()]
+        numbers += [self.total_variation, self.acceptance]
         if any(type(value) is not Fraction for value in numbers):
             return "a certificate's numbers are Fractions"
         for name, masses in (("target", self.target), ("law of drafts", self.draft_law.values())):

@@ -22,8 +22,8 @@ from spec_math.arrays import Array, is_exact, positive_part
 from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio, normalised
 from spec_math.lossy.frontier import one_position
-from spec_math.lossy.one_draft import as_number, drafted_position
-from spec_math.lossy.options import at_least, options_of
+from spec_math.lossy.one_draft import drafted_position
+from spec_math.lossy.options import at_least, options_of, read_into
 from spec_math.lossy.rule import Rule
 from spec_math.scheme import Emission, token_of
 
@@ -41,7 +41,7 @@ class Options:
     delta: Any = Fraction(1, 10)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "delta", at_least(0)(self.delta, "delta"))
+        read_into(self, delta=at_least(0))
 
 
 def root(value: Fraction) -> Fraction:
@@ -96,9 +96,8 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any, options: Any = None) 
     """
     t, d, x = drafted_position(tokens, target, draft)
     high = raised_for(x, t, options_of(Options, options))
-    if coin.flip(capped_ratio(high[x], d[x])):
-        return Emission(x, accepted=True)
-    return Emission(coin.draw(normalised(positive_part(high - d), t)), accepted=False)
+    accepted = coin.flip(capped_ratio(high[x], d[x]))
+    return Emission(x if accepted else coin.draw(normalised(positive_part(high - d), t)), accepted)
 
 
 verify = token_of(emit)
@@ -154,15 +153,8 @@ def acceptance(target: Any, draft: Any, k: int = 1, options: Any = None) -> Any:
     Fraction(9, 10)
     """
     t, d = one_position(target, draft)
-    return np.minimum(d, raised(t, options_of(Options, options))).sum() + as_number(Fraction(0), t)
+    return np.minimum(d, raised(t, options_of(Options, options))).sum()
 
 
-RULE = Rule(
-    "Cactus",
-    Options,
-    emit,
-    law,
-    acceptance,
-    ("0", "1/1000", "1/100", "1/50", "1/20", "1/10", "1/5", "1/2", "1", "2"),
-    "delta",
-)
+SWEPT = ("0", "1/1000", "1/100", "1/50", "1/20", "1/10", "1/5", "1/2", "1", "2")
+RULE = Rule("Cactus", Options, emit, law, acceptance, SWEPT, "delta")

@@ -25,7 +25,7 @@ from spec_math.chance import Coin
 from spec_math.distribution import overlap
 from spec_math.lossy.frontier import one_position
 from spec_math.lossy.one_draft import as_number, drafted_position, ones
-from spec_math.lossy.options import options_of, share
+from spec_math.lossy.options import one_of, options_of, read_into, share
 from spec_math.lossy.rule import Rule
 from spec_math.scheme import Emission, token_of
 from spec_math.token_level import single
@@ -45,9 +45,7 @@ class Options:
     rule: str = "optimal"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "alpha", share(self.alpha, "alpha"))
-        if self.rule not in RULES:
-            raise ValueError(f"rule must be one of {', '.join(RULES)}; got {self.rule!r}")
+        read_into(self, alpha=share, rule=one_of(RULES))
 
 
 def law(target: Any, draft: Any, k: int = 1, options: Any = None) -> Array:  # noqa: ARG001
@@ -65,10 +63,8 @@ def law(target: Any, draft: Any, k: int = 1, options: Any = None) -> Array:  # n
     if chosen.rule == "token":
         kept = ones(t >= (1 - alpha) * t.max(), t)
         return d * kept + t * (d * (1 - kept)).sum()
-    least = {"chow": 1 - alpha, "difference": t.max() - alpha, "optimal": t.max() - alpha * (1 - overlap(t, d))}[
-        chosen.rule
-    ]
-    return t if d.max() < least else d
+    least = {"chow": 1 - alpha, "difference": t.max() - alpha, "optimal": t.max() - alpha * (1 - overlap(t, d))}
+    return t if d.max() < least[chosen.rule] else d
 
 
 def emit(coin: Coin, tokens: Any, target: Any, draft: Any, options: Any = None) -> Emission:
@@ -102,12 +98,5 @@ def acceptance(target: Any, draft: Any, k: int = 1, options: Any = None) -> Any:
     return np.minimum(law(t, d, 1, options), d).sum()
 
 
-RULE = Rule(
-    "speculative cascade",
-    Options,
-    emit,
-    law,
-    acceptance,
-    ("0", "1/8", "1/4", "3/8", "1/2", "5/8", "3/4", "7/8", "1"),
-    "alpha",
-)
+SWEPT = ("0", "1/8", "1/4", "3/8", "1/2", "5/8", "3/4", "7/8", "1")
+RULE = Rule("speculative cascade", Options, emit, law, acceptance, SWEPT, "alpha")

@@ -89,10 +89,7 @@ def divergence(first: Array, second: Array) -> Interval:
         return INFINITE
     p, q = first[there], second[there]
     if is_exact(first):
-        total = ZERO
-        for mass, other in zip(p.tolist(), q.tolist(), strict=True):
-            total = total + log(mass / other).times(mass)
-        return total
+        return sum((log(mass / other).times(mass) for mass, other in zip(p.tolist(), q.tolist(), strict=True)), ZERO)
     terms = p * np.log(p / q)
     size = float((np.abs(terms) + p).sum())
     off = (len(p) + 6) * UNIT * size * (1 + 1e-9)

@@ -18,7 +18,7 @@ from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio, overlap, residual_of
 from spec_math.lossy.frontier import one_position
 from spec_math.lossy.one_draft import as_number, drafted_position
-from spec_math.lossy.options import options_of, share
+from spec_math.lossy.options import options_of, read_into, share
 from spec_math.lossy.rule import Rule
 from spec_math.scheme import Emission, token_of
 
@@ -34,7 +34,7 @@ class Options:
     weight: Any = Fraction(1, 2)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weight", share(self.weight, "weight"))
+        read_into(self, weight=share)
 
 
 def emit(coin: Coin, tokens: Any, target: Any, draft: Any, options: Any = None) -> Emission:
@@ -49,9 +49,8 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any, options: Any = None) 
     """
     t, d, x = drafted_position(tokens, target, draft)
     w = as_number(options_of(Options, options).weight, t)
-    if coin.flip(capped_ratio(d[x] - w * d[x] + w * t[x], d[x])):
-        return Emission(x, accepted=True)
-    return Emission(coin.draw(residual_of(t, d)), accepted=False)
+    accepted = coin.flip(capped_ratio(d[x] - w * d[x] + w * t[x], d[x]))
+    return Emission(x if accepted else coin.draw(residual_of(t, d)), accepted)
 
 
 verify = token_of(emit)
@@ -86,12 +85,5 @@ def acceptance(target: Any, draft: Any, k: int = 1, options: Any = None) -> Any:
     return 1 - w * (1 - overlap(t, d))
 
 
-RULE = Rule(
-    "ensemble",
-    Options,
-    emit,
-    law,
-    acceptance,
-    ("1", "7/8", "3/4", "5/8", "1/2", "3/8", "1/4", "1/8", "0"),
-    "weight of the target",
-)
+SWEPT = ("1", "7/8", "3/4", "5/8", "1/2", "3/8", "1/4", "1/8", "0")
+RULE = Rule("ensemble", Options, emit, law, acceptance, SWEPT, "weight of the target")

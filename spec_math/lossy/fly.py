@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import Array, count, is_exact
-from spec_math.block_level.chain import draw
+from spec_math.block_level.chain import draw_with_rows
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio, residual_of
 from spec_math.language.model import Model
 from spec_math.lossy.logarithm import sign
-from spec_math.lossy.options import at_least, options_of
+from spec_math.lossy.options import at_least, options_of, read_into
 from spec_math.scheme import Tokens
 
 
@@ -43,9 +43,7 @@ class Options:
     top: int = 3
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "entropy", at_least(0)(self.entropy, "entropy"))
-        for name in ("window", "top"):
-            object.__setattr__(self, name, count(getattr(self, name), name))
+        read_into(self, entropy=at_least(0), window=count, top=count)
 
 
 def undecided(target: Array, options: Options) -> bool:
@@ -76,18 +74,11 @@ def generate(
     """
     chosen = options_of(Options, options)
     laws = Conditionals(*models, prefix)
-    tokens = draw(coin, laws, lookahead)
-    targets = [laws.target(tokens[:place]) for place in range(len(tokens))]
-    drafts = [laws.draft(tokens[:place]) for place in range(len(tokens))]
-    passed = [coin.flip(capped_ratio(t[x], d[x])) for x, t, d in zip(tokens, targets, drafts, strict=True)]
+    tokens, targets, drafts = draw_with_rows(coin, laws, lookahead)
+    passed = [coin.flip(capped_ratio(t[x], d[x])) for x, t, d in zip(tokens, targets, drafts, strict=False)]
     for place, token in enumerate(tokens):
         following = passed[place + 1 : place + 1 + chosen.window]
-        deferred = (
-            len(following) == chosen.window
-            and all(following)
-            and targets[place][token] > 0
-            and undecided(targets[place], chosen)
-        )
-        if not (passed[place] or deferred):
+        deferred = len(following) == chosen.window and all(following) and targets[place][token] > 0
+        if not (passed[place] or (deferred and undecided(targets[place], chosen))):
             return (*tokens[:place], coin.draw(residual_of(targets[place], drafts[place])))
     return tokens if laws.ends(tokens) else (*tokens, coin.draw(laws.target(tokens)))

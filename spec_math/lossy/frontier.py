@@ -69,7 +69,7 @@ def emitted(target: Array, order: RatioOrder, prefix: PrefixLaw, rejected: Any) 
     raised = np.maximum(prefix.inside - rejected, rejected * 0)
     # Where both ends are above, the gain itself and not a difference of two sums.
     steps = np.where(raised[:-1] > 0, gains(order, prefix), raised[1:])
-    masses, raises = _with(order.target, order.target_above[-1]), _with(steps, rejected)
+    masses, raises = np.append(order.target, order.target_above[-1]), np.append(steps, rejected)
     slopes = _slopes(masses, raises)
     found = target * slopes[-1]
     # A token of target mass 0 keeps its own step: there is nothing to pool it with.
@@ -116,12 +116,6 @@ def one_position(target: Any, draft: Any) -> tuple[Array, Array]:
     if t.ndim != 1:
         raise ValueError(f"a lossy rule is judged at one position, laws of shape [V]; got {tuple(t.shape)}")
     return t, d
-
-
-def _with(values: Array, last: Any) -> Array:
-    found = np.empty(len(values) + 1, dtype=values.dtype)
-    found[:-1], found[-1] = values, last
-    return found
 
 
 def _slopes(masses: Array, steps: Array) -> Array:

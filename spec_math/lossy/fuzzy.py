@@ -19,7 +19,7 @@ from spec_math.lossy.distances import divergence
 from spec_math.lossy.frontier import one_position
 from spec_math.lossy.logarithm import sign
 from spec_math.lossy.one_draft import drafted_position
-from spec_math.lossy.options import at_least, options_of
+from spec_math.lossy.options import at_least, one_of, options_of, read_into
 from spec_math.lossy.rule import Rule
 from spec_math.scheme import Emission, token_of
 
@@ -38,9 +38,7 @@ class Options:
     measure: str = MEASURES[0]
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "threshold", at_least(0)(self.threshold, "threshold"))
-        if self.measure not in MEASURES:
-            raise ValueError(f"measure must be one of {', '.join(MEASURES)}; got {self.measure!r}")
+        read_into(self, threshold=at_least(0), measure=one_of(MEASURES))
 
 
 def close(target: Array, draft: Array, options: Options) -> bool:
@@ -72,9 +70,8 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any, options: Any = None) 
     {Emission(token=0, accepted=True): Fraction(1, 1)}
     """
     t, d, x = drafted_position(tokens, target, draft)
-    if close(t, d, options_of(Options, options)):
-        return Emission(x, accepted=True)
-    return Emission(coin.draw(t), accepted=False)
+    kept = close(t, d, options_of(Options, options))
+    return Emission(x if kept else coin.draw(t), kept)
 
 
 verify = token_of(emit)
@@ -120,13 +117,5 @@ def acceptance(target: Any, draft: Any, k: int = 1, options: Any = None) -> Any:
     return d.sum() if close(t, d, options_of(Options, options)) else (t * d).sum()
 
 
-RULE = Rule(
-    "fuzzy",
-    Options,
-    emit,
-    law,
-    acceptance,
-    ("0", "1/20", "1/10", "1/5", "3/10", "2/5", "1/2", "3/5", "4/5", "1"),
-    "threshold of total variation",
-    test_acceptance,
-)
+SWEPT = ("0", "1/20", "1/10", "1/5", "3/10", "2/5", "1/2", "3/5", "4/5", "1")
+RULE = Rule("fuzzy", Options, emit, law, acceptance, SWEPT, "threshold of total variation", test_acceptance)

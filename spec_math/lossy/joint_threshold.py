@@ -20,7 +20,7 @@ from spec_math.block_level.conditionals import Conditionals
 from spec_math.chance import Coin
 from spec_math.language.model import Model
 from spec_math.lossy.one_draft import as_number
-from spec_math.lossy.options import options_of, positive
+from spec_math.lossy.options import options_of, positive, read_into
 from spec_math.scheme import Tokens
 
 
@@ -35,7 +35,7 @@ class Options:
     threshold: Any = Fraction(1, 2)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "threshold", positive(self.threshold, "threshold"))
+        read_into(self, threshold=positive)
 
 
 def generate(

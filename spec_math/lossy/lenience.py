@@ -21,7 +21,7 @@ from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio, normalised
 from spec_math.lossy.frontier import one_position
 from spec_math.lossy.one_draft import as_number, drafted_position
-from spec_math.lossy.options import options_of, share
+from spec_math.lossy.options import above_zero, one_of, options_of, read_into
 from spec_math.lossy.rule import Rule
 from spec_math.scheme import Emission, token_of
 
@@ -40,11 +40,8 @@ class Options:
     after: str = "scaled"
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "lenience", share(self.lenience, "lenience"))
-        if self.lenience == 0:
-            raise ValueError("lenience must be above 0; at 0 every draft is accepted whatever its target mass: got 0")
-        if self.after not in AFTER:
-            raise ValueError(f"after must be one of {', '.join(AFTER)}; got {self.after!r}")
+        some = above_zero("; at 0 every draft is accepted whatever its target mass: got 0")
+        read_into(self, lenience=some, after=one_of(AFTER))
 
 
 def emit(coin: Coin, tokens: Any, target: Any, draft: Any, options: Any = None) -> Emission:
@@ -59,9 +56,8 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any, options: Any = None) 
     """
     t, d, x = drafted_position(tokens, target, draft)
     chosen = options_of(Options, options)
-    if coin.flip(capped_ratio(t[x], as_number(chosen.lenience, t) * d[x])):
-        return Emission(x, accepted=True)
-    return Emission(coin.draw(_after(t, d, chosen)), accepted=False)
+    accepted = coin.flip(capped_ratio(t[x], as_number(chosen.lenience, t) * d[x]))
+    return Emission(x if accepted else coin.draw(_after(t, d, chosen)), accepted)
 
 
 verify = token_of(emit)
@@ -101,12 +97,5 @@ def _after(t: Array, d: Array, chosen: Options) -> Array:
     return normalised(positive_part(t - scale * d), t)
 
 
-RULE = Rule(
-    "lenience",
-    Options,
-    emit,
-    law,
-    acceptance,
-    ("1", "9/10", "3/4", "3/5", "1/2", "2/5", "3/10", "1/5", "1/10", "1/50"),
-    "lenience",
-)
+SWEPT = ("1", "9/10", "3/4", "3/5", "1/2", "2/5", "3/10", "1/5", "1/10", "1/50")
+RULE = Rule("lenience", Options, emit, law, acceptance, SWEPT, "lenience")

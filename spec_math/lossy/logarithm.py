@@ -126,9 +126,7 @@ def sign(terms: Iterable[tuple[Any, Any]], constant: Any = 0) -> int:
     pairs = [(Fraction(c), Fraction(x)) for c, x in terms]
     bits = BITS
     while True:
-        total = Interval(Fraction(constant), Fraction(constant))
-        for c, x in pairs:
-            total = total + log(x, bits).times(c)
+        total = sum((log(x, bits).times(c) for c, x in pairs), Interval(Fraction(constant), Fraction(constant)))
         if total.low > 0 or total.high < 0:
             return 1 if total.low > 0 else -1
         if constant == 0 and _is_one(pairs):

@@ -14,6 +14,7 @@ Source: Song et al. 2026 (2601.15498), and its public code (5SSjw/MARS, `evaluat
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -26,7 +27,7 @@ from spec_math.distribution import capped_ratio, descending_rank, normalised
 from spec_math.lossy.frontier import one_position
 from spec_math.lossy.logarithm import sign
 from spec_math.lossy.one_draft import ones
-from spec_math.lossy.options import number, options_of, share
+from spec_math.lossy.options import number, options_of, read_into, share
 from spec_math.lossy.rule import Rule
 from spec_math.lossy.thresholds import draw
 from spec_math.scheme import Emission, drafted, token_of
@@ -44,8 +45,7 @@ class Options:
     offset: Any = Fraction(20)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "ratio", share(self.ratio, "ratio"))
-        object.__setattr__(self, "offset", number(self.offset, "offset"))
+        read_into(self, ratio=share, offset=number)
 
 
 def relaxed(target: Array, options: Options) -> bool:
@@ -61,8 +61,7 @@ def relaxed(target: Array, options: Options) -> bool:
     ratio, offset = options.ratio, options.offset
     if is_exact(target):
         one = Fraction(1)
-        largest = sign([(one, first)], offset)
-        return largest * sign([(one, second), (-ratio, first)], (1 - ratio) * offset) > 0
+        return sign([(one, first)], offset) * sign([(one, second), (-ratio, first)], (1 - ratio) * offset) > 0
     high, low = (float(np.log(mass)) + float(offset) for mass in (first, second))
     return high != 0 and low / high > float(ratio)
 
@@ -80,10 +79,8 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any, options: Any = None) 
     t, d = one_position(target, draft)
     listed = tuple(dict.fromkeys(drafted(tokens, d)))
     if relaxed(t, options_of(Options, options)):
-        for token in listed:
-            if token in _favourites(t):
-                return Emission(token, accepted=True)
-        return Emission(coin.draw(t), accepted=False)
+        kept = _favourites(t, listed)
+        return Emission(kept[0] if kept else coin.draw(t), bool(kept))
     left = t
     for token in listed:
         if coin.flip(capped_ratio(left[token], d[token])):
@@ -109,14 +106,10 @@ def law(target: Any, draft: Any, k: int = 1, options: Any = None) -> Array:
     """
     t, d = one_position(target, draft)
     listed = list(draw(None, d, k))  # type: ignore[arg-type]  # the likeliest tokens need no coin
-    found = t * 0
     if relaxed(t, options_of(Options, options)):
-        kept = [token for token in listed if token in _favourites(t)]
-        if not kept:
-            return t
-        found[kept[0]] = found[kept[0]] + 1
-        return found
-    waiting, left = t[0] * 0 + 1, t[0] * 0 + 1
+        kept = _favourites(t, listed)
+        return ones(np.arange(len(t)) == kept[0], t) if kept else t
+    found, waiting, left = t * 0, t[0] * 0 + 1, t[0] * 0 + 1
     for token in listed:
         if not waiting > 0:
             break
@@ -141,20 +134,20 @@ def acceptance(target: Any, draft: Any, k: int = 1, options: Any = None) -> Any:
     return law(t, d, k, options)[listed].sum()
 
 
-def _favourites(t: Array) -> list[int]:
-    return np.flatnonzero(descending_rank(t) < 2).tolist()
+def _favourites(t: Array, listed: Sequence[int]) -> list[int]:
+    return [token for token in listed if descending_rank(t)[token] < 2]
 
 
+SWEPT = ("1", "199/200", "99/100", "49/50", "19/20", "9/10", "4/5", "1/2")
 RULE = Rule(
     "MARS",
     Options,
     emit,
     law,
     acceptance,
-    ("1", "199/200", "99/100", "49/50", "19/20", "9/10", "4/5", "1/2"),
+    SWEPT,
     "ratio of the two largest logits",
     draw=draw,
     several=True,
-    chosen=True,
     of_logits=True,
 )

@@ -16,7 +16,7 @@ from typing import Any
 from spec_math.arrays import Array, is_exact
 from spec_math.chance import Coin
 from spec_math.lossy import divergence_budget, frontier
-from spec_math.lossy.options import at_least, options_of
+from spec_math.lossy.options import at_least, options_of, read_into
 from spec_math.lossy.rule import Rule
 from spec_math.remembering import remembering
 from spec_math.scheme import Emission, drafted, token_of
@@ -34,7 +34,7 @@ class Options:
     to_target: bool = False
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "nats", at_least(0)(self.nats, "nats"))
+        read_into(self, nats=at_least(0))
 
 
 def emit(coin: Coin, tokens: Any, target: Any, draft: Any, options: Any = None) -> Emission:
@@ -90,13 +90,5 @@ def _exactly(target: tuple[Fraction, ...], draft: tuple[Fraction, ...], k: int, 
     return divergence_budget.bracket(list(target), list(draft), k, chosen.nats, chosen.to_target).lower
 
 
-RULE = Rule(
-    "mentored decoding",
-    Options,
-    emit,
-    law,
-    acceptance,
-    ("0", "1/1000", "1/100", "1/50", "1/20", "1/10", "1/5", "1/2", "1", "2"),
-    "KL(e‖t) in nats",
-    several=True,
-)
+SWEPT = ("0", "1/1000", "1/100", "1/50", "1/20", "1/10", "1/5", "1/2", "1", "2")
+RULE = Rule("mentored decoding", Options, emit, law, acceptance, SWEPT, "KL(e‖t) in nats", several=True)

@@ -44,8 +44,7 @@ def ones(mask: Any, like: Array) -> Array:
     >>> ones([True, False], np.array([0.5, 0.5])).tolist()
     [1.0, 0.0]
     """
-    chosen = np.asarray(mask, dtype=bool)
-    return np.where(chosen, like * 0 + 1, like * 0)
+    return np.where(np.asarray(mask, dtype=bool), like * 0 + 1, like * 0)
 
 
 def mixed(draft: Array, kept: Array, after: Array) -> Array:

@@ -5,7 +5,7 @@ Source: the ranges are those that the rules' own papers and engines state.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import fields
 from fractions import Fraction
 from math import isfinite
@@ -14,6 +14,8 @@ from typing import Any, TypeVar, cast
 import numpy as np
 
 Options = TypeVar("Options")
+Reader = Callable[[Any, str], Any]
+"""A check of one parameter: from what was given and its name to the value, or an error that names it."""
 
 
 def number(value: Any, name: str) -> Fraction:
@@ -66,7 +68,7 @@ def positive(value: Any, name: str) -> Fraction:
     return found
 
 
-def at_least(least: int) -> Callable[[Any, str], Fraction]:
+def at_least(least: int) -> Reader:
     """Return the reader of a parameter that is a number from `least` on, which raises as `number` and below that.
 
     Raises:
@@ -84,6 +86,61 @@ def at_least(least: int) -> Callable[[Any, str], Fraction]:
         return found
 
     return read
+
+
+def above_zero(at_zero: str) -> Reader:
+    """Return the reader of a parameter that is a share above 0; `at_zero` is the end of its message.
+
+    Raises:
+        TypeError, ValueError: from the reader: as `share`; it is 0.
+
+    >>> above_zero(": nothing would be tested; got 0")(0, "threshold")
+    Traceback (most recent call last):
+    ValueError: threshold must be above 0: nothing would be tested; got 0
+    """
+
+    def read(value: Any, name: str) -> Fraction:
+        found = share(value, name)
+        if found == 0:
+            raise ValueError(f"{name} must be above 0{at_zero}")
+        return found
+
+    return read
+
+
+def one_of(choices: Sequence[str]) -> Reader:
+    """Return the reader of a parameter that is one of some words.
+
+    Raises:
+        ValueError: from the reader: it is none of them.
+
+    >>> one_of(("target", "favourite"))("draft", "after")
+    Traceback (most recent call last):
+    ValueError: after must be one of target, favourite; got 'draft'
+    """
+
+    def read(value: Any, name: str) -> Any:
+        if value not in choices:
+            raise ValueError(f"{name} must be one of {', '.join(choices)}; got {value!r}")
+        return value
+
+    return read
+
+
+def read_into(options: Any, **readers: Reader) -> None:
+    """Read parameters of a frozen record, in this order, each by its reader.
+
+    Raises:
+        TypeError, ValueError: as the readers.
+
+    >>> from dataclasses import make_dataclass
+    >>> given = make_dataclass("Weight", ["weight"], frozen=True)("1/2")
+    >>> read_into(given, weight=share)
+    >>> given.weight
+    Fraction(1, 2)
+    """
+    for name, reader in readers.items():
+        object.__setattr__(options, name, reader(getattr(options, name), name))
 
 
 def options_of(kind: type[Options], given: Any) -> Options:

@@ -20,7 +20,7 @@ from spec_math.chance import Coin
 from spec_math.distribution import descending_rank
 from spec_math.lossy.frontier import one_position
 from spec_math.lossy.one_draft import as_number, drafted_position, mixed, ones
-from spec_math.lossy.options import options_of, share
+from spec_math.lossy.options import options_of, read_into, share
 from spec_math.lossy.rule import Rule
 from spec_math.scheme import Emission, token_of
 
@@ -37,8 +37,7 @@ class Options:
     top: int = 10
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "delta", share(self.delta, "delta"))
-        object.__setattr__(self, "top", count(self.top, "top"))
+        read_into(self, delta=share, top=count)
 
 
 def accepted(target: Array, options: Options) -> list[bool]:
@@ -62,9 +61,8 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any, options: Any = None) 
     {Emission(token=0, accepted=False): Fraction(1, 1)}
     """
     t, _, x = drafted_position(tokens, target, draft)
-    if accepted(t, options_of(Options, options))[x]:
-        return Emission(x, accepted=True)
-    return Emission(int(np.argmax(t)), accepted=False)
+    kept = accepted(t, options_of(Options, options))[x]
+    return Emission(x if kept else int(np.argmax(t)), kept)
 
 
 verify = token_of(emit)
@@ -98,13 +96,5 @@ def acceptance(target: Any, draft: Any, k: int = 1, options: Any = None) -> Any:
     return (d * ones(accepted(t, options_of(Options, options)), t)).sum()
 
 
-RULE = Rule(
-    "relaxed top",
-    Options,
-    emit,
-    law,
-    acceptance,
-    ("0", "1/20", "1/10", "1/5", "3/10", "2/5", "1/2", "3/5", "4/5", "1"),
-    "delta",
-    greedy=True,
-)
+SWEPT = ("0", "1/20", "1/10", "1/5", "3/10", "2/5", "1/2", "3/5", "4/5", "1")
+RULE = Rule("relaxed top", Options, emit, law, acceptance, SWEPT, "delta", greedy=True)

@@ -17,9 +17,9 @@ class Rule:
     `emit(coin, tokens, target, draft, options)` is its program, `law(target, draft, k, options)` what it emits,
     `acceptance(…)` the probability that the emitted token was drafted and `test_acceptance(…)` that its test accepted a
     draft. `options` is the class of its options and `swept` the values of the first of them, from lossless or strict to
-    loose. `several` says that it takes k drafts; where `chosen` its drafter proposes its k likeliest tokens, not k
-    draws. `greedy` marks a rule made for greedy decoding. Where `of_logits` its options take a second number, the
-    logarithm of Σ exp z over the target's logits z, which no law says. Source: each rule's own file.
+    loose. `draw(coin, draft, k)` proposes its drafts, and `several` says that it takes k. `greedy` marks a rule made
+    for greedy decoding. Where `of_logits` its options take a second number, the logarithm of Σ exp z over the target's
+    logits z, which no law says. Source: each rule's own file.
 
     >>> from spec_math.lossy import RULES
     >>> RULES[0].name, RULES[0].acceptance(["1/4", "3/4"], ["1/2", "1/2"], 1, "1/2")
@@ -36,13 +36,17 @@ class Rule:
     test_acceptance: Callable[[Any, Any, int, Any], Any] | None = None
     draw: Callable[[Coin, Any, int], Tokens] = draw_independent
     several: bool = False
-    chosen: bool = False
     greedy: bool = False
     of_logits: bool = False
 
     def verify(self, coin: Coin, tokens: Any, target: Any, draft: Any, options: Any = None) -> int:
         """Return the token that `emit` emits."""
         return self.emit(coin, tokens, target, draft, options).token
+
+    @property
+    def chosen(self) -> bool:
+        """True if its drafter proposes its k likeliest tokens, not k draws."""
+        return self.draw is not draw_independent
 
     def drafts(self, k: int) -> int:
         """Return the number of drafts that it takes of k."""

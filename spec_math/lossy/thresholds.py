@@ -25,7 +25,7 @@ from spec_math.chance import Coin
 from spec_math.distribution import descending_rank, normalised
 from spec_math.lossy.frontier import one_position
 from spec_math.lossy.one_draft import as_number, ones
-from spec_math.lossy.options import options_of, share
+from spec_math.lossy.options import above_zero, options_of, read_into
 from spec_math.lossy.rule import Rule
 from spec_math.scheme import Emission, Tokens, drafted, token_of
 
@@ -42,11 +42,8 @@ class Options:
     single: Any = Fraction(1)
 
     def __post_init__(self) -> None:
-        for name in ("accumulated", "single"):
-            value = share(getattr(self, name), name)
-            if value == 0:
-                raise ValueError(f"{name} must be above 0: at 0 every first draft is accepted, or divided by 0; got 0")
-            object.__setattr__(self, name, value)
+        some = above_zero(": at 0 every first draft is accepted, or divided by 0; got 0")
+        read_into(self, accumulated=some, single=some)
 
 
 def draw(coin: Coin, draft: Any, k: int = 1) -> Tokens:  # noqa: ARG001
@@ -126,8 +123,7 @@ def acceptance(target: Any, draft: Any, k: int = 1, options: Any = None) -> Any:
 
 
 def _likeliest(d: Array, k: int) -> Tokens:
-    most = min(count(k), int((d > 0).sum()))
-    return tuple(int(token) for token in np.argsort(descending_rank(d))[:most])
+    return tuple(np.argsort(descending_rank(d))[: min(count(k), int((d > 0).sum()))].tolist())
 
 
 def _reached(t: Array, d: Array, k: int, chosen: Options) -> tuple[list[int], Array]:
@@ -140,15 +136,5 @@ def _reached(t: Array, d: Array, k: int, chosen: Options) -> tuple[list[int], Ar
     return listed, np.concatenate([t[:1] * 0, ends])
 
 
-RULE = Rule(
-    "two thresholds",
-    Options,
-    emit,
-    law,
-    acceptance,
-    ("1", "9/10", "4/5", "7/10", "3/5", "1/2", "2/5", "3/10", "1/5", "1/10"),
-    "accumulated threshold",
-    draw=draw,
-    several=True,
-    chosen=True,
-)
+SWEPT = ("1", "9/10", "4/5", "7/10", "3/5", "1/2", "2/5", "3/10", "1/5", "1/10")
+RULE = Rule("two thresholds", Options, emit, law, acceptance, SWEPT, "accumulated threshold", draw=draw, several=True)

@@ -20,7 +20,7 @@ from spec_math.chance import Coin
 from spec_math.lossy.frontier import one_position
 from spec_math.lossy.logarithm import sign
 from spec_math.lossy.one_draft import among, drafted_position, mixed, ones
-from spec_math.lossy.options import options_of, share
+from spec_math.lossy.options import above_zero, one_of, options_of, read_into
 from spec_math.lossy.rule import Rule
 from spec_math.scheme import Emission, token_of
 
@@ -40,13 +40,8 @@ class Options:
     after: str = "target"
 
     def __post_init__(self) -> None:
-        for name in ("threshold", "alpha"):
-            value = share(getattr(self, name), name)
-            if value == 0:
-                raise ValueError(f"{name} must be above 0, or tokens that the target never emits would do; got 0")
-            object.__setattr__(self, name, value)
-        if self.after not in AFTER:
-            raise ValueError(f"after must be one of {', '.join(AFTER)}; got {self.after!r}")
+        some = above_zero(", or tokens that the target never emits would do; got 0")
+        read_into(self, threshold=some, alpha=some, after=one_of(AFTER))
 
 
 def accepted(target: Array, options: Options) -> list[bool]:
@@ -82,9 +77,8 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any, options: Any = None) 
     """
     t, _, x = drafted_position(tokens, target, draft)
     chosen = options_of(Options, options)
-    if accepted(t, chosen)[x]:
-        return Emission(x, accepted=True)
-    return Emission(coin.draw(_after(t, chosen)), accepted=False)
+    kept = accepted(t, chosen)[x]
+    return Emission(x if kept else coin.draw(_after(t, chosen)), kept)
 
 
 verify = token_of(emit)
@@ -136,13 +130,5 @@ def _after(t: Array, chosen: Options) -> Array:
     return t if chosen.after == "target" else ones(np.arange(len(t)) == int(np.argmax(t)), t)
 
 
-RULE = Rule(
-    "typical acceptance",
-    Options,
-    emit,
-    law,
-    acceptance,
-    ("1", "1/2", "3/10", "1/5", "1/10", "9/100", "1/20", "1/50", "1/100", "1/1000"),
-    "threshold",
-    test_acceptance,
-)
+SWEPT = ("1", "1/2", "3/10", "1/5", "1/10", "9/100", "1/20", "1/50", "1/100", "1/1000")
+RULE = Rule("typical acceptance", Options, emit, law, acceptance, SWEPT, "threshold", test_acceptance)

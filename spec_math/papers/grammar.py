@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -79,17 +80,17 @@ def masked(target: Model, language: Grammar) -> Model:
     """
 
     def model(prefix: Tokens) -> Array:
-        row = conditional(target, tuple(prefix))
-        if tuple(prefix) not in language.following:
+        listed = tuple(prefix)
+        row = conditional(target, listed)
+        if listed not in language.following:
             return row
-        kept = row * _mask(language, tuple(prefix), row)
-        total = kept.sum()
-        if total == 0:
+        kept = row * _mask(language, listed, row)
+        if kept.sum() == 0:
             raise ValueError(
-                f"after {tuple(prefix)} the grammar keeps the tokens {language.following[tuple(prefix)]}, and the "
-                "target has no mass on any of them: masking cannot go on"
+                f"after {listed} the grammar keeps the tokens {language.following[listed]}, and the target has no mass "
+                "on any of them: masking cannot go on"
             )
-        return kept / total
+        return kept / kept.sum()
 
     return model
 
@@ -171,14 +172,12 @@ def correction(target: Model, language: Grammar) -> list[Any]:
     whole = completion(target, language)
     if not whole > 0:
         raise ValueError("the target emits no text of the grammar: the probability of a valid completion is 0")
-    found: list[Any] = []
-    for text in language.texts:
-        product: Any = 1 / whole
-        for place in range(len(text)):
-            row = conditional(target, text[:place])
-            product = product * (row * _mask(language, text[:place], row)).sum()
-        found.append(product)
-    return found
+
+    def kept(prefix: Tokens) -> Any:
+        row = conditional(target, prefix)
+        return (row * _mask(language, prefix, row)).sum()
+
+    return [prod((kept(text[:place]) for place in range(len(text))), start=1 / whole) for text in language.texts]
 
 
 def gap(target: Model, language: Grammar) -> Distances:

@@ -70,19 +70,16 @@ def verify(coin: Coin, laws: Conditionals, text: Tokens, window: Window, keep: b
         if coin.flip(capped_ratio(row[token], own[token])):
             continue
         emitted = (*drafted[:place], coin.draw(normalised(positive_part(row - own), row)))
-        later: Window = ()
-        for behind in range(place + 1, len(window)):
-            # The laws of this call, after the drafts as they were: the next call tests against these.
-            after = laws.target((*text, *drafted[:behind]))
-            later = (*later, (_continued(coin, window[behind], after, keep), after))
-        return emitted, later
+        # The laws of this call, after the drafts as they were: the next call tests against these.
+        after = [laws.target((*text, *drafted[:behind])) for behind in range(place + 1, len(window))]
+        later = zip(window[place + 1 :], after, strict=True)
+        return emitted, tuple((_continued(coin, draft, row, keep), row) for draft, row in later)
     return drafted if laws.ends(drafted) else (*drafted, coin.draw(laws.target((*text, *drafted)))), ()
 
 
 def _to_the_end(laws: Conditionals, window: Window) -> Window:
     """Return the drafts up to the first that ends the text: the target has no law behind it."""
-    ending = [place for place, (token, _) in enumerate(window) if token == laws.end]
-    return window[: ending[0] + 1] if ending else window
+    return window[: next((place for place, (token, _) in enumerate(window, 1) if token == laws.end), len(window))]
 
 
 def _continued(coin: Coin, draft: tuple[int, Array], after: Array, keep: bool) -> int:

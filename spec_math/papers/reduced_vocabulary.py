@@ -78,9 +78,8 @@ def maps(kept: Sequence[int], size: int) -> tuple[tuple[int, ...], tuple[bool, .
     ((1, 1, 3), (False, True, True, False, False, True))
     """
     ordered = sorted(_checked(kept, count(size, "size")))
-    return tuple(token - place for place, token in enumerate(ordered)), tuple(
-        token in set(ordered) for token in range(size)
-    )
+    below = tuple(token - place for place, token in enumerate(ordered))
+    return below, tuple(token in ordered for token in range(size))
 
 
 def spread(masses: Any, d2t: Sequence[int], size: int) -> Array:
@@ -162,12 +161,10 @@ def best(target: Any, draft: Any, k: int) -> Subset:
     Subset(kept=(1, 2), acceptance=Fraction(3, 4), bound=Fraction(3, 4), method='enumeration')
     """
     t, d = as_laws(target, draft)
-    bound = free(t, k)
-    if len(t) <= ENUMERATED:
-        kept = max(combinations(range(len(t)), k), key=lambda kept: _accepted(t, d, kept))
-        return Subset(kept, _accepted(t, d, kept), bound, "enumeration")
-    kept = greedily(t, d, k)
-    return Subset(kept, _accepted(t, d, kept), bound, "greedy")
+    bound, small = free(t, k), len(t) <= ENUMERATED
+    every = combinations(range(len(t)), k)
+    kept = max(every, key=lambda kept: _accepted(t, d, kept)) if small else greedily(t, d, k)
+    return Subset(kept, _accepted(t, d, kept), bound, "enumeration" if small else "greedy")
 
 
 def greedily(target: Any, draft: Any, k: int) -> tuple[int, ...]:

@@ -63,4 +63,4 @@ def kept_below(laws: Conditionals, path: Tokens, weight: Any, width: int) -> Any
     t, d = weight * in_numpy(laws.target(path)), in_numpy(laws.draft(path))
     top = np.flatnonzero(descending_rank(d) < min(width, int((d > 0).sum())) - 1).tolist()
     rest = without(d, top)
-    return np.minimum(t, rest).sum() + t[top].sum() if top else np.minimum(t, rest).sum()
+    return np.minimum(t, rest).sum() + (t[top].sum() if top else 0)

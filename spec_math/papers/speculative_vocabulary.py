@@ -196,14 +196,8 @@ def figure_4(targets: Any, hidden: Any, head: Any, ranks: Iterable[int], ks: Ite
         ranking = truncated(head, rank)
         for k in sizes:
             laws = from_hidden(hidden, head, ranking, k)
+            accepted = float(np.mean(overlap(t, laws)))
+            covered = float(np.mean(np.where(laws > 0, t, 0.0).sum(axis=-1)))
             cost = Fraction(head_cost.speculative(size, dimension, rank, k), head_cost.full(size, dimension))
-            points.append(
-                Point(
-                    k,
-                    Fraction(rank, dimension),
-                    float(np.mean(overlap(t, laws))),
-                    float(np.mean(np.where(laws > 0, t, 0.0).sum(axis=-1))),
-                    cost,
-                )
-            )
+            points.append(Point(k, Fraction(rank, dimension), accepted, covered, cost))
     return points

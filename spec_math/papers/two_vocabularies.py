@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import accumulate
 from typing import Any
 
 from spec_math.arrays import Array, check_same_number_type, count
@@ -124,14 +125,9 @@ def table(
     law = draft(()) if callable(draft) else draft
     both = target, law, target_vocabulary, draft_vocabulary
     same = target_vocabulary.tokens == draft_vocabulary.tokens and target_vocabulary.special == draft_vocabulary.special
-    return AcceptanceTable(
-        standard=overlap(target, law) if same else None,
-        union=union.acceptance(*both),
-        exact_match=exact_match.acceptance(target, first.law),
-        rejection=rejection.acceptance(target, first.law),
-        intersection=intersection.acceptance(*both),
-        untokenisable=first.untokenisable,
-    )
+    by_text = exact_match.acceptance(target, first.law), rejection.acceptance(target, first.law)
+    by_token = overlap(target, law) if same else None, union.acceptance(*both)
+    return AcceptanceTable(*by_token, *by_text, intersection.acceptance(*both), first.untokenisable)
 
 
 SHARE = Fraction(9, 10)
@@ -167,12 +163,9 @@ def reach(counts: Mapping[int, int], share: Any = SHARE) -> int:
         raise ValueError("offsets are counted over at least one aligned place; there is none")
     if not 0 < share <= 1:
         raise ValueError(f"a share of the places lies in (0, 1]; got {share}")
-    within = 0
-    for offset in sorted(counts):
-        within += counts[offset]
-        if within >= share * total:
-            break
-    return offset  # pyright: ignore[reportPossiblyUnboundVariable] - there is at least one offset
+    ordered = sorted(counts)
+    within = accumulate(counts[offset] for offset in ordered)
+    return next(offset for offset, number in zip(ordered, within, strict=True) if number >= share * total)
 
 
 def chosen(reaches: Iterable[int], mean_speed_up: Callable[[int], Any]) -> int:

@@ -31,6 +31,7 @@ from spec_math.arrays import Array, as_laws, divide, is_exact
 from spec_math.distribution import overlap, residual_of
 from spec_math.lossy.distances import divergence
 from spec_math.lossy.logarithm import ZERO, Interval
+from spec_math.lossy.one_draft import mixed
 from spec_math.lossy.options import share
 
 
@@ -71,10 +72,7 @@ def shared_uniform(target: Any, draft: Any) -> tuple[Key, ...]:
     """
     t, d = _exact_pair(target, draft)
     ends = sorted({Fraction(0), *np.cumsum(t).tolist(), *np.cumsum(d).tolist()})
-    found: list[Key] = []
-    for low, high in pairwise(ends):
-        found.append(Key(high - low, _quantile(t, low), _quantile(d, low)))
-    return tuple(found)
+    return tuple(Key(high - low, _quantile(t, low), _quantile(d, low)) for low, high in pairwise(ends))
 
 
 def kept_strength(target: Any, draft: Any, keys: Sequence[Key]) -> Watermarked:
@@ -108,15 +106,10 @@ def kept_efficiency(target: Any, draft: Any, keys: Sequence[Key]) -> Watermarked
     Fraction(3, 4)
     """
     t, d = _unbiased(target, draft, keys)
-    passed = divide(np.minimum(t, d), d, d * 0)
-    residual = residual_of(t, d)
-    laws: list[Array] = []
-    accepted = Fraction(0)
-    for key in keys:
-        kept = key.draft * passed
-        accepted = accepted + key.mass * kept.sum()
-        laws.append(kept + (1 - kept.sum()) * residual)
-    return Watermarked(accepted, strength(t, keys, laws), tuple(laws))
+    passed, residual = divide(np.minimum(t, d), d, d * 0), residual_of(t, d)
+    laws = tuple(mixed(key.draft, passed, residual) for key in keys)
+    accepted = sum((key.mass * (key.draft * passed).sum() for key in keys), Fraction(0))
+    return Watermarked(accepted, strength(t, keys, laws), laws)
 
 
 def between(target: Any, draft: Any, keys: Sequence[Key], mixing: Any) -> Watermarked:
@@ -151,16 +144,10 @@ def fully_keyed(target: Any, draft: Any) -> Watermarked:
     (Fraction(3, 4), 0.562335)
     """
     t, d = _exact_pair(target, draft)
-    passed, residual = divide(np.minimum(t, d), d, d * 0), residual_of(t, d)
-    emitted: dict[int, Any] = {}
-    for x in range(len(d)):
-        emitted[x] = emitted.get(x, 0) + d[x] * passed[x]
-        for y in range(len(d)):
-            emitted[y] = emitted.get(y, 0) + d[x] * (1 - passed[x]) * residual[y]
-    keys = [Key(mass, _only(token, len(t)), _only(token, len(t))) for token, mass in sorted(emitted.items())]
-    laws = tuple(key.target for key in keys)
-    used = [key for key in keys if key.mass]
-    return Watermarked(overlap(t, d), strength(t, used, [key.target for key in used]), laws)
+    emitted = mixed(d, divide(np.minimum(t, d), d, d * 0), residual_of(t, d))
+    laws = tuple(_only(token, len(t)) for token in range(len(t)))
+    keys = [Key(mass, law, law) for mass, law in zip(emitted, laws, strict=True)]
+    return Watermarked(overlap(t, d), strength(t, keys, laws), laws)
 
 
 def strength(target: Array, keys: Sequence[Key], laws: Sequence[Array]) -> Interval:
@@ -171,11 +158,8 @@ def strength(target: Array, keys: Sequence[Key], laws: Sequence[Array]) -> Inter
     >>> round(float(strength(exact(["1/2", "1/2"]), keys, [key.target for key in keys])), 6)
     0.693147
     """
-    total = ZERO
-    for key, law in zip(keys, laws, strict=True):
-        if key.mass:
-            total = total + divergence(law, target).times(key.mass)
-    return total
+    used = ((key.mass, law) for key, law in zip(keys, laws, strict=True) if key.mass)
+    return sum((divergence(law, target).times(mass) for mass, law in used), ZERO)
 
 
 def _exact_pair(target: Any, draft: Any) -> tuple[Array, Array]:
@@ -195,8 +179,8 @@ def _only(token: int, size: int) -> Array:
 
 def _unbiased(target: Any, draft: Any, keys: Sequence[Key]) -> tuple[Array, Array]:
     t, d = _exact_pair(target, draft)
-    for name, law, own in (("target", t, "target"), ("draft", d, "draft")):
-        average: Array = sum((key.mass * getattr(key, own) for key in keys), law * 0)
+    for name, law in (("target", t), ("draft", d)):
+        average: Array = sum((key.mass * getattr(key, name) for key in keys), law * 0)
         if average.tolist() != law.tolist():
             raise ValueError(f"the keys are biased: the {name}'s laws under them average to {average.tolist()}")
     return t, d

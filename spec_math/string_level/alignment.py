@@ -52,8 +52,10 @@ def align(xs: Sequence[str | bytes], ys: Sequence[str | bytes], window: int) -> 
             WidenedBandWarning,
             stacklevel=2,
         )
-    first, second = _characters(xs, ys)
-    total = _totals(first, second, width)
+    kinds = {type(token) for token in (*xs, *ys)}
+    if kinds not in ({str}, {bytes}):
+        raise TypeError(f"tokens must be all str or all bytes; got {sorted(kind.__name__ for kind in kinds)}")
+    total = _totals(_packed(xs), _packed(ys), width)
     i, j = len(xs), len(ys)
     path = [(i - 1, j - 1)]
     while (i, j) != (1, 1):
@@ -63,7 +65,7 @@ def align(xs: Sequence[str | bytes], ys: Sequence[str | bytes], window: int) -> 
     return path[::-1], int(total[-1, -1])
 
 
-def band(first: int, second: int, window: int) -> int:
+def band(first: int, second: int, window: Any) -> int:
     """Return the least window, at least the one given, whose band holds a path between two sequences of these lengths.
 
     Raises:
@@ -72,26 +74,15 @@ def band(first: int, second: int, window: int) -> int:
     >>> band(5, 2, window=1), band(5, 4, window=1)
     (3, 1)
     """
-    return max(_whole(window), abs(first - second))
-
-
-def _whole(window: Any) -> int:
     if isinstance(window, bool | np.bool_) or not isinstance(window, int | np.integer):
         raise TypeError(f"window must be a whole number >= 0 (an int); got {window!r} of type {type(window).__name__}")
     if window < 0:
         raise ValueError(f"window must be at least 0 (0 is the diagonal alone); got {window}")
-    return int(window)
-
-
-def _characters(xs: Sequence[str | bytes], ys: Sequence[str | bytes]) -> tuple[Any, Any]:
-    """Lay the letters of both sequences end to end, with the places where tokens start: code points, or bytes."""
-    kinds = {type(token) for token in (*xs, *ys)}
-    if kinds not in ({str}, {bytes}):
-        raise TypeError(f"tokens must be all str or all bytes; got {sorted(kind.__name__ for kind in kinds)}")
-    return _packed(xs), _packed(ys)
+    return max(int(window), abs(first - second))
 
 
 def _packed(tokens: Sequence[Any]) -> tuple[Integers, Integers]:
+    """Lay the letters of tokens end to end, with the places where tokens start: code points, or bytes."""
     offset = np.zeros(len(tokens) + 1, np.int64)
     np.cumsum([len(token) for token in tokens], out=offset[1:])
     if isinstance(tokens[0], bytes):
@@ -108,9 +99,7 @@ def _distance(x: Any, y: Any, row: Integers) -> int:
     for i in range(len(x)):
         corner, row[0] = row[0], i + 1
         for j in range(len(y)):
-            substituted = corner + (x[i] != y[j])
-            corner = row[j + 1]
-            row[j + 1] = min(substituted, corner + 1, row[j] + 1)
+            row[j + 1], corner = min(corner + (x[i] != y[j]), row[j + 1] + 1, row[j] + 1), row[j + 1]
     return row[len(y)]
 
 
@@ -120,10 +109,7 @@ def _totals(first: Any, second: Any, width: int) -> Any:
     x, x_offset = first
     y, y_offset = second
     m, n = len(x_offset) - 1, len(y_offset) - 1
-    longest = 0
-    for j in range(n):
-        longest = max(longest, y_offset[j + 1] - y_offset[j])
-    row = np.empty(longest + 1, np.int64)
+    row = np.empty(len(y) + 1, np.int64)
     total = np.full((m + 1, n + 1), _FAR, np.int64)
     total[0, 0] = 0
     for i in range(1, m + 1):

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from spec_math.arrays import SUM_BOUND, Array, array_namespace, asarray, check_same_number_type, is_exact, storage
 from spec_math.arrays import as_law as checked
+from spec_math.block_level.conditionals import Conditionals
 from spec_math.chance import Coin
 from spec_math.drafting import Outcome
 from spec_math.language import TokenizedModel
-from spec_math.scheme import Tokens
+from spec_math.scheme import Emission, Tokens
 from spec_math.string_level.reading import candidate, opened
 from spec_math.token_level import sample_and_match
 
@@ -81,9 +83,24 @@ def run(
     laws, reading = opened(target, drafter, prefix)
     text = reading.text(reading.draw(coin, lookahead))
     drafted = candidate(target, laws.prefix, text, lookbehind)
+    return verified(coin, laws, drafted, text, partial(sample_and_match.emit, coin))
+
+
+def verified(
+    coin: Coin, laws: Conditionals, drafted: Tokens, text: bytes, emit: Callable[[int, Array], Emission]
+) -> Outcome:
+    """Verify the target tokens of a drafted text one after another by emit(token, target's law [V]), and add a token.
+
+    The block ends with the first token that is rejected, or with the target's end.
+
+    >>> from spec_math.chance import replay
+    >>> laws = Conditionals(lambda prefix: ["1/4", "3/4"], lambda prefix: ["1/4", "3/4"], ())
+    >>> replay(lambda coin: verified(coin, laws, (0, 0), b"aa", partial(sample_and_match.emit, coin)), [0.1, 0.5])
+    Outcome(tokens=(0, 1), drafted=(0, 0), accepted=1, fallback=None)
+    """
     tokens: Tokens = ()
     for token in drafted:
-        emission = sample_and_match.emit(coin, token, laws.target(tokens))
+        emission = emit(token, laws.target(tokens))
         tokens = (*tokens, emission.token)
         if not emission.accepted:
             return Outcome(tokens, drafted, len(tokens) - 1)
@@ -127,8 +144,7 @@ def with_target(target: Any, first_token_law: Any) -> tuple[Array, Array]:
         )
     if bool((found < 0).any()):
         raise ValueError("first-token law: masses must be >= 0; one is negative")
-    sums = array_namespace(found).sum(found, axis=-1, keepdims=True)
-    most = sums.max()
+    most = array_namespace(found).sum(found, axis=-1, keepdims=True).max()
     bound = 0 if is_exact(found) else SUM_BOUND.get(storage(found), SUM_BOUND["float64"])
     if not most <= 1 + bound:
         raise ValueError(f"first-token law: masses must sum to at most 1; a row sums to {most} ({most - 1} too much)")

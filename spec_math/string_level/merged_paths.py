@@ -12,7 +12,7 @@ from spec_math.kernels import inner_kernel
 from spec_math.language import NGram, Vocabulary
 from spec_math.language.trie import compiled
 from spec_math.string_level.drafted_paths import landing
-from spec_math.string_level.psi import FirstToken
+from spec_math.string_level.psi import FirstToken, with_text
 
 Waiting = tuple[Any, Any, Any]
 """Drafted texts that leave the first token open: nodes of the target's trie, contexts [n, order − 1], masses [n, P]."""
@@ -63,17 +63,12 @@ def first_tokens(
             at, token = _drawn(rows, masses[part], nodes[part], places, result)
             onward = np.concatenate([contexts[part][at, 1:], token[:, None]], axis=1)[:, : draft.order - 1]
             _put(waiting, depth, (places[nodes[part][at], token], onward, rows[at, token][:, None] * masses[part][at]))
-    texts = target_vocabulary.tokens
-    return [
-        FirstToken(
-            found[:-1].copy(),
-            float(found[-1]),
-            tuple(int(token) for token in np.flatnonzero(found[:-1] == 0) if texts[int(token)]),
-            int(asked),
-            float(drawn),
+    found: list[FirstToken] = []
+    for law, none, asked, drawn in zip(result[:-1].T, result[-1], calls, draws, strict=True):
+        found.append(
+            FirstToken(law.copy(), float(none), with_text(target_vocabulary, law == 0), int(asked), float(drawn))
         )
-        for found, asked, drawn in zip(result.T, calls, draws, strict=True)
-    ]
+    return found
 
 
 @lru_cache(maxsize=4)

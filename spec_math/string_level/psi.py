@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import Array, count, is_exact
-from spec_math.language.trie import Integers, Trie, compiled
+from spec_math.language.trie import Trie, compiled, first_from, most_tokens
 from spec_math.language.vocabulary import Vocabulary
 from spec_math.string_level import drafted_paths, segmentation
 
@@ -89,15 +89,14 @@ def first_token(
     ([Fraction(1, 9), Fraction(2, 9)], Fraction(2, 3), (), Fraction(4, 3))
     """
     depth = None if lookahead is None else count(lookahead, "lookahead")
-    target, texts = target_vocabulary.trie, target_vocabulary.tokens
+    target = target_vocabulary.trie
     if callable(draft):
         masses, calls, draws = drafted_paths.first_tokens(target, draft_vocabulary, draft, depth)
     else:
         law = drafted_paths.checked(draft, draft_vocabulary, None, "draft")
         (masses, draws), calls = first_tokens(target, draft_vocabulary.trie, law, depth), 1
     found = masses[:-1]
-    silent = tuple(int(token) for token in np.flatnonzero(found == 0) if texts[int(token)])
-    return FirstToken(found, masses[-1], silent, calls, draws)
+    return FirstToken(found, masses[-1], with_text(target_vocabulary, found == 0), calls, draws)
 
 
 def longest_lookahead(target_vocabulary: Vocabulary, draft_vocabulary: Vocabulary) -> int:
@@ -134,8 +133,16 @@ def unreachable(target_vocabulary: Vocabulary, draft_vocabulary: Vocabulary) -> 
     >>> unreachable(Vocabulary(["a", "aa", "b"]), Vocabulary(["a"]))
     (0, 2)
     """
-    begun = reached(target_vocabulary.trie, draft_vocabulary.trie)
-    return tuple(int(token) for token in np.flatnonzero(~begun) if target_vocabulary[int(token)])
+    return with_text(target_vocabulary, ~reached(target_vocabulary.trie, draft_vocabulary.trie))
+
+
+def with_text(vocabulary: Vocabulary, chosen: Any) -> tuple[int, ...]:
+    """Return the tokens that are chosen by a mask [tokens] and add text.
+
+    >>> with_text(Vocabulary(["a", "b", "<end>"], special=[2]), np.array([False, True, True]))
+    (1,)
+    """
+    return tuple(np.flatnonzero(chosen & (vocabulary.trie.node >= 0)).tolist())
 
 
 def first_tokens(target: Trie, draft: Trie, masses: Array, depth: int | None) -> tuple[Array, Any]:
@@ -193,20 +200,6 @@ def reached(target: Trie, draft: Trie) -> Any:
     return result[:-1] > 0
 
 
-def most_tokens(target: Trie, draft: Trie) -> Integers:
-    """Return for each node of the target trie the most draft tokens that spell it, or −1.
-
-    target, draft: tries; the result has shape [K] for the K nodes of the target.
-
-    >>> from spec_math.language.trie import build
-    >>> most_tokens(build([b"aab"]), build([b"a", b"aa"])).tolist()
-    [0, 1, 2, -1]
-    """
-    most = np.full(len(target), -1, np.int64)
-    _deepen((target.start, target.byte), (draft.start, draft.byte, draft.token >= 0), most)
-    return most
-
-
 def _weighed(draft: Trie, masses: Array) -> tuple[tuple[Any, ...], Any]:
     """Return the draft trie with the masses that `_gather` sums up over it, and the step that walks it."""
     spelled = draft.node >= 0
@@ -257,13 +250,7 @@ def _spread(target: Any, draft: Any, mass: Any, onward: Any, result: Any) -> Non
             last = -1
             for w in range(start[v], start[v + 1]):
                 # The draft's child along the same byte, searched for from the last one found.
-                f, end = max(low, last + 1), high
-                while f < end:
-                    middle = (f + end) // 2
-                    if letter[middle] < byte[w]:
-                        f = middle + 1
-                    else:
-                        end = middle
+                f = first_from(letter, max(low, last + 1), high, byte[w])
                 if f == high or letter[f] != byte[w]:
                     continue
                 # What leaves the target trie between the last child found and this one; after the last, below.
@@ -286,25 +273,3 @@ def _spread(target: Any, draft: Any, mass: Any, onward: Any, result: Any) -> Non
 
 
 _compiled_gather, _compiled_spread = compiled(_gather), compiled(_spread)
-
-
-@compiled
-def _deepen(target: Any, draft: Any, most: Integers) -> None:
-    """Find for each node of the target trie the most draft tokens that spell it, or leave −1."""
-    start, byte = target
-    first, letter, spelled = draft
-    most[0] = 0
-    for u in range(len(most)):
-        if most[u] < 0:
-            continue
-        pairs = [(u, 0)]
-        while len(pairs) > 0:
-            v, e = pairs.pop()
-            w = start[v]
-            for f in range(first[e], first[e + 1]):
-                while w < start[v + 1] and byte[w] < letter[f]:
-                    w += 1
-                if w < start[v + 1] and byte[w] == letter[f]:
-                    if spelled[f]:
-                        most[w] = max(most[w], most[u] + 1)
-                    pairs.append((int(w), int(f)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
@@ -50,8 +50,8 @@ class Reading:
             self._laws[path] = self._spoken(self.context_tokens + path)
         return self._laws[path]
 
-    def draw(self, coin: Coin, lookahead: int) -> Tokens:
-        """Draw `lookahead` draft tokens one after another; none follows the drafter's end.
+    def draw(self, coin: Coin, lookahead: int, enough: Callable[[Tokens], bool] = lambda _: False) -> Tokens:
+        """Draw `lookahead` draft tokens one after another; none follows the drafter's end, or what is enough.
 
         >>> from spec_math.chance import replay
         >>> from spec_math.language import Vocabulary
@@ -62,7 +62,7 @@ class Reading:
         drafted: Tokens = ()
         for _ in range(count(lookahead, "lookahead")):
             drafted = (*drafted, coin.draw(self(drafted)))
-            if drafted[-1] == self.end:
+            if drafted[-1] == self.end or enough(drafted):
                 break
         return drafted
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from spec_math.arrays import array_namespace, count, positive_part
+from spec_math.arrays import array_namespace, positive_part
 from spec_math.chance import Coin
 from spec_math.distribution import capped_ratio, normalised
 from spec_math.drafting import Outcome
@@ -126,12 +126,7 @@ def draw(coin: Coin, reading: Reading, target_vocabulary: Vocabulary, lookahead:
     {b'aa': Fraction(1, 4), b'ab': Fraction(1, 4), b'b': Fraction(1, 2)}
     """
     tokenizer = GreedyTokenizer(target_vocabulary)
-    drafted: Tokens = ()
-    for _ in range(count(lookahead, "lookahead")):
-        drafted = (*drafted, coin.draw(reading(drafted)))
-        if drafted[-1] == reading.end or determined(tokenizer, reading.text(drafted)):
-            break
-    return reading.text(drafted)
+    return reading.text(reading.draw(coin, lookahead, lambda drafted: determined(tokenizer, reading.text(drafted))))
 
 
 def determined(tokenizer: GreedyTokenizer, text: bytes) -> bool:

@@ -106,9 +106,7 @@ def forward_passes(text: str | bytes, vocabulary: Vocabulary) -> int:
     4
     """
     pieces = _pieces(as_bytes(text), vocabulary.trie)
-    ways = _ways(pieces)
-    completable = _completable(pieces)
-    return sum(number for number, onward in zip(ways, completable, strict=False) if onward)
+    return sum(number for number, onward in zip(_ways(pieces), _completable(pieces), strict=False) if onward)
 
 
 def draw(text: str | bytes, vocabulary: Vocabulary) -> str:
@@ -126,10 +124,7 @@ def draw(text: str | bytes, vocabulary: Vocabulary) -> str:
     └─ aa
        └─ b ✓
     """
-    segmentations = list(text, vocabulary)
-    lines = [_shown(as_bytes(text))]
-    lines += _branches([*segmentations], vocabulary, 0, "")
-    return "\n".join(lines)
+    return "\n".join([_shown(as_bytes(text)), *_branches(list(text, vocabulary), vocabulary, 0, "")])
 
 
 def _branches(rows: Sequence[tuple[int, ...]], vocabulary: Vocabulary, depth: int, indent: str) -> Iterator[str]:
@@ -148,9 +143,8 @@ def _shown(spelled: bytes) -> str:
 
 
 def _pieces(spelled: bytes, trie: Trie) -> Pieces:
-    edges = _edges(trie.start, trie.byte, trie.token, np.frombuffer(spelled, dtype=np.uint8))
     pieces: Pieces = [[] for _ in spelled]
-    for begin, end, token in edges:
+    for begin, end, token in _edges(trie.start, trie.byte, trie.token, np.frombuffer(spelled, dtype=np.uint8)):
         pieces[begin].append((end, token))
     return pieces
 

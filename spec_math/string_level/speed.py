@@ -109,11 +109,8 @@ def compare(
     listed = [count(lookahead, "lookahead") for lookahead in lookaheads]
     if not listed:
         raise ValueError("methods are compared at one lookahead at least; there is none")
-    best = [
-        max(
-            (measure(method, target, drafter, prefix, lookahead, draft_cost) for lookahead in sorted(listed)),
-            key=lambda speed: speed.speed_up,
-        )
-        for method in methods
-    ]
+    best: list[Speed] = []
+    for method in methods:
+        found = [measure(method, target, drafter, prefix, lookahead, draft_cost) for lookahead in sorted(listed)]
+        best.append(max(found, key=lambda speed: speed.speed_up))
     return sorted(best, key=lambda speed: -speed.speed_up)

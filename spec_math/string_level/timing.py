@@ -8,6 +8,7 @@ Source: TokenTiming, Alg. 2 and Appendix A.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 from spec_math.arrays import Array, array_namespace, as_laws, count, positive_part
@@ -17,26 +18,12 @@ from spec_math.drafting import Outcome
 from spec_math.drafting.correspondence import blank
 from spec_math.language import TokenizedModel
 from spec_math.scheme import Emission, Tokens
-from spec_math.string_level.alignment import align, band
-from spec_math.string_level.exact_match import nothing_drafted
+from spec_math.string_level.alignment import align as align
+from spec_math.string_level.alignment import band
+from spec_math.string_level.exact_match import verified
 from spec_math.string_level.reading import Reading, candidate, opened
 from spec_math.string_level.rejection import emit
 from spec_math.token_level import one_hot
-
-__all__ = [
-    "WINDOW",
-    "RetokenisedLaw",
-    "align",
-    "bias",
-    "conditional",
-    "deterministic",
-    "first_token_law",
-    "generate",
-    "mapped",
-    "proposal",
-    "run",
-    "run_conditional",
-]
 
 WINDOW = 8
 """The band |i − j| ≤ w of the paper's experiments (Section 5.2.3, Appendix K)."""
@@ -96,16 +83,13 @@ def run(
     laws, reading = opened(target, drafter, prefix)
     said = reading.draw(coin, lookahead)
     drafted = candidate(target, laws.prefix, reading.text(said), 0)
-    chances = proposal(target, reading, said, drafted, window)
-    tokens: Tokens = ()
-    for token, chance in zip(drafted, chances, strict=True):
-        if not coin.flip(capped_ratio(laws.target(tokens)[token], chance)):
-            break
-        tokens = (*tokens, token)
-        if laws.ends(tokens):
-            return Outcome(tokens, drafted, len(tokens))
-    fallback = None if drafted else nothing_drafted(reading.text(said))
-    return Outcome((*tokens, coin.draw(laws.target(tokens))), drafted, len(tokens), fallback)
+    chances = iter(proposal(target, reading, said, drafted, window))
+
+    def tested(token: int, row: Array) -> Emission:
+        accepted = coin.flip(capped_ratio(row[token], next(chances)))
+        return Emission(token if accepted else coin.draw(row), accepted)
+
+    return verified(coin, laws, drafted, reading.text(said), tested)
 
 
 def proposal(
@@ -265,14 +249,9 @@ def deterministic(
     Fraction(1, 4)
     """
     laws, reading = opened(target, drafter, prefix)
-    drafted = candidate(target, laws.prefix, reading.text(reading.draw(coin, lookahead)), 0)
-    tokens: Tokens = ()
-    for token in drafted:
-        emission = one_hot.emit(coin, token, laws.target(tokens))
-        tokens = (*tokens, emission.token)
-        if not emission.accepted or laws.ends(tokens):
-            return tokens
-    return (*tokens, coin.draw(laws.target(tokens)))
+    text = reading.text(reading.draw(coin, lookahead))
+    drafted = candidate(target, laws.prefix, text, 0)
+    return verified(coin, laws, drafted, text, partial(one_hot.emit, coin)).tokens
 
 
 def conditional(

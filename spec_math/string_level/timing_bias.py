@@ -60,17 +60,17 @@ def total_variation(
     """
     laws, reading = opened(target, drafter, prefix)
     waiting: list[tuple[Tokens, Any]] = [((), 1)]
-    firsts: list[tuple[int | None, Any]] = []
+    kept = blank(laws.target(), laws.size)
     count(lookahead, "lookahead")
     while waiting:
         said, mass = waiting.pop()
         if len(said) == lookahead or (said and said[-1] == reading.end):
-            found = first(target, laws, reading, said)
-            firsts.append((found.token, found.chance * mass))
+            token, chance = first(target, laws, reading, said)
+            if token is not None:
+                kept[token] = kept[token] + chance * mass
         elif not said or readable(reading.text(said)):
             row = reading(said)
-            waiting += [((*said, int(token)), mass * row[token]) for token in np.flatnonzero(row != 0)]
-    kept = _kept(laws.target(), firsts)
+            waiting += [((*said, int(drawn)), mass * row[drawn]) for drawn in np.flatnonzero(row != 0)]
     return positive_part(kept - kept.sum() * laws.target()).sum()
 
 
@@ -105,11 +105,3 @@ def over_proposed(target: Array, first_token_law: Array) -> Array:
     """
     kept = np.minimum(target, first_token_law)
     return kept > kept.sum() * target
-
-
-def _kept(target: Array, firsts: Sequence[tuple[int | None, Any]]) -> Array:
-    kept = blank(target, len(target))
-    for token, mass in firsts:
-        if token is not None:
-            kept[token] = kept[token] + mass
-    return kept
