@@ -28,7 +28,7 @@ OUTPUTS = (
 def prose(text: str) -> str:
     """Leave out code, tables, headings, quotes of output, links' targets and HTML of a page in Markdown."""
     text = re.sub(r"^(```|~~~).*?^\1", "", text, flags=re.MULTILINE | re.DOTALL)
-    text = re.sub(r"^(#.*|\|.*|<.*|!\[.*|>.*|:::.*|\s{4,}.*|\[.*\]:.*)$", "", text, flags=re.MULTILINE)
+    text = re.sub(r"^(#.*|\|.*|<.*|!\[.*|>.*|:::.*|[ \t]{4,}.*|\[.*\]:.*)$", "", text, flags=re.MULTILINE)
     return re.sub(r"\[([^\]]*)\]\([^)]*\)", r"\1", text)
 
 
