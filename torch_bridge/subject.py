@@ -10,19 +10,19 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import exp
-from typing import Any
+from typing import Any, get_args
 
 import torch
 
 from spec_math.pathwise.atom import ExploreError
 from spec_math.pathwise.followed import SOURCES
 from spec_math.samplers import subject
-from spec_math.samplers.call import Call, name_of
+from spec_math.samplers.call import Call
 from spec_math.samplers.counts import checked_sampler
-from spec_math.samplers.signature import Signature, bound, is_method, read
+from spec_math.samplers.signature import Signature, as_it_is, bound, is_method
 from spec_math.samplers.subject import Numbers, Subject
-from spec_math.samplers.told import Told, parts_of, split_roles, values_of
-from spec_math.samplers.words import Role, roles_of
+from spec_math.samplers.told import Told, parts_of, values_of
+from spec_math.samplers.words import Given, Role, name_of, roles_of
 from spec_math.verdict import Verdict
 from torch_bridge.randomness.source import torch_source
 from torch_bridge.returned import DECISION, as_told, generated, verified
@@ -49,12 +49,13 @@ def subject_of(
     >>> subject_of(lambda target, draft: int(torch.multinomial(target, 1))).numbers.name
     'torch.float32'
     """
-    plain, kinds = split_roles(roles)
+    said = roles_of(roles, get_args(Given))
+    plain = {key: role for key, role in said.items() if role in get_args(Role)}
     found = subject.subject_of(fn, shape, numbers if numbers in subject.NUMBERS else None, grid, plain)
     found = replace(found, sources=(*SOURCES, torch_source))
-    only = bool(kinds) or (told is not None and told.anything)
+    only = plain != said or (told is not None and told.anything)
     if (found.call.unclear or only) and numbers is None and shape is None:
-        ways = subjects_as_it_is(fn, roles, grid, told)
+        ways = subjects_as_it_is(fn, said, grid, told)
         if ways:
             return replace(ways[0], variants=tuple(ways[1:]))
     if only:
@@ -63,7 +64,7 @@ def subject_of(
             "that are called as they are: target and draft, or their models, must be understood, and numbers left out"
         )
     if numbers is None and found.shape == "tokens":
-        found = replace(found, variants=tuple(subjects_as_it_is(fn, roles, grid)))
+        found = replace(found, variants=tuple(subjects_as_it_is(fn, said, grid)))
     if numbers in subject.NUMBERS:
         return found
     if numbers is not None:
@@ -117,18 +118,16 @@ LOGITS = 4 * DEEPEST + WIDEST + 5
 """A mass of a softmax of logits is off by a factor 1 ± (4D + V + 5)·u, as `engines.judged.token_bound` derives."""
 
 
-Given = tuple[torch.Tensor, torch.Tensor, Sequence[int]]
+Laws = tuple[torch.Tensor, torch.Tensor, Sequence[int]]
 """Laws [L + 1, V] and [L, V] by position, or [V] each, and the drafted tokens."""
 
 
 def subjects_as_it_is(
-    fn: Callable[..., Any], roles: str | Mapping[str, str] | None, grid: int | None, told: Told | None = None
+    fn: Callable[..., Any], said: Mapping[str | int, Given], grid: int | None, told: Told | None = None
 ) -> list[Subject]:
     """Return the ways to call a function as it is, each as a subject; none where it is not understood."""
     told = told or Told()
-    plain, kinds = split_roles(roles)
-    sides = {str(key): str(role) for key, role in roles_of(plain).items()} if plain is not None else {}
-    found = read(fn, sides, kinds, told.values)
+    found = as_it_is(fn, said, told.values)
     return [] if found is None else [_subject(found, way, told, grid) for way in ways_of(found)]
 
 
@@ -167,7 +166,7 @@ def rows_of(dtype: torch.dtype) -> Callable[[Any], torch.Tensor]:
     return lambda given: torch.from_numpy(subject.in_float64(given)).to(dtype)
 
 
-def _called(found: Signature, way: Way, told: Told, given: Given, refused: set[bool]) -> Any:
+def _called(found: Signature, way: Way, told: Told, given: Laws, refused: set[bool]) -> Any:
     """Call the function on rows of laws by position [L + 1, V] and [L, V], and return the tokens that it emits."""
     target, draft, tokens = given
     if target.dim() == 1:
@@ -188,7 +187,7 @@ def _called(found: Signature, way: Way, told: Told, given: Given, refused: set[b
         elif kind != "key" or way.numpy:
             values[name] = models[kind] if kind in models else value_of(name, kind, found, way, one)
     mine = {name.removeprefix("self."): values.pop(name) for name in list(values) if name.startswith("self.")}
-    fn = found.fn if not mine and not is_method(found.fn) else bound(found.fn, mine)
+    fn = bound(found.fn, mine) if is_method(found.fn) else found.fn
     if found.has("places"):
         for model in models.values():
             model(torch.tensor([prompt]), input_pos=torch.arange(len(prompt)))

@@ -64,7 +64,7 @@ def generator_for(fn: Callable[..., Any], name: str) -> str:
 
 def _by_type(fn: Callable[..., Any], name: str) -> str | None:
     """Return the kind that an annotation names; "" for another type, and None without one or with one for anything."""
-    annotation: Any = next((one.annotation for one in parameters_of(fn) if one.name == name), inspect.Parameter.empty)
+    annotation: Any = getattr(parameters_of(fn).get(name), "annotation", inspect.Parameter.empty)
     if annotation is inspect.Parameter.empty:
         return None
     written = annotation if isinstance(annotation, str) else f"{annotation.__module__}.{annotation.__qualname__}"
