@@ -27,7 +27,7 @@ from spec_math.verdict import Verdict
 from torch_bridge.randomness.source import torch_source
 from torch_bridge.returned import DECISION, as_told, generated, verified
 from torch_bridge.toy_models import TableModel
-from torch_bridge.ways import Round, Way, said, value_of, ways_of
+from torch_bridge.ways import Round, Way, said, ways_of
 
 TYPES = ("float64", "float32", "float16", "bfloat16")
 
@@ -174,18 +174,14 @@ def _called(found: Signature, way: Way, told: Told, given: Laws, refused: set[bo
     _check_laws(target)
     lookahead, horizon = len(draft), len(target)
     prompt = tuple(place % 2 for place in range(lookahead + horizon + 4))
-    one = Round(target, draft, tuple(map(int, tokens)), prompt, told.temperature)
     models = {
         "target model": TableModel(_by_place(target), prompt, way.form, way.dtype),
         "draft model": TableModel(_by_place(draft), prompt, way.form, way.dtype),
     }
-    values: dict[str, Any] = dict(told.values)
-    for name, kind in found.takes:
-        if kind == "cache":
-            if way.last:
-                values[name] = models["target model"](torch.tensor([prompt[:-1]])).past_key_values
-        elif kind != "key" or way.numpy:
-            values[name] = models[kind] if kind in models else value_of(name, kind, found, way, one)
+    one = Round(found, way, target, draft, tuple(map(int, tokens)), prompt, told.temperature, models)
+    has = {"cache": way.last, "key": way.numpy}
+    values: dict[str, Any] = {name: one.value_of(name, kind) for name, kind in found.takes if has.get(kind, True)}
+    values |= told.values
     mine = {name.removeprefix("self."): values.pop(name) for name in list(values) if name.startswith("self.")}
     fn = bound(found.fn, mine) if is_method(found.fn) else found.fn
     if found.has("places"):
