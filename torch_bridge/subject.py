@@ -53,18 +53,19 @@ def subject_of(
     plain = {key: role for key, role in said.items() if role in get_args(Role)}
     found = subject.subject_of(fn, shape, numbers if numbers in subject.NUMBERS else None, grid, plain)
     found = replace(found, sources=(*SOURCES, torch_source))
-    only = plain != said or (told is not None and told.anything)
-    if (found.call.unclear or only) and numbers is None and shape is None:
-        ways = subjects_as_it_is(fn, said, grid, told)
-        if ways:
-            return replace(ways[0], variants=tuple(ways[1:]))
+    known = told or Told()
+    only = plain != said or known.anything
+    signature = as_it_is(fn, said, known.values) if numbers is None else None
+    ways = [] if signature is None else [_subject(signature, way, known, grid) for way in ways_of(signature)]
+    if ways and (found.call.unclear or only) and shape is None:
+        return replace(ways[0], variants=tuple(ways[1:]))
     if only:
         raise ValueError(
             f"{found.call.unclear or 'numbers and shapes'}; values, answers and temperatures are told of functions "
             "that are called as they are: target and draft, or their models, must be understood, and numbers left out"
         )
-    if numbers is None and found.shape == "tokens":
-        found = replace(found, variants=tuple(subjects_as_it_is(fn, said, grid)))
+    if found.shape == "tokens":
+        found = replace(found, variants=tuple(ways))
     if numbers in subject.NUMBERS:
         return found
     if numbers is not None:
@@ -120,15 +121,6 @@ LOGITS = 4 * DEEPEST + WIDEST + 5
 
 Laws = tuple[torch.Tensor, torch.Tensor, Sequence[int]]
 """Laws [L + 1, V] and [L, V] by position, or [V] each, and the drafted tokens."""
-
-
-def subjects_as_it_is(
-    fn: Callable[..., Any], said: Mapping[str | int, Given], grid: int | None, told: Told | None = None
-) -> list[Subject]:
-    """Return the ways to call a function as it is, each as a subject; none where it is not understood."""
-    told = told or Told()
-    found = as_it_is(fn, said, told.values)
-    return [] if found is None else [_subject(found, way, told, grid) for way in ways_of(found)]
 
 
 def _subject(found: Signature, way: Way, told: Told, grid: int | None) -> Subject:

@@ -136,19 +136,15 @@ def _read(fn: Callable[..., Any], name: str, told: Mapping[str | int, Any]) -> C
     return replace(found, told=bool(told))
 
 
-def _made(fn: Callable[..., Any], taken: Mapping[str, Taken], given: Mapping[str, Role]) -> dict[str, str]:
-    """Return the required parameters that are generators of a kind that is plain, with how each is made."""
-    wanted = [
-        key
-        for key, one in named_in(fn).items()
-        if _STOPS.get(taken[key]) == "generator" and one.default is one.empty and one.kind is not one.POSITIONAL_ONLY
-    ]
-    return {key: how for key in wanted if key not in given and (how := generator_for(fn, key))}
-
-
 def _complete(fn: Callable[..., Any], name: str, taken: Mapping[str, Taken], given: Mapping[str, Role]) -> Call:
     """Return the call if all that is required is understood, once each, and nothing is missing."""
-    listed, parameters, makes = _listed(fn), named_in(fn), _made(fn, taken, given)
+    listed, parameters = _listed(fn), named_in(fn)
+    makes = {
+        key: how
+        for key, one in parameters.items()
+        if _STOPS.get(taken[key]) == "generator" and one.default is one.empty and one.kind is not one.POSITIONAL_ONLY
+        if key not in given and (how := generator_for(fn, key))
+    }
     left = [key for key in parameters if key not in given and key not in makes]
     unknown = [key for key in left if parameters[key].default is inspect.Parameter.empty]
     for key in unknown:
@@ -170,16 +166,12 @@ def _complete(fn: Callable[..., Any], name: str, taken: Mapping[str, Taken], giv
         return Call(name, unclear=unreadable(name))
     if missing:
         return Call(name, unclear=not_taken(name, listed, missing))
-    ordered = [key for key in parameters if key in given]
-    positional = 0
+    called: list[tuple[str, Role]] = [(key, given[key]) for key in parameters if key in given]
     # A parameter before which something else stands is not given by its place.
-    for key, (other, one) in zip(ordered, parameters.items(), strict=False):
-        if key != other or one.kind == one.KEYWORD_ONLY:
-            break
-        positional += 1
-    tokens = next((key for key, role in given.items() if role == "tokens"), "")
-    called: list[tuple[str, Role]] = [(key, given[key]) for key in ordered]
-    return Call(name, tuple(called), positional, takes_one(tokens), makes=tuple(makes.items()))
+    placed = zip(parameters.items(), called, strict=False)
+    positional = sum(key == one and by.kind != by.KEYWORD_ONLY for (key, by), (one, _) in placed)
+    one_token = any(role == "tokens" and takes_one(key) for key, role in called)
+    return Call(name, tuple(called), positional, one_token, makes=tuple(makes.items()))
 
 
 def _left(roles: Sequence[Role], wanted: Sequence[Role]) -> list[Role]:

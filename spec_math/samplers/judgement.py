@@ -334,22 +334,16 @@ def of_all(ways: Iterable[Subject], judged: Callable[[Subject], Judgement]) -> J
                 return found
             torn = TORN.format(way.said, lossy[0].subject.said)
             return replace(found, verdict=Undecided(Reason.NOT_JUDGED, torn))
-        if isinstance(verdict, Lossy) and found.walk.fault is None:
-            if found.joint is not None and found.joint > ROUNDING:
-                lossy.append(found)
-            else:
-                others.append(found)
-        elif isinstance(verdict, Lossy):
+        if isinstance(verdict, Lossy) and found.walk.fault is not None:
             said = f"called so it breaks on some paths, {verdict.reason}; whether it is meant to be is not known"
-            others.append(replace(found, verdict=Undecided(Reason.NOT_JUDGED, said, verdict.path)))
-        else:
-            others.append(found)
+            found = replace(found, verdict=Undecided(Reason.NOT_JUDGED, said, verdict.path))
+        above = isinstance(found.verdict, Lossy) and found.joint is not None and found.joint > ROUNDING
+        (lossy if above else others).append(found)
     if lossy:
         return lossy[0]
     partly = [one for one in others if one.walk.faults < one.walk.paths]
-    reasons = [(one, one.verdict.reason) for one in others if isinstance(one.verdict, Undecided)]
-    unseen = [one for one, reason in reasons if reason is not Reason.NOT_JUDGED]
-    return next(iter([*partly, *unseen, *others]))
+    left = [one for one in others if isinstance(one.verdict, Undecided) and one.verdict.reason is not Reason.NOT_JUDGED]
+    return [*partly, *left, *others][0]
 
 
 def of_each_draft(case: Case, judged: Callable[[Case], Judgement]) -> Judgement:

@@ -286,13 +286,8 @@ def made(record: type, token: int, law: Sequence[float], drafted: int | None) ->
     """Return a record of a token and its mass under a law, with that of the drafted token if it has a place for it."""
     given: dict[str, Any] = {}
     for name, held in (held_by(record) or {}).items():
-        if held == "token":
-            given[name] = token
-            continue
         whose = drafted if held.startswith("draft's") else token
-        if whose is None:
-            given[name] = None
-            continue
-        mass = float(law[whose])
-        given[name] = mass if held.endswith("mass") else log(mass) if mass > 0 else -float("inf")
+        mass = None if whose is None else float(law[whose])
+        logged = held.endswith("log") and mass is not None
+        given[name] = token if held == "token" else (log(mass) if mass else -float("inf")) if logged else mass
     return record(**given)
