@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from math import exp
 from typing import Any, get_args
 
@@ -26,7 +27,7 @@ from spec_math.samplers.words import Given, Role, name_of, roles_of
 from spec_math.verdict import Verdict
 from torch_bridge.randomness.source import torch_source
 from torch_bridge.returned import DECISION, as_told, generated, verified
-from torch_bridge.toy_models import TableModel
+from torch_bridge.toy_models import table_models
 from torch_bridge.ways import Round, Way, said, ways_of
 
 TYPES = ("float64", "float32", "float16", "bfloat16")
@@ -66,12 +67,10 @@ def subject_of(
         )
     if found.shape == "tokens":
         found = replace(found, variants=tuple(ways))
-    if numbers in subject.NUMBERS:
+    if numbers in subject.NUMBERS or (numbers is None and found.shape == "verifier"):
         return found
     if numbers is not None:
         return replace(found, numbers=_tensors(numbers), others=())
-    if found.shape == "verifier":
-        return found
     single, double = _tensors("torch.float32"), _tensors("torch.float64")
     if subject.names(fn, "torch"):
         return replace(found, numbers=single, others=(double, found.numbers, *found.others))
@@ -105,11 +104,8 @@ def _tensors(name: str) -> Numbers:
         raise ValueError(f"numbers must be one of {known}; got {name!r}")
     dtype: torch.dtype = getattr(torch, kind)
 
-    def tokens(given: tuple[int, ...]) -> torch.Tensor:
-        return torch.tensor(given, dtype=torch.int64)
-
     finer = None if kind == "float64" else _tensors("torch.float64")
-    return Numbers(name, rows_of(dtype), tokens, torch.finfo(dtype).eps / 2, finer)
+    return Numbers(name, rows_of(dtype), partial(torch.tensor, dtype=torch.int64), torch.finfo(dtype).eps / 2, finer)
 
 
 DEEPEST, WIDEST = 7, 16
@@ -166,10 +162,7 @@ def _called(found: Signature, way: Way, told: Told, given: Laws, refused: set[bo
     _check_laws(target)
     lookahead, horizon = len(draft), len(target)
     prompt = tuple(place % 2 for place in range(lookahead + horizon + 4))
-    models = {
-        "target model": TableModel(_by_place(target), prompt, way.form, way.dtype),
-        "draft model": TableModel(_by_place(draft), prompt, way.form, way.dtype),
-    }
+    models = table_models(_by_place(target), _by_place(draft), prompt, way.form, way.dtype)
     one = Round(found, way, target, draft, tuple(map(int, tokens)), prompt, told.temperature, models)
     has = {"cache": way.last, "key": way.numpy}
     values: dict[str, Any] = {name: one.value_of(name, kind) for name, kind in found.takes if has.get(kind, True)}
@@ -177,7 +170,7 @@ def _called(found: Signature, way: Way, told: Told, given: Laws, refused: set[bo
     mine = {name.removeprefix("self."): values.pop(name) for name in list(values) if name.startswith("self.")}
     fn = bound(found.fn, mine) if is_method(found.fn) else found.fn
     if found.has("places"):
-        for model in models.values():
+        for model in models:
             model(torch.tensor([prompt]), input_pos=torch.arange(len(prompt)))
     raw = fn(**values)
     if told.returns:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import product
@@ -115,8 +115,8 @@ def ways_of(found: Signature) -> list[Way]:
 class Round:
     """One round of a case, as a way of calling gives it to a function.
 
-    Laws [L + 1, V] and [L, V] by position, the drafted tokens, the prompt, a temperature, and the models by what they
-    are.
+    Laws [L + 1, V] and [L, V] by position, the drafted tokens, the prompt, a temperature, and the target's model
+    and the draft's.
     """
 
     found: Signature
@@ -126,7 +126,7 @@ class Round:
     tokens: tuple[int, ...]
     prompt: tuple[int, ...]
     heat: Fraction
-    models: Mapping[str, Any]
+    models: tuple[Any, Any]
 
     @property
     def judged(self) -> torch.Tensor:
@@ -210,9 +210,9 @@ def _processor(one: Round, _: str) -> Any:
 
 
 _GIVEN: dict[Taken, tuple[str, Callable[[Round, str], Any]]] = {
-    "target model": ("a model of the target that returns {answers}", lambda one, _: one.models["target model"]),
-    "draft model": ("a model of the draft that returns {answers}", lambda one, _: one.models["draft model"]),
-    "cache": ("{cache}", lambda one, _: one.models["target model"](torch.tensor([one.prompt[:-1]])).past_key_values),
+    "target model": ("a model of the target that returns {answers}", lambda one, _: one.models[0]),
+    "draft model": ("a model of the draft that returns {answers}", lambda one, _: one.models[1]),
+    "cache": ("{cache}", lambda one, _: one.models[0](torch.tensor([one.prompt[:-1]])).past_key_values),
     "target": ("the target's laws", lambda one, _: one.laid(one.given_target())),
     "target logs": ("logarithms of the target's laws", lambda one, _: one.laid(one.given_target().log())),
     "target mass": ("the target's mass of the drafted token", lambda one, _: one.of_drafts(one.target)[0]),

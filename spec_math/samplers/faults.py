@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import math
 import random
-import textwrap
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -16,6 +14,7 @@ import numpy as np
 
 from spec_math.pathwise.places import patched, replaced
 from spec_math.samplers.case import Case
+from spec_math.samplers.generators import tree_of
 from spec_math.samplers.subject import Subject
 from spec_math.samplers.walk import Fault, Walk
 from spec_math.verdict import Lossy, Reason, Undecided
@@ -71,7 +70,7 @@ def _advice(subject: Subject, case: Case, fault: Fault) -> str:
         )
     if fault.kind == "form":
         return f"; {call}; wrap it so that it returns the token, or the list of tokens, that it emits"
-    if fault.kind in ("padding", "refusal"):
+    if fault.kind == "padding":
         return "; strip the padding: [token for token in emitted if token >= 0]"
     chain = "" if case.lookahead else "; if it takes drafts in a row, give a lookahead"
     return f"; {call}{chain}"
@@ -79,10 +78,8 @@ def _advice(subject: Subject, case: Case, fault: Fault) -> str:
 
 def _forgets(fn: Callable[..., Any]) -> bool:
     """Say whether a function reaches its end without a return, and nowhere returns None by that name."""
-    try:
-        function = ast.parse(textwrap.dedent(inspect.getsource(fn))).body[0]
-    except (OSError, TypeError, SyntaxError):
-        return False
+    tree = tree_of(fn)
+    function = tree.body[0] if tree else None
     if not isinstance(function, ast.FunctionDef):
         return False
     returned = [one.value for one in ast.walk(function) if isinstance(one, ast.Return)]
