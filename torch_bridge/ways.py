@@ -91,8 +91,8 @@ def ways_of(found: Signature) -> list[Way]:
     numpy = names(found.fn, "numpy") and not names(found.fn, "torch")
     options: dict[str, Sequence[Any]] = {"dtype": (torch.float64, torch.float32)}
     if found.has("target model"):
-        options |= {"form": ("masses",) if numpy else tuple(ANSWERS)[:-1]}
-        options |= {"last": (True,) if found.has("cache") and found.given_drafts else (False,)}
+        forms = ("masses",) if numpy else tuple(ANSWERS)[:-1]
+        options |= {"form": forms, "last": (found.has("cache") and found.given_drafts,)}
         if found.has("length"):
             length = found.name_of("length")
             options |= {"whole": (length in WHOLE,) if length in NEW | WHOLE else (False, True)}
@@ -102,8 +102,7 @@ def ways_of(found: Signature) -> list[Way]:
     if found.has("target records"):
         options |= {"drawn": (False, True)}
     elif found.given_drafts and not found.single:
-        layers = (False,) if numpy else (True, False)
-        options |= {"batch": layers}
+        options |= {"batch": (False,) if numpy else (True, False)}
         if found.has("draft") and not found.has("draft mass"):
             options |= {"masses": (False, True)}
         if not found.has("target model", "candidates"):

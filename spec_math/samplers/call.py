@@ -18,6 +18,7 @@ from spec_math.samplers.words import (
     name_of,
     parameters_of,
     roles_of,
+    side_of,
     taken_by,
     takes_one,
     whole,
@@ -88,8 +89,7 @@ class Call:
         return fn(*given, **named, **{name: MAKERS[how]() for name, how in self.makes})
 
     def __str__(self) -> str:
-        told = [(name, MEANING[role]) if name != role else (name, "") for name, role in self.takes]
-        shown = [": ".join(filter(None, pair)) for pair in told]
+        shown = [name if name == role else f"{name}: {MEANING[role]}" for name, role in self.takes]
         shown += [f"{name}: {how} of each call" for name, how in self.makes]
         return f"{self.name}({', '.join(shown)})"
 
@@ -295,9 +295,7 @@ def unreadable(name: str) -> str:
 
 
 def _converted(one: str) -> str:
-    if not any(word in one.lower() for word in ("log", "score")):
-        return one
-    return f"np.log({'draft' if any(word in one.lower() for word in ('draft', 'small', 'assist')) else 'target'})"
+    return f"np.log({side_of(one) or 'target'})" if _STOPS.get(taken_by(one)) == "logits" else one
 
 
 def _with(said: str, lines: Sequence[str]) -> str:

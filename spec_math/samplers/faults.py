@@ -96,17 +96,15 @@ def _falls_off(body: Sequence[ast.stmt]) -> bool:
 
 def _comes_up(subject: Subject, case: Case, fault: Fault) -> bool:
     """Run the function on the fault's drafts with its own random numbers until the same exception comes up."""
-    rows = (case.target, case.draft) if case.lookahead else (case.target[0], case.draft[0])
     chance: Any = fault.mass
-    drafts = case.draft if case.lookahead else case.draft * case.k
-    for row, token in zip(drafts, fault.tokens, strict=False):
+    for row, token in zip(case.drafted_from, fault.tokens, strict=False):
         chance = chance / row[token]
     held = random.getstate(), np.random.get_state()  # noqa: NPY002 - the state that the code may draw from
     try:
         for number in range(min(RUNS, math.ceil(20 / chance)) if chance else RUNS):
             try:
                 with _seldom(number) if number % 2 else nullcontext():
-                    subject.run(rows, fault.tokens)
+                    subject.run(case.rows, fault.tokens)
             except (Exception, SystemExit) as error:  # whatever it raises is compared
                 if type(error).__name__ == fault.kind:
                     return True

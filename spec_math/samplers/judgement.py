@@ -88,11 +88,11 @@ def judge(
         return _open(subject, case, Undecided(Reason.NOT_JUDGED, subject.call.unclear))
     held = generators_alive() if alive is None else alive
 
-    def judged_on(given: Case, one: Subject) -> Judgement:
-        return _judged(one, given, budget, progress, held)
-
     def of_way(one: Subject) -> Judgement:
-        return of_each_draft(case, lambda given: judged_on(given, one)) if one.fixed else judged_on(case, one)
+        def judged_on(given: Case) -> Judgement:
+            return _judged(one, given, budget, progress, held)
+
+        return of_each_draft(case, judged_on) if one.fixed else judged_on(case)
 
     if subject.said:
         found = of_all(ways(subject), of_way)
@@ -102,7 +102,7 @@ def judge(
     for one in ways(subject, case.lookahead or case.k):
         if broken and one.call != subject.call and any(before.walk.faults < before.walk.paths for before in broken):
             break
-        found = judged_on(case, one)
+        found = of_way(one)
         if found.walk.fault is None and not (broken and isinstance(found.verdict, Undecided)):
             return found
         broken.append(found)

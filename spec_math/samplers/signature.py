@@ -141,9 +141,8 @@ def as_it_is(
     A parameter that is required must be understood, and the target be there with the draft or drafts. `told` and
     `values` are told by the caller.
     """
-    try:
-        own = own_attributes(fn)
-    except (TypeError, ValueError, OSError):
+    own = own_attributes(fn)
+    if own is None:
         return None
     takes: dict[str, Taken] = {}
     parameters, values = named_in(fn), values or {}
@@ -151,7 +150,7 @@ def as_it_is(
         taken = "tokens" if taken == "made" else taken
         one = parameters.get(name, inspect.Parameter("own", inspect.Parameter.KEYWORD_ONLY))
         required, is_none = one.default is one.empty, one.default is None
-        if name in values or (taken == "self" and own is not None):
+        if name in values or (name == "self" and is_method(fn)):
             continue
         if not required and (taken in ASKED or (taken in ("end", "bonus") and is_none)):
             continue
@@ -193,27 +192,25 @@ def is_method(fn: Callable[..., Any]) -> bool:
 
 def written(annotation: Any) -> str:
     """Return an annotation as text; "" for none."""
-    return (
-        "" if annotation is inspect.Parameter.empty else annotation if isinstance(annotation, str) else repr(annotation)
-    )
+    if isinstance(annotation, str):
+        return annotation
+    return "" if annotation is inspect.Parameter.empty else repr(annotation)
 
 
 def own_attributes(fn: Callable[..., Any]) -> dict[str, Taken] | None:
-    """Return the models that a method finds in its object, by attribute, as in self.model; None for a function.
+    """Return the models that a method finds in its object, by attribute, as in self.model; none for a function.
 
-    Raises:
-        ValueError: it uses an attribute that is neither a method of its class, a model, nor the device.
-        OSError: its source cannot be read.
+    It is None where the method cannot be read, or uses what is neither a method of its class, a model, nor the device.
     """
     if not is_method(fn):
+        return {}
+    try:
+        used = dict.fromkeys(re.findall(r"\bself\.(\w+)", inspect.getsource(fn)))
+    except (TypeError, OSError):
         return None
-    used = dict.fromkeys(re.findall(r"\bself\.(\w+)", inspect.getsource(fn)))
     own = [name for name in used if name != "device" and not hasattr(_class_of(fn), name)]
     found: dict[str, Taken] = {f"self.{name}": taken_by(name) for name in own}
-    strange = [name for name, taken in found.items() if taken not in ("target model", "draft model")]
-    if strange:
-        raise ValueError(f"{fn.__qualname__} uses {strange[0]}, which is not understood")
-    return found
+    return found if {*found.values()} <= {"target model", "draft model"} else None
 
 
 def bound(fn: Callable[..., Any], attributes: Mapping[str, Any]) -> Callable[..., Any]:
