@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import fields, is_dataclass
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import torch
@@ -150,17 +150,11 @@ def _one(token: Any) -> int:
 def _tokens_in(raw: Any) -> list[int]:
     """Return the tokens of an answer: the first tensor or list of whole numbers in it, of one row."""
     first = raw[0] if isinstance(raw, tuple) and raw and not isinstance(raw[0], int) else raw
-    if isinstance(first, np.ndarray):
-        first = first[0].tolist() if first.ndim == 2 and len(first) == 1 else first.tolist()
-    if isinstance(first, torch.Tensor):
-        if first.is_floating_point() or first.dim() not in (1, 2) or (first.dim() == 2 and len(first) != 1):
-            raise ExploreError(
-                f"it returned a tensor of {first.dtype} {list(first.shape)}, which is not a row of tokens"
-            )
-        return [int(token) for token in first.reshape(-1).tolist()]
-    if isinstance(first, list | tuple):
-        listed = list(cast(list[Any], first))
-        listed = listed[0] if len(listed) == 1 and isinstance(listed[0], list) else listed
+    array = isinstance(first, np.ndarray | torch.Tensor)
+    rows: Any = first.tolist() if array else first
+    if isinstance(rows, list | tuple):
+        listed: list[Any] = [*(rows[0] if len(rows) == 1 and isinstance(rows[0], list) else rows)]
         if all(isinstance(one, int | np.integer) or getattr(one, "ndim", 1) == 0 for one in listed):
             return [int(one) for one in listed]
-    raise ExploreError(f"it returned {type(raw).__name__}, in which no row of tokens is found")
+    shown = f"{type(first).__name__} of {first.dtype} {list(first.shape)}" if array else type(raw).__name__
+    raise ExploreError(f"it returned {shown}, in which no row of tokens is found")

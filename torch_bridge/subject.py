@@ -9,25 +9,26 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
 from math import exp
-from typing import Any
+from typing import Any, get_args
 
 import torch
 
 from spec_math.pathwise.atom import ExploreError
 from spec_math.pathwise.followed import SOURCES
 from spec_math.samplers import subject
-from spec_math.samplers.call import Call, name_of
+from spec_math.samplers.call import Call
 from spec_math.samplers.counts import checked_sampler
-from spec_math.samplers.signature import Signature, bound, is_method, read
+from spec_math.samplers.signature import Signature, as_it_is, bound, is_method
 from spec_math.samplers.subject import Numbers, Subject
-from spec_math.samplers.told import Told, parts_of, split_roles, values_of
-from spec_math.samplers.words import Role, roles_of
+from spec_math.samplers.told import Told, parts_of, values_of
+from spec_math.samplers.words import Given, Role, name_of, roles_of
 from spec_math.verdict import Verdict
 from torch_bridge.randomness.source import torch_source
 from torch_bridge.returned import DECISION, as_told, generated, verified
-from torch_bridge.toy_models import TableModel
-from torch_bridge.ways import Round, Way, said, value_of, ways_of
+from torch_bridge.toy_models import table_models
+from torch_bridge.ways import Round, Way, said, ways_of
 
 TYPES = ("float64", "float32", "float16", "bfloat16")
 
@@ -49,27 +50,27 @@ def subject_of(
     >>> subject_of(lambda target, draft: int(torch.multinomial(target, 1))).numbers.name
     'torch.float32'
     """
-    plain, kinds = split_roles(roles)
+    said = roles_of(roles, get_args(Given))
+    plain = {key: role for key, role in said.items() if role in get_args(Role)}
     found = subject.subject_of(fn, shape, numbers if numbers in subject.NUMBERS else None, grid, plain)
     found = replace(found, sources=(*SOURCES, torch_source))
-    only = bool(kinds) or (told is not None and told.anything)
-    if (found.call.unclear or only) and numbers is None and shape is None:
-        ways = subjects_as_it_is(fn, roles, grid, told)
-        if ways:
-            return replace(ways[0], variants=tuple(ways[1:]))
+    known = told or Told()
+    only = plain != said or known.anything
+    signature = as_it_is(fn, said, known.values) if numbers is None else None
+    ways = [] if signature is None else [_subject(signature, way, known, grid) for way in ways_of(signature)]
+    if ways and (found.call.unclear or only) and shape is None:
+        return replace(ways[0], variants=tuple(ways[1:]))
     if only:
         raise ValueError(
             f"{found.call.unclear or 'numbers and shapes'}; values, answers and temperatures are told of functions "
             "that are called as they are: target and draft, or their models, must be understood, and numbers left out"
         )
-    if numbers is None and found.shape == "tokens":
-        found = replace(found, variants=tuple(subjects_as_it_is(fn, roles, grid)))
-    if numbers in subject.NUMBERS:
+    if found.shape == "tokens":
+        found = replace(found, variants=tuple(ways))
+    if numbers in subject.NUMBERS or (numbers is None and found.shape == "verifier"):
         return found
     if numbers is not None:
         return replace(found, numbers=_tensors(numbers), others=())
-    if found.shape == "verifier":
-        return found
     single, double = _tensors("torch.float32"), _tensors("torch.float64")
     if subject.names(fn, "torch"):
         return replace(found, numbers=single, others=(double, found.numbers, *found.others))
@@ -103,11 +104,8 @@ def _tensors(name: str) -> Numbers:
         raise ValueError(f"numbers must be one of {known}; got {name!r}")
     dtype: torch.dtype = getattr(torch, kind)
 
-    def tokens(given: tuple[int, ...]) -> torch.Tensor:
-        return torch.tensor(given, dtype=torch.int64)
-
     finer = None if kind == "float64" else _tensors("torch.float64")
-    return Numbers(name, rows_of(dtype), tokens, torch.finfo(dtype).eps / 2, finer)
+    return Numbers(name, rows_of(dtype), partial(torch.tensor, dtype=torch.int64), torch.finfo(dtype).eps / 2, finer)
 
 
 DEEPEST, WIDEST = 7, 16
@@ -117,19 +115,8 @@ LOGITS = 4 * DEEPEST + WIDEST + 5
 """A mass of a softmax of logits is off by a factor 1 ± (4D + V + 5)·u, as `engines.judged.token_bound` derives."""
 
 
-Given = tuple[torch.Tensor, torch.Tensor, Sequence[int]]
+Laws = tuple[torch.Tensor, torch.Tensor, Sequence[int]]
 """Laws [L + 1, V] and [L, V] by position, or [V] each, and the drafted tokens."""
-
-
-def subjects_as_it_is(
-    fn: Callable[..., Any], roles: str | Mapping[str, str] | None, grid: int | None, told: Told | None = None
-) -> list[Subject]:
-    """Return the ways to call a function as it is, each as a subject; none where it is not understood."""
-    told = told or Told()
-    plain, kinds = split_roles(roles)
-    sides = {str(key): str(role) for key, role in roles_of(plain).items()} if plain is not None else {}
-    found = read(fn, sides, kinds, told.values)
-    return [] if found is None else [_subject(found, way, told, grid) for way in ways_of(found)]
 
 
 def _subject(found: Signature, way: Way, told: Told, grid: int | None) -> Subject:
@@ -167,7 +154,7 @@ def rows_of(dtype: torch.dtype) -> Callable[[Any], torch.Tensor]:
     return lambda given: torch.from_numpy(subject.in_float64(given)).to(dtype)
 
 
-def _called(found: Signature, way: Way, told: Told, given: Given, refused: set[bool]) -> Any:
+def _called(found: Signature, way: Way, told: Told, given: Laws, refused: set[bool]) -> Any:
     """Call the function on rows of laws by position [L + 1, V] and [L, V], and return the tokens that it emits."""
     target, draft, tokens = given
     if target.dim() == 1:
@@ -175,22 +162,15 @@ def _called(found: Signature, way: Way, told: Told, given: Given, refused: set[b
     _check_laws(target)
     lookahead, horizon = len(draft), len(target)
     prompt = tuple(place % 2 for place in range(lookahead + horizon + 4))
-    one = Round(target, draft, tuple(map(int, tokens)), prompt, told.temperature)
-    models = {
-        "target model": TableModel(_by_place(target), prompt, way.form, way.dtype),
-        "draft model": TableModel(_by_place(draft), prompt, way.form, way.dtype),
-    }
-    values: dict[str, Any] = dict(told.values)
-    for name, kind in found.takes:
-        if kind == "cache":
-            if way.last:
-                values[name] = models["target model"](torch.tensor([prompt[:-1]])).past_key_values
-        elif kind != "key" or way.numpy:
-            values[name] = models[kind] if kind in models else value_of(name, kind, found, way, one)
+    models = table_models(_by_place(target), _by_place(draft), prompt, way.form, way.dtype)
+    one = Round(found, way, target, draft, tuple(map(int, tokens)), prompt, told.temperature, models)
+    has = {"cache": way.last, "key": way.numpy}
+    values: dict[str, Any] = {name: one.value_of(name, kind) for name, kind in found.takes if has.get(kind, True)}
+    values |= told.values
     mine = {name.removeprefix("self."): values.pop(name) for name in list(values) if name.startswith("self.")}
-    fn = found.fn if not mine and not is_method(found.fn) else bound(found.fn, mine)
+    fn = bound(found.fn, mine) if is_method(found.fn) else found.fn
     if found.has("places"):
-        for model in models.values():
+        for model in models:
             model(torch.tensor([prompt]), input_pos=torch.arange(len(prompt)))
     raw = fn(**values)
     if told.returns:

@@ -26,44 +26,26 @@ ANSWERS: dict[Form, str] = {
     "pair": "(logits, (cache, None))",
     "masses": "masses",
 }
+"""What models answer, the likeliest first; masses are for functions in NumPy alone."""
 
 
 def said(found: Signature, way: Way, told: Told) -> str:
     """Return in words how a function is called, and what it is taken to return where that was told."""
-    answers = ANSWERS[way.form]
-    meaning = {
-        "target model": f"a model of the target that returns {answers}",
-        "draft model": f"a model of the draft that returns {answers}",
-        "target": "the target's laws",
-        "draft": "the draft's masses of the drafted tokens" if way.masses else "the draft's laws",
-        "target mass": "the target's mass of the drafted token",
-        "draft mass": "the draft's mass of the drafted token",
-        "target logs": "logarithms of the target's laws",
-        "draft logs": "logarithms of the draft's laws",
-        "tokens": "the drafted tokens",
+    heat = told.temperature
+    fields = {
+        "answers": ANSWERS[way.form],
+        "draft": "masses of the drafted tokens" if way.masses else "laws",
         "prompt": "the prompt's last token" if way.last else "a prompt",
-        "token": "the prompt's last token",
-        "places": "its place",
-        "places end": "its place + 1",
-        "bonus": "a token of the target's last law",
         "length": "a length of the whole text" if way.whole else "a length",
-        "temperature": f"{float(told.temperature):g}",
-        "sampling": str(told.temperature != 0),
-        "greedy": str(told.temperature == 0),
-        "end": "a token that there is not",
-        "none": "None",
-        "lookahead": "the drafts of a round",
-        "cumulative": "the drafts of a round",
-        "key": "a key",
-        "metadata": "how requests are sampled",
+        "heat": f"{float(heat):g}",
+        "sampled": str(heat != 0),
+        "greedy": str(heat == 0),
         "cache": "the target's cache of the prompt before" if way.last else "",
-        "processor": "None" if told.temperature == 0 else "one that divides by the temperature",
-        "candidates": "one row of candidates, the last token and the drafts",
-        "candidate logits": "logarithms of the target's laws, for that row",
-        "draft records": "drafted tokens with the draft's masses of them",
-        "target records": f"a {'token' if way.drawn else 'likeliest token'} of each target's law, with masses",
+        "processor": "None" if heat == 0 else "one that divides by the temperature",
+        "record": "token" if way.drawn else "likeliest token",
     }
-    listed = "; ".join(f"{name}: {meaning[taken]}" for name, taken in found.takes if meaning[taken])
+    meaning = [(name, _GIVEN[taken][0].format(**fields)) for name, taken in found.takes]
+    listed = "; ".join(f"{name}: {words}" for name, words in meaning if words)
     listed += "".join(f"; {name}: {value!r}, as told" for name, value in told.values.items())
     laid = ", in a batch of one" if way.batch else ", without a batch dimension"
     laid = "" if found.models or found.has("candidates", "draft records") or found.single else laid
@@ -73,8 +55,6 @@ def said(found: Signature, way: Way, told: Told) -> str:
     return f"{getattr(found.fn, '__qualname__', 'the function')}({listed}){laid}"
 
 
-FORMS: tuple[Form, ...] = ("object", "tensor", "tuple", "pair")
-TYPES = (torch.float64, torch.float32)
 NEW = {"max_new_tokens", "max_gen_len", "n_tokens_to_generate", "num_tokens", "max_tokens", "N"}
 """Lengths that are of new tokens by their name; `seq_len` is of the whole text, and others may be both."""
 WHOLE = {"seq_len", "max_seq_len", "max_returned_tokens"}
@@ -109,10 +89,10 @@ class Way:
 def ways_of(found: Signature) -> list[Way]:
     """Return the ways in which a function may be meant to be called, the likeliest first."""
     numpy = names(found.fn, "numpy") and not names(found.fn, "torch")
-    options: dict[str, Sequence[Any]] = {"dtype": TYPES}
+    options: dict[str, Sequence[Any]] = {"dtype": (torch.float64, torch.float32)}
     if found.has("target model"):
-        options |= {"form": ("masses",) if numpy else FORMS}
-        options |= {"last": (True,) if found.has("cache") and found.given_drafts else (False,)}
+        forms = ("masses",) if numpy else tuple(ANSWERS)[:-1]
+        options |= {"form": forms, "last": (found.has("cache") and found.given_drafts,)}
         if found.has("length"):
             length = found.name_of("length")
             options |= {"whole": (length in WHOLE,) if length in NEW | WHOLE else (False, True)}
@@ -122,8 +102,7 @@ def ways_of(found: Signature) -> list[Way]:
     if found.has("target records"):
         options |= {"drawn": (False, True)}
     elif found.given_drafts and not found.single:
-        layers = (False,) if numpy else (True, False)
-        options |= {"batch": layers}
+        options |= {"batch": (False,) if numpy else (True, False)}
         if found.has("draft") and not found.has("draft mass"):
             options |= {"masses": (False, True)}
         if not found.has("target model", "candidates"):
@@ -133,13 +112,20 @@ def ways_of(found: Signature) -> list[Way]:
 
 @dataclass(frozen=True)
 class Round:
-    """One round of a case: laws [L + 1, V] and [L, V] by position, the drafted tokens, the prompt, a temperature."""
+    """One round of a case, as a way of calling gives it to a function.
 
+    Laws [L + 1, V] and [L, V] by position, the drafted tokens, the prompt, a temperature, and the target's model
+    and the draft's.
+    """
+
+    found: Signature
+    way: Way
     target: torch.Tensor
     draft: torch.Tensor
     tokens: tuple[int, ...]
     prompt: tuple[int, ...]
     heat: Fraction
+    models: tuple[Any, Any]
 
     @property
     def judged(self) -> torch.Tensor:
@@ -151,116 +137,113 @@ class Round:
         powers = self.target ** (1 / float(self.heat))
         return powers / powers.sum(-1, keepdim=True)
 
+    def value_of(self, name: str, kind: Taken) -> Any:
+        """Return what is given to a parameter."""
+        value = _GIVEN[kind][1](self, name)
+        return value.numpy() if self.way.numpy and isinstance(value, torch.Tensor) else value
 
-def value_of(name: str, kind: Taken, found: Signature, way: Way, one: Round) -> Any:
-    """Return what a way gives to a parameter; models and their caches are made elsewhere."""
-    value = _GIVEN[kind](one, way, found, name)
-    return value.numpy() if way.numpy and isinstance(value, torch.Tensor) else value
+    def laid(self, rows: torch.Tensor) -> Any:
+        """Return laws or tokens by position as the function takes them."""
+        # Copies: a function that writes into its arguments must not spoil the next path.
+        if self.found.single:
+            return rows[0].clone()
+        floats = rows.is_floating_point()
+        if LISTED.match(self.found.annotation(self.found.name_of("draft" if floats else "tokens"))):
+            return [row[None].clone() for row in rows] if floats else rows.tolist()
+        return rows[None].clone() if self.way.batch else rows.clone()
 
+    def given_target(self) -> torch.Tensor:
+        """Return the target's laws that are given, with the one after all drafts or without it."""
+        return self.target[:-1] if self.way.cut else self.target
 
-def _laid(rows: torch.Tensor, way: Way, found: Signature) -> Any:
-    # Copies: a function that writes into its arguments must not spoil the next path.
-    if found.single:
-        return rows[0].clone()
-    if rows.is_floating_point() and LISTED.match(found.annotation(found.name_of("draft"))):
-        return [row[None].clone() for row in rows]
-    return rows[None].clone() if way.batch else rows.clone()
-
-
-def _drafts(one: Round, way: Way, found: Signature, _: str) -> Any:
-    tokens = torch.tensor(list(one.tokens), dtype=torch.int64)
-    if not found.single and LISTED.match(found.annotation(found.name_of("tokens"))):
-        return list(one.tokens)
-    return _laid(tokens, way, found)
-
-
-def _of_drafts(rows: torch.Tensor, one: Round) -> torch.Tensor:
-    return torch.stack([rows[place, token] for place, token in enumerate(one.tokens)])
+    def of_drafts(self, rows: torch.Tensor) -> torch.Tensor:
+        """Return the masses [L] of the drafted tokens."""
+        return torch.stack([rows[place, token] for place, token in enumerate(self.tokens)])
 
 
-def _count(one: Round, _: Way, found: Signature, name: str) -> Any:
-    said, many = found.annotation(name), len(one.draft)
+def _count(one: Round, name: str) -> Any:
+    said, many = one.found.annotation(name), len(one.draft)
     if "ist[int" in said:
         return [many]
     return torch.tensor([many]) if "Tensor" in said or "rray" in said else many
 
 
-def _prompt(one: Round, way: Way, _f: Signature, _n: str) -> Any:
-    ids = one.prompt[-1:] if way.last else one.prompt
-    if way.listed:
+def _prompt(one: Round, _: str) -> Any:
+    ids = one.prompt[-1:] if one.way.last else one.prompt
+    if one.way.listed:
         return list(ids)
-    return torch.tensor(ids) if way.flat else torch.tensor([ids])
+    return torch.tensor(ids) if one.way.flat else torch.tensor([ids])
 
 
-def _metadata(one: Round, _w: Way, _f: Signature, _n: str) -> Any:
+def _metadata(one: Round, _: str) -> Any:
     greedy, heat = one.heat == 0, torch.tensor([float(one.heat)])
     return SimpleNamespace(
         all_greedy=greedy, all_random=not greedy, temperature=heat, generators={}, top_k=None, top_p=None
     )
 
 
-def _processor(one: Round, _w: Way, _f: Signature, _n: str) -> Any:
-    if one.heat == 0:
-        return None
-
-    def divided(_: Any, scores: torch.Tensor) -> torch.Tensor:
-        return scores / float(one.heat)
-
-    return divided
-
-
-def _bonus(one: Round, way: Way, _f: Signature, _n: str) -> Any:
+def _bonus(one: Round, _: str) -> Any:
     law = one.judged[-1]
-    if way.numpy:
+    if one.way.numpy:
         return np.array([np.random.default_rng().choice(len(law), p=law.numpy())])
     return torch.multinomial(law, 1)
 
 
-def _records(side: str) -> Callable[..., Any]:
-    def given(one: Round, way: Way, found: Signature, name: str) -> Any:
-        record = record_of(found.fn, name)
-        if record is None:  # the signature was read otherwise
-            return None
-        if side == "draft":
-            return [made(record, token, one.draft[place].tolist(), None) for place, token in enumerate(one.tokens)]
-        rows: list[Any] = []
-        for place, law in enumerate(one.target):
-            token = int(torch.multinomial(one.judged[place], 1)) if way.drawn else int(law.argmax())
-            drafted = one.tokens[place] if place < len(one.tokens) else None
-            rows.append(made(record, token, law.tolist(), drafted))
-        return rows
-
-    return given
+def _draft_records(one: Round, name: str) -> Any:
+    record: Any = record_of(one.found.fn, name)
+    return [made(record, token, law.tolist(), None) for token, law in zip(one.tokens, one.draft, strict=True)]
 
 
-Given = Callable[[Round, Way, Signature, str], Any]
+def _target_records(one: Round, name: str) -> Any:
+    record: Any = record_of(one.found.fn, name)
+    drawn = (int(torch.multinomial(law, 1)) if one.way.drawn else int(law.argmax()) for law in one.judged)
+    rows = zip(drawn, one.target.tolist(), (*one.tokens, None), strict=True)
+    return [made(record, token, law, drafted) for token, law, drafted in rows]
 
-_GIVEN: dict[Taken, Given] = {
-    "prompt": _prompt,
-    "token": lambda one, _w, _f, _n: torch.tensor(one.prompt[-1:]),
-    "places": lambda one, _w, _f, _n: torch.tensor([len(one.prompt) - 1]),
-    "places end": lambda one, _w, _f, _n: len(one.prompt),
-    "lookahead": _count,
-    "length": lambda one, way, _f, _n: len(one.target) + 1 + (len(one.prompt) if way.whole else 0),
-    "temperature": lambda one, _w, _f, _n: float(one.heat),
-    "sampling": lambda one, _w, _f, _n: one.heat != 0,
-    "greedy": lambda one, _w, _f, _n: one.heat == 0,
-    "target": lambda one, way, found, _n: _laid(one.target[:-1] if way.cut else one.target, way, found),
-    "target logs": lambda one, way, found, _n: _laid((one.target[:-1] if way.cut else one.target).log(), way, found),
-    "draft": lambda one, way, found, _n: _laid(_of_drafts(one.draft, one) if way.masses else one.draft, way, found),
-    "draft logs": lambda one, way, found, _n: _laid(one.draft.log(), way, found),
-    "target mass": lambda one, _w, _f, _n: _of_drafts(one.target, one)[0],
-    "draft mass": lambda one, _w, _f, _n: _of_drafts(one.draft, one)[0],
-    "tokens": _drafts,
-    "bonus": _bonus,
-    "end": lambda _o, _w, _f, _n: 1 << 20,
-    "none": lambda _o, _w, _f, _n: None,
-    "cumulative": lambda one, _w, _f, _n: torch.tensor([len(one.draft)]),
-    "key": lambda _o, _w, _f, _n: (0,),
-    "metadata": _metadata,
-    "processor": _processor,
-    "candidates": lambda one, _w, _f, _n: torch.tensor([[one.prompt[-1], *one.tokens]]),
-    "candidate logits": lambda one, _w, _f, _n: one.target.log()[None],
-    "draft records": _records("draft"),
-    "target records": _records("target"),
+
+def _processor(one: Round, _: str) -> Any:
+    def divided(_: Any, scores: torch.Tensor) -> torch.Tensor:
+        return scores / float(one.heat)
+
+    return divided if one.heat else None
+
+
+_GIVEN: dict[Taken, tuple[str, Callable[[Round, str], Any]]] = {
+    "target model": ("a model of the target that returns {answers}", lambda one, _: one.models[0]),
+    "draft model": ("a model of the draft that returns {answers}", lambda one, _: one.models[1]),
+    "cache": ("{cache}", lambda one, _: one.models[0](torch.tensor([one.prompt[:-1]])).past_key_values),
+    "target": ("the target's laws", lambda one, _: one.laid(one.given_target())),
+    "target logs": ("logarithms of the target's laws", lambda one, _: one.laid(one.given_target().log())),
+    "target mass": ("the target's mass of the drafted token", lambda one, _: one.of_drafts(one.target)[0]),
+    "target records": ("a {record} of each target's law, with masses", _target_records),
+    "draft": (
+        "the draft's {draft}",
+        lambda one, _: one.laid(one.of_drafts(one.draft) if one.way.masses else one.draft),
+    ),
+    "draft logs": ("logarithms of the draft's laws", lambda one, _: one.laid(one.draft.log())),
+    "draft mass": ("the draft's mass of the drafted token", lambda one, _: one.of_drafts(one.draft)[0]),
+    "draft records": ("drafted tokens with the draft's masses of them", _draft_records),
+    "tokens": ("the drafted tokens", lambda one, _: one.laid(torch.tensor(one.tokens, dtype=torch.int64))),
+    "bonus": ("a token of the target's last law", _bonus),
+    "candidates": (
+        "one row of candidates, the last token and the drafts",
+        lambda one, _: torch.tensor([[one.prompt[-1], *one.tokens]]),
+    ),
+    "candidate logits": ("logarithms of the target's laws, for that row", lambda one, _: one.target.log()[None]),
+    "prompt": ("{prompt}", _prompt),
+    "token": ("the prompt's last token", lambda one, _: torch.tensor(one.prompt[-1:])),
+    "places": ("its place", lambda one, _: torch.tensor([len(one.prompt) - 1])),
+    "places end": ("its place + 1", lambda one, _: len(one.prompt)),
+    "lookahead": ("the drafts of a round", _count),
+    "cumulative": ("the drafts of a round", lambda one, _: torch.tensor([len(one.draft)])),
+    "length": ("{length}", lambda one, _: len(one.target) + 1 + one.way.whole * len(one.prompt)),
+    "end": ("a token that there is not", lambda _, __: 1 << 20),
+    "temperature": ("{heat}", lambda one, _: float(one.heat)),
+    "sampling": ("{sampled}", lambda one, _: one.heat != 0),
+    "greedy": ("{greedy}", lambda one, _: one.heat == 0),
+    "processor": ("{processor}", _processor),
+    "metadata": ("how requests are sampled", _metadata),
+    "key": ("a key", lambda _, __: (0,)),
+    "none": ("None", lambda _, __: None),
 }
+"""What is given, in words and as a value, by what a parameter takes."""

@@ -261,3 +261,10 @@ def test_two_readings_of_which_one_is_lossless_are_left_open(folder: Path) -> No
     )
     assert type(found.verdict).__name__ == "Undecided"
     assert "which is meant is not known" in str(found.verdict)
+
+
+def test_roles_of_models_are_told_by_position_too_and_not_against_their_names(folder: Path) -> None:
+    name, source = QUIRKS["names that only roles tell, and a text of a given length"]
+    assert judged(folder, name, source, "target,draft").verdict
+    with pytest.raises(ValueError, match="its name says something else"):
+        judged(folder, name, source, "net=draft,small_net=target")

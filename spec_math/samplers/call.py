@@ -9,7 +9,21 @@ from functools import cached_property, partial
 from typing import Any, Literal, cast, get_args
 
 from spec_math.samplers.generators import MAKERS, generator_for
-from spec_math.samplers.words import Kind, Role, kinds_of, parameters_of, roles_of, takes_one
+from spec_math.samplers.signature import named_in, read, told_by_name
+from spec_math.samplers.words import (
+    PREFIX,
+    Role,
+    Taken,
+    beside,
+    name_of,
+    parameters_of,
+    roles_of,
+    side_of,
+    taken_by,
+    takes_one,
+    whole,
+    words_in,
+)
 from spec_math.wording import listed
 
 Shape = Literal["verifier", "tokens", "laws"]
@@ -24,11 +38,20 @@ MEANING: dict[Role, str] = {
     "draft": "the draft's law",
 }
 
-Parameters = Sequence[inspect.Parameter]
-
 _ROLES: dict[str, Role] = {role: role for role in MEANING}
 
-_ELSEWHERE = ("self", "models", "prefix", "logits", "uniforms", "seed", "generator")
+
+_STOPS: dict[Taken, str] = {
+    "self": "self",
+    **dict.fromkeys(("target model", "draft model", "model"), "models"),
+    **dict.fromkeys(("input", "prompt", "cache", "places", "places end"), "models"),
+    "prefix": "prefix",
+    **dict.fromkeys(("logits", "target logs", "draft logs", "candidate logits"), "logits"),
+    "uniforms": "uniforms",
+    "seed": "seed",
+    **dict.fromkeys(("generator", "key"), "generator"),
+}
+"""The adapter for a parameter that the judge does not give, by what it takes."""
 
 
 @dataclass(frozen=True)
@@ -66,13 +89,12 @@ class Call:
         return fn(*given, **named, **{name: MAKERS[how]() for name, how in self.makes})
 
     def __str__(self) -> str:
-        told = [(name, MEANING[role]) if name != role else (name, "") for name, role in self.takes]
-        shown = [": ".join(filter(None, pair)) for pair in told]
+        shown = [name if name == role else f"{name}: {MEANING[role]}" for name, role in self.takes]
         shown += [f"{name}: {how} of each call" for name, how in self.makes]
         return f"{self.name}({', '.join(shown)})"
 
 
-def call_of(fn: Callable[..., Any], shape: str | None = None, roles: str | Mapping[str, str] | None = None) -> Call:
+def call_of(fn: Callable[..., Any], shape: str | None = None, roles: str | Mapping[Any, str] | None = None) -> Call:
     """Read how a function is called from the names of its parameters, and from roles that the caller tells.
 
     Nothing is taken by its position alone: a guess between the target's law and the draft's would condemn right
@@ -83,107 +105,84 @@ def call_of(fn: Callable[..., Any], shape: str | None = None, roles: str | Mappi
     """
     if shape is not None and shape not in get_args(Shape):
         raise ValueError(f"a shape must be one of {', '.join(get_args(Shape))}; got {shape!r}")
-    told = roles_of(roles) if roles is not None else {}
-    name = name_of(fn)
-    found = _read(fn, name, told)
+    told = roles_of(roles)
+    found = _read(fn, name_of(fn), told)
     if shape is not None and not found.unclear and found.shape != shape:
         raise ValueError(f"the shape {shape!r} contradicts the parameters of {found}; leave shape out, or give roles")
     return found
 
 
-def _read(fn: Callable[..., Any], name: str, told: dict[str | int, Role]) -> Call:
+def _read(fn: Callable[..., Any], name: str, told: Mapping[str | int, Any]) -> Call:
     kind, bound = _unusual(fn), _bound(fn)
     if kind or bound:
         return Call(name, unclear=adapter(kind or "bound", name, _listed(fn), bound))
-    parameters = parameters_of(fn)
-    takes: list[tuple[str, Role]] = [(_told_name(key, parameters, name), role) for key, role in told.items()]
-    byname = {one.name: one for one in parameters if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)}
-    kinds = kinds_of(list(byname))
+    takes: list[tuple[str, Role]] = told_by_name(fn, told)
+    unsaid, taken, parameters = read(fn), read(fn, told), named_in(fn)
     for key, role in takes:
-        _check_told(key, role, kinds.get(key, ""))
-    given: dict[str, Role] = {key: role for key, role in takes if key}
-    if len(given) < len(takes):
+        _check_told(key, role, unsaid.get(key, ""))
+    if any(not key for key, _ in takes):
         return Call(name, tuple(takes), len(takes), told=True)
-    for one, kind in kinds.items():
-        role = _ROLES.get(kind)
+    # The laws of several positions beside their tokens; without these, drafts may be either.
+    drafts = [key for key, one in taken.items() if one == "drafts"]
+    if len(drafts) == 1 and "tokens" in taken.values() and "draft" not in taken.values():
+        taken[drafts[0]] = "draft"
+    given: dict[str, Role] = dict(takes)
+    for key, one in parameters.items():
+        role = _ROLES.get(taken[key])
         # An optional law is given, and so are tokens, where it is None until then.
-        default, empty = byname[one].default, byname[one].empty
-        if role and one not in given and (default is empty or (default is None and role != "coin")):
-            given[one] = role
-    makes = {one: how for one, how in _made(fn, list(byname.values()), kinds).items() if one not in given}
-    asked = [one for one in byname.values() if one.name not in makes]
-    found = _complete(name, _listed(fn), asked, (kinds, given))
-    # A parameter before which a generator stands is not given by its place.
-    first = next((place for place, one in enumerate(byname) if one in makes), len(byname))
-    return replace(found, told=bool(told), makes=tuple(makes.items()), positional=min(found.positional, first))
+        if role and key not in given and (one.default is one.empty or (one.default is None and role != "coin")):
+            given[key] = role
+    found = _complete(fn, name, taken, given)
+    return replace(found, told=bool(told))
 
 
-def _made(fn: Callable[..., Any], parameters: Parameters, kinds: Mapping[str, Kind]) -> dict[str, str]:
-    """Return the required parameters that are generators of a kind that is plain, with how each is made."""
-    wanted = [
-        one.name
-        for one in parameters
-        if kinds[one.name] == "generator" and one.default is one.empty and one.kind is not one.POSITIONAL_ONLY
-    ]
-    return {name: how for name in wanted if (how := generator_for(fn, name))}
-
-
-def _complete(
-    name: str, listed: list[str], parameters: Parameters, read: tuple[dict[str, Kind], dict[str, Role]]
-) -> Call:
+def _complete(fn: Callable[..., Any], name: str, taken: Mapping[str, Taken], given: Mapping[str, Role]) -> Call:
     """Return the call if all that is required is understood, once each, and nothing is missing."""
-    kinds, given = read
-    unknown = [one.name for one in parameters if one.name not in given and one.default is one.empty]
-    for one in unknown:
-        if kinds[one] in _ELSEWHERE:
-            return Call(name, unclear=adapter(kinds[one], name, listed, one))
+    listed, parameters = _listed(fn), named_in(fn)
+    makes = {
+        key: how
+        for key, one in parameters.items()
+        if _STOPS.get(taken[key]) == "generator" and one.default is one.empty and one.kind is not one.POSITIONAL_ONLY
+        if key not in given and (how := generator_for(fn, key))
+    }
+    left = [key for key in parameters if key not in given and key not in makes]
+    unknown = [key for key in left if parameters[key].default is inspect.Parameter.empty]
+    for key in unknown:
+        kind = "prefix" if words_in(key) & PREFIX and taken[key] == "prompt" else _STOPS.get(taken[key])
+        if kind:
+            return Call(name, unclear=adapter(kind, name, listed, key))
     roles = list(given.values())
     # A law that is bound already, as a partial binds it, is not the judge's; a role told twice is told of neither.
-    unknown += [one.name for one in parameters if one.name not in given and kinds[one.name] in _left(roles, NEEDED)]
-    unknown += [one for one, role in given.items() if roles.count(role) > 1]
-    free = _left([role for one, role in given.items() if one not in unknown], ("target", "draft", "tokens"))
+    unknown += [key for key in left if taken[key] in _left(roles, NEEDED)]
+    unknown += [key for key, role in given.items() if roles.count(role) > 1]
+    free = _left([role for key, role in given.items() if key not in unknown], ("target", "draft", "tokens"))
     if unknown:
-        asked = [one.name for one in parameters if one.name in unknown]
+        asked = [key for key in parameters if key in unknown]
         # Of two that say the draft, the longer name says its law and the shorter one may be tokens.
-        asked.sort(key=lambda one: -len(one) if one in given else 0)
+        asked.sort(key=lambda key: -len(key) if key in given else 0)
         return Call(name, unclear=ask_for_roles(name, listed, asked, free))
     missing = _left(roles, NEEDED)
     if missing and (not listed or any(one.startswith("*") and one[1] != "*" for one in listed)):
         return Call(name, unclear=unreadable(name))
     if missing:
         return Call(name, unclear=not_taken(name, listed, missing))
-    ordered = [one for one in parameters if one.name in given]
-    positional = 0
-    for one, other in zip(ordered, parameters, strict=False):
-        if one is not other or one.kind == one.KEYWORD_ONLY:
-            break
-        positional += 1
-    tokens = next((key for key, role in given.items() if role == "tokens"), "")
-    return Call(name, tuple((one.name, given[one.name]) for one in ordered), positional, takes_one(tokens))
+    called: list[tuple[str, Role]] = [(key, given[key]) for key in parameters if key in given]
+    # A parameter before which something else stands is not given by its place.
+    placed = zip(parameters.items(), called, strict=False)
+    positional = sum(key == one and by.kind != by.KEYWORD_ONLY for (key, by), (one, _) in placed)
+    one_token = any(role == "tokens" and takes_one(key) for key, role in called)
+    return Call(name, tuple(called), positional, one_token, makes=tuple(makes.items()))
 
 
 def _left(roles: Sequence[Role], wanted: Sequence[Role]) -> list[Role]:
     return [role for role in wanted if role not in roles]
 
 
-def _told_name(key: str | int, parameters: Parameters, name: str) -> str:
-    """Return the name of a parameter that a role was told for; "" for a place that has no name."""
-    named = [one.name for one in parameters if one.kind != one.VAR_KEYWORD and one.kind != one.VAR_POSITIONAL]
-    if isinstance(key, int):
-        if key < len(named):
-            return named[key]
-        if not parameters or any(one.kind == one.VAR_POSITIONAL for one in parameters):
-            return ""
-    elif key in named:
-        return key
-    shown = ", ".join(map(str, parameters)) or "none that can be read"
-    raise ValueError(f"roles name the parameter {key!r}, which {name} does not have; its parameters are: {shown}")
-
-
-def _check_told(name: str, role: Role, kind: Kind) -> None:
+def _check_told(name: str, role: Role, taken: Taken) -> None:
     # A bare draft or target may be tokens.
-    wrong = kind == "draft" if role == "target" else kind == "target" if role == "draft" else False
-    if wrong or kind == "logits" or (kind in ("tokens", "coin") and kind != role):
+    side, sides = taken.partition(" ")[0], ("target", "draft")
+    wrong = (side in sides and role in sides) or taken in ("tokens", "coin")
+    if (wrong and side != role) or _STOPS.get(taken) == "logits":
         raise ValueError(
             f"roles say that {name} takes {MEANING[role]}, and its name says something else; if the name misleads, "
             "wrap the function in a lambda with other names"
@@ -192,9 +191,7 @@ def _check_told(name: str, role: Role, kind: Kind) -> None:
 
 def _unusual(fn: Any) -> str:
     """Say what keeps a function from being called as a sampler, whatever its parameters are."""
-    plain = fn
-    while isinstance(plain, partial):
-        plain = cast(Any, plain).func
+    plain = whole(fn)
     if inspect.isclass(plain):
         return "class"
     entered = plain if inspect.isroutine(plain) else getattr(type(plain), "__call__", plain)  # noqa: B004
@@ -215,19 +212,12 @@ def _bound(fn: Any) -> str:
         given = list(inspect.signature(held.func).bind_partial(*held.args, **held.keywords).arguments)
     except (TypeError, ValueError):
         return ""
-    return next((one for one in given if kinds_of(given)[one] in get_args(Role)), "")
+    taken = beside({one: taken_by(one) for one in given})
+    return next((one for one in given if taken[one] in _ROLES), "")
 
 
 def _listed(fn: Callable[..., Any]) -> list[str]:
-    return [str(one).partition(":")[0].partition("=")[0].strip() for one in parameters_of(fn)]
-
-
-def name_of(fn: Any) -> str:
-    """Return the name by which a function is called in sentences."""
-    while isinstance(fn, partial):
-        fn = cast(Any, fn).func
-    name = getattr(fn, "__qualname__", None) or type(fn).__name__
-    return "the function" if "<lambda>" in name else str(name).rpartition("<locals>.")[2]
+    return [str(one).partition(":")[0].partition("=")[0].strip() for one in parameters_of(fn).values()]
 
 
 def adapter(kind: str, name: str, parameters: Sequence[str], wanting: str = "") -> str:
@@ -305,9 +295,7 @@ def unreadable(name: str) -> str:
 
 
 def _converted(one: str) -> str:
-    if not any(word in one.lower() for word in ("log", "score")):
-        return one
-    return f"np.log({'draft' if any(word in one.lower() for word in ('draft', 'small', 'assist')) else 'target'})"
+    return f"np.log({side_of(one) or 'target'})" if _STOPS.get(taken_by(one)) == "logits" else one
 
 
 def _with(said: str, lines: Sequence[str]) -> str:

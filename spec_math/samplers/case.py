@@ -35,6 +35,16 @@ class Case:
         """The number of tokens."""
         return len(self.target[0])
 
+    @property
+    def rows(self) -> tuple[Any, Any]:
+        """The target's and the draft's laws as code is given them: by position in a chain, and else one of each."""
+        return (self.target, self.draft) if self.lookahead else (self.target[0], self.draft[0])
+
+    @property
+    def drafted_from(self) -> tuple[Row, ...]:
+        """The law of each drafted token."""
+        return self.draft if self.lookahead else self.draft * self.k
+
     def row(self, prefix: tuple[int, ...]) -> list[Fraction]:
         """Return the law [V] that is asked for after a prefix: the target's row for that length, at the temperature."""
         row = self.target[len(prefix) % len(self.target)]

@@ -152,22 +152,14 @@ def _counted(judged: list[Judgement], not_judged: tuple[str, ...] = ()) -> Count
     """Put judgements together: the last one's verdict, with the drafts and the laws that all of them speak of."""
     found = Counted(tuple(judged), judged[-1].verdict, not_judged)
     last, verdict = found.last, found.verdict
-    drafts, scope = found.drafts, scope_of(last)
+    assumed, scope, bound = last.subject.assumed, scope_of(last), max(one.bound for one in judged)
     if isinstance(verdict, Lossless):
         paths = sum(one.walk.paths for one in judged)
-        verdict = replace(
-            verdict,
-            bound=max(one.bound for one in judged),
-            paths=paths,
-            drafts=drafts,
-            not_judged=not_judged,
-            scope=scope,
-            assumed=last.subject.assumed,
-        )
+        verdict = replace(verdict, bound=bound, paths=paths, not_judged=not_judged, scope=scope, assumed=assumed)
     elif isinstance(verdict, Lossy):
-        verdict = replace(verdict, drafts=drafts, scope=f"{scope}; {', '.join(last.subject.assumed)}")
-    elif not last.subject.call.unclear:
-        verdict = replace(verdict, drafts=drafts)
+        verdict = replace(verdict, scope=f"{scope}; {', '.join(assumed)}")
+    if not last.subject.call.unclear:
+        verdict = replace(verdict, drafts=found.drafts)
     return replace(found, verdict=verdict)
 
 

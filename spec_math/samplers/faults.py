@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import ast
-import inspect
 import math
 import random
-import textwrap
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import replace
@@ -16,6 +14,7 @@ import numpy as np
 
 from spec_math.pathwise.places import patched, replaced
 from spec_math.samplers.case import Case
+from spec_math.samplers.generators import tree_of
 from spec_math.samplers.subject import Subject
 from spec_math.samplers.walk import Fault, Walk
 from spec_math.verdict import Lossy, Reason, Undecided
@@ -71,7 +70,7 @@ def _advice(subject: Subject, case: Case, fault: Fault) -> str:
         )
     if fault.kind == "form":
         return f"; {call}; wrap it so that it returns the token, or the list of tokens, that it emits"
-    if fault.kind in ("padding", "refusal"):
+    if fault.kind == "padding":
         return "; strip the padding: [token for token in emitted if token >= 0]"
     chain = "" if case.lookahead else "; if it takes drafts in a row, give a lookahead"
     return f"; {call}{chain}"
@@ -79,10 +78,8 @@ def _advice(subject: Subject, case: Case, fault: Fault) -> str:
 
 def _forgets(fn: Callable[..., Any]) -> bool:
     """Say whether a function reaches its end without a return, and nowhere returns None by that name."""
-    try:
-        function = ast.parse(textwrap.dedent(inspect.getsource(fn))).body[0]
-    except (OSError, TypeError, SyntaxError):
-        return False
+    tree = tree_of(fn)
+    function = tree.body[0] if tree else None
     if not isinstance(function, ast.FunctionDef):
         return False
     returned = [one.value for one in ast.walk(function) if isinstance(one, ast.Return)]
@@ -99,17 +96,15 @@ def _falls_off(body: Sequence[ast.stmt]) -> bool:
 
 def _comes_up(subject: Subject, case: Case, fault: Fault) -> bool:
     """Run the function on the fault's drafts with its own random numbers until the same exception comes up."""
-    rows = (case.target, case.draft) if case.lookahead else (case.target[0], case.draft[0])
     chance: Any = fault.mass
-    drafts = case.draft if case.lookahead else case.draft * case.k
-    for row, token in zip(drafts, fault.tokens, strict=False):
+    for row, token in zip(case.drafted_from, fault.tokens, strict=False):
         chance = chance / row[token]
     held = random.getstate(), np.random.get_state()  # noqa: NPY002 - the state that the code may draw from
     try:
         for number in range(min(RUNS, math.ceil(20 / chance)) if chance else RUNS):
             try:
                 with _seldom(number) if number % 2 else nullcontext():
-                    subject.run(rows, fault.tokens)
+                    subject.run(case.rows, fault.tokens)
             except (Exception, SystemExit) as error:  # whatever it raises is compared
                 if type(error).__name__ == fault.kind:
                     return True

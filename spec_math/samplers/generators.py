@@ -64,7 +64,7 @@ def generator_for(fn: Callable[..., Any], name: str) -> str:
 
 def _by_type(fn: Callable[..., Any], name: str) -> str | None:
     """Return the kind that an annotation names; "" for another type, and None without one or with one for anything."""
-    annotation: Any = next((one.annotation for one in parameters_of(fn) if one.name == name), inspect.Parameter.empty)
+    annotation: Any = getattr(parameters_of(fn).get(name), "annotation", inspect.Parameter.empty)
     if annotation is inspect.Parameter.empty:
         return None
     written = annotation if isinstance(annotation, str) else f"{annotation.__module__}.{annotation.__qualname__}"
@@ -77,14 +77,21 @@ def _by_type(fn: Callable[..., Any], name: str) -> str | None:
     return _BY_TYPE.get(named[0].rpartition(".")[2], "") if len(named) == 1 else ""
 
 
+def tree_of(fn: Callable[..., Any]) -> ast.Module | None:
+    """Return the source of a function as a tree; None where it cannot be read."""
+    try:
+        return ast.parse(textwrap.dedent(inspect.getsource(fn)))
+    except (OSError, TypeError, SyntaxError):
+        return None
+
+
 def _used(fn: Callable[..., Any], name: str, depth: int) -> set[str] | None:
     """Return the methods that a function, or those that it hands the name on to, call on it; None for other uses.
 
     "generator=" stands for a generator that is handed on under that name, as torch's functions take it.
     """
-    try:
-        tree = ast.parse(textwrap.dedent(inspect.getsource(fn)))
-    except (OSError, TypeError, SyntaxError):
+    tree = tree_of(fn)
+    if tree is None:
         return None
     used: set[str] = set()
     known: set[int] = set()

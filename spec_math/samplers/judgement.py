@@ -88,11 +88,11 @@ def judge(
         return _open(subject, case, Undecided(Reason.NOT_JUDGED, subject.call.unclear))
     held = generators_alive() if alive is None else alive
 
-    def judged_on(given: Case, one: Subject) -> Judgement:
-        return _judged(one, given, budget, progress, held)
-
     def of_way(one: Subject) -> Judgement:
-        return of_each_draft(case, lambda given: judged_on(given, one)) if one.fixed else judged_on(case, one)
+        def judged_on(given: Case) -> Judgement:
+            return _judged(one, given, budget, progress, held)
+
+        return of_each_draft(case, judged_on) if one.fixed else judged_on(case)
 
     if subject.said:
         found = of_all(ways(subject), of_way)
@@ -102,7 +102,7 @@ def judge(
     for one in ways(subject, case.lookahead or case.k):
         if broken and one.call != subject.call and any(before.walk.faults < before.walk.paths for before in broken):
             break
-        found = judged_on(case, one)
+        found = of_way(one)
         if found.walk.fault is None and not (broken and isinstance(found.verdict, Undecided)):
             return found
         broken.append(found)
@@ -334,22 +334,16 @@ def of_all(ways: Iterable[Subject], judged: Callable[[Subject], Judgement]) -> J
                 return found
             torn = TORN.format(way.said, lossy[0].subject.said)
             return replace(found, verdict=Undecided(Reason.NOT_JUDGED, torn))
-        if isinstance(verdict, Lossy) and found.walk.fault is None:
-            if found.joint is not None and found.joint > ROUNDING:
-                lossy.append(found)
-            else:
-                others.append(found)
-        elif isinstance(verdict, Lossy):
+        if isinstance(verdict, Lossy) and found.walk.fault is not None:
             said = f"called so it breaks on some paths, {verdict.reason}; whether it is meant to be is not known"
-            others.append(replace(found, verdict=Undecided(Reason.NOT_JUDGED, said, verdict.path)))
-        else:
-            others.append(found)
+            found = replace(found, verdict=Undecided(Reason.NOT_JUDGED, said, verdict.path))
+        above = isinstance(found.verdict, Lossy) and found.joint is not None and found.joint > ROUNDING
+        (lossy if above else others).append(found)
     if lossy:
         return lossy[0]
     partly = [one for one in others if one.walk.faults < one.walk.paths]
-    reasons = [(one, one.verdict.reason) for one in others if isinstance(one.verdict, Undecided)]
-    unseen = [one for one, reason in reasons if reason is not Reason.NOT_JUDGED]
-    return next(iter([*partly, *unseen, *others]))
+    left = [one for one in others if isinstance(one.verdict, Undecided) and one.verdict.reason is not Reason.NOT_JUDGED]
+    return [*partly, *left, *others][0]
 
 
 def of_each_draft(case: Case, judged: Callable[[Case], Judgement]) -> Judgement:

@@ -1,4 +1,4 @@
-"""The parameters of a public sampler, one by one, as far as it is understood."""
+"""The reader of signatures: what each parameter of a function takes, by names, types, defaults and what is told."""
 
 from __future__ import annotations
 
@@ -7,26 +7,88 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
 from math import log
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 from spec_math.samplers.words import (
-    DRAFT,
     LOGS,
     SMALL,
     TARGET,
+    Given,
     Taken,
+    Unknown,
+    beside,
+    model_of,
+    name_of,
     parameters_of,
+    side_of,
     taken_by,
-    takes_none,
     takes_one,
     words_in,
 )
 
-ASKED: tuple[Taken, ...] = ("cache", "processor", "key", "metadata", "cumulative", "none")
-"""What is given only where it is required, or where a way of calling asks for it."""
+NEVER: tuple[Taken, ...] = ("coin", *get_args(Unknown))
+"""What is not given to a function that is called as it is."""
+
+ASKED: tuple[Taken, ...] = ("processor", "metadata", "cumulative", "none", *NEVER)
+"""What is given only where it is required."""
 
 MANY: tuple[Taken, ...] = ("temperature", "end", "none", "lookahead", "sampling", "greedy")
 """What more than one parameter may take."""
+
+
+def read(
+    fn: Callable[..., Any], told: Mapping[str | int, Given] | None = None, own: Mapping[str, Taken] | None = None
+) -> dict[str, Taken]:
+    """Return what each parameter of a function takes, by its name, its type and what the caller told of it.
+
+    `own` are the models that a method finds in its object, by attribute.
+
+    Raises:
+        ValueError: something was told of a parameter that the function has not.
+
+    >>> read(lambda target_probs, q, temperature: 0, {"q": "draft"})
+    {'target_probs': 'target', 'q': 'draft', 'temperature': 'temperature'}
+    """
+    found: dict[str, Taken] = {name: _by_type(fn, one) or taken_by(name) for name, one in named_in(fn).items()}
+    said: dict[str, Taken] = {name: taken for name, taken in told_by_name(fn, told or {}) if name}
+    for name, taken in said.items():
+        if taken in ("target", "draft") and found[name].endswith("model"):
+            said[name] = model_of(taken)
+    return beside({**(own or {}), **found, **said}) | said
+
+
+def named_in(fn: Callable[..., Any]) -> dict[str, inspect.Parameter]:
+    """Return the parameters of a function that have names of their own, unlike *args and **options."""
+    found = parameters_of(fn).items()
+    return {name: one for name, one in found if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)}
+
+
+def told_by_name(fn: Callable[..., Any], told: Mapping[str | int, Given]) -> list[tuple[str, Any]]:
+    """Return what was told by the names of the parameters; "" for a place that has no name.
+
+    Raises:
+        ValueError: the function has no such parameter.
+    """
+    every, names = list(parameters_of(fn).values()), list(named_in(fn))
+    unnamed = not every or any(one.kind == one.VAR_POSITIONAL for one in every)
+    for key in told:
+        if key not in names and not (isinstance(key, int) and (key < len(names) or unnamed)):
+            shown = ", ".join(map(str, every)) or "none that can be read"
+            raise ValueError(
+                f"roles name the parameter {key!r}, which {name_of(fn)} does not have; its parameters are: {shown}"
+            )
+    return [(key if isinstance(key, str) else "".join(names[key : key + 1]), taken) for key, taken in told.items()]
+
+
+def _by_type(fn: Callable[..., Any], one: inspect.Parameter) -> Taken | None:
+    """Return what a parameter takes that is a model, or a list of records, by its type."""
+    words, side = words_in(one.name), side_of(one.name)
+    if side and words <= TARGET | SMALL and re.search(r"Module|Model", str(one.annotation)):
+        return model_of(side)
+    record = record_of(fn, one.name)
+    if side and record is not None and held_by(record) is not None:
+        return "target records" if side == "target" else "draft records"
+    return None
 
 
 @dataclass(frozen=True)
@@ -47,8 +109,8 @@ class Signature:
 
     def annotation(self, name: str) -> str:
         """Return how a parameter is annotated, as text."""
-        found = next((one.annotation for one in parameters_of(self.fn) if one.name == name), inspect.Parameter.empty)
-        return "" if found is inspect.Parameter.empty else found if isinstance(found, str) else repr(found)
+        one = parameters_of(self.fn).get(name)
+        return "" if one is None else written(one.annotation)
 
     @property
     def models(self) -> bool:
@@ -71,89 +133,40 @@ class Signature:
         return not self.models and self.has("tokens") and takes_one(self.name_of("tokens"))
 
 
-def read(
-    fn: Callable[..., Any],
-    roles: Mapping[str, str],
-    kinds: Mapping[str, Taken] | None = None,
-    values: Mapping[str, Any] | None = None,
+def as_it_is(
+    fn: Callable[..., Any], told: Mapping[str | int, Given], values: Mapping[str, Any] | None = None
 ) -> Signature | None:
-    """Read what a function's parameters take; None where one that is required is not understood, or a law is missing.
+    """Return what is given to a function that takes models, logits or batches; None where that is not understood.
 
-    `roles` and `kinds` are told by the caller, and so are `values`.
+    A parameter that is required must be understood, and the target be there with the draft or drafts. `told` and
+    `values` are told by the caller.
     """
-    kinds, values = kinds or {}, values or {}
-    try:
-        own = own_attributes(fn, roles)
-    except (TypeError, ValueError, OSError):
+    own = own_attributes(fn)
+    if own is None:
         return None
-    parameters = parameters_of(fn)[own is not None :]
-    parameters = [one for one in parameters if one.kind not in (one.VAR_POSITIONAL, one.VAR_KEYWORD)]
-    names = [one.name for one in parameters]
-    known: dict[str, Taken] = {**_sides(parameters, roles), **kinds}
-    every = [known.get(name) or taken_by(name, roles, True) or "" for name in (*names, *(own or ()))]
-    models = any(taken.endswith("model") for taken in every)
-    takes: list[tuple[str, Taken]] = [(f"self.{name}", taken) for name, taken in (own or {}).items()]
-    for one in parameters:
-        if one.name in values:
+    takes: dict[str, Taken] = {}
+    parameters, values = named_in(fn), values or {}
+    for name, taken in read(fn, told, own).items():
+        taken = "tokens" if taken == "made" else taken
+        one = parameters.get(name, inspect.Parameter("own", inspect.Parameter.KEYWORD_ONLY))
+        required, is_none = one.default is one.empty, one.default is None
+        if name in values or (name == "self" and is_method(fn)):
             continue
-        taken: Taken | None = known.get(one.name) or _records(fn, one.name) or taken_by(one.name, roles, models)
-        has_default = one.default is not one.empty
-        if taken is None or (has_default and taken in ASKED):
-            if has_default:
-                if taken in ("cache", "key"):
-                    takes.append((one.name, "cache" if taken == "cache" else "key"))
-                continue
-            if not takes_none(one):
-                return None
-            taken = "none"
-        if taken in ("end", "bonus") and has_default and one.default is None:
+        if not required and (taken in ASKED or (taken in ("end", "bonus") and is_none)):
             continue
-        if taken in ("target", "draft", "tokens") and has_default and one.default is not None:
+        if taken in NEVER and not re.search(r"\bNone\b|\bOptional\b", written(one.annotation)):
             return None
-        takes.append((one.name, taken))
-    found = Signature(fn, tuple(_together(takes)), dict(values))
+        if taken in ("target", "draft", "tokens") and not (required or is_none):
+            return None
+        takes[name] = "none" if taken in NEVER else taken
+    # A mass stands beside the law that it is of, and the token that it is the mass of.
+    drafted = next((name for name, taken in takes.items() if taken == "tokens"), "tokens")
+    if "target logs" in takes.values() and takes_one(drafted):
+        masses: dict[Taken, Taken] = {"target": "target mass", "draft": "draft mass"}
+        single = [name for name in takes if name.rpartition("_")[2] in ("prob", "p", "probability")]
+        takes |= {name: masses.get(takes[name], takes[name]) for name in single}
+    found = Signature(fn, tuple(takes.items()), values)
     return found if _whole(found) else None
-
-
-def _sides(parameters: Sequence[inspect.Parameter], roles: Mapping[str, str]) -> dict[str, Taken]:
-    """Return the models that are named after their side alone, and say so by their type; or a model beside drafts."""
-    found: dict[str, Taken] = {}
-    plain: list[str] = []
-    for one in parameters:
-        words = set(re.findall(r"[a-z]+", one.name.lower()))
-        side = roles.get(one.name) or ("target" if words & TARGET else "draft" if words & SMALL else "")
-        typed = bool(re.search(r"Module|Model", str(one.annotation)))
-        if typed and side in ("target", "draft") and words <= TARGET | SMALL | DRAFT:
-            found[one.name] = "target model" if side == "target" else "draft model"
-        if words & {"model", "net", "lm", "llm"} and not side:
-            plain.append(one.name)
-    if {"candidates", "logits"} <= {one.name for one in parameters}:
-        found["logits"] = "candidate logits"
-    drafted = any(taken_by(one.name, roles, True) == "tokens" for one in parameters)
-    if len(plain) == 1 and drafted and "target model" not in found.values():
-        found[plain[0]] = "target model"
-    return found
-
-
-def _records(fn: Callable[..., Any], name: str) -> Taken | None:
-    record = record_of(fn, name)
-    if record is None or held_by(record) is None:
-        return None
-    words = set(re.findall(r"[a-z]+", name.lower()))
-    return "target records" if words & TARGET else "draft records" if words & SMALL else None
-
-
-def _together(takes: list[tuple[str, Taken]]) -> list[tuple[str, Taken]]:
-    """Read parameters beside each other: a mass beside the law that it is of, logits beside candidates."""
-    kinds = [taken for _, taken in takes]
-    beside = "target logs" in kinds and takes_one(next((name for name, taken in takes if taken == "tokens"), "tokens"))
-    masses: dict[Taken, Taken] = {"target": "target mass", "draft": "draft mass"}
-
-    def read_as(name: str, taken: Taken) -> Taken:
-        single = beside and name.rpartition("_")[2] in ("prob", "p", "probability")
-        return masses.get(taken, taken) if single else taken
-
-    return [(name, read_as(name, taken)) for name, taken in takes]
 
 
 def _whole(found: Signature) -> bool:
@@ -174,28 +187,30 @@ def _whole(found: Signature) -> bool:
 
 def is_method(fn: Callable[..., Any]) -> bool:
     """Say whether a function's first parameter is the object it belongs to."""
-    return next((one.name for one in parameters_of(fn)), "") == "self"
+    return next(iter(parameters_of(fn)), "") == "self"
 
 
-def own_attributes(fn: Callable[..., Any], told: Mapping[str, str]) -> dict[str, Taken] | None:
-    """Return the models that a method finds in its object, by attribute; None for a function.
+def written(annotation: Any) -> str:
+    """Return an annotation as text; "" for none."""
+    if isinstance(annotation, str):
+        return annotation
+    return "" if annotation is inspect.Parameter.empty else repr(annotation)
 
-    Raises:
-        ValueError: it uses an attribute that is neither a method of its class, a model, nor the device.
-        OSError: its source cannot be read.
+
+def own_attributes(fn: Callable[..., Any]) -> dict[str, Taken] | None:
+    """Return the models that a method finds in its object, by attribute, as in self.model; none for a function.
+
+    It is None where the method cannot be read, or uses what is neither a method of its class, a model, nor the device.
     """
     if not is_method(fn):
+        return {}
+    try:
+        used = dict.fromkeys(re.findall(r"\bself\.(\w+)", inspect.getsource(fn)))
+    except (TypeError, OSError):
         return None
-    found: dict[str, Taken] = {}
-    kind = _class_of(fn)
-    for name in dict.fromkeys(re.findall(r"\bself\.(\w+)", inspect.getsource(fn))):
-        taken = taken_by(name, told, True)
-        if name == "device" or hasattr(kind, name):
-            continue
-        if taken not in ("target model", "draft model"):
-            raise ValueError(f"{fn.__qualname__} uses self.{name}, which is not understood")
-        found[name] = taken
-    return found
+    own = [name for name in used if name != "device" and not hasattr(_class_of(fn), name)]
+    found: dict[str, Taken] = {f"self.{name}": taken_by(name) for name in own}
+    return found if {*found.values()} <= {"target model", "draft model"} else None
 
 
 def bound(fn: Callable[..., Any], attributes: Mapping[str, Any]) -> Callable[..., Any]:
@@ -228,14 +243,12 @@ def record_of(fn: Callable[..., Any], name: str) -> type | None:
     >>> record_of(verify, "drafts") is None
     True
     """
-    plain: Any = inspect.unwrap(fn)
-    annotation = inspect.signature(fn).parameters[name].annotation
-    if not isinstance(annotation, str):
-        args: Sequence[Any] = getattr(annotation, "__args__", ())
-        found = args[0] if args else None
-    else:
+    annotation = parameters_of(fn)[name].annotation
+    if isinstance(annotation, str):
         named = re.fullmatch(r"(?:list|List|Sequence|tuple|Tuple)\[([\w.]+)(?:, \.\.\.)?\]", annotation.strip("'\""))
-        found = getattr(plain, "__globals__", {}).get(named[1]) if named else None
+        found = getattr(inspect.unwrap(fn), "__globals__", {}).get(named[1]) if named else None
+    else:
+        found = next(iter(getattr(annotation, "__args__", ())), None)
     return found if isinstance(found, type) and is_dataclass(found) else None
 
 
@@ -270,13 +283,8 @@ def made(record: type, token: int, law: Sequence[float], drafted: int | None) ->
     """Return a record of a token and its mass under a law, with that of the drafted token if it has a place for it."""
     given: dict[str, Any] = {}
     for name, held in (held_by(record) or {}).items():
-        if held == "token":
-            given[name] = token
-            continue
         whose = drafted if held.startswith("draft's") else token
-        if whose is None:
-            given[name] = None
-            continue
-        mass = float(law[whose])
-        given[name] = mass if held.endswith("mass") else log(mass) if mass > 0 else -float("inf")
+        mass = None if whose is None else float(law[whose])
+        logged = held.endswith("log") and mass is not None
+        given[name] = token if held == "token" else (log(mass) if mass else -float("inf")) if logged else mass
     return record(**given)

@@ -42,26 +42,25 @@ def smallest(
     # ordinary numbers, can only withdraw that a sampler fails.
     quick = replace(subject, sources=()) if subject.shape == "verifier" else _unwatched(subject)
 
-    def judging(case: Case) -> Judgement:
+    def failing(case: Case) -> Judgement | None:
+        """Return the judgement of a case that fails in the same way."""
         tried = judge(quick, case, budget, alive=alive)
-        return tried if tried.kind != wanted else judge(subject, case, budget, alive=alive)
+        if tried.kind == wanted:
+            tried = judge(subject, case, budget, alive=alive)
+        return tried if tried.kind == wanted and (wanted != "law" or not tried.walk.unexplored) else None
 
     # A sampler that is right for one draft is wrong for it nowhere: its small cases would be all that are tried.
-    sizes = sorted(_sizes(found.case), key=lambda one: not _fails_of(judging, found, one))
-    for number, case in enumerate(islice(small_cases(found.case, subject, sizes), tried)):
+    given = found.case
+    own = given.lookahead, given.k
+    sizes = sorted(_sizes(given), key=lambda one: one != own and failing(_of_fewer(given, *one)) is None)
+    for number, case in enumerate(islice(small_cases(given, subject, sizes), tried)):
         progress(number + 1)
-        fails = _failing(judging, case, wanted)
-        if fails is not None:
+        if (fails := failing(case)) is not None:
             return fails
     best = found
-    while True:
-        for case in _smaller(best.case, _denominators(subject)):
-            fails = _failing(judging, case, wanted)
-            if fails is not None:
-                best = fails
-                break
-        else:
-            return best
+    while (fails := next(filter(None, map(failing, _smaller(best.case, _denominators(subject)))), None)) is not None:
+        best = fails
+    return best
 
 
 def _unwatched(subject: Subject) -> Subject:
@@ -80,13 +79,16 @@ def small_cases(given: Case, subject: Subject, sizes: Iterable[tuple[int, int]] 
     >>> first.size, first.target == first.draft
     (2, True)
     """
-    for lookahead, k in _sizes(given) if sizes is None else sizes:
-        for size in range(2, min(given.size, 4) + 1):
-            for denominator in _denominators(subject):
-                laws = list(_laws(size, denominator))
-                for target, draft in product(laws, laws):
-                    for case in _cases(given, (lookahead, k), target, draft):
-                        yield replace(case, heat=given.heat)
+    every = _sizes(given) if sizes is None else sizes
+    for (lookahead, k), size, denominator in product(every, range(2, min(given.size, 4) + 1), _denominators(subject)):
+        laws = list(_laws(size, denominator))
+        for target, draft in product(laws, laws):
+            # Rows that are all alike, then rows in turns.
+            for turned in dict.fromkeys((target, target[::-1])) if lookahead else (target,):
+                rows = tuple(turned if place % 2 else target for place in range(lookahead + 1))
+                horizon = min(given.horizon, lookahead + 1) if lookahead else 1
+                drafts = (draft,) * max(lookahead, 1)
+                yield Case(rows, drafts, 1 if lookahead else k, lookahead, horizon, given.heat)
 
 
 def _sizes(given: Case) -> list[tuple[int, int]]:
@@ -95,28 +97,10 @@ def _sizes(given: Case) -> list[tuple[int, int]]:
     return list(product(lengths, range(1, given.k + 1)))
 
 
-def _fails_of(judging: Callable[[Case], Judgement], found: Judgement, sizes: tuple[int, int]) -> bool:
-    """Say whether the sampler fails in the same way on the laws that it was found to fail on, with fewer drafts."""
-    case = found.case
-    if sizes == (case.lookahead, case.k):
-        return True
-    lookahead, k = sizes
-    fewer = replace(case, target=case.target[: lookahead + 1], draft=case.draft[: max(lookahead, 1)], k=k)
-    fewer = replace(fewer, lookahead=lookahead, horizon=min(case.horizon, lookahead + 1))
-    return _failing(judging, fewer, found.kind) is not None
-
-
-def _cases(given: Case, sizes: tuple[int, int], target: Row, draft: Row) -> Iterator[Case]:
-    lookahead, k = sizes
-    horizon = min(given.horizon, lookahead + 1)
-    if not lookahead:
-        yield Case((target,), (draft,), k)
-        return
-    yield Case((target,) * (lookahead + 1), (draft,) * lookahead, 1, lookahead, horizon)
-    turned = tuple(reversed(target))
-    if turned != target:
-        turns = tuple(turned if place % 2 else target for place in range(lookahead + 1))
-        yield Case(turns, (draft,) * lookahead, 1, lookahead, horizon)
+def _of_fewer(case: Case, lookahead: int, k: int) -> Case:
+    """Return a case with its first rows alone, for fewer drafts."""
+    rows = {"target": case.target[: lookahead + 1], "draft": case.draft[: max(lookahead, 1)]}
+    return replace(case, **rows, k=k, lookahead=lookahead, horizon=min(case.horizon, lookahead + 1))
 
 
 def _laws(size: int, denominator: int) -> Iterator[Row]:
@@ -131,28 +115,23 @@ def _denominators(subject: Subject) -> tuple[int, ...]:
     return DYADIC if subject.numbers.unit else DENOMINATORS
 
 
-def _failing(judging: Callable[[Case], Judgement], case: Case, wanted: str) -> Judgement | None:
-    found = judging(case)
-    return found if found.kind == wanted and (wanted != "law" or not found.walk.unexplored) else None
-
-
 def _smaller(case: Case, denominators: tuple[int, ...]) -> Iterator[Case]:
     """Go through the cases one step smaller than a given one."""
     if case.k > 1:
         yield replace(case, k=case.k - 1)
     if case.lookahead > 1:
-        horizon = min(case.horizon, case.lookahead)
-        rows = {"target": case.target[:-1], "draft": case.draft[:-1]}
-        yield replace(case, **rows, k=1, lookahead=case.lookahead - 1, horizon=horizon)
-    for token in range(case.size if case.size > 1 else 0):
-        if all(row[token] < 1 for row in (*case.target, *case.draft)):
-            yield case.with_laws(*([_without(row, token) for row in given] for given in (case.target, case.draft)))
+        yield _of_fewer(case, case.lookahead - 1, 1)
     every = (*case.target, *case.draft)
+    for token in range(case.size if case.size > 1 else 0):
+        if all(row[token] < 1 for row in every):
+            yield _with_rows(case, lambda row, token=token: _without(row, token))
     for denominator in denominators:
         if any(denominator < mass.denominator for row in every for mass in row) and denominator >= case.size:
-            yield case.with_laws(
-                *([_coarser(row, denominator) for row in given] for given in (case.target, case.draft))
-            )
+            yield _with_rows(case, lambda row, parts=denominator: _coarser(row, parts))
+
+
+def _with_rows(case: Case, changed: Callable[[Row], Row]) -> Case:
+    return case.with_laws([changed(row) for row in case.target], [changed(row) for row in case.draft])
 
 
 def _without(row: Row, token: int) -> Row:

@@ -6,8 +6,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from functools import partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 
@@ -15,6 +14,7 @@ from spec_math.pathwise.followed import SOURCES, Source
 from spec_math.pathwise.loading import with_its_object
 from spec_math.pathwise.tape import OWN_GRID
 from spec_math.samplers.call import Call, Shape, call_of
+from spec_math.samplers.words import whole
 
 Row = tuple[Fraction, ...]
 
@@ -121,7 +121,7 @@ def subject_of(
     shape: str | None = None,
     numbers: str | Numbers | None = None,
     grid: int | None = None,
-    roles: str | Mapping[str, str] | None = None,
+    roles: str | Mapping[Any, str] | None = None,
 ) -> Subject:
     """Return a function as a subject: what its parameters take, and the numbers that it is given.
 
@@ -169,9 +169,7 @@ def ways(subject: Subject, drafts: int = 1) -> list[Subject]:
 
 def names(fn: Callable[..., Any], library: str) -> bool:
     """Say whether a function, or the module that it stands in, names a library."""
-    plain: Any = fn
-    while isinstance(plain, partial):
-        plain = cast(Any, plain).func
+    plain = whole(fn)
     if not inspect.isroutine(plain):
         plain = getattr(type(plain), "__call__", plain)  # noqa: B004
     plain = inspect.unwrap(plain)

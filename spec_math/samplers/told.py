@@ -9,8 +9,6 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, get_args
 
-from spec_math.samplers.words import Role, Taken
-
 Part = Literal["tokens", "count", "token", "law", "_"]
 """A part of an answer: emitted tokens, how many drafts were kept, the next token, a law to draw it from, or nothing."""
 
@@ -81,24 +79,3 @@ def values_of(fn: Callable[..., Any], given: Sequence[str]) -> dict[str, Any]:
         except Exception as error:  # whatever the expression does
             raise ValueError(f"the value of {name}, {written!r}, cannot be made: {error}") from error
     return found
-
-
-def split_roles(text: str | Mapping[str, str] | None) -> tuple[str | Mapping[str, str] | None, dict[str, Taken]]:
-    """Return the roles that every judge gives, and by name the other kinds of parameters that were told.
-
-    >>> split_roles("x=prompt,p=target,N=length")
-    ('p=target', {'x': 'prompt', 'N': 'length'})
-    """
-    if text is None:
-        return None, {}
-    pairs = [f"{name}={role}" for name, role in text.items()] if isinstance(text, Mapping) else text.split(",")
-    kinds: dict[str, Taken] = {}
-    roles: list[str] = []
-    for pair in pairs:
-        name, _, role = (part.strip() for part in pair.rpartition("="))
-        kind = next((known for known in get_args(Taken) if known == role and known not in get_args(Role)), None)
-        if kind is None or not name:
-            roles.append(pair.strip())
-        else:
-            kinds[name] = kind
-    return ",".join(roles) or None, kinds

@@ -144,13 +144,13 @@ class _Run:
 
     def __call__(self, coin: Coin) -> Text | Fault | str:
         self._coins, self._tokens, self.tape.log = [], (), []
-        if not self._drafts_itself:
-            self._tokens = self._drafted(coin)
+        for row in () if self._drafts_itself else self.case.drafted_from:
+            self._tokens = (*self._tokens, coin.draw(list(row)))
         try:
             if self.followed is None:
-                outcome = _text(self._called(*self._tokens, coin=_Recording(coin, self._coins, self.tape.meet)))
+                outcome = self._called(*self._tokens, coin=_Recording(coin, self._coins, self.tape.meet))
             else:
-                outcome = _text(self.followed(coin, *self._tokens))
+                outcome = self.followed(coin, *self._tokens)
         except ExploreError:
             raise
         except (Exception, SystemExit) as error:  # whatever a sampler raises is told with its path
@@ -158,6 +158,7 @@ class _Run:
             if isinstance(error, ChanceError) and str(error).startswith("one path asks for more than"):
                 return CUT
             return Fault(type(error).__name__, raised_in_words(error), self.steps(), self._tokens)
+        outcome = outcome if isinstance(outcome, tuple) else (outcome,)
         fault = broken(outcome, self.case)
         if fault is not None:
             return replace(fault, way=self.steps(), tokens=self._tokens)
@@ -176,21 +177,9 @@ class _Run:
         coins = (f"a draw: token {answer}" if p is None else f"flip({p}): {bool(answer)}" for p, answer in self._coins)
         return (*drafts, *coins, *in_words(self.tape.log))
 
-    def _drafted(self, coin: Coin) -> Text:
-        rows = self.case.draft if self.case.lookahead else self.case.draft * self.case.k
-        for row in rows:
-            self._tokens = (*self._tokens, coin.draw(list(row)))
-        return self._tokens
-
     def _called(self, *tokens: int, coin: Coin | None = None) -> Any:
-        case = self.case
-        rows = (case.target, case.draft) if case.lookahead else (case.target[0], case.draft[0])
-        self._raw = self._subject.run(rows, tokens, coin)
+        self._raw = self._subject.run(self.case.rows, tokens, coin)
         return plain(self._raw)
-
-
-def _text(outcome: Any) -> Any:
-    return outcome if isinstance(outcome, tuple) else (outcome,)
 
 
 def _raise_if_not_followed(error: BaseException) -> None:
