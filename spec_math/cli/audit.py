@@ -13,10 +13,10 @@ import typer
 from spec_math.cli.options import OutOption
 from spec_math.cli.run import study
 
-READ = "What the function takes and returns"
-CODE = "Code that does not run as it stands"
-PATHS = "How it is explored"
-BLACK_BOX = "A black box, by its tokens"
+_read = partial(typer.Option, rich_help_panel="What the function takes and returns")
+_code = partial(typer.Option, rich_help_panel="Code that does not run as it stands")
+_paths = partial(typer.Option, rich_help_panel="How it is explored")
+_black_box = partial(typer.Option, rich_help_panel="A black box, by its tokens")
 
 
 def audit(  # noqa: PLR0913
@@ -40,91 +40,52 @@ def audit(  # noqa: PLR0913
     horizon: Annotated[
         int | None, typer.Option(help="Tokens whose joint distribution is judged; lookahead + 1 by default.")
     ] = None,
-    shape: Annotated[
-        str | None,
-        typer.Option(help="verifier, tokens or laws: what the function must be read as.", rich_help_panel=READ),
-    ] = None,
-    roles: Annotated[
-        str | None,
-        typer.Option(help="What parameters take whose names do not tell: p=target,q=draft.", rich_help_panel=READ),
-    ] = None,
+    shape: Annotated[str | None, _read(help="verifier, tokens or laws: what the function must be read as.")] = None,
+    roles: Annotated[str | None, _read(help="What parameters take whose names do not tell: p=target,q=draft.")] = None,
     numbers: Annotated[
         str | None,
-        typer.Option(
-            help="What distributions are given as: fractions, lists, float64, float32, float16, torch.float32, …",
-            rich_help_panel=READ,
-        ),
+        _read(help="What distributions are given as: fractions, lists, float64, float32, float16, torch.float32, …"),
     ] = None,
-    grid: Annotated[
-        str,
-        typer.Option(help="Uniforms: ideal; own, the grid that each type has; or b for k/2^b.", rich_help_panel=PATHS),
-    ] = "ideal",
-    budget: Annotated[int, typer.Option(help="Paths that are walked at most.", rich_help_panel=PATHS)] = 100_000,
+    grid: Annotated[str, _paths(help="Uniforms: ideal; own, the grid that each type has; or b for k/2^b.")] = "ideal",
+    budget: Annotated[int, _paths(help="Paths that are walked at most.")] = 100_000,
     out: OutOption = None,
     pytest: Annotated[
         Path | None, typer.Option("--pytest", help="File for the smallest failing case as a test, if it fails.")
     ] = None,
     samples: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE|MODULE:FUNCTION",
-            help="A black box: its tokens, or a function of n that returns n of them.",
-            rich_help_panel=BLACK_BOX,
+        _black_box(
+            metavar="FILE|MODULE:FUNCTION", help="A black box: its tokens, or a function of n that returns n of them."
         ),
     ] = None,
     alpha: Annotated[
-        float,
-        typer.Option(
-            help="With --samples: the false-positive rate, however long the test runs.", rich_help_panel=BLACK_BOX
-        ),
+        float, _black_box(help="With --samples: the false-positive rate, however long the test runs.")
     ] = 1e-6,
     stub: Annotated[
-        str | None,
-        typer.Option(
-            help="Packages that the file imports and does not use: jax,triton,lightning.", rich_help_panel=CODE
-        ),
+        str | None, _code(help="Packages that the file imports and does not use: jax,triton,lightning.")
     ] = None,
     replaced: Annotated[
         list[str] | None,
-        typer.Option(
-            "--replace",
-            metavar="'A=>B'",
-            help="One place of the source changed before it is judged.",
-            rich_help_panel=CODE,
-        ),
+        _code("--replace", metavar="'A=>B'", help="One place of the source changed before it is judged."),
     ] = None,
     source: Annotated[
-        Path | None,
-        typer.Option("--source", help="With a name: your own copy of the engine's repository.", rich_help_panel=CODE),
+        Path | None, _code("--source", help="With a name: your own copy of the engine's repository.")
     ] = None,
     suspects: Annotated[
-        Path | None,
-        typer.Option(
-            "--suspects", metavar="FOLDER", help="List what may be a verifier; nothing is run.", rich_help_panel=CODE
-        ),
+        Path | None, _code("--suspects", metavar="FOLDER", help="List what may be a verifier; nothing is run.")
     ] = None,
     values: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--set", metavar="NAME=VALUE", help="A parameter's value, as its module reads Python.", rich_help_panel=READ
-        ),
+        list[str] | None, _read("--set", metavar="NAME=VALUE", help="A parameter's value, as its module reads Python.")
     ] = None,
     returns: Annotated[
         str | None,
-        typer.Option(
-            help="What it returns, in order: tokens; count,token; count,law; tokens,token; _ is not read.",
-            rich_help_panel=READ,
-        ),
+        _read(help="What it returns, in order: tokens; count,token; count,law; tokens,token; _ is not read."),
     ] = None,
     temperature: Annotated[
         str | None, typer.Option(help="The temperature that is judged: 0, 1 or a fraction 1/n.")
     ] = None,
     total_variation: Annotated[
-        float,
-        typer.Option(
-            help="With --samples of a function: what is looked for, and so how many are drawn.",
-            rich_help_panel=BLACK_BOX,
-        ),
+        float, _black_box(help="With --samples of a function: what is looked for, and so how many are drawn.")
     ] = 0.02,
 ) -> None:
     """Judge somebody's sampler exactly: run it, as it is, down every path of its randomness.
@@ -174,29 +135,14 @@ def audit(  # noqa: PLR0913
     if ":" not in sampler:
         if Path(sampler).suffix == ".py":
             raise typer.BadParameter(_functions_in(Path(sampler)))
-        engine = _engine(sampler, source, replaced or [])
-        study(engine, out)
+        study(_engine(sampler, source, replaced or []), out)
     from spec_math.studies.audits import study as of_samplers
 
     bits = _grid(grid)
-    asked = of_samplers.AuditRequest(
-        sampler,
-        shape,
-        roles,
-        numbers,
-        target,
-        draft,
-        k,
-        lookahead,
-        horizon,
-        budget,
-        bits,
-        pytest,
-        tuple((stub or "").split(",")) if stub else (),
-        tuple(replaced or ()),
-        temperature,
-        _stand_ins(stub or ""),
-    )
+    stubs = tuple(stub.split(",")) if stub else ()
+    laws = target, draft, k, lookahead, horizon
+    code = stubs, tuple(replaced or ()), temperature, _stand_ins(stubs)
+    asked = of_samplers.AuditRequest(sampler, shape, roles, numbers, *laws, budget, bits, pytest, *code)
     study(lambda progress: of_samplers.study(asked, _make(values or [], returns, temperature), progress), out)
 
 
@@ -209,8 +155,7 @@ def _engine(name: str, source: Path | None, replaced: list[str]) -> Any:
     from spec_math.field.study import study as of_engines
     from spec_math.pathwise.loading import edit_of
 
-    edits = [edit_of(one) for one in replaced]
-    return partial(of_engines, name, source, edits)
+    return partial(of_engines, name, source, [edit_of(one) for one in replaced])
 
 
 def _functions_in(file: Path) -> str:
@@ -256,9 +201,9 @@ def _make(values: list[str], returns: str | None, temperature: str | None) -> An
     return partial(subject.told_subject_of, (values, returns, temperature)) if told else subject.subject_of
 
 
-def _stand_ins(stub: str) -> Any:
+def _stand_ins(stubs: tuple[str, ...]) -> Any:
     """Return names that compute, of packages that are stood in for and not installed."""
-    packages = [one for one in stub.split(",") if one and "." not in one and find_spec(one) is None]
+    packages = [one for one in stubs if one and "." not in one and find_spec(one) is None]
     if not packages or find_spec("torch") is None:
         return {}
     from spec_math.field.stand_ins import given

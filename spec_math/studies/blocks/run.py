@@ -13,11 +13,12 @@ from spec_math.arrays import Array
 from spec_math.block_level import spectr
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.methods import Method, paths
-from spec_math.chance import Coin, replay
+from spec_math.chance import Coin
 from spec_math.recording import Recording, Toss
 from spec_math.result import Word
 from spec_math.scheme import Tokens
 from spec_math.studies.blocks.comparison import BlockModels
+from spec_math.wording import bar, counted
 
 
 @dataclass(frozen=True)
@@ -74,8 +75,7 @@ def run(method: Method, models: BlockModels, prefix: Tokens, size: tuple[int, in
     (3, 2, 3)
     """
     lookahead, k = size
-    used: list[float] = []
-    coin = Recording(_kept(rng, used))
+    coin = Recording(iter(rng.random, None))
     nodes: list[tuple[Tokens, int, int]] = []
 
     verifier = method.verifier
@@ -90,16 +90,15 @@ def run(method: Method, models: BlockModels, prefix: Tokens, size: tuple[int, in
 
         emitted = spectr.generate(coin, models.target, models.draft, prefix, paths(lookahead, k), recorded)
     laws = Conditionals(models.target, models.draft, prefix)
-    counted: list[float] = []
-    chains = replay(lambda again: method.draft(again, laws, lookahead, k), _kept(_Given(used), counted))
+    drafting = Recording(toss.uniform for toss in coin.tosses)
+    chains = method.draft(drafting, laws, lookahead, k)
+    own = tuple(coin.tosses[len(drafting.tosses) :])
     ends = [before for _, before, _ in nodes[1:]] + [len(coin.tosses)]
     stops = tuple(
         Stop(drafts, tuple(coin.tosses[before:end]), token)
         for (drafts, before, token), end in zip(nodes, ends, strict=False)
     )
-    return BlockRun(
-        prefix, chains, tuple(coin.tosses[len(counted) :]), emitted, _accepted(emitted, chains, laws), stops
-    )
+    return BlockRun(prefix, chains, own, emitted, _accepted(emitted, chains, laws), stops)
 
 
 def shaped(
@@ -139,31 +138,10 @@ def start(models: BlockModels, rng: Any) -> Tokens:
     return models.prefixes[int(rng.integers(len(models.prefixes)))]
 
 
-class _Given:
-    """Uniforms that were drawn before."""
-
-    def __init__(self, uniforms: list[float]) -> None:
-        self._left = iter(uniforms)
-
-    def random(self) -> float:
-        return next(self._left)
-
-
-def _kept(rng: Any, used: list[float]) -> Iterator[float]:
-    """Yield the uniforms of rng one by one, and keep each that is taken."""
-    while True:
-        uniform = float(rng.random())
-        used.append(uniform)
-        yield uniform
-
-
 def _accepted(emitted: Tokens, chains: tuple[Tokens, ...], laws: Conditionals) -> int:
     """Return how many emitted tokens are drafted ones: the last never is, unless it ends the text."""
     longest = max(
-        next(
-            (at for at, (a, b) in enumerate(zip(emitted, chain, strict=False)) if a != b), min(len(emitted), len(chain))
-        )
-        for chain in chains
+        sum(emitted[:size] == chain[:size] for size in range(1, min(len(emitted), len(chain)) + 1)) for chain in chains
     )
     return longest if laws.ends(emitted) else min(longest, len(emitted) - 1)
 
@@ -185,7 +163,7 @@ def lines(found: BlockRun, models: BlockModels) -> Iterator[str]:
     """
     if found.prefix:
         yield f"after: {models.text(found.prefix)}"
-    yield f"drafted {len(found.paths)} {_plural('path', len(found.paths))}:"
+    yield f"drafted {len(found.paths)} path{'s' * (len(found.paths) != 1)}:"
     for number, path in enumerate(found.paths, 1):
         yield f"  {number:2}  {models.text(path)}"
     if found.stops:
@@ -196,15 +174,14 @@ def lines(found: BlockRun, models: BlockModels) -> Iterator[str]:
         for toss in found.tosses:
             yield _coin(toss, models, last=toss is found.tosses[-1])
     own = len(found.emitted) - found.accepted
-    tokens = f"{len(found.emitted)} {_plural('token', len(found.emitted))}"
-    said = f"one call of the target: {tokens}, {found.accepted} drafted and accepted, {own} of the target's own"
-    yield said
+    tokens = counted(len(found.emitted), "token")
+    yield f"one call of the target: {tokens}, {found.accepted} drafted and accepted, {own} of the target's own"
 
 
 def _step(number: int, stop: Stop, found: BlockRun, models: BlockModels) -> Iterator[str]:
     drafts = ", ".join(f"{models.text((token,))} ×{times}" for token, times in Counter(stop.candidates).most_common())
     size = len(stop.candidates)
-    yield f"step {number}: {size} {_plural('draft', size)}: {drafts}"
+    yield f"step {number}: {size} draft{'s' * (size != 1)}: {drafts}"
     # After the last node, where its token was drafted, the target adds one: the last coin of all.
     adds = stop is found.stops[-1] and len(found.emitted) > len(found.stops)
     own = stop.tosses[:-1] if adds else stop.tosses
@@ -221,13 +198,8 @@ def _coin(toss: Toss, models: BlockModels, last: bool) -> str:
     if toss.chance is None:
         drawn = models.text((toss.answer,)) if last else f"choice {toss.answer}, counted from 0"
         return f"  drawn with u = {toss.uniform:.4f}: {drawn}"
-    full = round(10 * float(toss.chance))
-    bar = "█" * full + "▁" * (10 - full)
-    return f"  accept if u = {toss.uniform:.4f} < {float(toss.chance):.4f}?  {bar}  {'yes' if toss.answer else 'no'}"
-
-
-def _plural(noun: str, number: int) -> str:
-    return noun if number == 1 else f"{noun}s"
+    chance = float(toss.chance)
+    return f"  accept if u = {toss.uniform:.4f} < {chance:.4f}?  {bar(chance)}  {'yes' if toss.answer else 'no'}"
 
 
 SHOWN = 3
