@@ -299,15 +299,15 @@ def at(name: str, models: BlockModels, temperature: float, draft_temperature: fl
     return Regime(name, warm, temperature, drafts, facts(kept(warm)))
 
 
-def facts(models: BlockModels, most: int = 200) -> Facts:
-    """Return the facts of two models at `most` evenly spaced prefixes.
+def facts(models: BlockModels) -> Facts:
+    """Return the facts of two models at 200 evenly spaced prefixes, or at all where they are fewer.
 
     >>> table = Table({(): [0.25, 0.75]}, context=0)
     >>> facts(BlockModels(table, table, ((),), 2, "one table")).overlap
     1.0
     """
     rows: list[list[float]] = []
-    prefixes = [models.prefixes[place] for place in spaced(len(models.prefixes), most)]
+    prefixes = [models.prefixes[place] for place in spaced(len(models.prefixes), 200)]
     for model in (models.target, models.draft):
         if isinstance(model, KeptRows):
             _ = model.rows_after(prefixes)  # all at once

@@ -63,7 +63,7 @@ class Positions:
 def from_files(
     target: LawFile, draft: LawFile, logits: bool, temperatures: tuple[float, float] = (1.0, 1.0)
 ) -> Positions:
-    """Return the positions of two files of one shape, as probabilities or as logits (divided by the temperatures).
+    """Return the positions of two files of one shape, as probabilities or as logits, divided by the temperatures.
 
     Probabilities must be laws within the bound of their type in the file; logits may hold −inf, for mass 0.
 
@@ -94,7 +94,6 @@ def from_files(
                 else:
                     np.copyto(held, chunk, casting="unsafe")
                     error = max(error, _checked(held, file, start))
-                    _heated(held, heat)
             yield Batch(start, t, d, error, logs if logits else None)
             start += len(chunks[0])
 
@@ -204,12 +203,6 @@ def _law_fault(row: FLOAT, dtype: str, bound: float) -> str:
     if dtype in ("float16", "bfloat16"):
         cure = "half precision cannot hold a law: store logits and pass --logits"
     return f"masses stored as {dtype} must sum to 1 within {bound:.2g}; these sum to 1 {gap:+.3g}; {cure}"
-
-
-def _heated(held: FLOAT, heat: float) -> None:
-    if heat != 1.0:
-        held /= held.max(axis=1, keepdims=True)
-        np.power(held, 1 / heat, out=held)
 
 
 TAKES = (

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from spec_math.arrays import count
 from spec_math.distribution import overlap
 from spec_math.files.law_files import LawFileError, open_laws
-from spec_math.mean import Mean
+from spec_math.mean import Mean, of_positions
 from spec_math.result import (
     Cell,
     Column,
@@ -47,7 +45,7 @@ from spec_math.studies.positions.stream import (
 from spec_math.studies.positions.verdicts import SchemeVerdict, Verdicts, judge, load_scheme
 from spec_math.token_level import SCHEMES, optimal
 from spec_math.token_level.optimum import several_drafters
-from spec_math.verdict import Lossy, Undecided
+from spec_math.verdict import Bracket, Lossy, Undecided
 from spec_math.wording import counted
 
 
@@ -153,6 +151,7 @@ def maximisers(sweep: Sweep, results: Sequence[Comparison], k: int) -> list[str]
 
 
 def _drafters(request: CompareRequest, progress: Progress) -> Result:
+    """Compare drafters of one target at evenly spaced positions, one draft from each, tested in turn in every order."""
     together(request.target, request.drafts)
     target = open_laws(str(request.target))
     streams = [from_files(target, open_laws(place), request.logits) for place in request.drafts]
@@ -161,7 +160,32 @@ def _drafters(request: CompareRequest, progress: Progress) -> Result:
     labels = [Path(place).stem for place in request.drafts]
     if len(set(labels)) < len(labels):
         labels = [f"{label} ({number + 1})" for number, label in enumerate(labels)]
-    return result_of_drafters(compare_drafters(streams, labels, progress("comparing drafters", streams[0].count)))
+    first = streams[0]
+    if any((other.count, other.size) != (first.count, first.size) for other in streams):
+        shapes = "; ".join(f"{stream.source}: {stream.count} × {stream.size}" for stream in streams)
+        raise LawFileError(f"all drafts need the target's positions and vocabulary; got {shapes}")
+    step, told = (
+        max(1, first.count // max(8, SAMPLED_MASSES // first.size)),
+        progress("comparing drafters", first.count),
+    )
+    found: dict[str, list[float]] = {}
+    optima: list[Bracket] = []
+    for pairs in zip(*(stream.laws(range(0, first.count, step)) for stream in streams), strict=True):
+        law, drafts = pairs[0][0], [draft for _, draft in pairs]
+        for name, value in _values(law, drafts, labels):
+            found.setdefault(name, []).append(value)
+        optima.append(several_drafters.optimum(law, drafts))
+        told(step)
+    means = {name: of_positions(values) for name, values in found.items()}
+    low, high = (of_positions(ends) for ends in zip(*((one.lower, one.upper) for one in optima), strict=True))
+    best = max(means, key=lambda name: means[name].value)
+    finding = f"Take {best}: it keeps {means[best].value:.3f}; no verifier of both keeps more than {high.value:.3f}."
+    rows = [Row((name, mean, None)) for name, mean in means.items()]
+    rows.append(Row((f"optimum of {' and '.join(labels)}", high, low), "best"))
+    title = f"One draft from each drafter, at {len(optima):,} evenly spaced positions"
+    columns = (Column("drafts"), Column("acceptance", "mean", "probability"), Column("at least", "mean", "probability"))
+    notes = sentences(["The optimum lies between 'at least' and its acceptance, which is an upper end."])
+    return Result("drafters", title, finding, (Table("drafters", title, columns, tuple(rows)),), notes=notes)
 
 
 def _source(request: CompareRequest, filters: Filters) -> Positions:
@@ -170,7 +194,7 @@ def _source(request: CompareRequest, filters: Filters) -> Positions:
         return filtered(default.default_positions(count(request.positions, "--positions")), filters)
     files = open_laws(request.target), open_laws(request.drafts[0])
     # A temperature divides logits, where files hold them; T = 0 is the first maximum of the law.
-    heats = (filters.target.temperature or 1.0, filters.draft.temperature or 1.0) if request.logits else (1.0, 1.0)
+    heats = filters.target.temperature or 1.0, filters.draft.temperature or 1.0
     return filtered(from_files(*files, request.logits, heats), filters, heated=request.logits)
 
 
@@ -373,60 +397,6 @@ def _right(verdict: SchemeVerdict | None) -> bool:
 
 def _cells(tallies: dict[int, Tally], found: Comparison) -> list[Cell]:
     return [tallies[k].estimate if k in tallies else None for k in found.ks]
-
-
-@dataclass
-class DraftersComparison:
-    """Means over evenly spaced positions, by what was done; `bracket` holds the two ends of the optimum together."""
-
-    labels: tuple[str, ...]
-    sampled: int = 0
-    rows: dict[str, Tally] = field(default_factory=dict[str, Tally])
-    bracket: tuple[Tally, Tally] = field(default_factory=lambda: (Tally(), Tally()))
-
-
-def compare_drafters(
-    streams: Sequence[Positions], labels: Sequence[str], progress: Callable[[int], None]
-) -> DraftersComparison:
-    """Compare drafters of one target at evenly spaced positions, one draft from each.
-
-    Each stream holds the target with one of the drafts. Every order of testing the drafts in turn is listed.
-
-    Raises:
-        LawFileError: the streams differ in positions or vocabulary.
-    """
-    first = streams[0]
-    if any((other.count, other.size) != (first.count, first.size) for other in streams):
-        shapes = "; ".join(f"{stream.source}: {stream.count} × {stream.size}" for stream in streams)
-        raise LawFileError(f"all drafts need the target's positions and vocabulary; got {shapes}")
-    result = DraftersComparison(tuple(labels))
-    step = max(1, first.count // max(8, SAMPLED_MASSES // first.size))
-    for pairs in zip(*(stream.laws(range(0, first.count, step)) for stream in streams), strict=True):
-        target, drafts = pairs[0][0], [draft for _, draft in pairs]
-        result.sampled += 1
-        progress(step)
-        for name, value in _values(target, drafts, result.labels):
-            result.rows.setdefault(name, Tally()).add(np.array([value]))
-        found = several_drafters.optimum(target, drafts)
-        result.bracket[0].add(np.array([found.lower]))
-        result.bracket[1].add(np.array([found.upper]))
-    return result
-
-
-def result_of_drafters(found: DraftersComparison) -> Result:
-    """Return the comparison of drafters as a result."""
-    rows = [Row((name, tally.estimate, None)) for name, tally in found.rows.items()]
-    finding = "No position was looked at."
-    if found.sampled:
-        low, high = found.bracket
-        rows.append(Row((f"optimum of {' and '.join(found.labels)}", high.estimate, low.estimate), "best"))
-        best = max(found.rows, key=lambda name: found.rows[name].mean)
-        kept, most = found.rows[best].mean, high.mean
-        finding = f"Take {best}: it keeps {kept:.3f}; no verifier of both keeps more than {most:.3f}."
-    title = f"One draft from each drafter, at {found.sampled:,} evenly spaced positions"
-    columns = (Column("drafts"), Column("acceptance", "mean", "probability"), Column("at least", "mean", "probability"))
-    notes = sentences(["The optimum lies between 'at least' and its acceptance, which is an upper end."])
-    return Result("drafters", title, finding, (Table("drafters", title, columns, tuple(rows)),), notes=notes)
 
 
 def _values(target: FLOAT, drafts: list[FLOAT], labels: Sequence[str]) -> Iterator[tuple[str, Any]]:

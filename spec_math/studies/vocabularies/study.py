@@ -79,13 +79,10 @@ def compared(request: Vocabularies, progress: Progress) -> VocabularyComparison:
     if tables[0] != tables[1]:
         raise ValueError(f"--target and --draft are both files of laws or both tables; got {target} and {draft}")
     if tables[0]:
-        files = Tables(Path(target), Path(draft), words, other, request.prefix)
-        return compare_tables(files, _lookaheads(request, TABLES), cost, progress)
+        return compare_tables(request, (target, draft), (words, other), progress)
     if request.lookaheads is not None or request.prefix:
         raise ValueError("--lookahead and --prefix are for tables; files of laws say nothing of further draft tokens")
-    most = Laws.positions if request.positions is None else count(request.positions, "--positions")
-    laws = Laws(target, draft, words, other, request.logits, most)
-    return compare_laws(laws, float(cost), progress)
+    return compare_laws(request, (target, draft), (words, other), progress)
 
 
 def _embedded(request: Vocabularies, cost: Fraction, progress: Progress) -> VocabularyComparison:
@@ -111,19 +108,9 @@ def _cost(written: str) -> Fraction:
     return cost
 
 
-@dataclass(frozen=True)
-class Laws:
-    """Four files: laws [positions, T] and [positions, D], and two vocabularies; at most `positions` are looked at."""
-
-    target: str
-    draft: str
-    target_vocabulary: Path
-    draft_vocabulary: Path
-    logits: bool = False
-    positions: int = 40
-
-
-def compare_laws(files: Laws, draft_cost: float, progress: Progress) -> VocabularyComparison:
+def compare_laws(
+    request: Vocabularies, files: tuple[str, str], vocabularies: tuple[Path, Path], progress: Progress
+) -> VocabularyComparison:
     """Compare union, TLI, SLEM and SLRS at evenly spaced positions of two files.
 
     ψ is that of one draft token, which needs no law but the one in the file; and, as lines of their own, that of a
@@ -134,21 +121,23 @@ def compare_laws(files: Laws, draft_cost: float, progress: Progress) -> Vocabula
         LawFileError: a file is none, the numbers of positions differ, or a law has another size than its vocabulary.
         ValueError, OSError: a vocabulary file is none.
     """
-    sides = open_laws(files.target), open_laws(files.draft)
-    words = read_vocabulary(files.target_vocabulary), read_vocabulary(files.draft_vocabulary)
-    _fit(sides, words, (files.target_vocabulary, files.draft_vocabulary))
-    chosen = spaced(sides[0].shape[0], files.positions).tolist()
+    most = sampling.Sampling.positions if request.positions is None else count(request.positions, "--positions")
+    draft_cost = float(_cost(request.draft_cost))
+    sides = open_laws(files[0]), open_laws(files[1])
+    words = read_vocabulary(vocabularies[0]), read_vocabulary(vocabularies[1])
+    _fit(sides, words, vocabularies)
+    chosen = spaced(sides[0].shape[0], most).tolist()
     step = progress("comparing two vocabularies", len(chosen))
     found: list[dict[Key, float]] = []
-    streams = (from_files(side, side, files.logits).laws(set(chosen)) for side in sides)
+    streams = (from_files(side, side, request.logits).laws(set(chosen)) for side in sides)
     for (target, _), (draft, _) in zip(*streams, strict=True):
         found.append(_at(target, draft, *words))
         step(1)
     names: tuple[Key, ...] = ("shared", "untokenisable", "surest")
     shared, untokenisable, surest = (of_positions([position[name] for position in found]) for name in names)
     lines, sizes = tuple(_lines(found, draft_cost)), (len(words[1]), sampling.shared_tokens(*words))
-    about = DrafterLines(Path(files.draft).name, *sizes, shared, untokenisable, most_calls(*words), lines)
-    source = f"{files.target} and {files.draft}, {len(chosen):,} of {counted(sides[0].shape[0], 'position')}"
+    about = DrafterLines(Path(files[1]).name, *sizes, shared, untokenisable, most_calls(*words), lines)
+    source = f"{files[0]} and {files[1]}, {len(chosen):,} of {counted(sides[0].shape[0], 'position')}"
     return VocabularyComparison(source, len(words[0]), len(chosen), draft_cost, (about,), surest, "laws")
 
 
@@ -194,23 +183,12 @@ def _lines(found: list[dict[Key, float]], draft_cost: float) -> Iterator[MethodL
             yield line
 
 
-@dataclass(frozen=True)
-class Tables:
-    """Four files: two JSON tables (`language.Table.load`) and their vocabularies; and where texts start."""
-
-    target_model: Path
-    draft_model: Path
-    target_vocabulary: Path
-    draft_vocabulary: Path
-    prefix: str = ""
-
-
 MOST = 5_000
 """The most sequences of draft tokens that are added up."""
 
 
 def compare_tables(
-    files: Tables, lookaheads: Sequence[int], draft_cost: Fraction, progress: Progress = no_progress
+    request: Vocabularies, files: tuple[str, str], vocabularies: tuple[Path, Path], progress: Progress
 ) -> VocabularyComparison:
     """Compare all methods on two tables after one prefix, each at its best lookahead; exact on Fractions.
 
@@ -218,11 +196,11 @@ def compare_tables(
         ValueError, TypeError, OSError: a file is none, a table does not fit its vocabulary, the prefix is not valid;
             too many sequences of draft tokens to add up.
     """
-    target = TokenizedModel(Table.load(files.target_model), read_vocabulary(files.target_vocabulary))
-    drafter = TokenizedModel(Table.load(files.draft_model), read_vocabulary(files.draft_vocabulary))
-    source = f"{files.target_model} and {files.draft_model}"
-    result = of_tokenized_models(target, drafter, prefix_of(files.prefix), (lookaheads, draft_cost), progress)
-    return replace(result, source=f"{source}{result.source.removeprefix(TWO)}")
+    plan = _lookaheads(request, TABLES), _cost(request.draft_cost)
+    target = TokenizedModel(Table.load(Path(files[0])), read_vocabulary(vocabularies[0]))
+    drafter = TokenizedModel(Table.load(Path(files[1])), read_vocabulary(vocabularies[1]))
+    result = of_tokenized_models(target, drafter, prefix_of(request.prefix), plan, progress)
+    return replace(result, source=f"{files[0]} and {files[1]}{result.source.removeprefix(TWO)}")
 
 
 TWO = "two models"
