@@ -216,10 +216,10 @@ def generate(method: Method, models: BlockModels, size: tuple[int, int], tokens:
     2
     """
     rng: Any = np.random.default_rng(seed)
-    prefix = start(models, rng)
+    prefix = begun = start(models, rng)
     end = getattr(models.target, "end", None)
     blocks: list[BlockRun] = []
-    while sum(len(block.emitted) for block in blocks) < tokens and not (blocks and prefix[-1] == end):
+    while len(prefix) - len(begun) < tokens and not (blocks and prefix[-1] == end):
         blocks.append(run(method, models, prefix, size, rng))
         prefix = prefix + blocks[-1].emitted
     return blocks

@@ -144,8 +144,9 @@ def _exponentials(chunk: Any, heat: float, into: tuple[FLOAT, FLOAT], place: tup
     logs, masses = into
     np.copyto(logs, chunk, casting="unsafe")
     largest = logs.max(axis=1)
-    for row in np.flatnonzero(~np.isfinite(largest)).tolist():  # NaN too
-        raise LawFileError(f"{place[0].path}: position {place[1] + row}: {_logit_fault(logs[row])}")
+    faulty = np.flatnonzero(~np.isfinite(largest))  # NaN too
+    if len(faulty):
+        raise LawFileError(f"{place[0].path}: position {place[1] + faulty[0]}: {_logit_fault(logs[faulty[0]])}")
     with np.errstate(over="ignore"):  # a logit that is lower by more than floats hold has mass 0
         np.subtract(logs, largest[:, None], out=logs)
         if heat != 1.0:

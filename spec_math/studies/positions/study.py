@@ -164,10 +164,8 @@ def _drafters(request: CompareRequest, progress: Progress) -> Result:
     if any((other.count, other.size) != (first.count, first.size) for other in streams):
         shapes = "; ".join(f"{stream.source}: {stream.count} × {stream.size}" for stream in streams)
         raise LawFileError(f"all drafts need the target's positions and vocabulary; got {shapes}")
-    step, told = (
-        max(1, first.count // max(8, SAMPLED_MASSES // first.size)),
-        progress("comparing drafters", first.count),
-    )
+    told = progress("comparing drafters", first.count)
+    step = max(1, first.count // max(8, SAMPLED_MASSES // first.size))
     found: dict[str, list[float]] = {}
     optima: list[Bracket] = []
     for pairs in zip(*(stream.laws(range(0, first.count, step)) for stream in streams), strict=True):
