@@ -254,6 +254,15 @@ def sentences(texts: Iterable[str], head: str = "") -> tuple[Note, ...]:
     return tuple(Note(text, head) for text in texts)
 
 
+def under_heads(texts: Mapping[str, str]) -> tuple[Note, ...]:
+    """Return texts as notes, each under its head.
+
+    >>> under_heads({"Gain": "More than before."})[0].head
+    'Gain'
+    """
+    return tuple(Note(text, head) for head, text in texts.items())
+
+
 @dataclass(frozen=True)
 class Result:
     """The finding of a study. `name` is the stem of its files, `finding` one sentence, `exit_code` that of its command.

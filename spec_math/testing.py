@@ -27,7 +27,7 @@ from spec_math.sequential.bank import in_words
 from spec_math.sequential.evidence import Guarantee, level
 from spec_math.sequential.identity_test import identity_test
 from spec_math.sequential.sample_size import sequential_sample_size
-from spec_math.studies.blocks.own_methods import PREFIXES, standard_models
+from spec_math.studies.blocks.own_methods import PREFIXES, by_last_token, standard_models
 from spec_math.studies.positions.verdicts import pairs as standard_pairs
 from spec_math.verdict import Lossless, Lossy, Verdict, check_lossless, drafts_in_words
 from spec_math.wording import counted
@@ -147,25 +147,11 @@ def _standard_cases() -> list[tuple[Any, Any, tuple[tuple[int, ...], ...]]]:
     five = [(exact(target), exact(draft)) for target, draft in _FIVE]
     return [
         *cases,
-        (*_by_last_token(rows), ((), _LONG)),
-        (*_by_last_token(five), ((), _LONG[:7])),
-        (*_by_last_token(rows[:2], end=1), ((), (0,) * 13)),
-        (*_by_last_token(five, end=4), ((), (1, 0))),
+        (*by_last_token(rows), ((), _LONG)),
+        (*by_last_token(five), ((), _LONG[:7])),
+        (*by_last_token(rows[:2], end=1), ((), (0,) * 13)),
+        (*by_last_token(five, end=4), ((), (1, 0))),
     ]
-
-
-class _ByLastToken:
-    """A model whose distributions [V] follow from the last token, taken in turn; `end` is the token after the text."""
-
-    def __init__(self, rows: Sequence[Array], end: int | None = None) -> None:
-        self._rows, self.end = rows, end
-
-    def __call__(self, prefix: tuple[int, ...]) -> Array:
-        return self._rows[(prefix[-1] + 1 if prefix else 0) % len(self._rows)]
-
-
-def _by_last_token(rows: Sequence[Any], end: int | None = None) -> tuple[_ByLastToken, _ByLastToken]:
-    return _ByLastToken([row[0] for row in rows], end), _ByLastToken([row[1] for row in rows], end)
 
 
 _LONG = (1, 0, 2, 3, 0, 1, 1, 3, 2, 0, 0, 1, 2)

@@ -15,6 +15,16 @@ def listed(names: Iterable[object], last: str = "and") -> str:
     return f" {last} ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
 
 
+def bar(chance: float, width: int = 10) -> str:
+    """Return a chance as a bar of characters.
+
+    >>> bar(0.3), bar(0.5, 4)
+    ('███▁▁▁▁▁▁▁', '██▁▁')
+    """
+    full = round(chance * width)
+    return "█" * full + "▁" * (width - full)
+
+
 def counted(number: int, what: str) -> str:
     """Return how many there are of what: one of it, or several.
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from spec_math.files.law_files import LawFileError, open_laws
-from spec_math.studies.positions.stream import compressed, from_files, from_rows
+from spec_math.studies.positions.stream import compressed, filtered, from_files, from_rows, parsed_filters
 
 
 def saved(folder, name, array):
@@ -38,7 +38,8 @@ def test_temperature_of_the_draft_is_the_power_of_its_law(tmp_path):
     laws = saved(tmp_path, "p.npy", np.exp(logits) / np.exp(logits).sum(axis=1, keepdims=True))
     expected = np.exp(logits / 0.5)
     expected /= expected.sum(axis=1, keepdims=True)
-    for positions in (from_files(file, file, True, (1.0, 0.5)), from_files(laws, laws, False, (1.0, 0.5))):
+    power = filtered(from_files(laws, laws, False), parsed_filters(["draft.temperature=0.5"]))
+    for positions in (from_files(file, file, True, (1.0, 0.5)), power):
         assert np.abs(whole(positions)[1] - expected).max() <= 64 * 2.0**-53
         assert np.abs(whole(positions)[0] - expected).max() > 0.01
 

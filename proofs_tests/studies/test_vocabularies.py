@@ -20,6 +20,7 @@ from spec_math.mean import Mean, known
 from spec_math.papers import two_vocabularies
 from spec_math.string_level import speed, timing
 from spec_math.string_level.methods import SLEM, TLI, TOKEN_TIMING, UNION
+from spec_math.studies.arguments import prefix_of
 from spec_math.studies.vocabularies import study as vocabulary_models
 from spec_math.studies.vocabularies import study as vocabulary_study
 from spec_math.studies.vocabularies.table import Bias, DrafterLines, MethodLine, advice, result_of
@@ -243,4 +244,4 @@ def test_without_files_the_default_is_compared(monkeypatch):
 
 def test_models_read_a_prefix_of_indices_alone():
     with pytest.raises(ValueError, match="--prefix lists token indices"):
-        vocabulary_models._tokens("a")
+        prefix_of("a")

@@ -13,10 +13,10 @@ import typer
 from spec_math.cli.options import OutOption
 from spec_math.cli.run import study
 
-READ = "Parameters and return value of the function"
-CODE = "Code that needs changes to run"
-PATHS = "Exploration of the paths"
-BLACK_BOX = "A black box, judged by its tokens"
+_read = partial(typer.Option, rich_help_panel="Parameters and return value of the function")
+_code = partial(typer.Option, rich_help_panel="Code that needs changes to run")
+_paths = partial(typer.Option, rich_help_panel="Exploration of the paths")
+_black_box = partial(typer.Option, rich_help_panel="A black box, judged by its tokens")
 
 
 def audit(  # noqa: PLR0913
@@ -44,99 +44,59 @@ def audit(  # noqa: PLR0913
     ] = None,
     shape: Annotated[
         str | None,
-        typer.Option(
-            help="Input of the function: verifier (a coin), tokens (drafts), or laws (only distributions).",
-            rich_help_panel=READ,
-        ),
+        _read(help="Input of the function: verifier (a coin), tokens (drafts), or laws (only distributions)."),
     ] = None,
     roles: Annotated[
-        str | None,
-        typer.Option(help="Roles of parameters with ambiguous names, such as p=target,q=draft.", rich_help_panel=READ),
+        str | None, _read(help="Roles of parameters with ambiguous names, such as p=target,q=draft.")
     ] = None,
     numbers: Annotated[
         str | None,
-        typer.Option(
-            help="Type of the distributions: fractions, lists, float64, float32, float16, torch.float32, …",
-            rich_help_panel=READ,
-        ),
+        _read(help="Type of the distributions: fractions, lists, float64, float32, float16, torch.float32, …"),
     ] = None,
     grid: Annotated[
-        str,
-        typer.Option(
-            help="Uniforms: ideal (real numbers), own (the grid of each float type), or b (the grid k/2^b).",
-            rich_help_panel=PATHS,
-        ),
+        str, _paths(help="Uniforms: ideal (real numbers), own (the grid of each float type), or b (the grid k/2^b).")
     ] = "ideal",
-    budget: Annotated[int, typer.Option(help="Largest number of paths to follow.", rich_help_panel=PATHS)] = 100_000,
+    budget: Annotated[int, _paths(help="Largest number of paths to follow.")] = 100_000,
     out: OutOption = None,
     pytest: Annotated[
         Path | None, typer.Option("--pytest", help="File for a test of the smallest failing case, if there is one.")
     ] = None,
     samples: Annotated[
         str | None,
-        typer.Option(
-            metavar="FILE|MODULE:FUNCTION",
-            help="A file of tokens, or a function of n that returns n tokens.",
-            rich_help_panel=BLACK_BOX,
-        ),
+        _black_box(metavar="FILE|MODULE:FUNCTION", help="A file of tokens, or a function of n that returns n tokens."),
     ] = None,
     alpha: Annotated[
-        float,
-        typer.Option(
-            help="False-positive rate of the test with --samples, however long it runs.", rich_help_panel=BLACK_BOX
-        ),
+        float, _black_box(help="False-positive rate of the test with --samples, however long it runs.")
     ] = 1e-6,
     stub: Annotated[
-        str | None,
-        typer.Option(
-            help="Packages that the file imports but does not use, such as jax,triton,lightning.", rich_help_panel=CODE
-        ),
+        str | None, _code(help="Packages that the file imports but does not use, such as jax,triton,lightning.")
     ] = None,
     replaced: Annotated[
         list[str] | None,
-        typer.Option(
-            "--replace",
-            metavar="'A=>B'",
-            help="Replace text A by B in one place of the source before judging it.",
-            rich_help_panel=CODE,
-        ),
+        _code("--replace", metavar="'A=>B'", help="Replace text A by B in one place of the source before judging it."),
     ] = None,
-    source: Annotated[
-        Path | None,
-        typer.Option("--source", help="Your own copy of the named engine's repository.", rich_help_panel=CODE),
-    ] = None,
+    source: Annotated[Path | None, _code("--source", help="Your own copy of the named engine's repository.")] = None,
     suspects: Annotated[
         Path | None,
-        typer.Option(
+        _code(
             "--suspects",
             metavar="FOLDER",
             help="List the functions in FOLDER that may be verifiers, without running them.",
-            rich_help_panel=CODE,
         ),
     ] = None,
     values: Annotated[
         list[str] | None,
-        typer.Option(
-            "--set",
-            metavar="NAME=VALUE",
-            help="Value of a parameter, as a Python expression in the function's module.",
-            rich_help_panel=READ,
+        _read(
+            "--set", metavar="NAME=VALUE", help="Value of a parameter, as a Python expression in the function's module."
         ),
     ] = None,
     returns: Annotated[
         str | None,
-        typer.Option(
-            help="Parts of the return value in order, such as tokens; count,token; count,law. _ skips a part.",
-            rich_help_panel=READ,
-        ),
+        _read(help="Parts of the return value in order, such as tokens; count,token; count,law. _ skips a part."),
     ] = None,
     temperature: Annotated[str | None, typer.Option(help="The temperature to judge: 0, 1 or a fraction 1/n.")] = None,
     total_variation: Annotated[
-        float,
-        typer.Option(
-            help="Total variation to detect; it sets the sample size where --samples is a function.",
-            rich_help_panel=BLACK_BOX,
-        ),
+        float, _black_box(help="Total variation to detect; it sets the sample size where --samples is a function.")
     ] = 0.02,
 ) -> None:
     """Judge a sampler exactly: run its code unchanged on every path of its random numbers.
@@ -186,29 +146,14 @@ def audit(  # noqa: PLR0913
     if ":" not in sampler:
         if Path(sampler).suffix == ".py":
             raise typer.BadParameter(_functions_in(Path(sampler)))
-        engine = _engine(sampler, source, replaced or [])
-        study(engine, out)
+        study(_engine(sampler, source, replaced or []), out)
     from spec_math.studies.audits import study as of_samplers
 
     bits = _grid(grid)
-    asked = of_samplers.AuditRequest(
-        sampler,
-        shape,
-        roles,
-        numbers,
-        target,
-        draft,
-        k,
-        lookahead,
-        horizon,
-        budget,
-        bits,
-        pytest,
-        tuple((stub or "").split(",")) if stub else (),
-        tuple(replaced or ()),
-        temperature,
-        _stand_ins(stub or ""),
-    )
+    stubs = tuple(stub.split(",")) if stub else ()
+    laws = target, draft, k, lookahead, horizon
+    code = stubs, tuple(replaced or ()), temperature, _stand_ins(stubs)
+    asked = of_samplers.AuditRequest(sampler, shape, roles, numbers, *laws, budget, bits, pytest, *code)
     study(lambda progress: of_samplers.study(asked, _make(values or [], returns, temperature), progress), out)
 
 
@@ -221,8 +166,7 @@ def _engine(name: str, source: Path | None, replaced: list[str]) -> Any:
     from spec_math.field.study import study as of_engines
     from spec_math.pathwise.loading import edit_of
 
-    edits = [edit_of(one) for one in replaced]
-    return partial(of_engines, name, source, edits)
+    return partial(of_engines, name, source, [edit_of(one) for one in replaced])
 
 
 def _functions_in(file: Path) -> str:
@@ -268,9 +212,9 @@ def _make(values: list[str], returns: str | None, temperature: str | None) -> An
     return partial(subject.told_subject_of, (values, returns, temperature)) if told else subject.subject_of
 
 
-def _stand_ins(stub: str) -> Any:
+def _stand_ins(stubs: tuple[str, ...]) -> Any:
     """Return names that compute, of packages that are stood in for and not installed."""
-    packages = [one for one in stub.split(",") if one and "." not in one and find_spec(one) is None]
+    packages = [one for one in stubs if one and "." not in one and find_spec(one) is None]
     if not packages or find_spec("torch") is None:
         return {}
     from spec_math.field.stand_ins import given

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -57,17 +57,8 @@ def compare(  # noqa: PLR0913 - typer takes an argument an option
     """
     from spec_math.studies.positions import study as of_positions
 
-    asked = of_positions.CompareRequest(
-        target=target,
-        drafts=tuple(draft or ()),
-        logits=logits,
-        ks=k,
-        schemes=tuple(scheme or ()),
-        filters=tuple(filters or ()),
-        sweep=sweep,
-        positions=positions,
-        seed=seed,
-    )
+    drafts, schemes, chosen = (tuple(given or ()) for given in (draft, scheme, filters))
+    asked = of_positions.CompareRequest(target, drafts, logits, k, schemes, chosen, sweep, positions, seed)
     study(lambda progress: of_positions.study(asked, progress), out)
 
 
@@ -101,10 +92,6 @@ def lossy(  # noqa: PLR0913 - typer takes an argument an option
 
     asked = of_lossy.LossyRequest(target, draft, logits, k, tuple(rule or ()), bias, length, positions)
     study(lambda progress: of_lossy.study(asked, progress), out)
-
-
-if TYPE_CHECKING:
-    from spec_math.result import Result
 
 
 def explain(  # noqa: PLR0913 - typer takes an argument an option
@@ -159,21 +146,11 @@ def explain(  # noqa: PLR0913 - typer takes an argument an option
         tables = [None if place is None else Path(place) for place in (target, draft)]
         block = of_blocks.BlockExample(scheme, 6 if k is None else k, lookahead, seed, tables[0], tables[1], prefix)
         study(lambda _: of_blocks.explain(block), out)
+    from spec_math.studies.arguments import together
     from spec_math.studies.positions import explanation
 
     usual = explanation.OneStep()
-    step = explanation.OneStep(
-        scheme,
-        usual.target if target is None else target,
-        usual.draft if draft is None else draft,
-        usual.k if k is None else k,
-        seed or usual.seed,
-        names,
-    )
+    laws = usual.target if target is None else target, usual.draft if draft is None else draft
+    step = explanation.OneStep(scheme, *laws, usual.k if k is None else k, seed or usual.seed, names)
 
-    def explained() -> Result:
-        if (target is None) != (draft is None):
-            raise ValueError("--target and --draft come together; only one was given")
-        return explanation.explained(step)
-
-    study(lambda _: explained(), out)
+    study(lambda _: together(target, draft) or explanation.explained(step), out)

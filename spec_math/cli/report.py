@@ -137,12 +137,8 @@ def _written(out: Path, seed: int, progress: Progress) -> Result:
     step(1)
     listed: list[dict[str, Any]] = json.loads(written[-1].read_text(encoding="utf-8"))["files"]
     rows = [Row((file["file"], file["verifier"], _options(file["options"]), file["bound"])) for file in listed]
-    columns = (
-        Column("file"),
-        Column("verifier"),
-        Column("options"),
-        Column("bound", "number", "probability", None, shown=False),
-    )
+    bound = Column("bound", "number", "probability", None, shown=False)
+    columns = *map(Column, ("file", "verifier", "options")), bound
     return Result(
         "files",
         f"Conformance vectors, seed {seed}",

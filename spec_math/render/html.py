@@ -21,15 +21,10 @@ def page(results: Sequence[Result], title: str = "", extra: str = "") -> str:
     return _template().render(
         title=title or results[0].title,
         results=results,
-        style=style(),
+        style=_file("style.css"),
         extra=extra,
         alone=not title and len(results) == 1,
     )
-
-
-def style() -> str:
-    """Return the style of the document."""
-    return _file("style.css")
 
 
 @cache

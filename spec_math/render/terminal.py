@@ -39,7 +39,7 @@ def show(result: Result, console: Console) -> None:
         console.print()
     for note in result.notes:
         console.print(_note(note, console), soft_wrap=note.code or (bool(note.words) and not console.is_terminal))
-    console.print(Text(result.finding, style=_style(result)))
+    console.print(Text(result.finding, style={1: "bold red", 3: "bold yellow"}.get(result.exit_code, "bold")))
 
 
 def fitted(table: Table, width: int) -> list[list[RichTable]]:
@@ -136,7 +136,3 @@ def _note(note: Note, console: Console) -> Text:
         # Without colours (a pipe, NO_COLOR) the marks are brackets.
         text.append(word.text if colours else BRACKETS[word.mark].format(word.text), style=COLOURS[word.mark])
     return text
-
-
-def _style(result: Result) -> str:
-    return {0: "bold", 1: "bold red", 3: "bold yellow"}.get(result.exit_code, "bold")

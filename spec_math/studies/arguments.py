@@ -36,6 +36,24 @@ def parsed_ks(text: str, option: str = "--k", example: str = "1,2,4,8", most: in
     return tuple(sorted({limited(k, option, most) for k in ks}))
 
 
+def prefix_of(text: str) -> tuple[int, ...]:
+    """Read --prefix: token indices with blanks between them."""
+    if not all(part.isascii() and part.isdigit() for part in text.split()):
+        raise ValueError(f"--prefix lists token indices with blanks between them, such as '0 12 3'; got {text!r}")
+    return tuple(int(part) for part in text.split())
+
+
+def together(target: object, draft: object, why: str = "only one was given") -> None:
+    """Refuse one of --target and --draft without the other."""
+    if (target is None) != (draft is None):
+        raise ValueError(f"--target and --draft come together; {why}")
+
+
+def spaced(number: int, most: int) -> Any:
+    """Return the places of at most so many of a number of things, evenly spaced, as integers [n]."""
+    return np.linspace(0, number - 1, min(most, number)).round().astype(int)
+
+
 def names_of(path: Path, size: int) -> list[str]:
     """Read the JSON list of V token names."""
     try:

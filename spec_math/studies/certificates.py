@@ -13,7 +13,8 @@ import numpy as np
 
 from spec_math.arrays import Array, as_law, count, exact, proportional_to
 from spec_math.files.whole import read_json
-from spec_math.result import Attachment, Column, Curve, Note, Panel, Picture, Result, Row, Table
+from spec_math.mean import known
+from spec_math.result import Attachment, Column, Note, Panel, Picture, Result, Table, curve, rows
 from spec_math.scheme import Scheme
 from spec_math.studies.arguments import law_of
 from spec_math.studies.positions.verdicts import named_scheme
@@ -96,12 +97,10 @@ def check(place: Path, request: LawsRequest) -> Result:
     found = f"It holds: no verifier of its drafts keeps one more often than {_number(read.acceptance)}."
     if target is None and drafts is None:
         found += " Whether it is about your distributions was not asked: give --target and --draft."
-    elif target is None or drafts is None:
-        found += (
-            " Its drafts are yours; of the target nothing was asked: give --target."
-            if target is None
-            else " Its target is yours; of the drafts nothing was asked: give --draft."
-        )
+    elif target is None:
+        found += " Its drafts are yours; of the target nothing was asked: give --target."
+    elif drafts is None:
+        found += " Its target is yours; of the drafts nothing was asked: give --draft."
     return replace(_shown(read, "certificate", title), finding=found)
 
 
@@ -227,15 +226,12 @@ def _shown(found: Certificate, name: str, title: str) -> Result:
     kept = [Fraction(0)] * size
     for (tokens, token), mass in found.coupling.items():
         kept[token] += mass if token in tokens else 0
-    columns = (
-        Column("token", "count"),
-        Column("target", "fraction", "probability", 6),
-        Column("emitted as a draft", "fraction", "probability", 6),
-        Column("in the subset", "flag"),
-    )
-    rows = tuple(Row((token, found.target[token], kept[token], token in found.subset)) for token in range(size))
-    joint = tuple(
-        Row((" ".join(map(str, sorted(tokens))), token, mass, token in tokens))
+    masses = {"target": found.target, "emitted as a draft": kept}
+    fractions = (Column(name, "fraction", "probability", 6) for name in masses)
+    columns = Column("token", "count"), *fractions, Column("in the subset", "flag")
+    cells = ((token, found.target[token], kept[token], token in found.subset) for token in range(size))
+    joint = rows(
+        (" ".join(map(str, sorted(tokens))), token, mass, token in tokens)
         for (tokens, token), mass in found.coupling.items()
     )
     coupled = (
@@ -244,25 +240,21 @@ def _shown(found: Certificate, name: str, title: str) -> Result:
         Column("mass", "fraction", "probability", shown=False),
         Column("kept", "flag", shown=False),
     )
-    tables = Table("tokens", "Each token's mass, and how much of it is emitted as a draft", columns, rows)
-    places = tuple(map(float, range(size)))
-    curves = tuple(
-        Curve(label, places, tuple(map(float, masses)))
-        for label, masses in (("target", found.target), ("emitted as a draft", kept))
-    )
+    tables = Table("tokens", "Each token's mass, and how much of it is emitted as a draft", columns, rows(cells))
+    curves = tuple(curve(label, dict(enumerate(map(known, held)))) for label, held in masses.items())
     panel = Panel(curves, "token", "probability", bars=True, ticks=tuple(map(str, range(size))))
     caption = "What the coupling emits of each token, and how much of it was drafted."
     subset = sorted(found.subset)
     inside = sum((mass for tokens, mass in found.draft_law.items() if found.subset.issuperset(tokens)), Fraction(0))
     held = sum((found.target[token] for token in subset), Fraction(0))
     listed = ", ".join(map(str, subset[:BARS])) + (", …" if len(subset) > BARS else "")
-    bound = (
-        f"All drafts fall among the tokens {listed} with probability {_number(inside)}, and the target has "
-        f"{_number(held)} there: the difference is lost by every verifier."
-        if subset
-        else "No subset of tokens stands in the way: whatever is drafted can be kept."
-        + (f" Nothing is drafted with probability {_number(inside)}." if inside else "")
-    )
+    bound = "No subset of tokens stands in the way: whatever is drafted can be kept."
+    bound += f" Nothing is drafted with probability {_number(inside)}." if inside else ""
+    if subset:
+        bound = (
+            f"All drafts fall among the tokens {listed} with probability {_number(inside)}, and the target has "
+            f"{_number(held)} there: the difference is lost by every verifier."
+        )
     return Result(
         name,
         title,

@@ -18,8 +18,8 @@ from spec_math.lossy.distances import distances
 from spec_math.lossy.joint_threshold import generate as joint
 from spec_math.lossy.options import share
 from spec_math.mean import Mean, of_positions
-from spec_math.result import Cell, Column, Curve, Note, Panel, Picture, Result, Row, Table, sentences
-from spec_math.studies.arguments import Progress
+from spec_math.result import Cell, Column, Curve, Panel, Picture, Result, Row, Table, sentences, under_heads
+from spec_math.studies.arguments import Progress, spaced, together
 from spec_math.studies.blocks.comparison import BlockModels
 from spec_math.studies.frontier.contenders import defaults, laws_after
 from spec_math.studies.positions.stream import from_files
@@ -112,24 +112,18 @@ SHORT: tuple[Field, ...] = (
 
 TEXT_BOUND = Column("text bound", "number", "probability", digits=2, heading="TV of a text")
 
-MEANINGS = (
-    Note("The probability that the emitted token is among the drafts.", "Acceptance"),
-    Note(
-        "Half the sum of |e − t|: how much the probability of any event about this token can change. Acceptance "
-        "grows by at most as much; the black line shows it: min(1, lossless optimum + total variation).",
-        "Total variation",
-    ),
-    Note(
-        "The acceptance of the rule less that of the best lossless rule of the same drafts; beside it the most that "
-        "any rule with the same total variation at each position gains.",
-        "Gain",
-    ),
-    Note("Infinite where a token comes out that the target never emits.", "KL(e|t), largest ratio"),
-    Note(
-        "The total variation of a text of that many tokens is at most the sum of those of its tokens, each given what "
-        "was emitted before; 1 says nothing.",
-        "TV of a text",
-    ),
+MEANINGS = under_heads(
+    {
+        "Acceptance": "The probability that the emitted token is among the drafts.",
+        "Total variation": "Half the sum of |e − t|: how much the probability of any event about this token can "
+        "change. Acceptance grows by at most as much; the black line shows it: min(1, lossless optimum + total "
+        "variation).",
+        "Gain": "The acceptance of the rule less that of the best lossless rule of the same drafts; beside it the "
+        "most that any rule with the same total variation at each position gains.",
+        "KL(e|t), largest ratio": "Infinite where a token comes out that the target never emits.",
+        "TV of a text": "The total variation of a text of that many tokens is at most the sum of those of its tokens, "
+        "each given what was emitted before; 1 says nothing.",
+    }
 )
 
 
@@ -146,15 +140,13 @@ def result_of(
     sources: Sequence[tuple[Source, Sequence[Point]]], rules: Sequence[Rule], k: int, bias: float, length: int
 ) -> Result:
     """Return what was measured as a result."""
-    tables = [_long(sources)]
-    for source, points in sources:
-        tables.append(_short(source, [nearest(points, rule, bias) for rule in rules], bias, length))
+    short = [_short(one, [nearest(points, rule, bias) for rule in rules], bias, length) for one, points in sources]
     chosen = [nearest(points, rule, bias) for _, points in sources for rule in rules]
     return Result(
         "lossy",
         "Lossy rules: how much do they gain, and how far are they from the target?",
         finding(chosen, rules, bias),
-        tuple(tables),
+        (_long(sources), *short),
         tuple(_picture(source, points, rules, k) for source, points in sources),
         sentences([*_notes(sources, rules, k), *advice(chosen, rules)]),
         MEANINGS,
@@ -187,29 +179,20 @@ def finding(chosen: Sequence[Point], rules: Sequence[Rule], bias: float) -> str:
 def advice(chosen: Sequence[Point], rules: Sequence[Rule]) -> list[str]:
     """Return the advice in words."""
     bought = _bought(chosen, rules)
-    good = [name for name, value, _ in bought if value > 0.99]
-    poor = [name for name, _, poor in bought if poor]
-    losing = [name for name, value, _ in bought if value < 0]
-    found: list[str] = []
-    if good:
-        found.append(
-            f"The best for their total variation: {', '.join(good)}. They gain more than 0.0099 acceptance for each "
-            "0.01 of total variation, and no rule gains more than 0.01."
-        )
-    if poor:
-        found.append(
-            f"Poor: {', '.join(poor)} gain less than half of what the optimal rule of lossy.budget gains for the same "
-            "total variation."
-        )
-    if losing:
-        found.append(f"Worse than lossless: {', '.join(losing)} are biased and accept less than a lossless rule could.")
-    if bought:
-        found.append(
-            "If rare tokens matter, look at KL(e|t) and the largest ratio. Lenience bounds the ratio, mentored "
-            "decoding the divergence, and no rule does either better. lossy.frontier gives the distribution that "
-            "is closest to the target in all of these distances for the acceptance that you need."
-        )
-    return found
+    said = {
+        "The best for their total variation: {}. They gain more than 0.0099 acceptance for each 0.01 of total "
+        "variation, and no rule gains more than 0.01.": [name for name, value, _ in bought if value > 0.99],
+        "Poor: {} gain less than half of what the optimal rule of lossy.budget gains for the same total variation.": [
+            name for name, _, poor in bought if poor
+        ],
+        "Worse than lossless: {} are biased and accept less than a lossless rule could.": [
+            name for name, value, _ in bought if value < 0
+        ],
+        "If rare tokens matter, look at KL(e|t) and the largest ratio. Lenience bounds the ratio, mentored decoding "
+        "the divergence, and no rule does either better. lossy.frontier gives the distribution that is closest to the "
+        "target in all of these distances for the acceptance that you need.": [name for name, *_ in bought],
+    }
+    return [sentence.format(", ".join(names)) for sentence, names in said.items() if names]
 
 
 def _bought(chosen: Sequence[Point], rules: Sequence[Rule]) -> list[tuple[str, float, bool]]:
@@ -226,20 +209,15 @@ def _bought(chosen: Sequence[Point], rules: Sequence[Rule]) -> list[tuple[str, f
 
 
 def _notes(sources: Sequence[tuple[Source, Sequence[Point]]], rules: Sequence[Rule], k: int) -> list[str]:
-    kinds = [
-        ([rule.name for rule in rules if rule.several and not rule.chosen], f"({k} independent drafts)"),
-        ([rule.name for rule in rules if rule.chosen], f"(the {k} likeliest tokens of the draft)"),
-    ]
-    drafted = [f"{' and '.join(names)} {how}" for names, how in kinds if names]
+    several = [(drafts, own) for drafts, own in _by_drafts(rules, k).items() if own[0].several]
+    drafted = [f"{' and '.join(rule.name for rule in own)} ({drafts})" for drafts, own in several]
     but = f" but {' and '.join(drafted)}" if drafted else ""
     greedy = "Made for greedy decoding: {}; its strictest value is not lossless for a sampler."
     logits = (
         "{} compares logits, so that a constant added to all of them changes what it emits, though not the "
         "distributions. Its strictest value is not lossless, as it tests chosen drafts as if they were drawn."
     )
-    looked = "; ".join(
-        f"{source.name}: {counted(source.positions, 'position')}, V = {source.size:,}" for source, _ in sources
-    )
+    looked = "; ".join(f"{one.name}: {counted(one.positions, 'position')}, V = {one.size:,}" for one, _ in sources)
     return [
         f"{looked}. Means over positions, in float64, ± a standard error over them. The distributions are closed "
         "forms, tested to equal the enumerated rules.",
@@ -247,6 +225,16 @@ def _notes(sources: Sequence[tuple[Source, Sequence[Point]]], rules: Sequence[Ru
         *(greedy.format(rule.name) for rule in rules if rule.greedy),
         *(logits.format(rule.name) for rule in rules if rule.of_logits),
     ]
+
+
+def _by_drafts(rules: Sequence[Rule], k: int) -> dict[str, list[Rule]]:
+    """Return the rules by what they draft."""
+    groups = {
+        "one draft": [rule for rule in rules if not rule.several],
+        f"{k} independent drafts": [rule for rule in rules if rule.several and not rule.chosen],
+        f"the {k} likeliest tokens of the draft": [rule for rule in rules if rule.chosen],
+    }
+    return {drafts: own for drafts, own in groups.items() if own}
 
 
 def _long(sources: Sequence[tuple[Source, Sequence[Point]]]) -> Table:
@@ -264,30 +252,18 @@ def _short(source: Source, chosen: Sequence[Point], bias: float, length: int) ->
 
 
 def _picture(source: Source, points: Sequence[Point], rules: Sequence[Rule], k: int) -> Picture:
-    groups = [
-        ("one draft", [rule for rule in rules if not rule.several]),
-        (f"{k} independent drafts", [rule for rule in rules if rule.several and not rule.chosen]),
-        (f"the {k} likeliest tokens of the draft", [rule for rule in rules if rule.chosen]),
-    ]
     panels: list[Panel] = []
-    for title, own in groups:
-        if not own:
-            continue
+    for title, own in _by_drafts(rules, k).items():
         held = [point for point in points if any(point.rule is rule for rule in own)]
         base, far = mean(held[0].lossless), max(0.02, *(point.spent for point in held))
         ends = sorted({0.0, min(far, 1 - base), far})
-        line = Curve(
-            "min(1, α* + TV): none accepts more", tuple(ends), tuple(min(1.0, base + x) for x in ends), style="ceiling"
-        )
-        curves = [
-            Curve(
-                rule.name,
-                tuple(one.spent for one in held if one.rule is rule),
-                tuple(mean(one.acceptance) for one in held if one.rule is rule),
-            )
-            for rule in own
-        ]
-        panels.append(Panel((line, *curves), "total variation", "acceptance", title))
+        most = tuple(min(1.0, base + x) for x in ends)
+        curves = [Curve("min(1, α* + TV): none accepts more", tuple(ends), most, style="ceiling")]
+        for rule in own:
+            of_rule = [one for one in held if one.rule is rule]
+            spent, accepted = (one.spent for one in of_rule), (mean(one.acceptance) for one in of_rule)
+            curves.append(Curve(rule.name, tuple(spent), tuple(accepted)))
+        panels.append(Panel(tuple(curves), "total variation", "acceptance", title))
     name = source.name.replace(" ", "-") if len(source.name) < 30 else "files"
     caption = (
         "Each line is a rule over its parameter; the black line is the most that any rule accepts whose mean total "
@@ -349,18 +325,18 @@ def measured(
 
 def laws_of(models: BlockModels, most: int) -> list[Pair]:
     """Return pairs of laws [V] of two models, in float64, after at most so many of their prefixes, evenly spaced."""
-    pairs = [laws_after(models, models.prefixes[place]) for place in _spaced(len(models.prefixes), most)]
-    return [(np.asarray(target, dtype=np.float64), np.asarray(draft, dtype=np.float64)) for target, draft in pairs]
+    pairs = [laws_after(models, models.prefixes[place]) for place in spaced(len(models.prefixes), most)]
+    return [(np.asarray(target, dtype=float), np.asarray(draft, dtype=float)) for target, draft in pairs]
 
 
 def named(names: Sequence[str], logits: bool = False) -> tuple[Rule, ...]:
     """Return the rules whose names begin so, all without a name; rules of logits only where there are logits."""
     chosen: list[Rule] = []
     for name in names:
-        fitting = [rule for rule in (*RULES, *OF_LOGITS) if rule.name.lower().startswith(name.lower())]
+        every = *RULES, *OF_LOGITS
+        fitting = [rule for rule in every if rule.name.lower().startswith(name.lower())]
         if not fitting:
-            there = ", ".join(rule.name for rule in (*RULES, *OF_LOGITS))
-            raise ValueError(f"no rule begins with {name!r}; there are: {there}")
+            raise ValueError(f"no rule begins with {name!r}; there are: {', '.join(rule.name for rule in every)}")
         for rule in fitting:
             if rule.of_logits and not logits:
                 raise ValueError(f"{rule.name} is a rule of logits: give --target and --draft of logits, and --logits")
@@ -371,20 +347,13 @@ def named(names: Sequence[str], logits: bool = False) -> tuple[Rule, ...]:
 def _laws(request: LossyRequest) -> tuple[list[tuple[str, list[Pair]]], list[float] | None]:
     """Return the pairs of laws by the names of their sources; and ln Σ exp z of each target where it has logits."""
     most = count(request.positions, "--positions")
-    if request.target is not None or request.draft is not None:
-        if request.target is None or request.draft is None:
-            raise ValueError("--target and --draft come together; only one was given")
-        target = open_laws(request.target)
-        source = from_files(target, open_laws(request.draft), request.logits)
-        wanted = set(_spaced(source.count, most))
-        rows: list[Pair] = []
-        for batch in source.batches(256):
-            for row in range(len(batch.targets)):
-                if batch.start + row in wanted:
-                    t, d = batch.targets[row], batch.drafts[row]
-                    rows.append((t / t.sum(), d / d.sum()))
-        return [(source.source, rows)], _offsets(target, wanted) if request.logits else None
-    return [(name, laws_of(models, most)) for name, models in defaults()], None
+    together(request.target, request.draft)
+    if request.target is None or request.draft is None:
+        return [(name, laws_of(models, most)) for name, models in defaults()], None
+    target = open_laws(request.target)
+    source = from_files(target, open_laws(request.draft), request.logits)
+    wanted = set(spaced(source.count, most).tolist())
+    return [(source.source, [*source.laws(wanted)])], _offsets(target, wanted) if request.logits else None
 
 
 def _offsets(target: LawFile, wanted: set[int]) -> list[float]:
@@ -398,10 +367,6 @@ def _offsets(target: LawFile, wanted: set[int]) -> list[float]:
         found += np.asarray(logsumexp(np.asarray(chunk)[places].astype(np.float64), axis=1)).tolist()
         start += len(chunk)
     return found
-
-
-def _spaced(number: int, most: int) -> list[int]:
-    return sorted(set(np.linspace(0, number - 1, min(most, number)).round().astype(int).tolist()))
 
 
 def points_of(

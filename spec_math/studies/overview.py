@@ -20,7 +20,7 @@ from spec_math.studies.frontier.study import study as of_frontier
 from spec_math.studies.positions import stream
 from spec_math.studies.positions.comparison import compare_judged
 from spec_math.studies.positions.stream import Filters, Sweep, filtered
-from spec_math.studies.positions.study import CompareRequest, bound, judged, of_sweep
+from spec_math.studies.positions.study import CompareRequest, bound, compare_swept, judged, with_table_of_sweep
 from spec_math.studies.positions.study import result_of as of_positions
 from spec_math.studies.positions.study import study as of_laws
 from spec_math.studies.vocabularies import psi, sampling
@@ -114,19 +114,9 @@ def one_position(positions: int, seed: int, progress: Progress) -> Result:
     verdicts = judged(SCHEMES, progress)
     found = compare_judged(source, verdicts, KS, progress("comparing", source.count), seed)
     sweep = Sweep("draft.temperature", TEMPERATURES)
-    swept = [
-        compare_judged(
-            filtered(source, Filters().put(sweep.name, heat)),
-            verdicts,
-            (HEATED,),
-            progress(f"{sweep.label} {heat:g}", source.count),
-            seed,
-        )
-        for heat in TEMPERATURES
-    ]
-    result = of_positions(found, verdicts, bound(found, source.names))
-    table, picture = of_sweep(sweep, swept, HEATED)
-    return replace(result, tables=(*result.tables, table), pictures=(*result.pictures, picture))
+    heated = [filtered(source, Filters().put(sweep.name, heat)) for heat in TEMPERATURES]
+    swept = compare_swept(sweep, heated, verdicts, (HEATED, seed), progress)
+    return with_table_of_sweep(of_positions(found, verdicts, bound(found, source.names)), sweep, swept, HEATED)
 
 
 def blocks(positions: int, seed: int, progress: Progress) -> Result:
@@ -147,15 +137,12 @@ def vocabularies(positions: int, seed: int, progress: Progress) -> Result:
     result = of_vocabularies(sampling.compare(sampling.Sampling(number, DRAFTS, seed=seed), progress))
     pairs = byte_pairs().vocabulary
     found = psi.counts(pairs)
-    return replace(
-        result,
-        pictures=(
-            *result.pictures,
-            tree(WORD, pairs, f"Every way to draft the token “{WORD}” in {len(pairs)} byte pairs"),
-            by_length(found, f"Segmentations of {len(found.least)} byte pairs into each other"),
-            histogram(found, f"How many of {len(found.least)} byte pairs have how many segmentations"),
-        ),
+    drawn = (
+        tree(WORD, pairs, f"Every way to draft the token “{WORD}” in {len(pairs)} byte pairs"),
+        by_length(found, f"Segmentations of {len(found.least)} byte pairs into each other"),
+        histogram(found, f"How many of {len(found.least)} byte pairs have how many segmentations"),
     )
+    return replace(result, pictures=(*result.pictures, *drawn))
 
 
 def lossy(positions: int, seed: int, progress: Progress) -> Result:  # noqa: ARG001 - nothing is sampled

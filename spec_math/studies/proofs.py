@@ -314,11 +314,10 @@ def picture(proofs: Sequence[Proof]) -> Picture:
 
 def failures(proofs: Sequence[Proof]) -> list[str]:
     """Say of each theorem that is not proved why: its counterexample, or what was left open."""
-    lines: list[str] = []
-    for proof in (proof for proof in proofs if not proof):
-        why = [str(part) for part in (proof.counterexample, proof.reason) if part]
-        lines.append(f"{proof.name} ({proof.scope}) is {proof.verdict}: {'; '.join(why)}")
-    return lines
+    left = [
+        (proof, [str(part) for part in (proof.counterexample, proof.reason) if part]) for proof in proofs if not proof
+    ]
+    return [f"{proof.name} ({proof.scope}) is {proof.verdict}: {'; '.join(why)}" for proof, why in left]
 
 
 def summary(proofs: Sequence[Proof], seconds: float, seed: int) -> str:

@@ -12,7 +12,7 @@ from proofs_tests.studies.frontier.toy_models import quiet
 from spec_math.block_level.methods import CHAINS, Method
 from spec_math.mean import Mean, of_independent
 from spec_math.studies.frontier import ceilings, contenders, further
-from spec_math.studies.frontier.comparison import Asked, Costs, Point, _Means, compare
+from spec_math.studies.frontier.comparison import Asked, Costs, Point, compare, mean_of
 from spec_math.studies.frontier.contenders import Contender, Regime, chains, drafting_itself
 from spec_math.studies.frontier.table import result_of
 
@@ -110,6 +110,6 @@ def test_no_interval_exceeds_what_a_call_can_yield() -> None:
     """Of 5 tokens at most, 1.0 to 13.7 was printed: samples are weighted, and their range is wider than the mean's."""
     own = Method("m", CHAINS)
     weighted = Contender(own, chains(2, 4), np.array([1.0, 3.0, 2.0, 13.0] * 6), 16.0)
-    mean = _Means().of(weighted, 24)
+    mean = mean_of(weighted, 24)
     assert mean.high == 5
     assert of_independent(weighted.tokens[8:], 1, 16.0, 0.99).high > 5

@@ -16,7 +16,7 @@ import numpy as np
 
 from spec_math.files.place import load_function
 from spec_math.files.whole import read_json, write_whole
-from spec_math.result import Column, Curve, Note, Panel, Picture, Result, Row, Table
+from spec_math.result import Column, Curve, Note, Panel, Picture, Result, Table, rows
 from spec_math.sequential.bank import in_words
 from spec_math.sequential.identity_test import IdentityTest, identity_test
 from spec_math.sequential.sample_size import sequential_sample_size
@@ -113,10 +113,10 @@ def _result(request: SamplesRequest, run: _Run) -> Result:
     said = f"{test.samples:,} tokens seen. {_concluded(request, rejected, test.samples, run.needed)} {test.verdict}"
     suspects = "; ".join(f"{in_words(name)}, e^{ratio:.1f}" for name, ratio in test.suspects()[:3] if ratio > 0)
     notes = [Note(suspects, "looks like")] if rejected and suspects else []
+    what = "these tokens do not have the target's law" if rejected else "nothing here rejects the target's law"
     return Result(
         "samples",
-        f"{request.samples}: "
-        + ("these tokens do not have the target's law" if rejected else "nothing here rejects the target's law"),
+        f"{request.samples}: {what}",
         said,
         (_tokens_off(run),),
         (_evidence(request, run),),
@@ -128,13 +128,9 @@ def _result(request: SamplesRequest, run: _Run) -> Result:
 def _tokens_off(run: _Run) -> Table:
     share = run.test.counts / max(1, run.test.samples)
     worst = np.argsort(-np.abs(share - run.test.target), kind="stable")[:FURTHEST].tolist()
-    columns = (
-        Column("token", "count"),
-        Column("drawn", "number", "probability", digits=6),
-        Column("target", "number", "probability", digits=6),
-    )
-    rows = tuple(Row((y, float(share[y]), float(run.test.target[y]))) for y in worst)
-    return Table("tokens", "Tokens furthest from their mass", columns, rows)
+    masses = (Column(name, "number", "probability", digits=6) for name in ("drawn", "target"))
+    found = rows((y, float(share[y]), float(run.test.target[y])) for y in worst)
+    return Table("tokens", "Tokens furthest from their mass", (Column("token", "count"), *masses), found)
 
 
 def _evidence(request: SamplesRequest, run: _Run) -> Picture:
@@ -243,14 +239,13 @@ def suspects_study(folder: Path, told: Progress) -> Result:
     done = told("reading", 1)
     found = suspects(folder)
     done(1)
-    rows = tuple(Row((f"{one.file}:{one.line}", ", ".join(one.draws), one.command)) for one in found)
+    cells = ((f"{one.file}:{one.line}", ", ".join(one.draws), one.command) for one in found)
     columns = Column("where"), Column("draws by"), Column("command")
     functions = counted(len(found), "function")
     draw = "draws random numbers and compares" if len(found) == 1 else "draw random numbers and compare"
     said = f"{functions} under {folder} {draw}; none was run."
-    return Result(
-        "suspects", f"What may be a verifier under {folder}", said, (Table("suspects", "Functions", columns, rows),)
-    )
+    table = Table("suspects", "Functions", columns, rows(cells))
+    return Result("suspects", f"What may be a verifier under {folder}", said, (table,))
 
 
 DRAWS = {
@@ -307,7 +302,4 @@ def _functions(tree: ast.Module) -> Iterator[tuple[str, ast.FunctionDef]]:
 def _called(function: ast.FunctionDef) -> Iterator[str]:
     for node in ast.walk(function):
         if isinstance(node, ast.Call):
-            called = node.func
-            yield (
-                called.attr if isinstance(called, ast.Attribute) else called.id if isinstance(called, ast.Name) else ""
-            )
+            yield getattr(node.func, "attr", getattr(node.func, "id", ""))

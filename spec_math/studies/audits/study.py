@@ -19,7 +19,7 @@ from spec_math.samplers.judgement import Judgement
 from spec_math.samplers.likeness import Likeness, comparable, likenesses
 from spec_math.samplers.smallest import TRIED, smallest
 from spec_math.samplers.subject import NUMBERS, Subject
-from spec_math.studies.arguments import Progress, absolute, masses_of
+from spec_math.studies.arguments import Progress, absolute, masses_of, together
 from spec_math.studies.audits.table import result_of
 from spec_math.verdict import Lossy
 
@@ -99,8 +99,7 @@ def case_of(request: AuditRequest) -> Case:
     """
     if request.lookahead < 0:
         raise ValueError(f"--lookahead counts the drafts of a chain, 0 for one position; got {request.lookahead}")
-    if (request.target is None) != (request.draft is None):
-        raise ValueError("--target and --draft come together; without them a case of five tokens is taken")
+    together(request.target, request.draft, "without them a case of five tokens is taken")
     return replace(_laws_of(request), heat=heat_of(request.temperature or "1"))
 
 

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from spec_math.result import Column, Curve, Note, Panel, Picture, Result, Row, Table
+from spec_math.mean import known
+from spec_math.result import Column, Note, Panel, Picture, Result, Row, Table, curve
 from spec_math.samplers.answer import NAMES
 from spec_math.samplers.case import Case, default
 from spec_math.samplers.counts import Counted
 from spec_math.samplers.judgement import Judgement
 from spec_math.samplers.likeness import Likeness
 from spec_math.verdict import Lossy, Undecided
-from spec_math.wording import counted
+from spec_math.wording import counted, listed
 
 MOST = 16
 """The most outcomes that are shown."""
@@ -55,7 +56,7 @@ def result_of(
         notes.append(Note(str(smaller.verdict).partition("\n")[0], "the smallest failing case"))
         if test:
             notes.append(Note(test, "as a test, which fails now and passes once repaired", code=True))
-    left = len(found.last.law | found.last.wanted) - MOST
+    left = len(last.law | last.wanted) - MOST
     if left > 0:
         notes.append(Note(f"{left} more outcomes are less far off."))
     if last.walk.paths:
@@ -79,10 +80,12 @@ def shown_texts(found: Judgement, most: int = MOST) -> list[tuple[int, ...]]:
     >>> shown_texts(judge(subject_of(lambda tokens, t, d: tokens[0]), position(["1/4", "3/4"], ["1/2", "1/2"])))
     [(0,), (1,)]
     """
-    texts = sorted(found.law | found.wanted)
-    gap = {text: abs(found.law.get(text, 0) - found.wanted.get(text, 0)) for text in texts}
-    weight = {text: found.wanted.get(text, 0) for text in texts}
-    return sorted(sorted(texts, key=lambda text: (-gap[text], -weight[text]))[:most])
+    gap = _gaps(found)
+    return sorted(sorted(sorted(gap), key=lambda text: (-gap[text], -found.wanted.get(text, 0)))[:most])
+
+
+def _gaps(found: Judgement) -> dict[tuple[int, ...], Any]:
+    return {text: abs(found.law.get(text, 0) - found.wanted.get(text, 0)) for text in found.law | found.wanted}
 
 
 def _laws(found: Judgement) -> Table:
@@ -99,9 +102,8 @@ def _laws(found: Judgement) -> Table:
 
 def _picture(found: Judgement) -> Picture:
     texts = shown_texts(found)
-    places = tuple(float(place) for place in range(len(texts)))
     curves = tuple(
-        Curve(name, places, tuple(float(law.get(text, 0)) for text in texts))
+        curve(name, {place: known(law.get(text, 0)) for place, text in enumerate(texts)})
         for name, law in (("target", found.wanted), ("emitted", found.law))
     )
     what = "token" if found.case.horizon == 1 else f"first {found.case.horizon} tokens"
@@ -137,9 +139,9 @@ walked); called as the function(coin, tokens, target, draft), given Fractions, a
     last, verdict = found.last, found.verdict
     if last.subject.call.unclear:
         return f"{name} was not judged: {last.subject.call.unclear}"
-    where = f"{_drafts(found)} on {_laws_in_words(last.case)}"
-    paths = sum(one.walk.paths for one in found.judged)
-    walked = f"{counted(paths, 'path')} walked"
+    which = "the built-in laws" if is_toy(last.case) else "the laws given"
+    where = f"{_drafts(found)} on {which} ({counted(last.case.size, 'token')})"
+    walked = f"{counted(sum(one.walk.paths for one in found.judged), 'path')} walked"
     given = ", ".join(last.subject.assumed)
     if isinstance(verdict, Undecided):
         return f"{name} is undecided {where} ({verdict.reason.value}): {verdict.explanation}; {given}"
@@ -167,14 +169,8 @@ def _drafts(found: Counted) -> str:
 
 
 def _numbers(judged: Sequence[Judgement]) -> str:
-    *first, last = [str(one.case.k) for one in judged]
-    listed = f"{', '.join(first)} and {last}" if first else last
-    return f"{listed} draft{'' if listed == '1' else 's'}"
-
-
-def _laws_in_words(case: Case) -> str:
-    which = "the built-in laws" if is_toy(case) else "the laws given"
-    return f"{which} ({counted(case.size, 'token')})"
+    numbers = listed(one.case.k for one in judged)
+    return f"{numbers} draft{'s' * (numbers != '1')}"
 
 
 def is_toy(case: Case) -> bool:
@@ -233,7 +229,7 @@ def first_difference(found: Judgement) -> tuple[int, ...]:
     >>> first_difference(judge(subject_of(lambda tokens, t, d: tokens[0]), position(["1/4", "3/4"], ["1/2", "1/2"])))
     (0,)
     """
-    gaps = {text: abs(found.law.get(text, 0) - found.wanted.get(text, 0)) for text in found.law | found.wanted}
+    gaps = _gaps(found)
     # All gaps may be small where their sum is not.
     limit = min(found.bound, float(max(gaps.values())) / 2)
     return min(text for text, gap in gaps.items() if gap > limit)
@@ -274,10 +270,9 @@ def how(found: Judgement) -> str:
     exact = "every threshold is rational, so that the verdict is exact"
     if not found.walk.exact or subject.numbers.unit:
         exact = f"thresholds are binary floats; the verdict forgives a total variation of {found.bound:.2g}"
-    told = ""
+    told, ignored = "", f"{float(found.walk.ignored):.2g}"
     if found.walk.ignored:
-        told = " Small numbers that keep a logarithm finite were left out; they change the law by "
-        told += f"{float(found.walk.ignored):.2g} at most."
+        told = f" Small numbers that keep a logarithm finite were left out; they change the law by {ignored} at most."
     call, given, coins = subject.assumed
     return (
         f"{call[0].upper()}{call[1:]}, {given}: {drafts}, {case.size} tokens. {found.walk.paths:,} paths of "

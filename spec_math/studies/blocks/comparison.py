@@ -30,9 +30,8 @@ from spec_math.language.context_tree import windows
 from spec_math.language.model import Model
 from spec_math.mean import Mean, known
 from spec_math.scheme import Tokens
-from spec_math.studies.arguments import Progress
+from spec_math.studies.arguments import Progress, prefix_of
 from spec_math.studies.positions import stream
-from spec_math.verdict import Bracket
 
 EXACT_TERMS = 20_000
 """An expected length is added up exactly where it has at most so many terms: seconds at most."""
@@ -123,32 +122,23 @@ def compare_blocks(request: BlockRequest, progress: Progress) -> BlockComparison
     >>> found.entry(METHODS[-1], 2, 2).exact, found.ceilings[1].exact
     (Fraction(23, 8), Fraction(23, 8))
     """
-    exactly = _exact_entries(request, progress)
-    missing = [
-        method
-        for method in METHODS
-        if any((method, k, size) not in exactly for k in _ks_of(method, request.ks) for size in request.lookaheads)
-    ]
-    masses = _drafted(request)
-    sampled = _sampled_entries(request, missing, progress, exactly, masses) if missing else {}
+    # A method of one chain stands in the table for K = 1 alone, and no other does.
     order = [
         (method, k, size)
         for size in request.lookaheads
         for k in request.ks
         for method in METHODS
-        if k in _ks_of(method, request.ks)
+        if (k == 1) == method.one_chain
     ]
-    entries = [exactly[keyed] if keyed in exactly else sampled[keyed] for keyed in order]
-    models = request.models
-    return BlockComparison(
-        models.source,
-        models.size,
-        request.ks,
-        request.lookaheads,
-        request.samples if missing else 0,
-        entries,
-        _ceilings(request, progress, masses),
-    )
+    known = _exact_entries(request, order, progress)
+    missing = {method for method, k, size in order if (method, k, size) not in known}
+    masses = _drafted(request)
+    if missing:
+        # What is known exactly stays so.
+        known = _sampled_entries(request, [one for one in METHODS if one in missing], progress, known, masses) | known
+    sizes = request.ks, request.lookaheads, request.samples if missing else 0
+    entries, found = [known[keyed] for keyed in order], _ceilings(request, progress, masses)
+    return BlockComparison(request.models.source, request.models.size, *sizes, entries, found)
 
 
 def speed_up(tokens: float, k: int, lookahead: int) -> float | None:
@@ -175,11 +165,6 @@ def fastest(result: BlockComparison, method: Method) -> Entry | None:
     return max(found, key=lambda e: e.speed_up or 0.0) if found else None
 
 
-def _ks_of(method: Method, ks: tuple[int, ...]) -> tuple[int, ...]:
-    """Return the numbers of paths that a method stands in the table for: 1 for those of one chain, and they alone."""
-    return tuple(k for k in ks if (k == 1) == method.one_chain)
-
-
 def _entry(method: Method, k: int, lookahead: int, means: tuple[Mean, Mean], exact: Any = None) -> Entry:
     return Entry(method, k, lookahead, *means, speed_up(means[0].value, k, lookahead), exact)
 
@@ -187,15 +172,10 @@ def _entry(method: Method, k: int, lookahead: int, means: tuple[Mean, Mean], exa
 Keyed = dict[tuple[Method, int, int], Entry]
 
 
-def _exact_entries(request: BlockRequest, progress: Progress) -> Keyed:
+def _exact_entries(request: BlockRequest, order: list[tuple[Method, int, int]], progress: Progress) -> Keyed:
     models = request.models
-    wanted = [
-        (method, k, size)
-        for size in request.lookaheads
-        for method in METHODS
-        for k in _ks_of(method, request.ks)
-        if isinstance(models.target, Table) and method.terms(models.size, size, k) <= EXACT_TERMS
-    ]
+    tables = isinstance(models.target, Table)
+    wanted = [one for one in order if tables and one[0].terms(models.size, one[2], one[1]) <= EXACT_TERMS]
     found: Keyed = {}
     step = progress("adding up exactly", len(wanted))
     triple = models.target, models.draft, models.prefixes[0]
@@ -209,8 +189,8 @@ def _exact_entries(request: BlockRequest, progress: Progress) -> Keyed:
 
 def _setting(request: BlockRequest) -> Setting:
     models = request.models
-    ends = models.prefixes, request.ks, max(request.lookaheads)
-    return Setting(_floats(models.target), _floats(models.draft), *ends)
+    sides = in_floats(models.target), in_floats(models.draft)
+    return Setting(*sides, models.prefixes, request.ks, max(request.lookaheads))
 
 
 def _drafted(request: BlockRequest) -> DraftedMasses | None:
@@ -223,21 +203,18 @@ def _drafted(request: BlockRequest) -> DraftedMasses | None:
 def _sampled_entries(
     request: BlockRequest, methods: list[Method], progress: Progress, exactly: Keyed, masses: DraftedMasses | None
 ) -> Keyed:
-    lookaheads, setting = request.lookaheads, _setting(request)
-    rng = np.random.default_rng(request.seed)
-    lines = sample(setting, request.samples, rng, progress("sampling blocks", request.samples), methods)
-    plain = {
-        size: exactly[TOKEN_BY_TOKEN, 1, size].tokens for size in lookaheads if (TOKEN_BY_TOKEN, 1, size) in exactly
-    }
+    rng, step = np.random.default_rng(request.seed), progress("sampling blocks", request.samples)
+    lines = sample(_setting(request), request.samples, rng, step, methods)
+    plain = {size: entry.tokens for (method, _, size), entry in exactly.items() if method is TOKEN_BY_TOKEN}
     blocks: dict[int, tuple[Mean, Mean]] = {}
     if masses is not None:
         one = of_every_prefix(masses)
-        plain = {size: one.token_by_token[size - 1] for size in lookaheads}
-        blocks = {size: (one.as_a_block[size - 1], one.gain[size - 1]) for size in lookaheads}
+        plain = {size: one.token_by_token[size - 1] for size in request.lookaheads}
+        blocks = {size: (one.as_a_block[size - 1], one.gain[size - 1]) for size in request.lookaheads}
     return {
         (line.method, line.k, size): _of_sampled(line, size, plain.get(size), blocks.get(size))
         for line in lines
-        for size in lookaheads
+        for size in request.lookaheads
     }
 
 
@@ -255,19 +232,17 @@ def _of_sampled(line: Sampled, size: int, plain: Mean | None, block: tuple[Mean,
     return _entry(line.method, line.k, size, (tokens, gain))
 
 
-class _Floats:
-    """An exact table with its laws in floats, as sampling takes them."""
+def in_floats(model: Model) -> Model:
+    """Return an exact table with its laws in float64, as sampling takes them; any other model as it is.
 
-    def __init__(self, table: Table) -> None:
-        self._table = table
-        self.end = table.end
-
-    def __call__(self, prefix: Tokens) -> Any:
-        return self._table(prefix).astype(np.float64)
-
-
-def _floats(model: Model) -> Model:
-    return _Floats(model) if isinstance(model, Table) and _is_exact(model) else model
+    >>> in_floats(Table({(): ["1/4", "3/4"]}, context=0))(()).tolist()
+    [0.25, 0.75]
+    """
+    if not isinstance(model, Table) or not _is_exact(model):
+        return model
+    rows = {prefix: row.astype(np.float64) for prefix, row in model.rows.items()}
+    default = None if model.default is None else model.default.astype(np.float64)
+    return Table(rows, model.context, default, model.end)
 
 
 def _is_exact(table: Table) -> bool:
@@ -298,15 +273,12 @@ def _ceilings(request: BlockRequest, progress: Progress, masses: DraftedMasses |
     found: list[Ceiling] = []
     for drafts, k, size in wanted:
         if drafts.optimum is not None:
-            found.append(_ceiling(drafts, k, size, drafts.optimum(*triple, size, k)))
+            verdict = drafts.optimum(*triple, size, k)
+            reached = isinstance(verdict, OptimalLength)
+            most = verdict.tokens_per_call if isinstance(verdict, OptimalLength) else verdict.upper
+            found.append(Ceiling(drafts, k, size, known(most), reached, most))
         step(1)
     return found
-
-
-def _ceiling(drafts: Drafts, k: int, lookahead: int, verdict: OptimalLength | Bracket) -> Ceiling:
-    reached = isinstance(verdict, OptimalLength)
-    most = verdict.tokens_per_call if isinstance(verdict, OptimalLength) else verdict.upper
-    return Ceiling(drafts, k, lookahead, known(most), reached, most)
 
 
 LENGTH = "a call yields at least one token, and no more than the lookahead and one"
@@ -331,16 +303,11 @@ def watch(found: BlockComparison) -> Watch:
         result.at_most(LENGTH, name, (1, value), slack, k=entry.k)
         result.at_most(LENGTH, name, (value, entry.lookahead + 1), slack, k=entry.k)
         for ceiling in found.ceilings:
-            if _bounds(ceiling, entry):
+            if (ceiling.drafts, ceiling.k, ceiling.lookahead) == (entry.method.drafts, entry.k, entry.lookahead):
                 most = ceiling.tokens.value if ceiling.exact is None else ceiling.exact
                 more = _slack(ceiling.tokens, ceiling.exact, entry.lookahead, 1)
                 result.at_most(ABOVE_BOUND, name, (value, most), slack + more, k=entry.k)
     return result
-
-
-def _bounds(ceiling: Ceiling, entry: Entry) -> bool:
-    """Say whether a bound is that of a method's drafts."""
-    return (ceiling.drafts, ceiling.k, ceiling.lookahead) == (entry.method.drafts, entry.k, entry.lookahead)
 
 
 def _slack(mean: Mean, exact: object, lookahead: int, largest: int) -> float:
@@ -371,14 +338,20 @@ def embedded() -> BlockModels:
     >>> len(embedded().prefixes) > 1000
     True
     """
-    found = stream.default_models()
-    contexts, _ = windows(found.corpus.held_out, stream.TARGET_ORDER)
-    prefixes = tuple(tuple(token for token in context if token >= 0) for context in contexts.tolist())
+    orders = stream.TARGET_ORDER, stream.DRAFT_ORDER
+    return of_n_grams(stream.default_models(), orders, "CPython's documentation")
+
+
+def of_n_grams(found: stream.DefaultModels, orders: tuple[int, int], learnt_from: str, every: int = 1) -> BlockModels:
+    """Return two n-gram models of a corpus, to start from every so many of its held-out words."""
+    corpus, (order, draft_order) = found.corpus, orders
+    contexts, _ = windows(corpus.held_out, order)
+    prefixes = tuple(tuple(token for token in context if token >= 0) for context in contexts[::every].tolist())
     source = (
-        f"n-gram models of orders {stream.TARGET_ORDER} and {stream.DRAFT_ORDER} learnt from CPython's "
-        f"documentation, from {len(prefixes):,} held-out words on"
+        f"n-gram models of orders {order} and {draft_order} learnt from {learnt_from}, from {len(prefixes):,} held-out "
+        "words on"
     )
-    return BlockModels(found.target, found.draft, prefixes, found.corpus.size, source, found.corpus.names)
+    return BlockModels(found.target, found.draft, prefixes, corpus.size, source, corpus.names)
 
 
 def from_tables(target: Path, draft: Path, prefix: str = "") -> BlockModels:
@@ -393,9 +366,7 @@ def from_tables(target: Path, draft: Path, prefix: str = "") -> BlockModels:
     FileNotFoundError: [Errno 2] No such file or directory: 'none.json'
     """
     models = Table.load(target), Table.load(draft)
-    if not all(part.isascii() and part.isdigit() for part in prefix.split()):
-        raise ValueError(f"--prefix lists token indices with blanks between them, such as '0 12 3'; got {prefix!r}")
-    start = tuple(int(part) for part in prefix.split())
+    start = prefix_of(prefix)
     laws = Conditionals(*models, start)
     laws.draft()
     source = f"{target} and {draft}, after the prefix {start}" if start else f"{target} and {draft}"

@@ -21,6 +21,7 @@ from spec_math.mean import Mean, known, of_independent
 from spec_math.result import Result, Row, curve, sentences
 from spec_math.studies.arguments import Progress
 from spec_math.studies.blocks.comparison import BlockComparison, BlockRequest
+from spec_math.studies.blocks.run import start
 from spec_math.studies.positions.verdicts import pairs
 from spec_math.verdict import Lossless, Lossy, Verdict
 
@@ -95,12 +96,12 @@ def judge(method: OwnMethod) -> Verdict:
     True
     """
     paths, left = 0, None
-    for (target, draft), start in product(standard_models(), PREFIXES):
+    for (target, draft), prefix in product(standard_models(), PREFIXES):
 
         def block(coin: Coin, prefix: tuple[int, ...], target: Any = target, draft: Any = draft) -> Any:
             return method.generate(coin, target, draft, prefix, JUDGED, JUDGED)
 
-        verdict = check_lossless_block(block, target, JUDGED + 1, 1, start)
+        verdict = check_lossless_block(block, target, JUDGED + 1, 1, prefix)
         if isinstance(verdict, Lossy):
             return verdict
         if isinstance(verdict, Lossless):
@@ -123,8 +124,8 @@ def run(
     >>> table = Table({(): ["1/4", "3/4"]}, context=0)
     >>> from spec_math.studies.blocks.comparison import BlockModels
     >>> from spec_math.studies.arguments import no_progress
-    >>> standard_models = BlockModels(table, Table({(): ["1/2", "1/2"]}, context=0), ((),), 2, "tables")
-    >>> request = BlockRequest(standard_models, (1,), (2,), 100)
+    >>> models = BlockModels(table, Table({(): ["1/2", "1/2"]}, context=0), ((),), 2, "tables")
+    >>> request = BlockRequest(models, (1,), (2,), 100)
     >>> nothing = BlockComparison("", 2, (1,), (2,), 0, [], [])
     >>> run(load_method("spec_math.block_level.chain:generate"), request, nothing, no_progress)[0].tokens.value
     2.3125
@@ -161,8 +162,9 @@ def with_own(result: Result, found: Sequence[tuple[OwnMethod, Verdict, Sequence[
             how = f"run {line.tokens.samples:,} times" if line.tokens.samples else "exact"
             group = f"K = {line.k}, L = {line.lookahead}"
             cells = method.name, line.k, line.lookahead, line.tokens, line.gain, None, how, None, ""
-            place = next((at for at, row in enumerate(rows) if row.group == group and row.mark == "best"), None)
-            place = place if place is not None else _behind(rows, group)
+            places = [at for at, row in enumerate(rows) if row.group == group]
+            bounds = [at for at in places if rows[at].mark == "best"]
+            place = bounds[0] if bounds else places[-1] + 1 if places else len(rows)
             rows.insert(place, Row(cells, mark, group))
         said = "lossless" if verdict else "LOSSY" if isinstance(verdict, Lossy) else "undecided"
         own = f"{method.name} is {said}, and fails where it is run."
@@ -185,21 +187,21 @@ def with_own(result: Result, found: Sequence[tuple[OwnMethod, Verdict, Sequence[
 
 
 def _tokens(method: OwnMethod, request: BlockRequest, lookahead: int, k: int) -> Mean:
-    standard_models = request.models
+    models = request.models
 
     def block(coin: Coin, prefix: tuple[int, ...]) -> Any:
-        emitted: Any = method.generate(coin, standard_models.target, standard_models.draft, prefix, lookahead, k)
+        emitted: Any = method.generate(coin, models.target, models.draft, prefix, lookahead, k)
         return tuple(emitted) if isinstance(emitted, list) else emitted
 
-    if isinstance(standard_models.target, Table) and standard_models.size ** (k * lookahead + 1) <= PATHS:
-        emitted = length.law(block, standard_models.prefixes[0])
+    if isinstance(models.target, Table) and models.size ** (k * lookahead + 1) <= PATHS:
+        emitted = length.law(block, models.prefixes[0])
         for text in emitted:
             _hold_length(len(text), lookahead, least=0)  # none at all is what the verdict says
         return known(sum(len(text) * mass for text, mass in emitted.items()))
     rng = np.random.default_rng(request.seed)
     sizes: list[float] = []
     for _ in range(max(2, request.samples)):
-        prefix = standard_models.prefixes[int(rng.integers(len(standard_models.prefixes)))]
+        prefix = start(models, rng)
         size = len(sample(lambda coin, prefix=prefix: block(coin, prefix), rng))
         _hold_length(size, lookahead)
         sizes.append(size)
@@ -215,10 +217,8 @@ def _hold_length(size: int, lookahead: int, least: int = 1) -> None:
 
 
 def _negative(mean: Mean) -> Mean:
-    low, high = mean.low, mean.high
-    if low is None or high is None:
-        return replace(mean, value=-mean.value)
-    return replace(mean, value=-mean.value, low=-high, high=-low)
+    low, high = (None if end is None else -end for end in (mean.high, mean.low))
+    return replace(mean, value=-mean.value, low=low, high=high)
 
 
 def _above(line: OwnLine, rows: Sequence[Row]) -> str:
@@ -237,15 +237,9 @@ def _above(line: OwnLine, rows: Sequence[Row]) -> str:
     )
 
 
-def _behind(rows: Sequence[Row], group: str) -> int:
-    places = [at for at, row in enumerate(rows) if row.group == group]
-    return places[-1] + 1 if places else len(rows)
-
-
 def _with_curves(picture: Any, method: OwnMethod, lines: Sequence[OwnLine]) -> Any:
-    sizes = list(dict.fromkeys(line.lookahead for line in lines))
     panels = list(picture.panels)
-    for at, size in enumerate(sizes):
+    for at, size in enumerate(dict.fromkeys(line.lookahead for line in lines)):
         means = {line.k: line.tokens for line in lines if line.lookahead == size}
         panels[at] = replace(panels[at], curves=(*panels[at].curves, curve(method.name, means)))
     return replace(picture, panels=tuple(panels))
@@ -268,11 +262,21 @@ def standard_models() -> list[Pair]:
     for size, wanted in ((2, 6), (3, 2)):
         laws = [(target, draft) for target, draft, _ in pairs() if len(target) == size]
         for place in range(wanted):
-            rows = [laws[(place + step) % len(laws)] for step in range(size + 1)]
-            target, draft = zip(*rows, strict=True)
-            found.append((_by_last_token(target), _by_last_token(draft)))
+            found.append(by_last_token([laws[(place + step) % len(laws)] for step in range(size + 1)]))
     return found
 
 
-def _by_last_token(rows: Sequence[Array]) -> Callable[[tuple[int, ...]], Array]:
-    return lambda prefix: rows[prefix[-1] + 1 if prefix else 0]
+class ByLastToken:
+    """A model whose distributions [V] follow from the last token, taken in turn; `end` is the token after the text."""
+
+    def __init__(self, rows: Sequence[Array], end: int | None = None) -> None:
+        self._rows, self.end = rows, end
+
+    def __call__(self, prefix: tuple[int, ...]) -> Array:
+        """Return the distribution after a prefix."""
+        return self._rows[(prefix[-1] + 1 if prefix else 0) % len(self._rows)]
+
+
+def by_last_token(rows: Sequence[Any], end: int | None = None) -> tuple[ByLastToken, ByLastToken]:
+    """Return the target and the draft of pairs of distributions [V], each by the last token."""
+    return ByLastToken([row[0] for row in rows], end), ByLastToken([row[1] for row in rows], end)

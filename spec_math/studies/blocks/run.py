@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,11 +13,12 @@ from spec_math.arrays import Array
 from spec_math.block_level import spectr
 from spec_math.block_level.conditionals import Conditionals
 from spec_math.block_level.methods import Method, paths
-from spec_math.chance import Coin, replay
+from spec_math.chance import Coin
 from spec_math.recording import Recording, Toss
 from spec_math.result import Word
 from spec_math.scheme import Tokens
 from spec_math.studies.blocks.comparison import BlockModels
+from spec_math.wording import bar, counted
 
 
 @dataclass(frozen=True)
@@ -74,8 +75,7 @@ def run(method: Method, models: BlockModels, prefix: Tokens, size: tuple[int, in
     (3, 2, 3)
     """
     lookahead, k = size
-    used: list[float] = []
-    coin = Recording(_kept(rng, used))
+    coin = Recording(iter(rng.random, None))
     nodes: list[tuple[Tokens, int, int]] = []
 
     verifier = method.verifier
@@ -90,16 +90,15 @@ def run(method: Method, models: BlockModels, prefix: Tokens, size: tuple[int, in
 
         emitted = spectr.generate(coin, models.target, models.draft, prefix, paths(lookahead, k), recorded)
     laws = Conditionals(models.target, models.draft, prefix)
-    counted: list[float] = []
-    chains = replay(lambda again: method.draft(again, laws, lookahead, k), _kept(_Given(used), counted))
+    drafting = Recording(toss.uniform for toss in coin.tosses)
+    chains = method.draft(drafting, laws, lookahead, k)
+    own = tuple(coin.tosses[len(drafting.tosses) :])
     ends = [before for _, before, _ in nodes[1:]] + [len(coin.tosses)]
     stops = tuple(
         Stop(drafts, tuple(coin.tosses[before:end]), token)
         for (drafts, before, token), end in zip(nodes, ends, strict=False)
     )
-    return BlockRun(
-        prefix, chains, tuple(coin.tosses[len(counted) :]), emitted, _accepted(emitted, chains, laws), stops
-    )
+    return BlockRun(prefix, chains, own, emitted, _accepted(emitted, chains, laws), stops)
 
 
 def shaped(
@@ -139,31 +138,10 @@ def start(models: BlockModels, rng: Any) -> Tokens:
     return models.prefixes[int(rng.integers(len(models.prefixes)))]
 
 
-class _Given:
-    """Uniforms that were drawn before."""
-
-    def __init__(self, uniforms: list[float]) -> None:
-        self._left = iter(uniforms)
-
-    def random(self) -> float:
-        return next(self._left)
-
-
-def _kept(rng: Any, used: list[float]) -> Iterator[float]:
-    """Yield the uniforms of rng one by one, and keep each that is taken."""
-    while True:
-        uniform = float(rng.random())
-        used.append(uniform)
-        yield uniform
-
-
 def _accepted(emitted: Tokens, chains: tuple[Tokens, ...], laws: Conditionals) -> int:
     """Return how many emitted tokens are drafted ones: the last never is, unless it ends the text."""
     longest = max(
-        next(
-            (at for at, (a, b) in enumerate(zip(emitted, chain, strict=False)) if a != b), min(len(emitted), len(chain))
-        )
-        for chain in chains
+        sum(emitted[:size] == chain[:size] for size in range(1, min(len(emitted), len(chain)) + 1)) for chain in chains
     )
     return longest if laws.ends(emitted) else min(longest, len(emitted) - 1)
 
@@ -185,7 +163,7 @@ def lines(found: BlockRun, models: BlockModels) -> Iterator[str]:
     """
     if found.prefix:
         yield f"after: {models.text(found.prefix)}"
-    yield f"drafted {len(found.paths)} {_plural('path', len(found.paths))}:"
+    yield f"drafted {len(found.paths)} path{'s' * (len(found.paths) != 1)}:"
     for number, path in enumerate(found.paths, 1):
         yield f"  {number:2}  {models.text(path)}"
     if found.stops:
@@ -196,15 +174,14 @@ def lines(found: BlockRun, models: BlockModels) -> Iterator[str]:
         for toss in found.tosses:
             yield _coin(toss, models, last=toss is found.tosses[-1])
     own = len(found.emitted) - found.accepted
-    tokens = f"{len(found.emitted)} {_plural('token', len(found.emitted))}"
-    said = f"one call of the target: {tokens}, {found.accepted} drafted and accepted, {own} of the target's own"
-    yield said
+    tokens = counted(len(found.emitted), "token")
+    yield f"one call of the target: {tokens}, {found.accepted} drafted and accepted, {own} of the target's own"
 
 
 def _step(number: int, stop: Stop, found: BlockRun, models: BlockModels) -> Iterator[str]:
     drafts = ", ".join(f"{models.text((token,))} ×{times}" for token, times in Counter(stop.candidates).most_common())
     size = len(stop.candidates)
-    yield f"step {number}: {size} {_plural('draft', size)}: {drafts}"
+    yield f"step {number}: {size} draft{'s' * (size != 1)}: {drafts}"
     # After the last node, where its token was drafted, the target adds one: the last coin of all.
     adds = stop is found.stops[-1] and len(found.emitted) > len(found.stops)
     own = stop.tosses[:-1] if adds else stop.tosses
@@ -221,70 +198,44 @@ def _coin(toss: Toss, models: BlockModels, last: bool) -> str:
     if toss.chance is None:
         drawn = models.text((toss.answer,)) if last else f"choice {toss.answer}, counted from 0"
         return f"  drawn with u = {toss.uniform:.4f}: {drawn}"
-    full = round(10 * float(toss.chance))
-    bar = "█" * full + "▁" * (10 - full)
-    return f"  accept if u = {toss.uniform:.4f} < {float(toss.chance):.4f}?  {bar}  {'yes' if toss.answer else 'no'}"
-
-
-def _plural(noun: str, number: int) -> str:
-    return noun if number == 1 else f"{noun}s"
+    chance = float(toss.chance)
+    return f"  accept if u = {toss.uniform:.4f} < {chance:.4f}?  {bar(chance)}  {'yes' if toss.answer else 'no'}"
 
 
 SHOWN = 3
 """How many rejected drafts of a place are shown."""
 
 
-@dataclass(frozen=True)
-class Generated:
-    """Blocks in a row, from a prefix on."""
-
-    blocks: tuple[BlockRun, ...]
-
-    @property
-    def tokens(self) -> int:
-        """The number of emitted tokens."""
-        return sum(len(block.emitted) for block in self.blocks)
-
-    @property
-    def accepted(self) -> int:
-        """The number of drafted ones among them."""
-        return sum(block.accepted for block in self.blocks)
-
-
-def generate(method: Method, models: BlockModels, size: tuple[int, int], tokens: int, seed: int) -> Generated:
+def generate(method: Method, models: BlockModels, size: tuple[int, int], tokens: int, seed: int) -> list[BlockRun]:
     """Generate at least so many tokens, or up to the end token, in blocks of k paths of L tokens: size = (L, k).
 
     >>> from spec_math.block_level.methods import METHODS
     >>> from spec_math.language import Table
     >>> table = Table({(): [0.25, 0.75]}, context=0)
-    >>> generate(METHODS[0], BlockModels(table, table, ((),), 2, ""), (2, 1), 5, 0).tokens
-    6
+    >>> len(generate(METHODS[0], BlockModels(table, table, ((),), 2, ""), (2, 1), 5, 0))
+    2
     """
     rng: Any = np.random.default_rng(seed)
-    prefix = start(models, rng)
+    prefix = begun = start(models, rng)
     end = getattr(models.target, "end", None)
     blocks: list[BlockRun] = []
-    emitted = 0
-    while emitted < tokens:
+    while len(prefix) - len(begun) < tokens and not (blocks and prefix[-1] == end):
         blocks.append(run(method, models, prefix, size, rng))
         prefix = prefix + blocks[-1].emitted
-        emitted += len(blocks[-1].emitted)
-        if prefix[-1] == end:
-            break
-    return Generated(tuple(blocks))
+    return blocks
 
 
-def marked(found: Generated, models: BlockModels) -> tuple[Word, ...]:
+def marked(blocks: Sequence[BlockRun], models: BlockModels) -> tuple[Word, ...]:
     """Return the text word by word, each with its mark.
 
     >>> from spec_math.language import Table
     >>> table = Table({(): [0.25, 0.75]}, context=0)
     >>> models = BlockModels(table, table, ((),), 2, "")
-    >>> [tuple(word) for word in marked(Generated((BlockRun((), ((0, 0),), (), (0, 1), 1, ()),)), models)]
+    >>> [tuple(word) for word in marked([BlockRun((), ((0, 0),), (), (0, 1), 1, ())], models)]
     [('0', 'kept'), ('0', 'struck'), ('1', 'added')]
     """
-    words = [Word(models.text((token,)), "faint") for token in found.blocks[0].prefix]
-    for block in found.blocks:
+    words = [Word(models.text((token,)), "faint") for token in blocks[0].prefix]
+    for block in blocks:
         words += [Word(models.text((token,)), "kept") for token in block.emitted[: block.accepted]]
         words += [Word(models.text((token,)), "struck") for token in block.rejected[:SHOWN]]
         words += [Word(models.text((token,)), "added") for token in block.emitted[block.accepted :]]
@@ -295,14 +246,14 @@ LEGEND = Word("accepted", "kept"), Word("rejected", "struck"), Word("from the ta
 """What the marks mean."""
 
 
-def reached(found: Generated) -> str:
+def reached(blocks: Sequence[BlockRun]) -> str:
     """Say how many tokens a call of the target yielded.
 
-    >>> reached(Generated((BlockRun((), ((0, 0),), (), (0, 1), 1, ()),)))
+    >>> reached([BlockRun((), ((0, 0),), (), (0, 1), 1, ())])
     '2 tokens in 1 call of the target: 2.00 a call; 1 of the 2 were drafted'
     """
-    calls = len(found.blocks)
+    calls, tokens = len(blocks), sum(len(block.emitted) for block in blocks)
     return (
-        f"{found.tokens} tokens in {calls} call{'' if calls == 1 else 's'} of the target: "
-        f"{found.tokens / calls:.2f} a call; {found.accepted} of the {found.tokens} were drafted"
+        f"{tokens} tokens in {calls} call{'s' * (calls != 1)} of the target: {tokens / calls:.2f} a call; "
+        f"{sum(block.accepted for block in blocks)} of the {tokens} were drafted"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from spec_math.arrays import count
 from spec_math.block_level.methods import CHAINS, METHODS, Method, named
 from spec_math.mean import known
 from spec_math.result import Column, Curve, Note, Panel, Picture, Result, Row, Table, curve, sentences
-from spec_math.studies.arguments import Progress, limited, parsed_ks
+from spec_math.studies.arguments import Progress, limited, parsed_ks, together
 from spec_math.studies.blocks import comparison
 from spec_math.studies.blocks.comparison import (
     BlockComparison,
@@ -78,8 +79,7 @@ def models_of(target: Path | None, draft: Path | None, prefix: str) -> BlockMode
     Traceback (most recent call last):
     ValueError: --target and --draft come together; only one was given
     """
-    if (target is None) != (draft is None):
-        raise ValueError("--target and --draft come together; only one was given")
+    together(target, draft)
     if target is None or draft is None:
         if prefix:
             raise ValueError("--prefix is for models from files; the embedded default starts at its held-out words")
@@ -103,11 +103,10 @@ def study(request: Blocks, progress: Progress) -> Result:
     own = [load_method(place) for place in request.methods]
     models = models_of(request.target, request.draft, request.prefix)
     asked = BlockRequest(models, ks, lookaheads, samples, request.seed)
-    verdicts = [judge(method) for method in own]
+    judged = [(method, judge(method)) for method in own]
     found = compare_blocks(asked, progress)
-    judged = list(zip(own, verdicts, strict=True))
-    runs = [run_method(method, asked, found, progress, verdict) for method, verdict in judged]
-    return with_own(result_of(found), list(zip(own, verdicts, runs, strict=True)))
+    runs = [(method, verdict, run_method(method, asked, found, progress, verdict)) for method, verdict in judged]
+    return with_own(result_of(found), runs)
 
 
 def explain(request: BlockExample) -> Result:
@@ -185,15 +184,10 @@ def result_of(found: BlockComparison) -> Result:
     'V = 2; everything is added up exactly.'
     """
     comparison.watch(found).hold()
-    rows = [
-        row
-        for lookahead in found.lookaheads
-        for k in found.ks
-        for row in (
-            *(_row(entry) for entry in found.entries if (entry.k, entry.lookahead) == (k, lookahead)),
-            *(_ceiling_row(ceiling) for ceiling in found.ceilings if (ceiling.k, ceiling.lookahead) == (k, lookahead)),
-        )
-    ]
+    rows: list[Row] = []
+    for size, k in product(found.lookaheads, found.ks):
+        rows += [_row(entry) for entry in found.entries if (entry.k, entry.lookahead) == (k, size)]
+        rows += [_ceiling_row(ceiling) for ceiling in found.ceilings if (ceiling.k, ceiling.lookahead) == (k, size)]
     title = f"Tokens per target call for K paths of L drafted tokens: {found.source}"
     table = Table("blocks", "Tokens per target call; plain decoding yields 1", COLUMNS, tuple(rows))
     return Result("blocks", title, finding(found), (table,), (picture(found),), sentences(_notes(found)))
@@ -210,13 +204,12 @@ def finding(found: BlockComparison) -> str:
     timed = [best for method in METHODS if (best := fastest(found, method)) is not None]
     if timed:
         best = max(timed, key=lambda entry: entry.speed_up or 0.0)
+        said = f"{best.speed_up:.2f} times as fast as plain decoding by the latencies of SpecTr's Tables 1 and 3"
         if (best.speed_up or 0.0) < 1:
             return (
                 f"Take none: the fastest, {best.method.name} with {_sizes(best)}, yields {best.tokens} tokens per call "
-                f"and is {best.speed_up:.2f} times as fast as plain decoding by the latencies of SpecTr's Tables 1 and "
-                "3, which is slower."
+                f"and is {said}, which is slower."
             )
-        said = f"{best.speed_up:.2f} times as fast as plain decoding by the latencies of SpecTr's Tables 1 and 3"
     else:
         best = max(found.entries, key=lambda entry: entry.tokens.value)
         said = "SpecTr's Tables 1 and 3 state no latency for these K and L, so no speed-up is given"
@@ -235,16 +228,9 @@ def picture(found: BlockComparison) -> Picture:
     >>> len(picture(BlockComparison("two tables", 2, (1,), (4, 8), 0, [], [])).panels)
     2
     """
+    ticks, axes = tuple(map(str, found.ks)), ("K, paths drafted", "tokens per target call")
     panels = tuple(
-        Panel(
-            tuple(_curves(found, lookahead)),
-            "K, paths drafted",
-            "tokens per target call",
-            f"L = {lookahead}",
-            log_x=True,
-            ticks=tuple(map(str, found.ks)),
-        )
-        for lookahead in found.lookaheads
+        Panel(tuple(_curves(found, size)), *axes, f"L = {size}", log_x=True, ticks=ticks) for size in found.lookaheads
     )
     how = f"Monte Carlo: {found.samples:,} sampled blocks, drafts shared by all methods; " if found.samples else ""
     return Picture(

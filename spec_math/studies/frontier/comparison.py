@@ -5,8 +5,9 @@ Source: our own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
+from functools import cache
 
 from spec_math.block_level.methods import Drafts, Method
 from spec_math.mean import Mean, of_independent
@@ -101,55 +102,46 @@ def compare(regime: Regime, asked: Asked, progress: Progress) -> Frontier:
     drawn += further.of_beams(keeping, asked.samples, asked.seed, progress)
     for others in (further.of_plans, further.of_noise, further.of_stems, further.of_branching):
         drawn += others(keeping, asked.samples, asked.seed, progress)
-    means = _Means()
+    means = cache(mean_of)
     bounds = [*ceilings.of_drafts(keeping, asked.samples, asked.seed, progress), *best]
     found = [*drawn, *chosen]
     methods = list(dict.fromkeys(one.method for one in found))
-    by_budget: dict[int, list[Point]] = {}
-    for budget in asked.budgets:
-        fitting = [one for one in found if one.shape.nodes <= budget]
-        by_budget[budget] = [
+    by_budget = {
+        budget: [
             _point(max(own, key=_chosen_by_tokens), bounds, asked.costs, means)
             for method in methods
-            if (own := [one for one in fitting if one.method is method])
+            if (own := [one for one in found if one.method is method and one.shape.nodes <= budget])
         ]
-    within = [one for one in found if one.shape.nodes <= max(asked.budgets)]
+        for budget in asked.budgets
+    }
     fastest = [
         _point(max(own, key=lambda one: _speed(one, _chosen_by_tokens(one), asked.costs)), bounds, asked.costs, means)
         for method in methods
-        if (own := [one for one in within if one.method is method])
+        if (own := [one for one in found if one.method is method and one.shape.nodes <= max(asked.budgets)])
     ]
     fastest.sort(key=lambda point: -point.speed_up)
     tops = {budget: _tops(bounds, budget, means) for budget in asked.budgets}
     return Frontier(regime, by_budget, fastest, tops)
 
 
-class _Means:
-    """The means of contenders over the samples that did not choose shapes: one for all budgets."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[int, int, int], tuple[Contender, Mean]] = {}
-
-    def of(self, one: Contender, samples: int) -> Mean:
-        """Return the mean over so many samples, evenly spaced, without the first third."""
-        step = max(1, len(one.tokens) // samples)
-        key = id(one), step, samples
-        if key not in self._known:
-            values = one.tokens[::step][:samples]
-            # Kept with the contender, so that no other one comes to have its identity.
-            mean = of_independent(values[samples // 3 :], 1, one.most, CONFIDENCE)
-            # Weighted samples may exceed what a call can yield; their mean over all samples cannot.
-            self._known[key] = one, mean.between(1, 1 + one.shape.levels)
-        return self._known[key][1]
+Means = Callable[[Contender, int], Mean]
 
 
-def _point(one: Contender, bounds: Sequence[Contender], costs: Costs, means: _Means) -> Point:
-    tokens = means.of(one, len(one.tokens))
+def mean_of(one: Contender, samples: int) -> Mean:
+    """Return the mean over so many of a contender's samples, evenly spaced, without the third that chose shapes."""
+    values = one.tokens[:: max(1, len(one.tokens) // samples)][:samples]
+    mean = of_independent(values[samples // 3 :], 1, one.most, CONFIDENCE)
+    # Weighted samples may exceed what a call can yield; their mean over all samples cannot.
+    return mean.between(1, 1 + one.shape.levels)
+
+
+def _point(one: Contender, bounds: Sequence[Contender], costs: Costs, means: Means) -> Point:
+    tokens = means(one, len(one.tokens))
     bound = next((other for other in bounds if (other.drafts, other.shape) == (one.drafts, one.shape)), None)
     if bound is None:
         return Point(one.method, one.shape, tokens, _speed(one, tokens.value, costs), None)
     # From the same prefixes as the tokens, so that what is left of the bound is not a matter of where texts start.
-    most = means.of(bound, len(one.tokens))
+    most = means(bound, len(one.tokens))
     # A sample above what no verifier exceeds is luck, and must not make a method the fastest.
     return Point(one.method, one.shape, tokens, _speed(one, min(tokens.value, most.value), costs), most)
 
@@ -162,13 +154,13 @@ def _speed(one: Contender, tokens: float, costs: Costs) -> float:
     return costs.speed_up(tokens, one.shape.nodes, one.shape.levels, one.shape.widest)
 
 
-def _tops(bounds: Sequence[Contender], budget: int, means: _Means) -> dict[Drafts, Mean]:
+def _tops(bounds: Sequence[Contender], budget: int, means: Means) -> dict[Drafts, Mean]:
     found: dict[Drafts, Mean] = {}
     for kind in dict.fromkeys(one.drafts for one in bounds):
         fitting = [one for one in bounds if one.drafts is kind and one.shape.nodes <= budget]
         if fitting:
             best = max(fitting, key=lambda one: float(one.tokens.mean()))
-            found[kind] = means.of(best, len(best.tokens))
+            found[kind] = means(best, len(best.tokens))
     return found
 
 

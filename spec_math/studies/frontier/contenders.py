@@ -8,22 +8,20 @@ from __future__ import annotations
 import platform
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import is_exact
 from spec_math.block_level.lengths.monte_carlo import GatheredLaws, Setting, sample
 from spec_math.block_level.likeliest_tree import Ranked, likeliest_of_depths, top
 from spec_math.block_level.methods import BEST_TREE, CHOSEN, METHODS, PLAN_AT_EVERY_NODE, STATIC, Drafts, Method
 from spec_math.language import NGram, Table, standard_library
-from spec_math.language.context_tree import windows
-from spec_math.language.model import Model
 from spec_math.language.tempered import KeptRows, TemperedNGram, heated
 from spec_math.scheme import Tokens
-from spec_math.studies.arguments import Progress
-from spec_math.studies.blocks.comparison import BlockModels, embedded
+from spec_math.studies.arguments import Progress, spaced
+from spec_math.studies.blocks.comparison import BlockModels, embedded, in_floats, of_n_grams
+from spec_math.studies.positions.stream import DefaultModels
 
 FLOAT = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -70,7 +68,7 @@ def chains(k: int, lookahead: int) -> Shape:
     return Shape(k * lookahead, lookahead, k, k)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Contender:
     """A method with a shape: tokens per call of each sample [n], numbers in [1, most]."""
 
@@ -159,7 +157,10 @@ def of_trees(
     step = progress(f"{regime.title}: trees", samples)
     for prefix in prefixes:
         laws = GatheredLaws(models.target, models.draft, prefix)
-        chosen, best = (_searched(laws, role, most) for role in ("draft", "target"))
+        chosen, best = (
+            likeliest_of_depths(law, most, DEPTHS, laws.end, partial(laws.gather, role=role))
+            for role, law in (("draft", laws.draft), ("target", laws.target))
+        )
         met = _reached(laws, [path for taken in chosen.values() for _, path in taken])
         filled = _filled(laws, static)
         for depth in DEPTHS:
@@ -181,11 +182,6 @@ def of_trees(
     return [one for one in contenders if one.method is not BEST_TREE], [
         one for one in contenders if one.method is BEST_TREE
     ]
-
-
-def _searched(laws: GatheredLaws, role: str, most: int) -> Ranked:
-    law = laws.draft if role == "draft" else laws.target
-    return likeliest_of_depths(law, most, DEPTHS, laws.end, lambda paths: laws.gather(paths, role))
 
 
 def _reached(laws: GatheredLaws, paths: list[Tokens]) -> dict[Tokens, float]:
@@ -303,16 +299,15 @@ def at(name: str, models: BlockModels, temperature: float, draft_temperature: fl
     return Regime(name, warm, temperature, drafts, facts(kept(warm)))
 
 
-def facts(models: BlockModels, most: int = 200) -> Facts:
-    """Return the facts of two models at `most` evenly spaced prefixes.
+def facts(models: BlockModels) -> Facts:
+    """Return the facts of two models at 200 evenly spaced prefixes, or at all where they are fewer.
 
     >>> table = Table({(): [0.25, 0.75]}, context=0)
     >>> facts(BlockModels(table, table, ((),), 2, "one table")).overlap
     1.0
     """
-    places = np.linspace(0, len(models.prefixes) - 1, min(most, len(models.prefixes))).round().astype(int)
     rows: list[list[float]] = []
-    prefixes = [models.prefixes[place] for place in places]
+    prefixes = [models.prefixes[place] for place in spaced(len(models.prefixes), 200)]
     for model in (models.target, models.draft):
         if isinstance(model, KeptRows):
             _ = model.rows_after(prefixes)  # all at once
@@ -320,19 +315,6 @@ def facts(models: BlockModels, most: int = 200) -> Facts:
         t, d = (np.asarray(law, dtype=np.float64) for law in laws_after(models, prefix))
         rows.append([t.max(), _bits(t), d.max(), _bits(d), np.minimum(t, d).sum()])
     return Facts(*(float(mean) for mean in np.mean(rows, axis=0)))
-
-
-def in_floats(model: Model) -> Model:
-    """Return an exact table with its laws in float64, as sampling takes them; any other model as it is.
-
-    >>> in_floats(Table({(): ["1/4", "3/4"]}, context=0))(()).tolist()
-    [0.25, 0.75]
-    """
-    if not isinstance(model, Table) or not is_exact([*model.rows.values(), model.default][0]):
-        return model
-    rows = {prefix: row.astype(np.float64) for prefix, row in model.rows.items()}
-    default = None if model.default is None else model.default.astype(np.float64)
-    return Table(rows, model.context, default, model.end)
 
 
 def kept(models: BlockModels) -> BlockModels:
@@ -369,13 +351,8 @@ def source_code() -> BlockModels:
     """
     corpus = standard_library()
     target, draft = (NGram.learn(corpus.training, order, corpus.size) for order in (CODE_TARGET, CODE_DRAFT))
-    contexts, _ = windows(corpus.held_out, CODE_TARGET)
-    prefixes = tuple(tuple(token for token in context if token >= 0) for context in contexts[::8].tolist())
-    source = (
-        f"n-gram models of orders {CODE_TARGET} and {CODE_DRAFT} learnt from the standard library of Python "
-        f"{platform.python_version()}, from {len(prefixes):,} held-out words on"
-    )
-    return BlockModels(target, draft, prefixes, corpus.size, source, corpus.names)
+    learnt_from = f"the standard library of Python {platform.python_version()}"
+    return of_n_grams(DefaultModels(corpus, target, draft), (CODE_TARGET, CODE_DRAFT), learnt_from, 8)
 
 
 def defaults() -> tuple[tuple[str, BlockModels], ...]:

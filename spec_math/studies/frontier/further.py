@@ -5,7 +5,8 @@ Source: our own; the rules are those of `block_level` and of `token_level.shared
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,7 @@ from spec_math.chance import sample
 from spec_math.scheme import Tokens
 from spec_math.studies.arguments import Progress
 from spec_math.studies.frontier import contenders
-from spec_math.studies.frontier.contenders import Contender, Regime, Shape, chains, starts
+from spec_math.studies.frontier.contenders import Contender, Regime, Shape, starts
 from spec_math.token_level import shared_noise
 
 PLANNED_KS, PLANNED_PART = (2, 4), 3
@@ -54,20 +55,45 @@ def of_beams(regime: Regime, samples: int, seed: int, progress: Progress) -> lis
     >>> of_beams(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[1].tokens.tolist()
     [3.0, 3.0]
     """
-    rng = np.random.default_rng([seed, 4])
-    step = progress(f"{regime.title}: beams", samples)
-    ks, longest = contenders.KS, contenders.LONGEST
-    found: dict[int, list[Any]] = {k: [] for k in ks}
-    traversed: dict[int, list[Any]] = {k: [] for k in ks}
-    for prefix in starts(regime, samples, seed):
-        laws = GatheredLaws(regime.models.target, regime.models.draft, prefix)
-        for k in ks:
+    rng, longest = np.random.default_rng([seed, 4]), contenders.LONGEST
+
+    def measured(laws: GatheredLaws) -> Measured:
+        for k in contenders.KS:
             tree = stochastic_beam.sampled(laws, longest, k, rng)
             laws.gather(inner(tree, ()))
-            found[k].append(stochastic_beam.chances(laws, tree, longest))
-            traversed[k].append(accepted(laws, tree, longest, rng))
+            yield (BEAMS, k, 0), stochastic_beam.chances(laws, tree, longest)
+            yield (BEAMS_TRAVERSED, k, 0), accepted(laws, tree, longest, rng)
+
+    step = progress(f"{regime.title}: beams", samples)
+    return _sampled(regime, starts(regime, samples, seed), step, measured)
+
+
+Measured = Iterator[tuple[tuple[Method, int, int], Any]]
+"""A method, its number of chains (0 of a tree that branches) and their stem; P(a token of each level is accepted)."""
+
+
+def _sampled(
+    regime: Regime,
+    prefixes: Sequence[Tokens],
+    step: Callable[[int], None],
+    measured: Callable[[GatheredLaws], Measured],
+) -> list[Contender]:
+    """Return what is measured after each prefix as contenders, cut at every lookahead."""
+    found: dict[tuple[Method, int, int], list[Any]] = {}
+    for prefix in prefixes:
+        for key, row in measured(GatheredLaws(regime.models.target, regime.models.draft, prefix)):
+            found.setdefault(key, []).append(row)
         step(1)
-    return [*_cut(BEAMS, found), *_cut(BEAMS_TRAVERSED, traversed)]
+    return [
+        Contender(
+            way,
+            stemmed(stem, k, size) if k else branched(size),
+            1 + np.array(rows, dtype=np.float64)[:, :size].sum(axis=1),
+            1.0 + size,
+        )
+        for (way, k, stem), rows in found.items()
+        for size in range(stem + 1, len(rows[0]) + 1)
+    ]
 
 
 def accepted(laws: GatheredLaws, tree: tuple[Node, ...], lookahead: int, rng: Any) -> list[float]:
@@ -93,14 +119,11 @@ def of_noise(regime: Regime, samples: int, seed: int, progress: Progress) -> lis
     [3.0, 3.0]
     """
     rng = np.random.default_rng([seed, 6])
-    step = progress(f"{regime.title}: {NOISE.name}", samples)
-    longest = contenders.LONGEST
-    found: dict[int, list[Any]] = {k: [] for k in (1, *contenders.KS)}
-    for prefix in starts(regime, samples, seed):
-        laws = GatheredLaws(regime.models.target, regime.models.draft, prefix)
-        for k, rows in found.items():
-            alive, path, right = k, (), [0.0] * longest
-            for place in range(longest):
+
+    def measured(laws: GatheredLaws) -> Measured:
+        for k in (1, *contenders.KS):
+            alive, path, right = k, (), [0.0] * contenders.LONGEST
+            for place in range(contenders.LONGEST):
                 laws.gather([path])
                 noise = rng.exponential(size=(alive, regime.models.size))
                 drafts, token = shared_noise.race(noise, laws.target(path), laws.draft(path))
@@ -108,9 +131,10 @@ def of_noise(regime: Regime, samples: int, seed: int, progress: Progress) -> lis
                 if not alive or laws.ends(path):
                     break
                 right[place] = 1.0
-            rows.append(right)
-        step(1)
-    return _cut(NOISE, found)
+            yield (NOISE, k, 0), right
+
+    step = progress(f"{regime.title}: {NOISE.name}", samples)
+    return _sampled(regime, starts(regime, samples, seed), step, measured)
 
 
 def of_stems(regime: Regime, samples: int, seed: int, progress: Progress) -> list[Contender]:
@@ -121,23 +145,15 @@ def of_stems(regime: Regime, samples: int, seed: int, progress: Progress) -> lis
     >>> of_stems(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[0].tokens.tolist()
     [3.0, 3.0]
     """
-    rng = np.random.default_rng([seed, 7])
-    longest = contenders.LONGEST
-    shapes = [(stem, k) for stem in DELAYED if stem < longest for k in STEM_KS]
-    found: dict[tuple[int, int], list[Any]] = {shape: [] for shape in shapes}
+    rng, longest = np.random.default_rng([seed, 7]), contenders.LONGEST
+
+    def measured(laws: GatheredLaws) -> Measured:
+        for stem, k in product((stem for stem in DELAYED if stem < longest), STEM_KS):
+            drafted = extended(laws, extended(laws, [()], stem, rng) * k, longest, rng)
+            yield (DELAYED[stem], k, stem), given_drafts.selected(laws, drafted, longest, Priorities(laws, k, stem))
+
     step = progress(f"{regime.title}: stems", samples)
-    for prefix in starts(regime, samples, seed):
-        laws = GatheredLaws(regime.models.target, regime.models.draft, prefix)
-        for (stem, k), rows in found.items():
-            trunk = extended(laws, [()], stem, rng)
-            drafted = extended(laws, trunk * k, longest, rng)
-            rows.append(given_drafts.selected(laws, drafted, longest, Priorities(laws, k, stem)))
-        step(1)
-    return [
-        Contender(DELAYED[stem], stemmed(stem, k, size), _tokens(rows, size), 1.0 + size)
-        for (stem, k), rows in found.items()
-        for size in range(stem + 1, longest + 1)
-    ]
+    return _sampled(regime, starts(regime, samples, seed), step, measured)
 
 
 def stemmed(stem: int, k: int, lookahead: int) -> Shape:
@@ -157,35 +173,18 @@ def of_plans(regime: Regime, samples: int, seed: int, progress: Progress) -> lis
     >>> of_plans(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[1].tokens.tolist()
     [3.0, 3.0]
     """
-    rng = np.random.default_rng([seed, 5])
+    rng, longest = np.random.default_rng([seed, 5]), contenders.LONGEST
     fewer = max(6, samples // PLANNED_PART)
-    step = progress(f"{regime.title}: {PLANNED.name}", fewer)
-    longest = contenders.LONGEST
-    ks = [k for k in PLANNED_KS if k in contenders.KS]
-    found: dict[int, list[Any]] = {k: [] for k in ks}
-    for prefix in starts(regime, samples, seed)[:: max(1, samples // fewer)][:fewer]:
-        laws = GatheredLaws(regime.models.target, regime.models.draft, prefix)
-        for k in ks:
-            free = extended(laws, [()] * k, longest, rng)
-            drafted = with_distinct_roots(laws, free, k, longest, rng)
+
+    def measured(laws: GatheredLaws) -> Measured:
+        for k in (k for k in PLANNED_KS if k in contenders.KS):
+            drafted = with_distinct_roots(laws, extended(laws, [()] * k, longest, rng), k, longest, rng)
             laws.gather([chain[:place] for chain in drafted for place in range(len(chain))])
-            plans = Plans(laws, (k, *[1] * (longest - 1)))
-            found[k].append(planned_tree.chances(plans, drafted))
-        step(1)
-    return _cut(PLANNED, found)
+            yield (PLANNED, k, 0), planned_tree.chances(Plans(laws, (k, *[1] * (longest - 1))), drafted)
 
-
-def _cut(way: Method, found: dict[int, list[Any]]) -> list[Contender]:
-    return [
-        Contender(way, chains(k, size), _tokens(rows, size), 1.0 + size)
-        for k, rows in found.items()
-        for size in range(1, contenders.LONGEST + 1)
-    ]
-
-
-def _tokens(rows: Sequence[Any], size: int) -> contenders.FLOAT:
-    """Return tokens per call [n] of samples of the numbers of `given_drafts`, cut at a lookahead."""
-    return 1 + np.array(rows, dtype=np.float64)[:, :size].sum(axis=1)
+    step = progress(f"{regime.title}: {PLANNED.name}", fewer)
+    prefixes = starts(regime, samples, seed)[:: max(1, samples // fewer)][:fewer]
+    return _sampled(regime, prefixes, step, measured)
 
 
 DEEPEST = 5
@@ -203,27 +202,20 @@ def of_branching(regime: Regime, samples: int, seed: int, progress: Progress) ->
     >>> of_branching(drafting_itself([0.5, 0.5]), 2, 0, no_progress)[1].tokens.tolist()
     [3.0, 3.0]
     """
-    rng = np.random.default_rng([seed, 8])
-    depth = deepest()
-    rows: dict[Any, list[Any]] = {BRANCHED_REJECTION: [], BRANCHED_TRAVERSAL: [], BRANCHED_PLAN: []}
-    rows[UNIVER] = []
-    step = progress(f"{regime.title}: branching trees", samples)
-    for prefix in starts(regime, samples, seed):
-        laws = GatheredLaws(regime.models.target, regime.models.draft, prefix)
+    rng, depth = np.random.default_rng([seed, 8]), deepest()
+
+    def measured(laws: GatheredLaws) -> Measured:
         tree = grown(laws, depth, rng)
         laws.gather(inner(tree, ()))
-        rows[BRANCHED_REJECTION].append(stochastic_beam.chances(laws, tree, depth))
-        rows[BRANCHED_TRAVERSAL].append(accepted(laws, tree, depth, rng))
-        rows[BRANCHED_PLAN].append(_planned(laws, tree, depth, rng))
+        yield (BRANCHED_REJECTION, 0, 0), stochastic_beam.chances(laws, tree, depth)
+        yield (BRANCHED_TRAVERSAL, 0, 0), accepted(laws, tree, depth, rng)
+        yield (BRANCHED_PLAN, 0, 0), _planned(laws, tree, depth, rng)
         favoured = grown(laws, depth, rng, likeliest=True)
         laws.gather(inner(favoured, ()))
-        rows[UNIVER].append(univer.chances(laws, favoured, depth))
-        step(1)
-    return [
-        Contender(way, branched(size), 1 + np.array(found, dtype=np.float64)[:, :size].sum(axis=1), 1.0 + size)
-        for way, found in rows.items()
-        for size in range(1, depth + 1)
-    ]
+        yield (UNIVER, 0, 0), univer.chances(laws, favoured, depth)
+
+    step = progress(f"{regime.title}: branching trees", samples)
+    return _sampled(regime, starts(regime, samples, seed), step, measured)
 
 
 def deepest() -> int:

@@ -12,7 +12,7 @@ from spec_math.arrays import count
 from spec_math.files.whole import write_whole
 from spec_math.language.recorded import Ask, Recorded
 from spec_math.result import Note, Result
-from spec_math.studies.arguments import Progress, parsed_ks
+from spec_math.studies.arguments import Progress, parsed_ks, together
 from spec_math.studies.blocks.comparison import BlockModels, from_tables
 from spec_math.studies.frontier import comparison, contenders
 from spec_math.studies.frontier.comparison import Asked, compare
@@ -91,8 +91,7 @@ def models_of(target: Path | None, draft: Path | None) -> tuple[tuple[str, Block
     Traceback (most recent call last):
     ValueError: --target and --draft come together; only one was given
     """
-    if (target is None) != (draft is None):
-        raise ValueError("--target and --draft come together; only one was given")
+    together(target, draft)
     if target is None or draft is None:
         return contenders.defaults()
     return ((f"{target.stem} and {draft.stem}", from_tables(target, draft)),)

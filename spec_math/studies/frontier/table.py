@@ -135,23 +135,16 @@ def of_regime(found: Frontier) -> str:
 def _bound(best: Point) -> str:
     if best.bound is None:
         return "no bound is known for such drafts"
-    if best.lucky:
-        # Both are sampled, on drafts of their own.
-        return (
-            f"no verifier of such drafts exceeds {best.bound.value:.2f} ± {best.bound.error:.2f}, from which the "
-            "speed-up is counted, as the sample lies above it"
-        )
-    return f"no verifier of such drafts exceeds {best.bound.value:.2f} ± {best.bound.error:.2f}"
+    # Both are sampled, on drafts of their own.
+    lucky = ", from which the speed-up is counted, as the sample lies above it" if best.lucky else ""
+    return f"no verifier of such drafts exceeds {best.bound.value:.2f} ± {best.bound.error:.2f}{lucky}"
 
 
 def _runner_up(best: Point, points: Sequence[Point]) -> str:
-    other = next((point for point in points[1:]), None)
-    if other is None:
+    if len(points) < 2:
         return "nothing else was compared"
-    return (
-        f"next is {other.method.name} with {other.shape}, {other.speed_up:.2f} times, "
-        f"{'two standard errors apart' if _apart(best, other) else 'which these samples do not tell apart'}"
-    )
+    apart = "two standard errors apart" if _apart(best, points[1]) else "which these samples do not tell apart"
+    return f"next is {points[1].method.name} with {points[1].shape}, {points[1].speed_up:.2f} times, {apart}"
 
 
 def _apart(best: Point, other: Point) -> bool:
@@ -170,7 +163,8 @@ def _crossing(found: Sequence[Frontier]) -> list[str]:
     trees = [one.fastest[0].method.drafts is TREES for one in ordered]
     changes = [place for place in range(1, len(trees)) if trees[place] != trees[place - 1]]
     if not changes:
-        said = f"{_kind(trees[0])} at every temperature from {heats[-1]:g} to {heats[0]:g}"
+        kind = "a chosen tree" if trees[0] else "drawn drafts"
+        said = f"{kind} at every temperature from {heats[-1]:g} to {heats[0]:g}"
     else:
         said = "; ".join(
             f"somewhere between the temperatures {heats[place - 1]:g} and {heats[place]:g} the answer changes: from "
@@ -179,10 +173,6 @@ def _crossing(found: Sequence[Frontier]) -> list[str]:
             for place in changes
         )
     return [f"{name}: {said}. {_told_apart(ordered)}"]
-
-
-def _kind(trees: bool) -> str:
-    return "a chosen tree" if trees else "drawn drafts"
 
 
 def _told_apart(ordered: Sequence[Frontier]) -> str:
@@ -208,14 +198,6 @@ def pictures(found: Sequence[Frontier], asked: Asked) -> tuple[Picture, Picture]
     """Return tokens per call against the node budget of one pair of models: all bounds, and every method by its kind.
 
     The first has a panel for each temperature, the second a row of them for each kind of drafts.
-
-    >>> from spec_math.studies.frontier.comparison import Asked, Costs, compare
-    >>> from spec_math.studies.frontier.contenders import drafting_itself
-    >>> from spec_math.studies.arguments import no_progress
-    >>> asked = Asked((2,), Costs(), 12)
-    >>> found = compare(drafting_itself([0.5, 0.5]), asked, no_progress)
-    >>> [picture.name for picture in pictures([found], asked)]
-    ['one-law-bounds', 'one-law']
     """
     name, source = found[0].regime.name, found[0].regime.models.source
     kinds = list(dict.fromkeys(kind for one in found for kind in kinds_of(one)))
@@ -241,16 +223,7 @@ def pictures(found: Sequence[Frontier], asked: Asked) -> tuple[Picture, Picture]
 
 
 def kinds_of(one: Frontier) -> list[Drafts]:
-    """Return the kinds of drafts that are compared, in the order of their methods.
-
-    >>> from spec_math.studies.frontier.comparison import Asked, Costs, compare
-    >>> from spec_math.studies.frontier.contenders import drafting_itself
-    >>> from spec_math.studies.arguments import no_progress
-    >>> asked = Asked((2,), Costs(), 12)
-    >>> found = compare(drafting_itself([0.5, 0.5]), asked, no_progress)
-    >>> kinds_of(found)[0].name
-    'i.i.d. chains'
-    """
+    """Return the kinds of drafts that are compared, in the order of their methods."""
     return list(dict.fromkeys(point.method.drafts for points in one.by_budget.values() for point in points))
 
 

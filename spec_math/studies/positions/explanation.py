@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,12 +12,11 @@ import numpy as np
 from spec_math.arrays import as_law, as_laws
 from spec_math.recording import Recording, Toss
 from spec_math.result import Column, Note, Result, Row, Table
-from spec_math.scheme import Scheme
 from spec_math.studies.arguments import law_of, limited, names_of
 from spec_math.studies.positions.verdicts import named_scheme
 from spec_math.token_level import SCHEMES
 from spec_math.token_level.optimal import INDEPENDENT, ONE, acceptance, bounding_subset
-from spec_math.wording import counted
+from spec_math.wording import bar, counted
 
 TOKENS_SHOWN = 24
 """The most tokens of the two laws that are shown, those of the largest masses."""
@@ -52,88 +51,75 @@ def explained(request: OneStep) -> Result:
     k = limited(request.k, "--k", STEPS)
     names = None if request.names is None else names_of(request.names, len(t))
     try:
-        found = explain(chosen, t, d, k, iter(np.random.default_rng(request.seed).random, None))
+        uniforms = iter(np.random.default_rng(request.seed).random, None)
+        drafting, verifying = Recording(uniforms), Recording(uniforms)
+        t, d = as_laws(t, d)
+        drafts = chosen.draw(drafting, d, k)
+        emitted = chosen.verify(verifying, drafts, t, d)
         accepted, tested = (form(t, d, k) for form in (chosen.acceptance, chosen.test_acceptance))
     except (Exception, SystemExit) as error:
         if chosen in SCHEMES:
             raise
         raise ValueError(f"{request.scheme} fails: {type(error).__name__}: {error}") from error
-    tokens = _largest(t, d)
+    heaviest = np.argsort(-np.maximum(t.astype(float), d.astype(float)), kind="stable")
+    tokens = sorted(heaviest[:TOKENS_SHOWN].tolist())
     bars = [
-        f"{side if token == tokens[0] else '':7} token {_named(token, names)}  {_bar(float(masses[token]))} "
+        f"{side if token == tokens[0] else '':7} token {_named(token, names)}  {bar(float(masses[token]), 24)} "
         f"{masses[token]}"
         for side, masses in (("target", t), ("draft", d))
         for token in tokens
     ]
     notes = [Note("\n".join(bars), "laws", code=True)]
-    for title, steps in (("drafting", found.drafting), ("verifying", found.verifying)):
-        notes.append(Note("\n".join(f"  {step_sentence(step, len(t))}" for step in steps), title, code=True))
+    for title, coin in (("drafting", drafting), ("verifying", verifying)):
+        notes.append(Note("\n".join(f"  {step_sentence(step, len(t))}" for step in coin.tosses), title, code=True))
     of_which = f"; accepted by a test {shown(tested)}" if shown(tested) != shown(accepted) else ""
     notes.append(Note(f"over all coins: acceptance {shown(accepted)}{of_which}"))
     advice = ""
     if chosen.optimum is not None:
         best = chosen.optimum(t, d, k)
         notes.append(Note(f"no verifier of the same drafts ({chosen.optimum.drafts}) has more than {shown(best)}"))
-        advice = (
-            f" Over all coins {chosen.name} keeps {float(accepted):.3f}, and no verifier of these drafts more than "
-            f"{float(best):.3f}."
-        )
+        kept, most = f"{float(accepted):.3f}", f"these drafts more than {float(best):.3f}"
+        advice = f" Over all coins {chosen.name} keeps {kept}, and no verifier of {most}."
         if float(accepted) > float(best) + ROUNDING:
             advice = (
-                f" {chosen.name} says that it keeps {float(accepted):.3f} over all coins, and no lossless verifier of "
-                f"these drafts more than {float(best):.3f}: it is lossy, or its formula is wrong, as compare "
-                "--scheme will show."
+                f" {chosen.name} says that it keeps {kept} over all coins, and no lossless verifier of {most}: it is "
+                "lossy, or its formula is wrong, as compare --scheme will show."
             )
     # A subset that bounds i.i.d. drafts says nothing of drafts of another kind.
     if chosen.optimum is INDEPENDENT or chosen.optimum is ONE:
         notes.append(Note(f"Why: {bounding_sentence(t, d, chosen.drafts or k, names)}"))
-    columns = (
-        Column("token", "text" if names else "count"),
-        Column("target", "number", digits=6),
-        Column("draft", "number", digits=6),
-    )
+    masses = (Column(side, "number", digits=6) for side in ("target", "draft"))
+    columns = Column("token", "text" if names else "count"), *masses
     rows = tuple(Row((names[token] if names else token, float(t[token]), float(d[token]))) for token in tokens)
-    title = (
-        "The two distributions"
-        if len(tokens) == len(t)
-        else f"The two distributions at {len(tokens)} of {len(t):,} tokens"
-    )
-    kept = "one of the drafts" if found.emitted in found.drafts else "none of the drafts"
-    drafted = ", ".join(_named(token, names) for token in found.drafts)
+    title = "The two distributions"
+    title += "" if len(tokens) == len(t) else f" at {len(tokens)} of {len(t):,} tokens"
+    kept = "one of the drafts" if emitted in drafts else "none of the drafts"
+    drafted = ", ".join(_named(token, names) for token in drafts)
     return Result(
         "step",
         f"{chosen.name}: target ({request.target}), draft ({request.draft}), k = {k}, seed {request.seed}",
-        f"Drafted {drafted}, emitted token {_named(found.emitted, names)}: {kept}.{advice}",
+        f"Drafted {drafted}, emitted token {_named(emitted, names)}: {kept}.{advice}",
         (Table("laws", title, columns, rows),),
         notes=tuple(notes),
     )
 
 
-def step_sentence(step: Step, size: int) -> str:
+def step_sentence(step: Toss, size: int) -> str:
     """Say what one coin was asked and what it answered, with a bar of its chances.
 
     A law that is not over the `size` tokens is one over the drafts, or of another choice of the verifier.
     """
-    if step.kind == "flip":
-        return f"accept if {step.asked}?  {_bar(step.masses[0], 10)}  {'yes' if step.answer else 'no'}"
-    drawn = "token" if len(step.masses) == size else "number"
-    from_0 = "" if drawn == "token" else ", counted from 0"
-    return f"{step.asked} with u = {step.uniform:.4f}: {drawn} {step.answer}{from_0}"
-
-
-def _largest(target: Any, draft: Any) -> list[int]:
-    """Return the tokens that are shown, in their order."""
-    most = np.maximum(target.astype(float), draft.astype(float))
-    return sorted(np.argsort(-most, kind="stable")[:TOKENS_SHOWN].tolist())
+    if step.chance is not None:
+        asked = f"{step.uniform:.4g} < {_number(step.chance)}"
+        return f"accept if {asked}?  {bar(float(step.chance))}  {'yes' if step.answer else 'no'}"
+    more = f", … {len(step.masses) - SHOWN:,} more" if len(step.masses) > SHOWN else ""
+    asked = f"draw from ({', '.join(_number(mass) for mass in step.masses[:SHOWN])}{more})"
+    drawn, from_0 = ("token", "") if len(step.masses) == size else ("number", ", counted from 0")
+    return f"{asked} with u = {step.uniform:.4f}: {drawn} {step.answer}{from_0}"
 
 
 def _named(token: int, names: Sequence[str] | None) -> str:
     return str(token) if names is None else f"{token} {names[token]!r}"
-
-
-def _bar(mass: float, width: int = 24) -> str:
-    full = round(mass * width)
-    return "█" * full + "▁" * (width - full)
 
 
 SUBSET_SHOWN = 8
@@ -161,50 +147,6 @@ def bounding_sentence(target: Any, draft: Any, k: int, names: Sequence[str] | No
 
 SHOWN = 16
 """The most masses of a law that a sentence lists."""
-
-
-@dataclass(frozen=True)
-class Step:
-    """One coin: what was asked, the uniform that answered, and the answer."""
-
-    kind: str
-    asked: str
-    uniform: float
-    answer: Any
-    masses: tuple[float, ...]
-
-
-@dataclass(frozen=True)
-class Explanation:
-    """A run of a scheme on one pair of laws: the coins of drafting, the coins of verifying, and the emitted token."""
-
-    drafting: tuple[Step, ...]
-    verifying: tuple[Step, ...]
-    drafts: tuple[int, ...]
-    emitted: int
-
-
-def explain(scheme: Scheme, target: Any, draft: Any, k: int, uniforms: Iterator[float]) -> Explanation:
-    """Run a scheme once on laws [V] with the given uniforms, and keep every coin.
-
-    Raises:
-        TypeError, ValueError: as the scheme and `chance.replay`.
-    """
-    t, d = as_laws(target, draft)
-    drafting, verifying = Recording(uniforms), Recording(uniforms)
-    drafts = scheme.draw(drafting, d, k)
-    emitted = scheme.verify(verifying, drafts, t, d)
-    drawn, tested = (tuple(map(_step, coin.tosses)) for coin in (drafting, verifying))
-    return Explanation(drawn, tested, drafts, emitted)
-
-
-def _step(toss: Toss) -> Step:
-    if toss.chance is not None:
-        asked = f"{toss.uniform:.4g} < {_number(toss.chance)}"
-        return Step("flip", asked, toss.uniform, bool(toss.answer), (float(toss.chance),))
-    more = f", … {len(toss.masses) - SHOWN:,} more" if len(toss.masses) > SHOWN else ""
-    asked = f"draw from ({', '.join(_number(mass) for mass in toss.masses[:SHOWN])}{more})"
-    return Step("draw", asked, toss.uniform, toss.answer, tuple(float(mass) for mass in toss.masses))
 
 
 def shown(value: Any) -> str:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from math import inf, isfinite
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -14,9 +14,9 @@ from spec_math import distribution
 from spec_math.arrays import SUM_BOUND, count
 from spec_math.files.law_files import LawFile, LawFileError
 from spec_math.invariants import SHIFT_INVARIANCE, Watch
-from spec_math.kernels import Delayed, kernel
 from spec_math.language import Corpus, NGram, documentation
 from spec_math.language.context_tree import windows
+from spec_math.studies.arguments import spaced
 
 SHIFT = 512.0
 """What is added to all logits of a row to take their softmax again."""
@@ -52,11 +52,18 @@ class Positions:
     source: str
     names: Sequence[str] | None = None
 
+    def laws(self, wanted: Container[int]) -> Iterator[tuple[FLOAT, FLOAT]]:
+        """Yield the laws [V] of target and draft at each position that is wanted, in order."""
+        for batch in self.batches(8):
+            for place, (t, d) in enumerate(zip(batch.targets, batch.drafts, strict=True), batch.start):
+                if place in wanted:
+                    yield t / t.sum(), d / d.sum()
+
 
 def from_files(
     target: LawFile, draft: LawFile, logits: bool, temperatures: tuple[float, float] = (1.0, 1.0)
 ) -> Positions:
-    """Return the positions of two files of one shape, as probabilities or as logits (divided by the temperatures).
+    """Return the positions of two files of one shape, as probabilities or as logits, divided by the temperatures.
 
     Probabilities must be laws within the bound of their type in the file; logits may hold −inf, for mass 0.
 
@@ -87,7 +94,6 @@ def from_files(
                 else:
                     np.copyto(held, chunk, casting="unsafe")
                     error = max(error, _checked(held, file, start))
-                    _heated(held, heat)
             yield Batch(start, t, d, error, logs if logits else None)
             start += len(chunks[0])
 
@@ -136,39 +142,16 @@ def _exponentials(chunk: Any, heat: float, into: tuple[FLOAT, FLOAT], place: tup
     The two may be one array, which is then filled with the exponentials.
     """
     logs, masses = into
-    single = chunk.dtype == np.float32
-    if not single:
-        np.copyto(logs, chunk, casting="unsafe")
-    # In the file's own type where NumPy is fast in it: half the bytes to look at.
-    largest = (chunk if single else logs).max(axis=1).astype(np.float64)
-    for row, value in enumerate(largest.tolist()):
-        if not isfinite(value):  # NaN too
-            fault = _logit_fault(np.asarray(chunk[row], dtype=np.float64))
-            raise LawFileError(f"{place[0].path}: position {place[1] + row}: {fault}")
+    np.copyto(logs, chunk, casting="unsafe")
+    largest = logs.max(axis=1)
+    faulty = np.flatnonzero(~np.isfinite(largest))  # NaN too
+    if len(faulty):
+        raise LawFileError(f"{place[0].path}: position {place[1] + faulty[0]}: {_logit_fault(logs[faulty[0]])}")
     with np.errstate(over="ignore"):  # a logit that is lower by more than floats hold has mass 0
-        if single:
-            _lower(chunk, largest, logs)
-        else:
-            np.subtract(logs, largest[:, None], out=logs)
+        np.subtract(logs, largest[:, None], out=logs)
         if heat != 1.0:
             logs /= heat
     np.exp(logs, out=masses)
-
-
-@kernel
-def _lowered(logits: Any, largest: Any, logs: Any) -> None:
-    for row in range(logits.shape[0]):
-        for token in range(logits.shape[1]):
-            logs[row, token] = np.float64(logits[row, token]) - largest[row]
-
-
-def _lowered_by_rows(logits: Any, largest: Any, logs: Any) -> None:
-    np.copyto(logs, logits)
-    np.subtract(logs, largest[:, None], out=logs)
-
-
-_lower = Delayed(_lowered, _lowered_by_rows, calls=6000)
-"""Fill float64 logarithms from float32 logits and the largest of each row, in one pass over what is large."""
 
 
 def _watch_shift(chunk: Any, heat: float, held: FLOAT, place: tuple[LawFile, int]) -> None:
@@ -221,12 +204,6 @@ def _law_fault(row: FLOAT, dtype: str, bound: float) -> str:
     if dtype in ("float16", "bfloat16"):
         cure = "half precision cannot hold a law: store logits and pass --logits"
     return f"masses stored as {dtype} must sum to 1 within {bound:.2g}; these sum to 1 {gap:+.3g}; {cure}"
-
-
-def _heated(held: FLOAT, heat: float) -> None:
-    if heat != 1.0:
-        held /= held.max(axis=1, keepdims=True)
-        np.power(held, 1 / heat, out=held)
 
 
 TAKES = (
@@ -420,5 +397,4 @@ def default_positions(limit: int = 2000) -> Positions:
 
 def _contexts(tokens: Any, order: int, limit: int) -> Any:
     contexts, _ = windows(tokens, order)
-    chosen = np.linspace(0, len(contexts) - 1, min(limit, len(contexts))).round().astype(int)
-    return contexts[chosen]
+    return contexts[spaced(len(contexts), limit)]

@@ -2,22 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from spec_math.arrays import count
 from spec_math.distribution import overlap
 from spec_math.files.law_files import LawFileError, open_laws
-from spec_math.mean import Mean
-from spec_math.result import Cell, Column, Curve, Note, Panel, Picture, Result, Row, Table, curve, sentences
+from spec_math.mean import Mean, of_positions
+from spec_math.result import (
+    Cell,
+    Column,
+    Curve,
+    Panel,
+    Picture,
+    Result,
+    Row,
+    Style,
+    Table,
+    curve,
+    sentences,
+    under_heads,
+)
 from spec_math.scheme import Scheme
-from spec_math.studies.arguments import Progress, parsed_ks
+from spec_math.studies.arguments import Progress, parsed_ks, together
 from spec_math.studies.positions import stream as default
 from spec_math.studies.positions.comparison import SAMPLED_MASSES, Comparison, Line, Tally, compare_judged
 from spec_math.studies.positions.explanation import bounding_sentence
@@ -34,7 +45,7 @@ from spec_math.studies.positions.stream import (
 from spec_math.studies.positions.verdicts import SchemeVerdict, Verdicts, judge, load_scheme
 from spec_math.token_level import SCHEMES, optimal
 from spec_math.token_level.optimum import several_drafters
-from spec_math.verdict import Lossy, Undecided
+from spec_math.verdict import Bracket, Lossy, Undecided
 from spec_math.wording import counted
 
 
@@ -77,15 +88,28 @@ def with_sweep(
 ) -> Result:
     """Return a result with what it becomes as one filter takes several values: a table, a picture, the best of each."""
     filters, sweep = swept
-    ks = parsed_ks(request.ks)
-    found: list[Comparison] = []
-    for value in sweep.values:
-        source = _source(request, filters.put(sweep.name, value))
-        step = progress(f"{sweep.label} {value:g}", source.count)
-        found.append(compare_judged(source, verdicts, (max(ks),), step, request.seed))
-    notes = (*result.notes, *sentences(maximisers(sweep, found, max(ks))))
-    table, picture = of_sweep(sweep, found, max(ks))
-    return replace(result, tables=(*result.tables, table), notes=notes, pictures=(*result.pictures, picture))
+    k = max(parsed_ks(request.ks))
+    sources = [_source(request, filters.put(sweep.name, value)) for value in sweep.values]
+    found = compare_swept(sweep, sources, verdicts, (k, request.seed), progress)
+    with_both = with_table_of_sweep(result, sweep, found, k)
+    return replace(with_both, notes=(*result.notes, *sentences(maximisers(sweep, found, k))))
+
+
+def compare_swept(
+    sweep: Sweep, sources: Sequence[Positions], verdicts: Verdicts, plan: tuple[int, int], progress: Progress
+) -> list[Comparison]:
+    """Compare schemes on the positions of each value of a sweep; plan: the number of drafts and the seed."""
+    k, seed = plan
+    return [
+        compare_judged(source, verdicts, (k,), progress(f"{sweep.label} {value:g}", source.count), seed)
+        for value, source in zip(sweep.values, sources, strict=True)
+    ]
+
+
+def with_table_of_sweep(result: Result, sweep: Sweep, found: Sequence[Comparison], k: int) -> Result:
+    """Return a result with the table and the picture of a sweep."""
+    table, picture = of_sweep(sweep, found, k)
+    return replace(result, tables=(*result.tables, table), pictures=(*result.pictures, picture))
 
 
 def judged(schemes: Sequence[Scheme], progress: Progress) -> dict[Scheme, SchemeVerdict]:
@@ -106,9 +130,9 @@ def _of_library(scheme: Scheme) -> SchemeVerdict:
 
 def bound(found: Comparison, names: Sequence[str] | None) -> str:
     """Say which subset of tokens bounds the optimum at the position where it is least."""
-    if found.hardest is None:
-        return ""
     hardest = found.hardest
+    if hardest is None:
+        return ""
     where = f"At position {hardest.position}, where the optimum of i.i.d. drafts is least, "
     return where + bounding_sentence(hardest.target, hardest.draft, max(found.ks), names)
 
@@ -116,80 +140,88 @@ def bound(found: Comparison, names: Sequence[str] | None) -> str:
 def maximisers(sweep: Sweep, results: Sequence[Comparison], k: int) -> list[str]:
     """Say for each scheme at which value of the filter its acceptance is largest."""
     found: list[str] = []
-    for number, line in enumerate(results[0].lines if results else []):
-        values = [result.lines[number].acceptance[k].mean for result in results if k in line.acceptance]
-        if values:
-            best = max(range(len(values)), key=values.__getitem__)
-            found.append(
-                f"{line.name}: acceptance at k = {k} is largest, {values[best]:.4f}, at {sweep.label} "
-                f"{sweep.values[best]:g}"
+    for lines in zip(*(result.lines for result in results), strict=True):
+        if k in lines[0].acceptance:
+            most, at = max(
+                ((line.acceptance[k].mean, value) for line, value in zip(lines, sweep.values, strict=True)),
+                key=lambda pair: pair[0],
             )
+            found.append(f"{lines[0].name}: acceptance at k = {k} is largest, {most:.4f}, at {sweep.label} {at:g}")
     return found
 
 
 def _drafters(request: CompareRequest, progress: Progress) -> Result:
-    if request.target is None:
-        raise ValueError("--target and --draft come together; only one was given")
-    target = open_laws(request.target)
+    """Compare drafters of one target at evenly spaced positions, one draft from each, tested in turn in every order."""
+    together(request.target, request.drafts)
+    target = open_laws(str(request.target))
     streams = [from_files(target, open_laws(place), request.logits) for place in request.drafts]
     if request.filters or request.sweep or request.schemes:
         raise ValueError("several drafters are compared as they are: leave out --filter, --sweep and --scheme")
     labels = [Path(place).stem for place in request.drafts]
     if len(set(labels)) < len(labels):
         labels = [f"{label} ({number + 1})" for number, label in enumerate(labels)]
-    return result_of_drafters(compare_drafters(streams, labels, progress("comparing drafters", streams[0].count)))
+    first = streams[0]
+    if any((other.count, other.size) != (first.count, first.size) for other in streams):
+        shapes = "; ".join(f"{stream.source}: {stream.count} × {stream.size}" for stream in streams)
+        raise LawFileError(f"all drafts need the target's positions and vocabulary; got {shapes}")
+    told = progress("comparing drafters", first.count)
+    step = max(1, first.count // max(8, SAMPLED_MASSES // first.size))
+    found: dict[str, list[float]] = {}
+    optima: list[Bracket] = []
+    for pairs in zip(*(stream.laws(range(0, first.count, step)) for stream in streams), strict=True):
+        law, drafts = pairs[0][0], [draft for _, draft in pairs]
+        for name, value in _values(law, drafts, labels):
+            found.setdefault(name, []).append(value)
+        optima.append(several_drafters.optimum(law, drafts))
+        told(step)
+    means = {name: of_positions(values) for name, values in found.items()}
+    low, high = (of_positions(ends) for ends in zip(*((one.lower, one.upper) for one in optima), strict=True))
+    best = max(means, key=lambda name: means[name].value)
+    finding = f"Take {best}: it keeps {means[best].value:.3f}; no verifier of both keeps more than {high.value:.3f}."
+    rows = [Row((name, mean, None)) for name, mean in means.items()]
+    rows.append(Row((f"optimum of {' and '.join(labels)}", high, low), "best"))
+    title = f"One draft from each drafter, at {len(optima):,} evenly spaced positions"
+    columns = (Column("drafts"), Column("acceptance", "mean", "probability"), Column("at least", "mean", "probability"))
+    notes = sentences(["The optimum lies between 'at least' and its acceptance, which is an upper end."])
+    return Result("drafters", title, finding, (Table("drafters", title, columns, tuple(rows)),), notes=notes)
 
 
 def _source(request: CompareRequest, filters: Filters) -> Positions:
-    if (request.target is None) != (not request.drafts):
-        raise ValueError("--target and --draft come together; only one was given")
+    together(request.target, request.drafts or None)
     if request.target is None:
         return filtered(default.default_positions(count(request.positions, "--positions")), filters)
     files = open_laws(request.target), open_laws(request.drafts[0])
     # A temperature divides logits, where files hold them; T = 0 is the first maximum of the law.
-    heats = (filters.target.temperature or 1.0, filters.draft.temperature or 1.0) if request.logits else (1.0, 1.0)
+    heats = filters.target.temperature or 1.0, filters.draft.temperature or 1.0
     return filtered(from_files(*files, request.logits, heats), filters, heated=request.logits)
 
 
 ALL_COLUMNS = (
     Column("scheme", shown=False),
     Column("k", "count", "drafts", shown=False),
-    Column("acceptance", "mean", "probability", shown=False),
-    Column("test acceptance", "mean", "probability", shown=False),
-    Column("gap to optimum", "mean", "probability", shown=False),
+    *(Column(name, "mean", "probability", shown=False) for name in ("acceptance", "test acceptance", "gap to optimum")),
     Column("every position", "flag", shown=False),
     Column("positions", "count", shown=False),
     Column("verdict", shown=False),
     Column("page", shown=False),
 )
 
-MEANINGS = (
-    Note(
-        "The emitted token has exactly the target's distribution, whatever the draft is. The verdict is exact: every "
-        "path of the verifier is walked in rational arithmetic on a fixed set of small distributions, with ties and "
-        "zeros among them.",
-        "Lossless",
-    ),
-    Note(
-        "The probability that the emitted token is among the k drafts. It is what optimal transport maximises, and "
-        "what decides whether the next drafted token can be used.",
-        "Acceptance",
-    ),
-    Note(
-        "The probability that a test accepted a draft. It is at most the acceptance; often they are equal.",
-        "A test accepts",
-    ),
-    Note(
-        "The largest acceptance of any lossless verifier of one kind of drafts: 1 − max over subsets H of tokens of "
-        "[P(all drafts in H) − target(H)]. No verifier of i.i.d. drafts reaches the grey region above theirs.",
-        "Optimum",
-    ),
-    Note("What the optimum of a scheme's own drafts accepts more, on average over the same positions.", "Gap"),
-    Note(
-        "The standard error of the mean over positions, taken as independent. It says about how far other text of the "
-        "kind would differ; positions of one text hang together, so that it promises no coverage.",
-        "±",
-    ),
+MEANINGS = under_heads(
+    {
+        "Lossless": "The emitted token has exactly the target's distribution, whatever the draft is. The verdict is "
+        "exact: every path of the verifier is walked in rational arithmetic on a fixed set of small distributions, "
+        "with ties and zeros among them.",
+        "Acceptance": "The probability that the emitted token is among the k drafts. It is what optimal transport "
+        "maximises, and what decides whether the next drafted token can be used.",
+        "A test accepts": "The probability that a test accepted a draft. It is at most the acceptance; often they are "
+        "equal.",
+        "Optimum": "The largest acceptance of any lossless verifier of one kind of drafts: 1 − max over subsets H of "
+        "tokens of [P(all drafts in H) − target(H)]. No verifier of i.i.d. drafts reaches the grey region above "
+        "theirs.",
+        "Gap": "What the optimum of a scheme's own drafts accepts more, on average over the same positions.",
+        "±": "The standard error of the mean over positions, taken as independent. It says about how far other text "
+        "of the kind would differ; positions of one text hang together, so that it promises no coverage.",
+    }
 )
 
 
@@ -259,20 +291,14 @@ def footnotes(result: Comparison, verdicts: Verdicts) -> list[str]:
 
 def against_k(found: Comparison) -> Picture:
     """Return acceptance against k, a line a scheme, with the optimum as the ceiling that none can cross."""
-    curves = [_curve(line) for line in found.lines]
-    for number, line in enumerate(found.optima):
-        curves.append(_curve(line, "bound" if number else "ceiling"))
+    curves = [*map(_curve, found.lines), _curve(found.optima[0], "ceiling")]
+    curves += [_curve(line, "bound") for line in found.optima[1:]]
     several = [t.mean for line in found.lines if len(line.acceptance) > 1 for t in line.acceptance.values() if t.count]
     # The schemes of several drafts fill the picture; those far below keep their value in the table.
     limits = (max(0.0, min(several) - 0.04), 1.0) if several else None
-    panel = Panel(
-        tuple(one for one in curves if one.x),
-        "k, drafts for one position",
-        "acceptance: P(emitted token is a draft)",
-        log_x=True,
-        ticks=tuple(map(str, found.ks)),
-        limits=limits,
-    )
+    axes = "k, drafts for one position", "acceptance: P(emitted token is a draft)"
+    drawn, ticks = tuple(one for one in curves if one.x), tuple(map(str, found.ks))
+    panel = Panel(drawn, *axes, log_x=True, ticks=ticks, limits=limits)
     return Picture(
         "comparison",
         "Acceptance against the number of drafts",
@@ -290,10 +316,11 @@ def of_sweep(sweep: Sweep, results: Sequence[Comparison], k: int) -> tuple[Table
     for number, line in enumerate(lines):
         tallies = [[*result.lines, result.optima[0]][number].acceptance.get(k) for result in results]
         found = [None if tally is None else tally.estimate for tally in tallies]
-        rows.append(Row((line.name, *found), "best" if line is lines[-1] else ""))
-        if all(mean is not None for mean in found):
-            heights = tuple(mean.value for mean in found if mean is not None)
-            curves.append(Curve(line.name, sweep.values, heights, style="ceiling" if line is lines[-1] else "line"))
+        last = line is lines[-1]
+        rows.append(Row((line.name, *found), "best" if last else ""))
+        heights = tuple(mean.value for mean in found if mean is not None)
+        if len(heights) == len(found):
+            curves.append(Curve(line.name, sweep.values, heights, style="ceiling" if last else "line"))
     title = f"Against {sweep.label}"
     columns = (Column("scheme"), *(Column(f"{value:g}", "mean", "probability") for value in sweep.values))
     panel = Panel(tuple(curves), sweep.label, f"acceptance at k = {k}")
@@ -302,9 +329,9 @@ def of_sweep(sweep: Sweep, results: Sequence[Comparison], k: int) -> tuple[Table
     return table, Picture("sweep", title, caption, (panel,))
 
 
-def _curve(line: Line, style: str = "line") -> Curve:
+def _curve(line: Line, style: Style = "line") -> Curve:
     means = {k: mean for k, tally in line.acceptance.items() if (mean := tally.estimate) is not None}
-    return curve(line.name, means, style)  # type: ignore[arg-type]
+    return curve(line.name, means, style)
 
 
 def _wide(found: Comparison, verdicts: Verdicts) -> Table:
@@ -320,12 +347,8 @@ def _wide(found: Comparison, verdicts: Verdicts) -> Table:
     for line in found.optima:
         cells = *_cells(line.acceptance, found), None, _looked_at(line), "the most"
         rows.append(Row((line.name, *cells), "best"))
-    return Table(
-        "wide",
-        f"Acceptance: the chance that the emitted token is among k drafts; the gap is that at k = {k}",
-        columns,
-        tuple(rows),
-    )
+    title = f"Acceptance: the chance that the emitted token is among k drafts; the gap is that at k = {k}"
+    return Table("wide", title, columns, tuple(rows))
 
 
 def _rows(line: Line, found: Comparison, verdicts: Verdicts, k: int) -> list[Row]:
@@ -333,10 +356,8 @@ def _rows(line: Line, found: Comparison, verdicts: Verdicts, k: int) -> list[Row
     mark = "wrong" if verdict is not None and verdict.faulty else ""
     cells = *_cells(line.acceptance, found), _gap(line, k, verdict), _looked_at(line), str(verdict or "not judged")
     rows = [Row((line.name, *cells), mark)]
-    pairs = [
-        (line.acceptance[k], line.test_acceptance[k]) for k in line.test_acceptance if line.test_acceptance[k].count
-    ]
-    if any(abs(accepted.mean - tested.mean) > 1e-9 for accepted, tested in pairs):
+    tests = [(line.acceptance[k].mean, tested.mean) for k, tested in line.test_acceptance.items() if tested.count]
+    if any(abs(accepted - tested) > 1e-9 for accepted, tested in tests):
         rows.append(Row(("accepted by a test", *_cells(line.test_acceptance, found), None, None, ""), "faint"))
     return rows
 
@@ -345,14 +366,12 @@ def _long(found: Comparison, verdicts: Verdicts) -> Table:
     """A row a scheme and k, for CSV and JSON."""
     rows: list[Row] = []
     for line in (*found.lines, *found.optima):
+        verdict, page = _verdict(line, verdicts), line.scheme.page if line.scheme else ""
         for k, tally in line.acceptance.items():
-            tested = line.test_acceptance.get(k)
-            values = tally.estimate, None if tested is None else tested.estimate
-            verdict = _verdict(line, verdicts)
-            about = not line.sampled, tally.count, str(verdict or ""), line.scheme.page if line.scheme else ""
-            cells = line.name, k, *values, _gap(line, k, verdict), *about
+            tested = line.test_acceptance[k].estimate if k in line.test_acceptance else None
+            cells = line.name, k, tally.estimate, tested, _gap(line, k, verdict), not line.sampled, tally.count
             if tally.count:
-                rows.append(Row(cells))
+                rows.append(Row((*cells, str(verdict or ""), page)))
     return Table("comparison", "Every scheme and k", ALL_COLUMNS, tuple(rows))
 
 
@@ -376,70 +395,6 @@ def _right(verdict: SchemeVerdict | None) -> bool:
 
 def _cells(tallies: dict[int, Tally], found: Comparison) -> list[Cell]:
     return [tallies[k].estimate if k in tallies else None for k in found.ks]
-
-
-@dataclass
-class DraftersComparison:
-    """Means over evenly spaced positions, by what was done; `bracket` holds the two ends of the optimum together."""
-
-    labels: tuple[str, ...]
-    sampled: int = 0
-    rows: dict[str, Tally] = field(default_factory=dict[str, Tally])
-    bracket: tuple[Tally, Tally] = field(default_factory=lambda: (Tally(), Tally()))
-
-
-def compare_drafters(
-    streams: Sequence[Positions], labels: Sequence[str], progress: Callable[[int], None]
-) -> DraftersComparison:
-    """Compare drafters of one target at evenly spaced positions, one draft from each.
-
-    Each stream holds the target with one of the drafts. Every order of testing the drafts in turn is listed.
-
-    Raises:
-        LawFileError: the streams differ in positions or vocabulary.
-    """
-    first = streams[0]
-    if any((other.count, other.size) != (first.count, first.size) for other in streams):
-        shapes = "; ".join(f"{stream.source}: {stream.count} × {stream.size}" for stream in streams)
-        raise LawFileError(f"all drafts need the target's positions and vocabulary; got {shapes}")
-    result = DraftersComparison(tuple(labels))
-    step = max(1, first.count // max(8, SAMPLED_MASSES // first.size))
-    for target, drafts in _sampled(streams, step, progress):
-        result.sampled += 1
-        for name, value in _values(target, drafts, result.labels):
-            result.rows.setdefault(name, Tally()).add(np.array([value]))
-        found = several_drafters.optimum(target, drafts)
-        for tally, value in zip(result.bracket, (found.lower, found.upper), strict=True):
-            tally.add(np.array([value]))
-    return result
-
-
-def result_of_drafters(found: DraftersComparison) -> Result:
-    """Return the comparison of drafters as a result."""
-    rows = [Row((name, tally.estimate, None)) for name, tally in found.rows.items()]
-    finding = "No position was looked at."
-    if found.sampled:
-        low, high = found.bracket
-        rows.append(Row((f"optimum of {' and '.join(found.labels)}", high.estimate, low.estimate), "best"))
-        best = max(found.rows, key=lambda name: found.rows[name].mean)
-        finding = (
-            f"Take {best}: it keeps {found.rows[best].mean:.3f}; no verifier of both keeps more than {high.mean:.3f}."
-        )
-    title = f"One draft from each drafter, at {found.sampled:,} evenly spaced positions"
-    columns = (Column("drafts"), Column("acceptance", "mean", "probability"), Column("at least", "mean", "probability"))
-    notes = sentences(["The optimum lies between 'at least' and its acceptance, which is an upper end."])
-    return Result("drafters", title, finding, (Table("drafters", title, columns, tuple(rows)),), notes=notes)
-
-
-def _sampled(
-    streams: Sequence[Positions], step: int, progress: Callable[[int], None]
-) -> Iterator[tuple[FLOAT, list[FLOAT]]]:
-    for batches in zip(*(stream.batches(8) for stream in streams), strict=True):
-        start = batches[0].start
-        for row in range(-start % step, len(batches[0].targets), step):
-            target = batches[0].targets[row]
-            yield target / target.sum(), [batch.drafts[row] / batch.drafts[row].sum() for batch in batches]
-        progress(len(batches[0].targets))
 
 
 def _values(target: FLOAT, drafts: list[FLOAT], labels: Sequence[str]) -> Iterator[tuple[str, Any]]:

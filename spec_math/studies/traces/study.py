@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -86,9 +85,9 @@ def _audited(request: TraceRequest, shards: Sequence[Path], source: str, progres
         seen["before"] += reason == KEPT
         step(1)
 
-    store = Store(request.kept, request.tolerance)
+    store, threads_wanted = Store(request.kept, request.tolerance), request.workers or os.cpu_count() or 1
     try:
-        with _executor(request) as executor:
+        with threads(threads_wanted) if request.scheduler is None else cluster(request.scheduler) as executor:
             summary = audit_shards(shards, executor, request.tolerance, store, done)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
@@ -99,12 +98,6 @@ def _audited(request: TraceRequest, shards: Sequence[Path], source: str, progres
         return result
     said = Note(f"{seen['before']} of {len(shards)} shards had been audited before; they are in {request.kept}")
     return replace(result, notes=(*result.notes, said))
-
-
-def _executor(request: TraceRequest) -> AbstractContextManager[Any]:
-    if request.scheduler is not None:
-        return cluster(request.scheduler)
-    return threads(request.workers or os.cpu_count() or 1)
 
 
 LOOKAHEAD = 4

@@ -12,7 +12,8 @@ import numpy as np
 from spec_math.arrays import SUM_BOUND
 from spec_math.invariants import Watch
 from spec_math.mean import Mean
-from spec_math.result import Cell, Column, Curve, Note, Panel, Picture, Result, Row, Table, sentences
+from spec_math.result import Cell, Column, Curve, Panel, Picture, Result, Row, Table, curve, sentences, under_heads
+from spec_math.result import rows as rows_of
 from spec_math.traces import Evidence, Summary
 from spec_math.traces.result import STAKES
 from spec_math.traces.row_kernel import EMITTED
@@ -38,24 +39,17 @@ GROUP_COLUMNS = (
     Column("t > d", "mean", "excess over the target's probability"),
     Column("favourite", "mean", "excess over the target's probability"),
 )
-MEANINGS = (
-    Note(
-        "The wealth of a gambler who starts with 1 and bets, token after token, that the claim is wrong. Where the "
-        "claim is right, it ever reaches a number N with probability 1/N at most, however long he plays.",
-        "Evidence",
-    ),
-    Note(
-        "What the recorded laws say that the named verification accepts: the overlap Σ min(t, d) of maximal coupling, "
-        "Σ t·d of sample and match, t(draft) of a one-hot draft.",
-        "Predicted",
-    ),
-    Note("Σ min(t, d): what no verifier of one draft exceeds at a position.", "Optimum"),
-    Note("Tokens that end eight which their text has held before, in the same shard.", "In a loop"),
-    Note(
-        "A verifier divides by the law that the drafter reports. Where drafts come from another law, what is emitted "
-        "is wrong although the verifier is right.",
-        "Drafts have the law reported",
-    ),
+MEANINGS = under_heads(
+    {
+        "Evidence": "The wealth of a gambler who starts with 1 and bets, token after token, that the claim is wrong. "
+        "Where the claim is right, it ever reaches a number N with probability 1/N at most, however long he plays.",
+        "Predicted": "What the recorded laws say that the named verification accepts: the overlap Σ min(t, d) of "
+        "maximal coupling, Σ t·d of sample and match, t(draft) of a one-hot draft.",
+        "Optimum": "Σ min(t, d): what no verifier of one draft exceeds at a position.",
+        "In a loop": "Tokens that end eight which their text has held before, in the same shard.",
+        "Drafts have the law reported": "A verifier divides by the law that the drafter reports. Where drafts come "
+        "from another law, what is emitted is wrong although the verifier is right.",
+    }
 )
 
 
@@ -75,15 +69,9 @@ def result_of(summary: Summary, alpha: float, source: str) -> Result:
     'Nothing in this trace refutes that it is lossless: 1.802 tokens a call of the target.'
     """
     watch(summary).hold()
-    counts = Table(
-        "counts",
-        "What was counted",
-        (Column("what", shown=False), Column("number", "count", shown=False)),
-        tuple(Row(pair) for pair in summary.counts.items()),
-    )
-    skipped = Table(
-        "skipped", "Shards left out", (Column("shard"), Column("reason")), tuple(Row(one) for one in summary.skipped)
-    )
+    number = Column("what", shown=False), Column("number", "count", shown=False)
+    counts = Table("counts", "What was counted", number, rows_of(summary.counts.items()))
+    skipped = Table("skipped", "Shards left out", (Column("shard"), Column("reason")), rows_of(summary.skipped))
     return Result(
         "trace",
         f"An audited trace: {source}",
@@ -92,12 +80,8 @@ def result_of(summary: Summary, alpha: float, source: str) -> Result:
         pictures(summary, alpha),
         (*sentences(notes(summary, alpha)), *sentences(summary.examples, "rows to look at")),
         MEANINGS,
-        1 if summary.lossy(alpha) else 2 if summary.skipped else 3 if _too_short(summary, alpha) else 0,
+        1 if summary.lossy(alpha) else 2 if summary.skipped else 3 if detectable(summary, alpha) >= 1 else 0,
     )
-
-
-def _too_short(summary: Summary, alpha: float) -> bool:
-    return detectable(summary, alpha) >= 1
 
 
 def notes(summary: Summary, alpha: float) -> list[str]:
@@ -183,7 +167,7 @@ def pictures(summary: Summary, alpha: float) -> tuple[Picture, ...]:
 def _accepted(kind: str, held: list[Group]) -> Panel:
     places = tuple(float(place) for place in range(len(held)))
     curves = (
-        _curve("realised", [_realised(group) for group in held]),
+        _points("realised", [_realised(group) for group in held]),
         Curve("predicted", places, tuple(group.expected for group in held)),
         Curve("optimum", places, tuple(group.optimum for group in held), style="bound"),
     )
@@ -192,35 +176,27 @@ def _accepted(kind: str, held: list[Group]) -> Panel:
 
 def _deviation(kind: str, held: list[Group]) -> Panel:
     curves = (
-        _curve("t > d", [_of(group.above, group.rows) for group in held]),
-        _curve("the target's favourite", [_of(group.favourite, group.rows) for group in held]),
+        _points("t > d", [Mean(*group.above, group.rows) for group in held]),
+        _points("the target's favourite", [Mean(*group.favourite, group.rows) for group in held]),
         Curve("a right engine", (0.0, max(1.0, len(held) - 1.0)), (0.0, 0.0), style="guide"),
     )
     return Panel(curves, kind, "excess over the target's law", ticks=tuple(group.name for group in held))
 
 
-def _curve(label: str, means: list[Mean]) -> Curve:
-    ends = [mean.bars for mean in means]
-    places = tuple(float(place) for place in range(len(means)))
-    values = tuple(mean.value for mean in means)
-    return Curve(label, places, values, tuple(low for low, _ in ends), tuple(high for _, high in ends), "points")
+def _points(label: str, means: list[Mean]) -> Curve:
+    return curve(label, dict(enumerate(means)), "points")
 
 
 def _realised(group: Group) -> Mean:
     return Mean(group.accepted, group.error, group.drafts)
 
 
-def _of(pair: tuple[float, float], samples: int) -> Mean:
-    return Mean(*pair, samples)
-
-
 def _claims(summary: Summary, alpha: float) -> Table:
     rows: list[Row] = []
     for claim in claims(summary, alpha):
         logs = claim.evidence.log, claim.evidence.highest
-        verdict = "refuted" if claim.refuted else "not refuted"
-        cells = claim.name, *map(powers_of_ten, logs), verdict, *logs, claim.refuted
-        rows.append(Row(cells, "wrong" if claim.refuted else ""))
+        verdict, mark = ("refuted", "wrong") if claim.refuted else ("not refuted", "")
+        rows.append(Row((claim.name, *map(powers_of_ten, logs), verdict, *logs, claim.refuted), mark))
     title = f"Evidence against what the trace claims; refuted from {1 / summary.share(alpha):,.0f} on"
     return Table("claims", title, CLAIM_COLUMNS, tuple(rows))
 
@@ -232,7 +208,7 @@ def _groups(summary: Summary) -> Table:
             drafted: tuple[Cell, ...] = (None, None, None)
             if group.drafts:
                 drafted = _realised(group), group.expected, group.optimum
-            others = group.rows, _of(group.above, group.rows), _of(group.favourite, group.rows)
+            others = group.rows, Mean(*group.above, group.rows), Mean(*group.favourite, group.rows)
             rows.append(Row((kind, group.name, group.drafts, *drafted, *others), group=kind))
     title = "Acceptance of drafts: realised, predicted, the most that any verifier of one draft accepts; and deviation"
     return Table("groups", title, GROUP_COLUMNS, tuple(rows))
@@ -246,12 +222,11 @@ def _finding(summary: Summary, alpha: float) -> str:
     left = f" {len(summary.skipped):,} shard(s) could not be read." if summary.skipped else ""
     if summary.lossy(alpha):
         return f"This trace is not of a lossless engine that keeps its contracts.{left}"
-    if _too_short(summary, alpha):
+    if detectable(summary, alpha) >= 1:
         judged = summary.counts["rows"] - summary.counts["bad target rows"]
         return f"Undecided: {judged:,} tokens with a law are too few to refute anything at α = {alpha:g}.{left}"
-    return (
-        f"Nothing in this trace refutes that it is lossless: {_a_call(summary):.3f} tokens a call of the target.{left}"
-    )
+    a_call = f"{_a_call(summary):.3f} tokens a call of the target"
+    return f"Nothing in this trace refutes that it is lossless: {a_call}.{left}"
 
 
 LN10 = log(10)
@@ -294,15 +269,13 @@ def claims(summary: Summary, alpha: float) -> list[Claim]:
     >>> [claim.refuted for claim in claims(merge([audit_opened(toy_shard())]), 1e-6)]
     [False, False, False]
     """
+    claimed = {
+        "emitted tokens have the target's law": summary.emitted,
+        "drafts have the law reported with them": summary.drafted,
+        f"drafts are accepted as {' and '.join(summary.verifications)} would": summary.accepted,
+    }
     each = summary.share(alpha)
-    found = [
-        Claim("emitted tokens have the target's law", summary.emitted, summary.emitted.alarms(each)),
-        Claim("drafts have the law reported with them", summary.drafted, summary.drafted.alarms(each)),
-    ]
-    if summary.accepted is not None:
-        name = f"drafts are accepted as {' and '.join(summary.verifications)} would"
-        found.append(Claim(name, summary.accepted, summary.accepted.alarms(each)))
-    return found
+    return [Claim(name, held, held.alarms(each)) for name, held in claimed.items() if held is not None]
 
 
 def deviation(accepted: int, drafts: int) -> float:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import log10, sqrt
+from functools import partial
+from math import log10
 from pathlib import Path
+from statistics import stdev
 from typing import Any
 
 import numpy as np
@@ -18,7 +20,8 @@ from spec_math.files.law_files import LawFileError, open_laws
 from spec_math.language import Vocabulary
 from spec_math.language.files import read_tokenizer, read_vocabulary
 from spec_math.language.overlap import Overlap, by_bytes, by_keys, expressibility, in_texts
-from spec_math.result import Column, Curve, Node, Note, Panel, Picture, Result, Row, Table, Tree, sentences
+from spec_math.mean import known
+from spec_math.result import Column, Curve, Node, Note, Panel, Picture, Result, Row, Table, Tree, curve, rows, sentences
 from spec_math.string_level import segmentation
 from spec_math.string_level.psi import first_token, longest_lookahead, most_calls
 from spec_math.studies.arguments import Progress
@@ -51,24 +54,24 @@ def overlap(request: OverlapRequest, progress: Progress) -> Result:
     """
     first, second, text = request.first, request.second, request.text
     a, b = read_all([first, second], progress)
-    found = _overlaps(a, b)
+    found = {"by bytes": by_bytes(a, b)}
+    if a.keyed and b.keyed:  # a tiktoken file lists bytes and no keys
+        found["by raw keys"] = by_keys(a, b)
     notes: list[str] = []
     if text is not None:
         content = text_of(text)
         (ours, how), (theirs, other_way) = read_tokenizer(first), read_tokenizer(second)
         notes.append(f"{text.name} is read {how} of {first.name} and {other_way} of {second.name}")
         found["by bytes, tokens of the text"] = in_texts([content], ours, theirs)
-    rows = [
-        Row((name, len(one.shared), float(one.of_target), float(one.jaccard), float(one.of_larger)))
+    shares = [
+        (name, len(one.shared), float(one.of_target), float(one.jaccard), float(one.of_larger))
         for name, one in found.items()
     ]
     relation = expressibility(a, b)
-    for names, vocabulary, broken in (
-        ((first.name, second.name), a, relation.target_breaks),
-        ((second.name, first.name), b, relation.draft_breaks),
-    ):
+    sides = ((first, second), a, relation.target_breaks), ((second, first), b, relation.draft_breaks)
+    for (own, other), vocabulary, broken in sides:
         notes.append(
-            f"{len(broken):,} tokens of {names[0]} cannot be spelled in {names[1]}{_examples(vocabulary, broken)}"
+            f"{len(broken):,} tokens of {own.name} cannot be spelled in {other.name}{_examples(vocabulary, broken)}"
         )
     title = f"{first.name} ({len(a):,} tokens) and {second.name} ({len(b):,} tokens)"
     shared = found["by bytes"]
@@ -77,7 +80,7 @@ def overlap(request: OverlapRequest, progress: Progress) -> Result:
         title,
         f"They share {len(shared.shared):,} tokens by their bytes, {float(shared.of_target):.1%} of {first.name}: "
         + ("TLI and union can draft them." if shared.shared else "TLI and union have nothing to draft."),
-        (Table("overlap", "What they share", OVERLAP_COLUMNS, tuple(rows)),),
+        (Table("overlap", "What they share", OVERLAP_COLUMNS, rows(shares)),),
         (_picture(title, found),),
         sentences(notes),
     )
@@ -112,19 +115,10 @@ def text_of(path: Path) -> str:
 
 
 def _picture(title: str, found: dict[str, Overlap]) -> Picture:
-    bars = Curve(
-        "Jaccard overlap", tuple(map(float, range(len(found)))), tuple(float(o.jaccard) for o in found.values())
-    )
+    heights = {place: known(overlap.jaccard) for place, overlap in enumerate(found.values())}
+    bars = curve("Jaccard overlap", heights)
     panel = Panel((bars,), "", "Jaccard overlap", bars=True, ticks=tuple(found), limits=(0.0, 1.0))
     return Picture("overlap", title, "The shared tokens, of the tokens of either.", (panel,))
-
-
-def _overlaps(a: Vocabulary, b: Vocabulary) -> dict[str, Overlap]:
-    found = {"by bytes": by_bytes(a, b)}
-    # A tiktoken file lists bytes and no keys.
-    if a.keyed and b.keyed:
-        found["by raw keys"] = by_keys(a, b)
-    return found
 
 
 def _examples(vocabulary: Vocabulary, tokens: Any) -> str:
@@ -243,8 +237,8 @@ def _drafter_law(request: PsiRequest, drafter: Vocabulary) -> tuple[Any, str]:
             raise LawFileError(
                 f"{file.path}: ψ takes one law on the drafter's {len(drafter):,} tokens; this is {list(file.shape)}"
             )
-        row = next(from_files(file, file, logits=False).batches(1)).targets[0]
-        return restriction(row / row.sum(), spoken), f"each draft token drawn from {file.path.name}"
+        row, _ = next(from_files(file, file, logits=False).laws([0]))
+        return restriction(row, spoken), f"each draft token drawn from {file.path.name}"
     if request.corpus is not None:
         tokenizer, how = read_tokenizer(request.vocabulary)
         seen = np.bincount(tokenizer.encode(text_of(request.corpus)), minlength=len(drafter)) * spoken
@@ -260,12 +254,11 @@ def _every_token(request: PsiRequest, drafter: Vocabulary) -> Result:
     size = len(found.least)
     title = f"the segmentations of {'all' if request.shortest is None else 'the shortest'} {size:,} tokens"
     lines = summary(found)
-    of_lengths = [
-        Row((length, len(row), row[0], row[(len(row) - 1) // 2], row[-1])) for length, row in found.by_length.items()
-    ]
+    of_lengths = [(size, len(row), row[0], row[(len(row) - 1) // 2], row[-1]) for size, row in found.by_length.items()]
     notes: list[str] = []
     if found.kept is not None:
-        length, tied = max(found.by_length), len(found.by_length[max(found.by_length)])
+        length = max(found.by_length)
+        tied = len(found.by_length[length])
         notes.append(
             f"{found.kept:,} of the {tied:,} tokens of {length} bytes are meant; which ones is not determined, so that "
             "the lines with two numbers are intervals."
@@ -276,13 +269,8 @@ def _every_token(request: PsiRequest, drafter: Vocabulary) -> Result:
         f"{title} of {request.vocabulary.name} in the same vocabulary",
         f"A token has {mean[0]:,.6g} segmentations on average, {lines['50 %'][0]:,.6g} in the middle.",
         (
-            Table(
-                "summary",
-                "Table 5 of Timor et al.",
-                SUMMARY_COLUMNS,
-                tuple(Row((n, *ends)) for n, ends in lines.items()),
-            ),
-            Table("lengths", "By the length of the token", LENGTH_COLUMNS, tuple(of_lengths)),
+            Table("summary", "Table 5 of Timor et al.", SUMMARY_COLUMNS, rows((n, *ends) for n, ends in lines.items())),
+            Table("lengths", "By the length of the token", LENGTH_COLUMNS, rows(of_lengths)),
         ),
         (by_length(found, title), histogram(found, title)),
         sentences(notes),
@@ -344,21 +332,14 @@ def summary(found: Counts) -> dict[str, tuple[float, float]]:
     Equal ends are determined. Quantiles between two values are interpolated, the deviation divides by n − 1: as the
     table's do.
     """
-    sides = found.least, found.most
-    pairs = [(f"{percent} %", [_quantile(side, percent) for side in sides]) for percent in (25, 50, 75)]
-    lines = {
-        "mean": [float(Fraction(sum(side), len(side))) for side in sides],
-        "standard deviation": [_deviation(side) for side in sides],
-        "minimum": [float(side[0]) for side in sides],
-        **dict(pairs),
-        "maximum": [float(side[-1]) for side in sides],
+    lines: dict[str, Callable[[list[int]], float]] = {
+        "mean": lambda side: sum(side) / len(side),
+        "standard deviation": lambda side: stdev(side) if len(side) > 1 else 0.0,
+        "minimum": lambda side: float(side[0]),
+        **{f"{percent} %": partial(_quantile, percent=percent) for percent in (25, 50, 75)},
+        "maximum": lambda side: float(side[-1]),
     }
-    return {name: (values[0], values[1]) for name, values in lines.items()}
-
-
-def _deviation(values: list[int]) -> float:
-    size, total, squares = len(values), sum(values), sum(value * value for value in values)
-    return sqrt(Fraction(squares * size - total * total, size * (size - 1))) if size > 1 else 0.0
+    return {name: (line(found.least), line(found.most)) for name, line in lines.items()}
 
 
 def _quantile(values: list[int], percent: int) -> float:
@@ -406,9 +387,8 @@ def by_length(found: Counts, title: str) -> Picture:
     lengths = {size: row for size, row in found.by_length.items() if size != tied}
     curves = [_spread("median, least to most", lengths, 4), _spread("quartiles", lengths, 2)]
     if tied is not None:
-        label = (
-            f"{tied} bytes: which {found.kept:,} of these {len(found.by_length[tied]):,} are meant is not determined"
-        )
+        meant = f"{found.kept:,} of these {len(found.by_length[tied]):,}"
+        label = f"{tied} bytes: which {meant} are meant is not determined"
         curves.append(_spread(label, {tied: found.by_length[tied]}, 4))
     ends = float(min(found.by_length)), float(max(found.by_length))
     curves.append(Curve("all: 2^(m − 1)", ends, tuple((m - 1) * log10(2) for m in ends), style="guide"))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -25,7 +25,7 @@ from spec_math.string_level.methods import METHODS, TOKEN_TIMING, Draft, First, 
 from spec_math.string_level.psi import most_calls
 from spec_math.string_level.reading import Reading, candidate, opened
 from spec_math.string_level.timing import bias as bias_over_one_vocabulary
-from spec_math.studies.arguments import Progress
+from spec_math.studies.arguments import Progress, spaced
 from spec_math.studies.positions.stream import DRAFT_ORDER, default_models
 from spec_math.studies.vocabularies.table import Bias, DrafterLines, MethodLine, VocabularyComparison
 
@@ -43,7 +43,10 @@ class Sampling:
 
 @dataclass
 class _Position:
-    """One drafter at one position: Table 3, and mean tokens by method and lookahead."""
+    """One drafter at one position: Table 3, and mean tokens by method and lookahead.
+
+    `excess` is what each draft adds to the excess, and the mass of the set, by which it may be negative.
+    """
 
     acceptance: dict[Method, float]
     tokens: dict[tuple[Method, int], float]
@@ -130,27 +133,21 @@ def _at(tokenized: TokenizedModel, drafter: Drafter, start: _Start, request: Sam
         if method.one_token:
             tokens[method, 1] = 1 + accepted
     acceptance[TOKEN_TIMING] = float(np.mean([first.chance for first in firsts]))
-    one = bias_over_one_vocabulary(row, draft) if other is tokenized.vocabulary else None
-    exact = one
-    if exact is None:
-        starts = GreedyTokenizer(tokenized.vocabulary)
-        exact = timing_bias.total_variation(
-            tokenized, drafter.tokenized, prefix, drafter.shortest, lambda text: _begins(starts, text)
-        )
+    if other is tokenized.vocabulary:
+        bias = bias_over_one_vocabulary(row, draft)
+    else:
+        begins = partial(_begins, GreedyTokenizer(tokenized.vocabulary))
+        bias = timing_bias.total_variation(tokenized, drafter.tokenized, prefix, drafter.shortest, begins)
+    among = timing_bias.over_proposed(row, psi)
     return _Position(
         acceptance,
         tokens,
         float(carried(draft, tokenized.vocabulary, other)[0].sum()),
         float(untokenisable),
         float(row.max()),
-        float(exact),
-        _excess(row, firsts, timing_bias.over_proposed(row, psi)),
+        float(bias),
+        ([float(value) for value in timing_bias.excesses(row, firsts, among)], float(row[among].sum())),
     )
-
-
-def _excess(row: Any, firsts: list[timing_bias.First], among: Any) -> tuple[list[float], float]:
-    """Return what each draft adds to the excess, and the mass of the set, by which it may be negative."""
-    return [float(value) for value in timing_bias.excesses(row, firsts, among)], float(row[among].sum())
 
 
 def _begins(tokenizer: GreedyTokenizer, text: bytes) -> bool:
@@ -196,7 +193,7 @@ def _in_a_row(
         kept = np.cumprod(np.minimum(1.0, t / d), axis=1)
         values = [float(1 + kept[:, :lookahead].sum(axis=1).mean()) for lookahead in request.lookaheads]
         return {method: values for method in METHODS if method.models is not None}
-    if not _shared(tokenized, drafter):
+    if not shared_tokens(tokenized.vocabulary, drafter.tokenized.vocabulary):
         return {}
     pairs = {
         method: Conditionals(*method.models(tokenized, drafter.tokenized), prefix)
@@ -211,8 +208,9 @@ def _in_a_row(
     }
 
 
-def _shared(tokenized: TokenizedModel, drafter: Drafter) -> int:
-    found = places(tokenized.vocabulary, drafter.tokenized.vocabulary)
+def shared_tokens(words: Vocabulary, other: Vocabulary) -> int:
+    """Return how many tokens of the target's vocabulary a drafter's has too."""
+    found = places(words, other)
     return len(np.unique(found[found >= 0]))
 
 
@@ -236,7 +234,7 @@ def _lines(tokenized: TokenizedModel, drafter: Drafter, found: list[_Position], 
     return DrafterLines(
         drafter.name,
         len(drafter.tokenized.vocabulary),
-        _shared(tokenized, drafter),
+        shared_tokens(tokenized.vocabulary, drafter.tokenized.vocabulary),
         of_positions([position.shared_mass for position in found]),
         of_positions([position.untokenisable for position in found]),
         calls,
@@ -345,13 +343,9 @@ def prefixes(positions: int) -> list[Tokens]:
         TypeError, ValueError: positions is not a positive integer.
     """
     found = [part[:at] for part in paragraphs(default_models().corpus.held_out) for at in range(len(part))]
-    chosen = np.linspace(0, len(found) - 1, min(count(positions, "--positions"), len(found))).round().astype(int)
-    return [found[place] for place in chosen]
+    return [found[place] for place in spaced(len(found), count(positions, "--positions"))]
 
 
 def _joined(texts: list[Tokens]) -> list[int]:
     """Lay texts end to end with a −1 between them."""
-    joined: list[int] = []
-    for text in texts:
-        joined += [*text, -1]
-    return joined[:-1]
+    return [token for text in texts for token in (*text, -1)][:-1]

@@ -13,7 +13,7 @@ import numpy as np
 from spec_math.arrays import count
 from spec_math.chance import law
 from spec_math.distribution import restriction
-from spec_math.drafting.correspondence import carried, places
+from spec_math.drafting.correspondence import carried
 from spec_math.files.law_files import LawFile, LawFileError, open_laws
 from spec_math.language import Table, TokenizedModel, Vocabulary
 from spec_math.language.files import read_vocabulary
@@ -24,7 +24,7 @@ from spec_math.string_level import speed, timing, timing_bias
 from spec_math.string_level.methods import METHODS, First, Method
 from spec_math.string_level.psi import first_token, most_calls
 from spec_math.string_level.reading import opened
-from spec_math.studies.arguments import Progress, no_progress, parsed_ks
+from spec_math.studies.arguments import Progress, no_progress, parsed_ks, prefix_of, spaced
 from spec_math.studies.positions.stream import from_files
 from spec_math.studies.vocabularies import sampling
 from spec_math.studies.vocabularies.table import Bias, DrafterLines, MethodLine, VocabularyComparison, result_of
@@ -79,13 +79,10 @@ def compared(request: Vocabularies, progress: Progress) -> VocabularyComparison:
     if tables[0] != tables[1]:
         raise ValueError(f"--target and --draft are both files of laws or both tables; got {target} and {draft}")
     if tables[0]:
-        files = Tables(Path(target), Path(draft), words, other, request.prefix)
-        return compare_tables(files, _lookaheads(request, TABLES), cost, progress)
+        return compare_tables(request, (target, draft), (words, other), progress)
     if request.lookaheads is not None or request.prefix:
         raise ValueError("--lookahead and --prefix are for tables; files of laws say nothing of further draft tokens")
-    most = Laws.positions if request.positions is None else count(request.positions, "--positions")
-    laws = Laws(target, draft, words, other, request.logits, most)
-    return compare_laws(laws, float(cost), progress)
+    return compare_laws(request, (target, draft), (words, other), progress)
 
 
 def _embedded(request: Vocabularies, cost: Fraction, progress: Progress) -> VocabularyComparison:
@@ -111,19 +108,9 @@ def _cost(written: str) -> Fraction:
     return cost
 
 
-@dataclass(frozen=True)
-class Laws:
-    """Four files: laws [positions, T] and [positions, D], and two vocabularies; at most `positions` are looked at."""
-
-    target: str
-    draft: str
-    target_vocabulary: Path
-    draft_vocabulary: Path
-    logits: bool = False
-    positions: int = 40
-
-
-def compare_laws(files: Laws, draft_cost: float, progress: Progress) -> VocabularyComparison:
+def compare_laws(
+    request: Vocabularies, files: tuple[str, str], vocabularies: tuple[Path, Path], progress: Progress
+) -> VocabularyComparison:
     """Compare union, TLI, SLEM and SLRS at evenly spaced positions of two files.
 
     ψ is that of one draft token, which needs no law but the one in the file; and, as lines of their own, that of a
@@ -134,34 +121,24 @@ def compare_laws(files: Laws, draft_cost: float, progress: Progress) -> Vocabula
         LawFileError: a file is none, the numbers of positions differ, or a law has another size than its vocabulary.
         ValueError, OSError: a vocabulary file is none.
     """
-    sides = open_laws(files.target), open_laws(files.draft)
-    words = read_vocabulary(files.target_vocabulary), read_vocabulary(files.draft_vocabulary)
-    _fit(sides, words, (files.target_vocabulary, files.draft_vocabulary))
-    chosen = np.linspace(0, sides[0].shape[0] - 1, min(files.positions, sides[0].shape[0])).round().astype(int)
+    most = sampling.Sampling.positions if request.positions is None else count(request.positions, "--positions")
+    draft_cost = float(_cost(request.draft_cost))
+    sides = open_laws(files[0]), open_laws(files[1])
+    words = read_vocabulary(vocabularies[0]), read_vocabulary(vocabularies[1])
+    _fit(sides, words, vocabularies)
+    chosen = spaced(sides[0].shape[0], most).tolist()
     step = progress("comparing two vocabularies", len(chosen))
     found: list[dict[Key, float]] = []
-    for rows in _rows(sides, files.logits, set(chosen.tolist())):
-        found.append(_at(*rows, *words))
+    streams = (from_files(side, side, request.logits).laws(set(chosen)) for side in sides)
+    for (target, _), (draft, _) in zip(*streams, strict=True):
+        found.append(_at(target, draft, *words))
         step(1)
-    shared = places(*words)
-    about = DrafterLines(
-        Path(files.draft).name,
-        len(words[1]),
-        len(np.unique(shared[shared >= 0])),
-        of_positions([position["shared"] for position in found]),
-        of_positions([position["untokenisable"] for position in found]),
-        most_calls(*words),
-        tuple(_lines(found, draft_cost)),
-    )
-    return VocabularyComparison(
-        f"{files.target} and {files.draft}, {len(chosen):,} of {counted(sides[0].shape[0], 'position')}",
-        len(words[0]),
-        len(chosen),
-        draft_cost,
-        (about,),
-        of_positions([position["surest"] for position in found]),
-        "laws",
-    )
+    names: tuple[Key, ...] = ("shared", "untokenisable", "surest")
+    shared, untokenisable, surest = (of_positions([position[name] for position in found]) for name in names)
+    lines, sizes = tuple(_lines(found, draft_cost)), (len(words[1]), sampling.shared_tokens(*words))
+    about = DrafterLines(Path(files[1]).name, *sizes, shared, untokenisable, most_calls(*words), lines)
+    source = f"{files[0]} and {files[1]}, {len(chosen):,} of {counted(sides[0].shape[0], 'position')}"
+    return VocabularyComparison(source, len(words[0]), len(chosen), draft_cost, (about,), surest, "laws")
 
 
 def _fit(sides: tuple[LawFile, LawFile], words: tuple[Vocabulary, Vocabulary], paths: tuple[Path, Path]) -> None:
@@ -173,16 +150,6 @@ def _fit(sides: tuple[LawFile, LawFile], words: tuple[Vocabulary, Vocabulary], p
             f"both files need the same positions; {sides[0].path} has {sides[0].shape[0]:,}, {sides[1].path} has "
             f"{sides[1].shape[0]:,}"
         )
-
-
-def _rows(sides: tuple[LawFile, LawFile], logits: bool, chosen: set[int]) -> Iterator[tuple[Any, Any]]:
-    """Yield both laws at the chosen positions."""
-    streams = [from_files(side, side, logits).batches(8) for side in sides]
-    for batches in zip(*streams, strict=True):
-        for row in range(len(batches[0].targets)):
-            if batches[0].start + row in chosen:
-                target, draft = (batch.targets[row] / batch.targets[row].sum() for batch in batches)
-                yield target, draft
 
 
 Key = tuple[Method, bool] | str
@@ -209,28 +176,11 @@ def _lines(found: list[dict[Key, float]], draft_cost: float) -> Iterator[MethodL
                 continue
             acceptance = of_positions([position[method, alike] for position in found])
             # One draft token that is accepted or not: 1 + acceptance, unless it is read as several target tokens.
-            known = lookahead == 1 and method.retokenised is None
-            tokens = of_positions([1 + position[method, alike] for position in found]) if known else None
-            yield MethodLine(
-                method,
-                acceptance,
-                lookahead,
-                tokens,
-                float(lookahead) if known and lookahead else None,
-                tokens.value / (1 + draft_cost) if tokens else None,
-                alike=alike,
-            )
-
-
-@dataclass(frozen=True)
-class Tables:
-    """Four files: two JSON tables (`language.Table.load`) and their vocabularies; and where texts start."""
-
-    target_model: Path
-    draft_model: Path
-    target_vocabulary: Path
-    draft_vocabulary: Path
-    prefix: str = ""
+            line = MethodLine(method, acceptance, lookahead, alike=alike)
+            if lookahead == 1 and method.retokenised is None:
+                tokens = of_positions([1 + position[method, alike] for position in found])
+                line = replace(line, tokens=tokens, calls=1.0, speed_up=tokens.value / (1 + draft_cost))
+            yield line
 
 
 MOST = 5_000
@@ -238,7 +188,7 @@ MOST = 5_000
 
 
 def compare_tables(
-    files: Tables, lookaheads: Sequence[int], draft_cost: Fraction, progress: Progress = no_progress
+    request: Vocabularies, files: tuple[str, str], vocabularies: tuple[Path, Path], progress: Progress
 ) -> VocabularyComparison:
     """Compare all methods on two tables after one prefix, each at its best lookahead; exact on Fractions.
 
@@ -246,16 +196,11 @@ def compare_tables(
         ValueError, TypeError, OSError: a file is none, a table does not fit its vocabulary, the prefix is not valid;
             too many sequences of draft tokens to add up.
     """
-    target, drafter = (
-        TokenizedModel(Table.load(model), read_vocabulary(vocabulary))
-        for model, vocabulary in (
-            (files.target_model, files.target_vocabulary),
-            (files.draft_model, files.draft_vocabulary),
-        )
-    )
-    source = f"{files.target_model} and {files.draft_model}"
-    result = of_tokenized_models(target, drafter, _tokens(files.prefix), (lookaheads, draft_cost), progress)
-    return replace(result, source=f"{source}{result.source.removeprefix(TWO)}")
+    plan = _lookaheads(request, TABLES), _cost(request.draft_cost)
+    target = TokenizedModel(Table.load(Path(files[0])), read_vocabulary(vocabularies[0]))
+    drafter = TokenizedModel(Table.load(Path(files[1])), read_vocabulary(vocabularies[1]))
+    result = of_tokenized_models(target, drafter, prefix_of(request.prefix), plan, progress)
+    return replace(result, source=f"{files[0]} and {files[1]}{result.source.removeprefix(TWO)}")
 
 
 TWO = "two models"
@@ -283,41 +228,26 @@ def of_tokenized_models(
         (found,) = speed.compare(target, drafter, prefix, lookaheads, draft_cost, (method,))
         step(1)
         accepted = _accepted(method, (target, drafter, prefix), found.lookahead)
-        lines.append(
-            MethodLine(
-                method,
-                known(accepted),
-                found.lookahead,
-                known(found.tokens_per_call),
-                float(found.drafter_calls),
-                float(found.speed_up),
-                _fractions(accepted, found.tokens_per_call, found.speed_up),
-            )
-        )
-    at = max(lookaheads)
-    shared = places(target.vocabulary, drafter.vocabulary)
+        means = known(accepted), found.lookahead, known(found.tokens_per_call)
+        speeds = float(found.drafter_calls), float(found.speed_up)
+        exact = _fractions(accepted, found.tokens_per_call, found.speed_up)
+        lines.append(MethodLine(method, *means, *speeds, exact))
+    at, words = max(lookaheads), (target.vocabulary, drafter.vocabulary)
     about = DrafterLines(
         "the drafter",
         len(drafter.vocabulary),
-        len(np.unique(shared[shared >= 0])),
-        known(carried(draft, target.vocabulary, drafter.vocabulary)[0].sum()),
-        known(first_token(target.vocabulary, drafter.vocabulary, reading, at).untokenisable),
-        most_calls(target.vocabulary, drafter.vocabulary),
+        sampling.shared_tokens(*words),
+        known(carried(draft, *words)[0].sum()),
+        known(first_token(*words, reading, at).untokenisable),
+        most_calls(*words),
         tuple(lines),
         tuple(
             Bias(lookahead, known(timing_bias.total_variation(target, drafter, prefix, lookahead)), exact=True)
             for lookahead in sorted({min(lookaheads), at})
         ),
     )
-    return VocabularyComparison(
-        TWO if not prefix else f"{TWO}, after the prefix {prefix}",
-        len(target.vocabulary),
-        1,
-        float(draft_cost),
-        (about,),
-        known(row.max()),
-        "exact",
-    )
+    source = f"{TWO}, after the prefix {prefix}" if prefix else TWO
+    return VocabularyComparison(source, len(words[0]), 1, float(draft_cost), (about,), known(row.max()), "exact")
 
 
 def _affordable(size: int, lookahead: int) -> None:
@@ -344,9 +274,3 @@ def _accepted(method: Method, tokenized_models: tuple[TokenizedModel, TokenizedM
 
 def _fractions(*values: Any) -> tuple[str, ...]:
     return tuple(str(value) for value in values) if all(isinstance(v, Fraction | int) for v in values) else ()
-
-
-def _tokens(prefix: str) -> Tokens:
-    if not all(part.isascii() and part.isdigit() for part in prefix.split()):
-        raise ValueError(f"--prefix lists token indices with blanks between them, such as '0 12 3'; got {prefix!r}")
-    return tuple(int(part) for part in prefix.split())

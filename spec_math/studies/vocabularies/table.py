@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import NamedTuple
 
 from spec_math.mean import Mean
-from spec_math.result import Cell, Column, Curve, Note, Panel, Picture, Result, Row, Table, sentences
+from spec_math.result import Cell, Column, Curve, Panel, Picture, Result, Row, Table, curve, rows, sentences
 from spec_math.string_level.methods import METHODS, SLEM, SLRS, TLI, TOKEN_TIMING, UNION, Method
 from spec_math.wording import counted
 
@@ -58,7 +58,10 @@ def result_of(found: VocabularyComparison) -> Result:
         _finding(found),
         (_methods(found), _drafters(found), *_biases(found)),
         (picture(found),),
-        (*sentences(_notes(found)), *(note for drafter in found.drafters for note in _advised(drafter, found))),
+        (
+            *sentences(_notes(found)),
+            *(note for one in found.drafters for note in sentences(advice(one, found.surest), one.name)),
+        ),
     )
 
 
@@ -70,11 +73,14 @@ def picture(found: VocabularyComparison) -> Picture:
     methods = [*known, *(one for one in listed if one not in known)]
 
     def bars(y: str, means: dict[str, list[Mean | None]], *further: Curve) -> Panel:
-        curves = tuple(_bar(label, values) for label, values in means.items())
+        curves = [
+            curve(label, {place: mean for place, mean in enumerate(values) if mean is not None})
+            for label, values in means.items()
+        ]
         return Panel((*curves, *further), "", y, bars=True, ticks=names)
 
     accepted, tokens = (
-        {called(one, alike): [_of(drafter, one, alike, what) for drafter in found.drafters] for one, alike in methods}
+        {called(*key): [getattr(drafter.line(*key), what, None) for drafter in found.drafters] for key in methods}
         for what in ("acceptance", "tokens")
     )
     panels = [
@@ -97,26 +103,14 @@ def picture(found: VocabularyComparison) -> Picture:
     )
 
 
-def _bar(label: str, values: list[Mean | None]) -> Curve:
-    held = [(float(place), mean) for place, mean in enumerate(values) if mean is not None]
-    drawn = tuple(mean.value for _, mean in held)
-    ends = [mean.bars for _, mean in held] if any(mean.samples for _, mean in held) else []
-    low, high = tuple(low for low, _ in ends), tuple(high for _, high in ends)
-    return Curve(label, tuple(place for place, _ in held), drawn, low, high)
-
-
-def _of(drafter: DrafterLines, method: Method, alike: bool, what: str) -> Mean | None:
-    line = drafter.line(method, alike)
-    return None if line is None else getattr(line, what)
-
-
 def _methods(found: VocabularyComparison) -> Table:
-    rows = [_row(drafter, line) for drafter in found.drafters for line in drafter.lines]
-    return Table("methods", "What each method accepts and yields", METHOD_COLUMNS, tuple(rows))
+    lines = [_row(drafter, line) for drafter in found.drafters for line in drafter.lines]
+    return Table("methods", "What each method accepts and yields", METHOD_COLUMNS, tuple(lines))
 
 
 def _row(drafter: DrafterLines, line: MethodLine) -> Row:
     exact: list[Cell] = [Fraction(value) for value in line.exact] or [None, None, None]
+    # The speed-up has the error of the tokens: how often the drafter is called is taken as known.
     cells: tuple[Cell, ...] = (
         drafter.name,
         line.name,
@@ -125,7 +119,7 @@ def _row(drafter: DrafterLines, line: MethodLine) -> Row:
         line.lookahead,
         line.tokens,
         line.calls,
-        _faster(line),
+        None if line.speed_up is None or line.tokens is None else line.tokens.scaled_to(line.speed_up),
         *exact,
         line.method.needs.partition(":")[0].partition(";")[0],
         line.method.page,
@@ -134,27 +128,18 @@ def _row(drafter: DrafterLines, line: MethodLine) -> Row:
     return Row(cells, "" if line.method.lossless else "wrong", about)
 
 
-def _faster(line: MethodLine) -> Mean | None:
-    """Return the speed-up with the error of the tokens; how often the drafter is called is taken as known."""
-    return None if line.speed_up is None or line.tokens is None else line.tokens.scaled_to(line.speed_up)
-
-
 def _drafters(found: VocabularyComparison) -> Table:
-    rows = [
-        Row((one.name, one.size, one.shared, one.shared_mass, one.untokenisable, one.psi_calls))
-        for one in found.drafters
+    cells = [
+        (one.name, one.size, one.shared, one.shared_mass, one.untokenisable, one.psi_calls) for one in found.drafters
     ]
-    return Table("drafters", f"The drafters of a target with {found.size:,} tokens", DRAFTER_COLUMNS, tuple(rows))
+    return Table("drafters", f"The drafters of a target with {found.size:,} tokens", DRAFTER_COLUMNS, rows(cells))
 
 
 def _biases(found: VocabularyComparison) -> list[Table]:
-    rows = [
-        Row((one.name, bias.lookahead, bias.value, bias.certain, bias.exact))
-        for one in found.drafters
-        for bias in one.biases
-    ]
+    biases = [(one.name, bias) for one in found.drafters for bias in one.biases]
+    cells = [(name, bias.lookahead, bias.value, bias.certain, bias.exact) for name, bias in biases]
     title = "TokenTiming as printed: total variation of its first token from the target; sampled, a bound from below"
-    return [Table("bias", title, BIAS_COLUMNS, tuple(rows))] if rows else []
+    return [Table("bias", title, BIAS_COLUMNS, rows(cells))] if cells else []
 
 
 def _notes(found: VocabularyComparison) -> list[str]:
@@ -173,16 +158,11 @@ def _notes(found: VocabularyComparison) -> list[str]:
     ]
 
 
-def _advised(drafter: DrafterLines, found: VocabularyComparison) -> tuple[Note, ...]:
-    return sentences(advice(drafter, found.surest), drafter.name)
-
-
 def _finding(found: VocabularyComparison) -> str:
-    choices = {drafter.name: choice(drafter) for drafter in found.drafters}
-    said = {name: sentence for name, sentence in choices.items() if sentence}
+    said = {drafter.name: sentence for drafter in found.drafters if (sentence := choice(drafter))}
     if not said:
         return "Laws alone do not say which method is fastest: give the models to have tokens per call."
-    if len(choices) == 1:
+    if len(found.drafters) == 1:
         return next(iter(said.values()))
     return " ".join(f"{name}: {sentence}" for name, sentence in said.items())
 
@@ -307,10 +287,8 @@ def _of_samples(found: DrafterLines, surest: Mean) -> list[str]:
     slem = found.line(SLEM)
     if slem is None or slem.acceptance is None:
         return []
-    return [
-        f"{SLEM.name} needs a target that is sure of itself: it accepts {slem.acceptance}, and no drafter "
-        f"makes that more than the target's largest mass, {surest}."
-    ]
+    most = f"no drafter makes that more than the target's largest mass, {surest}"
+    return [f"{SLEM.name} needs a target that is sure of itself: it accepts {slem.acceptance}, and {most}."]
 
 
 def _of_psi(found: DrafterLines) -> list[str]:
