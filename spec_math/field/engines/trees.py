@@ -129,18 +129,9 @@ DRAWING_PATHS_TRIES = Defect(
 
 def _engine_drawing_paths(name: str, place: tuple[str, str], stub: str, control: Edit, run: Any) -> Engine:
     module, repository = place
-    return Engine(
-        name,
-        Repository(repository),
-        module,
-        "evaluate_posterior",
-        "tree, one-hot",
-        run,
-        control,
-        ("temperature", "top_p"),
-        (stub,),
-        defects=(DRAWING_PATHS_TRIES,),
-    )
+    place_of, rule, options = f"{module}:evaluate_posterior", "tree, one-hot", ("temperature", "top_p")
+    defects = (DRAWING_PATHS_TRIES,)
+    return Engine(name, Repository(repository), place_of, run, control, rule, options, (stub,), defects=defects)
 
 
 REST = ("rest.model.utils", "FasterDecoding/REST")
@@ -172,11 +163,8 @@ CONTROL = Edit("r <= acp", "r <= 2 * acp")
 EAGLE = (
     Engine(
         name="AngelSlim",
-        source=Archive(
-            "angelslim-0.5.0-py3-none-any.whl", "66a6ec607419c9eac99c38c8117742fb322b740042875fb5c3950a9a9ed94bc6"
-        ),
-        module="angelslim.compressor.speculative.utils.util",
-        function="evaluate_posterior",
+        source=Archive("angelslim-0.5.0", "66a6ec607419c9eac99c38c8117742fb322b740042875fb5c3950a9a9ed94bc6"),
+        function="angelslim.compressor.speculative.utils.util:evaluate_posterior",
         rule="tree, one-hot",
         run=_run_eagle,
         control=CONTROL,
@@ -185,8 +173,7 @@ EAGLE = (
     Engine(
         name="EAGLE",
         source=Repository("SafeAILab/EAGLE"),
-        module="eagle.model.utils",
-        function="evaluate_posterior",
+        function="eagle.model.utils:evaluate_posterior",
         rule="tree, one-hot",
         run=_run_eagle,
         control=CONTROL,
@@ -223,8 +210,7 @@ def _engine_medusa(name: str, run: Callable[[Any, Step], Sequence[int]], control
     return Engine(
         name=name,
         source=Repository("FasterDecoding/Medusa"),
-        module="medusa.model.utils",
-        function="evaluate_posterior",
+        function="medusa.model.utils:evaluate_posterior",
         rule="tree, typical",
         run=run,
         control=control,
@@ -284,8 +270,7 @@ ROTALABS_TREE_TRIES = Defect(
 ROTALABS_TREE = Engine(
     name="rotalabs-accel tree",
     source=ROTALABS_ARCHIVE,
-    module="rotalabs_accel.speculative.tree",
-    function="verify_tree",
+    function="rotalabs_accel.speculative.tree:verify_tree",
     rule="tree of the likeliest",
     run=_run_rotalabs_tree,
     control=Edit("accepted.append(new_token)", "accepted.append(node.token_id)"),
@@ -305,9 +290,7 @@ class _Laws:
 
     def __init__(self, law: Model) -> None:
         self.law, self.tree, self.dtype = law, None, torch.float32
-        self.engine = SimpleNamespace(
-            max_length=LONGEST, kv_cache=SimpleNamespace(gather_kv_incremental=_nothing_sequoia)
-        )
+        self.engine = SimpleNamespace(max_length=LONGEST, kv_cache=SimpleNamespace(gather_kv_incremental=_nothing))
 
     def inference(self, input_ids: torch.Tensor, storage_ids: torch.Tensor, **_: Any) -> torch.Tensor:
         tokens = input_ids[0].tolist() if self.tree is None else self.tree.tokens.tolist()
@@ -321,7 +304,7 @@ class _Laws:
         return [0.0] * FIRST + [float(mass) for mass in self.law(tuple(token - FIRST for token in text[len(PROMPT) :]))]
 
 
-def _nothing_sequoia(*_: Any) -> None: ...
+def _nothing(*_: Any, **__: Any) -> None: ...
 
 
 def _above(place: int, first: int, tokens: list[int]) -> list[int]:
@@ -404,8 +387,7 @@ def _engine_sequoia(name: str, rule: str, **known: Any) -> Engine:
     return Engine(
         name=f"Sequoia {name}",
         source=Repository("Infini-AI-Lab/Sequoia"),
-        module=f"Tree.{name}",
-        function=f"{name}.verify",
+        function=f"Tree.{name}:{name}.verify",
         rule=rule,
         run=partial(_run_sequoia, name=name),
         given={"Engine.Engine": {}},
@@ -450,10 +432,7 @@ class _Engines:
         return self.step.rows(self.step.draft, self.emitted)[-1].softmax(-1)
 
     def __getattr__(self, name: str) -> Any:
-        return _nothing_triforce
-
-
-def _nothing_triforce(*_: Any, **__: Any) -> None: ...
+        return _nothing
 
 
 def _tokens(ids: torch.Tensor) -> list[int]:
@@ -479,8 +458,7 @@ MIDDLE = Defect(
 TRIFORCE = Engine(
     name="TriForce",
     source=Repository("Infini-AI-Lab/TriForce"),
-    module="utils.decoding",
-    function="TriForce, Middle_Spec",
+    function="utils.decoding:TriForce, Middle_Spec",
     rule="two levels",
     run=_run_triforce,
     control=Edit("sample(max_fn(verify_prob-speculation_prob))", "sample(verify_prob)"),
