@@ -34,12 +34,8 @@ ASCEND_ARCHIVE = Archive(
     "5395dc4065dea188d0fead4a01c20243a92101a27b4e79c23aeacda844a3f690",
 )
 ASCEND_PLACE = "vllm_ascend.sample.rejection_sampler:rejection_sample"
-ASCEND_GIVEN = {
-    "vllm.triton_utils": {"HAS_TRITON": False},
-    "vllm.v1.sample.rejection_sampler": {**stand_ins.VLLM, "generate_uniform_probs": uniform_probs},
-    "vllm_ascend.ops.triton.reject_sample": {},
-    "vllm_ascend.sample.sampler": {},
-}
+ASCEND_OWN = ("ops.triton.reject_sample", "sample.sampler")
+ASCEND_GIVEN = {**stand_ins.given(["vllm"]), **{f"vllm_ascend.{one}": {} for one in ASCEND_OWN}}
 
 
 ALL_RANDOM = SimpleNamespace(all_greedy=False, all_random=True, temperature=torch.ones(1), generators={})
