@@ -6,6 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Iterable, Iterator, Sized
 from functools import cache
+from importlib import import_module
 from pathlib import Path
 from textwrap import dedent
 
@@ -116,14 +117,8 @@ def without_example(tree: ast.Module) -> list[str]:
 
 def named_by_faces() -> set[str]:
     """What `__all__` names in the packages of the library."""
-    faces = (node for path in LIBRARY if path.name == "__init__.py" for node in parsed(path).body)
-    lists = [
-        node.value
-        for node in faces
-        if isinstance(node, ast.Assign)
-        and [target.id for target in node.targets if isinstance(target, ast.Name)] == ["__all__"]
-    ]
-    return {name for listed in lists for name in ast.literal_eval(listed)}
+    faces = (path.parent.relative_to(ROOT) for path in LIBRARY if path.name == "__init__.py")
+    return {name for face in faces for name in getattr(import_module(".".join(face.parts)), "__all__", ())}
 
 
 FACES = named_by_faces()

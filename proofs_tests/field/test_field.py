@@ -63,9 +63,7 @@ CONTROL = Edit("(rows[place] - law)", "(rows[place] - 0 * law)")
 ENGINE = Engine(
     name="toy",
     source=Repository("nobody/toy"),
-    module="toysampler.sampler",
-    function="step",
-    rule="chain",
+    function="toysampler.sampler:step",
     run=run,
     control=CONTROL,
     options=("temperature > 0",),
@@ -104,9 +102,7 @@ def test_a_mend_is_judged_on_the_cases_that_failed(root: Path) -> None:
     place.write_text(SAMPLER.replace("(rows[place] - law)", "(rows[place] - 0 * law)"))
     mend = Defect("The residual is the target.", Edit("0 * law", "law"))
     other = Edit("torch.rand(1) < ratio(rows[place][token], law[token])", "True")
-    engine = Engine(
-        "toy", ENGINE.source, ENGINE.module, "step", "chain", broken, other, (), ENGINE.stubs, defects=(mend,), most=1
-    )
+    engine = Engine("toy", ENGINE.source, ENGINE.function, broken, other, stubs=ENGINE.stubs, defects=(mend,), most=1)
     found = judged_engine(engine, root)
     assert (found["verdict"], found["control"]["verdict"]) == ("lossy", "lossy")
     assert found["smallest"][0]["case"] == "target (1/2, 1/2), draft (3/4, 1/4), γ = 1, T 1"

@@ -90,7 +90,7 @@ def test_a_kernel_whose_coins_are_put_in_is_a_record_too(tmp_path: Path) -> None
         return [[Fraction(1)] * requests.targets.shape[-1] for _ in coins]
 
     edit = Edit("return 1", "return 2")
-    engine = Engine("toy", Repository("nobody/toy"), "toykernel.kernel", "verify", "chain", Bisected(kernel), edit)
+    engine = Engine("toy", Repository("nobody/toy"), "toykernel.kernel:verify", Bisected(kernel), edit)
     found: Any = engine_law(engine, loaded(engine, tmp_path), COINS.models, 1, rounds=2)
     assert sum(found.values()) == pytest.approx(1, abs=1e-12)
     assert judged_case(engine, loaded(engine, tmp_path), FieldCase(COINS, 1, PLAIN, 2))["verdict"] == "lossless"

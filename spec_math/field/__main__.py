@@ -9,7 +9,8 @@ from pathlib import Path
 
 from spec_math.field.catalogue import ENGINES, named
 from spec_math.field.page import FUNCTIONS_PAGE, PAGE, functions_page, listed, page, reportable, write_reports
-from spec_math.field.recorded import ArchiveError, WorkerError, read, record, with_newest, write
+from spec_math.field.recorded import ArchiveError, read, record, with_newest, write
+from spec_math.field.worker import WorkerError
 from spec_math.files.whole import write_whole
 
 

@@ -79,18 +79,28 @@ class Step:
         """Return table models of the target and of the draft."""
         return table_models(self.target, self.draft, PROMPT, form, dtype)
 
+    def texts(self, drafts: Sequence[int]) -> list[Text]:
+        """Return the text so far, and what it is after each of the drafts."""
+        return [(*self.text, *drafts[:n]) for n in range(len(drafts) + 1)]
+
+    def laws(self, model: Model, drafts: Sequence[int]) -> list[list[float]]:
+        """Return the laws [n + 1, V] of a model after the text and after each of the drafts."""
+        return [[float(mass) for mass in asarray(model(text))] for text in self.texts(drafts)]
+
     def rows(self, model: Model, drafts: Sequence[int], dtype: torch.dtype = torch.float32) -> torch.Tensor:
         """Return the logits [n + 1, V] of a model after the text and after each of the drafts."""
-        texts = [(*self.text, *drafts[:n]) for n in range(len(drafts) + 1)]
-        return torch.stack([logits_of(model(text), dtype) for text in texts])
+        return torch.stack([logits_of(model(text), dtype) for text in self.texts(drafts)])
 
-    def drafted(self) -> list[int]:
-        """Draw a chain of drafts from the draft's laws, as the options make them."""
+    def drafted(self, draw: Callable[[list[int]], Any] | None = None) -> list[int]:
+        """Draw a chain of drafts, each by a function of those before it, or from the draft's laws under the options."""
         drafts: list[int] = []
         for _ in range(self.lookahead):
-            law = torch.tensor(np.asarray(asarray(processed(self.draft, self.options)((*self.text, *drafts))), float))
-            drafts.append(int(torch.multinomial(law.double(), 1)))
+            drafts.append(int((draw or self._drawn)(drafts)))
         return drafts
+
+    def _drawn(self, drafts: list[int]) -> torch.Tensor:
+        law = np.asarray(asarray(processed(self.draft, self.options)((*self.text, *drafts))), float)
+        return torch.multinomial(torch.tensor(law), 1)
 
     def chain(self) -> tuple[list[int], torch.Tensor, torch.Tensor]:
         """Draw a chain of drafts; return it with the target's logits [n + 1, V] along it and the draft's [n, V]."""
@@ -105,6 +115,15 @@ class Step:
 PROMPT: Text = (1, 0, 0, 0, 0)
 """What stands before the first text: longer than the tokens of a round, which beside a cache could else be taken for a
 text that begins with it and is handed over whole."""
+
+
+def real_tokens(row: torch.Tensor) -> list[int]:
+    """Return the tokens of a row without the negative ones that fill it up.
+
+    >>> real_tokens(torch.tensor([3, 0, -1]))
+    [3, 0]
+    """
+    return [token for token in row.tolist() if token >= 0]
 
 
 def processed(model: Model, options: Options) -> Model:
@@ -144,19 +163,19 @@ class Bisected:
 class Engine:
     """A public sampler: where it comes from, how a round of it is run, and what was found in it.
 
-    `run(module, step)` calls the engine's own code for one round and returns the tokens that it emits; or it is
-    `Bisected`, where coins are put in. `options` names what of `Options` the code itself applies. `stubs` are packages
-    that it imports and does not use here, and `given` names of modules that are not imported. `control` is one place
-    changed by which its law goes wrong. `unit` is the roundoff of the type it computes in.
+    `function` is MODULE:FUNCTION. `run(module, step)` calls the engine's own code for one round and returns the
+    tokens that it emits; or it is `Bisected`, where coins are put in. `options` names what of `Options` the code
+    itself applies. `stubs` are packages that it imports and does not use here, and `given` names of modules that
+    are not imported. `control` is one place changed by which its law goes wrong. `unit` is the roundoff of the type
+    it computes in.
     """
 
     name: str
     source: Source
-    module: str
     function: str
-    rule: str
     run: Callable[[Any, Step], Sequence[int]] | Bisected
     control: Edit
+    rule: str = "chain"
     options: tuple[str, ...] = ()
     stubs: tuple[str, ...] = ()
     given: Mapping[str, Mapping[str, Any]] = field(default_factory=dict[str, Mapping[str, Any]])
@@ -173,6 +192,11 @@ class Engine:
     """True if its rounds are judged on laws of two tokens alone, and one draft: a round of it takes many paths."""
 
     @property
+    def module(self) -> str:
+        """The module that holds the function."""
+        return self.function.partition(":")[0]
+
+    @property
     def project(self) -> str:
         """The package that it is from, or the repository."""
         source = self.source
@@ -180,10 +204,15 @@ class Engine:
 
 
 class Archive(NamedTuple):
-    """A file of the package index, pinned by its name, which says the package and its version, and its sha256."""
+    """A file of the package index, pinned by its sha256 and its name: PACKAGE-VERSION of a wheel in plain Python."""
 
-    file: str
+    name: str
     sha256: str
+
+    @property
+    def file(self) -> str:
+        """The name of the file."""
+        return self.name if self.name.endswith((".whl", ".zip", ".gz")) else f"{self.name}-py3-none-any.whl"
 
     @property
     def package(self) -> str:

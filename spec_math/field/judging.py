@@ -39,7 +39,7 @@ def judged_engine(engine: Engine, root: Path, told: Told = lambda _: None) -> Fo
     result: Found = {
         "name": engine.name,
         "rule": engine.rule,
-        "function": f"{engine.module}:{engine.function}",
+        "function": engine.function,
         "options": list(engine.options),
         "verdict": _whole(cases),
         "cases": cases,

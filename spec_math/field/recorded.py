@@ -17,7 +17,7 @@ from shutil import which
 
 from spec_math.field.engine import Archive, Engine, Repository, Restated
 from spec_math.field.judging import Found
-from spec_math.field.worker import WorkerError, judged_apart
+from spec_math.field.worker import judged_apart
 from spec_math.files.whole import write_whole
 
 RECORDED = Path(__file__).parent / "recorded.json"
@@ -89,22 +89,6 @@ def record(
 def write(recorded: Mapping[str, Found], place: Path = RECORDED) -> None:
     """Write what is recorded, sorted by name."""
     _ = write_whole(place, json.dumps(dict(sorted(recorded.items())), indent=1, ensure_ascii=False) + "\n")
-
-
-__all__ = [
-    "RECORDED",
-    "ArchiveError",
-    "WorkerError",
-    "check",
-    "kept_under",
-    "newest",
-    "read",
-    "record",
-    "source_of",
-    "unpacked",
-    "with_newest",
-    "write",
-]
 
 
 class ArchiveError(RuntimeError):

@@ -10,8 +10,8 @@ from spec_math.field.cases import sweep
 from spec_math.field.catalogue import named
 from spec_math.field.engine import Edit
 from spec_math.field.judging import Found
-from spec_math.field.recorded import ArchiveError, WorkerError, source_of
-from spec_math.field.worker import judged_apart
+from spec_math.field.recorded import ArchiveError, source_of
+from spec_math.field.worker import WorkerError, judged_apart
 from spec_math.result import Column, Note, Result, Row, Table
 
 CODES = {"lossless": 0, "lossy": 1, "raises": 1, "undecided": 3}

@@ -11,6 +11,7 @@ import numpy as np
 from spec_math.arrays import Array
 from spec_math.kernels import inner_kernel, kernel
 from spec_math.sequential.bank import BUGS
+from spec_math.sequential.evidence import log_shares
 
 STAKES: tuple[float, ...] = tuple(2.0**-power for power in range(10))
 """λ·(1 + τ), halved from 1 on. A gap g in a feature's mean is best met by λ near g over the feature's variance; at a
@@ -52,10 +53,7 @@ def log_weights(bank: bool) -> Array:
     >>> float(np.exp(log_weights(True)).sum().round(12))
     1.0
     """
-    bettors = 2 * len(FEATURES) * len(STAKES)
-    if not bank:
-        return np.full(bettors, -math.log(bettors))
-    return -np.log(np.repeat([2.0 * bettors, 2.0 * len(CONTEXT_BUGS)], [bettors, len(CONTEXT_BUGS)]))
+    return log_shares(2 * len(FEATURES) * len(STAKES), len(CONTEXT_BUGS) if bank else 0)
 
 
 @kernel

@@ -101,6 +101,17 @@ def log_mean(logs: Any, weights: Any) -> float:
     return top + math.log(float(np.exp(terms - top).sum()))
 
 
+def log_shares(first: int, second: int = 0) -> Array:
+    """Return the logs of equal shares of 1 [first + second]: half for the first and half for the second, if any.
+
+    >>> np.exp(log_shares(2, 1)).round(12).tolist()
+    [0.25, 0.25, 0.5]
+    """
+    if not second:
+        return np.full(first, -math.log(first))
+    return -np.log(np.repeat([2.0 * first, 2.0 * second], [first, second]))
+
+
 def ordinary(log_evidence: float) -> float:
     """Return evidence on the ordinary scale; inf where a float cannot hold it.
 

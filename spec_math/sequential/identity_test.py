@@ -14,10 +14,10 @@ import numpy as np
 from spec_math.arrays import Array, count
 from spec_math.kernels import kernel
 from spec_math.sequential.bank import bank
-from spec_math.sequential.bets import FAR, fold, rescale
+from spec_math.sequential.bets import play
 from spec_math.sequential.dirichlet import KAPPAS, log_evidences, shares_of
 from spec_math.sequential.dirichlet import step as _formula
-from spec_math.sequential.evidence import Guarantee, OneLawTest, drawn_tokens, log_mean
+from spec_math.sequential.evidence import Guarantee, OneLawTest, drawn_tokens, log_mean, log_shares
 from spec_math.sequential.sample_size import sequential_detectable_tv
 from spec_math.verdict import Lossy
 
@@ -80,7 +80,7 @@ class IdentityTest(OneLawTest):
         for column, other in enumerate(others):
             ratios[seen, column] = other[seen] / np.maximum(self.target[seen], _LEAST)
         kappas = np.array(KAPPAS, dtype=float)
-        self.setting = Setting(labels, inverse, kappas, ratios, _log_weights(len(KAPPAS), len(others)))
+        self.setting = Setting(labels, inverse, kappas, ratios, log_shares(len(KAPPAS), len(others)))
         self._running = nothing_seen(self.setting)
 
     def update_many(self, tokens: Any) -> None:
@@ -201,12 +201,6 @@ def _pooled(target: Array, pools: Any) -> tuple[Array, Array]:
     return labels.astype(np.int64), masses / masses.sum()
 
 
-def _log_weights(mixture: int, alternatives: int) -> Array:
-    if not alternatives:
-        return np.full(mixture, -math.log(mixture))
-    return -np.log(np.repeat([2.0 * mixture, 2.0 * alternatives], [mixture, alternatives]))
-
-
 class Setting(NamedTuple):
     """The choices of a test before the first draw: its pools, its priors, its alternatives, and their weights.
 
@@ -243,7 +237,11 @@ def nothing_seen(setting: Setting) -> Running:
 _step = kernel(_formula)
 
 
-@kernel(error_model="numpy", fastmath={"reassoc", "contract", "nnan", "nsz"})
+CHUNK = 4096
+"""Draws whose factors are held at once."""
+
+
+@kernel(error_model="numpy")
 def advance(tokens: Any, setting: Any, running: Any, samples: int, threshold: float, stop: bool) -> tuple[float, int]:
     """Take in tokens [n] one by one, and return the largest log evidence met and the first draw at the threshold or -1.
 
@@ -255,49 +253,31 @@ def advance(tokens: Any, setting: Any, running: Any, samples: int, threshold: fl
     >>> round(np.exp(peak).item(), 12)
     1.333333333333
     """
-    size_k, size = setting.kappas.shape[0], setting.weights.shape[0]
-    counts, pooled, logs, weights = running.counts, running.pooled, running.logs, setting.weights
-    products, scaled = np.ones(size), np.empty(size)
-    top = rescale(weights, logs, scaled)
-    goal = math.exp(min(threshold - top, 700.0))
-    peak, most, first = -math.inf, 0.0, -1
-    for i in range(tokens.shape[0]):
-        x = tokens[i]
-        pool = setting.labels[x]
-        turned = setting.inverse[pool]
-        seen, drawn = float(pooled[pool]), float(samples + i)
-        counts[x] += 1
-        pooled[pool] += 1
-        if turned == 0.0:
-            peak, first = math.inf, i if first < 0 else first
+    peak, first = -math.inf, -1
+    for start in range(0, tokens.shape[0], CHUNK):
+        part = tokens[start : start + CHUNK]
+        factors, impossible = np.ones((part.shape[0], setting.weights.shape[0])), -1
+        for i in range(part.shape[0]):
+            x = part[i]
+            pool = setting.labels[x]
+            turned, seen, drawn = setting.inverse[pool], float(running.pooled[pool]), float(samples + start + i)
+            running.counts[x] += 1
+            running.pooled[pool] += 1
+            if turned == 0.0:
+                impossible = i if impossible < 0 else impossible
+                continue
+            for k in range(setting.kappas.shape[0]):
+                factors[i, k] = _step(setting.kappas[k], turned, seen, drawn)
+            factors[i, setting.kappas.shape[0] :] = setting.ratios[x]
+        no_bets = np.empty((part.shape[0], 0))
+        met, at = play(no_bets, factors, np.empty(0), 0.0, setting.weights, running.logs, threshold, stop)
+        if impossible >= 0:
+            met, at = math.inf, impossible if at < 0 else min(at, impossible)
+        peak = max(peak, met)
+        if at >= 0 and first < 0:
+            first = start + at
             if stop:
                 break
-            continue
-        total, least, largest = 0.0, 1.0, 1.0
-        for k in range(size_k):
-            moved = products[k] * _step(setting.kappas[k], turned, seen, drawn)
-            products[k] = moved
-            total += scaled[k] * moved
-            least, largest = min(least, moved), max(largest, moved)
-        for b in range(size - size_k):
-            moved = products[size_k + b] * setting.ratios[x, b]
-            products[size_k + b] = moved
-            total += scaled[size_k + b] * moved
-            # A product of 0 stays 0: its log is -inf, and no scale would bring it back.
-            least, largest = min(least, moved if moved > 0.0 else 1.0), max(largest, moved)
-        most = max(most, total)
-        if total >= goal and first < 0:
-            first = i
-            if stop:
-                break
-        if least * FAR < 1.0 or largest > FAR:
-            peak = max(peak, top + math.log(most)) if most > 0.0 else peak
-            fold(logs, products)
-            top = rescale(weights, logs, scaled)
-            goal = math.exp(min(threshold - top, 700.0))
-            most = 0.0
-    peak = max(peak, top + math.log(most)) if most > 0.0 else peak
-    fold(logs, products)
     return peak, first
 
 
@@ -362,7 +342,7 @@ def simulate(  # noqa: PLR0913 - numba kernels take their arrays one by one
     True
     """
     shares, alias = table
-    chunk = np.empty(4096, dtype=np.int64)
+    chunk = np.empty(CHUNK, dtype=np.int64)
     for run in range(times.shape[0]):
         running.counts[:] = 0
         running.pooled[:] = 0

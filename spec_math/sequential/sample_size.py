@@ -9,6 +9,7 @@ Source: the power of a chi-square test, Cohen 1988; the direction that is hardes
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ import numpy as np
 from spec_math.arrays import count
 from spec_math.sequential.bets import STAKES
 from spec_math.sequential.dirichlet import KAPPAS
-from spec_math.sequential.evidence import level, log_mean
+from spec_math.sequential.evidence import level, log_mean, log_shares
 
 
 def sample_size(total_variation: Any, alpha: Any, power: Any, size: int) -> int:
@@ -81,11 +82,7 @@ def sequential_sample_size(total_variation: Any, alpha: Any, power: Any, size: i
     """
     shift, wanted = 4 * _distance(total_variation) ** 2, level(power, "power")
     freedom, goal = _tokens(size) - 1, _goal(alpha, bank)
-
-    def lacking(n: float) -> float:
-        return _beyond(_critical(n, freedom, goal), freedom, n * shift) - wanted
-
-    return math.ceil(_root(lacking))
+    return math.ceil(_root(lambda n: _beyond(_critical(n, freedom, goal), freedom, n * shift) - wanted))
 
 
 def sequential_detectable_tv(samples: int, alpha: Any, power: Any, size: int, bank: bool = False) -> float | None:
@@ -107,21 +104,12 @@ def _critical(n: float, freedom: int, goal: float) -> float:
     """Return the chi-square statistic at which the mean evidence of the priors is e^goal."""
     kappas = np.array(KAPPAS, dtype=float)
     weight, cost = n / (n + kappas), freedom * np.log1p(n / kappas)
-    even = np.full(len(kappas), -math.log(len(kappas)))
-
-    def lacking(statistic: float) -> float:
-        return log_mean((statistic * weight - cost) / 2, even) - goal
-
-    return _root(lacking)
+    return _root(lambda statistic: log_mean((statistic * weight - cost) / 2, log_shares(len(kappas))) - goal)
 
 
 def _shift(critical: float, freedom: int, power: float) -> float:
     """Return the noncentrality at which chi-square passes a critical value with a given power."""
-
-    def lacking(shift: float) -> float:
-        return _beyond(critical, freedom, shift) - power
-
-    return _root(lacking)
+    return _root(lambda shift: _beyond(critical, freedom, shift) - power)
 
 
 def _beyond(critical: float, freedom: int, shift: float) -> float:
@@ -135,7 +123,7 @@ def _goal(alpha: Any, bank: bool) -> float:
     return -math.log(level(alpha)) + (math.log(2) if bank else 0.0)
 
 
-def _root(rising: Any) -> float:
+def _root(rising: Callable[[float], float]) -> float:
     """Return where a function that rises through 0 does so, above 0."""
     high = 1.0
     while rising(high) < 0:
@@ -143,7 +131,7 @@ def _root(rising: Any) -> float:
     return _zero(rising, high / 2 if high > 1 else 0.0, high)
 
 
-def _zero(rising: Any, low: float, high: float) -> float:
+def _zero(rising: Callable[[float], float], low: float, high: float) -> float:
     from scipy.optimize import brentq  # slow to load, and most of what imports this asks for no sample size
 
     found: Any = brentq(rising, low, high, xtol=1e-14)

@@ -5,7 +5,6 @@ Source: e-processes as in Ville 1939 and Shafer and Vovk 2019; the bets are work
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -15,7 +14,7 @@ from spec_math.arrays import Array
 from spec_math.sequential import bets
 from spec_math.sequential.bank import bank
 from spec_math.sequential.dirichlet import shares_of
-from spec_math.sequential.evidence import Guarantee, OneLawTest, drawn_tokens, level, log_mean
+from spec_math.sequential.evidence import Guarantee, OneLawTest, drawn_tokens, level, log_mean, log_shares
 from spec_math.sequential.sample_size import gap_detected
 from spec_math.verdict import Lossy
 
@@ -77,9 +76,8 @@ class TolerantTest(OneLawTest):
         members = np.array([*chosen.values(), np.zeros(len(target), dtype=bool)], dtype=float).T
         self._gaps = np.ascontiguousarray(members - target @ members)
         self._stakes = np.array(bets.STAKES) / (1 + tolerance)
-        bettors = 2 * len(self.names) * len(bets.STAKES)
-        self._weights = np.full(bettors, -math.log(bettors))
-        self.log_wealths = np.zeros(bettors)
+        self._weights = log_shares(2 * len(self.names) * len(bets.STAKES))
+        self.log_wealths = np.zeros(len(self._weights))
         self._counts = np.zeros(len(target), dtype=np.int64)
 
     def update_many(self, tokens: Any) -> None:

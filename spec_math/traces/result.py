@@ -12,27 +12,18 @@ from typing import Any
 import numpy as np
 
 from spec_math.kernels import kernel
+from spec_math.sequential.evidence import log_mean, log_shares
 
 Table = np.ndarray[Any, Any]
 
-COUNTS = (
-    "rows",
-    "blocks",
-    "drafts",
-    "bad target rows",
-    "bad draft rows",
-    "impossible tokens",
-    "impossible drafts",
-    "contradictions",
-)
-
-_ARRAYS = ("checks", "emitted", "drafted", "accepted", "by_depth", "by_place", "by_entropy", "by_repetition")
+_TABLES = ("by_depth", "by_place", "by_entropy", "by_repetition")
+_ARRAYS = ("checks", "emitted", "drafted", "accepted", *_TABLES)
 
 
 @dataclass(frozen=True, eq=False)
 class ShardResult:
     """Sums over a shard. Log wealths: `emitted` [checks, 8, stakes, 2] after `checks` rows, `drafted` and `accepted` at
-    the end; tables of sums; `counts` by the names in COUNTS; a few `examples` in words.
+    the end; tables of sums; `counts` by their names; a few `examples` in words.
     """
 
     counts: dict[str, int]
@@ -52,16 +43,9 @@ class ShardResult:
 
     def to_bytes(self) -> bytes:
         """Return the result as the bytes of an .npz file: what is stored so that a later run need not do it again."""
-        notes = {
-            "counts": self.counts,
-            "loop": self.loop,
-            "predicted": self.predicted,
-            "verification": self.verification,
-            "size": self.size,
-            "examples": self.examples,
-        }
+        notes = vars(self).copy()
+        arrays: dict[str, Any] = {name: notes.pop(name) for name in _ARRAYS}
         held = io.BytesIO()
-        arrays: dict[str, Any] = {name: getattr(self, name) for name in _ARRAYS}
         np.savez(held, notes=np.frombuffer(json.dumps(notes).encode(), dtype=np.uint8), **arrays)
         return held.getvalue()
 
@@ -143,9 +127,8 @@ def merge(results: Sequence[ShardResult], skipped: Sequence[tuple[str, str]] = (
     """
     if not results:
         raise ValueError("no shard could be audited")
-    counts = {name: sum(result.counts[name] for result in results) for name in COUNTS}
+    counts = {name: sum(result.counts[name] for result in results) for name in results[0].counts}
     predicted = [result.accepted for result in results if result.predicted]
-    loop = max((result.loop for result in results), key=lambda found: found[0])
     return Summary(
         shards=len(results),
         skipped=tuple(skipped),
@@ -153,11 +136,8 @@ def merge(results: Sequence[ShardResult], skipped: Sequence[tuple[str, str]] = (
         emitted=_followed(results, counts["impossible tokens"]),
         drafted=_at_end([result.drafted for result in results], counts["impossible drafts"]),
         accepted=_at_end(predicted, 0) if predicted else None,
-        by_depth=_padded([result.by_depth for result in results]),
-        by_place=_padded([result.by_place for result in results]),
-        by_entropy=_padded([result.by_entropy for result in results]),
-        by_repetition=_padded([result.by_repetition for result in results]),
-        loop=loop,
+        **{name: _padded([getattr(result, name) for result in results]) for name in _TABLES},
+        loop=max((result.loop for result in results), key=lambda found: found[0]),
         verifications=tuple(dict.fromkeys(result.verification for result in results)),
         size=max(result.size for result in results),
         examples=tuple(example for result in results for example in result.examples)[:20],
@@ -211,10 +191,7 @@ def log_evidence(log_wealth: np.ndarray[Any, Any]) -> float:
     >>> log_evidence(np.zeros((8, 13, 2)))
     0.0
     """
-    top = float(log_wealth.max())
-    if not np.isfinite(top):
-        return top
-    return top + float(np.log(np.mean(np.exp(log_wealth - top))))
+    return log_mean(log_wealth.ravel(), log_shares(log_wealth.size))
 
 
 @kernel(nogil=True)

@@ -189,26 +189,13 @@ def _first(wrong: np.ndarray[Any, Any]) -> int | None:
     return int(found[0]) if len(found) else None
 
 
-_STORED: dict[str, Any] = {"bfloat16": np.uint16}
-
-
 def stored_type(dtype: str) -> np.dtype[Any]:
     """Return the NumPy type in which the bytes of a logit are held; of bfloat16, 16 bits.
 
     >>> stored_type("bfloat16").name
     'uint16'
     """
-    return np.dtype(_STORED.get(dtype, dtype))
-
-
-def type_name(array: Any) -> str:
-    """Return the name of an array's type as a trace writes it.
-
-    >>> import ml_dtypes
-    >>> type_name(np.zeros(1, dtype=np.float16)), type_name(np.zeros(1, dtype=ml_dtypes.bfloat16))
-    ('float16', 'bfloat16')
-    """
-    return array.dtype.name
+    return np.dtype("uint16" if dtype == "bfloat16" else dtype)
 
 
 def as_float32(stored: np.ndarray[Any, Any], dtype: str, into: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:

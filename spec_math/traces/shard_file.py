@@ -29,7 +29,6 @@ from spec_math.traces.schema import (
     header,
     metadata,
     stored_type,
-    type_name,
 )
 
 CHUNK = 2**20
@@ -68,10 +67,7 @@ def open_shard(path: str | Path) -> Shard:
     place = Path(path)
     if place.suffix not in ENDINGS:
         raise TraceError(f"{place}: shards are {' and '.join(ENDINGS)} files, not {place.suffix or 'a bare name'!r}")
-    if place.suffix == ".parquet":
-        found, ids, chunks = opened(place)
-    else:
-        found, ids, chunks = _opened(place)
+    found, ids, chunks = (opened if place.suffix == ".parquet" else _opened)(place)
     for name in INTEGERS:
         if ids[name].dtype == np.uint64:
             raise TraceError(f"{place}: {name} is stored as uint64; write int64, so that −1 can be said")
@@ -177,7 +173,7 @@ def write_shard(
     target = Path(path)
     arrays = {name: np.ascontiguousarray(column) for name, column in columns.items()}
     notes = metadata(lookahead, verification)
-    found = header({name: (type_name(a), a.shape) for name, a in arrays.items()}, notes, str(target))
+    found = header({name: (a.dtype.name, a.shape) for name, a in arrays.items()}, notes, str(target))
     check_ids({name: arrays[name].astype(np.int64) for name in INTEGERS}, found, str(target))
     if target.suffix not in ENDINGS:
         raise TraceError(f"{target}: shards are {' and '.join(ENDINGS)} files, not {target.suffix or 'a bare name'!r}")
@@ -194,7 +190,7 @@ def _write_parquet(path: Path, arrays: Mapping[str, Any], notes: Mapping[str, st
     columns = {name: pyarrow.array(a) if a.ndim == 1 else as_bytes(a) for name, a in arrays.items()}
     # Logits do not repeat, so dictionaries and compression only cost time; groups of rows are what a reader holds.
     rows = max(1, BATCH // (4 * arrays["target_logits"].shape[1]))
-    said = {**notes, "logits": type_name(arrays["target_logits"])}
+    said = {**notes, "logits": arrays["target_logits"].dtype.name}
     table = pyarrow.table(columns).replace_schema_metadata(said)
     parquet.write_table(
         table, path, row_group_size=rows, use_dictionary=False, compression="none", write_statistics=False
@@ -282,7 +278,7 @@ def _integers(column: Any, name: str, path: Path) -> np.ndarray[Any, Any]:
 
 def _batches(path: Path, found: Header) -> Iterator[tuple[Any, Any]]:
     pyarrow, parquet = arrow()
-    names = ["target_logits", "draft_logits"] if found.has_draft else ["target_logits"]
+    names = list(_laws(found))
     rows = max(1, BATCH // (4 * found.size))
     shown = [np.empty((rows, found.size), dtype=np.float32) for _ in names]
     none = np.empty((0, found.size), dtype=np.float32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from math import log
@@ -14,9 +14,8 @@ from spec_math.arrays import Array, positive_part
 from spec_math.block_level import block
 from spec_math.chance import Coin
 from spec_math.distribution import normalised, residual_of, top_k
-from spec_math.zoo import toy
-from spec_math.zoo.specimen import TOY, Laws, SmallCase, Specimen, broken, laws, verified
-from spec_math.zoo.toy import Generate, Text, by_ratio, likeliest, ratio, sampled
+from spec_math.zoo.specimen import THIRDS, TOY, Laws, Program, SmallCase, Specimen, broken, laws, verified
+from spec_math.zoo.toy import Generate, Text, by_ratio, likeliest, processed, ratio, sampled
 
 
 def _counts_all(coin: Coin, tokens: Text, targets: Sequence[Array], reported: Sequence[Array]) -> Text:
@@ -26,19 +25,9 @@ def _counts_all(coin: Coin, tokens: Text, targets: Sequence[Array], reported: Se
     return (*tokens[:matches], coin.draw(targets[matches]))
 
 
-def _zero_coin(t: Array, d: Array, x: int) -> Any:
-    """M8: the acceptance coin is the constant 0."""
-    return Fraction(int(ratio(t, d, x) > 0))
-
-
 def _first_unverified(coin: Coin, tokens: Text, targets: Sequence[Array], reported: Sequence[Array]) -> Text:
     """M10: the first drafted token is committed, and verification starts after it."""
     return (tokens[0], *by_ratio()(coin, tokens[1:], targets[1:], reported[1:]))
-
-
-def _over_the_largest(t: Array, _d: Array, x: int) -> Any:
-    """M14: the chance is t(x)/max t."""
-    return t[x] / max(t)
 
 
 def _unmapped(coin: Coin, tokens: Text, targets: Sequence[Array], reported: Sequence[Array]) -> Text:
@@ -46,11 +35,6 @@ def _unmapped(coin: Coin, tokens: Text, targets: Sequence[Array], reported: Sequ
     moved = reported[0].copy()
     moved[tokens[0]] -= moved[tokens[0]]
     return by_ratio()(coin, tokens, targets, [moved, *reported[1:]])
-
-
-def _match_or_ratio(t: Array, d: Array, x: int) -> Any:
-    """M16: a draft is kept if a target sample equals it, or if the ratio test passes."""
-    return t[x] + (1 - t[x]) * ratio(t, d, x)
 
 
 def _kept_from_before(coin: Coin, tokens: Text, targets: Sequence[Array], reported: Sequence[Array]) -> Text:
@@ -65,16 +49,6 @@ def _kept_from_before(coin: Coin, tokens: Text, targets: Sequence[Array], report
     return (*tokens, coin.draw(targets[-1]))
 
 
-def _lenient(t: Array, d: Array, x: int) -> Any:
-    """M48: the ratio is divided by a lenience of 1/2."""
-    return min(1, 2 * t[x] / d[x])
-
-
-def _constant(t: Array, d: Array, x: int) -> Any:
-    """M48: the ratio is compared with the constant 0.3 in place of a coin."""
-    return Fraction(int(t[x] / d[x] > Fraction(3, 10)))
-
-
 def _zero_raises(coin: Coin, tokens: Text, targets: Sequence[Array], reported: Sequence[Array]) -> Text:
     """M38: a sampled token 0 is taken for a failure."""
     emitted = by_ratio()(coin, tokens, targets, reported)
@@ -83,14 +57,7 @@ def _zero_raises(coin: Coin, tokens: Text, targets: Sequence[Array], reported: S
     return emitted
 
 
-def top_three(prefix: Text) -> Array:
-    """Return the target's law [5] after top-3.
-
-    >>> sum(mass > 0 for mass in top_three(()))
-    3
-    """
-    return top_k(toy.target(prefix), 3)
-
+top_three = processed(lambda law: top_k(law, 3))
 
 ACCEPTANCE = (
     broken("M7", sampled, _counts_all, printed=(".543", ".580")).told(
@@ -98,13 +65,13 @@ ACCEPTANCE = (
         "transformers PR #28508",
         "compare first and combine then: write the parentheses, and test a draft that must be rejected",
     ),
-    broken("M8", sampled, by_ratio(_zero_coin), printed=(".543", ".580")).told(
+    broken("M8", sampled, by_ratio(lambda t, d, x: Fraction(int(ratio(t, d, x) > 0))), printed=(".543", ".580")).told(
         "the acceptance coin is hard-coded 0", "vllm-ascend #13730, #13766, #13470", "draw a uniform for each position"
     ),
     broken("M10", sampled, _first_unverified, printed=(".543", ".543")).told(
         "the first draft is committed unverified", "ohdearquant/lattice #243", "verify the first draft as the others"
     ),
-    broken("M14", sampled, by_ratio(_over_the_largest), printed=(".089", ".108")).told(
+    broken("M14", sampled, by_ratio(lambda t, _d, x: t[x] / max(t)), printed=(".089", ".108")).told(
         "acceptance t(x)/max t",
         "1bit-MONSTER #637",
         "accept with t(x)/d(x), the draft's mass below and not the target's largest one",
@@ -115,7 +82,7 @@ ACCEPTANCE = (
         "read the drafted token's mass before any masking, and refuse a drafted token of mass 0",
         "the printed joint distance is that of the first position alone going wrong",
     ),
-    broken("M16", sampled, by_ratio(_match_or_ratio), printed=(".005", ".027")).told(
+    broken("M16", sampled, by_ratio(lambda t, d, x: t[x] + (1 - t[x]) * ratio(t, d, x)), printed=(".005", ".027")).told(
         "a match or the ratio test is enough",
         "rtp-llm #521",
         "take one rule: the ratio test with its residual, or a match with the target's own draw",
@@ -131,12 +98,17 @@ ACCEPTANCE = (
         "feifeibear, sample()",
         "mark a failure with what is no token, such as -1 or None",
     ),
-    broken("M48", sampled, by_ratio(_lenient), printed=(".064", ".137")).told(
+    broken("M48", sampled, by_ratio(lambda t, d, x: min(1, 2 * t[x] / d[x])), printed=(".064", ".137")).told(
         "a lenience of 1/2 on the ratio",
         "lucidrains; lossy by design",
         "a lenience of 1 is lossless; else state the rule as lossy, with its distance",
     ),
-    broken("M48, constant", sampled, by_ratio(_constant), printed=(".079", ".166")).told(
+    broken(
+        "M48, constant",
+        sampled,
+        by_ratio(lambda t, d, x: Fraction(int(t[x] / d[x] > Fraction(3, 10)))),
+        printed=(".079", ".166"),
+    ).told(
         "a constant threshold in place of the coin",
         "TensorRT-LLM; lossy by design",
         "compare the ratio with a uniform in place of the constant; else state the rule as lossy",
@@ -172,11 +144,6 @@ def _scalar_subtracted(t: Array, d: Array, x: int) -> Array:
     return normalised(rest, t) if rest.sum() else likeliest(t)
 
 
-def _reversed(t: Array, d: Array, x: int) -> Any:
-    """M59: the ratio is d/t, for t/d."""
-    return ratio(d, t, x)
-
-
 def _same_target_again(given: Laws) -> Generate:
     """M60: two drafts a place; where the first is rejected the second is tested against the target once more."""
 
@@ -196,13 +163,9 @@ def _same_target_again(given: Laws) -> Generate:
     return generate
 
 
-def _broken_ratios(
-    name: str, program: Callable[[Laws], Generate], given: Laws, horizon: int, distance: Fraction
-) -> Specimen:
+def _broken_ratios(name: str, program: Program, given: Laws, horizon: int, distance: Fraction) -> Specimen:
     return Specimen(name, generate=program(TOY), smallest=SmallCase(program, given, horizon, distance))
 
-
-THIRDS = laws(["1/3", "2/3"], ["2/3", "1/3"])
 
 RATIOS = (
     _broken_ratios("M54", verified(_product_of_coins), replace(THIRDS, lookahead=2), 2, Fraction(7, 27) * _log(2)).told(
@@ -218,7 +181,7 @@ RATIOS = (
         "rotalabs-accel 1.1.1, eagle_verify",
         "keep the draft's whole law and subtract it token by token; of a greedy draft, zero its token alone",
     ),
-    _broken_ratios("M59", verified(by_ratio(_reversed)), THIRDS, 1, Fraction(1, 3)).told(
+    _broken_ratios("M59", verified(by_ratio(lambda t, d, x: ratio(d, t, x))), THIRDS, 1, Fraction(1, 3)).told(
         "the ratio is reversed: the draft's mass over the target's",
         "openvino-genai 2026.4, validate_candidate",
         "divide the target's mass by the draft's",

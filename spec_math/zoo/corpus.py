@@ -8,7 +8,6 @@ from fractions import Fraction
 from spec_math.arrays import Array
 from spec_math.block_level import block
 from spec_math.chance import Coin
-from spec_math.distribution import temperature
 from spec_math.zoo import acceptance, drafts, residuals, rounds, rows, toy
 from spec_math.zoo.specimen import Specimen, broken
 from spec_math.zoo.toy import Text, by_ratio, favourite, one_hot, sampled
@@ -41,10 +40,6 @@ def _unsure(coin: Coin, prefix: Text) -> Text:
     return by_ratio()(coin, tokens, targets, [toy.draft(prefix + tokens[:n]) for n in range(len(tokens))])
 
 
-def _cold(prefix: Text) -> Array:
-    return temperature(toy.target(prefix), Fraction(1, 2))
-
-
 def _without_the_cache(coin: Coin, prefix: Text) -> tuple[int, Array]:
     """M50: the draft has lost its cache of the bonus token, and reports the law that it then has."""
     law = toy.draft((*prefix, 0))
@@ -68,7 +63,7 @@ CONTROLS = (
     broken("C6", sampled, block.verify, contract=None, printed=("0", "0")).told(
         "block verification", "vLLM #46781; SGLang"
     ),
-    broken("C7", sampled, by_ratio(), _cold, contract=None, printed=("0", "0")).told(
+    broken("C7", sampled, by_ratio(), rows.cold, contract=None, printed=("0", "0")).told(
         "a draft hotter than the target", "transformers #40976"
     ),
     broken("M50", _without_the_cache, by_ratio(), contract=None, printed=("0", "0")).told(

@@ -14,43 +14,13 @@ from spec_math.distribution import residual_of, temperature, top_k
 from spec_math.zoo import toy
 from spec_math.zoo.acceptance import top_three
 from spec_math.zoo.specimen import Specimen, broken
-from spec_math.zoo.toy import Text, by_ratio, ratio, sampled
-
-
-def _permuted(coin: Coin, prefix: Text) -> tuple[int, Array]:
-    """M1: the tokens are translated by one map, the reported law by another."""
-    law = toy.draft(prefix)
-    return coin.draw(law), np.roll(law, 2)
-
-
-def _greedy(_coin: Coin, prefix: Text) -> tuple[int, Array]:
-    """M2: the likeliest token, reported as a sample of the softmax."""
-    law = toy.draft(prefix)
-    return int(np.argmax(law)), law
-
-
-def _filtered(coin: Coin, prefix: Text) -> tuple[int, Array]:
-    """M3: sampled after top-3, reported before."""
-    law = toy.draft(prefix)
-    return coin.draw(top_k(law, 3)), law
-
-
-def _colder(coin: Coin, prefix: Text) -> tuple[int, Array]:
-    """M4: sampled at temperature 1/2, reported at 1."""
-    law = toy.draft(prefix)
-    return coin.draw(temperature(law, Fraction(1, 2))), law
+from spec_math.zoo.toy import Text, by_ratio, drawing, likeliest, ratio, sampled
 
 
 def _rounded(coin: Coin, prefix: Text) -> tuple[int, Array]:
     """M5: sampled from the softmax of logits in bfloat16, reported from logits in float32."""
     logits = toy.DRAFT_LOGITS[len(prefix) % len(toy.DRAFT)]
     return coin.draw(proportional_to(exact(np.exp(logits)))), toy.draft(prefix)
-
-
-def _beam(_coin: Coin, prefix: Text) -> tuple[int, Array]:
-    """M6: the likeliest pair of tokens by beam search; where laws go by position, the likeliest token of each row."""
-    law = toy.draft(prefix)
-    return int(np.argmax(law)), law
 
 
 def _discarded(coin: Coin, prefix: Text) -> tuple[int | None, Array]:
@@ -61,22 +31,30 @@ def _discarded(coin: Coin, prefix: Text) -> tuple[int | None, Array]:
 
 
 DRAFTS = (
-    broken("M1", _permuted, by_ratio(), contract="drafter", printed=(".081", ".164")).told(
+    broken(
+        "M1", drawing(reported=lambda law: np.roll(law, 2)), by_ratio(), contract="drafter", printed=(".081", ".164")
+    ).told(
         "two index maps disagree: the draft's law is permuted against its tokens",
         "transformers 5.23.0, AssistantToTargetTranslator with a pruned head",
         "map the draft's law and its tokens by one table, in one place",
     ),
-    broken("M2", _greedy, by_ratio(), contract="drafter", printed=(".063", ".063")).told(
+    broken("M2", drawing(likeliest), by_ratio(), contract="drafter", printed=(".063", ".063")).told(
         "a greedy draft is verified against the softmax",
         "transformers #32867; jaymody/speculative-sampling #3; rtp-llm #1311",
         "report a greedy draft as one-hot, or draw it from the law that is reported",
     ),
-    broken("M3", _filtered, by_ratio(), contract="drafter", printed=(".076", ".105")).told(
+    broken("M3", drawing(lambda law: top_k(law, 3)), by_ratio(), contract="drafter", printed=(".076", ".105")).told(
         "drafted from processed logits, the raw ones are reported",
         "transformers #47932; mlx-node #11",
         "report the law that the draft was drawn from, after all processors",
     ),
-    broken("M4", _colder, by_ratio(), contract="drafter", printed=(".078", ".094")).told(
+    broken(
+        "M4",
+        drawing(lambda law: temperature(law, Fraction(1, 2))),
+        by_ratio(),
+        contract="drafter",
+        printed=(".078", ".094"),
+    ).told(
         "drafted at one temperature, reported at another",
         "mlx-node #11; vLLM #9834",
         "divide the logits by one temperature before drawing, and report the law after it",
@@ -86,7 +64,8 @@ DRAFTS = (
         "deepseek-ai/DeepSpec #31",
         "draw from the very numbers that are reported, of one type",
     ),
-    broken("M6", _beam, by_ratio(), contract="drafter").told(
+    # By beam search: where laws go by position, the likeliest token of each row.
+    broken("M6", drawing(likeliest), by_ratio(), contract="drafter").told(
         "a beam-searched draft is taken for a sample",
         "apple/ml-recurrent-drafter #6",
         "report a beam's tokens as one-hot, or sample them",

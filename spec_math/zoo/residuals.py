@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,59 +15,14 @@ from spec_math.distribution import normalised, residual_of, restricted, top_k
 from spec_math.zoo import toy
 from spec_math.zoo.acceptance import top_three
 from spec_math.zoo.specimen import Specimen, broken
-from spec_math.zoo.toy import Text, by_ratio, favourite, likeliest, one_hot, sampled
-
-
-def _from_the_target(t: Array, _d: Array, _x: int) -> Array:
-    """M11: a rejection redraws from the target."""
-    return t
-
-
-def _at_the_drafted_token(t: Array, d: Array, x: int) -> Array:
-    """M12: only the drafted token's probability was kept, so that only it is subtracted."""
-    return normalised(positive_part(t - d * one_hot(x, d)), t)
-
-
-def _likeliest_left(t: Array, d: Array, _x: int) -> Array:
-    """M13: the noise of the draw was lost in a write to a copy; what remains is the argmax."""
-    return likeliest(residual_of(t, d))
-
-
-def _matched(t: Array, _d: Array, x: int) -> Any:
-    """M25: sample and match, where a mismatch is not emitted but drawn once more."""
-    return t[x]
+from spec_math.zoo.toy import Text, by_ratio, drawing, favourite, likeliest, one_hot, processed, sampled
 
 
 def _zeroed_in_place(coin: Coin, tokens: Text, targets: Sequence[Array], reported: Sequence[Array]) -> Text:
     """M26: for the residual of a one-hot draft the target's mass at the draft is set to 0, before it is tested."""
     for place, x in enumerate(tokens):
         targets[place][x] -= targets[place][x]
-    return by_ratio(rest=_what_remains)(coin, tokens, targets, reported)
-
-
-def _what_remains(t: Array, _d: Array, _x: int) -> Array:
-    return normalised(t, t)
-
-
-def fresh_rows(prefix: Text) -> Array:
-    """Return a copy of the target's row [5], for a verifier that writes into it.
-
-    >>> fresh_rows(()) is toy.target(())
-    False
-    """
-    return toy.target(prefix).copy()
-
-
-def _filtered_sample(coin: Coin, prefix: Text) -> tuple[int, Array]:
-    """Sample from the draft after top-3 and report that."""
-    law = top_k(toy.draft(prefix), 3)
-    return coin.draw(law), law
-
-
-def _filtered_favourite(_coin: Coin, prefix: Text) -> tuple[int, Array]:
-    """Draft the likeliest token and report the draft after top-3, which it is no sample of."""
-    law = top_k(toy.draft(prefix), 3)
-    return int(np.argmax(law)), law
+    return by_ratio(rest=lambda t, _d, _x: normalised(t, t))(coin, tokens, targets, reported)
 
 
 def _aligned_by_place(t: Array, d: Array, _x: int) -> Array:
@@ -77,43 +33,56 @@ def _aligned_by_place(t: Array, d: Array, _x: int) -> Array:
     return normalised(result, t)
 
 
+TOP_3 = partial(top_k, k=3)
 BY_PLACE = by_ratio(rest=_aligned_by_place)
 
 RESIDUALS = (
-    broken("M11", sampled, by_ratio(rest=_from_the_target), printed=(".036", ".076")).told(
+    broken("M11", sampled, by_ratio(rest=lambda t, _d, _x: t), printed=(".036", ".076")).told(
         "a rejection redraws from the target",
         "ShopeeLLM/Spec-RL #14",
         "after a rejection draw from (t - d)+, divided by its sum",
     ),
-    broken("M12", sampled, by_ratio(rest=_at_the_drafted_token), printed=(".031", ".056")).told(
+    broken(
+        "M12",
+        sampled,
+        by_ratio(rest=lambda t, d, x: normalised(positive_part(t - d * one_hot(x, d)), t)),
+        printed=(".031", ".056"),
+    ).told(
         "the draft is subtracted at the drafted token only",
         "xLLM PR #2175; EAGLE #20",
         "keep the draft's whole law and subtract all of it",
     ),
-    broken("M13", sampled, by_ratio(rest=_likeliest_left), printed=(".106", ".107")).told(
+    broken("M13", sampled, by_ratio(rest=lambda t, d, _x: likeliest(residual_of(t, d))), printed=(".106", ".107")).told(
         "the residual is drawn without noise",
         "vLLM #9441, PR #10863",
         "draw from the residual, with noise of its own for each request, and not its argmax",
     ),
-    broken("M25", favourite, by_ratio(_matched, _from_the_target), printed=(".003", ".003")).told(
+    broken("M25", favourite, by_ratio(lambda t, _d, x: t[x], lambda t, _d, _x: t), printed=(".003", ".003")).told(
         "sample and match, a mismatch is redrawn",
         "Medusa, nucleus sampling, one path",
         "on a mismatch emit the token that the target drew for the comparison",
         "with the likeliest token drafted",
     ),
-    broken("M26", favourite, _zeroed_in_place, fresh_rows, printed=(".003", ".003")).told(
+    broken("M26", favourite, _zeroed_in_place, processed(np.copy), printed=(".003", ".003")).told(
         "the target is zeroed in place before the test",
         "vllm-ascend #2881",
         "test first, and change a copy for the residual",
         "with the likeliest token drafted",
     ),
-    broken("M30", _filtered_sample, BY_PLACE, top_three, printed=(".179", ".200")).told(
+    broken("M30", drawing(TOP_3, TOP_3), BY_PLACE, top_three, printed=(".179", ".200")).told(
         "the residual is aligned by place in two filtered lists",
         "llama.cpp, examples/speculative",
         "subtract by the token's id and not by its place in the lists",
         "top-3 on both sides, lists in the order of ids; distances from the target after top-3",
     ),
-    broken("M30 with M2", _filtered_favourite, BY_PLACE, top_three, contract="drafter", printed=(".229", None)).told(
+    broken(
+        "M30 with M2",
+        drawing(lambda law: likeliest(TOP_3(law)), TOP_3),
+        BY_PLACE,
+        top_three,
+        contract="drafter",
+        printed=(".229", None),
+    ).told(
         "the same, and the draft is greedy",
         "llama.cpp, examples/speculative",
         "subtract by the token's id, and report a greedy draft as one-hot",

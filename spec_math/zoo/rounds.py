@@ -6,8 +6,7 @@ import random
 from collections import defaultdict
 from collections.abc import Callable
 from fractions import Fraction
-from functools import partial
-from itertools import accumulate
+from itertools import accumulate, count
 from typing import Any
 
 import numpy as np
@@ -18,7 +17,7 @@ from spec_math.chance import Coin
 from spec_math.distribution import normalised, residual_of, restricted
 from spec_math.pathwise.exploration import as_generator
 from spec_math.zoo import toy
-from spec_math.zoo.specimen import TOY, Laws, SmallCase, Specimen, drawn_from, laws
+from spec_math.zoo.specimen import THIRDS, TOY, Laws, SmallCase, Specimen, drawn_from, laws
 from spec_math.zoo.toy import HORIZON, LOOKAHEAD, Generate, Rows, Text, by_ratio, engine, ratio
 
 POSITIONS = Laws(
@@ -83,23 +82,15 @@ def _one_penalty_a_step(coin: Coin, prefix: Text) -> Text:
     return text
 
 
-def _position(place: int, _turn: int) -> Any:
-    return (7, place)
-
-
-def _position_and_round(place: int, turn: int) -> Any:
-    return (7, place, turn)
-
-
-ONE_ROUND = as_generator(_coins_by_position(_position, rounds=1))
+ONE_ROUND = as_generator(_coins_by_position(lambda place, _: (7, place), rounds=1))
 """The same coins in one round: each is used once, and the block is lossless."""
 
 ROUNDS = (
     Specimen(
         "M35",
         contract="replay",
-        generate=as_generator(_coins_by_position(_position)),
-        fresh=as_generator(_coins_by_position(_position_and_round)),
+        generate=as_generator(_coins_by_position(lambda place, _: (7, place))),
+        fresh=as_generator(_coins_by_position(lambda place, turn: (7, place, turn))),
         target=POSITIONS.target,
     ).told(
         "coins by position are used again for positions that were not committed",
@@ -149,82 +140,60 @@ def _bonus_first(given: Laws) -> Generate:
 
 Key = Callable[[int, int], Any]
 """From a coin's place and its round to what it is kept under: coins of one key are one number."""
-Rounds = Callable[[Key, Laws, int], Generate]
+Round = Callable[[Laws, Text, Callable[[int], Any]], Text]
+"""From laws, the text so far, and the coin of each place, to the tokens of one more round."""
 
 
-def _chain(key: Key, given: Laws, horizon: int) -> Generate:
-    """M52: round after round of a chain, the coin of a round's n-th draft kept under key(n, round)."""
+def _rounds(step: Round, key: Key, given: Laws, horizon: int) -> Generate:
+    """Round after round of a step, the coin of its place n kept under key(n, round) for the whole text."""
 
     def sampler(prefix: Text) -> Text:
         coins: dict[Any, Any] = defaultdict(random.random)
-        text: Text = ()
-        turn = 0
+        text, turns = (), count()
         while len(text) < horizon:
-            for place in range(given.lookahead):
-                t, d = given.target(prefix + text), given.draft(prefix + text)
-                x = _pick(random.random(), d)
-                if not coins[key(place, turn)] < ratio(t, d, x):
-                    text = (*text, _pick(random.random(), residual_of(t, d)))
-                    break
-                text = (*text, x)
-            else:
-                text = (*text, _pick(random.random(), given.target(prefix + text)))
-            turn += 1
+            turn = next(turns)
+            text += step(given, prefix + text, lambda place, turn=turn: coins[key(place, turn)])
         return text
 
     return as_generator(sampler)
 
 
-def _tree(key: Key, given: Laws, horizon: int) -> Generate:
-    """M53: round after round of two siblings behind the text, the coin of a place kept under key(place, round)."""
-
-    def sampler(prefix: Text) -> Text:
-        coins: dict[Any, Any] = defaultdict(random.random)
-        text: Text = ()
-        turn = 0
-        while len(text) < horizon:
-            start = len(text)
-            law, draft = given.target(prefix + text), given.draft(prefix + text)
-            for place in (start, start + 1):
-                x = _pick(random.random(), draft)
-                if coins[key(place, turn)] < ratio(law, draft, x):
-                    text = (*text, x)
-                    law = given.target(prefix + text)
-                    break
-                law, draft = residual_of(law, draft), restricted(draft, np.arange(len(draft)) != x)
-            text = (*text, _pick(random.random(), law))
-            turn += 1
-        return text
-
-    return as_generator(sampler)
+def _chain(given: Laws, text: Text, coin: Callable[[int], Any]) -> Text:
+    """M52: a chain, whose n-th draft is tested with coin n."""
+    emitted: Text = ()
+    for place in range(given.lookahead):
+        t, d = given.target(text + emitted), given.draft(text + emitted)
+        x = _pick(random.random(), d)
+        if not coin(place) < ratio(t, d, x):
+            return (*emitted, _pick(random.random(), residual_of(t, d)))
+        emitted = (*emitted, x)
+    return (*emitted, _pick(random.random(), given.target(text + emitted)))
 
 
-def _one(place: int, _turn: int) -> Any:
-    return place
+def _tree(given: Laws, text: Text, coin: Callable[[int], Any]) -> Text:
+    """M53: two siblings behind the text, each tested with the coin of its place."""
+    law, draft = given.target(text), given.draft(text)
+    for place in (len(text), len(text) + 1):
+        x = _pick(random.random(), draft)
+        if coin(place) < ratio(law, draft, x):
+            return (x, _pick(random.random(), given.target((*text, x))))
+        law, draft = residual_of(law, draft), restricted(draft, np.arange(len(draft)) != x)
+    return (_pick(random.random(), law),)
 
 
-def _one_a_round(place: int, turn: int) -> Any:
-    return place, turn
-
-
-def _two_tokens(rounds: Rounds, given: Laws) -> Generate:
-    return rounds(_one, given, 2)
-
-
-THIRDS = laws(["1/3", "2/3"], ["2/3", "1/3"])
 THREE = laws(["1/6", "1/3", "1/2"], ["1/2", "1/6", "1/3"])
 
 
-def _kept(name: str, rounds: Rounds, given: Laws, distance: Fraction) -> Specimen:
+def _kept(name: str, step: Round, given: Laws, distance: Fraction) -> Specimen:
     """Return a specimen that runs on small laws of its own: rounds on rounds of the toy are too many paths."""
     return Specimen(
         name,
         contract="replay",
-        generate=rounds(_one, given, toy.HORIZON),
-        fresh=rounds(_one_a_round, given, toy.HORIZON),
+        generate=_rounds(step, lambda place, _: place, given, toy.HORIZON),
+        fresh=_rounds(step, lambda place, turn: (place, turn), given, toy.HORIZON),
         target=given.target,
         note="on small laws of its own, rounds until three tokens stand",
-        smallest=SmallCase(partial(_two_tokens, rounds), given, 2, distance),
+        smallest=SmallCase(lambda laws: _rounds(step, lambda place, _: place, laws, 2), given, 2, distance),
     )
 
 
@@ -256,11 +225,15 @@ def _pick(u: Any, law: Array) -> int:
     return next(token for token, total in enumerate(accumulate(law)) if total > u)
 
 
-def _drafted() -> Text:
-    return tuple(_pick(random.random(), law) for law in toy.DRAFT)
+def _same(used: Any) -> Any:
+    return used
 
 
-def _round(before: Callable[[int], None], again: Callable[[Any], Any]) -> Sampler:
+def _anew(_used: Any) -> Any:
+    return random.random()
+
+
+def _round(before: Callable[[], None] = lambda: None, again: Callable[[Any], Any] = _anew) -> Sampler:
     """One round of a chain; `before` each coin something is done, and a coin u that rejected gives way to again(u).
 
     M32: the number that rejected the draft draws from the residual too; it is never below the ratio. M36: the generator
@@ -268,10 +241,10 @@ def _round(before: Callable[[int], None], again: Callable[[Any], Any]) -> Sample
     """
 
     def sampler(_prefix: Text) -> Text:
-        tokens = _drafted()
+        tokens = tuple(_pick(random.random(), law) for law in toy.DRAFT)
         for place, x in enumerate(tokens):
             t, d = toy.TARGET[place], toy.DRAFT[place]
-            before(place)
+            before()
             u = random.random()
             if not u < ratio(t, d, x):
                 return (*tokens[:place], _pick(again(u), residual_of(t, d)))
@@ -328,39 +301,19 @@ def _standing_still(restore: Callable[[Any], None]) -> Sampler:
     return sampler
 
 
-def _fresh_number(_used: Any) -> Any:
-    return random.random()
-
-
-def _same_number(used: Any) -> Any:
-    return used
-
-
-def _do_nothing(_: Any) -> None:
-    return None
-
-
-def _seed(_place: int) -> None:
-    random.seed(7)
-
-
-def _restore(state: Any) -> None:
-    random.setstate(state)
-
-
 def _broken(name: str, broken: Sampler, fresh: Sampler, printed: Any = (None, None)) -> Specimen:
     return Specimen(name, contract="replay", generate=as_generator(broken), fresh=as_generator(fresh), printed=printed)
 
 
-FRESH = _round(_do_nothing, _fresh_number)
+FRESH = _round()
 
 REPLAY = (
-    _broken("M32", _round(_do_nothing, _same_number), FRESH, (".013", None)).told(
+    _broken("M32", _round(again=_same), FRESH, (".013", None)).told(
         "the coin that rejected draws the correction",
         "FlashInfer PR #424",
         "draw a number of its own for the correction",
     ),
-    _broken("M33", _siblings_coin(_same_number), _siblings_coin(_fresh_number), (".048", None)).told(
+    _broken("M33", _siblings_coin(_same), _siblings_coin(_anew), (".048", None)).told(
         "one coin for the acceptance of siblings and the final draw",
         "SGLang PR #7207, #7231",
         "draw a number of its own for the final draw, or test siblings against the running sum with one coin",
@@ -372,12 +325,12 @@ REPLAY = (
         "draw noise of its own for the correction: another seed, offset or salt than the draft's",
         "exactly .003435, by an integral too; the corpus has .0035 from 2e7 samples, 1e-4 of it noise",
     ),
-    _broken("M36", _round(_seed, _fresh_number), FRESH).told(
+    _broken("M36", _round(before=lambda: random.seed(7)), FRESH).told(
         "re-seeding before every coin",
         "feifeibear, random_seed, PR #8",
         "seed once for a request, and never inside the loop",
     ),
-    _broken("M37", _standing_still(_restore), _standing_still(_do_nothing)).told(
+    _broken("M37", _standing_still(random.setstate), _standing_still(lambda _: None)).told(
         "a compiled sampler never advances its generator",
         "mlx-lm #1439",
         "hand the generator's state into the compiled function and out of it again",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
@@ -13,62 +13,39 @@ from spec_math.chance import Coin
 from spec_math.distribution import min_p, residual_of, restricted, temperature, top_k
 from spec_math.zoo import toy
 from spec_math.zoo.specimen import TOY, Laws, SmallCase, Specimen, broken, drawn_from, laws
-from spec_math.zoo.toy import Drafter, Generate, Rows, Text, by_ratio, engine, likeliest, sampled
+from spec_math.zoo.toy import (
+    Drafter,
+    Generate,
+    Rows,
+    Text,
+    Verify,
+    by_ratio,
+    engine,
+    likeliest,
+    on_rows,
+    processed,
+    sampled,
+)
+
+COLD = Fraction(1, 2)
+
+cold = processed(lambda law: temperature(law, COLD))
+likely = processed(lambda law: min_p(law, Fraction(1, 5)))
+cold_and_filtered = processed(lambda law: top_k(temperature(law, COLD), 3))
+masked = processed(lambda law: restricted(law, np.arange(5) < 3))
+"""The target's law on tokens 0, 1 and 2, as a grammar would have it."""
 
 
-def cold(prefix: Text) -> Array:
-    """Return the target's law [5] at temperature 1/2.
-
-    >>> cold(())[0] > toy.target(())[0]
-    True
-    """
-    return temperature(toy.target(prefix), Fraction(1, 2))
-
-
-def likely(prefix: Text) -> Array:
-    """Return the target's law [5] after min-p 0.2.
-
-    >>> sum(mass > 0 for mass in likely(()))
-    2
-    """
-    return min_p(toy.target(prefix), Fraction(1, 5))
-
-
-def cold_and_filtered(prefix: Text) -> Array:
-    """Return the target's law [5] at temperature 1/2, after top-3.
-
-    >>> sum(mass > 0 for mass in cold_and_filtered(()))
-    3
-    """
-    return top_k(cold(prefix), 3)
-
-
-def masked(prefix: Text) -> Array:
-    """Return the target's law [5] on tokens 0, 1 and 2, as a grammar would have it.
-
-    >>> sum(mass > 0 for mass in masked(()))
-    3
-    """
-    return restricted(toy.target(prefix), np.arange(5) < 3)
-
-
-def _other_requests_row(coin: Coin, tokens: Text, targets: Sequence[Array], reported: Sequence[Array]) -> Text:
-    """M17: the reported rows of a batch were reordered."""
-    return by_ratio()(coin, tokens, targets, list(reversed(reported)))
-
-
-def _last_row(rows: Rows) -> Callable[[Coin, Text, Sequence[Array], Sequence[Array]], Text]:
+def _last_row(rows: Rows) -> Verify:
     """Verify with the rows given, and draw the token after the drafts from a row of other processing."""
-
-    def verify(coin: Coin, tokens: Text, targets: Sequence[Array], reported: Sequence[Array]) -> Text:
-        return by_ratio()(coin, tokens, [*targets[:-1], rows(tokens)], reported)
-
-    return verify
+    return on_rows(lambda tokens, targets, reported: ([*targets[:-1], rows(tokens)], reported))
 
 
-def _greedy_verify(coin: Coin, tokens: Text, targets: Sequence[Array], reported: Sequence[Array]) -> Text:
-    """M22: drafts are kept while they are the argmax, and the argmax is emitted; temperature is never read."""
-    return by_ratio(lambda t, _d, x: t[x], lambda t, _d, _x: t)(coin, tokens, [*map(likeliest, targets)], reported)
+_GREEDILY = on_rows(
+    lambda _, targets, reported: ([*map(likeliest, targets)], reported),
+    by_ratio(lambda t, _d, x: t[x], lambda t, _d, _x: t),
+)
+"""M22: drafts are kept while they are the argmax, and the argmax is emitted; temperature is never read."""
 
 
 def _state_of_a_token(coin: Coin, prefix: Text) -> Text:
@@ -84,10 +61,10 @@ def _state_of_a_token(coin: Coin, prefix: Text) -> Text:
     return engine(sampled, _last_row(toy.target), row)(coin, prefix)
 
 
-COLD = Fraction(1, 2)
-
 ROWS = (
-    broken("M17", sampled, _other_requests_row, printed=(".143", ".166")).told(
+    broken(
+        "M17", sampled, on_rows(lambda _, targets, reported: (targets, reported[::-1])), printed=(".143", ".166")
+    ).told(
         "the draft's row of another request or position",
         "vLLM #41044 (review); 1Cat-vLLM #656 (cause unconfirmed)",
         "gather the draft's rows by request and position, and test it on requests that differ",
@@ -124,7 +101,7 @@ ROWS = (
         "apply min-p to all rows, or to none",
         "min-p 0.2",
     ),
-    broken("M22", sampled, _greedy_verify, printed=(".242", ".277")).told(
+    broken("M22", sampled, _GREEDILY, printed=(".242", ".277")).told(
         "temperature is ignored: drafts are verified greedily",
         "SGLang #31214, #32922, #39253; mistral.rs #2424; LiteRT-LM #3017",
         "divide by the temperature and verify by the ratio; verify greedily at temperature 0 alone",
@@ -155,22 +132,14 @@ def _twice(given: Laws, drafter: Drafter) -> Generate:
 
 def _bonus_alone(given: Laws, drafter: Drafter) -> Generate:
     """M57: drafts are verified against the whole law, and the token after them is drawn after top-k."""
-    filtered = _filtered(given)
-
-    def verify(coin: Coin, tokens: Text, targets: Sequence[Array], reported: Sequence[Array]) -> Text:
-        return by_ratio()(coin, tokens, [*targets[:-1], filtered(tokens)], reported)
-
-    return engine(drafter, verify, given.target, given.lookahead)
+    return engine(drafter, _last_row(_filtered(given)), given.target, given.lookahead)
 
 
 def _greedy_by_ratio(given: Laws, drafter: Drafter) -> Generate:
     """M58: at temperature 0 drafts are the likeliest tokens, tested by softmax masses; what is drawn is an argmax."""
-
-    def verify(coin: Coin, tokens: Text, targets: Sequence[Array], reported: Sequence[Array]) -> Text:
-        sure = [*targets[:-1], likeliest(targets[-1])]
-        return by_ratio(rest=lambda t, d, _x: likeliest(residual_of(t, d)))(coin, tokens, sure, reported)
-
-    return engine(drafter, verify, given.target, given.lookahead)
+    by_masses = by_ratio(rest=lambda t, d, _x: likeliest(residual_of(t, d)))
+    sure = on_rows(lambda _, targets, reported: ([*targets[:-1], likeliest(targets[-1])], reported), by_masses)
+    return engine(drafter, sure, given.target, given.lookahead)
 
 
 def _likeliest(given: Laws) -> Drafter:

@@ -14,6 +14,8 @@ from spec_math.verdict import Lossy, Verdict
 from spec_math.zoo import toy
 from spec_math.zoo.toy import Drafter, Generate, Rows, Text, Verify, engine
 
+Program = Callable[["Laws"], Generate]
+"""From the laws that it runs on to a bug as a generator."""
 Contract = Literal["verifier", "drafter", "replay"]
 
 
@@ -105,10 +107,9 @@ def distances(specimen: Specimen) -> tuple[Any, Any]:
     >>> distances(Specimen("C1", "", "", None, engine(sampled, by_ratio())))
     (Fraction(0, 1), Fraction(0, 1))
     """
-    generate = _modelled(specimen, specimen.generate)
-    emitted = emitted_law(generate, specimen.target, toy.HORIZON, specimen.rounds)
-    wanted = target_law(specimen.target, toy.HORIZON)
-    return _distance(_first(emitted), _first(wanted)), _distance(emitted, wanted)
+    generate, rows = _modelled(specimen, specimen.generate), specimen.target
+    laws = [(emitted_law(generate, rows, n, specimen.rounds), target_law(rows, n)) for n in (1, toy.HORIZON)]
+    return _distance(*laws[0]), _distance(*laws[1])
 
 
 _PREFIXES: tuple[Text, ...] = ((), (0,))
@@ -126,13 +127,6 @@ def _modelled(specimen: Specimen, generate: Generate | None) -> Generate:
     if generate is None:
         raise ValueError(f"{specimen.name} is not modelled: {specimen.note}")
     return generate
-
-
-def _first(law: dict[Text, Any]) -> dict[Text, Any]:
-    result: dict[Text, Any] = {}
-    for text, mass in law.items():
-        result[text[:1]] = result.get(text[:1], 0) + mass
-    return result
 
 
 def _distance(one: dict[Text, Any], other: dict[Text, Any]) -> Any:
@@ -177,6 +171,9 @@ def laws(target: Sequence[Any], draft: Sequence[Any], lookahead: int = 1) -> Law
     return Laws((exact(target),), (exact(draft),), lookahead)
 
 
+THIRDS = laws(["1/3", "2/3"], ["2/3", "1/3"])
+
+
 def drawn_from(given: Laws) -> Drafter:
     """Return the drafter that samples from the draft's laws and reports them.
 
@@ -191,7 +188,7 @@ def drawn_from(given: Laws) -> Drafter:
     return drafter
 
 
-def verified(verify: Verify) -> Callable[[Laws], Generate]:
+def verified(verify: Verify) -> Program:
     """Return, as a program on any laws, a verifier of drafts that are sampled from the draft."""
     return lambda given: engine(drawn_from(given), verify, given.target, given.lookahead)
 
@@ -218,7 +215,7 @@ class SmallCase:
     drafts, tokens and denominators, as `audit.small_cases` has them.
     """
 
-    program: Callable[[Laws], Generate]
+    program: Program
     laws: Laws
     horizon: int
     distance: Fraction

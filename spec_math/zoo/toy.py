@@ -82,15 +82,36 @@ def engine(drafter: Drafter, verify: Verify, target: Rows = target, lookahead: i
     return generate
 
 
-def sampled(coin: Coin, prefix: Text) -> tuple[int, Array]:
-    """Sample a token from the draft and report the draft's law, as a drafter should.
+Processed = Callable[[Array], Array]
+Sampled = Callable[[Coin, Text], tuple[int, Array]]
+
+
+def processed(process: Processed) -> Rows:
+    """Return the target's rows [5] as a function of a law makes them.
+
+    >>> processed(likeliest)(()).tolist() == one_hot(0, target(())).tolist()
+    True
+    """
+    return lambda prefix: process(target(prefix))
+
+
+def drawing(drawn: Processed = np.asarray, reported: Processed = np.asarray) -> Sampled:
+    """Return the drafter that samples from one function of the draft's law and reports another.
 
     >>> from spec_math.chance import replay
-    >>> replay(lambda coin: sampled(coin, ())[0], [0.4])
-    1
+    >>> replay(lambda coin: drawing(likeliest)(coin, ())[0], [0.4])
+    2
     """
-    law = draft(prefix)
-    return coin.draw(law), law
+
+    def drafter(coin: Coin, prefix: Text) -> tuple[int, Array]:
+        law = draft(prefix)
+        return coin.draw(drawn(law)), reported(law)
+
+    return drafter
+
+
+sampled = drawing()
+"""Samples a token from the draft and reports the draft's law, as a drafter should."""
 
 
 def favourite(_coin: Coin, prefix: Text) -> tuple[int, Array]:
@@ -162,3 +183,14 @@ def by_ratio(chance: Chance = ratio, rest: Rest = left) -> Verify:
         return (*tokens, coin.draw(targets[-1]))
 
     return verify
+
+
+def on_rows(changed: Callable[[Text, Sequence[Array], Sequence[Array]], Any], verify: Verify | None = None) -> Verify:
+    """Return a verifier, by default `by_ratio()`, that gets the rows `changed(tokens, targets, reported)`.
+
+    >>> from spec_math.chance import law
+    >>> shifted = on_rows(lambda tokens, targets, reported: (targets[1:], reported[1:]))
+    >>> law(lambda coin: shifted(coin, (), [TARGET[0], TARGET[1]], [DRAFT[0]]))[2,] == TARGET[1][2]
+    True
+    """
+    return lambda coin, tokens, t, d: (verify or by_ratio())(coin, tokens, *changed(tokens, t, d))

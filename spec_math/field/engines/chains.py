@@ -16,10 +16,11 @@ from spec_math.field.engine import Archive, Defect, Edit, Engine, Step
 
 def _run_dflash(module: Any, step: Step) -> Sequence[int]:
     sampling = (step.options.temperature, step.options.top_p or 1.0, step.options.top_k or 0)
-    drafts: list[int] = []
-    for _ in range(step.lookahead):
-        last = step.rows(step.draft, drafts)[None, -1:]
-        drafts.append(int(module._sample_probs(module._sampling_probs(last, *sampling))))
+
+    def draw(drafts: list[int]) -> Any:
+        return module._sample_probs(module._sampling_probs(step.rows(step.draft, drafts)[None, -1:], *sampling))
+
+    drafts = step.drafted(draw)
     target = module._sampling_probs(step.rows(step.target, drafts)[None], *sampling)
     draft = module._sampling_probs(step.rows(step.draft, drafts)[None, :-1], *sampling)
     many, token = module._rejection_sample(torch.tensor([drafts]), target, draft)
@@ -28,10 +29,8 @@ def _run_dflash(module: Any, step: Step) -> Sequence[int]:
 
 DFLASH = Engine(
     name="dflash",
-    source=Archive("dflash-0.1.0-py3-none-any.whl", "b3fe38d9413efc30a952c8b38b34f1dcc696ba6d7b865acbf540a34cc53afaa2"),
-    module="dflash.model",
-    function="_rejection_sample",
-    rule="chain",
+    source=Archive("dflash-0.1.0", "b3fe38d9413efc30a952c8b38b34f1dcc696ba6d7b865acbf540a34cc53afaa2"),
+    function="dflash.model:_rejection_sample",
     run=_run_dflash,
     control=Edit("residual.sub_(draft_probs[0, accepted])", "residual.sub_(0)"),
     options=("temperature > 0", "top_k", "top_p"),
@@ -39,9 +38,7 @@ DFLASH = Engine(
 )
 
 
-FLASHSPEC_ARCHIVE = Archive(
-    "flashspec-0.3.1-py3-none-any.whl", "c8cfb5588be6529ad4fc98c8ff3823dd91e45a8c5da51c163e34710caf4c84f1"
-)
+FLASHSPEC_ARCHIVE = Archive("flashspec-0.3.1", "c8cfb5588be6529ad4fc98c8ff3823dd91e45a8c5da51c163e34710caf4c84f1")
 
 
 def _step_flashspec(module: Any, step: Step) -> Sequence[int]:
@@ -62,8 +59,8 @@ CHAIN = Edit(
 KEPT = Edit("scatter_(1, x_row, 1.0)", "scatter_(1, x_row, 0.0)")
 MODULE = "flashspec.sampling.rejection"
 FLASHSPEC = (
-    Engine("flashspec chain", FLASHSPEC_ARCHIVE, MODULE, "rejection_step", "chain", _step_flashspec, CHAIN),
-    Engine("flashspec one-hot", FLASHSPEC_ARCHIVE, MODULE, "rejection_step_onehot", "one-hot", _one_hot, KEPT),
+    Engine("flashspec chain", FLASHSPEC_ARCHIVE, f"{MODULE}:rejection_step", _step_flashspec, CHAIN),
+    Engine("flashspec one-hot", FLASHSPEC_ARCHIVE, f"{MODULE}:rejection_step_onehot", _one_hot, KEPT, "one-hot"),
 )
 
 
@@ -74,19 +71,15 @@ def _run_mtplx(module: Any, step: Step) -> Sequence[int]:
 
 MTPLX = Engine(
     name="mtplx",
-    source=Archive("mtplx-2.12.2-py3-none-any.whl", "6f77365395d5574316be5d521a16d23681cd9c44622ce555d5d7242e00d8a91f"),
-    module="mtplx.sampling",
-    function="verify_one_token",
-    rule="chain",
+    source=Archive("mtplx-2.12.2", "6f77365395d5574316be5d521a16d23681cd9c44622ce555d5d7242e00d8a91f"),
+    function="mtplx.sampling:verify_one_token",
     run=_run_mtplx,
     control=Edit("np.maximum(np.asarray(target_p) - np.asarray(draft_q), 0.0)", "np.asarray(target_p)"),
     most=1,
 )
 
 
-ROTALABS_ARCHIVE = Archive(
-    "rotalabs_accel-1.1.1-py3-none-any.whl", "8a558ae32ed28f5149c14238eab1dfa738c8294432ee1db74a3a4211566d0eba"
-)
+ROTALABS_ARCHIVE = Archive("rotalabs_accel-1.1.1", "8a558ae32ed28f5149c14238eab1dfa738c8294432ee1db74a3a4211566d0eba")
 
 
 def _drafted(step: Step) -> tuple[torch.Tensor, torch.Tensor]:
@@ -143,21 +136,20 @@ FIRST = Edit("torch.rand(1, device=draft_token.device) < acceptance_prob", "True
 SECOND = Edit("torch.rand(1).item() < accept_prob", "True")
 
 
-def _engine_rotalabs(name: str, file: str, function: str, run: Any, known: tuple[Edit, Defect]) -> Engine:
-    module, stubs, control, defect = f"rotalabs_accel.speculative.{file}", ("transformers", "triton"), *known
-    return Engine(name, ROTALABS_ARCHIVE, module, function, "chain", run, control, (), stubs, defects=(defect,))
+def _engine_rotalabs(name: str, place: str, run: Any, control: Edit, defect: Defect) -> Engine:
+    place, stubs = f"rotalabs_accel.speculative.{place}", ("transformers", "triton")
+    return Engine(name, ROTALABS_ARCHIVE, place, run, control, stubs=stubs, defects=(defect,))
 
 
 ROTALABS = (
-    _engine_rotalabs("rotalabs-accel", "core", "verify_tokens", _core, (FIRST, CORE)),
-    _engine_rotalabs("rotalabs-accel step", "sampling", "rejection_sample", _step_rotalabs, (FIRST, STEP)),
-    _engine_rotalabs("rotalabs-accel EAGLE", "eagle", "eagle_verify", partial(_core, eagle=True), (SECOND, EAGLE)),
+    _engine_rotalabs("rotalabs-accel", "core:verify_tokens", _core, FIRST, CORE),
+    _engine_rotalabs("rotalabs-accel step", "sampling:rejection_sample", _step_rotalabs, FIRST, STEP),
+    _engine_rotalabs("rotalabs-accel EAGLE", "eagle:eagle_verify", partial(_core, eagle=True), SECOND, EAGLE),
 )
 
 
 SEQSPECDECOD_ARCHIVE = Archive(
-    "sequential_speculative_decoding-0.1.1-py3-none-any.whl",
-    "cc59c9b7e72e1cce99907a851cd9daca5b3fba81e9e64aa4a8b714c4e25a4013",
+    "sequential_speculative_decoding-0.1.1", "cc59c9b7e72e1cce99907a851cd9daca5b3fba81e9e64aa4a8b714c4e25a4013"
 )
 CAPPED = Defect(
     "The backward scan starts from the ratio of γ − 1 tokens instead of γ. The scan also uses the "
@@ -190,9 +182,8 @@ def _run_seqspecdecod(module: Any, step: Step, name: str) -> Sequence[int]:
 
 
 def _engine_seqspecdecod(rule: str, file: str, function: str, control: Edit, *defects: Defect) -> Engine:
-    name, module, run = f"seqspecdecod {rule}", f"seqspecdecod.{file}", partial(_run_seqspecdecod, name=function)
-    heat = ("temperature",)
-    return Engine(name, SEQSPECDECOD_ARCHIVE, module, function, rule, run, control, heat, defects=defects)
+    place, run, heat = f"seqspecdecod.{file}:{function}", partial(_run_seqspecdecod, name=function), ("temperature",)
+    return Engine(f"seqspecdecod {rule}", SEQSPECDECOD_ARCHIVE, place, run, control, rule, heat, defects=defects)
 
 
 BONUS = Edit("sample_from_probs(target_probs_bonus)", "draft_tokens[0]")
@@ -206,8 +197,8 @@ SEQSPECDECOD = (
 
 
 def _given(module: Any, step: Step, drafts: list[int]) -> list[Any]:
-    laws = [step.draft((*step.text, *drafts[:n])) for n in range(len(drafts))]
-    return [module.DraftToken(token, log(law[token])) for token, law in zip(drafts, laws, strict=True)]
+    laws = step.laws(step.draft, drafts)
+    return [module.DraftToken(token, log(law[token])) for token, law in zip(drafts, laws, strict=False)]
 
 
 def _tokens(found: Any) -> list[int]:
@@ -217,7 +208,7 @@ def _tokens(found: Any) -> list[int]:
 
 def _run_tightwad(module: Any, step: Step) -> Sequence[int]:
     drafts = step.drafted()
-    rows = [list(step.target((*step.text, *drafts[:n]))) for n in range(len(drafts) + 1)]
+    rows = step.laws(step.target, drafts)
     drawn = getattr(module.TargetLogprob, "drawn", False)  # as the mend has it; else the likeliest, as it is documented
     tokens = [int(torch.multinomial(torch.tensor(row), 1)) if drawn else row.index(max(row)) for row in rows]
     tops = [(token, row[token]) for token, row in zip(tokens, rows, strict=True)]
@@ -231,12 +222,8 @@ def _run_tightwad(module: Any, step: Step) -> Sequence[int]:
 MATCH = Edit("accept = random.random() < accept_prob", "accept = target.token_id == draft.token_id")
 TIGHTWAD = Engine(
     name="tightwad",
-    source=Archive(
-        "tightwad-0.5.4-py3-none-any.whl", "5d65d71557369cd96d571effb75a62d225eaa1c620758e256d3232c3f9133307"
-    ),
-    module="tightwad.speculation",
-    function="verify_stochastic",
-    rule="chain",
+    source=Archive("tightwad-0.5.4", "5d65d71557369cd96d571effb75a62d225eaa1c620758e256d3232c3f9133307"),
+    function="tightwad.speculation:verify_stochastic",
     run=_run_tightwad,
     control=Edit(MATCH.new, "accept = True"),
     defects=(
@@ -296,28 +283,16 @@ REPORTED = Defect(
 
 
 def _engine_proxy(name: str, rule: str, alternatives: bool, control: Edit, defects: tuple[Defect, ...] = ()) -> Engine:
-    return Engine(
-        name,
-        TIGHTWAD.source,
-        "tightwad.proxy",
-        "SpeculativeProxy.verify_with_logprobs",
-        rule,
-        partial(_run_proxy, alternatives=alternatives),
-        control,
-        stubs=("httpx", "starlette", "uvicorn", "yaml", "pydantic"),
-        defects=defects,
-    )
+    place, run = "tightwad.proxy:SpeculativeProxy.verify_with_logprobs", partial(_run_proxy, alternatives=alternatives)
+    stubs = ("httpx", "starlette", "uvicorn", "yaml", "pydantic")
+    return Engine(name, TIGHTWAD.source, place, run, control, rule, stubs=stubs, defects=defects)
 
 
+KEEPS_MATCHES = Edit(MATCH.old, "accept = True", "tightwad.speculation")
+KEEPS_ALL = Edit(MATCH.new, "accept = True", "tightwad.speculation")
 PROXY = (
-    _engine_proxy("tightwad proxy", "match", False, MATCH._replace(new="accept = True", module="tightwad.speculation")),
-    _engine_proxy(
-        "tightwad proxy with alternatives",
-        "chain",
-        True,
-        Edit(MATCH.new, "accept = True", "tightwad.speculation"),
-        (REPORTED,),
-    ),
+    _engine_proxy("tightwad proxy", "match", False, KEEPS_MATCHES),
+    _engine_proxy("tightwad proxy with alternatives", "chain", True, KEEPS_ALL, (REPORTED,)),
 )
 
 

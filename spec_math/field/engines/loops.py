@@ -52,20 +52,18 @@ ZERO = Defect(
 
 
 def _engine(name: str, function: str, seeded: bool = False, first: int = 1) -> Engine:
-    return Engine(
-        name,
-        Repository("feifeibear/LLMSpeculativeSampling"),
-        "sampling.speculative_sampling",
-        function,
-        "chain",
-        partial(_run_feifeibear, name=function, seeded=seeded, first=first),
-        Edit(CACHED, "target_model_cache._prob_history[:, n, :]"),
-        () if seeded or not first else ("temperature > 0",),
-        defects=(SEED,) if seeded else () if first else (ZERO,),
-    )
+    place = f"sampling.speculative_sampling:{function}"
+    run = partial(_run_feifeibear, name=function, seeded=seeded, first=first)
+    options = () if seeded or not first else ("temperature > 0",)
+    defects = (SEED,) if seeded else () if first else (ZERO,)
+    return Engine(name, FEIFEIBEAR_SOURCE, place, run, UNREDUCED, options=options, defects=defects)
 
 
-CACHED = "target_model_cache._prob_history[:, n, :] - approx_model_cache._prob_history[:, n, :]"
+FEIFEIBEAR_SOURCE = Repository("feifeibear/LLMSpeculativeSampling")
+UNREDUCED = Edit(
+    "target_model_cache._prob_history[:, n, :] - approx_model_cache._prob_history[:, n, :]",
+    "target_model_cache._prob_history[:, n, :]",
+)
 FEIFEIBEAR = (
     _engine("feifeibear", "speculative_sampling"),
     _engine("feifeibear with a seed", "speculative_sampling", seeded=True),
@@ -73,14 +71,19 @@ FEIFEIBEAR = (
 )
 
 
-def _run_gpt_fast(module: Any, step: Step) -> Sequence[int]:
-    last = len(step.prompt) - 1
-    target, draft = (_placed(model) for model in step.models("tensor"))
+def _after_the_prompt(step: Step) -> tuple[TableModel, TableModel]:
+    """Models of tensors that have read the prompt."""
+    target, draft = step.models("tensor")
     for model in (target, draft):
-        model(step.ids(), torch.arange(last + 1))
+        model(step.ids(), input_pos=torch.arange(len(step.prompt)))
+    return target, draft
+
+
+def _run_gpt_fast(module: Any, step: Step) -> Sequence[int]:
+    target, draft = map(_placed, _after_the_prompt(step))
     sampling = {"temperature": step.options.temperature, "top_k": step.options.top_k}
-    token = step.ids()[0, -1].int()
-    return module.speculative_decode(target, draft, token, last, step.lookahead, **sampling).tolist()
+    token, place = step.ids()[0, -1].int(), len(step.prompt) - 1
+    return module.speculative_decode(target, draft, token, place, step.lookahead, **sampling).tolist()
 
 
 def _placed(model: TableModel) -> Callable[[torch.Tensor, torch.Tensor], torch.Tensor]:
@@ -96,9 +99,7 @@ SHAPES = Defect(
 GPT_FAST = Engine(
     name="gpt-fast",
     source=Repository("pytorch-labs/gpt-fast"),
-    module="generate",
-    function="speculative_decode",
-    rule="chain",
+    function="generate:speculative_decode",
     run=_run_gpt_fast,
     control=Edit("new = q - p\n", "new = q\n"),
     options=("temperature > 0", "top_k"),
@@ -137,9 +138,7 @@ class _Quiet:
 JAYMODY = Engine(
     name="jaymody",
     source=Repository("jaymody/speculative-sampling"),
-    module="main",
-    function="speculative_sampling",
-    rule="chain",
+    function="main:speculative_sampling",
     run=_run_jaymody,
     control=Edit("max_fn(q[i] - p[i])", "q[i]"),
     stubs=("gpt2", "utils", "fire"),
@@ -147,29 +146,20 @@ JAYMODY = Engine(
 
 
 def _run_litgpt(module: Any, step: Step) -> Sequence[int]:
-    target, draft = step.models("tensor")
-    last = len(step.prompt) - 1
-    for model in (target, draft):
-        model(step.ids(), input_pos=torch.arange(last + 1))
-    sampling = {
-        "temperature": step.options.temperature,
-        "top_k": step.options.top_k,
-        "top_p": step.options.top_p or 1.0,
-    }
-    token, place = step.ids()[0, -1:], torch.tensor([last])
-    return module.speculative_decoding(draft, target, token, place, last + 1, step.lookahead, **sampling).tolist()
+    (target, draft), options, many = _after_the_prompt(step), step.options, len(step.prompt)
+    sampling = {"temperature": options.temperature, "top_k": options.top_k, "top_p": options.top_p or 1.0}
+    token, place = step.ids()[0, -1:], torch.tensor([many - 1])
+    return module.speculative_decoding(draft, target, token, place, many, step.lookahead, **sampling).tolist()
 
 
 def _text(module: Any, step: Step) -> Sequence[int]:
-    target, draft = step.models("tensor")
-    for model in (target, draft):  # the prompt is read once with its places not named
-        model(step.ids(), input_pos=torch.arange(len(step.prompt)))
+    target, draft = _after_the_prompt(step)  # it is read once with its places not named
     length = len(step.prompt) + step.lookahead + 1
     lengths = {"max_returned_tokens": length, "speculative_k": step.lookahead}
     return module.generate(draft, target, step.ids()[0], **lengths, include_prompt=False)[0].tolist()
 
 
-ARCHIVE = Archive("litgpt-0.5.13-py3-none-any.whl", "da044b76c52cd44fc0564f6177ed6cf186dde24f711ce8e71e1fd9e9da5f02b2")
+ARCHIVE = Archive("litgpt-0.5.13", "da044b76c52cd44fc0564f6177ed6cf186dde24f711ce8e71e1fd9e9da5f02b2")
 MODULE = "litgpt.generate.speculative_decoding"
 STUBS = ("lightning", "lightning_utilities", "jsonargparse", "safetensors")
 CONTROL = Edit("torch.clamp(adjusted_distribution, 0.0)", "torch.clamp(target_probs[idx], 0.0)")
@@ -177,9 +167,7 @@ LITGPT = (
     Engine(
         name="litgpt",
         source=ARCHIVE,
-        module=MODULE,
-        function="speculative_decoding",
-        rule="chain",
+        function=f"{MODULE}:speculative_decoding",
         run=_run_litgpt,
         control=CONTROL,
         options=("temperature", "top_k", "top_p"),
@@ -205,9 +193,7 @@ LITGPT = (
     Engine(
         name="litgpt text",
         source=ARCHIVE,
-        module=MODULE,
-        function="generate",
-        rule="chain",
+        function=f"{MODULE}:generate",
         run=_text,
         control=CONTROL,
         stubs=STUBS,
@@ -232,22 +218,15 @@ def _run_lucidrains(module: Any, step: Step) -> Sequence[int]:
         return answer
 
     target, draft = map(answers, step.models("tensor"))
-    ids = step.ids()
-    length = ids.shape[1] + 1
-    heat = step.options.temperature
-    found = module.speculative_decoding(target, draft, ids, length, step.lookahead, heat, filter_thres=0.0)
+    ids, heat = step.ids(), step.options.temperature
+    found = module.speculative_decoding(target, draft, ids, ids.shape[1] + 1, step.lookahead, heat, filter_thres=0.0)
     return found[0][0].tolist()
 
 
 LUCIDRAINS = Engine(
     name="lucidrains",
-    source=Archive(
-        "speculative_decoding-0.2.0-py3-none-any.whl",
-        "0652f1723decdfeadec7333fe4d6d37abf17fe0cf59f59637107d7af3f762cfb",
-    ),
-    module="speculative_decoding.speculative_decoding",
-    function="speculative_decoding",
-    rule="chain",
+    source=Archive("speculative_decoding-0.2.0", "0652f1723decdfeadec7333fe4d6d37abf17fe0cf59f59637107d7af3f762cfb"),
+    function="speculative_decoding.speculative_decoding:speculative_decoding",
     run=_run_lucidrains,
     control=Edit("(bool_tensor.cumsum(dim = dim) == 0)", "(bool_tensor.cumsum(dim = dim) < 9)"),
     options=("temperature > 0",),
@@ -258,9 +237,7 @@ LUCIDRAINS = Engine(
 
 def _run_romsto(module: Any, step: Step) -> Sequence[int]:
     target, draft = step.models()
-    sampler = module.LogitsProcessor.__subclasses__()
-    heat = step.options.temperature
-    named = {one.__name__: one for one in sampler}
+    heat, named = step.options.temperature, {one.__name__: one for one in module.LogitsProcessor.__subclasses__()}
     chosen = named["MultinomialProcessor"](heat) if heat else named["GreedyProcessor"]()
     sizes = {"gamma": step.lookahead, "max_gen_len": step.lookahead + 1, "eos_tokens_id": 1 << 20}
     found, _ = module.speculative_generate(
@@ -272,9 +249,7 @@ def _run_romsto(module: Any, step: Step) -> Sequence[int]:
 ROMSTO = Engine(
     name="romsto",
     source=Repository("romsto/Speculative-Decoding"),
-    module="sampling.speculative_decoding",
-    function="speculative_generate",
-    rule="chain",
+    function="sampling.speculative_decoding:speculative_generate",
     run=_run_romsto,
     control=Edit("max_fn(p[..., n, :] - q[0, n, :])", "max_fn(p[..., n, :])"),
     options=("temperature",),
@@ -304,12 +279,8 @@ def _run_specdec(module: Any, step: Step) -> Sequence[int]:
 
 SPECDEC = Engine(
     name="specdec",
-    source=Archive(
-        "specdec-0.2.0-py3-none-any.whl", "cfe701a49ee730d3debb9440fa5c20d81b4d3b177a079d069dfe7c9fd6861110"
-    ),
-    module="specdec.decoder",
-    function="SpecDecoder.verify",
-    rule="chain",
+    source=Archive("specdec-0.2.0", "cfe701a49ee730d3debb9440fa5c20d81b4d3b177a079d069dfe7c9fd6861110"),
+    function="specdec.decoder:SpecDecoder.verify",
     run=_run_specdec,
     control=Edit("big_probs-small_probs", "big_probs"),
     stubs=("transformers",),
@@ -340,9 +311,7 @@ TWICE = Defect(
 JACOBI = Engine(
     name="speculative Jacobi",
     source=Repository("tyshiwo1/Accelerating-T2I-AR-with-SJD"),
-    module="scheduler.jacobi_iteration_lumina_mgpt",
-    function="SpeculativeSampler.__call__",
-    rule="chain",
+    function="scheduler.jacobi_iteration_lumina_mgpt:SpeculativeSampler.__call__",
     run=_run_jacobi,
     control=Edit("token_advanced_prob - token_draft_prob", "token_advanced_prob - 0 * token_draft_prob"),
     options=("temperature > 0",),

@@ -12,7 +12,7 @@ import numpy as np
 import torch
 
 from spec_math.arrays import asarray
-from spec_math.field.engine import Archive, Defect, Edit, Engine, Options, Repository, Restated, Step, Text
+from spec_math.field.engine import Archive, Defect, Edit, Engine, Options, Repository, Restated, Step, Text, real_tokens
 from spec_math.field.stand_ins import Unpinned
 from spec_math.language.model import Model
 from spec_math.pathwise.loading import Loading, load_module
@@ -29,15 +29,11 @@ def _run_lmdeploy(module: Any, step: Step, one_hot: bool = False) -> Sequence[in
     bonus = torch.multinomial(target[-1].softmax(-1), 1)
     told = {"is_greedy": None, "draft_probs": None if one_hot else draft[None].exp()}
     found = module.DefaultRejectionSamplingImpl().forward(target[None, :-1], torch.tensor([drafts]), bonus, **told)
-    return _real(found)
+    return real_tokens(found[0][0])
 
 
-def _real(found: Any) -> list[int]:
-    """Return the tokens of the first request, without what fills its place up."""
-    return [token for token in found[0][0].tolist() if token >= 0]
-
-
-MODULE, CLASS = "lmdeploy.pytorch.backends.default.rejection_sampling", "DefaultRejectionSamplingImpl.forward"
+MODULE = "lmdeploy.pytorch.backends.default.rejection_sampling"
+PLACE = f"{MODULE}:DefaultRejectionSamplingImpl.forward"
 REMOVED = Edit("(target_probs - draft_probs)", "(target_probs)")
 LMDEPLOY_KEPT = Edit(
     "random_accepted = target_draft_probs >= uniform_probs", "random_accepted = target_draft_probs < 2"
@@ -45,17 +41,8 @@ LMDEPLOY_KEPT = Edit(
 ABSENT = ("transformers", "psutil")
 ONE_HOT = partial(_run_lmdeploy, one_hot=True)
 LMDEPLOY = (
-    Engine("lmdeploy", ARCHIVE, MODULE, CLASS, "chain", _run_lmdeploy, REMOVED, stubs=ABSENT),
-    Engine(
-        "lmdeploy one-hot",
-        ARCHIVE,
-        MODULE,
-        CLASS,
-        "one-hot",
-        partial(_run_lmdeploy, one_hot=True),
-        LMDEPLOY_KEPT,
-        stubs=ABSENT,
-    ),
+    Engine("lmdeploy", ARCHIVE, PLACE, _run_lmdeploy, REMOVED, stubs=ABSENT),
+    Engine("lmdeploy one-hot", ARCHIVE, PLACE, ONE_HOT, LMDEPLOY_KEPT, "one-hot", stubs=ABSENT),
 )
 
 
@@ -89,7 +76,7 @@ def _run_lmdeploy_sampler(module: Any, step: Step, greedy: bool) -> Sequence[int
     sampler = object.__new__(module.RejectionSampler)
     torch.nn.Module.__init__(sampler)
     sampler._impl = _verification(module)
-    return _real(sampler(target, torch.tensor([drafts, [0] * many]), sampling))
+    return real_tokens(sampler(target, torch.tensor([drafts, [0] * many]), sampling)[0][0])
 
 
 FILTERS = Defect(
@@ -126,8 +113,7 @@ def _engine(name: str, greedy: bool) -> Engine:
     return Engine(
         name=name,
         source=ARCHIVE,
-        module="lmdeploy.pytorch.spec_decode.reject_sampler",
-        function="RejectionSampler.forward",
+        function="lmdeploy.pytorch.spec_decode.reject_sampler:RejectionSampler.forward",
         rule="one-hot",
         run=partial(_run_lmdeploy_sampler, greedy=greedy),
         control=Edit("bonus_logits = target_logits[:, -1]", "bonus_logits = target_logits[:, 0]"),
@@ -159,23 +145,20 @@ def _uniforms(like: torch.Tensor) -> torch.Tensor:
 def _run_neuronx(module: Any, step: Step) -> Sequence[int]:
     decoder = object.__new__(module.NeuronFusedSpecModel)
     decoder.config = SimpleNamespace(pad_token_id=-1)
-    drafts: list[int] = []
-    for _ in range(step.lookahead):
-        drafts.append(int(step.rows(step.draft, drafts)[-1].argmax()))
+    drafts = step.drafted(lambda drafts: step.rows(step.draft, drafts)[-1].argmax())
     target = step.rows(step.target, drafts).softmax(-1)[None]
     ids, sure, all_ids = torch.tensor([drafts]), torch.ones(1, len(drafts)), torch.arange(target.size(-1))
     listed = all_ids.expand(target.shape)
     adjusted = decoder._adjust_target_probs(sure, ids, target, listed, len(drafts))
     drawn = torch.multinomial(adjusted[0], 1).view(1, -1)
     laws = ids, sure, listed[:, :-1], target[:, :-1]
-    return _real(decoder._speculative_token_selection(ids, drawn, *laws))
+    return real_tokens(decoder._speculative_token_selection(ids, drawn, *laws)[0][0])
 
 
 NEURONX = Engine(
     name="neuronx",
     source=Repository("aws-neuron/neuronx-distributed-inference"),
-    module=f"{OWN}.models.model_base",
-    function="NeuronFusedSpecModel._adjust_target_probs, _speculative_token_selection",
+    function=f"{OWN}.models.model_base:NeuronFusedSpecModel._adjust_target_probs, _speculative_token_selection",
     rule="one-hot, likeliest",
     run=_run_neuronx,
     control=Edit("sliced_target_probs - adjusted_draft_probs", "sliced_target_probs"),
@@ -206,9 +189,7 @@ def _run_tensorrt(module: Any, step: Step) -> Sequence[int]:
 TENSORRT = Engine(
     name="TensorRT-LLM",
     source=Repository("NVIDIA/TensorRT-LLM"),
-    module="tensorrt_llm._torch.pyexecutor.sampling_utils",
-    function="get_rejected_indices, sample_rejected",
-    rule="chain",
+    function="tensorrt_llm._torch.pyexecutor.sampling_utils:get_rejected_indices, sample_rejected",
     run=_run_tensorrt,
     control=Edit("new = last_target - last_draft", "new = last_target"),
     options=("temperature > 0", "top_k", "top_p"),
@@ -226,12 +207,9 @@ def _listed(module: Any, model: Model, options: Options) -> Any:
 
 def _run_llama_cpp(module: Any, step: Step) -> Sequence[int]:
     target, draft = (_listed(module, model, step.options) for model in (step.target, step.draft))
-    drafts: list[int] = []
-    for _ in range(step.lookahead):
-        drafts.append(module.draft_token(draft((*step.text, *drafts))))
-    texts = [(*step.text, *drafts[:n]) for n in range(len(drafts) + 1)]
-    rows = [target(text) for text in texts]
-    return module.verify(drafts, [draft(text) for text in texts[:-1]], rows.__getitem__)
+    drafts = step.drafted(lambda drafts: module.draft_token(draft((*step.text, *drafts))))
+    rows, reported = ([law(text) for text in step.texts(drafts)] for law in (target, draft))
+    return module.verify(drafts, reported[:-1], rows.__getitem__)
 
 
 def _law(module: Any, target: Model, options: Options) -> Model:
@@ -253,8 +231,7 @@ BY_PLACE = Defect(
 LLAMA_CPP = Engine(
     name="llama.cpp example",
     source=Restated("ggml-org/llama.cpp 007d713"),
-    module="spec_math.field.restated.llama_cpp",
-    function="examples/speculative/speculative.cpp, main, restated",
+    function="spec_math.field.restated.llama_cpp:examples/speculative/speculative.cpp, main, restated",
     rule="likeliest, by ratio",
     run=_run_llama_cpp,
     control=Edit("random.random() <= ", "random.random() / 2 <= "),
@@ -267,10 +244,8 @@ LLAMA_CPP = Engine(
 
 def _run_openvino(module: Any, step: Step) -> Sequence[int]:
     drafts = step.drafted()
-    texts = [(*step.text, *drafts[:n]) for n in range(len(drafts) + 1)]
-    reported = [float(step.draft(text)[token]) for text, token in zip(texts, drafts, strict=False)]
-    target = [[float(mass) for mass in step.target(text)] for text in texts]
-    return module.verify(drafts, reported, target.__getitem__)
+    reported = [law[token] for law, token in zip(step.laws(step.draft, drafts), drafts, strict=False)]
+    return module.verify(drafts, reported, step.laws(step.target, drafts).__getitem__)
 
 
 OPENVINO_KEPT = Edit("random.random() < min(floor(100 * ratio) + 1, COINS) / COINS", "drawn == drafts[place]")
@@ -278,8 +253,7 @@ REPLACED = Edit("rejected = True", "return [*emitted, drawn]")
 OPENVINO = Engine(
     name="openvino-genai",
     source=Restated("openvino-genai 2026.4.1.0"),
-    module="spec_math.field.restated.openvino_genai",
-    function="validate_candidate, restated",
+    function="spec_math.field.restated.openvino_genai:validate_candidate, restated",
     rule="its own",
     run=_run_openvino,
     control=Edit("drawn = _drawn(law)", "drawn = drafts[min(place, len(drafts) - 1)]"),
@@ -312,9 +286,7 @@ ONE = Defect(
 XLLM = Engine(
     name="xLLM",
     source=Restated("jd-opensource/xllm 87e8d6e"),
-    module="spec_math.field.restated.xllm",
-    function="RejectionSampler::random_sample, restated",
-    rule="chain",
+    function="spec_math.field.restated.xllm:RejectionSampler::random_sample, restated",
     run=_run_xllm,
     control=Edit("< ratio[:, 0]", "< 2 * ratio[:, 0]"),
     defects=(ONE,),

@@ -97,7 +97,7 @@ def _interpreted() -> dict[str, dict[str, object]]:
 
 def _engine(name: str, rule: str) -> Engine:
     how = Bisected(partial(kernel_of, block=rule == "block"), _interpreted)
-    return Engine(name, ARCHIVE, MODULE, "chain_speculative_sampling_triton", rule, how, HALVED, most=2, slow=True)
+    return Engine(name, ARCHIVE, f"{MODULE}:chain_speculative_sampling_triton", how, HALVED, rule, most=2, slow=True)
 
 
 ENGINES = (_engine("SGLang", "chain"), _engine("SGLang block", "block"))

@@ -48,12 +48,8 @@ def _run(module: Any, step: Step, weight: float | None = None) -> Sequence[int]:
 ENGINES = (
     Engine(
         name="transformers",
-        source=Archive(
-            "transformers-5.23.0-py3-none-any.whl", "018e82fd07490ad5bb58414f65e31576033dc7f36bed10c574843f69b90991bf"
-        ),
-        module="transformers.generation.utils",
-        function="_speculative_sampling",
-        rule="chain",
+        source=Archive("transformers-5.23.0", "018e82fd07490ad5bb58414f65e31576033dc7f36bed10c574843f69b90991bf"),
+        function="transformers.generation.utils:_speculative_sampling",
         run=_run,
         control=Edit("torch.clamp((p_n_plus_1 - q_n_plus_1), min=0)", "p_n_plus_1.clone()"),
         stubs=tuple(f"transformers.{name}" for name in BESIDE),

@@ -13,7 +13,7 @@ import numpy as np
 import torch
 
 from spec_math.arrays import as_law
-from spec_math.field.engine import PROMPT, Archive, Defect, Edit, Engine, Repository, Step, Text
+from spec_math.field.engine import PROMPT, Archive, Defect, Edit, Engine, Repository, Source, Step, Text
 from spec_math.field.engines.chains import ROTALABS_ARCHIVE
 from spec_math.language.model import Model
 
@@ -127,33 +127,23 @@ DRAWING_PATHS_TRIES = Defect(
 )
 
 
-def _engine_drawing_paths(name: str, place: tuple[str, str], stub: str, control: Edit, run: Any) -> Engine:
-    module, repository = place
-    return Engine(
-        name,
-        Repository(repository),
-        module,
-        "evaluate_posterior",
-        "tree, one-hot",
-        run,
-        control,
-        ("temperature", "top_p"),
-        (stub,),
-        defects=(DRAWING_PATHS_TRIES,),
-    )
+def _engine(
+    name: str, source: Source, module: str, run: Any, control: Edit, rule: str = "tree, one-hot", **known: Any
+) -> Engine:
+    return Engine(name, source, f"{module}:evaluate_posterior", run, control, rule, **known)
 
 
-REST = ("rest.model.utils", "FasterDecoding/REST")
-MEDUSA_FILE = ("medusa.model.utils", "FasterDecoding/Medusa")
 SHARPER = Edit(
     "    logits = logits.view(n_samples*n_tokens, -1)\n\n", "    logits = 2 * logits.view(n_samples*n_tokens, -1)\n"
 )
 SHARPER_TOO = Edit("view(n_samples*n_tokens, -1)\n    if top_p", "view(n_samples*n_tokens, -1) * 2\n    if top_p")
+MEDUSA_MODEL = (Repository("FasterDecoding/Medusa"), "medusa.model.utils")
+DRAWING: dict[str, Any] = {"options": ("temperature", "top_p"), "defects": (DRAWING_PATHS_TRIES,)}
+NUCLEUS = partial(_run_drawing_paths, sampling="nucleus")
+REST = (Repository("FasterDecoding/REST"), "rest.model.utils")
 DRAWING_PATHS = (
-    _engine_drawing_paths("REST", REST, "draftretriever", SHARPER, _run_drawing_paths),
-    _engine_drawing_paths(
-        "Medusa nucleus", MEDUSA_FILE, "transformers", SHARPER_TOO, partial(_run_drawing_paths, sampling="nucleus")
-    ),
+    _engine("REST", *REST, _run_drawing_paths, SHARPER, stubs=("draftretriever",), **DRAWING),
+    _engine("Medusa nucleus", *MEDUSA_MODEL, NUCLEUS, SHARPER_TOO, stubs=("transformers",), **DRAWING),
 )
 
 
@@ -169,29 +159,11 @@ def _unchanged(_ids: Any, scores: torch.Tensor) -> torch.Tensor:
 
 
 CONTROL = Edit("r <= acp", "r <= 2 * acp")
+ANGELSLIM = Archive("angelslim-0.5.0", "66a6ec607419c9eac99c38c8117742fb322b740042875fb5c3950a9a9ed94bc6")
+IN_ANGELSLIM = "angelslim.compressor.speculative.utils.util"
 EAGLE = (
-    Engine(
-        name="AngelSlim",
-        source=Archive(
-            "angelslim-0.5.0-py3-none-any.whl", "66a6ec607419c9eac99c38c8117742fb322b740042875fb5c3950a9a9ed94bc6"
-        ),
-        module="angelslim.compressor.speculative.utils.util",
-        function="evaluate_posterior",
-        rule="tree, one-hot",
-        run=_run_eagle,
-        control=CONTROL,
-        stubs=("transformers", "modelscope"),
-    ),
-    Engine(
-        name="EAGLE",
-        source=Repository("SafeAILab/EAGLE"),
-        module="eagle.model.utils",
-        function="evaluate_posterior",
-        rule="tree, one-hot",
-        run=_run_eagle,
-        control=CONTROL,
-        stubs=("transformers",),
-    ),
+    _engine("AngelSlim", ANGELSLIM, IN_ANGELSLIM, _run_eagle, CONTROL, stubs=("transformers", "modelscope")),
+    _engine("EAGLE", Repository("SafeAILab/EAGLE"), "eagle.model.utils", _run_eagle, CONTROL, stubs=("transformers",)),
 )
 
 
@@ -221,26 +193,12 @@ SIX = Defect(
 )
 
 
-def _engine_medusa(name: str, run: Callable[[Any, Step], Sequence[int]], control: Edit, known: Defect) -> Engine:
-    return Engine(
-        name=name,
-        source=Repository("FasterDecoding/Medusa"),
-        module="medusa.model.utils",
-        function="evaluate_posterior",
-        rule="tree, typical",
-        run=run,
-        control=control,
-        options=("temperature",),
-        stubs=("transformers",),
-        defects=(known,),
-    )
-
-
 KEEPS_ALL = Edit("candidates_prob > threshold", "candidates_prob > -1")
 FIVE = Edit("posterior_threshold, posterior_alpha, fast)\n", "posterior_threshold, posterior_alpha)\n")
+TYPICAL: dict[str, Any] = {"rule": "tree, typical", "options": ("temperature",), "stubs": ("transformers",)}
 MEDUSA = (
-    _engine_medusa("Medusa", _run_medusa, KEEPS_ALL, BY_DESIGN),
-    _engine_medusa("Medusa without fast", partial(_run_medusa, fast=False), FIVE, SIX),
+    _engine("Medusa", *MEDUSA_MODEL, _run_medusa, KEEPS_ALL, defects=(BY_DESIGN,), **TYPICAL),
+    _engine("Medusa without fast", *MEDUSA_MODEL, partial(_run_medusa, fast=False), FIVE, defects=(SIX,), **TYPICAL),
 )
 
 
@@ -288,8 +246,7 @@ ROTALABS_TREE_TRIES = Defect(
 ROTALABS_TREE = Engine(
     name="rotalabs-accel tree",
     source=ROTALABS_ARCHIVE,
-    module="rotalabs_accel.speculative.tree",
-    function="verify_tree",
+    function="rotalabs_accel.speculative.tree:verify_tree",
     rule="tree of the likeliest",
     run=_run_rotalabs_tree,
     control=Edit("accepted.append(new_token)", "accepted.append(node.token_id)"),
@@ -309,9 +266,7 @@ class _Laws:
 
     def __init__(self, law: Model) -> None:
         self.law, self.tree, self.dtype = law, None, torch.float32
-        self.engine = SimpleNamespace(
-            max_length=LONGEST, kv_cache=SimpleNamespace(gather_kv_incremental=_nothing_sequoia)
-        )
+        self.engine = SimpleNamespace(max_length=LONGEST, kv_cache=SimpleNamespace(gather_kv_incremental=_nothing))
 
     def inference(self, input_ids: torch.Tensor, storage_ids: torch.Tensor, **_: Any) -> torch.Tensor:
         tokens = input_ids[0].tolist() if self.tree is None else self.tree.tokens.tolist()
@@ -325,7 +280,7 @@ class _Laws:
         return [0.0] * FIRST + [float(mass) for mass in self.law(tuple(token - FIRST for token in text[len(PROMPT) :]))]
 
 
-def _nothing_sequoia(*_: Any) -> None: ...
+def _nothing(*_: Any, **__: Any) -> None: ...
 
 
 def _above(place: int, first: int, tokens: list[int]) -> list[int]:
@@ -408,8 +363,7 @@ def _engine_sequoia(name: str, rule: str, **known: Any) -> Engine:
     return Engine(
         name=f"Sequoia {name}",
         source=Repository("Infini-AI-Lab/Sequoia"),
-        module=f"Tree.{name}",
-        function=f"{name}.verify",
+        function=f"Tree.{name}:{name}.verify",
         rule=rule,
         run=partial(_run_sequoia, name=name),
         given={"Engine.Engine": {}},
@@ -454,10 +408,7 @@ class _Engines:
         return self.step.rows(self.step.draft, self.emitted)[-1].softmax(-1)
 
     def __getattr__(self, name: str) -> Any:
-        return _nothing_triforce
-
-
-def _nothing_triforce(*_: Any, **__: Any) -> None: ...
+        return _nothing
 
 
 def _tokens(ids: torch.Tensor) -> list[int]:
@@ -483,8 +434,7 @@ MIDDLE = Defect(
 TRIFORCE = Engine(
     name="TriForce",
     source=Repository("Infini-AI-Lab/TriForce"),
-    module="utils.decoding",
-    function="TriForce, Middle_Spec",
+    function="utils.decoding:TriForce, Middle_Spec",
     rule="two levels",
     run=_run_triforce,
     control=Edit("sample(max_fn(verify_prob-speculation_prob))", "sample(verify_prob)"),

@@ -178,7 +178,7 @@ RESIDUAL = Edit("prob = tl.maximum(target_prob - draft_prob, 0.0)", "prob = targ
 def _engine(name: str, rule: str, control: Edit) -> Engine:
     told = rule == "one-hot"
     how = Bisected(partial(kernel_of, one_hot=told), parts, (), told)
-    return Engine(name, VLLM, MODULE, "rejection_sample", rule, how, control, most=2, slow=True)
+    return Engine(name, VLLM, f"{MODULE}:rejection_sample", how, control, rule, most=2, slow=True)
 
 
 ENGINES = (

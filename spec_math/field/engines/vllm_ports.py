@@ -13,7 +13,19 @@ import torch
 
 from spec_math.arrays import asarray
 from spec_math.field import stand_ins
-from spec_math.field.engine import PLAIN, Archive, Defect, Edit, Engine, Options, Repository, Step, Text, processed
+from spec_math.field.engine import (
+    PLAIN,
+    Archive,
+    Defect,
+    Edit,
+    Engine,
+    Options,
+    Repository,
+    Step,
+    Text,
+    processed,
+    real_tokens,
+)
 from spec_math.field.stand_ins import Unpinned, uniform_probs
 from spec_math.language.model import Model
 
@@ -21,12 +33,9 @@ ASCEND_ARCHIVE = Archive(
     "vllm_ascend-0.18.0-cp311-cp311-manylinux_2_24_aarch64.whl",
     "5395dc4065dea188d0fead4a01c20243a92101a27b4e79c23aeacda844a3f690",
 )
-ASCEND_GIVEN = {
-    "vllm.triton_utils": {"HAS_TRITON": False},
-    "vllm.v1.sample.rejection_sampler": {**stand_ins.VLLM, "generate_uniform_probs": uniform_probs},
-    "vllm_ascend.ops.triton.reject_sample": {},
-    "vllm_ascend.sample.sampler": {},
-}
+ASCEND_PLACE = "vllm_ascend.sample.rejection_sampler:rejection_sample"
+ASCEND_OWN = ("ops.triton.reject_sample", "sample.sampler")
+ASCEND_GIVEN = {**stand_ins.given(["vllm"]), **{f"vllm_ascend.{one}": {} for one in ASCEND_OWN}}
 
 
 ALL_RANDOM = SimpleNamespace(all_greedy=False, all_random=True, temperature=torch.ones(1), generators={})
@@ -46,12 +55,7 @@ def _run_port(module: Any, step: Step, name: str, one_hot: bool) -> Sequence[int
         torch.multinomial(masses[-1], 1)[None],
         ALL_RANDOM,
     )
-    return _real(found)
-
-
-def _real(found: Any) -> list[int]:
-    """Return the tokens of the first request, without what fills its place up."""
-    return [token for token in found[0].tolist() if token >= 0]
+    return real_tokens(found[0])
 
 
 def _run_ascend(module: Any, step: Step, one_hot: bool) -> Sequence[int]:
@@ -60,9 +64,8 @@ def _run_ascend(module: Any, step: Step, one_hot: bool) -> Sequence[int]:
 
 
 def _engine_ascend(name: str, rule: str, old: str, **known: Any) -> Engine:
-    module, control = "vllm_ascend.sample.rejection_sampler", Edit(old, "(target_token_probs >= 0)")
-    run, function = partial(_run_ascend, one_hot=rule == "one-hot"), "rejection_sample"
-    return Engine(name, ASCEND_ARCHIVE, module, function, rule, run, control, (), ("vllm",), ASCEND_GIVEN, **known)
+    run, control = partial(_run_ascend, one_hot=rule == "one-hot"), Edit(old, "(target_token_probs >= 0)")
+    return Engine(name, ASCEND_ARCHIVE, ASCEND_PLACE, run, control, rule, (), ("vllm",), ASCEND_GIVEN, **known)
 
 
 RATIO = "target_token_probs / draft_token_probs >= uniform_token_probs"
@@ -103,7 +106,7 @@ def _run_ascend_batch(module: Any, step: Step) -> Sequence[int]:
         torch.stack([torch.multinomial(last, 1), torch.tensor([0])]).int(),
         metadata,
     )
-    return _real(found)
+    return real_tokens(found[0])
 
 
 def _unfiltered(logits: torch.Tensor, *_: Any) -> torch.Tensor:
@@ -114,9 +117,7 @@ SAMPLER = {"apply_top_k_top_p": _unfiltered}
 ASCEND_BATCH = Engine(
     name="vllm-ascend mixed batch",
     source=ASCEND_ARCHIVE,
-    module="vllm_ascend.sample.rejection_sampler",
-    function="rejection_sample",
-    rule="chain",
+    function=ASCEND_PLACE,
     run=_run_ascend_batch,
     control=Edit("target_token_probs / draft_token_probs >= uniform_token_probs", "(target_token_probs >= 0)"),
     options=("temperature",),
@@ -135,7 +136,7 @@ def _run_gaudi(module: Any, step: Step) -> Sequence[int]:
     tokens, ends = torch.tensor(drafts, dtype=torch.int32), torch.tensor([many])
     laws = None, target[:-1], target[-1:].argmax(-1, keepdim=True)
     found = module.rejection_sample(tokens, [many], many, ends, *laws, SimpleNamespace(all_greedy=True))
-    return _real(found)
+    return real_tokens(found[0])
 
 
 def _greedy(_module: Any, target: Model, _options: Options) -> Model:
@@ -149,8 +150,7 @@ def _greedy(_module: Any, target: Model, _options: Options) -> Model:
 GAUDI = Engine(
     name="vllm-gaudi",
     source=Repository("vllm-project/vllm-gaudi"),
-    module="vllm_gaudi.v1.sample.hpu_rejection_sampler",
-    function="rejection_sample",
+    function="vllm_gaudi.v1.sample.hpu_rejection_sampler:rejection_sample",
     rule="match, greedy",
     run=_run_gaudi,
     control=Edit("pos < num_accepted.unsqueeze(-1)", "pos + 1 < num_accepted.unsqueeze(-1)"),
@@ -160,9 +160,7 @@ GAUDI = Engine(
 )
 
 
-RBLN_ARCHIVE = Archive(
-    "vllm_rbln-0.12.0-py3-none-any.whl", "0af77bcf84421b15ffbb9625b880ce2184f6afa4cc720e91dd2c904d19ee2263"
-)
+RBLN_ARCHIVE = Archive("vllm_rbln-0.12.0", "0af77bcf84421b15ffbb9625b880ce2184f6afa4cc720e91dd2c904d19ee2263")
 RBLN_OWN = ("envs", "compilation", "logger", "platform")
 RBLN_GIVEN: dict[str, dict[str, Any]] = {f"vllm_rbln.{one}": {} for one in RBLN_OWN}
 RBLN_GIVEN["vllm_rbln.v1.sample.ops.top_k_top_p"] = {"GREEDY_TEMPERATURE": 0}
@@ -170,27 +168,26 @@ RBLN_GIVEN["vllm.v1.sample.rejection_sampler"] = {"generate_uniform_probs": unif
 
 
 def _engine_rbln(name: str, rule: str) -> Engine:
-    module, function = "vllm_rbln.v1.sample.rbln_rejection_sampler", "torch_rejection_sample"
+    place = "vllm_rbln.v1.sample.rbln_rejection_sampler:torch_rejection_sample"
     control = Edit("accept = accept & ~invalid_mask", "accept = ~invalid_mask")
-    run = partial(_run_port, name=function, one_hot=rule == "one-hot")
-    return Engine(name, RBLN_ARCHIVE, module, function, rule, run, control, (), ("vllm",), RBLN_GIVEN)
+    run = partial(_run_port, name="torch_rejection_sample", one_hot=rule == "one-hot")
+    return Engine(name, RBLN_ARCHIVE, place, run, control, rule, (), ("vllm",), RBLN_GIVEN)
 
 
 RBLN = (_engine_rbln("vllm-rbln", "chain"), _engine_rbln("vllm-rbln one-hot", "one-hot"))
 
 
-TPU_ARCHIVE = Archive(
-    "tpu_inference-0.32.0-py3-none-any.whl", "7c25a3c76cefd383f06ef115a6ed4d7bed82c081f047046bfef55f5913ea06d4"
-)
+TPU_ARCHIVE = Archive("tpu_inference-0.32.0", "7c25a3c76cefd383f06ef115a6ed4d7bed82c081f047046bfef55f5913ea06d4")
+TPU_MODULE = "tpu_inference.layers.jax.sample.rejection_sampler"
+ACCEPTS_ALL = Edit("accepted = ratio >= uniform_probs", "accepted = ratio >= 0")
 TPU_OWN = ("layers.common.binary_search", "layers.common.sharding", "layers.jax.sample.sampling_metadata")
 TPU_GIVEN = {**stand_ins.GIVEN, "jax.sharding": {}, **{f"tpu_inference.{one}": {} for one in TPU_OWN}}
 
 
 def _run_tpu(module: Any, step: Step, one_hot: bool) -> Sequence[int]:
     drafts = step.drafted()
-    texts = [(*step.text, *drafts[:n]) for n in range(len(drafts) + 1)]
-    target = np.array([step.target(text) for text in texts])
-    draft = None if one_hot else np.array([step.draft(text) for text in texts[:-1]])
+    target = np.array(step.laws(step.target, drafts))
+    draft = None if one_hot else np.array(step.laws(step.draft, drafts)[:-1])
     return _of_tpu(module, step, drafts, draft, target[:-1], target[-1])
 
 
@@ -201,10 +198,8 @@ def _of_tpu(module: Any, step: Step, drafts: list[int], draft: Any, target: Any,
 
 
 def _engine_tpu(name: str, rule: str) -> Engine:
-    module, function = "tpu_inference.layers.jax.sample.rejection_sampler", "rejection_sample"
-    control = Edit("accepted = ratio >= uniform_probs", "accepted = ratio >= 0")
-    run = partial(_run_tpu, one_hot=rule == "one-hot")
-    return Engine(name, TPU_ARCHIVE, module, function, rule, run, control, (), ("jax",), TPU_GIVEN)
+    place, run = f"{TPU_MODULE}:rejection_sample", partial(_run_tpu, one_hot=rule == "one-hot")
+    return Engine(name, TPU_ARCHIVE, place, run, ACCEPTS_ALL, rule, (), ("jax",), TPU_GIVEN)
 
 
 TPU = (_engine_tpu("tpu-inference", "chain"), _engine_tpu("tpu-inference one-hot", "one-hot"))
@@ -240,8 +235,7 @@ def topp_mask(logits: Any, least: Any, replace_val: float) -> Any:
 
 def _run_tpu_sampler(module: Any, step: Step) -> Sequence[int]:
     drafts, options = step.drafted(), step.options
-    texts = [(*step.text, *drafts[:n]) for n in range(len(drafts) + 1)]
-    logits = np.log(np.maximum([np.asarray(step.target(text), dtype=float) for text in texts], LEAST))
+    logits = np.log(np.maximum(step.laws(step.target, drafts), LEAST))
     # A greedy request is told by the temperature −1; the batch samples, for another request does.
     metadata = SimpleNamespace(
         temperature=np.array([options.temperature or -1.0], dtype=np.float32),
@@ -249,8 +243,7 @@ def _run_tpu_sampler(module: Any, step: Step) -> Sequence[int]:
         top_p=np.array([options.top_p or 1.0]),
     )
     target = module._compute_probs(logits[:-1], np.array([len(drafts)]), metadata)
-    last = np.asarray(processed(step.target, options)(texts[-1]), dtype=float)
-    return _of_tpu(module, step, drafts, None, target, last)
+    return _of_tpu(module, step, drafts, None, target, step.laws(processed(step.target, options), drafts)[-1])
 
 
 ORDER = Defect(
@@ -273,11 +266,10 @@ MASKS = {"topk_mask": topk_mask, "topp_mask": topp_mask}
 TPU_SAMPLER = Engine(
     name="tpu-inference sampler",
     source=TPU_ARCHIVE,
-    module="tpu_inference.layers.jax.sample.rejection_sampler",
-    function="_compute_probs, rejection_sample",
+    function=f"{TPU_MODULE}:_compute_probs, rejection_sample",
     rule="one-hot",
     run=_run_tpu_sampler,
-    control=Edit("accepted = ratio >= uniform_probs", "accepted = ratio >= 0"),
+    control=ACCEPTS_ALL,
     options=("temperature", "top_k", "top_p"),
     stubs=("jax",),
     given={**TPU_GIVEN, "tpu_inference.layers.common.binary_search": MASKS},

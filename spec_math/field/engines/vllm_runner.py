@@ -111,7 +111,7 @@ DRAWN = Edit("if is_bonus or not is_valid_rejected_draft:", "if True:")
 def _engine(name: str, rule: str) -> Engine:
     told = {"block": rule == "block", "one_hot": rule == "one-hot"}
     how = Bisected(partial(kernel_of, **told), parts, BESIDE, told["one_hot"])
-    return Engine(name, VLLM, MODULE, "rejection_sample", rule, how, DRAWN, most=2, slow=True)
+    return Engine(name, VLLM, f"{MODULE}:rejection_sample", how, DRAWN, rule, most=2, slow=True)
 
 
 ENGINES = (
