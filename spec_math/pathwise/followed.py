@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Hashable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from fractions import Fraction
 from math import isfinite
 from threading import active_count
@@ -18,12 +18,9 @@ from spec_math.pathwise.generators import Still
 from spec_math.pathwise.numpy_random import numpy_source
 from spec_math.pathwise.places import places
 from spec_math.pathwise.python_random import python_source
-from spec_math.pathwise.tape import CURE, OTHERWISE, LeakError, Tape
+from spec_math.pathwise.tape import CURE, OTHERWISE, LeakError, Source, Tape
 from spec_math.pathwise.threads import threads_noted
 from spec_math.pathwise.time_readings import clocks_noted
-
-Source = Callable[[Tape], AbstractContextManager[None]]
-"""What makes random numbers into questions to a tape while a run lasts: Python's, NumPy's, another library's."""
 
 WATCHED: tuple[Source, ...] = (entropy_noted, clocks_noted, addresses_noted, threads_noted, compiled_noted)
 """What is noted where it is drawn from, and followed nowhere."""

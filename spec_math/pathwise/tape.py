@@ -80,9 +80,14 @@ class Tape:
         if not self.quiet:
             self.unseen[source] = None
 
-    def unnoted(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def unnoted(self) -> Generator[None]:
         """Let entropy be read while the block lasts: for seeds that are followed, or by explore itself."""
-        return _Unnoted(self)
+        before, self.quiet = self.quiet, True
+        try:
+            yield
+        finally:
+            self.quiet = before
 
     def foreign(self) -> bool:
         """True if this is not the explored code, but a thread that it did not start, or who asks between two runs."""
@@ -273,17 +278,13 @@ class Tape:
             )
 
 
-class _Unnoted(AbstractContextManager[None]):
-    """A block that is entered at every path: a class, as a generator would take three times as long."""
+Source = Callable[[Tape], AbstractContextManager[None]]
+"""What makes random numbers into questions to a tape while a run lasts: Python's, NumPy's, another library's."""
 
-    def __init__(self, tape: Tape) -> None:
-        self._tape, self._before = tape, tape.quiet
 
-    def __enter__(self) -> None:
-        self._tape.quiet = True
-
-    def __exit__(self, *_error: object) -> None:
-        self._tape.quiet = self._before
+def stands(name: str) -> Callable[[Source], Source]:
+    """Let what a source puts in the place of other things stand from run to run, under a name."""
+    return lambda source: lambda tape: tape.standing(name, lambda: source(tape))
 
 
 OWN_GRID = -1
@@ -311,14 +312,14 @@ class Desk:
 
 DESK: Any = Desk()
 
-_kept: dict[str, Any] = {}
 
+def refused(name: str, followed: Sequence[str]) -> Callable[..., Any]:
+    """Return what stands for a function that draws and is not followed."""
 
-def kept(name: str, make: Callable[[], Any]) -> Any:
-    """Return what is made once for a process."""
-    if name not in _kept:
-        _kept[name] = make()
-    return _kept[name]
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise ExploreError(f"explore does not follow {name}; it follows {', '.join(followed)}")
+
+    return refuse
 
 
 SEED = "seeds a generator itself, with {} in call after call"

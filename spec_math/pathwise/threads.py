@@ -12,7 +12,7 @@ from typing import Any
 
 from spec_math.pathwise.entropy import noting
 from spec_math.pathwise.generators import Still
-from spec_math.pathwise.places import patched, replaced
+from spec_math.pathwise.places import patched
 from spec_math.pathwise.tape import Tape
 
 
@@ -35,7 +35,7 @@ def threads_noted(tape: Tape) -> Generator[None]:
 def _standing(tape: Tape, started: list[threading.Thread], pending: list[Any]) -> Generator[None]:
     raw = noting(tape, "a thread started by _thread.start_new_thread", _thread.start_new_thread)
     classes = [(threading.Thread, _methods(tape, started)), *_pools(tape, pending)]
-    with patched(classes), replaced(_thread, {"start_new_thread": raw}):
+    with patched([*classes, (_thread, {"start_new_thread": raw})]):
         yield
 
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.pathwise.places import patched, replaced
+from spec_math.pathwise.places import patched
 from spec_math.samplers.case import Case
 from spec_math.samplers.subject import Subject
 from spec_math.samplers.walk import Fault, Walk
@@ -135,5 +135,5 @@ def _seldom(seed: int) -> Generator[None]:
     def own_number() -> float:
         return plain(own)
 
-    with patched([(random.Random, {"random": uniform})]), replaced(random, {"random": lambda: uniform(hidden)}):
+    with patched([(random.Random, {"random": uniform}), (random, {"random": lambda: uniform(hidden)})]):
         yield
