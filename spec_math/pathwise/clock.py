@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil, exp, inf, log
-from numbers import Rational
 from typing import Any
 
 from spec_math.pathwise.atom import LARGEST_GUARD, Atom, ExploreError, elementwise
@@ -177,18 +176,7 @@ class Clock:
         return self._changed(guard=self.guard + shift * self.rate)
 
     def _number(self, value: Any) -> Fraction:
-        if isinstance(value, Rational):
-            return Fraction(int(value.numerator), int(value.denominator))
-        plain: Any = value.item() if hasattr(value, "item") else value
-        if not isinstance(plain, int | float):
-            raise ExploreError(f"{self!r} meets {value!r}, which is not a number")
-        try:
-            number = Fraction(plain)
-        except (ValueError, OverflowError):
-            raise ExploreError(f"{self!r} meets {value!r}, which is not finite") from None
-        if isinstance(plain, float):
-            self.atom.tape.meet(number)
-        return number
+        return self.atom.constant(value, repr(self))
 
 
 def exponential(atom: Atom) -> Any:

@@ -34,9 +34,8 @@ def _numba(tape: Tape) -> list[tuple[type[Any], dict[str, Any]]]:
     dispatcher: Any = sys.modules.get("numba.core.dispatcher")
     if dispatcher is None:
         return []
-    kind = dispatcher.Dispatcher
-    made = {"__call__": lambda: _entering(tape, kind), "_compile_for_args": lambda: _compiling(kind)}
-    return [(kind, tape.held("numba", lambda: {name: make() for name, make in made.items()}))]
+    one = dispatcher.Dispatcher
+    return [(one, tape.held("numba", lambda: {"__call__": _entering(tape, one), "_compile_for_args": _compiling(one)}))]
 
 
 def _compiling(dispatcher: Any) -> Any:

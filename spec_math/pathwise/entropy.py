@@ -117,11 +117,9 @@ def _decides(path: Any) -> bool:
 class Address(int):
     """The answer of id(): it may be kept, hashed and compared for being equal; any other use is noted."""
 
-    note: Callable[[str], None]
-
     def used(self) -> int:
         """Return the number, and note that it may decide something."""
-        self.note("id(), whose number was used")
+        DESK.note("id(), whose number was used")
         return int(self)
 
 
@@ -133,20 +131,13 @@ note_uses(
 )
 
 
-def address_of(value: Any, note: Callable[[str], None]) -> Address:
-    """Return id(value), which notes what is done with it."""
-    found = Address(id(value))
-    found.note = note
-    return found
-
-
 @stands("addresses")
 @contextmanager
 def addresses_noted(tape: Tape) -> Generator[None]:
     """Note on the tape what the code's own modules do with id() and hash(), while the block lasts."""
 
     def noted_id(value: Any) -> int:
-        return id(value) if tape.foreign() else address_of(value, tape.note)
+        return id(value) if tape.foreign() else Address(id(value))
 
     def noted_hash(value: Any) -> int:
         found = None if tape.foreign() else _changing(value)

@@ -81,13 +81,12 @@ class Followed:
             self._fail_again(arguments, error)
             raise
         self._paths += 1
+        path = arguments, self.tape.log, outcome
         if self._paths <= FIRST or self._paths % EVERY == 0:
             self._on_ordinary(arguments, outcome, width_for(self.tape.exact, self.tape.digits))
         for _ in range(self.repeats or self._paths % EVERY == 0):
-            self._repeat((arguments, list(self.tape.log), outcome))
-        if self._first is None:
-            self._first = arguments, list(self.tape.log), outcome
-        self._last = arguments, self.tape.log, outcome
+            self._repeat(path)
+        self._first, self._last = self._first or path, path
         return outcome
 
     def _run(self, coin: Coin, arguments: tuple[Any, ...]) -> Any:

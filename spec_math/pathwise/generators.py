@@ -234,34 +234,24 @@ class Still:
     """
 
     def __init__(self, alive: list[Any]) -> None:
-        generators = [HIDDEN, HIDDEN_NUMPY, *alive]
-        readers = _readers(generators)
-        self._places = {id(one): place for place, (one, _, _) in enumerate(readers)}
-        self._names, self._reads = [name for _, name, _ in readers], [read for _, _, read in readers]
-        self._held = [one for one, _, _ in readers]
-        self._kept = self._states()
-
-    def _states(self) -> list[Any]:
-        return [read() for read in self._reads]
+        self._readers = _readers([HIDDEN, HIDDEN_NUMPY, *alive])
+        self.again()
 
     def again(self) -> None:
         """Take the states that the generators have now for those that they are to keep."""
-        self._kept = self._states()
+        self._kept = [read() for _, _, read in self._readers]
 
     def moved(self, followed: Mapping[int, Any] | None = None) -> list[str]:
         """Name the generators whose state is another one.
 
         Those that are followed, by identity, may stand elsewhere now: theirs is the state that they were found in.
         """
-        states = self._states()
-        places = range(len(states)) if states != self._kept else []
-        changed = {place for place in places if states[place] != self._kept[place]}
-        for number, found in (followed or {}).items():
-            place = self._places.get(number)
-            if place is not None:
-                changed.discard(place)
-                changed |= {place} if found not in (None, self._kept[place]) else set()
-        return [self._names[place]() for place in sorted(changed)]
+        known, pairs = followed or {}, zip(self._readers, self._kept, strict=True)
+        return [
+            name()
+            for (one, name, read), kept in pairs
+            if (known[id(one)] not in (None, kept) if id(one) in known else read() != kept)
+        ]
 
 
 Reader = tuple[Any, Callable[[], str], Callable[[], Any]]

@@ -107,7 +107,7 @@ class Draws:
         place, shape = self._place(size)
         if p is None:
             masses, kind = _even(len(values)), f"{self._of}.choice out of {len(values)}"
-            return [self._once((place, index), kind, masses) for index in range(volume(shape))]
+            return [self._tape.once((place, index), kind, masses) for index in range(volume(shape))]
 
         def one(index: int) -> int:
             atom = self._tape.atom((place, index), BITS["float64"], "numpy uniform")
@@ -126,7 +126,7 @@ class Draws:
             masses = self._rest_last(list(rows[row]))
             kind = f"{self._of}.multinomial of {many[row]} by {masses}"
             for turn in range(int(many[row])):
-                counts[self._once((place, row, turn), kind, masses)] += 1
+                counts[self._tape.once((place, row, turn), kind, masses)] += 1
         return drawn.reshape(form.shape)
 
     def _without_replacement(self, values: list[int], size: Any, p: Any) -> list[int]:
@@ -140,12 +140,9 @@ class Draws:
             if rest == 0:
                 raise ValueError(f"choice without replacement of {volume(shape)} entries, of which {turn} have mass")
             masses = [mass / rest for mass in left]
-            chosen.append(self._once((place, turn), f"{kind} one by {masses}", masses))
+            chosen.append(self._tape.once((place, turn), f"{kind} one by {masses}", masses))
             left[chosen[-1]] = Fraction(0)
         return chosen
-
-    def _once(self, key: Any, kind: str, masses: list[Fraction]) -> int:
-        return self._tape.once(key, kind, lambda: self._tape.draw(kind, masses))
 
     def _rest_last(self, weights: list[Any]) -> list[Fraction]:
         """Return the law that NumPy's multinomial draws from: the last token gets what the others leave."""

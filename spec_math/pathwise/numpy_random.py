@@ -40,8 +40,7 @@ class Bits:
     def begin(self) -> None:
         """Start a run: twins are where they began, and no others have been made."""
         for twin, origin in self._twins:
-            if frozen(twin) != frozen(origin):
-                self._set(twin, origin)
+            self._set(twin, origin)
         self._left = {}
 
     def left(self, bits: Any) -> Any:
@@ -76,13 +75,13 @@ class Bits:
 
     def stands_for(self, twin: Any, bits: Any) -> None:
         """Let a twin start each run in a bit generator's state, while that generator itself does not move."""
-        if frozen(twin) != frozen(bits):
-            self._set(twin, bits)
+        self._set(twin, bits)
         self._twins.append((twin, bits))
 
     def _set(self, twin: Any, bits: Any) -> None:
-        with self._tape.unnoted():
-            twin.state = bits.state
+        if frozen(twin) != frozen(bits):
+            with self._tape.unnoted():
+                twin.state = bits.state
 
     def _behind(self, bits: Any) -> None:
         self._tape.note(f"the bits of NumPy's {type(bits).__name__}, drawn from behind explore's back")

@@ -67,6 +67,7 @@ class Tape:
         self.seeded = Seeded(self)
         self.python: dict[int, Any] = {}
         self.bits: Any = None
+        self.torch: Any = None
         self._stretches: dict[Hashable, tuple[int, int]] = {}
         self.threads: set[int] = set()
         self._open: ExitStack | None = None
@@ -202,7 +203,7 @@ class Tape:
         if size > MOST_VALUES:
             raise ExploreError(f"explore follows whole numbers of at most {MOST_VALUES:,} values; these are {size:,}")
         kind = f"a number below {size}{how}"
-        return self.once(key, kind, lambda: self.draw(kind, [Fraction(1, size)] * size))
+        return self.once(key, kind, [Fraction(1, size)] * size)
 
     def draw(self, asked: str, masses: Sequence[Fraction]) -> int:
         """Fork into the indices of positive mass; the masses sum to 1."""
@@ -230,9 +231,9 @@ class Tape:
         seed, first = self._stretches.setdefault(state, (len(self._stretches), 0))
         return Stretch(self._stretches, seed, first)
 
-    def once(self, key: Hashable, kind: str, draw: Callable[[], int]) -> int:
+    def once(self, key: Hashable, kind: str, masses: Sequence[Fraction]) -> int:
         """Return a categorical draw from a place, the same one whenever the place and the law are."""
-        return self._number(key, kind, lambda _: draw())
+        return self._number(key, kind, lambda _: self.draw(kind, masses))
 
     def _number(self, key: Hashable, kind: str, make: Callable[[int], Any]) -> Any:
         self.asked += 1

@@ -152,8 +152,7 @@ class Draws:
         if high is None or high - low > MOST:
             raise ExploreError(f"explore follows randint between bounds that are at most {MOST} apart")
         place, drawn = self._drawing(func, args, kwargs)
-        law = [Fraction(1, high - low)] * (high - low)
-        values = [low + self._once(place, index, f"a number below {len(law)}", law) for index in range(drawn.numel())]
+        values = [low + self._tape.below((place, index), high - low) for index in range(drawn.numel())]
         return torch.tensor(values, dtype=drawn.dtype).reshape(drawn.shape)
 
     def permutation(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
@@ -161,7 +160,7 @@ class Draws:
         place, drawn = self._drawing(func, args, kwargs)
         left = list(range(drawn.numel()))
         order = [
-            left.pop(self._once(place, turn, f"one of {len(left)}", [Fraction(1, len(left))] * len(left)))
+            left.pop(self._tape.once((place, turn), f"one of {len(left)}", [Fraction(1, len(left))] * len(left)))
             for turn in range(drawn.numel())
         ]
         return torch.tensor(order, dtype=drawn.dtype)
@@ -183,7 +182,7 @@ class Draws:
             if not 0 <= chance <= 1:
                 raise ValueError(f"bernoulli needs chances in [0, 1]; got {float(chance)}")
             self._tape.meet(chance)
-            values.append(self._once(place, index, f"a flip of {chance}, {way}", [1 - chance, chance]))
+            values.append(self._tape.once((place, index), f"a flip of {chance}, {way}", [1 - chance, chance]))
         result = torch.tensor(values, dtype=torch.bool).to(drawn.dtype).reshape(drawn.shape)
         return tensor.copy_(result) if in_place else result
 
@@ -233,9 +232,6 @@ class Draws:
         kind = f"an exponential of {_laid_out(weights)}"
         return [self._clock(state, row * size + token, kind) for token in range(size)]
 
-    def _once(self, place: Stretch, index: int, kind: str, law: list[Fraction]) -> int:
-        return self._tape.once((place, index), kind, lambda: self._tape.draw(kind, law))
-
     def _plainly(self, draw: Race) -> int:
         """Return the token that ordinary numbers draw; where nobody has asked which it is, any that may win will do."""
         clocks, numbers = draw.entered(), self._tape.ordinary or {}
@@ -255,7 +251,7 @@ class Draws:
             total = sum(masses)
             law = [mass / total for mass in masses]
             kind = f"multinomial with replacement, of {size} by {', '.join(map(str, law))}"
-            return [self._once(state, row * size + turn, kind, law) for turn in range(size)]
+            return [self._tape.once((state, row * size + turn), kind, law) for turn in range(size)]
         clocks = self._noise(place, len(masses), weights)
         tokens: list[int] = []
         for _ in range(size):
