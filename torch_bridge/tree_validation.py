@@ -248,10 +248,8 @@ def _check_goes_on(rule: TreeRule, tokens: Any, parents: Any, options: Options, 
     ended = tokens == (-2 if options.end is None else options.end)
     level, upward = torch.ones_like(tokens), parents
     for _ in range(tokens.shape[1]):
-        level, upward = (
-            level + (upward >= 0).to(level.dtype),
-            torch.where(upward < 0, -1, parents.gather(1, upward.clamp(min=0))),
-        )
+        level = level + (upward >= 0).to(level.dtype)
+        upward = torch.where(upward < 0, -1, parents.gather(1, upward.clamp(min=0)))
     level = torch.where(tokens >= 0, level, 0)
     leaf = ended | (level == level.amax(dim=1, keepdim=True))
     if at := first((tokens >= 0) & (below != torch.where(leaf, 0, many))):

@@ -49,11 +49,9 @@ def check_chains(target_logits: Any, draft_logits: Any, tokens: Any, uniforms: A
         return
     check_tokens(tokens, size)
     check_uniforms(uniforms)
-    there = tokens >= 0
-    if options.end is not None:
-        ended = tokens == options.end
-        there &= ended.cumsum(dim=1) - ended.long() == 0
-    goes_on = there if options.end is None else there & (tokens != options.end)
+    ended = tokens == (-2 if options.end is None else options.end)
+    there = (tokens >= 0) & (ended.cumsum(dim=1) - ended.long() == 0)
+    goes_on = there & ~ended
     check_rows(target_logits, "target_logits", torch.cat([torch.ones_like(there[:, :1]), goes_on], dim=1), options)
     check_rows(draft_logits, "draft_logits", there, options)
     slots = torch.arange(length, device=tokens.device).expand_as(tokens)
@@ -98,7 +96,7 @@ def check_drafts(
     batch, k = (*shapes[2], 0, 0)[:2]
     size = (shapes[0] or (0,))[-1]
     if mapped is None:
-        _check_position(shapes, scheme)
+        _check_position(shapes, scheme, (batch, k, size))
     elif not all(len(shape) == 2 and shape[0] == batch for shape in shapes) or 0 in (*shapes[0], *shapes[1], k):
         raise ValueError(
             "target_logits, MappedLogits.logits, tokens and uniforms must be [B, V], [B, D], [B, k] and [B, C] with "
@@ -139,9 +137,8 @@ def check_drafts(
         _check_greedy(restricted(drafts, own), tokens, own)
 
 
-def _check_position(shapes: list[tuple[int, ...]], scheme: Scheme) -> None:
-    batch, k = (*shapes[2], 0, 0)[:2]
-    size = (shapes[0] or (0,))[-1]
+def _check_position(shapes: list[tuple[int, ...]], scheme: Scheme, sizes: tuple[int, int, int]) -> None:
+    batch, k, size = sizes
     rows = [(batch, size), (batch, k, size)]
     fits = shapes[0] == rows[0] and shapes[1] in rows and len(shapes[2]) == 2 and shapes[3][:1] == (batch,)
     if not fits or len(shapes[3]) != 2 or not batch * k * size:
@@ -161,13 +158,12 @@ def check_options(options: Options, batch: int, vocabulary: int, slots: int | No
 
     With `options.check` the numbers themselves too. `slots` is N + 1 of trees.
     """
-    ranges: dict[str, tuple[str, Callable[[Any], Any]]] = {
-        "temperature": ("finite and >= 0", lambda each: (each >= 0) & (each < float("inf"))),
-        "top_k": ("at least 1", lambda each: each >= 1),
-        "top_p": ("a mass in (0, 1]", lambda each: (each > 0) & (each <= 1)),
-    }
-    for name, (rule, fits) in ranges.items():
-        value = getattr(options, name)
+    ranges: list[tuple[str, Any, str, Callable[[Any], Any]]] = [
+        ("temperature", options.temperature, "finite and >= 0", lambda each: (each >= 0) & (each < float("inf"))),
+        ("top_k", options.top_k, "at least 1", lambda each: each >= 1),
+        ("top_p", options.top_p, "a mass in (0, 1]", lambda each: (each > 0) & (each <= 1)),
+    ]
+    for name, value, rule, fits in ranges:
         if not isinstance(value, torch.Tensor):
             continue
         if tuple(value.shape) != (batch,):

@@ -18,7 +18,7 @@ from spec_math.pathwise.generators import Still
 from spec_math.pathwise.numpy_random import numpy_source
 from spec_math.pathwise.places import places
 from spec_math.pathwise.python_random import python_source
-from spec_math.pathwise.tape import CURE, OTHERWISE, LeakError, Source, Tape
+from spec_math.pathwise.tape import OTHERWISE, LeakError, Source, Tape
 from spec_math.pathwise.threads import threads_noted
 from spec_math.pathwise.time_readings import clocks_noted
 
@@ -182,8 +182,8 @@ class Followed:
                 return
             outcome = f"{type(again).__name__}: {again}"
         raise LeakError(
-            f"state leaks between runs: with the same {len(log)} answer(s), the function raised "
-            f"{type(error).__name__}: {error} and then returned or raised {outcome!r}; {CURE}"
+            f"with the same {len(log)} answer(s), the function raised {type(error).__name__}: {error} and then "
+            f"returned or raised {outcome!r}"
         ) from error
 
     def _on_ordinary(self, arguments: tuple[Any, ...], outcome: Any, width: Fraction) -> None:
@@ -219,8 +219,7 @@ class Followed:
         again = self._run(_Repeating(log[bool(arguments) :]), arguments)
         if again != outcome:
             raise LeakError(
-                f"state leaks between runs: with the same {len(log)} answer(s), the first run returned {outcome!r} and "
-                f"the last one {again!r}; {CURE}"
+                f"with the same {len(log)} answer(s), the first run returned {outcome!r} and the last one {again!r}"
             )
 
 

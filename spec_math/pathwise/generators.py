@@ -31,16 +31,11 @@ def generators_alive() -> list[Any]:
         gc.callbacks.append(_follow)
     if gc.get_freeze_count():  # what was frozen is in no list of objects
         gc.unfreeze()
-    return _of_the_young() or _of_the_young() or _of_all()  # the collector may come between, and is followed
-
-
-def _of_the_young() -> list[Any]:
-    record = _kept.get("record")
-    found = [] if record is None else record.with_the_young()
-    return _noted(found, record.aged, record.most) if record is not None and found else []
-
-
-def _of_all() -> list[Any]:
+    for _ in range(2):  # the collector may come between, and is followed
+        record = _kept.get("record")
+        if record is not None and (found := record.with_the_young()):
+            return _noted(found, record.aged, record.most)
+    record = None
     _kept.clear()  # what a record alone holds is let go of
     aged, objects = _aged(), gc.get_objects()
     return _noted(_generators(objects), aged, len(objects))

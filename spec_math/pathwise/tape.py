@@ -17,6 +17,10 @@ from spec_math.pathwise.places import Looked, Place
 class LeakError(ExploreError):
     """The explored function is not a function of its draws: what it did on one run changed what it asks on the next."""
 
+    def __init__(self, said: str) -> None:
+        cure = "call the function once before exploring it if it only warms up, else make its state anew inside it"
+        super().__init__(f"state leaks between runs: {said}; {cure}")
+
 
 class Stretch:
     """Numbers that one call draws, of those that follow a seed of a generator: the `first` of them, and those after it.
@@ -141,10 +145,8 @@ class Tape:
             return
         before, self._before = self._before, self.log
         if before is not None and len(self.log) < len(before) and before[: len(self.log)] == self.log:
-            raise LeakError(
-                f"state leaks between runs: with the same {len(self.log)} answer(s), this run ended where the run "
-                f"before it asked {before[len(self.log)][0]}; {CURE}"
-            )
+            place, asked = len(self.log), before[len(self.log)][0]
+            raise LeakError(f"with the same {place} answer(s), this run ended where the run before it asked {asked}")
 
     def end(self) -> None:
         """Leave the run: what it made, such as a generator kept by the code, asks this tape no more."""
@@ -273,10 +275,7 @@ class Tape:
             return
         if place >= len(before) or before[place][0] != asked:
             then = "had ended" if place >= len(before) else f"asked {before[place][0]}"
-            raise LeakError(
-                f"state leaks between runs: with the same {place} answer(s), this run asked {asked} where the run "
-                f"before it {then}; {CURE}"
-            )
+            raise LeakError(f"with the same {place} answer(s), this run asked {asked} where the run before it {then}")
 
 
 Source = Callable[[Tape], AbstractContextManager[None]]
@@ -298,8 +297,6 @@ OTHERWISE = (
     "on ordinary numbers the function does something else than on the objects that stand for them while it is "
     "explored: it asks for their type or their text, catches the error of a use that is not followed, or loses them"
 )
-
-CURE = "call the function once before exploring it if it only warms up, else make its state anew inside it"
 
 
 class Desk:
