@@ -5,6 +5,7 @@ Every error names the rule, the first request and node where it is broken, the n
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, NamedTuple
 
 import torch
@@ -180,8 +181,7 @@ def _check_nodes(tokens: Any, parents: Any, vocabulary: int) -> None:
             f"{int(tokens[at])}"
         )
     there = tokens >= 0
-    index = torch.arange(tokens.shape[1], device=tokens.device)
-    if at := first(there & ((parents < -1) | (parents >= index))):
+    if at := first(there & ((parents < -1) | (parents >= torch.arange(tokens.shape[1], device=tokens.device)))):
         raise ValueError(
             f"a parent comes before its children, -1 for the root; in request {at[0]} node {at[1]} has the parent "
             f"{int(parents[at])}"
@@ -198,23 +198,20 @@ def _sizes(tokens: Any, parents: Any, copies: Any, options: Options) -> tuple[in
     depth = width = 1
     for request, (row, above) in enumerate(zip(tokens.tolist(), parents.tolist(), strict=True)):
         paths: dict[int, tuple[int, ...]] = {-1: ()}
-        after: dict[tuple[int, ...], int] = {}
+        after = Counter[tuple[int, ...]]()
         for node, (token, parent) in enumerate(zip(row, above, strict=True)):
             if token >= 0:
                 paths[node] = (*paths[parent], token)
-                number = 1 if copies is None else int(copies[request, node])
-                after[paths[parent]] = after.get(paths[parent], 0) + number
-        for name, told, found in (
-            ("depth", options.depth, max(map(len, paths.values()))),
-            ("width", options.width, max(after.values(), default=0)),
-        ):
+                after[paths[parent]] += 1 if copies is None else int(copies[request, node])
+        deepest, widest = max(map(len, paths.values())), max(after.values(), default=0)
+        for name, what, found in (("depth", "lie below each other", deepest), ("width", "follow one node", widest)):
+            told = getattr(options, name)
             if told is not None and told < found:
-                what = "lie below each other" if name == "depth" else "follow one node"
                 raise ValueError(
                     f"options.{name} is the most that any tree has; it is {told}, and in request {request} {found} "
                     f"drafts {what}: give {name}={found} or more, or leave it out"
                 )
-        depth, width = max(depth, *map(len, paths.values())), max(width, *after.values(), 1)
+        depth, width = max(depth, deepest), max(width, widest)
     return options.depth or depth, options.width or width
 
 

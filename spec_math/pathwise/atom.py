@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import wraps
@@ -115,11 +116,9 @@ class Atom:
 
     def below_first_failure(self, holds: Callable[[int], bool], asked: str) -> bool:
         """Say whether the number k of a grid satisfies a condition that holds for all k below some cut, found here."""
-        low, high = int(self.low), int(self.high)
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (middle + 1, high) if holds(middle) else (low, middle)
-        return self.below(Fraction(low), asked)
+        numbers = range(int(self.low), int(self.high))
+        cut = numbers.start + bisect_left(numbers, True, key=lambda k: not holds(k))
+        return self.below(Fraction(cut), asked)
 
     def value(self) -> int:
         """Return the number k of a coarse grid, forking into all of them.

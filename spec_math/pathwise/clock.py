@@ -43,8 +43,7 @@ class Clock:
         if c < 0:
             return -(self * -other)
         # T·c rings at rate/c; c/T is the reciprocal of a ring at rate·c. With c = 0 it never wins.
-        rate = self.rate * c if self.power < 0 or not c else self.rate / c
-        return self._changed(rate=rate)
+        return self._changed(rate=self.rate * c if self.power < 0 or not c else self.rate / c)
 
     __rmul__ = __mul__
 
@@ -138,8 +137,7 @@ class Clock:
         cut = Fraction(exp(-time * float(self.rate)))
         self.atom.tape.meet(cut)
         cut = cut if self.atom.bits is None else Fraction(ceil(cut * (1 << self.atom.bits)))
-        late = self.atom.below(cut, f"{self!r} {'<' if early else '>'} {plain}")
-        return late != early
+        return self.atom.below(cut, f"{self!r} {'<' if early else '>'} {plain}") != early
 
     def log(self) -> Clock:
         """Return the logarithm of T or of 1/T."""

@@ -151,8 +151,8 @@ def addresses_noted(tape: Tape) -> Generator[None]:
     unnamed = [((space, name), name) for space in spaces for name in noted if name not in space]
     pairs = zip(tape.places, all_held(tape.places), strict=True)
     named = [(place, value.__name__) for place, value in pairs if value is id or value is hash]
-    where: list[Place] = [place for place, _ in (*unnamed, *named)]
-    with standing_in(where, [noted[name] for _, name in (*unnamed, *named)]):
+    listed = [*unnamed, *named]
+    with standing_in([place for place, _ in listed], [noted[name] for _, name in listed]):
         yield
 
 

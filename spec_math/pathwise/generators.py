@@ -163,12 +163,7 @@ MT19937_BYTES = 4 * 624 + 4
 
 def memory(address: int, size: int) -> bytes:
     """Return a copy of what lies at an address; no function of C is called for it, and none is heard of."""
-    return _bytes(size).from_address(address).raw
-
-
-@cache
-def _bytes(size: int) -> Any:
-    return ctypes.c_char * size
+    return (ctypes.c_char * size).from_address(address).raw
 
 
 def reader(generator: Any) -> Callable[[], Any]:
@@ -199,14 +194,11 @@ def _frozen(state: Any) -> Any:
 def behind(generator: Any) -> str:
     """Name a Python generator whose state changed although the tape was not asked."""
     if generator is HIDDEN:
-        return BEHIND
+        return (
+            "Python's random, drawn from behind explore's back: a function was imported from it before the run (from "
+            "random import …); write random.random() in the code, or pass the function in"
+        )
     return f"a {type(generator).__name__} of Python's random, drawn from behind explore's back"
-
-
-BEHIND = (
-    "Python's random, drawn from behind explore's back: a function was imported from it before the run (from random "
-    "import …); write random.random() in the code, or pass the function in"
-)
 
 
 HIDDEN_NUMPY: Any = np.random.mtrand._rand  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]

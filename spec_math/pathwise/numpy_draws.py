@@ -132,8 +132,7 @@ class Draws:
     def _without_replacement(self, values: list[int], size: Any, p: Any) -> list[int]:
         place, shape = self._place(size)
         left = _even(len(values)) if p is None else self._rationals(list(p))
-        even = "" if p is None else " by masses"
-        kind = f"{self._of}.choice of {volume(shape)} without replacement{even}, of which"
+        kind = f"{self._of}.choice of {volume(shape)} without replacement{'' if p is None else ' by masses'}, of which"
         chosen: list[int] = []
         for turn in range(volume(shape)):
             rest = sum(left, Fraction(0))
@@ -204,9 +203,8 @@ def formed(generator: Any, name: str, *args: Any, **kwargs: Any) -> Any:
         ValueError, TypeError: as NumPy does.
         ExploreError: an argument is a random number, which NumPy would take the value of.
     """
-    old = issubclass(type(generator), type(_OLD))
-    numbers = {key: _as_floats(value) for key, value in kwargs.items()}
-    return getattr(_OLD if old else _NEW, name)(*(_as_floats(value) for value in args), **numbers)
+    aside = _OLD if issubclass(type(generator), type(_OLD)) else _NEW
+    return getattr(aside, name)(*map(_as_floats, args), **{key: _as_floats(value) for key, value in kwargs.items()})
 
 
 def _as_floats(value: Any) -> Any:

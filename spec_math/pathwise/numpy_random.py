@@ -185,8 +185,7 @@ def _exponential(self: Any, scale: Any = 1, size: Any = None) -> Any:
 
 
 def _gumbel(self: Any, loc: Any = 0, scale: Any = 1, size: Any = None) -> Any:
-    form = formed(self, "gumbel", loc, scale, size)
-    return loc + scale * -np.log(_draws(self).clocks(shape_of(form), "gumbel"))
+    return loc + scale * -np.log(_draws(self).clocks(shape_of(formed(self, "gumbel", loc, scale, size)), "gumbel"))
 
 
 def _oracle() -> Any:
@@ -203,8 +202,7 @@ def _oracle() -> Any:
 
         def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
             _refuse_out(out)
-            form = formed(self, "random", size, dtype)
-            return _draws(self).uniforms(shape_of(form), np.dtype(dtype).name)
+            return _draws(self).uniforms(shape_of(formed(self, "random", size, dtype)), np.dtype(dtype).name)
 
         def integers(
             self, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: Any = False
@@ -347,8 +345,7 @@ def _module_function(name: str) -> Any:
     """A function of np.random, by a twin of the generator behind the module."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        generator = _OF_OTHERS if DESK.foreign() else _followed(DESK.tape, HIDDEN_NUMPY)
-        return getattr(generator, name)(*args, **kwargs)
+        return getattr(_OF_OTHERS if DESK.foreign() else _followed(DESK.tape, HIDDEN_NUMPY), name)(*args, **kwargs)
 
     function.__name__ = name
     return function
@@ -372,9 +369,8 @@ def _followed(tape: Tape, generator: Any) -> Any:
         made[id(generator)].tape = tape
         tape.bits.stands_for(made[id(generator)]._bit_generator, generator._bit_generator)
     elif id(generator) not in made:
-        old = type(generator) is OLD
         twin = tape.bits.copied(generator._bit_generator)
-        made[id(generator)] = (OLD_ORACLE if old else ORACLE)(twin)
+        made[id(generator)] = (OLD_ORACLE if type(generator) is OLD else ORACLE)(twin)
     return made[id(generator)]
 
 
@@ -399,9 +395,8 @@ def _found(tape: Tape) -> tuple[list[Place], list[Any]]:
 
     looked = tape.looked()
     bound = [place for place in looked.of_types(METHODS) if type(owner(held(place))) in (NEW, OLD)]
-    mine = [*looked.that_hold(_CLASSES), *looked.of_types((NEW, OLD)), *bound]
     other = everywhere("numpy", anywhere, numpys_own)
-    where = once_each(*other, *mine)
+    where = once_each(*other, *looked.that_hold(_CLASSES), *looked.of_types((NEW, OLD)), *bound)
     return where, [stand_in(value) for value in all_held(where)]
 
 

@@ -68,10 +68,7 @@ def _bound_methods(tape: Tape) -> list[Place]:
 
 
 def _subclasses(kind: type[Any]) -> list[type[Any]]:
-    found: list[type[Any]] = []
-    for one in kind.__subclasses__():
-        found += [one, *_subclasses(one)]
-    return found
+    return [found for one in kind.__subclasses__() for found in (one, *_subclasses(one))]
 
 
 def _watched(kind: type[Any]) -> dict[str, Any]:
