@@ -10,7 +10,7 @@ import torch
 from spec_math.scheme import Scheme
 from spec_math.token_level.batch import drafts as batch_drafts
 from spec_math.token_level.batch.drafts import Decide, Emitted, sums_left, without_tokens
-from torch_bridge.options import Options, restricted
+from torch_bridge.options import Options, column, restricted
 from torch_bridge.softmax_rows import batch_coin, weigh, weigh_rest, working
 
 
@@ -166,8 +166,7 @@ def gaps(kept: Any, slots: Any, tokens: Any, distinct: bool, options: Options) -
         largest = torch.maximum(rest.amax(dim=-1).gather(1, slots).double(), drafted)
     else:
         largest = kept.amax(dim=-1).gather(1, slots).double()
-    divisor = torch.as_tensor(options.divisor, dtype=torch.float64, device=own.device).reshape(-1, 1)
-    return ((own - largest) / divisor).masked_fill(~there, 0)
+    return ((own - largest) / column(options.divisor, own)).masked_fill(~there, 0)
 
 
 def too_light(name: str, gap: float, dtype: Any, size: int) -> str:

@@ -6,9 +6,10 @@ union, intersection (TLI), and a reduced head; see `spec_math.drafting.merged`.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -74,31 +75,17 @@ def rule_files(coin_of: Any, seed: int = 0) -> Iterator[RuleFile]:
     coin_of(uniforms) makes a coin that replays a row and knows the least `distance` of one from a threshold. Expected
     are the programs' tokens, with laws in float64. Rules that are programs alone take no drafts of another vocabulary.
     """
-    for number, scheme in enumerate(SCHEMES):
-        rng = np.random.default_rng([seed, 1, number])
-        targets = torch.from_numpy(2 * rng.standard_normal((REQUESTS, SIZE))).float()
-        drafts = targets + torch.from_numpy(rng.standard_normal((REQUESTS, SIZE))).float()
-        arrays = _positions(scheme, (targets, drafts), _Vocabularies(), rng, coin_of)
-        yield RuleFile(f"drafts_{_plain(scheme.name)}", scheme.name, arrays)
-    for number, rule in enumerate(TREE_RULES):
-        rng = np.random.default_rng([seed, 2, number])
-        yield RuleFile(f"tree_{_plain(rule.name)}", rule.name, _trees(rule, _Vocabularies(), rng, coin_of))
-    for number, scheme in enumerate(scheme for scheme in SCHEMES if scheme.decide):
-        for kind, rng in _of_kinds(seed, 3, number):
+    layouts: list[Any] = [("drafts", SCHEMES, _positions), ("tree", TREE_RULES, _trees)]
+    for stage, (layout, rules, arrays_of) in enumerate(layouts, 1):
+        for number, rule in enumerate(rules):
+            arrays = arrays_of(rule, _Vocabularies(), np.random.default_rng([seed, stage, number]), coin_of)
+            yield RuleFile(f"{layout}_{_plain(rule.name)}", rule.name, arrays)
+    for stage, (layout, rules, arrays_of) in enumerate(layouts, 3):
+        for (number, rule), (place, kind) in product(enumerate(one for one in rules if one.decide), enumerate(KINDS)):
+            rng = np.random.default_rng([seed, stage, number, place])
             own = _Vocabularies(_places(kind, rng), KINDS[kind][2])
-            targets, drafts = zip(*(own.logits(rng) for _ in range(REQUESTS)), strict=True)
-            arrays = _positions(scheme, (torch.stack(targets), torch.stack(drafts)), own, rng, coin_of)
-            arrays["places"] = torch.from_numpy(own.places)
-            yield RuleFile(f"mappeddrafts_{kind}_{_plain(scheme.name)}", scheme.name, arrays, kind)
-    for number, rule in enumerate(rule for rule in TREE_RULES if rule.decide):
-        for kind, rng in _of_kinds(seed, 4, number):
-            own = _Vocabularies(_places(kind, rng), KINDS[kind][2])
-            arrays = _trees(rule, own, rng, coin_of) | {"places": torch.from_numpy(own.places)}
-            yield RuleFile(f"mappedtree_{kind}_{_plain(rule.name)}", rule.name, arrays, kind)
-
-
-def _of_kinds(*seeds: int) -> Iterator[tuple[str, np.random.Generator]]:
-    return ((kind, np.random.default_rng([*seeds, place])) for place, kind in enumerate(KINDS))
+            arrays = arrays_of(rule, own, rng, coin_of) | {"places": torch.from_numpy(own.places)}
+            yield RuleFile(f"mapped{layout}_{kind}_{_plain(rule.name)}", rule.name, arrays, kind)
 
 
 def _places(kind: str, rng: np.random.Generator) -> Any:
@@ -138,6 +125,14 @@ class _Vocabularies:
         places = torch.from_numpy(self.places)
         return target, own + torch.where(places >= 0, target[places.clamp(min=0)], torch.zeros_like(own))
 
+    def rows(self, rng: np.random.Generator) -> Logits:
+        """Return the rows of all requests, [B, V] and [B, D]."""
+        if self.places is None:
+            targets = torch.from_numpy(2 * rng.standard_normal((REQUESTS, SIZE))).float()
+            return targets, targets + torch.from_numpy(rng.standard_normal((REQUESTS, SIZE))).float()
+        targets, drafts = zip(*(self.logits(rng) for _ in range(REQUESTS)), strict=True)
+        return torch.stack(targets), torch.stack(drafts)
+
     def draft_law(self, row: torch.Tensor) -> Any:
         """Return the law [D] that drafts are drawn from."""
         return laws(row.masked_fill(torch.from_numpy(self.places < 0), -torch.inf) if self.shared else row).numpy()
@@ -176,11 +171,9 @@ class _Vocabularies:
         return lambda prefix: laws(rows(tuple(names[token] for token in prefix))[0]).numpy()
 
 
-def _positions(
-    scheme: Scheme, logits: Logits, vocabularies: _Vocabularies, rng: np.random.Generator, coin_of: Any
-) -> dict[str, Any]:
+def _positions(scheme: Scheme, vocabularies: _Vocabularies, rng: np.random.Generator, coin_of: Any) -> dict[str, Any]:
     """Return the arrays of one position: drafts of each row of logits, every sixth without any, and what is emitted."""
-    targets, drafts = logits
+    targets, drafts = vocabularies.rows(rng)
     tokens = np.full((REQUESTS, scheme.drafts or DRAFTS), -1)
     uniforms = rng.integers(0, 2**24, (REQUESTS, columns(scheme, DRAFTS) + vocabularies.coins)) / 2.0**24
     found: list[tuple[int, bool, float]] = []
@@ -211,9 +204,7 @@ def _trees(rule: TreeRule, vocabularies: _Vocabularies, rng: np.random.Generator
     tokens, parents = np.full((2, REQUESTS, number), -1)
     uniforms = rng.integers(0, 2**24, (REQUESTS, rule.coins(number) + vocabularies.coins)) / 2.0**24
     slots: list[list[Logits]] = []
-    blocks: list[Tokens] = []
-    follows: list[int] = []
-    distances: list[float] = []
+    found: list[tuple[Tokens, int, float]] = []
 
     def made(_: Tokens) -> Logits:
         return vocabularies.logits(rng)
@@ -228,9 +219,9 @@ def _trees(rule: TreeRule, vocabularies: _Vocabularies, rng: np.random.Generator
             paths.append((*paths[above + 1], token))
         slots.append([known(path) for path in paths])
         coin = coin_of(uniforms[row].tolist())
-        blocks.append(rule.program(coin, nodes, conditionals))
-        follows.append(vocabularies.last(coin, known, blocks[-1]))
-        distances.append(coin.distance)
+        block = rule.program(coin, nodes, conditionals)
+        found.append((block, vocabularies.last(coin, known, block), coin.distance))
+    blocks, follows, distances = zip(*found, strict=True)
     accepted = _accepted_nodes(blocks, tokens, parents, len(widths))
     tree = ArrayTree(torch.from_numpy(tokens), torch.from_numpy(parents), len(widths), 1)
     expected, count = emitted(vocabularies.placed(tree), Walked(accepted, torch.tensor(follows)))
@@ -260,12 +251,11 @@ def _tokens_and_parents(nodes: tuple[Node, ...], above: int = -1, start: int = 0
     found: list[tuple[int, int]] = []
     for node in nodes:
         place = start + len(found)
-        found.append((node.token, above))
-        found += _tokens_and_parents(node.children, place, place + 1)
+        found += [(node.token, above), *_tokens_and_parents(node.children, place, place + 1)]
     return found
 
 
-def _accepted_nodes(blocks: list[Tokens], tokens: Any, parents: Any, depth: int) -> torch.Tensor:
+def _accepted_nodes(blocks: Sequence[Tokens], tokens: Any, parents: Any, depth: int) -> torch.Tensor:
     """Return the nodes [B, D] that each block accepted: a path of its tokens but the last, the first by index."""
     found = torch.full((len(blocks), depth), -1)
     for row, block in enumerate(blocks):

@@ -205,15 +205,7 @@ class TensorCoin:
 
     def draw(self, masses: Any) -> int:
         """Return the token that the next uniform draws from masses [V]; never one of mass 0."""
-        law = masses if isinstance(masses, Cumulative) else Cumulative(masses)
-        point = self._next() * law.sums[-1]
-        low, high = 0, len(law.sums) - 1
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (low, middle) if bool(point < law.sums[middle]) else (middle + 1, high)
-        while law.masses[low] == 0:
-            low -= 1
-        return low
+        return (masses if isinstance(masses, Cumulative) else Cumulative(masses)).at(self._next())
 
     def _next(self) -> Any:
         self._used += 1

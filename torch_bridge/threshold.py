@@ -110,9 +110,8 @@ def margin_block(target_logits: Any, draft_logits: Any, tokens: Any, uniforms: A
         accepted, kept = torch.where(accepts, place + 1, accepted), torch.where(accepts, weight, kept)
         found.append((chance, here, scale))
     chances, tossed, scales = (torch.stack(each, dim=1) for each in zip(*found, strict=True))
-    places = torch.arange(length, device=tokens.device)
-    coins = _Tossed(chances, tossed & (places + 1 >= accepted[:, None]), scales, accepted, kept)
-    return _least(coins, t, d, tokens, uniforms)
+    counted = tossed & (torch.arange(length, device=tokens.device) + 1 >= accepted[:, None])
+    return _least(_Tossed(chances, counted, scales, accepted, kept), t, d, tokens, uniforms)
 
 
 def _drafted(t: Any, d: Any, tokens: Any) -> list[tuple[Any, Any]]:

@@ -50,9 +50,8 @@ def chain_tree(chains: Any, shared: bool = False, check: bool = True) -> Drafted
         )
     requests, many, length = chains.shape
     place = torch.arange(many * length, device=chains.device)
-    inner = (place % length > 0).expand(requests, -1)
     if not shared:
-        parents = torch.where(inner, place - 1, -1)
+        parents = torch.where(place % length > 0, place - 1, -1).repeat(requests, 1)
         tokens = chains.reshape(requests, -1)
         return DraftedTrees(tokens, parents, (tokens >= 0).long())
     # same[b, i, j, l]: the chains i and j agree up to their token l, which both have.
@@ -62,8 +61,7 @@ def chain_tree(chains: Any, shared: bool = False, check: bool = True) -> Drafted
     own = torch.arange(many, device=chains.device)[:, None]
     tokens = torch.where(first == own, chains, -1).reshape(requests, -1)
     copies = torch.where(tokens >= 0, same.sum(dim=1).reshape(requests, -1), 0)
-    level = torch.arange(length, device=chains.device)
-    node = first * length + level
+    node = first * length + torch.arange(length, device=chains.device)
     above = torch.cat([torch.full_like(node[..., :1], -1), node[..., :-1]], dim=-1).reshape(requests, -1)
     return DraftedTrees(tokens, torch.where(tokens >= 0, above, -1), copies)
 
@@ -97,8 +95,7 @@ def tree_of_links(candidates: Any, next_token: Any, next_sibling: Any, check: bo
     before = torch.full_like(above, -1).scatter(1, torch.where(next_sibling < 0, slots, next_sibling.long()), here)
     above, before = above[:, :slots], before[:, :slots]
     for _ in range(slots):  # each round settles the next sibling of every settled child
-        known = above.gather(1, before.clamp(min=0))
-        above = torch.where((before >= 0) & (above < -1), known, above)
+        above = torch.where((before >= 0) & (above < -1), above.gather(1, before.clamp(min=0)), above)
     return _below(candidates, above[:, 1:])
 
 
@@ -140,9 +137,8 @@ def _below(candidates: Any, above: Any) -> DraftedTrees:
 def _check_links(next_token: Any, next_sibling: Any) -> None:
     slots = next_token.shape[1]
     for request, pairs in enumerate(zip(next_token.tolist(), next_sibling.tolist(), strict=True)):
-        links = {"next_token": pairs[0], "next_sibling": pairs[1]}
         led: dict[int, str] = {}
-        for name, row in links.items():
+        for name, row in zip(("next_token", "next_sibling"), pairs, strict=True):
             for slot, to in enumerate(row):
                 here = f"{name}[{request}, {slot}]"
                 if to >= slots:

@@ -5,6 +5,7 @@ Every error names the rule, the first request and node where it is broken, the n
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any, NamedTuple
 
 import torch
@@ -27,7 +28,7 @@ from torch_bridge.validation import (
     check_tensors,
     check_uniforms,
     check_whole_numbers,
-    first_two,
+    first,
     shapes_in_words,
 )
 
@@ -158,50 +159,37 @@ def _check_copies(rule: TreeRule, tokens: Any, copies: Any, options: Options) ->
         )
     if not options.check:
         return
-    few, many = (tokens >= 0) & (copies < 1), (tokens >= 0) & (copies > 1)
-    if bool(few.any()):
-        request, node = first_two(few)
+    if at := first((tokens >= 0) & (copies < 1)):
         raise ValueError(
-            f"a node stands for at least one draft; in request {request} node {node} has {int(copies[request, node])} "
-            "copies"
+            f"a node stands for at least one draft; in request {at[0]} node {at[1]} has {int(copies[at])} copies"
         )
-    if bool(many.any()) and not together:
-        request, node = first_two(many)
+    if not together and (at := first((tokens >= 0) & (copies > 1))):
         why = {
             "any": "which of several drafts was drawn first, and copies do not say that: lay chains out with "
             "chain_tree(chains), where each has nodes of its own, or take a rule whose `ordered` is False",
             "distinct": "distinct drafts after a node: verify i.i.d. drafts with a rule for them",
             "one": "one draft after a node: verify several with another rule",
         }[rule.siblings]
-        raise ValueError(
-            f"{rule.name!r} needs {why}; in request {request} node {node} has {int(copies[request, node])} copies"
-        )
+        raise ValueError(f"{rule.name!r} needs {why}; in request {at[0]} node {at[1]} has {int(copies[at])} copies")
 
 
 def _check_nodes(tokens: Any, parents: Any, vocabulary: int) -> None:
     """Check that tokens [B, N] lie in the vocabulary, or are −1, and that parents [B, N] make them trees."""
-    outside = (tokens < -1) | (tokens >= vocabulary)
-    if bool(outside.any()):
-        request, node = first_two(outside)
+    if at := first((tokens < -1) | (tokens >= vocabulary)):
         raise ValueError(
-            f"tokens must lie in 0..{vocabulary - 1}, or be -1 for no node; in request {request} node {node} has "
-            f"{int(tokens[request, node])}"
+            f"tokens must lie in 0..{vocabulary - 1}, or be -1 for no node; in request {at[0]} node {at[1]} has "
+            f"{int(tokens[at])}"
         )
     there = tokens >= 0
-    index = torch.arange(tokens.shape[1], device=tokens.device)
-    late = there & ((parents < -1) | (parents >= index))
-    if bool(late.any()):
-        request, node = first_two(late)
+    if at := first(there & ((parents < -1) | (parents >= torch.arange(tokens.shape[1], device=tokens.device)))):
         raise ValueError(
-            f"a parent comes before its children, -1 for the root; in request {request} node {node} has the parent "
-            f"{int(parents[request, node])}"
+            f"a parent comes before its children, -1 for the root; in request {at[0]} node {at[1]} has the parent "
+            f"{int(parents[at])}"
         )
-    orphan = there & (parents >= 0) & ~there.gather(1, parents.long().clamp(min=0, max=tokens.shape[1] - 1))
-    if bool(orphan.any()):
-        request, node = first_two(orphan)
+    if at := first(there & (parents >= 0) & ~there.gather(1, parents.long().clamp(min=0, max=tokens.shape[1] - 1))):
         raise ValueError(
-            f"a parent must be a node: in request {request} node {node} has the parent {int(parents[request, node])}, "
-            "whose token is -1"
+            f"a parent must be a node: in request {at[0]} node {at[1]} has the parent {int(parents[at])}, whose token "
+            "is -1"
         )
 
 
@@ -210,23 +198,20 @@ def _sizes(tokens: Any, parents: Any, copies: Any, options: Options) -> tuple[in
     depth = width = 1
     for request, (row, above) in enumerate(zip(tokens.tolist(), parents.tolist(), strict=True)):
         paths: dict[int, tuple[int, ...]] = {-1: ()}
-        after: dict[tuple[int, ...], int] = {}
+        after = Counter[tuple[int, ...]]()
         for node, (token, parent) in enumerate(zip(row, above, strict=True)):
             if token >= 0:
                 paths[node] = (*paths[parent], token)
-                number = 1 if copies is None else int(copies[request, node])
-                after[paths[parent]] = after.get(paths[parent], 0) + number
-        for name, told, found in (
-            ("depth", options.depth, max(map(len, paths.values()))),
-            ("width", options.width, max(after.values(), default=0)),
-        ):
+                after[paths[parent]] += 1 if copies is None else int(copies[request, node])
+        deepest, widest = max(map(len, paths.values())), max(after.values(), default=0)
+        for name, what, found in (("depth", "lie below each other", deepest), ("width", "follow one node", widest)):
+            told = getattr(options, name)
             if told is not None and told < found:
-                what = "lie below each other" if name == "depth" else "follow one node"
                 raise ValueError(
                     f"options.{name} is the most that any tree has; it is {told}, and in request {request} {found} "
                     f"drafts {what}: give {name}={found} or more, or leave it out"
                 )
-        depth, width = max(depth, *map(len, paths.values())), max(width, *after.values(), 1)
+        depth, width = max(depth, deepest), max(width, widest)
     return options.depth or depth, options.width or width
 
 
@@ -236,15 +221,14 @@ def _check_kind(rule: TreeRule, tokens: Any, parents: Any, options: Options, cop
     index = torch.arange(tokens.shape[1], device=tokens.device)
     siblings = there[:, :, None] & there[:, None] & (parents[:, :, None] == parents[:, None])
     siblings &= index[:, None] > index[None]
-    if rule.siblings == "one" and bool(siblings.any()):
-        request, later, earlier = (int(place) for place in siblings.nonzero()[0])
+    if rule.siblings == "one" and (at := first(siblings)):
+        request, later, earlier = at
         raise ValueError(
             f"{rule.name!r} takes one chain; in request {request} nodes {earlier} and {later} follow the same node: "
             "verify trees with another rule"
         )
-    same = siblings & (tokens[:, :, None] == tokens[:, None])
-    if rule.siblings == "distinct" and bool(same.any()):
-        request, later, earlier = (int(place) for place in same.nonzero()[0])
+    if rule.siblings == "distinct" and (at := first(siblings & (tokens[:, :, None] == tokens[:, None]))):
+        request, later, earlier = at
         raise ValueError(
             f"the drafts after a node are distinct for {rule.name!r}; in request {request} nodes {earlier} and {later} "
             f"carry token {int(tokens[request, later])} after node {int(parents[request, later])}: verify i.i.d. "
@@ -261,17 +245,13 @@ def _check_goes_on(rule: TreeRule, tokens: Any, parents: Any, options: Options, 
     ended = tokens == (-2 if options.end is None else options.end)
     level, upward = torch.ones_like(tokens), parents
     for _ in range(tokens.shape[1]):
-        level, upward = (
-            level + (upward >= 0).to(level.dtype),
-            torch.where(upward < 0, -1, parents.gather(1, upward.clamp(min=0))),
-        )
+        level = level + (upward >= 0).to(level.dtype)
+        upward = torch.where(upward < 0, -1, parents.gather(1, upward.clamp(min=0)))
     level = torch.where(tokens >= 0, level, 0)
     leaf = ended | (level == level.amax(dim=1, keepdim=True))
-    wrong = (tokens >= 0) & (below != torch.where(leaf, 0, many))
-    if bool(wrong.any()):
-        request, node = first_two(wrong)
+    if at := first((tokens >= 0) & (below != torch.where(leaf, 0, many))):
         raise ValueError(
-            f"{rule.name!r} takes k i.i.d. chains of one length; in request {request} node {node} stands for "
-            f"{int(many[request, node])} of them and {int(below[request, node])} go on: lay chains out with "
+            f"{rule.name!r} takes k i.i.d. chains of one length; in request {at[0]} node {at[1]} stands for "
+            f"{int(many[at])} of them and {int(below[at])} go on: lay chains out with "
             "chain_tree, or verify other trees node by node"
         )

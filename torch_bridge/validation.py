@@ -16,7 +16,7 @@ from spec_math.scheme import Scheme
 from spec_math.token_level import greedy
 from torch_bridge.draft_rows import AT_ONCE, gaps, least_gap, too_light
 from torch_bridge.mapped_logits import MappedLogits
-from torch_bridge.options import Options, restricted
+from torch_bridge.options import Options, column, restricted
 
 NAMES = ("target_logits", "draft_logits", "tokens", "uniforms")
 
@@ -49,11 +49,9 @@ def check_chains(target_logits: Any, draft_logits: Any, tokens: Any, uniforms: A
         return
     check_tokens(tokens, size)
     check_uniforms(uniforms)
-    there = tokens >= 0
-    if options.end is not None:
-        ended = tokens == options.end
-        there &= ended.cumsum(dim=1) - ended.long() == 0
-    goes_on = there if options.end is None else there & (tokens != options.end)
+    ended = tokens == (-2 if options.end is None else options.end)
+    there = (tokens >= 0) & (ended.cumsum(dim=1) - ended.long() == 0)
+    goes_on = there & ~ended
     check_rows(target_logits, "target_logits", torch.cat([torch.ones_like(there[:, :1]), goes_on], dim=1), options)
     check_rows(draft_logits, "draft_logits", there, options)
     slots = torch.arange(length, device=tokens.device).expand_as(tokens)
@@ -98,7 +96,7 @@ def check_drafts(
     batch, k = (*shapes[2], 0, 0)[:2]
     size = (shapes[0] or (0,))[-1]
     if mapped is None:
-        _check_position(shapes, scheme)
+        _check_position(shapes, scheme, (batch, k, size))
     elif not all(len(shape) == 2 and shape[0] == batch for shape in shapes) or 0 in (*shapes[0], *shapes[1], k):
         raise ValueError(
             "target_logits, MappedLogits.logits, tokens and uniforms must be [B, V], [B, D], [B, k] and [B, C] with "
@@ -139,9 +137,8 @@ def check_drafts(
         _check_greedy(restricted(drafts, own), tokens, own)
 
 
-def _check_position(shapes: list[tuple[int, ...]], scheme: Scheme) -> None:
-    batch, k = (*shapes[2], 0, 0)[:2]
-    size = (shapes[0] or (0,))[-1]
+def _check_position(shapes: list[tuple[int, ...]], scheme: Scheme, sizes: tuple[int, int, int]) -> None:
+    batch, k, size = sizes
     rows = [(batch, size), (batch, k, size)]
     fits = shapes[0] == rows[0] and shapes[1] in rows and len(shapes[2]) == 2 and shapes[3][:1] == (batch,)
     if not fits or len(shapes[3]) != 2 or not batch * k * size:
@@ -161,13 +158,12 @@ def check_options(options: Options, batch: int, vocabulary: int, slots: int | No
 
     With `options.check` the numbers themselves too. `slots` is N + 1 of trees.
     """
-    ranges: dict[str, tuple[str, Callable[[Any], Any]]] = {
-        "temperature": ("finite and >= 0", lambda each: (each >= 0) & (each < float("inf"))),
-        "top_k": ("at least 1", lambda each: each >= 1),
-        "top_p": ("a mass in (0, 1]", lambda each: (each > 0) & (each <= 1)),
-    }
-    for name, (rule, fits) in ranges.items():
-        value = getattr(options, name)
+    ranges: list[tuple[str, Any, str, Callable[[Any], Any]]] = [
+        ("temperature", options.temperature, "finite and >= 0", lambda each: (each >= 0) & (each < float("inf"))),
+        ("top_k", options.top_k, "at least 1", lambda each: each >= 1),
+        ("top_p", options.top_p, "a mass in (0, 1]", lambda each: (each > 0) & (each <= 1)),
+    ]
+    for name, value, rule, fits in ranges:
         if not isinstance(value, torch.Tensor):
             continue
         if tuple(value.shape) != (batch,):
@@ -175,9 +171,8 @@ def check_options(options: Options, batch: int, vocabulary: int, slots: int | No
                 f"{name} holds one number for each request, [B] with B = {batch}; got {tuple(value.shape)}: give "
                 f"{batch} of them, or one number"
             )
-        if options.check and not bool(fits(value).all()):
-            place, found = first(~fits(value), value)
-            raise ValueError(f"{name} must be {rule} in every request; {name}{place} is {found}")
+        if options.check and (at := first(~fits(value))):
+            raise ValueError(f"{name} must be {rule} in every request; {name}{list(at)} is {value[at].item()}")
     if options.allowed is not None:
         shapes = [(vocabulary,), (batch, vocabulary), *([] if slots is None else [(batch, slots, vocabulary)])]
         mask = options.allowed
@@ -195,15 +190,13 @@ def check_options(options: Options, batch: int, vocabulary: int, slots: int | No
 
 def check_tokens(tokens: Any, vocabulary: int) -> None:
     """Check that tokens [B, L] lie in 0..V − 1, or are −1 up to the row's end."""
-    outside = (tokens < -1) | (tokens >= vocabulary)
-    if bool(outside.any()):
-        place, value = first(outside, tokens)
+    if at := first((tokens < -1) | (tokens >= vocabulary)):
         raise ValueError(
-            f"tokens must lie in 0..{vocabulary - 1}, or be -1 from where a chain is shorter; tokens{place} is {value}"
+            f"tokens must lie in 0..{vocabulary - 1}, or be -1 from where a chain is shorter; tokens{list(at)} is "
+            f"{int(tokens[at])}"
         )
-    resumed = (tokens[:, 1:] >= 0) & (tokens[:, :-1] < 0)
-    if bool(resumed.any()):
-        row, at = first_two(resumed)
+    if place := first((tokens[:, 1:] >= 0) & (tokens[:, :-1] < 0)):
+        row, at = place
         raise ValueError(
             f"a chain ends at its first -1; tokens[{row}, {at}] is -1 and tokens[{row}, {at + 1}] is "
             f"{int(tokens[row, at + 1])}; put the tokens of a chain first"
@@ -212,11 +205,10 @@ def check_tokens(tokens: Any, vocabulary: int) -> None:
 
 def check_uniforms(uniforms: Any) -> None:
     """Check that uniforms lie in [0, 1)."""
-    outside = ~((uniforms >= 0) & (uniforms < 1))
-    if bool(outside.any()):
-        place, value = first(outside, uniforms)
+    if at := first(~((uniforms >= 0) & (uniforms < 1))):
+        found = uniforms[at].item()
         raise ValueError(
-            f"uniforms must lie in [0, 1); uniforms{place} is {value}; draw them in float64, or clamp below 1"
+            f"uniforms must lie in [0, 1); uniforms{list(at)} is {found}; draw them in float64, or clamp below 1"
         )
 
 
@@ -225,11 +217,10 @@ def check_rows(logits: Any, name: str, used: Any, options: Options) -> None:
     if options.allowed is not None:
         logits = restricted(logits, replace(Options(), allowed=options.allowed))
     largest = logits.amax(dim=-1)  # NaN wherever one of the row is
-    bad = used & ~torch.isfinite(largest)
-    if bool(bad.any()):
-        place, value = first(bad, largest)
-        why = {"nan": "a logit is not a number", "-inf": "every token is masked"}.get(str(value), "it has no softmax")
-        raise ValueError(f"a row of logits needs a finite largest logit; that of {name}{place} is {value}: {why}")
+    if at := first(used & ~torch.isfinite(largest)):
+        found = largest[at].item()
+        why = {"nan": "a logit is not a number", "-inf": "every token is masked"}.get(str(found), "it has no softmax")
+        raise ValueError(f"a row of logits needs a finite largest logit; that of {name}{list(at)} is {found}: {why}")
 
 
 def check_drafted(
@@ -246,42 +237,35 @@ def check_drafted(
         own, drafted, at = options.at(here), tokens[here].long(), slots[here]
         kept = restricted(logits[here], own)
         rows = torch.arange(len(drafted), device=tokens.device)[:, None]
-        missing = (drafted >= 0) & (kept[rows, at, drafted.clamp(min=0)] == -torch.inf)
-        if bool(missing.any()):
-            row, column = first_two(missing)
-            token, request = int(drafted[row, column]), start + row
-            name = f"token {token} of node {column} in request {request}"
-            name = name if of_nodes else f"the drafted token {token} at tokens[{request}, {column}]"
+        if place := first((drafted >= 0) & (kept[rows, at, drafted.clamp(min=0)] == -torch.inf)):
+            token, request, node = int(drafted[place]), start + place[0], place[1]
+            name = f"token {token} of node {node} in request {request}"
+            name = name if of_nodes else f"the drafted token {token} at tokens[{request}, {node}]"
             raise ValueError(
                 f"the draft puts no mass on {name}; give the logits and options that the drafts were drawn with"
             )
         found = gaps(kept, at, drafted, distinct, own)
-        light = found < least_gap(kept.dtype, kept.shape[-1])
-        if bool(light.any()):
-            row, column = first_two(light)
-            token, request = int(drafted[row, column]), start + row
-            name = f"in request {request} node {column} has token {token}"
-            name = name if of_nodes else f"tokens[{request}, {column}] is {token}"
-            raise ValueError(too_light(name, float(found[row, column]), kept.dtype, kept.shape[-1]))
+        if place := first(found < least_gap(kept.dtype, kept.shape[-1])):
+            token, request, node = int(drafted[place]), start + place[0], place[1]
+            name = f"in request {request} node {node} has token {token}"
+            name = name if of_nodes else f"tokens[{request}, {node}] is {token}"
+            raise ValueError(too_light(name, float(found[place]), kept.dtype, kept.shape[-1]))
 
 
 def _check_number(scheme: Scheme, tokens: Any) -> None:
     """Check that no request has more drafts [B, k] than the scheme takes."""
-    many = (tokens >= 0).sum(dim=1) > scheme.drafts
-    if bool(many.any()):
-        request = int(many.nonzero()[0])
-        listed = tokens[request].tolist()
+    several = (tokens >= 0).sum(dim=1)
+    for request in first(several > scheme.drafts):
         raise ValueError(
             f"the scheme {scheme.name!r} takes {scheme.drafts} draft(s) a request; request {request} has "
-            f"{sum(token >= 0 for token in listed)}, tokens[{request}] is {listed}: verify them with another scheme"
+            f"{int(several[request])}, tokens[{request}] is {tokens[request].tolist()}: verify them with another scheme"
         )
 
 
 def _check_distinct(tokens: Any) -> None:
     """Check that no token of [B, k] is drafted twice in a request."""
-    again = ((tokens[:, :, None] == tokens[:, None]) & (tokens >= 0)[:, None]).tril(-1)
-    if bool(again.any()):
-        request, later, earlier = (int(index) for index in again.nonzero()[0])
+    if at := first(((tokens[:, :, None] == tokens[:, None]) & (tokens >= 0)[:, None]).tril(-1)):
+        request, later, earlier = at
         raise ValueError(
             f"drafts without replacement are distinct; tokens[{request}, {later}] is {int(tokens[request, later])}, as "
             f"is tokens[{request}, {earlier}]; verify i.i.d. drafts with a scheme for them"
@@ -293,14 +277,11 @@ def _check_hub(kept: Any, tokens: Any, options: Options) -> None:
     hub = kept.argmax(dim=-1)
     certain = (kept > -torch.inf).sum(dim=-1) == 1
     # Where all others weigh too little to be drawn, a drafter that draws from the softmax has the favourite alone.
-    divisor = torch.as_tensor(options.divisor, dtype=torch.float64, device=tokens.device).reshape(-1, 1)
-    below = (kept.double() - kept.amax(dim=-1, keepdim=True).double()) / divisor
+    below = (kept.double() - kept.amax(dim=-1, keepdim=True).double()) / column(options.divisor, kept)
     alone = (below >= least_gap(kept.dtype, kept.shape[-1])).sum(dim=-1) == 1
     several = (tokens >= 0).sum(dim=-1)
     fitting = ((several == 2) & ~certain) | ((several == 1) & (certain | alone))
-    wrong = (several > 0) & ~((tokens == hub[:, None]).any(dim=-1) & fitting)
-    if bool(wrong.any()):
-        request = int(wrong.nonzero()[0])
+    for request in first((several > 0) & ~((tokens == hub[:, None]).any(dim=-1) & fitting)):
         raise ValueError(
             f"SpecHub drafts two tokens of which one is the draft's first maximum (that one alone where the draft is "
             f"certain); in request {request} it is {int(hub[request])} and the drafts are {tokens[request].tolist()}"
@@ -317,10 +298,7 @@ def _check_greedy(kept: Any, tokens: Any, options: Options) -> None:
     others = kept.double().scatter_reduce(
         1, at, torch.where(fixed, -torch.inf, torch.inf).double(), "amin", include_self=True
     )
-    divisor = torch.as_tensor(options.divisor, dtype=torch.float64, device=tokens.device).reshape(-1)
-    wrong = own / divisor < others.amax(dim=1) / divisor - ALIKE
-    if bool(wrong.any()):
-        request = int(wrong.nonzero()[0])
+    for request in first(own / options.divisor < others.amax(dim=1) / options.divisor - ALIKE):
         raise ValueError(
             f"greedy drafts are the draft's favourites, and one draw from the rest as the last; in request {request} "
             f"the drafts are {tokens[request].tolist()} and token {int(others[request].argmax())}, which is none of "
@@ -345,22 +323,17 @@ def check_places(target_logits: Any, draft: MappedLogits) -> None:
 
 def check_map(places: Any, vocabulary: int) -> None:
     """Check that places [..., D] lie in the target's vocabulary or are −1, and name no token twice."""
-    outside = (places < -1) | (places >= vocabulary)
-    if bool(outside.any()):
-        place, value = first(outside, places)
+    if at := first((places < -1) | (places >= vocabulary)):
         raise ValueError(
-            f"places must lie in 0..{vocabulary - 1}, or be -1 where the target has no such token; places{place} is "
-            f"{value}"
+            f"places must lie in 0..{vocabulary - 1}, or be -1 where the target has no such token; places{list(at)} is "
+            f"{int(places[at])}"
         )
     ordered, order = places.sort(dim=-1, stable=True)
-    again = (ordered[..., 1:] == ordered[..., :-1]) & (ordered[..., 1:] >= 0)
-    if bool(again.any()):
-        *row, at = (int(index) for index in again.nonzero()[0])
-        one, other = (int(order[(*row, at + step)]) for step in (0, 1))
-        names = [f"places[{', '.join(map(str, (*row, token)))}]" for token in (one, other)]
+    if at := first((ordered[..., 1:] == ordered[..., :-1]) & (ordered[..., 1:] >= 0)):
+        one, other = ([*at[:-1], int(order[(*at[:-1], at[-1] + step)])] for step in (0, 1))
         raise ValueError(
-            f"each token of the target stands for one of the draft's at most; {names[0]} and {names[1]} are both "
-            f"{int(ordered[(*row, at)])}: add the draft's tokens of the same bytes up, as "
+            f"each token of the target stands for one of the draft's at most; places{one} and places{other} are both "
+            f"{int(ordered[at])}: add the draft's tokens of the same bytes up, as "
             "drafting.correspondence.carried does, and draft them as one"
         )
 
@@ -381,16 +354,9 @@ def check_columns(rule: Any, sizes: tuple[int, int], drafted: str, call: str, ma
         )
 
 
-def first(bad: Any, values: Any) -> tuple[str, int | float]:
-    """Return the first place where `bad` is true, written as an index, and the value there."""
-    place = tuple(int(index) for index in bad.nonzero()[0])
-    return f"[{', '.join(map(str, place))}]", values[place].item()
-
-
-def first_two(bad: Any) -> tuple[int, int]:
-    """Return the first place where `bad` [B, N] is true."""
-    row, column = (int(place) for place in bad.nonzero()[0])
-    return row, column
+def first(bad: Any) -> tuple[int, ...]:
+    """Return the first place where `bad` is true, and () where none is."""
+    return tuple(bad.nonzero()[0].tolist()) if bool(bad.any()) else ()
 
 
 def shapes_in_words(names: tuple[str, ...], shapes: list[tuple[int, ...]]) -> str:

@@ -14,7 +14,7 @@ from safetensors.torch import save
 
 from spec_math import array_coin
 from spec_math.block_level import block, chain
-from spec_math.chance import Coin, Cumulative, replay
+from spec_math.chance import Cumulative, replay
 from spec_math.files.whole import write_whole
 from spec_math.token_level import k_sequential, plan
 from torch_bridge import rule_vectors, threshold
@@ -139,7 +139,7 @@ def write_vectors(folder: str | Path, seed: int = 0) -> list[Path]:
 
 def vectors(case: Case, rng: np.random.Generator) -> dict[str, Any]:
     """Make the arrays of one case."""
-    chained = case.verifier in ("token", "block")
+    chained = case.verifier in _CHAINED
     rows = (case.drafts + 1,) if chained else ()
     drawn = 3 * rng.standard_normal((case.requests, *rows, case.size))
     moved = drawn[:, :-1] if chained else drawn
@@ -157,13 +157,9 @@ def vectors(case: Case, rng: np.random.Generator) -> dict[str, Any]:
         _spoil(drafts, sizes)
     columns = 4 if case.verifier == "plan" else case.drafts + 1
     uniforms = rng.integers(0, 2**24, (case.requests, columns)) / 2.0**24
-    given = {
-        "target_logits": targets,
-        "draft_logits": drafts,
-        "tokens": torch.from_numpy(tokens),
-        "uniforms": torch.from_numpy(uniforms),
-    }
-    return {**given, **_expected(case, given)}
+    given = {"target_logits": targets, "draft_logits": drafts}
+    given |= {"tokens": torch.from_numpy(tokens), "uniforms": torch.from_numpy(uniforms)}
+    return given | _expected(case, given)
 
 
 def _spoil(logits: torch.Tensor, sizes: Any) -> None:
@@ -177,7 +173,7 @@ def _expected(case: Case, given: dict[str, Any]) -> dict[str, Any]:
     targets, drafts = (threshold.laws(given[name], case.options).numpy() for name in ("target_logits", "draft_logits"))
     rows = list(zip(targets, drafts, given["tokens"].tolist(), given["uniforms"].tolist(), strict=True))
     found = [_replayed(case, row) for row in rows]
-    width = case.drafts + 1 if case.verifier in ("token", "block") else 1
+    width = case.drafts + 1 if case.verifier in _CHAINED else 1
     kept = [threshold.kept_margin(given[name], case.options) for name in ("target_logits", "draft_logits")]
     result = {
         "expected": torch.tensor([[*tokens, *[-1] * (width - len(tokens))] for tokens, _, _ in found]),
@@ -202,37 +198,16 @@ def _replayed(case: Case, row: tuple[Any, Any, list[int], list[float]]) -> tuple
     coin = Measuring(iter(uniforms[:-1]), iter(uniforms[-1:]))
     if not tokens:
         return (coin.draw(target[0] if target.ndim > 1 else target),), 0, coin.distance
+    if case.verifier in _CHAINED:
+        laws = list(target[: len(tokens) + 1]), list(draft[: len(tokens)])
+        emitted = _CHAINED[case.verifier](coin, tokens, *laws)
+        return emitted, len(emitted) - 1, coin.distance
     if case.verifier == "plan":  # its four uniforms are used in order, by flips and draws alike
-        coin = Measuring(sequence := iter(uniforms), sequence)
-    return *_PROGRAMS[case.verifier](coin, tokens, target, draft), coin.distance
+        coin = in_order(uniforms)
+        emission = plan.emit(coin, tokens, plan.plan(target, draft, len(tokens)))
+    else:
+        emission = k_sequential.emit(coin, tokens, target, draft)
+    return (emission.token,), int(emission.accepted), coin.distance
 
 
-Replayed = Callable[[Coin, tuple[int, ...], Any, Any], tuple[tuple[int, ...], int]]
-
-
-def _chained(verify: Callable[..., tuple[int, ...]]) -> Replayed:
-    def program(coin: Coin, tokens: tuple[int, ...], target: Any, draft: Any) -> tuple[tuple[int, ...], int]:
-        emitted = verify(coin, tokens, list(target[: len(tokens) + 1]), list(draft[: len(tokens)]))
-        return emitted, len(emitted) - 1
-
-    return program
-
-
-def _planned(coin: Coin, tokens: tuple[int, ...], target: Any, draft: Any) -> Any:
-    return plan.emit(coin, tokens, plan.plan(target, draft, len(tokens)))
-
-
-def _selecting(emit: Callable[..., Any]) -> Replayed:
-    def program(coin: Coin, tokens: tuple[int, ...], target: Any, draft: Any) -> tuple[tuple[int, ...], int]:
-        emission = emit(coin, tokens, target, draft)
-        return (emission.token,), int(emission.accepted)
-
-    return program
-
-
-_PROGRAMS: dict[str, Replayed] = {
-    "token": _chained(chain.verify),
-    "block": _chained(block.verify),
-    "k_seq": _selecting(k_sequential.emit),
-    "plan": _selecting(_planned),
-}
+_CHAINED: dict[str, Callable[..., tuple[int, ...]]] = {"token": chain.verify, "block": block.verify}

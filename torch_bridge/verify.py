@@ -101,8 +101,7 @@ def _chain(rule: TreeRule, given: tuple[Any, Any, Any, Any], options: Options) -
     targets, drafts, tokens, uniforms = (each.detach() for each in given)
     parents = torch.arange(tokens.shape[1], device=tokens.device).expand(len(tokens), -1) - 1
     tree = ArrayTree(tokens, parents, tokens.shape[1], 1, options.end)
-    found = _decided(rule, (targets, drafts, uniforms), tree, options, last_draws=True)
-    return Verified(found.emitted, found.count)
+    return Verified(*_decided(rule, (targets, drafts, uniforms), tree, options, last_draws=True)[:2])
 
 
 def verify_drafts(
@@ -146,10 +145,9 @@ def verify_drafts(
         target = weigh(restricted(targets[here], own), own)
         if mapped is not None:
             rows = mapped.at(here)
-            masses = draft_rows(scheme, rows.logits, drafted, rows.options(own))
+            both = target, draft_rows(scheme, rows.logits, drafted, rows.options(own))
             places = rows.places.long().expand(len(drafted), -1)
-            coin = batch_coin(uniforms[here])
-            parts.append(decide_merged(scheme.decide, coin, drafted, (target, masses), places))
+            parts.append(decide_merged(scheme.decide, batch_coin(uniforms[here]), drafted, both, places))
             continue
         draft = draft_rows(scheme, drafts[here], drafted, own) if scheme.reads.draft else target
         parts.append(decided(scheme.decide, uniforms[here], drafted, target, draft))
@@ -254,20 +252,15 @@ def _decided(
     parts: list[Any] = []
     for here in chunks(targets, HELD * size, options):
         coin, own = batch_coin(uniforms[here], last_draws), options.at(here)
-        some = replace(
-            tree,
-            tokens=tree.tokens[here].long(),
-            parents=tree.parents[here].long(),
-            copies=None if tree.copies is None else tree.copies[here].long(),
-        )
+        copies = None if tree.copies is None else tree.copies[here].long()
+        some = replace(tree, tokens=tree.tokens[here].long(), parents=tree.parents[here].long(), copies=copies)
         target = Law(targets[here], own)
         if mapped:
             rows = drafts.at(here)
             places = rows.places.long()
             both = target, Law(rows.logits, rows.options(own))
-            found = decide_merged_tree(
-                decide, coin, some, LogitRows(both, placed_tree(some, places), coin, some.tokens), places
-            )
+            merged = LogitRows(both, placed_tree(some, places), coin, some.tokens)
+            found = decide_merged_tree(decide, coin, some, merged, places)
         else:
             found = some, decide(coin, some, LogitRows((target, Law(drafts[here], own)), some, coin))
         parts.append((*emitted(*found), found[1].nodes))
@@ -284,10 +277,9 @@ def _replayed_trees(rule: TreeRule, given: tuple[Any, Any, Any], tree: ArrayTree
     for request in range(len(tokens)):
         many = None if tree.copies is None else tree.copies[request].tolist()
         one = _OneTree(tokens[request].tolist(), parents[request].tolist(), many, options.end)
-        rows = [_RowsOfOne(logits[request], request, one, options) for logits in (targets, drafts)]
-        path = rule.program(
-            TensorCoin(uniforms[request].double().cpu()), one.nodes(), Conditionals(rows[0], rows[1], ())
-        )
+        target, draft = (_RowsOfOne(logits[request], request, one, options) for logits in (targets, drafts))
+        coin = TensorCoin(uniforms[request].double().cpu())
+        path = rule.program(coin, one.nodes(), Conditionals(target, draft, ()))
         kept = one.longest(path)
         nodes[request, : len(kept)] = torch.tensor(kept, dtype=torch.int64)
         if len(path) > len(kept):

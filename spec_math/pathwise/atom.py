@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 from functools import wraps
+from math import isfinite
+from numbers import Rational
 from typing import Any, ClassVar, TypeVar
 
 import numpy as np
@@ -61,34 +64,46 @@ class Atom:
         self.races: list[Any] = []
         self.unsettled: Any = None
         self.number: Callable[[Any], Any] | None = None
-        self._turned: bool | None = None
-        self._kind = ""
-        self._guard: Fraction | None = None
+        self._uses: dict[str, Any] = {}
+
+    def _only(self, kind: str, use: Any, both: str) -> None:
+        if self._uses.setdefault(kind, use) != use:
+            raise ExploreError(f"{self.name} is {both}; explore follows one")
 
     def become(self, kind: str) -> None:
         """Use the atom as a "uniform" or a "clock", and refuse the other use."""
-        if self._kind and self._kind != kind:
-            raise ExploreError(f"{self.name} is used both as a uniform and as the noise of a race; explore follows one")
-        self._kind = kind
+        self._only("kind", kind, "used both as a uniform and as the noise of a race")
 
     @property
     def turned(self) -> bool:
         """True if the number was used as 1 − U, the number that log(1 − u) is made of."""
-        return bool(self._turned)
+        return self._uses.get("turned", False)
 
     def face(self, turned: bool) -> None:
         """Use the number as U, or as 1 − U, and refuse the other use."""
-        if self._turned not in (None, turned):
-            raise ExploreError(f"{self.name} is used both by itself and in log(1 − u); explore follows one")
-        self._turned = turned
+        self._only("turned", turned, "used both by itself and in log(1 − u)")
 
     def settle(self, guard: Fraction) -> None:
         """Take part in a race with a guard added to the number: the same in every race, as it is one number."""
-        if self._guard is None:
-            self._guard = guard
+        if "guard" not in self._uses:
             self.tape.ignore(guard)
-        elif self._guard != guard:
-            raise ExploreError(f"{self.name} is raced both with and without a small number added; explore follows one")
+        self._only("guard", guard, "raced both with and without a small number added")
+
+    def constant(self, value: Any, shown: str) -> Fraction:
+        """Return a number that meets this one, shown in some way, as a Fraction; a binary float is noted on the tape.
+
+        Raises:
+            ExploreError: it is no finite number.
+        """
+        if isinstance(value, Rational):
+            return Fraction(int(value.numerator), int(value.denominator))
+        plain: Any = value.item() if hasattr(value, "item") else value
+        if not isinstance(plain, int | float) or not isfinite(plain):
+            raise ExploreError(f"{shown} meets {value!r}, which is not a finite number")
+        number = Fraction(plain)
+        if isinstance(plain, float):
+            self.tape.meet(number)
+        return number
 
     def below(self, cut: Fraction, asked: str) -> bool:
         """Say whether the number is below a cut, and remember the answer."""
@@ -101,11 +116,9 @@ class Atom:
 
     def below_first_failure(self, holds: Callable[[int], bool], asked: str) -> bool:
         """Say whether the number k of a grid satisfies a condition that holds for all k below some cut, found here."""
-        low, high = int(self.low), int(self.high)
-        while low < high:
-            middle = (low + high) // 2
-            low, high = (middle + 1, high) if holds(middle) else (low, middle)
-        return self.below(Fraction(low), asked)
+        numbers = range(int(self.low), int(self.high))
+        cut = numbers.start + bisect_left(numbers, True, key=lambda k: not holds(k))
+        return self.below(Fraction(cut), asked)
 
     def value(self) -> int:
         """Return the number k of a coarse grid, forking into all of them.

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable
 from fractions import Fraction
+from functools import cache
 
 from spec_math.arrays import count
 
@@ -27,12 +28,10 @@ def thresholds(decide: Callable[[Fraction], Hashable], bits: int) -> list[tuple[
     [(Fraction(0, 1), True), (Fraction(3, 8), False)]
     """
     cells = 1 << count(bits, "bits")
-    asked: dict[int, Hashable] = {}
 
+    @cache
     def answer(k: int) -> Hashable:
-        if k not in asked:
-            asked[k] = decide(Fraction(k, cells))
-        return asked[k]
+        return decide(Fraction(k, cells))
 
     starts: list[int] = [0]
     pending = [(0, cells - 1)]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import ceil, exp, inf, log
-from numbers import Rational
 from typing import Any
 
 from spec_math.pathwise.atom import LARGEST_GUARD, Atom, ExploreError, elementwise
@@ -44,8 +43,7 @@ class Clock:
         if c < 0:
             return -(self * -other)
         # T·c rings at rate/c; c/T is the reciprocal of a ring at rate·c. With c = 0 it never wins.
-        rate = self.rate * c if self.power < 0 or not c else self.rate / c
-        return self._changed(rate=rate)
+        return self._changed(rate=self.rate * c if self.power < 0 or not c else self.rate / c)
 
     __rmul__ = __mul__
 
@@ -139,8 +137,7 @@ class Clock:
         cut = Fraction(exp(-time * float(self.rate)))
         self.atom.tape.meet(cut)
         cut = cut if self.atom.bits is None else Fraction(ceil(cut * (1 << self.atom.bits)))
-        late = self.atom.below(cut, f"{self!r} {'<' if early else '>'} {plain}")
-        return late != early
+        return self.atom.below(cut, f"{self!r} {'<' if early else '>'} {plain}") != early
 
     def log(self) -> Clock:
         """Return the logarithm of T or of 1/T."""
@@ -177,18 +174,7 @@ class Clock:
         return self._changed(guard=self.guard + shift * self.rate)
 
     def _number(self, value: Any) -> Fraction:
-        if isinstance(value, Rational):
-            return Fraction(int(value.numerator), int(value.denominator))
-        plain: Any = value.item() if hasattr(value, "item") else value
-        if not isinstance(plain, int | float):
-            raise ExploreError(f"{self!r} meets {value!r}, which is not a number")
-        try:
-            number = Fraction(plain)
-        except (ValueError, OverflowError):
-            raise ExploreError(f"{self!r} meets {value!r}, which is not finite") from None
-        if isinstance(plain, float):
-            self.atom.tape.meet(number)
-        return number
+        return self.atom.constant(value, repr(self))
 
 
 def exponential(atom: Atom) -> Any:

@@ -6,6 +6,7 @@ import random
 import sys
 from collections.abc import Generator, Hashable
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -34,9 +35,8 @@ def _numba(tape: Tape) -> list[tuple[type[Any], dict[str, Any]]]:
     dispatcher: Any = sys.modules.get("numba.core.dispatcher")
     if dispatcher is None:
         return []
-    kind = dispatcher.Dispatcher
-    made = {"__call__": lambda: _entering(tape, kind), "_compile_for_args": lambda: _compiling(kind)}
-    return [(kind, tape.held("numba", lambda: {name: make() for name, make in made.items()}))]
+    one = dispatcher.Dispatcher
+    return [(one, tape.held("numba", lambda: {"__call__": _entering(tape, one), "_compile_for_args": _compiling(one)}))]
 
 
 def _compiling(dispatcher: Any) -> Any:
@@ -55,18 +55,14 @@ def _compiling(dispatcher: Any) -> Any:
 
 
 def _entering(tape: Tape, dispatcher: Any) -> Any:
-    plain = dispatcher.__call__
-    looked: dict[int, Any] = {}
+    plain, draws = dispatcher.__call__, cache(_draws)
 
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
         if any(_is_random(one) for one in (*args, *kwargs.values())) and not tape.foreign():
             return self.py_func(*args, **kwargs)  # on ordinary numbers the compiled form must do the same
         result = plain(self, *args, **kwargs)
-        if self.targetoptions.get("parallel") and not tape.foreign():
-            if id(self) not in looked:
-                looked[id(self)] = self, _draws(self)
-            if looked[id(self)][1]:
-                tape.note(f"numba's own states of several threads, which the parallel {self.__name__} draws from")
+        if self.targetoptions.get("parallel") and not tape.foreign() and draws(self):
+            tape.note(f"numba's own states of several threads, which the parallel {self.__name__} draws from")
         return result
 
     return call

@@ -11,10 +11,11 @@ import os
 import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 from spec_math.pathwise.places import Place, all_held, everywhere, once_each, patched, standing, standing_in
-from spec_math.pathwise.tape import DESK, Tape, kept
+from spec_math.pathwise.tape import DESK, Tape, stands
 from spec_math.pathwise.time_readings import note_uses
 
 _FUNCTIONS = {
@@ -46,34 +47,24 @@ def _known(module: str, names: Sequence[str]) -> dict[int, tuple[str, Any]]:
 _READ = {key: named for module, names in _FUNCTIONS.items() for key, named in _known(module, names).items()}
 
 
+@stands("entropy")
 @contextmanager
 def entropy_noted(tape: Tape) -> Generator[None]:
     """Note on the tape what is read from outside the process while the block lasts."""
-    if not _hooked:  # what the interpreter tells of files, processes and C functions; such a hook stays
-        _hooked.append(True)
-        sys.addaudithook(_heard)
-    with tape.standing("entropy", lambda: _standing(tape)):
-        yield
-
-
-@contextmanager
-def _standing(tape: Tape) -> Generator[None]:
+    _hear()
     where, values = tape.held("entropy", lambda: _stand_ins(tape))
-    calling = kept("calling", lambda: _calling(DESK))
     with (
         standing_in(where, values),
-        patched([(kind, calling) for kind in _POINTERS.__subclasses__()]),
+        patched([(kind, {"__call__": _called}) for kind in _POINTERS.__subclasses__()]),
         standing(lambda: _listening.append(tape), _listening.clear),
     ):
         yield
 
 
 def _stand_ins(tape: Tape) -> tuple[list[Place], list[Any]]:
-    mine = tape.looked().that_hold(_READ)
     anywhere = everywhere("entropy", lambda value: id(value) in _READ)
-    where = once_each(*anywhere, *mine)
-    watched = kept("entropy", lambda: {number: noting(DESK, *named) for number, named in _READ.items()})
-    return where, [watched[id(value)] for value in all_held(where)]
+    where = once_each(*anywhere, *tape.looked().that_hold(_READ))
+    return where, [noting(DESK, *_READ[id(value)]) for value in all_held(where)]
 
 
 def noting(tape: Tape, name: str, function: Callable[..., Any]) -> Callable[..., Any]:
@@ -87,21 +78,24 @@ def noting(tape: Tape, name: str, function: Callable[..., Any]) -> Callable[...,
     return noted
 
 
-def _calling(tape: Tape) -> dict[str, Any]:
+_CALLING: Any = _POINTERS.__call__
+
+
+def _called(self: Any, *args: Any) -> Any:
     """Calls by ctypes of what is known to draw, through libraries that were loaded before."""
-
-    def call(self: Any, *args: Any) -> Any:
-        name = getattr(self, "__name__", "")
-        if name in _C_FUNCTIONS and not tape.foreign():
-            tape.note(f"{name} of a C library")
-        return plain(self, *args)
-
-    plain: Any = _POINTERS.__call__
-    return {"__call__": call}
+    name = getattr(self, "__name__", "")
+    if name in _C_FUNCTIONS and not DESK.foreign():
+        DESK.note(f"{name} of a C library")
+    return _CALLING(self, *args)
 
 
 _listening: list[Tape] = []
-_hooked: list[bool] = []
+
+
+@cache
+def _hear() -> None:
+    """Hear what the interpreter tells of files, processes and C functions; such a hook stays."""
+    sys.addaudithook(_heard)
 
 
 def _heard(event: str, arguments: Any) -> None:
@@ -123,11 +117,9 @@ def _decides(path: Any) -> bool:
 class Address(int):
     """The answer of id(): it may be kept, hashed and compared for being equal; any other use is noted."""
 
-    note: Callable[[str], None]
-
     def used(self) -> int:
         """Return the number, and note that it may decide something."""
-        self.note("id(), whose number was used")
+        DESK.note("id(), whose number was used")
         return int(self)
 
 
@@ -139,24 +131,13 @@ note_uses(
 )
 
 
-def address_of(value: Any, note: Callable[[str], None]) -> Address:
-    """Return id(value), which notes what is done with it."""
-    found = Address(id(value))
-    found.note = note
-    return found
-
-
+@stands("addresses")
 @contextmanager
 def addresses_noted(tape: Tape) -> Generator[None]:
     """Note on the tape what the code's own modules do with id() and hash(), while the block lasts."""
-    with tape.standing("addresses", lambda: _addresses_standing(tape)):
-        yield
 
-
-@contextmanager
-def _addresses_standing(tape: Tape) -> Generator[None]:
     def noted_id(value: Any) -> int:
-        return id(value) if tape.foreign() else address_of(value, tape.note)
+        return id(value) if tape.foreign() else Address(id(value))
 
     def noted_hash(value: Any) -> int:
         found = None if tape.foreign() else _changing(value)
@@ -170,8 +151,8 @@ def _addresses_standing(tape: Tape) -> Generator[None]:
     unnamed = [((space, name), name) for space in spaces for name in noted if name not in space]
     pairs = zip(tape.places, all_held(tape.places), strict=True)
     named = [(place, value.__name__) for place, value in pairs if value is id or value is hash]
-    where: list[Place] = [place for place, _ in (*unnamed, *named)]
-    with standing_in(where, [noted[name] for _, name in (*unnamed, *named)]):
+    listed = [*unnamed, *named]
+    with standing_in([place for place, _ in listed], [noted[name] for _, name in listed]):
         yield
 
 

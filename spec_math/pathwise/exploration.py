@@ -188,7 +188,6 @@ class Estimate:
             return
         self._told = now
         held, seconds = mass(), now - self._begun
-        so_far = f"{paths:,} paths in {seconds:,.0f} s hold {held:.3g} of the mass"
         # What is left is taken to be like what was walked.
         left = f": about {paths / held:,.0f} paths and {seconds / held:,.0f} s in all" if held > 0 else ""
-        self._tell(so_far + left)
+        self._tell(f"{paths:,} paths in {seconds:,.0f} s hold {held:.3g} of the mass{left}")

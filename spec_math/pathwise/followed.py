@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Generator, Hashable, Iterator, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager
 from fractions import Fraction
 from math import isfinite
 from threading import active_count
@@ -18,12 +18,9 @@ from spec_math.pathwise.generators import Still
 from spec_math.pathwise.numpy_random import numpy_source
 from spec_math.pathwise.places import places
 from spec_math.pathwise.python_random import python_source
-from spec_math.pathwise.tape import CURE, OTHERWISE, LeakError, Tape
+from spec_math.pathwise.tape import OTHERWISE, LeakError, Source, Tape
 from spec_math.pathwise.threads import threads_noted
 from spec_math.pathwise.time_readings import clocks_noted
-
-Source = Callable[[Tape], AbstractContextManager[None]]
-"""What makes random numbers into questions to a tape while a run lasts: Python's, NumPy's, another library's."""
 
 WATCHED: tuple[Source, ...] = (entropy_noted, clocks_noted, addresses_noted, threads_noted, compiled_noted)
 """What is noted where it is drawn from, and followed nowhere."""
@@ -84,13 +81,12 @@ class Followed:
             self._fail_again(arguments, error)
             raise
         self._paths += 1
+        path = arguments, self.tape.log, outcome
         if self._paths <= FIRST or self._paths % EVERY == 0:
             self._on_ordinary(arguments, outcome, width_for(self.tape.exact, self.tape.digits))
         for _ in range(self.repeats or self._paths % EVERY == 0):
-            self._repeat((arguments, list(self.tape.log), outcome))
-        if self._first is None:
-            self._first = arguments, list(self.tape.log), outcome
-        self._last = arguments, self.tape.log, outcome
+            self._repeat(path)
+        self._first, self._last = self._first or path, path
         return outcome
 
     def _run(self, coin: Coin, arguments: tuple[Any, ...]) -> Any:
@@ -186,8 +182,8 @@ class Followed:
                 return
             outcome = f"{type(again).__name__}: {again}"
         raise LeakError(
-            f"state leaks between runs: with the same {len(log)} answer(s), the function raised "
-            f"{type(error).__name__}: {error} and then returned or raised {outcome!r}; {CURE}"
+            f"with the same {len(log)} answer(s), the function raised {type(error).__name__}: {error} and then "
+            f"returned or raised {outcome!r}"
         ) from error
 
     def _on_ordinary(self, arguments: tuple[Any, ...], outcome: Any, width: Fraction) -> None:
@@ -223,8 +219,7 @@ class Followed:
         again = self._run(_Repeating(log[bool(arguments) :]), arguments)
         if again != outcome:
             raise LeakError(
-                f"state leaks between runs: with the same {len(log)} answer(s), the first run returned {outcome!r} and "
-                f"the last one {again!r}; {CURE}"
+                f"with the same {len(log)} answer(s), the first run returned {outcome!r} and the last one {again!r}"
             )
 
 

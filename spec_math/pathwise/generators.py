@@ -31,16 +31,11 @@ def generators_alive() -> list[Any]:
         gc.callbacks.append(_follow)
     if gc.get_freeze_count():  # what was frozen is in no list of objects
         gc.unfreeze()
-    return _of_the_young() or _of_the_young() or _of_all()  # the collector may come between, and is followed
-
-
-def _of_the_young() -> list[Any]:
-    record = _kept.get("record")
-    found = [] if record is None else record.with_the_young()
-    return _noted(found, record.aged, record.most) if record is not None and found else []
-
-
-def _of_all() -> list[Any]:
+    for _ in range(2):  # the collector may come between, and is followed
+        record = _kept.get("record")
+        if record is not None and (found := record.with_the_young()):
+            return _noted(found, record.aged, record.most)
+    record = None
     _kept.clear()  # what a record alone holds is let go of
     aged, objects = _aged(), gc.get_objects()
     return _noted(_generators(objects), aged, len(objects))
@@ -168,12 +163,7 @@ MT19937_BYTES = 4 * 624 + 4
 
 def memory(address: int, size: int) -> bytes:
     """Return a copy of what lies at an address; no function of C is called for it, and none is heard of."""
-    return _bytes(size).from_address(address).raw
-
-
-@cache
-def _bytes(size: int) -> Any:
-    return ctypes.c_char * size
+    return (ctypes.c_char * size).from_address(address).raw
 
 
 def reader(generator: Any) -> Callable[[], Any]:
@@ -204,14 +194,11 @@ def _frozen(state: Any) -> Any:
 def behind(generator: Any) -> str:
     """Name a Python generator whose state changed although the tape was not asked."""
     if generator is HIDDEN:
-        return BEHIND
+        return (
+            "Python's random, drawn from behind explore's back: a function was imported from it before the run (from "
+            "random import …); write random.random() in the code, or pass the function in"
+        )
     return f"a {type(generator).__name__} of Python's random, drawn from behind explore's back"
-
-
-BEHIND = (
-    "Python's random, drawn from behind explore's back: a function was imported from it before the run (from random "
-    "import …); write random.random() in the code, or pass the function in"
-)
 
 
 HIDDEN_NUMPY: Any = np.random.mtrand._rand  # pyright: ignore[reportPrivateUsage, reportAttributeAccessIssue]
@@ -234,34 +221,24 @@ class Still:
     """
 
     def __init__(self, alive: list[Any]) -> None:
-        generators = [HIDDEN, HIDDEN_NUMPY, *alive]
-        readers = _readers(generators)
-        self._places = {id(one): place for place, (one, _, _) in enumerate(readers)}
-        self._names, self._reads = [name for _, name, _ in readers], [read for _, _, read in readers]
-        self._held = [one for one, _, _ in readers]
-        self._kept = self._states()
-
-    def _states(self) -> list[Any]:
-        return [read() for read in self._reads]
+        self._readers = _readers([HIDDEN, HIDDEN_NUMPY, *alive])
+        self.again()
 
     def again(self) -> None:
         """Take the states that the generators have now for those that they are to keep."""
-        self._kept = self._states()
+        self._kept = [read() for _, _, read in self._readers]
 
     def moved(self, followed: Mapping[int, Any] | None = None) -> list[str]:
         """Name the generators whose state is another one.
 
         Those that are followed, by identity, may stand elsewhere now: theirs is the state that they were found in.
         """
-        states = self._states()
-        places = range(len(states)) if states != self._kept else []
-        changed = {place for place in places if states[place] != self._kept[place]}
-        for number, found in (followed or {}).items():
-            place = self._places.get(number)
-            if place is not None:
-                changed.discard(place)
-                changed |= {place} if found not in (None, self._kept[place]) else set()
-        return [self._names[place]() for place in sorted(changed)]
+        known, pairs = followed or {}, zip(self._readers, self._kept, strict=True)
+        return [
+            name()
+            for (one, name, read), kept in pairs
+            if (known[id(one)] not in (None, kept) if id(one) in known else read() != kept)
+        ]
 
 
 Reader = tuple[Any, Callable[[], str], Callable[[], Any]]

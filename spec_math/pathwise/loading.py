@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.machinery import SourceFileLoader
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import FunctionType, ModuleType, SimpleNamespace
 from typing import Any
 
 from spec_math.files.place import Place, load_function, value_in
@@ -207,16 +207,15 @@ def edit_of(text: str) -> tuple[str, str]:
 def _replacing(root: Path, edits: Mapping[str, Sequence[tuple[str, str]]]) -> Generator[None]:
     """Let modules be found with places of their source changed while the block lasts."""
 
-    class Finder:
-        @staticmethod
-        def find_spec(name: str, _path: Any = None, _target: Any = None) -> Any:
-            return _spec_of(root, name, edits) if name in edits else None
+    def find_spec(name: str, _path: Any = None, _target: Any = None) -> Any:
+        return _spec_of(root, name, edits) if name in edits else None
 
-    sys.meta_path.insert(0, Finder)  # type: ignore[arg-type]
+    finder: Any = SimpleNamespace(find_spec=find_spec)
+    sys.meta_path.insert(0, finder)
     try:
         yield
     finally:
-        sys.meta_path.remove(Finder)  # type: ignore[arg-type]
+        sys.meta_path.remove(finder)
 
 
 class _Package(ModuleType):
@@ -228,17 +227,14 @@ class _Package(ModuleType):
         self.folder = folder
 
     def __getattr__(self, name: str) -> Any:
-        own = self.__dict__
-        start = self.folder / "__init__.py"
+        own, start = self.__dict__, self.folder / "__init__.py"
         here = (self.folder / f"{name}.py").is_file() or (self.folder / name).is_dir()
-        if name.startswith("__") or here or own.get("_run") or not start.is_file():
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        own["_run"] = True
-        own["__file__"] = str(start)
-        exec(compile(start.read_text(encoding="utf-8"), str(start), "exec", dont_inherit=True), own)
-        if name not in own:
-            raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
-        return own[name]
+        if not (name.startswith("__") or here or own.get("_run")) and start.is_file():
+            own |= {"_run": True, "__file__": str(start)}
+            exec(compile(start.read_text(encoding="utf-8"), str(start), "exec", dont_inherit=True), own)
+            if name in own:
+                return own[name]
+        raise AttributeError(f"module {self.__name__!r} has no attribute {name!r}")
 
 
 def load_sampler(
@@ -260,19 +256,17 @@ def load_sampler(
     'spec_math.token_level.single'
     """
     file, _, attribute = place.rpartition(":")
-    if not file.endswith(".py"):
-        if stubs or edits:
-            raise ValueError(f"--stub and --replace are for a file, FILE.py:FUNCTION; got {place!r}")
-        return load_function(place, "audit")
-    if not attribute:
+    if not file.endswith(".py") and (stubs or edits):
+        raise ValueError(f"--stub and --replace are for a file, FILE.py:FUNCTION; got {place!r}")
+    if not file.endswith(".py") or not attribute:
         return load_function(place, "audit")  # which says how it is written
     path = Path(file)
     if not path.is_file():
         raise ValueError(f"there is no file {path}")
     root, name = package_of(path)
-    pairs = [edit_of(one) for one in edits]
+    replacing = {name: [edit_of(one) for one in edits]} if edits else {}
     try:
-        module = load_module(root, name, Loading(stubs, given or {}, {name: pairs} if pairs else {}))
+        module = load_module(root, name, Loading(stubs, given or {}, replacing))
     except ValueError:
         raise
     except Exception as error:  # whatever a module does when imported

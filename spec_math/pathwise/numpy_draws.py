@@ -107,7 +107,7 @@ class Draws:
         place, shape = self._place(size)
         if p is None:
             masses, kind = _even(len(values)), f"{self._of}.choice out of {len(values)}"
-            return [self._once((place, index), kind, masses) for index in range(volume(shape))]
+            return [self._tape.once((place, index), kind, masses) for index in range(volume(shape))]
 
         def one(index: int) -> int:
             atom = self._tape.atom((place, index), BITS["float64"], "numpy uniform")
@@ -126,26 +126,22 @@ class Draws:
             masses = self._rest_last(list(rows[row]))
             kind = f"{self._of}.multinomial of {many[row]} by {masses}"
             for turn in range(int(many[row])):
-                counts[self._once((place, row, turn), kind, masses)] += 1
+                counts[self._tape.once((place, row, turn), kind, masses)] += 1
         return drawn.reshape(form.shape)
 
     def _without_replacement(self, values: list[int], size: Any, p: Any) -> list[int]:
         place, shape = self._place(size)
         left = _even(len(values)) if p is None else self._rationals(list(p))
-        even = "" if p is None else " by masses"
-        kind = f"{self._of}.choice of {volume(shape)} without replacement{even}, of which"
+        kind = f"{self._of}.choice of {volume(shape)} without replacement{'' if p is None else ' by masses'}, of which"
         chosen: list[int] = []
         for turn in range(volume(shape)):
             rest = sum(left, Fraction(0))
             if rest == 0:
                 raise ValueError(f"choice without replacement of {volume(shape)} entries, of which {turn} have mass")
             masses = [mass / rest for mass in left]
-            chosen.append(self._once((place, turn), f"{kind} one by {masses}", masses))
+            chosen.append(self._tape.once((place, turn), f"{kind} one by {masses}", masses))
             left[chosen[-1]] = Fraction(0)
         return chosen
-
-    def _once(self, key: Any, kind: str, masses: list[Fraction]) -> int:
-        return self._tape.once(key, kind, lambda: self._tape.draw(kind, masses))
 
     def _rest_last(self, weights: list[Any]) -> list[Fraction]:
         """Return the law that NumPy's multinomial draws from: the last token gets what the others leave."""
@@ -207,9 +203,8 @@ def formed(generator: Any, name: str, *args: Any, **kwargs: Any) -> Any:
         ValueError, TypeError: as NumPy does.
         ExploreError: an argument is a random number, which NumPy would take the value of.
     """
-    old = issubclass(type(generator), type(_OLD))
-    numbers = {key: _as_floats(value) for key, value in kwargs.items()}
-    return getattr(_OLD if old else _NEW, name)(*(_as_floats(value) for value in args), **numbers)
+    aside = _OLD if issubclass(type(generator), type(_OLD)) else _NEW
+    return getattr(aside, name)(*map(_as_floats, args), **{key: _as_floats(value) for key, value in kwargs.items()})
 
 
 def _as_floats(value: Any) -> Any:

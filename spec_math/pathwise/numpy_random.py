@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,10 +21,10 @@ from spec_math.pathwise.places import (
     likeness_of,
     once_each,
     owner,
-    replaced,
+    patched,
     standing_in,
 )
-from spec_math.pathwise.tape import DESK, Stretch, Tape, kept
+from spec_math.pathwise.tape import DESK, Stretch, Tape, refused, stands
 
 REAL: tuple[Any, ...] = (np.random.PCG64, np.random.PCG64DXSM, np.random.MT19937, np.random.Philox, np.random.SFC64)
 
@@ -39,8 +40,7 @@ class Bits:
     def begin(self) -> None:
         """Start a run: twins are where they began, and no others have been made."""
         for twin, origin in self._twins:
-            if frozen(twin) != frozen(origin):
-                self._set(twin, origin)
+            self._set(twin, origin)
         self._left = {}
 
     def left(self, bits: Any) -> Any:
@@ -75,13 +75,13 @@ class Bits:
 
     def stands_for(self, twin: Any, bits: Any) -> None:
         """Let a twin start each run in a bit generator's state, while that generator itself does not move."""
-        if frozen(twin) != frozen(bits):
-            self._set(twin, bits)
+        self._set(twin, bits)
         self._twins.append((twin, bits))
 
     def _set(self, twin: Any, bits: Any) -> None:
-        with self._tape.unnoted():
-            twin.state = bits.state
+        if frozen(twin) != frozen(bits):
+            with self._tape.unnoted():
+                twin.state = bits.state
 
     def _behind(self, bits: Any) -> None:
         self._tape.note(f"the bits of NumPy's {type(bits).__name__}, drawn from behind explore's back")
@@ -134,26 +134,28 @@ NEW, OLD = np.random.Generator, np.random.RandomState
 _KEPT = ("seed", "get_state", "set_state", "get_bit_generator", "set_bit_generator")
 
 
-def _asked(generator: Any) -> Tape:
-    """The tape that a generator was made for, which must be the one that is asked now."""
+def _draws(generator: Any) -> Draws:
+    """The draws of a generator, which must have been made for the tape that is asked now."""
     if generator.tape is not DESK.tape:
         raise ExploreError("a generator was used outside the run that made it; make it within the function")
-    return generator.tape
+    real, move = (OLD, OLD.random_sample) if issubclass(type(generator), OLD) else (NEW, NEW.random)
+    bits = generator._bit_generator
 
+    def place(size: Any) -> tuple[Stretch, tuple[int, ...]]:
+        """Name the place of the next numbers, and move on as far as a call for them moves."""
+        found = DESK.bits.stretch(bits)
+        shape = np.shape(move(generator, size))
+        found.leads_to(("numpy", DESK.bits.left(bits)), int(np.prod(shape)))
+        return found, shape
 
-def _stretch(bits: Any, move: Callable[[], tuple[int, ...]]) -> tuple[Stretch, tuple[int, ...]]:
-    """Name the place of the next numbers, and move on as far as a call for them moves."""
-    found = DESK.bits.stretch(bits)
-    shape = move()
-    found.leads_to(("numpy", DESK.bits.left(bits)), int(np.prod(shape)))
-    return found, shape
+    return Draws(generator.tape, place, real.__name__)
 
 
 def _finished(made: Any, real: Any, followed: tuple[str, ...], own: tuple[str, ...], named: str) -> Any:
     """Refuse what is not followed, and let threads that the code did not start draw as they would."""
     for name in dir(real):
         if not name.startswith("_") and name not in (*followed, *own):
-            setattr(made, name, _refused(f"{named}.{name}", followed))
+            setattr(made, name, refused(f"{named}.{name}", followed))
     for name, method in list(vars(made).items()):
         if not name.startswith("_") and hasattr(real, name) and callable(method):
             setattr(made, name, _dispatched(method, getattr(real, name)))
@@ -171,20 +173,19 @@ def _dispatched(followed: Any, plain: Any) -> Any:
 def _uniform(self: Any, low: Any = 0.0, high: Any = 1.0, size: Any = None) -> Any:
     form = formed(self, "uniform", low, high, size)
     low, high = (np.array(one) if isinstance(one, list | tuple) else one for one in (low, high))
-    return low + (high - low) * self.draws().uniforms(shape_of(form))
+    return low + (high - low) * _draws(self).uniforms(shape_of(form))
 
 
 def _multinomial(self: Any, n: Any, pvals: Any, size: Any = None) -> Any:
-    return self.draws().multinomials(n, pvals, formed(self, "multinomial", n, pvals, size))
+    return _draws(self).multinomials(n, pvals, formed(self, "multinomial", n, pvals, size))
 
 
 def _exponential(self: Any, scale: Any = 1, size: Any = None) -> Any:
-    return self.draws().exponentials(scale, formed(self, "exponential", scale, size))
+    return _draws(self).exponentials(scale, formed(self, "exponential", scale, size))
 
 
 def _gumbel(self: Any, loc: Any = 0, scale: Any = 1, size: Any = None) -> Any:
-    form = formed(self, "gumbel", loc, scale, size)
-    return loc + scale * -np.log(self.draws().clocks(shape_of(form), "gumbel"))
+    return loc + scale * -np.log(_draws(self).clocks(shape_of(formed(self, "gumbel", loc, scale, size)), "gumbel"))
 
 
 def _oracle() -> Any:
@@ -201,14 +202,13 @@ def _oracle() -> Any:
 
         def random(self, size: Any = None, dtype: Any = np.float64, out: Any = None) -> Any:
             _refuse_out(out)
-            form = formed(self, "random", size, dtype)
-            return self.draws().uniforms(shape_of(form), np.dtype(dtype).name)
+            return _draws(self).uniforms(shape_of(formed(self, "random", size, dtype)), np.dtype(dtype).name)
 
         def integers(
             self, low: Any, high: Any = None, size: Any = None, dtype: Any = np.int64, endpoint: Any = False
         ) -> Any:
             form = formed(self, "integers", low, high, size, dtype, endpoint)
-            return self.draws().integers(low, high, form, endpoint)
+            return _draws(self).integers(low, high, form, endpoint)
 
         def choice(
             self, a: Any, size: Any = None, replace: bool = True, p: Any = None, axis: int = 0, shuffle: bool = True
@@ -216,7 +216,7 @@ def _oracle() -> Any:
             if axis != 0:
                 raise ExploreError("explore follows choice along the first axis")
             form = formed(self, "choice", a, size, replace, p, axis, shuffle)
-            return self.draws().choices(a, form, replace, p, shuffle)
+            return _draws(self).choices(a, form, replace, p, shuffle)
 
         def standard_exponential(
             self, size: Any = None, dtype: Any = np.float64, method: Any = "zig", out: Any = None
@@ -224,15 +224,9 @@ def _oracle() -> Any:
             _refuse_out(out)
             form = formed(self, "standard_exponential", size, dtype, method)
             way = "exponential" if (np.dtype(dtype), method) == (np.float64, "zig") else f"exponential {dtype} {method}"
-            return self.draws().clocks(shape_of(form), way)
+            return _draws(self).clocks(shape_of(form), way)
 
         uniform, multinomial, exponential, gumbel = _uniform, _multinomial, _exponential, _gumbel
-
-        def draws(self) -> Draws:
-            return Draws(_asked(self), self._place, "Generator")
-
-        def _place(self, size: Any) -> tuple[Stretch, tuple[int, ...]]:
-            return _stretch(self.bit_generator, lambda: np.shape(super(Oracle, self).random(size)))
 
     return _finished(Oracle, NEW, FOLLOWED, ("bit_generator", "spawn"), "Generator")
 
@@ -257,30 +251,24 @@ def _old_oracle() -> Any:
             return self.random_sample(shape or None)
 
         def random_sample(self, size: Any = None) -> Any:
-            return self.draws().uniforms(size)
+            return _draws(self).uniforms(size)
 
         random = ranf = sample = random_sample
 
         def randint(self, low: Any, high: Any = None, size: Any = None, dtype: Any = int) -> Any:
-            return self.draws().integers(low, high, formed(self, "randint", low, high, size, dtype))
+            return _draws(self).integers(low, high, formed(self, "randint", low, high, size, dtype))
 
         def random_integers(self, low: Any, high: Any = None, size: Any = None) -> Any:
             form = formed(self, "random_integers", low, high, size)
-            return self.draws().integers(1 if high is None else low, low if high is None else high, form, True)
+            return _draws(self).integers(1 if high is None else low, low if high is None else high, form, True)
 
         def choice(self, a: Any, size: Any = None, replace: bool = True, p: Any = None) -> Any:
-            return self.draws().choices(a, formed(self, "choice", a, size, replace, p), replace, p, True)
+            return _draws(self).choices(a, formed(self, "choice", a, size, replace, p), replace, p, True)
 
         def standard_exponential(self, size: Any = None) -> Any:
-            return self.draws().clocks(shape_of(formed(self, "standard_exponential", size)))
+            return _draws(self).clocks(shape_of(formed(self, "standard_exponential", size)))
 
         uniform, multinomial, exponential, gumbel = _uniform, _multinomial, _exponential, _gumbel
-
-        def draws(self) -> Draws:
-            return Draws(_asked(self), self._place, "RandomState")
-
-        def _place(self, size: Any) -> tuple[Stretch, tuple[int, ...]]:
-            return _stretch(self._bit_generator, lambda: np.shape(super(OldOracle, self).random_sample(size)))
 
         def seed(self, *args: Any, **kwargs: Any) -> None:
             super().seed(*args, **kwargs)
@@ -300,20 +288,12 @@ def _refuse_out(out: Any) -> None:
         raise ExploreError("explore does not follow random numbers into out=; use what the call returns")
 
 
-def _refused(name: str, followed: tuple[str, ...]) -> Callable[..., Any]:
-    def refuse(*_: Any, **__: Any) -> Any:
-        raise ExploreError(f"explore does not follow {name}; it follows {', '.join(followed)}")
-
-    return refuse
-
-
 ORACLE, OLD_ORACLE = _oracle(), _old_oracle()
 """What stands for NumPy's two classes of generators."""
 
 
 _BITS, _MAKE = np.random.BitGenerator, np.random.default_rng
 """NumPy's own, whatever stands in their place."""
-_HIDDEN_KIND = type(HIDDEN_NUMPY._bit_generator)
 _OF_OTHERS = OLD(OldAside())
 """What the functions of np.random draw from in threads that are not the explored code's: it may move."""
 
@@ -327,18 +307,20 @@ def numpy_source(tape: Tape) -> Generator[None]:
     """
     bits = tape.bits = tape.held("numpy bits", lambda: Bits(tape))
     bits.begin()
-    with tape.standing("numpy", lambda: _stand_ins(tape)):
+    with _stand_ins(tape):
         yield
     bits.check()
 
 
+@stands("numpy")
 @contextmanager
 def _stand_ins(tape: Tape) -> Generator[None]:
     where, values = tape.held("numpy", lambda: _found(tape))
-    with replaced(np.random, kept("np.random", _names)), standing_in(where, values):
+    with patched([(np.random, _names())]), standing_in(where, values):
         yield
 
 
+@cache
 def _names() -> dict[str, Any]:
     """Stand-ins for the names of np.random."""
     classes = {real.__name__: WATCHED[id(real)] for real in REAL}
@@ -363,8 +345,7 @@ def _module_function(name: str) -> Any:
     """A function of np.random, by a twin of the generator behind the module."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        generator = _OF_OTHERS if DESK.foreign() else _followed(DESK.tape, HIDDEN_NUMPY)
-        return getattr(generator, name)(*args, **kwargs)
+        return getattr(_OF_OTHERS if DESK.foreign() else _followed(DESK.tape, HIDDEN_NUMPY), name)(*args, **kwargs)
 
     function.__name__ = name
     return function
@@ -373,18 +354,23 @@ def _module_function(name: str) -> Any:
 _CLASSES = {id(_MAKE): _default_rng, id(NEW): ORACLE, id(OLD): OLD_ORACLE, **WATCHED}
 
 
+@cache
+def _twin() -> Any:
+    """The stand-in for the generator behind np.random."""
+    return OLD_ORACLE(WATCHED[id(type(HIDDEN_NUMPY._bit_generator))](0))
+
+
 def _followed(tape: Tape, generator: Any) -> Any:
     """The stand-in for a generator that was made before the run."""
     made: dict[int, Any] = tape.held("numpy generators", dict)
     if generator is HIDDEN_NUMPY and id(generator) not in made:
         with tape.unnoted():
-            made[id(generator)] = kept("a twin of np.random", lambda: OLD_ORACLE(WATCHED[id(_HIDDEN_KIND)](0)))
+            made[id(generator)] = _twin()
         made[id(generator)].tape = tape
         tape.bits.stands_for(made[id(generator)]._bit_generator, generator._bit_generator)
     elif id(generator) not in made:
-        old = type(generator) is OLD
-        twin = tape.bits.copied(generator._bit_generator if old else generator.bit_generator)
-        made[id(generator)] = (OLD_ORACLE if old else ORACLE)(twin)
+        twin = tape.bits.copied(generator._bit_generator)
+        made[id(generator)] = (OLD_ORACLE if type(generator) is OLD else ORACLE)(twin)
     return made[id(generator)]
 
 
@@ -400,7 +386,7 @@ def _found(tape: Tape) -> tuple[list[Place], list[Any]]:
         if type(value) in (NEW, OLD):
             return _followed(tape, value)
         if owner(value) is HIDDEN_NUMPY:
-            return kept("np.random", _names)[value.__name__]
+            return _names()[value.__name__]
         return getattr(_followed(tape, owner(value)), value.__name__)
 
     def numpys_own(place: Place) -> bool:
@@ -409,9 +395,8 @@ def _found(tape: Tape) -> tuple[list[Place], list[Any]]:
 
     looked = tape.looked()
     bound = [place for place in looked.of_types(METHODS) if type(owner(held(place))) in (NEW, OLD)]
-    mine = [*looked.that_hold(_CLASSES), *looked.of_types((NEW, OLD)), *bound]
     other = everywhere("numpy", anywhere, numpys_own)
-    where = once_each(*other, *mine)
+    where = once_each(*other, *looked.that_hold(_CLASSES), *looked.of_types((NEW, OLD)), *bound)
     return where, [stand_in(value) for value in all_held(where)]
 
 

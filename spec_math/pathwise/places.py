@@ -264,7 +264,7 @@ def paused() -> Generator[None]:
     """Let everything be itself again while the block lasts, as a compiler needs it that reads the names of a function.
 
     >>> import random
-    >>> with replaced(random, {"random": lambda: 2}), paused():
+    >>> with patched([(random, {"random": lambda: 2})]), paused():
     ...     random.random() < 1
     True
     """
@@ -278,28 +278,6 @@ def paused() -> Generator[None]:
             put()
 
 
-@contextmanager
-def replaced(module: Any, values: Mapping[str, Any]) -> Generator[None]:
-    """Let names of a module stand for other values while the block lasts.
-
-    >>> import random
-    >>> with replaced(random, {"random": lambda: 2}):
-    ...     random.random()
-    2
-    """
-    held = {name: getattr(module, name) for name in values}
-    with standing(lambda: _set(module, values), lambda: _set(module, held)):
-        yield
-
-
-def _set(owner: Any, values: Mapping[str, Any]) -> None:
-    for name, value in values.items():
-        if value is ABSENT:
-            delattr(owner, name)
-        else:
-            setattr(owner, name, value)
-
-
 def likeness_of(real: type[Any], kind: type[Any] = type) -> Any:
     """Return a metaclass whose classes take the instances of a real class for their own, as isinstance asks."""
 
@@ -310,8 +288,8 @@ def likeness_of(real: type[Any], kind: type[Any] = type) -> Any:
 
 
 @contextmanager
-def patched(classes: Sequence[tuple[type[Any], Mapping[str, Any]]]) -> Generator[None]:
-    """Let classes have other methods while the block lasts; those that they inherited, they inherit again after it.
+def patched(owners: Sequence[tuple[Any, Mapping[str, Any]]]) -> Generator[None]:
+    """Let classes and modules have other attributes while the block lasts; a class inherits again what it inherited.
 
     >>> class Box:
     ...     pass
@@ -321,13 +299,16 @@ def patched(classes: Sequence[tuple[type[Any], Mapping[str, Any]]]) -> Generator
     >>> hasattr(Box, "size")
     False
     """
-    own = [(one, {name: vars(one).get(name, ABSENT) for name in values}) for one, values in classes]
+    own = [(one, {name: vars(one).get(name, ABSENT) for name in values}) for one, values in owners]
 
-    def give(values: Sequence[tuple[type[Any], Mapping[str, Any]]]) -> None:
-        for one, methods in values:
-            _set(one, methods)
+    def give(given: Sequence[tuple[Any, Mapping[str, Any]]]) -> None:
+        for one, name, value in ((one, *pair) for one, values in given for pair in values.items()):
+            if value is ABSENT:
+                delattr(one, name)
+            else:
+                setattr(one, name, value)
 
-    with standing(lambda: give(classes), lambda: give(own)):
+    with standing(lambda: give(owners), lambda: give(own)):
         yield
 
 

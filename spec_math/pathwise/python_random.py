@@ -7,6 +7,7 @@ from bisect import bisect
 from collections.abc import Callable, Generator, Hashable, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
+from functools import cache
 from itertools import accumulate, pairwise
 from types import MethodType
 from typing import Any
@@ -14,8 +15,8 @@ from typing import Any
 from spec_math.pathwise.atom import Atom, ExploreError
 from spec_math.pathwise.clock import Clock, exponential
 from spec_math.pathwise.generators import CORE, HIDDEN, TWIN, behind, words
-from spec_math.pathwise.places import METHODS, Place, everywhere, held, once_each, owner, patched, replaced, standing_in
-from spec_math.pathwise.tape import DESK, Tape, kept
+from spec_math.pathwise.places import METHODS, Place, everywhere, held, once_each, owner, patched, standing_in
+from spec_math.pathwise.tape import DESK, Tape, refused, stands
 from spec_math.pathwise.time_readings import Reading
 from spec_math.pathwise.uniform import Uniform, rational
 from spec_math.pathwise.uniform import uniform as uniform_of
@@ -37,7 +38,7 @@ def python_source(tape: Tape) -> Generator[None]:
     and one of a subclass too. A subclass that makes numbers of its own is noted on the tape as not seen.
     """
     tape.python = {}
-    with tape.standing("python", lambda: _stand_ins(tape)):
+    with _stand_ins(tape):
         try:
             yield
         finally:
@@ -45,13 +46,14 @@ def python_source(tape: Tape) -> Generator[None]:
                 one.put_back()
 
 
+@stands("python")
 @contextmanager
 def _stand_ins(tape: Tape) -> Generator[None]:
-    methods = kept("python", lambda: _methods(DESK))
-    overriding = [(kind, _watched(DESK, kind)) for kind in _subclasses(random.Random)]
+    methods = _methods()
+    overriding = [(kind, _watched(kind)) for kind in _subclasses(random.Random)]
     functions = {name: MethodType(methods[name], HIDDEN) for name in _PUBLIC}
     where = tape.held("python places", lambda: _bound_methods(tape))
-    with patched([(random.Random, methods), *overriding]), replaced(random, functions):
+    with patched([(random.Random, methods), *overriding, (random, functions)]):
         bound = [getattr(held(place).__self__, held(place).__name__) for place in where]
         with standing_in(where, bound):
             yield
@@ -66,46 +68,43 @@ def _bound_methods(tape: Tape) -> list[Place]:
 
 
 def _subclasses(kind: type[Any]) -> list[type[Any]]:
-    found: list[type[Any]] = []
-    for one in kind.__subclasses__():
-        found += [one, *_subclasses(one)]
-    return found
+    return [found for one in kind.__subclasses__() for found in (one, *_subclasses(one))]
 
 
-def _watched(tape: Tape, kind: type[Any]) -> dict[str, Any]:
+def _watched(kind: type[Any]) -> dict[str, Any]:
     """The drawing methods that a subclass has of its own: they may ask the methods they override, or are not seen."""
-    own = [name for name in _PUBLIC if name in vars(kind) and name not in _KEPT]
-    return {name: _noting(tape, f"{kind.__name__}.{name}", vars(kind)[name]) for name in own}
+    own = {name: method for name, method in vars(kind).items() if name in _PUBLIC and name not in _KEPT}
+    return {name: _noting(f"{kind.__name__}.{name}", method) for name, method in own.items() if callable(method)}
 
 
-def _noting(tape: Tape, name: str, method: Any) -> Any:
-    if not callable(method):
-        return method
-
+def _noting(name: str, method: Any) -> Any:
     def noting(*args: Any, **kwargs: Any) -> Any:
-        before = tape.asked
+        before = DESK.asked
         drawn = method(*args, **kwargs)
-        if tape.asked == before and not tape.foreign():
-            tape.note(f"{name}, which makes numbers of its own")
+        if DESK.asked == before and not DESK.foreign():
+            DESK.note(f"{name}, which makes numbers of its own")
         return drawn
 
     return noting
 
 
-def _methods(tape: Tape) -> dict[str, Any]:
+def _touched(generator: Any) -> Touched:
+    known = DESK.python.get(id(generator))
+    if known is None:
+        known = DESK.python[id(generator)] = Touched(generator, DESK.tape)
+    return known
+
+
+def _atom(generator: Any, *named: str) -> Atom:
+    """Return the next number of a generator."""
+    return DESK.atom(_touched(generator).place(), BITS, *named)
+
+
+class _Methods:
     """The methods of random.Random, asking the tape; the state moves on as it would."""
 
-    def touched(self: Any) -> Touched:
-        known = tape.python.get(id(self))
-        if known is None:
-            known = tape.python[id(self)] = Touched(self, tape)
-        return known
-
-    def place(self: Any) -> Any:
-        return touched(self).place()
-
-    def uniform_number(self: Any) -> Any:
-        return uniform_of(tape.atom(place(self), BITS, "python uniform"))
+    def random(self: Any) -> Any:
+        return uniform_of(_atom(self, "python uniform"))
 
     def uniform(self: Any, a: Any, b: Any) -> Any:
         return a + (b - a) * self.random()
@@ -113,7 +112,7 @@ def _methods(tape: Tape) -> dict[str, Any]:
     def randrange(self: Any, start: Any, stop: Any = None, step: Any = 1) -> int:
         check("randrange", *((start,) if stop is None and step == 1 else (start, stop, step)))
         values = range(int(start)) if stop is None else range(int(start), int(stop), int(step))
-        return values[tape.below(place(self), len(values))]
+        return values[DESK.below(_touched(self).place(), len(values))]
 
     def randint(self: Any, a: int, b: int) -> int:
         return self.randrange(a, b + 1)
@@ -127,7 +126,7 @@ def _methods(tape: Tape) -> dict[str, Any]:
         each = None if weights is None else list(weights)
         check_weights(population, each, cum_weights)
         masses = cum_weights if cum_weights is not None else [1] * len(population) if each is None else each
-        atoms = (tape.atom(place(self), BITS, "python uniform") for _ in range(k))
+        atoms = (_atom(self, "python uniform") for _ in range(k))
         return [population[looked_up(atom, masses, cum_weights is not None)] for atom in atoms]
 
     def sample(self: Any, population: Any, k: int, *, counts: Any = None) -> list[Any]:
@@ -136,7 +135,7 @@ def _methods(tape: Tape) -> dict[str, Any]:
             raise ExploreError("explore follows random.sample without counts=")
         left = list(population)
         how = f", of random.sample of {k} out of {len(left)}"  # Python swaps entries, or draws again, by these sizes
-        return [left.pop(tape.below(place(self), len(left), how)) for _ in range(k)]
+        return [left.pop(DESK.below(_touched(self).place(), len(left), how)) for _ in range(k)]
 
     def shuffle(self: Any, x: Any) -> None:
         for i in reversed(range(1, len(x))):  # as Python does it: entries that are views of others are lost
@@ -146,10 +145,7 @@ def _methods(tape: Tape) -> dict[str, Any]:
     def expovariate(self: Any, *args: Any, **kwargs: Any) -> Any:
         check("expovariate", *args, **kwargs)
         (lambd,) = (*args, *kwargs.values()) or (1,)
-        return exponential(tape.atom(place(self), BITS, "python exponential", "random.expovariate")) / lambd
-
-    plain_seed: Any = random.Random.seed
-    plain_set: Any = random.Random.setstate
+        return exponential(_atom(self, "python exponential", "random.expovariate")) / lambd
 
     def seed(self: Any, *args: Any, **kwargs: Any) -> None:
         # A clock's reading is noted where it is used, and Python takes no object in its place.
@@ -157,78 +153,55 @@ def _methods(tape: Tape) -> dict[str, Any]:
         named = {name: one.used() if type(one) is Reading else one for name, one in kwargs.items()}
         first = next(iter((*read, *named.values())), None)
         if first is not None:
-            tape.seeded(first)
-        touched(self).seed(lambda: plain_seed(self, *read, **named))
+            DESK.seeded(first)
+        _touched(self).seed(lambda: _PLAIN["seed"](self, *read, **named))
 
     def getstate(self: Any) -> Any:
-        return touched(self).state()
+        return _touched(self).state()
 
     def setstate(self: Any, state: Any) -> None:
-        before = touched(self).at_present()
+        before = _touched(self).at_present()
         if isinstance(state, State):
-            touched(self).seed(lambda: CORE.setstate(self, state.seeded), state.drawn)
+            _touched(self).seed(lambda: CORE.setstate(self, state.seeded), state.drawn)
         else:
-            touched(self).seed(lambda: plain_set(self, state))
-        tape.seeded.restored(before, touched(self).at_present)
-
-    listed = (uniform, randrange, randint, choice, choices, sample, shuffle, expovariate, seed, getstate, setstate)
-    methods: dict[str, Any] = {"random": uniform_number, **{one.__name__: one for one in listed}}
-    for name in _PUBLIC:
-        plain = getattr(random.Random, name)
-        methods[name] = _in_own_thread(tape, methods.get(name) or _refused(name), plain)
-    for name in _DERIVED:
-        methods[name] = _derived(tape, methods, name)
-    return methods | {"__init_subclass__": classmethod(_watching_subclasses(tape))}
+            _touched(self).seed(lambda: _PLAIN["setstate"](self, state))
+        DESK.seeded.restored(before, _touched(self).at_present)
 
 
-def _watching_subclasses(tape: Tape) -> Callable[..., None]:
+_PLAIN: dict[str, Any] = {name: getattr(random.Random, name) for name in (*_PUBLIC, "__init_subclass__")}
+"""Python's own methods, whatever stands in their place."""
+
+
+@cache
+def _methods() -> dict[str, Any]:
+    return {name: _method(name) for name in _PUBLIC} | {"__init_subclass__": classmethod(_watching)}
+
+
+def _watching(cls: Any, **named: Any) -> None:
     """A class that the code makes during a run is watched as those that were there before."""
-
-    def watching(cls: Any, **named: Any) -> None:
-        plain(cls, **named)
-        for name, method in _watched(tape, cls).items():
-            setattr(cls, name, method)
-
-    plain: Any = vars(random.Random)["__init_subclass__"].__func__
-    return watching
+    _PLAIN["__init_subclass__"].__func__(cls, **named)
+    for name, method in _watched(cls).items():
+        setattr(cls, name, method)
 
 
-_DERIVED = ("randrange", "randint", "choice", "choices", "sample", "shuffle", "expovariate")
-"""Methods that draw by random() and getrandbits(), which a subclass may have made its own."""
-_BY_BITS = {*_DERIVED} - {"choices", "expovariate"}
-"""Those that draw by getrandbits()."""
+_BY_BITS = ("randrange", "randint", "choice", "sample", "shuffle")
+_DERIVED = {**dict.fromkeys(_BY_BITS, ("getrandbits", "random")), "choices": ("random",), "expovariate": ("random",)}
+"""Methods that draw by random() or getrandbits(), which a subclass may have made its own."""
 
 
-def _derived(tape: Tape, methods: dict[str, Any], name: str) -> Any:
-    plain, core = methods[name], methods["random"]
-
-    def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        changed = type(self) is not random.Random and type(self).getrandbits is not methods["getrandbits"]
-        if changed and name in _BY_BITS:
-            tape.note(f"{type(self).__name__}.{name}, by a getrandbits() of its own")
-        if type(self) is not random.Random and type(self).random is not core:
-            tape.note(f"{type(self).__name__}.{name}, by a random() of its own")
-        return plain(self, *args, **kwargs)
-
-    return method
-
-
-def _in_own_thread(tape: Tape, followed: Any, plain: Any) -> Any:
+def _method(name: str) -> Any:
     """A thread that the code did not start draws as it would, and from the module's generator by a twin of it."""
+    followed = vars(_Methods).get(name) or refused(f"random.{name}", _FOLLOWED)
 
     def method(self: Any, *args: Any, **kwargs: Any) -> Any:
-        if tape.foreign():
-            return plain(TWIN if self is HIDDEN else self, *args, **kwargs)
+        for own in () if type(self) is random.Random else _DERIVED.get(name, ()):
+            if getattr(type(self), own) is not _methods()[own]:
+                DESK.note(f"{type(self).__name__}.{name}, by a {own}() of its own")
+        if DESK.foreign():
+            return _PLAIN[name](TWIN if self is HIDDEN else self, *args, **kwargs)
         return followed(self, *args, **kwargs)
 
     return method
-
-
-def _refused(name: str) -> Callable[..., Any]:
-    def refuse(*_: Any, **__: Any) -> Any:
-        raise ExploreError(f"explore does not follow random.{name}; it follows {', '.join(_FOLLOWED)}")
-
-    return refuse
 
 
 class State:

@@ -39,41 +39,31 @@ class Absent:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Return what is decorated, or another stand-in."""
-        self._check("called")
+        self._while_loading("called")
         if len(args) == 1 and not kwargs and callable(args[0]) and not isinstance(args[0], Absent):
             return args[0]  # a decorator
         return Absent(f"{self._name}(…)", self._loading)
 
-    def __mro_entries__(self, bases: tuple[Any, ...]) -> tuple[type, ...]:
-        del bases
-        self._check("inherited from")
-        return ()
+    def __mro_entries__(self, _bases: tuple[Any, ...]) -> tuple[type, ...]:
+        return self._while_loading("inherited from", ())
 
-    def __getitem__(self, key: Any) -> Any:
-        del key
-        self._check("subscripted")
-        return self
+    def __getitem__(self, _key: Any) -> Any:
+        return self._while_loading("subscripted", self)
 
-    def __or__(self, other: Any) -> Any:
-        del other
-        self._check("combined")
-        return self
+    def __or__(self, _other: Any) -> Any:
+        return self._while_loading("combined", self)
 
     __ror__ = __or__
 
     def __bool__(self) -> bool:
-        self._check("tested")
-        return False
+        return self._while_loading("tested", False)
 
-    def __lt__(self, other: Any) -> bool:
-        del other
-        self._check("compared")
-        return False
+    def __lt__(self, _other: Any) -> bool:
+        return self._while_loading("compared", False)
 
     __gt__ = __le__ = __ge__ = __lt__
 
-    def __instancecheck__(self, instance: Any) -> bool:
-        del instance
+    def __instancecheck__(self, _instance: Any) -> bool:
         return False
 
     def __enter__(self) -> Any:
@@ -88,9 +78,10 @@ class Absent:
     def __repr__(self) -> str:
         return f"<stand-in for {self._name}>"
 
-    def _check(self, what: str) -> None:
+    def _while_loading(self, what: str, answer: Any = None) -> Any:
         if not self._loading():
             raise self._error(what)
+        return answer
 
     def _error(self, what: str) -> AbsentError:
         return AbsentError(
@@ -158,19 +149,15 @@ def standing_in(
     spec_math.pathwise.stubs.AbsentError: a_package_of_nobody.kernels.jit was called, and a stand-in stands for \
 it; install a_package_of_nobody, or judge a function that does not use it
     """
-    open_ = [True]
-
-    def loading() -> bool:
-        return bool(open_)
-
+    open_: list[bool] = [True]
     packages = tuple(dict.fromkeys([*packages, *(name.partition(".")[0] for name in given or {})]))
-    finder, before = _Finder(packages, loading), set(sys.modules)
+    finder, before = _Finder(packages, lambda: bool(open_)), set(sys.modules)
     sys.meta_path.append(finder)  # type: ignore[arg-type]
     set_aside: dict[str, Any] = {}
     for name, names in (given or {}).items():
         if name in sys.modules:
             set_aside[name] = sys.modules[name]
-        sys.modules[name] = AbsentModule(name, names, loading)
+        sys.modules[name] = AbsentModule(name, names, lambda: bool(open_))
     lent: list[tuple[ModuleType, str]] = []
 
     def lend(error: Exception) -> bool:
@@ -178,7 +165,7 @@ it; install a_package_of_nobody, or judge a function that does not use it
         if module is None or module.__name__.partition(".")[0] not in packages or (module, name) in lent:
             return False
         lent.append((module, name))
-        setattr(module, name, Absent(f"{module.__name__}.{name}", loading))
+        setattr(module, name, Absent(f"{module.__name__}.{name}", lambda: bool(open_)))
         return True
 
     try:

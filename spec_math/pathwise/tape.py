@@ -17,6 +17,10 @@ from spec_math.pathwise.places import Looked, Place
 class LeakError(ExploreError):
     """The explored function is not a function of its draws: what it did on one run changed what it asks on the next."""
 
+    def __init__(self, said: str) -> None:
+        cure = "call the function once before exploring it if it only warms up, else make its state anew inside it"
+        super().__init__(f"state leaks between runs: {said}; {cure}")
+
 
 class Stretch:
     """Numbers that one call draws, of those that follow a seed of a generator: the `first` of them, and those after it.
@@ -67,6 +71,7 @@ class Tape:
         self.seeded = Seeded(self)
         self.python: dict[int, Any] = {}
         self.bits: Any = None
+        self.torch: Any = None
         self._stretches: dict[Hashable, tuple[int, int]] = {}
         self.threads: set[int] = set()
         self._open: ExitStack | None = None
@@ -80,9 +85,14 @@ class Tape:
         if not self.quiet:
             self.unseen[source] = None
 
-    def unnoted(self) -> AbstractContextManager[None]:
+    @contextmanager
+    def unnoted(self) -> Generator[None]:
         """Let entropy be read while the block lasts: for seeds that are followed, or by explore itself."""
-        return _Unnoted(self)
+        before, self.quiet = self.quiet, True
+        try:
+            yield
+        finally:
+            self.quiet = before
 
     def foreign(self) -> bool:
         """True if this is not the explored code, but a thread that it did not start, or who asks between two runs."""
@@ -135,10 +145,8 @@ class Tape:
             return
         before, self._before = self._before, self.log
         if before is not None and len(self.log) < len(before) and before[: len(self.log)] == self.log:
-            raise LeakError(
-                f"state leaks between runs: with the same {len(self.log)} answer(s), this run ended where the run "
-                f"before it asked {before[len(self.log)][0]}; {CURE}"
-            )
+            place, asked = len(self.log), before[len(self.log)][0]
+            raise LeakError(f"with the same {place} answer(s), this run ended where the run before it asked {asked}")
 
     def end(self) -> None:
         """Leave the run: what it made, such as a generator kept by the code, asks this tape no more."""
@@ -197,7 +205,7 @@ class Tape:
         if size > MOST_VALUES:
             raise ExploreError(f"explore follows whole numbers of at most {MOST_VALUES:,} values; these are {size:,}")
         kind = f"a number below {size}{how}"
-        return self.once(key, kind, lambda: self.draw(kind, [Fraction(1, size)] * size))
+        return self.once(key, kind, [Fraction(1, size)] * size)
 
     def draw(self, asked: str, masses: Sequence[Fraction]) -> int:
         """Fork into the indices of positive mass; the masses sum to 1."""
@@ -225,9 +233,9 @@ class Tape:
         seed, first = self._stretches.setdefault(state, (len(self._stretches), 0))
         return Stretch(self._stretches, seed, first)
 
-    def once(self, key: Hashable, kind: str, draw: Callable[[], int]) -> int:
+    def once(self, key: Hashable, kind: str, masses: Sequence[Fraction]) -> int:
         """Return a categorical draw from a place, the same one whenever the place and the law are."""
-        return self._number(key, kind, lambda _: draw())
+        return self._number(key, kind, lambda _: self.draw(kind, masses))
 
     def _number(self, key: Hashable, kind: str, make: Callable[[int], Any]) -> Any:
         self.asked += 1
@@ -267,23 +275,16 @@ class Tape:
             return
         if place >= len(before) or before[place][0] != asked:
             then = "had ended" if place >= len(before) else f"asked {before[place][0]}"
-            raise LeakError(
-                f"state leaks between runs: with the same {place} answer(s), this run asked {asked} where the run "
-                f"before it {then}; {CURE}"
-            )
+            raise LeakError(f"with the same {place} answer(s), this run asked {asked} where the run before it {then}")
 
 
-class _Unnoted(AbstractContextManager[None]):
-    """A block that is entered at every path: a class, as a generator would take three times as long."""
+Source = Callable[[Tape], AbstractContextManager[None]]
+"""What makes random numbers into questions to a tape while a run lasts: Python's, NumPy's, another library's."""
 
-    def __init__(self, tape: Tape) -> None:
-        self._tape, self._before = tape, tape.quiet
 
-    def __enter__(self) -> None:
-        self._tape.quiet = True
-
-    def __exit__(self, *_error: object) -> None:
-        self._tape.quiet = self._before
+def stands(name: str) -> Callable[[Source], Source]:
+    """Let what a source puts in the place of other things stand from run to run, under a name."""
+    return lambda source: lambda tape: tape.standing(name, lambda: source(tape))
 
 
 OWN_GRID = -1
@@ -297,8 +298,6 @@ OTHERWISE = (
     "explored: it asks for their type or their text, catches the error of a use that is not followed, or loses them"
 )
 
-CURE = "call the function once before exploring it if it only warms up, else make its state anew inside it"
-
 
 class Desk:
     """Hands each question on to the tape that began a run last."""
@@ -311,14 +310,14 @@ class Desk:
 
 DESK: Any = Desk()
 
-_kept: dict[str, Any] = {}
 
+def refused(name: str, followed: Sequence[str]) -> Callable[..., Any]:
+    """Return what stands for a function that draws and is not followed."""
 
-def kept(name: str, make: Callable[[], Any]) -> Any:
-    """Return what is made once for a process."""
-    if name not in _kept:
-        _kept[name] = make()
-    return _kept[name]
+    def refuse(*_: Any, **__: Any) -> Any:
+        raise ExploreError(f"explore does not follow {name}; it follows {', '.join(followed)}")
+
+    return refuse
 
 
 SEED = "seeds a generator itself, with {} in call after call"

@@ -12,7 +12,7 @@ from typing import Any
 
 from spec_math.pathwise.entropy import noting
 from spec_math.pathwise.generators import Still
-from spec_math.pathwise.places import patched, replaced
+from spec_math.pathwise.places import patched
 from spec_math.pathwise.tape import Tape
 
 
@@ -35,7 +35,7 @@ def threads_noted(tape: Tape) -> Generator[None]:
 def _standing(tape: Tape, started: list[threading.Thread], pending: list[Any]) -> Generator[None]:
     raw = noting(tape, "a thread started by _thread.start_new_thread", _thread.start_new_thread)
     classes = [(threading.Thread, _methods(tape, started)), *_pools(tape, pending)]
-    with patched(classes), replaced(_thread, {"start_new_thread": raw}):
+    with patched([*classes, (_thread, {"start_new_thread": raw})]):
         yield
 
 
@@ -73,18 +73,15 @@ def _as_the_code_s_own(tape: Tape, work: Callable[[], Any]) -> Any:
 def _pools(tape: Tape, pending: list[Any]) -> list[tuple[type[Any], dict[str, Any]]]:
     """Pools made before the run: work handed to a thread is the code's own, work handed to a process is not seen."""
     found: list[tuple[type[Any], dict[str, Any]]] = []
-    if (threads := _loaded("concurrent.futures.thread", "ThreadPoolExecutor")) is not None:
+    loaded: Any = sys.modules.get
+    if (threads := getattr(loaded("concurrent.futures.thread"), "ThreadPoolExecutor", None)) is not None:
         found.append((threads, {"submit": _submitting(tape, pending, threads.submit)}))
-    if (processes := _loaded("concurrent.futures.process", "ProcessPoolExecutor")) is not None:
+    if (processes := getattr(loaded("concurrent.futures.process"), "ProcessPoolExecutor", None)) is not None:
         found.append((processes, {"submit": noting(tape, "another process (ProcessPoolExecutor)", processes.submit)}))
-    if (pool := _loaded("multiprocessing.pool", "Pool")) is not None:
+    if (pool := getattr(loaded("multiprocessing.pool"), "Pool", None)) is not None:
         names = ("apply_async", "_map_async", "imap", "imap_unordered")
         found.append((pool, {name: noting(tape, "a pool of multiprocessing", getattr(pool, name)) for name in names}))
     return found
-
-
-def _loaded(module: str, name: str) -> Any:
-    return getattr(sys.modules.get(module), name, None)
 
 
 def _submitting(tape: Tape, pending: list[Any], plain: Any) -> Any:

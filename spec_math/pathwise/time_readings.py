@@ -8,25 +8,20 @@ import sys
 import time
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from functools import cache
 from typing import Any
 
-from spec_math.pathwise.places import Place, all_held, everywhere, likeness_of, once_each, replaced, standing_in
-from spec_math.pathwise.tape import DESK, Tape, kept
+from spec_math.pathwise.places import Place, all_held, everywhere, likeness_of, once_each, patched, standing_in
+from spec_math.pathwise.tape import DESK, Tape, stands
 
 _CLOCKS = ("time", "perf_counter", "monotonic", "process_time", "thread_time", "clock_gettime")
 _NAMES = [name for clock in _CLOCKS for name in (clock, f"{clock}_ns") if hasattr(time, name)]
 _SHOWN = ("localtime", "gmtime", "ctime", "asctime", "strftime")
-_PLAIN: dict[int, tuple[str, Any]] = {id(vars(time)[name]): (name, vars(time)[name]) for name in (*_NAMES, *_SHOWN)}
-_INNOCENT = (sys.stdlib_module_names - {"timeit", "__main__"}) | {
-    "tqdm",
-    "rich",
-    "hypothesis",
-    "_pytest",
-    "pytest",
-    "numba",
-    "torch",
-    "coverage",
-}
+_PLAIN: list[Any] = [getattr(time, name) for name in (*_NAMES, *_SHOWN)]
+_DATES: dict[type[Any], tuple[str, ...]] = {datetime.datetime: ("now", "utcnow", "today"), datetime.date: ("today",)}
+_OF_MODULES = (time, _PLAIN), (datetime, _DATES)
+_OTHERS = {"tqdm", "rich", "hypothesis", "_pytest", "pytest", "numba", "torch", "coverage"}
+_INNOCENT = (sys.stdlib_module_names - {"timeit", "__main__"}) | _OTHERS
 """Whose own readings serve logs, locks and progress bars; those of other modules are handed out as `Reading`."""
 
 _FRAME: Any = vars(sys)["_getframe"]
@@ -100,27 +95,24 @@ note_uses(
 )
 
 
+@stands("clocks")
 @contextmanager
 def clocks_noted(tape: Tape) -> Generator[None]:
     """Hand out clocks' readings that are noted on the tape when they may decide something, while the block lasts."""
-    with tape.standing("clocks", lambda: _standing(tape)):
-        yield
-
-
-@contextmanager
-def _standing(tape: Tape) -> Generator[None]:
-    watched, dates = kept("clocks", lambda: (_functions(DESK), _classes(DESK)))
+    stand_ins = _stand_ins()
     where = tape.held("clock places", lambda: _found(tape))
-    both = watched | dates
-    values = [both[id(value)] for value in all_held(where)]
-    modules = {"datetime": dates[id(datetime.datetime)], "date": dates[id(datetime.date)]}
-    functions = {name: watched[number] for number, (name, _) in _PLAIN.items()}
-    with replaced(time, functions), replaced(datetime, modules), standing_in(where, values):
+    named = [(module, {one.__name__: stand_ins[id(one)] for one in own}) for module, own in _OF_MODULES]
+    with patched(named), standing_in(where, [stand_ins[id(value)] for value in all_held(where)]):
         yield
+
+
+@cache
+def _stand_ins() -> dict[int, Any]:
+    return {id(one): _reading(one) for one in _PLAIN} | {id(kind): _telling(kind) for kind in _DATES}
 
 
 def _found(tape: Tape) -> list[Place]:
-    wanted = {*_PLAIN, id(datetime.datetime), id(datetime.date)}
+    wanted = {id(one) for one in (*_PLAIN, *_DATES)}
     anywhere = everywhere("clocks", lambda value: id(value) in wanted, lambda place: _is_innocent(place[0]))
     listed = tape.looked().that_hold(wanted)
     return [place for place in once_each(*anywhere, *listed) if place[0] not in (vars(time), vars(datetime))]
@@ -130,36 +122,31 @@ def _is_innocent(space: dict[str, Any]) -> bool:
     return str(space.get("__name__", "")).partition(".")[0] in _INNOCENT
 
 
-def _functions(tape: Tape) -> dict[int, Any]:
-    def reading(name: str, function: Any) -> Any:
-        def read(*args: Any) -> Any:
-            value = function(*args)
-            if tape.foreign() or _is_innocent(_FRAME(1).f_globals):
-                return value
-            if name in _SHOWN:
-                tape.note(f"time.{name}")
-                return value
-            return Reading(value, f"time.{name}", tape.note)
+def _reading(function: Any) -> Any:
+    name = f"time.{function.__name__}"
 
-        return read
+    def read(*args: Any) -> Any:
+        value = function(*args)
+        if DESK.foreign() or _is_innocent(_FRAME(1).f_globals):
+            return value
+        if function.__name__ not in _SHOWN:
+            return Reading(value, name, DESK.note)
+        DESK.note(name)
+        return value
 
-    return {number: reading(name, function) for number, (name, function) in _PLAIN.items()}
-
-
-def _classes(tape: Tape) -> dict[int, Any]:
-    found: dict[int, Any] = {}
-    for real, names in ((datetime.datetime, ("now", "utcnow", "today")), (datetime.date, ("today",))):
-        methods = {name: _telling(tape, real, name) for name in names}
-        kind = likeness_of(real)
-        found[id(real)] = kind(real.__name__, (real,), {"__module__": "datetime", **methods})
-    return found
+    return read
 
 
-def _telling(tape: Tape, real: Any, name: str) -> Any:
-    def read(cls: Any, *args: Any, **kwargs: Any) -> Any:
-        del cls
-        if not tape.foreign() and not _is_innocent(_FRAME(1).f_globals):
-            tape.note(f"datetime.{real.__name__}.{name}")
-        return getattr(real, name)(*args, **kwargs)
+def _telling(real: Any) -> Any:
+    """A class of dates that tells when it is asked for the present."""
 
-    return classmethod(read)
+    def telling(name: str) -> Any:
+        def read(_cls: Any, *args: Any, **kwargs: Any) -> Any:
+            if not DESK.foreign() and not _is_innocent(_FRAME(1).f_globals):
+                DESK.note(f"datetime.{real.__name__}.{name}")
+            return getattr(real, name)(*args, **kwargs)
+
+        return classmethod(read)
+
+    methods = {name: telling(name) for name in _DATES[real]}
+    return likeness_of(real)(real.__name__, (real,), {"__module__": "datetime", **methods})

@@ -252,16 +252,7 @@ def rational(value: Any, atom: Atom) -> Fraction:
             f"two random numbers meet in one expression, {atom.name} and {value!r}; explore follows one, and products "
             "only on a stated grid of few numbers, such as grid=4"
         )
-    if isinstance(value, Rational):
-        return Fraction(int(value.numerator), int(value.denominator))
-    plain: Any = value.item() if hasattr(value, "item") else value
-    if isinstance(plain, int):
-        return Fraction(plain)
-    if not isinstance(plain, float) or not isfinite(plain):
-        raise ExploreError(f"{atom.name} meets {value!r}, which is not a finite number")
-    number = Fraction(plain)
-    atom.tape.meet(number)
-    return number
+    return atom.constant(value, atom.name)
 
 
 def _is_nan(value: Any) -> bool:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.pathwise.places import patched, replaced
+from spec_math.pathwise.places import patched
 from spec_math.samplers.case import Case
 from spec_math.samplers.generators import tree_of
 from spec_math.samplers.subject import Subject
@@ -130,5 +130,5 @@ def _seldom(seed: int) -> Generator[None]:
     def own_number() -> float:
         return plain(own)
 
-    with patched([(random.Random, {"random": uniform})]), replaced(random, {"random": lambda: uniform(hidden)}):
+    with patched([(random.Random, {"random": uniform}), (random, {"random": lambda: uniform(hidden)})]):
         yield

@@ -14,7 +14,7 @@ from spec_math.masses import FlipAndDraw, summed
 from spec_math.pathwise.atom import ExploreError, UnseenRandomnessError
 from spec_math.pathwise.exploration import Estimate
 from spec_math.pathwise.followed import SOURCES, Followed, Source
-from spec_math.pathwise.tape import CURE, LeakError, Tape
+from spec_math.pathwise.tape import LeakError, Tape
 from spec_math.samplers.answer import Answers, Fault, Text, broken, plain, raised_in_words
 from spec_math.samplers.case import Case
 from spec_math.samplers.subject import Subject
@@ -185,7 +185,7 @@ class _Run:
 def _raise_if_not_followed(error: BaseException) -> None:
     """An error about the very objects that stand for random numbers is explore's limit, not the sampler's fault."""
     if isinstance(error, ChanceError) and "not a function of its coin" in str(error):
-        raise LeakError(f"state leaks between runs: {error}; {CURE}") from error
+        raise LeakError(str(error)) from error
     if any(kind in str(error) for kind in ("Uniform", "Clock", "Noise")):
         raise ExploreError(
             f"the code does with a random number what explore cannot follow ({type(error).__name__}: {error})"

@@ -51,10 +51,8 @@ class Draws:
 
     def __init__(self, tape: Tape, tags: Tags, later: Later | None = None) -> None:
         self._tape, self._tags, self._later = tape, tags, later or Later()
-        self._states: dict[torch.Generator, torch.Tensor] = {
-            torch.default_generator: torch.default_generator.get_state()
-        }
         self._left = torch.default_generator.get_state()
+        self._states: dict[torch.Generator, torch.Tensor] = {torch.default_generator: self._left}
         self._drawn: tuple[torch.Generator, Stretch] | None = None
 
     @property
@@ -127,9 +125,9 @@ class Draws:
         self._tape.exact = False
         replaced = bool(kwargs.get("replacement", args[2] if len(args) > 2 else False))
         rows = weights.detach().double().reshape(-1, weights.shape[-1]).tolist()
-        for mass in {mass for masses in rows for mass in masses}:
-            self._tape.meet(Fraction(mass))
         size, laws = int(drawn.shape[-1]), [[Fraction(mass) for mass in masses] for masses in rows]
+        for mass in {mass for law in laws for mass in law}:
+            self._tape.meet(mass)
         if size == 1 and drawn.dtype == torch.int64:
             # The noise is drawn now, and raced when somebody looks at the token.
             noise = [self._noise((place, row), len(law), weights) for row, law in enumerate(laws)]
@@ -138,10 +136,8 @@ class Draws:
                 return self._later.put(draws, drawn.dtype).reshape(drawn.shape)
             # Nothing is left for later among ordinary numbers, so that a token that got out unseen shows here.
             return torch.tensor([self._plainly(one) for one in draws], dtype=drawn.dtype).reshape(drawn.shape)
-        tokens = [
-            self._tokens((place, row), law, size, None if replaced and size > 1 else weights)
-            for row, law in enumerate(laws)
-        ]
+        noisy = None if replaced and size > 1 else weights
+        tokens = [self._tokens((place, row), law, size, noisy) for row, law in enumerate(laws)]
         return torch.tensor(tokens, dtype=drawn.dtype).reshape(drawn.shape)
 
     def integers(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
@@ -152,18 +148,16 @@ class Draws:
         if high is None or high - low > MOST:
             raise ExploreError(f"explore follows randint between bounds that are at most {MOST} apart")
         place, drawn = self._drawing(func, args, kwargs)
-        law = [Fraction(1, high - low)] * (high - low)
-        values = [low + self._once(place, index, f"a number below {len(law)}", law) for index in range(drawn.numel())]
+        values = [low + self._tape.below((place, index), high - low) for index in range(drawn.numel())]
         return torch.tensor(values, dtype=drawn.dtype).reshape(drawn.shape)
 
     def permutation(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
         """torch.randperm."""
         place, drawn = self._drawing(func, args, kwargs)
         left = list(range(drawn.numel()))
-        order = [
-            left.pop(self._once(place, turn, f"one of {len(left)}", [Fraction(1, len(left))] * len(left)))
-            for turn in range(drawn.numel())
-        ]
+        laws = [[Fraction(1, size)] * size for size in range(len(left), 0, -1)]
+        once = self._tape.once
+        order = [left.pop(once((place, turn), f"one of {len(law)}", law)) for turn, law in enumerate(laws)]
         return torch.tensor(order, dtype=drawn.dtype)
 
     def flips(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
@@ -183,7 +177,7 @@ class Draws:
             if not 0 <= chance <= 1:
                 raise ValueError(f"bernoulli needs chances in [0, 1]; got {float(chance)}")
             self._tape.meet(chance)
-            values.append(self._once(place, index, f"a flip of {chance}, {way}", [1 - chance, chance]))
+            values.append(self._tape.once((place, index), f"a flip of {chance}, {way}", [1 - chance, chance]))
         result = torch.tensor(values, dtype=torch.bool).to(drawn.dtype).reshape(drawn.shape)
         return tensor.copy_(result) if in_place else result
 
@@ -197,14 +191,10 @@ class Draws:
         dim = int(named.get("dim", -1))
         rows = logits.detach().movedim(dim, -1)
         kind, width = f"gumbel_softmax of {_laid_out(logits)} along {dim}", rows.shape[-1]
-        winners = [
-            race(
-                [logit - self._clock(place, row * width + token, kind).log() for token, logit in enumerate(masses)],
-                smallest=False,
-            )
-            for row, masses in enumerate(rows.double().reshape(-1, rows.shape[-1]).tolist())
-        ]
-        hot = torch.nn.functional.one_hot(torch.tensor(winners), rows.shape[-1]).to(drawn.dtype)
+        clocks = (self._clock(place, index, kind).log() for index in range(rows.numel()))
+        noisy = ([logit - next(clocks) for logit in row] for row in rows.double().reshape(-1, width).tolist())
+        winners = [race(row, smallest=False) for row in noisy]
+        hot = torch.nn.functional.one_hot(torch.tensor(winners), width).to(drawn.dtype)
         return hot.reshape(rows.shape).movedim(-1, dim)
 
     def _drawing(self, func: Any, args: Any, kwargs: Any) -> tuple[Stretch, torch.Tensor]:
@@ -233,9 +223,6 @@ class Draws:
         kind = f"an exponential of {_laid_out(weights)}"
         return [self._clock(state, row * size + token, kind) for token in range(size)]
 
-    def _once(self, place: Stretch, index: int, kind: str, law: list[Fraction]) -> int:
-        return self._tape.once((place, index), kind, lambda: self._tape.draw(kind, law))
-
     def _plainly(self, draw: Race) -> int:
         """Return the token that ordinary numbers draw; where nobody has asked which it is, any that may win will do."""
         clocks, numbers = draw.entered(), self._tape.ordinary or {}
@@ -255,7 +242,7 @@ class Draws:
             total = sum(masses)
             law = [mass / total for mass in masses]
             kind = f"multinomial with replacement, of {size} by {', '.join(map(str, law))}"
-            return [self._once(state, row * size + turn, kind, law) for turn in range(size)]
+            return [self._tape.once((state, row * size + turn), kind, law) for turn in range(size)]
         clocks = self._noise(place, len(masses), weights)
         tokens: list[int] = []
         for _ in range(size):

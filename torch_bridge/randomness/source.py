@@ -16,7 +16,7 @@ from spec_math.pathwise.compiled import seeds_noted
 from spec_math.pathwise.entropy import noting
 from spec_math.pathwise.exploration import Explored, Partial
 from spec_math.pathwise.followed import SOURCES
-from spec_math.pathwise.places import everywhere, held, patched, replaced, standing_in
+from spec_math.pathwise.places import everywhere, held, patched, standing_in
 from spec_math.pathwise.tape import Tape
 from torch_bridge.randomness.draws import DRAWS, Draws, state_of
 from torch_bridge.randomness.tags import Tags, tensors_in
@@ -94,7 +94,7 @@ class _Following(TorchFunctionMode):
         answered = self.later.answers.followed(func, name, args, kwargs)
         if answered is not None:
             return answered
-        args, kwargs = self.later.seen(name, args, kwargs)
+        self.later.seen(name, args, kwargs)
         if name in _UNWRITTEN:
             return self._tags.forgotten(self.later.forgotten(func(*args, **kwargs)))
         draw = DRAWS.get(name)
@@ -160,8 +160,9 @@ def _passed(draws: Draws, func: Any, name: str, args: Any, kwargs: Any) -> Any:
 
 
 _GENERATOR: Any = torch.Generator
-_DISABLING: Any = torch._C.DisableTorchFunction  # pyright: ignore[reportPrivateUsage]
-_SCRIPTED: tuple[Any, ...] = (torch.jit.ScriptFunction, torch._C.ScriptMethod)  # pyright: ignore[reportPrivateUsage]
+_C: Any = torch._C  # pyright: ignore[reportPrivateUsage]
+_DISABLING: Any = _C.DisableTorchFunction
+_SCRIPTED: tuple[Any, ...] = (torch.jit.ScriptFunction, _C.ScriptMethod)
 
 
 @contextmanager
@@ -170,28 +171,23 @@ def unseen_noted(tape: Tape, draws: Draws) -> Generator[None]:
 
     A scripted function that is given its uniforms draws nothing, and is called as it is.
     """
-    tape.held("torch draws", list)[:] = [draws]
+    tape.torch = draws
     with tape.standing("torch", lambda: _standing(tape)), seeds_noted(tape, _GENERATOR):
         yield
 
 
 @contextmanager
 def _standing(tape: Tape) -> Generator[None]:
-    methods = [(kind, {"__call__": _compared(tape, kind.__call__)}) for kind in _SCRIPTED]
+    methods: list[Any] = [(kind, {"__call__": _compared(tape, kind.__call__)}) for kind in _SCRIPTED]
     functions = {name: noting(tape, f"torch.{name}", getattr(torch, name)) for name in ("seed", "initial_seed")}
     seeding = {name: _leaving(tape, getattr(torch, name)) for name in _SEEDING}
     plain = [getattr(torch, name) for name in _SEEDING]
-    own = vars(torch), vars(torch._C), globals()  # pyright: ignore[reportPrivateUsage]
+    own = vars(torch), vars(_C), globals()
     seeing = {_DISABLING.__name__: _refusing(tape)}
     bound = everywhere("torch seeds", lambda value: any(value is one for one in (*plain, _DISABLING)))
     there = [place for place in bound if all(place[0] is not one for one in own)]
     values = [(seeding | seeing)[held(place).__name__] for place in there]
-    with (
-        patched(methods),
-        standing_in(there, values),
-        replaced(torch, functions | seeding),
-        replaced(torch._C, seeing),  # pyright: ignore[reportPrivateUsage]
-    ):
+    with patched([*methods, (torch, functions | seeding), (_C, seeing)]), standing_in(there, values):
         yield
 
 
@@ -213,11 +209,10 @@ def _leaving(tape: Tape, plain: Any) -> Any:
     """A function that seeds torch's default generator, or reads or sets its state: nothing has been drawn from it."""
 
     def seeding(*args: Any, **kwargs: Any) -> Any:
-        draws: Draws = tape.held("torch draws", list)[0]
         if plain.__name__ == "manual_seed":
             tape.seeded(next(iter((*args, *kwargs.values())), None))
         before = state_of(torch.default_generator)
-        with draws.passing():
+        with tape.torch.passing():
             found = plain(*args, **kwargs)
         if plain.__name__ == "get_rng_state":
             tape.seeded.read(before)
@@ -245,8 +240,7 @@ def _rounded_away(left: Any, right: Any) -> set[int]:
 
 def _compared(tape: Tape, plain: Any) -> Any:
     def call(self: Any, *args: Any, **kwargs: Any) -> Any:
-        draws: Draws = tape.held("torch draws", list)[0]
-        args, kwargs = draws.looked_at((args, kwargs))
+        args, kwargs = tape.torch.looked_at((args, kwargs))
         before = torch.default_generator.get_state()
         result = plain(self, *args, **kwargs)
         given = any(isinstance(value, _GENERATOR) for value in (*args, *kwargs.values()))

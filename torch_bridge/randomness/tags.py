@@ -101,16 +101,7 @@ def tensors_in(values: Any) -> list[torch.Tensor]:
         values = values.values()
     elif not isinstance(values, list | tuple):
         return []
-    found: list[torch.Tensor] = []
-    for value in values:
-        if isinstance(value, torch.Tensor):
-            found.append(value)
-        elif isinstance(value, _HOLDING):
-            found += tensors_in(value)
-    return found
-
-
-_HOLDING = (list, tuple, dict)
+    return [tensor for value in values for tensor in tensors_in(value)]
 
 
 def mapped(values: Any, change: Callable[[torch.Tensor], torch.Tensor]) -> Any:

@@ -46,9 +46,9 @@ class Later:
 
     >>> later = Later()
     >>> tokens = later.put([lambda: 3, lambda: 5], torch.int64)
-    >>> (args, _), left = later.seen("add", (tokens, 1), {}), tokens.lt(LAST).sum().item()
-    >>> args[0].tolist(), left
-    ([3, 5], 0)
+    >>> later.seen("add", (tokens, 1), {})
+    >>> tokens.tolist()
+    [3, 5]
     """
 
     def __init__(self) -> None:
@@ -63,21 +63,16 @@ class Later:
         self._draws += draws
         return torch.arange(first, first + len(draws), dtype=torch.int64).to(dtype)
 
-    def seen(self, name: str, args: Any, kwargs: Any) -> tuple[Any, Any]:
-        """Draw the tokens that a call of torch looks at, or hands to others; return its arguments."""
+    def seen(self, name: str, args: Any, kwargs: Any) -> None:
+        """Draw the tokens that a call of torch looks at, or hands to others, in the memory of its arguments."""
         if name in _EXPORTING:
             for one in tensors_in([args, kwargs]):
                 self._export(one)
-        if not self._draws or not any(self._any_in(one) for one in tensors_in([args, kwargs])):
-            return args, kwargs
-        if name in ASKING:
-            return args, kwargs
+        if not self._draws or name in ASKING or not any(map(self._any_in, tensors_in([args, kwargs]))):
+            return
         looks = _looked_at_by(name, args, kwargs)
-        if self._writes_to_others(name, args, kwargs):
-            looks = [args, looks]
-        for one in tensors_in(looks):
+        for one in tensors_in([args, looks] if self._writes_to_others(name, args, kwargs) else looks):
             _ = self.looked_at(one)
-        return args, kwargs
 
     def looked_at(self, tensor: torch.Tensor) -> torch.Tensor:
         """Draw all tokens in a tensor, in its memory, so that whatever shares the memory has them too; return it."""
@@ -215,9 +210,8 @@ class Answers:
 
     def _is_asking(self, one: Any, other: Any) -> bool:
         """True if tokens that wait are compared with whole numbers that do not."""
-        sides = [one, other]
-        waiting = [side for side in sides if isinstance(side, torch.Tensor) and self._waits_in(side)]
-        return len(waiting) == 1 and all(self._is_whole(side) for side in sides)
+        waiting = [side for side in (one, other) if isinstance(side, torch.Tensor) and self._waits_in(side)]
+        return len(waiting) == 1 and self._is_whole(one) and self._is_whole(other)
 
     def _is_whole(self, side: Any) -> bool:
         if isinstance(side, torch.Tensor):
@@ -229,12 +223,11 @@ class Answers:
         if isinstance(one, int) or not self._waits_in(one):
             one, other = other, one
         names, tokens = (torch.as_tensor(side).expand(mask.shape).reshape(-1).tolist() for side in (one, other))
-        wanted = "ne" not in name
-        pairs = zip(names, tokens, strict=True)
-        return self._kept(mask, [cache(partial(self._says, *pair, wanted)) for pair in pairs])
+        equal, pairs = "ne" not in name, zip(names, tokens, strict=True)
+        return self._kept(mask, [cache(partial(self._says, *pair, equal)) for pair in pairs])
 
-    def _says(self, number: int, token: int, wanted: bool) -> bool:
-        return self._equals(number, token) == wanted
+    def _says(self, number: int, token: int, equal: bool) -> bool:
+        return self._equals(number, token) == equal
 
     def _multiplied(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
         product = func(*args, **kwargs)

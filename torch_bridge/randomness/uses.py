@@ -78,11 +78,9 @@ class Uses:
         most = kwargs.get("max", args[2] if len(args) > 2 else None)
         if least is None or most is not None or isinstance(least, torch.Tensor):
             raise ExploreError("explore follows clamp(min=…) of a random number, by a number that is 0 or small")
-        entries = [
-            entry.kept_above(least) if isinstance(entry, Uniform | Clock) else None
-            for entry in self._tags.entries(tensor)
-        ]
-        result = self._tags.put(self._tags.without(tensor).clamp(min=least), entries)
+        entries = self._tags.entries(tensor)
+        kept = [one.kept_above(least) if isinstance(one, Uniform | Clock) else None for one in entries]
+        result = self._tags.put(self._tags.without(tensor).clamp(min=least), kept)
         return tensor.copy_(result) if name.endswith("_") else result
 
     def compared(self, plain: str, args: Any) -> torch.Tensor:
@@ -100,10 +98,8 @@ class Uses:
     def guarded(self, func: Any, name: str, args: Any) -> torch.Tensor:
         """isnan, isinf, isfinite: what almost surely holds of random numbers."""
         plain = func(self._tags.without(args[0]))
-        answers = [
-            GUARDING[name](entry) if isinstance(entry, Uniform | Clock) else other
-            for entry, other in zip(self._tags.entries(args[0]), plain.reshape(-1).tolist(), strict=True)
-        ]
+        pairs = zip(self._tags.entries(args[0]), plain.reshape(-1).tolist(), strict=True)
+        answers = [GUARDING[name](one) if isinstance(one, Uniform | Clock) else other for one, other in pairs]
         return torch.tensor(answers, dtype=torch.bool).reshape(plain.shape)
 
     def multiplied(self, args: Any, kwargs: Any) -> torch.Tensor:
@@ -131,19 +127,15 @@ class Uses:
 
     def ranked(self, name: str, args: Any, kwargs: Any) -> Any:
         """topk, sort, argsort, and max and min along a dimension: one race after another among those left."""
-        names = {
-            "topk": ("input", "k", "dim", "largest", "sorted"),
-            "max": ("input", "dim", "keepdim"),
-            "min": ("input", "dim", "keepdim"),
-        }.get(name, ("input", "dim", "descending", "stable"))
-        named = dict(zip(names, args, strict=False)) | kwargs
+        along = ("input", "dim", "keepdim")
+        names = {"topk": ("input", "k", "dim", "largest", "sorted"), "max": along, "min": along}
+        named = dict(zip(names.get(name, ("input", "dim", "descending", "stable")), args, strict=False)) | kwargs
         tensor = args[0]
         if name in ("max", "min") and not isinstance(named.get("dim"), int):
             raise ExploreError(f"explore follows {name} of random numbers along one dimension, for its indices")
         dim = named.get("dim", -1)
-        smallest = {"topk": not named.get("largest", True), "max": False, "min": True}.get(
-            name, not named.get("descending", False)
-        )
+        lowest = {"topk": not named.get("largest", True), "max": False, "min": True}
+        smallest = lowest.get(name, not named.get("descending", False))
         rows = tensor.movedim(dim, -1)
         size = {"topk": named.get("k"), "max": 1, "min": 1}.get(name, rows.shape[-1])
         order = [_order(self._row(row), size, smallest) for row in rows.reshape(-1, rows.shape[-1])]
@@ -166,11 +158,8 @@ class Uses:
         flat = values.reshape(-1, values.shape[-1]) if values.dim() else values.reshape(1, 1)
         rows = sums.reshape(-1, sums.shape[-1])
         dtype = torch.result_type(sums, values)
-        found = [
-            _place(_in_type(entry, dtype), rows[row % len(rows)].to(dtype), right)
-            for row, line in enumerate(flat)
-            for entry in self._tags.entries(line)
-        ]
+        pairs = [(entry, rows[row % len(rows)]) for row, line in enumerate(flat) for entry in self._tags.entries(line)]
+        found = [_place(_in_type(entry, dtype), row.to(dtype), right) for entry, row in pairs]
         return torch.tensor(found, dtype=torch.int64).reshape(values.shape)
 
     def cast(self, func: Any, args: Any, kwargs: Any) -> torch.Tensor:
