@@ -274,7 +274,7 @@ def test_a_bound_beyond_the_last_ratio_that_it_moves_is_that_ratio() -> None:
     """In Fractions the last token is lowered to 3/2, the ratio of the one before it; in floats to no less."""
     target, draft = np.array([276, 1794, 634]), np.array([3, 23, 26])
     true = ratio_order(exact(target) / 2704, exact(draft) / 52)
-    assert selection_ratios(true, independent(true, 2)).tolist()[1:] == [Fraction(3, 2)] * 2
+    assert selection_ratios(true, independent(true, 2).inside).tolist()[1:] == [Fraction(3, 2)] * 2
     floats = ratio_order(target / 2704, draft / 52)
-    found = selection_ratios(floats, independent(floats, 2))
+    found = selection_ratios(floats, independent(floats, 2).inside)
     assert found[1] == found[2] == in_units(floats.target, floats.draft)[1]

@@ -130,7 +130,7 @@ def least(t: Array, d: Array, k: int) -> Any:
     if not is_exact(t):
         return Excess.of_laws(t, d).gamma_star(k)
     if t.ndim == 1:
-        return _exact_gamma(tuple(t), tuple(d), k)
+        return _exact_gamma(t, d, k)
     return np.array([least(row, other, k) for row, other in zip(t, d, strict=True)], dtype=object)
 
 
@@ -178,8 +178,8 @@ def _beta(t: Array, d: Array, gamma: Any) -> Any:
 
 
 @remembering(4096)
-def _exact_gamma(t: tuple[Fraction, ...], d: tuple[Fraction, ...], k: int) -> Fraction:
-    excess_of = Excess.of_laws(np.array(t, dtype=object), np.array(d, dtype=object))
+def _exact_gamma(t: Array, d: Array, k: int) -> Fraction:
+    excess_of = Excess.of_laws(t, d)
     one = Fraction(1)
     # Between neighbouring ratios the excess is linear, A − Bγ, and γβ = 1 − A + Bγ. Divided by β > 0, f(γ) ≤ 0 reads
     # Σ_{j<k} (1 − β)^j ≤ γ, a polynomial inequality: Σ_{j<k} γ^(k−1−j) (γ − γβ)^j ≤ γ^k.

@@ -164,7 +164,7 @@ def pooled(order: RatioOrder, law: PrefixLaw) -> tuple[KnotMixture, Array]:
     >>> pooled(order, prefix_law.independent(order, 2))[1].tolist()
     [Fraction(32, 45), Fraction(1, 1)]
     """
-    pools = knot_mixture(order.draft, selection_ratios(order, law), gains(order, law))
+    pools = knot_mixture(order.draft, selection_ratios(order, law.inside), gains(order, law))
     # A draft that is never put forward, or whose float mass underflows, passes if the target has it.
     sure = np.where(order.target > 0, ones_like(order.target), zeros_like(order.target))
     return pools, divide(np.minimum(order.target, pools.selection), pools.selection, sure)

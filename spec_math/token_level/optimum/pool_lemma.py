@@ -13,7 +13,7 @@ import numpy as np
 
 from spec_math.arrays import Array, is_exact
 from spec_math.chance import Coin
-from spec_math.token_level.optimum.prefix_law import outside_without_replacement
+from spec_math.token_level.optimum.prefix_law import outsides_without_replacement
 from spec_math.token_level.optimum.ratio_order import RatioOrder, ratio_order, running_sums
 
 
@@ -70,7 +70,7 @@ def _reached(order: RatioOrder, gone: tuple[int, ...], draws: int, pool: tuple[i
     """
     low, high = pool
     masses = np.concatenate([np.delete(order.draft[:high], list(gone)), order.draft_above[high : high + 1]])
-    outside = outside_without_replacement(_in_this_order(masses / masses.sum()), draws)
+    (outside,) = outsides_without_replacement(_in_this_order(masses / masses.sum()), (draws,))
     return outside[low - sum(place < low for place in gone)], outside[-2]
 
 

@@ -289,15 +289,7 @@ def _pools_around(dies: Any, place: int, components: int) -> Any:
     return found[0, :number], found[1, :number], found[2, :number]
 
 
-def deficit(order: RatioOrder, law: PrefixLaw) -> Any:
-    """Return D = max_i (g_i − T_i), the probability that no coupling can save: the optimum is 1 − D.
-
-    The maximum over all sets of tokens is one over prefixes of the ratio order.
-    """
-    return (law.inside - order.target_below).max()
-
-
-def selection_ratios(order: RatioOrder, law: PrefixLaw) -> Array:
+def selection_ratios(order: RatioOrder, inside: Array) -> Array:
     """Return c/d for the tokens of a ratio order, [n] ascending; on floats in units of 2^100.
 
     The law: c = d·clip(t/d, μ, λ), with μ such that the tokens below it gain D in all, and λ such that those above it
@@ -306,7 +298,7 @@ def selection_ratios(order: RatioOrder, law: PrefixLaw) -> Array:
     below g. Where D = 0 it is t itself, and d for k = 1 and D > 0.
     """
     unit, ratios = unit_of(order.draft), in_units(order.target, order.draft)
-    lost = deficit(order, law)
+    lost = (inside - order.target_below).max()
     # Token i is raised if lifting all tokens before it to its own ratio, r_i P_i − T_i, gains less than D, and lowered
     # if bringing all after it down to its ratio, 1 − T_{i+1} − r_i (1 − P_{i+1}), loses less. Both are monotone in i.
     raised = np.count_nonzero(ratios * order.draft_below[:-1] < (order.target_below[:-1] + lost) * unit)
