@@ -63,7 +63,8 @@ def distance(masses: Array, uniforms: Array) -> Array:
     one = 1 + 0 * sums
     # A sum of 0 is no border: it is 0 in any arithmetic.
     borders = xp.where(sums > 0, sums, -one) / xp.where(sums[:, -1:] > 0, sums[:, -1:], one)
-    return _least(abs(uniforms[:, None] - borders))
+    far = abs(uniforms[:, None] - borders)
+    return far.min(axis=-1) if is_exact(far) else xp.min(far, axis=-1)
 
 
 def rounding(size: int) -> float:
@@ -99,20 +100,13 @@ def wide(values: Array) -> Array:
     >>> wide(np.array([0.5], dtype=np.float32)).dtype.name
     'float64'
     """
-    return values if is_exact(values) else array_namespace(values).astype(values, _float64(values), copy=False)
-
-
-def _float64(values: Array) -> Any:
-    return array_namespace(values).float64
+    xp = array_namespace(values)
+    return values if is_exact(values) else xp.astype(values, xp.float64, copy=False)
 
 
 def _sums(masses: Array) -> Array:
     xp = array_namespace(masses)
     return xp.cumsum(masses, axis=-1) if is_exact(masses) else xp.cumulative_sum(wide(masses), axis=-1)
-
-
-def _least(values: Array) -> Array:
-    return values.min(axis=-1) if is_exact(values) else array_namespace(values).min(values, axis=-1)
 
 
 def taken(rows: Array, at: Array) -> Any:

@@ -89,7 +89,8 @@ def beta(target: Any, draft: Any, gamma: Any) -> Any:
     Fraction(1, 2)
     """
     t, d = as_laws(target, draft)
-    return _beta(t, d, scaled(t, gamma))
+    xp = array_namespace(t)
+    return xp.sum(xp.minimum(d, t / column(scaled(t, gamma))), axis=-1)
 
 
 def f(target: Any, draft: Any, k: int, gamma: Any) -> Any:
@@ -170,11 +171,6 @@ def scaled(t: Array, gamma: Any) -> Any:
 def column(gamma: Any) -> Any:
     """Return γ, a number or [...], so that it goes with laws [..., V]."""
     return gamma[..., None] if getattr(gamma, "ndim", 0) else gamma
-
-
-def _beta(t: Array, d: Array, gamma: Any) -> Any:
-    xp = array_namespace(t)
-    return xp.sum(xp.minimum(d, t / column(gamma)), axis=-1)
 
 
 @remembering(4096)
