@@ -15,12 +15,9 @@ import numpy as np
 
 from benchmarks.table import Row, interleaved, ratio_row, show, time_row
 from proofs_tests.token_level.plan_stress import Case, Errors, cases
-from spec_math import replay, sample
+from spec_math import sample
 from spec_math.arrays import Array
 from spec_math.scheme import Tokens
-from spec_math.token_level.optimum import pool_lemma
-from spec_math.token_level.optimum.pool_lemma import Moments, moments
-from spec_math.token_level.optimum.ratio_order import ratio_order
 from spec_math.token_level.plan import Plan, plan, plan_without_replacement, verify
 
 SIZE = 151_936
@@ -63,29 +60,6 @@ def one_verification(name: str, made: Plan, draft: Array, number: int, bound: fl
     (seconds,) = interleaved((verifications(ready(made), draft, number),), 11)
     each = [1e6 * second / number for second in seconds]
     return Row(name, min(each), bound, "µs", f"{min(each):.3g}..{max(each):.3g}; means of {number}")
-
-
-def worst_check(kind: str, k: int = 8) -> Row:
-    """Measure the check of k drafts that all share a pool and grow heavier as drawn, so that every chance is asked for.
-
-    Laws as `pair` draws them, or with 0.99 of the draft on one token.
-    """
-    target, draft = pair(SIZE, "near" if kind == "one token of 0.99" else kind)
-    if kind == "one token of 0.99":
-        draft = 0.01 * draft + 0.99 * (np.arange(SIZE) == np.argmax(draft))
-    order = ratio_order(target, draft)
-    pool = SIZE // 4, SIZE - SIZE // 8
-    places = np.sort(np.random.default_rng(2).choice(np.arange(*pool), k, replace=False))
-    places = places[np.argsort(order.draft[places])].tolist()
-    race = moments(order.draft, k)
-    keeps = [0.0] * k
-
-    def check(race: Moments | None = race) -> Any:
-        return replay(lambda coin: pool_lemma.choose(coin, places, order, pool, race), keeps)
-
-    ours, walked = interleaved((check,), 20)[0], interleaved((lambda: check(None),), 1)[0]
-    spread = f"{1e3 * min(ours):.3g}..{1e3 * max(ours):.3g}; over the vocabulary {1e3 * min(walked):.3g} ms"
-    return Row(f"check of k = {k} drafts in one pool, V = {SIZE:,}, {kind}", 1e3 * min(ours), 20, "ms", spread)
 
 
 def errors(name: str, found: list[Errors]) -> list[Row]:
@@ -142,7 +116,6 @@ def speed() -> list[Row]:
             )
             for k, number in ((2, 500),)
         ]
-    rows += [worst_check(kind) for kind in ("near", "independent", "one token of 0.99")]
     for size, k, published in ((1_000, 2, 35), (10, 5, 71)):
         laws = pair(size, "near")
         row = time_row(

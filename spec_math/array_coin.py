@@ -15,9 +15,6 @@ from spec_math.arrays import Array, array_namespace, is_exact, ones_like, zeros_
 
 UNIT = 2.0**-53
 
-_LONG, _PART = 1024, 64
-"""Rows of so many masses are searched in parts of so many, without the running sums of all."""
-
 
 def drawn(masses: Array, uniforms: Array) -> Array:
     """Return for each row the first i with v_0 + … + v_i > u · Σv, a token of mass > 0; −1 where a row has no mass.
@@ -32,7 +29,7 @@ def drawn(masses: Array, uniforms: Array) -> Array:
     """
     xp = array_namespace(masses)
     if type(masses) is np.ndarray and not is_exact(masses):
-        found = (_in_parts if masses.shape[-1] >= _LONG else _searched)(wide(masses), uniforms)
+        found = _searched(wide(masses), uniforms)
         if (found < masses.shape[-1]).all():
             return found
     sums = _sums(masses)
@@ -52,25 +49,6 @@ def _searched(masses: Array, uniforms: Array) -> Array:
     return np.array([row.searchsorted(bar, "right") for row, bar in zip(sums, bars, strict=True)], dtype=np.int64)
 
 
-def _in_parts(masses: Array, uniforms: Array) -> Array:
-    """Return the same by the sums of parts, and running sums within one of them alone.
-
-    What precedes a part is not above u · Σv and what it ends with is, so that the token found has mass.
-    """
-    found = np.full(len(masses), masses.shape[-1])
-    sums = np.add.reduceat(masses, np.arange(0, masses.shape[-1], _PART), axis=-1).cumsum(axis=-1)
-    bars = uniforms * sums[:, -1]
-    for at, (row, ends, bar) in enumerate(zip(masses, sums, bars, strict=True)):
-        part = int(ends.searchsorted(bar, "right"))
-        within = row[part * _PART : (part + 1) * _PART].cumsum()
-        if part:
-            within += ends[part - 1]
-        place = int(within.searchsorted(bar, "right"))
-        if place < len(within):
-            found[at] = part * _PART + place
-    return found
-
-
 def distance(masses: Array, uniforms: Array) -> Array:
     """Return for each row how far its uniform lies from the nearest border between two tokens, |u − Σ_{j≤i} v_j / Σv|.
 
@@ -85,7 +63,8 @@ def distance(masses: Array, uniforms: Array) -> Array:
     one = 1 + 0 * sums
     # A sum of 0 is no border: it is 0 in any arithmetic.
     borders = xp.where(sums > 0, sums, -one) / xp.where(sums[:, -1:] > 0, sums[:, -1:], one)
-    return _least(abs(uniforms[:, None] - borders))
+    far = abs(uniforms[:, None] - borders)
+    return far.min(axis=-1) if is_exact(far) else xp.min(far, axis=-1)
 
 
 def rounding(size: int) -> float:
@@ -121,20 +100,13 @@ def wide(values: Array) -> Array:
     >>> wide(np.array([0.5], dtype=np.float32)).dtype.name
     'float64'
     """
-    return values if is_exact(values) else array_namespace(values).astype(values, _float64(values), copy=False)
-
-
-def _float64(values: Array) -> Any:
-    return array_namespace(values).float64
+    xp = array_namespace(values)
+    return values if is_exact(values) else xp.astype(values, xp.float64, copy=False)
 
 
 def _sums(masses: Array) -> Array:
     xp = array_namespace(masses)
     return xp.cumsum(masses, axis=-1) if is_exact(masses) else xp.cumulative_sum(wide(masses), axis=-1)
-
-
-def _least(values: Array) -> Array:
-    return values.min(axis=-1) if is_exact(values) else array_namespace(values).min(values, axis=-1)
 
 
 def taken(rows: Array, at: Array) -> Any:

@@ -217,13 +217,7 @@ def heated_law(x: Array, value: Any) -> Array:
         powers = x ** int(inverse)
     else:
         # Divided by the largest mass first, so that no power underflows as a whole row.
-        powers = x / xp.max(x, axis=-1, keepdims=True)
-        if isinstance(powers, np.ndarray):
-            np.power(powers, 1 / float(value), out=powers)
-            powers /= powers.sum(axis=-1, keepdims=True)
-            return powers
-        powers = powers ** (1 / float(value))
-        return powers / xp.sum(powers, axis=-1, keepdims=True)
+        powers = xp.pow(x / xp.max(x, axis=-1, keepdims=True), 1 / float(value))
     return normalised(powers, x)
 
 

@@ -172,7 +172,8 @@ def _walked_once(
         except (Exception, SystemExit) as error:  # whatever a program raises is evidence against it
             if not coin.cut:
                 if raised is None or isinstance(error, ChanceError):
-                    raised = _raised_again(program, coin, error, Lossy(said(error), path=coin.choices()))
+                    kind, fault = type(error), Lossy(said(error), path=coin.choices())
+                    raised = _again(program, coin, lambda _, again, kind=kind: type(again) is kind, fault)
                 if isinstance(error, ChanceError) or found.masses:
                     found.fault = raised
                 if not isinstance(error, ChanceError) and isinstance(raised, Lossy):
@@ -180,7 +181,10 @@ def _walked_once(
         else:
             fault = None if coin.cut else broken(outcome)
             if fault is not None:
-                found.fault = _broken_again(program, coin, broken, replace(fault, path=coin.choices()))
+                fault = replace(fault, path=coin.choices())
+                found.fault = _again(
+                    program, coin, lambda came, error: error is None and broken(came) is not None, fault
+                )
             elif raised is not None:
                 found.fault = raised
             elif not coin.cut:
@@ -248,32 +252,20 @@ NOT_OF_ITS_COIN = (
 )
 
 
-def _raised_again(program: Program, coin: Enumerating, error: BaseException, fault: Lossy) -> Verdict:
+def _again(
+    program: Program, coin: Enumerating, same: Callable[[Any, BaseException | None], bool], fault: Lossy
+) -> Verdict:
+    """Return the fault if the path breaks as often as it is walked again; `same` gets what it returns or raises."""
     for _ in range(OFTEN):
         coin.rewind()
+        outcome = raised = None
         try:
-            _ = program(coin)
-        except (Exception, SystemExit) as again:  # the same has to come
-            if type(again) is type(error) and coin.choices() == fault.path:
-                continue
-        break
-    else:
-        return fault
-    return Undecided(Reason.NOT_JUDGED, f"{NOT_REPEATED} than {fault.reason}: {NOT_OF_ITS_COIN}", fault.path)
-
-
-def _broken_again(program: Program, coin: Enumerating, broken: Callable[[Any], Lossy | None], fault: Lossy) -> Verdict:
-    for _ in range(OFTEN):
-        coin.rewind()
-        try:
-            if broken(program(coin)) is not None and coin.choices() == fault.path:
-                continue
-        except (Exception, SystemExit):  # it returned before
-            pass
-        break
-    else:
-        return fault
-    return Undecided(Reason.NOT_JUDGED, f"{NOT_REPEATED} than {fault.reason}: {NOT_OF_ITS_COIN}", fault.path)
+            outcome = program(coin)
+        except (Exception, SystemExit) as error:
+            raised = error
+        if not same(outcome, raised) or coin.choices() != fault.path:
+            return Undecided(Reason.NOT_JUDGED, f"{NOT_REPEATED} than {fault.reason}: {NOT_OF_ITS_COIN}", fault.path)
+    return fault
 
 
 def _add(found: Walked, outcome: Any, coin: Enumerating) -> None:

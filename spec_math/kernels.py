@@ -16,7 +16,6 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core import config, types
 from numba.core.caching import FunctionCache
 from numba.core.dispatcher import Dispatcher
 from numba.core.sigutils import normalize_signature
@@ -117,21 +116,6 @@ def _listed(compiled: Any, found: Any) -> None:
 
 def _refused(name: str, *_given: Any, **_named: Any) -> Any:
     raise TypeError(f"{name} is compiled for kernels alone; make it a kernel to call it from Python")
-
-
-def _to_bits(_context: Any, x: Any) -> Any:
-    def bits(context: Any, builder: Any, _signature: Any, args: Any) -> Any:
-        return builder.bitcast(args[0], context.get_value_type(types.int64))
-
-    return types.int64(x), bits
-
-
-def _bits(x: Any) -> Any:
-    return np.float64(x).view(np.int64)
-
-
-bits_of: Any = _bits if getattr(config, "DISABLE_JIT", 0) else intrinsic(_to_bits)
-"""The bits of a float64 as an int64, within kernels: an array seen as another type would take longer to compile."""
 
 
 def stamp(compiled: Any) -> str:

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import lru_cache, wraps
-from typing import Any, TypeVar, cast
+from typing import Any, NamedTuple, TypeVar, cast
+
+import numpy as np
 
 from spec_math.number_types import Symbol
 
 Result = TypeVar("Result")
 
+LONGEST = 256
+"""Longer arrays of floats are not kept: a walk over paths, which asks for the same again, is of fewer tokens."""
+
 
 def remembering(size: int) -> Callable[[Callable[..., Result]], Callable[..., Result]]:
-    """Remember the last results of a pure function of numbers and tuples of them, as functools.lru_cache does.
+    """Remember the last results of a pure function of numbers, tuples and laws [V], as functools.lru_cache does.
 
     Symbols refuse a hash, since a program may tell equal masses apart by it. A pure function cannot: where it is asked
     again for an equal symbol with another key, it computes the same once more.
@@ -34,7 +39,7 @@ def remembering(size: int) -> Callable[[Callable[..., Result]], Callable[..., Re
 
         @wraps(function)
         def remembered(*arguments: Any) -> Result:
-            return by_keys(*map(_keyed, arguments))
+            return by_keys(*map(_keyed, arguments)) if all(map(_is_kept, arguments)) else function(*arguments)
 
         return remembered
 
@@ -55,13 +60,31 @@ class _Key:
         return hash(self._key)
 
 
+class _Row(NamedTuple):
+    """An array [V] as a key: its masses, of floats as bytes, and their type."""
+
+    masses: Any
+    type: Any
+
+
+def _is_kept(value: Any) -> bool:
+    if not hasattr(value, "dtype"):
+        return True
+    return isinstance(value, np.ndarray) and value.ndim == 1 and (value.dtype == object or len(value) <= LONGEST)
+
+
 def _keyed(value: Any) -> Any:
+    if isinstance(value, np.ndarray):
+        return _Row(_keyed(tuple(value)) if value.dtype == object else value.tobytes(), value.dtype)
     if isinstance(value, tuple):
         return tuple(map(_keyed, cast("tuple[Any, ...]", value)))
     return _Key(value) if isinstance(value, Symbol) else value
 
 
 def _unlocked(key: Any) -> Any:
+    if isinstance(key, _Row):
+        exactly = isinstance(key.masses, tuple)
+        return np.array(_unlocked(key.masses), key.type) if exactly else np.frombuffer(key.masses, key.type)
     if isinstance(key, tuple):
         return tuple(map(_unlocked, cast("tuple[Any, ...]", key)))
     return key.symbol if isinstance(key, _Key) else key

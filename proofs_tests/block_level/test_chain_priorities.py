@@ -13,14 +13,14 @@ from hypothesis import strategies as st
 
 from proofs_tests.block_level.chain_generators import Path, generator, optimal_acceptance
 from proofs_tests.block_level.models import Rows, model_pairs
-from proofs_tests.block_level.node_prefixes import prefix_law, weighted
+from proofs_tests.block_level.node_prefixes import prefix_law
 from proofs_tests.strategies import pairs
 from spec_math import check_lossless_block
 from spec_math.arrays import Array, exact
 from spec_math.block_level import block, chain_priorities, length
 from spec_math.block_level.chain_priorities import Priorities
 from spec_math.block_level.conditionals import Conditionals
-from spec_math.block_level.priority_law import uniform
+from spec_math.block_level.priority_law import uniform, weighted
 from spec_math.token_level.optimum.pools import knot_mixture, nested, selection_ratios
 from spec_math.token_level.optimum.ratio_order import ratio_order
 
@@ -119,7 +119,7 @@ class PoolsForAnotherLaw(Priorities):
     def _refinement(self, path: Path) -> Any:
         made = super()._refinement(path)
         convex = prefix_law(self.priority(path), made.order, self.k)
-        ratios = (selection_ratios(weighted(made.order, self._weight(path)), convex) + 1) / 2
+        ratios = (selection_ratios(weighted(made.order, self._weight(path)), convex.inside) + 1) / 2
         pools = knot_mixture(made.order.draft, ratios, convex.slopes * made.order.draft)
         return replace(made, pools=pools)
 

@@ -1,7 +1,8 @@
-"""The passes over a node's tokens against sums over arrays: on Fractions equal, on floats but for roundings."""
+"""The selection at a node against passes over its tokens: on Fractions equal, on floats but for roundings."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -10,20 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from proofs_tests.block_level.node_prefixes import prefix_law, weighted
+from proofs_tests.block_level.node_prefixes import token_by_token
 from proofs_tests.strategies import pairs
 from spec_math.arrays import Array, exact
-from spec_math.block_level import priority_law as passes
+from spec_math.block_level import priority_law
 from spec_math.block_level.priority_law import PriorityLaw, node_selection, uniform
-from spec_math.token_level.optimum.pools import selection_ratios
 from spec_math.token_level.optimum.ratio_order import UNIT, RatioOrder, ratio_order
 
 WEIGHTS = ["1/8", "2/3", "1"]
-
-
-def over_arrays(order: RatioOrder, weight: Any, priority: PriorityLaw, k: int) -> tuple[Array, Array]:
-    convex = prefix_law(priority, order, k)
-    return selection_ratios(weighted(order, weight), convex), convex.slopes * order.draft
 
 
 def half(law: PriorityLaw, weight: Any, one: Any) -> PriorityLaw:
@@ -33,16 +28,15 @@ def half(law: PriorityLaw, weight: Any, one: Any) -> PriorityLaw:
 
 
 @given(pairs(), st.sampled_from(WEIGHTS), st.integers(1, 4))
-def test_passes_over_tokens_find_what_arrays_do(pair: tuple[Array, Array], weight: str, k: int) -> None:
+def test_arrays_find_what_passes_over_tokens_do(pair: tuple[Array, Array], weight: str, k: int) -> None:
     order, one = ratio_order(*pair), Fraction(1)
     for priority in (uniform(order.draft), half(uniform(order.draft), Fraction(1, 3), one)):
-        found, wanted = (of(order, Fraction(weight), priority, k) for of in (node_selection, over_arrays))
-        assert found[0].tolist() == wanted[0].tolist()
-        assert found[1].tolist() == wanted[1].tolist()
+        ratios, gains = node_selection(order, Fraction(weight), priority, k)
+        assert (ratios.tolist(), gains.tolist()) == token_by_token(order, Fraction(weight), priority, k)
 
 
 def furthest() -> float:
-    """How far, relatively, compiled ratios and gains are from those that arrays of Fractions find, at most."""
+    """How far, relatively, ratios and gains in floats are from those of Fractions, at most."""
     rng, worst = np.random.default_rng(3), 0.0
     for size in (1, 2, 3, 8, 20) * 8:
         # Of 2^-12 each: Fractions of these floats are laws, and their sums are exact.
@@ -52,38 +46,39 @@ def furthest() -> float:
         order, exactly = ratio_order(target, draft), ratio_order(exact(target), exact(draft))
         found = node_selection(order, weight, half(uniform(order.draft), 0.25, 1.0), k)
         law = half(uniform(exactly.draft), Fraction(1, 4), Fraction(1))
-        ratios, gains = over_arrays(exactly, Fraction(weight), law, k)
+        ratios, gains = token_by_token(exactly, Fraction(weight), law, k)
         for ours, theirs in ((found[0] * (1 / UNIT), ratios), (found[1], gains)):
             wanted = np.array([float(value) for value in theirs])
             worst = max(worst, float(np.abs(ours - wanted).max() / wanted.max()))
     return worst
 
 
-def test_compiled_passes_are_those_of_fractions_but_for_roundings() -> None:
+def test_floats_are_fractions_but_for_roundings() -> None:
     """Of sums of at most 20 positive terms; a bound divides by the draft mass on one side, at least 2^-12."""
     assert furthest() <= 200 * 2.0**-53 * 2.0**12
 
 
-def whole_target(drafts: Any, targets: Any, scales: Any, gains: Any, ratios: Any) -> None:
-    FILL(drafts, targets, (1.0, scales[1]), gains, ratios)
+def whole_target(order: RatioOrder, _: Any) -> RatioOrder:
+    return order
 
 
-def rest_is_not_lost(drafts: Any, targets: Any, scales: Any, gains: Any, ratios: Any) -> None:
+def rest_is_not_lost(order: RatioOrder, weight: Any) -> RatioOrder:
     """What is left of 1 beside the weighted target is forgotten above a prefix."""
-    target, below, above = targets
-    FILL(drafts, (target, below, above - (1 - scales[0]) / scales[0]), scales, gains, ratios)
+    return replace(WEIGHTED(order, weight), target_above=weight * order.target_above)
 
 
-def slopes_unweighted(drafts: Any, targets: Any, scales: Any, gains: Any, ratios: Any) -> None:
-    draft, below, above = drafts
-    gains /= draft
-    FILL((draft, below, above), targets, scales, gains, ratios)
+WEIGHTED = priority_law.weighted
 
 
-FILL: Any = vars(passes)["_fast_fill"]
+@pytest.mark.parametrize("wrong", [whole_target, rest_is_not_lost])
+def test_a_wrong_weight_is_seen(monkeypatch: pytest.MonkeyPatch, wrong: Any) -> None:
+    monkeypatch.setattr(priority_law, "weighted", wrong)
+    assert furthest() > 0.01
 
 
-@pytest.mark.parametrize("wrong", [whole_target, rest_is_not_lost, slopes_unweighted])
-def test_wrong_passes_are_seen(monkeypatch: pytest.MonkeyPatch, wrong: Any) -> None:
-    monkeypatch.setattr(passes, "_fast_fill", wrong)
+def test_chords_in_place_of_gains_are_seen(monkeypatch: pytest.MonkeyPatch) -> None:
+    slopes = PriorityLaw.slopes
+    monkeypatch.setattr(
+        PriorityLaw, "slopes", lambda own, ends, k: slopes(own, ends, k) / np.diff(ends, prepend=0 * ends[0])
+    )
     assert furthest() > 0.01

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 
 from proofs_tests.docs.book import DOCS
+from proofs_tests.every_method import EVERY_METHOD
 from spec_math import SCHEMES, string_level
-from spec_math.block_level.methods import EVERY_METHOD
 
 RECORDS = (*SCHEMES, *EVERY_METHOD, *string_level.METHODS)
 

@@ -12,8 +12,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from proofs_tests.every_method import EVERY_METHOD
 from spec_math import SCHEMES, string_level
-from spec_math.block_level.methods import EVERY_METHOD, METHODS
+from spec_math.block_level.methods import METHODS
 from spec_math.language import Table, TokenizedModel, Vocabulary
 from spec_math.lossy import RULES
 from spec_math.render.figure import look

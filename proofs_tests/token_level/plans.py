@@ -37,7 +37,7 @@ def as_law(masses: Any) -> dict[int, Any]:
 def parts(target: Any, draft: Any, k: int, replaced: bool) -> tuple[Any, Any, list[Any], list[Any]]:
     """The ratio order, the library's c/d in it, and its points (P_i, g_i) by adding up tuples."""
     order = ratio_order(target, draft)
-    ratios = selection_ratios(order, library_law(order, k, replaced))
+    ratios = selection_ratios(order, library_law(order, k, replaced).inside)
     return order, ratios, running(order.draft), prefix_masses(order.draft, k, replaced)
 
 

@@ -73,7 +73,7 @@ def _loses_on(coin: ArrayCoin, tokens: Any, target: Any, draft: Any) -> Any:
 def gammas(coin: ArrayCoin, size: Any, target: Any, draft: Any) -> Any:
     """γ* of each request, as `decide_k_sequential` searches it."""
     laws, totals = (target, draft), (coin.total(target), coin.total(draft))
-    return rejection._searched(rejection._excess(coin, laws, totals), size, laws, totals)
+    return rejection._gamma_and_beta(coin, size, laws, totals)[0]
 
 
 def test_gamma_on_floats_is_gamma_star_of_its_fractions(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -42,7 +42,7 @@ def of_one(target: Any, draft: Any, k: int) -> tuple[list[int], list[Fraction], 
     never = [token for token in range(SIZE) if draft[token] == 0]
     return (
         [*order.tokens.tolist(), *never],
-        list(selection_ratios(order, prefix_law.independent(order, k))),
+        list(selection_ratios(order, prefix_law.independent(order, k).inside)),
         list(order.draft_below),
     )
 

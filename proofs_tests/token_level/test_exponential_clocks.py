@@ -39,7 +39,7 @@ def test_three_and_more_drafts_without_replacement_in_floats_are_within_the_cloc
 @pytest.mark.parametrize("kind", HARD)
 def test_clocks_agree_with_the_closed_form_for_two_drafts(kind):
     order = ratio_order(*as_laws(*float_pair(kind, 1_000)))
-    closed = prefix_law.outside_without_replacement(order, 2)
+    (closed,) = prefix_law.outsides_without_replacement(order, (2,))
     outside = prefix_law.outsides(order.draft, order.draft_above, (2,))[0]
     assert np.abs(outside - closed).max() <= clock_bound(order, 2) + 30 * UNIT
     by_gains = np.cumsum(prefix_law.gains(order.draft, order.draft_above, 2))

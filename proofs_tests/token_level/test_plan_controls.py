@@ -97,7 +97,7 @@ def naive(target: Any, draft: Any, k: int, kind: Any) -> tuple[Any, Any]:
     """A plan with slopes by differences of running sums: tested against the nominal law, and against its pools' own."""
     order = ratio_order(target, draft)
     law = prefix_law.independent(order, k)
-    ratios = selection_ratios(order, law)
+    ratios = selection_ratios(order, law.inside)
     inside = np.concatenate([[0.0], np.cumsum(order.draft, dtype=kind).astype(float) ** k])
     pools = knot_mixture(order.draft, ratios, np.diff(inside))
     true = selected_by_merging(pools.weights, pools.dies, order.draft, gains(order, law))

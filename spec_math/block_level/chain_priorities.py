@@ -181,8 +181,8 @@ class Priorities:
             target, draft = self.laws.target(path), self.laws.draft(path)
             weight, priority = self._weight(path), self.priority(path)
             if self._cells_of is None and is_exact(target):
-                pieces = tuple(priority.masses), tuple(priority.low), tuple(priority.high)
-                made = _exact_refinement(tuple(target), tuple(draft), weight, pieces, self.k)
+                pieces = priority.masses, priority.low, priority.high
+                made = _exact_refinement(target, draft, weight, *pieces, self.k)
             else:
                 made = _refined(*self._order(path), weight, priority, self.k)
             self._refinements[path] = made
@@ -205,7 +205,8 @@ def _refined(whole: Joined, cells: Cells | None, weight: Any, priority: Priority
 
 # Each path of a walk over all of them works its nodes out anew, from the same Fractions.
 @remembering(1024)
-def _exact_refinement(target: Any, draft: Any, weight: Any, pieces: Any, k: int) -> _Refinement:
-    t, d = (np.array(masses, dtype=object) for masses in (target, draft))
-    priority = PriorityLaw(*(np.array(each, dtype=object) for each in pieces))
-    return _refined(joined(ratio_order(t, d), len(t)), None, weight, priority, k)
+def _exact_refinement(  # noqa: PLR0913
+    target: Array, draft: Array, weight: Any, masses: Array, low: Array, high: Array, k: int
+) -> _Refinement:
+    whole = joined(ratio_order(target, draft), len(target))
+    return _refined(whole, None, weight, PriorityLaw(masses, low, high), k)

@@ -147,7 +147,8 @@ class _Rounds:
         prefix = self._start + text
 
         def program(coin: Coin) -> Any:
-            return _hashable(self._generate(coin, prefix))
+            block = self._generate(coin, prefix)
+            return tuple(block) if isinstance(block, list) else block
 
         def broken(block: Any) -> Lossy | None:
             try:
@@ -199,10 +200,6 @@ class _Rounds:
 
 def _merged(one: Level, other: Level) -> Level:
     return Level(one.unit, max(one.gap, other.gap), one.reach + other.reach)
-
-
-def _hashable(block: Any) -> Any:
-    return tuple(block) if isinstance(block, list) else block
 
 
 def _add(masses: dict[Text, Any], text: Text, mass: Any) -> None:

@@ -403,20 +403,3 @@ BRANCHED_REJECTION = Method(
 BRANCHED_TRAVERSAL = Method("traversal, two distinct a node", BRANCHING, pages=("theorems/traversal",))
 BRANCHED_PLAN = Method("optimal plan, two distinct a node", BRANCHING, pages=("theorems/planned_tree",))
 UNIVER = Method("UniVer, the likeliest and one drawn a node", FAVOURED, pages=("theorems/univer",))
-
-EVERY_METHOD: tuple[Method, ...] = (
-    *METHODS,
-    CHOSEN,
-    STATIC,
-    BEST_TREE,
-    BEAMS,
-    BEAMS_TRAVERSED,
-    PLANNED,
-    NOISE,
-    *DELAYED.values(),
-    BRANCHED_REJECTION,
-    BRANCHED_TRAVERSAL,
-    BRANCHED_PLAN,
-    UNIVER,
-)
-"""All methods that are compared: on K paths, on other shapes, and the best tree, which bounds the chosen ones."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -14,8 +14,9 @@ from spec_math.arrays import Array, is_exact, ones_like, zeros_like
 from spec_math.block_level.batch.array_tree import sums_below
 from spec_math.block_level.batch.decide_priorities import highest
 from spec_math.kernels import kernel
+from spec_math.token_level.optimum.pools import selection_ratios
 from spec_math.token_level.optimum.prefix_law import mixed_powers
-from spec_math.token_level.optimum.ratio_order import RatioOrder, unit_of
+from spec_math.token_level.optimum.ratio_order import RatioOrder
 
 
 @dataclass(frozen=True)
@@ -235,45 +236,13 @@ def node_selection(order: RatioOrder, weight: Any, priority: PriorityLaw, k: int
     The law: Φ(p) = ∫_0^p k F^{-1}(q)^(k−1) dq for a priority of the law F, Z = Φ(1), and the target is weight·t, what
     is left of 1 being that of a token never drafted.
     """
-    ratios, gains = zeros_like(order.draft), priority.slopes(order.draft_below[1:], k)
-    drafts = order.draft, order.draft_below, order.draft_above
-    targets = order.target, order.target_below, order.target_above
-    fill = _fill if is_exact(ratios) else _fast_fill
-    fill(drafts, targets, (weight, unit_of(ratios)), gains, ratios)
-    return ratios, gains
+    gains = priority.slopes(order.draft_below[1:], k) * order.draft
+    gains = gains / gains.sum()
+    inside = np.concatenate([zeros_like(gains[:1]), np.cumsum(gains)])
+    return selection_ratios(weighted(order, weight), inside), gains
 
 
-def _fill(drafts: Any, targets: Any, scales: Any, gains: Any, ratios: Any) -> None:
-    """Turn the slopes in `gains` into what is gained, and fill the ratios."""
-    (draft, draft_below, draft_above), (target, below, above), (weight, unit) = drafts, targets, scales
-    many, one = len(draft), draft[0] / draft[0]
-    total = one - one
-    for token in range(many):
-        gains[token] = gains[token] * draft[token]
-        total = total + gains[token]
-    inside, lost = one - one, one - one
-    for token in range(many):
-        gains[token] = gains[token] / total
-        inside = inside + gains[token]
-        lost = max(lost, inside - weight * below[token + 1])
-        ratios[token] = weight * target[token] / (draft[token] / unit)
-    raised, kept = 0, 0
-    for token in range(many):
-        if ratios[token] * draft_below[token] < (weight * below[token] + lost) * unit:
-            raised += 1
-        if ratios[token] * draft_above[token + 1] <= (weight * above[token + 1] + (one - weight) - lost) * unit:
-            kept += 1
-    # Where a rounding error would put a bound beyond the last ratio that it moves, that ratio is the bound.
-    if raised > 0:
-        least = max((weight * below[raised] + lost) * unit / draft_below[raised], ratios[raised - 1])
-        for token in range(many):
-            ratios[token] = max(ratios[token], least)
-    if kept < many:
-        most = (weight * above[kept] + (one - weight) - lost) * unit / draft_above[kept]
-        if kept > 0:
-            most = max(most, ratios[kept - 1])
-        for token in range(many):
-            ratios[token] = min(ratios[token], most)
-
-
-_fast_fill = kernel(_fill)
+def weighted(order: RatioOrder, weight: Any) -> RatioOrder:
+    """Return the order with the target weight·t; what is left of 1 belongs to a token that is never drafted."""
+    target, below = weight * order.target, weight * order.target_below
+    return replace(order, target=target, target_below=below, target_above=weight * order.target_above + (1 - weight))

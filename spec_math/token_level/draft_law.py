@@ -10,8 +10,6 @@ from fractions import Fraction
 from math import comb, lcm
 from typing import Any, NamedTuple, TypeVar, cast
 
-import numpy as np
-
 from spec_math.arrays import Array, as_law, check_same_number_type, count, is_exact
 from spec_math.chance import Coin, paths
 from spec_math.scheme import Tokens, is_index
@@ -148,7 +146,9 @@ def checked(draft_law: Any, target: Array) -> dict[Drafts, Any]:
     else:
         raise TypeError("a law of drafts has tuples of tokens for keys, or frozensets of tokens, and not both kinds")
     keys = [_indices(key, len(target)) for key in listed]
-    masses = _checked_masses(list(listed.values()))
+    if not keys:
+        raise ValueError("draft law: a law needs at least one outcome; got none")
+    masses = as_law(list(listed.values()), "draft law")
     if is_exact(target) != is_exact(masses):
         check_same_number_type(target, masses)
     return {key: mass for key, mass in zip(keys, masses.tolist(), strict=True) if mass != 0}
@@ -221,14 +221,6 @@ def _indices(key: Any, size: int) -> Drafts:
         if not 0 <= token < size:
             raise ValueError(f"a drafted token must lie in 0..{size - 1}; got {token} in {key!r}")
     return cast("Drafts", type(key)(int(token) for token in key))
-
-
-def _checked_masses(masses: list[Any]) -> Array:
-    if not masses:
-        raise ValueError("draft law: a law needs at least one outcome; got none")
-    if all(type(mass) is Fraction for mass in masses):
-        return as_law(np.array(masses, dtype=object), "draft law")
-    return as_law(masses, "draft law")
 
 
 def _too_many(what: str, noun: str, size: str) -> str:

@@ -89,7 +89,8 @@ def beta(target: Any, draft: Any, gamma: Any) -> Any:
     Fraction(1, 2)
     """
     t, d = as_laws(target, draft)
-    return _beta(t, d, scaled(t, gamma))
+    xp = array_namespace(t)
+    return xp.sum(xp.minimum(d, t / column(scaled(t, gamma))), axis=-1)
 
 
 def f(target: Any, draft: Any, k: int, gamma: Any) -> Any:
@@ -130,7 +131,7 @@ def least(t: Array, d: Array, k: int) -> Any:
     if not is_exact(t):
         return Excess.of_laws(t, d).gamma_star(k)
     if t.ndim == 1:
-        return _exact_gamma(tuple(t), tuple(d), k)
+        return _exact_gamma(t, d, k)
     return np.array([least(row, other, k) for row, other in zip(t, d, strict=True)], dtype=object)
 
 
@@ -172,14 +173,9 @@ def column(gamma: Any) -> Any:
     return gamma[..., None] if getattr(gamma, "ndim", 0) else gamma
 
 
-def _beta(t: Array, d: Array, gamma: Any) -> Any:
-    xp = array_namespace(t)
-    return xp.sum(xp.minimum(d, t / column(gamma)), axis=-1)
-
-
 @remembering(4096)
-def _exact_gamma(t: tuple[Fraction, ...], d: tuple[Fraction, ...], k: int) -> Fraction:
-    excess_of = Excess.of_laws(np.array(t, dtype=object), np.array(d, dtype=object))
+def _exact_gamma(t: Array, d: Array, k: int) -> Fraction:
+    excess_of = Excess.of_laws(t, d)
     one = Fraction(1)
     # Between neighbouring ratios the excess is linear, A − Bγ, and γβ = 1 − A + Bγ. Divided by β > 0, f(γ) ≤ 0 reads
     # Σ_{j<k} (1 − β)^j ≤ γ, a polynomial inequality: Σ_{j<k} γ^(k−1−j) (γ − γβ)^j ≤ γ^k.

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import Array, array_namespace, as_laws, count, divide, is_exact, zeros_like
+from spec_math.arrays import Array, array_namespace, as_laws, count, divide, zeros_like
 from spec_math.arrays import as_law as checked
 from spec_math.chance import Coin
 from spec_math.distribution import as_probability, capped_ratio, descending_rank, residual_of
@@ -33,8 +33,8 @@ def draw(coin: Coin, draft: Any, k: int) -> Tokens:
     """
     d = checked(draft, "draft")
     wanted = min(count(k), int((d > 0).sum()))
-    top = [token for token, kept in enumerate(_top(d, wanted - 1).tolist()) if kept]
-    top.sort(key=lambda token: (-d[token], token))
+    ranks = descending_rank(d).tolist()
+    top = sorted((token for token, rank in enumerate(ranks) if rank < wanted - 1), key=ranks.__getitem__)
     return (*top, coin.draw(without(d, top)))
 
 
@@ -91,25 +91,11 @@ def _split(t: Array, d: Array, k: int) -> tuple[Any, Any]:
     xp = array_namespace(t)
     wanted = (d > 0).sum(-1)
     wanted = np.minimum(wanted, count(k)) if isinstance(d, np.ndarray) else wanted.clamp(max=count(k))
-    top = _top(d, wanted[..., None] - 1)
+    top = descending_rank(d) < wanted[..., None] - 1
     rest = xp.where(top, zeros_like(d), d)
     rest = divide(rest, xp.sum(rest, axis=-1, keepdims=True), zeros_like(d))
     fixed = xp.sum(xp.where(top, t, zeros_like(t)), axis=-1)
     return fixed, xp.sum(xp.minimum(t, rest), axis=-1)
-
-
-def _top(d: Array, size: Any) -> Array:
-    """Mark the best tokens of each row, `size` of them, [..., 1] or one number, the lowest index first among equals."""
-    if not isinstance(d, np.ndarray) or d.ndim > 1 or is_exact(d):
-        return descending_rank(d) < size
-    wanted = int(size[0] if isinstance(size, np.ndarray) else size)
-    if wanted < 1:
-        return np.zeros(d.shape, dtype=bool)
-    # Of one row of floats the least of the best is found without sorting all.
-    least = np.partition(d, -wanted)[-wanted]
-    top = d > least
-    top[np.flatnonzero(d == least)[: wanted - np.count_nonzero(top)]] = True
-    return top
 
 
 OPTIMUM = Optimum("greedy drafts", acceptance, None, Chunk.greedy)

@@ -2,11 +2,7 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-from functools import lru_cache
 from typing import Any
-
-import numpy as np
 
 from spec_math.arrays import Array, array_namespace, as_laws, count, divide, is_exact, ones_like
 from spec_math.chance import Coin
@@ -23,9 +19,6 @@ from spec_math.token_level.optimum.prefix_law import mixed_powers
 from spec_math.token_level.streamed import Chunk
 
 draw = draw_independent
-
-REMEMBERED = 256
-"""What float laws of up to so many tokens ask for is kept, as exact laws' is: a walk over paths asks for it on each."""
 
 
 def emit(coin: Coin, tokens: Any, target: Any, draft: Any, gamma: Any = None) -> Emission:
@@ -130,20 +123,8 @@ def _valid(t: Array, d: Array, k: int, gamma: Any) -> Any:
     return gamma
 
 
+@remembering(4096)
 def _prepared(t: Array, d: Array, k: int, gamma: Any) -> tuple[Any, Array]:
-    if is_exact(t):
-        return _exact_preparation(tuple(t), tuple(d), k, gamma)
-    if gamma is None and isinstance(t, np.ndarray) and t.ndim == 1 and len(t) <= REMEMBERED:
-        return _float_preparation(t.tobytes(), d.tobytes(), k)
-    return _computed(t, d, k, gamma)
-
-
-@lru_cache(4096)
-def _float_preparation(t: bytes, d: bytes, k: int) -> tuple[Any, Array]:
-    return _computed(np.frombuffer(t), np.frombuffer(d), k, None)
-
-
-def _computed(t: Array, d: Array, k: int, gamma: Any) -> tuple[Any, Array]:
     gamma = least(t, d, k) if gamma is None else _valid(t, d, k, gamma)
     step = 2.0**-50
     while True:
@@ -154,11 +135,6 @@ def _computed(t: Array, d: Array, k: int, gamma: Any) -> tuple[Any, Array]:
         gamma, step = gamma * (1 + step), 2 * step
     total = left.sum()
     return gamma, left / total if total > 0 else t
-
-
-@remembering(4096)
-def _exact_preparation(t: tuple[Fraction, ...], d: tuple[Fraction, ...], k: int, gamma: Any) -> tuple[Any, Array]:
-    return _computed(np.array(t, dtype=object), np.array(d, dtype=object), k, gamma)
 
 
 SCHEME = Scheme(

@@ -218,11 +218,7 @@ def _counts(target: Any, draft: Any) -> tuple[Counts, Counts]:
     return target, draft
 
 
-def _one(target: Any, draft: Any, k: int) -> Any:  # noqa: ARG001 - one draft, whatever k is
-    return overlap(target, draft)
-
-
-ONE = Optimum("one draft", _one, None, Chunk.overlap)
+ONE = Optimum("one draft", lambda target, draft, _: overlap(target, draft), None, Chunk.overlap)
 INDEPENDENT = Optimum("i.i.d. drafts", acceptance, acceptances, Chunk.optimum)
 WITHOUT_REPLACEMENT = Optimum(
     "without replacement", acceptance_without_replacement, acceptances_without_replacement, most=prefix_law.MOST

@@ -11,13 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from spec_math.arrays import Array, as_laws, count, divide, is_exact, number_type, ones_like, positive_part, zeros_like
+from spec_math.arrays import Array, as_laws, count, divide, number_type, ones_like, positive_part, zeros_like
 from spec_math.chance import Coin, Cumulative
 from spec_math.distribution import normalised
 from spec_math.notebook import card, law_table
 from spec_math.scheme import Emission, Tokens, drafted, token_of
 from spec_math.token_level.optimum import pool_lemma, prefix_law
-from spec_math.token_level.optimum.pool_lemma import Moments, moments
 from spec_math.token_level.optimum.pools import KnotMixture, gains, knot_mixture, selection_ratios
 from spec_math.token_level.optimum.prefix_law import PrefixLaw
 from spec_math.token_level.optimum.ratio_order import RatioOrder, ratio_order
@@ -58,11 +57,6 @@ class Plan:
         places = np.full(len(self.selection), -1)
         places[self.order.tokens] = np.arange(len(self.order))
         return places
-
-    @cached_property
-    def race(self) -> Moments | None:
-        """Values that a check of three or more drafts without replacement asks of float draft masses."""
-        return None if self.independent or is_exact(self.order.draft) else moments(self.order.draft, self.drafts)
 
     @cached_property
     def draft(self) -> Array:
@@ -156,7 +150,7 @@ def put_forward(coin: Coin, listed: Tokens, plan: Plan) -> int:
     places = [int(plan.places[token]) for token in listed]
     pool = plan.pools.pool(coin.draw(plan.components), max(places))
     if not plan.independent:
-        return int(plan.order.tokens[pool_lemma.choose(coin, places, plan.order, pool, plan.race)])
+        return int(plan.order.tokens[pool_lemma.choose(coin, places, plan.order, pool)])
     hits = [token for token, place in zip(listed, places, strict=True) if place >= pool[0]]
     share = plan.pools.one / len(hits)
     return hits[coin.draw([share] * len(hits))]
@@ -170,7 +164,7 @@ def pooled(order: RatioOrder, law: PrefixLaw) -> tuple[KnotMixture, Array]:
     >>> pooled(order, prefix_law.independent(order, 2))[1].tolist()
     [Fraction(32, 45), Fraction(1, 1)]
     """
-    pools = knot_mixture(order.draft, selection_ratios(order, law), gains(order, law))
+    pools = knot_mixture(order.draft, selection_ratios(order, law.inside), gains(order, law))
     # A draft that is never put forward, or whose float mass underflows, passes if the target has it.
     sure = np.where(order.target > 0, ones_like(order.target), zeros_like(order.target))
     return pools, divide(np.minimum(order.target, pools.selection), pools.selection, sure)

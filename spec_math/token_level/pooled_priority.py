@@ -6,13 +6,9 @@ Source: SpecTr, Eq. 3, for the problem.
 from __future__ import annotations
 
 from collections.abc import Callable
-from fractions import Fraction
-from functools import lru_cache
 from typing import Any
 
-import numpy as np
-
-from spec_math.arrays import Array, asarray, is_exact
+from spec_math.arrays import Array, asarray
 from spec_math.chance import Coin
 from spec_math.remembering import remembering
 from spec_math.scheme import Emission, Proven, Reads, Scheme, draw_independent, token_of
@@ -25,7 +21,7 @@ from spec_math.token_level.streamed import Chunk
 def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
     """Verify k i.i.d. drafts optimally: k is the length of the tuple, laws [V].
 
-    A plan for exact laws is kept for the next call.
+    A plan for exact laws, or for few tokens, is kept for the next call.
 
     Raises:
         ValueError: the draft has no mass on a token, or a law is not a probability distribution.
@@ -34,7 +30,7 @@ def emit(coin: Coin, tokens: Any, target: Any, draft: Any) -> Emission:
     >>> law(lambda coin: emit(coin, (0, 1), ["2/5", "3/5"], ["3/4", "1/4"]))[Emission(1, True)]
     Fraction(1, 1)
     """
-    return plan.emit(coin, tokens, _plan(target, draft, len(tokens), replaced=True))
+    return plan.emit(coin, tokens, _plan(plan.plan, asarray(target), asarray(draft), len(tokens)))
 
 
 verify = token_of(emit)
@@ -51,7 +47,7 @@ def emit_without_replacement(coin: Coin, tokens: Any, target: Any, draft: Any) -
     >>> law(lambda coin: emit_without_replacement(coin, (0, 1), ["2/5", "3/5"], ["3/4", "1/4"]).accepted)
     {True: Fraction(1, 1)}
     """
-    return plan.emit(coin, tokens, _plan(target, draft, len(tokens), replaced=False))
+    return plan.emit(coin, tokens, _plan(plan.plan_without_replacement, asarray(target), asarray(draft), len(tokens)))
 
 
 verify_without_replacement = token_of(emit_without_replacement)
@@ -92,29 +88,7 @@ WITHOUT_REPLACEMENT = Scheme(
 )
 
 
-REMEMBERED = 256
-"""Plans of float laws of up to so many tokens are kept, as exact ones are."""
-
-
-def _plan(target: Any, draft: Any, k: int, replaced: bool) -> Plan:
-    make = plan.plan if replaced else plan.plan_without_replacement
-    t, d = asarray(target), asarray(draft)
-    if is_exact(t) and is_exact(d) and t.ndim == 1:
-        return _exact_plan(make, tuple(t), tuple(d), k)
-    if _is_kept(t) and _is_kept(d):
-        return _float_plan(make, t.tobytes(), d.tobytes(), k)
-    return make(t, d, k)
-
-
-def _is_kept(law: Array) -> bool:
-    return isinstance(law, np.ndarray) and law.dtype == np.float64 and law.ndim == 1 and len(law) <= REMEMBERED
-
-
-@lru_cache(1024)
-def _float_plan(make: Callable[..., Plan], t: bytes, d: bytes, k: int) -> Plan:
-    return make(np.frombuffer(t), np.frombuffer(d), k)
-
-
 @remembering(1024)
-def _exact_plan(make: Callable[..., Plan], t: tuple[Fraction, ...], d: tuple[Fraction, ...], k: int) -> Plan:
-    return make(np.array(t, dtype=object), np.array(d, dtype=object), k)
+def _plan(make: Callable[..., Plan], target: Array, draft: Array, k: int) -> Plan:
+    """Make a plan, and keep it for the next call."""
+    return make(target, draft, k)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from proofs_tests.every_method import EVERY_METHOD
 from proofs_tests.studies.frontier.drafted_texts import level_bound
 from proofs_tests.studies.frontier.enumerated_ways import walked
 from proofs_tests.studies.frontier.toy_models import TABLES, quiet
@@ -14,7 +15,6 @@ from spec_math.block_level.methods import (
     CHAINS,
     DELAYED,
     DISTINCT,
-    EVERY_METHOD,
     FAVOURED,
     METHODS,
     NOISE,

@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from proofs_tests.every_method import EVERY_METHOD
 from proofs_tests.studies.frontier.enumerated_ways import walked
 from proofs_tests.studies.frontier.toy_models import TABLES, quiet
 from spec_math.block_level import target_only
 from spec_math.block_level.likeliest_tree import of_draft, of_ranks, of_target
-from spec_math.block_level.methods import BEST_TREE, CHOSEN, EVERY_METHOD, METHODS, SEQUENCES, STATIC, TREES
+from spec_math.block_level.methods import BEST_TREE, CHOSEN, METHODS, SEQUENCES, STATIC, TREES
 from spec_math.language import Table
 from spec_math.mean import of_independent
 from spec_math.studies.frontier import contenders, further

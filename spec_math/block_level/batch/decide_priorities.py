@@ -57,14 +57,13 @@ def decide_priorities(cells_of: CellsOf, coin: ArrayCoin, tree: ArrayTree, rows:
     """
     chains = listed(tree)
     xp, batch, many = array_namespace(tree.tokens), len(tree.tokens), tree.width
-    root = places(tree.tokens, batch * many) // many
-    law, weight = everywhere(coin.one), coin.one
+    own = places(tree.tokens, batch * many) // many
+    size, weight = chains.size[own], coin.one[own]
+    law = everywhere(weight)
     heights: list[Array] = []
     for level in range(tree.depth):
         cells, drafted = _looked_at(cells_of, tree, rows, chains, level)
-        # What all chains begin with is worked out once.
-        own = places(tree.tokens, batch * many) if level else root
-        law, weight, found = _refined(cells, drafted, law, weight, own, chains.size, many)
+        law, weight, found = _refined(cells, drafted, law, weight, size, many)
         heights.append(found.reshape(batch, many, -1))
     there = chains.nodes[:, :, 0] >= 0
     chances = winner(law.edges.reshape(batch, many, -1), law.masses.reshape(batch, many, -1), there)
@@ -109,13 +108,13 @@ def _slots(tree: ArrayTree, nodes: Array) -> Array:
 
 
 def _looked_at(cells_of: CellsOf, tree: ArrayTree, rows: Rows, chains: Chains, level: int) -> tuple[Cells, Drafted]:
-    """Return the cells [B, M] of the root, or [B·K, M] of every chain's node at a level, and what was drafted there."""
+    """Return the cells [B·K, M] of every chain's node at a level, and what was drafted there."""
     xp = array_namespace(tree.tokens)
     tokens = tree.tokens_of(chains.nodes[:, :, level])
     cells: list[Any] = []
     drafted: list[Any] = []
-    for column in range(tree.width if level else 1):
-        own = tokens[:, column : column + 1] if level else tokens
+    for column in range(tree.width):
+        own = tokens[:, column : column + 1]
         slot = xp.where(own[:, 0] >= 0, chains.slots[:, column, level], 0)
         target, draft = rows.target(slot), rows.draft(slot)
         found = cells_of(target, draft)
@@ -135,12 +134,11 @@ def _rows(xp: Any, columns: tuple[Any, ...]) -> Any:
     return stacked.reshape(-1, *stacked.shape[2:])
 
 
-def _refined(  # noqa: PLR0913
-    cells: Cells, drafted: Drafted, law: Pieces, weight: Array, own: Array, size: Array, many: int
+def _refined(
+    cells: Cells, drafted: Drafted, law: Pieces, weight: Array, k: Array, many: int
 ) -> tuple[Pieces, Array, Array]:
     """Return the laws of the priorities and the weights below the nodes [R, ...], and their heights, a row a chain."""
     xp = array_namespace(weight)
-    k = size[places(own, len(weight)) * len(size) // len(weight)]
     ends = prefixes(cells.draft)
     node = cut(law, ends)
     power = law.mean_power(k, many)[:, None]
@@ -148,20 +146,15 @@ def _refined(  # noqa: PLR0913
     gains = sums_below(slopes * cells.draft)
     # Where no chain takes part nothing is gained, and nothing is selected.
     heights = selection_heights(cells, weight, divide(gains, gains[:, -1:], gains))
-    died = deaths(cells.draft, heights, slopes)[own]
-    heights, draft, node = (
-        heights[own],
-        cells.draft[own],
-        Cut(node.edges[own], node.widths[own], node.cell[own], node.places[own]),
-    )
+    died, draft = deaths(cells.draft, heights, slopes), cells.draft
     following = xp.minimum(drafted.cell + 1, xp.full_like(drafted.cell, draft.shape[1] - 1))
     here, share = density(draft, died, drafted.cell), drafted.share
     spread = here * (1 - share)[:, None] + density(draft, died, following) * share[:, None]
     goes = drafted.goes[:, None]
     below = node.given(xp.where(goes, spread, ones_like(spread)))
     height = taken(heights, drafted.cell) * (1 - share) + taken(heights, following) * share
-    reached = xp.minimum(ones_like(height), ratio(weight[own] * drafted.ratio, height))
-    return below, xp.where(drafted.goes, reached, weight[own]), heights
+    reached = xp.minimum(ones_like(height), ratio(weight * drafted.ratio, height))
+    return below, xp.where(drafted.goes, reached, weight), heights
 
 
 class _Selected:

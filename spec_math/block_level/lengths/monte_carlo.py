@@ -72,15 +72,11 @@ class Sampled:
         return of_independent(more, -lookahead, lookahead * self.method.largest(self.k), CONFIDENCE)
 
 
-def _unseen(done: int) -> None:
-    """Show no progress."""
-
-
 def sample(
     setting: Setting,
     samples: int,
     rng: Any,
-    progress: Callable[[int], None] = _unseen,
+    progress: Callable[[int], None] = lambda _: None,
     methods: Sequence[Method] = METHODS,
 ) -> list[Sampled]:
     """Sample every method for every k, on the same prefixes and drafts; those of one chain for k = 1 alone.

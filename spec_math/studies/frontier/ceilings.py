@@ -29,7 +29,6 @@ from spec_math.studies.arguments import Progress
 from spec_math.studies.frontier import further
 from spec_math.studies.frontier.contenders import KS, LONGEST, Contender, Regime, Shape, chains, starts
 from spec_math.token_level.optimum import prefix_law
-from spec_math.token_level.optimum.pool_lemma import Moments, moments
 
 FLOAT = np.ndarray[Any, np.dtype[Any]]
 
@@ -40,19 +39,10 @@ LIGHT = 1e-12
 """What is lighter does not race: the bound grows by less than can be seen."""
 
 
-def race_of(draft: FLOAT, ks: tuple[int, ...]) -> Moments | None:
-    """Return what `inclusion` of every token of a draft [V] shares; nothing where the law has too few tokens for it.
-
-    >>> race_of(np.full(100, 0.01), (2, 4)).rounding(4) < 1e-11
-    True
-    """
-    return moments(draft, max(ks) + 1)
-
-
-def inclusion(draft: FLOAT, token: int, ks: tuple[int, ...], race: Moments | None = None) -> list[float]:
+def inclusion(draft: FLOAT, token: int, ks: tuple[int, ...]) -> list[float]:
     """Return P(token is among k draws without replacement) from a draft [V] for each k, a chance.
 
-    The law: the token is drawn where not all k draws are others. `race` is what `race_of` keeps of the draft.
+    The law: the token is drawn where not all k draws are others.
 
     >>> [round(chance, 12) for chance in inclusion(np.array([0.5, 0.25, 0.25]), 0, (2, 3))]
     [0.833333333333, 1.0]
@@ -60,8 +50,6 @@ def inclusion(draft: FLOAT, token: int, ks: tuple[int, ...], race: Moments | Non
     own = float(draft[token])
     if own == 0:
         return [0.0] * len(ks)
-    if race is not None:
-        return [own if k == 1 else min(1.0, race.outside(own, len(draft), (token,), k)) for k in ks]
     others = np.delete(draft, token)
     order = np.append(others[others > 0], own)
     last = len(order) - 1
@@ -160,8 +148,7 @@ def of_drafts(regime: Regime, samples: int, seed: int, progress: Progress) -> li
         laws = GatheredLaws(models.target, models.draft, prefix)
         rows: dict[Kind, list[FLOAT]] = {}
         texts, draft = _texts(laws, rng), np.asarray(laws.draft(), dtype=np.float64)
-        race = race_of(draft, KS)
-        roots = {root: inclusion(draft, root, KS, race) for root in {text[0] for text in texts}}
+        roots = {root: inclusion(draft, root, KS) for root in {text[0] for text in texts}}
         for text in texts:
             for kind, term in _terms(laws, text, roots[text[0]]).items():
                 rows.setdefault(kind, []).append(term)

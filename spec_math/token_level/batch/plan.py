@@ -199,7 +199,7 @@ def _powers(below: Array, size: Array, most: int) -> Array:
 
 
 STEPS = 24
-"""Lines that are tried before a request is bisected; softmax-like laws of 32,000 tokens took fewer than 20."""
+"""Chords that are drawn before a request is bisected."""
 BITS = 64
 """Halvings of all slopes that float64 has."""
 _LEAST = -(2**63)
@@ -209,29 +209,25 @@ _LARGEST = int(np.array([np.finfo(np.float64).max]).view(np.int64)[0])
 def lower_edge(place: Array, heights: Array, last: Array, at: Array) -> tuple[Array, Array]:
     """Return the ends (a, b) [B] of the hull's edge above point `at` [B] of 0..last, a ≤ at < b, points [B, n + 1].
 
-    Places ascend; points behind `last` [B] repeat it. Start at both ends. Draw the chord from a to b, and let m be
-    the point furthest below it: none, and the chord is the edge; else m is a vertex of the hull, and takes the place of
-    a or of b. Where chords do not narrow the stretch fast, every second line is parallel to the curve at the middle of
-    the stretch. On Fractions lines are drawn until one is the edge; on floats `STEPS` of them, and what has no edge
-    then is bisected (`bisected`): 88 reductions at most, whatever the law, and on a device, where nothing may wait for
-    what they find, always.
+    Places ascend; points behind `last` [B] repeat it. Start at both ends. Draw the chord from a to b, and let m be the
+    point furthest below it: none, and the chord is the edge; else m is a vertex of the hull, and takes the place of a
+    or of b. On Fractions chords are drawn until all are edges; on floats `STEPS` of them, and what has no edge then is
+    bisected (`bisected`), as all are on a device, where nothing may wait for what is found.
     """
     xp, exactly = array_namespace(place), is_exact(heights)
-    host = exactly or drafts.on_host(heights)
-    a, b, done, step = xp.zeros_like(at), last, at < 0, 0
-    while exactly or step < STEPS:
-        chord = exactly or step % 2 == 0 or step < STEPS // 3
-        slope = _slope(place, heights, a, b) if chord else _middle_slope(place, heights, a, b)
-        lowest = _above_line(heights, slope[:, None], place).argmin(1)
+    if not (exactly or drafts.on_host(heights)):
+        return bisected(place, heights, last, at)
+    a, b, found, step = xp.zeros_like(at), last, at >= 0, 0
+    while bool(found.any()):
+        if step == STEPS and not exactly:
+            low, high = bisected(place, heights, last, at)
+            return xp.where(found, low, a), xp.where(found, high, b)
+        lowest = _above_line(heights, _slope(place, heights, a, b)[:, None], place).argmin(1)
         # No point outside the stretch lies below a line between two vertices, but by a rounding; its ends are no news.
-        found = (lowest > a) & (lowest < b) & ~done
+        found = (lowest > a) & (lowest < b)
         left = found & (lowest <= at)
-        a, b = xp.where(left, lowest, a), xp.where(found & ~left, lowest, b)
-        done, step = done | ~found if chord else done, step + 1
-        if host and bool(done.all()):
-            return a, b
-    low, high = bisected(place, heights, last, at)
-    return xp.where(done, a, low), xp.where(done, b, high)
+        a, b, step = xp.where(left, lowest, a), xp.where(found & ~left, lowest, b), step + 1
+    return a, b
 
 
 def bisected(place: Array, heights: Array, last: Array, at: Array) -> tuple[Array, Array]:
@@ -255,11 +251,6 @@ def bisected(place: Array, heights: Array, last: Array, at: Array) -> tuple[Arra
         a, b = xp.where(left, lowest, a), xp.where(left, b, lowest)
         low, high = xp.where(left, middle, low), xp.where(left, high, middle)
     return a, b
-
-
-def _middle_slope(place: Array, heights: Array, a: Array, b: Array) -> Array:
-    middle = (a + b) // 2
-    return _slope(place, heights, middle, array_namespace(middle).where(middle < b, middle + 1, b))
 
 
 def _slope(place: Array, heights: Array, a: Array, b: Array) -> Array:

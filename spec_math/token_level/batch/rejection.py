@@ -196,10 +196,7 @@ def decide_k_sequential(coin: ArrayCoin, tokens: Array, target: Array, draft: Ar
     xp = array_namespace(target)
     size = sizes(tokens)
     mass, drawn = totals = coin.total(target), coin.total(draft)
-    excess = _excess(coin, (target, draft), totals)
-    gamma = _searched(excess, size, (target, draft), totals)
-    # γβ = Σ min(t, γd) = 1 − E(γ), of which β only enters sums of numbers near 1.
-    beta = (1 - excess.at(gamma)) / gamma
+    gamma, beta = _gamma_and_beta(coin, size, (target, draft), totals)
     emitted, accepted = tokens[:, 0], tokens[:, 0] < -1
     for place in range(tokens.shape[1]):
         token = tokens[:, place]
@@ -222,16 +219,18 @@ def decide_k_sequential(coin: ArrayCoin, tokens: Array, target: Array, draft: Ar
     return Emitted(xp.where(accepted, emitted, follows), accepted)
 
 
-def _excess(coin: ArrayCoin, laws: tuple[Array, Array], totals: tuple[Array, Array]) -> Excess:
-    """Return the excess of t and d [B, V] with these sums [B], in proportion to them."""
+def _gamma_and_beta(
+    coin: ArrayCoin, size: Array, laws: tuple[Array, Array], totals: tuple[Array, Array]
+) -> tuple[Array, Array]:
+    """Return γ* and β(γ*), [B] each, of t and d [B, V] with these sums [B], for `size` [B] drafts."""
     mass, drawn = totals
-    return Excess(lambda gamma: sums_left(coin, laws, gamma * mass / drawn) / mass)
-
-
-def _searched(excess: Excess, size: Array, laws: tuple[Array, Array], totals: tuple[Array, Array]) -> Array:
-    if is_exact(laws[0]):
+    excess = Excess(lambda gamma: sums_left(coin, laws, gamma * mass / drawn) / mass)
+    if is_exact(mass):
         found = [gamma_star(t, d, max(1, int(k))) for t, d, k in zip(*laws, size, strict=True)]
-        return np.array(found, dtype=object)
-    xp = array_namespace(size)
-    most = xp.astype(xp.where(size < 1, 1, size), totals[0].dtype)
-    return excess.gamma_star(most, None if drafts.on_host(laws[0]) else STEPS)
+        gamma = np.array(found, dtype=object)
+    else:
+        xp = array_namespace(size)
+        most = xp.astype(xp.where(size < 1, 1, size), mass.dtype)
+        gamma = excess.gamma_star(most, None if drafts.on_host(mass) else STEPS)
+    # γβ = Σ min(t, γd) = 1 − E(γ), of which β only enters sums of numbers near 1.
+    return gamma, (1 - excess.at(gamma)) / gamma

@@ -80,32 +80,24 @@ def knot_mixture(draft: Array, ratios: Array, gains: Array) -> KnotMixture:
     zero = one - one
     exactly = is_exact(draft)
     deaths, settled, grid = (_deaths, _settled, 0.0) if exactly else (_fast_deaths, _fast_settled, GRID)
-    components = _components if exactly else _fast_components
     order, into, when = deaths(draft / unit, ratios, in_units(gains, draft), zero, one, grid)
     slopes = settled(draft, gains * unit, order, into, when, one)
-    weights, dies = components(order, when, len(draft), one)
+    weights, dies = _components(order, when, len(draft), one)
     return KnotMixture(weights, dies, slopes * (draft / unit))
 
 
-def _components(order: Any, when: Any, n: int, one: Any) -> tuple[Any, Any]:
+def _components(order: Array, when: Array, n: int, one: Any) -> tuple[Array, Array]:
     """Number the stretches between distinct times of death, 0 and 1 included: their lengths, and each knot's last.
 
     A death at time zero comes before component 0, one at the time that starts component j before component j.
     """
-    weights, dies = np.empty(len(order) + 1, when.dtype), np.full(n + 1, -1, np.int64)
-    start, number = one - one, 0
-    for death in range(len(order)):
-        if when[death] > start:
-            weights[number] = when[death] - start
-            start, number = when[death], number + 1
-        dies[order[death]] = number
-    if one > start:
-        weights[number] = one - start
-        number += 1
-    for knot in range(n + 1):
-        if dies[knot] < 0:
-            dies[knot] = number
-    return weights[:number], dies
+    times = np.concatenate([np.array([one - one]), when])
+    later = times[1:] > times[:-1]
+    ends = np.concatenate([times[:1], when[later], np.array([one])])
+    weights = ends[1:] - ends[:-1] if one > ends[-2] else ends[1:-1] - ends[:-2]
+    dies = np.full(n + 1, len(weights))
+    dies[order] = np.cumsum(later)
+    return weights, dies
 
 
 def _deaths(mass: Any, ratios: Any, slopes: Any, zero: Any, one: Any, grid: float) -> Any:
@@ -261,7 +253,6 @@ def _sum(x: Any, x_rest: Any, y: Any, y_rest: Any) -> Any:
 
 _fast_deaths = kernel(_deaths)
 _fast_settled = kernel(_settled)
-_fast_components = kernel(_components)
 
 
 def nested(pools: KnotMixture, place: int) -> tuple[Array, Array, Array]:
@@ -293,15 +284,7 @@ def _pools_around(dies: Any, place: int, components: int) -> Any:
     return found[0, :number], found[1, :number], found[2, :number]
 
 
-def deficit(order: RatioOrder, law: PrefixLaw) -> Any:
-    """Return D = max_i (g_i − T_i), the probability that no coupling can save: the optimum is 1 − D.
-
-    The maximum over all sets of tokens is one over prefixes of the ratio order.
-    """
-    return (law.inside - order.target_below).max()
-
-
-def selection_ratios(order: RatioOrder, law: PrefixLaw) -> Array:
+def selection_ratios(order: RatioOrder, inside: Array) -> Array:
     """Return c/d for the tokens of a ratio order, [n] ascending; on floats in units of 2^100.
 
     The law: c = d·clip(t/d, μ, λ), with μ such that the tokens below it gain D in all, and λ such that those above it
@@ -310,7 +293,7 @@ def selection_ratios(order: RatioOrder, law: PrefixLaw) -> Array:
     below g. Where D = 0 it is t itself, and d for k = 1 and D > 0.
     """
     unit, ratios = unit_of(order.draft), in_units(order.target, order.draft)
-    lost = deficit(order, law)
+    lost = (inside - order.target_below).max()
     # Token i is raised if lifting all tokens before it to its own ratio, r_i P_i − T_i, gains less than D, and lowered
     # if bringing all after it down to its ratio, 1 − T_{i+1} − r_i (1 − P_{i+1}), loses less. Both are monotone in i.
     raised = np.count_nonzero(ratios * order.draft_below[:-1] < (order.target_below[:-1] + lost) * unit)

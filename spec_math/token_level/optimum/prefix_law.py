@@ -115,24 +115,11 @@ def without_replacement(order: RatioOrder, k: int) -> PrefixLaw:
         return PrefixLaw(inside, outside, gained / order.draft)
 
 
-def outside_without_replacement(order: RatioOrder, k: int) -> Array:
-    """Return 1 − g_i for k drafts without replacement, [n + 1], as `without_replacement` does, at less cost."""
-    return outsides_without_replacement(order, (k,))[0]
-
-
 def outsides_without_replacement(order: RatioOrder, ks: tuple[int, ...]) -> list[Array]:
-    """Return 1 − g_i for several numbers of drafts, the quadrature of all k ≥ 3 in one pass."""
-    size, exactly = len(order), is_exact(order.draft)
-    raced = tuple(k for k in ks if 2 < count(k) < size and not exactly)
+    """Return 1 − g_i of `without_replacement` for several numbers of drafts, the quadrature of k ≥ 3 in one pass."""
+    raced = () if is_exact(order.draft) else tuple(k for k in ks if 2 < count(k) < len(order))
     found = dict(zip(raced, outsides(order.draft, order.draft_above, raced), strict=True)) if raced else {}
-    for k in ks:
-        if k == 1:
-            found[k] = order.draft_above
-        elif k >= size:
-            found[k] = 1 - _all_or_nothing(order)
-        elif k not in found:
-            found[k] = 1 - _by_drawn_sets(order, k) if exactly else _pair_outside(order)
-    return [found[k] for k in ks]
+    return [found[k] if k in found else without_replacement(order, k).outside for k in ks]
 
 
 def _all_or_nothing(order: RatioOrder) -> Array:
@@ -182,14 +169,6 @@ def _odds(order: RatioOrder) -> tuple[Array, int, float]:
     odds = order.draft / np.where(others > 0.25, others, 1.0)
     odds[heaviest] = 0.0
     return odds, heaviest, float(others[heaviest])
-
-
-def _pair_outside(order: RatioOrder) -> Array:
-    """Return 1 − g = c(1 + Σ_H d/(1 − d)), c = d(not H)."""
-    odds, heaviest, others = _odds(order)
-    result = order.draft_above * (1 + running_sums(odds))
-    result[heaviest + 1 :] += order.draft[heaviest] * (order.draft_above[heaviest + 1 :] / others)
-    return result
 
 
 def _pair_gains(order: RatioOrder) -> Array:
