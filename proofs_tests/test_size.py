@@ -16,8 +16,8 @@ LOADED = {
     "torch_bridge.check_sampler": 16_000,
 }
 IN_ONE_FOLDER = 25
-FILES, LINES, CODE = 343, 64_000, 34_850
-"""What is there today. The aim is 350 files, 63,000 lines and 33,500 lines of code."""
+FILES, LINES, CODE = 342, 61_800, 32_900
+"""What is there today. The product may hold 350 files, 63,000 lines and 33,500 lines of code at most."""
 
 
 @pytest.mark.parametrize("name", VERDICTS)
