@@ -60,11 +60,8 @@ class _Key:
         return hash(self._key)
 
 
-class _Row(NamedTuple):
-    """An array [V] as a key: its masses, of floats as bytes, and their type."""
-
-    masses: Any
-    type: Any
+_Row = NamedTuple("_Row", [("masses", Any), ("type", Any)])
+"""An array [V] as a key: its masses, of floats as bytes, and their type."""
 
 
 def _is_kept(value: Any) -> bool:
