@@ -295,7 +295,7 @@ def test_a_drafted_token_returned_as_not_accepted_is_left_open(tmp_path: Path) -
 
 @pytest.mark.parametrize("text", ["count", "tokens,count", "law,count,token", "first,token"])
 def test_what_is_returned_must_make_tokens(text: str) -> None:
-    with pytest.raises(ValueError, match="what is returned is told in order"):
+    with pytest.raises(ValueError, match="are listed in order"):
         parts_of(text)
 
 
