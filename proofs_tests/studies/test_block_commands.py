@@ -23,8 +23,8 @@ def test_blocks_writes_whole_files(tables: Path) -> None:
         "blocks.svg",
     ]
     assert "any verifier, i.i.d. chains" in result.output
-    assert "everything is added up exactly" in result.output
-    assert "Speed-up over plain decoding by the latencies of SpecTr's Tables 1 and 3" in result.output
+    assert "all values are exact" in result.output
+    assert "Speed-up over plain decoding, with the latencies of SpecTr's Tables 1 and 3" in result.output
     assert (tables / "out" / "blocks.svg").read_text().startswith("<?xml")
 
 

@@ -151,7 +151,7 @@ def _evidence(request: SamplesRequest, run: _Run) -> Picture:
 
 def _concluded(request: SamplesRequest, rejected: bool, seen: int, needed: int) -> str:
     if rejected:
-        return f"Rejected. A right sampler is rejected with probability at most {request.alpha:g}, however long the test runs."
+        return f"Rejected. A right sampler is rejected with probability at most {request.alpha:g}, at any sample size."
     if seen < needed:
         return (
             f"Undecided. The test needs {needed:,} tokens to detect a total variation of {request.total_variation:g} "
