@@ -62,8 +62,8 @@ def test_one_file_is_the_certificate(tmp_path: Path) -> None:
     ("other", "words"),
     [
         (("--target", "1/2,1/2"), "another target"),
-        (("--draft", "3/4,1/4", "--k", 3), "another law of the drafts"),
-        (("--draft", "3/4,1/4", "--k", 2, "--drafts", "greedy"), "another law of the drafts"),
+        (("--draft", "3/4,1/4", "--k", 3), "another distribution of the drafts"),
+        (("--draft", "3/4,1/4", "--k", 2, "--drafts", "greedy"), "another distribution of the drafts"),
     ],
 )
 def test_a_true_certificate_about_other_laws_is_rejected(other: tuple[object, ...], words: str, tmp_path: Path) -> None:

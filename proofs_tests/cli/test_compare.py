@@ -86,7 +86,7 @@ def test_one_position_of_files_is_explained_with_the_names_of_its_tokens(laws):
     assert refused.exit_code == 2
     assert "list of the 6 token names is needed; it holds 1 entries" in refused.output
     assert "positions lie in 0..4; got 9" in run("explain", "--target", f"{laws / 't.npy'}@9", "--draft", "1").output
-    assert "give one distribution; the file holds 5" in run("explain", "--target", laws / "t.npy", "--draft", "1").output
+    assert "one distribution; the file holds 5" in run("explain", "--target", laws / "t.npy", "--draft", "1").output
     soft = run(
         "explain", "--target", f"logits:{laws / 't_logits.npy'}@1", "--draft", f"logits:{laws / 'd_logits.npy'}@1"
     )

@@ -143,7 +143,7 @@ def test_finding_and_advice_name_the_good_and_the_poor():
     said = finding([good, poor], rules, 0.1)
     assert said == (
         "At a total variation of 0.1 a token, ensemble gains most: +0.01 acceptance for each 0.01 of total variation. "
-        "typical acceptance accepts less than a lossless rule could."
+        "Worse than lossless: typical acceptance."
     )
     told = " ".join(advice([good, poor], rules))
     assert "Best for their total variation: ensemble." in told

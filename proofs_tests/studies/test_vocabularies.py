@@ -203,7 +203,7 @@ def test_advice_takes_the_fastest_lossless_method():
     found = DrafterLines("d", 2, 1, NOTHING, NOTHING, 3, lines({TLI: 1.5, SLEM: 1.2, TOKEN_TIMING: 3.0}))
     assert "Take TLI with 2 draft tokens: 1.500 times as fast as plain decoding." in advice(found, NOTHING)
     slow = DrafterLines("d", 2, 1, NOTHING, NOTHING, 3, lines({TLI: 0.9}))
-    assert any(said.startswith("Take none: the speed-up of the best method, TLI, is only 0.900") for said in advice(slow, NOTHING))
+    assert any("the best method, TLI, is only 0.900" in said for said in advice(slow, NOTHING))
     tied = DrafterLines("d", 2, 1, NOTHING, NOTHING, 3, lines({UNION: 1.5, TLI: 1.5}))
     assert "Take TLI with 2 draft tokens: 1.500 times as fast as plain decoding." in advice(tied, NOTHING)
 

@@ -265,10 +265,7 @@ roles="p=target,q=draft" (in the command: --roles p=target,q=draft), or the othe
         return _with(f"{said}; pass a value", [wrap])
     example = ",".join(f"{one}={role}" for one, role in zip(asked, free, strict=False))
     other = ", or the other way round" if len(asked) > 1 else ""
-    return (
-        f'{said}, and the judge does not guess. Give roles="{example}" '
-        f"(in the command: --roles {example}){other}"
-    )
+    return f'{said}, and the judge does not guess. Give roles="{example}" (in the command: --roles {example}){other}'
 
 
 def not_taken(name: str, parameters: Sequence[str], missing: Sequence[str]) -> str:

@@ -172,7 +172,7 @@ def finding(chosen: Sequence[Point], rules: Sequence[Rule], bias: float) -> str:
     said = f"At a total variation of {bias:g} a token, {listed(best)} gain{'s' * (len(best) == 1)} most"
     said += f": {most / 100:+.3g} acceptance for each 0.01 of total variation"
     if losing:
-        return f"{said}. {listed(losing)} accept{'s' * (len(losing) == 1)} less than a lossless rule could."
+        return f"{said}. Worse than lossless: {listed(losing)}."
     return f"{said}. {worst} gains {least / 100:+.3g}." if worst not in best else f"{said}."
 
 
@@ -219,8 +219,8 @@ def _notes(sources: Sequence[tuple[Source, Sequence[Point]]], rules: Sequence[Ru
     )
     looked = "; ".join(f"{one.name}: {counted(one.positions, 'position')}, V = {one.size:,}" for one, _ in sources)
     return [
-        f"{looked}. Values are means over positions, in float64; ± is a standard error. The output distributions are "
-        "closed forms, and tests hold them equal to the enumerated rules.",
+        f"{looked}. Values are means over positions, in float64; ± is a standard error. The rules' distributions are "
+        "closed forms. Tests hold them equal to the enumerated rules.",
         f"Each rule verifies one sampled draft{but}.",
         *(greedy.format(rule.name) for rule in rules if rule.greedy),
         *(logits.format(rule.name) for rule in rules if rule.of_logits),

@@ -259,7 +259,7 @@ FIELDS: tuple[tuple[Column, Callable[[Proof], Cell]], ...] = (
     (Column("scope"), lambda proof: proof.scope),
     (Column("regions", "count"), lambda proof: proof.regions),
     (Column("impossible", "count"), lambda proof: proof.discarded),
-    (Column("tried", "count", "laws"), lambda proof: proof.tried),
+    (Column("tried", "count", "distributions"), lambda proof: proof.tried),
     (Column("verdict"), lambda proof: proof.verdict),
     (Column("seconds", "number", "s", digits=1), lambda proof: round(proof.seconds, 3)),
     (Column("outside", "count", shown=False), lambda proof: proof.outside),
@@ -339,4 +339,4 @@ def _laws(proofs: Sequence[Proof]) -> list[Table]:
         for name, value in proof.counterexample.parameters.items()
         for cell in (enumerate(value.tolist()) if isinstance(value, np.ndarray) else [(None, value)])
     ]
-    return [Table("counterexamples", "The laws of the counterexamples", LAW_COLUMNS, tuple(rows))] if rows else []
+    return [Table("counterexamples", "The counterexamples", LAW_COLUMNS, tuple(rows))] if rows else []

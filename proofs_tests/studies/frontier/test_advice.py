@@ -48,7 +48,7 @@ def test_advice_says_where_chosen_trees_and_drawn_drafts_are_told_apart(toy: Reg
 
 def test_advice_on_one_kind_of_drafts_alone_says_so(toy: Regime) -> None:
     alone = [frontier(heat, toy, [point("A", CHAINS, 2.0)]) for heat in (1.0, 0.5)]
-    assert advice(alone)[-1].endswith("sampled drafts at every temperature from 0.5 to 1. Only one of them was compared.")
+    assert advice(alone)[-1].endswith("drafts at every temperature from 0.5 to 1. Only one of them was compared.")
 
 
 def test_advice_stands_at_the_end_of_what_the_command_and_the_report_show(toy: Regime) -> None:

@@ -134,14 +134,14 @@ def headline(found: Counted, name: str) -> str:
     >>> from spec_math.samplers.case import position
     >>> target = subject_of(lambda coin, tokens, target, draft: coin.draw(target))
     >>> print(headline(judge_counts(target, position(["1"], ["1"])), "mine"))
-    mine is lossless for 1, 2 and 3 drafts on the given distributions (1 token): it emits exactly the target's \
+    mine is lossless for 1, 2 and 3 drafts on the given distributions of 1 token: it emits exactly the target's \
 distribution (3 paths followed); called as the function(coin, tokens, target, draft), given Fractions, an ideal coin
     """
     last, verdict = found.last, found.verdict
     if last.subject.call.unclear:
         return f"{name} was not judged: {last.subject.call.unclear}"
     which = "the built-in distributions" if is_toy(last.case) else "the given distributions"
-    where = f"{_drafts(found)} on {which} ({counted(last.case.size, 'token')})"
+    where = f"{_drafts(found)} on {which} of {counted(last.case.size, 'token')}"
     walked = f"{counted(sum(one.walk.paths for one in found.judged), 'path')} followed"
     given = ", ".join(last.subject.assumed)
     if isinstance(verdict, Undecided):

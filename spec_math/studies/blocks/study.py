@@ -265,8 +265,8 @@ def fastest_sentences(found: BlockComparison) -> list[str]:
     ranked = sorted(held, key=lambda entry: -(entry.speed_up or 0.0))
     said = "; ".join(f"{e.method.name} {e.speed_up:.2f} (K = {e.k}, L = {e.lookahead})" for e in ranked)
     return [
-        f"Speed-up over plain decoding, with the latencies of SpecTr's Tables 1 and 3 and the cost of drafting. Each "
-        f"method has its best K and L: {said}."
+        f"The speed-ups use the latencies of SpecTr's Tables 1 and 3, and include drafting. Each method at its best K "
+        f"and L: {said}."
     ]
 
 
@@ -285,8 +285,8 @@ def _notes(found: BlockComparison) -> list[str]:
     )
     if any(not ceiling.reached for ceiling in found.ceilings):
         notes.append(
-            "Upper bound: no lossless verifier of these drafts exceeds it, but perhaps none reaches it. The sampled "
-            "bound uses that i accepted tokens must be drafted, and be a possible text of the target."
+            "Upper bound: no lossless verifier of these drafts exceeds it, but perhaps none reaches it. A sampled "
+            "bound adds up, over i, an upper bound of the probability that i tokens are accepted."
         )
     return notes + fastest_sentences(found)
 

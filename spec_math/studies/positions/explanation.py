@@ -134,14 +134,14 @@ def bounding_sentence(target: Any, draft: Any, k: int, names: Sequence[str] | No
     others = sorted(set(range(len(target))) - set(subset), key=lambda token: -float(target[token]))
     subset.sort(key=lambda token: -float(draft[token]))
     # The smaller of the two sides is the one to read: the tokens of H, or those it leaves out.
-    side, listed = (":", subset) if len(subset) <= len(others) else (", all but", others)
+    side, listed = ("", subset) if len(subset) <= len(others) else ("all but ", others)
     shown = ", ".join(repr(names[token]) if names is not None else str(token) for token in listed[:SUBSET_SHOWN])
     more = f", … {len(listed) - SUBSET_SHOWN} more" if len(listed) > SUBSET_SHOWN else ""
     held_d, held_t = (float(np.asarray(x)[subset].sum()) for x in (draft, target))
     return (
         f"The optimum of {counted(k, 'i.i.d. draft')} is {best:.6f}. With probability {held_d:.6f}^{k} = "
         f"{held_d**k:.6f}, all drafts fall among {len(subset)} of {len(target)} tokens. These have only {held_t:.6f} "
-        f"of the target's probability{side} {shown}{more}."
+        f"of the target's probability: {side}{shown}{more}."
     )
 
 

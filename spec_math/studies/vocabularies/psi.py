@@ -136,7 +136,7 @@ COLUMNS = (
     Column("psi", "number", "probability", digits=None, heading="ψ"),
     Column("n_max", "count", "draft tokens"),
     Column("expected draft tokens", "number", "draft tokens", digits=None),
-    Column("laws asked of a drafter with context", "count", "calls of the drafter", heading="laws asked"),
+    Column("laws asked of a drafter with context", "count", "calls of the drafter", heading="drafter calls"),
     Column("texts that begin with no target token", "number", "probability", digits=None, heading="no target token"),
 )
 SUMMARY_COLUMNS = (Column("Table 5"), *(Column(name, "number", digits=None) for name in ("at least", "at most")))
@@ -219,10 +219,10 @@ def _psi_of(request: PsiRequest, target: Vocabulary, drafter: Vocabulary) -> tup
     calls = most_calls(target, drafter)
     cells = [float(found.law[index]), longest, float(found.draws), calls, float(found.untokenisable)]
     return cells, [
-        f"ψ is how often a drafted text begins with this target token, {said}, drafting until {stop}; "
-        f"{float(found.untokenisable):.3g} of the texts begin with none.",
-        f"After n_max = {longest} draft tokens the first target token is determined, after {float(found.draws):.3g} on "
-        f"average; a drafter with context would be asked for {calls:,} laws.",
+        f"ψ is the probability that a drafted text begins with this target token, {said}, drafting until {stop}. "
+        f"With probability {float(found.untokenisable):.3g} a text begins with no target token.",
+        f"The first target token is determined after {float(found.draws):.3g} draft tokens on average, and after at "
+        f"most n_max = {longest}. A drafter with context would be called {calls:,} times.",
     ]
 
 
@@ -230,12 +230,12 @@ def _drafter_law(request: PsiRequest, drafter: Vocabulary) -> tuple[Any, str]:
     """Return the drafter's law, and what it is in words: a file's, a text's frequencies, or uniform."""
     spoken = np.array([bool(token) for token in drafter])
     if request.draft is not None and request.corpus is not None:
-        raise ValueError("--draft and --text are two laws of one drafter; give one of them")
+        raise ValueError("--draft and --text both define the drafter; give only one of them")
     if request.draft is not None:
         file = open_laws(request.draft)
         if file.shape != (1, len(drafter)):
             raise LawFileError(
-                f"{file.path}: ψ takes one law on the drafter's {len(drafter):,} tokens; this is {list(file.shape)}"
+                f"{file.path}: ψ needs one row for the drafter's {len(drafter):,} tokens; got {list(file.shape)}"
             )
         row, _ = next(from_files(file, file, logits=False).laws([0]))
         return restriction(row, spoken), f"each draft token drawn from {file.path.name}"
