@@ -215,7 +215,7 @@ def test_rules_are_named_by_their_beginnings():
 
 def test_the_report_shows_the_rules_that_are_lossy_by_design():
     shown = overview.lossy(3, 0, untold)
-    assert shown.finding.startswith("Of rules that are lossy by design: ")
+    assert shown.finding.startswith("Rules that are lossy by design: ")
     assert sorted(row.cells[0] for row in shown.table("at-documentation").rows) == sorted(rule.name for rule in RULES)
     assert [picture.name for picture in shown.pictures] == ["documentation"]
     curves = {curve.label: curve for panel in shown.pictures[0].panels for curve in panel.curves}

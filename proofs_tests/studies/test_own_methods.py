@@ -166,7 +166,7 @@ def test_a_lossy_method_that_fails_where_it_is_run_is_lossy_and_no_bad_input(fol
     assert isinstance(judge(load_method(f"mine.py:{name}")), Lossy)
     found = blocks("--method", f"mine.py:{name}", "--k", "1")
     assert found.exit_code == 1, found.output
-    assert f"mine.py:{name} is LOSSY, and fails where it is run." in found.output
+    assert f"mine.py:{name} is LOSSY, and fails when it is run." in found.output
     assert "one chain, as a block" in found.output
 
 
@@ -186,7 +186,7 @@ def test_more_tokens_than_one_call_can_yield_are_refused_added_up_or_run(folder:
 
 
 def test_a_lossless_method_above_the_optimum_of_its_chains_says_how_that_can_be(folder: Path) -> None:  # noqa: ARG001
-    said = "No lossless verifier of i.i.d. chains yields more than 2.375: its drafts are others"
+    said = "That exceeds 2.375, the bound of i.i.d. chains. So its drafts are of another kind"
     found = blocks("--method", "mine.py:reads_the_target", "--k", "1")
     assert (found.exit_code, said in " ".join(found.output.split())) == (0, True), found.output
     # The control: a chain is not above it.

@@ -47,7 +47,7 @@ def test_psi_counts_the_segmentations_and_says_what_psi_is(files, tmp_path):
     assert found["segmentations"] in (3, 4)
     assert f"{found['segmentations']} segmentations in small.json" in result.output
     assert 0 < found["psi"] < 1
-    assert "each draft token being as likely" in result.output
+    assert "if all draft tokens are equally likely" in result.output
     assert "hello" in result.output
 
 
@@ -103,9 +103,9 @@ def test_another_law_gives_another_psi(lists):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("ab", "--draft", "law.npy"), "--draft, --text and --lookahead are for ψ, which needs --target-vocabulary"),
-        (("ab", "--shortest", "2"), "--shortest is for all tokens at once"),
-        (("--lookahead", "2"), "ψ is of one target token"),
+        (("ab", "--draft", "law.npy"), "--draft, --text and --lookahead need --target-vocabulary"),
+        (("ab", "--shortest", "2"), "--shortest is for all tokens; leave out the token"),
+        (("--lookahead", "2"), "ψ needs one target token"),
         (("--shortest", "9"), "--shortest must not exceed the 3 tokens with text; got 9"),
         (("--shortest", "0"), "--shortest must be at least 1"),
         (("ab", "--target-vocabulary", "T.json", "--draft", "law.npy", "--text", "text.txt"), "give only one of them"),
