@@ -66,7 +66,7 @@ def of_psi(lists, *options):
     result = run("psi", "ab", *both, *options, "--out", lists / "psi.json")
     assert result.exit_code == 0, result.output
     told = json.loads((lists / "psi.json").read_text())
-    return told["tables"][0]["rows"][0] | {"stop": told["notes"][-2]["text"].partition("drafting until ")[2]}
+    return told["tables"][0]["rows"][0] | {"stop": told["notes"][-2]["text"].partition("Drafting ends when ")[2]}
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_a_tie_of_lengths_is_told_as_an_interval(lists):
     (lists / "more.json").write_text('["a", "b", "ab", "aba", "bbb"]')
     told = run("psi", "--vocabulary", lists / "more.json", "--shortest", 4)
     assert told.exit_code == 0
-    assert "1 of the 2 tokens of 3 bytes are meant" in " ".join(told.output.split())
+    assert "Only 1 of the 2 tokens of 3 bytes are included" in " ".join(told.output.split())
     found = psi.summary(psi.counts(Vocabulary(["a", "b", "ab", "aba", "bbb"]), 4))
     # aba: a b a, ab a, aba; bbb: b b b, bbb.
     assert found["maximum"] == (2.0, 3.0)

@@ -260,8 +260,8 @@ def _every_token(request: PsiRequest, drafter: Vocabulary) -> Result:
         length = max(found.by_length)
         tied = len(found.by_length[length])
         notes.append(
-            f"Of the {tied:,} tokens of {length} bytes only {found.kept:,} count, but it is not determined which. So "
-            "rows with two numbers are intervals."
+            f"Only {found.kept:,} of the {tied:,} tokens of {length} bytes are included. The order does not determine "
+            "which, so rows with two numbers are intervals."
         )
     mean = lines["mean"]
     return Result(
