@@ -298,8 +298,7 @@ class _Question:
             return verdict
         if isinstance(finer, Lossy):
             return finer_in_words(finer, [] if rounded else bits)
-        said = f"with the same distributions as float64, {finer.explanation}"
-        return verdict if rounded else replace(finer, explanation=said)
+        return verdict if rounded else replace(finer, explanation=f"with the masses as float64, {finer.explanation}")
 
     def _allowed(self, found: Walked, exact_draws: int) -> Allowance:
         """Return what rounding explains; drafts that are drawn from the draft law as it is stored lose nothing."""

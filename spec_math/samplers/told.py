@@ -69,7 +69,7 @@ def values_of(fn: Callable[..., Any], given: Sequence[str]) -> dict[str, Any]:
         if not equals or not written:
             raise ValueError(f"a value is given as name=expression; got {one!r}")
         if name not in names:
-            raise ValueError(f"a value is told for {name!r}, which is none of the parameters: {', '.join(names)}")
+            raise ValueError(f"a value is given for {name!r}, which is not one of the parameters: {', '.join(names)}")
         module, colon, rest = written.partition(":")
         space = getattr(plain, "__globals__", {})
         if colon and module.replace(".", "").isidentifier():
