@@ -52,7 +52,7 @@ def test_proportional_to_works_row_by_row() -> None:
         ([0, 0], "weights must have a positive sum to be proportional to; a row sums to 0"),
         ([[1.0, 1.0], [0.0, 0.0]], "a row sums to 0"),
         ([1e308, 1e308], "sum to more than its type can hold; divide them by their largest first"),
-        (3, "a law is a row of masses; got the single number 3"),
+        (3, "a distribution is a row of masses; got the single number 3"),
     ],
 )
 def test_proportional_to_refuses(weights: Any, said: str) -> None:
@@ -155,18 +155,18 @@ def test_torch_laws_meet_the_same_bounds(dtype: str) -> None:
             r"must sum to exactly 1; these 2 sum to 11/12 \(1/12 too little\); if you mean weights, call p",
         ),
         (["3/4", "2/3"], r"these 2 sum to 17/12 \(5/12 too much\)"),
-        ([["1/2", "1/2"], ["1/2", "1/3"]], r"law \(row \(1,\)\): masses must sum to exactly 1; these 2 sum to 5/6"),
-        ([["1/2", "1/2"], [0.5, 0.25]], "a law mixes floats with strings"),
-        ([[0.5, 0.5], [0.5, 0.25]], r"law \(row 1 of 2\): masses stored as float64 must sum to 1 .* off by 0.25"),
-        (["-1/4", "5/4"], "law: masses must be >= 0; token 0 has -1/4; if these are logits, take their softmax"),
-        ([1.5, -0.5], "law: masses must be >= 0; token 1 has -0.5"),
-        ([[0.5, 0.5], [1.5, -0.5]], r"law: masses must be >= 0; token 1 of row \(1,\) has -0.5"),
-        ([float("nan"), 1.0], "law: masses must be finite; token 0 is nan"),
-        ([0.0, float("inf")], "law: masses must be finite; token 1 is inf"),
-        ([float("-inf"), 0.0], "law: masses must be finite; token 0 is -inf"),
-        ([], r"a law needs at least one token on its last axis; the shape is \(0,\)"),
-        ([[], []], r"a law needs at least one token on its last axis; the shape is \(2, 0\)"),
-        (1, "a law is a row of masses; got the single number 1"),
+        ([["1/2", "1/2"], ["1/2", "1/3"]], r"\(row \(1,\)\): masses must sum to exactly 1; these 2 sum to 5/6"),
+        ([["1/2", "1/2"], [0.5, 0.25]], "a distribution mixes floats with strings"),
+        ([[0.5, 0.5], [0.5, 0.25]], r"\(row 1 of 2\): masses stored as float64 must sum to 1 .* off by 0.25"),
+        (["-1/4", "5/4"], "masses must be >= 0; token 0 has -1/4; if these are logits, take their softmax"),
+        ([1.5, -0.5], "distribution: masses must be >= 0; token 1 has -0.5"),
+        ([[0.5, 0.5], [1.5, -0.5]], r"distribution: masses must be >= 0; token 1 of row \(1,\) has -0.5"),
+        ([float("nan"), 1.0], "distribution: masses must be finite; token 0 is nan"),
+        ([0.0, float("inf")], "distribution: masses must be finite; token 1 is inf"),
+        ([float("-inf"), 0.0], "distribution: masses must be finite; token 0 is -inf"),
+        ([], r"a distribution needs at least one token; got shape \(0,\)"),
+        ([[], []], r"a distribution needs at least one token; got shape \(2, 0\)"),
+        (1, "a distribution is a row of masses; got the single number 1"),
         ([["1/2", "1/2"], [1]], "all rows must have one length; these do not"),
         ([[0.5, 0.5], [1.0]], "all rows must have one length; these do not"),
         (["1/2", "half"], "'half' is not a number; write '1/3' or '0.25'"),
@@ -184,11 +184,11 @@ def test_what_is_no_law_is_refused_with_rule_numbers_gap_and_cure(masses: Any, s
         ([True, False], "True is not a mass; write 1 or 0"),
         ([1.0, False], "True and False are not masses; write 1 and 0"),
         ([None, 1], "masses must be int, Fraction, float or str; got None of type NoneType"),
-        ([0.5, "1/2"], "a law mixes floats with strings; write all masses as strings, or all as floats"),
+        ([0.5, "1/2"], "a distribution mixes floats with strings; write all masses as strings, or all as floats"),
         ([1j, 1], "masses must be int, Fraction, float or str; got 1j of type complex"),
-        (np.array([1j, 0]), "laws must hold numbers; got an array of complex128"),
-        (np.array([True, False]), "laws must hold numbers; got an array of bool"),
-        (np.array(["a", "b"]), "laws must hold numbers; got an array of <U1"),
+        (np.array([1j, 0]), "distributions must hold numbers; got an array of complex128"),
+        (np.array([True, False]), "distributions must hold numbers; got an array of bool"),
+        (np.array(["a", "b"]), "distributions must hold numbers; got an array of <U1"),
     ],
 )
 def test_what_is_no_number_is_refused(masses: Any, said: str) -> None:
@@ -243,11 +243,11 @@ def test_torch_and_numpy_are_two_worlds() -> None:
     torch = pytest.importorskip("torch", reason="torch is not installed")
     with pytest.raises(TypeError, match="target is torch, draft is floating"):
         two_laws(torch.tensor([0.5, 0.5]), np.array([0.5, 0.5]))
-    with pytest.raises(TypeError, match=r"torch laws must be floating; got torch\.int64"):
+    with pytest.raises(TypeError, match=r"torch distributions must be floating; got torch\.int64"):
         as_law(torch.tensor([1, 0]))
-    with pytest.raises(ValueError, match="law: masses must be >= 0; token 0 has"):
+    with pytest.raises(ValueError, match="distribution: masses must be >= 0; token 0 has"):
         as_law(torch.tensor([-0.5, 1.5]))
-    with pytest.raises(ValueError, match=r"law: masses must be finite; token 1 of row \(1,\) is nan"):
+    with pytest.raises(ValueError, match=r"distribution: masses must be finite; token 1 of row \(1,\) is nan"):
         as_law(torch.tensor([[0.5, 0.5], [0.5, float("nan")]]))
 
 

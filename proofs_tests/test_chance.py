@@ -224,7 +224,7 @@ def test_torch_masses_are_drawn_from() -> None:
         (lambda coin: coin.flip(Fraction(-1, 2)), r"flip: a probability must lie in \[0, 1\]; got -1/2"),
         (lambda coin: coin.flip(1.5), r"flip: a probability must lie in \[0, 1\]; got 1.5"),
         (lambda coin: coin.flip(float("nan")), r"flip: a probability must lie in \[0, 1\]; got nan"),
-        (lambda coin: coin.draw([]), "draw: a law needs at least one token; got none"),
+        (lambda coin: coin.draw([]), "draw: a distribution needs at least one token; got none"),
         (lambda coin: coin.draw([2, -1]), "draw: masses must be >= 0; token 1 has -1"),
         (lambda coin: coin.draw([1.0, float("nan")]), "draw: masses must be >= 0; token 1 has nan"),
         (lambda coin: coin.draw(exact(["1/2", "1/3"])), r"these 2 sum to 5/6 \(off by 1/6\)"),

@@ -26,7 +26,7 @@ def test_counts_that_are_no_law_are_refused():
         Counts([1, 2], 4)
     with pytest.raises(ValueError, match="counts must be >= 0; the least is -1"):
         Counts([-1, 5], 4)
-    with pytest.raises(ValueError, match=r"one law \[V\]"):
+    with pytest.raises(ValueError, match=r"one distribution \[V\]"):
         Counts([[1], [1]], 1)
     with pytest.raises(ValueError, match="sum to exactly 1"):
         Counts.of(["1/2", "1/3"])

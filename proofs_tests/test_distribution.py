@@ -77,7 +77,7 @@ def test_excess_is_convex_and_falls(pair: Any, scales: list[Fraction]) -> None:
 def test_restriction_divides_by_its_own_mass(masses: Any, keep: list[bool]) -> None:
     kept = sum(mass for mass, wanted in zip(masses, keep, strict=True) if wanted)
     if kept == 0:
-        with pytest.raises(ValueError, match="the subset to restrict to has mass 0, so there is no law on it"):
+        with pytest.raises(ValueError, match="the subset to restrict to has mass 0, so it has no distribution"):
             restricted(masses, np.array(keep))
         return
     found = restricted(masses, np.array(keep))

@@ -59,7 +59,7 @@ def test_lossy_names_the_token_that_is_furthest_off() -> None:
     assert verdict.total_variation == Fraction(1, 6)
     assert str(verdict) == (
         "Lossy for 1 draft: token 0 is emitted with probability 1/3 where the target has 1/2 (total variation 1/6)\n"
-        "  judged on one pair of laws on 3 tokens, as Fractions"
+        "  judged on one pair of distributions on 3 tokens, as Fractions"
     )
 
 
@@ -73,7 +73,7 @@ def test_the_smallest_exact_difference_is_lossy() -> None:
 @pytest.mark.parametrize(
     ("verify", "said"),
     [
-        (lambda coin, *_: coin.draw([]), "a law needs at least one token"),
+        (lambda coin, *_: coin.draw([]), "a distribution needs at least one token"),
         (lambda coin, *_: coin.draw([float("nan"), 1.0]), "token 0 has nan"),
         (lambda coin, *_: coin.flip(Fraction(-1, 4)), "got -1/4"),
         (lambda _coin, tokens, *_: 1 // tokens[0], "ZeroDivisionError for the drafts (0,)"),
@@ -142,7 +142,13 @@ def test_a_verifier_that_spoils_its_laws_is_judged_by_what_it_emits() -> None:
             r"one number type; target is exact \(Fractions\), draft is floating",
         ),
         (["1/4", "3/4"], [1], 1, ValueError, r"one shape; target has \(2,\), draft has \(1,\)"),
-        ([["1/4", "3/4"]], [["1/4", "3/4"]], 1, ValueError, r"judges one position, laws of shape \[V\]; got \(1, 2\)"),
+        (
+            [["1/4", "3/4"]],
+            [["1/4", "3/4"]],
+            1,
+            ValueError,
+            r"one position, distributions of shape \[V\]; got \(1, 2\)",
+        ),
         (["1/4", "3/4"], ["1/4", "3/4"], 0, ValueError, "k must be at least 1; got 0"),
         (["1/4", "3/4"], ["1/4", "3/4"], True, TypeError, "k must be a whole number >= 1 .*; got True of type bool"),
         (["1/4", "3/4"], ["1/4", "3/4"], 2.9, TypeError, "k must be a whole number >= 1 .*; got 2.9 of type float"),

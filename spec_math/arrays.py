@@ -84,7 +84,7 @@ def proportional_to(weights: Any) -> Array:
     return rows / totals
 
 
-def as_law(values: Any, name: str = "law") -> Array:
+def as_law(values: Any, name: str = "distribution") -> Array:
     """Check that each row of values [..., V] is a law, and return it in the type its formulas are computed in.
 
     Lists of int, Fraction or str become object arrays of Fraction, lists with a float become float64; arrays keep
@@ -104,7 +104,7 @@ def as_law(values: Any, name: str = "law") -> Array:
     return rows if is_exact(rows) else _widened(rows)
 
 
-def stored_law(values: Any, name: str = "law") -> Array:
+def stored_law(values: Any, name: str = "distribution") -> Array:
     """Check that each row of values [..., V] is a law, and return it in the type it is stored in.
 
     Exact rows must sum to exactly 1, floating rows to within `SUM_BOUND` of their type: that bound would be lost with
@@ -120,7 +120,7 @@ def stored_law(values: Any, name: str = "law") -> Array:
         return values
     rows = asarray(values)
     if rows.ndim and rows.shape[-1] == 0:
-        raise ValueError(f"{name}: a law needs at least one token on its last axis; the shape is {tuple(rows.shape)}")
+        raise ValueError(f"{name}: a distribution needs at least one token; got shape {tuple(rows.shape)}")
     if _passes_at_once(rows):
         return rows
     _check_masses(rows, name)
@@ -235,7 +235,7 @@ def storage(rows: Array) -> str:
 
 def _check_masses(rows: Array, name: str) -> None:
     if rows.ndim == 0:
-        raise ValueError(f"{name}: a law is a row of masses; got the single number {rows}")
+        raise ValueError(f"{name}: a distribution is a row of masses; got the single number {rows}")
     if not is_exact(rows):
         rows = _widened(rows)
         finite = array_namespace(rows).isfinite(rows)
@@ -291,7 +291,7 @@ def _check_float_sums(rows: Array, stored: str, name: str) -> None:
     flat = gaps.reshape(-1)
     where = int(flat.argmax())
     row = f" (row {where} of {flat.shape[0]})" if flat.shape[0] > 1 else ""
-    half = "; half precision cannot hold a law: store logits" if stored in ("float16", "bfloat16") else ""
+    half = "; half precision cannot hold a distribution: store logits" if stored in ("float16", "bfloat16") else ""
     raise ValueError(
         f"{name}{row}: masses stored as {stored} must sum to 1 within {bound:.2g}; these {rows.shape[-1]} are off by "
         f"{worst:.3g}; if you mean weights, call proportional_to{half}"

@@ -40,7 +40,7 @@ class Counts:
         # A copy that nobody can write to: what is checked here stays so.
         whole = given.astype(object) if given.dtype.kind in "iuO" else given
         if whole.ndim != 1 or len(whole) == 0:
-            raise ValueError(f"counts are one law [V] with V >= 1; the shape is {whole.shape}")
+            raise ValueError(f"counts are one distribution [V] with V >= 1; the shape is {whole.shape}")
         if whole.dtype != object or not {type(self.denominator), *map(type, whole.tolist())} <= {int}:
             raise TypeError(f"counts are whole numbers (int); got {self.denominator!r} and {whole.dtype} masses")
         if whole.min() < 0:

@@ -175,7 +175,7 @@ def restriction(x: Array, keep: Array) -> Array:
     kept = xp.where(keep, x, zeros_like(x))
     totals = xp.sum(kept, axis=-1, keepdims=True)
     if bool((totals == 0).any()):
-        raise ValueError("the subset to restrict to has mass 0, so there is no law on it; choose tokens with mass")
+        raise ValueError("the subset to restrict to has mass 0, so it has no distribution; choose tokens with mass")
     return kept / totals
 
 

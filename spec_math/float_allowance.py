@@ -124,7 +124,7 @@ def cap(stored: Iterable[str], asked: float | None = None) -> float:
     if asked is None:
         return most
     if not 0 <= asked <= most:
-        raise ValueError(f"at_most must be a total variation between 0 and {most:g} for these laws; got {asked!r}")
+        raise ValueError(f"at_most must be a total variation between 0 and {most:g} for this input; got {asked!r}")
     return float(asked)
 
 

@@ -122,7 +122,7 @@ def weighed(masses: Any, types: Collection[str] = (), closed: bool = False) -> t
     """
     listed = as_list(masses)
     if not listed:
-        raise ChanceError("draw: a law needs at least one token; got none")
+        raise ChanceError("draw: a distribution needs at least one token; got none")
     if isinstance(masses, np.ndarray) and masses.ndim == 1 and masses.dtype in _FLOATS and bool((masses >= 0).all()):
         return _of_floats(listed, _type_of(masses), types, closed)
     if sums_to_one(listed):

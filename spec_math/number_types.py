@@ -80,7 +80,7 @@ def check_same_number_type(target: Array, draft: Array) -> None:
     ours, theirs = number_type(target), number_type(draft)
     if ours != theirs:
         raise TypeError(
-            f"all laws of a call must be of one number type; target is {ours}, draft is {theirs}: "
+            f"all distributions of a call must be of one number type; target is {ours}, draft is {theirs}: "
             "write both as ints, Fractions or strings, or both as floats"
         )
 
@@ -114,7 +114,7 @@ def asarray(values: Any) -> Array:
     """
     if array_api_compat.is_torch_array(values):
         if not values.is_floating_point():
-            raise TypeError(f"torch laws must be floating; got {values.dtype}")
+            raise TypeError(f"torch distributions must be floating; got {values.dtype}")
         return values
     if isinstance(values, np.ndarray):
         return _from_numpy(cast("np.ndarray[Any, Any]", values))
@@ -122,7 +122,7 @@ def asarray(values: Any) -> Array:
     _check_rectangular(values)
     if any(isinstance(leaf, float | np.floating) for leaf in leaves):
         if any(isinstance(leaf, str) for leaf in leaves):
-            raise TypeError("a law mixes floats with strings; write all masses as strings, or all as floats")
+            raise TypeError("a distribution mixes floats with strings; write all masses as strings, or all as floats")
         if any(isinstance(leaf, bool | np.bool_) for leaf in leaves):
             raise TypeError("True and False are not masses; write 1 and 0")
         return np.asarray(values, dtype=np.float64)
@@ -239,7 +239,7 @@ def _from_numpy(values: np.ndarray[Any, Any]) -> Array:
         return exact(values.astype(object))
     if values.dtype.kind == "f" or values.dtype.name == "bfloat16":
         return values
-    raise TypeError(f"laws must hold numbers; got an array of {values.dtype}")
+    raise TypeError(f"distributions must hold numbers; got an array of {values.dtype}")
 
 
 def _leaves(values: Any) -> Iterable[Any]:

@@ -217,7 +217,7 @@ def drafted(tokens: Any, draft: Array, least: int = 1) -> Tokens:
             raise ValueError(f"a drafted token must lie in 0..{len(draft) - 1}; got {token}")
         if draft[token] == 0:
             raise ValueError(
-                f"the draft puts no mass on the drafted token {token}; report the law that the drafts were drawn from"
+                f"the draft puts no mass on the drafted token {token}; report the distribution they were drawn from"
             )
     return tuple(int(token) for token in listed)
 

@@ -339,7 +339,7 @@ def _strategies() -> Any:
         from hypothesis import strategies
     except ImportError as error:
         raise ModuleNotFoundError(
-            "strategies for laws are Hypothesis's, which is not installed; pip install hypothesis. The assertions of "
+            "these strategies need Hypothesis, which is not installed; pip install hypothesis. The assertions of "
             "spec_math.testing need nothing but spec_math"
         ) from error
     return strategies

@@ -92,22 +92,22 @@ def judged(
         return Lossless(paths, allowed.forgiven)
     if unexplored:
         if endless and unexplored <= UNWALKED:
-            looped = f"it may loop, and paths of mass {float(unexplored):.2g} in all were not walked"
+            looped = f"it may loop: paths of total probability {float(unexplored):.2g} were not followed"
             return Lossless(paths, float(distance + unexplored) + allowed.forgiven, assumed=(looped,))
         cure = f"{endless}; bound the program's loop" if endless else "raise budget, or judge a smaller case"
         left = f"{paths:,} paths left {float(unexplored):.3g} of the mass unexplored"
-        return Undecided(Reason.BUDGET, f"{left}, and what they emit decides nothing; {cure}")
+        return Undecided(Reason.BUDGET, f"{left}, and the rest does not decide; {cure}")
     if allowed.left_out:
         return Undecided(
             Reason.ROUNDING,
-            f"the total variation is {float(distance):.3g} without the small numbers that keep a logarithm finite, and "
-            f"they change the law by up to {allowed.left_out:.3g}; a verdict forgives {allowed.at_most:.3g} at most; "
-            "make them smaller",
+            f"the total variation is {float(distance):.3g} without the small numbers that keep a logarithm finite; "
+            f"they change the distribution by up to {allowed.left_out:.3g}, and a verdict tolerates "
+            f"{allowed.at_most:.3g} at most; make them smaller",
         )
     return Undecided(
         Reason.ROUNDING,
-        f"the total variation is {float(distance):.3g}, of which rounding in these number types explains "
-        f"{allowed.rounding:.3g}; a verdict forgives {allowed.at_most:.3g} at most",
+        f"the total variation is {float(distance):.3g}; rounding in these number types explains up to "
+        f"{allowed.rounding:.3g}, and a verdict tolerates {allowed.at_most:.3g} at most",
     )
 
 
@@ -115,7 +115,7 @@ def _differing(outcome: Any, found: tuple[Any, Any, Any], allowed: Allowance, pa
     ours, theirs, distance = found
     single = not isinstance(outcome, tuple)
     said = f"token {outcome} is" if single else f"the tokens {outcome} are"
-    rounded = f", of which rounding explains {allowed.rounding:.2g}" if allowed.rounding else ""
+    rounded = f"; rounding explains at most {allowed.rounding:.2g}" if allowed.rounding else ""
     shown = [f"at least {float(value):.6g}" if partly else as_text(value) for value in (ours, distance)]
     return Lossy(
         f"{said} emitted with probability {shown[0]} where the target has {as_text(theirs)} "
@@ -176,7 +176,7 @@ def check_lossless(
     """
     t, _ = as_laws(target, draft)
     if t.ndim != 1:
-        raise ValueError(f"check_lossless judges one position, laws of shape [V]; got {tuple(t.shape)}")
+        raise ValueError(f"check_lossless judges one position, distributions of shape [V]; got {tuple(t.shape)}")
     # The verifier gets its laws in the type they are stored in, since it checks them against that type's bound.
     stored = asarray(target), asarray(draft)
     types = () if is_exact(t) else tuple({storage(law) for law in stored})
@@ -293,12 +293,12 @@ class _Question:
         if isinstance(verdict, Lossy):
             if not isinstance(finer, Lossless):
                 return verdict
-            return Undecided(Reason.ROUNDING, f"{verdict.reason}; with the same laws as float64 it is lossless")
+            return Undecided(Reason.ROUNDING, f"{verdict.reason}; with the same masses as float64 it is lossless")
         if isinstance(finer, Lossless):
             return verdict
         if isinstance(finer, Lossy):
             return finer_in_words(finer, [] if rounded else bits)
-        return verdict if rounded else replace(finer, explanation=f"with the same laws as float64, {finer.explanation}")
+        return verdict if rounded else replace(finer, explanation=f"with the masses as float64, {finer.explanation}")
 
     def _allowed(self, found: Walked, exact_draws: int) -> Allowance:
         """Return what rounding explains; drafts that are drawn from the draft law as it is stored lose nothing."""
@@ -312,11 +312,11 @@ class _Question:
 
     def _scope(self) -> str:
         kind = f"stored as {' and '.join(sorted(self.types))}" if self.types else "as Fractions"
-        return f"one pair of laws on {len(self.laws[0])} tokens, {kind}"
+        return f"one pair of distributions on {len(self.laws[0])} tokens, {kind}"
 
     def _assumed(self, verdict: Lossless) -> tuple[str, ...]:
-        drafted = "the scheme" if isinstance(self.verifier, Scheme) else "the judge, independently from the draft law"
-        floats = "the coins were handed floats, so that this is a verdict on floats"
+        drafted = "the scheme" if isinstance(self.verifier, Scheme) else "the judge, independently from the draft"
+        floats = "the program passed floats to its coin, so the verdict is about floats"
         told = verdict.assumed or ((floats,) if verdict.bound and not self.types else ())
         return (f"drafts are drawn by {drafted}", *told)
 
@@ -350,7 +350,7 @@ def finer_in_words(finer: Lossy, bits: list[int]) -> Verdict:
 
     `bits` holds the significant bits of a number that looks rounded there too, and could explain what is wrong.
     """
-    said = f"with the same laws as float64, {finer.reason}"
+    said = f"with the same distributions as float64, {finer.reason}"
     if not bits:
         return replace(finer, reason=said)
     coarse = f"; a number that it computed has {bits[0]} significant bits there: it may round to a coarser type"

@@ -19,11 +19,11 @@ class Lossless:
     `drafts` are the numbers of drafts that it was judged for, where there are such, and `not_judged` those that it was
     not, each with the reason; `scope` says on which laws, and `assumed` what was taken for granted.
 
-    >>> verdict = Lossless(paths=3, drafts=(1,), scope="one pair of laws on 2 tokens, exactly")
+    >>> verdict = Lossless(paths=3, drafts=(1,), scope="one pair of distributions on 2 tokens, exactly")
     >>> bool(verdict), verdict
     (True, Lossless(paths=3, bound=0.0, drafts=(1,)))
     >>> print(verdict)
-    Lossless for 1 draft: one pair of laws on 2 tokens, exactly (3 paths)
+    Lossless for 1 draft: one pair of distributions on 2 tokens, exactly (3 paths)
     """
 
     paths: int

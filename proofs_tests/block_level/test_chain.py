@@ -75,5 +75,5 @@ def test_chain_replays_one_uniform_a_coin() -> None:
 
 
 def test_chain_refuses_rows_that_do_not_fit() -> None:
-    with pytest.raises(ValueError, match=r"2 drafted token\(s\) need 2 draft law\(s\) and 3 target laws"):
+    with pytest.raises(ValueError, match=r"2 drafted token\(s\) need 2 rows of the draft and 3 of the target"):
         law(lambda coin: chain.verify(coin, (0, 0), [[1, 0]] * 3, [[1, 0]]))

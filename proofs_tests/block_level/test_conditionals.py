@@ -44,11 +44,11 @@ def after_one(row: Any) -> Callable[[Text], Any]:
     ("row", "error", "message"),
     [
         (["1/2", "1/4"], ValueError, "masses must sum to exactly 1; these 2 sum to 3/4"),
-        (["1/2", "1/4", "1/4"], ValueError, "has 3 tokens, where the target's law at the start of the block has 2"),
+        (["1/2", "1/4", "1/4"], ValueError, "but the target's distribution at the start of the block has 2"),
         (["3/2", "-1/2"], ValueError, "masses must be >= 0"),
         ([], ValueError, "needs at least one token"),
-        ([["1/2", "1/2"]], ValueError, r"one law \[V\] is needed; got the shape \(1, 2\)"),
-        ([0.5, 0.5], TypeError, "all laws of a call must be of one number type"),
+        ([["1/2", "1/2"]], ValueError, r"one distribution \[V\] is needed; got the shape \(1, 2\)"),
+        ([0.5, 0.5], TypeError, "all distributions of a call must be of one number type"),
         (None, TypeError, "masses must be int, Fraction, float or str; got None"),
     ],
 )
@@ -59,7 +59,7 @@ def test_a_bad_law_is_named_by_its_prefix(
     models = (after_one(row), HALF) if role == "target" else (HALF, after_one(row))
     with pytest.raises(error, match=message) as caught:
         run(function, *models, (0,), shape)
-    assert f"{role} law after the prefix (0, 1)" in str(caught.value)
+    assert f"{role} distribution after the prefix (0, 1)" in str(caught.value)
 
 
 @pytest.mark.parametrize(("function", "shape"), GENERATORS + CLOSED_FORMS)
@@ -71,7 +71,9 @@ def test_what_a_model_raises_is_noted_with_its_prefix(function: Callable[..., An
 
     with pytest.raises(LookupError, match="no row") as caught:
         run(function, HALF, broken, (0,), shape)
-    assert caught.value.__notes__[0] == "raised by the draft model when asked for the law after the prefix (0, 0)"
+    assert caught.value.__notes__ == [
+        "raised by the draft model when asked for the distribution after the prefix (0, 0)"
+    ]
 
 
 @pytest.mark.parametrize(("function", "shape"), GENERATORS + CLOSED_FORMS)

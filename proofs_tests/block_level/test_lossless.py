@@ -82,5 +82,5 @@ def test_a_lossless_verdict_says_what_it_judged_and_that_exact_laws_met_floats()
         assert alone.scope == f"the first 1 tokens of 1 block after the prefix (1,), {stored}"
         assert twice.scope == f"the first 2 tokens of 2 blocks after the prefix (1,), {stored}"
     assert judged(floats, TARGET, 1, 1).assumed == (
-        "the coins were handed floats, so that this is a verdict on floats",
+        "the program passed floats to its coin, so the verdict is about floats",
     )

@@ -83,7 +83,7 @@ def test_what_rounding_left_open_is_asked_again_of_the_same_blocks() -> None:
     for horizon, rounds, prefix in ((1, 1, (1, 0)), (2, 2, (1,)), (3, 3, ())):
         found = asked_in_float64(left, generate, target, horizon, rounds, prefix)
         assert isinstance(found, Lossy)
-        assert str(found.reason).startswith("with the same laws as float64, ")
+        assert str(found.reason).startswith("with the same distributions as float64, ")
         for other in (Undecided(Reason.NOT_JUDGED, "all paths raise"), Lossy("no token")):
             assert asked_in_float64(other, generate, target, horizon, rounds, prefix) is other
     for horizon, rounds, prefix in ((1, 1, ()), (2, 1, (1,)), (3, 2, ())):

@@ -192,7 +192,7 @@ def test_too_few_samples_and_exact_models_are_refused() -> None:
     with pytest.raises(ValueError, match="take at least 4; got 3"):
         sample(setting, 3, np.random.default_rng(0))
     exact = Table({(): ["1/2", "1/2"]}, context=0)
-    with pytest.raises(TypeError, match="sampling takes float laws"):
+    with pytest.raises(TypeError, match="sampling takes float distributions"):
         sample(Setting(exact, exact, [()], (2,), 2), 8, np.random.default_rng(0))
     with pytest.raises(TypeError, match="asked of n-gram models"):
         drafted_after_every_prefix(setting, 2, np.random.default_rng(0))

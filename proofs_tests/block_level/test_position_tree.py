@@ -116,5 +116,5 @@ def test_places_beyond_the_last_have_its_law() -> None:
 
 
 def test_laws_that_do_not_fit_the_widths_are_refused() -> None:
-    with pytest.raises(ValueError, match="a law a level: got 1 laws for the 2 levels"):
+    with pytest.raises(ValueError, match="one distribution a level: got 1 for the 2 levels"):
         position_tree.expected(lambda _: [1], [[1]], (), (1, 1))

@@ -29,7 +29,7 @@ def written(folder: Path, claim: cases.Data) -> Path:
 def test_a_certificate_goes_out_and_comes_back(tmp_path: Path) -> None:
     out = run("certify", *BERNOULLI, "--k", 2, "--out", tmp_path)
     assert out.exit_code == 0, out.output
-    assert "keeps one more often than 67/80 = 0.837500" in out.output
+    assert "optimal acceptance of these drafts is 67/80 = 0.837500" in out.output
     assert sorted(path.name for path in tmp_path.iterdir()) == [
         "certificate.json",
         "optimum-coupling.csv",
@@ -40,7 +40,7 @@ def test_a_certificate_goes_out_and_comes_back(tmp_path: Path) -> None:
     ]
     back = run("check", tmp_path / "certificate.json", *BERNOULLI, "--k", 2, "--out", tmp_path / "again")
     assert back.exit_code == 0, back.output
-    assert "It holds: no verifier of its drafts keeps one more often than 67/80" in back.output
+    assert "It holds: the optimal acceptance of its drafts is 67/80" in back.output
     assert len(list((tmp_path / "again").iterdir())) == 5
     kept = certificate.load(tmp_path / "certificate.json").acceptance
     assert kept == optimal.acceptance(["2/5", "3/5"], ["3/4", "1/4"], 2)
@@ -51,19 +51,19 @@ def test_one_file_is_the_certificate(tmp_path: Path) -> None:
     assert [path.name for path in tmp_path.iterdir()] == ["mine.json"]
     unasked = run("check", tmp_path / "mine.json")
     assert unasked.exit_code == 0
-    assert "Whether it is about your distributions was not asked" in unasked.output
+    assert "To check that it is about your distributions" in unasked.output
     half = " ".join(run("check", tmp_path / "mine.json", *BERNOULLI[:2]).output.split())
-    assert half.endswith("Its target is yours; of the drafts nothing was asked: give --draft.")
+    assert half.endswith("Its target is yours. To check its drafts, give --draft.")
     half = " ".join(run("check", tmp_path / "mine.json", *BERNOULLI[2:]).output.split())
-    assert half.endswith("Its drafts are yours; of the target nothing was asked: give --target.")
+    assert half.endswith("Its drafts are yours. To check its target, give --target.")
 
 
 @pytest.mark.parametrize(
     ("other", "words"),
     [
         (("--target", "1/2,1/2"), "another target"),
-        (("--draft", "3/4,1/4", "--k", 3), "another law of the drafts"),
-        (("--draft", "3/4,1/4", "--k", 2, "--drafts", "greedy"), "another law of the drafts"),
+        (("--draft", "3/4,1/4", "--k", 3), "another distribution of the drafts"),
+        (("--draft", "3/4,1/4", "--k", 2, "--drafts", "greedy"), "another distribution of the drafts"),
     ],
 )
 def test_a_true_certificate_about_other_laws_is_rejected(other: tuple[object, ...], words: str, tmp_path: Path) -> None:
@@ -118,8 +118,8 @@ def test_laws_come_from_files_from_several_drafters_and_as_a_table(tmp_path: Pat
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("--draft", "1/2,1/2"), "whose optimum is asked for"),
-        (("--target", "1/2,1/2"), "which drafts are verified"),
+        (("--draft", "1/2,1/2"), "they define the optimum"),
+        (("--target", "1/2,1/2"), "they define the drafts"),
         (("--target", "2,3", "--draft", "1/2,1/2"), "--weights"),
         (("--target", "1/2,1/2", "--draft", "1"), "2 and 1 tokens"),
         ((*BERNOULLI, "--k", 0), "--k must be at least 1"),
@@ -150,7 +150,7 @@ def test_one_way_of_drawing_is_in_the_title_and_in_the_value(kind: str, k: int |
     found = run("certify", *BERNOULLI, "--drafts", kind, *(() if k is None else ("--k", k)))
     assert found.exit_code == 0, found.output
     assert title in found.output
-    assert f"keeps one more often than {value}" in found.output
+    assert f"optimal acceptance of these drafts is {value}" in found.output
     assert ("as " in found.output.splitlines()[0]) == (" as " in title)
 
 
@@ -194,7 +194,7 @@ def test_drafts_that_are_none_are_told(tmp_path: Path) -> None:
     assert place.write_text('{"": "1/4", "0": "3/4"}', encoding="utf-8") > 0
     found = run("certify", "--target", "1/2,1/2", "--draft-law", place)
     assert found.exit_code == 0
-    assert "one more often than 1/2" in found.output
+    assert "optimal acceptance of these drafts is 1/2" in found.output
 
 
 def test_a_number_of_drafts_without_a_draft_and_a_folder_are_bad_input(tmp_path: Path) -> None:

@@ -153,7 +153,7 @@ def explained(*arguments: str) -> str:
 def test_explain_wants_both_laws_or_none() -> None:
     """The other one was that of the default, of another length or, worse, of the same."""
     assert "error: --target and --draft come together; only one was given" in explained("--target", "1/2,1/4,1/8,1/8")
-    assert "Over all coins" in explained()
+    assert "The acceptance of" in explained()
 
 
 def test_a_draw_among_drafts_is_no_token() -> None:

@@ -11,18 +11,21 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from spec_math.cli import COMMANDS
 
 ROOT = Path(__file__).parents[2]
+SAMPLING = (ROOT / "README.md").read_text("utf-8").partition("```python\n")[2].partition("```")[0]
 OUTPUTS = (
-    ("audit", "examples/samplers.py:hopeful"),
+    ("audit", "sampling.py:verify", "--target", "1/4,3/4", "--draft", "1/2,1/2"),
+    ("audit", "sampling.py:verify"),
     ("explain", "--target", "1/4,3/4", "--draft", "1/2,1/2", "--k", "2"),
     ("blocks",),
     ("compare",),
     ("lossy",),
 )
-"""Commands whose output is read, on small input or on their defaults."""
+"""Commands whose output is read, on small input or on their defaults; sampling.py is the first program of README."""
 
 
 def prose(text: str) -> str:
@@ -56,15 +59,12 @@ def of_commands() -> list[tuple[str, str]]:
     """Sentences of every command's help, and of some outputs."""
     asked = [*((name, "--help") for name in COMMANDS), *OUTPUTS]
     found: list[tuple[str, str]] = []
+    settings = {"PATH": "/usr/bin:/bin", "COLUMNS": "2000", "NO_COLOR": "1", "TERM": "dumb", "PYTHONPATH": str(ROOT)}
     for arguments in asked:
-        said = subprocess.run(
-            [str(Path(sys.executable).with_name("spec-math")), *arguments],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=ROOT,
-            env={"PATH": "/usr/bin:/bin", "COLUMNS": "2000", "NO_COLOR": "1", "TERM": "dumb"},
-        ).stdout
+        command = [str(Path(sys.executable).with_name("spec-math")), *arguments]
+        with TemporaryDirectory() as folder:
+            (Path(folder) / "sampling.py").write_text(SAMPLING)
+            said = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder, env=settings).stdout
         plain = re.sub(r"[│╭╮╰╯─━]+", "\n\n", said)
         found += [(" ".join(arguments), one) for one in sentences(plain)]
     return found

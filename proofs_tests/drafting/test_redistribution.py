@@ -77,7 +77,7 @@ def test_wrong_kernels_are_named():
         two_vocabularies.draft_law(["1/2", "1/2"], [[1, 0], ["1/2", 0]])
     with pytest.raises(ValueError, match=r"one row for each draft token, \[D = 2, T\]; got the shape \(1, 2\)"):
         two_vocabularies.draft_law(["1/2", "1/2"], [[1, 0]])
-    with pytest.raises(ValueError, match="kernel: its vocabulary has 3 tokens; the law has 2"):
+    with pytest.raises(ValueError, match="kernel: its vocabulary has 3 tokens; the distribution has 2"):
         two_vocabularies.model(DRAFTER, TARGET.vocabulary, [[1, 0], [1, 0], [1, 0]])
     with pytest.raises(TypeError, match="one number type"):
         two_vocabularies.draft_law(["1/2", "1/2"], [[1.0, 0.0], [0.0, 1.0]])

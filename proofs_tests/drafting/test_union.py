@@ -134,9 +134,9 @@ def test_real_vocabularies_share_what_their_bytes_say():
 
 def test_bad_laws_are_named():
     words = Vocabulary(["a", "b"])
-    with pytest.raises(ValueError, match="target: its vocabulary has 2 tokens; the law has 1"):
+    with pytest.raises(ValueError, match="target: its vocabulary has 2 tokens; the distribution has 1"):
         union.acceptance([1], ["1/2", "1/2"], words, words)
-    with pytest.raises(ValueError, match="draft: its vocabulary has 2 tokens; the law has 3"):
+    with pytest.raises(ValueError, match="draft: its vocabulary has 2 tokens; the distribution has 3"):
         union.acceptance(["1/2", "1/2"], ["1/2", "1/4", "1/4"], words, words)
     with pytest.raises(TypeError, match="one number type"):
         union.acceptance([0.5, 0.5], ["1/2", "1/2"], words, words)

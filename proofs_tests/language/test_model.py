@@ -72,7 +72,7 @@ def test_a_table_cannot_be_changed_through_its_rows():
         ({(0,): [2, -1]}, {}, ValueError, r"prefix \(0,\): masses must be >= 0"),
         ({(0,): [True, False]}, {}, TypeError, r"prefix \(0,\): True is not a mass"),
         ({(0,): None}, {}, TypeError, r"prefix \(0,\): "),
-        ({(0,): [EVEN]}, {}, ValueError, r"prefix \(0,\): a row is one law"),
+        ({(0,): [EVEN]}, {}, ValueError, r"prefix \(0,\): a row is one distribution"),
         ({(): EVEN, (0,): ["1/3"] * 3}, {}, ValueError, r"prefix \(\) has 2, prefix \(0,\) has 3"),
         ({(): EVEN, (0,): [0.5, 0.5]}, {}, TypeError, r"prefix \(\) .* against prefix \(0,\)"),
         ({(2,): EVEN}, {}, ValueError, r"prefix \(2,\): token 0 must be an index in \[0, 2\)"),

@@ -61,9 +61,7 @@ def test_another_way_of_reading_may_be_given():
 def test_wrong_speakers_are_named():
     with pytest.raises(ValueError, match="a model's end must be one of its 1 tokens; got 1"):
         TokenizedModel(Table({(): [1, 0]}, end=1), Vocabulary(["a"]))
-    with pytest.raises(
-        ValueError, match=r"after the prefix \(0,\): the vocabulary has 2 tokens; the law has shape \(1,\)"
-    ):
+    with pytest.raises(ValueError, match=r"after the prefix \(0,\): the vocabulary has 2 tokens; got shape \(1,\)"):
         TokenizedModel(lambda _: [1], Vocabulary(["a", "b"])).law((0,))
     with pytest.raises(ValueError, match=r"after the prefix \(\): masses must sum to exactly 1"):
         TokenizedModel(lambda _: ["1/2", "1/3"], Vocabulary(["a", "b"])).law(())
@@ -73,5 +71,5 @@ def test_wrong_speakers_are_named():
 
 @pytest.mark.parametrize("row", [["1/2", "1/4"], [0.5, 0.25], [1.5, -0.5]])
 def test_a_law_that_is_none_is_named_by_its_prefix(row):
-    with pytest.raises(ValueError, match=r"law after the prefix \(0, 1\)"):
+    with pytest.raises(ValueError, match=r"distribution after the prefix \(0, 1\)"):
         TokenizedModel(lambda _prefix: row, Vocabulary(["a", "b"])).law((0, 1))

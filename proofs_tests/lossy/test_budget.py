@@ -162,10 +162,10 @@ def test_every_part_of_a_certificate_is_looked_at():
     wrong = {
         "a certificate's numbers are Fractions": replace(right, acceptance=0.875),
         "the target is not a probability distribution": replace(right, target=(half, half, half)),
-        "the law of drafts is not a probability distribution": replace(right, draft_law={(0,): half}),
+        "the distribution of drafts is not a probability distribution": replace(right, draft_law={(0,): half}),
         "a mass or the budget is negative": replace(right, total_variation=-half),
         "the coupling emits something that is no token of 0..1": replace(right, coupling={((0,), 2): Fraction(1)}),
-        "the coupling's drafts have another law": replace(right, coupling={((0,), 0): Fraction(1)}),
+        "the coupling's drafts have another distribution": replace(right, coupling={((0,), 0): Fraction(1)}),
         "this is no certificate: AttributeError: 'int' object has no attribute 'issuperset'": replace(right, subset=3),
     }
     assert {what: claim.fault() for what, claim in wrong.items()} == {what: what for what in wrong}

@@ -66,7 +66,7 @@ def test_a_key_is_unbiased_and_costs_acceptance():
 def test_a_biased_key_is_refused():
     """Control."""
     one = watermark.Key(Fraction(1), exact([1, 0]), exact(["1/2", "1/2"]))
-    with pytest.raises(ValueError, match="the keys are biased: the target's laws under them average to"):
+    with pytest.raises(ValueError, match="the keys are biased: under them the target averages to"):
         watermark.kept_strength(["1/4", "3/4"], ["1/2", "1/2"], [one])
 
 
@@ -150,5 +150,5 @@ def test_a_key_for_everything_keeps_everything_for_one_pair():
 def test_options_are_checked():
     with pytest.raises(ValueError, match=r"mixing must lie in \[0, 1\]; got -1"):
         watermark.between(["1/4", "3/4"], ["1/2", "1/2"], (), -1)
-    with pytest.raises(ValueError, match="keys are listed for exact laws of one position"):
+    with pytest.raises(ValueError, match="keys are listed for exact distributions of one position"):
         watermark.shared_uniform([0.25, 0.75], [0.5, 0.5])

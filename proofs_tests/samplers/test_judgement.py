@@ -101,7 +101,7 @@ def test_what_breaks_is_told_with_its_path(fn: Any, kind: str, said: str) -> Non
 
 def test_a_float_as_a_token_and_a_block_for_a_token_are_refused() -> None:
     """Nothing was judged where every answer is so; where some are tokens, the others are faults."""
-    for answer, said in ((0.5, "not a token index"), ((0, 1), "judged with a lookahead"), ([[0]], "flat list")):
+    for answer, said in ((0.5, "not a token index"), ((0, 1), "give a lookahead"), ([[0]], "flat list")):
         verdict = judged(lambda tokens, target, draft, answer=answer: answer).verdict
         assert verdict.reason is Reason.NOT_JUDGED
         assert said in verdict.explanation
@@ -164,7 +164,7 @@ def test_what_passes_or_breaks_looks_like_nothing() -> None:
     ("fn", "how", "said"),
     [
         (samplers.step, {"shape": "laws"}, "contradicts the parameters of step"),
-        (samplers.step, {"roles": "tokens,draft,target"}, "roles say that target takes the draft's law"),
+        (samplers.step, {"roles": "tokens,draft,target"}, "roles say that target takes the draft's distribution"),
         (samplers.step, {"roles": "target=target,target=draft"}, "each of coin, tokens, target, draft once at most"),
         (samplers.step, {"roles": "p=target"}, "the parameter 'p', which step does not have"),
         (samplers.step, {"shape": "kernel"}, "a shape must be one of verifier, tokens, laws"),
@@ -192,7 +192,7 @@ def test_signatures_and_modules_tell_shape_and_numbers() -> None:
         (lambda: position(["1"], HALF), r"of one size; these have \[1, 2\] tokens"),
         (lambda: position(QUARTERS, HALF, 0), "at least 1"),
         (lambda: position([0.1, 0.9], HALF), "must sum to exactly 1"),
-        (lambda: position([HALF], HALF), "a law|one of the world"),
+        (lambda: position([HALF], HALF), "a distribution|one of the world"),
         (lambda: chain([HALF], [HALF]), r"L \+ 1 target rows and L draft rows; got 1 and 1"),
     ],
 )

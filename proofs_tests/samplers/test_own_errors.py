@@ -43,7 +43,7 @@ def test_an_error_of_the_function_is_told_first_with_its_line(kind: str, tmp_pat
         subject_of,
         lambda *_: lambda _: None,
     )
-    assert f".verify breaks: {kind}: " in result.finding, result.finding
+    assert f"because it fails: {kind}: " in result.finding, result.finding
     assert f"an error in the code of verify (line 8 of {file.name})" in result.finding
     assert result.exit_code == 1
     assert not any("another law" in note.text for note in result.notes)

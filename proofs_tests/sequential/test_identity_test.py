@@ -247,7 +247,7 @@ def test_a_float_law_is_tested_as_what_is_drawn_from_it() -> None:
             r"alpha, the rate of false alarms, must lie in \(0, 1\)",
         ),
         (lambda: identity_test(["1/2", "1/2"], 1.0), ValueError, "alpha"),
-        (lambda: identity_test([["1/2", "1/2"]], 0.01), ValueError, r"one law, of shape \[V\]"),
+        (lambda: identity_test([["1/2", "1/2"]], 0.01), ValueError, r"one distribution, of shape \[V\]"),
         (lambda: identity_test(["1/2", "1/2"], 0.01, pools=[0]), ValueError, "pools must be whole numbers"),
         (lambda: identity_test(["1/2", "1/2"], 0.01).update(2), ValueError, r"tokens must lie in 0\.\.1; got 2"),
         (lambda: identity_test(["1/2", "1/2"], 0.01).update(-1), ValueError, r"tokens must lie in 0\.\.1; got -1"),

@@ -69,7 +69,7 @@ def _fault_of_lossless(verdict: Lossless, truth: Truth) -> str:
     off = float(truth.run_distance)
     explained = truth.rounding + truth.slack + float(truth.run.gap) * (truth.run.coins + 1)
     if off > explained:
-        return f"Lossless, but the total variation is {off:.6g}, of which rounding explains {explained:.3g}"
+        return f"Lossless, but the total variation is {off:.6g}; rounding explains at most {explained:.3g}"
     if off > verdict.bound + truth.mirrored:
         return f"Lossless(bound={verdict.bound:.3g}), but the total variation is {off:.6g}"
     return ""

@@ -99,7 +99,7 @@ def test_a_float_inside_an_exact_program_makes_a_verdict_on_floats(number: Calla
     verdict = check_lossless(accepting(lambda p: number(float(p))), *laws, 1)
     assert isinstance(verdict, Lossless)
     assert 0 < verdict.bound < 1e-4
-    assert "this is a verdict on floats" in str(verdict)
+    assert "the verdict is about floats" in str(verdict)
     assert check_lossless(accepting(lambda p: p), *laws, 1) == Lossless(3, 0.0, (1,))
     wrong = check_lossless(accepting(lambda p: float(p) * (1 - 1e-3)), *laws, 1)
     assert isinstance(wrong, Lossy)

@@ -82,7 +82,7 @@ def test_what_is_written_for_one_draft_is_lossless_for_one() -> None:
     verdict = check_lossless(single.verify, TARGET, DRAFT)
     assert isinstance(verdict, Lossless)
     assert verdict.drafts == (1,)
-    assert str(verdict).startswith("Lossless for 1 draft: one pair of laws on 2 tokens, as Fractions")
+    assert str(verdict).startswith("Lossless for 1 draft: one pair of distributions on 2 tokens, as Fractions")
     assert "not judged for 2 (ValueError" in str(verdict)
     assert "3 (ValueError" in str(verdict)
 

@@ -77,7 +77,7 @@ def test_one_odd_array_of_safetensors_condemns_itself_alone(tmp_path: Path, odd:
     path = tmp_path / "laws.safetensors"
     safetensors.numpy.save_file({"laws": LAWS, "odd": odd}, path)
     assert rows(f"{path}:laws") == LAWS.tolist()
-    with pytest.raises(LawFileError, match=r"laws are stored as|laws need the shape"):
+    with pytest.raises(LawFileError, match=r"distributions are stored as|distributions need the shape"):
         open_laws(f"{path}:odd")
 
 

@@ -145,7 +145,7 @@ def test_acceptance_refuses_what_is_no_sub_law():
         exact_match.acceptance(["1/2", "1/2"], ["1/2", "3/4"])
     with pytest.raises(ValueError, match="one is negative"):
         exact_match.acceptance(["1/2", "1/2"], ["1/2", "-1/4"])
-    with pytest.raises(ValueError, match=r"of the target's shape \(2,\); got \(3,\)"):
+    with pytest.raises(ValueError, match=r"order and shape \(2,\) of the target's tokens; got \(3,\)"):
         exact_match.acceptance(["1/2", "1/2"], ["1/2", 0, 0])
     with pytest.raises(TypeError, match="one number type"):
         exact_match.acceptance(["1/2", "1/2"], [0.5, 0.5])

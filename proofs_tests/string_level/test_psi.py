@@ -195,7 +195,7 @@ def test_bad_drafters_are_named():
     one, two = Vocabulary(["a"]), Vocabulary(["a", "<pad>"], special=[1])
     with pytest.raises(ValueError, match=r"special token 1 \('<pad>'\) has mass 1/3 and adds no text"):
         psi(one, two, ["2/3", "1/3"])
-    with pytest.raises(ValueError, match="draft vocabulary has 2 tokens; the law has shape"):
+    with pytest.raises(ValueError, match="draft vocabulary has 2 tokens; got shape"):
         psi(one, two, [1])
     with pytest.raises(ValueError, match=r"draft after \(\): masses must sum to exactly 1"):
         psi(one, two, lambda _: ["1/2", 0])

@@ -71,7 +71,7 @@ def test_wrong_openings_are_named():
     target, drafter = speaker(["a", "b"], ["1/2", "1/2"]), speaker(["a"], [1])
     with pytest.raises(ValueError, match=r"prefix \(2,\): token 0 must be an index in \[0, 2\); got 2"):
         opened(target, drafter, (2,))
-    with pytest.raises(ValueError, match="the vocabulary has 1 tokens; the law has 2"):
+    with pytest.raises(ValueError, match="the vocabulary has 1 tokens; the distribution has 2"):
         opened(TokenizedModel(target.model, Vocabulary(["a"])), drafter, ())
     with pytest.raises(TypeError, match="one number type"):
         opened(target, TokenizedModel(lambda _: [1.0], Vocabulary(["a"])), ())

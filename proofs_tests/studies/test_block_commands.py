@@ -23,8 +23,8 @@ def test_blocks_writes_whole_files(tables: Path) -> None:
         "blocks.svg",
     ]
     assert "any verifier, i.i.d. chains" in result.output
-    assert "everything is added up exactly" in result.output
-    assert "Speed-up over plain decoding by the latencies of SpecTr's Tables 1 and 3" in result.output
+    assert "all values are exact" in result.output
+    assert "The speed-ups use the latencies of SpecTr's Tables 1 and 3" in result.output
     assert (tables / "out" / "blocks.svg").read_text().startswith("<?xml")
 
 
@@ -53,7 +53,7 @@ def test_a_prefix_says_where_tables_start(tables: Path) -> None:
         (["--target-model", "t.json", "--draft-model", "none.json"], "none.json"),
         (["--target-model", "over.json", "--draft-model", "d.json"], "prefix (): masses must sum to exactly 1"),
         (["--target-model", "gap.json", "--draft-model", "d.json"], "no row for prefix (0, 0, 1)"),
-        (["--target-model", "t.json", "--draft-model", "pair.json"], "draft law after the prefix () has 2 tokens"),
+        (["--target-model", "t.json", "--draft-model", "pair.json"], "distribution after the prefix () has 2 tokens"),
         (["--target-model", "t.json", "--draft-model", "end.json"], "must agree on the token that ends a text"),
         (["--target-model", "t.json", "--draft-model", "d.json", "--prefix", "0 7"], "prefix (0, 7): token 1"),
         (["--target-model", "t.json", "--draft-model", "d.json", "--prefix", "a"], "--prefix lists token indices"),

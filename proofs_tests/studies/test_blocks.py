@@ -183,7 +183,7 @@ def test_the_result_holds_every_entry() -> None:
     assert Fraction(of_blocks["fraction"]) == found.entry(AS_A_BLOCK, 1, 2).exact  # type: ignore[union-attr]
     drawn = {curve.label: curve for panel in picture(found).panels for curve in panel.curves}  # type: ignore[union-attr]
     assert set(drawn) >= {method.name for method in METHODS}
-    assert "no verifier of i.i.d. chains exceeds" in drawn
+    assert "upper bound for i.i.d. chains" in drawn
     best = max(found.entries, key=lambda entry: entry.tokens.value)
     assert f"Take {best.method.name}" in result.finding
 

@@ -97,7 +97,7 @@ def test_one_position_knows_no_spread():
     result = compare(from_rows(lambda a, b: t[a:b], lambda a, b: t[a:b], (1, 2)), SCHEMES, (1,), ignore)
     found = result_of(result, {})
     assert all(np.isnan(mean.error) for mean in found.table("comparison").cells("acceptance"))
-    assert found.notes[0].text.startswith("1 position, V = 2;")
+    assert found.notes[0].text.startswith("1 position, V = 2.")
 
 
 def test_lines_of_fewer_positions_are_spoken_of_where_there_are_some():
@@ -110,7 +110,7 @@ def test_lines_of_fewer_positions_are_spoken_of_where_there_are_some():
 def test_where_no_draft_is_kept_no_scheme_is_recommended():
     rows = np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])
     result = compare(from_rows(*(lambda a, b, row=row: row[a:b] for row in rows), (1, 2)), SCHEMES, (1, 2), ignore)
-    assert finding(result, {}) == "No scheme is seen to keep a draft at k = 2."
+    assert finding(result, {}) == "No scheme is seen to accept a draft at k = 2."
 
 
 def test_an_anchored_tally_is_unbiased_and_its_error_is_that_of_the_difference_estimator():

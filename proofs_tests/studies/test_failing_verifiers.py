@@ -53,7 +53,7 @@ def line_of(verify: Callable[..., int], size: int, ks: tuple[int, ...]) -> tuple
 def test_a_verifier_that_fails_at_one_position_has_no_mean_over_the_others(size: int) -> None:
     line, shown = line_of(verify_halfway, size, (1, 2))
     assert line.failed == f"mine fails at position {COUNT - 1}: NotImplementedError: no residual yet"
-    assert any(note.text.endswith("no residual yet; it has no mean over the others") for note in shown.notes)
+    assert any(note.text.endswith("no residual yet; so it has no mean") for note in shown.notes)
     assert shown.exit_code == 1
     assert [tally.count for tally in (*line.acceptance.values(), *line.gaps.values())] == [0] * 4
     assert "mine" not in [row["scheme"] for row in shown.table("comparison").records()]
@@ -122,8 +122,8 @@ def test_one_step_of_a_verifier_above_the_optimum_says_that_something_is_wrong(m
     found["right"] = verifier_scheme("m.py:right", recursive.verify)
     monkeypatch.setattr(verdicts, "load_scheme", lambda place: found[place.partition(":")[2]])
     said = {name: explained(OneStep(f"m.py:{name}", "1/4,3/4", "1/2,1/2", 1)).finding for name in found}
-    assert "no lossless verifier of these drafts more than 0.750: it is lossy, or its formula is" in said["wrong"]
-    assert "Over all coins m.py:right keeps 0.750, and no verifier of these drafts more than 0.750." in said["right"]
+    assert "but the optimum for these drafts is 0.750: it is lossy, or its formula is" in said["wrong"]
+    assert "The acceptance of m.py:right is 0.750, and the optimum for these drafts is 0.750." in said["right"]
 
 
 def test_a_verifier_that_is_undecided_and_fails_leaves_with_3() -> None:

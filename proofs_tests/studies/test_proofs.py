@@ -71,7 +71,7 @@ def test_listing_proves_nothing() -> None:
     result = run("--list", "--quick", "SpecHub")
     assert result.exit_code == 0
     assert "SpecHub: lossless" in result.output
-    assert "all laws on 3 tokens, 2 drafts" in result.output
+    assert "all distributions on 3 tokens, 2 drafts" in result.output
     assert "proved" not in result.output
 
 

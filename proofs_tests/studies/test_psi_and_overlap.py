@@ -47,7 +47,7 @@ def test_psi_counts_the_segmentations_and_says_what_psi_is(files, tmp_path):
     assert found["segmentations"] in (3, 4)
     assert f"{found['segmentations']} segmentations in small.json" in result.output
     assert 0 < found["psi"] < 1
-    assert "each draft token being as likely" in result.output
+    assert "if all draft tokens are equally likely" in result.output
     assert "hello" in result.output
 
 
@@ -66,7 +66,7 @@ def of_psi(lists, *options):
     result = run("psi", "ab", *both, *options, "--out", lists / "psi.json")
     assert result.exit_code == 0, result.output
     told = json.loads((lists / "psi.json").read_text())
-    return told["tables"][0]["rows"][0] | {"stop": told["notes"][-2]["text"].partition("drafting until ")[2]}
+    return told["tables"][0]["rows"][0] | {"stop": told["notes"][-2]["text"].partition("Drafting ends when ")[2]}
 
 
 @pytest.mark.parametrize(
@@ -103,13 +103,13 @@ def test_another_law_gives_another_psi(lists):
 @pytest.mark.parametrize(
     ("arguments", "says"),
     [
-        (("ab", "--draft", "law.npy"), "--draft, --text and --lookahead are for ψ, which needs --target-vocabulary"),
-        (("ab", "--shortest", "2"), "--shortest is for all tokens at once"),
-        (("--lookahead", "2"), "ψ is of one target token"),
+        (("ab", "--draft", "law.npy"), "--draft, --text and --lookahead need --target-vocabulary"),
+        (("ab", "--shortest", "2"), "--shortest is for all tokens; leave out the token"),
+        (("--lookahead", "2"), "ψ needs one target token"),
         (("--shortest", "9"), "--shortest must not exceed the 3 tokens with text; got 9"),
         (("--shortest", "0"), "--shortest must be at least 1"),
-        (("ab", "--target-vocabulary", "T.json", "--draft", "law.npy", "--text", "text.txt"), "give one of them"),
-        (("ab", "--target-vocabulary", "T.json", "--draft", "short.npy"), "ψ takes one law on the drafter's 4 tokens"),
+        (("ab", "--target-vocabulary", "T.json", "--draft", "law.npy", "--text", "text.txt"), "give only one of them"),
+        (("ab", "--target-vocabulary", "T.json", "--draft", "short.npy"), "ψ needs one row for the drafter's 4 tokens"),
         (("ab", "--target-vocabulary", "T.json", "--text", "latin.txt"), "no UTF-8 at byte 2 (0xe9)"),
         (("ab", "--target-vocabulary", "T.json", "--text", "other.txt"), "no token starts at byte 1 of 3 (0x63, 'c')"),
         (("ab", "--target-vocabulary", "T.json", "--text", "empty.txt"), "its text has no token"),
@@ -161,7 +161,7 @@ def test_a_tie_of_lengths_is_told_as_an_interval(lists):
     (lists / "more.json").write_text('["a", "b", "ab", "aba", "bbb"]')
     told = run("psi", "--vocabulary", lists / "more.json", "--shortest", 4)
     assert told.exit_code == 0
-    assert "1 of the 2 tokens of 3 bytes are meant" in " ".join(told.output.split())
+    assert "Only 1 of the 2 tokens of 3 bytes are included" in " ".join(told.output.split())
     found = psi.summary(psi.counts(Vocabulary(["a", "b", "ab", "aba", "bbb"]), 4))
     # aba: a b a, ab a, aba; bbb: b b b, bbb.
     assert found["maximum"] == (2.0, 3.0)

@@ -56,8 +56,8 @@ def test_too_few_tokens_decide_nothing(tmp_path):
     (tmp_path / "t.txt").write_text("0 1 2")
     few = run("--samples", tmp_path / "t.txt", "--target", TARGET, "--out", tmp_path / "v.html")
     assert few.exit_code == 3
-    assert "Undecided: to find a total variation of 0.02 with probability 0.99 takes" in " ".join(few.output.split())
-    assert "Undecided: to find" in (tmp_path / "v.html").read_text()
+    assert "to detect a total variation of 0.02 with probability 0.99." in " ".join(few.output.split())
+    assert "Undecided. The test needs" in (tmp_path / "v.html").read_text()
     (tmp_path / "t.txt").write_text(" ".join(map(str, draws(WRONG, 5_000))))
     assert run("--samples", tmp_path / "t.txt", "--target", TARGET).exit_code == 1
 
@@ -121,7 +121,7 @@ def test_interrupted_and_continued_it_gives_the_same_evidence(tmp_path, monkeypa
     monkeypatch.setattr(IdentityTest, "update_many", interrupted)
     stopped = run("--samples", path, "--target", TARGET, "--out", tmp_path / "v.html")
     assert stopped.exit_code == 130
-    assert "the same command goes on from there" in " ".join(stopped.output.split())
+    assert "the same command continues from there" in " ".join(stopped.output.split())
     assert not (tmp_path / "v.html").exists()
     assert kept.exists()
     monkeypatch.setattr(IdentityTest, "update_many", update)

@@ -52,7 +52,7 @@ def test_a_right_trace_leaves_with_0_and_a_page(tmp_path):
     told = read(tmp_path / "out")
     assert told.exit_code == 0
     assert "audited before" not in result.output
-    assert "1 of 1 shards had been audited before" in run(tmp_path, "--out", tmp_path / "out").output
+    assert "1 of 1 shards were audited before" in run(tmp_path, "--out", tmp_path / "out").output
     assert told.table("groups").records()[0]["rows by"] == "depth in the block"
     assert told.table("groups").cells("drafts")[0] > 0
     assert told.table("groups").cells("realised")[0].error > 0
@@ -63,7 +63,7 @@ def test_a_wrong_trace_leaves_with_1_and_says_so(tmp_path):
     result = run(tmp_path / "a.safetensors", "--out", tmp_path / "out")
     assert result.exit_code == 1
     assert "refuted" in result.output
-    assert "This trace is not of a lossless engine" in (tmp_path / "out" / "trace.html").read_text()
+    assert "The engine of this trace is not lossless" in (tmp_path / "out" / "trace.html").read_text()
     assert read(tmp_path / "out").exit_code == 1
 
 
@@ -129,7 +129,7 @@ def test_interrupted_it_says_how_to_go_on(tmp_path, monkeypatch):
     monkeypatch.setattr(study, "audit_shards", interrupted)
     result = run(tmp_path, "--out", tmp_path / "out")
     assert result.exit_code == 130
-    assert "interrupted; 0 of 1 shards are kept, and the same command goes on" in result.output
+    assert "interrupted; 0 of 1 shards are kept; the same command continues" in result.output
 
 
 def test_the_default_with_a_bug_is_refuted_and_without_it_is_not(tmp_path):
@@ -139,8 +139,8 @@ def test_the_default_with_a_bug_is_refuted_and_without_it_is_not(tmp_path):
     assert result.exit_code == 1
     claims = read(tmp_path / "residual").table("claims")
     refuted = dict(zip(claims.cells("claim"), claims.cells("refuted"), strict=True))
-    assert refuted["emitted tokens have the target's law"]
-    assert not refuted["drafts have the law reported with them"]
+    assert refuted["emitted tokens have the target's distribution"]
+    assert not refuted["drafts have the distribution reported with them"]
 
 
 def test_help_teaches_with_examples():

@@ -310,7 +310,7 @@ def test_a_claim_about_other_laws_says_which():
     target, draft = bernoulli()
     claim = transport.solve(target, draft_law.iid(draft, 2))
     assert claim.fault(target=draft) == "the certificate is about another target"
-    assert claim.fault(draft_law=draft_law.iid(target, 2)) == "the certificate is about another law of the drafts"
+    assert "is about another distribution of the drafts" in (claim.fault(draft_law=draft_law.iid(target, 2)) or "")
 
 
 def test_a_certificate_that_cannot_be_read_says_of_what_kind_the_error_is():

@@ -83,15 +83,15 @@ def test_sizes_are_the_counted_ones(size, k):
 @pytest.mark.parametrize(
     ("bad", "error", "words"),
     [
-        ([((0,), 1)], TypeError, "a law of drafts is a mapping"),
-        ({(0,): "1/2", frozenset({1}): "1/2"}, TypeError, "not both kinds"),
+        ([((0,), 1)], TypeError, "a distribution of drafts is a mapping"),
+        ({(0,): "1/2", frozenset({1}): "1/2"}, TypeError, "all frozensets of tokens"),
         ({0: 1}, TypeError, "tuples of tokens"),
         ({(0.0,): 1}, TypeError, "a drafted token is an index"),
         ({(True,): 1}, TypeError, "a drafted token is an index"),
         ({(2,): 1}, ValueError, r"must lie in 0\.\.1; got 2"),
         ({(-1,): 1}, ValueError, r"must lie in 0\.\.1; got -1"),
-        ({(0,): "1/2", (1,): "1/3"}, ValueError, "^draft law: masses .* sum to 5/6"),
-        ({(0,): Fraction(1, 2), (1,): Fraction(1, 3)}, ValueError, "^draft law: masses .* sum to 5/6"),
+        ({(0,): "1/2", (1,): "1/3"}, ValueError, "^draft distribution: masses .* sum to 5/6"),
+        ({(0,): Fraction(1, 2), (1,): Fraction(1, 3)}, ValueError, "^draft distribution: masses .* sum to 5/6"),
         ({(0,): "3/2", (1,): "-1/2"}, ValueError, "must be >= 0"),
         ({(0,): 0.5, (1,): 0.5}, TypeError, "one number type"),
         ({}, ValueError, "at least one outcome"),
@@ -105,7 +105,7 @@ def test_what_is_no_law_of_drafts_is_refused_with_the_reason(bad, error, words):
 def test_too_many_drafts_are_refused_with_the_way_out():
     with pytest.raises(ValueError, match=r"optimal\.acceptance"):
         draft_law.iid(exact([Fraction(1, 200)] * 200), 3)
-    with pytest.raises(ValueError, match="at least one draft law"):
+    with pytest.raises(ValueError, match="at least one draft distribution"):
         draft_law.independent([])
     with pytest.raises(ValueError, match="one shape"):
         draft_law.independent([["1/2", "1/2"], [1]])

@@ -260,7 +260,7 @@ def test_two_readings_of_which_one_is_lossless_are_left_open(folder: Path) -> No
         "    return [0] if p.dim() == 3 else [int(torch.multinomial(p[0], 1))]\n",
     )
     assert type(found.verdict).__name__ == "Undecided"
-    assert "which is meant is not known" in str(found.verdict)
+    assert "wrap it to show which call is meant" in str(found.verdict)
 
 
 def test_roles_of_models_are_told_by_position_too_and_not_against_their_names(folder: Path) -> None:

@@ -199,7 +199,7 @@ def test_killed_in_the_middle_and_continued_it_gives_the_same_evidence(tmp_path)
         whole = audit_shards(shards, executor)
     told = from_json((out / "trace.json").read_text(encoding="utf-8"))
     claim = told.table("claims").records()[0]
-    assert claim["claim"] == "emitted tokens have the target's law"
+    assert claim["claim"] == "emitted tokens have the target's distribution"
     assert claim["log evidence"] == whole.emitted.log
     assert claim["highest log evidence"] == whole.emitted.highest
     assert claim["refuted"]

@@ -196,5 +196,5 @@ def test_the_ten_lines_of_the_how_to_write_a_shard(columns, tmp_path):
 
 def test_one_hot_drafts_with_logits_of_their_own_are_refused(columns, tmp_path):
     """What accepts them would be predicted from a law that they were not drawn from."""
-    with pytest.raises(TraceError, match="one-hot have no law but their token; leave out draft_logits"):
+    with pytest.raises(TraceError, match="one-hot need no distribution; leave out draft_logits"):
         write_shard(tmp_path / "a.safetensors", columns, LOOKAHEAD, "one-hot draft")

@@ -90,8 +90,8 @@ def check_rows(tokens: Tokens, targets: Sequence[Any], drafts: Sequence[Any]) ->
     size = len(tokens)
     if size == 0 or len(drafts) != size or len(targets) not in (size, size + 1):
         raise ValueError(
-            f"{size} drafted token(s) need {size} draft law(s) and {size + 1} target laws ({size} where the chain ends "
-            f"the text); got {len(drafts)} and {len(targets)}"
+            f"{size} drafted token(s) need {size} rows of the draft and {size + 1} of the target ({size} if the chain "
+            f"ends the text); got {len(drafts)} and {len(targets)}"
         )
     for token, draft in zip(tokens, drafts, strict=True):
         drafted(token, draft)

@@ -92,11 +92,11 @@ def conditional(model: Model, prefix: tuple[int, ...], size: int | None = None, 
         ValueError, TypeError: the answer is not a probability distribution on `size` tokens; names the prefix. What the
             model itself raises gets a note that names the prefix.
     """
-    name = f"{role} law after the prefix {prefix}"
+    name = f"{role} distribution after the prefix {prefix}"
     try:
         values = model(prefix)
     except Exception as error:
-        error.add_note(f"raised by the {role} model when asked for the law after the prefix {prefix}")
+        error.add_note(f"raised by the {role} model when asked for the distribution after the prefix {prefix}")
         raise
     try:
         row = stored_law(values, name)
@@ -105,11 +105,11 @@ def conditional(model: Model, prefix: tuple[int, ...], size: int | None = None, 
             raise
         raise type(error)(f"{name}: {error}") from error
     if row.ndim != 1:
-        raise ValueError(f"{name}: one law [V] is needed; got the shape {tuple(row.shape)}")
+        raise ValueError(f"{name}: one distribution [V] is needed; got the shape {tuple(row.shape)}")
     if size is not None and len(row) != size:
         raise ValueError(
-            f"{name} has {len(row)} tokens, where the target's law at the start of the block has {size}; all laws of a "
-            "block must be over one vocabulary"
+            f"{name} has {len(row)} tokens, but the target's distribution at the start of the block has {size}; all "
+            "distributions of a block must be over one vocabulary"
         )
     return row
 
@@ -162,4 +162,4 @@ def _check_world(first: Array, row: Array, role: str, prefix: tuple[int, ...]) -
     try:
         check_same_number_type(first, row)
     except TypeError as error:
-        raise TypeError(f"{role} law after the prefix {prefix}: {error}") from error
+        raise TypeError(f"{role} distribution after the prefix {prefix}: {error}") from error

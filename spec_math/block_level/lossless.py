@@ -81,7 +81,7 @@ def _judged(
     kind = f"stored as {types[0]}" if types else "as Fractions"
     scope = f"the first {horizon} tokens of {counted(rounds, 'block')} after the prefix {start}, {kind}"
     if isinstance(verdict, Lossless):
-        floats = ("the coins were handed floats, so that this is a verdict on floats",)
+        floats = ("the program passed floats to its coin, so the verdict is about floats",)
         verdict = replace(verdict, assumed=floats if verdict.bound and not types else ())
     return replace(verdict, scope=scope)
 
@@ -98,7 +98,7 @@ def asked_in_float64(
     Raises:
         TypeError, ValueError: as `check_lossless_block`.
 
-    >>> left = Undecided(Reason.ROUNDING, "the total variation is 0.02, of which rounding explains 0.1")
+    >>> left = Undecided(Reason.ROUNDING, "the total variation is 0.02; rounding explains up to 0.1")
     >>> target = lambda prefix: [0.25, 0.75]
     >>> asked_in_float64(left, lambda coin, prefix: (coin.draw([0.27, 0.73]),), target, 1).total_variation > 0.019
     True

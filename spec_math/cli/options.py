@@ -47,7 +47,7 @@ TargetModelOption = Annotated[
     typer.Option(
         "--target",
         "--target-model",
-        help='JSON table of the target model: {"rows": {"0 1": law, ...}, "context": ...}.',
+        help='JSON table of the target model: {"rows": {"0 1": probabilities, ...}, "context": ...}.',
     ),
 ]
 DraftModelOption = Annotated[

@@ -79,7 +79,7 @@ def on_vocabulary(masses: Any, vocabulary: Vocabulary, name: str) -> Array:
     """
     row = checked(masses, name)
     if row.shape[-1] != len(vocabulary):
-        raise ValueError(f"{name}: its vocabulary has {len(vocabulary)} tokens; the law has {row.shape[-1]}")
+        raise ValueError(f"{name}: its vocabulary has {len(vocabulary)} tokens; the distribution has {row.shape[-1]}")
     return row
 
 

@@ -37,7 +37,7 @@ def draft_law(draft: Any, target_vocabulary: Vocabulary, draft_vocabulary: Vocab
     if bool((totals == 0).any()):
         common = bool((places(target_vocabulary, draft_vocabulary) >= 0).any())
         raise NoOverlapError(
-            f"TLI's draft is undefined: the draft law has mass 0 on the {len(target_vocabulary)} target tokens "
+            f"TLI's draft is undefined: the draft has mass 0 on the {len(target_vocabulary)} target tokens "
             f"({'none of those in common has mass' if common else 'there is no token in common'}), and a restriction "
             "divides by that mass; draft by text (SLEM, SLRS), or let the target go on alone, as intersection.generate"
         )

@@ -39,7 +39,7 @@ def study(name: str, source: Path | None, replaced: Sequence[tuple[str, str]], t
     return Result(
         "engine",
         f"{name}: {worst}",
-        f"{said}. Drafts, options and laws as below; nothing was sampled.",
+        f"{said}. Drafts, options and distributions as below; nothing was sampled.",
         tuple(_table(one) for one in found),
         (),
         tuple(Note(said, one["name"]) for one in found for said in _said(one, bool(edits))),

@@ -74,8 +74,8 @@ def open_laws(location: str | Path) -> LawFile:
     path, wanted = _split(str(location))
     if path.suffix not in _READERS:
         raise LawFileError(
-            f"{path}: laws are read from .npy, .npz and .safetensors files, not from "
-            f"{repr(path.suffix) if path.suffix else 'a name without an ending'}; numpy.save(path, laws) writes one"
+            f"{path}: distributions are read from .npy, .npz and .safetensors files, not from "
+            f"{repr(path.suffix) if path.suffix else 'a name without an ending'}; numpy.save(path, rows) writes one"
         )
     if not path.is_file():
         raise LawFileError(f"{path}: there is no such file")
@@ -89,10 +89,10 @@ def open_laws(location: str | Path) -> LawFile:
     shape, dtype = header
     if len(shape) not in (1, 2) or 0 in shape:
         raise LawFileError(
-            f"{path}: laws need the shape [positions, V] (or [V]), none of them 0; this is {list(shape)}"
+            f"{path}: distributions need the shape [positions, V] (or [V]), none of them 0; this is {list(shape)}"
         )
     if dtype not in FLOATS:
-        raise LawFileError(f"{path}: laws are stored as one of {', '.join(FLOATS)}; this array is {dtype}")
+        raise LawFileError(f"{path}: distributions are stored as one of {', '.join(FLOATS)}; this array is {dtype}")
     return LawFile(path, array, cast("tuple[int, int]", tuple(shape) if len(shape) == 2 else (1, *shape)), dtype)
 
 

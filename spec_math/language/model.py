@@ -106,7 +106,7 @@ class Table:
             text = Path(path).read_text(encoding="utf-8-sig")
             given = parsed(text)
             if not isinstance(given, dict) or not isinstance(cast("Any", given).get("rows"), dict):
-                raise ValueError('a table is a JSON object with the field "rows", itself an object {prefix: law}')
+                raise ValueError('a table is a JSON object with the field "rows", an object {prefix: probabilities}')
             fields = cast("dict[str, Any]", given)
             unknown = [field for field in fields if field not in _FIELDS]
             if unknown:
@@ -187,7 +187,7 @@ def _frozen(row: Any, name: str) -> Array:
     except ValueError as error:
         raise ValueError(str(error) if str(error).startswith(name) else f"{name}: {error}") from error
     if checked.ndim != 1:
-        raise ValueError(f"{name}: a row is one law [V]; got the shape {tuple(checked.shape)}")
+        raise ValueError(f"{name}: a row is one distribution [V]; got the shape {tuple(checked.shape)}")
     if isinstance(checked, np.ndarray):
         checked = cast("Array", checked).copy()
         checked.flags.writeable = False
@@ -198,7 +198,7 @@ def _common_size(named: list[tuple[str, Array]]) -> int:
     first_name, first = named[0]
     for name, row in named[1:]:
         if row.shape != first.shape:
-            raise ValueError(f"all laws have one size; {first_name} has {first.shape[0]}, {name} has {row.shape[0]}")
+            raise ValueError(f"all rows have one size; {first_name} has {first.shape[0]}, {name} has {row.shape[0]}")
         try:
             check_same_number_type(first, row)
         except TypeError as error:

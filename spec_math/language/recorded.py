@@ -83,7 +83,7 @@ class Recorded:
         missing = [prefix for prefix in dict.fromkeys(prefixes) if prefix not in self._kept]
         if missing and self._ask is None:
             raise LookupError(
-                f"{self.folder}: the {self.role}'s law after a prefix of {len(missing[0])} tokens is not recorded; ask "
+                f"{self.folder}: the {self.role} after a prefix of {len(missing[0])} tokens is not recorded; ask "
                 "for what was recorded (samples, seed, budgets), or give the models once more"
             )
         if missing and self._ask is not None:

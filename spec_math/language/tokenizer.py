@@ -198,13 +198,13 @@ class TokenizedModel:
         """
         found = self.model(prefix)
         try:
-            row = checked(found, "law")
+            row = checked(found, "distribution")
         except (TypeError, ValueError):
             # A long prefix takes longer to put into words than its law to check.
-            row = checked(found, f"law after the prefix {prefix}")
+            row = checked(found, f"distribution after the prefix {prefix}")
         if tuple(row.shape) != (len(self.vocabulary),):
             raise ValueError(
-                f"law after the prefix {prefix}: the vocabulary has {len(self.vocabulary)} tokens; the law has shape "
+                f"distribution after the prefix {prefix}: the vocabulary has {len(self.vocabulary)} tokens; got shape "
                 f"{tuple(row.shape)}"
             )
         return row

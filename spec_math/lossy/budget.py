@@ -183,7 +183,7 @@ class BudgetCertificate:
         numbers += [self.total_variation, self.acceptance]
         if any(type(value) is not Fraction for value in numbers):
             return "a certificate's numbers are Fractions"
-        for name, masses in (("target", self.target), ("law of drafts", self.draft_law.values())):
+        for name, masses in (("target", self.target), ("distribution of drafts", self.draft_law.values())):
             if any(mass < 0 for mass in masses) or sum(masses) != 1:
                 return f"the {name} is not a probability distribution"
         if self.total_variation < 0 or any(mass < 0 for mass in self.coupling.values()):
@@ -201,7 +201,7 @@ class BudgetCertificate:
             emitted[token] += mass
             accepted += mass if token in tokens else 0
         if {key: mass for key, mass in drafts.items() if mass} != {k: m for k, m in self.draft_law.items() if m}:
-            return "the coupling's drafts have another law"
+            return "the coupling's drafts have another distribution"
         away = sum((max(e - t, Fraction(0)) for e, t in zip(emitted, self.target, strict=True)), Fraction(0))
         if away > self.total_variation:
             return (

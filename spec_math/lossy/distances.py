@@ -56,7 +56,7 @@ def distances(emitted: Any, target: Any) -> Distances:
     """
     e, t = as_laws(emitted, target)
     if e.ndim != 1:
-        raise ValueError(f"distances are those of one position, laws of shape [V]; got {tuple(e.shape)}")
+        raise ValueError(f"distances are those of one position, distributions of shape [V]; got {tuple(e.shape)}")
     if not isinstance(e, np.ndarray):
         e, t = (x.detach().double().cpu().numpy() for x in (e, t))
     both = (e > 0) & (t > 0)

@@ -61,15 +61,15 @@ class DivergenceBracket:
 
         for law in (self.law, self.closest):
             if bool((law < 0).any()) or law.sum() != 1 or len(law) != len(t):
-                return "a law of the bracket is not a probability distribution"
+                return "a distribution of the bracket is not a probability distribution"
         if not away(self.law).high <= most:
-            return f"the law that is said to reach the lower end is {float(away(self.law)):.6g} nats away"
+            return f"the distribution that is said to reach the lower end is {float(away(self.law)):.6g} nats away"
         if optimal.acceptance(self.law, d, k) < self.lower:
-            return f"the law lets {optimal.acceptance(self.law, d, k)} be accepted, not {self.lower}"
+            return f"the distribution lets {optimal.acceptance(self.law, d, k)} be accepted, not {self.lower}"
         if self.upper == 1 and self.beyond is None:
             return None
         if not away(self.closest).low >= most:
-            return f"the law that is said to be beyond the budget is {float(away(self.closest)):.6g} nats away"
+            return f"the distribution that is said to be beyond the budget is {float(away(self.closest)):.6g} nats away"
         ratios = [None if there == 0 else mass / there for mass, there in zip(self.closest, t, strict=True)]
         for level in {ratio for ratio in ratios if ratio is not None}:
             inside = np.array([ratio is None or ratio > level for ratio in ratios])

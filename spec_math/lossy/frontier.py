@@ -114,7 +114,7 @@ def one_position(target: Any, draft: Any) -> tuple[Array, Array]:
     if number_type(t) == "torch":
         t, d = (x.detach().double().cpu().numpy() for x in (t, d))
     if t.ndim != 1:
-        raise ValueError(f"a lossy rule is judged at one position, laws of shape [V]; got {tuple(t.shape)}")
+        raise ValueError(f"a lossy rule is judged at one position, distributions of shape [V]; got {tuple(t.shape)}")
     return t, d
 
 

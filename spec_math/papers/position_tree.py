@@ -97,5 +97,5 @@ def expected(target_model: Model, rows: Sequence[Any], prefix: Sequence[int], wi
 def _fitting(rows: Sequence[Any], widths: Sequence[int]) -> tuple[int, ...]:
     levels = checked_widths(widths)
     if len(rows) != len(levels):
-        raise ValueError(f"a law a level: got {len(rows)} laws for the {len(levels)} levels of widths {levels}")
+        raise ValueError(f"one distribution a level: got {len(rows)} for the {len(levels)} levels of widths {levels}")
     return levels

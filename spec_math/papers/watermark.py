@@ -165,7 +165,7 @@ def strength(target: Array, keys: Sequence[Key], laws: Sequence[Array]) -> Inter
 def _exact_pair(target: Any, draft: Any) -> tuple[Array, Array]:
     t, d = as_laws(target, draft)
     if not is_exact(t) or t.ndim != 1:
-        raise ValueError("keys are listed for exact laws of one position: write strings, ints or Fractions")
+        raise ValueError("keys are listed for exact distributions of one position: write strings, ints or Fractions")
     return t, d
 
 
@@ -182,5 +182,5 @@ def _unbiased(target: Any, draft: Any, keys: Sequence[Key]) -> tuple[Array, Arra
     for name, law in (("target", t), ("draft", d)):
         average: Array = sum((key.mass * getattr(key, name) for key in keys), law * 0)
         if average.tolist() != law.tolist():
-            raise ValueError(f"the keys are biased: the {name}'s laws under them average to {average.tolist()}")
+            raise ValueError(f"the keys are biased: under them the {name} averages to {average.tolist()}")
     return t, d

@@ -54,13 +54,13 @@ def broken(outcome: Any, case: Case) -> Fault | None:
     if isinstance(outcome[0] if outcome else None, Fault):
         return outcome[0]
     if outcome in ((None,), (-1,)):
-        return Fault("refusal", f"emitted {outcome[0]}, which is no token")
+        return Fault("refusal", f"emitted {outcome[0]}, which is not a token")
     if not outcome or not all(is_index(token) for token in outcome):
         shown = outcome[0] if len(outcome) == 1 else outcome
         tuples = " or tuple of them" if case.lookahead else ""
         return Fault("form", f"emitted {shown!r}, which is not a token index{tuples}")
     if not case.lookahead and len(outcome) != 1:
-        said = f"emitted {outcome} where one token was asked for; a block of tokens is judged with a lookahead"
+        said = f"emitted {outcome} instead of one token; give a lookahead to judge blocks of tokens"
         return Fault("form", said)
     strays = [token for token in outcome if not 0 <= token < case.size]
     if not strays:
@@ -120,7 +120,7 @@ class Answers:
             return (
                 f"after the first token that is not a draft, only {min(self.tails)} follows; if it is padding, strip it"
             )
-        asked = "with a lookahead all tokens emitted are asked for, the accepted drafts first"
+        asked = "with a lookahead, return all emitted tokens, the accepted drafts first"
         if length == 1 and not self.listed:
             return f"every answer is a single number; {asked}"
         pair = length == 2 and self.tuples and max(self.firsts) <= lookahead

@@ -34,8 +34,8 @@ NEEDED: tuple[Role, ...] = ("target", "draft")
 MEANING: dict[Role, str] = {
     "coin": "the coin",
     "tokens": "the drafted tokens",
-    "target": "the target's law",
-    "draft": "the draft's law",
+    "target": "the target's distribution",
+    "draft": "the draft's distribution",
 }
 
 _ROLES: dict[str, Role] = {role: role for role in MEANING}
@@ -255,41 +255,38 @@ def ask_for_roles(name: str, parameters: Sequence[str], asked: Sequence[str], fr
     """Return the question what some parameters take, of the roles that no other parameter has.
 
     >>> print(ask_for_roles("step", ["p", "q"], ["p", "q"], ["target", "draft", "tokens"]))
-    step(p, q): it is not understood what p and q take; the target's law and the draft's are never guessed. Tell it \
-with roles="p=target,q=draft" (in the command: --roles p=target,q=draft), or the other way round
+    step(p, q): the names do not say what p and q take, and the judge does not guess. Give \
+roles="p=target,q=draft" (in the command: --roles p=target,q=draft), or the other way round
     """
-    said = f"{name}({', '.join(parameters)}): it is not understood what {listed(asked)} take{'s' * (len(asked) == 1)}"
+    said = f"{name}({', '.join(parameters)}): the names do not say what {listed(asked)} take{'s' * (len(asked) == 1)}"
     if len(asked) > len(free) or (len(asked) > 1 and "draft" not in free and "target" not in free):
         shown = ", ".join("..." if one in asked else one for one in parameters)
         wrap = f"verify = lambda tokens, target, draft: {name}({shown})"
-        return _with(f"{said}; give it a value", [wrap])
+        return _with(f"{said}; pass a value", [wrap])
     example = ",".join(f"{one}={role}" for one, role in zip(asked, free, strict=False))
     other = ", or the other way round" if len(asked) > 1 else ""
-    return (
-        f"{said}; the target's law and the draft's are never guessed. Tell it with "
-        f'roles="{example}" (in the command: --roles {example}){other}'
-    )
+    return f'{said}, and the judge does not guess. Give roles="{example}" (in the command: --roles {example}){other}'
 
 
 def not_taken(name: str, parameters: Sequence[str], missing: Sequence[str]) -> str:
     """Return that a function takes no law of the target or the draft, and how to say that it needs none.
 
     >>> print(not_taken("step", ["tokens", "target"], ["draft"]))
-    step(tokens, target): it does not take the draft's law; if it needs none, say so by wrapping it:
+    step(tokens, target): it does not take the draft's distribution; if it needs none, wrap it:
         verify = lambda tokens, target, draft: step(tokens, target)
     """
-    lacking = " and ".join(f"the {role}'s law" for role in missing)
+    lacking = " and ".join(f"the {role}'s distribution" for role in missing)
     passed = ", ".join(one for one in parameters if not one.startswith("*"))
     if any(one.startswith("**") for one in parameters):
         passed = "tokens=tokens, target=target, draft=draft"
-    said = f"{name}({', '.join(parameters)}): it does not take {lacking}; if it needs none, say so by wrapping it"
+    said = f"{name}({', '.join(parameters)}): it does not take {lacking}; if it needs none, wrap it"
     return _with(said, [f"verify = lambda tokens, target, draft: {name}({passed})"])
 
 
 def unreadable(name: str) -> str:
     """Return that a function's parameters have no names, and how to tell them in order."""
     return (
-        f"{name}: the names of its parameters cannot be read; tell what it takes, in order, with "
+        f"{name}: the names of its parameters cannot be read; list its roles in order, with "
         'roles="tokens,target,draft" (in the command: --roles tokens,target,draft)'
     )
 
@@ -327,7 +324,7 @@ _ADAPTERS: dict[str, tuple[str, ...]] = {
         "verify = lambda {own}: list({name}({own}))",
     ),
     "bound": (
-        "a partial binds {wanting}, which the judge gives; bind the other parameters alone",
+        "a partial binds {wanting}, which the judge passes; bind only the other parameters",
         "verify = lambda {first}: {name}({first}, ...)",
     ),
     "prefix": (
@@ -338,30 +335,30 @@ _ADAPTERS: dict[str, tuple[str, ...]] = {
         "check_lossless_block(lambda coin, prefix: {name}({filled}), model, horizon=2)",
     ),
     "models": (
-        "{wanting} is a model or a model's input, where the judge has laws; give it models made of the laws",
+        "{wanting} is a model or a model's input; wrap the distributions in models",
         "import torch",
         "from types import SimpleNamespace",
-        "def table(law):  # a model whose model(ids).logits have this law after every prefix",
+        "def table(law):  # a model whose model(ids).logits have this distribution after every prefix",
         "    return lambda ids, **_: SimpleNamespace(logits=law.log().expand(*ids.shape, -1))",
         "def verify(target, draft):  # the first token after a prompt of one token",
         "    return {name}(table(target), table(draft), torch.zeros(1, 1, dtype=torch.int64), ...)[0, 1]",
     ),
     "logits": (
-        "{wanting} is logits or logarithms, where the judge has probabilities; convert them",
+        "{wanting} is logits or logarithms, but the judge passes probabilities; convert them",
         "import numpy as np",
         "verify = lambda tokens, target, draft: {name}({converted})",
     ),
     "uniforms": (
-        "{wanting} is uniforms that the caller draws; make it inside, where it is followed",
+        "{wanting} is uniforms that the caller draws; draw them inside, where the judge follows them",
         "import numpy as np",
         "verify = lambda {taken}: {name}({made})",
     ),
     "seed": (
-        "{wanting} is a seed, and settles every number that is drawn; let it take a generator in its place",
+        "{wanting} is a seed, which determines every number drawn; take a generator instead",
         "def {short}({others}, rng): ...  # and rng is what {wanting} was made a generator of",
     ),
     "generator": (
-        "{wanting} is a generator of random numbers; make it inside, where it is followed",
+        "{wanting} is a generator of random numbers; make it inside, where the judge follows it",
         "import numpy as np",
         "verify = lambda {taken}: {name}({made})",
     ),

@@ -102,7 +102,7 @@ def _at(row: Row, heat: Fraction) -> Row:
 def _row(values: Any, name: str) -> Row:
     row = checked(values if hasattr(values, "dtype") else exact(values), name)
     if not is_exact(row) or row.ndim != 1:
-        raise ValueError(f"{name}: a law [V] in exact numbers is needed (write strings, such as '1/3' or '0.2')")
+        raise ValueError(f"{name} must be a distribution [V] in exact numbers; write strings, such as '1/3' or '0.2'")
     return tuple(row.tolist())
 
 

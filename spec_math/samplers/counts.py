@@ -168,7 +168,7 @@ def scope_of(found: Judgement) -> str:
     case = found.case
     chain_of = f", {case.lookahead} drafts in a row" if case.lookahead else ""
     own = ", with the drafts that it makes itself" if found.subject.call.drafts_itself else chain_of
-    return f"one pair of laws on {counted(case.size, 'token')}{own}"
+    return f"one pair of distributions on {counted(case.size, 'token')}{own}"
 
 
 def _maybe_for(found: Judgement, number: str) -> Judgement:

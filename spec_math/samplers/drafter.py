@@ -63,7 +63,7 @@ def check_drafter_program(drafter: Callable[[Coin], tuple[int | None, Any]]) -> 
 
 def _shown(answer: tuple[int | None, Any]) -> Reported:
     token, reported = answer
-    row = checked(reported, "reported law")
+    row = checked(reported, "reported distribution")
     return token, tuple(row.tolist()), "" if is_exact(row) else storage(asarray(reported))
 
 
@@ -91,8 +91,8 @@ def _judged(masses: Mapping[Reported, Any], paths: int, ignored: float = 0.0) ->
     (token, row), share = outcome, shares[outcome[1]]
     drafted = emitted.get(outcome, 0) / share
     return Lossy(
-        f"token {token} is drafted with probability {drafted} where the law reported with it has {row[token]} "
-        f"(total variation {verdict.total_variation}); report the law that the token was sampled from",
+        f"token {token} is drafted with probability {drafted} where the distribution reported with it has {row[token]} "
+        f"(total variation {verdict.total_variation}); report the distribution that the token was sampled from",
         token=token,
         emitted=drafted,
         target=row[token],

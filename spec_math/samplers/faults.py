@@ -49,24 +49,24 @@ def judged_fault(subject: Subject, case: Case, found: Walk, walked: Callable[[],
         return Undecided(Reason.NOT_JUDGED, said, fault.way)
     again = walked().fault
     if again is None or (again.kind, again.way) != (fault.kind, fault.way):
-        return Undecided(Reason.RANDOMNESS_NOT_SEEN, f"{fault.said}, but not when the same path was walked again")
+        return Undecided(Reason.RANDOMNESS_NOT_SEEN, f"{fault.said}, but not when the same path was followed again")
     if raised and subject.shape != "verifier" and not _comes_up(subject, case, fault):
-        said = f"{fault.said}, while random numbers were followed, but not in {RUNS:,} plain runs at most"
+        said = f"{fault.said}, while random numbers were followed, but in none of up to {RUNS:,} plain runs"
         return Undecided(Reason.RANDOMNESS_NOT_SEEN, said, fault.way)
     return Lossy(fault.said, path=fault.way)
 
 
 def _every(found: Walk) -> str:
-    walked = counted(found.paths, "path")
-    return f"nothing was judged: on every path ({walked} walked)" if not found.unexplored else f"on all {walked} walked"
+    walked = f"{counted(found.paths, 'path')} followed"
+    return f"on all {walked}" if found.unexplored else f"nothing was judged: on every path ({walked})"
 
 
 def _advice(subject: Subject, case: Case, fault: Fault) -> str:
     call = f"it was called as {subject.call}, given {subject.numbers.name}"
     if fault.kind == "refusal":
         return (
-            "; where that says that all drafts were rejected, nothing is known of the token that follows: wrap it so "
-            f"that it returns the token drawn then, from the residual; {call}"
+            "; if that means that all drafts were rejected, wrap the function so that it returns the token that is "
+            f"then drawn from the residual; {call}"
         )
     if fault.kind == "form":
         return f"; {call}; wrap it so that it returns the token, or the list of tokens, that it emits"

@@ -205,14 +205,14 @@ def _shown(law: Law, case: Case) -> dict[Any, Any]:
 
 
 UNREPEATED = (
-    "the same paths, walked a second time, gave another law: the function keeps state from one call to the next, or "
-    "draws random numbers that are not seen; make its state anew inside it"
+    "the same paths, followed a second time, gave another distribution: the function keeps state between calls, or "
+    "draws random numbers that the judge does not see; create its state inside the function"
 )
 
 
 SEEDED = (
-    "the function {}, and that settles every number that it draws: its law is right if the seed is random, and no law "
-    "if it is not; seed the generator outside of the function, or let it take a generator as an argument"
+    "the function {}, which determines every number that it draws: its output is random only if the seed is; seed the "
+    "generator outside of the function, or let it take a generator as an argument"
 )
 
 
@@ -232,13 +232,13 @@ def _budget_spent(found: Walk, joint: Any) -> Undecided:
     cure = "raise the budget, or judge a smaller case"
     if found.cut:
         cure = (
-            f"the last path asks for more than {LONGEST:,} random numbers, or compares one with more than so many "
-            "others; bound the function's loop, or round its random numbers less finely"
+            f"the last path asks for more than {LONGEST:,} random numbers, or compares one number more often than "
+            "that; bound the function's loop, or round its random numbers less finely"
         )
     return Undecided(
         Reason.BUDGET,
-        f"{found.paths:,} paths left {float(found.unexplored):.3g} of the mass unexplored, and nothing walked so far "
-        f"rules the target out: the total variation lies between {float(joint):.3g} and {float(most):.3g}; {cure}",
+        f"{found.paths:,} paths left {float(found.unexplored):.3g} of the mass unexplored; the total variation lies "
+        f"between {float(joint):.3g} and {float(most):.3g}; {cure}",
     )
 
 
@@ -278,9 +278,8 @@ def _coarser(subject: Subject, case: Case, found: Walk, joint: Any) -> Undecided
         return None
     return Undecided(
         Reason.ROUNDING,
-        f"the total variation is {float(joint):.3g}; numbers that the function compares are rounded as in {name}, in "
-        f"which rounding explains {explained:.3g}: it seems to compute in that type inside; judge it with numbers of "
-        "that type",
+        f"the total variation is {float(joint):.3g}; the function seems to compute in {name}, whose rounding explains "
+        f"up to {explained:.3g}; judge it with numbers of that type",
     )
 
 
@@ -302,7 +301,7 @@ def _over(law: Law, wanted: Law) -> Any:
     return sum((max(Fraction(0), mass - wanted.get(text, 0)) for text, mass in law.items()), Fraction(0))
 
 
-TORN = "called as {} it is lossless, and called as {} it is not; which is meant is not known: wrap it"
+TORN = "called as {} it is lossless, called as {} it is not; wrap it to show which call is meant"
 
 ROUNDING = 1e-4
 """Below this a distance may be due to a type that the function computes in inside; another way has it."""
@@ -335,7 +334,7 @@ def of_all(ways: Iterable[Subject], judged: Callable[[Subject], Judgement]) -> J
             torn = TORN.format(way.said, lossy[0].subject.said)
             return replace(found, verdict=Undecided(Reason.NOT_JUDGED, torn))
         if isinstance(verdict, Lossy) and found.walk.fault is not None:
-            said = f"called so it breaks on some paths, {verdict.reason}; whether it is meant to be is not known"
+            said = f"called in this way it fails on some paths, {verdict.reason}; this may not be the intended call"
             found = replace(found, verdict=Undecided(Reason.NOT_JUDGED, said, verdict.path))
         above = isinstance(found.verdict, Lossy) and found.joint is not None and found.joint > ROUNDING
         (lossy if above else others).append(found)

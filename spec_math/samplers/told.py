@@ -41,8 +41,8 @@ def parts_of(text: str) -> tuple[Part, ...]:
     told = sorted(part for part in found if part != "_")
     if len(found) != len(said) or told not in _ANSWERS:
         raise ValueError(
-            "what is returned is told in order, as tokens, token, 'count,token', 'count,law' or 'tokens,token', with "
-            f"_ for what is not read; got {text!r}"
+            "the parts of the return value are listed in order, as tokens, token, 'count,token', 'count,law' or "
+            f"'tokens,token', with _ for a part to skip; got {text!r}"
         )
     return found
 
@@ -67,9 +67,9 @@ def values_of(fn: Callable[..., Any], given: Sequence[str]) -> dict[str, Any]:
     for one in given:
         name, equals, written = (part.strip() for part in one.partition("="))
         if not equals or not written:
-            raise ValueError(f"a value is told as name=expression; got {one!r}")
+            raise ValueError(f"a value is given as name=expression; got {one!r}")
         if name not in names:
-            raise ValueError(f"a value is told for {name!r}, which is none of the parameters: {', '.join(names)}")
+            raise ValueError(f"a value is given for {name!r}, which is not one of the parameters: {', '.join(names)}")
         module, colon, rest = written.partition(":")
         space = getattr(plain, "__globals__", {})
         if colon and module.replace(".", "").isidentifier():

@@ -188,7 +188,7 @@ def _raise_if_not_followed(error: BaseException) -> None:
         raise LeakError(str(error)) from error
     if any(kind in str(error) for kind in ("Uniform", "Clock", "Noise")):
         raise ExploreError(
-            f"the code does with a random number what explore cannot follow ({type(error).__name__}: {error})"
+            f"explore cannot follow what the code does with a random number ({type(error).__name__}: {error})"
         ) from error
 
 

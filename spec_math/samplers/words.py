@@ -208,10 +208,10 @@ def roles_of(text: str | Mapping[Any, str] | None, known: Sequence[str] = get_ar
         unknown = said not in known or (not once and isinstance(key, int))
         if unknown or (equals and not name) or (once and said in found.values()) or key in found:
             raise ValueError(
-                f"roles are told as p=target,q=draft, or in order as tokens,target,draft; each of "
+                f"give roles as p=target,q=draft, or in order as tokens,target,draft; each of "
                 f"{', '.join(get_args(Role))} once at most; got {part.strip()!r} in {text!r}"
             )
         found[key] = said
     if len({type(key) for key in found}) > 1:
-        raise ValueError(f"roles are told all by name or all by position; got {text!r}")
+        raise ValueError(f"give roles either all by name or all by position; got {text!r}")
     return found

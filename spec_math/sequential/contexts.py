@@ -23,8 +23,8 @@ from spec_math.sequential.sample_size import gap_detected
 from spec_math.verdict import Lossy
 
 BLIND = (
-    "what leaves the means of its features as they are: it learns no law, and of a law that differs from context to "
-    "context it knows what its features and its bank say",
+    "an error that keeps the means of its features: it learns no distribution, and has only its features and its bank "
+    "where contexts differ",
 )
 
 
@@ -178,7 +178,7 @@ class ContextsTest(RunningTest):
         return Guarantee(self.alpha, found, n, power, BLIND, f"a gap in a feature's mean at every draw{beyond}")
 
     def __str__(self) -> str:
-        return f"test of draws that have their own laws: {self.promise()}"
+        return f"test of draws that have their own distributions: {self.promise()}"
 
 
 def context_stopping_times(

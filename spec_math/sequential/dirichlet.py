@@ -120,7 +120,7 @@ def shares_of(target: Any, name: str = "target") -> Array:
     """
     masses = drawn_law(checked(target, name))
     if masses.ndim != 1:
-        raise ValueError(f"{name} must be one law, of shape [V]; got shape {tuple(masses.shape)}")
+        raise ValueError(f"{name} must be one distribution, of shape [V]; got shape {tuple(masses.shape)}")
     return masses.astype(float)
 
 
@@ -187,7 +187,7 @@ def pooled_variation(target: Any, law: Any, labels: Any) -> float:
     >>> pooled_variation(["1/2", "1/4", "1/4"], ["1/2", "1/2", 0], [0, 1, 1])
     0.0
     """
-    t, a, given = shares_of(target), shares_of(law, "law"), np.asarray(labels)
+    t, a, given = shares_of(target), shares_of(law, "distribution"), np.asarray(labels)
     if not t.shape == a.shape == given.shape:
-        raise ValueError(f"target, law and pools must have one shape; got {t.shape}, {a.shape} and {given.shape}")
+        raise ValueError(f"target, draws and pools must have one shape; got {t.shape}, {a.shape} and {given.shape}")
     return float(np.abs(np.bincount(given, a) - np.bincount(given, t)).sum() / 2)

@@ -22,8 +22,8 @@ from spec_math.sequential.sample_size import sequential_detectable_tv
 from spec_math.verdict import Lossy
 
 BLIND = (
-    "dependence between draws: it reads counts alone, so a stream that repeats itself may pass",
-    "a sampler that is right while it is watched and wrong elsewhere: one law in one context is tested",
+    "dependence between draws: it uses only counts, so a stream that repeats itself may pass",
+    "a sampler that is right only under test: one distribution in one context is tested",
 )
 
 
@@ -171,7 +171,7 @@ class IdentityTest(OneLawTest):
         return Guarantee(self.alpha, found, n, power, unseen)
 
     def __str__(self) -> str:
-        return f"identity test of a law on {len(self.target):,} tokens: {self.promise()}"
+        return f"identity test of a distribution on {len(self.target):,} tokens: {self.promise()}"
 
     def _from_counts(self) -> Array:
         mixture = log_evidences(self._shares, self._running.pooled, self.setting.kappas)
@@ -296,9 +296,9 @@ def stopping_times(test: IdentityTest, law: Any, runs: int, most: int, rng: Any)
     >>> (stopping_times(test, ["1/10", "9/10"], 100, 1_000, np.random.default_rng(0)) > 0).all().item()
     True
     """
-    masses = shares_of(law, "law")
+    masses = shares_of(law, "distribution")
     if masses.shape != test.target.shape:
-        raise ValueError(f"the law must have the target's shape {test.target.shape}; got {masses.shape}")
+        raise ValueError(f"the distribution must have the target's shape {test.target.shape}; got {masses.shape}")
     times = np.zeros(count(runs, "runs"), dtype=np.int64)
     table, state = alias_table(masses), nothing_seen(test.setting)
     simulate(rng, table, test.setting, state, -math.log(test.alpha), count(most, "most"), times)

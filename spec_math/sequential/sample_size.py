@@ -147,7 +147,7 @@ def _distance(total_variation: Any) -> float:
 
 def _tokens(size: Any) -> int:
     if count(size, "size") < 2:
-        raise ValueError(f"a law to be tested has at least 2 tokens; got size = {size}")
+        raise ValueError(f"a distribution to be tested has at least 2 tokens; got size = {size}")
     return int(size)
 
 

@@ -19,8 +19,8 @@ from spec_math.sequential.sample_size import gap_detected
 from spec_math.verdict import Lossy
 
 BLIND = (
-    "a law beyond the tolerance that moves no more than the tolerance onto any of its sets of tokens, until the learnt "
-    "set has come near the best one",
+    "a distribution beyond the tolerance with at most the tolerance of excess on each of its sets of tokens, until the "
+    "learnt set is near the best one",
     "dependence between draws",
 )
 
@@ -145,9 +145,9 @@ class TolerantTest(OneLawTest):
         """Return the verdict of an alarm: the set whose bet won most, and the token whose share is furthest off."""
         token, share = self.furthest_off()
         return Lossy(
-            f"the evidence against every law within {self.tolerance:g} of the target reached e^{self.log_peak:.2f} "
-            f"after {self.alarm:,} draws, past the alarm at 1/{self.alpha:g}; the bets that won most are on the set "
-            f"{self.suspects()[0][0]!r}",
+            f"the evidence against every distribution within {self.tolerance:g} of the target reached "
+            f"e^{self.log_peak:.2f} after {self.alarm:,} draws, past the alarm at 1/{self.alpha:g}; the bets that won "
+            f"most are on the set {self.suspects()[0][0]!r}",
             token=token,
             emitted=share,
             target=float(self.target[token]),
@@ -166,4 +166,4 @@ class TolerantTest(OneLawTest):
         return Guarantee(self.alpha, found, n, power, BLIND, of)
 
     def __str__(self) -> str:
-        return f"test of a law on {len(self.target):,} tokens to within {self.tolerance:g}: {self.promise()}"
+        return f"test of a distribution on {len(self.target):,} tokens to within {self.tolerance:g}: {self.promise()}"

@@ -42,7 +42,7 @@ def first_tokens(target: Trie, vocabulary: Vocabulary, model: Model, depth: int 
             result = (row[:1] * 0).repeat(len(target.node) + 1)
             mass, draws = Fraction(1) if is_exact(row) else 1.0, row[0] * 0
         elif is_exact(row) != is_exact(result):
-            raise TypeError(f"all laws of a drafter must be of one number type; after {prefix} it changes")
+            raise TypeError(f"all distributions of a drafter must be of one number type; after {prefix} it changes")
         calls, draws = calls + 1, draws + mass
         row = row * mass
         place = _land((target.start, target.byte, target.longest), node, data, offset)
@@ -74,7 +74,7 @@ def checked(masses: Any, vocabulary: Vocabulary, end: int | None, name: str) -> 
             f"{name}: ψ walks byte tries on the CPU; pass a NumPy array or a list, not {type(row).__name__}"
         )
     if row.shape != (len(vocabulary),):
-        raise ValueError(f"{name}: the draft vocabulary has {len(vocabulary)} tokens; the law has shape {row.shape}")
+        raise ValueError(f"{name}: the draft vocabulary has {len(vocabulary)} tokens; got shape {row.shape}")
     silent = [index for index in vocabulary.special if index != end and row[index] != 0]
     if silent:
         index = silent[0]

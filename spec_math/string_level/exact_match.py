@@ -139,13 +139,13 @@ def with_target(target: Any, first_token_law: Any) -> tuple[Array, Array]:
     check_same_number_type(t, found)
     if t.shape != found.shape:
         raise ValueError(
-            f"a first-token law is in the order of the target's tokens, of the target's shape {tuple(t.shape)}; got "
+            f"a first-token distribution has the order and shape {tuple(t.shape)} of the target's tokens; got "
             f"{tuple(found.shape)}"
         )
     if bool((found < 0).any()):
-        raise ValueError("first-token law: masses must be >= 0; one is negative")
+        raise ValueError("first-token masses must be >= 0; one is negative")
     most = array_namespace(found).sum(found, axis=-1, keepdims=True).max()
     bound = 0 if is_exact(found) else SUM_BOUND.get(storage(found), SUM_BOUND["float64"])
     if not most <= 1 + bound:
-        raise ValueError(f"first-token law: masses must sum to at most 1; a row sums to {most} ({most - 1} too much)")
+        raise ValueError(f"first-token masses must sum to at most 1; a row sums to {most}, {most - 1} too much")
     return t, found

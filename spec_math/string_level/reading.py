@@ -109,7 +109,7 @@ class Reading:
             return restriction(row, self._said)
         except ValueError:
             raise ValueError(
-                f"draft law after the prefix {prefix}: all its mass lies on tokens that add no text, which are "
+                f"draft after the prefix {prefix}: all its mass lies on tokens that add no text, which are "
                 "excluded from drafting; let one of them be the model's end, or give mass to a token with text"
             ) from None
 
@@ -129,8 +129,8 @@ def opened(target: TokenizedModel, drafter: TokenizedModel, prefix: Sequence[int
     laws = GatheredLaws(target.model, target.model, prefix)
     if laws.size != len(target.vocabulary):
         raise ValueError(
-            f"target law after the prefix {laws.prefix}: the vocabulary has {len(target.vocabulary)} tokens; the law "
-            f"has {laws.size}"
+            f"target after the prefix {laws.prefix}: the vocabulary has {len(target.vocabulary)} tokens; the "
+            f"distribution has {laws.size}"
         )
     reading = Reading(drafter, target.vocabulary.spell(laws.prefix))
     check_same_number_type(laws.target(), reading(()))

@@ -53,7 +53,7 @@ def emit(coin: Coin, token: int | None, target: Any, first_token_law: Any) -> Em
     if token is not None:
         if found[token] == 0:
             raise ValueError(
-                f"the first-token law puts no mass on the token {token} that was drafted; compute it with the "
+                f"the first-token distribution puts no mass on the token {token} that was drafted; compute it with the "
                 "lookahead that the text was drafted with"
             )
         if coin.flip(capped_ratio(t[token], found[token])):

@@ -79,7 +79,7 @@ def law_of(text: str) -> Any:
     if place.endswith(".json"):
         listed = read_json(Path(place), parse_float=str)
         if not isinstance(listed, list):
-            raise ValueError(f"{text}: a law is a JSON list of masses; it holds {type(listed).__name__}")
+            raise ValueError(f"{text}: a distribution is a JSON list of masses; it holds {type(listed).__name__}")
         return cast("list[Any]", listed)
     if not any(ending in place for ending in (".npy", ".npz", ".safetensors")):
         return masses_of(text)
@@ -87,7 +87,7 @@ def law_of(text: str) -> Any:
     named = bool(at) and number.isdecimal() and not Path(place).is_file()
     file = open_laws(path if named else place)
     if not named and file.shape[0] != 1:
-        raise ValueError(f"{text}: one law is asked for; the file holds {file.shape[0]:,}, name one: {place}@0")
+        raise ValueError(f"{text}: give one distribution; the file holds {file.shape[0]:,}, name one: {place}@0")
     row = file.row(int(number) if named else 0)
     if place == text:
         return row

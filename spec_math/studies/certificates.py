@@ -61,11 +61,11 @@ def certify(request: LawsRequest) -> Result:
         ValueError, TypeError, OSError: laws are missing, are no probability distributions, or no exact ones.
     """
     if request.target is None:
-        raise ValueError("certify needs --target and --draft (or --draft-law): whose optimum is asked for?")
+        raise ValueError("certify needs --target and --draft (or --draft-law): they define the optimum")
     target = _law(request.target, "--target", request.weights)
     drafts = _drafts(request, len(target))
     if drafts is None:
-        raise ValueError("certify needs --draft, or --draft-law: which drafts are verified?")
+        raise ValueError("certify needs --draft, or --draft-law: they define the drafts")
     found = transport.solve(target, drafts)
     fault = found.fault(target, drafts)
     if fault is not None:  # nothing leaves unjudged
@@ -94,13 +94,13 @@ def check(place: Path, request: LawsRequest) -> Result:
     title = f"Does the certificate {place} hold?"
     if fault is not None:
         return Result("certificate", title, f"Rejected: {fault}.", exit_code=1)
-    found = f"It holds: no verifier of its drafts keeps one more often than {_number(read.acceptance)}."
+    found = f"It holds: the optimal acceptance of its drafts is {_number(read.acceptance)}."
     if target is None and drafts is None:
-        found += " Whether it is about your distributions was not asked: give --target and --draft."
+        found += " To check that it is about your distributions, give --target and --draft."
     elif target is None:
-        found += " Its drafts are yours; of the target nothing was asked: give --target."
+        found += " Its drafts are yours. To check its target, give --target."
     elif drafts is None:
-        found += " Its target is yours; of the drafts nothing was asked: give --draft."
+        found += " Its target is yours. To check its drafts, give --draft."
     return replace(_shown(read, "certificate", title), finding=found)
 
 
@@ -121,7 +121,7 @@ def _drafts(request: LawsRequest, size: int) -> Mapping[Any, Any] | None:
     """Return the law of the drafts that the request names, or None where it names none."""
     if request.table is not None:
         if request.drafts:
-            raise ValueError("--draft-law says all about the drafts; leave out --draft")
+            raise ValueError("--draft-law defines the drafts alone; leave out --draft")
         return _table(request.table, request.weights)
     if not request.drafts:
         return None
@@ -174,7 +174,7 @@ def _drawn(request: LawsRequest) -> int:
 def _table(place: Path, weights: bool) -> dict[tuple[int, ...], Any]:
     held = read_json(place, parse_float=str)
     if not isinstance(held, dict):
-        raise ValueError(f'{place}: a law of drafts is a JSON object such as {{"0 1": "1/4", "1 1": "3/4"}}')
+        raise ValueError(f'{place}: a distribution of drafts is a JSON object such as {{"0 1": "1/4", "1 1": "3/4"}}')
     table = cast("dict[str, Any]", held)
     try:
         keys = [tuple(int(token) for token in key.split()) for key in table]
@@ -200,9 +200,8 @@ def _described(request: LawsRequest) -> str:
 
 
 def _certified(found: Certificate, planned: bool) -> str:
-    advice = " Take the optimal plan, which reaches it." if planned else " Draw from the coupling, which reaches it."
-    most = f"No verifier of these drafts keeps one more often than {_number(found.acceptance)}, "
-    return f"{most}and the certified coupling does.{advice}"
+    reached = "optimal plan reaches" if planned else "certified coupling reaches"
+    return f"The optimal acceptance of these drafts is {_number(found.acceptance)}. The {reached} it."
 
 
 def _schemes(request: LawsRequest, target: Array) -> str:
@@ -213,7 +212,7 @@ def _schemes(request: LawsRequest, target: Array) -> str:
     kind = optimal.INDEPENDENT if scheme is None else scheme.optimum
     same = [scheme for scheme in SCHEMES if scheme.optimum is kind and scheme.drafts in (None, k)]
     kept = [f"{scheme.name} {float(scheme.acceptance(target, draft, k)):.3f}" for scheme in same]
-    return f"Of schemes with these drafts, {'; '.join(kept)}." if kept else ""
+    return f"Acceptance of the schemes with these drafts: {'; '.join(kept)}." if kept else ""
 
 
 def _number(value: Fraction) -> str:
@@ -240,26 +239,26 @@ def _shown(found: Certificate, name: str, title: str) -> Result:
         Column("mass", "fraction", "probability", shown=False),
         Column("kept", "flag", shown=False),
     )
-    tables = Table("tokens", "Each token's mass, and how much of it is emitted as a draft", columns, rows(cells))
+    heading = "Probability of each token: under the target, and emitted as one of the drafts"
+    tables = Table("tokens", heading, columns, rows(cells))
     curves = tuple(curve(label, dict(enumerate(map(known, held)))) for label, held in masses.items())
     panel = Panel(curves, "token", "probability", bars=True, ticks=tuple(map(str, range(size))))
-    caption = "What the coupling emits of each token, and how much of it was drafted."
     subset = sorted(found.subset)
     inside = sum((mass for tokens, mass in found.draft_law.items() if found.subset.issuperset(tokens)), Fraction(0))
     held = sum((found.target[token] for token in subset), Fraction(0))
     listed = ", ".join(map(str, subset[:BARS])) + (", …" if len(subset) > BARS else "")
-    bound = "No subset of tokens stands in the way: whatever is drafted can be kept."
-    bound += f" Nothing is drafted with probability {_number(inside)}." if inside else ""
+    bound = "No subset of tokens bounds the optimum: every draft can be accepted."
+    bound += f" With probability {_number(inside)} there is no draft." if inside else ""
     if subset:
         bound = (
-            f"All drafts fall among the tokens {listed} with probability {_number(inside)}, and the target has "
-            f"{_number(held)} there: the difference is lost by every verifier."
+            f"With probability {_number(inside)} all drafts fall among the tokens {listed}, which have probability "
+            f"{_number(held)} under the target. Every verifier loses the difference."
         )
     return Result(
         name,
         title,
         "",
         (tables, Table("coupling", "The joint distribution of drafts and emitted token", coupled, joint)),
-        (Picture(name, title, caption, (panel,)),) if size <= BARS else (),
+        (Picture(name, title, f"{heading}.", (panel,)),) if size <= BARS else (),
         (Note(bound),),
     )

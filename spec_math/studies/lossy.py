@@ -115,14 +115,14 @@ TEXT_BOUND = Column("text bound", "number", "probability", digits=2, heading="TV
 MEANINGS = under_heads(
     {
         "Acceptance": "The probability that the emitted token is among the drafts.",
-        "Total variation": "Half the sum of |e − t|: how much the probability of any event about this token can "
-        "change. Acceptance grows by at most as much; the black line shows it: min(1, lossless optimum + total "
-        "variation).",
-        "Gain": "The acceptance of the rule less that of the best lossless rule of the same drafts; beside it the "
-        "most that any rule with the same total variation at each position gains.",
-        "KL(e|t), largest ratio": "Infinite where a token comes out that the target never emits.",
-        "TV of a text": "The total variation of a text of that many tokens is at most the sum of those of its tokens, "
-        "each given what was emitted before; 1 says nothing.",
+        "Total variation": "Half the sum of |e − t|: the largest change of the probability of any event about this "
+        "token. Acceptance grows by at most this much. The black line shows the bound: min(1, lossless optimum + "
+        "total variation).",
+        "Gain": "The acceptance of the rule minus that of the best lossless rule of the same drafts. 'Possible' is the "
+        "largest gain of any rule with the same total variation at each position.",
+        "KL(e|t), largest ratio": "Infinite if the rule emits a token that the target never emits.",
+        "TV of a text": "An upper bound of the total variation of a text of that many tokens: the sum over its tokens, "
+        "each given the tokens before it. The bound 1 is trivial.",
     }
 )
 
@@ -164,7 +164,7 @@ def finding(chosen: Sequence[Point], rules: Sequence[Rule], bias: float) -> str:
     """Say which rule buys most for a unit of bias, near the bias that is asked for, and which least."""
     bought = _bought(chosen, rules)
     if not bought:
-        return "No rule spends any total variation here."
+        return "No rule differs from the target here."
     most, least = (choose(value for _, value, _ in bought) for choose in (max, min))
     best = [name for name, value, _ in bought if value > most - 0.005]
     worst = next(name for name, value, _ in bought if value == least)
@@ -172,25 +172,25 @@ def finding(chosen: Sequence[Point], rules: Sequence[Rule], bias: float) -> str:
     said = f"At a total variation of {bias:g} a token, {listed(best)} gain{'s' * (len(best) == 1)} most"
     said += f": {most / 100:+.3g} acceptance for each 0.01 of total variation"
     if losing:
-        return f"{said}; {listed(losing)} accept{'s' * (len(losing) == 1)} less than a lossless rule could."
-    return f"{said}; {worst} gains {least / 100:+.3g}." if worst not in best else f"{said}."
+        return f"{said}. Worse than lossless: {listed(losing)}."
+    return f"{said}. {worst} gains {least / 100:+.3g}." if worst not in best else f"{said}."
 
 
 def advice(chosen: Sequence[Point], rules: Sequence[Rule]) -> list[str]:
     """Return the advice in words."""
     bought = _bought(chosen, rules)
     said = {
-        "The best for their total variation: {}. They gain more than 0.0099 acceptance for each 0.01 of total "
-        "variation, and no rule gains more than 0.01.": [name for name, value, _ in bought if value > 0.99],
-        "Poor: {} gain less than half of what the optimal rule of lossy.budget gains for the same total variation.": [
+        "Best for their total variation: {}. They gain more than 0.0099 acceptance for each 0.01 of total "
+        "variation. No rule gains more than 0.01.": [name for name, value, _ in bought if value > 0.99],
+        "Poor: {} gain less than half of the possible gain at the same total variation.": [
             name for name, _, poor in bought if poor
         ],
-        "Worse than lossless: {} are biased and accept less than a lossless rule could.": [
+        "Worse than lossless: {} are biased, and a lossless rule could accept more.": [
             name for name, value, _ in bought if value < 0
         ],
-        "If rare tokens matter, look at KL(e|t) and the largest ratio. Lenience bounds the ratio, mentored decoding "
-        "the divergence, and no rule does either better. lossy.frontier gives the distribution that is closest to the "
-        "target in all of these distances for the acceptance that you need.": [name for name, *_ in bought],
+        "If rare tokens matter, look at KL(e|t) and the largest ratio. Lenience is optimal for a bound on the ratio, "
+        "and mentored decoding for a bound on KL(e|t). For a required acceptance, lossy.frontier computes the "
+        "distribution closest to the target in all of these distances.": [name for name, *_ in bought],
     }
     return [sentence.format(", ".join(names)) for sentence, names in said.items() if names]
 
@@ -211,17 +211,17 @@ def _bought(chosen: Sequence[Point], rules: Sequence[Rule]) -> list[tuple[str, f
 def _notes(sources: Sequence[tuple[Source, Sequence[Point]]], rules: Sequence[Rule], k: int) -> list[str]:
     several = [(drafts, own) for drafts, own in _by_drafts(rules, k).items() if own[0].several]
     drafted = [f"{' and '.join(rule.name for rule in own)} ({drafts})" for drafts, own in several]
-    but = f" but {' and '.join(drafted)}" if drafted else ""
-    greedy = "Made for greedy decoding: {}; its strictest value is not lossless for a sampler."
+    but = f"; exceptions: {' and '.join(drafted)}" if drafted else ""
+    greedy = "Made for greedy decoding: {}. Its strictest value is not lossless for a sampler."
     logits = (
-        "{} compares logits, so that a constant added to all of them changes what it emits, though not the "
-        "distributions. Its strictest value is not lossless, as it tests chosen drafts as if they were drawn."
+        "{} compares logits, so a constant added to all of them changes its output. Its strictest value is not "
+        "lossless, because it tests chosen drafts as if they were drawn."
     )
     looked = "; ".join(f"{one.name}: {counted(one.positions, 'position')}, V = {one.size:,}" for one, _ in sources)
     return [
-        f"{looked}. Means over positions, in float64, ± a standard error over them. The distributions are closed "
-        "forms, tested to equal the enumerated rules.",
-        f"One draft, sampled, for each rule{but}.",
+        f"{looked}. Values are means over positions, in float64; ± is a standard error. The rules' distributions are "
+        "closed forms. Tests hold them equal to the enumerated rules.",
+        f"Each rule verifies one sampled draft{but}.",
         *(greedy.format(rule.name) for rule in rules if rule.greedy),
         *(logits.format(rule.name) for rule in rules if rule.of_logits),
     ]
@@ -258,7 +258,7 @@ def _picture(source: Source, points: Sequence[Point], rules: Sequence[Rule], k: 
         base, far = mean(held[0].lossless), max(0.02, *(point.spent for point in held))
         ends = sorted({0.0, min(far, 1 - base), far})
         most = tuple(min(1.0, base + x) for x in ends)
-        curves = [Curve("min(1, α* + TV): none accepts more", tuple(ends), most, style="ceiling")]
+        curves = [Curve("largest possible acceptance: min(1, α* + TV)", tuple(ends), most, style="ceiling")]
         for rule in own:
             of_rule = [one for one in held if one.rule is rule]
             spent, accepted = (one.spent for one in of_rule), (mean(one.acceptance) for one in of_rule)
@@ -266,8 +266,8 @@ def _picture(source: Source, points: Sequence[Point], rules: Sequence[Rule], k: 
         panels.append(Panel(tuple(curves), "total variation", "acceptance", title))
     name = source.name.replace(" ", "-") if len(source.name) < 30 else "files"
     caption = (
-        "Each line is a rule over its parameter; the black line is the most that any rule accepts whose mean total "
-        "variation is so much, however it is shared among the positions."
+        "Each line is a rule over its parameter. The black line is the largest acceptance of any rule with that mean "
+        "total variation."
     )
     return Picture(name, f"Acceptance against distance: {source.name}", caption, tuple(panels))
 
@@ -339,7 +339,7 @@ def named(names: Sequence[str], logits: bool = False) -> tuple[Rule, ...]:
             raise ValueError(f"no rule begins with {name!r}; there are: {', '.join(rule.name for rule in every)}")
         for rule in fitting:
             if rule.of_logits and not logits:
-                raise ValueError(f"{rule.name} is a rule of logits: give --target and --draft of logits, and --logits")
+                raise ValueError(f"{rule.name} needs logits: give --target and --draft of logits, and --logits")
         chosen += [rule for rule in fitting if rule not in chosen]
     return tuple(chosen) or (*RULES, *(OF_LOGITS if logits else ()))
 
@@ -378,7 +378,7 @@ def points_of(
     """
     drafts = rule.drafts(k)
     if rule.of_logits and offsets is None:
-        raise ValueError(f"{rule.name} is a rule of logits: laws do not say what it needs; give files with --logits")
+        raise ValueError(f"{rule.name} needs logits; give files of logits with --logits")
     known: Sequence[float | None] = offsets if rule.of_logits and offsets is not None else [None] * len(laws)
     best = [lossless(rule, *pair, drafts) for pair in laws]
     points: list[Point] = []
@@ -442,7 +442,7 @@ def growth_table(rules: Sequence[Rule]) -> tuple[Table, ...]:
         rows.append(Row((rule.name, value, *apart, float(last.coupled), float(last.uniform), nats)))
     if len(rows) > 1:
         rows += [_of_blocks("FLy, blocks of two drafts", fly.generate), _of_blocks("MTAD, the same", joint)]
-    title = "Texts of a small example, exactly: total variation of one, two and four tokens, and bounds of four"
+    title = "Exact total variation of texts of one, two and four tokens (a small example), and bounds for four"
     return (Table("texts", title, COLUMNS, tuple(rows)),) if rows else ()
 
 

@@ -138,9 +138,9 @@ def vocabularies(positions: int, seed: int, progress: Progress) -> Result:
     pairs = byte_pairs().vocabulary
     found = psi.counts(pairs)
     drawn = (
-        tree(WORD, pairs, f"Every way to draft the token “{WORD}” in {len(pairs)} byte pairs"),
+        tree(WORD, pairs, f"All sequences that draft the token “{WORD}” in {len(pairs)} byte pairs"),
         by_length(found, f"Segmentations of {len(found.least)} byte pairs into each other"),
-        histogram(found, f"How many of {len(found.least)} byte pairs have how many segmentations"),
+        histogram(found, f"Histogram of the number of segmentations of {len(found.least)} byte pairs"),
     )
     return replace(result, pictures=(*result.pictures, *drawn))
 
@@ -150,5 +150,4 @@ def lossy(positions: int, seed: int, progress: Progress) -> Result:  # noqa: ARG
     few = min(LOSSY_POSITIONS, count(positions, "--positions"))
     laws = lossy_rules.laws_of(embedded(), few)
     result = lossy_rules.measured([("documentation", laws)], lossy_rules.LossyRequest(), progress)
-    finding = result.finding[0].lower() + result.finding[1:]
-    return replace(result, finding=f"Of rules that are lossy by design: {finding}")
+    return replace(result, finding=f"Rules that are lossy by design: {result.finding}")

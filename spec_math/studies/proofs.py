@@ -259,7 +259,7 @@ FIELDS: tuple[tuple[Column, Callable[[Proof], Cell]], ...] = (
     (Column("scope"), lambda proof: proof.scope),
     (Column("regions", "count"), lambda proof: proof.regions),
     (Column("impossible", "count"), lambda proof: proof.discarded),
-    (Column("tried", "count", "laws"), lambda proof: proof.tried),
+    (Column("tried", "count", "distributions"), lambda proof: proof.tried),
     (Column("verdict"), lambda proof: proof.verdict),
     (Column("seconds", "number", "s", digits=1), lambda proof: round(proof.seconds, 3)),
     (Column("outside", "count", shown=False), lambda proof: proof.outside),
@@ -292,7 +292,7 @@ def result_of(proofs: Sequence[Proof], findings: Sequence[Found], said: str) -> 
         "proofs",
         "Proved for all distributions, with ties and zeros",
         "\n".join(told) or said,
-        (Table("proofs", "What is proved, on how many regions", columns, rows), *_laws(proofs)),
+        (Table("proofs", "Theorems, with the number of regions of each proof", columns, rows), *_laws(proofs)),
         (picture(proofs),),
         sentences(notes),
         exit_code=1 if 1 in codes else max(codes),
@@ -308,8 +308,8 @@ def picture(proofs: Sequence[Proof]) -> Picture:
             seconds = tuple(proof.seconds for proof in held)
             curves.append(Curve(verdict, tuple(float(proof.regions) for proof in held), seconds, style="points"))
     panel = Panel(tuple(curves), "regions", "seconds", log_x=True)
-    caption = "Each point is a theorem: on every region the program takes one path, for all distributions there."
-    return Picture("proofs", "What a proof takes", caption, (panel,))
+    caption = "Each point is a theorem. On each region the program takes one path, for all distributions there."
+    return Picture("proofs", "Time and regions of the proofs", caption, (panel,))
 
 
 def failures(proofs: Sequence[Proof]) -> list[str]:
@@ -325,8 +325,8 @@ def summary(proofs: Sequence[Proof], seconds: float, seed: int) -> str:
     regions, discarded = sum(proof.regions for proof in proofs), sum(proof.discarded for proof in proofs)
     return (
         f"{sum(map(bool, proofs))} of {len(proofs)} theorems proved on {regions:,} regions "
-        f"({discarded:,} impossible ones discarded by proof), tried on {sum(proof.tried for proof in proofs):,} "
-        f"distributions (seed {seed}), {seconds:.1f} s"
+        f"({discarded:,} impossible ones discarded by proof) and tried on {sum(proof.tried for proof in proofs):,} "
+        f"distributions (seed {seed}) in {seconds:.1f} s"
     )
 
 
@@ -339,4 +339,4 @@ def _laws(proofs: Sequence[Proof]) -> list[Table]:
         for name, value in proof.counterexample.parameters.items()
         for cell in (enumerate(value.tolist()) if isinstance(value, np.ndarray) else [(None, value)])
     ]
-    return [Table("counterexamples", "The laws of the counterexamples", LAW_COLUMNS, tuple(rows))] if rows else []
+    return [Table("counterexamples", "The counterexamples", LAW_COLUMNS, tuple(rows))] if rows else []

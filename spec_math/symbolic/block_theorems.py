@@ -46,7 +46,7 @@ def lossless(
     def statement(target: Model, draft: Model) -> Verdict:
         return check_lossless_block(lambda coin, prefix: generate(coin, target, draft, prefix), target, lookahead + 1)
 
-    scope = f"blocks of {lookahead} on {tokens} tokens, each context its own laws"
+    scope = f"blocks of {lookahead} on {tokens} tokens, each context its own distributions"
     if end is not None:
         scope += f", token {end} ends the text"
     setting = tokens, (lookahead, lookahead - 1), end
@@ -61,7 +61,7 @@ def lossless_twice(name: str, generate: Block, tokens: int, horizon: int, second
             lambda coin, prefix: generate(coin, target, draft, prefix), target, horizon, rounds=2
         )
 
-    scope = f"two blocks in a row on {tokens} tokens, laws by the last token"
+    scope = f"two blocks in a row on {tokens} tokens, distributions by the last token"
     return _theorem(f"{name}: lossless", scope, statement, (tokens, (1, 1), None), seconds)
 
 
@@ -77,7 +77,7 @@ def length_as_its_formula(
         walked = length.expected(lambda coin, prefix: generate(coin, target, draft, prefix), ())
         return equal({"tokens per target call": (walked, expected(target, draft, (), lookahead))})
 
-    scope = f"blocks of {lookahead} on 2 tokens, each context its own laws"
+    scope = f"blocks of {lookahead} on 2 tokens, each context its own distributions"
     setting = 2, (lookahead, lookahead - 1), None
     return _theorem(f"{name}: length as its formula says", scope, statement, setting, seconds)
 
@@ -202,7 +202,7 @@ def string_theorems_lossless(
         )
 
     shown = ", ".join(f"{name} = {{{', '.join(tokens)}}}" for name, tokens in zip("TD", vocabularies, strict=True))
-    scope = f"{shown}, lookahead {lookahead}, laws by the last token"
+    scope = f"{shown}, lookahead {lookahead}, distributions by the last token"
     return Theorem(f"{name}: lossless", scope, statement, laws, seconds=seconds)
 
 

@@ -45,7 +45,7 @@ class SymbolError(TypeError):
 
 
 _KEYS = "compare masses with ==, and use tokens as keys"
-_WHOLE = "compare masses, or judge single laws with check_lossless"
+_WHOLE = "compare masses, or judge single distributions with check_lossless"
 
 
 def _refusing(asked: str, cure: str) -> Callable[..., Any]:

@@ -24,12 +24,12 @@ from spec_math.symbolic.trial import SEED, Faces, laws_to_try
 from spec_math.verdict import Reason, Undecided
 
 _DISAGREES = (
-    "the proof on symbols is withdrawn: on this law, in Fractions, the program does something else, so that it asks of "
-    "its masses what symbols cannot refuse, such as `is`, `id` or type(mass) is Fraction"
+    "the proof on symbols is withdrawn: on this distribution, in Fractions, the program does something else; it may "
+    "use what symbols cannot refuse, such as `is`, `id` or type(mass) is Fraction"
 )
 _KEEPS_STATE = (
-    "followed a second time on the same laws, the program asks other questions or comes to another verdict: it keeps "
-    "state between two calls, or draws from something else than its coin"
+    "followed a second time on the same distributions, the program asks other questions or gets another verdict: it "
+    "keeps state between two calls, or draws from something else than its coin"
 )
 LEAST = 10
 """On so many laws a theorem is tried at least, however short the time."""
@@ -64,7 +64,7 @@ class Proof:
         return self.verdict == "proved"
 
     def _repr_html_(self) -> str:
-        counts = {"regions judged": self.regions, "outside the hypotheses": self.outside, "laws tried": self.tried}
+        counts = {"regions judged": self.regions, "outside the hypotheses": self.outside, "cases tried": self.tried}
         shown = self.counterexample._repr_html_() if self.counterexample else ""  # pyright: ignore[reportPrivateUsage]
         colour = {"proved": GOOD, "refuted": BAD}.get(self.verdict, PLAIN)
         facts = {"for": self.scope, **counts, "seconds": self.seconds, "reason": self.reason or None}
@@ -137,7 +137,7 @@ def _answered(
     for point in laws_to_try(theorem, faces, seed):
         if spent == ENOUGH or (ends is not None and tries >= LEAST and process_time() > ends):
             if answer is None:
-                answer = Undecided(Reason.BUDGET, f"proved on symbols, and tried on {tries} laws only: time was short")
+                answer = Undecided(Reason.BUDGET, f"proved on symbols, tried on only {tries} distributions")
             break
         tries += 1
         found = tried(theorem, point)

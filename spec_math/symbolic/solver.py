@@ -35,7 +35,7 @@ class Solver:
             import z3  # pyright: ignore[reportMissingTypeStubs]
         except ModuleNotFoundError as error:
             raise ModuleNotFoundError(
-                "proofs for every law need z3 to discard impossible regions; install the extra: pip install "
+                "proofs for all distributions need z3 to discard impossible regions; install the extra: pip install "
                 "'spec_math[prove]'"
             ) from error
         self._z3: Any = z3

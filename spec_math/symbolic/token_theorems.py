@@ -81,7 +81,7 @@ def optimal(scheme: Scheme, tokens: int, drafts: int = 1, seconds: float = 1.0) 
 def _theorem(
     scheme: Scheme, said: str, statement: Callable[..., Any], tokens: int, drafts: int, seconds: float
 ) -> Theorem:
-    scope = f"all laws on {tokens} tokens, {counted(drafts, 'draft')}"
+    scope = f"all distributions on {tokens} tokens, {counted(drafts, 'draft')}"
     laws = {"t": tokens, "d": tokens}
     if scheme.parameter is None or said.startswith("optimal"):
         return Theorem(f"{scheme.name}: {said}", scope, statement, laws, seconds=seconds)
@@ -118,5 +118,5 @@ def at_least(tokens: int, drafts: int) -> Theorem:
             return Fails("the acceptance", found, shared)
         return True
 
-    scope = f"all laws on {tokens} tokens, {counted(drafts, 'draft')}"
+    scope = f"all distributions on {tokens} tokens, {counted(drafts, 'draft')}"
     return Theorem("shared noise: at least (1 − TV)/(1 + TV)", scope, statement, {"t": tokens, "d": tokens})

@@ -73,7 +73,7 @@ def bracket(scheme: Scheme, target: Any, draft: Any, k: int = 1) -> Optimal | Br
 def _checked(target: Any, draft: Any, k: int) -> tuple[list[Any], list[Any], int]:
     t, d = as_laws(target, draft)
     if t.ndim != 1:
-        raise ValueError(f"Theorem 1 is about one position, laws of shape [V]; got {tuple(t.shape)}")
+        raise ValueError(f"Theorem 1 is about one position, distributions of shape [V]; got {tuple(t.shape)}")
     k = count(k)
     size = len(t)
     multisets = comb(size + k - 1, k)

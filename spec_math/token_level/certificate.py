@@ -113,7 +113,7 @@ def _fault(claim: Certificate) -> str | None:
         members += mass if token in tokens else 0
     for tokens, mass in drafted.items():
         if mass != claim.draft_law[tokens]:
-            return f"the coupling drafts {tokens} with mass {mass} where the law has {claim.draft_law[tokens]}"
+            return f"the coupling drafts {tokens} with mass {mass} where the distribution has {claim.draft_law[tokens]}"
     for token, mass in enumerate(emitted):
         if mass != claim.target[token]:
             return f"the coupling emits token {token} with mass {mass} where the target has {claim.target[token]}"
@@ -135,7 +135,7 @@ def _other(claim: Certificate, target: Any, draft_law: Any) -> str | None:
     theirs, ours = checked(_exact_values(draft_law), own), checked(claim.draft_law, own)
     if any(isinstance(key, frozenset) for key in (*theirs, *ours)):
         theirs, ours = sets(theirs), sets(ours)
-    return None if theirs == ours else "the certificate is about another law of the drafts"
+    return None if theirs == ours else "the certificate is about another distribution of the drafts"
 
 
 def _exact_values(draft_law: Mapping[Any, Any]) -> dict[Any, Any]:

@@ -78,7 +78,7 @@ def drawn(draw: Callable[[Coin, Any, int], Tokens], draft: Any, k: int) -> dict[
     """
     masses, k = as_law(draft, "draft"), count(k)
     if masses.ndim != 1:
-        raise ValueError(f"the law of drafts is that of one position, a draft [V]; got {tuple(masses.shape)}")
+        raise ValueError(f"the distribution of drafts is that of one position, a draft [V]; got {tuple(masses.shape)}")
     result: dict[Tokens, Any] = {}
     # A draw that tosses no coin is certain, and so in the number type of the draft: a float beside other floats.
     one = masses[0] * 0 + 1
@@ -136,7 +136,7 @@ def checked(draft_law: Any, target: Array) -> dict[Drafts, Any]:
     """
     if not isinstance(draft_law, Mapping):
         raise TypeError(
-            f"a law of drafts is a mapping {{tuple of tokens: mass}}; got {type(draft_law).__name__}; "
+            f"a distribution of drafts is a mapping {{tuple of tokens: mass}}; got {type(draft_law).__name__}; "
             "draft_law.iid(draft, k) builds one"
         )
     listed = cast("Mapping[Any, Any]", draft_law)
@@ -144,11 +144,11 @@ def checked(draft_law: Any, target: Array) -> dict[Drafts, Any]:
         if all(isinstance(key, kind) for key in listed):
             break
     else:
-        raise TypeError("a law of drafts has tuples of tokens for keys, or frozensets of tokens, and not both kinds")
+        raise TypeError("the keys of a distribution of drafts are all tuples of tokens, or all frozensets of tokens")
     keys = [_indices(key, len(target)) for key in listed]
     if not keys:
-        raise ValueError("draft law: a law needs at least one outcome; got none")
-    masses = as_law(list(listed.values()), "draft law")
+        raise ValueError("draft distribution: a distribution needs at least one outcome; got none")
+    masses = as_law(list(listed.values()), "draft distribution")
     if is_exact(target) != is_exact(masses):
         check_same_number_type(target, masses)
     return {key: mass for key, mass in zip(keys, masses.tolist(), strict=True) if mass != 0}
@@ -194,11 +194,11 @@ def sizes(vocabulary: int, k: int) -> Sizes:
 def _extended(drafts: Sequence[Any], start: Key, extend: Callable[[Key, int], Key]) -> dict[Key, Any]:
     rows = [as_law(draft, f"draft {place}") for place, draft in enumerate(drafts)]
     if not rows:
-        raise ValueError("independent drafts need at least one draft law; got none")
+        raise ValueError("independent drafts need at least one draft distribution; got none")
     for row in rows:
         check_same_number_type(rows[0], row)
         if row.ndim != 1 or row.shape != rows[0].shape:
-            raise ValueError(f"draft laws must have one shape [V]; got {tuple(rows[0].shape)} and {tuple(row.shape)}")
+            raise ValueError(f"drafts must have one shape [V]; got {tuple(rows[0].shape)} and {tuple(row.shape)}")
     result: dict[Key, Any] = {start: None}
     for row in rows:
         drawable = [(token, mass) for token, mass in enumerate(row.tolist()) if mass != 0]
@@ -226,5 +226,5 @@ def _indices(key: Any, size: int) -> Drafts:
 def _too_many(what: str, noun: str, size: str) -> str:
     return (
         f"{what} more than {OUTCOMES:,} {noun} ({size}); independent_sets lists sets alone, and optimal.acceptance and "
-        "optimal.acceptance_without_replacement need no law of drafts at all"
+        "optimal.acceptance_without_replacement need no distribution of drafts at all"
     )

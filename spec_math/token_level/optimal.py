@@ -210,7 +210,7 @@ def _numpy(target: Array, draft: Array) -> tuple[Array, Array, Any]:
 
 def _counts(target: Any, draft: Any) -> tuple[Counts, Counts]:
     if not isinstance(target, Counts) or not isinstance(draft, Counts):
-        raise TypeError("target and draft must both be Counts, or both be laws; write the law as Counts.of(law)")
+        raise TypeError("target and draft must both be Counts, or both distributions; convert one with Counts.of")
     if len(target) != len(draft):
         raise ValueError(
             f"target and draft must have one vocabulary; target has {len(target)} tokens, draft has {len(draft)}"

@@ -266,7 +266,7 @@ def _laws(masses: FLOAT) -> FLOAT:
     if not bool(((sums > LEAST_SUM) & (sums < LARGEST_SUM)).all()):
         largest = masses.max(axis=1, keepdims=True)
         if not bool(((largest > 0) & np.isfinite(largest)).all()):
-            raise ValueError("masses in proportion to which there is a law have a positive, finite largest one")
+            raise ValueError("the largest mass must be positive and finite")
         masses = np.ldexp(masses, -np.frexp(largest)[1])
         sums = masses.sum(axis=1, keepdims=True)
     return masses / sums

@@ -45,7 +45,7 @@ def solve(target: Any, draft_law: Mapping[Any, Any]) -> Certificate:
     t, drafts = _checked_laws(target, draft_law)
     if not is_exact(t):
         raise TypeError(
-            f"a certificate is exact, and these laws are {number_type(t)}; write strings, ints or Fractions, or "
+            f"a certificate is exact, but got {number_type(t)}; write strings, ints or Fractions, or "
             "proportional_to(exact(weights)); acceptance_of and linear_program take floats"
         )
     masses = sets(drafts)

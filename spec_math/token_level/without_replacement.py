@@ -115,7 +115,7 @@ def estimate(target: Any, draft: Any, k: int, paths: int, rng: Any) -> Mean:
     """
     t, d = as_laws(target, draft)
     if is_exact(t):
-        raise TypeError("an estimate is a float: hand over float laws, or call acceptance for the exact value")
+        raise TypeError("an estimate is a float: hand over float distributions, or call acceptance for the exact value")
     steps = min(count(k), int((d > 0).sum()))
     uniforms = rng.random((count(paths, "paths"), steps))
     rejections = _sampled_rejections(np.asarray(t, dtype=np.float64), np.asarray(d, dtype=np.float64), uniforms)
@@ -134,7 +134,7 @@ def without(d: Array, tokens: Any) -> Array:
     left[list(tokens)] = zeros_like(d[:1])[0]
     total = left.sum()
     if total == 0:
-        raise ValueError("what is left of the draft has mass 0, so there is no law on it; leave out fewer tokens")
+        raise ValueError("the remaining tokens of the draft have mass 0; leave out fewer tokens")
     return left / total
 
 

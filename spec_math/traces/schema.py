@@ -113,8 +113,8 @@ def header(shapes: Mapping[str, tuple[str, Sequence[int]]], notes: Mapping[str, 
         )
     if "draft_logits" in shapes and verification == ONE_HOT:
         raise TraceError(
-            f"{place}: drafts that are verified as one-hot have no law but their token; leave out draft_logits, or "
-            f"name the verification that used them"
+            f"{place}: drafts that are verified as one-hot need no distribution; leave out draft_logits, or name the "
+            f"verification that used them"
         )
     for name in INTEGERS:
         kind, length = shapes[name]

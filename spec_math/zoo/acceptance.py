@@ -77,7 +77,7 @@ ACCEPTANCE = (
         "accept with t(x)/d(x), the draft's mass below and not the target's largest one",
     ),
     broken("M15", sampled, _unmapped, printed=(".543", ".543")).told(
-        "the reported law is 0 at the drafted id, so that it is always accepted",
+        "the reported distribution is 0 at the drafted id, so that it is always accepted",
         "rtp-llm #1311 (review)",
         "read the drafted token's mass before any masking, and refuse a drafted token of mass 0",
         "the printed joint distance is that of the first position alone going wrong",
@@ -179,7 +179,7 @@ RATIOS = (
     ).told(
         "the residual subtracts one number, the drafted token's mass, from every token",
         "rotalabs-accel 1.1.1, eagle_verify",
-        "keep the draft's whole law and subtract it token by token; of a greedy draft, zero its token alone",
+        "keep the draft's whole distribution and subtract it token by token; of a greedy draft, zero its token alone",
     ),
     _broken_ratios("M59", verified(by_ratio(lambda t, d, x: ratio(d, t, x))), THIRDS, 1, Fraction(1, 3)).told(
         "the ratio is reversed: the draft's mass over the target's",

@@ -69,7 +69,7 @@ CONTROLS = (
     broken("M50", _without_the_cache, by_ratio(), contract=None, printed=("0", "0")).told(
         "the draft's cache lacks the bonus token",
         "vLLM #9730",
-        "append the bonus token to the draft's cache before it drafts again; no law changes, only what is accepted",
+        "append the bonus token to the draft's cache before it drafts again; only the acceptance changes",
     ),
 )
 
@@ -78,14 +78,14 @@ UNMODELLED = (
     Specimen("M9").told(
         "wrong indexing of the ratio, and a drafter that does not sample",
         "transformers PR #28166",
-        "gather both masses at the drafted token's id, and draw drafts from the law that is reported",
+        "gather both masses at the drafted token's id, and draw drafts from the distribution that is reported",
         "which entries are divided is not stated, and a greedy draft alone is M2",
     ),
     Specimen("M47", contract="replay").told(
         "the coins of verification differ across tensor-parallel ranks",
         "vLLM #17498",
         "draw the coins on one rank and send them to the others, or seed all ranks alike",
-        "ranks that commit different tokens have no one text whose law could be judged",
+        "ranks that commit different tokens have no one text whose distribution could be judged",
     ),
 )
 

@@ -34,19 +34,19 @@ DRAFTS = (
     broken(
         "M1", drawing(reported=lambda law: np.roll(law, 2)), by_ratio(), contract="drafter", printed=(".081", ".164")
     ).told(
-        "two index maps disagree: the draft's law is permuted against its tokens",
+        "two index maps disagree: the draft's distribution is permuted against its tokens",
         "transformers 5.23.0, AssistantToTargetTranslator with a pruned head",
-        "map the draft's law and its tokens by one table, in one place",
+        "map the draft's distribution and its tokens by one table, in one place",
     ),
     broken("M2", drawing(likeliest), by_ratio(), contract="drafter", printed=(".063", ".063")).told(
         "a greedy draft is verified against the softmax",
         "transformers #32867; jaymody/speculative-sampling #3; rtp-llm #1311",
-        "report a greedy draft as one-hot, or draw it from the law that is reported",
+        "report a greedy draft as one-hot, or draw it from the distribution that is reported",
     ),
     broken("M3", drawing(lambda law: top_k(law, 3)), by_ratio(), contract="drafter", printed=(".076", ".105")).told(
         "drafted from processed logits, the raw ones are reported",
         "transformers #47932; mlx-node #11",
-        "report the law that the draft was drawn from, after all processors",
+        "report the distribution that the draft was drawn from, after all processors",
     ),
     broken(
         "M4",
@@ -57,7 +57,7 @@ DRAFTS = (
     ).told(
         "drafted at one temperature, reported at another",
         "mlx-node #11; vLLM #9834",
-        "divide the logits by one temperature before drawing, and report the law after it",
+        "divide the logits by one temperature before drawing, and report the distribution after it",
     ),
     broken("M5", _rounded, by_ratio(), contract="drafter", printed=("2.3e-4", "3.7e-4")).told(
         "sampled in bfloat16, reported in float32",
@@ -71,9 +71,9 @@ DRAFTS = (
         "report a beam's tokens as one-hot, or sample them",
     ),
     broken("M49", _discarded, by_ratio(), contract="drafter", printed=(".098", ".112")).told(
-        "a sampled draft of low confidence is discarded, and its law not renormalised",
+        "a sampled draft of low confidence is discarded, and its distribution not renormalised",
         "predicted of early exits by p_min with a ratio test",
-        "stop drafting after the token of low confidence and verify it, or renormalise the law that is reported",
+        "stop drafting after the token of low confidence and verify it, or renormalise the reported distribution",
     ),
 )
 
@@ -137,7 +137,7 @@ EDGES = (
     broken("M41", sampled, _padding, emits_tokens=False).told(
         "the argmax of a row of NaN lies in the padding",
         "vLLM #20531, #21876; vllm-ascend #15118",
-        "leave the padding out of the argmax, and refuse a row that is no law",
+        "leave the padding out of the argmax, and refuse a row that is not a distribution",
         "the bonus row is the one that is NaN",
     ),
     Specimen("M42", generate=_placeholder_as_index).told(

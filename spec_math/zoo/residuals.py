@@ -50,7 +50,7 @@ RESIDUALS = (
     ).told(
         "the draft is subtracted at the drafted token only",
         "xLLM PR #2175; EAGLE #20",
-        "keep the draft's whole law and subtract all of it",
+        "keep the draft's whole distribution and subtract all of it",
     ),
     broken("M13", sampled, by_ratio(rest=lambda t, d, _x: likeliest(residual_of(t, d))), printed=(".106", ".107")).told(
         "the residual is drawn without noise",

@@ -192,7 +192,7 @@ def _kept(name: str, step: Round, given: Laws, distance: Fraction) -> Specimen:
         generate=_rounds(step, lambda place, _: place, given, toy.HORIZON),
         fresh=_rounds(step, lambda place, turn: (place, turn), given, toy.HORIZON),
         target=given.target,
-        note="on small laws of its own, rounds until three tokens stand",
+        note="on small distributions of its own, rounds until three tokens stand",
         smallest=SmallCase(lambda laws: _rounds(step, lambda place, _: place, laws, 2), given, 2, distance),
     )
 

@@ -190,7 +190,7 @@ WARPERS = (
     _broken_warpers("M56", _twice, COLD, _colder(COLD), drawn_from, (laws(THIRDS, THIRDS), Fraction(12, 85))).told(
         "the warper is applied twice: the temperature divides logits that it has divided already",
         "tyshiwo1, speculative Jacobi decoding",
-        "apply the warpers once, where the target's law is made, and verify against that",
+        "apply the warpers once, where the target's distribution is made, and verify against that",
     ),
     _broken_warpers(
         "M57", _bonus_alone, Fraction(1), _filtered, drawn_from, (laws(HALVES, HALVES), Fraction(1, 2))
@@ -209,6 +209,6 @@ WARPERS = (
     ).told(
         "at temperature 0 the draft is an argmax, and is tested by the ratio of softmax masses",
         "litgpt 0.5.13; romsto/Speculative-Decoding",
-        "report the draft as one-hot at temperature 0, and verify against the target's one-hot law",
+        "report the draft as one-hot at temperature 0, and verify against the target's one-hot distribution",
     ),
 )

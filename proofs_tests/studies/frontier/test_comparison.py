@@ -78,9 +78,7 @@ def test_a_sample_above_its_bound_makes_no_method_faster(toy: Regime, monkeypatc
     shown = result_of([found], asked)
     place = [column.name for column in shown.tables[0].columns].index("share of bound")
     assert [row.cells[place] for row in shown.tables[0].rows] == [None]
-    assert "1 of 1 samples of tokens per call lie above the sample of their bound" in " ".join(
-        n.text for n in shown.notes
-    )
+    assert "By chance, 1 of 1 sampled means exceed their sampled bound" in " ".join(n.text for n in shown.notes)
 
 
 def test_a_share_is_said_where_the_sample_does_not_lie_above_its_bound() -> None:

@@ -38,13 +38,13 @@ def test_every_kind_of_drafts_has_a_row_with_its_own_bound_and_all_its_methods(f
         drawn = {curve.label: curve for curve in panel.curves}
         methods = {point.method for points in one.by_budget.values() for point in points}
         own = {method.name: method for method in methods if method.drafts is kind}
-        assert set(drawn) == {*own, f"nothing exceeds: {kind.name}"}
+        assert set(drawn) == {*own, f"upper bound: {kind.name}"}
         for name, method in own.items():
             held = {n: one.point(method, n) for n in ASKED.budgets}
             means = [point.tokens for point in held.values() if point is not None]
             assert drawn[name].y == tuple(mean.value for mean in means)
             assert list(zip(drawn[name].low, drawn[name].high, strict=True)) == [mean.interval for mean in means]
-        bound = drawn[f"nothing exceeds: {kind.name}"]
+        bound = drawn[f"upper bound: {kind.name}"]
         assert bound.style == "bound"
         ceilings = [one.ceilings[n][kind].value for n in ASKED.budgets if kind in one.ceilings[n]]
         assert list(bound.y) == ceilings
@@ -55,7 +55,7 @@ def test_all_bounds_stand_in_one_panel_a_temperature_each_in_a_dash_of_its_own(f
     assert len(panels) == len(found)
     known: dict[tuple[str, int], Look] = {}
     for one, panel in zip(found, panels, strict=True):
-        assert [curve.label for curve in panel.curves] == [f"nothing exceeds: {kind.name}" for kind in kinds_of(one)]
+        assert [curve.label for curve in panel.curves] == [f"upper bound: {kind.name}" for kind in kinds_of(one)]
         looks = looks_of(panel, known)
         assert {look.colour for look in looks} == {"black"}
         assert len({str(look.dash) for look in looks}) == len(looks) == 7

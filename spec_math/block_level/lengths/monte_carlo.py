@@ -129,7 +129,7 @@ class _Drafted:
         self._lookahead, self._rng = setting.lookahead, rng
         self._laws = GatheredLaws(setting.target, setting.draft, prefix)
         if not isinstance(self._laws.target(), np.ndarray) or self._laws.target().dtype != np.float64:
-            raise TypeError("sampling takes float laws; exact models are enumerated, or written as floats")
+            raise TypeError("sampling takes float distributions; exact models are enumerated, or written as floats")
         self._chains = extended(self._laws, [()] * max(setting.ks), setting.lookahead, rng)
         self._laws.gather([chain[:place] for chain in self._chains for place in range(len(chain))])
         self._nodes = Nodes(self._laws)

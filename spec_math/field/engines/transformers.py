@@ -183,7 +183,7 @@ def check_drafts(model: Any, prompt: Sequence[int], place: int = 0, **options: A
                 # Drawing divides by the row's sum, and so is the row read here.
                 row = step.rows[place].double()
                 return step.tokens[place], (row / row.sum()).numpy()
-        raise ValueError("generate reached no verification step that is told the draft's law; nothing is reported")
+        raise ValueError("no verification step of generate receives the draft's distribution; nothing is reported")
 
     return check_drafter(drafted, sources=(*SOURCES, torch_source))
 

@@ -59,7 +59,7 @@ def launch(
     many, lookahead = requests.tokens.shape
     slots, size = lookahead + 1, requests.targets.shape[-1]
     if size > LARGEST:
-        raise EngineError(f"laws of up to {LARGEST} tokens are read from this kernel; got {size}")
+        raise EngineError(f"distributions of up to {LARGEST} tokens are read from this kernel; got {size}")
     with np.errstate(divide="ignore"):
         targets = torch.tensor(np.log(requests.targets), dtype=torch.float32).view(many * slots, size)
         drafts = torch.tensor(np.log(requests.drafts), dtype=torch.float32)

@@ -55,7 +55,7 @@ const playground = (() => {
   const build = () => {
     const laws = make("div", { class: "laws" });
     for (const name of ["target", "draft"]) {
-      const group = make("div", { role: "group", "aria-label": `${name} law` });
+      const group = make("div", { role: "group", "aria-label": `${name} distribution` });
       group.append(make("h3", {}, name), make("div", { class: "row" }));
       TOKENS.forEach((_, token) => group.lastChild.append(bar(name, token)));
       laws.append(group);

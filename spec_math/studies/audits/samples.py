@@ -87,10 +87,10 @@ def study(request: SamplesRequest, progress: Progress) -> Result:
 
     >>> study(SamplesRequest("tokens.txt"), lambda what, steps: lambda done: None)
     Traceback (most recent call last):
-    ValueError: --samples needs --target, the law that the tokens should have
+    ValueError: --samples needs --target, the distribution that the tokens should have
     """
     if request.target is None:
-        raise ValueError("--samples needs --target, the law that the tokens should have")
+        raise ValueError("--samples needs --target, the distribution that the tokens should have")
     target = law_of(request.target)
     draft = None if request.draft is None else law_of(request.draft)
     test = identity_test(target, request.alpha, draft)
@@ -102,7 +102,7 @@ def study(request: SamplesRequest, progress: Progress) -> Result:
         _followed(request, run, needed, progress)
     except KeyboardInterrupt:
         run.keep()
-        later = "; the same command goes on from there" if run.kept else "; with --out it would have been kept"
+        later = "; the same command continues from there" if run.kept else "; only a run with --out can be continued"
         raise KeyboardInterrupt(f"interrupted after {test.samples:,} tokens{later}") from None
     return _result(request, run)
 
@@ -113,7 +113,7 @@ def _result(request: SamplesRequest, run: _Run) -> Result:
     said = f"{test.samples:,} tokens seen. {_concluded(request, rejected, test.samples, run.needed)} {test.verdict}"
     suspects = "; ".join(f"{in_words(name)}, e^{ratio:.1f}" for name, ratio in test.suspects()[:3] if ratio > 0)
     notes = [Note(suspects, "looks like")] if rejected and suspects else []
-    what = "these tokens do not have the target's law" if rejected else "nothing here rejects the target's law"
+    what = "these tokens do not have the target's distribution" if rejected else "the test does not reject the target"
     return Result(
         "samples",
         f"{request.samples}: {what}",
@@ -130,7 +130,7 @@ def _tokens_off(run: _Run) -> Table:
     worst = np.argsort(-np.abs(share - run.test.target), kind="stable")[:FURTHEST].tolist()
     masses = (Column(name, "number", "probability", digits=6) for name in ("drawn", "target"))
     found = rows((y, float(share[y]), float(run.test.target[y])) for y in worst)
-    return Table("tokens", "Tokens furthest from their mass", (Column("token", "count"), *masses), found)
+    return Table("tokens", "Tokens with the largest difference", (Column("token", "count"), *masses), found)
 
 
 def _evidence(request: SamplesRequest, run: _Run) -> Picture:
@@ -142,24 +142,24 @@ def _evidence(request: SamplesRequest, run: _Run) -> Picture:
     )
     return Picture(
         "evidence",
-        "Evidence against the law",
-        "The evidence after each batch. Under the target's law it ever crosses the dotted line with the probability α "
-        "at most.",
+        "Evidence against the target's distribution",
+        "The evidence after each batch. If the sampler is right, the evidence ever crosses the dotted line with "
+        "probability at most α.",
         (Panel(curves, "tokens", "evidence, powers of ten"),),
     )
 
 
 def _concluded(request: SamplesRequest, rejected: bool, seen: int, needed: int) -> str:
     if rejected:
-        return f"Rejected: right samplers are with probability {request.alpha:g} at most, however long the test runs."
+        return f"Rejected. A right sampler is rejected with probability at most {request.alpha:g}, at any sample size."
     if seen < needed:
         return (
-            f"Undecided: to find a total variation of {request.total_variation:g} with probability {POWER} takes "
-            f"{needed:,} tokens."
+            f"Undecided. The test needs {needed:,} tokens to detect a total variation of {request.total_variation:g} "
+            f"with probability {POWER}."
         )
     return (
-        f"Not rejected: a total variation of {request.total_variation:g} or more would have been found with "
-        f"probability {POWER}. That is not a proof of lossless; smaller distances may be there."
+        f"Not rejected. The test detects a total variation of {request.total_variation:g} or more with probability "
+        f"{POWER}. It does not prove losslessness, and smaller distances are possible."
     )
 
 

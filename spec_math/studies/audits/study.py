@@ -79,12 +79,12 @@ def study(request: AuditRequest, make: Make, progress: Progress) -> Result:
     result = result_of(found, f"{place.module}.{place.attribute}", near, smaller, test)
     if request.test is None:
         return result
-    said = "no test was written: nothing was found to fail"
+    said = "No test was written, because no case failed."
     if smaller is not None:
-        said = "no test was written: the function is called as it is, by this command"
+        said = "No test was written, because only this command can call the function."
     if test:
         write_whole(request.test, test)
-        said = f"test: {request.test} (fails until {place.attribute} is repaired)"
+        said = f"The test {request.test} fails until {place.attribute} is repaired."
     return replace(result, notes=(*result.notes, Note(said)))
 
 
@@ -99,7 +99,7 @@ def case_of(request: AuditRequest) -> Case:
     """
     if request.lookahead < 0:
         raise ValueError(f"--lookahead counts the drafts of a chain, 0 for one position; got {request.lookahead}")
-    together(request.target, request.draft, "without them a case of five tokens is taken")
+    together(request.target, request.draft, "by default a built-in example of five tokens is used")
     return replace(_laws_of(request), heat=heat_of(request.temperature or "1"))
 
 
@@ -132,7 +132,7 @@ def _laws_of(request: AuditRequest) -> Case:
             request.horizon,
         )
     if len(target) != 1 or len(draft) != 1:
-        raise ValueError("several rows, separated by ;, belong to a chain: give --lookahead too")
+        raise ValueError("several rows, separated by ;, need --lookahead")
     return position(target[0], draft[0], request.k or 1)
 
 
@@ -167,7 +167,7 @@ def pytest_file(found: Judgement, place: Place, beside: Path) -> str:
     ...     return tokens[0]
     >>> found = judge(subject_of(hopeful), position(["1/4", "3/4"], ["1/2", "1/2"]))
     >>> print(pytest_file(found, Place(hopeful, "mine", "hopeful", None), Path(".")).splitlines()[0])
-    '''mine.hopeful must emit the target's law; found by: spec-math audit mine:hopeful'''
+    '''mine.hopeful must emit the target's distribution; found by: spec-math audit mine:hopeful'''
     """
     case, subject = found.case, found.subject
     in_torch = subject.numbers.name.startswith("torch.")
@@ -190,8 +190,9 @@ def pytest_file(found: Judgement, place: Place, beside: Path) -> str:
     imports = f"{judge}\n{header}" if place.folder is None else f"{header}{judge[:-1]}  # noqa: E402\n"
     said = getattr(found.verdict, "reason", "")
     return (
-        f"'''{place.module}.{name} must emit the target's law; found by: spec-math audit {place.module}:{name}'''\n\n"
-        f"{imports}\n" + "\n".join(listed) + f"\n\n\ndef test_{test}_emits_the_target_s_law() -> None:\n"
+        f"'''{place.module}.{name} must emit the target's distribution; found by: "
+        f"spec-math audit {place.module}:{name}'''\n\n"
+        f"{imports}\n" + "\n".join(listed) + f"\n\n\ndef test_{test}_emits_the_target_s_distribution() -> None:\n"
         f"    # When this was written: {said}\n"
         f"    verdict = check_sampler(\n"
         f'        {name}, TARGET, DRAFT{given}, numbers="{numbers}"\n    )\n'

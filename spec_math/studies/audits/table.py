@@ -1,4 +1,4 @@
-"""An audit as a result: what the sampler emits beside what the target asks for, and what is known of a fault."""
+"""An audit as a result: the emitted distribution beside the target's, and what is known of a fault."""
 
 from __future__ import annotations
 
@@ -21,6 +21,8 @@ MOST = 16
 
 BAR = 20
 """The length of the longest bar."""
+
+OUTCOMES = "Probability of each outcome, emitted by the sampler and under the target"
 
 UNDECIDED = 3
 """The exit code where neither lossless nor lossy was shown."""
@@ -55,10 +57,10 @@ def result_of(
         notes.append(Note(laws_of(smaller), "the smallest failing case"))
         notes.append(Note(str(smaller.verdict).partition("\n")[0], "the smallest failing case"))
         if test:
-            notes.append(Note(test, "as a test, which fails now and passes once repaired", code=True))
+            notes.append(Note(test, "a test that fails until the function is repaired", code=True))
     left = len(last.law | last.wanted) - MOST
     if left > 0:
-        notes.append(Note(f"{left} more outcomes are less far off."))
+        notes.append(Note(f"{left} more outcomes differ less from the target."))
     if last.walk.paths:
         notes.append(Note(how(last), "how it was judged"))
     return Result(
@@ -97,7 +99,7 @@ def _laws(found: Judgement) -> Table:
         bars = (sign * round(BAR * float(mass) / most) for sign, mass in (("━", emitted), ("─", wanted)))
         cells = float(emitted), float(wanted), float(emitted - wanted), _exact(emitted), _exact(wanted), *bars
         rows.append(Row((label(text), *cells), "wrong" if abs(emitted - wanted) > found.bound else ""))
-    return Table("laws", "What the sampler emits beside what the target asks for", COLUMNS, tuple(rows))
+    return Table("laws", OUTCOMES, COLUMNS, tuple(rows))
 
 
 def _picture(found: Judgement) -> Picture:
@@ -108,8 +110,7 @@ def _picture(found: Judgement) -> Picture:
     )
     what = "token" if found.case.horizon == 1 else f"first {found.case.horizon} tokens"
     panel = Panel(curves, what, "probability", bars=True, ticks=tuple(map(label, texts)))
-    seen = "What the sampler emits beside what the target asks for"
-    return Picture("audit", seen, f"{seen}.", (panel,))
+    return Picture("audit", OUTCOMES, f"{OUTCOMES}.", (panel,))
 
 
 def _exact(mass: Any) -> Fraction | None:
@@ -133,29 +134,29 @@ def headline(found: Counted, name: str) -> str:
     >>> from spec_math.samplers.case import position
     >>> target = subject_of(lambda coin, tokens, target, draft: coin.draw(target))
     >>> print(headline(judge_counts(target, position(["1"], ["1"])), "mine"))
-    mine is lossless for 1, 2 and 3 drafts on the laws given (1 token): it emits the target's law, exactly (3 paths \
-walked); called as the function(coin, tokens, target, draft), given Fractions, an ideal coin
+    mine is lossless for 1, 2 and 3 drafts on the given distributions of 1 token: it emits exactly the target's \
+distribution (3 paths followed); called as the function(coin, tokens, target, draft), given Fractions, an ideal coin
     """
     last, verdict = found.last, found.verdict
     if last.subject.call.unclear:
         return f"{name} was not judged: {last.subject.call.unclear}"
-    which = "the built-in laws" if is_toy(last.case) else "the laws given"
-    where = f"{_drafts(found)} on {which} ({counted(last.case.size, 'token')})"
-    walked = f"{counted(sum(one.walk.paths for one in found.judged), 'path')} walked"
+    which = "the built-in distributions" if is_toy(last.case) else "the given distributions"
+    where = f"{_drafts(found)} on {which} of {counted(last.case.size, 'token')}"
+    walked = f"{counted(sum(one.walk.paths for one in found.judged), 'path')} followed"
     given = ", ".join(last.subject.assumed)
     if isinstance(verdict, Undecided):
         return f"{name} is undecided {where} ({verdict.reason.value}): {verdict.explanation}; {given}"
     if isinstance(verdict, Lossy):
         if last.kind in NAMES:
-            return f"{name} breaks: {verdict.reason} ({walked}). So it is LOSSY {where}; {given}"
+            return f"{name} is LOSSY {where}, because it fails: {verdict.reason} ({walked}); {given}"
         before = "" if len(found.judged) == 1 else f" (lossless for {_numbers(found.judged[:-1])})"
         reason = "" if last.kind == "law" else f": {verdict.reason}"
         return f"{name} is LOSSY {where}{before}{reason} ({walked}); {given}"
-    how = "exactly"
+    how = "it emits exactly the target's distribution"
     if last.bound:
-        how = f"within what rounding explains ({float(last.joint):.2g}, bound {last.bound:.2g})"
+        how = f"total variation {float(last.joint):.2g}, within the rounding bound {last.bound:.2g}"
     left = f"; not judged for {' or '.join(found.not_judged)}" if found.not_judged else ""
-    return f"{name} is lossless {where}: it emits the target's law, {how} ({walked}){left}; {given}"
+    return f"{name} is lossless {where}: {how} ({walked}){left}; {given}"
 
 
 def _drafts(found: Counted) -> str:
@@ -212,8 +213,8 @@ def sentences(found: Judgement, likenesses: Sequence[Likeness]) -> list[tuple[st
         told.append(("fault", CONTRACTS[found.contract]))
     for one in likenesses:
         bug = one.specimen
-        near = "emits the same law on the toy" if one.same else f"{number(one.distance)} from it on the toy"
-        about = "; ".join(part for part in (bug.name, near, bug.reference, f"breaks the {bug.contract}") if part)
+        near = f"{'same output' if one.same else f'differs by {number(one.distance)}'} on the built-in example"
+        about = "; ".join(part for part in (bug.name, near, bug.reference, f"fault in the {bug.contract}") if part)
         repair = f"; usual repair: {bug.repair}" if bug.repair else ""
         told.append(("looks like", f"{bug.cause} ({about}){repair}"))
     if found.way:
@@ -250,9 +251,9 @@ def _named(text: tuple[int, ...]) -> str:
 
 CONTRACTS = {
     "verifier": "The fault is in the verifier, not in the drafter.",
-    "replay": "Random numbers are used twice. With fresh ones it is lossless.",
-    "drafter or verifier": "The fault is in the drafter or in the verifier: the function drafts by itself. Give it as "
-    "fn(tokens, target, draft) to tell which.",
+    "replay": "The function uses random numbers twice. With fresh ones it is lossless.",
+    "drafter or verifier": "The fault is in the drafter or in the verifier, because the function drafts by itself. To "
+    "tell which, audit the verifier alone, as fn(tokens, target, draft).",
 }
 
 
@@ -267,16 +268,16 @@ def how(found: Judgement) -> str:
     """
     case, subject = found.case, found.subject
     drafts = f"a chain of {case.lookahead} drafts" if case.lookahead else "one position"
-    exact = "every threshold is rational, so that the verdict is exact"
+    exact = "Every threshold is rational, so the verdict is exact"
     if not found.walk.exact or subject.numbers.unit:
-        exact = f"thresholds are binary floats; the verdict forgives a total variation of {found.bound:.2g}"
+        exact = f"Thresholds are binary floats, so the verdict tolerates a total variation of {found.bound:.2g}"
     told, ignored = "", f"{float(found.walk.ignored):.2g}"
     if found.walk.ignored:
-        told = f" Small numbers that keep a logarithm finite were left out; they change the law by {ignored} at most."
+        told = f" Small numbers inside logarithms were left out. They change the distribution by at most {ignored}."
     call, given, coins = subject.assumed
     return (
-        f"{call[0].upper()}{call[1:]}, {given}: {drafts}, {case.size} tokens. {found.walk.paths:,} paths of "
-        f"its randomness were walked with their exact weights, with {coins}; {exact}.{told} {laws_of(found)}"
+        f"{call[0].upper()}{call[1:]}, {given}: {drafts}, {case.size} tokens. The judge followed {found.walk.paths:,} "
+        f"paths of its random choices, with exact probabilities and {coins}. {exact}.{told} {laws_of(found)}"
     )
 
 
@@ -289,7 +290,7 @@ def laws_of(found: Judgement) -> str:
     'Target (1/4, 3/4), draft (1/2, 1/2), k = 1.'
     """
     if is_toy(found.case):
-        return f"The laws are the built-in ones, {_sizes(found.case)}."
+        return f"The distributions are the built-in ones, {_sizes(found.case)}."
     target, draft = (
         "; ".join(f"({', '.join(map(_mass, row))})" for row in rows) for rows in (found.case.target, found.case.draft)
     )

@@ -348,8 +348,8 @@ def of_n_grams(found: stream.DefaultModels, orders: tuple[int, int], learnt_from
     contexts, _ = windows(corpus.held_out, order)
     prefixes = tuple(tuple(token for token in context if token >= 0) for context in contexts[::every].tolist())
     source = (
-        f"n-gram models of orders {order} and {draft_order} learnt from {learnt_from}, from {len(prefixes):,} held-out "
-        "words on"
+        f"n-gram models of orders {order} and {draft_order} learnt from {learnt_from}, after {len(prefixes):,} "
+        "held-out words"
     )
     return BlockModels(found.target, found.draft, prefixes, corpus.size, source, corpus.names)
 

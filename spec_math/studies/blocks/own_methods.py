@@ -167,7 +167,7 @@ def with_own(result: Result, found: Sequence[tuple[OwnMethod, Verdict, Sequence[
             place = bounds[0] if bounds else places[-1] + 1 if places else len(rows)
             rows.insert(place, Row(cells, mark, group))
         said = "lossless" if verdict else "LOSSY" if isinstance(verdict, Lossy) else "undecided"
-        own = f"{method.name} is {said}, and fails where it is run."
+        own = f"{method.name} is {said}, and fails when it is run."
         if lines:
             best = max(lines, key=lambda line: line.tokens.value)
             sizes = f"K = {best.k} and L = {best.lookahead}"
@@ -232,8 +232,8 @@ def _above(line: OwnLine, rows: Sequence[Row]) -> str:
     if bound is None or line.tokens.samples or line.tokens.value <= bound.value + 2.0**-40:
         return ""
     return (
-        f" No lossless verifier of {CHAINS.name} yields more than {bound}: its drafts are others, or it asks the "
-        "target more than once."
+        f" That exceeds {bound}, the bound of {CHAINS.name}. So its drafts are of another kind, or it calls the target "
+        "more than once."
     )
 
 

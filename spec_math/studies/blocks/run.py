@@ -250,10 +250,10 @@ def reached(blocks: Sequence[BlockRun]) -> str:
     """Say how many tokens a call of the target yielded.
 
     >>> reached([BlockRun((), ((0, 0),), (), (0, 1), 1, ())])
-    '2 tokens in 1 call of the target: 2.00 a call; 1 of the 2 were drafted'
+    '2 tokens in 1 call of the target, 2.00 a call. 1 of the 2 tokens were drafted'
     """
     calls, tokens = len(blocks), sum(len(block.emitted) for block in blocks)
     return (
-        f"{tokens} tokens in {calls} call{'s' * (calls != 1)} of the target: {tokens / calls:.2f} a call; "
-        f"{sum(block.accepted for block in blocks)} of the {tokens} were drafted"
+        f"{tokens} tokens in {calls} call{'s' * (calls != 1)} of the target, {tokens / calls:.2f} a call. "
+        f"{sum(block.accepted for block in blocks)} of the {tokens} tokens were drafted"
     )

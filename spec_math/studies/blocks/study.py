@@ -181,7 +181,7 @@ def result_of(found: BlockComparison) -> Result:
         BrokenInvariantError: two numbers contradict each other; both are named.
 
     >>> result_of(BlockComparison("two tables", 2, (1,), (4,), 0, [], [])).notes[0].text
-    'V = 2; everything is added up exactly.'
+    'V = 2; all values are exact.'
     """
     comparison.watch(found).hold()
     rows: list[Row] = []
@@ -204,11 +204,11 @@ def finding(found: BlockComparison) -> str:
     timed = [best for method in METHODS if (best := fastest(found, method)) is not None]
     if timed:
         best = max(timed, key=lambda entry: entry.speed_up or 0.0)
-        said = f"{best.speed_up:.2f} times as fast as plain decoding by the latencies of SpecTr's Tables 1 and 3"
+        said = f"{best.speed_up:.2f} times as fast as plain decoding with the latencies of SpecTr's Tables 1 and 3"
         if (best.speed_up or 0.0) < 1:
             return (
-                f"Take none: the fastest, {best.method.name} with {_sizes(best)}, yields {best.tokens} tokens per call "
-                f"and is {said}, which is slower."
+                f"Take none: even the fastest is slower than plain decoding. {best.method.name} with {_sizes(best)} "
+                f"yields {best.tokens} tokens per call and is {said}."
             )
     else:
         best = max(found.entries, key=lambda entry: entry.tokens.value)
@@ -249,7 +249,7 @@ def _curves(found: BlockComparison, lookahead: int) -> list[Curve]:
         curves.append(curve(method.name, {k: entry.tokens for k, entry in entries.items() if entry is not None}))
     ceilings = {c.k: c.tokens for c in found.ceilings if c.lookahead == lookahead and c.drafts is CHAINS}
     if ceilings:
-        curves.append(curve(f"no verifier of {CHAINS.name} exceeds", ceilings, "bound"))
+        curves.append(curve(f"upper bound for {CHAINS.name}", ceilings, "bound"))
     return [one for one in curves if one.x]
 
 
@@ -265,29 +265,28 @@ def fastest_sentences(found: BlockComparison) -> list[str]:
     ranked = sorted(held, key=lambda entry: -(entry.speed_up or 0.0))
     said = "; ".join(f"{e.method.name} {e.speed_up:.2f} (K = {e.k}, L = {e.lookahead})" for e in ranked)
     return [
-        f"Speed-up over plain decoding by the latencies of SpecTr's Tables 1 and 3, drafting included, each method at "
-        f"its best K and L: {said}."
+        f"The speed-ups use the latencies of SpecTr's Tables 1 and 3, and include drafting. Each method at its best K "
+        f"and L: {said}."
     ]
 
 
 def _notes(found: BlockComparison) -> list[str]:
-    notes = [f"V = {found.size:,}; everything is added up exactly."]
+    notes = [f"V = {found.size:,}; all values are exact."]
     if any(entry.sampled for entry in found.entries):
         notes = [
-            f"V = {found.size:,}; Monte Carlo: {found.samples:,} sampled blocks, drafts shared by all methods, coins "
-            "averaged out. Intervals hold with 99 % each, for any models and any number of samples: they rest on the "
-            "range of the draws and not on a normal limit. 'More than one chain' is the difference to one chain token "
-            "by token on the same drafts, and so sharper than the values."
+            f"V = {found.size:,}; Monte Carlo: {found.samples:,} sampled blocks. All methods share the drafts, and the "
+            "verifiers' coins are averaged out. Each interval has a coverage of at least 99 %, for any models and any "
+            "number of samples. 'More than one chain' is the difference to one chain, token by token, on the same "
+            "drafts, so its intervals are narrower."
         ]
     notes.append(
-        "On any two models a block yields no less than the same chain token by token, and traversal no less than "
-        "recursive rejection on the same tree; the other orders are those of these models."
+        "For any two models, a chain verified as a block yields at least as much as token by token. Traversal yields "
+        "at least as much as recursive rejection on the same tree. Other orders depend on the models."
     )
     if any(not ceiling.reached for ceiling in found.ceilings):
         notes.append(
-            "An upper bound: no lossless verifier of these drafts exceeds it, and perhaps none reaches it. Where it is "
-            "sampled it says that i tokens are accepted no more often than a text of i tokens can be the target's and "
-            "drafted."
+            "Upper bound: no lossless verifier of these drafts exceeds it, but perhaps none reaches it. A sampled "
+            "bound adds up, over i, an upper bound of the probability that i tokens are accepted."
         )
     return notes + fastest_sentences(found)
 

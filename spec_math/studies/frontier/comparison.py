@@ -202,7 +202,7 @@ class Costs:
     def __str__(self) -> str:
         """Say what is assumed, in a sentence."""
         return (
-            f"Costs in plain calls of the target: a drafter call {self.draft:g}, verification {self.verify:g} a node, "
+            f"Costs in target calls: a drafter call {self.draft:g}, verification {self.verify:g} a node, "
             f"and a call takes {self.knee:g} tokens at no extra time (batch {self.batch})."
         )
 

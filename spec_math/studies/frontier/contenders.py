@@ -277,7 +277,7 @@ def drafting_itself(masses: list[float]) -> Regime:
     1.0
     """
     model = Table({(): masses}, context=0)
-    return at("one law", BlockModels(model, model, ((),), len(masses), "one law"), 1.0)
+    return at("one distribution", BlockModels(model, model, ((),), len(masses), "one distribution"), 1.0)
 
 
 def at(name: str, models: BlockModels, temperature: float, draft_temperature: float | None = None) -> Regime:

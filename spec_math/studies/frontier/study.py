@@ -158,7 +158,7 @@ def recorded(folder: Path, live: LivePair | None, request: FrontierRequest, prog
         Recorded(folder, role, header.size, header.keep, ask)
         for role, ask in (("target", live and live.target), ("draft", live and live.draft))
     ]
-    source = f"laws of {header.target} and {header.draft}, recorded in {folder}"
+    source = f"distributions of {header.target} and {header.draft}, recorded in {folder}"
     models = BlockModels(pair[0], pair[1], header.prefixes, header.size, source)
     try:
         result = compared((("recorded models", models),), request, progress)
@@ -174,16 +174,16 @@ def kept(pair: Sequence[Recorded]) -> str:
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     kept([Recorded(Path(folder), role, 2, 2) for role in ("target", "draft")])
-    '0 laws are recorded whole.'
+    '0 distributions are recorded whole.'
     """
     number, rests = sum(map(len, pair)), [model.largest_rest for model in pair]
     if not any(rests):
-        return f"{number:,} laws are recorded whole."
+        return f"{number:,} distributions are recorded whole."
     most = LONGEST * (LONGEST + 1) * sum(rests)
     return (
-        f"{number:,} laws are recorded, {pair[0].keep} tokens each; the rest, at most {rests[0]:.2g} of the target's "
-        f"mass and {rests[1]:.2g} of the draft's, is spread evenly. Figures are those of models this near; at "
-        f"temperature 1 one plain chain of {LONGEST} is within {most:.2g} tokens a call of the models' own."
+        f"{number:,} distributions are recorded with {pair[0].keep} tokens each. The rest, at most {rests[0]:.2g} of "
+        f"the target's mass and {rests[1]:.2g} of the draft's, is spread evenly. This changes the values slightly: "
+        f"those of a chain of {LONGEST} at temperature 1 by at most {most:.2g} tokens a call."
     )
 
 

@@ -56,13 +56,13 @@ def result_of(found: Sequence[Frontier], asked: Asked) -> Result:
     finding = f"{first.regime.facts}. {advice(found[:1])[0]}"
     names = list(dict.fromkeys(one.regime.name for one in found))
     drawn = [one for name in names for one in pictures([own for own in found if own.regime.name == name], asked)]
-    title = "Which drafts, which tree, which verifier"
+    title = "The fastest drafts, tree and verifier under each budget"
     tables = table, bounds(found, asked.budgets)
     return Result("frontier", title, finding, tables, tuple(drawn), sentences(_notes(found, asked)))
 
 
 def bounds(found: Sequence[Frontier], budgets: Sequence[int]) -> Table:
-    """Return what no verifier exceeds under each budget, a row for each kind of drafts and regime.
+    """Return the upper bounds of any verifier under each budget, a row for each kind of drafts and regime.
 
     >>> bounds([], (4, 8)).columns[1].name
     '4 nodes'
@@ -73,27 +73,26 @@ def bounds(found: Sequence[Frontier], budgets: Sequence[int]) -> Table:
         for one in found
         for kind in dict.fromkeys(kind for n in budgets for kind in one.ceilings[n])
     ]
-    return Table("bounds", "What no verifier of a kind of drafts exceeds", columns, tuple(rows))
+    return Table("bounds", "Upper bounds of any verifier, for each kind of drafts", columns, tuple(rows))
 
 
 def _notes(found: Sequence[Frontier], asked: Asked) -> list[str]:
     notes = [f"{one.regime.title}: {one.regime.facts}." for one in found]
     notes += dict.fromkeys(f"{one.regime.name}: {one.regime.models.source}." for one in found)
     notes += [
-        f"{asked.costs} {asked.samples} prefixes a regime, the same for all; methods of drawn chains share their "
-        "drafts. A third of them chooses each method's shape, the rest give the figures.",
-        "A budget counts drafted tokens, K · L for chains; chains that share a beginning could share its nodes, and "
-        "then cost less than is said here.",
-        "Bounds are those of the very drafts in the row, sampled on texts of the target's own: those of drawn chains "
-        "and trees sum what each depth could yield, and perhaps no verifier reaches them; that of a chosen tree is the "
-        "best tree of its size.",
+        f"{asked.costs} Each regime has {asked.samples} prefixes, the same for all methods. A third of them chooses "
+        "each method's shape, the rest give the values. Methods of sampled chains share their drafts.",
+        "A budget counts drafted tokens, K · L for chains. Chains that share a beginning could share its nodes, and "
+        "would then cost less.",
+        "Each bound is for the drafts in its row, sampled on texts of the target. For sampled chains and trees it adds "
+        "up the best of each depth, and perhaps no verifier reaches it. For chosen trees it is the best tree of that "
+        "size.",
     ]
     points = [point for one in found for point in one.fastest if point.bound is not None]
     if lucky := sum(point.lucky for point in points):
         notes.append(
-            f"{lucky} of {len(points)} samples of tokens per call lie above the sample of their bound, as their "
-            "expectation cannot: no share is said of them, and their speed-up is that of the bound. More --samples "
-            "make them fewer."
+            f"By chance, {lucky} of {len(points)} sampled means exceed their sampled bound. Their speed-up uses the "
+            "bound, and the table leaves out their share. More --samples make this rarer."
         )
     return notes + advice(found)
 
@@ -119,32 +118,32 @@ def of_regime(found: Frontier) -> str:
     >>> asked = Asked((2,), Costs(), 12)
     >>> found = compare(drafting_itself([0.5, 0.5]), asked, no_progress)
     >>> of_regime(found).partition(" tokens")[0]
-    'one law, temperature 1: draft one chain of 2, verify with one chain, token by token: 3.00 (1.89 to 3.00)'
+    'one distribution, temperature 1: draft one chain of 2, verify with one chain, token by token: 3.00 (1.89 to 3.00)'
     """
     best = found.fastest[0]
     taken = f"draft {best.shape}, verify with {best.method.name}"
     if best.speed_up < 1:
-        taken = f"draft nothing, which is faster at these costs than any method here; the fastest is to {taken}"
+        taken = f"draft nothing, plain decoding is fastest at these costs. The best method is to {taken}"
     return (
-        f"{found.regime.title}: {taken}: {best.tokens} tokens a "
-        f"call, with {best.tokens.confidence:.0%}, and {best.speed_up:.2f} times plain "
-        f"decoding at these costs; {_bound(best)}; {_runner_up(best, found.fastest)}."
+        f"{found.regime.title}: {taken}: {best.tokens} tokens a call ({best.tokens.confidence:.0%} interval), "
+        f"{best.speed_up:.2f} times as fast as plain decoding at these costs. {_bound(best)}. "
+        f"{_runner_up(best, found.fastest)}."
     )
 
 
 def _bound(best: Point) -> str:
     if best.bound is None:
-        return "no bound is known for such drafts"
+        return "No bound is known for these drafts"
     # Both are sampled, on drafts of their own.
-    lucky = ", from which the speed-up is counted, as the sample lies above it" if best.lucky else ""
-    return f"no verifier of such drafts exceeds {best.bound.value:.2f} ± {best.bound.error:.2f}{lucky}"
+    lucky = ". The sampled mean exceeds the bound, so the speed-up uses the bound" if best.lucky else ""
+    return f"The upper bound for these drafts is {best.bound.value:.2f} ± {best.bound.error:.2f}{lucky}"
 
 
 def _runner_up(best: Point, points: Sequence[Point]) -> str:
     if len(points) < 2:
-        return "nothing else was compared"
-    apart = "two standard errors apart" if _apart(best, points[1]) else "which these samples do not tell apart"
-    return f"next is {points[1].method.name} with {points[1].shape}, {points[1].speed_up:.2f} times, {apart}"
+        return "No other method was compared"
+    apart = "more than two standard errors apart" if _apart(best, points[1]) else "within two standard errors"
+    return f"Next is {points[1].method.name} with {points[1].shape}: {points[1].speed_up:.2f} times ({apart})"
 
 
 def _apart(best: Point, other: Point) -> bool:
@@ -163,11 +162,11 @@ def _crossing(found: Sequence[Frontier]) -> list[str]:
     trees = [one.fastest[0].method.drafts is TREES for one in ordered]
     changes = [place for place in range(1, len(trees)) if trees[place] != trees[place - 1]]
     if not changes:
-        kind = "a chosen tree" if trees[0] else "drawn drafts"
+        kind = "a chosen tree" if trees[0] else "sampled drafts"
         said = f"{kind} at every temperature from {heats[-1]:g} to {heats[0]:g}"
     else:
         said = "; ".join(
-            f"somewhere between the temperatures {heats[place - 1]:g} and {heats[place]:g} the answer changes: from "
+            f"between the temperatures {heats[place - 1]:g} and {heats[place]:g} the answer changes; from "
             f"{heats[place]:g} downwards take {ordered[place].fastest[0].method.name} with "
             f"{ordered[place].fastest[0].shape}"
             for place in changes
@@ -186,9 +185,9 @@ def _told_apart(ordered: Sequence[Frontier]) -> str:
         if other is not None:
             sure[_apart(best, other)].append(f"{one.regime.temperature:g}")
     told, open_ = listed(sure[True]), listed(sure[False])
-    parts = [f"two standard errors apart at {told}"] if told else []
-    parts += [f"not told apart by these samples at {open_}"] if open_ else []
-    return f"Chosen trees and drawn drafts are {', and '.join(parts)}." if parts else "Only one of them was compared."
+    parts = [f"more than two standard errors apart at {told}"] if told else []
+    parts += [f"within two standard errors at {open_}"] if open_ else []
+    return f"Chosen trees and sampled drafts are {', and '.join(parts)}." if parts else "Only one of them was compared."
 
 
 X, Y = "verified nodes a call", "tokens per target call"
@@ -204,18 +203,18 @@ def pictures(found: Sequence[Frontier], asked: Asked) -> tuple[Picture, Picture]
     return (
         Picture(
             f"{name.replace(' ', '-')}-bounds",
-            f"What no verifier of a kind of drafts exceeds: {name}",
-            f"{source}. Sampled; the intervals stand in the table. Bounds of drawn drafts sum what each depth could "
-            "yield, and perhaps none reaches them; that of chosen trees is the best tree, which no drafter knows.",
+            f"Upper bounds of any verifier, for each kind of drafts: {name}",
+            f"{source}. The values are sampled; the table has the intervals. The bound of sampled drafts adds up the "
+            "best of each depth, and perhaps none reaches it. The bound of chosen trees is the best tree in hindsight.",
             tuple(_panel(lines, lines, asked, _heat(one)) for one in found for lines in [_bounds(one, kinds, asked)]),
             len(found),
         ),
         Picture(
             name.replace(" ", "-"),
             f"Tokens per call under a node budget: {name}",
-            f"{source}. A row for each kind of drafts, its methods in their best shapes for the budget, chosen on "
-            "other samples; bars are 99 % intervals, side by side, and cut where they leave the picture. Black: what "
-            "no verifier of these drafts exceeds, sampled on other texts, so that a lucky sample may lie above it.",
+            f"{source}. Each row is a kind of drafts; each method has its best shape for the budget, chosen on other "
+            "samples. Bars are 99 % intervals. Black is the upper bound of any verifier. It is sampled on other texts, "
+            "so a sample may exceed it by chance.",
             tuple(_row(one, kind, asked) for kind in kinds for one in found),
             len(found),
         ),
@@ -238,7 +237,7 @@ def _methods(one: Frontier, kind: Drafts, asked: Asked) -> list[Curve]:
 
 def _bounds(one: Frontier, kinds: Sequence[Drafts], asked: Asked) -> list[Curve]:
     found = {kind: {n: one.ceilings[n][kind] for n in asked.budgets if kind in one.ceilings[n]} for kind in kinds}
-    return [curve(f"nothing exceeds: {kind.name}", means, "bound") for kind, means in found.items() if means]
+    return [curve(f"upper bound: {kind.name}", means, "bound") for kind, means in found.items() if means]
 
 
 def _panel(curves: Sequence[Curve], scale: Sequence[Curve], asked: Asked, head: str) -> Panel:

@@ -69,36 +69,36 @@ def explained(request: OneStep) -> Result:
         for side, masses in (("target", t), ("draft", d))
         for token in tokens
     ]
-    notes = [Note("\n".join(bars), "laws", code=True)]
+    notes = [Note("\n".join(bars), "probabilities", code=True)]
     for title, coin in (("drafting", drafting), ("verifying", verifying)):
         notes.append(Note("\n".join(f"  {step_sentence(step, len(t))}" for step in coin.tosses), title, code=True))
-    of_which = f"; accepted by a test {shown(tested)}" if shown(tested) != shown(accepted) else ""
-    notes.append(Note(f"over all coins: acceptance {shown(accepted)}{of_which}"))
+    by_test = f" A test accepts a draft with probability {shown(tested)}." if shown(tested) != shown(accepted) else ""
+    notes.append(Note(f"The acceptance of {chosen.name} is {shown(accepted)}.{by_test}"))
     advice = ""
     if chosen.optimum is not None:
         best = chosen.optimum(t, d, k)
-        notes.append(Note(f"no verifier of the same drafts ({chosen.optimum.drafts}) has more than {shown(best)}"))
-        kept, most = f"{float(accepted):.3f}", f"these drafts more than {float(best):.3f}"
-        advice = f" Over all coins {chosen.name} keeps {kept}, and no verifier of {most}."
+        notes.append(Note(f"The optimum of the same drafts ({chosen.optimum.drafts}) is {shown(best)}."))
+        kept, most = f"{float(accepted):.3f}", f"the optimum for these drafts is {float(best):.3f}"
+        advice = f" The acceptance of {chosen.name} is {kept}, and {most}."
         if float(accepted) > float(best) + ROUNDING:
             advice = (
-                f" {chosen.name} says that it keeps {kept} over all coins, and no lossless verifier of {most}: it is "
-                "lossy, or its formula is wrong, as compare --scheme will show."
+                f" {chosen.name} states an acceptance of {kept}, but {most}: it is lossy, or its formula is wrong. "
+                "To find out, run compare --scheme."
             )
     # A subset that bounds i.i.d. drafts says nothing of drafts of another kind.
     if chosen.optimum is INDEPENDENT or chosen.optimum is ONE:
-        notes.append(Note(f"Why: {bounding_sentence(t, d, chosen.drafts or k, names)}"))
+        notes.append(Note(bounding_sentence(t, d, chosen.drafts or k, names)))
     masses = (Column(side, "number", digits=6) for side in ("target", "draft"))
     columns = Column("token", "text" if names else "count"), *masses
     rows = tuple(Row((names[token] if names else token, float(t[token]), float(d[token]))) for token in tokens)
     title = "The two distributions"
     title += "" if len(tokens) == len(t) else f" at {len(tokens)} of {len(t):,} tokens"
-    kept = "one of the drafts" if emitted in drafts else "none of the drafts"
+    kept = "one of the drafts" if emitted in drafts else "not one of the drafts"
     drafted = ", ".join(_named(token, names) for token in drafts)
     return Result(
         "step",
         f"{chosen.name}: target ({request.target}), draft ({request.draft}), k = {k}, seed {request.seed}",
-        f"Drafted {drafted}, emitted token {_named(emitted, names)}: {kept}.{advice}",
+        f"Drafted {drafted}. Emitted token {_named(emitted, names)}, {kept}.{advice}",
         (Table("laws", title, columns, rows),),
         notes=tuple(notes),
     )
@@ -130,18 +130,18 @@ def bounding_sentence(target: Any, draft: Any, k: int, names: Sequence[str] | No
     best = float(acceptance(target, draft, k))
     subset = [int(token) for token in np.flatnonzero(bounding_subset(target, draft, k))]
     if not subset:
-        return f"some verifier of {counted(k, 'i.i.d. draft')} accepts always: no subset of tokens bounds the optimum."
+        return f"The optimum of {counted(k, 'i.i.d. draft')} is 1: some lossless verifier always accepts."
     others = sorted(set(range(len(target))) - set(subset), key=lambda token: -float(target[token]))
     subset.sort(key=lambda token: -float(draft[token]))
     # The smaller of the two sides is the one to read: the tokens of H, or those it leaves out.
-    side, listed = (":", subset) if len(subset) <= len(others) else (", all but", others)
+    side, listed = ("", subset) if len(subset) <= len(others) else ("all but ", others)
     shown = ", ".join(repr(names[token]) if names is not None else str(token) for token in listed[:SUBSET_SHOWN])
     more = f", … {len(listed) - SUBSET_SHOWN} more" if len(listed) > SUBSET_SHOWN else ""
     held_d, held_t = (float(np.asarray(x)[subset].sum()) for x in (draft, target))
     return (
-        f"no verifier of {counted(k, 'i.i.d. draft')} has more than {best:.6f}: with probability {held_d:.6f}^{k} = "
-        f"{held_d**k:.6f} all drafts fall among {len(subset)} of {len(target)} tokens that have only {held_t:.6f} of "
-        f"the target{side} {shown}{more}."
+        f"The optimum of {counted(k, 'i.i.d. draft')} is {best:.6f}. With probability {held_d:.6f}^{k} = "
+        f"{held_d**k:.6f}, all drafts fall among {len(subset)} of {len(target)} tokens. These have only {held_t:.6f} "
+        f"of the target's probability: {side}{shown}{more}."
     )
 
 

@@ -202,7 +202,7 @@ def _law_fault(row: FLOAT, dtype: str, bound: float) -> str:
     gap = row.sum() - 1
     cure = "if these are logits, pass --logits; weights must be divided by their sum before they are stored"
     if dtype in ("float16", "bfloat16"):
-        cure = "half precision cannot hold a law: store logits and pass --logits"
+        cure = "half precision cannot hold probabilities: store logits and pass --logits"
     return f"masses stored as {dtype} must sum to 1 within {bound:.2g}; these sum to 1 {gap:+.3g}; {cure}"
 
 

@@ -133,7 +133,7 @@ def bound(found: Comparison, names: Sequence[str] | None) -> str:
     hardest = found.hardest
     if hardest is None:
         return ""
-    where = f"At position {hardest.position}, where the optimum of i.i.d. drafts is least, "
+    where = f"At position {hardest.position} the optimum of i.i.d. drafts is smallest. "
     return where + bounding_sentence(hardest.target, hardest.draft, max(found.ks), names)
 
 
@@ -156,7 +156,7 @@ def _drafters(request: CompareRequest, progress: Progress) -> Result:
     target = open_laws(str(request.target))
     streams = [from_files(target, open_laws(place), request.logits) for place in request.drafts]
     if request.filters or request.sweep or request.schemes:
-        raise ValueError("several drafters are compared as they are: leave out --filter, --sweep and --scheme")
+        raise ValueError("--filter, --sweep and --scheme are not possible with several drafters; leave them out")
     labels = [Path(place).stem for place in request.drafts]
     if len(set(labels)) < len(labels):
         labels = [f"{label} ({number + 1})" for number, label in enumerate(labels)]
@@ -177,12 +177,12 @@ def _drafters(request: CompareRequest, progress: Progress) -> Result:
     means = {name: of_positions(values) for name, values in found.items()}
     low, high = (of_positions(ends) for ends in zip(*((one.lower, one.upper) for one in optima), strict=True))
     best = max(means, key=lambda name: means[name].value)
-    finding = f"Take {best}: it keeps {means[best].value:.3f}; no verifier of both keeps more than {high.value:.3f}."
+    finding = f"Take {best}: its acceptance is {means[best].value:.3f}. The optimum is at most {high.value:.3f}."
     rows = [Row((name, mean, None)) for name, mean in means.items()]
     rows.append(Row((f"optimum of {' and '.join(labels)}", high, low), "best"))
     title = f"One draft from each drafter, at {len(optima):,} evenly spaced positions"
     columns = (Column("drafts"), Column("acceptance", "mean", "probability"), Column("at least", "mean", "probability"))
-    notes = sentences(["The optimum lies between 'at least' and its acceptance, which is an upper end."])
+    notes = sentences(["The optimum lies between the columns 'at least' and 'acceptance'."])
     return Result("drafters", title, finding, (Table("drafters", title, columns, tuple(rows)),), notes=notes)
 
 
@@ -209,18 +209,17 @@ ALL_COLUMNS = (
 MEANINGS = under_heads(
     {
         "Lossless": "The emitted token has exactly the target's distribution, whatever the draft is. The verdict is "
-        "exact: every path of the verifier is walked in rational arithmetic on a fixed set of small distributions, "
-        "with ties and zeros among them.",
-        "Acceptance": "The probability that the emitted token is among the k drafts. It is what optimal transport "
-        "maximises, and what decides whether the next drafted token can be used.",
-        "A test accepts": "The probability that a test accepted a draft. It is at most the acceptance; often they are "
-        "equal.",
+        "exact: it follows every path of the verifier in rational arithmetic, on a fixed set of small distributions "
+        "with ties and zeros.",
+        "Acceptance": "The probability that the emitted token is among the k drafts. Optimal transport "
+        "maximises it. Only then can the next drafted token be used.",
+        "A test accepts": "The probability that a test accepted a draft. It is at most the acceptance, and often "
+        "equal to it.",
         "Optimum": "The largest acceptance of any lossless verifier of one kind of drafts: 1 − max over subsets H of "
-        "tokens of [P(all drafts in H) − target(H)]. No verifier of i.i.d. drafts reaches the grey region above "
-        "theirs.",
-        "Gap": "What the optimum of a scheme's own drafts accepts more, on average over the same positions.",
-        "±": "The standard error of the mean over positions, taken as independent. It says about how far other text "
-        "of the kind would differ; positions of one text hang together, so that it promises no coverage.",
+        "tokens of [P(all drafts in H) − target(H)]. No verifier of i.i.d. drafts reaches the grey region.",
+        "Gap": "The optimum of a scheme's own drafts minus its acceptance, on average over the same positions.",
+        "±": "The standard error of the mean over positions, taken as independent. Positions of one text depend on "
+        "each other, so it is no confidence interval.",
     }
 )
 
@@ -256,22 +255,23 @@ def finding(found: Comparison, verdicts: Verdicts) -> str:
         return "No scheme was compared."
     (best, most), *others = sorted(held, key=lambda one: -one[1])
     if most <= 0:
-        return f"No scheme is seen to keep a draft at k = {k}."
-    beside = f"; {others[0][0].name} {others[0][1]:.3f}" if others else ""
-    return f"Take {best.name}: it keeps {most:.3f} at k = {k}{beside}."
+        return f"No scheme is seen to accept a draft at k = {k}."
+    beside = f" The next best is {others[0][0].name}, with {others[0][1]:.3f}." if others else ""
+    return f"Take {best.name}: its acceptance is {most:.3f} at k = {k}.{beside}"
 
 
 def footnotes(result: Comparison, verdicts: Verdicts) -> list[str]:
     """Return what the table needs said below it: sampled columns, the largest sum error, counterexamples."""
     notes = [
-        f"{counted(result.count, 'position')}, V = {result.size:,}; largest sum error met: {result.sum_error:.2g}; "
-        "± is a standard error over positions; gaps are to the optimum of the scheme's own drafts."
+        f"{counted(result.count, 'position')}, V = {result.size:,}. The largest error of a sum is "
+        f"{result.sum_error:.2g}. ± is a standard error over positions. Gaps are to the optimum of the scheme's own "
+        "drafts."
     ]
     if result.sampled < result.count and any(line.sampled for line in [*result.lines, *result.optima]):
         notes.append(
             "Rows with fewer positions are estimated from a subsample, corrected by the optimum over all positions."
         )
-    notes += [f"{line.failed}; it has no mean over the others" for line in result.lines if line.failed]
+    notes += [f"{line.failed}; so it has no mean" for line in result.lines if line.failed]
     for scheme, found in verdicts.items():
         if isinstance(found.verdict, Undecided):
             notes.append(f"{scheme.name}: {found.verdict}\n  at: {found.counterexample}")
@@ -284,7 +284,7 @@ def footnotes(result: Comparison, verdicts: Verdicts) -> list[str]:
     judged = [found for found in verdicts.values() if str(found) == "lossless"]
     if judged:
         notes.append(
-            f"lossless: exactly, on each of {judged[0].pairs} small pairs of distributions, its formulas with it."
+            f"'lossless' is an exact verdict on {judged[0].pairs} small pairs of distributions, formulas included."
         )
     return notes
 
@@ -302,8 +302,8 @@ def against_k(found: Comparison) -> Picture:
     return Picture(
         "comparison",
         "Acceptance against the number of drafts",
-        "Each line is a verifier; the black line is the most that any lossless verifier of i.i.d. drafts reaches. Bars "
-        "are two standard errors over the positions.",
+        "Each line is a verifier. The black line is the optimum of i.i.d. drafts. Bars are two standard errors over "
+        "positions.",
         (panel,),
     )
 
@@ -347,7 +347,7 @@ def _wide(found: Comparison, verdicts: Verdicts) -> Table:
     for line in found.optima:
         cells = *_cells(line.acceptance, found), None, _looked_at(line), "the most"
         rows.append(Row((line.name, *cells), "best"))
-    title = f"Acceptance: the chance that the emitted token is among k drafts; the gap is that at k = {k}"
+    title = f"Acceptance: the probability that the emitted token is among k drafts; gap at k = {k}"
     return Table("wide", title, columns, tuple(rows))
 
 

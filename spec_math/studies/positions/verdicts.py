@@ -138,8 +138,8 @@ def load_scheme(place: str) -> Scheme:
     """Load a user's scheme, module:name: a Scheme, or a function verify(coin, tokens, target, draft)."""
     if ":" not in place:
         raise ValueError(
-            "--scheme takes a verifier of yours at module:name, such as mypackage.verifiers:mine or verifiers.py:mine; "
-            f"got {place!r}; the library's own are all looked at without it"
+            "--scheme takes your verifier at module:name, such as mypackage.verifiers:mine or verifiers.py:mine; "
+            f"got {place!r}; the library's own schemes are always compared"
         )
     found = load(place, "--scheme").value
     if isinstance(found, Scheme):

@@ -69,7 +69,7 @@ def _check(request: TraceRequest) -> None:
     if not 0 <= request.tolerance < 1:
         raise ValueError(f"--tolerance, a total variation, lies in [0, 1); got {request.tolerance}")
     if request.bug is not None and request.paths:
-        raise ValueError("--bug is for the embedded default: leave it out with shards, or the shards with it")
+        raise ValueError("--bug is for the embedded default; give either --bug or shards")
     if request.bug is not None and request.bug not in VARIANTS:
         raise ValueError(f"--bug takes one of {', '.join(VARIANTS)}; got {request.bug!r}")
     if request.workers is not None and request.workers < 1:
@@ -91,12 +91,12 @@ def _audited(request: TraceRequest, shards: Sequence[Path], source: str, progres
             summary = audit_shards(shards, executor, request.tolerance, store, done)
     except KeyboardInterrupt:
         raise KeyboardInterrupt(
-            f"interrupted; {seen['kept']} of {len(shards)} shards are kept, and the same command goes on"
+            f"interrupted; {seen['kept']} of {len(shards)} shards are kept; the same command continues"
         ) from None
     result = result_of(summary, request.alpha, source)
     if not seen["before"]:
         return result
-    said = Note(f"{seen['before']} of {len(shards)} shards had been audited before; they are in {request.kept}")
+    said = Note(f"{seen['before']} of {len(shards)} shards were audited before; they are in {request.kept}")
     return replace(result, notes=(*result.notes, said))
 
 

@@ -42,13 +42,13 @@ GROUP_COLUMNS = (
 MEANINGS = under_heads(
     {
         "Evidence": "The wealth of a gambler who starts with 1 and bets, token after token, that the claim is wrong. "
-        "Where the claim is right, it ever reaches a number N with probability 1/N at most, however long he plays.",
-        "Predicted": "What the recorded laws say that the named verification accepts: the overlap Σ min(t, d) of "
-        "maximal coupling, Σ t·d of sample and match, t(draft) of a one-hot draft.",
-        "Optimum": "Σ min(t, d): what no verifier of one draft exceeds at a position.",
-        "In a loop": "Tokens that end eight which their text has held before, in the same shard.",
-        "Drafts have the law reported": "A verifier divides by the law that the drafter reports. Where drafts come "
-        "from another law, what is emitted is wrong although the verifier is right.",
+        "If the claim is right, the wealth ever reaches N with probability at most 1/N.",
+        "Predicted": "The acceptance of the named verification, computed from the recorded distributions: the overlap "
+        "Σ min(t, d) for maximal coupling, Σ t·d for sample and match, t(draft) for a one-hot draft.",
+        "Optimum": "Σ min(t, d), the largest acceptance of any verifier of one draft at a position.",
+        "In a loop": "Tokens at the end of a run of eight tokens that their text in the same shard held before.",
+        "Drafts have the reported distribution": "A verifier divides by the distribution that the drafter reports. If "
+        "drafts come from another one, the output is wrong although the verifier is right.",
     }
 )
 
@@ -66,7 +66,7 @@ def result_of(summary: Summary, alpha: float, source: str) -> Result:
     >>> from spec_math.traces import merge
     >>> from spec_math.traces.shard_audit import audit_opened
     >>> result_of(merge([audit_opened(toy_shard())]), 1e-6, "a toy").finding
-    'Nothing in this trace refutes that it is lossless: 1.802 tokens a call of the target.'
+    'Nothing in this trace refutes losslessness. It has 1.802 tokens a call of the target.'
     """
     watch(summary).hold()
     number = Column("what", shown=False), Column("number", "count", shown=False)
@@ -97,33 +97,32 @@ def notes(summary: Summary, alpha: float) -> list[str]:
     found = [
         f"{counts['rows']:,} tokens in {counts['blocks']:,} target calls, {_a_call(summary):.3f} a call; "
         f"V = {summary.size:,}; {summary.shards:,} shard(s).",
-        f"A right engine is refuted with probability {alpha:g} at most, in all claims, however often one looks. So "
-        f"many tokens find a feature of the law that is off by about {detectable(summary, alpha):.2g} or more; a law "
-        f"that keeps the means of all {len(EMITTED)} features is not seen, nor are random numbers that two positions "
-        "share.",
+        f"A right engine is refuted with probability {alpha:g} at most, over all claims and at any time. This trace is "
+        f"long enough to detect a feature that is off by about {detectable(summary, alpha):.2g} or more. The test "
+        f"misses errors that keep the means of all {len(EMITTED)} features, and random numbers shared by positions.",
     ]
     if summary.accepted is None:
         found.append(
-            "The trace is of blocks: drafts are judged at depth 0 alone, as later ones are recorded only where the "
-            "block got there, and no acceptance is promised; 'predicted' is what verification by position accepts."
+            "The trace is of blocks, so only drafts at depth 0 are judged: later ones are recorded only if the block "
+            "reached them. 'Predicted' is the acceptance of verification by position; no acceptance is claimed."
         )
     length, text = summary.loop
     repeated = groups(summary.by_repetition, str)
     if length and len(repeated) == 2:
         share = repeated[1].rows / counts["rows"]
         found.append(
-            f"{share:.1%} of the tokens end eight that their text has held before; the longest such run has {length:,} "
-            f"tokens, in request {text}. Loops are easy to draft for: compare speed elsewhere."
+            f"{share:.1%} of the tokens end a run of eight that their text held before. The longest such run has "
+            f"{length:,} tokens, in request {text}. Loops are easy to draft for, so compare speed on other texts."
         )
     names = ("bad target rows", "bad draft rows", "impossible tokens", "impossible drafts", "contradictions")
     odd = [f"{counts[name]:,} {name}" for name in names if counts[name]]
     if odd:
-        found.append(f"Found on the way: {', '.join(odd)}.")
+        found.append(f"Also found: {', '.join(odd)}.")
     return found
 
 
 def pictures(summary: Summary, alpha: float) -> tuple[Picture, ...]:
-    """Return the pictures of a trace: the evidence, where drafts are accepted, and where tokens leave the law.
+    """Return the pictures of a trace: the evidence, where drafts are accepted, and the deviation of tokens.
 
     >>> from spec_math.traces.recorder import toy_shard
     >>> from spec_math.traces import merge
@@ -142,23 +141,23 @@ def pictures(summary: Summary, alpha: float) -> tuple[Picture, ...]:
         Picture(
             "evidence",
             "Evidence against losslessness",
-            "The wealth of bets against the target's law, token after token. A right engine's line stays low: it "
-            f"crosses the dotted one with probability {alpha:g} at most, at any time. A wrong engine's rises steadily.",
+            "The wealth of bets against the target's distribution, token after token. The line of a right engine stays "
+            f"low: it ever crosses the dotted line with probability at most {alpha:g}. That of a wrong engine rises.",
             (Panel(evidence, "tokens", "evidence, powers of ten"),),
         ),
         Picture(
             "acceptance",
             "Where drafts are accepted",
-            "Realised acceptance with two standard errors, what the law predicts, and the most that any verifier of "
-            "one draft accepts. Predicted below the optimum: another verification would be faster. Whether the engine "
-            "does what it says is for the evidence to say: of many such lines some miss.",
+            "Realised acceptance with two standard errors, predicted acceptance, and the optimum for one draft. If "
+            "predicted is below the optimum, another verification would be faster. Some bars miss by chance; only the "
+            "evidence shows a fault.",
             tuple(_accepted(kind, [group for group in held if group.drafts]) for kind, held in found),
         ),
         Picture(
             "deviation",
-            "Where tokens leave the law",
-            "How much more often than the target says a token with t > d was emitted, and the target's favourite, "
-            "each with two standard errors: of a right engine's lines one in twenty or so leaves out 0.",
+            "Where tokens deviate from the target",
+            "Excess frequency of tokens with t > d, and of the target's most probable token, each with two standard "
+            "errors. For a right engine about one bar in twenty misses 0.",
             tuple(_deviation(kind, held) for kind, held in found),
         ),
     )
@@ -180,7 +179,7 @@ def _deviation(kind: str, held: list[Group]) -> Panel:
         _points("the target's favourite", [Mean(*group.favourite, group.rows) for group in held]),
         Curve("a right engine", (0.0, max(1.0, len(held) - 1.0)), (0.0, 0.0), style="guide"),
     )
-    return Panel(curves, kind, "excess over the target's law", ticks=tuple(group.name for group in held))
+    return Panel(curves, kind, "excess over the target", ticks=tuple(group.name for group in held))
 
 
 def _points(label: str, means: list[Mean]) -> Curve:
@@ -197,7 +196,7 @@ def _claims(summary: Summary, alpha: float) -> Table:
         logs = claim.evidence.log, claim.evidence.highest
         verdict, mark = ("refuted", "wrong") if claim.refuted else ("not refuted", "")
         rows.append(Row((claim.name, *map(powers_of_ten, logs), verdict, *logs, claim.refuted), mark))
-    title = f"Evidence against what the trace claims; refuted from {1 / summary.share(alpha):,.0f} on"
+    title = f"Evidence against each claim of the trace; a claim is refuted from {1 / summary.share(alpha):,.0f} on"
     return Table("claims", title, CLAIM_COLUMNS, tuple(rows))
 
 
@@ -210,7 +209,7 @@ def _groups(summary: Summary) -> Table:
                 drafted = _realised(group), group.expected, group.optimum
             others = group.rows, Mean(*group.above, group.rows), Mean(*group.favourite, group.rows)
             rows.append(Row((kind, group.name, group.drafts, *drafted, *others), group=kind))
-    title = "Acceptance of drafts: realised, predicted, the most that any verifier of one draft accepts; and deviation"
+    title = "Acceptance of drafts: realised, predicted and optimal; and deviation from the target"
     return Table("groups", title, GROUP_COLUMNS, tuple(rows))
 
 
@@ -221,12 +220,12 @@ def _a_call(summary: Summary) -> float:
 def _finding(summary: Summary, alpha: float) -> str:
     left = f" {len(summary.skipped):,} shard(s) could not be read." if summary.skipped else ""
     if summary.lossy(alpha):
-        return f"This trace is not of a lossless engine that keeps its contracts.{left}"
+        return f"The engine of this trace is not lossless, or breaks a claim.{left}"
     if detectable(summary, alpha) >= 1:
         judged = summary.counts["rows"] - summary.counts["bad target rows"]
-        return f"Undecided: {judged:,} tokens with a law are too few to refute anything at α = {alpha:g}.{left}"
+        return f"Undecided: {judged:,} tokens with a distribution are too few for a test at α = {alpha:g}.{left}"
     a_call = f"{_a_call(summary):.3f} tokens a call of the target"
-    return f"Nothing in this trace refutes that it is lossless: {a_call}.{left}"
+    return f"Nothing in this trace refutes losslessness. It has {a_call}.{left}"
 
 
 LN10 = log(10)
@@ -270,8 +269,8 @@ def claims(summary: Summary, alpha: float) -> list[Claim]:
     [False, False, False]
     """
     claimed = {
-        "emitted tokens have the target's law": summary.emitted,
-        "drafts have the law reported with them": summary.drafted,
+        "emitted tokens have the target's distribution": summary.emitted,
+        "drafts have the distribution reported with them": summary.drafted,
         f"drafts are accepted as {' and '.join(summary.verifications)} would": summary.accepted,
     }
     each = summary.share(alpha)

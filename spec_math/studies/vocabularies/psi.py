@@ -78,9 +78,9 @@ def overlap(request: OverlapRequest, progress: Progress) -> Result:
     return Result(
         "overlap",
         title,
-        f"They share {len(shared.shared):,} tokens by their bytes, {float(shared.of_target):.1%} of {first.name}: "
+        f"They share {len(shared.shared):,} tokens with equal bytes, {float(shared.of_target):.1%} of {first.name}. "
         + ("TLI and union can draft them." if shared.shared else "TLI and union have nothing to draft."),
-        (Table("overlap", "What they share", OVERLAP_COLUMNS, rows(shares)),),
+        (Table("overlap", "Shared tokens", OVERLAP_COLUMNS, rows(shares)),),
         (_picture(title, found),),
         sentences(notes),
     )
@@ -118,7 +118,7 @@ def _picture(title: str, found: dict[str, Overlap]) -> Picture:
     heights = {place: known(overlap.jaccard) for place, overlap in enumerate(found.values())}
     bars = curve("Jaccard overlap", heights)
     panel = Panel((bars,), "", "Jaccard overlap", bars=True, ticks=tuple(found), limits=(0.0, 1.0))
-    return Picture("overlap", title, "The shared tokens, of the tokens of either.", (panel,))
+    return Picture("overlap", title, "Shared tokens, as a share of the tokens in either vocabulary.", (panel,))
 
 
 def _examples(vocabulary: Vocabulary, tokens: Any) -> str:
@@ -136,7 +136,7 @@ COLUMNS = (
     Column("psi", "number", "probability", digits=None, heading="ψ"),
     Column("n_max", "count", "draft tokens"),
     Column("expected draft tokens", "number", "draft tokens", digits=None),
-    Column("laws asked of a drafter with context", "count", "calls of the drafter", heading="laws asked"),
+    Column("laws asked of a drafter with context", "count", "calls of the drafter", heading="drafter calls"),
     Column("texts that begin with no target token", "number", "probability", digits=None, heading="no target token"),
 )
 SUMMARY_COLUMNS = (Column("Table 5"), *(Column(name, "number", digits=None) for name in ("at least", "at most")))
@@ -173,12 +173,12 @@ def study(request: PsiRequest, progress: Progress) -> Result:
     drawing = request.draft, request.corpus, request.lookahead
     if request.text is None:
         if others or any(option is not None for option in drawing):
-            raise ValueError("ψ is of one target token: name its text, as in spec-math psi hello --vocabulary FILE")
+            raise ValueError("ψ needs one target token, as in spec-math psi hello --vocabulary FILE")
         return _every_token(request, drafter)
     if request.shortest is not None:
-        raise ValueError("--shortest is for all tokens at once: leave the text out")
+        raise ValueError("--shortest is for all tokens; leave out the token")
     if not others and any(option is not None for option in drawing):
-        raise ValueError("--draft, --text and --lookahead are for ψ, which needs --target-vocabulary as well")
+        raise ValueError("--draft, --text and --lookahead need --target-vocabulary")
     number = segmentation.count(request.text, drafter)
     ways = counted(number, "segmentation")
     finding = f"{request.text!r} has {ways} in {request.vocabulary.name}."
@@ -187,7 +187,7 @@ def study(request: PsiRequest, progress: Progress) -> Result:
     for target in others:
         cells, said = _psi_of(request, target, drafter)
         notes = (*notes, *sentences(said))
-        finding = f"ψ = {cells[0]:.6g}: a drafted text begins so often with {request.text!r}, which has {ways}."
+        finding = f"ψ = {cells[0]:.6g}, the probability that a draft begins with {request.text!r}, which has {ways}."
     row = Row((request.text, number, passes, *cells))
     title = f"{request.text}: {ways} in {request.vocabulary.name}"
     return Result("psi", title, finding, (Table("psi", "Segmentations and ψ", COLUMNS, (row,)),), drawn, notes)
@@ -202,7 +202,7 @@ def _spelled(
     if number > DRAWN:
         return sentences([f"The tree is drawn for up to {DRAWN} segmentations."]), (), None
     passes = segmentation.forward_passes(text, drafter)
-    said = f"{passes:,} forward passes of the drafter to know the probability of all of them"
+    said = f"The probabilities of all of them need {passes:,} forward passes of the drafter."
     title = f"{text}: {counted(number, 'segmentation')} in {request.vocabulary.name}"
     notes = Note(said), Note(segmentation.draw(text, drafter), "the segmentations", code=True)
     return notes, (tree(text, drafter, title),), passes
@@ -219,10 +219,10 @@ def _psi_of(request: PsiRequest, target: Vocabulary, drafter: Vocabulary) -> tup
     calls = most_calls(target, drafter)
     cells = [float(found.law[index]), longest, float(found.draws), calls, float(found.untokenisable)]
     return cells, [
-        f"ψ is how often a drafted text begins with this target token, {said}, drafting until {stop}; "
-        f"{float(found.untokenisable):.3g} of the texts begin with none.",
-        f"After n_max = {longest} draft tokens the first target token is determined, after {float(found.draws):.3g} on "
-        f"average; a drafter with context would be asked for {calls:,} laws.",
+        f"ψ is the probability that a drafted text begins with this target token, {said}. Drafting ends when {stop}. "
+        f"With probability {float(found.untokenisable):.3g} a text begins with no target token.",
+        f"The first target token is determined after {float(found.draws):.3g} draft tokens on average, and after at "
+        f"most n_max = {longest}. A drafter with context would be called {calls:,} times.",
     ]
 
 
@@ -230,23 +230,23 @@ def _drafter_law(request: PsiRequest, drafter: Vocabulary) -> tuple[Any, str]:
     """Return the drafter's law, and what it is in words: a file's, a text's frequencies, or uniform."""
     spoken = np.array([bool(token) for token in drafter])
     if request.draft is not None and request.corpus is not None:
-        raise ValueError("--draft and --text are two laws of one drafter; give one of them")
+        raise ValueError("--draft and --text both define the drafter; give only one of them")
     if request.draft is not None:
         file = open_laws(request.draft)
         if file.shape != (1, len(drafter)):
             raise LawFileError(
-                f"{file.path}: ψ takes one law on the drafter's {len(drafter):,} tokens; this is {list(file.shape)}"
+                f"{file.path}: ψ needs one row for the drafter's {len(drafter):,} tokens; got {list(file.shape)}"
             )
         row, _ = next(from_files(file, file, logits=False).laws([0]))
-        return restriction(row, spoken), f"each draft token drawn from {file.path.name}"
+        return restriction(row, spoken), f"if each draft token is drawn from {file.path.name}"
     if request.corpus is not None:
         tokenizer, how = read_tokenizer(request.vocabulary)
         seen = np.bincount(tokenizer.encode(text_of(request.corpus)), minlength=len(drafter)) * spoken
         if not seen.any():
             raise ValueError(f"{request.corpus}: its text has no token, and frequencies need one")
-        said = f"each draft token as often as in {request.corpus.name}, read {how}"
+        said = f"if draft tokens have their frequencies in {request.corpus.name}, read {how}"
         return seen / seen.sum(), said
-    return spoken / spoken.sum(), "each draft token being as likely"
+    return spoken / spoken.sum(), "if all draft tokens are equally likely"
 
 
 def _every_token(request: PsiRequest, drafter: Vocabulary) -> Result:
@@ -260,14 +260,14 @@ def _every_token(request: PsiRequest, drafter: Vocabulary) -> Result:
         length = max(found.by_length)
         tied = len(found.by_length[length])
         notes.append(
-            f"{found.kept:,} of the {tied:,} tokens of {length} bytes are meant; which ones is not determined, so that "
-            "the lines with two numbers are intervals."
+            f"Only {found.kept:,} of the {tied:,} tokens of {length} bytes are included. The order does not determine "
+            "which, so rows with two numbers are intervals."
         )
     mean = lines["mean"]
     return Result(
         "segmentations",
         f"{title} of {request.vocabulary.name} in the same vocabulary",
-        f"A token has {mean[0]:,.6g} segmentations on average, {lines['50 %'][0]:,.6g} in the middle.",
+        f"A token has {mean[0]:,.6g} segmentations on average; the median is {lines['50 %'][0]:,.6g}.",
         (
             Table("summary", "Table 5 of Timor et al.", SUMMARY_COLUMNS, rows((n, *ends) for n, ends in lines.items())),
             Table("lengths", "By the length of the token", LENGTH_COLUMNS, rows(of_lengths)),
@@ -372,8 +372,8 @@ def tree(text: str | bytes, vocabulary: Vocabulary, title: str) -> Picture:
     return Picture(
         "tree",
         title,
-        "Each leaf is one sequence of draft tokens that spells the text, as in Figure 1 of Timor et al.; to know ψ a "
-        "drafter has to be asked at every inner node.",
+        "Each leaf is one sequence of draft tokens that spells the text, as in Figure 1 of Timor et al. The drafter "
+        "must be called at every inner node to compute ψ.",
         Tree(tuple(nodes)),
     )
 
@@ -388,14 +388,14 @@ def by_length(found: Counts, title: str) -> Picture:
     curves = [_spread("median, least to most", lengths, 4), _spread("quartiles", lengths, 2)]
     if tied is not None:
         meant = f"{found.kept:,} of these {len(found.by_length[tied]):,}"
-        label = f"{tied} bytes: which {meant} are meant is not determined"
+        label = f"{tied} bytes: only {meant} count, not determined which"
         curves.append(_spread(label, {tied: found.by_length[tied]}, 4))
     ends = float(min(found.by_length)), float(max(found.by_length))
     curves.append(Curve("all: 2^(m − 1)", ends, tuple((m - 1) * log10(2) for m in ends), style="guide"))
     return Picture(
         "lengths",
         title,
-        "Longer tokens have more segmentations (Timor et al., Figure 2); the dotted line is the most there can be.",
+        "Longer tokens have more segmentations (Timor et al., Figure 2). The dotted line is the maximum.",
         (Panel(tuple(curves), "bytes of the token", "segmentations, powers of ten"),),
     )
 
@@ -409,11 +409,11 @@ def histogram(found: Counts, title: str) -> Picture:
     settled = [value for row in (rows if found.kept is None else rows[:-1]) for value in row]
     curves = [_binned("determined", settled)]
     if found.kept is not None:
-        curves.append(_binned(f"the {len(rows[-1]):,} tied ones, of which {found.kept:,} are meant", rows[-1]))
+        curves.append(_binned(f"the {len(rows[-1]):,} tied ones ({found.kept:,} of them count)", rows[-1]))
     return Picture(
         "histogram",
         title,
-        "How many tokens have how many segmentations (Timor et al., Figure 3), in bins of a tenth of a power of ten.",
+        "Histogram of the number of segmentations (Timor et al., Figure 3), in bins of a tenth of a power of ten.",
         (Panel(tuple(curves), "segmentations, powers of ten", "tokens", log_y=True),),
     )
 

@@ -82,7 +82,7 @@ def compare(request: Sampling, progress: Progress) -> VocabularyComparison:
         surest = of_positions([position.surest for position in found])
         lines.append(_lines(tokenized, drafter, found, request))
     source = (
-        f"an n-gram model of CPython's documentation that speaks {len(tokenized.vocabulary):,} words, and drafters "
+        f"an n-gram model of CPython's documentation with {len(tokenized.vocabulary):,} words, and drafters "
         f"learnt from the same text, at {len(starts)} held-out words"
     )
     return VocabularyComparison(

@@ -74,14 +74,14 @@ def compared(request: Vocabularies, progress: Progress) -> VocabularyComparison:
         raise ValueError("files need both vocabularies, the target's and the drafter's")
     if target is None or draft is None:
         given = "only one was given" if target or draft else "spec-math overlap compares vocabularies alone"
-        raise ValueError(f"two vocabularies are compared with --target and --draft, files of laws or tables; {given}")
+        raise ValueError(f"two vocabularies need --target and --draft, files of distributions or tables; {given}")
     tables = [path.endswith(".json") for path in (target, draft)]
     if tables[0] != tables[1]:
-        raise ValueError(f"--target and --draft are both files of laws or both tables; got {target} and {draft}")
+        raise ValueError(f"--target and --draft are two files of distributions or two tables; got {target} and {draft}")
     if tables[0]:
         return compare_tables(request, (target, draft), (words, other), progress)
     if request.lookaheads is not None or request.prefix:
-        raise ValueError("--lookahead and --prefix are for tables; files of laws say nothing of further draft tokens")
+        raise ValueError("--lookahead and --prefix are for tables; files of distributions have only one draft token")
     return compare_laws(request, (target, draft), (words, other), progress)
 
 
@@ -144,7 +144,7 @@ def compare_laws(
 def _fit(sides: tuple[LawFile, LawFile], words: tuple[Vocabulary, Vocabulary], paths: tuple[Path, Path]) -> None:
     for side, vocabulary, path in zip(sides, words, paths, strict=True):
         if side.shape[1] != len(vocabulary):
-            raise LawFileError(f"{side.path}: its laws have {side.shape[1]:,} tokens, {path} has {len(vocabulary):,}")
+            raise LawFileError(f"{side.path}: its rows have {side.shape[1]:,} tokens, {path} has {len(vocabulary):,}")
     if sides[0].shape[0] != sides[1].shape[0]:
         raise LawFileError(
             f"both files need the same positions; {sides[0].path} has {sides[0].shape[0]:,}, {sides[1].path} has "

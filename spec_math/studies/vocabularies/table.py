@@ -32,7 +32,7 @@ DRAFTER_COLUMNS = (
     Column("shared tokens", "count", heading="shared"),
     Column("draft mass on shared tokens", "mean", "probability", heading="draft mass on them"),
     Column("drafted texts that begin with no target token", "mean", "probability", heading="no target token"),
-    Column("laws that psi asks for", "count", heading="laws that ψ asks for"),
+    Column("laws that psi asks for", "count", heading="distributions that ψ needs"),
 )
 BIAS_COLUMNS = (
     Column("drafter"),
@@ -43,10 +43,10 @@ BIAS_COLUMNS = (
 )
 
 _HOW = {
-    "exact": "Everything is added up exactly.",
-    "Monte Carlo": "Acceptances are computed, but for that of TokenTiming; it and tokens per call are sampled, the "
-    "verifier's coins averaged out.",
-    "laws": "Acceptances are computed; of tokens per call, distributions alone say those of one draft token.",
+    "exact": "All values are exact.",
+    "Monte Carlo": "Acceptances are computed exactly, except that of TokenTiming. It and the tokens per call are "
+    "sampled, with the verifier's coins averaged out.",
+    "laws": "Acceptances are computed exactly. Distributions alone give the tokens per call of one draft token.",
 }
 
 
@@ -96,16 +96,16 @@ def picture(found: VocabularyComparison) -> Picture:
     return Picture(
         "vocabularies",
         "Drafters with vocabularies of their own",
-        "What each method accepts of the first draft (Table 3 of Timor et al.); tokens per target call, at the "
-        "lookahead of the highest speed-up; how far the printed TokenTiming is off the target with its first token. "
-        f"Bars are two standard errors over {found.positions} positions, or 99 % intervals where one holds.",
+        "Acceptance of the first draft (Table 3 of Timor et al.). Tokens per target call, at the lookahead of the "
+        "highest speed-up. Total variation of the first token of TokenTiming, as printed, from the target. "
+        f"Bars are two standard errors over {found.positions} positions, or 99 % intervals where known.",
         tuple(panels),
     )
 
 
 def _methods(found: VocabularyComparison) -> Table:
     lines = [_row(drafter, line) for drafter in found.drafters for line in drafter.lines]
-    return Table("methods", "What each method accepts and yields", METHOD_COLUMNS, tuple(lines))
+    return Table("methods", "Acceptance, tokens per call and speed-up of each method", METHOD_COLUMNS, tuple(lines))
 
 
 def _row(drafter: DrafterLines, line: MethodLine) -> Row:
@@ -138,7 +138,7 @@ def _drafters(found: VocabularyComparison) -> Table:
 def _biases(found: VocabularyComparison) -> list[Table]:
     biases = [(one.name, bias) for one in found.drafters for bias in one.biases]
     cells = [(name, bias.lookahead, bias.value, bias.certain, bias.exact) for name, bias in biases]
-    title = "TokenTiming as printed: total variation of its first token from the target; sampled, a bound from below"
+    title = "TokenTiming as printed: total variation of its first token from the target (sampled: lower bounds)"
     return [Table("bias", title, BIAS_COLUMNS, rows(cells))] if cells else []
 
 
@@ -146,22 +146,22 @@ def _notes(found: VocabularyComparison) -> list[str]:
     errors = ""
     if found.positions > 1:
         errors = (
-            f" ± is a standard error over {found.positions:,} positions that lie evenly in the text: it says their "
-            "spread and promises no coverage. The lookahead is chosen on the same samples, which favours it a little."
+            f" ± is a standard error over {found.positions:,} evenly spaced positions, and no confidence interval. The "
+            "lookahead is chosen on the same samples, which favours it a little."
         )
     return [
         f"{_HOW[found.how]}{errors}",
         *found.notes,
-        f"Speed-up: tokens per call / (1 + drafter calls · {found.draft_cost:g}), at the lookahead that suits each "
-        "method best: a drafter call costs so much of a target call (--draft-cost).",
-        "Where tokens per call stand without draft tokens, drafting lasts until the first target token is determined.",
+        f"Speed-up = tokens per call / (1 + drafter calls · {found.draft_cost:g}), at each method's best lookahead. "
+        "The option --draft-cost sets the cost of a drafter call in target calls.",
+        "If a row has no number of draft tokens, drafting lasts until the first target token is determined.",
     ]
 
 
 def _finding(found: VocabularyComparison) -> str:
     said = {drafter.name: sentence for drafter in found.drafters if (sentence := choice(drafter))}
     if not said:
-        return "Laws alone do not say which method is fastest: give the models to have tokens per call."
+        return "Distributions alone do not show which method is fastest. Give models to compute tokens per call."
     if len(found.drafters) == 1:
         return next(iter(said.values()))
     return " ".join(f"{name}: {sentence}" for name, sentence in said.items())
@@ -265,21 +265,21 @@ def advice(found: DrafterLines, surest: Mean) -> list[str]:
             f"{'' if bias.exact else 'at least '}{bias.certain:.4f} with {counted(bias.lookahead, 'draft token')}"
             for bias in seen
         )
-        said.append(f"{TOKEN_TIMING.name} is no choice: its first token is off the target by {ways} (total variation).")
+        said.append(f"Do not take {TOKEN_TIMING.name}: its first token differs from the target by {ways}.")
     return said
 
 
 def _of_overlap(found: DrafterLines) -> str:
     if not found.shared:
-        return f"{TLI.name} and {UNION.name} need shared tokens: there is none, so neither drafts at all."
+        return f"{TLI.name} and {UNION.name} need shared tokens. There is none, so neither drafts anything."
     tli, union = found.line(TLI), found.line(UNION)
     gain = ""
     if tli and union and tli.acceptance and union.acceptance:
-        gain = f"; {TLI.name} accepts {tli.acceptance}, {UNION.name} {union.acceptance}, never more (Theorem 4.1)"
+        gain = f" {TLI.name} accepts {tli.acceptance}, {UNION.name} {union.acceptance} (never more: Theorem 4.1)."
     tokens = f"{found.shared:,} tokens are" if found.shared > 1 else "one token is"
     return (
-        f"{TLI.name} needs a large overlap: {tokens} shared, and the draft has "
-        f"{found.shared_mass} of its mass on them{gain}."
+        f"{TLI.name} needs a large overlap. Here {tokens} shared, and the draft has "
+        f"{found.shared_mass} of its mass on them.{gain}"
     )
 
 
@@ -287,8 +287,8 @@ def _of_samples(found: DrafterLines, surest: Mean) -> list[str]:
     slem = found.line(SLEM)
     if slem is None or slem.acceptance is None:
         return []
-    most = f"no drafter makes that more than the target's largest mass, {surest}"
-    return [f"{SLEM.name} needs a target that is sure of itself: it accepts {slem.acceptance}, and {most}."]
+    most = f"With any drafter it accepts at most the target's largest mass, {surest}"
+    return [f"{SLEM.name} needs a target of low entropy. Here it accepts {slem.acceptance}. {most}."]
 
 
 def _of_psi(found: DrafterLines) -> list[str]:
@@ -297,10 +297,10 @@ def _of_psi(found: DrafterLines) -> list[str]:
         return []
     calls = slrs.calls if slrs.calls is not None else float(found.psi_calls)
     cut = f" ({found.psi_calls:,} until the first target token is determined)" if calls < found.psi_calls else ""
-    pays = f"; it pays if a drafter call costs less than {slrs.acceptance.value / calls:.3g} of a target call"
+    pays = f" It pays off if a drafter call costs less than {slrs.acceptance.value / calls:.3g} of a target call."
     return [
-        f"{SLRS.name} needs short tokens: it accepts {slrs.acceptance}, but ψ takes {calls:,.6g} drafter "
-        f"call{'s' * (calls != 1)} a token{cut}{pays if slrs.acceptance.value > 0 else ''}."
+        f"{SLRS.name} needs short tokens. Here it accepts {slrs.acceptance}, but ψ takes {calls:,.6g} drafter "
+        f"call{'s' * (calls != 1)} a token{cut}.{pays if slrs.acceptance.value > 0 else ''}"
     ]
 
 
@@ -315,8 +315,8 @@ def choice(found: DrafterLines) -> str:
     best = max(known, key=lambda line: line.speed_up or 0.0)
     if (best.speed_up or 0.0) <= 1:
         return (
-            f"Take none: the best method, {best.name}, reaches {best.speed_up:.3f}, and without drafts it is 1. The "
-            "drafter is not accurate enough for what it costs."
+            f"Take none: the speed-up of the best method, {best.name}, is only {best.speed_up:.3f}. The drafter is not "
+            "accurate enough for its cost."
         )
     drafted = f" with {counted(best.lookahead, 'draft token')}" if best.lookahead else ""
     return f"Take {best.name}{drafted}: {best.speed_up:.3f} times as fast as plain decoding."
