@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from functools import lru_cache, wraps
 from typing import Any, NamedTuple, TypeVar, cast
 
@@ -46,22 +47,19 @@ def remembering(size: int) -> Callable[[Callable[..., Result]], Callable[..., Re
     return decorated
 
 
+@dataclass(frozen=True)
 class _Key:
-    """A symbol as a key."""
+    """A symbol by its key."""
 
-    def __init__(self, symbol: Symbol) -> None:
-        self.symbol = symbol
-        self._key = symbol.key()
-
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Key) and self._key == other._key
-
-    def __hash__(self) -> int:
-        return hash(self._key)
+    key: Any
+    symbol: Symbol = field(compare=False)
 
 
-_Row = NamedTuple("_Row", [("masses", Any), ("type", Any)])
-"""An array [V] as a key: its masses, of floats as bytes, and their type."""
+class _Row(NamedTuple):
+    """An array [V] as a key: its masses, of floats as bytes, and their type."""
+
+    masses: Any
+    type: Any
 
 
 def _is_kept(value: Any) -> bool:
@@ -75,7 +73,7 @@ def _keyed(value: Any) -> Any:
         return _Row(_keyed(tuple(value)) if value.dtype == object else value.tobytes(), value.dtype)
     if isinstance(value, tuple):
         return tuple(map(_keyed, cast("tuple[Any, ...]", value)))
-    return _Key(value) if isinstance(value, Symbol) else value
+    return _Key(value.key(), value) if isinstance(value, Symbol) else value
 
 
 def _unlocked(key: Any) -> Any:
