@@ -44,12 +44,34 @@ FACTS = (
     Fact(6, "cut", ("no_lossless_verifier_passes_the_cut",), ("transport",)),
     Fact(8, "chain", ("chain_is_lossless",), ("chain",), (("spectr", "Algorithm 4"), ("timor", "Algorithm 5"))),
     Fact(8, "text", ("rounds_of_a_lossless_block_are_lossless",), ("chain", "block")),
+    Fact(
+        9,
+        "tree",
+        ("tree_is_lossless",),
+        ("spectr", "without_replacement"),
+        (("spectr", "Algorithm 3"), ("spectr", "Theorem 3")),
+    ),
     Fact(10, "block", ("block_is_lossless",), ("block",)),
     Fact(
         11,
         "block_length",
         ("block_is_never_shorter", "block_emits_at_least_as_many_tokens", "block_is_longer_than_n_at_least_as_often"),
         ("block",),
+    ),
+    Fact(12, "selected_chain", ("selected_chain_is_lossless", "any_selected_chain_is_lossless"), ("selected_chain",)),
+    Fact(12, "highest", ("highest_is_the_highest",), ("multi_path",)),
+    Fact(
+        12,
+        "multi_path",
+        (
+            "selection_of_the_highest",
+            "chance_that_the_highest_begins",
+            "highest_law_by_powers",
+            "highest_block_is_lossless",
+            "by_ratio_ranks",
+            "multi_path_is_lossless",
+        ),
+        ("multi_path",),
     ),
     Fact(
         13,
@@ -64,6 +86,7 @@ FACTS = (
         ("a_biased_verifier_gives_a_lossless_one", "a_unit_of_bias_buys_a_unit_of_acceptance"),
         ("budget",),
     ),
+    Fact(15, "traversal", ("traversal_is_lossless", "traversal_emits_a_token"), ("traversal",)),
     Fact(
         16,
         "shared_noise",

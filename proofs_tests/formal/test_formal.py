@@ -64,6 +64,12 @@ def test_the_page_has_a_section_for_each_theorem() -> None:
     assert shown == {(fact.number, fact.file) for fact in FACTS}
 
 
+def test_the_table_of_the_page_lists_each_file() -> None:
+    listed = [(re.match(r"\[(\d+)\]\(#theorem-\1-", row[0]), row[-1]) for row in rows(PAGE)]
+    found = {(int(number[1]), file) for number, files in listed if number for file in re.findall(r"`(\w+)\.v`", files)}
+    assert found == {(fact.number, fact.file) for fact in FACTS}
+
+
 def test_the_list_of_proofs_marks_theorems_that_exist(tmp_path: Path) -> None:
     every = {name for source in sources().values() for name in theorems(source)}
     marked = [theorem for theorem in THEOREMS if theorem.formal]

@@ -314,7 +314,7 @@ METHODS: tuple[Method, ...] = (
         recursive.verify,
         lambda nodes: nodes.recursive,
         _enumerated,
-        proven=(Proven((2, 1), 3.6),),
+        proven=(Proven((2, 1), 3.6, formal="tree_is_lossless"),),
         tree=tree_rules.RECURSIVE,
         pages=("theorems/spectr", "theorems/recursive"),
     ),
@@ -336,7 +336,7 @@ METHODS: tuple[Method, ...] = (
             target, draft, prefix, paths(lookahead, k)
         ),
         given_drafts.distinct_roots,
-        proven=(Proven((2, 2), 3.0),),
+        proven=(Proven((2, 2), 3.0, formal="tree_is_lossless"),),
         tree=tree_rules.DISTINCT,
         pages=("theorems/without_replacement",),
     ),
@@ -348,7 +348,7 @@ METHODS: tuple[Method, ...] = (
         given_drafts.traversed,
         # A chain adds at most its weight, whatever becomes of those before it further down: k weights of at most 1.
         largest=int,
-        proven=(Proven((2, 1), 2.9), Proven((2, 2), 3.4)),
+        proven=tuple(Proven(widths, 3.4, formal="traversal_is_lossless") for widths in ((2, 1), (2, 2))),
         tree=tree_rules.TRAVERSAL,
         pages=("theorems/traversal",),
     ),
@@ -357,7 +357,7 @@ METHODS: tuple[Method, ...] = (
         multi_path,
         HighestRank,
         tree=tree_rules.MULTI_PATH,
-        proven=(Proven((2, 1), 40.0),),
+        proven=(Proven((2, 1), 40.0, formal="multi_path_is_lossless"),),
         pages=("theorems/multi_path",),
     ),
     _selecting(
