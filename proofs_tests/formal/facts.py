@@ -69,6 +69,7 @@ FACTS = (
             "highest_law_by_powers",
             "highest_block_is_lossless",
             "by_ratio_ranks",
+            "selection_of_multi_path",
             "multi_path_is_lossless",
         ),
         ("multi_path",),
