@@ -17,9 +17,9 @@ from spec_math.cli import app
 from spec_math.symbolic import THEOREMS
 
 SAID = "achine-checked for every vocabulary"
-NAMED = re.compile(
-    r"\[Theorem (\d+)\]\(formal\.md#theorem-\1-[\w-]+\),? \[(\w+)\.v\]\(\.\./\.\./proofs_tests/formal/\2\.v\)"
-)
+LINKED = r"\[\w+\.v\]\(\.\./\.\./proofs_tests/formal/\w+\.v\)"
+NAMED = re.compile(rf"\[Theorem (\d+)\]\(formal\.md#theorem-\1-[\w-]+\)((?:, {LINKED})+)")
+FILE = re.compile(r"\[(\w+)\.v\]\(\.\./\.\./proofs_tests/formal/\1\.v\)")
 ROW = re.compile(r"\[machine-checked for every vocabulary\]\(\.\./\.\./proofs_tests/formal/(\w+)\.v\)")
 
 
@@ -28,10 +28,15 @@ def read(page: Path) -> str:
     return " ".join(page.read_text(encoding="utf-8").replace("\n> ", "\n").split())
 
 
+def names(text: str) -> set[tuple[int, str]]:
+    """(number of a theorem, its file) of each that a text links, as in [Theorem 1](…), [position.v](…)."""
+    return {(int(number), file) for number, files in NAMED.findall(text) for file in FILE.findall(files)}
+
+
 def named_on_pages() -> set[tuple[str, int, str]]:
     """(page, number of a theorem, its file) of every page that says so."""
     pages = [page for page in sorted((DOCS / "theorems").glob("*.md")) if page != PAGE]
-    found = {(page.stem, int(number), file) for page in pages for number, file in NAMED.findall(read(page))}
+    found = {(page.stem, *name) for page in pages for name in names(read(page))}
     assert {page.stem for page in pages if SAID in read(page)} == {page for page, _, _ in found}
     return found
 
@@ -93,7 +98,6 @@ def test_the_list_of_proofs_marks_theorems_that_exist(tmp_path: Path) -> None:
 )
 def test_a_name_that_leads_elsewhere_is_not_counted(said: str) -> None:
     """The control."""
-    assert NAMED.findall(said) == []
-    assert NAMED.findall("[Theorem 6](formal.md#theorem-6-the-cut), [cut.v](../../proofs_tests/formal/cut.v)") == [
-        ("6", "cut")
-    ]
+    assert names(said) == set()
+    right = "[Theorem 6](formal.md#theorem-6-the-cut), [cut.v](../../proofs_tests/formal/cut.v)"
+    assert names(f"{right}, [a.v](../../proofs_tests/formal/a.v), b") == {(6, "cut"), (6, "a")}
