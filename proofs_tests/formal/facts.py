@@ -115,6 +115,8 @@ FACTS = (
         ("budget",),
     ),
     Fact(15, "traversal", ("traversal_is_lossless", "traversal_emits_a_token"), ("traversal",)),
+    Fact(15, "traversal_chain", ("traversal_of_a_chain_is_block_verification",), ("traversal",)),
+    Fact(15, "tree_without_replacement", ("tree_without_replacement_is_lossless",), ("without_replacement",)),
     Fact(
         16,
         "shared_noise",

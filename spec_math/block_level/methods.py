@@ -336,7 +336,7 @@ METHODS: tuple[Method, ...] = (
             target, draft, prefix, paths(lookahead, k)
         ),
         given_drafts.distinct_roots,
-        proven=(Proven((2, 2), 3.0, formal="tree_is_lossless"),),
+        proven=(Proven((2, 2), 3.0, formal="tree_without_replacement_is_lossless"),),
         tree=tree_rules.DISTINCT,
         pages=("theorems/without_replacement",),
     ),
