@@ -74,26 +74,13 @@ FACTS = (
         ("block_is_never_shorter", "block_emits_at_least_as_many_tokens", "block_is_longer_than_n_at_least_as_often"),
         ("block",),
     ),
-    Fact(
-        11,
-        "block_optimal",
-        (
-            "no_lossless_verifier_is_longer_than_n_more_often",
-            "no_lossless_verifier_is_longer",
-            "no_lossless_verifier_emits_more_tokens",
-            "block_is_a_lossless_verifier",
-        ),
-        ("block",),
-    ),
-    Fact(12, "selected_chain", ("selected_chain_is_lossless", "any_selected_chain_is_lossless"), ("selected_chain",)),
+    Fact(12, "selected_chain", ("selected_chain_is_lossless",), ("selected_chain",)),
     Fact(12, "highest", ("highest_is_the_highest",), ("multi_path",)),
     Fact(
         12,
         "multi_path",
         (
             "selection_of_the_highest",
-            "chance_that_the_highest_begins",
-            "highest_law_by_powers",
             "highest_block_is_lossless",
             "by_ratio_ranks",
             "selection_of_multi_path",
@@ -114,8 +101,7 @@ FACTS = (
         ("a_biased_verifier_gives_a_lossless_one", "a_unit_of_bias_buys_a_unit_of_acceptance"),
         ("budget",),
     ),
-    Fact(15, "traversal", ("traversal_is_lossless", "traversal_emits_a_token"), ("traversal",)),
-    Fact(15, "traversal_chain", ("traversal_of_a_chain_is_block_verification",), ("traversal",)),
+    Fact(15, "traversal", ("traversal_is_lossless",), ("traversal",)),
     Fact(15, "tree_without_replacement", ("tree_without_replacement_is_lossless",), ("without_replacement",)),
     Fact(
         16,

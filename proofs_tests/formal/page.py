@@ -93,8 +93,8 @@ def shown(texts: dict[str, str]) -> dict[str, str]:
 
 def filled(page: str, texts: dict[str, str]) -> str:
     """Return the page with the text of the files in its blocks."""
-    parts = shown(texts)
-    return BLOCK.sub(lambda block: f"```coq\n(* {block[1]}.v *)\n{parts.get(block[1], 'no such file')}```", page)
+    parts, absent = shown(texts), "no such file\n"
+    return BLOCK.sub(lambda block: f"```coq\n(* {block[1]}.v *)\n{parts.get(block[1], absent)}```", page)
 
 
 if __name__ == "__main__":
