@@ -5,13 +5,14 @@ PYTHON ?= $(shell for p in python3 python3.11 python3.12 python3.13 python; do \
 unexport PYTHONDONTWRITEBYTECODE
 PIP = .venv/bin/python -m pip --disable-pip-version-check install --quiet --constraint constraints.txt
 
-.PHONY: help field report test test-all first-tests all-tests test-engines test-browser lint types soundness bench docs clean
+.PHONY: help field report test test-all first-tests all-tests test-engines test-browser formal rocq lint types soundness bench docs clean
 
 help:
 	@echo 'make report   set up, run the main job on the embedded default, and say where the page is'
 	@echo 'make test     set up, then linters, and types beside the first tests, 5 minutes'
 	@echo 'make test-all  the same with every test, 15 minutes'
 	@echo 'make test-engines  kernels of vLLM and SGLang in an environment on top of that of the tests, which downloads 300 MB'
+	@echo 'make formal   the theorems for every vocabulary by Rocq, which is installed where that can be; a minute'
 	@echo 'make test-browser  the report in headless Chromium, with mouse and keyboard'
 	@echo 'make mutants   set up, then wrong versions of the library against its tests, an hour or more'
 	@echo 'make soundness  set up, then random verifiers against an independent judge, an hour'
@@ -43,6 +44,17 @@ lint: .venv/tests
 
 types: .venv/tests
 	.venv/bin/pyright
+
+# Rocq compiles proofs_tests/formal/*.v and says what each theorem assumes: nothing, or the check fails.
+formal: rocq
+	"$(PYTHON)" -m proofs_tests.formal.check
+
+# Debian 12 has the versions that are needed; where they cannot be installed, one line says which.
+rocq:
+	@"$(PYTHON)" -m proofs_tests.formal.check --ready >/dev/null || { test "$$(id -u)" = 0 && command -v apt-get >/dev/null \
+		&& apt-get -qq update && DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends \
+		coq libcoq-mathcomp-algebra >/dev/null; } || true
+	@"$(PYTHON)" -m proofs_tests.formal.check --ready
 
 # Needs Debian's packages chromium and chromium-driver; without them the tests are skipped and say so.
 test-browser: .venv/tests

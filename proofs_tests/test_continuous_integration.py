@@ -1,4 +1,4 @@
-"""CI fails where the tests or the engines' tests fail, wherever each runs, and passes where no engine can be had."""
+"""CI fails where the tests, the engines' tests or the formal proofs fail, and passes where no engine or Rocq is had."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 SCRIPT = Path(__file__).parents[1] / ".ci" / "run"
-EVERYTHING = [".venv/tests", ".venv-engines/engines", "test-all", "test-engines"]
-LEFT_OUT = "make test-engines was left out"
+EVERYTHING = [".venv/tests", ".venv-engines/engines", "test-all", "test-engines", "rocq", "formal"]
+LEFT_OUT = {".venv-engines/engines": "make test-engines was left out", "rocq": "make formal was left out"}
 
 
 def run(folder: Path, failing: str, script: str) -> tuple[int, str, list[str]]:
@@ -33,7 +33,9 @@ def run(folder: Path, failing: str, script: str) -> tuple[int, str, list[str]]:
         ("nothing", 0, EVERYTHING),
         ("test-all", 2, EVERYTHING),
         ("test-engines", 2, EVERYTHING),
-        (".venv-engines/engines", 0, [".venv/tests", ".venv-engines/engines", "test-all"]),
+        ("formal", 2, EVERYTHING),
+        (".venv-engines/engines", 0, [name for name in EVERYTHING if name != "test-engines"]),
+        ("rocq", 0, [name for name in EVERYTHING if name != "formal"]),
         (".venv/tests", 2, [".venv/tests"]),
     ],
 )
@@ -41,7 +43,7 @@ def test_either_failure_fails_the_run(tmp_path: Path, failing: str, code: int, m
     found, said, targets = run(tmp_path, failing, SCRIPT.read_text())
     assert found == code
     assert sorted(targets) == sorted(made)
-    assert (LEFT_OUT in said) == (failing == ".venv-engines/engines")
+    assert [name for name, line in LEFT_OUT.items() if line in said] == [failing] * (failing in LEFT_OUT)
 
 
 @pytest.mark.parametrize(
@@ -49,6 +51,7 @@ def test_either_failure_fails_the_run(tmp_path: Path, failing: str, code: int, m
     [
         ("test-engines", 'wait "$engines" || failed=$?', 'wait "$engines" || true'),
         ("test-all", "make test-all || failed=$?", "make test-all || true"),
+        ("formal", 'wait "$formal" || failed=$?', 'wait "$formal" || true'),
     ],
 )
 def test_a_run_that_loses_an_exit_code_would_pass(tmp_path: Path, failing: str, kept: str, lost: str) -> None:

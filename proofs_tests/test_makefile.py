@@ -55,3 +55,32 @@ def test_what_can_be_had_is_installed(tmp_path: Path, cannot_be_had: str, passes
     assert (code == 0) == passes
     assert (tmp_path / ".venv" / "tests").exists() == passes
     assert calls[-1].endswith(last)
+
+
+@pytest.mark.parametrize(
+    ("user", "installs", "called"),
+    [
+        (0, True, ["--ready", "apt-get -qq update", "apt-get -qq install", "--ready", "check"]),
+        (0, False, ["--ready", "apt-get -qq update", "apt-get -qq install", "--ready"]),
+        (1000, True, ["--ready", "--ready"]),
+    ],
+)
+def test_rocq_is_installed_where_it_can_be(tmp_path: Path, user: int, installs: bool, called: list[str]) -> None:
+    """Python says that Rocq is ready once apt-get, which only root may run, has installed it."""
+    note = f'echo "${{0##*/}} $*" >> "{tmp_path}/calls"\n'
+    tools = {
+        "python": f'{note}case "$*" in *--ready) test -e "{tmp_path}/coq";; esac\n',
+        "apt-get": f'{note}case "$*" in *install*) test {int(installs)} = 1 && touch "{tmp_path}/coq";; esac\n',
+        "id": f"echo {user}\n",
+    }
+    for name, script in tools.items():
+        _ = (tmp_path / name).write_text(f"#!/bin/sh\n{script}")
+        (tmp_path / name).chmod(0o755)
+    path = {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
+    quiet = {name: value for name, value in os.environ.items() if not name.startswith("MAKE")} | path
+    command = ["make", "-f", str(MAKEFILE), "PYTHON=python", "formal"]
+    done = subprocess.run(command, cwd=tmp_path, env=quiet, capture_output=True, text=True, check=False)
+    calls = (tmp_path / "calls").read_text().splitlines()
+    assert (done.returncode == 0) == (called[-1] == "check")
+    assert len(calls) == len(called)
+    assert all(name in call for name, call in zip(called, calls, strict=True))

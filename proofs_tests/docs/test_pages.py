@@ -86,7 +86,7 @@ def test_a_theorem_page_states_proves_and_shows() -> None:
 
 
 # Pages of theorems that no verifier runs by itself.
-NO_ALGORITHM = {"budget", "every_law", "frontier", "optimum", "pool_lemma", "prefix_law"}
+NO_ALGORITHM = {"budget", "every_law", "formal", "frontier", "optimum", "pool_lemma", "prefix_law"}
 HEAD = re.compile(r"> \*\*Proved:\*\* (.+?)> \*\*Measured:\*\* (.+?)> \*\*Open:\*\* (.+?)\n\n", re.DOTALL)
 
 

@@ -105,6 +105,7 @@ class Proven:
     """A size for which a method is proved for every law: the tree's widths, a token that ends the text or None.
 
     `rounds` blocks in a row; `length`: its expected length too. `seconds` on one core. (k, 1, 1) are k paths of three.
+    `formal` names the theorem in Rocq that says the same for every vocabulary and every size.
     """
 
     widths: tuple[int, ...]
@@ -112,6 +113,7 @@ class Proven:
     end: int | None = None
     rounds: int = 1
     length: float = 0.0
+    formal: str = ""
 
 
 def _not_on_paths(*_: Any) -> Any:
@@ -278,7 +280,11 @@ TOKEN_BY_TOKEN = _of_one(
     chain.generate,
     chain.expected,
     given_drafts.token_by_token,
-    proven=(Proven((1, 1), 1.2, length=1.5), Proven((1, 1), 0.3, end=1), Proven((1,), 3.0, rounds=2)),
+    proven=(
+        Proven((1, 1), 1.2, length=1.5, formal="chain_is_lossless"),
+        Proven((1, 1), 0.3, end=1),
+        Proven((1,), 3.0, rounds=2, formal="rounds_of_a_lossless_block_are_lossless"),
+    ),
     tree=tree_rules.TOKEN_BY_TOKEN,
     pages=("theorems/chain", "how_to/write_a_block_verifier"),
 )
@@ -287,7 +293,7 @@ AS_A_BLOCK = _of_one(
     block.generate,
     block.expected,
     given_drafts.as_block,
-    proven=(Proven((1, 1), 3.0, length=10.5), Proven((1, 1), 0.5, end=1)),
+    proven=(Proven((1, 1), 3.0, length=10.5, formal="block_is_lossless"), Proven((1, 1), 0.5, end=1)),
     tree=tree_rules.AS_A_BLOCK,
     pages=("theorems/block", "how_to/write_a_block_verifier"),
 )
@@ -308,7 +314,7 @@ METHODS: tuple[Method, ...] = (
         recursive.verify,
         lambda nodes: nodes.recursive,
         _enumerated,
-        proven=(Proven((2, 1), 3.6),),
+        proven=(Proven((2, 1), 3.6, formal="tree_is_lossless"),),
         tree=tree_rules.RECURSIVE,
         pages=("theorems/spectr", "theorems/recursive"),
     ),
@@ -330,7 +336,7 @@ METHODS: tuple[Method, ...] = (
             target, draft, prefix, paths(lookahead, k)
         ),
         given_drafts.distinct_roots,
-        proven=(Proven((2, 2), 3.0),),
+        proven=(Proven((2, 2), 3.0, formal="tree_without_replacement_is_lossless"),),
         tree=tree_rules.DISTINCT,
         pages=("theorems/without_replacement",),
     ),
@@ -342,7 +348,7 @@ METHODS: tuple[Method, ...] = (
         given_drafts.traversed,
         # A chain adds at most its weight, whatever becomes of those before it further down: k weights of at most 1.
         largest=int,
-        proven=(Proven((2, 1), 2.9), Proven((2, 2), 3.4)),
+        proven=tuple(Proven(widths, 3.4, formal="traversal_is_lossless") for widths in ((2, 1), (2, 2))),
         tree=tree_rules.TRAVERSAL,
         pages=("theorems/traversal",),
     ),
@@ -351,7 +357,7 @@ METHODS: tuple[Method, ...] = (
         multi_path,
         HighestRank,
         tree=tree_rules.MULTI_PATH,
-        proven=(Proven((2, 1), 40.0),),
+        proven=(Proven((2, 1), 40.0, formal="multi_path_is_lossless"),),
         pages=("theorems/multi_path",),
     ),
     _selecting(

@@ -111,11 +111,16 @@ def study(wanted: Wanted, progress: Progress) -> Result:
 
 
 def listing(wanted: Wanted) -> Result:
-    """List the theorems that were asked for, without proving them."""
+    """List the theorems that were asked for, without proving them; some hold for every vocabulary, by Rocq."""
     found = chosen(wanted.words, wanted.quick)
-    rows = tuple(Row((theorem.name, theorem.scope)) for theorem in found)
-    table = Table("theorems", "Theorems", (Column("theorem"), Column("scope")), rows)
-    return Result("theorems", "Theorems for all distributions", f"{len(found)} theorems.", (table,))
+    rows = tuple(Row((theorem.name, theorem.scope, "Rocq" * bool(theorem.formal), theorem.formal)) for theorem in found)
+    columns = Column("theorem"), Column("scope"), Column("every vocabulary"), Column("rocq", shown=False)
+    note = sentences([_BY_ROCQ] * any(theorem.formal for theorem in found))
+    table = Table("theorems", "Theorems", columns, rows)
+    return Result("theorems", "Theorems for all distributions", f"{len(found)} theorems.", (table,), notes=note)
+
+
+_BY_ROCQ = "Rocq: the statement is machine-checked for every vocabulary and every size (docs/theorems/formal.md)."
 
 
 def _jobs(wanted: Wanted) -> list[Job]:

@@ -5,6 +5,7 @@ Source: the theorem pages of the book, which each theorem names.
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -48,11 +49,11 @@ def _mentions(theorem: Theorem, word: str) -> bool:
 def _of_one_position(scheme: Scheme) -> list[Theorem]:
     proven = scheme.proven or _small(scheme)
     return [
-        kind(scheme, tokens, drafts, seconds)
-        for kind, sizes in (
-            (token_theorems.lossless, proven.lossless),
-            (token_theorems.as_its_formula, proven.formulas),
-            (token_theorems.optimal, proven.optimal),
+        replace(kind(scheme, tokens, drafts, seconds), formal=formal)
+        for kind, sizes, formal in (
+            (token_theorems.lossless, proven.lossless, proven.formal),
+            (token_theorems.as_its_formula, proven.formulas, ""),
+            (token_theorems.optimal, proven.optimal, ""),
         )
         for tokens, drafts, seconds in sizes
     ]
@@ -70,10 +71,12 @@ def _of_blocks(method: Method) -> list[Theorem]:
         lookahead, k = len(proven.widths), proven.widths[0]
         generate = _generator(method, proven.widths)
         if proven.rounds > 1:
-            found.append(block_theorems.lossless_twice(method.name, generate, 2, lookahead + 2, proven.seconds))
+            twice = block_theorems.lossless_twice(method.name, generate, 2, lookahead + 2, proven.seconds)
+            found.append(replace(twice, formal=proven.formal))
             continue
         name = method.name if method.one_chain else f"{method.name}, {_shape(proven.widths)}"
-        found.append(block_theorems.lossless(name, generate, 2, lookahead, proven.end, proven.seconds))
+        once = block_theorems.lossless(name, generate, 2, lookahead, proven.end, proven.seconds)
+        found.append(replace(once, formal=proven.formal))
         if proven.length:
             expected = partial(_expected, method, k)
             found.append(block_theorems.length_as_its_formula(name, generate, expected, lookahead, proven.length))

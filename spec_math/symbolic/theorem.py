@@ -23,7 +23,8 @@ class Theorem:
 
     The statement is a program like any other, called with `laws` {name: number of tokens} and then the scalars. It
     returns a verdict: true or false, as `Lossless` and `Lossy` are, or None where its hypotheses do not hold. Given
-    Fractions it decides one case, given symbols all. `seconds` is about what the proof takes on one core.
+    Fractions it decides one case, given symbols all. `seconds` is about what the proof takes on one core. `formal`
+    names the theorem in Rocq that says the same for every vocabulary, if there is one.
 
     >>> Theorem("nothing is negative", "all laws on 2 tokens", lambda law: min(law) >= 0, {"t": 2}).scope
     'all laws on 2 tokens'
@@ -35,6 +36,7 @@ class Theorem:
     laws: Mapping[str, int]
     scalars: tuple[str, ...] = ()
     seconds: float = 1.0
+    formal: str = ""
 
 
 @dataclass(frozen=True)

@@ -154,6 +154,7 @@ SCHEME = Scheme(
     proven=Proven(
         lossless=((2, 1, 0.2), (2, 2, 0.2), (2, 3, 0.3), (3, 1, 0.9), (3, 2, 2.0), (3, 3, 2.8)),
         formulas=((2, 1, 0.2), (2, 2, 0.3), (2, 3, 0.3), (3, 2, 2.3)),
+        formal="k_sequential_is_lossless",
     ),
     pages=("theorems/k_sequential", "how_to/choose_a_multi_draft_method"),
 )

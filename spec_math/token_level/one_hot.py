@@ -92,6 +92,8 @@ SCHEME = Scheme(
     drafts=1,
     optimum=OPTIMUM,
     streamed=Chunk.favourite,
-    proven=Proven(lossless=((2, 1, 0.1), (3, 1, 0.1), (4, 1, 0.1)), formulas=((3, 1, 0.1),)),
+    proven=Proven(
+        lossless=((2, 1, 0.1), (3, 1, 0.1), (4, 1, 0.1)), formulas=((3, 1, 0.1),), formal="one_hot_is_lossless"
+    ),
     pages=("theorems/one_hot",),
 )

@@ -69,6 +69,7 @@ INDEPENDENT = Scheme(
     proven=Proven(
         lossless=((2, 1, 0.3), (2, 2, 0.3), (2, 3, 0.3), (3, 1, 0.9), (3, 2, 6.6)),
         optimal=((2, 2, 0.4), (2, 3, 0.3), (3, 2, 11.4)),
+        formal="plan_is_lossless",
     ),
     pages=("theorems/pooled_priority", "how_to/choose_a_multi_draft_method"),
 )

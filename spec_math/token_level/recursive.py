@@ -74,6 +74,7 @@ SCHEME = Scheme(
     proven=Proven(
         lossless=((2, 2, 0.1), (2, 3, 0.1), (3, 2, 0.3), (3, 3, 0.6), (4, 2, 3.4)),
         formulas=((2, 3, 0.1), (3, 2, 0.4), (3, 3, 1.1)),
+        formal="recursive_rejection_is_lossless",
     ),
     pages=("theorems/recursive", "how_to/choose_a_multi_draft_method"),
 )

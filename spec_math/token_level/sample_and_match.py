@@ -62,6 +62,8 @@ SCHEME = Scheme(
     drafts=1,
     optimum=optimal.ONE,
     streamed=Chunk.match,
-    proven=Proven(lossless=((2, 1, 0.1), (3, 1, 0.1), (4, 1, 0.1)), formulas=((3, 1, 0.1),)),
+    proven=Proven(
+        lossless=((2, 1, 0.1), (3, 1, 0.1), (4, 1, 0.1)), formulas=((3, 1, 0.1),), formal="sample_and_match_is_lossless"
+    ),
     pages=("theorems/sample_and_match",),
 )

@@ -76,6 +76,7 @@ SCHEME = Scheme(
         lossless=((2, 1, 0.1), (3, 1, 0.1), (4, 1, 0.5), (5, 1, 3.5)),
         formulas=((2, 1, 0.1), (3, 1, 0.2), (4, 1, 1.4)),
         optimal=((2, 1, 0.2), (3, 1, 0.2)),
+        formal="maximal_coupling_is_lossless",
     ),
     pages=("theorems/single", "how_to/choose_a_multi_draft_method"),
 )

@@ -182,7 +182,9 @@ SCHEME = Scheme(
     estimate=estimate,
     monotone=True,
     proven=Proven(
-        lossless=((2, 2, 0.1), (3, 2, 0.2), (3, 3, 0.2), (4, 2, 4.8)), formulas=((2, 2, 0.1), (3, 2, 0.4), (3, 3, 0.4))
+        lossless=((2, 2, 0.1), (3, 2, 0.2), (3, 3, 0.2), (4, 2, 4.8)),
+        formulas=((2, 2, 0.1), (3, 2, 0.4), (3, 3, 0.4)),
+        formal="distinct_drafts_are_lossless",
     ),
     pages=("theorems/without_replacement", "how_to/choose_a_multi_draft_method"),
 )
