@@ -43,14 +43,16 @@ Definition theorem_11 (lookahead : nat) (prefix : seq nat) : seq Q :=
   flatten [seq expect tokens m (fun e => Qmake (Z.of_nat (size e)) 1 : fractions)
             :: [seq chance tokens m (fun e => (i < size e)%N) | i <- iota 0 lookahead.+1] | m <- [:: by_token; as_block]].
 
-(** The highest of k chains: against the closed form of its conditionals, and against the conditionals that it has. *)
 Definition theorem_12 (lookahead k : nat) : seq nat -> seq Q :=
   of_block (multi_path tokens (tabled target) (tabled draft) k lookahead) lookahead.+1 lookahead.+1.
-Definition theorem_12_any (lookahead k : nat) : seq nat -> seq Q :=
+
+(** The same selection against the conditionals that its chains have; they are computed once. *)
+Definition theorem_12_any (lookahead k : nat) (prefix : seq nat) : seq Q :=
   let drafts := k_chains (tabled draft) k lookahead in
   let select := @select_highest fractions _ (by_ratio tokens (tabled target) (tabled draft)) in
-  of_block (selected_block tokens (tabled target) drafts select (conditionals tokens (tabled target) drafts select))
-    lookahead.+1 lookahead.+1.
+  let row p := [seq (conditionals tokens (tabled target) drafts select prefix p v : Q) | v <- tokens] in
+  let rows := [seq (p, row p) | p <- [seq prefix ++ x | x <- [::] :: blocks n lookahead.-1]] in
+  of_block (selected_block tokens (tabled target) drafts select (fun _ => tabled rows)) lookahead.+1 lookahead.+1 prefix.
 
 (** A tree of i.i.d. drafts: below a token that was drafted m times there are m times the next width. *)
 Definition theorem_9 (widths : seq nat) : seq nat -> seq Q :=

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
 from shutil import copy, which
@@ -41,32 +42,43 @@ def needed(name: str, known: tuple[str, ...] = ()) -> tuple[str, ...]:
     return (*known, name)
 
 
-def definitions(folder: Path, names: Iterable[str]) -> Path:
-    """Compile the definitions and statements that some files need in a new folder; proofs are not read.
-
-    What a program computes depends on definitions alone. Processes of tests share the folder: the first one fills it.
-    """
+@contextmanager
+def alone(folder: Path, name: str) -> Iterator[None]:
+    """Keep other processes of tests from the same work in a folder that they share."""
     import fcntl
 
+    with (folder / f"{name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
+def definitions(folder: Path, names: Iterable[str]) -> Path:
+    """Compile the definitions and statements that some files need in a folder, once; proofs are not read.
+
+    What a program computes depends on definitions alone.
+    """
     folder.mkdir(exist_ok=True)
     for name in dict.fromkeys(file for wanted in names for file in needed(wanted)):
-        with (folder / f"{name}.lock").open("w") as lock:
-            fcntl.flock(lock, fcntl.LOCK_EX)
+        with alone(folder, name):
             if not (folder / f"{name}.vos").exists():
                 _ = copy(FORMAL / f"{name}.v", folder)
                 _ = run(folder, COMPILER, "-vos", *OPTIONS, f"{name}.v")
     return folder
 
 
-def values(folder: Path, module: str, name: str, terms: Iterable[str]) -> list[list[Fraction]]:
-    """Compute terms of a compiled module, each a list of fractions, in one run; the file that asks keeps the name."""
-    lines = [f"Eval vm_compute in shown ({term})." for term in terms]
-    header = HEADER.format(" ".join(dict.fromkeys(["instances", module])))
-    (folder / f"{name}.v").write_text(header + "\n".join(lines) + "\n", encoding="utf-8")
-    printed = run(folder, COMPILER, "-vos", *OPTIONS, f"{name}.v")
+def values(folder: Path, module: str, terms: Iterable[str]) -> list[list[Fraction]]:
+    """Compute terms of a compiled module, each a list of fractions, in one run for all processes of tests."""
+    name, lines = f"asked_of_{module}", [f"Eval vm_compute in shown ({term})." for term in terms]
+    answer = folder / f"{name}.printed"
+    with alone(folder, name):
+        if not answer.exists():
+            header = HEADER.format(" ".join(dict.fromkeys(["instances", module])))
+            _ = (folder / f"{name}.v").write_text(header + "\n".join(lines) + "\n", encoding="utf-8")
+            _ = answer.write_text(run(folder, COMPILER, "-vos", *OPTIONS, f"{name}.v"), encoding="utf-8")
+    printed = answer.read_text(encoding="utf-8")
     found = [
-        [Fraction(int(top), int(bottom)) for top, bottom in re.findall(r"\((-?\d+), (\d+)\)", answer)]
-        for answer in re.findall(r"= (.*?)\s*: seq \(Z \* Z\)", printed, re.DOTALL)
+        [Fraction(int(top), int(bottom)) for top, bottom in re.findall(r"\((-?\d+), (\d+)\)", shown)]
+        for shown in re.findall(r"= (.*?)\s*: seq \(Z \* Z\)", printed, re.DOTALL)
     ]
     if len(found) != len(lines):
         raise ChildProcessError(f"{len(lines)} terms were asked for, and {len(found)} values came:\n{printed[:2000]}")

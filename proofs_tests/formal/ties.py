@@ -67,5 +67,5 @@ def _written(value: str | int | Numbers | tuple[int, ...] | Fraction) -> str:
 def answers(folder: Path, module: str, ties: dict[str, Tie]) -> dict[str, list[Numbers]]:
     """Ask Rocq about all instances of some ties, terms of one module, in one run."""
     terms = [tie.term(*case) for tie in ties.values() for case in tie.instances]
-    found = iter(rocq.values(folder, module, f"asked_of_{module}", terms))
+    found = iter(rocq.values(folder, module, terms))
     return {theorem: [next(found) for _ in tie.instances] for theorem, tie in ties.items()}
