@@ -46,12 +46,14 @@ Definition theorem_11 (lookahead : nat) (prefix : seq nat) : seq Q :=
 Definition theorem_12 (lookahead k : nat) : seq nat -> seq Q :=
   of_block (multi_path tokens (tabled target) (tabled draft) k lookahead) lookahead.+1 lookahead.+1.
 
-(** The same selection against the conditionals that its chains have; they are computed once. *)
+(** The same selection against the conditionals that the selected chains have, from their own distribution. *)
 Definition theorem_12_any (lookahead k : nat) (prefix : seq nat) : seq Q :=
   let drafts := k_chains (tabled draft) k lookahead in
   let select := @select_highest fractions _ (by_ratio tokens (tabled target) (tabled draft)) in
-  let row p := [seq (conditionals tokens (tabled target) drafts select prefix p v : Q) | v <- tokens] in
-  let rows := [seq (p, row p) | p <- [seq prefix ++ x | x <- [::] :: blocks n lookahead.-1]] in
+  let begun (x : seq nat) : fractions := chance tokens (selected drafts select prefix) (fun s => take (size x) s == x) in
+  let row x := [seq (begun (rcons x v) / begun x)%num : Q | v <- tokens] in
+  let rows := [seq (prefix ++ x, if is_zero (begun x) then [seq tabled target (prefix ++ x) v : Q | v <- tokens] else row x)
+    | x <- [::] :: blocks n lookahead.-1] in
   of_block (selected_block tokens (tabled target) drafts select (fun _ => tabled rows)) lookahead.+1 lookahead.+1 prefix.
 
 (** A tree of i.i.d. drafts: below a token that was drafted m times there are m times the next width. *)

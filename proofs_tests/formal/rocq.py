@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Sequence
 from contextlib import contextmanager
 from fractions import Fraction
 from pathlib import Path
@@ -43,7 +43,7 @@ def needed(name: str, known: tuple[str, ...] = ()) -> tuple[str, ...]:
 
 
 @contextmanager
-def alone(folder: Path, name: str) -> Iterator[None]:
+def alone(folder: Path, name: str) -> Generator[None]:
     """Keep other processes of tests from the same work in a folder that they share."""
     import fcntl
 
