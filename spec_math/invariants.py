@@ -16,6 +16,7 @@ import numpy as np
 ABOVE_OPTIMUM = "no scheme exceeds the optimum of its own drafts"
 TEST_ABOVE_ACCEPTANCE = "a test accepts no more often than the emitted token is a draft"
 PROBABILITY = "a probability lies in [0, 1]"
+GAP = "the mean gap is the mean optimum less the mean acceptance"
 MONOTONE = "more drafts are never worse"
 TWO_WAYS = "the streamed value is the closed form's"
 PROPORTION = "masses in proportion have one answer"
@@ -88,7 +89,7 @@ class Watch:
         low, high = (float(np.atleast_1d(side)[row if np.ndim(side) else 0]) for side in sides)
         self.found[claim, subject, k] = Contradiction(claim, getattr(subject, "name", subject), place, low, high, bound)
 
-    def agree(self, claim: str, subject: Any, sides: tuple[Any, Any], bound: float, first: int, k: int) -> None:
+    def agree(self, claim: str, subject: Any, sides: tuple[Any, Any], bound: float, first: int | None, k: int) -> None:
         """Claim that two sides agree within a bound."""
         self.at_most(claim, subject, sides, bound, first, k)
         self.at_most(claim, subject, (sides[1], sides[0]), bound, first, k)

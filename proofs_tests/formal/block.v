@@ -135,8 +135,20 @@ by apply: last_accepted_valid; apply: next_weight_in01; rewrite ?ler01.
 Qed.
 
 (** What is emitted where a position from here on accepts, as a value that is averaged. *)
-Definition kept prefix x (found : option (seq V)) : R := if found is Some emitted then continued prefix emitted x else 0.
+Definition kept prefix x (found : option (seq V)) : R :=
+  if found is Some emitted then continued prefix emitted x else 0.
 Definition none_found (found : option (seq V)) : R := if found is None then 1 else 0.
+
+(** None is found with the probability that is left beside that of finding something. *)
+Lemma average_none_found (A : Type) (m : program (of_field R) V A) (run : A -> program (of_field R) V _) prefix :
+  valid m -> (forall a, valid (run a)) ->
+  expect m (fun a => expect (run a) none_found) = 1 - expect m (fun a => expect (run a) (kept prefix [::])).
+Proof.
+move=> vm vr; rewrite -[X in X - _](expect_const _ vm) -expect_sub; apply: expect_eq => a.
+by rewrite -[X in X - _](expect_const _ (vr a)) -expect_sub; apply: expect_eq => [[e|]] /=; rewrite ?subrr ?subr0.
+Qed.
+
+Lemma all1 : 0 <= (1 : R) <= 1. Proof. by rewrite ler01 lexx. Qed.
 
 (** The probability that the first token from m, continued by the target, begins the text x. *)
 Definition begins (m : V -> R) prefix x : R := if x is v :: x' then m v * text_chance (rcons prefix v) x' else 1.
@@ -195,11 +207,7 @@ pose later y xs := last_accepted (rcons prefix y) (v' y) xs.
 have v01 y : 0 <= v' y <= 1 := next_weight_in01 y w0 (dt prefix) (dd prefix).
 have dc y : valid (draft_chain (rcons prefix y) l) := draft_chain_valid dd _ _.
 have nobody y : expect (draft_chain (rcons prefix y) l) (fun xs => expect (later y xs) none_found) = 1 - v' y.
-  transitivity (expect (draft_chain (rcons prefix y) l)
-      (fun xs => 1 - expect (later y xs) (kept (rcons prefix y) [::]))).
-    apply: expect_eq => xs; rewrite -(expect_const 1 (last_accepted_valid (rcons prefix y) xs (v01 y))) -expect_sub.
-    by apply: expect_eq => [[emitted|]] /=; rewrite ?subrr ?subr0.
-  by rewrite expect_sub (expect_const _ (dc y)) IH // mulr1.
+  by rewrite (average_none_found (rcons prefix y)) ?IH ?mulr1 // => xs; apply: last_accepted_valid.
 have somebody y : expect (draft_chain (rcons prefix y) l) (fun xs => expect (later y xs)
       (fun found => if found is Some emitted then continued prefix (y :: emitted) x else 0))
     = if x is v :: x' then (if y == v then v' y * text_chance (rcons prefix y) x' else 0) else v' y.
@@ -207,8 +215,8 @@ have somebody y : expect (draft_chain (rcons prefix y) l) (fun xs => expect (lat
   rewrite /=; case: (y == v); first by rewrite -IH.
   rewrite -[RHS](expect_const 0 (dc y)); apply: expect_eq => xs.
   rewrite -[RHS](expect_const 0 (last_accepted_valid (rcons prefix y) xs (v01 y))); by apply: expect_eq => [[emitted|]].
-transitivity (\sum_y d y * ((if x is v :: x' then (if y == v then v' y * text_chance (rcons prefix y) x' else 0) else v' y)
-    + h * B * (1 - v' y))).
+transitivity (\sum_y d y * ((if x is v :: x'
+    then (if y == v then v' y * text_chance (rcons prefix y) x' else 0) else v' y) + h * B * (1 - v' y))).
   apply: eq_bigr => y _; congr (_ * _).
   by rewrite -somebody -nobody -expect_scale -expect_add.
 under eq_bigr => y _ do rewrite (mulrDr (d y)).
@@ -220,8 +228,8 @@ have -> : \sum_y d y * (h * B * (1 - v' y)) = left w t d * B.
 rewrite {}/B; case: x {somebody} => [|v x] /=.
   under eq_bigr do rewrite (draft_mul_next_weight _ w0 (dt prefix) (dd prefix)).
   rewrite !mulr1 -(@overlapE R V (fun v => w * t v) d) [LHS]overlap_add_excess -mulr_sumr (dt prefix).2 mulr1 //.
-rewrite (sum_if_eq d (fun y => v' y * text_chance (rcons prefix y) x)) mulrA (draft_mul_next_weight _ w0 (dt prefix) (dd prefix)).
-by rewrite mulrA left_mul_residual -mulrDl min_add_positive_part mulrA.
+rewrite (sum_if_eq d (fun y => v' y * text_chance (rcons prefix y) x)) mulrA.
+by rewrite (draft_mul_next_weight _ w0 (dt _) (dd _)) mulrA left_mul_residual -mulrDl min_add_positive_part mulrA.
 Qed.
 
 Lemma last_accepted_law l : accepted_with_the_weight l.
@@ -238,7 +246,6 @@ move=> prefix; split=> [|x].
   by apply: valid_bind => [|drafts]; [apply: draft_chain_valid|apply: verify_block_valid].
 rewrite expect_bind; case: lookahead => [|l].
   rewrite /= sum_over_enum (sum_begins _ _ (dt prefix)); by case: x.
-have all1 : 0 <= (1 : R) <= 1 by rewrite ler01 lexx.
 have own : (left 1 (target prefix) (draft prefix) + (1 - 1)) * 1 = left 1 (target prefix) (draft prefix).
   by rewrite subrr addr0 mulr1.
 rewrite -[RHS]mul1r -(average_step x all1 own (last_accepted_law l)) /= sum_over_enum.

@@ -14,7 +14,7 @@ Section Programs.
 Variables (K : numbers) (V : eqType) (tokens : seq V).
 
 (** The verifier, and then maximal coupling of its token, whose distribution is q, with the target. *)
-Definition corrected (t q : V -> K) (verify : seq V -> program K V (emission V)) (S : seq V) : program K V (emission V) :=
+Definition corrected (t q : V -> K) (verify : seq V -> program K V (emission V)) (S : seq V) : program K V _ :=
   bind (verify S) (fun e => maximal_coupling tokens t q e.1).
 
 (** The verifier, but where its token is no draft, the first draft is emitted with chance p. *)
@@ -44,16 +44,6 @@ Definition emitted drafts verify (v : V) : R := chance (bind drafts verify) (fun
 (** Total variation: the mass that the target has above the emitted distribution. *)
 Definition total_variation t q : R := excess_mass t q.
 
-(** An expectation of a function of the token is one over the distribution of the token. *)
-Lemma expect_of_token (m : program (emission V)) (g : V -> R) :
-  expect m (fun e => g e.1) = \sum_y chance m (fun e => e.1 == y) * g y.
-Proof.
-transitivity (\sum_y expect m (fun e => g y * (if e.1 == y then 1 else 0))).
-  rewrite -expect_sum; apply: expect_eq => e; rewrite (bigD1 e.1) //= eqxx mulr1 big1 ?addr0 // => y.
-  by rewrite eq_sym => /negPf->; rewrite mulr0.
-by apply: eq_bigr => y _; rewrite expect_scale mulrC.
-Qed.
-
 Variables (drafts : program (seq V)) (verify : seq V -> program (emission V)) (t : V -> R).
 Hypotheses (dt : is_distribution t) (valid_program : valid (bind drafts verify)).
 Notation q := (emitted drafts verify).
@@ -62,39 +52,31 @@ Lemma emitted_is_distribution : is_distribution q.
 Proof.
 split=> [v|].
   have <- := expect_const (0 : R) valid_program; apply: expect_le => // e; case: eqP => _; [exact: ler01|exact: lexx].
-rewrite -(expect_const 1 valid_program) (expect_of_token _ (fun=> 1)); apply: eq_bigr => v _; by rewrite mulr1.
+rewrite -(expect_const 1 valid_program) (expect_by_token _ fst (fun=> 1)); apply: eq_bigr => v _; by rewrite mulr1.
 Qed.
 
 Lemma expect_corrected (f : emission V -> R) :
   expect (bind drafts (corrected t q verify)) f
     = expect (bind (Draw (q : V -> of_field R) Ret) (maximal_coupling (K := of_field R) (enum V) t q)) f.
 Proof.
-rewrite [RHS]expect_draw -(expect_of_token (bind drafts verify)) !expect_bind; apply: expect_eq => S.
+rewrite [RHS]expect_draw -(expect_by_token (bind drafts verify) fst) !expect_bind; apply: expect_eq => S.
 by rewrite expect_bind.
 Qed.
-
-Lemma maximal_coupling_valid (y : V) : valid (maximal_coupling (K := of_field R) (enum V) t q y).
-Proof.
-have dq := emitted_is_distribution; split; first by apply: capped_ratio_in01; [apply: dt.1|apply: dq.1].
-by split=> // _; split=> //; apply: residual_is_distribution.
-Qed.
-
-Lemma corrected_valid : valid (bind drafts (corrected t q verify)).
-Proof. by apply: valid_bind_imply valid_program => S vS; apply: valid_bind => // e; apply: maximal_coupling_valid. Qed.
 
 Theorem a_biased_verifier_gives_a_lossless_one :
   lossless drafts (corrected t q verify) t
   /\ acceptance drafts verify - total_variation t q <= acceptance drafts (corrected t q verify).
 Proof.
 have dq := emitted_is_distribution; split.
-  split=> [|v]; first exact: corrected_valid.
+  split=> [|v].
+    apply: valid_bind_imply valid_program => S vS; apply: valid_bind => // e; exact: maximal_coupling_valid.
   by rewrite /program.chance expect_corrected; apply: (maximal_coupling_is_lossless dt dq).2.
 have -> : total_variation t q = expect (bind drafts verify)
     (fun e => 1 - capped_ratio (K := of_field R) (t e.1) (q e.1)).
-  rewrite (expect_of_token _ (fun y => 1 - capped_ratio (K := of_field R) (t y) (q y))).
+  rewrite (expect_by_token _ fst (fun y => 1 - capped_ratio (K := of_field R) (t y) (q y))).
   under eq_bigr => y _ do rewrite mulrBr mulr1 draft_mul_capped_ratio ?dt.1 ?dq.1 //.
   by rewrite sumrB -overlapE [X in X - _]dq.2 -dt.2 -(overlap_add_excess t q) addrC addKr.
-have in_pairs (f : emission V -> R) : expect (bind drafts verify) f = expect (with_drafts drafts verify) (fun Se => f Se.2).
+have in_pairs (f : _ -> R) : expect (bind drafts verify) f = expect (with_drafts drafts verify) (fun Se => f Se.2).
   by rewrite !expect_bind; apply: expect_eq => S; rewrite expect_bind.
 rewrite in_pairs /acceptance /program.chance -expect_sub.
 have vw : valid (with_drafts drafts verify) by apply: valid_bind_pair.
@@ -125,11 +107,8 @@ Let vw : valid (with_drafts drafts verify) := valid_bind_pair _ valid_program.
 
 Lemma acceptance_in01 : 0 <= a <= 1.
 Proof.
-apply/andP; split.
-  have <- := expect_const (0 : R) vw; apply: expect_le => // [[S e]] /=.
-  by case: (_ \in _); rewrite /= ?lexx ?ler01.
-have <- := expect_const (1 : R) vw; apply: expect_le => // [[S e]] /=.
-by case: (_ \in _); rewrite /= ?lexx ?ler01.
+by apply/andP; split; [rewrite -(expect_const (0 : R) vw) | rewrite -(expect_const (1 : R) vw)];
+  apply: expect_le => // Se /=; case: (_ \in _); rewrite /= ?lexx ?ler01.
 Qed.
 
 Lemma spent_mul (e : R) : 0 <= e -> spent e * (1 - a) = Num.min e (1 - a).
@@ -166,13 +145,13 @@ split; first by apply: valid_bind_imply valid_program => S vS; apply: valid_bind
   case: ifP => _ //=; split; [exact: spent_in01|split].
 have p0' := spent_mul e0.
 have empty : expect (with_drafts drafts verify) (fun Se => if nilp Se.1 then 1 else 0) = 0.
-  rewrite -[RHS]some_draft /program.chance -(expect_bind_const (fun S => if nilp S then 1 else 0) valid_program) expect_bind.
-  by apply: expect_eq => S; rewrite expect_bind.
+  rewrite -[RHS]some_draft /program.chance -(expect_bind_const (fun S => if nilp S then 1 else 0) valid_program).
+  by rewrite expect_bind; apply: expect_eq => S; rewrite expect_bind.
 have refused : expect (with_drafts drafts verify) (fun Se => if Se.2.1 \in Se.1 then 0 else 1) = 1 - a.
-  rewrite -[X in _ = X - _](expect_const (1 : R) vw) /acceptance /program.chance -expect_sub; apply: expect_eq => [[S x]] /=.
-  by case: ifP; rewrite ?subrr ?subr0.
+  rewrite -[X in _ = X - _](expect_const (1 : R) vw) /acceptance /program.chance -expect_sub.
+  by apply: expect_eq => [[S x]] /=; case: ifP; rewrite ?subrr ?subr0.
 split.
-  pose r v := expect (with_drafts drafts verify) (fun Se => if Se.2.1 \in Se.1 then 0 else if Se.2.1 == v then 1 else 0).
+  pose r v := expect (with_drafts drafts verify) (fun x => if x.2.1 \in x.1 then 0 else if x.2.1 == v then 1 else 0).
   have r0 v : 0 <= r v.
     have <- := expect_const (0 : R) vw; apply: expect_le => // [[S x]] /=.
     by case: ifP => _ //; case: ifP => _; rewrite ?ler01.

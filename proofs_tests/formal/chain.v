@@ -48,9 +48,7 @@ Notation verify_chain := (@verify_chain (of_field R) V (enum V) target draft).
 Notation chain := (@chain (of_field R) V (enum V) target draft).
 
 Lemma draft_chain_valid prefix l : valid (draft_chain prefix l).
-Proof.
-by elim: l prefix => [|l IH] prefix //=; split=> // x _; apply: valid_bind.
-Qed.
+Proof. by elim: l prefix => [|l IH] prefix //=; split=> // x _; apply: valid_bind. Qed.
 
 Lemma verify_chain_valid prefix drafts : valid (verify_chain prefix drafts).
 Proof.

@@ -19,18 +19,6 @@ Notation chance := (@chance (of_field R) V (enum V) _).
 Definition with_drafts (drafts : program (seq V)) (verify : seq V -> program (emission V)) :
   program (seq V * emission V) := bind drafts (fun S => bind (verify S) (fun e => Ret (S, e))).
 
-Lemma chance_of_a_set (A : Type) (m : program (V * A)) (H : pred V) :
-  chance m (fun e => H e.1) = \sum_(v | H v) chance m (fun e => e.1 == v).
-Proof.
-rewrite /program.chance [RHS]big_mkcond /=; elim: m => [e|p yes IHyes no IHno|masses next IH] /=.
-- rewrite (bigD1 e.1) //= eqxx big1 ?addr0 => [|v]; first by case: (H e.1).
-  by rewrite eq_sym => /negPf->; case: (H v).
-- rewrite IHyes IHno !mulr_sumr -big_split; apply: eq_bigr => v _ /=; by case: (H v); rewrite ?mulr0 ?addr0.
-rewrite sum_over_enum; under eq_bigr do rewrite IH mulr_sumr.
-rewrite exchange_big; apply: eq_bigr => v _ /=; case: (H v); first by rewrite sum_over_enum.
-by rewrite big1 // => ? _; rewrite mulr0.
-Qed.
-
 Theorem no_lossless_verifier_passes_the_cut
     (drafts : program (seq V)) (verify : seq V -> program (emission V)) (t : V -> R) (H : pred V) :
   lossless drafts verify t ->
@@ -39,7 +27,8 @@ Theorem no_lossless_verifier_passes_the_cut
 Proof.
 move=> [vv law].
 have -> : \sum_(v | H v) t v = chance (bind drafts verify) (fun e => H e.1).
-  by rewrite chance_of_a_set; under eq_bigr => v _ do rewrite -law.
+  rewrite big_mkcond /program.chance (expect_by_token _ fst (fun v => if H v then 1 else 0)); apply: eq_bigr => v _.
+  by rewrite law; case: (H v); rewrite ?mulr1 ?mulr0.
 have vw : valid (with_drafts drafts verify) by apply: valid_bind_pair.
 have -> : 1 - (chance drafts (fun S => all H S) - chance (bind drafts verify) (fun e => H e.1))
     = @expect (of_field R) V (enum V) _ (with_drafts drafts verify)
@@ -49,7 +38,7 @@ have -> : 1 - (chance drafts (fun S => all H S) - chance (bind drafts verify) (f
     by apply: expect_eq => S; rewrite expect_bind.
   by rewrite /program.chance /with_drafts !expect_bind; apply: expect_eq => S; rewrite expect_bind.
 apply: expect_le => // [[S e]] /=.
-case: ifP => eS; case: allP => HS; case: ifP => He; rewrite ?subrr ?subr0 ?add0r ?addr0 ?lexx ?ler01 ?ler_addl ?ler01 //.
+case: ifP => eS; case: allP => HS; case: ifP => He; rewrite ?subrr ?subr0 ?add0r ?addr0 ?lexx ?ler01 ?ler_addl //.
 - by rewrite HS in He.
 all: by rewrite ?addr_ge0 ?ler01.
 Qed.

@@ -17,8 +17,6 @@ Variables (K : numbers) (V : eqType) (tokens : seq V).
 Local Open Scope numbers_scope.
 Variables (t d : V -> K) (gamma : K) (k : nat).
 
-Fixpoint power (a : K) (n : nat) : K := if n is n'.+1 then a * power a n' else one.
-
 (** The mass with which one test accepts v, and a test accepts at all. *)
 Definition passed (v : V) : K := least (d v) (t v / gamma).
 Definition beta : K := sum_over tokens passed.
@@ -51,9 +49,6 @@ Notation test_acceptance := (@test_acceptance (of_field R) V (enum V) t d gamma 
 Notation remainder := (@remainder (of_field R) V (enum V) t d gamma k).
 Notation k_sequential := (@k_sequential (of_field R) V (enum V) t d gamma k).
 Notation f := (@f (of_field R) V (enum V) t d gamma k : R).
-
-Lemma powerE (a : R) n : @power (of_field R) a n = a ^+ n.
-Proof. by elim: n => [|n IH] //=; rewrite IH exprS. Qed.
 
 Lemma passed_ge0 v : 0 <= passed v.
 Proof. by rewrite /k_sequential.passed /= le_minr dd.1 divr_ge0 ?dt.1 // ltW. Qed.
@@ -177,7 +172,7 @@ Qed.
 Theorem k_sequential_accepts_by_tests :
   chance (bind (draw_independent d k) k_sequential) (fun e => e.2) = test_acceptance.
 Proof.
-rewrite /program.chance expect_bind (expect_eq _ (fun drafts => congr1 (fun m => expect m _) (k_sequential_foldr drafts))).
+rewrite /program.chance expect_bind (expect_eq _ (fun xs => congr1 (fun m => expect m _) (k_sequential_foldr xs))).
 rewrite -expect_bind expect_tests /= [X in _ + _ * X]big1 ?mulr0 ?addr0 => [|y _]; last exact: mulr0.
 by under [X in _ * X]eq_bigr do rewrite mulr1; rewrite -betaE geometric_sum.
 Qed.
@@ -186,7 +181,7 @@ Theorem k_sequential_is_lossless : lossless (draw_independent d k) k_sequential 
 Proof.
 split=> [|v].
   by apply: valid_after_draws => // drafts; apply: k_sequential_valid.
-rewrite /program.chance expect_bind (expect_eq _ (fun drafts => congr1 (fun m => expect m _) (k_sequential_foldr drafts))).
+rewrite /program.chance expect_bind (expect_eq _ (fun xs => congr1 (fun m => expect m _) (k_sequential_foldr xs))).
 rewrite -expect_bind expect_tests /= !sum_indicator what_is_left.
 by rewrite addrC subrK.
 Qed.

@@ -1,11 +1,11 @@
 (** Theorem 12, continued. Greedy multi-path block verification (Thomas and Pal) is lossless for every number k of
-    chains, any lookahead and any number of rounds; and the distribution of the chain that it selects.
+    chains, any lookahead and any number of rounds.
 
     Of k i.i.d. chains of the draft the highest is selected: chains are compared token by token, and the tokens after a
     path are ranked by target/draft ascending, ties by index. Let l be the draft mass of all texts of a path's length
-    that rank below it, and m the draft mass of the path. The highest chain begins with the path with probability
-    (l + m)^k - l^k, and its conditionals are the quotients of these. The program computes them as the library does, in
-    units of l + m: with h(a, b) = b^(k-1) + a b^(k-2) + ... + a^(k-1),
+    that rank below it, and m the draft mass of the path. The conditionals c of the selected chain, which has the text x
+    with probability c(x_1) c(x_2 | x_1) and so on, are computed as the library does, in units of l + m: with
+    h(a, b) = b^(k-1) + a b^(k-2) + ... + a^(k-1), here [slope],
       c(x) = d(x) h(a_x, b_x) / h(a, 1),  a = l / (l + m),
       a_x = a + (1 - a) d(ranked below x),  b_x = a_x + (1 - a) d(x).
     The selected chain is verified as a block (Theorem 10) against c in place of the draft.
@@ -40,14 +40,10 @@ Fixpoint shares (prefix : seq V) (below mass : K) (path : seq V) : K * K :=
     else shares (rcons prefix x) (lower / (lower + own)) (own / (lower + own)) rest
   else (below, mass).
 
-(** b^(n-1) + a b^(n-2) + ... + a^(n-1). *)
-Fixpoint power (a : K) (n : nat) : K := if n is n'.+1 then a * power a n' else one.
-Fixpoint mixed_powers (a b : K) (n : nat) : K := if n is n'.+1 then power b n' + a * mixed_powers a b n' else zero.
-
 (** The next token of the highest of k chains that start at [start], given that the chain begins so. *)
 Definition highest_row (prefix : seq V) (below mass : K) (x : V) : K :=
   let lower := below + mass * draft_below prefix x in
-  draft prefix x * mixed_powers lower (lower + mass * draft prefix x) k / mixed_powers below one k.
+  draft prefix x * slope lower (lower + mass * draft prefix x) k / slope below one k.
 Definition highest_law (start prefix : seq V) : V -> K :=
   let: (below, mass) := shares start zero one (drop (size start) prefix) in highest_row prefix below mass.
 
@@ -58,7 +54,6 @@ End Ranking.
 
 (** The tokens after a prefix by target/draft ascending, ties by index: the sort is stable. A token that the draft
     cannot draw may be anywhere. *)
-Definition at_most (a b : K) : bool := is_zero (a - least a b).
 Definition by_ratio (prefix : seq V) : seq V :=
   sort (fun x y => at_most (target prefix x / draft prefix x) (target prefix y / draft prefix y)) tokens.
 
@@ -67,7 +62,6 @@ Definition multi_path (k lookahead : nat) : seq V -> program K V (seq V) := high
 
 End Programs.
 Arguments highest_row : simpl never.
-Arguments at_most : simpl never.
 
 Section Highest.
 Variables (R : realFieldType) (V : finType) (target draft : seq V -> V -> R) (ranked : seq V -> seq V) (k : nat).
@@ -76,11 +70,10 @@ Hypothesis ranks_all : forall prefix, perm_eq (ranked prefix) (enum V).
 Local Open Scope ring_scope.
 Notation chance := (@chance (of_field R) V (enum V) _).
 Notation text_chance := (@text_chance (of_field R) V).
-Notation draft_chain := (@draft_chain (of_field R) V draft).
 Notation mass_below := (@mass_below R V draft ranked).
 Notation draft_below := (@draft_below (of_field R) V draft ranked).
 Notation shares := (@shares (of_field R) V draft ranked).
-Notation mixed_powers := (@mixed_powers (of_field R)).
+Notation slope := (@slope (of_field R)).
 Notation highest_row := (@highest_row (of_field R) V draft ranked k).
 Notation highest_law := (@highest_law (of_field R) V draft ranked k).
 Notation draw_highest lookahead :=
@@ -127,18 +120,9 @@ congr (_ + _); rewrite -(IH _ uniq_s); apply: eq_big_seq => v vs.
 by case: eqP us => [->|_]; rewrite ?vs // addrA.
 Qed.
 
-Lemma powerE a n : power (K := of_field R) a n = a ^+ n.
-Proof. by elim: n => [|n IH] //=; rewrite IH exprS. Qed.
-
-Lemma mixed_powersE a b n : (b - a) * mixed_powers a b n = b ^+ n - a ^+ n.
+Lemma slope_gt0 a : 0 <= a -> 0 < slope a 1 k.
 Proof.
-elim: n => [|n IH] /=; first by rewrite mulr0 subrr.
-by rewrite mulrDr mulrCA IH powerE mulrBr mulrBl -!exprS addrA subrK.
-Qed.
-
-Lemma mixed_powers_gt0 a : 0 <= a -> 0 < mixed_powers a 1 k.
-Proof.
-move=> a0; have ge0 n : 0 <= mixed_powers a 1 n by elim: n => //= n IH; rewrite powerE expr1n addr_ge0 ?mulr_ge0 ?ler01.
+move=> a0; have ge0 n : 0 <= slope a 1 n by elim: n => //= n IH; rewrite powerE expr1n addr_ge0 ?mulr_ge0 ?ler01.
 by move: k0; case: (k) => // n _ /=; rewrite powerE expr1n ltr_paddr ?mulr_ge0 ?ltr01.
 Qed.
 
@@ -175,15 +159,15 @@ Lemma highest_row_mul prefix a b v : are_shares (a, b) ->
     = (a + b * draft_below prefix v + b * draft prefix v) ^+ k - (a + b * draft_below prefix v) ^+ k.
 Proof.
 move=> [/= a0 b0 ab1]; have b1 : b = 1 - a by rewrite -ab1 addrC addKr.
-set l := a + _; rewrite -mixed_powersE [l + _]addrC addrK -[X in X - a ^+ k](expr1n _ k) -mixed_powersE -b1.
+set l := a + _; rewrite -slopeE [l + _]addrC addrK -[X in X - a ^+ k](expr1n _ k) -slopeE -b1.
 rewrite /multi_path.highest_row /= -/l -!mulrA; congr (b * _); rewrite mulrCA; congr (_ * _).
-by rewrite mulrCA divff ?mulr1 1?addrC // gt_eqF ?mixed_powers_gt0.
+by rewrite mulrCA divff ?mulr1 1?addrC // gt_eqF ?slope_gt0.
 Qed.
 
 Lemma highest_row_is_distribution prefix a b : are_shares (a, b) -> is_distribution (highest_row prefix a b).
 Proof.
 move=> ab; have [/= a0 b0 ab1] := ab.
-have mixed_ge0 (y z : R) n : 0 <= y -> 0 <= z -> 0 <= (mixed_powers y z n : R).
+have mixed_ge0 (y z : R) n : 0 <= y -> 0 <= z -> 0 <= (slope y z n : R).
   by move=> y0 z0; elim: n => //= n IH; rewrite powerE addr_ge0 ?exprn_ge0 ?mulr_ge0.
 split=> [v|].
   have l0 : 0 <= a + b * draft_below prefix v by rewrite addr_ge0 // mulr_ge0 ?draft_below_ge0.
@@ -193,9 +177,9 @@ split=> [v|].
 move: b0; rewrite le_eqVlt => /predU1P[b0|b0].
   rewrite -b0 addr0 in ab1; rewrite -(dd prefix).2; apply: eq_bigr => v _.
   rewrite /multi_path.highest_row /= -b0 ab1 !mul0r !addr0.
-  by rewrite -mulrA divff ?mulr1 // gt_eqF ?mixed_powers_gt0 ?ler01.
+  by rewrite -mulrA divff ?mulr1 // gt_eqF ?slope_gt0 ?ler01.
 have c0 : 1 - a ^+ k != 0.
-  rewrite -[X in X - _](expr1n _ k) -mixed_powersE mulf_neq0 //; last by rewrite gt_eqF ?mixed_powers_gt0.
+  rewrite -[X in X - _](expr1n _ k) -slopeE mulf_neq0 //; last by rewrite gt_eqF ?slope_gt0.
   by rewrite -ab1 addrC addKr gt_eqF.
 apply: (mulfI c0); rewrite mulr1 mulr_sumr -(sum_ranked prefix).
 transitivity (\sum_(v <- ranked prefix) ((a + b * (0 + draft_below prefix v + draft prefix v)) ^+ k
@@ -248,43 +232,6 @@ move=> <-; have := highest_law_text start [::] x; rewrite /= cats0 expr0n !mul1r
 exact: highest_points.
 Qed.
 
-Lemma draft_chain_begins (model : seq V -> V -> R) prefix path l : is_model model -> (size path <= l)%N ->
-  chance (@chain.draft_chain (of_field R) V model prefix l) (begins_with path) = text_chance model prefix path.
-Proof.
-move=> dm; elim: path prefix l => [|v path IH] prefix [|l] //= h.
-  exact: (expect_const 1 (draft_chain_valid dm prefix l.+1)).
-rewrite /program.chance /= sum_over_enum -(sum_if_eq _ (fun y => text_chance model (rcons prefix y) path)).
-apply: eq_bigr => y _; congr (_ * _); rewrite expect_bind /=; case: (y == v); first by rewrite -(IH _ l).
-exact: (expect_const 0 (draft_chain_valid dm _ _)).
-Qed.
-
-(** The chance that the highest chain begins with a path, and its conditionals as quotients of these. *)
-Theorem chance_that_the_highest_begins lookahead start path : (size path <= lookahead)%N ->
-  chance (draw_highest lookahead start) (begins_with path)
-    = (mass_below start path + text_chance draft start path) ^+ k - mass_below start path ^+ k.
-Proof.
-move=> h; rewrite -highest_points // selection_of_the_highest //.
-rewrite -(draft_chain_begins _ (highest_law_is_model start) h).
-apply: (expect_as_draft_chain (highest_law_is_model start)); first exact: draw_highest_valid.
-by move=> x; apply: selection_of_the_highest.
-Qed.
-
-Theorem highest_law_by_powers start path v : 0 < text_chance draft start path ->
-  highest_law start (start ++ path) v
-    = ((mass_below start (rcons path v) + text_chance draft start (rcons path v)) ^+ k
-        - mass_below start (rcons path v) ^+ k)
-      / ((mass_below start path + text_chance draft start path) ^+ k - mass_below start path ^+ k).
-Proof.
-move=> m0; have one_more model prefix : text_chance model prefix (rcons path v)
-    = text_chance model prefix path * model (prefix ++ path) v.
-  elim: (path) prefix => [|u s IH] prefix /=; first by rewrite cats0 mulr1 mul1r.
-  by rewrite IH cat_rcons mulrA.
-rewrite -!highest_points // !selection_of_the_highest // one_more mulrC mulKf //.
-rewrite -(selection_of_the_highest start (erefl (size path))) highest_points // subr_eq0 gt_eqF //.
-have l0 : 0 <= mass_below start path by apply: chance_ge0; apply: draft_chain_valid.
-by rewrite ltr_expn2r ?ltr_addl // -lt0n.
-Qed.
-
 Theorem highest_block_is_lossless lookahead : lossless_block target (highest_block lookahead).
 Proof.
 have vh start : valid (draw_highest lookahead start) by apply: draw_highest_valid.
@@ -307,9 +254,6 @@ Notation ratio prefix v := (target prefix v / draft prefix v).
 
 Lemma by_ratio_ranks_all prefix : perm_eq (by_ratio prefix) (enum V).
 Proof. by rewrite /multi_path.by_ratio perm_sort. Qed.
-
-Lemma at_mostE (a b : R) : at_most (K := of_field R) a b = (a <= b).
-Proof. by rewrite /at_most /= subr_eq0 eq_sym; apply/eqP/idP => [<-|/min_idPl]; rewrite ?le_minl ?lexx ?orbT. Qed.
 
 (** The tokens are ranked by target/draft ascending, ties by index. *)
 Theorem by_ratio_ranks prefix x y : (index x (by_ratio prefix) < index y (by_ratio prefix))%N

@@ -25,8 +25,6 @@ End Programs.
 Section Theorems.
 Variables (R : realFieldType) (V : finType).
 Local Open Scope ring_scope.
-Notation chance := (@chance (of_field R) V (enum V) _).
-Notation residual := (@residual (of_field R) V (enum V)).
 Notation excess_mass := (@excess_mass (of_field R) V (enum V)).
 Notation one_hot_at := (@one_hot_at (of_field R) V).
 Notation one_hot := (@one_hot (of_field R) V (enum V)).
@@ -47,7 +45,7 @@ Proof. by rewrite -dt.2 (bigD1 x) //= ler_addl sumr_ge0 // => v _; apply: dt.1. 
 
 Lemma one_hot_excess x : excess_mass t (one_hot_at x) = 1 - t x.
 Proof.
-rewrite excess_massE -dt.2 [in RHS](bigD1 x) //= [t x + _]addrC addrK (bigD1 x) //= /one_hot_at /one_hot.one_hot_at eqxx.
+rewrite excess_massE -dt.2 [in RHS](bigD1 x) //= [t x + _]addrC addrK (bigD1 x) //= /one_hot.one_hot_at eqxx.
 rewrite max_r ?subr_le0 ?target_at_most_one // add0r; apply: eq_bigr => v /negPf->.
 by rewrite subr0 max_l ?dt.1.
 Qed.

@@ -11,7 +11,7 @@
     - this maximum is D, so sets up to a ratio suffice;
     - no lossless verifier emits a draft more often. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From spec Require Import numbers program position recursive k_sequential cut plan_pools plan_mixture plan_selection.
+From spec Require Import numbers program position recursive cut plan_pools plan_mixture plan_selection.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -50,10 +50,7 @@ by rewrite /unequal (leq_trans (max_card _)) // card_prod -cardE.
 Qed.
 
 Lemma coupling_valid x : valid (coupling x).
-Proof.
-have [s0 _] := selection_is_distribution dt dd k0; split; first by apply: capped_ratio_in01; [exact: dt.1 | exact: s0].
-by split=> // _; split=> //; apply: residual_is_distribution.
-Qed.
+Proof. exact: maximal_coupling_valid dt (selection_is_distribution dt dd k0). Qed.
 
 Lemma plan_valid S : valid (plan S).
 Proof. by apply: valid_bind; [exact: mixture_valid | exact: coupling_valid]. Qed.
@@ -63,7 +60,7 @@ Lemma expect_plan (f : emission V -> R) :
   expect (bind (draw_independent d k) plan) f = expect (bind (Draw (selection : V -> of_field R) Ret) coupling) f.
 Proof.
 rewrite [RHS]expect_draw; under eq_bigr do rewrite -selection_is_the_law_put_forward.
-rewrite -(expect_by_law _ (fun x => expect (coupling x) f)) (expect_bind (draw_independent d k) put_forward).
+rewrite -(expect_by_token _ id (fun x => expect (coupling x) f)) (expect_bind (draw_independent d k) put_forward).
 by rewrite (expect_bind (draw_independent d k) plan); apply: expect_eq => S; rewrite expect_bind.
 Qed.
 

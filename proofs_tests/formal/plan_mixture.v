@@ -4,7 +4,7 @@
     pools. Let the ranks satisfy sum d rank = 1, and sum d rank >= (sum d)^k over the tokens up to each rank. Then the
     mixture puts the token y forward with probability exactly d(y) rank(y): the k drafts are i.i.d. from d. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From spec Require Import numbers program position recursive k_sequential plan_pools.
+From spec Require Import numbers program position recursive plan_pools.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -129,9 +129,7 @@ Lemma coarserE y : coarser rank y = (rank y - w * s y) / (1 - w).
 Proof. exact: tabulatedE. Qed.
 
 Lemma coarser_monotone y z : w < 1 -> rank y <= rank z -> coarser rank y <= coarser rank z.
-Proof.
-move=> w1 yz; rewrite !coarserE ler_pmul2r ?invr_gt0 ?subr_gt0 //; exact: left_monotone.
-Qed.
+Proof. move=> w1 yz; rewrite !coarserE ler_pmul2r ?invr_gt0 ?subr_gt0 //; exact: left_monotone. Qed.
 
 End OnePart.
 

@@ -4,7 +4,7 @@
     one of k i.i.d. drafts, and one of the drafts in it, each INDEX alike. It puts the token y forward with probability
     d(y) (b^k - a^k)/(b - a), where a is the draft mass below the pool of y, and b the mass up to and with it. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From spec Require Import numbers program position recursive k_sequential.
+From spec Require Import numbers program position recursive.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.
@@ -15,7 +15,6 @@ Variables (K : numbers) (V : eqType) (tokens : seq V).
 Local Open Scope numbers_scope.
 Implicit Types (rank : V -> K) (drafts : seq V).
 
-Definition at_most (a b : K) : bool := is_zero (positive_part (a - b)).
 Definition greatest_of (I : Type) (s : seq I) (f : I -> K) (start : K) : K :=
   foldr (fun i m => greatest (f i) m) start s.
 Definition mass (m : V -> K) (H : pred V) : K := sum_over tokens (fun v => if H v then m v else zero).
@@ -33,15 +32,11 @@ Definition hits rank drafts : seq V :=
 
 Definition pool_rule rank drafts : program K V V := pick (hits rank drafts).
 
-(** (b^k - a^k)/(b - a), without a quotient. *)
-Fixpoint slope (a b : K) (k : nat) : K := if k is k'.+1 then power a k' + b * slope a b k' else zero.
-
 Definition up_to rank (y : V) : K := mass d (fun v => at_most (rank v) (rank y)).
 Definition below rank (y : V) : K := mass d (fun v => ~~ at_most (rank y) (rank v)).
 Definition pool_slope rank (y : V) : K := slope (below rank y) (up_to rank y) k.
 
 End Programs.
-Arguments at_most : simpl never.
 Arguments natural : simpl never.
 Arguments pick : simpl never.
 Arguments pool_rule : simpl never.
@@ -51,9 +46,6 @@ Section Numbers.
 Variables (R : realFieldType) (V : finType).
 Local Open Scope ring_scope.
 Notation greatest_of := (@greatest_of (of_field R)).
-
-Lemma at_mostE (a b : R) : @at_most (of_field R) a b = (a <= b).
-Proof. by rewrite /at_most /= -subr_le0; apply/eqP/idP => [<-|/max_idPr//]; rewrite le_maxr lexx. Qed.
 
 Lemma greatest_of_start (I : Type) (s : seq I) (f : I -> R) start : start <= greatest_of s f start.
 Proof. by elim: s => //= i s IH; rewrite le_maxr IH orbT. Qed.
@@ -88,27 +80,12 @@ Proof. by rewrite /mass sum_over_enum [RHS]big_mkcond. Qed.
 Lemma naturalE n : @natural (of_field R) n = n%:R.
 Proof. by elim: n => // n IH; rewrite mulrS -IH. Qed.
 
-Lemma slopeE (a b : R) n : (b - a) * @slope (of_field R) a b n = b ^+ n - a ^+ n.
-Proof.
-elim: n => [|n IH] /=; first by rewrite mulr0 subrr.
-by rewrite powerE mulrDr mulrCA IH mulrBl mulrBr !exprS addrC addrA subrK.
-Qed.
-
 Lemma slope_monotone (a b a' b' : R) n : 0 <= a <= a' -> 0 <= b <= b' ->
   0 <= @slope (of_field R) a b n <= @slope (of_field R) a' b' n.
 Proof.
 move=> /andP[a0 aa] /andP[b0 bb]; elim: n => [|n /andP[s0 ss]] /=; first by rewrite lexx.
 rewrite !powerE addr_ge0 ?exprn_ge0 ?mulr_ge0 //= ler_add ?ler_pmul //.
-by rewrite ler_expn2r // nnegrE // (le_trans a0).
-Qed.
-
-(** A program that returns a token has the expectations of its law. *)
-Lemma expect_by_law (m : program (of_field R) V V) (f : V -> R) :
-  @expect (of_field R) V (enum V) _ m f = \sum_v @law (of_field R) V (enum V) _ m v * f v.
-Proof.
-under eq_bigr => v _ do rewrite mulrC /law /chance -expect_scale.
-rewrite -expect_sum; apply: expect_eq => x.
-by rewrite (bigD1 x) //= eqxx mulr1 big1 ?addr0 // => v; rewrite eq_sym => /negPf->; rewrite mulr0.
+by rewrite ler_expn2r // nnegrE // (le_trans b0).
 Qed.
 
 End Numbers.
@@ -116,7 +93,6 @@ End Numbers.
 Section Theorems.
 Variables (R : realFieldType) (V : finType).
 Local Open Scope ring_scope.
-Notation program := (program (of_field R) V).
 Notation expect := (@expect (of_field R) V (enum V) _).
 Notation chance := (@chance (of_field R) V (enum V) _).
 Notation law := (@law (of_field R) V (enum V) _).
@@ -132,16 +108,13 @@ Lemma expect_draws n (f : seq V -> R) : expect (draw_independent d n.+1) f
   = \sum_x d x * expect (draw_independent d n) (fun xs => f (x :: xs)).
 Proof. by rewrite /= sum_over_enum; apply: eq_bigr => x _; rewrite expect_bind. Qed.
 
-Lemma draws_valid n : valid (draw_independent d n).
-Proof. exact: draw_independent_valid. Qed.
-
 (** Independent drafts all lie in a set with the power of its draft mass. *)
 Lemma chance_of_drafts_within n (H : pred V) :
   chance (draw_independent d n) (fun S => all H S) = (\sum_(v | H v) d v) ^+ n.
 Proof.
 rewrite /program.chance; elim: n => // n IH; rewrite expect_draws exprS mulr_suml [RHS]big_mkcond.
 apply: eq_bigr => x _ /=; case: (H x); first by rewrite -IH.
-by rewrite (expect_const 0 (draws_valid n)) mulr0.
+by rewrite (expect_const 0 (draw_independent_valid n dd)) mulr0.
 Qed.
 
 Lemma pick_uniform xs (f : V -> R) : (size xs)%:R * expect (pick xs) f = \sum_(x <- xs) f x.
@@ -224,7 +197,7 @@ have first_draft x : expect (draw_independent d n) (fun xs => counted rank w y A
     by rewrite -[X in X%:R]addn1 natrD mulrDl mul1r.
   rewrite addr0 /counted /= (negPf Ax); case: (ltgtP (rank x) (rank y)) => xy /=.
   - by rewrite addr0 -(F0 A Ay); apply: expect_eq => S; rewrite /counted add0n.
-  - by rewrite addr0 (expect_const 0 (draws_valid n)).
+  - by rewrite addr0 (expect_const 0 (draw_independent_valid n dd)).
   by rewrite add0r -(F1 A Ay); apply: expect_eq => S; rewrite /counted add1n.
 under eq_bigr do rewrite first_draft !mulrDr.
 have pulled (P : pred V) c : \sum_x d x * (if P x then c else 0) = (\sum_(x | P x) d x) * c.
@@ -245,25 +218,19 @@ rewrite /plan_pools.pool_slope /below /up_to !massE.
 by congr (slope _ _ _); apply: eq_bigl => v; rewrite at_mostE // ltNge.
 Qed.
 
-Lemma valid_pool_rule rank S : valid (pool_rule rank S).
-Proof. exact: pick_valid. Qed.
-
 Notation forward rank := (bind (draw_independent d k) (pool_rule rank)).
 
 (** Events of the drafted tokens need drafts, of which there are k > 0. *)
-Lemma expect_nonempty (f g : seq V -> R) : (forall S, S != [::] -> f S = g S) ->
-  expect (draw_independent d k) f = expect (draw_independent d k) g.
-Proof.
-move=> fg; case: k k0 => // n _; rewrite !expect_draws; apply: eq_bigr => x _; congr (_ * _).
-by apply: expect_eq => S; rewrite fg.
-Qed.
-
 Lemma expect_le_nonempty (f g : seq V -> R) : (forall S, S != [::] -> f S <= g S) ->
   expect (draw_independent d k) f <= expect (draw_independent d k) g.
 Proof.
 move=> fg; case: k k0 => // n _; rewrite !expect_draws; apply: ler_sum => x _; apply: ler_wpmul2l; first exact: dd.1.
-by apply: expect_le => [|S]; [exact: draws_valid | exact: fg].
+by apply: expect_le => [|S]; [exact: draw_independent_valid | exact: fg].
 Qed.
+
+Lemma expect_nonempty (f g : seq V -> R) : (forall S, S != [::] -> f S = g S) ->
+  expect (draw_independent d k) f = expect (draw_independent d k) g.
+Proof. by move=> fg; apply: le_anti; rewrite !expect_le_nonempty // => S S0; rewrite fg. Qed.
 
 Theorem pool_rule_law rank y : law (forward rank) y = d y * pool_slope rank y.
 Proof.
@@ -297,7 +264,7 @@ rewrite -chance_of_drafts_within [LHS]big_mkcond.
 have -> : \sum_v (if rank v <= c then d v * pool_slope rank v else 0)
     = \sum_v law (forward rank) v * (if rank v <= c then 1 else 0).
   by apply: eq_bigr => v _; rewrite pool_rule_law; case: ifP; rewrite ?mulr1 ?mulr0.
-rewrite -expect_by_law expect_bind; apply: expect_nonempty => S S0.
+rewrite -(expect_by_token _ id) expect_bind; apply: expect_nonempty => S S0.
 apply: pick_of_one_value => [|x]; first exact: hits_nonempty.
 rewrite hitsE mem_filter => /andP[/allP top xS]; congr (if _ then _ else _).
 by apply/idP/allP => [xc v /top /le_trans->//|]; apply.
@@ -306,7 +273,7 @@ Qed.
 Lemma pool_rule_total rank : \sum_v d v * pool_slope rank v = 1.
 Proof.
 transitivity (\sum_v law (forward rank) v * 1); first by apply: eq_bigr => v _; rewrite pool_rule_law mulr1.
-rewrite -expect_by_law expect_const //; apply: valid_bind; [exact: draws_valid | exact: valid_pool_rule].
+rewrite -(expect_by_token _ id) expect_const //; apply: valid_bind (draw_independent_valid k dd) (fun=> pick_valid _).
 Qed.
 
 End Theorems.

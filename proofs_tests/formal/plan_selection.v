@@ -7,7 +7,7 @@
     a point to (1, 1), at least 1. Here (P, T) are the masses up to some ratio.
     The ratios c/d are ranks that a mixture of pools can have, and sum min(t, c) >= 1 - D. *)
 From mathcomp Require Import all_ssreflect all_algebra.
-From spec Require Import numbers program position recursive k_sequential plan_pools plan_mixture.
+From spec Require Import numbers program position recursive plan_pools plan_mixture.
 Set Implicit Arguments.
 Unset Strict Implicit.
 Unset Printing Implicit Defensive.

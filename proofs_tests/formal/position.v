@@ -44,7 +44,6 @@ Local Open Scope ring_scope.
 Implicit Types (t d : V -> R) (v x y : V).
 Notation program := (program (of_field R) V).
 Notation chance := (@chance (of_field R) V (enum V) _).
-Notation positive_part := (@positive_part (of_field R)).
 Notation overlap := (@overlap (of_field R) V (enum V)).
 Notation excess_mass := (@excess_mass (of_field R) V (enum V)).
 Notation residual := (@residual (of_field R) V (enum V)).
@@ -72,9 +71,7 @@ Lemma positive_part_ge0 (a : R) : 0 <= Num.max a 0.
 Proof. by rewrite le_maxr lexx orbT. Qed.
 
 Lemma overlap_add_excess t d : overlap t d + excess_mass t d = \sum_v t v.
-Proof.
-rewrite overlapE excess_massE -big_split /=; apply: eq_bigr => v _; exact: min_add_positive_part.
-Qed.
+Proof. rewrite overlapE excess_massE -big_split /=; apply: eq_bigr => v _; exact: min_add_positive_part. Qed.
 
 Lemma excess_mass_ge0 t d : 0 <= excess_mass t d.
 Proof. by rewrite excess_massE; apply: sumr_ge0 => v _; apply: positive_part_ge0. Qed.
@@ -115,13 +112,17 @@ Proof. by rewrite (bigD1 v) //= eqxx big1 ?addr0 // => x /negPf->; apply: mulr0.
 Lemma sum_indicator t v : \sum_x t x * (if x == v then 1 else 0) = t v.
 Proof. by rewrite (bigD1 v) //= eqxx mulr1 big1 ?addr0 // => x /negPf->; apply: mulr0. Qed.
 
+Lemma maximal_coupling_valid t d x : is_distribution t -> is_distribution d -> valid (maximal_coupling t d x).
+Proof.
+move=> dt dd; split; first by apply: capped_ratio_in01; [apply: dt.1|apply: dd.1].
+by split=> // _; split=> //; apply: residual_is_distribution.
+Qed.
+
 Variables (t d : V -> R) (dt : is_distribution t) (dd : is_distribution d).
 
 Theorem maximal_coupling_is_lossless : lossless (Draw (d : V -> of_field R) Ret) (maximal_coupling t d) t.
 Proof.
-split=> [|v].
-  split=> // x dx; split; first by apply: capped_ratio_in01; [apply: dt.1|apply: dd.1].
-  by split=> // _; split=> //; apply: residual_is_distribution.
+split=> [|v]; first by split=> // x _; apply: maximal_coupling_valid.
 rewrite /program.chance expect_draw.
 under eq_bigr => x _ do rewrite expect_flip mulrDr mulrA draft_mul_capped_ratio ?dt.1 ?dd.1 //.
 rewrite big_split /= sum_indicator.

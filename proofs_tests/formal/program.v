@@ -1,9 +1,9 @@
 (** Programs against a coin, and the distribution of what they return.
 
     A verifier is a program that flips coins ([Flip p]) and draws tokens ([Draw m]), and returns a value ([Ret]).
-    [expect tokens m f] is the expectation of [f] under the program [m], by recursion over the program; [tokens] lists the
-    vocabulary. [law tokens m a] is the probability that [m] returns [a]. Rocq computes both in fractions; the lemmas
-    are about an ordered field [R] (rationals and reals are examples) and any finite vocabulary [V]. *)
+    [expect tokens m f] is the expectation of [f] under the program [m], by recursion over the program; [tokens] lists
+    the vocabulary. [law tokens m a] is the probability that [m] returns [a]. Rocq computes both in fractions; the
+    lemmas are about an ordered field [R] (rationals and reals are examples) and any finite vocabulary [V]. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From spec Require Import numbers.
 Set Implicit Arguments.
@@ -41,7 +41,7 @@ Fixpoint bind (A B : Type) (m : program K V A) (k : A -> program K V B) : progra
   end.
 
 (** The probability of an event, and that a program returns [a]. *)
-Definition chance (A : Type) (m : program K V A) (event : pred A) : K := expect m (fun a => if event a then one else zero).
+Definition chance (A : Type) (m : program K V A) (event : pred A) := expect m (fun a => if event a then one else zero).
 Definition law (A : eqType) (m : program K V A) (a : A) : K := chance m (pred1 a).
 
 End Programs.
@@ -125,6 +125,15 @@ elim: m => [a|p yes IHyes no IHno|masses next IH] //=.
   by rewrite IHyes IHno !mulr_sumr -big_split.
 rewrite sum_over_enum; under [RHS]eq_bigr do rewrite sum_over_enum.
 by rewrite exchange_big /=; apply: eq_bigr => v _; rewrite IH mulr_sumr.
+Qed.
+
+(** An expectation of a function of a token is a sum over the chances of the token. *)
+Lemma expect_by_token m (token : A -> V) (g : V -> R) :
+  expect m (fun a => g (token a)) = \sum_v chance (enum V) m (fun a => token a == v) * g v.
+Proof.
+under eq_bigr => v _ do rewrite mulrC /chance -expect_scale.
+rewrite -expect_sum; apply: expect_eq => a; rewrite (bigD1 (token a)) //= eqxx mulr1 big1 ?addr0 // => v.
+by rewrite eq_sym => /negPf->; rewrite mulr0.
 Qed.
 
 Lemma expect_const m c : valid m -> expect m (fun _ => c) = c.

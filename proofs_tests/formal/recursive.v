@@ -55,14 +55,15 @@ split=> // x dx; apply: valid_bind_assoc; apply: IH => xs sk dxs; apply: law => 
 by rewrite dx.
 Qed.
 
-Lemma recursive_rejection_valid t d drafts : is_distribution t -> is_distribution d -> valid (recursive_rejection t d drafts).
+Lemma recursive_rejection_valid t d drafts :
+  is_distribution t -> is_distribution d -> valid (recursive_rejection t d drafts).
 Proof.
 move=> + dd; elim: drafts t => [|x xs IH] t dt /=; first by split.
 split; first by apply: capped_ratio_in01; [apply: dt.1|apply: dd.1].
 by split=> // _; apply: IH; apply: residual_is_distribution.
 Qed.
 
-(** The first draft: it is accepted as v with mass min(t, d)(v), and what follows a rejection has the mass of the excess. *)
+(** The first draft is accepted as v with mass min(t, d)(v); what follows a rejection has the mass of the excess. *)
 Lemma test_of_one_draft t d (f : V -> R) (rest : R) : is_distribution t -> is_distribution d ->
   \sum_x d x * (capped_ratio (t x) (d x) * f x + (1 - capped_ratio (t x) (d x)) * rest)
     = \sum_x Num.min (t x) (d x) * f x + excess_mass t d * rest.
@@ -79,8 +80,8 @@ Lemma expect_recursive_step t d k (f : emission V -> R) : is_distribution t -> i
     = \sum_x Num.min (t x) (d x) * f (x, true)
       + excess_mass t d * expect (bind (draw_independent d k) (recursive_rejection (residual t d) d)) f.
 Proof.
-move=> dt dd; rewrite -(test_of_one_draft (fun x => f (x, true))) //= sum_over_enum; apply: eq_bigr => x _; congr (_ * _).
-transitivity (expect (draw_independent d k) (fun xs => capped_ratio (t x) (d x) * f (x, true)
+move=> dt dd; rewrite -(test_of_one_draft (fun x => f (x, true))) //= sum_over_enum; apply: eq_bigr => x _.
+congr (_ * _); transitivity (expect (draw_independent d k) (fun xs => capped_ratio (t x) (d x) * f (x, true)
     + (1 - capped_ratio (t x) (d x)) * expect (recursive_rejection (residual t d) d xs) f)).
   by rewrite !expect_bind; apply: expect_eq.
 by rewrite expect_add (expect_const _ (draw_independent_valid k dd)) expect_bind; congr (_ + _); apply: expect_scale.

@@ -44,7 +44,8 @@ rewrite -(divff (lt0r_neq0 some_shared)) {1}shared_massE mulr_suml; apply: eq_bi
 by rewrite /shared_tokens.restricted /=; case: ifP; rewrite ?mul0r.
 Qed.
 
-Theorem shared_tokens_are_lossless : lossless (Draw (restricted : V -> of_field R) Ret) (maximal_coupling t restricted) t.
+Theorem shared_tokens_are_lossless :
+  lossless (Draw (restricted : V -> of_field R) Ret) (maximal_coupling t restricted) t.
 Proof. exact: maximal_coupling_is_lossless restricted_is_distribution. Qed.
 
 Theorem shared_tokens_accept_the_overlap :

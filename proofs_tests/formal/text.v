@@ -67,7 +67,7 @@ Qed.
 
 Lemma expect_continued_cat target prefix emitted x (m : program (seq V)) :
   valid m ->
-  (forall x', expect m (fun e => continued target (prefix ++ emitted) e x') = text_chance target (prefix ++ emitted) x') ->
+  (forall y, expect m (fun e => continued target (prefix ++ emitted) e y) = text_chance target (prefix ++ emitted) y) ->
   expect m (fun e => continued target prefix (emitted ++ e) x) = continued target prefix emitted x.
 Proof.
 move=> vm; elim: emitted prefix x => [|y emitted IH] prefix x law.

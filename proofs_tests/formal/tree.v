@@ -1,10 +1,10 @@
 (** Theorem 9. A drafted tree of any shape, with a lossless verifier at every node, is lossless (SpecTr, Algorithm 3).
 
     The whole tree is drafted first. At a node, reached by a path, [state] says what its drafts depend on beside the
-    path: the number of drafts left, for paths drawn i.i.d. The node's drafts S are drawn by [children]; [next] gives the
-    state of the node below a token. The walk verifies the drafts of a node, emits the token y, and goes on below y where
-    y is a draft; behind the last level the target gives a token. It is enough that the verifier of each node is lossless
-    for the drafts that are drawn there, given the path and the state. *)
+    path: the number of drafts left, for paths drawn i.i.d. The node's drafts S are drawn by [children]; [next] gives
+    the state of the node below a token. The walk verifies the drafts of a node, emits the token y, and goes on below y
+    where y is a draft; behind the last level the target gives a token. It is enough that the verifier of each node is
+    lossless for the drafts that are drawn there, given the path and the state. *)
 From mathcomp Require Import all_ssreflect all_algebra.
 From spec Require Import numbers program position text.
 Set Implicit Arguments.
@@ -31,7 +31,8 @@ Fixpoint lookup (A : Type) (v : V) (below : seq (V * A)) : option A :=
 Fixpoint draft_tree (depth : nat) (prefix : seq V) (s : state) : program K V tree :=
   if depth is l.+1 then
     bind (children prefix s) (fun drafts =>
-      bind (draw_each (fun v => draft_tree l (rcons prefix v) (next s drafts v)) (undup drafts)) (fun below => Ret (Tree drafts below)))
+      bind (draw_each (fun v => draft_tree l (rcons prefix v) (next s drafts v)) (undup drafts))
+        (fun below => Ret (Tree drafts below)))
   else Ret (Tree [::] [::]).
 
 Fixpoint walk (depth : nat) (prefix : seq V) (s : state) (T : tree) : program K V (seq V) :=
@@ -129,7 +130,7 @@ Lemma expect_level l prefix s v x :
 Proof.
 move=> vl IH; pose goes y : R := (if y == v then 1 else 0) * text_chance (rcons prefix v) x.
 pose after drafts e found := expect (if found is Some T then
-    bind (walk l (rcons prefix (e : emission V).1) (next s drafts e.1) T) (fun rest => Ret (e.1 :: rest)) else Ret [:: e.1])
+    bind (walk l (rcons prefix (e : emission V).1) (next s drafts e.1) T) (fun xs => Ret (e.1 :: xs)) else Ret [:: e.1])
   (fun emitted => continued prefix emitted (v :: x)).
 transitivity (expect (bind (children prefix s) (verify prefix s)) (fun e => goes e.1)).
   rewrite /tree.tree_decoding /= !expect_bind; apply: expect_eq => drafts; rewrite !expect_bind.

@@ -38,10 +38,8 @@ Section Theorems.
 Variables (R : realFieldType) (V : finType) (d : V -> R) (dd : is_distribution d).
 Local Open Scope ring_scope.
 Implicit Types (t r : V -> R) (seen : seq V).
-Notation expect := (@expect (of_field R) V (enum V) _).
 Notation residual := (@residual (of_field R) V (enum V)).
 Notation capped_ratio := (@capped_ratio (of_field R)).
-Notation excess_mass := (@excess_mass (of_field R) V (enum V)).
 Notation mass_left seen := (@mass_left (of_field R) V (enum V) d seen : R).
 Notation without := (@without (of_field R) V (enum V) d).
 Notation draw_distinct := (@draw_distinct (of_field R) V (enum V) d).

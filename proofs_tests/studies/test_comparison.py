@@ -17,7 +17,7 @@ from spec_math.render.data import as_csv, as_json
 from spec_math.render.figure import look
 from spec_math.scheme import Scheme, draw_independent
 from spec_math.studies.arguments import no_progress
-from spec_math.studies.positions.comparison import Facts, Tally, compare
+from spec_math.studies.positions.comparison import Facts, Line, Tally, compare
 from spec_math.studies.positions.stream import Batch, from_files, from_rows
 from spec_math.studies.positions.study import CompareRequest, finding, result_of, study
 from spec_math.studies.positions.verdicts import SchemeVerdict, judge, pairs
@@ -325,3 +325,31 @@ def test_a_standard_error_that_contradicts_its_anchor_is_an_error(monkeypatch: p
     monkeypatch.setattr(Tally, "error", few)
     with pytest.raises(BrokenInvariantError, match="equal values have one standard error"):
         compare(stream, SCHEMES[:1], (1,), ignore).watch.hold()
+
+
+take = Line.take
+
+
+@pytest.mark.parametrize("wrong", [lambda gap: 0.9 * gap, lambda gap: gap + 0.01])
+def test_a_gap_that_is_not_the_optimum_less_the_acceptance_is_an_error(monkeypatch, wrong) -> None:
+    schemes = [scheme for scheme in SCHEMES if scheme.optimum is optimal.INDEPENDENT]
+    compare(positions(), schemes, (1, 2), ignore).watch.hold()
+    right = Tally.add
+
+    def add(tally, values, anchors=None, runs=0):
+        gaps = anchors is None and any(tally is gap for line in lines for gap in line.gaps.values())
+        right(tally, wrong(values) if gaps else values, anchors, runs)
+
+    lines: list[Line] = []
+    monkeypatch.setattr(Line, "take", lambda line, *given: lines.append(line) or take(line, *given))
+    monkeypatch.setattr(Tally, "add", add)
+    with pytest.raises(BrokenInvariantError, match="the mean gap is the mean optimum less the mean acceptance"):
+        compare(positions(), schemes, (1, 2), ignore).watch.hold()
+
+
+def test_a_sampled_scheme_of_two_drafts_has_its_gap_whatever_the_ks_are() -> None:
+    hub = next(scheme for scheme in SCHEMES if scheme.drafts == 2)
+    sampled = replace(hub, streamed=None, optimum=replace(hub.optimum, streamed=None))
+    (line,) = compare(positions(), [sampled], (4, 8), ignore).lines
+    assert list(line.gaps) == [2]
+    assert line.gap(2) is not None

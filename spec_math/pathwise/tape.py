@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Hashable, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager, nullcontext
 from fractions import Fraction
+from functools import wraps
 from threading import get_ident
 from typing import Any
 
@@ -284,7 +285,15 @@ Source = Callable[[Tape], AbstractContextManager[None]]
 
 def stands(name: str) -> Callable[[Source], Source]:
     """Let what a source puts in the place of other things stand from run to run, under a name."""
-    return lambda source: lambda tape: tape.standing(name, lambda: source(tape))
+
+    def standing(source: Source) -> Source:
+        @wraps(source)
+        def stood(tape: Tape) -> AbstractContextManager[None]:
+            return tape.standing(name, lambda: source(tape))
+
+        return stood
+
+    return standing
 
 
 OWN_GRID = -1

@@ -13,6 +13,7 @@ import numpy as np
 from spec_math.distribution import cut
 from spec_math.invariants import (
     ABOVE_OPTIMUM,
+    GAP,
     MONOTONE,
     ONE_ERROR,
     PROBABILITY,
@@ -395,7 +396,8 @@ def _add_sampled(
     for line in [*result.optima, *result.lines]:
         kind = line.kind
         if line.sampled and kind is not None and kind not in known:
-            asked = tuple(k for k in result.ks if kind.most is None or k <= kind.most or k >= result.size)
+            wanted = sorted({*result.ks, *line.acceptance})
+            asked = tuple(k for k in wanted if k <= (kind.most or k) or k >= result.size)
             known[kind] = {k: np.array([float(x)]) for k, x in zip(asked, kind.all(*laws, asked), strict=True)}
     for line in [line for line in result.optima if line.sampled]:
         values = known[line.kind]
@@ -465,8 +467,14 @@ def _recheck(result: Comparison, laws: tuple[FLOAT, FLOAT], position: int, chunk
 
 
 def _watch_means(result: Comparison) -> None:
-    """Watch the means: sampled ones against the mean optimum, and the standard errors of anchored ones."""
+    """Watch the means: gaps and sampled means against the mean optimum, and the standard errors of anchored ones."""
+    best = {(line.kind, k): tally for line in result.optima for k, tally in line.acceptance.items()}
     for line in (*result.lines, *result.optima):
+        for k, gap in line.gaps.items():
+            parts = line.acceptance[k], gap, best.get((line.kind, k), Tally())
+            if gap.count == parts[0].count == parts[2].count > 0:
+                accepted, missed, most = (each.total / each.count for each in parts)
+                result.watch.agree(GAP, line.scheme, (accepted + missed, most), line.bound(result.size, k), None, k)
         if line.scheme is not None and line.scheme.estimate is not None:
             for k, gap in line.gaps.items():
                 if gap.count:
