@@ -11,8 +11,14 @@ Masses = list[Fraction]
 Text = tuple[int, ...]
 Model = dict[Text, Masses]
 
-NUMBER = 60
+NUMBER = 66
 KINDS = ("any", "any", "equal", "disjoint", "one-hot target", "one-hot draft", "ties", "one token moved")
+
+
+def size_of(number: int, sizes: tuple[int, ...]) -> int:
+    """The sizes in turn; one token only among the first instances, as such instances are all alike."""
+    size = sizes[number % len(sizes)]
+    return size if size > 1 or number < 12 else 2
 
 
 def masses(random: Random, size: int, weights: tuple[int, ...] = (0, 1, 1, 2, 3, 5, 9)) -> Masses:
@@ -54,7 +60,7 @@ def positions(
     """Targets, drafts and numbers of drafts; of 4 tokens at most 2 drafts, whose paths are many."""
     random = Random(seed)
     for number in range(NUMBER):
-        size = sizes[number % 6]
+        size = size_of(number, sizes)
         k = min(1 + number // 6 % most, 2 if size == 4 else 3)
         yield *pair(random, size, KINDS[number % len(KINDS)]), k
 
@@ -76,7 +82,7 @@ def models(
     """
     random = Random(seed)
     for number in range(NUMBER):
-        size = sizes[number % 6]
+        size = size_of(number, sizes)
         lookahead = 1 if size**2 > most else 1 + number // 6 % 2
         prefix = (size - 1,) if number % 4 == 3 else ()
         target: Model = {}
@@ -91,7 +97,7 @@ def vocabularies(seed: str) -> Iterator[tuple[Masses, Masses, list[int], list[in
     """Masses on the union of two vocabularies, which share a token that the draft draws."""
     random = Random(seed)
     for number in range(NUMBER):
-        size = (1, 2, 3, 4)[number % 4]
+        size = size_of(number, (1, 2, 3, 4))
         shared = random.randrange(size)
         targets, drafts = (
             [token for token in range(size) if token == shared or random.random() < 0.7] for _ in range(2)
@@ -114,8 +120,8 @@ def noisy(seed: str) -> Iterator[tuple[dict[Text, list[int]], int, int, int, Tex
     """The tokens that the values of noise give after each prefix, in ascending order, and the length of the text."""
     random = Random(seed)
     for number in range(NUMBER):
-        size = (1, 2, 3, 4)[number % 4]
-        values, length = 2 + number % 4, 1 + number // 4 % 3
+        size = size_of(number, (1, 2, 3, 4))
+        values, length = 2 + number % 4, 2 + number // 4 % 2
         prefix = (0,) if number % 3 == 2 else ()
         decoded = {prefix + text: sorted(random.choices(range(size), k=values)) for text in texts(size, length - 1)}
         yield decoded, size, values, length, prefix

@@ -1,7 +1,8 @@
 """The programs of one position in Rocq, computed in fractions, are the library's, and both are the paper's formulas.
 
 Each tie asks Rocq for the numbers of some sixty instances, and compares them by == with what the Python programs give
-along every path of their coins, and with the closed form, written out here.
+along every path of their coins, and with the closed form, written out here. Both files of ties take a minute of one
+core: Rocq loads its libraries for each file of the theory.
 """
 
 from __future__ import annotations
@@ -334,13 +335,10 @@ def test_a_control_is_the_same_control_in_python(
 
 def test_the_comparison_fails_on_a_control(wrong: dict[str, Numbers], computed: dict[str, list[Numbers]]) -> None:
     """A control in the place of the program, and the numbers of one instance in the place of another's."""
-    t, d, gamma, k = CONTROLS["K-SEQ at γ = 1"][1]
     with pytest.raises(AssertionError):
-        check_1([*wrong["the target after a rejection"], sum(overlap(t, d), ZERO)], t, d, 1)
+        check_1([*wrong["the target after a rejection"], sum(overlap(UNEVEN, EVEN), ZERO)], UNEVEN, EVEN, 1)
     with pytest.raises(AssertionError):
-        check_4(wrong["drafts sorted"], t, d, 2)
-    with pytest.raises((AssertionError, ValueError)):
-        check_5([*wrong["K-SEQ at γ = 1"], ONE, ZERO], t, d, gamma, k)
+        check_4(wrong["drafts sorted"], UNEVEN, EVEN, 2)
     for theorem, tie in TIES.items():
         of_others = [
             case
