@@ -12,6 +12,7 @@ import numpy as np
 WIDTH_BITS = 64
 NEAR = 2.0**-51
 """Half of the width of a bracket of floats at which the search for a root ends, times the place."""
+PRIMES = [p for p in range(2, 200) if all(p % q for q in range(2, p))]
 
 
 def least_root(coefficients: list[Fraction], low: Fraction, high: Fraction) -> Fraction:
@@ -32,7 +33,8 @@ def least_root(coefficients: list[Fraction], low: Fraction, high: Fraction) -> F
         return high
     # A rational root n/m in lowest terms has m dividing the leading coefficient (rational root theorem); a bracket
     # narrower than 1/m² holds one such fraction at most, the simplest of the bracket.
-    bits = max(WIDTH_BITS, 2 * whole[-1].bit_length() + 2)
+    irrational = _has_no_rational_root(whole)
+    bits = WIDTH_BITS if irrational else max(WIDTH_BITS, 2 * whole[-1].bit_length() + 2)
     scale = 1 << bits
     below, above = low.numerator * scale // low.denominator, -(-high.numerator * scale // high.denominator)
     while above - below > 1:
@@ -41,9 +43,10 @@ def least_root(coefficients: list[Fraction], low: Fraction, high: Fraction) -> F
         if sign == 0:
             return Fraction(middle, scale)
         below, above = (middle, above) if sign > 0 else (below, middle)
-    candidate = _simplest(Fraction(below, scale), Fraction(above, scale))
-    if _value(whole, candidate.numerator, candidate.denominator) == 0:
-        return candidate
+    if not irrational:
+        candidate = _simplest(Fraction(below, scale), Fraction(above, scale))
+        if _value(whole, candidate.numerator, candidate.denominator) == 0:
+            return candidate
     # Rounded up to a multiple of 2^-64: P is negative there, as it is beyond its root.
     return min(high, Fraction(-(-above >> (bits - WIDTH_BITS)), 1 << WIDTH_BITS))
 
@@ -128,6 +131,16 @@ def _value(whole: list[int], numerator: int, denominator: int) -> int:
         result = result * numerator + coefficient * power
         power *= denominator
     return result
+
+
+def _has_no_rational_root(whole: list[int]) -> bool:
+    """Say whether some small prime shows it: a rational root is a root modulo every prime that spares the lead."""
+    for prime in PRIMES:
+        if whole[-1] % prime:
+            remainders = [coefficient % prime for coefficient in whole]
+            if all(_value(remainders, x, 1) % prime for x in range(prime)):
+                return True
+    return False
 
 
 def _simplest(low: Fraction, high: Fraction) -> Fraction:

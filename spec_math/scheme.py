@@ -92,10 +92,7 @@ Sizes = tuple[tuple[int, int, float], ...]
 
 @dataclass(frozen=True)
 class Proven:
-    """For which sizes a scheme is proved for all laws: lossless, as its closed forms say, optimal for its drafts.
-
-    `formal` names the theorem in Rocq that it is lossless for every vocabulary and every number of drafts.
-    """
+    """For which sizes a scheme is proved for all distributions; `formal`: its theorem in Rocq, for every vocabulary."""
 
     lossless: Sizes = ()
     formulas: Sizes = ()

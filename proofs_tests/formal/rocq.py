@@ -10,6 +10,8 @@ from fractions import Fraction
 from pathlib import Path
 from shutil import copy, which
 
+from proofs_tests.formal.check import ready
+
 FORMAL = Path(__file__).parent
 COMPILER, OPTIONS = "coqc", ("-w", "none", "-Q", ".", "spec")
 HEADER = """From Coq Require Import ZArith QArith.
@@ -23,7 +25,7 @@ Open Scope Z_scope.
 
 def installed() -> bool:
     """Say whether Rocq can be run here."""
-    return which(COMPILER) is not None
+    return which(COMPILER) is not None and ready()
 
 
 def run(folder: Path, *command: str) -> str:
@@ -34,9 +36,15 @@ def run(folder: Path, *command: str) -> str:
     return done.stdout
 
 
+def source(name: str) -> Path:
+    """Return the file of a module: a theory of this folder, or what only computes, in the folder below it."""
+    here = FORMAL / f"{name}.v"
+    return here if here.is_file() else FORMAL / "computed" / here.name
+
+
 def needed(name: str, known: tuple[str, ...] = ()) -> tuple[str, ...]:
     """Return the files that a file of this folder stands on, each behind those that it needs, and itself."""
-    for line in re.findall(r"From spec Require Import ([\w\s]+)\.", (FORMAL / f"{name}.v").read_text(encoding="utf-8")):
+    for line in re.findall(r"From spec Require Import ([\w\s]+)\.", source(name).read_text(encoding="utf-8")):
         for other in line.split():
             known = known if other in known else needed(other, known)
     return (*known, name)
@@ -61,7 +69,7 @@ def definitions(folder: Path, names: Iterable[str]) -> Path:
     for name in dict.fromkeys(file for wanted in names for file in needed(wanted)):
         with alone(folder, name):
             if not (folder / f"{name}.vos").exists():
-                _ = copy(FORMAL / f"{name}.v", folder)
+                _ = copy(source(name), folder)
                 _ = run(folder, COMPILER, "-vos", *OPTIONS, f"{name}.v")
     return folder
 

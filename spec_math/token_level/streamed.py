@@ -68,6 +68,16 @@ class RatioBuckets(NamedTuple):
         _excess(*self, asked, found)
         return found
 
+    def rejections(self, ks: Sequence[int]) -> FLOAT:
+        """Return the probabilities [n, number of ks] that k tests of recursive rejection all reject, for ascending ks.
+
+        As `Excess.rejections` says. Where E is a line of slope −B up to some λ, tests that end before it are taken
+        together: E is a geometric sequence there, E·(1 − B)^n after n of them.
+        """
+        found = np.empty((len(self.target), len(ks)))
+        _rejections(*self, np.array(ks), found)
+        return found
+
     def optima(self, ks: Sequence[int]) -> FLOAT:
         """Return the optimum of k i.i.d. drafts, [n, number of ks]: the least 1 − P^k + T over prefixes by ratio.
 
@@ -118,20 +128,47 @@ def _group(target: Any, draft: Any, by_target: Any, by_draft: Any, starts: Any, 
 def _excess(target: Any, draft: Any, starts: Any, sums: Any, scales: Any, found: Any) -> None:
     for row in range(len(scales)):
         for which in range(scales.shape[1]):
-            found[row, which] = _left(scales[row, which], target[row], draft[row], starts[row], sums[row])
+            found[row, which] = _line(scales[row, which], target[row], draft[row], starts[row], sums[row])[0]
 
 
 @inner_kernel
-def _left(scale: float, target: Any, draft: Any, starts: Any, sums: Any) -> float:
-    """Return E(λ) of one row."""
+def _line(scale: float, target: Any, draft: Any, starts: Any, sums: Any) -> Any:
+    """Return E(λ), the slope B of E = A − Bλ from λ on, and up to where E is that line at least."""
     low, high = 0, BUCKETS
     while high - low > 1:
         middle = (low + high) // 2
         low, high = (middle, high) if EDGES[middle] <= scale else (low, middle)
     excess = sums[2, high] - scale * sums[3, high]
+    slope, end = sums[3, high], EDGES[high]
     for i in range(starts[low], starts[high]):
-        excess += max(target[i] - scale * draft[i], 0.0)
-    return excess
+        if target[i] > scale * draft[i]:
+            excess += target[i] - scale * draft[i]
+            slope += draft[i]
+            end = min(end, target[i] / draft[i])
+    return excess, slope, end
+
+
+@kernel
+def _rejections(target: Any, draft: Any, starts: Any, sums: Any, ks: Any, found: Any) -> None:
+    for row in range(len(target)):
+        scale, done = 1.0, 1
+        left, slope, end = _line(scale, target[row], draft[row], starts[row], sums[row])
+        for which in range(len(ks)):
+            while done < ks[which]:
+                many, before = 1.0, left
+                if 0.0 < slope < 1.0 and left > 0.0:
+                    many, room = float(ks[which] - done), (end - scale) * slope / left
+                    if room < 1.0:
+                        many = min(np.floor(np.log1p(-room) / np.log1p(-slope)), many)
+                if many > 1.0:
+                    scale -= left * np.expm1(many * np.log1p(-slope)) / slope
+                else:
+                    scale += left
+                done += max(int(many), 1)
+                left, slope, end = _line(scale, target[row], draft[row], starts[row], sums[row])
+                if left == before:
+                    break  # E is convex: it stays where it does not fall
+            found[row, which] = left
 
 
 @kernel
@@ -211,7 +248,7 @@ class Chunk:
         overall[:, :1] = excess.overlap
         by_k[:, 0] = 1 - excess.none_accepted(np.array(self.ks))
         by_k[:, 1] = buckets.optima(self.ks)
-        by_k[:, 4] = np.hstack(excess.rejections(self.ks))
+        by_k[:, 4] = buckets.rejections(self.ks)
         _greedy(t, d, self.ks, by_k, excess)
         self.rows = last
 
