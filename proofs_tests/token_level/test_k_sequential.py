@@ -281,7 +281,7 @@ def test_a_batch_takes_one_gamma_for_each_row() -> None:
         (
             (0, 1),
             ValueError,
-            "the draft puts no mass on the drafted token 1; report the law that the drafts were drawn",
+            "the draft puts no mass on the drafted token 1; report the distribution they were drawn",
         ),
         ((True,), TypeError, "a drafted token is an index; got True of type bool"),
         ((0.0,), TypeError, "a drafted token is an index; got 0.0 of type float"),

@@ -58,7 +58,7 @@ def test_a_draft_may_come_alone_or_in_a_tuple() -> None:
         (
             1,
             ValueError,
-            "the draft puts no mass on the drafted token 1; report the law that the drafts were drawn from",
+            "the draft puts no mass on the drafted token 1; report the distribution they were drawn from",
         ),
         (2, ValueError, r"a drafted token must lie in 0\.\.1; got 2"),
         (-1, ValueError, r"a drafted token must lie in 0\.\.1; got -1"),
