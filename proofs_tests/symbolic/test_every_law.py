@@ -41,9 +41,9 @@ def test_every_scheme_is_proved_lossless_and_most_have_their_formulas_proved() -
 def test_the_scopes_that_were_promised_are_there() -> None:
     scopes = {(theorem.name.removesuffix(": lossless"), theorem.scope.split(",")[0]) for theorem in THEOREMS}
     for tokens in (2, 3, 4):
-        assert ("maximal coupling", f"all laws on {tokens} tokens") in scopes
+        assert ("maximal coupling", f"all distributions on {tokens} tokens") in scopes
     for many in ("recursive rejection", "recursive rejection without replacement", "greedy drafts", "SpecHub"):
-        assert {(many, f"all laws on {tokens} tokens") for tokens in (2, 3)} <= scopes
+        assert {(many, f"all distributions on {tokens} tokens") for tokens in (2, 3)} <= scopes
     k_sequential = [theorem.scope for theorem in THEOREMS if theorem.name == "K-SEQ: lossless"]
     assert len(k_sequential) == 6
     assert all("every γ" in scope for scope in k_sequential)

@@ -99,7 +99,7 @@ def test_the_symbolic_law_at_a_law_is_the_law_there(place: int, data: Any) -> No
 def test_regions_are_those_of_the_comparisons_that_a_program_makes() -> None:
     """Maximal coupling of (x, 1 − x) and (y, 1 − y): y = 0 or 1 with or without room for the residual; 0 < y < 1 with
     x < y, x ≥ y and its ties. 7 regions; with every chance asked whether it is 0, 11: x = 0 and x = 1 apart."""
-    (theorem,) = chosen(("maximal coupling: lossless all laws on 2 tokens",))
+    (theorem,) = chosen(("maximal coupling: lossless all distributions on 2 tokens",))
     assert len(list(regions(theorem))) == 7
     asked = list(strictly(theorem))
     assert len(asked) == 11

@@ -29,7 +29,7 @@ def chosen(words: tuple[str, ...] = (), quick: bool = False) -> tuple[Theorem, .
         ValueError: a word is in no theorem.
 
     >>> [theorem.scope for theorem in chosen(("one-hot draft: lossless",))][0]
-    'all laws on 2 tokens, 1 draft'
+    'all distributions on 2 tokens, 1 draft'
     """
     for word in words:
         if not any(_mentions(theorem, word) for theorem in THEOREMS):
