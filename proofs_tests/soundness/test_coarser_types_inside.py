@@ -101,7 +101,7 @@ def test_a_coin_that_is_handed_halves_shows_them(laws: tuple[list[str], list[str
     verdict = on(laws, name, tmp_path)
     assert isinstance(verdict, Undecided)
     assert verdict.reason is Reason.ROUNDING
-    assert "rounded as in float16" in verdict.explanation
+    assert "seems to compute in float16" in verdict.explanation
     assert not isinstance(check_lossless(load_function(f"{tmp_path}/sampling.py:{name}").value, *laws, 1), Lossy)
 
 
