@@ -98,7 +98,7 @@ def as_law(values: Any, name: str = "distribution") -> Array:
     [Fraction(1, 4), Fraction(3, 4)]
     >>> as_law(["1/4", "2/3"])  # doctest: +ELLIPSIS
     Traceback (most recent call last):
-    ValueError: law: masses must sum to exactly 1; these 2 sum to 11/12 (1/12 too little); if you mean weights, ...
+    ValueError: distribution: masses must sum to exactly 1; these 2 sum to 11/12 (1/12 too little); if you mean ...
     """
     rows = stored_law(values, name)
     return rows if is_exact(rows) else _widened(rows)

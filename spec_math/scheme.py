@@ -206,7 +206,7 @@ def drafted(tokens: Any, draft: Array, least: int = 1) -> Tokens:
     >>> from spec_math.arrays import exact
     >>> drafted((0, 1), exact([1, 0]))
     Traceback (most recent call last):
-    ValueError: the draft puts no mass on the drafted token 1; report the law that the drafts were drawn from
+    ValueError: the draft puts no mass on the drafted token 1; report the distribution they were drawn from
     """
     listed = cast("Tokens", tuple(tokens) if isinstance(tokens, tuple | list) else (tokens,))
     if len(listed) < least:

@@ -130,7 +130,7 @@ def test_a_right_loop_is_lossless_to_within_what_was_not_walked(loop: Any) -> No
     verdict = check_lossless(loop, *TWO_TOKENS, 1)
     assert isinstance(verdict, Lossless)
     assert 0 < verdict.bound <= 1e-6
-    assert "paths of mass" in str(verdict)
+    assert "paths of total probability" in str(verdict)
 
 
 def test_a_wrong_loop_is_lossy() -> None:

@@ -75,7 +75,7 @@ def on_vocabulary(masses: Any, vocabulary: Vocabulary, name: str) -> Array:
 
     >>> on_vocabulary(["1/2", "1/2"], Vocabulary(["a"]), "target")
     Traceback (most recent call last):
-    ValueError: target: its vocabulary has 1 tokens; the law has 2
+    ValueError: target: its vocabulary has 1 tokens; the distribution has 2
     """
     row = checked(masses, name)
     if row.shape[-1] != len(vocabulary):

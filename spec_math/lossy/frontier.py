@@ -108,7 +108,7 @@ def one_position(target: Any, draft: Any) -> tuple[Array, Array]:
 
     >>> one_position([["1/2", "1/2"]], [["1/2", "1/2"]])
     Traceback (most recent call last):
-    ValueError: a lossy rule is judged at one position, laws of shape [V]; got (1, 2)
+    ValueError: a lossy rule is judged at one position, distributions of shape [V]; got (1, 2)
     """
     t, d = as_laws(target, draft)
     if number_type(t) == "torch":

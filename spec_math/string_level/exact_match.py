@@ -133,7 +133,7 @@ def with_target(target: Any, first_token_law: Any) -> tuple[Array, Array]:
     [Fraction(1, 2), Fraction(1, 4)]
     >>> with_target(["1/4", "3/4"], ["1/2", "3/4"])
     Traceback (most recent call last):
-    ValueError: first-token law: masses must sum to at most 1; a row sums to 5/4 (1/4 too much)
+    ValueError: first-token masses must sum to at most 1; a row sums to 5/4, 1/4 too much
     """
     t, found = checked(target, "target"), asarray(first_token_law)
     check_same_number_type(t, found)
