@@ -100,7 +100,7 @@ NOT_JUDGED = [
     ("of_uniforms", "of_uniforms(tokens, target, draft, np.random.random(len(tokens) + 1))"),
     ("of_a_generator", "of_a_generator(tokens, target, draft, np.random.default_rng())"),
     ("of_something", "of_something(tokens, target, draft, ...)"),
-    ("of_the_target", "it does not take the draft's law"),
+    ("of_the_target", "it does not take the draft's distribution"),
     ("always_breaks", "ValueError: wants a batch"),
     ("returns_a_pair", "wrap it so that it returns the token"),
     ("returns_nothing", "emitted None"),

@@ -278,11 +278,7 @@ def test_a_batch_takes_one_gamma_for_each_row() -> None:
         ((), ValueError, r"at least 1 drafted token\(s\) are needed; got 0"),
         ((2,), ValueError, "must lie in 0..1; got 2"),
         ((-1,), ValueError, "must lie in 0..1; got -1"),
-        (
-            (0, 1),
-            ValueError,
-            "the draft puts no mass on the drafted token 1; report the distribution they were drawn",
-        ),
+        ((0, 1), ValueError, "the draft puts no mass on the drafted token 1; report the distribution they were drawn"),
         ((True,), TypeError, "a drafted token is an index; got True of type bool"),
         ((0.0,), TypeError, "a drafted token is an index; got 0.0 of type float"),
     ],

@@ -55,11 +55,7 @@ def test_a_draft_may_come_alone_or_in_a_tuple() -> None:
 @pytest.mark.parametrize(
     ("token", "error", "said"),
     [
-        (
-            1,
-            ValueError,
-            "the draft puts no mass on the drafted token 1; report the distribution they were drawn from",
-        ),
+        (1, ValueError, "the draft puts no mass on the drafted token 1; report the distribution they were drawn from"),
         (2, ValueError, r"a drafted token must lie in 0\.\.1; got 2"),
         (-1, ValueError, r"a drafted token must lie in 0\.\.1; got -1"),
         (False, TypeError, "a drafted token is an index; got False of type bool"),
