@@ -24,7 +24,8 @@ Fixpoint verify_noise (prefix : seq V) (noise : seq N) (drafts : seq V) : seq V 
     if drafts is x :: xs then if x == y then y :: verify_noise (rcons prefix y) rest xs else [:: y] else [:: y]
   else [::].
 
-(** Rounds until the noise is used up. The drafts are any function of the prefix and of all the noise. *)
+(** Rounds until the noise is used up. The drafts are any function of the prefix and of the noise that is left; the
+    theorems choose it with all of the noise in sight. *)
 Fixpoint speculative (guess : seq V -> seq N -> seq V) (limit : nat) (prefix : seq V) (noise : seq N) : seq V :=
   if limit is l.+1 then
     let emitted := verify_noise prefix noise (guess prefix noise) in
@@ -87,8 +88,8 @@ transitivity (expect (draw_noise (size x)) (fun noise => (if decode prefix n == 
 rewrite expect_scale -IH; case: eqP => [->|_]; rewrite ?mul0r //.
 Qed.
 
-Theorem speculative_text_is_lossless (guess : seq V -> seq N -> seq V) prefix x :
-  chance (draw_noise (size x)) (fun noise => speculative decode guess (size noise) prefix noise == x)
+Theorem speculative_text_is_lossless (guess : seq N -> seq V -> seq N -> seq V) prefix x :
+  chance (draw_noise (size x)) (fun noise => speculative decode (guess noise) (size noise) prefix noise == x)
     = text_chance prefix x.
 Proof.
 rewrite -plain_has_the_targets_law; apply: expect_eq => noise; by rewrite speculative_text_is_the_plain_text.

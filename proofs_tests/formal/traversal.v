@@ -1,4 +1,5 @@
-(** Theorem 15. Traversal verification of a drafted tree (Weng et al.) is lossless for every shape of the tree.
+(** Theorem 15. Traversal verification of a drafted tree (Weng et al.) is lossless for any number of drafts at each node,
+    as a function of the levels that are left and of the text.
 
     Below each node of the tree, tokens are drafted without replacement from the draft distribution there: as many as
     [width] says, or all tokens of positive mass if there are fewer. (The order in which the nodes are drafted does not
