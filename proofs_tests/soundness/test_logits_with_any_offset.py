@@ -159,7 +159,7 @@ def test_masses_of_one_row_span_all_floats() -> None:
 
 def test_a_row_without_mass_is_refused() -> None:
     for bad in ([0.0, 0.0], [np.nan, 1.0], [np.inf, 1.0]):
-        with pytest.raises(ValueError, match="positive, finite"):
+        with pytest.raises(ValueError, match="positive and finite"):
             Chunk(2, (1,)).take(np.array([[1.0, 1.0]]), np.array([bad]))
 
 
