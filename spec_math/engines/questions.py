@@ -17,11 +17,12 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import Array
-from spec_math.engines.options import Text, processed, softmax
+from spec_math.engines.exact import next_tokens
+from spec_math.engines.options import HISTORY, Text, processed, softmax
 from spec_math.engines.pair import Pair
 from spec_math.engines.protocol import Answer, Request
 from spec_math.sequential.contexts import ContextsTest
-from spec_math.sequential.identity_test import IdentityTest
+from spec_math.sequential.identity_test import IdentityTest, identity_test
 from spec_math.sequential.tolerant import TolerantTest, tolerant_test
 
 CELLS = 16
@@ -53,6 +54,7 @@ class Case:
     seeded: bool = True
     samples: int = 1000
     repeat: bool = False
+    prompt: Text | None = None
 
 
 @dataclass(frozen=True)
@@ -91,10 +93,10 @@ def plan(case: Case) -> list[Key]:
     """Return the tests that a case needs, by question and group; their number is settled before the first token.
 
     >>> len(plan(Case("no options"))), plan(Case("plain", lookahead=0, number=1, batch=1))[:2]
-    (34, [('distribution', 'by probability'), ('distribution', 'by token')])
+    (36, [('distribution', 'by probability'), ('distribution', 'by token')])
     """
-    orders = [order for order in ORDERS if order != "ratio" or case.lookahead != 0]
-    two = [order for order in orders if order != "token"] if case.lookahead != 0 else orders
+    two = ["probability", "ratio"] if case.lookahead != 0 else ["probability", "token"]
+    orders = sorted({*two, "token"}, key=ORDERS.index)
     found = [("distribution", f"by {order}") for order in orders]
     found += [("position", f"{name} by {order}") for name, _ in groups_of_positions(case.number) for order in two]
     if case.batch > 1:
@@ -105,13 +107,20 @@ def plan(case: Case) -> list[Key]:
     found += [("independence of successive calls", kind) for kind in PAIRED]
     if case.lookahead != 0:
         found += [("first token of a round", f"{name} by {order}") for name in ROUNDS for order in two]
+        found += [("bonus token", f"by {order}") for order in two]
         found += [("known bugs", "")]
     if case.options:
-        found += [("options ignored", f"by {order}") for order in ("probability", "token")]
+        found += [("distribution", "against no options"), ("options ignored", "")]
+        found += [("distribution", LATE)] * bool(HISTORY & set(case.options))
+    if case.prompt is not None:
+        found += [("one context", name) for name in CONTEXTS]
     return found + ([("one seed, one text", "")] if case.repeat else [])
 
 
+LATE = "against options that miss the latest token"
 PAIRED = ("difference", "sum")
+CONTEXTS = ("first token", "after the likeliest", "after the second likeliest")
+"""Contexts that one prompt meets many times: the tests learn their distribution, and know all bugs of the bank."""
 
 
 def test_of(key: Key, alpha: float) -> Test:
@@ -120,7 +129,7 @@ def test_of(key: Key, alpha: float) -> Test:
     >>> test_of(("distribution", "by token"), 0.01).alpha
     0.01
     """
-    if key[0] == "known bugs":
+    if key[0] in ("known bugs", "options ignored") or key[1] in (LATE, "against no options"):
         return ContextsTest(alpha)
     if key[0] == "one seed, one text":
         return tolerant_test([0.999, 0.001], alpha, REPEATS)
@@ -152,10 +161,43 @@ def cells_of(numbers: Array) -> Array:
     return np.where(numbers > 1, CELLS, np.floor(numbers * CELLS)).astype(np.int64)
 
 
+def contexts_of(pair: Pair, case: Case, alpha: float) -> dict[Text, IdentityTest]:
+    """Return a test for each of `CONTEXTS`, by what was emitted before: the exact distribution [V] and the bug bank."""
+    prompt = case.prompt or ()
+    firsts = np.argsort(-next_tokens(pair.target, [prompt], [()], case.options)[0], kind="stable").tolist()
+    going = [token for token in firsts if token != pair.target.end]
+    found: dict[Text, IdentityTest] = {}
+    for text in ((), (going[0],), (going[1],)):
+        t, d = (next_tokens(model, [prompt], [text], case.options)[0] for model in (pair.target, pair.draft))
+        shared = {"the residual is drawn with the draft's random number": shared_number(t, d)}
+        found[text] = identity_test(t, alpha, d, shared)
+    return found
+
+
+def shared_number(target: Array, draft: Array) -> Array:
+    """Return the distribution [V] emitted where one uniform draws draft and residual, both by inverse CDF.
+
+    The law: min(t, d) + Σ_x (d − t)+(x)·|I_d(x) ∩ I_r(y)|/d(x), where I_d(x) and I_r(y) are the intervals of two tokens
+    in the CDFs of the draft and of the residual. Source: FlashInfer's pull request 424.
+
+    >>> shared_number(np.array([0.5, 0.25, 0.25]), np.array([0.25, 0.75, 0.0])).round(4).tolist()
+    [0.4167, 0.25, 0.3333]
+    """
+    residual = np.maximum(target - draft, 0)
+    if not residual.sum():
+        return target.copy()
+    ends = [np.concatenate([[0.0], np.cumsum(law) / law.sum()]) for law in (draft, residual)]
+    low = np.maximum(ends[0][:-1, None], ends[1][None, :-1])
+    high = np.minimum(ends[0][1:, None], ends[1][None, 1:])
+    rejected = np.divide(np.maximum(draft - target, 0), draft, out=np.zeros(len(draft)), where=draft > 0)
+    return np.minimum(target, draft) + rejected @ np.maximum(high - low, 0)
+
+
 class CaseRun:
     """The tests of one case while texts come in; `rng` gives the uniforms of the transform.
 
-    `tokens` counts all that were asked for and judged, `left_out` those whose options came within the engine's own
+    `for_ignored` is the log of how much likelier the tokens are where the options are ignored. `tokens` counts all that
+    were asked for and judged, `left_out` those whose options came within the engine's own
     rounding of another decision, `drafts` the accepted drafts and the rounds, where they are told.
 
     Made by `study.audit_engine`.
@@ -163,9 +205,16 @@ class CaseRun:
 
     def __init__(self, case: Case, pair: Pair, alpha: float, documented: str, rng: np.random.Generator) -> None:
         self.case, self._pair, self._rng, self._documented = case, pair, rng, documented
-        self.tests: dict[Key, Test] = {key: test_of(key, alpha) for key in plan(case)}
+        self.tests: dict[Key, Test] = {key: test_of(key, alpha) for key in plan(case) if key[0] != "one context"}
+        self._contexts: dict[Text, IdentityTest] = {}
+        if case.prompt is not None:
+            self._contexts = contexts_of(pair, case, alpha)
+            self.tests |= {
+                ("one context", name): test for name, test in zip(CONTEXTS, self._contexts.values(), strict=True)
+            }
         self.texts = self.tokens = self.left_out = 0
         self.accepted = self.rounds = 0
+        self.for_ignored = 0.0
         self.refused: str | None = None
         self.failures: list[Failure] = []
         self.logprobs = {"raw": 0, "processed": 0, "draft": 0, "told": 0}
@@ -251,9 +300,20 @@ class CaseRun:
             self._identity("known bugs", "").take(tokens[usable], masses[usable], drafted[usable])
         if options:
             plain = softmax(logits)
-            for order, key in (("probability", -plain), ("token", keys["token"])):
-                cells = cells_of(numbers_of(plain, key, tokens, uniforms))
-                self._update("options ignored", f"by {order}", cells)
+            self._identity("options ignored", "").take(tokens[kept], plain[kept], masses[kept])
+            self._identity("distribution", "against no options").take(tokens[kept], masses[kept], plain[kept])
+            with np.errstate(divide="ignore"):
+                here = np.flatnonzero(kept)
+                self.for_ignored += float(
+                    (np.log(plain[here, tokens[here]]) - np.log(masses[here, tokens[here]])).sum()
+                )
+        if ("distribution", LATE) in self.tests:
+            late = processed(logits, options, heads, [text[:-1] for text in starts], target.end).masses
+            usable = kept & np.isfinite(late).all(axis=1)
+            self._identity("distribution", LATE).take(tokens[usable], masses[usable], late[usable])
+        for text, test in self._contexts.items():
+            at = [n for n, (i, j) in enumerate(where) if j == len(text) and texts[i][:j] == text]
+            test.update_many(tokens[at])
         self._logprobs(answers, tokens, (softmax(logits), masses, drafted), kept)
 
     @property
@@ -285,13 +345,17 @@ class CaseRun:
                 self._update("position", f"{name} by {order}", cells[here])
             for place, name in enumerate(ROUNDS):
                 self._update("first token of a round", f"{name} by {order}", cells[kept & rounds[place]])
+            self._update("bonus token", f"by {order}", cells[kept & rounds[-1]])
         cells = cells_of(numbers["ratio" if self.case.lookahead != 0 else "token"])
         for place in range(self.case.batch):
             self._update("place in the batch", str(place), cells[kept & (places == place)])
 
     def _rounds(self, where: Array, answers: Sequence[Answer]) -> Array:
-        """Return which tokens [4, n] are the first of a round after each of `ROUNDS`."""
-        found = np.zeros((len(ROUNDS), len(where)), dtype=bool)
+        """Return which tokens [5, n] are the first of a round after each of `ROUNDS`, or follow a whole accepted block.
+
+        Neither depends on the token itself: it is drawn from the target's row once all before it is settled.
+        """
+        found = np.zeros((len(ROUNDS) + 1, len(where)), dtype=bool)
         starts = np.flatnonzero(where[:, 1] == 0)
         of_text = dict(zip(where[starts, 0].tolist(), starts.tolist(), strict=True))
         for i, answer in enumerate(answers):
@@ -300,7 +364,9 @@ class CaseRun:
             self.accepted += sum(answer.accepted)
             self.rounds += len(answer.accepted)
             at, longest = 0, int((where[:, 0] == i).sum())
-            for number, accepted in enumerate(answer.accepted[:-1]):
+            for number, accepted in enumerate(answer.accepted):
+                if accepted == self.case.lookahead and at + accepted < longest:
+                    found[-1, of_text[i] + at + accepted] = True
                 at += accepted + 1
                 if at >= longest:
                     break

@@ -38,7 +38,7 @@ BUGS = {
     "redraw": "a rejection redraws from the target",
     "greedy_drift": "at temperature 0 a draft among the best two is accepted",
     "bias_on_bonus": "the logit bias reaches the bonus token alone",
-    "bad_words_accepted": "bad words are removed from the residual, not from the verified rows",
+    "bad_words_accepted": "bad words are removed from residual and bonus rows, not from drafts and verified rows",
 }
 """The planted bugs by name, and what each does. The first twelve are those of title 15."""
 
@@ -105,18 +105,22 @@ class Stub:
             if k:
                 self._round(run, k)
             else:
-                self._emit(run, self._draw(self._law(self._target, run, ()), run.rng), self._law(self._target, run, ()))
+                self._emit(run, self._draw(self._law(self._target, run, ()), run.rng))
         return Answer(tuple(run.text), tuple(run.logprobs), tuple(run.accepted) if k else None)
 
     def _round(self, run: _Run, k: int) -> None:
         """Draft up to k tokens, verify them, and emit the accepted ones and one more."""
         bug = self._bug
         stale = bug == "stale_cache" and len(run.accepted) > 1 and run.accepted[-2] >= 2 and run.accepted[-1] == 0
+        ignored = {"min_p_ignored": "min_p", "bias_on_bonus": "logit_bias", "bad_words_accepted": "bad_words"}.get(
+            bug, ""
+        )
+        without = ignored if bug == "bad_words_accepted" else ""
         drafted: list[int] = []
         reported: list[Array] = []
         numbers: list[float] = []
         for _ in range(min(k, run.left)):
-            law = self._law(self._draft, run, drafted)
+            law = self._law(self._draft, run, drafted, without)
             drawn_from = law**2 / (law**2).sum() if bug == "draft_processors" else law
             numbers.append(float(run.rng.random()))
             drafted.append(_inverse(drawn_from, numbers[-1]))
@@ -124,14 +128,11 @@ class Stub:
             if drafted[-1] == self._target.end and bug != "end_passed":
                 break
         verified_by = self._draft if bug == "last_in_batch" and run.last else self._target
-        ignored = {"min_p_ignored": "min_p", "bias_on_bonus": "logit_bias", "bad_words_accepted": "bad_words"}.get(
-            bug, ""
-        )
         laws = [self._law(verified_by, run, drafted[:i], ignored, stale) for i in range(len(drafted))]
         for i, token in enumerate(drafted):
             t, d = laws[i], reported[i]
             if self._accepts(run, t, d, token):
-                self._emit(run, token, d if bug == "draft_logprobs" else t)
+                self._emit(run, token, d)
                 if not run.left or (token == self._target.end and bug != "end_passed"):
                     run.accepted.append(i + 1)
                     return
@@ -144,7 +145,7 @@ class Stub:
         if bug == "bonus_temperature":
             law = law**2 / (law**2).sum()
         if not (run.text[-1] == self._target.end and bug != "end_passed"):
-            self._emit(run, self._draw(law, run.rng), law)
+            self._emit(run, self._draw(law, run.rng))
 
     def _accepts(self, run: _Run, t: Array, d: Array, token: int) -> bool:
         if self._bug == "greedy_drift" and run.request.options.get("temperature") == 0:
@@ -162,9 +163,12 @@ class Stub:
             residual = np.maximum(laws[i + 1] - reported[i + 1], 0)
         residual = residual if residual.sum() > 0 else t
         drawn = _inverse(residual, number) if self._bug == "shared_coin" else self._draw(residual, run.rng)
-        self._emit(run, drawn, d if self._bug == "draft_logprobs" else t)
+        self._emit(run, drawn, d)
 
-    def _emit(self, run: _Run, token: int, law: Array) -> None:
+    def _emit(self, run: _Run, token: int, drafted: Array | None = None) -> None:
+        """Append a token and its log-probability, which is right whatever the token was drawn from, but for one bug."""
+        wrong = self._bug == "draft_logprobs" and drafted is not None
+        law = drafted if wrong and drafted is not None else self._law(self._target, run, ())
         run.text.append(token)
         run.logprobs.append(float(np.log(max(law[token], 1e-300))))
 
@@ -179,7 +183,8 @@ class Stub:
         options = {name: value for name, value in run.request.options.items() if name != ignored}
         if not options:
             return self._kept((id(model), prefix[-2:]), lambda: softmax(model.row(prefix)))
-        text: Text = (*run.text, *(() if self._bug == "penalty_per_step" else drafted))
+        late = self._bug == "penalty_per_step" and any(name.endswith("_penalty") for name in options)
+        text: Text = (*run.text, *(() if late else drafted))
         rows = model.row(prefix)[None]
         if HISTORY & set(options):
             return processed(rows, options, [run.request.prompt], [text], model.end).masses[0]

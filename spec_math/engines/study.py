@@ -25,6 +25,7 @@ from spec_math.result import Column, Note, Result, Row, Table
 from spec_math.sequential.bank import in_words
 from spec_math.sequential.evidence import level
 from spec_math.sequential.identity_test import IdentityTest
+from spec_math.sequential.tolerant import TolerantTest
 from spec_math.studies.arguments import Progress, limited
 from spec_math.wording import counted
 
@@ -102,7 +103,7 @@ def cases_of(request: EngineRequest, about: About) -> list[Case]:
     """Return the cases that are asked, in their order; those without speculation first.
 
     >>> [case.name for case in cases_of(EngineRequest(), About("x", plain=False))]
-    ['no options', 'no seeds', 'greedy']
+    ['no options', 'one prompt', 'no seeds', 'greedy']
     """
     asked = options_of(request.options)
     named = {f"{name}={json.dumps(value)}": {name: value} for name, value in asked.items()}
@@ -116,6 +117,9 @@ def cases_of(request: EngineRequest, about: About) -> list[Case]:
     share = 4 if named and not request.matrix else 10
     speculative = [
         main,
+        replace(
+            main, name="one prompt", number=min(request.number, 2), samples=samples // 2, repeat=False, prompt=(0, 1)
+        ),
         replace(main, name="no seeds", seeded=False, samples=samples // 4, repeat=False),
         replace(main, name="greedy", options={"temperature": 0.0}, samples=samples // 8, repeat=False),
         *(replace(main, name=name, options=of, samples=samples // share, repeat=False) for name, of in named.items()),
@@ -125,7 +129,7 @@ def cases_of(request: EngineRequest, about: About) -> list[Case]:
     plain = [
         replace(case, lookahead=0, samples=case.samples // (4 if case is main else 2), repeat=False)
         for case in speculative
-        if case.name != "no seeds"
+        if case.name not in ("no seeds", "one prompt")
     ]
     return plain + speculative
 
@@ -174,7 +178,7 @@ class _Requests:
     def call(self, case: Case) -> list[Request]:
         """Return the requests of one call."""
         self._calls += 1
-        prompts = [self._prompt() for _ in range(case.batch)]
+        prompts = [case.prompt or self._prompt() for _ in range(case.batch)]
         if self._calls % 2:
             prompts = prompts[:1] * case.batch
         found: list[Request] = []
@@ -237,7 +241,7 @@ def _silent(_what: str, _steps: int) -> Any:
 QUESTIONS = (
     *("log-probabilities", "end of the text", "one seed, one text", "independence of requests in a batch"),
     *("independence of successive calls", "place in the batch", "position", "distribution", "known bugs"),
-    *("first token of a round", "independence of tokens in a text"),
+    *("one context", "bonus token", "first token of a round", "independence of tokens in a text"),
 )
 """The questions, those that say most about a cause first."""
 
@@ -266,27 +270,44 @@ def told(run: CaseRun, ignored: bool = False) -> str:
     places = sorted({failure.group for failure in by.get("place in the batch", [])})
     if 0 < len(places) < run.case.batch:
         parts.append(f"at place {', '.join(places)} of the batch of {run.case.batch}")
-    if set(by) <= {"first token of a round", "independence of tokens in a text"}:
+    if set(by) == {"bonus token"}:
+        parts.append("in the bonus token after a whole accepted block")
+    if set(by) == {"first token of a round"}:
         parts.append(f"in the first token after a round with {by['first token of a round'][0].group.split(' by')[0]}")
-    if "known bugs" in by:
-        parts.append(f"as if {in_words(_suspect(run))}")
-    return ", ".join(parts)
+    suspect = None if ignored else _suspect(run)
+    return ", ".join([*parts, f"as if {suspect}"] if suspect else parts)
 
 
-def _suspect(run: CaseRun) -> str:
-    test: Any = run.tests["known bugs", ""]
-    return str(test.suspects()[0][0])
+def _suspect(run: CaseRun) -> str | None:
+    """Return the known bug that explains a failure best: by its evidence, at least as much as an alarm needs."""
+    found: list[tuple[float, str]] = []
+    for (question, _), test in run.tests.items():
+        if question in ("known bugs", "one context") and test.alarm is not None and not isinstance(test, TolerantTest):
+            found += [
+                (wealth, name) for name, wealth in test.suspects() if "λ" not in name and wealth >= test.threshold
+            ]
+    return in_words(max(found)[1]) if found else None
 
 
 def status(run: CaseRun) -> str:
     """Return what became of an option: honoured, refused, ignored, wrong, or not to be told from ignored."""
     if run.refused is not None:
         return "refused"
-    ignored = [test for (question, _), test in run.tests.items() if question == "options ignored"]
-    effect = any(test.alarm is not None for test in ignored)
+    test = run.tests.get(("options ignored", ""))
+    effect = test is not None and test.alarm is not None
     if run.failures:
-        return "wrong" if effect or not ignored else "ignored"
+        of_tokens = {failure.question for failure in run.failures} <= {"distribution", "position", *_OF_TOKENS}
+        return "ignored" if test is not None and of_tokens and not effect and run.for_ignored > 0 else "wrong"
     return "honoured" if effect else "no effect seen"
+
+
+_OF_TOKENS = {
+    "place in the batch",
+    "known bugs",
+    "bonus token",
+    "first token of a round",
+    "independence of tokens in a text",
+}
 
 
 @contextmanager
