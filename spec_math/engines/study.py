@@ -49,6 +49,9 @@ MATRIX: Mapping[str, Any] = {
 }
 """The options that --matrix asks about one by one, at values whose effect is large."""
 
+FILTERS = {"top_k", "top_p", "min_p", "bad_words", "min_tokens"}
+"""Options that leave tokens without probability."""
+
 
 @dataclass(frozen=True)
 class EngineRequest:
@@ -114,16 +117,18 @@ def cases_of(request: EngineRequest, about: About) -> list[Case]:
     lookahead = request.lookahead if request.lookahead is not None or not about.adjustable else 3
     batch, samples = min(request.batch, about.batch), request.samples
     main = Case("no options", {}, lookahead, request.number, batch, about.seeds, samples, about.seeds)
-    share = 4 if named and not request.matrix else 10
     speculative = [
         main,
         replace(
             main, name="one prompt", number=min(request.number, 2), samples=samples // 2, repeat=False, prompt=(0, 1)
         ),
-        replace(main, name="no seeds", seeded=False, samples=samples // 4, repeat=False),
-        replace(main, name="greedy", options={"temperature": 0.0}, samples=samples // 8, repeat=False),
-        *(replace(main, name=name, options=of, samples=samples // share, repeat=False) for name, of in named.items()),
+        replace(main, name="no seeds", seeded=False, samples=samples // 8, repeat=False),
+        replace(main, name="greedy", options={"temperature": 0.0}, samples=samples // 16, repeat=False),
     ]
+    for name, options in named.items():
+        # Filters show at once, by tokens that cannot be; penalties, biases and temperatures move probabilities.
+        share = 12 if set(options) <= FILTERS else 6
+        speculative.append(replace(main, name=name, options=options, samples=samples // share, repeat=False))
     if not about.plain or lookahead == 0:
         return speculative
     plain = [
