@@ -86,7 +86,7 @@ class Causal:
         torch, transformers = torch_and_transformers()
         if not (folder / "config.json").is_file():
             raise ValueError(f"{folder} holds no model: config.json is missing; write one: spec-math engine pair")
-        with _quietly(transformers):
+        with quietly(transformers):
             self._model = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float64).eval()
             single = transformers.AutoModelForCausalLM.from_pretrained(folder, dtype=torch.float32).eval()
         self._torch = torch
@@ -129,19 +129,21 @@ def torch_and_transformers() -> tuple[Any, Any]:
     return torch, transformers
 
 
-class _quietly:  # noqa: N801 - a context manager reads like a function
+class quietly:  # noqa: N801 - a context manager reads like a function
     """Let transformers show errors alone, and no bars, for a while."""
 
     def __init__(self, transformers: Any) -> None:
         self._logging = transformers.utils.logging
 
     def __enter__(self) -> None:
-        self._before = self._logging.get_verbosity()
+        self._before, self._bars = self._logging.get_verbosity(), self._logging.is_progress_bar_enabled()
         self._logging.set_verbosity_error()
         self._logging.disable_progress_bar()
 
     def __exit__(self, *_: Any) -> None:
         self._logging.set_verbosity(self._before)
+        if self._bars:
+            self._logging.enable_progress_bar()
 
 
 def model_of(folder: Path) -> Model:

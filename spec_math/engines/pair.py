@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from spec_math.arrays import Array, count
-from spec_math.engines.exact import Model, Table, model_of, torch_and_transformers
+from spec_math.engines.exact import Model, Table, model_of, quietly, torch_and_transformers
 
 TOKENS = "abcdefghijklmnopqrstuvwxyz01234."
 """The characters of a pair; the last one that it has is its end token."""
@@ -193,8 +193,9 @@ def _write_llama(shape: PairShape, part: str, folder: Path) -> None:
                 noise = torch.randn(shape.size, WIDTH) * model.lm_head.weight[:, 1:].std() * 0.6
                 noise[:, 0] = 0
                 model.lm_head.weight += noise
-    model.save_pretrained(folder)
-    _tokenizer(transformers, shape).save_pretrained(folder)
+    with quietly(transformers):
+        model.save_pretrained(folder)
+        _tokenizer(transformers, shape).save_pretrained(folder)
 
 
 def _config(transformers: Any, shape: PairShape) -> Any:

@@ -20,20 +20,14 @@ from spec_math.arrays import count
 from spec_math.engines.options import ORDER, known
 from spec_math.engines.pair import Pair, PairShape, read, write
 from spec_math.engines.protocol import About, Answer, Driver, Engine, Recorded, Recorder, Request, command_of
-from spec_math.engines.questions import Case, CaseRun, Failure, plan
-from spec_math.result import Column, Note, Result, Row, Table
-from spec_math.sequential.bank import in_words
+from spec_math.engines.questions import Case, CaseRun, plan
+from spec_math.engines.report import result_of
+from spec_math.result import Result
 from spec_math.sequential.evidence import level
-from spec_math.sequential.identity_test import IdentityTest
-from spec_math.sequential.tolerant import TolerantTest
-from spec_math.studies.arguments import Progress, limited
-from spec_math.wording import counted
+from spec_math.studies.arguments import Progress, limited, no_progress
 
 CALLS = 4
 """Calls that are judged at once; the same requests are asked once more after the first, where seeds are asked about."""
-
-FOUND = 0.1
-"""The largest distance, in total variation of sixteen cells, that a right answer may leave unseen."""
 
 MATRIX: Mapping[str, Any] = {
     "temperature": 0.5,
@@ -163,7 +157,7 @@ def audit_engine(
     runs: list[CaseRun] = []
     for number, case in enumerate(cases):
         run = CaseRun(case, pair, each, engine.about.logprobs, np.random.default_rng([seed, 1, number]))
-        done = progress(f"{case.name}, {_speculation(case)}", case.samples)
+        done = progress(f"{case.name}, {'plain' if case.lookahead == 0 else 'speculative'}", case.samples)
         while not run.done:
             before = run.tokens
             _asked(engine, run, requests)
@@ -212,12 +206,6 @@ def _asked(engine: Engine, run: CaseRun, requests: _Requests) -> None:
         raise ValueError(f"the engine answered no tokens at all in {CALLS} calls of {case.name!r}")
 
 
-def _speculation(case: Case) -> str:
-    if case.lookahead == 0:
-        return "without speculation"
-    return "with speculation" if case.lookahead is None else f"lookahead {case.lookahead}"
-
-
 def smallest(engine: Engine, pair: Pair, failed: CaseRun, settings: tuple[float, int]) -> str:
     """Return a sentence on the smallest lookahead and batch at which a failed case still fails.
 
@@ -229,7 +217,7 @@ def smallest(engine: Engine, pair: Pair, failed: CaseRun, settings: tuple[float,
 
     def fails(lookahead: int, batch: int) -> bool:
         tried = replace(case, lookahead=lookahead, batch=batch, samples=samples)
-        return bool(audit_engine(engine, pair, [tried], (settings[0], settings[1] + 1), _silent)[0].failures)
+        return bool(audit_engine(engine, pair, [tried], (settings[0], settings[1] + 1), no_progress)[0].failures)
 
     lookahead = next((k for k in range(1, most) if fails(k, case.batch)), most)
     alone = case.batch > 1 and fails(lookahead, 1)
@@ -237,82 +225,6 @@ def smallest(engine: Engine, pair: Pair, failed: CaseRun, settings: tuple[float,
         "" if case.batch == 1 else ", and one request alone" if alone else f", in a batch of {case.batch}, not alone"
     )
     return f"The smallest lookahead that was seen to fail is {lookahead}{batch} ({samples:,} tokens each)."
-
-
-def _silent(_what: str, _steps: int) -> Any:
-    return lambda done: None  # noqa: ARG005
-
-
-QUESTIONS = (
-    *("log-probabilities", "end of the text", "one seed, one text", "independence of requests in a batch"),
-    *("independence of successive calls", "place in the batch", "position", "distribution", "known bugs"),
-    *("one context", "bonus token", "first token of a round", "independence of tokens in a text"),
-)
-"""The questions, those that say most about a cause first."""
-
-
-def told(run: CaseRun, ignored: bool = False) -> str:
-    """Return what the failures of a case say together: a cause, narrowed to positions and places where they tell."""
-    by: dict[str, list[Failure]] = {}
-    for failure in run.failures:
-        by.setdefault(failure.question, []).append(failure)
-    if "log-probabilities" in by and len(by) == 1:
-        return by["log-probabilities"][0].said
-    if "end of the text" in by:
-        return by["end of the text"][0].said
-    if "one seed, one text" in by:
-        return "a seed used again gives other texts: seeds are ignored"
-    if "independence of requests in a batch" in by:
-        return "requests of one batch share random numbers"
-    if "independence of successive calls" in by:
-        return "successive calls share random numbers"
-    parts = ["the option has no effect" if ignored else "tokens do not have the exact distribution"]
-    if "position" in by:
-        first = min(
-            (failure.group.split(" ")[0] for failure in by["position"]), key=lambda name: int(name.split("-")[0])
-        )
-        parts.append(f"from position {first} on")
-    places = sorted({failure.group for failure in by.get("place in the batch", [])})
-    if 0 < len(places) < run.case.batch:
-        parts.append(f"at place {', '.join(places)} of the batch of {run.case.batch}")
-    if set(by) == {"bonus token"}:
-        parts.append("in the bonus token after a whole accepted block")
-    if set(by) == {"first token of a round"}:
-        parts.append(f"in the first token after a round with {by['first token of a round'][0].group.split(' by')[0]}")
-    suspect = None if ignored else _suspect(run)
-    return ", ".join([*parts, f"as if {suspect}"] if suspect else parts)
-
-
-def _suspect(run: CaseRun) -> str | None:
-    """Return the known bug that explains a failure best: by its evidence, at least as much as an alarm needs."""
-    found: list[tuple[float, str]] = []
-    for (question, _), test in run.tests.items():
-        if question in ("known bugs", "one context") and test.alarm is not None and not isinstance(test, TolerantTest):
-            found += [
-                (wealth, name) for name, wealth in test.suspects() if "λ" not in name and wealth >= test.threshold
-            ]
-    return in_words(max(found)[1]) if found else None
-
-
-def status(run: CaseRun) -> str:
-    """Return what became of an option: honoured, refused, ignored, wrong, or not to be told from ignored."""
-    if run.refused is not None:
-        return "refused"
-    test = run.tests.get(("options ignored", ""))
-    effect = test is not None and test.alarm is not None
-    if run.failures:
-        of_tokens = {failure.question for failure in run.failures} <= {"distribution", "position", *_OF_TOKENS}
-        return "ignored" if test is not None and of_tokens and not effect and run.for_ignored > 0 else "wrong"
-    return "honoured" if effect else "no effect seen"
-
-
-_OF_TOKENS = {
-    "place in the batch",
-    "known bugs",
-    "bonus token",
-    "first token of a round",
-    "independence of tokens in a text",
-}
 
 
 @contextmanager
@@ -377,158 +289,4 @@ def study(request: EngineRequest, progress: Progress) -> Result:
         narrowed = (
             "" if failed is None or own or not engine.about.adjustable else smallest(engine, pair, failed, settings)
         )
-        return result_of(engine.about, pair, runs, asked, narrowed)
-
-
-def result_of(about: About, pair: Pair, runs: Sequence[CaseRun], request: EngineRequest, narrowed: str) -> Result:
-    """Return the result of runs: one answer, the questions, the matrix of options, and what was not seen."""
-    finding, code = _answer(runs)
-    seen = sum(run.tokens for run in runs)
-    tests = sum(len(run.tests) for run in runs)
-    said = f"{finding} {narrowed}".strip()
-    setting = (
-        f"{about.engine} {about.version}".strip() + f", on a {pair.shape.target} pair of {pair.shape.kind} with "
-        f"{pair.shape.size} tokens and a draft that is {pair.shape.draft}; {seen:,} tokens in "
-        f"{counted(tests, 'test')}, which together alarm on a right engine with probability {request.alpha:g} at most."
-    )
-    tables = (_questions(runs), *([_matrix(runs)] if any(run.case.options for run in runs) else []), _cases(runs))
-    notes = [Note(one) for one in _unseen(about, runs)]
-    return Result(
-        "engine",
-        f"{about.engine}: the engine against its weights",
-        said,
-        tables,
-        (),
-        tuple(notes),
-        (),
-        code,
-        (),
-        setting,
-    )
-
-
-def _answer(runs: Sequence[CaseRun]) -> tuple[str, int]:
-    plain = [run for run in runs if run.failures and run.case.lookahead == 0]
-    speculative = [run for run in runs if run.failures and run.case.lookahead != 0]
-    if plain:
-        where = "; ".join(f"{run.case.name}: {told(run, status(run) == 'ignored')}" for run in plain)
-        more = "Speculation was asked too, but its failures cannot be told from these. " if speculative else ""
-        return f"Wrong already without speculation ({where}). {more}".strip(), 1
-    if speculative:
-        where = "; ".join(f"{run.case.name}: {told(run, status(run) == 'ignored')}" for run in speculative)
-        asked_plain = any(run.case.lookahead == 0 for run in runs)
-        without = (
-            "Without speculation nothing is wrong." if asked_plain else "The engine was not asked without speculation."
-        )
-        return f"Not lossless. With speculation, {where}. {without}", 1
-    main = next(run for run in runs if run.case.lookahead != 0 or len({r.case.lookahead for r in runs}) == 1)
-    effect = _effect(main)
-    if main.refused is not None:
-        return f"Undecided: the engine refused plain requests ({main.refused}).", 3
-    if effect is None or effect > FOUND:
-        return (
-            f"Undecided: {main.tokens:,} tokens find no total variation of {FOUND:g}; ask for more with --samples.",
-            3,
-        )
-    if main.rounds and main.accepted == 0:
-        return f"Undecided: no draft was accepted in {main.rounds:,} rounds, so that speculation was not tested.", 3
-    found = f"a total variation of {effect:.2g} between sixteen cells of equal probability"
-    return (
-        f"Nothing is wrong with these tokens: {found} would have been found with probability 0.99. That is no proof.",
-        0,
-    )
-
-
-def _effect(run: CaseRun) -> float | None:
-    name = "by probability"
-    test: Any = run.tests["distribution", name]
-    return test.promise().detectable
-
-
-def _questions(runs: Sequence[CaseRun]) -> Table:
-    columns = (
-        Column("case"),
-        Column("speculation"),
-        Column("question"),
-        Column("answer"),
-        Column("where"),
-        Column("draws", "count", "tokens"),
-        Column("evidence", "number", "powers of ten", digits=1),
-        Column("would find", "number", "total variation", digits=3),
-    )
-    found: list[Row] = []
-    for run in runs:
-        for question in QUESTIONS:
-            tests = {group: test for (name, group), test in run.tests.items() if name == question}
-            failures = [failure for failure in run.failures if failure.question == question]
-            if not tests and not failures:
-                continue
-            worst = max(tests, key=lambda group: tests[group].log_peak) if tests else ""
-            test = tests.get(worst)
-            answer = "wrong" if failures else "not asked" if test is None or not test.samples else "nothing wrong"
-            where = ", ".join(failure.group for failure in failures[:3])
-            evidence = None if test is None or not test.samples else min(float(test.log_peak) / np.log(10), 999.0)
-            effect = test.promise().detectable if isinstance(test, IdentityTest) and test.samples else None
-            cells = (run.case.name, _speculation(run.case), question, answer, where)
-            draws = None if test is None else test.samples
-            found.append(Row((*cells, draws, evidence, effect), "wrong" if failures else "", run.case.name))
-    return Table("questions", "Questions", columns, tuple(found))
-
-
-def _matrix(runs: Sequence[CaseRun]) -> Table:
-    names = list(dict.fromkeys(run.case.name for run in runs if run.case.options))
-    found: list[Row] = []
-    for name in names:
-        by = {run.case.lookahead == 0: status(run) for run in runs if run.case.name == name}
-        cells = name, by.get(True, "not asked"), by.get(False, "not asked")
-        found.append(Row(cells, "wrong" if {"wrong", "ignored"} & set(by.values()) else ""))
-    columns = Column("option"), Column("without speculation"), Column("with speculation")
-    return Table("matrix", "Options", columns, tuple(found))
-
-
-def _cases(runs: Sequence[CaseRun]) -> Table:
-    names = ("texts", "tokens", "left out", "rounds", "accepted")
-    columns = (
-        Column("case"),
-        Column("speculation"),
-        *(Column(name, "count") for name in names),
-        Column("first failure", "count", "tokens"),
-    )
-    found: list[Row] = []
-    for run in runs:
-        first = min((failure.tokens for failure in run.failures), default=None)
-        cells = (
-            run.case.name,
-            _speculation(run.case),
-            run.texts,
-            run.tokens,
-            run.left_out,
-            run.rounds,
-            run.accepted,
-            first,
-        )
-        found.append(Row(cells))
-    return Table("cases", "Cases", columns, tuple(found))
-
-
-def _unseen(about: About, runs: Sequence[CaseRun]) -> list[str]:
-    """Return sentences on what was not seen."""
-    found: list[str] = []
-    if not about.plain:
-        found.append("The engine was not asked without speculation, so that its own arithmetic is not told apart.")
-    if not any(run.rounds for run in runs):
-        found.append("The engine does not tell how many drafts it accepts: whether it speculated at all is not known.")
-    if max(run.case.batch for run in runs) == 1:
-        found.append("Requests were asked one by one: batches were not tested.")
-    if not about.logprobs or not any(run.logprobs["told"] for run in runs):
-        found.append("The engine returned no log-probabilities, so that none were compared.")
-    if not about.seeds:
-        found.append("The engine has no seeds, so that they were not tested.")
-    left = sum(run.left_out for run in runs)
-    if left:
-        found.append(
-            f"{left:,} tokens were left out: rounding of the engine's own size would change what an option keeps."
-        )
-    found += [f"{run.case.name}: refused ({run.refused})." for run in runs if run.refused is not None]
-    found.append("Long texts, preemption, prefix caches and other models than this pair were not tested.")
-    return found
+        return result_of(engine.about, pair, runs, asked.alpha, narrowed)

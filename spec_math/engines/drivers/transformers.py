@@ -62,6 +62,7 @@ def main() -> None:
     import transformers
 
     transformers.utils.logging.set_verbosity_error()
+    torch.set_num_threads(1)  # the models are tiny
     load, folder = transformers.AutoModelForCausalLM.from_pretrained, Path(sys.argv[1])
     models = [load(folder / part, dtype=torch.float32).eval() for part in ("target", "draft")]
     about = {"engine": "transformers", "version": transformers.__version__, "batch": 1}
