@@ -23,7 +23,7 @@ MOST = 20_000
 
 
 class Found(NamedTuple):
-    """The tokens asked for until the first failure, or None; all tokens; what failed (case, status, words), and the suspect."""
+    """Tokens asked for until the first failure, or None; all tokens; what failed: case, status, words; the suspect."""
 
     first: int | None
     total: int

@@ -9,7 +9,7 @@ import numpy as np
 
 from spec_math.engines.pair import Pair
 from spec_math.engines.protocol import About
-from spec_math.engines.questions import CaseRun, Failure
+from spec_math.engines.questions import LATE, CaseRun, Failure
 from spec_math.result import Cell, Column, Note, Result, Row, Table
 from spec_math.sequential.bank import in_words
 from spec_math.sequential.contexts import ContextsTest
@@ -45,7 +45,9 @@ def told(run: CaseRun) -> str:
     ):
         if question in by:
             return said
-    parts = ["the option has no effect" if status(run) == "ignored" else "tokens do not have the exact distribution"]
+    parts = ["tokens do not have the exact distribution"]
+    if status(run) == "ignored":
+        parts = ["tokens look as if the option were ignored"]
     if "position" in by:
         first = min((failure.group.split(" ")[0] for failure in by["position"]), key=lambda one: int(one.split("-")[0]))
         parts.append(f"from position {first} on")
@@ -56,7 +58,8 @@ def told(run: CaseRun) -> str:
         parts.append("in the bonus token after a whole accepted block")
     if set(by) == {"first token of a round"}:
         parts.append(f"in the first token after a round with {by['first token of a round'][0].group.split(' by')[0]}")
-    if any(failure.group.startswith("against options that miss") for failure in by.get("distribution", [])):
+    late = run.tests.get(("distribution", LATE))
+    if isinstance(late, ContextsTest) and late.alarm is not None and not late.impossible:
         parts.append("as if the options did not see the latest tokens")
     return ", ".join(parts)
 
@@ -133,7 +136,8 @@ def _told_of(failed: Sequence[CaseRun]) -> str:
     """Say what the first failed case shows, the known bug that fits best, and which other cases fail."""
     first, *others = failed
     of_tokens = {failure.question for run in failed for failure in run.failures} <= _OF_TOKENS
-    bug = suspect(failed) if of_tokens else None
+    placed = any("at place" in told(run) for run in failed)
+    bug = suspect(failed) if of_tokens and not placed else None
     said = f"{first.case.name}: {told(first)}" + (f", as if {bug}" if bug else "")
     return said + (f" (also wrong: {'; '.join(run.case.name for run in others)})" if others else "")
 

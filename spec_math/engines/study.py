@@ -157,7 +157,7 @@ def audit_engine(
     runs: list[CaseRun] = []
     for number, case in enumerate(cases):
         run = CaseRun(case, pair, each, engine.about.logprobs, np.random.default_rng([seed, 1, number]))
-        done = progress(f"{case.name}, {'plain' if case.lookahead == 0 else 'speculative'}", case.samples)
+        done = progress(case.name + (" without speculation" if case.lookahead == 0 else ""), case.samples)
         while not run.done:
             before = run.tokens
             _asked(engine, run, requests)

@@ -48,7 +48,7 @@ def answered(url: str, model: str, tokens_of: Any, asked: dict[str, Any]) -> dic
         choice = told["choices"][0]
         given = choice.get("logprobs") or {}
         named = given.get("tokens") or ["?"]
-        known = all(one in characters for one in named)
+        known = set(named) <= set(characters)
         tokens = [characters.index(one) for one in (named if known else choice["text"])]
     except (KeyError, IndexError, TypeError, ValueError, AttributeError):
         raise RuntimeError(f"{url} answered no text in the pair's characters: {str(told)[:200]}") from None
@@ -72,10 +72,8 @@ def main() -> None:
             for line in sys.stdin:
                 told = json.loads(line)
                 at = 1 if told["lookahead"] == 0 else 0
-                work = [
-                    pool.submit(answered, urls[at], models[at], one, characters, shape["end"])
-                    for one in told["requests"]
-                ]
+                given = urls[at], models[at], (characters, shape["end"])
+                work = [pool.submit(answered, *given, one) for one in told["requests"]]
                 print(json.dumps({"answers": [one.result() for one in work]}), flush=True)
     except (RuntimeError, LookupError, TypeError) as error:
         print(json.dumps({"error": str(error)}), flush=True)
