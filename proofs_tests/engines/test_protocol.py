@@ -47,7 +47,7 @@ def test_a_driver_says_what_it_is_and_answers_by_lines() -> None:
         ("import time; time.sleep(30)", "the driver was silent for 2 seconds"),
         (READY + "input(); print('[]')", "no JSON object"),
         (READY + "input(); print('{\"answers\": []}')", "did not answer 1 requests"),
-        (READY + 'print(\'{"answers": [{"tokens": [4]}]}\')', "token 4; tokens lie in 0..3"),
+        (READY + 'input(); print(\'{"answers": [{"tokens": [4]}]}\')', "token 4; tokens lie in 0..3"),
         (READY, "the driver ended"),
     ],
 )

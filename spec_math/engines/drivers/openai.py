@@ -1,7 +1,6 @@
 """Driver of an OpenAI-compatible server: openai.py PAIR URL [URL of the same weights without speculation].
 
-Speaks the lines of `spec_math.engines.protocol`. The requests of a batch are sent at once, from threads. A server that
-returns text alone is read by its characters.
+It speaks the lines of `spec_math.engines.protocol`, and sends the requests of a batch at once, from threads.
 """
 
 import json
@@ -18,7 +17,7 @@ NEUTRAL = {"temperature": 1.0, "top_p": 1.0, "top_k": -1, "min_p": 0.0, "repetit
 
 def sent(url: str, body: Any = None) -> Any:
     """Return what a server answers, as JSON; {"refused": why} where it says that the request is bad."""
-    data, headers = None if body is None else json.dumps(body).encode(), {"Content-Type": "application/json"}
+    data, headers = body and json.dumps(body).encode(), {"Content-Type": "application/json"}
     try:
         with urllib.request.urlopen(urllib.request.Request(url, data, headers), timeout=120) as reply:
             return json.loads(reply.read())
