@@ -15,9 +15,10 @@ import sys
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
+from contextlib import nullcontext, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import IO, Any, Protocol
+from typing import IO, Any, Protocol, cast
 
 from spec_math.engines.options import Text
 
@@ -95,7 +96,9 @@ def answer_of(told: Any, request: Request, size: int) -> Answer:
         raise ValueError(f"the engine answered {str(told)[:80]!r}; an answer is an object with tokens")
     if told.get("refused") is not None:
         return Answer(refused=str(told["refused"]))
-    tokens, logprobs, accepted = (told.get(name) for name in ("tokens", "logprobs", "accepted"))
+    given = cast("dict[str, Any]", told)
+    tokens: Any = given.get("tokens")
+    logprobs, accepted = given.get("logprobs"), given.get("accepted")
     if not _numbers(tokens, int):
         raise ValueError(f"the engine answered tokens {str(tokens)[:80]}; they are a list of indices")
     wrong = next((token for token in tokens if not 0 <= token < size), None)
@@ -138,14 +141,14 @@ class Driver:
             names = {name: told[name] for name in About.__dataclass_fields__ if name in told}
             self.about = About(**names)
         except (ValueError, TypeError):
-            self.close()
+            self.end()
             raise
 
     def __enter__(self) -> Driver:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self.close()
+        self.end()
 
     def ask(self, requests: Sequence[Request], lookahead: int | None) -> list[Answer]:
         """Return the answers to one batch."""
@@ -162,7 +165,7 @@ class Driver:
             raise ValueError(self._complaint(f"the driver did not answer {len(requests)} requests"))
         return [answer_of(one, request, self._size) for one, request in zip(told, requests, strict=True)]
 
-    def close(self) -> None:
+    def end(self) -> None:
         """End the process."""
         self._process.terminate()
         try:
@@ -171,11 +174,8 @@ class Driver:
             self._process.kill()
             self._process.wait()
         for pipe in (self._process.stdin, self._process.stdout, self._errors):
-            if pipe is not None:
-                try:
-                    pipe.close()
-                except OSError:
-                    continue
+            with suppress(OSError), pipe or nullcontext():
+                continue
 
     def _read(self) -> None:
         stdout = self._process.stdout

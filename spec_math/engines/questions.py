@@ -246,7 +246,7 @@ class CaseRun:
 
     @property
     def done(self) -> bool:
-        """Whether no more texts are needed: enough were seen, it is refused, or it failed at half of them."""
+        """True where no more texts are needed: enough were seen, it is refused, or it failed at half of them."""
         first = min((failure.tokens for failure in self.failures), default=self.case.samples)
         return self.refused is not None or self.tokens >= min(self.case.samples, 2 * first)
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -206,7 +206,7 @@ def _asked(engine: Engine, run: CaseRun, requests: _Requests) -> None:
         raise ValueError(f"the engine answered no tokens at all in {CALLS} calls of {case.name!r}")
 
 
-def smallest(engine: Engine, pair: Pair, failed: CaseRun, settings: tuple[float, int]) -> str:
+def smallest_failing(engine: Engine, pair: Pair, failed: CaseRun, settings: tuple[float, int]) -> str:
     """Return a sentence on the smallest lookahead and batch at which a failed case still fails.
 
     Each is asked with as many tokens as the failure took, and half as many again; at the level of `audit_engine`.
@@ -228,7 +228,7 @@ def smallest(engine: Engine, pair: Pair, failed: CaseRun, settings: tuple[float,
 
 
 @contextmanager
-def opened(request: EngineRequest) -> Iterator[tuple[Engine, Pair, EngineRequest]]:
+def opened(request: EngineRequest) -> Generator[tuple[Engine, Pair, EngineRequest]]:
     """Open the engine, its pair, and the request that is answered: of recorded texts, the recorded one.
 
     Raises:
@@ -238,7 +238,7 @@ def opened(request: EngineRequest) -> Iterator[tuple[Engine, Pair, EngineRequest
         if request.engine is not None and request.engine.endswith(".jsonl"):
             recorded = Recorded(Path(request.engine))
             pair = read(Path(request.engine).parent / "pair")
-            asked = {**recorded.setting, "options": tuple(recorded.setting["options"])}
+            asked: dict[str, Any] = {**recorded.setting, "options": tuple(recorded.setting["options"])}
             yield recorded, pair, replace(EngineRequest(**asked), record=None)
             return
         if request.engine is None and request.url is None:
@@ -287,6 +287,8 @@ def study(request: EngineRequest, progress: Progress) -> Result:
         failed = next((run for run in runs if run.failures and run.case.lookahead), None)
         own = any(run.failures and run.case.lookahead == 0 for run in runs)
         narrowed = (
-            "" if failed is None or own or not engine.about.adjustable else smallest(engine, pair, failed, settings)
+            ""
+            if failed is None or own or not engine.about.adjustable
+            else smallest_failing(engine, pair, failed, settings)
         )
         return result_of(engine.about, pair, runs, asked.alpha, narrowed)
