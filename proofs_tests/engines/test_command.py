@@ -49,6 +49,46 @@ def test_an_option_that_is_ignored_is_named() -> None:
         assert row in said
 
 
+def test_a_run_that_was_cut_off_is_judged_as_far_as_it_went(tmp_path: Path) -> None:
+    assert run("stub:redraw", "--out", str(tmp_path), *FEW)[0] == 1
+    texts = tmp_path / "texts.jsonl"
+    lines = texts.read_text().splitlines(keepends=True)
+    texts.write_text("".join(lines[: len(lines) // 2]))
+    code, said = run(str(texts))
+    assert code in (1, 3)
+    assert "no options lookahead 3" in said
+    texts.write_text("".join(lines[:3]))
+    code, said = run(str(texts))
+    assert (code, "undecided" in said) == (3, True)
+
+
+def test_an_engine_that_dies_loses_no_text(tmp_path: Path) -> None:
+    driver = tmp_path / "driver.py"
+    driver.write_text(
+        "import json, sys\n"
+        "print(json.dumps({'engine': 'mortal'}), flush=True)\n"
+        "for n, line in enumerate(sys.stdin):\n"
+        "    if n == 6: sys.exit('out of memory')\n"
+        "    asked = json.loads(line)['requests']\n"
+        "    print(json.dumps({'answers': [{'tokens': [1] * one['number']} for one in asked]}), flush=True)\n"
+    )
+    pair, out = tmp_path / "pair", tmp_path / "out"
+    assert run("pair", "--kind", "tables", "--out", str(pair))[0] == 0
+    code, said = run(str(driver), "--pair", str(pair), "--out", str(out))
+    assert code == 2
+    assert "it wrote: out of memory" in said
+    assert "the texts so far are judged by: spec-math engine" in said
+    assert len((out / "texts.jsonl").read_text().splitlines()) == 7
+
+
+def test_a_lookahead_that_cannot_be_told_is_refused(tmp_path: Path) -> None:
+    driver = tmp_path / "driver.py"
+    driver.write_text('print(\'{"engine": "fixed", "adjustable": false}\', flush=True)\ninput()\n')
+    assert run("pair", "--kind", "tables", "--out", str(tmp_path / "pair"))[0] == 0
+    code, said = run(str(driver), "--pair", str(tmp_path / "pair"), "--lookahead", "2")
+    assert (code, "the lookahead of fixed is set where it is started" in said) == (2, True)
+
+
 def test_too_few_tokens_decide_nothing() -> None:
     code, said = run("stub", "--samples", "200")
     assert code == 3

@@ -259,6 +259,10 @@ class Recorder:
         return answers
 
 
+class CutOffError(ValueError):
+    """Recorded texts end before the test does."""
+
+
 class Recorded:
     """An engine's recorded texts in place of the engine: the same requests, in their order, get the same answers.
 
@@ -280,7 +284,7 @@ class Recorded:
     def ask(self, requests: Sequence[Request], lookahead: int | None) -> list[Answer]:
         """Return the recorded answers."""
         if self._at == len(self._calls):
-            raise ValueError(f"{self._path} ends after {self._at} calls; the recorded run was cut off there")
+            raise CutOffError(f"{self._path} ends after {self._at} calls; the recorded run was cut off there")
         call = self._calls[self._at]
         asked = json.loads(json.dumps({"requests": [asdict(one) for one in requests], "lookahead": lookahead}))
         if {"requests": call["requests"], "lookahead": call["lookahead"]} != asked:

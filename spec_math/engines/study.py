@@ -19,7 +19,17 @@ import numpy as np
 from spec_math.arrays import count
 from spec_math.engines.options import ORDER, known
 from spec_math.engines.pair import Pair, PairShape, read, write
-from spec_math.engines.protocol import About, Answer, Driver, Engine, Recorded, Recorder, Request, command_of
+from spec_math.engines.protocol import (
+    About,
+    Answer,
+    CutOffError,
+    Driver,
+    Engine,
+    Recorded,
+    Recorder,
+    Request,
+    command_of,
+)
 from spec_math.engines.questions import Case, CaseRun, plan
 from spec_math.engines.report import result_of
 from spec_math.result import Result
@@ -99,6 +109,9 @@ def options_of(texts: Sequence[str]) -> dict[str, Any]:
 def cases_of(request: EngineRequest, about: About) -> list[Case]:
     """Return the cases that are asked, in their order; those without speculation first.
 
+    Raises:
+        ValueError: an option is unknown, or a lookahead is given that the engine cannot be told.
+
     >>> [case.name for case in cases_of(EngineRequest(), About("x", plain=False))]
     ['no options', 'one prompt', 'no seeds', 'greedy']
     """
@@ -108,6 +121,8 @@ def cases_of(request: EngineRequest, about: About) -> list[Case]:
         named["all options"] = asked
     if request.matrix:
         named |= {f"{name}={json.dumps(value)}": {name: value} for name, value in MATRIX.items() if name not in asked}
+    if request.lookahead is not None and not about.adjustable:
+        raise ValueError(f"the lookahead of {about.engine} is set where it is started; leave --lookahead out")
     lookahead = request.lookahead if request.lookahead is not None or not about.adjustable else 3
     batch, samples = min(request.batch, about.batch), request.samples
     main = Case("no options", {}, lookahead, request.number, batch, about.seeds, samples, about.seeds)
@@ -138,6 +153,8 @@ def audit_engine(
 ) -> list[CaseRun]:
     """Ask an engine all cases, and return their runs; `settings` are the level of all tests together and the seed.
 
+    Recorded texts that were cut off are judged as far as they go.
+
     Raises:
         ValueError: the engine cannot be asked, or answers nonsense.
 
@@ -158,11 +175,14 @@ def audit_engine(
     for number, case in enumerate(cases):
         run = CaseRun(case, pair, each, engine.about.logprobs, np.random.default_rng([seed, 1, number]))
         done = progress(case.name + (" without speculation" if case.lookahead == 0 else ""), case.samples)
+        runs.append(run)
         while not run.done:
             before = run.tokens
-            _asked(engine, run, requests)
+            try:
+                _asked(engine, run, requests)
+            except CutOffError:
+                return runs
             done(run.tokens - before)
-        runs.append(run)
     return runs
 
 
@@ -250,7 +270,7 @@ def opened(request: EngineRequest) -> Generator[tuple[Engine, Pair, EngineReques
         kind = "tables" if (request.engine or "").startswith("stub") else "llama"
         place = request.record / "pair" if request.record is not None else Path(temporary) / "pair"
         command = command_of(request.engine or "", request.url, request.baseline_url, place)
-        if request.pair is not None:
+        if request.pair is not None and request.pair.resolve() != place.resolve():
             _ = read(request.pair)
             shutil.copytree(request.pair, place, dirs_exist_ok=True)
         pair = write(PairShape(kind, seed=request.seed), place) if request.pair is None else read(place)
@@ -260,6 +280,21 @@ def opened(request: EngineRequest) -> Generator[tuple[Engine, Pair, EngineReques
             else:
                 setting = {name: value for name, value in asdict(request).items() if name not in ("record", "pair")}
                 yield Recorder(driver, request.record / "texts.jsonl", setting), pair, request
+
+
+@contextmanager
+def _kept(request: EngineRequest) -> Generator[None]:
+    """Say of a run that ends early where the texts so far are."""
+    path = request.record / "texts.jsonl" if request.record is not None else None
+    said = f"the texts so far are judged by: spec-math engine {path}"
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"interrupted; {said if path and path.is_file() else 'nothing was written'}") from None
+    except ValueError as error:
+        if path is not None and path.is_file():
+            error.add_note(said)
+        raise
 
 
 def study(request: EngineRequest, progress: Progress) -> Result:
@@ -280,7 +315,7 @@ def study(request: EngineRequest, progress: Progress) -> Result:
         ("--lookahead", 1 if request.lookahead in (None, 0) else request.lookahead, 64),
     ):
         _ = limited(count(number, name), name, most)
-    with opened(request) as (engine, pair, asked):
+    with _kept(request), opened(request) as (engine, pair, asked):
         cases = cases_of(asked, engine.about)
         settings = asked.alpha, asked.seed
         runs = audit_engine(engine, pair, cases, settings, progress)
