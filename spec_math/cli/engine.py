@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,6 +11,9 @@ import typer
 from spec_math.cli.options import OutOption, SeedOption
 from spec_math.cli.run import study
 
+_served = partial(typer.Option, rich_help_panel="The engine and its models")
+_pair = partial(typer.Option, rich_help_panel="A new pair of models")
+_asked = partial(typer.Option, rich_help_panel="What is asked")
 _PAIR = "Folder of the pair of models that the engine runs; by default a pair is made."
 
 
@@ -21,26 +25,24 @@ def engine(  # noqa: PLR0913 - typer takes an argument an option
             help="transformers, stub (or stub:BUG), a driver's file, recorded texts (.jsonl), or pair to write a pair.",
         ),
     ] = None,
-    url: Annotated[str | None, typer.Option(help="Address of an OpenAI-compatible server that runs the pair.")] = None,
+    url: Annotated[str | None, _served(help="Address of an OpenAI-compatible server that runs the pair.")] = None,
     baseline_url: Annotated[
-        str | None, typer.Option(help="Address of a server of the same target without speculation.")
+        str | None, _served(help="Address of a server of the same target without speculation.")
     ] = None,
-    pair: Annotated[Path | None, typer.Option(help=_PAIR)] = None,
+    pair: Annotated[Path | None, _served(help=_PAIR)] = None,
     option: Annotated[
         list[str] | None,
-        typer.Option("--option", metavar="NAME=VALUE", help="A sampling option to test, such as top_p=0.8; repeat it."),
+        _asked("--option", metavar="NAME=VALUE", help="A sampling option to test, such as top_p=0.8; repeat it."),
     ] = None,
-    matrix: Annotated[bool, typer.Option("--matrix", help="Test every sampling option, one at a time.")] = False,
-    lookahead: Annotated[
-        int | None, typer.Option(help="Number of drafted tokens, where the engine can be told.")
-    ] = None,
-    batch: Annotated[int, typer.Option(help="Number of requests that are decoded together.")] = 4,
-    number: Annotated[int, typer.Option(help="Number of tokens of a text.")] = 12,
-    alpha: Annotated[float, typer.Option(help="False-positive rate of all tests together.")] = 1e-6,
-    samples: Annotated[int, typer.Option(help="Number of tokens of the main question; the others get a share.")] = 8000,
-    target: Annotated[str, typer.Option(help="Shape of a new pair's target: plain, sharp, flat or tied.")] = "plain",
-    draft: Annotated[str, typer.Option(help="Draft of a new pair: near, far, equal or disjoint.")] = "near",
-    kind: Annotated[str, typer.Option(help="Kind of a new pair: llama, or tables for the stub engine.")] = "llama",
+    matrix: Annotated[bool, _asked("--matrix", help="Test every sampling option, one at a time.")] = False,
+    lookahead: Annotated[int | None, _asked(help="Number of drafted tokens, where the engine can be told.")] = None,
+    batch: Annotated[int, _asked(help="Number of requests that are decoded together.")] = 4,
+    number: Annotated[int, _asked(help="Number of tokens of a text.")] = 12,
+    alpha: Annotated[float, _asked(help="False-positive rate of all tests together.")] = 1e-6,
+    samples: Annotated[int, _asked(help="Number of tokens of the main question; the others get a share.")] = 8000,
+    target: Annotated[str, _pair(help="Shape of a new pair's target: plain, sharp, flat or tied.")] = "plain",
+    draft: Annotated[str, _pair(help="Draft of a new pair: near, far, equal or disjoint.")] = "near",
+    kind: Annotated[str, _pair(help="Kind of a new pair: llama, or tables for the stub engine.")] = "llama",
     out: OutOption = None,
     seed: SeedOption = 0,
 ) -> None:

@@ -6,6 +6,7 @@ OpenAI-compatible server. It shows what an audit of an engine finds, and tests t
 
 from __future__ import annotations
 
+import io
 import json
 import sys
 from collections.abc import Mapping, Sequence
@@ -268,14 +269,15 @@ def main(arguments: Sequence[str]) -> None:
     stub = Stub(pair, given[1] if len(given) > 1 else "none")
     if port is not None:
         server(stub, pair.shape.characters, port).serve_forever()
-    print(json.dumps(asdict(stub.about)), flush=True)  # noqa: T201 - the protocol
+    out = io.TextIOWrapper(sys.stdout.buffer, write_through=True)
+    out.write(json.dumps(asdict(stub.about)) + "\n")
     for line in sys.stdin:
         told = json.loads(line)
         requests = [
             Request(tuple(one["prompt"]), one["number"], one["options"], one["seed"]) for one in told["requests"]
         ]
         answers = [asdict(one) for one in stub.ask(requests, told["lookahead"])]
-        print(json.dumps({"answers": answers}), flush=True)  # noqa: T201
+        out.write(json.dumps({"answers": answers}) + "\n")
 
 
 if __name__ == "__main__":

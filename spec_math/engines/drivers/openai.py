@@ -3,6 +3,7 @@
 It speaks the lines of `spec_math.engines.protocol`, and sends the requests of a batch at once, from threads.
 """
 
+import io
 import json
 import sys
 import urllib.error
@@ -63,19 +64,20 @@ def main() -> None:
     shape = json.loads((Path(sys.argv[1]) / "pair.json").read_text(encoding="utf-8"))
     characters = "abcdefghijklmnopqrstuvwxyz01234."[: shape["size"] - 1] + "."
     urls = [url.rstrip("/") for url in sys.argv[2:]]
+    out = io.TextIOWrapper(sys.stdout.buffer, write_through=True)
     try:
         models = [sent(f"{url}/models")["data"][0]["id"] for url in urls]
         about = {"engine": urls[0], "plain": len(urls) > 1, "adjustable": False, "logprobs": "either"}
-        print(json.dumps(about), flush=True)
+        out.write(json.dumps(about) + "\n")
         with ThreadPoolExecutor(16) as pool:
             for line in sys.stdin:
                 told = json.loads(line)
                 at = 1 if told["lookahead"] == 0 else 0
                 given = urls[at], models[at], (characters, shape["end"])
                 work = [pool.submit(answered, *given, one) for one in told["requests"]]
-                print(json.dumps({"answers": [one.result() for one in work]}), flush=True)
+                out.write(json.dumps({"answers": [one.result() for one in work]}) + "\n")
     except (RuntimeError, LookupError, TypeError) as error:
-        print(json.dumps({"error": str(error)}), flush=True)
+        out.write(json.dumps({"error": str(error)}) + "\n")
 
 
 if __name__ == "__main__":

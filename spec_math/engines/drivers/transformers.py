@@ -56,7 +56,7 @@ def main() -> None:
     """Read requests and write answers until the input ends."""
     # This file's own name must not hide the package, nor what libraries print be taken for answers.
     sys.path[:] = [place for place in sys.path if Path(place or ".").resolve() != Path(__file__).parent.resolve()]
-    out = os.fdopen(os.dup(1), "w")
+    out = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     import torch
     import transformers
@@ -66,12 +66,12 @@ def main() -> None:
     load, folder = transformers.AutoModelForCausalLM.from_pretrained, Path(sys.argv[1])
     models = [load(folder / part, dtype=torch.float32).eval() for part in ("target", "draft")]
     about = {"engine": "transformers", "version": transformers.__version__, "batch": 1}
-    print(json.dumps(about), file=out, flush=True)
+    out.write(json.dumps(about) + "\n")
     for line in sys.stdin:
         told = json.loads(line)
         lookahead = 3 if told["lookahead"] is None else told["lookahead"]
         answers = [answered(torch, models, one, lookahead) for one in told["requests"]]
-        print(json.dumps({"answers": answers}), file=out, flush=True)
+        out.write(json.dumps({"answers": answers}) + "\n")
 
 
 if __name__ == "__main__":
