@@ -27,16 +27,13 @@ def sent(url: str, body: Any = None) -> Any:
         if error.code in (400, 422, 501):
             return {"refused": said}
         raise RuntimeError(f"{url} answered {error.code}: {said}") from None
-    except ValueError as error:
-        raise RuntimeError(f"{url} answered no JSON: {error}") from None
-    except OSError as error:
-        raise RuntimeError(f"{url} cannot be reached: {error}") from None
+    except (OSError, ValueError) as error:
+        raise RuntimeError(f"{url} cannot be reached, or answered no JSON: {error}") from None
 
 
 def answered(url: str, model: str, tokens_of: Any, asked: dict[str, Any]) -> dict[str, Any]:
     """Return the answer to one request; `tokens_of`: the characters, and whether the last is the end token."""
-    characters, end = tokens_of
-    options = dict(asked["options"])
+    (characters, end), options = tokens_of, dict(asked["options"])
     if "bad_words" in options:
         options["bad_words"] = ["".join(characters[token] for token in word) for word in options["bad_words"]]
     body = {"model": model, "prompt": "".join(characters[token] for token in asked["prompt"]), "logprobs": 1}
@@ -62,7 +59,7 @@ def answered(url: str, model: str, tokens_of: Any, asked: dict[str, Any]) -> dic
 def main() -> None:
     """Read requests and write answers until the input ends."""
     shape = json.loads((Path(sys.argv[1]) / "pair.json").read_text(encoding="utf-8"))
-    characters = "abcdefghijklmnopqrstuvwxyz01234."[: shape["size"] - 1] + "."
+    tokens_of = "abcdefghijklmnopqrstuvwxyz01234."[: shape["size"] - 1] + ".", shape["end"]
     urls = [url.rstrip("/") for url in sys.argv[2:]]
     out = io.TextIOWrapper(sys.stdout.buffer, write_through=True)
     try:
@@ -73,8 +70,7 @@ def main() -> None:
             for line in sys.stdin:
                 told = json.loads(line)
                 at = 1 if told["lookahead"] == 0 else 0
-                given = urls[at], models[at], (characters, shape["end"])
-                work = [pool.submit(answered, *given, one) for one in told["requests"]]
+                work = [pool.submit(answered, urls[at], models[at], tokens_of, one) for one in told["requests"]]
                 out.write(json.dumps({"answers": [one.result() for one in work]}) + "\n")
     except (RuntimeError, LookupError, TypeError) as error:
         out.write(json.dumps({"error": str(error)}) + "\n")
