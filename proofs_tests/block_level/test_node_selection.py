@@ -36,7 +36,7 @@ def test_arrays_find_what_passes_over_tokens_do(pair: tuple[Array, Array], weigh
 
 
 def furthest() -> float:
-    """How far, relatively, ratios and gains in floats are from those of Fractions, at most."""
+    """The largest relative error of ratios and gains in floats against those of Fractions."""
     rng, worst = np.random.default_rng(3), 0.0
     for size in (1, 2, 3, 8, 20) * 8:
         # Of 2^-12 each: Fractions of these floats are laws, and their sums are exact.

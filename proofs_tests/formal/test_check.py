@@ -22,7 +22,7 @@ AXIOMS = {
     "no theorem": ("Lemma l : 1 = 1.\nProof. reflexivity. Qed.\n", "there is no theorem"),
     "a long file": (PROVED + "\n" * 399, "a.v has 401 lines, more than 400"),
 }
-"""What is refused by its text, without Rocq."""
+"""Sources that are refused by their text, without Rocq."""
 
 HIDDEN = {
     "an axiom of the standard library": (
@@ -49,7 +49,7 @@ HIDDEN = {
     "a false theorem": ("Theorem t : 1 = 2.\nProof. reflexivity. Qed.\n", "a.v does not compile"),
     "a theorem that is given up": ("Theorem t : 1 = 2.\nProof. Abort.\n", "what the theorems rest on is not known"),
 }
-"""What only Rocq can refuse."""
+"""Sources that only Rocq can refuse."""
 
 
 def checked(folder: Path, **files: str) -> tuple[list[str], list[str]]:

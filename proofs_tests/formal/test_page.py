@@ -67,7 +67,7 @@ def test_what_a_theorem_rests_on_is_shown_and_nothing_else() -> None:
 
 
 FRAME = ("From ", "Set ", "Unset ", "Import ", "Local Open ", "Declare ", "Delimit ", "Bind ", "Infix ", "Arguments ")
-"""How names and signs are read: what stands around the text that is shown."""
+"""The header around the text that is shown: it says how names and signs are read."""
 
 
 def as_module(name: str, file: File, places: set[int]) -> str:

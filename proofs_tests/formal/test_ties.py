@@ -306,7 +306,7 @@ CONTROLS: dict[str, tuple[str, tuple[Any, ...]]] = {
 
 @pytest.fixture(scope="module")
 def wrong(definitions: Path) -> dict[str, Numbers]:
-    """What Rocq computes for the controls."""
+    """The values that Rocq computes for the controls."""
     terms = [asked(name, len(case[0]), *case) for name, case in CONTROLS.values()]
     return dict(zip(CONTROLS, rocq.values(definitions, "controls", terms), strict=True))
 

@@ -69,7 +69,7 @@ def check_rounds(values: Numbers, target: Any, draft: Any, lookahead: int, prefi
 
 
 def kept(target: Any, draft: Any, prefix: Any, size: int, lookahead: int, as_block: bool) -> list[Fraction]:
-    """How often at least 0, 1, ..., lookahead drafts are kept: Σ M(s) over the texts s of so many tokens.
+    """Probabilities that at least 0, 1, ..., lookahead drafts are kept: Σ M(s) over the texts s of so many tokens.
 
     Token by token M(s) is the product of min(t, d), as a block min(d(s), M(s without its last token) t).
     """
