@@ -26,7 +26,7 @@ FLOORS = [
     {"audit", "pathwise", "samplers", "sequential", "traces", "zoo"},
     {"render"},
     {"studies"},
-    {"field"},
+    {"engines", "field"},
     {"cli", "testing"},
 ]
 

@@ -19,6 +19,8 @@ OPTIONS = {
     "certify": "--draft --draft-law --drafts --k --out --target --weights",
     "check": "--draft --draft-law --drafts --k --out --target --weights",
     "compare": "--draft --filter --k --logits --out --positions --scheme --seed --sweep --target",
+    "engine": "--alpha --baseline-url --batch --draft --kind --lookahead --matrix --number --option --out --pair "
+    "--samples --seed --target --url ENGINE",
     "explain": "--blocks --draft --k --lookahead --names --out --prefix --scheme --seed --target",
     "frontier": "--batch --costs --draft --draft-temperature --nodes --out --samples --seed --target --temperature",
     "generate": "--draft --k --lookahead --method --out --prefix --seed --target --tokens",

@@ -30,6 +30,7 @@ COMMANDS = {
     "overlap": "vocabularies",
     "audit": "audit",
     "trace": "audit",
+    "engine": "engine",
     "prove": "proofs",
     "certify": "proofs",
     "check": "proofs",

